@@ -11,8 +11,8 @@ from collections.abc import Iterable
 import torch
 
 Tensor = torch.Tensor
-MEAN, SQUARE = 0.9, 0.999  # how much of the moments is kept
-LEAST = 1e-8
+MEAN_DECAY, SQUARE_DECAY = 0.9, 0.999  # how much of the moments is kept
+EPSILON = 1e-8
 
 
 class Adam:
@@ -27,17 +27,19 @@ class Adam:
 
     def step(self, loss: Tensor, rate: float) -> None:
         """One step, in place."""
-        found = torch.autograd.grad(loss, self.tensors, allow_unused=True, materialize_grads=True)
-        slope = torch.cat([part.flatten() for part in found]).nan_to_num_(0.0, 0.0, 0.0)
+        gradients = torch.autograd.grad(
+            loss, self.tensors, allow_unused=True, materialize_grads=True
+        )
+        slope = torch.cat([part.flatten() for part in gradients]).nan_to_num_(0.0, 0.0, 0.0)
         self.steps += 1
-        self.mean.lerp_(slope, 1 - MEAN)
-        self.square.mul_(SQUARE).addcmul_(slope, slope, value=1 - SQUARE)
-        size = self.square.sqrt().div_((1 - SQUARE**self.steps) ** 0.5).add_(LEAST)
-        length = -rate / (1 - MEAN**self.steps)
+        self.mean.lerp_(slope, 1 - MEAN_DECAY)
+        self.square.mul_(SQUARE_DECAY).addcmul_(slope, slope, value=1 - SQUARE_DECAY)
+        size = self.square.sqrt().div_((1 - SQUARE_DECAY**self.steps) ** 0.5).add_(EPSILON)
+        length = -rate / (1 - MEAN_DECAY**self.steps)
         parts = zip(self.split(self.mean), self.split(size), strict=True)
         with torch.no_grad():
-            for tensor, (mean, by) in zip(self.tensors, parts, strict=True):
-                tensor.addcdiv_(mean.view_as(tensor), by.view_as(tensor), value=length)
+            for tensor, (mean, scale) in zip(self.tensors, parts, strict=True):
+                tensor.addcdiv_(mean.view_as(tensor), scale.view_as(tensor), value=length)
 
     def split(self, flat: Tensor) -> tuple[Tensor, ...]:
         """Split a flat tensor along its first axis into one chunk per parameter."""

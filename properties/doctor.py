@@ -25,31 +25,31 @@ class Finding:
     ok: bool
 
 
-def examine(device: str = "cpu") -> list[Finding]:
+def examine_device(device: str = "cpu") -> list[Finding]:
     """All checks on one device."""
     return [
         rounding_to_nearest(device),
         subnormals_kept(device),
         no_reduced_precision(),
         *(activation_error(rho, device) for rho in ACTIVATIONS.values()),
-        library("exp", np.linspace(-700, 700, POINTS)),
-        library("log", np.geomspace(1e-300, 1e300, POINTS)),
+        library_enclosure("exp", np.linspace(-700, 700, POINTS)),
+        library_enclosure("log", np.geomspace(1e-300, 1e300, POINTS)),
     ]
 
 
 def rounding_to_nearest(device: str) -> Finding:
     """Floats, arrays and tensors round to nearest even, and carry no excess precision."""
-    found = "; ".join(sorted(ailments(device) - {FLUSHED}))
+    found = "; ".join(sorted(arithmetic_faults(device) - {FLUSHED}))
     return Finding("float64 rounds to nearest", found or "as it should", not found)
 
 
 def subnormals_kept(device: str) -> Finding:
     """Floats, arrays and tensors keep subnormals, as operands and as results."""
-    flushed = FLUSHED in ailments(device)
+    flushed = FLUSHED in arithmetic_faults(device)
     return Finding("subnormals are kept", FLUSHED if flushed else "as they should", not flushed)
 
 
-def ailments(device: str) -> set[str]:
+def arithmetic_faults(device: str) -> set[str]:
     """Find faults of a device's float, array and tensor arithmetic; see `impl.checker.machine`."""
     return ailments_of_floats() | ailments_of_arrays() | ailments_of_tensors(device)
 
@@ -65,18 +65,18 @@ def activation_error(rho: Activation, device: str) -> Finding:
     far = np.geomspace(1e-300, 700, POINTS)
     small = np.arange(1, 2**52, 2**45, dtype=np.int64).view(np.float64)  # subnormal, by their bits
     grid = np.concatenate([np.linspace(-40, 40, POINTS), far, -far, small, -small, [0.0]])
-    worst, within = worst_error(rho, torch.from_numpy(grid), device)
-    return Finding(f"{rho.name} within its error model", f"{worst:.3g} of it at worst", within)
+    worst, is_within = worst_error(rho, torch.from_numpy(grid), device)
+    return Finding(f"{rho.name} within its error model", f"{worst:.3g} of it at worst", is_within)
 
 
-def library(name: str, points: np.ndarray) -> Finding:
+def library_enclosure(name: str, points: np.ndarray) -> Finding:
     """NumPy's function inside the enclosure that the evaluator derives from it."""
     function = {"exp": exp, "log": log}[name]
-    found = function(Interval(points, points))
+    enclosure = function(Interval(points, points))
     ok = True
     with ctx.workprec(200):
         for point, low, high in zip(
-            points.tolist(), found.lo.tolist(), found.hi.tolist(), strict=True
+            points.tolist(), enclosure.lo.tolist(), enclosure.hi.tolist(), strict=True
         ):
             true = getattr(arb(point), name)()
             ok = ok and bool(arb(low) <= true) and bool(true <= arb(high))

@@ -15,7 +15,7 @@ R = TypeVar("R")
 SLOTS = 2**14  # of 8 bytes: as many are left for frames, more than a thousand of them
 
 
-def roomy(function: Callable[P, R]) -> Callable[P, R]:
+def with_large_frame(function: Callable[P, R]) -> Callable[P, R]:
     """The function, called from a frame of so many slots, which stay untouched."""
 
     def call(*args: P.args, **named: P.kwargs) -> R:

@@ -38,9 +38,9 @@ class LazyCommand(HelpCommand):
     def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
         """The call, which is that of the command itself."""
         if self.module in PARALLEL_MODULES:
-            from rnnbounds.properties.runs.executors.processes import one_thread_each
+            from rnnbounds.properties.runs.executors.processes import limit_library_threads
 
-            one_thread_each()
+            limit_library_threads()
         app = typer.Typer(rich_markup_mode=None, add_completion=False)
         module = import_without_gc(f"{COMMANDS_PACKAGE}.{self.module}")
         epilog = getattr(module, "EPILOG", None)

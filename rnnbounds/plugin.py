@@ -112,7 +112,7 @@ def check_options(
 ) -> RunOutputs:
     """Check the plugin's options before a run; raises pytest.UsageError in one line."""
     from rnnbounds.properties.attacks.budget import profile
-    from rnnbounds.properties.attacks.table import check_attacks
+    from rnnbounds.properties.attacks.table import chosen_attacks
     from rnnbounds.reports.pages.page import FILES
     from rnnbounds.results import RunOutputs
     from rnnbounds.shell.output import require_folder
@@ -124,7 +124,7 @@ def check_options(
         raise pytest.UsageError(f"the seed {seed} is negative; choose --bounds-seed 0 or above")
     try:
         profile(profile_name)
-        check_attacks(attacks.split(","))
+        chosen_attacks(attacks.split(","))
         if folder:
             require_folder(Path(folder), *FILES)
         files = [Path(folder) / name for name in FILES] if folder else []
@@ -231,14 +231,14 @@ class BoundsReport:
         """The record of the session: all claims, or those seen where a part was selected."""
         from msgspec.structs import replace
 
-        from rnnbounds.properties.attacks.table import check_attacks
-        from rnnbounds.properties.runs.record import merge
-        from rnnbounds.properties.runs.run import environment
+        from rnnbounds.properties.attacks.table import chosen_attacks
+        from rnnbounds.properties.runs.record import merge_record
+        from rnnbounds.properties.runs.run import run_environment
         from rnnbounds.reports.redact import redact_command
         from rnnbounds.theory import CLAIMS
 
         option = self.config.getoption
-        claim_sets = [{claim for claim, _ in result.part.told} for result in self.results]
+        claim_sets = [{claim for claim, _ in result.part.claim_works} for result in self.results]
         # A part that is shared was selected by one of its claims, and that has a part alone.
         claims = set().union(
             *([claims_ for claims_ in claim_sets if len(claims_) == 1] or claim_sets)
@@ -246,12 +246,12 @@ class BoundsReport:
         by_node = any("::" in argument for argument in self.config.args)
         narrowed = bool(option("keyword") or option("markexpr") or by_node)
         workers = int(option("numprocesses", None) or 1)
-        environment_ = environment("cpu", workers, self.started, self.results)
+        environment_ = run_environment("cpu", workers, self.started, self.results)
         command = ["pytest", *map(str, self.config.invocation_params.args)]
-        return merge(
+        return merge_record(
             self.results,
             claims=[entry for entry in CLAIMS if entry.id in claims or not narrowed],
-            attacks=check_attacks(option("--bounds-attacks").split(",")),
+            attacks=chosen_attacks(option("--bounds-attacks").split(",")),
             profile=option("--bounds-profile"),
             seed=option("--bounds-seed"),
             environment=replace(environment_, command=redact_command(command)),

@@ -15,8 +15,8 @@ import pytest
 import torch
 from hypothesis import settings
 
-from rnnbounds.properties.collector import collect_seldom
-from rnnbounds.properties.frames import roomy
+from rnnbounds.properties.collector import limit_collector
+from rnnbounds.properties.frames import with_large_frame
 
 FACE = Path(__file__).with_name("rnnbounds")
 sys.path.insert(0, str(Path(__file__).with_name("shared")))  # what tests of several rooms share
@@ -48,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_finish(session: pytest.Session) -> None:
     """What was imported and collected lives to the end: no collection of garbage looks at it."""
     gc.collect()
-    collect_seldom()
+    limit_collector()
     if TRACER:
         sys.settrace(None)
         of_face = {item.nodeid for item in session.items if FACE in item.path.parents}
@@ -76,5 +76,5 @@ pytest_runtest_setup = pytest_runtest_call = pytest_runtest_teardown = innermost
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
     """A test is called so deep that its own calls may well meet the end of the interpreter's
     stack."""
-    pyfuncitem.obj = roomy(pyfuncitem.obj)
+    pyfuncitem.obj = with_large_frame(pyfuncitem.obj)
     return (yield)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rnnbounds.properties.attacks.budget import Budget
-from rnnbounds.properties.judging.judge import free_names
+from rnnbounds.properties.judging.judge import quantity_names
 from rnnbounds.properties.measures.readings.needs import Needs
 from rnnbounds.properties.measures.table import needs_of
 from rnnbounds.properties.systems.spec import SystemSpec
@@ -21,7 +21,7 @@ from rnnbounds.theory.proof.claim import Form, Statement
 Visit = Callable[[SystemSpec], float | None]
 
 
-class Enough(Exception):  # noqa: N818 - a signal, not an error
+class StopAttack(Exception):  # noqa: N818 - a signal, not an error
     """Raised by a visitor that wants no more specs."""
 
 
@@ -29,15 +29,15 @@ class Enough(Exception):  # noqa: N818 - a signal, not an error
 class Case:
     """Task of an attack: statements about one kind of system, or about a family of kinds.
 
-    size: systems and sequences of one example. factor: share of the random budget to spend. block:
-    index of this part within a larger budget. typed: True if the statements are a user's, so that
-    their worst instances are unknown.
+    example_size: systems and sequences of one example. factor: share of the random budget to spend.
+    block: index of this part within a larger budget. typed: True if the statements are a user's, so
+    that their worst instances are unknown.
     """
 
     kind: str
     statements: Sequence[Statement]
     budget: Budget
-    size: tuple[int, int]
+    example_size: tuple[int, int]
     seed: int
     factor: float = 1.0
     block: int = 0
@@ -46,19 +46,21 @@ class Case:
     @cached_property
     def needs(self) -> tuple[Needs, ...]:
         """Requirements of the statements' quantities on the batches to draw."""
-        return needs_of(free_names(*self.statements))
+        return needs_of(quantity_names(*self.statements))
 
     @cached_property
-    def of_single_steps(self) -> bool:
+    def has_single_steps(self) -> bool:
         """True if at least one statement measures single steps only, and no run."""
-        return any(map(of_single_steps, self.statements))
+        return any(map(measures_single_steps, self.statements))
 
 
-def of_single_steps(statement: Statement) -> bool:
+def measures_single_steps(statement: Statement) -> bool:
     """True if a statement measures single steps only, and no run."""
-    spoken = (VOCABULARY[name] for name in free_names(statement))
-    measured = [quantity for quantity in spoken if quantity.role == "measured"]
-    return bool(measured) and all(quantity.is_single_step for quantity in measured)
+    quantities = (VOCABULARY[name] for name in quantity_names(statement))
+    measured_quantities = [quantity for quantity in quantities if quantity.role == "measured"]
+    return bool(measured_quantities) and all(
+        quantity.is_single_step for quantity in measured_quantities
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,18 +68,19 @@ class Attack:
     """One attack.
 
     name: as ``--attacks`` has it. search: shows specs to a visitor, as many as the budget says.
-    idle: why it has nothing to do for a form; empty where it may. share: how much of it a false
-    variant meets before the whole of any attack. turn: parts of a greater one are begun later in a
-    run, where the longest are begun first. seeded: whether what it shows depends on the seed.
-    directed: whether it goes where a statement comes near to falling, so that each statement asks
-    for systems of its own. drawn: whether it shows the budget's random examples, one by one.
+    idle_reason: why it has nothing to do for a form; empty where it may. share: how much of it a
+    false variant meets before the whole of any attack. start_order: parts of a greater one are
+    begun later in a run, where the longest are begun first. seeded: whether what it shows depends
+    on the seed. directed: whether it goes where a statement comes near to falling, so that each
+    statement asks for systems of its own. is_random: whether it shows the budget's random examples,
+    one by one.
     """
 
     name: str
     search: Callable[[Case, Visit], None]
-    idle: Callable[[Form], str] = lambda form: ""
+    idle_reason: Callable[[Form], str] = lambda form: ""
     share: float = 0.0
-    turn: int = 3
+    start_order: int = 3
     seeded: bool = True
     directed: bool = False
-    drawn: bool = False
+    is_random: bool = False

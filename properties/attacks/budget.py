@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rnnbounds.properties.errors import UnknownChoiceError
-from rnnbounds.properties.judging.judge import free_names
+from rnnbounds.properties.judging.judge import quantity_names
 from rnnbounds.properties.measures.table import needs_of
 from rnnbounds.properties.systems.table import kinds_about
 from rnnbounds.theory.proof.claim import Form
@@ -64,24 +64,24 @@ def batch_size(budget: Budget, forms: Iterable[Form]) -> tuple[int, int]:
     forms = tuple(forms)
     for form in forms:
         for kind in kinds_about(form.about):
-            if kind.route.most is not None:
-                return kind.route.most
-    needs = needs_of(set().union(*map(names_of, forms)))
+            if kind.route.max_size is not None:
+                return kind.route.max_size
+    needs = needs_of(set().union(*map(form_quantities, forms)))
     batch, sequences = budget.batch, budget.sequences
     scale = budget.batch / PROFILES["quick"].batch
-    for systems, each in (one.room for one in needs if one.room):
-        batch, sequences = max(1, round(systems * scale)), each
-    for systems, each in (one.most for one in needs if one.most):
-        batch, sequences = min(batch, systems), min(sequences, each)
+    for systems, most_sequences in (need.efficient_size for need in needs if need.efficient_size):
+        batch, sequences = max(1, round(systems * scale)), most_sequences
+    for systems, most_sequences in (need.max_size for need in needs if need.max_size):
+        batch, sequences = min(batch, systems), min(sequences, most_sequences)
     return batch, sequences
 
 
-def names_of(form: Form) -> set[str]:
+def form_quantities(form: Form) -> set[str]:
     """List the quantities named in a form's statement and its assumptions."""
     conditions = [a.condition for a in form.assumptions if a.condition is not None]
-    return free_names(form.statement, *conditions)
+    return quantity_names(form.statement, *conditions)
 
 
-def apart(form: Form) -> bool:
+def needs_own_pool(form: Form) -> bool:
     """True if a form must be attacked separately from its claim's other forms."""
-    return any(one.apart for one in needs_of(names_of(form)))
+    return any(need.own_pool for need in needs_of(form_quantities(form)))

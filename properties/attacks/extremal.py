@@ -8,9 +8,9 @@ from math import inf
 
 from rnnbounds.properties.attacks.attack import Attack, Case, Visit
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.table import FAMILIES, KINDS, kind_named
+from rnnbounds.properties.systems.table import FAMILIES, KINDS, find_kind
 
-SPECIAL: dict[str, SystemSpec] = {
+NAMED_SPECS: dict[str, SystemSpec] = {
     name: spec for kind in KINDS.values() for name, spec in kind.instances.named.items()
 }
 
@@ -22,20 +22,20 @@ def extremal_specs(about: str, rounding: bool = False) -> Iterator[SystemSpec]:
         family = FAMILIES[about]
         yield from family.extremal(tuple(family.members.values()))
         return
-    kind = kind_named(about)
+    kind = find_kind(about)
     if rounding:
         yield from kind.instances.long()
     yield from kind.instances.worst()
 
 
-def extremal(case: Case, visit: Visit) -> None:
+def visit_extremal(case: Case, visit: Visit) -> None:
     """Those on which what is stated can be read; what is typed has no worst ones, but corners."""
-    corners = kind_named(case.kind).instances.corners() if case.typed else ()
-    longest = min((one.longest for one in case.needs if one.longest), default=inf)
-    rounding = any(one.rounding for one in case.needs)
+    corners = find_kind(case.kind).instances.corners() if case.typed else ()
+    longest = min((need.max_length for need in case.needs if need.max_length), default=inf)
+    rounding = any(need.rounding for need in case.needs)
     for spec in chain(corners, extremal_specs(case.kind, rounding)):
         if longest >= spec.T:
             visit(spec)
 
 
-ATTACKS = (Attack("extremal", extremal, share=1.0, turn=1, seeded=False),)
+ATTACKS = (Attack("extremal", visit_extremal, share=1.0, start_order=1, seeded=False),)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rnnbounds.properties.judging.evidence import record
+from rnnbounds.properties.judging.evidence import check_record
 from rnnbounds.properties.judging.judge import (
     HOLDS,
     UNDECIDED,
@@ -14,11 +14,11 @@ from rnnbounds.properties.judging.judge import (
     VIOLATED,
     Judgement,
     Verdict,
-    windowed,
+    has_windows,
 )
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.columns import cell_of
-from rnnbounds.properties.systems.kind import about
+from rnnbounds.properties.systems.columns import cell_name
+from rnnbounds.properties.systems.kind import kind_of_spec
 from rnnbounds.reports.records.record import Check
 from rnnbounds.theory.proof.claim import Statement
 
@@ -48,56 +48,60 @@ class Scope:
     open_check: Check | None = None
     near: int = 0
 
-    def add(self, statement: Statement, batch: Batch, seen: Judgement) -> None:
+    def add_batch(self, statement: Statement, batch: Batch, judgement: Judgement) -> None:
         """Take in one judged batch."""
-        checks = seen.verdicts != VACUOUS
-        judged = checks.any(axis=(1, 2))
-        if not judged.any():
+        checks = judgement.verdicts != VACUOUS
+        is_judged = checks.any(axis=(1, 2))
+        if not is_judged.any():
             return
         spec = batch.spec
-        self.systems += int(np.count_nonzero(judged))
+        self.systems += int(np.count_nonzero(is_judged))
         self.n, self.T = max(self.n, spec.n), max(self.T, spec.T)
         self.k = max(self.k, int(np.flatnonzero(checks.any(axis=(0, 1))).max()))
-        if about(spec).contracts:
-            lam = np.broadcast_to(batch.constant("lam").hi, (len(judged), 1, 1))[judged]
+        if kind_of_spec(spec).is_contractive:
+            lam = np.broadcast_to(batch.constant("lam").hi, (len(is_judged), 1, 1))[is_judged]
             self.lam = max(float(lam.max()), self.lam or 0.0)
-        self.cells = sorted({*self.cells, cell_of(spec)})
-        self.keep(statement, batch, seen)
-        self.leave_open(statement, batch, seen)
+        self.cells = sorted({*self.cells, cell_name(spec)})
+        self.update_tightest(statement, batch, judgement)
+        self.count_open(statement, batch, judgement)
 
-    def keep(self, statement: Statement, batch: Batch, seen: Judgement) -> None:
+    def update_tightest(self, statement: Statement, batch: Batch, judgement: Judgement) -> None:
         """Remember the check of the largest lhs/rhs: rounding, which enlarges the upper ends of
         tiny left sides, does not count."""
         with np.errstate(all="ignore"):
-            ratio = seen.lhs.lo / seen.rhs.hi
-        decided = (seen.verdicts == HOLDS) | (seen.verdicts == VIOLATED)
-        ratio = np.where(decided & (seen.rhs.hi > 0) & np.isfinite(ratio), ratio, -np.inf)
+            ratio = judgement.lhs.lo / judgement.rhs.hi
+        decided = (judgement.verdicts == HOLDS) | (judgement.verdicts == VIOLATED)
+        ratio = np.where(decided & (judgement.rhs.hi > 0) & np.isfinite(ratio), ratio, -np.inf)
         if ratio.max() > (-np.inf if self.ratio is None else self.ratio):
             i, s, k = map(int, np.unravel_index(ratio.argmax(), ratio.shape))
             self.ratio, self.tightest = (
                 float(ratio[i, s, k]),
-                check_at(statement, batch, seen, i, s, k),
+                check_at(statement, batch, judgement, i, s, k),
             )
 
-    def leave_open(self, statement: Statement, batch: Batch, seen: Judgement) -> None:
+    def count_open(self, statement: Statement, batch: Batch, judgement: Judgement) -> None:
         """Count the systems with undecided checks, and those of these checks near equality."""
-        undecided = seen.verdicts == UNDECIDED
+        undecided = judgement.verdicts == UNDECIDED
         if not undecided.any():
             return
         self.open_systems += int(undecided.any(axis=(1, 2)).sum())
         if self.open_check is None:
-            self.open_check = check_at(statement, batch, seen, *np.argwhere(undecided)[0].tolist())
-        lhs, rhs = (side.hi[undecided] for side in seen.sides)
+            self.open_check = check_at(
+                statement, batch, judgement, *np.argwhere(undecided)[0].tolist()
+            )
+        lhs, rhs = (side.hi[undecided] for side in judgement.sides)
         with np.errstate(all="ignore"):
             near = (lhs == rhs) | (np.abs(lhs / rhs - 1) <= NEAR)
         self.near += int(np.count_nonzero(near))
 
 
-def check_at(statement: Statement, batch: Batch, seen: Judgement, i: int, s: int, k: int) -> Check:
+def check_at(
+    statement: Statement, batch: Batch, judgement: Judgement, i: int, s: int, k: int
+) -> Check:
     """The record of one check of a judged batch: member i, sequence s, window k."""
-    return record(
-        "typed", "typed", batch.spec.alone(batch.spec.members[i], s),
-        k if windowed(statement) else None, Verdict(int(seen.verdicts[i, s, k])),
-        (float(seen.lhs.lo[i, s, k]), float(seen.lhs.hi[i, s, k])),
-        (float(seen.rhs.lo[i, s, k]), float(seen.rhs.hi[i, s, k])),
+    return check_record(
+        "typed", "typed", batch.spec.select_pair(batch.spec.members[i], s),
+        k if has_windows(statement) else None, Verdict(int(judgement.verdicts[i, s, k])),
+        (float(judgement.lhs.lo[i, s, k]), float(judgement.lhs.hi[i, s, k])),
+        (float(judgement.rhs.lo[i, s, k]), float(judgement.rhs.hi[i, s, k])),
     )  # fmt: skip

@@ -10,15 +10,15 @@ from hypothesis import HealthCheck, Phase, Verbosity
 from hypothesis.strategies import SearchStrategy
 from msgspec.structs import replace
 
-from rnnbounds.properties.attacks.attack import Attack, Case, Enough, Visit
-from rnnbounds.properties.attacks.pool import of_each
+from rnnbounds.properties.attacks.attack import Attack, Case, StopAttack, Visit
+from rnnbounds.properties.attacks.pool import examples_per_kind
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import FAMILIES, kinds_about, specs
 
 T = TypeVar("T")
 
 
-def random_specs(
+def visit_random_specs(
     kind: str,
     visit: Visit,
     *,
@@ -31,43 +31,46 @@ def random_specs(
     stepwise: bool = False,
     family: str | None = None,
     descends: bool = False,
-    later: bool = False,
+    is_continuation: bool = False,
 ) -> bool:
     """Show ``examples`` drawn specs to ``visit``; with ``target`` climb the ratio it returns.
 
-    ``later`` goes on from an earlier block: what is drawn first is the same under every seed and is
-    not shown again, and all others are of another seed than there. False if the visitor had enough.
+    ``is_continuation`` goes on from an earlier block: what is drawn first is the same under every
+    seed and is not shown again, and all others are of another seed than there. False if the visitor
+    had enough.
     """
-    done, shown, skip = False, set[str](), later
+    is_stopped, shown_specs, skip_next = False, set[str](), is_continuation
     strategy = specs(
         kind, batch=batch, sequences=sequences, wide=wide, stepwise=stepwise, family=family,
         descends=descends,
     )  # fmt: skip
 
-    def campaign(spec: SystemSpec) -> None:
-        nonlocal done, skip
-        if done:
+    def visit_drawn(spec: SystemSpec) -> None:
+        nonlocal is_stopped, skip_next
+        if is_stopped:
             return
-        if later:
+        if is_continuation:
             spec = replace(spec, seed=(spec.seed + seed) % 2**64)
         if not target:
-            spec = unlike(shown, spec, seed)
-        if skip:
-            skip = False
+            spec = unseen_spec(shown_specs, spec, seed)
+        if skip_next:
+            skip_next = False
             return
         try:
             ratio = visit(spec)
-        except Enough:
-            done = True
+        except StopAttack:
+            is_stopped = True
             return
         if target and ratio is not None and 0 <= ratio < 1e300:
             hypothesis.target(ratio, label="lhs/rhs")
 
-    draw(strategy, campaign, examples=examples + later, seed=seed, target=target)
-    return not done
+    run_hypothesis(
+        strategy, visit_drawn, examples=examples + is_continuation, seed=seed, target=target
+    )
+    return not is_stopped
 
 
-def draw(
+def run_hypothesis(
     strategy: SearchStrategy[T], visit: Callable[[T], object],
     *, examples: int, seed: int, target: bool = False,
 ) -> None:  # fmt: skip
@@ -86,43 +89,45 @@ def draw(
         print_blob=False,
     )
     @hypothesis.given(strategy)
-    def each(drawn: T) -> None:
-        visit(drawn)
+    def visit_each(value: T) -> None:
+        visit(value)
 
-    each()
+    visit_each()
 
 
-def unlike(shown: set[str], spec: SystemSpec, seed: int) -> SystemSpec:
+def unseen_spec(shown_specs: set[str], spec: SystemSpec, seed: int) -> SystemSpec:
     """The spec, or where it was shown the same ``seed`` further: several draws are one spec, and
     systems count once."""
-    while spec.text in shown:
+    while spec.text in shown_specs:
         spec = replace(spec, seed=(spec.seed + seed + 1) % 2**64)
-    shown.add(spec.text)
+    shown_specs.add(spec.text)
     return spec
 
 
-def drawn(case: Case, visit: Visit, target: bool = False) -> None:
+def visit_random(case: Case, visit: Visit, target: bool = False) -> None:
     """The systems of a kind; the kinds of a family have a share each, under a seed of their own."""
     family = case.kind if case.kind in FAMILIES else None
     examples = case.budget.targeted if target else case.factor * case.budget.random
-    for place, member in enumerate(kinds_about(case.kind)):
-        more = random_specs(
-            member.name, visit, batch=case.size[0], sequences=case.size[1], seed=case.seed + place,
-            target=target, examples=of_each(case.kind, examples), later=case.block > 0,
-            wide=any(one.wide for one in case.needs),
-            stepwise=case.of_single_steps,
-            family=family, descends=any(one.trained for one in case.needs),
+    for position, kind in enumerate(kinds_about(case.kind)):
+        goes_on = visit_random_specs(
+            kind.name, visit, batch=case.example_size[0], sequences=case.example_size[1],
+            seed=case.seed + position,
+            target=target, examples=examples_per_kind(case.kind, examples),
+            is_continuation=case.block > 0,
+            wide=any(need.wide for need in case.needs),
+            stepwise=case.has_single_steps,
+            family=family, descends=any(need.trained for need in case.needs),
         )  # fmt: skip
-        if not more:
+        if not goes_on:
             return
 
 
-def targeted(case: Case, visit: Visit) -> None:
+def visit_targeted(case: Case, visit: Visit) -> None:
     """Visit drawn systems of the case's kinds, with Hypothesis steering to greater lhs/rhs."""
-    drawn(case, visit, target=True)
+    visit_random(case, visit, target=True)
 
 
 ATTACKS = (
-    Attack("random", drawn, share=0.1, turn=2, drawn=True),
-    Attack("targeted", targeted, turn=0, directed=True),
+    Attack("random", visit_random, share=0.1, start_order=2, is_random=True),
+    Attack("targeted", visit_targeted, start_order=0, directed=True),
 )

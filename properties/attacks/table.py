@@ -13,30 +13,30 @@ from rnnbounds.impl.cells.table import entries_of_modules
 from rnnbounds.properties.attacks.attack import Attack
 from rnnbounds.properties.errors import InputError, UnknownChoiceError
 
-_FIRST = ("random", "targeted", "gradient", "extremal")
-EVERY = "all"
+_BUILTIN = ("random", "targeted", "gradient", "extremal")
+ALL_ATTACKS = "all"
 
 
 @cache
 def attacks() -> Mapping[str, Attack]:
     """The attacks by their names; raises InputError for two of one name."""
-    found: dict[str, Attack] = {}
+    by_name: dict[str, Attack] = {}
     for attack in entries_of_modules(__name__, __file__, "ATTACKS"):
-        if found.setdefault(attack.name, attack) is not attack:
+        if by_name.setdefault(attack.name, attack) is not attack:
             raise InputError(f"two attacks are named {attack.name!r}; rename one of them")
-    names = (*_FIRST, *sorted(found.keys() - set(_FIRST)))
-    return {name: found[name] for name in names}
+    names = (*_BUILTIN, *sorted(by_name.keys() - set(_BUILTIN)))
+    return {name: by_name[name] for name in names}
 
 
-def check_attacks(names: Iterable[str]) -> tuple[str, ...]:
+def chosen_attacks(names: Iterable[str]) -> tuple[str, ...]:
     """The attacks in their own order, each once; of ``all``, every one.
 
     Raises:
         UnknownChoiceError: an unknown attack, or none at all.
     """
-    chosen, known = set(names), tuple(attacks())
-    if chosen == {EVERY}:
+    requested, known = set(names), tuple(attacks())
+    if requested == {ALL_ATTACKS}:
         return known
-    for name in sorted(chosen - set(known)) or ([] if chosen else [""]):
+    for name in sorted(requested - set(known)) or ([] if requested else [""]):
         raise UnknownChoiceError("attack", name, known)
-    return tuple(name for name in known if name in chosen)
+    return tuple(name for name in known if name in requested)

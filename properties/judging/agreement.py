@@ -10,7 +10,7 @@ import numpy as np
 from flint import ctx
 
 from rnnbounds.properties.errors import DisagreementError
-from rnnbounds.properties.judging.judge import Judgement, Verdict, free_names
+from rnnbounds.properties.judging.judge import Judgement, Verdict, quantity_names
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.read.numbers.sizes import float_ends
 from rnnbounds.properties.systems.batch import Batch
@@ -21,25 +21,28 @@ PRECISION = 256  # bits
 
 
 def require_agreement(
-    statement: Statement, batch: Batch, judged: Judgement, at: tuple[int, int, int] | None = None
+    statement: Statement,
+    batch: Batch,
+    judgement: Judgement,
+    position: tuple[int, int, int] | None = None,
 ) -> None:
     """Raise DisagreementError if the violation at a place, or the first, rests on readings that
     disagree."""
-    if at is None:
-        found = np.argwhere(judged.verdicts == Verdict.VIOLATED)
-        if not len(found):
+    if position is None:
+        violations = np.argwhere(judgement.verdicts == Verdict.VIOLATED)
+        if not len(violations):
             return
-        at = tuple(found[0].tolist())
-    i, s, k = at
+        position = tuple(violations[0].tolist())
+    i, s, k = position
     pair = batch.pair(i, s)
-    for name in sorted(free_names(statement)):
+    for name in sorted(quantity_names(statement)):
         if VOCABULARY[name].role != "measured":
             continue
-        seen = batch.cache[f"enclosure of {name}"]
-        window = min(k, seen.lo.shape[2] - 1)
-        floats = (float(seen.lo[i, s, window]), float(seen.hi[i, s, window]))
+        enclosure = batch.cache[f"enclosure of {name}"]
+        window = min(k, enclosure.lo.shape[2] - 1)
+        floats = (float(enclosure.lo[i, s, window]), float(enclosure.hi[i, s, window]))
         with ctx.workprec(PRECISION):
             balls = float_ends(MEASURES[name].ball(pair, k, PRECISION))
         if floats[0] > balls[1] or balls[0] > floats[1]:
-            read = f"float64 has {list(floats)}", f"balls {list(balls)}"
-            raise DisagreementError(name, *read, pair.spec.text)
+            texts = f"float64 has {list(floats)}", f"balls {list(balls)}"
+            raise DisagreementError(name, *texts, pair.spec.text)

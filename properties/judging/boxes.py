@@ -15,18 +15,22 @@ from rnnbounds.properties.measures.runs.readings import states
 from rnnbounds.properties.systems.batch import Batch
 
 
-def confirm(batch: Batch) -> None:
+def require_boxes(batch: Batch) -> None:
     """Raise BoxError if a run from zero leaves the stated box by more than its rounding."""
     cells = batch.cells
-    ran = any(key.startswith("world InFloats") for key in batch.cache)
-    if cells is None or not (ran or bool(cells.proved_box.refused.any())):
+    has_float_reading = any(key.startswith("world FloatCarrier") for key in batch.cache)
+    if cells is None or not (has_float_reading or bool(cells.invariant_box.refused.any())):
         return
     # What is used may be smaller than what was stated: no run leaves the one or the other.
-    stated = torch.minimum(cells.proved_box.proposed, cells.proved_box.box)[:, :, None]
+    stated_box = torch.minimum(cells.invariant_box.proposed, cells.invariant_box.box)[:, :, None]
     for t, s in enumerate(states(batch)):
-        outside = s.value.abs() - s.error > stated
-        if bool(outside.any()):
-            i, j, column = (int(place) for place in torch.nonzero(outside)[0])
-            one = batch.spec.alone(batch.spec.members[i], column)
-            size, end = float(s.value[i, j, column].abs()), float(stated[i, j, 0])
-            raise BoxError(cells.kind, f"|s_{j + 1}| = {size:.6g} > {end:.6g} at t = {t}", one.text)
+        is_outside = s.value.abs() - s.error > stated_box
+        if bool(is_outside.any()):
+            i, j, column = (int(place) for place in torch.nonzero(is_outside)[0])
+            pair_spec = batch.spec.select_pair(batch.spec.members[i], column)
+            magnitude, bound = float(s.value[i, j, column].abs()), float(stated_box[i, j, 0])
+            raise BoxError(
+                cells.kind,
+                f"|s_{j + 1}| = {magnitude:.6g} > {bound:.6g} at t = {t}",
+                pair_spec.text,
+            )

@@ -16,11 +16,11 @@ from rnnbounds.properties.judging.judge import (
     VIOLATED,
     Judgement,
     Verdict,
-    free_names,
-    windowed,
+    has_windows,
+    quantity_names,
 )
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.columns import cell_of
+from rnnbounds.properties.systems.columns import cell_name
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.reports.pages.text import plural
 from rnnbounds.reports.records.curve import Against, Sides, merge_sides
@@ -29,11 +29,11 @@ from rnnbounds.reports.records.record import Check, Cost, Histogram, Tally, chec
 from rnnbounds.reports.records.record import Verdict as VerdictName
 from rnnbounds.theory.proof.claim import Claim, Form
 
-SHOWN = 3
-LONGEST = 64  # steps of a run that a page draws
+KEPT_CHECKS = 3
+LONGEST_DRAWN_RUN = 64  # steps of a run that a page draws
 
 
-def order(check: Check) -> tuple[float, int, float, bytes]:
+def tightness_key(check: Check) -> tuple[float, int, float, bytes]:
     """The sort key of judged checks, tightest first.
 
     Among equals the run that shows most comes first: the longest of at most 64 steps, and of these
@@ -41,15 +41,15 @@ def order(check: Check) -> tuple[float, int, float, bytes]:
     of the order of batches.
     """
     steps, rate = check.spec.get("T", SystemSpec.T), check.spec.get("lam", SystemSpec.lam)
-    length = steps if steps <= LONGEST else 0
+    length = steps if steps <= LONGEST_DRAWN_RUN else 0
     return -float(check.ratio or 0), -length, -rate, msgspec.json.encode(check.spec)
 
 
-def tightest_of_all(forms: Iterable[Evidence]) -> tuple[Check, ...]:
+def tightest_checks(forms: Iterable[Evidence]) -> tuple[Check, ...]:
     """The tightest checks of several forms: the first three that differ in more than the form, each
     with all forms that share it."""
-    checks = sorted((check for form in forms for check in form.tightest), key=order)
-    first = list(dict.fromkeys(map(check_identity, checks)))[:SHOWN]
+    checks = sorted((check for form in forms for check in form.tightest), key=tightness_key)
+    first = list(dict.fromkeys(map(check_identity, checks)))[:KEPT_CHECKS]
     return tuple(check for check in checks if check_identity(check) in first)
 
 
@@ -63,7 +63,7 @@ class CellEvidence:
     def merge(self, other: CellEvidence) -> None:
         """Take in what was counted elsewhere on the same cell."""
         self.tally = self.tally.merge(other.tally)
-        self.vacuous = added(self.vacuous, other.vacuous)
+        self.vacuous = add_counts(self.vacuous, other.vacuous)
 
 
 @dataclass
@@ -91,21 +91,27 @@ class Evidence:
     tightest: list[Check] = field(default_factory=list)
     failing: list[Check] = field(default_factory=list)
     nearest: dict[str, tuple[float, Check]] = field(default_factory=dict)
-    differ: bool = False
+    asserts_difference: bool = False
     cells: dict[str, CellEvidence] = field(default_factory=dict)
-    against: Against | None = None
+    curve_variable: Against | None = None
     curve: dict[int, Sides] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, claim: Claim, form: Form) -> Evidence:
+    def empty(cls, claim: Claim, form: Form) -> Evidence:
         """Nothing seen yet of one form."""
         statement = form.statement
-        differ = statement.relation == "!="
-        with_k, names = windowed(statement), free_names(statement)
-        against: Against | None = (
+        asserts_difference = statement.relation == "!="
+        with_k, names = has_windows(statement), quantity_names(statement)
+        curve_variable: Against | None = (
             "k" if with_k else "N" if "N" in names else "T" if "T" in names else None
         )
-        return cls(claim.id, form.name, with_k, differ=differ, against=against)
+        return cls(
+            claim.id,
+            form.name,
+            with_k,
+            asserts_difference=asserts_difference,
+            curve_variable=curve_variable,
+        )
 
     @property
     def best_ratio(self) -> float | None:
@@ -116,105 +122,111 @@ class Evidence:
             else None
         )
 
-    def add(self, batch: Batch, seen: Judgement) -> None:
+    def add_batch(self, batch: Batch, judgement: Judgement) -> None:
         """Count one judged batch."""
-        counts = (int(np.count_nonzero(seen.verdicts == verdict)) for verdict in Verdict)
+        counts = (int(np.count_nonzero(judgement.verdicts == verdict)) for verdict in Verdict)
         holds, violated, undecided, vacuous = counts
         tally = Tally(holds=holds, violated=violated, undecided=undecided, vacuous=vacuous)
         self.tally = self.tally.merge(tally)
-        self.count({cell_of(batch.spec): CellEvidence(tally, dict(seen.vacuous))})
-        ratios = seen.ratio
-        judged = seen.verdicts != VACUOUS
-        told = ratios[judged] if vacuous else ratios
-        self.histogram = self.histogram.merge(count_ratios(told))
-        if not np.isnan(greatest := np.fmax.reduce(told, axis=None, initial=np.nan)):
+        self.add_cell_counts({cell_name(batch.spec): CellEvidence(tally, dict(judgement.vacuous))})
+        ratios = judgement.ratio
+        is_judged = judgement.verdicts != VACUOUS
+        judged_ratios = ratios[is_judged] if vacuous else ratios
+        self.histogram = self.histogram.merge(count_ratios(judged_ratios))
+        if not np.isnan(greatest := np.fmax.reduce(judged_ratios, axis=None, initial=np.nan)):
             self.examples = self.examples.merge(count_ratios(greatest))
-        self.systems += int(judged.any(axis=(1, 2)).sum())
-        self.pairs += int(judged.any(axis=2).sum())
-        self.escalated += seen.escalated
-        self.vacuous = added(self.vacuous, seen.vacuous)
-        self.draw(batch, seen)
-        self.keep(batch, seen, ratios)
+        self.systems += int(is_judged.any(axis=(1, 2)).sum())
+        self.pairs += int(is_judged.any(axis=2).sum())
+        self.escalated += judgement.escalated
+        self.vacuous = add_counts(self.vacuous, judgement.vacuous)
+        self.update_curve(batch, judgement)
+        self.keep_checks(batch, judgement, ratios)
 
-    def count(self, cells: dict[str, CellEvidence]) -> None:
+    def add_cell_counts(self, cells: dict[str, CellEvidence]) -> None:
         """Add what was counted on some cells; kept in the order of their names."""
-        for name, found in cells.items():
-            self.cells.setdefault(name, CellEvidence()).merge(found)
+        for name, counts in cells.items():
+            self.cells.setdefault(name, CellEvidence()).merge(counts)
         self.cells = dict(sorted(self.cells.items()))
 
-    def draw(self, batch: Batch, seen: Judgement) -> None:
+    def update_curve(self, batch: Batch, judgement: Judgement) -> None:
         """Note the largest left side at each place of the curve, and the bound on it."""
-        if self.against is None or self.differ:
+        if self.curve_variable is None or self.asserts_difference:
             return
-        windows = seen.verdicts.shape[2]
-        judged = (seen.verdicts == HOLDS) | (seen.verdicts == VIOLATED)
-        lhs, rhs = (side.hi.reshape(-1, windows) for side in (seen.lhs, seen.rhs))
-        lhs = np.where(judged.reshape(-1, windows) & np.isfinite(rhs), lhs, -np.inf)
-        first = lhs.argmax(axis=0), np.arange(windows)
-        largest = zip(lhs[first].tolist(), rhs[first].tolist(), strict=True)
-        other = batch.spec.steps if self.against == "N" else batch.spec.T
-        places = range(windows) if self.windowed else (other,)
-        told = {at: sides for at, sides in zip(places, largest, strict=True) if sides[0] > -np.inf}
-        self.curve = merge_sides(self.curve, told)
+        windows = judgement.verdicts.shape[2]
+        is_decided = (judgement.verdicts == HOLDS) | (judgement.verdicts == VIOLATED)
+        lhs, rhs = (side.hi.reshape(-1, windows) for side in (judgement.lhs, judgement.rhs))
+        lhs = np.where(is_decided.reshape(-1, windows) & np.isfinite(rhs), lhs, -np.inf)
+        at_largest = lhs.argmax(axis=0), np.arange(windows)
+        largest = zip(lhs[at_largest].tolist(), rhs[at_largest].tolist(), strict=True)
+        horizon = batch.spec.steps if self.curve_variable == "N" else batch.spec.T
+        places = range(windows) if self.windowed else (horizon,)
+        points = {
+            at: sides for at, sides in zip(places, largest, strict=True) if sides[0] > -np.inf
+        }
+        self.curve = merge_sides(self.curve, points)
 
-    def compare(self, seen: Judgement, first: Judgement) -> None:
+    def compare_bounds(self, judgement: Judgement, first_judgement: Judgement) -> None:
         """Note what this form's bound costs beside the first form's, where both hold."""
         with np.errstate(all="ignore"):
-            ratio = seen.rhs.hi / first.rhs.hi
-        both = (seen.verdicts == HOLDS) & (first.verdicts == HOLDS)
-        ratio = ratio[both & np.isfinite(ratio)]
+            ratio = judgement.rhs.hi / first_judgement.rhs.hi
+        both_hold = (judgement.verdicts == HOLDS) & (first_judgement.verdicts == HOLDS)
+        ratio = ratio[both_hold & np.isfinite(ratio)]
         if ratio.size:
-            self.spend(Cost(least=float(ratio.min()), greatest=float(ratio.max())))
+            self.widen_cost(Cost(least=float(ratio.min()), greatest=float(ratio.max())))
 
-    def spend(self, cost: Cost | None) -> None:
+    def widen_cost(self, cost: Cost | None) -> None:
         """Widen the range of costs."""
         if cost is not None:
             self.cost = cost if self.cost is None else self.cost.merge(cost)
 
-    def keep(self, batch: Batch, seen: Judgement, ratios: np.ndarray) -> None:
+    def keep_checks(self, batch: Batch, judgement: Judgement, ratios: np.ndarray) -> None:
         """Remember the tightest checks, one for each system, and the first failing ones."""
-        held = np.where(seen.verdicts == HOLDS, ratios, -np.inf)
+        held_ratios = np.where(judgement.verdicts == HOLDS, ratios, -np.inf)
         # A ratio is finite or NaN, which is no maximum.
-        per_system = np.fmax.reduce(held.reshape(len(held), -1), axis=1, initial=-np.inf)
-        least = self.tightest[-1].ratio or 0.0 if len(self.tightest) == SHOWN else -np.inf
-        for i in np.argsort(-per_system, kind="stable")[:SHOWN]:
+        per_system = np.fmax.reduce(
+            held_ratios.reshape(len(held_ratios), -1), axis=1, initial=-np.inf
+        )
+        least = self.tightest[-1].ratio or 0.0 if len(self.tightest) == KEPT_CHECKS else -np.inf
+        for i in np.argsort(-per_system, kind="stable")[:KEPT_CHECKS]:
             if np.isfinite(per_system[i]) and per_system[i] >= least:
-                s, k = np.unravel_index(np.nanargmax(held[i]), held[i].shape)
-                self.tightest.append(self.check(batch, seen, int(i), int(s), int(k)))
-        bad = (seen.verdicts == VIOLATED) | (seen.verdicts == UNDECIDED)
-        for i, s, k in np.argwhere(bad)[:SHOWN] if bad.any() else ():
-            self.failing.append(self.check(batch, seen, int(i), int(s), int(k)))
-        self.trim()
-        self.approach(batch, seen)
+                s, k = np.unravel_index(np.nanargmax(held_ratios[i]), held_ratios[i].shape)
+                self.tightest.append(self.record_at(batch, judgement, int(i), int(s), int(k)))
+        failing = (judgement.verdicts == VIOLATED) | (judgement.verdicts == UNDECIDED)
+        for i, s, k in np.argwhere(failing)[:KEPT_CHECKS] if failing.any() else ():
+            self.failing.append(self.record_at(batch, judgement, int(i), int(s), int(k)))
+        self.trim_checks()
+        self.keep_nearest_sides(batch, judgement)
 
-    def approach(self, batch: Batch, seen: Judgement) -> None:
+    def keep_nearest_sides(self, batch: Batch, judgement: Judgement) -> None:
         """Remember where the two sides were seen nearest to one another, if they are to differ."""
-        if not self.differ:
+        if not self.asserts_difference:
             return
-        gap = np.maximum(seen.lhs.lo - seen.rhs.hi, seen.rhs.lo - seen.lhs.hi)
-        gap = np.where(seen.verdicts == Verdict.HOLDS, gap, np.inf)
+        gap = np.maximum(judgement.lhs.lo - judgement.rhs.hi, judgement.rhs.lo - judgement.lhs.hi)
+        gap = np.where(judgement.verdicts == Verdict.HOLDS, gap, np.inf)
         if np.isfinite(gap).any():
             i, s, k = (int(v) for v in np.unravel_index(np.argmin(gap), gap.shape))
             states = plural(batch.spec.states, "state")
-            told = f"{states}: the two sides differ by {float(gap[i, s, k])} or more"
-            check = msgspec.structs.replace(self.check(batch, seen, i, s, k), explanation=told)
-            self.keep_nearer(str(batch.spec.states), (float(gap[i, s, k]), check))
+            text = f"{states}: the two sides differ by {float(gap[i, s, k])} or more"
+            check = msgspec.structs.replace(
+                self.record_at(batch, judgement, i, s, k), explanation=text
+            )
+            self.keep_nearer_check(str(batch.spec.states), (float(gap[i, s, k]), check))
 
-    def keep_nearer(self, states: str, found: tuple[float, Check]) -> None:
+    def keep_nearer_check(self, states: str, candidate: tuple[float, Check]) -> None:
         """The nearer of two checks for one number of states; ties by the spec's text."""
 
-        def order(one: tuple[float, Check]) -> tuple[float, bytes]:
-            return one[0], msgspec.json.encode(one[1].spec)
+        def sort_key(entry: tuple[float, Check]) -> tuple[float, bytes]:
+            return entry[0], msgspec.json.encode(entry[1].spec)
 
-        self.nearest[states] = min(self.nearest.get(states, found), found, key=order)
+        self.nearest[states] = min(self.nearest.get(states, candidate), candidate, key=sort_key)
 
-    def trim(self) -> None:
+    def trim_checks(self) -> None:
         """Keep the first few checks: the tightest, and those that fail."""
-        self.tightest.sort(key=order)
+        self.tightest.sort(key=tightness_key)
         self.failing.sort(
             key=lambda c: (c.verdict != "VIOLATED", msgspec.json.encode(c.spec), c.k or 0)
         )
-        del self.tightest[SHOWN:], self.failing[SHOWN:]
+        del self.tightest[KEPT_CHECKS:], self.failing[KEPT_CHECKS:]
 
     def merge(self, other: Evidence) -> None:
         """Take in what another part saw of the same form."""
@@ -224,35 +236,35 @@ class Evidence:
         self.systems += other.systems
         self.pairs += other.pairs
         self.escalated += other.escalated
-        self.vacuous = added(self.vacuous, other.vacuous)
-        self.count(other.cells)
-        self.spend(other.cost)
-        if self.against == other.against:
+        self.vacuous = add_counts(self.vacuous, other.vacuous)
+        self.add_cell_counts(other.cells)
+        self.widen_cost(other.cost)
+        if self.curve_variable == other.curve_variable:
             self.curve = merge_sides(self.curve, other.curve)
         self.tightest += other.tightest
         self.failing += other.failing
-        for states, found in other.nearest.items():
-            self.keep_nearer(states, found)
-        self.trim()
+        for states, candidate in other.nearest.items():
+            self.keep_nearer_check(states, candidate)
+        self.trim_checks()
 
-    def check(self, batch: Batch, seen: Judgement, i: int, s: int, k: int) -> Check:
+    def record_at(self, batch: Batch, judgement: Judgement, i: int, s: int, k: int) -> Check:
         """The record of one check, with the command that replays it."""
-        spec = batch.spec.alone(batch.spec.members[i], s)
+        spec = batch.spec.select_pair(batch.spec.members[i], s)
         window = k if self.windowed else None
-        return record(
-            self.claim, self.form, spec, window, Verdict(int(seen.verdicts[i, s, k])),
-            (seen.lhs.lo[i, s, k], seen.lhs.hi[i, s, k]),
-            (seen.rhs.lo[i, s, k], seen.rhs.hi[i, s, k]),
+        return check_record(
+            self.claim, self.form, spec, window, Verdict(int(judgement.verdicts[i, s, k])),
+            (judgement.lhs.lo[i, s, k], judgement.lhs.hi[i, s, k]),
+            (judgement.rhs.lo[i, s, k], judgement.rhs.hi[i, s, k]),
         )  # fmt: skip
 
 
-def added(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
+def add_counts(first: dict[str, int], second: dict[str, int]) -> dict[str, int]:
     """The counts of both, in the order of their names."""
-    names = sorted(one.keys() | other.keys())
-    return {name: one.get(name, 0) + other.get(name, 0) for name in names}
+    names = sorted(first.keys() | second.keys())
+    return {name: first.get(name, 0) + second.get(name, 0) for name in names}
 
 
-def record(
+def check_record(
     claim: str,
     form: str,
     spec: SystemSpec,
@@ -264,7 +276,7 @@ def record(
 ) -> Check:
     """A Check: each side's middle with half its width as the error; lhs/rhs from the upper ends."""
 
-    def middle(ends: tuple[float, float]) -> tuple[float, float]:
+    def midpoint(ends: tuple[float, float]) -> tuple[float, float]:
         low, high = float(ends[0]), float(ends[1])
         if low == high:
             return low, 0.0
@@ -273,14 +285,14 @@ def record(
 
     with np.errstate(all="ignore"):
         ratio = float(np.float64(lhs[1]) / np.float64(rhs[1])) if rhs[1] else float("nan")
-    (lhs_mid, lhs_error), (rhs_mid, rhs_error) = middle(lhs), middle(rhs)
+    (lhs_mid, lhs_error), (rhs_mid, rhs_error) = midpoint(lhs), midpoint(rhs)
     if verdict == Verdict.HOLDS:
         ratio = min(ratio, 1.0)
-    judged = verdict in (Verdict.HOLDS, Verdict.VIOLATED) and np.isfinite(ratio)
+    is_decided = verdict in (Verdict.HOLDS, Verdict.VIOLATED) and np.isfinite(ratio)
     return Check(
-        claim=claim, form=form, spec=spec.told, k=k,
+        claim=claim, form=form, spec=spec.explicit_fields, k=k,
         lhs=lhs_mid, lhs_error=lhs_error, rhs=rhs_mid, rhs_error=rhs_error,
-        ratio=ratio if judged else None, verdict=cast(VerdictName, verdict.name),
+        ratio=ratio if is_decided else None, verdict=cast(VerdictName, verdict.name),
         replay=replay_command(claim, form, spec), explanation=explanation,
     )  # fmt: skip
 

@@ -19,10 +19,10 @@ from sympy import Expr
 
 from rnnbounds.properties.errors import QuantityError
 from rnnbounds.properties.judging import meter
-from rnnbounds.properties.judging.boxes import confirm
-from rnnbounds.properties.judging.equivalent import at_ends
-from rnnbounds.properties.judging.outputs import hold_by_outputs
-from rnnbounds.properties.judging.referee import Outcome, decide_exactly
+from rnnbounds.properties.judging.boxes import require_boxes
+from rnnbounds.properties.judging.exact_decision import Outcome, decide_exactly
+from rnnbounds.properties.judging.outputs import windows_held_by_outputs
+from rnnbounds.properties.judging.simplification import statement_at_end
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.theory.language.vocabulary import VOCABULARY
@@ -42,15 +42,15 @@ class Verdict(IntEnum):
 
 # As arrays of verdicts hold them.
 HOLDS, VIOLATED, UNDECIDED, VACUOUS = map(np.int8, Verdict)
-Codes = npt.NDArray[np.int8]
-Known = dict[Expr, Interval]
+VerdictCodes = npt.NDArray[np.int8]
+KnownParts = dict[Expr, Interval]
 
 
 @dataclass
 class Judgement:
     """Verdicts of one statement on one batch, (B, S, windows); one window where there is no k."""
 
-    verdicts: Codes
+    verdicts: VerdictCodes
     lhs: Interval
     rhs: Interval
     vacuous: dict[str, int] = field(default_factory=dict)
@@ -63,13 +63,14 @@ class Judgement:
         with np.errstate(all="ignore"):
             ratio = lhs / rhs
         holds = self.verdicts == HOLDS
-        # Upper ends may overlap where the referee proved lhs <= rhs: the true ratio is at most 1.
+        # Upper ends may overlap where exact arithmetic proved lhs <= rhs: the true ratio is at most
+        # 1.
         np.minimum(ratio, 1.0, out=ratio, where=holds)
-        known = np.isfinite(ratio) & (holds | (self.verdicts == VIOLATED))
-        return ratio if known.all() else np.where(known, ratio, np.nan)
+        is_known = np.isfinite(ratio) & (holds | (self.verdicts == VIOLATED))
+        return ratio if is_known.all() else np.where(is_known, ratio, np.nan)
 
-    def write(self, at: tuple[int, int, int], outcome: Outcome) -> None:
-        """Take what the referee found of one check; the sides are views until something is."""
+    def write_outcome(self, at: tuple[int, int, int], outcome: Outcome) -> None:
+        """Take what exact arithmetic found of one check; the sides are views until something is."""
         if not self.lhs.lo.flags.writeable:
             self.lhs, self.rhs = (Interval(*map(np.array, side.ends)) for side in self.sides)
         self.verdicts[at] = Verdict[outcome.verdict]
@@ -79,11 +80,11 @@ class Judgement:
 
     @property
     def sides(self) -> tuple[Interval, Interval]:
-        """Both."""
+        """(lhs, rhs)."""
         return self.lhs, self.rhs
 
 
-def compare(relation: str, lhs: Interval, rhs: Interval) -> Codes:
+def compare_sides(relation: str, lhs: Interval, rhs: Interval) -> VerdictCodes:
     """HOLDS or VIOLATED where the enclosures decide it, UNDECIDED elsewhere.
 
     ``==`` holds if the enclosures meet and are finite: the gap is then below its rigorous rounding
@@ -95,18 +96,20 @@ def compare(relation: str, lhs: Interval, rhs: Interval) -> Codes:
         elif relation == "<":
             holds, fails = lhs.hi < rhs.lo, lhs.lo >= rhs.hi
         else:
-            apart = (lhs.lo > rhs.hi) | (lhs.hi < rhs.lo)
-            point = (lhs.lo == lhs.hi) & (rhs.lo == rhs.hi)
-            meet = (lhs.lo <= rhs.hi) & (rhs.lo <= lhs.hi)
-            holds, fails = (meet, apart) if relation == "==" else (apart, meet & point)
+            disjoint = (lhs.lo > rhs.hi) | (lhs.hi < rhs.lo)
+            are_points = (lhs.lo == lhs.hi) & (rhs.lo == rhs.hi)
+            overlap = (lhs.lo <= rhs.hi) & (rhs.lo <= lhs.hi)
+            holds, fails = (
+                (overlap, disjoint) if relation == "==" else (disjoint, overlap & are_points)
+            )
     finite = np.isfinite(lhs.lo) & np.isfinite(lhs.hi) & np.isfinite(rhs.lo) & np.isfinite(rhs.hi)
-    held = np.asarray(holds & finite)
-    if held.all():
-        return np.full(held.shape, HOLDS)
-    return np.asarray(np.where(held, HOLDS, np.where(fails & finite, VIOLATED, UNDECIDED)))
+    is_held = np.asarray(holds & finite)
+    if is_held.all():
+        return np.full(is_held.shape, HOLDS)
+    return np.asarray(np.where(is_held, HOLDS, np.where(fails & finite, VIOLATED, UNDECIDED)))
 
 
-def at_every_check(side: Interval, shape: tuple[int, ...]) -> Interval:
+def broadcast_side(side: Interval, shape: tuple[int, ...]) -> Interval:
     """The side in the shape of the verdicts: views that are not to be written to."""
     lo, hi = (end.view() if end.shape == shape else np.broadcast_to(end, shape)
               for end in side.ends)  # fmt: skip
@@ -114,73 +117,75 @@ def at_every_check(side: Interval, shape: tuple[int, ...]) -> Interval:
     return Interval.from_ends((lo, hi))
 
 
-def environment(batch: Batch, names: set[str]) -> dict[str, Interval]:
+def enclose_quantities(batch: Batch, names: set[str]) -> dict[str, Interval]:
     """Enclosures of every quantity a statement speaks of, by name."""
     parameters = batch.parameters
-    env: dict[str, Interval] = {}
+    enclosures: dict[str, Interval] = {}
     for name in sorted(names):
         role = VOCABULARY[name].role
         if name not in (MEASURES if role == "measured" else parameters) and role != "certified":
             raise QuantityError(name, batch.spec.kind)
         if role == "parameter":
-            env[name] = Interval(parameters[name], parameters[name])
+            enclosures[name] = Interval(parameters[name], parameters[name])
         elif role == "certified":
-            env[name] = batch.constant(name)
+            enclosures[name] = batch.constant(name)
         else:
             key = f"enclosure of {name}"
             if key not in batch.cache:
                 batch.cache[key] = MEASURES[name].enclose(batch)
-            env[name] = batch.cache[key]
-    return env
+            enclosures[name] = batch.cache[key]
+    return enclosures
 
 
-def windowed(statement: Statement) -> bool:
+def has_windows(statement: Statement) -> bool:
     """True if a quantity of the statement depends on the window k."""
-    return any(VOCABULARY[name].windowed for name in free_names(statement))
+    return any(VOCABULARY[name].windowed for name in quantity_names(statement))
 
 
-def free_names(*statements: Statement) -> set[str]:
+def quantity_names(*statements: Statement) -> set[str]:
     """The names of the vocabulary in the statements."""
     return {symbol.name for statement in statements for symbol in statement.symbols}
 
 
-def sides(
-    statement: Statement, env: dict[str, Interval], known: Known | None = None
+def enclose_sides(
+    statement: Statement, env: dict[str, Interval], known: KnownParts | None = None
 ) -> tuple[Interval, Interval]:
     """Both sides enclosed; ``known`` has the parts of other statements about the same batch."""
     known = {} if known is None else known
     return enclose(statement.lhs, env, known), enclose(statement.rhs, env, known)
 
 
-def unmet(
-    assumptions: tuple[Assumption, ...], env: dict[str, Interval], known: Known | None = None
+def unmet_assumptions(
+    assumptions: tuple[Assumption, ...], env: dict[str, Interval], known: KnownParts | None = None
 ) -> dict[str, npt.NDArray[np.bool_]]:
     """Mask, by assumption id, the checks where the assumption is not certainly met."""
     masks = {}
     for assumption in assumptions:
         if assumption.condition is not None:
-            both = sides(assumption.condition, env, known)
-            masks[assumption.id] = compare(assumption.condition.relation, *both) != HOLDS
+            both_sides = enclose_sides(assumption.condition, env, known)
+            masks[assumption.id] = (
+                compare_sides(assumption.condition.relation, *both_sides) != HOLDS
+            )
     return masks
 
 
 @dataclass
 class ExactBudget:
-    """How much the referee may still do for one typed statement, in rough multiplications.
+    """How much exact arithmetic may still do for one typed statement, in rough multiplications.
 
     Checks beyond it stay UNDECIDED; they are counted.
     """
 
-    left: int
+    remaining_work: int
     skipped: int = 0
 
-    def bears(self, batch: Batch, windows: int) -> bool:
+    def spend(self, batch: Batch, windows: int) -> bool:
         """True if work is left to decide a pair exactly at this many windows; spends that work."""
         spec = batch.spec
-        if self.left <= 0:
+        if self.remaining_work <= 0:
             self.skipped += windows
             return False
-        self.left -= 1_000 + windows * (spec.T + spec.K) * spec.n * (spec.n + spec.d)
+        self.remaining_work -= 1_000 + windows * (spec.T + spec.K) * spec.n * (spec.n + spec.d)
         return True
 
 
@@ -189,83 +194,88 @@ def judge(
     statement: Statement,
     assumptions: tuple[Assumption, ...],
     batch: Batch,
-    patience: ExactBudget | None = None,
+    exact_budget: ExactBudget | None = None,
     *,
     until_violated: bool = False,
-    shown: bool = False,
+    always_measured: bool = False,
 ) -> Judgement:
     """Judge a statement on every pair of a batch and, where k occurs, every window 0 … K; with
-    ``until_violated`` the referee is asked of none beyond the first pair that violates it. Both
-    sides are NaN of a batch where nothing is judged, unless they are ``shown``.
+    ``until_violated`` exact arithmetic is asked of none beyond the first pair that violates it.
+    Both sides are NaN of a batch where nothing is judged, unless they are ``always_measured``.
 
     A system with a number that is not finite is UNDECIDED, whatever the statement. A check whose
     assumptions are not certainly met, or for which the model supplies no finite constant, is
     VACUOUS. Tensors that are measured here know no gradient.
     """
-    names = free_names(statement)
+    names = quantity_names(statement)
     conditions = [a.condition for a in assumptions if a.condition is not None]
-    told = {name for name in names if VOCABULARY[name].role != "measured"}
-    env = environment(batch, told | free_names(*conditions))
-    known = batch.cache.setdefault("parts of statements", {})
-    masks = unmet(assumptions, env, known)
+    unmeasured = {name for name in names if VOCABULARY[name].role != "measured"}
+    enclosures = enclose_quantities(batch, unmeasured | quantity_names(*conditions))
+    known_parts = batch.cache.setdefault("parts of statements", {})
+    masks = unmet_assumptions(assumptions, enclosures, known_parts)
     for name in sorted(names):
         if VOCABULARY[name].role == "certified":
-            masks[f"finite {name}"] = ~np.isfinite(env[name].hi)
+            masks[f"finite {name}"] = ~np.isfinite(enclosures[name].hi)
     pairs = (batch.cell.batch, batch.x.shape[3])
     # Of a batch where nothing is judged nothing need be measured; but runs confirm boxes.
-    if not shown and batch.cells is None and any(mask.all() for mask in masks.values()):
-        windows = batch.K + 1 if windowed(statement) else 1
-        shape = np.broadcast_shapes((*pairs, windows), *(i.lo.shape for i in env.values()))
+    if not always_measured and batch.cells is None and any(mask.all() for mask in masks.values()):
+        windows = batch.K + 1 if has_windows(statement) else 1
+        shape = np.broadcast_shapes((*pairs, windows), *(i.lo.shape for i in enclosures.values()))
         lhs = rhs = Interval(*[np.full(shape, np.nan)] * 2)
     else:
-        env |= environment(batch, names)
-        confirm(batch)
-        lhs, rhs = sides(statement, env, known)
-        shape = np.broadcast_shapes((*pairs, 1), *(i.lo.shape for i in (lhs, rhs, *env.values())))
-    verdicts = compare(statement.relation, lhs, rhs)
+        enclosures |= enclose_quantities(batch, names)
+        require_boxes(batch)
+        lhs, rhs = enclose_sides(statement, enclosures, known_parts)
+        shape = np.broadcast_shapes(
+            (*pairs, 1), *(i.lo.shape for i in (lhs, rhs, *enclosures.values()))
+        )
+    verdicts = compare_sides(statement.relation, lhs, rhs)
     if verdicts.shape != shape:
         verdicts = np.array(np.broadcast_to(verdicts, shape))
-    result = Judgement(verdicts, at_every_check(lhs, shape), at_every_check(rhs, shape))
+    result = Judgement(verdicts, broadcast_side(lhs, shape), broadcast_side(rhs, shape))
     for reason, mask in masks.items():
         if mask.any():
-            fresh = mask & (verdicts != VACUOUS)
-            result.vacuous[reason] = int(np.count_nonzero(fresh))
-            np.copyto(verdicts, VACUOUS, where=fresh)
+            newly_vacuous = mask & (verdicts != VACUOUS)
+            result.vacuous[reason] = int(np.count_nonzero(newly_vacuous))
+            np.copyto(verdicts, VACUOUS, where=newly_vacuous)
     if not batch.finite.all():
         np.copyto(verdicts, UNDECIDED, where=~batch.finite & (verdicts != VACUOUS))
-    if patience is not None:
-        by_ends(statement, batch, result)
-    escalate(statement, batch, result, patience, until_violated)
-    meter.made(result.verdicts.size)
+    if exact_budget is not None:
+        decide_at_ends(statement, batch, result)
+    escalate(statement, batch, result, exact_budget, until_violated)
+    meter.add_checks(result.verdicts.size)
     return result
 
 
-def by_ends(statement: Statement, batch: Batch, result: Judgement) -> None:
+def decide_at_ends(statement: Statement, batch: Batch, result: Judgement) -> None:
     """Decide what is open where both sides are the same, and, of vanilla networks, at the windows
     0 and T, by what is known there."""
-    told = {0: at_ends(statement, "first"), batch.spec.T: at_ends(statement, "last")}
-    vanilla = batch.vanilla and windowed(statement)
+    end_statements = {
+        0: statement_at_end(statement, "first"),
+        batch.spec.T: statement_at_end(statement, "last"),
+    }
+    vanilla = batch.is_vanilla and has_windows(statement)
     for window in range(result.verdicts.shape[2]):
-        known = told.get(window, statement) if vanilla else statement
-        there = result.verdicts[:, :, window]
-        undecided = (there == Verdict.UNDECIDED) & batch.finite[:, :, 0]
-        same = known.lhs == known.rhs
-        if not undecided.any() or (known == statement and not same):
+        simplified = end_statements.get(window, statement) if vanilla else statement
+        verdicts = result.verdicts[:, :, window]
+        undecided = (verdicts == Verdict.UNDECIDED) & batch.finite[:, :, 0]
+        same = simplified.lhs == simplified.rhs
+        if not undecided.any() or (simplified == statement and not same):
             continue
-        env = environment(batch, free_names(known))
-        lhs, rhs = sides(known, env)
-        codes = compare(known.relation, lhs, rhs)
+        enclosures = enclose_quantities(batch, quantity_names(simplified))
+        lhs, rhs = enclose_sides(simplified, enclosures)
+        codes = compare_sides(simplified.relation, lhs, rhs)
         if same:
-            truth = known.relation in ("<=", "==", "exists")
-            valued = np.isfinite(lhs.lo) & np.isfinite(lhs.hi)
-            codes = np.where(valued, Verdict.HOLDS if truth else Verdict.VIOLATED, codes)
+            is_true = simplified.relation in ("<=", "==", "exists")
+            has_values = np.isfinite(lhs.lo) & np.isfinite(lhs.hi)
+            codes = np.where(has_values, Verdict.HOLDS if is_true else Verdict.VIOLATED, codes)
         codes = np.atleast_3d(codes)
-        here = codes[:, :, min(window, codes.shape[2] - 1)]
-        result.verdicts[:, :, window] = np.where(undecided, here, there)
+        decided = codes[:, :, min(window, codes.shape[2] - 1)]
+        result.verdicts[:, :, window] = np.where(undecided, decided, verdicts)
 
 
 def escalate(
-    statement: Statement, batch: Batch, result: Judgement, patience: ExactBudget | None = None,
+    statement: Statement, batch: Batch, result: Judgement, exact_budget: ExactBudget | None = None,
     until_violated: bool = False,
 ) -> None:  # fmt: skip
     """Settle every UNDECIDED check of a finite system, pair by pair, in balls and rationals; or
@@ -276,25 +286,28 @@ def escalate(
         return
     pairs = open_checks.any(axis=2)
     if until_violated:
-        fallen = (result.verdicts == VIOLATED).any(axis=2)
-        pairs &= ~np.logical_or.accumulate(fallen.ravel()).reshape(pairs.shape)
+        violated = (result.verdicts == VIOLATED).any(axis=2)
+        pairs &= ~np.logical_or.accumulate(violated.ravel()).reshape(pairs.shape)
     for i, s in np.argwhere(pairs).tolist():
         ks = np.flatnonzero(open_checks[i, s]).tolist()
-        if patience is not None and (told := hold_by_outputs(statement, batch.pair(i, s), ks)):
-            result.verdicts[i, s, told] = HOLDS
-            ks = [k for k in ks if k not in told]
+        if exact_budget is not None and (
+            decided := windows_held_by_outputs(statement, batch.pair(i, s), ks)
+        ):
+            result.verdicts[i, s, decided] = HOLDS
+            ks = [k for k in ks if k not in decided]
         if not ks:
             continue
-        if patience is None or patience.bears(batch, len(ks)):
-            settled(statement, batch, result, (i, s), ks)
+        if exact_budget is None or exact_budget.spend(batch, len(ks)):
+            decide_pair(statement, batch, result, (i, s), ks)
         if until_violated and (result.verdicts[i, s] == VIOLATED).any():
             return
 
 
-def settled(
+def decide_pair(
     statement: Statement, batch: Batch, result: Judgement, at: tuple[int, int], ks: Sequence[int]
 ) -> None:
-    """Write down what the referee finds of one pair, a member and a sequence, at these windows."""
+    """Write down what exact arithmetic finds of one pair, a member and a sequence, at these
+    windows."""
     i, s = at
     for k, outcome in zip(ks, decide_exactly(statement, batch.pair(i, s), ks), strict=True):
-        result.write((i, s, k), outcome)
+        result.write_outcome((i, s, k), outcome)

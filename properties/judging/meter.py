@@ -10,23 +10,23 @@ _mine: Any = SimpleNamespace(value=0)
 _all: list[Any] = [_mine]
 
 
-def made(checks: int) -> None:
-    """So many more."""
+def add_checks(checks: int) -> None:
+    """Add a number of checks to this process's counter."""
     _mine.value += checks
 
 
-def total() -> int:
-    """All of them so far."""
+def total_checks() -> int:
+    """Sum the checks of this process and of those that it started."""
     return sum(int(count.value) for count in _all)
 
 
-def another() -> Any:
-    """The count of a process that is about to be started, which alone writes there."""
+def new_counter() -> Any:
+    """Make the shared counter of a process about to be started, which alone writes to it."""
     _all.append(get_context("spawn").RawValue("q", 0))
     return _all[-1]
 
 
-def write_to(count: Any) -> None:
-    """Count there from now on, in the process that was started with it."""
+def use_counter(count: Any) -> None:
+    """Let this process count in the shared counter that it was started with."""
     global _mine
     _mine = count

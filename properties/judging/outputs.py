@@ -12,22 +12,22 @@ from collections.abc import Sequence
 from sympy import Expr, Mul
 
 from rnnbounds.impl.numbers.spectra.exact_norm import rational_norm_at_most
-from rnnbounds.properties.judging.equivalent import h_gap, y_gap
-from rnnbounds.properties.judging.referee import rational_numbers
+from rnnbounds.properties.judging.exact_decision import rational_values
+from rnnbounds.properties.judging.simplification import h_gap, y_gap
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.theory.numbers.evaluate import rational
 from rnnbounds.theory.proof.claim import Statement
 
 
-def hold_by_outputs(statement: Statement, pair: Batch, ks: Sequence[int]) -> list[int]:
+def windows_held_by_outputs(statement: Statement, pair: Batch, ks: Sequence[int]) -> list[int]:
     """The windows among `ks` at which the statement holds for every state; others are open."""
-    parts = _without_gaps(statement)
-    if parts is None or not pair.vanilla:
+    coefficients = _gap_coefficients(statement)
+    if coefficients is None or not pair.is_vanilla:
         return []
-    return [k for k in ks if _bounded(*parts, pair, k)]
+    return [k for k in ks if _is_bounded(*coefficients, pair, k)]
 
 
-def _without_gaps(statement: Statement) -> tuple[Expr, Expr] | None:
+def _gap_coefficients(statement: Statement) -> tuple[Expr, Expr] | None:
     """The p and b of y_gap p ≤ h_gap b; None for other statements."""
     left, right = ([*Mul.make_args(side)] for side in (statement.lhs, statement.rhs))
     if statement.relation != "<=" or y_gap not in left or h_gap not in right:
@@ -37,9 +37,9 @@ def _without_gaps(statement: Statement) -> tuple[Expr, Expr] | None:
     return Mul(*left), Mul(*right)
 
 
-def _bounded(p: Expr, b: Expr, pair: Batch, k: int) -> bool:
+def _is_bounded(p: Expr, b: Expr, pair: Batch, k: int) -> bool:
     """True if p ≥ 0 and ‖C‖₂ p ≤ b, exactly; False if p or b has no known rational value."""
-    numbers = [rational_numbers(side, pair, k) for side in (p, b)]
+    numbers = [rational_values(side, pair, k) for side in (p, b)]
     if numbers[0] is None or numbers[1] is None:
         return False
     scale, bound = rational(p, numbers[0]), rational(b, numbers[1])

@@ -12,40 +12,42 @@ from rnnbounds.properties.systems.certified.batch import Certified
 Tensor = torch.Tensor
 
 
-def cells(batch: Batch) -> bool:
+def has_cells(batch: Batch) -> bool:
     """True if the systems are cells (`batch.cells`), not vanilla networks."""
     return batch.cells is not None
 
 
-def boxed(batch: Batch) -> bool:
+def has_boxes(batch: Batch) -> bool:
     """True if the systems are cells without certificates, whose norm is that of their box."""
-    return cells(batch) and not isinstance(batch.cells, Certified)
+    return has_cells(batch) and not isinstance(batch.cells, Certified)
 
 
-def gated(batch: Batch) -> bool:
+def has_gates(batch: Batch) -> bool:
     """True if the systems are LSTMs or GRUs."""
-    return batch.gated is not None
+    return batch.gated_cells is not None
 
 
-def climbed(batch: Batch) -> Tensor:
+def step_gap(batch: Batch) -> Tensor:
     """‖φ(s, x_1) − φ(s', x_1)‖_∞, differentiable, (B, S, 1)."""
-    x, step = batch.x[:, 0], batch.its_cells.cell.step
+    x, step = batch.x[:, 0], batch.require_cells.cell.step
     gap: Tensor = step(batch.h, x) - step(batch.h_other, x)
     return gap.abs().amax(1)[:, :, None]
 
 
-def begun(batch: Batch) -> Tensor:
+def state_gap(batch: Batch) -> Tensor:
     """‖s − s'‖_∞, differentiable, (B, S, 1)."""
     return (batch.h - batch.h_other).abs().amax(1)[:, :, None]
 
 
 FAST = (
-    FastPath("h_gap", cells, enclosure=of.lengths(of.output_gaps)),
-    FastPath("y_gap", cells, enclosure=of.lengths(of.predictions)),
-    FastPath("h_gap_box", boxed, enclosure=of.box_norm(lambda batch: of.runs(batch).gaps)),
-    FastPath("dh_dx", cells, enclosure=of.input_jacobians),
-    FastPath("grad_gap", cells, enclosure=of.lengths(of.gradient_gaps, 3)),
-    FastPath("tbptt_gap", cells, enclosure=of.lengths(of.early_gradients, 3)),
-    FastPath("gate_gap", gated, climbed),
-    FastPath("gate_state_gap", gated, begun),
+    FastPath("h_gap", has_cells, enclosure=of.norm_reading(of.output_gaps)),
+    FastPath("y_gap", has_cells, enclosure=of.norm_reading(of.prediction_gaps)),
+    FastPath(
+        "h_gap_box", has_boxes, enclosure=of.box_norm_reading(lambda batch: of.runs(batch).gaps)
+    ),
+    FastPath("dh_dx", has_cells, enclosure=of.enclose_input_jacobians),
+    FastPath("grad_gap", has_cells, enclosure=of.norm_reading(of.gradient_gaps, 3)),
+    FastPath("tbptt_gap", has_cells, enclosure=of.norm_reading(of.omitted_gradients, 3)),
+    FastPath("gate_gap", has_gates, step_gap),
+    FastPath("gate_state_gap", has_gates, state_gap),
 )

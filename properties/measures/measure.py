@@ -15,38 +15,38 @@ import torch
 from flint import arb, fmpq
 
 from rnnbounds.properties.measures.readings.balls import BallPair, ball_pair
-from rnnbounds.properties.measures.readings.needs import NEEDS, NOTHING, Needs
-from rnnbounds.properties.read import climbed, quantity
+from rnnbounds.properties.measures.readings.needs import NEEDS, NO_NEEDS, Needs
+from rnnbounds.properties.read import ascent, quantity
 from rnnbounds.properties.read.numbers.enclosures import around, blank
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.theory.language.vocabulary import QUANTITIES, VOCABULARY
 from rnnbounds.theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
-Value = Callable[[Batch], Tensor]
-Error = Callable[[Batch, Tensor], Tensor]
-SHIPPED = {one.name for one in QUANTITIES}  # where ascent pays, a fast path has a value
+ValueReading = Callable[[Batch], Tensor]
+ErrorBound = Callable[[Batch, Tensor], Tensor]
+SHIPPED_NAMES = {one.name for one in QUANTITIES}  # where ascent pays, a fast path has a value
 
 
-def everywhere(batch: Batch) -> bool:
+def always(batch: Batch) -> bool:
     """True: of all systems."""
     return True
 
 
 @dataclass(frozen=True, eq=False)
 class FastPath:
-    """Readings of the quantity of that name, of the systems ``where`` is true of.
+    """Readings of the quantity of that name, of the systems ``applies`` is true of.
 
     ``value`` is differentiable, for ascent; what is None is read from the definition.
     """
 
     name: str
-    where: Callable[[Batch], bool] = everywhere
-    value: Value | None = None
+    applies: Callable[[Batch], bool] = always
+    value: ValueReading | None = None
     enclosure: Callable[[Batch], Interval] | None = None
     balls: Callable[[BallPair, int], arb] | None = None
     square: Callable[[Batch, int], fmpq | None] | None = None
-    at_most: Callable[[Batch, fmpq, int], bool | None] | None = None
+    is_at_most: Callable[[Batch, fmpq, int], bool | None] | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -56,13 +56,13 @@ class Opaque(FastPath):
     reason: str
 
 
-def enclosed(value: Value, error: Error) -> Callable[[Batch], Interval]:
+def enclose_with_error(value: ValueReading, error: ErrorBound) -> Callable[[Batch], Interval]:
     """The enclosure of a value and a bound on its error."""
 
     def enclosure(batch: Batch) -> Interval:
         with torch.no_grad():
-            found = value(batch)
-            return around(found, error(batch, found))
+            computed = value(batch)
+            return around(computed, error(batch, computed))
 
     return enclosure
 
@@ -77,77 +77,84 @@ class Measure:
     @property
     def needs(self) -> Needs:
         """Requirements of this quantity on the batches of an attack."""
-        return NEEDS.get(self.name, NOTHING)
+        return NEEDS.get(self.name, NO_NEEDS)
 
     @cached_property
-    def opaque(self) -> bool:
+    def is_opaque(self) -> bool:
         """True if a path reads it by its own code (`Opaque`), not by its definition."""
         return any(isinstance(path, Opaque) for path in self.paths)
 
     @cached_property
-    def value(self) -> Value | None:
+    def value(self) -> ValueReading | None:
         """A differentiable reading of a whole batch, for ascent: that of a fast path, or of what a
         claim brings its definition."""
-        found = next((path.value for path in self.paths if path.value is not None), None)
+        fast_value = next((path.value for path in self.paths if path.value is not None), None)
         formula = VOCABULARY[self.name].definition
-        if found is not None or self.opaque or self.name in SHIPPED or formula is None:
-            return found
-        return climbed.value(self.name) if climbed.climbable(formula) else None
+        if (
+            fast_value is not None
+            or self.is_opaque
+            or self.name in SHIPPED_NAMES
+            or formula is None
+        ):
+            return fast_value
+        return ascent.ascent_reading(self.name) if ascent.is_differentiable(formula) else None
 
-    def path(self, batch: Batch) -> FastPath:
+    def path_for(self, batch: Batch) -> FastPath:
         """The fast path of these systems."""
-        return next((path for path in self.paths if path.where(batch)), NONE)
+        return next((path for path in self.paths if path.applies(batch)), NO_PATH)
 
     def enclose(self, batch: Batch) -> Interval:
-        """Float64 enclosures over the batch; [nan, nan] where only the referee can read it."""
-        path = self.path(batch)
+        """Float64 enclosures over the batch; [nan, nan] where only exact arithmetic can read it."""
+        path = self.path_for(batch)
         if path.enclosure is not None:
             return path.enclosure(batch)
-        if not self.opaque:
-            return quantity.enclose(self.name, batch)
+        if not self.is_opaque:
+            return quantity.enclose_batch(self.name, batch)
         return blank(batch, batch.K + 1 if VOCABULARY[self.name].windowed else 1)
 
     def ball(self, pair: Batch, k: int, precision: int) -> arb:
         """A ball of one pair at one window; NaN where there is no reading."""
-        balls = self.path(pair).balls
+        balls = self.path_for(pair).balls
         if balls is None:
-            if self.opaque:
+            if self.is_opaque:
                 return arb("nan")
-            return quantity.size(self.name, pair, k, precision).ball
-        read, key = ball_pair(pair, precision), f"{self.name} at {k}"
-        if key not in read.cache:
-            read.cache[key] = balls(read, k)
-        found: arb = read.cache[key]
+            return quantity.ball_size(self.name, pair, k, precision).ball
+        ball_reading, key = ball_pair(pair, precision), f"{self.name} at {k}"
+        if key not in ball_reading.cache:
+            ball_reading.cache[key] = balls(ball_reading, k)
+        found: arb = ball_reading.cache[key]
         return found
 
     def exact_square(self, pair: Batch, k: int, precision: int) -> fmpq | None:
         """The square, if it is known to be rational: from rational states or a ball that is 0."""
-        path = self.path(pair)
-        if path.square is None and path.balls is None and not self.opaque:
+        path = self.path_for(pair)
+        if path.square is None and path.balls is None and not self.is_opaque:
             return quantity.exact_square(self.name, pair, k, precision)
         key = f"square of {self.name} at {k}"
         if key not in pair.cache:
-            read = path.square or (None if self.opaque else self.rational)
-            pair.cache[key] = None if read is None else read(pair, k)
-        found: fmpq | None = pair.cache[key]
-        if found is None and self.ball(pair, k, precision).is_zero():
+            reading = path.square or (None if self.is_opaque else self.rational_square)
+            pair.cache[key] = None if reading is None else reading(pair, k)
+        square: fmpq | None = pair.cache[key]
+        if square is None and self.ball(pair, k, precision).is_zero():
             return fmpq(0)
-        return found
+        return square
 
-    def rational(self, pair: Batch, k: int) -> fmpq | None:
+    def rational_square(self, pair: Batch, k: int) -> fmpq | None:
         """The square, as it is read in rationals."""
         return quantity.rational_square(self.name, pair, k)
 
-    def at_most(self, pair: Batch, bound: fmpq, k: int) -> bool | None:
+    def is_at_most(self, pair: Batch, bound: fmpq, k: int) -> bool | None:
         """True if the quantity is ≤ bound at window k, exactly; None if that is not decided."""
-        path = self.path(pair)
-        if path.at_most is not None:
-            return path.at_most(pair, bound, k)
-        return None if self.opaque or path.balls else quantity.at_most(self.name, pair, bound, k)
+        path = self.path_for(pair)
+        if path.is_at_most is not None:
+            return path.is_at_most(pair, bound, k)
+        return (
+            None if self.is_opaque or path.balls else quantity.is_at_most(self.name, pair, bound, k)
+        )
 
-    def cap(self, pair: Batch, k: int) -> fmpq | None:
+    def bound_square(self, pair: Batch, k: int) -> fmpq | None:
         """A rational bound of the square that holds whatever the inputs are."""
-        return None if self.opaque else quantity.range_square(self.name, pair, k)
+        return None if self.is_opaque else quantity.range_square(self.name, pair, k)
 
 
-NONE = FastPath("")
+NO_PATH = FastPath("")

@@ -16,18 +16,18 @@ from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, DualArithme
 from rnnbounds.impl.numbers.outward import TINY
 from rnnbounds.properties.measures.measure import Opaque
 from rnnbounds.properties.measures.readings.balls import BallPair
-from rnnbounds.properties.read.floats import FLOATS
-from rnnbounds.properties.read.numbers.arrays import marked
-from rnnbounds.properties.read.numbers.rounded import UP, Rounded, RoundedCells, beside
-from rnnbounds.properties.read.numbers.seeds import RoundedSeeds
+from rnnbounds.properties.read.float_carrier import FLOATS
+from rnnbounds.properties.read.numbers.arrays import mask_times
+from rnnbounds.properties.read.numbers.rounded import ROUND_UP, Rounded, RoundedCells, join_parts
+from rnnbounds.properties.read.numbers.seeds import RoundedDirections
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.drawing.regimes import Array
+from rnnbounds.properties.systems.drawing.draws import Array
 from rnnbounds.theory.numbers.interval import Interval
 
 
 def segment(h: Rounded) -> Rounded:
     """θh for all 0 ≤ θ ≤ 1."""
-    around = (h.value.abs() / 2 + h.error) * UP + marked(h.present, TINY)
+    around = (h.value.abs() / 2 + h.error) * ROUND_UP + mask_times(h.nonzero_mask, TINY)
     return Rounded(h.value / 2, around)
 
 
@@ -35,7 +35,7 @@ def segment(h: Rounded) -> Rounded:
 def lag_gradients(batch: Batch) -> Array:
     """J_k ≥ ‖∂h_T/∂h_{T−k}‖ at θh_{T−k}, 0 ≤ θ ≤ 1, for each pair and window: (B, S, K+1)."""
     cell, x, K, (_, T, d, S) = batch.cell, batch.x, batch.K, batch.x.shape
-    plain, seeds = RoundedCells(cell.parameters), RoundedSeeds(cell.parameters, cell.n, d, ())
+    plain, seeds = RoundedCells(cell.parameters), RoundedDirections(cell.parameters, cell.n, d, ())
     along: Any = seeds  # has all of an arithmetic that a step of duals asks for
     h = Rounded.exact(x.new_zeros(len(x), cell.n, S))
     runs: Dual[Rounded] | None = None  # of all windows that have begun, the longest first
@@ -56,12 +56,12 @@ def lag_gradients(batch: Batch) -> Array:
 
 def joined(one: Dual[Rounded], two: Dual[Rounded]) -> Dual[Rounded]:
     """All columns of both."""
-    return Dual(beside([one.value, two.value], 2), beside([one.tangent, two.tangent], 2))
+    return Dual(join_parts([one.value, two.value], 2), join_parts([one.tangent, two.tangent], 2))
 
 
 def enclosure(batch: Batch) -> Interval:
     """J_k as the number that it is."""
-    if not batch.vanilla:
+    if not batch.is_vanilla:
         return Interval(*[np.full((len(batch.x), 1, batch.K + 1), np.nan)] * 2)
     found = lag_gradients(batch)
     return Interval(found, found)

@@ -11,13 +11,13 @@ from types import ModuleType
 
 import rnnbounds.properties.measures
 from rnnbounds.properties.measures.measure import FastPath, Measure
-from rnnbounds.properties.measures.readings.needs import NEEDS, NOTHING, Needs
+from rnnbounds.properties.measures.readings.needs import NEEDS, NO_NEEDS, Needs
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 
-__all__ = ["MEASURES", "Measure", "needs_of", "paths"]
+__all__ = ["MEASURES", "Measure", "fast_paths", "needs_of"]
 
 
-def modules() -> tuple[ModuleType, ...]:
+def measure_modules() -> tuple[ModuleType, ...]:
     """The modules of this folder, in the order of their names."""
     package = rnnbounds.properties.measures
     names = (entry.name for entry in walk_packages(package.__path__, f"{package.__name__}."))
@@ -25,24 +25,24 @@ def modules() -> tuple[ModuleType, ...]:
 
 
 @cache
-def paths() -> tuple[FastPath, ...]:
+def fast_paths() -> tuple[FastPath, ...]:
     """The fast paths of all modules."""
-    return tuple(path for module in modules() for path in getattr(module, "FAST", ()))
+    return tuple(path for module in measure_modules() for path in getattr(module, "FAST", ()))
 
 
 class Measures(Mapping[str, Measure]):
     """The measure of each measured quantity, those of claims too."""
 
     def __init__(self) -> None:
-        self.made: dict[str, Measure] = {}
+        self.cache: dict[str, Measure] = {}
 
     def __getitem__(self, name: str) -> Measure:
         if name not in self:
             raise KeyError(name)
-        if name not in self.made:
-            own = tuple(path for path in paths() if path.name == name)
-            self.made[name] = Measure(name, own)
-        return self.made[name]
+        if name not in self.cache:
+            own = tuple(path for path in fast_paths() if path.name == name)
+            self.cache[name] = Measure(name, own)
+        return self.cache[name]
 
     def __contains__(self, name: object) -> bool:
         known = VOCABULARY.get(name) if isinstance(name, str) else None
@@ -60,4 +60,4 @@ MEASURES = Measures()
 
 def needs_of(names: set[str]) -> tuple[Needs, ...]:
     """List the requirements of these quantities on an attack, in the order of their names."""
-    return tuple(NEEDS.get(name, NOTHING) for name in sorted(names))
+    return tuple(NEEDS.get(name, NO_NEEDS) for name in sorted(names))

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from flint import arb, fmpq
 
-from rnnbounds.properties.measures.cells import cells
-from rnnbounds.properties.measures.measure import FastPath, Opaque, enclosed
+from rnnbounds.properties.measures.cells import has_cells
+from rnnbounds.properties.measures.measure import FastPath, Opaque, enclose_with_error
 from rnnbounds.properties.measures.readings import exact_training as exact
 from rnnbounds.properties.measures.readings import training
 from rnnbounds.properties.measures.runs import ball_descent, descent
@@ -16,28 +16,28 @@ from rnnbounds.properties.systems.unitary.exact import rational
 from rnnbounds.theory.numbers.interval import Interval
 
 
-def of_kind(kind: str) -> Callable[[Batch], bool]:
+def is_kind(kind: str) -> Callable[[Batch], bool]:
     """Build a predicate that is True if the systems are of that kind."""
     return lambda batch: batch.spec.kind == kind
 
 
-def quadratic(name: str, before: int) -> FastPath:
+def quadratic_path(name: str, omitted_steps: int) -> FastPath:
     """A distance of the weights of the quadratic instance, which is known exactly."""
 
     def gap(batch: Batch) -> fmpq:
-        return exact.quadratic_gap(batch, max(batch.spec.steps - before, 0))
+        return exact.quadratic_gap(batch, max(batch.spec.steps - omitted_steps, 0))
 
     def enclosure(batch: Batch) -> Interval:
         shape = (batch.cell.batch, batch.x.shape[3], batch.K + 1)
-        return exact.interval(abs(arb(gap(batch))), shape)
+        return exact.constant_interval(abs(arb(gap(batch))), shape)
 
     return FastPath(
-        name, of_kind("quadratic"), enclosure=enclosure,
+        name, is_kind("quadratic"), enclosure=enclosure,
         balls=lambda pair, k: abs(arb(gap(pair.batch))), square=lambda batch, k: gap(batch) ** 2,
     )  # fmt: skip
 
 
-def descent_square(batch: Batch, k: int) -> fmpq:
+def growth_square(batch: Batch, k: int) -> fmpq:
     """min (a_{t+1}/a_t)² over three steps α/t of descent on p_T(a) = ½ Σ_{i<T} a^{2i} from a = lam.
 
     a = 0 is a fixed point: the growth is then 0.
@@ -54,27 +54,27 @@ def descent_square(batch: Batch, k: int) -> fmpq:
     return min(growths)
 
 
-TRAINED = of_kind("training")
+IS_TRAINING = is_kind("training")
 FAST = (
-    FastPath("w_gap", cells, enclosure=descent.w_gap, balls=ball_descent.w_gap_ball),
+    FastPath("w_gap", has_cells, enclosure=descent.w_gap, balls=ball_descent.w_gap_ball),
     FastPath(
-        "w_gap", TRAINED, enclosure=enclosed(training.w_gap, training.w_gap_slack),
+        "w_gap", IS_TRAINING, enclosure=enclose_with_error(training.w_gap, training.w_gap_rounding),
         balls=exact.w_gap_ball(0),
     ),
     FastPath(
-        "w_gap_before", TRAINED,
-        enclosure=enclosed(training.w_gap_before, training.w_gap_before_slack),
+        "w_gap_before", IS_TRAINING,
+        enclosure=enclose_with_error(training.w_gap_before, training.w_gap_before_rounding),
         balls=exact.w_gap_ball(1),
     ),
     FastPath(
-        "trained_gap", TRAINED,
-        enclosure=enclosed(training.trained_gap, training.trained_gap_slack),
+        "trained_gap", IS_TRAINING,
+        enclosure=enclose_with_error(training.trained_gap, training.trained_gap_rounding),
         balls=exact.trained_gap_ball,
     ),
-    quadratic("w_gap", 0),
-    quadratic("w_gap_before", 1),
+    quadratic_path("w_gap", 0),
+    quadratic_path("w_gap_before", 1),
     Opaque(
-        "descent_growth", balls=lambda pair, k: arb(descent_square(pair.batch, k)).sqrt(),
-        square=descent_square, reason="it is the least growth of three steps",
+        "descent_growth", balls=lambda pair, k: arb(growth_square(pair.batch, k)).sqrt(),
+        square=growth_square, reason="it is the least growth of three steps",
     ),
 )  # fmt: skip

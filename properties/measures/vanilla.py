@@ -16,31 +16,35 @@ from flint import arb, arb_mat, fmpq
 from rnnbounds.impl.arithmetic.entries.rationals import IrrationalError, RationalColumns
 from rnnbounds.impl.gradients.windows.rollout import states, truncations
 from rnnbounds.impl.numbers.outward import mul_up
-from rnnbounds.properties.measures.measure import FastPath, enclosed
-from rnnbounds.properties.measures.readings.balls import BallPair, matrix_of
-from rnnbounds.properties.measures.readings.jacobians import dh_dx, dh_dx_ball, dh_dx_enclosure
+from rnnbounds.properties.measures.measure import FastPath, enclose_with_error
+from rnnbounds.properties.measures.readings.balls import BallPair, ball_matrix
+from rnnbounds.properties.measures.readings.jacobians import (
+    enclose_input_jacobians,
+    input_jacobian_ball,
+    input_jacobian_norms,
+)
 from rnnbounds.properties.measures.readings.slack import (
-    UP,
-    before_start,
-    map_slack,
-    norm_slack,
-    norms,
-    state_slack,
+    ROUND_UP,
+    norm_rounding,
+    product_rounding,
+    state_rounding,
+    vector_norms,
+    zero_full_window,
 )
 from rnnbounds.properties.read import quantity
-from rnnbounds.properties.read.entries import RATIONALS
+from rnnbounds.properties.read.entry_carriers import RATIONALS
 from rnnbounds.properties.read.numbers.enclosures import blank
-from rnnbounds.properties.read.numbers.sizes import length
+from rnnbounds.properties.read.numbers.sizes import euclidean_ball
 from rnnbounds.properties.read.reader import read
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.supply.lazy import once
+from rnnbounds.properties.systems.supply.lazy import cached_reading
 from rnnbounds.properties.systems.supply.other_inputs import other_inputs
 
 Tensor = torch.Tensor
 Vectors = Callable[[Batch], Tensor]
 
 
-def vanilla(batch: Batch) -> bool:
+def is_vanilla(batch: Batch) -> bool:
     """True if the systems are vanilla networks in float64."""
     return batch.cells is None and not batch.exact
 
@@ -55,8 +59,8 @@ def gap_vectors(batch: Batch) -> Tensor:
     if "gaps" not in batch.cache:
         full, short = truncations(batch.cell, batch.x, batch.K)
         batch.cache["gaps"] = full[:, :, None] - short
-    found: Tensor = batch.cache["gaps"]
-    return found
+    gaps: Tensor = batch.cache["gaps"]
+    return gaps
 
 
 def start_vectors(batch: Batch) -> Tensor:
@@ -77,200 +81,222 @@ def pair_vectors(batch: Batch) -> Tensor:
     return batch.h - batch.h_other
 
 
-def response_vectors(two: bool) -> Vectors:
+def response_vectors(from_two_states: bool) -> Vectors:
     """h_T − h′_T under two input sequences, from one state or from two, (B, n, S)."""
 
     def vectors(batch: Batch) -> Tensor:
-        h = torch.cat([batch.h, batch.h_other if two else batch.h], dim=2)
+        h = torch.cat([batch.h, batch.h_other if from_two_states else batch.h], dim=2)
         for x in torch.cat([batch.x, other_inputs(batch)], dim=3).unbind(1):
             h = batch.cell.step(h, x)
-        one, other = h.chunk(2, dim=2)
-        return one - other
+        first, second = h.chunk(2, dim=2)
+        return first - second
 
     return vectors
 
 
-def readout(batch: Batch, vectors: Tensor) -> Tensor:
+def apply_readout(batch: Batch, vectors: Tensor) -> Tensor:
     """C v for columns (B, n, …)."""
     return torch.einsum("bpn,bn...->bp...", batch.C, vectors)
 
 
-def single(vectors: Vectors) -> Vectors:
+def norm_of_vectors(vectors: Vectors) -> Vectors:
     """The norms of (B, n, S) vectors as (B, S, 1)."""
-    return lambda batch: norms(vectors(batch))[:, :, None]
+    return lambda batch: vector_norms(vectors(batch))[:, :, None]
 
 
-def each_window(vectors: Vectors) -> Vectors:
+def norm_at_each_window(vectors: Vectors) -> Vectors:
     """The norms of (B, n, K+1, S) vectors as (B, S, K+1)."""
-    return lambda batch: norms(vectors(batch)).transpose(1, 2)
+    return lambda batch: vector_norms(vectors(batch)).transpose(1, 2)
 
 
-def weighted(weights: str, vectors: Vectors) -> Vectors:
+def weighted_norm(weights: str, vectors: Vectors) -> Vectors:
     """‖Q v‖, with Q one of the exact float weights that the certificate of a norm uses."""
-    return single(
+    return norm_of_vectors(
         lambda batch: torch.einsum(
             "bmn,bns->bms", getattr(batch.constants, weights), vectors(batch)
         )
     )
 
 
-def relative_sup(vectors: Vectors) -> Vectors:
+def relative_max_norm(vectors: Vectors) -> Vectors:
     """max_i |v_i| / weight_i, (B, S, 1)."""
     return lambda batch: (vectors(batch).abs() / batch.constants.v[:, :, None]).amax(dim=1)[
         :, :, None
     ]
 
 
-def state_error(batch: Batch, value: Tensor) -> Tensor:
-    """A run's rounding, and the norm's."""
-    return state_slack(batch) + norm_slack(batch.spec.n, value)
+def run_rounding(batch: Batch, value: Tensor) -> Tensor:
+    """Bound the error of ‖h_t‖: the run's rounding, and the norm's."""
+    return state_rounding(batch) + norm_rounding(batch.spec.n, value)
 
 
-def gap_error(batch: Batch, value: Tensor) -> Tensor:
-    """Both rollouts' rounding, and the norm's."""
-    return before_start(batch, 2 * state_slack(batch) + norm_slack(batch.spec.n + 1, value))
+def gap_rounding(batch: Batch, value: Tensor) -> Tensor:
+    """Bound the error of ‖h_T − h_T^k‖: rounding of both rollouts, and the norm's."""
+    return zero_full_window(
+        batch, 2 * state_rounding(batch) + norm_rounding(batch.spec.n + 1, value)
+    )
 
 
-def output_error(batch: Batch, value: Tensor) -> Tensor:
-    """Both rollouts' rounding through C, then C's own."""
-    gaps = norms(gap_vectors(batch)).transpose(1, 2)
-    rollouts = mul_up(batch.constants["L_f"][:, None, None], 2 * state_slack(batch))
-    own = map_slack(batch.C, gaps, torch.zeros_like(gaps), value)
-    return before_start(batch, (rollouts + own) * UP)
+def output_rounding(batch: Batch, value: Tensor) -> Tensor:
+    """Bound the error of ‖C(h_T − h_T^k)‖: rounding of both rollouts through C, then C's own."""
+    gaps = vector_norms(gap_vectors(batch)).transpose(1, 2)
+    rollouts = mul_up(batch.constants["L_f"][:, None, None], 2 * state_rounding(batch))
+    product_error = product_rounding(batch.C, gaps, torch.zeros_like(gaps), value)
+    return zero_full_window(batch, (rollouts + product_error) * ROUND_UP)
 
 
-def changed(batch: Batch, other: Tensor) -> Tensor:
+def states_with_past(batch: Batch, other: Tensor) -> Tensor:
     """h_T of the full model, inputs at times ≤ T − k taken from ``other``, (B, n, K+1, S)."""
     times = torch.arange(batch.spec.T, device=batch.x.device)[None, :, None, None]
-    found = [
+    states_by_window = [
         states(batch.cell, torch.where(times < batch.spec.T - k, other, batch.x))[:, -1]
         for k in range(batch.K + 1)
     ]
-    return torch.stack(found, dim=2)
+    return torch.stack(states_by_window, dim=2)
 
 
-def padded(batch: Batch) -> Tensor:
+def zero_past_gap(batch: Batch) -> Tensor:
     """The full model whose inputs are zero before the window, less the truncated one."""
     short = truncations(batch.cell, batch.x, batch.K)[1]
-    return changed(batch, torch.zeros_like(batch.x)) - short
+    return states_with_past(batch, torch.zeros_like(batch.x)) - short
 
 
-def recurred(batch: Batch) -> Tensor:
+def negated_past_gap(batch: Batch) -> Tensor:
     """The full model whose inputs have other signs before the window, less itself."""
-    return changed(batch, -batch.x) - last_states(batch)[:, :, None]
+    return states_with_past(batch, -batch.x) - last_states(batch)[:, :, None]
 
 
-def both_error(batch: Batch, value: Tensor) -> Tensor:
-    """Two runs' rounding, and the norm's."""
-    return 2 * state_slack(batch) + norm_slack(batch.spec.n + 1, value)
+def two_run_rounding(batch: Batch, value: Tensor) -> Tensor:
+    """Bound the error of the norm of a difference of two runs: their rounding, and the norm's."""
+    return 2 * state_rounding(batch) + norm_rounding(batch.spec.n + 1, value)
 
 
-def ball_gap(pair: BallPair, k: int) -> arb_mat:
+def state_gap_ball(pair: BallPair, k: int) -> arb_mat:
     """h_T − h_T^k: the difference of two states from that before it, δ ↦ ρ(a) − ρ(a − W δ), which
     is exactly 0 where W δ is."""
-    W, before, starts = ball_run(pair)
+    W, preactivations, full_states = ball_states(pair)
     T, rho = pair.batch.spec.T, pair.batch.cell.activation
-    delta = starts[T - k]
-    for a in before[T - k :]:
+    delta = full_states[T - k]
+    for a in preactivations[T - k :]:
         shift = (W * delta).entries()
-        moved = (
+        changes = (
             s if s.is_zero() or rho.name == "identity" else rho.ball(z) - rho.ball(z - s)
             for z, s in zip(a, shift, strict=True)
         )
-        delta = arb_mat([[v] for v in moved])
+        delta = arb_mat([[v] for v in changes])
     return delta
 
 
-def ball_run(pair: BallPair) -> tuple[arb_mat, list[list[arb]], list[arb_mat]]:
+def ball_states(pair: BallPair) -> tuple[arb_mat, list[list[arb]], list[arb_mat]]:
     """W, the pre-activations a_1 … a_T of the full run and its states h_0 … h_T, made once."""
     if "run of differences" not in pair.cache:
         cell, rho = pair.batch.cell, pair.batch.cell.activation
-        W, U, b = (matrix_of(part) for part in (cell.W[0], cell.U[0], cell.b[0][:, None]))
-        states, before = [0 * b], []
+        W, U, b = (ball_matrix(part) for part in (cell.W[0], cell.U[0], cell.b[0][:, None]))
+        states, preactivations = [0 * b], []
         for x in pair.batch.x[0, :, :, 0]:
-            before.append((W * states[-1] + U * matrix_of(x[:, None]) + b).entries())
-            states.append(arb_mat([[rho.ball(a)] for a in before[-1]]))
-        pair.cache["run of differences"] = W, before, states
-    found: tuple[arb_mat, list[list[arb]], list[arb_mat]] = pair.cache["run of differences"]
-    return found
+            preactivations.append((W * states[-1] + U * ball_matrix(x[:, None]) + b).entries())
+            states.append(arb_mat([[rho.ball(a)] for a in preactivations[-1]]))
+        pair.cache["run of differences"] = W, preactivations, states
+    cached: tuple[arb_mat, list[list[arb]], list[arb_mat]] = pair.cache["run of differences"]
+    return cached
 
 
-def ball_start(pair: BallPair, k: int) -> arb:
+def start_norm_ball(pair: BallPair, k: int) -> arb:
     """‖h_{T−k}‖, of the run that gaps start from."""
-    return length(ball_run(pair)[2][pair.batch.spec.T - k].entries())
+    return euclidean_ball(ball_states(pair)[2][pair.batch.spec.T - k].entries())
 
 
-def ball_readout(pair: BallPair, k: int) -> arb:
+def output_gap_ball(pair: BallPair, k: int) -> arb:
     """‖C (h_T − h_T^k)‖."""
-    return length((matrix_of(pair.batch.C[0]) * ball_gap(pair, k)).entries())
+    return euclidean_ball((ball_matrix(pair.batch.C[0]) * state_gap_ball(pair, k)).entries())
 
 
-@once
+@cached_reading
 def rational_gaps(pair: Batch) -> list[fmpq] | None:
     """‖h_T − h_T^k‖² for k = 0 … K, all windows side by side; None where one is irrational."""
-    here, T = quantity.world(pair, RATIONALS), pair.spec.T
-    short = RationalColumns([[] for _ in range(pair.cell.n)])
+    world, T = quantity.cached_world(pair, RATIONALS), pair.spec.T
+    truncated = RationalColumns([[] for _ in range(pair.cell.n)])
     try:
-        full = read(("state", ("x",), 0, T), here)
+        full = read(("state", ("x",), 0, T), world)
         for x in pair.x[:, T - pair.K :].unbind(1):
-            short = here.phi((), with_zero(short), RATIONALS.column(x))
+            truncated = world.phi((), append_zero(truncated), RATIONALS.column(x))
     except IrrationalError:
         return None
-    gap = with_zero(short).map_pairs(full, lambda a, b: (a - b) ** 2)
+    gap = append_zero(truncated).map_pairs(full, lambda a, b: (a - b) ** 2)
     return [sum(column, fmpq(0)) for column in zip(*gap.units, strict=True)][::-1]
 
 
-def with_zero(columns: RationalColumns) -> RationalColumns:
-    """The columns, and one of zeros."""
+def append_zero(columns: RationalColumns) -> RationalColumns:
+    """Append a column of zeros."""
     return RationalColumns([[*row, fmpq(0)] for row in columns.units])
 
 
-def gap_square(pair: Batch, k: int) -> fmpq | None:
+def state_gap_square(pair: Batch, k: int) -> fmpq | None:
     """‖h_T − h_T^k‖², in rationals."""
     known = rational_gaps(pair)
     return quantity.rational_square("h_gap", pair, k) if known is None else known[k]
 
 
-def swept(name: str, value: Vectors, error: Callable[[Batch, Tensor], Tensor]) -> FastPath:
-    """A value and the bound on its error."""
-    return FastPath(name, vanilla, value, enclosed(value, error))
+def swept_path(name: str, value: Vectors, error: Callable[[Batch, Tensor], Tensor]) -> FastPath:
+    """A fast path of a value in float64 and the bound on its error."""
+    return FastPath(name, is_vanilla, value, enclose_with_error(value, error))
 
 
-h_norm, h_gap = single(last_states), each_window(gap_vectors)
-CLIMBED = {
-    "step_gap": single(step_vectors),
-    "state_gap": single(pair_vectors),
-    **{f"step_gap_{name}": weighted(Q, step_vectors) for name, Q in (("P", "P_root"), ("D", "D"))},
-    **{f"state_gap_{name}": weighted(Q, pair_vectors) for name, Q in (("P", "P_root"), ("D", "D"))},
-    "step_gap_v": relative_sup(step_vectors),
-    "state_gap_v": relative_sup(pair_vectors),
-    "forced_gap": single(response_vectors(False)),
-    "forced_gap_y": single(lambda batch: readout(batch, response_vectors(False)(batch))),
-    "response_gap": single(response_vectors(True)),
+h_norm, h_gap = norm_of_vectors(last_states), norm_at_each_window(gap_vectors)
+ASCENT_VALUES = {
+    "step_gap": norm_of_vectors(step_vectors),
+    "state_gap": norm_of_vectors(pair_vectors),
+    **{
+        f"step_gap_{name}": weighted_norm(Q, step_vectors)
+        for name, Q in (("P", "P_root"), ("D", "D"))
+    },
+    **{
+        f"state_gap_{name}": weighted_norm(Q, pair_vectors)
+        for name, Q in (("P", "P_root"), ("D", "D"))
+    },
+    "step_gap_v": relative_max_norm(step_vectors),
+    "state_gap_v": relative_max_norm(pair_vectors),
+    "forced_gap": norm_of_vectors(response_vectors(False)),
+    "forced_gap_y": norm_of_vectors(
+        lambda batch: apply_readout(batch, response_vectors(False)(batch))
+    ),
+    "response_gap": norm_of_vectors(response_vectors(True)),
 }
 FAST = (
-    swept("h_norm", h_norm, state_error),
-    replace(swept("h_start", each_window(start_vectors), state_error), balls=ball_start),
+    swept_path("h_norm", h_norm, run_rounding),
     replace(
-        swept("h_gap", h_gap, gap_error),
-        balls=lambda pair, k: length(ball_gap(pair, k).entries()),
-        square=gap_square,
+        swept_path("h_start", norm_at_each_window(start_vectors), run_rounding),
+        balls=start_norm_ball,
     ),
     replace(
-        swept("y_gap", each_window(lambda b: readout(b, gap_vectors(b))), output_error),
-        balls=ball_readout,
+        swept_path("h_gap", h_gap, gap_rounding),
+        balls=lambda pair, k: euclidean_ball(state_gap_ball(pair, k).entries()),
+        square=state_gap_square,
     ),
-    replace(swept("padding_gap", each_window(padded), both_error), value=None),
-    replace(swept("recurrent_gap", each_window(recurred), both_error), value=None),
+    replace(
+        swept_path(
+            "y_gap",
+            norm_at_each_window(lambda b: apply_readout(b, gap_vectors(b))),
+            output_rounding,
+        ),
+        balls=output_gap_ball,
+    ),
+    replace(
+        swept_path("padding_gap", norm_at_each_window(zero_past_gap), two_run_rounding), value=None
+    ),
+    replace(
+        swept_path("recurrent_gap", norm_at_each_window(negated_past_gap), two_run_rounding),
+        value=None,
+    ),
     FastPath(
         "dh_dx",
-        vanilla,
-        dh_dx,
-        dh_dx_enclosure,
-        dh_dx_ball,
-        at_most=partial(quantity.at_most, "dh_dx"),
+        is_vanilla,
+        input_jacobian_norms,
+        enclose_input_jacobians,
+        input_jacobian_ball,
+        is_at_most=partial(quantity.is_at_most, "dh_dx"),
     ),
     # Floats enclose ‖W‖₂ by the certified norm, which is what claims about it judge: exactly alone.
-    FastPath("W_norm_exact", vanilla, enclosure=blank),
-    *(FastPath(name, vanilla, value) for name, value in CLIMBED.items()),
+    FastPath("W_norm_exact", is_vanilla, enclosure=blank),
+    *(FastPath(name, is_vanilla, value) for name, value in ASCENT_VALUES.items()),
 )

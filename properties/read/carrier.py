@@ -26,13 +26,13 @@ class Carrier(ABC):
 
     @abstractmethod
     def arithmetic(self, parameters: Parameters) -> Any:
-        """In which the step of a cell runs, with parameters (B, …)."""
+        """The arithmetic that runs the step of a cell with parameters (B, …)."""
 
     @abstractmethod
     def directions(
         self, parameters: Parameters, units: int, inputs: int, trained: Names
     ) -> Directions:
-        """Those of a derivative by the state, the input and the trained parameters."""
+        """Directions of derivatives by the state, the input and the trained parameters."""
 
     @abstractmethod
     def column(self, tensor: Tensor) -> Value:
@@ -47,7 +47,7 @@ class Carrier(ABC):
         """A v of an operator and a vector or an operator, of numbers and sizes."""
 
     @abstractmethod
-    def divided(self, v: Value, weights: Tensor) -> Value:
+    def divide_units(self, v: Value, weights: Tensor) -> Value:
         """v_j/w_j for weights (B, N)."""
 
     @abstractmethod
@@ -79,9 +79,9 @@ class Carrier(ABC):
         """max |v_j|/w_j for weights (B, N), all 1 unless they are given."""
 
     @abstractmethod
-    def largest_row(self, A: Value, weights: Tensor) -> Value:
+    def row_norm(self, A: Value, weights: Tensor) -> Value:
         """max ‖A_j‖₂/w_j, the norm of A from ‖·‖₂ to max |·|_j/w_j."""
 
     @abstractmethod
-    def largest_sum(self, A: Value, weights: Tensor) -> Value:
+    def row_sum_norm(self, A: Value, weights: Tensor) -> Value:
         """max Σ_l |A_jl| w_l/w_j, the norm of A from max |·|_j/w_j to itself."""

@@ -13,88 +13,99 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from rnnbounds.properties.read.ground import KEPT, Term, is_number, unfolded
+from rnnbounds.properties.read.ground_terms import CACHED_TERMS, Term, is_number, unfold
 
 GAP = "gap"
 # Functions of vectors and operators that systems have, with the arguments that are computed first:
 # what follows says of which weights they are.
-ARGUMENTS = {
+ARGUMENT_COUNTS = {
     "phi": 2, "d_state": 2, "d_weights": 2, "d_input": 2, "d_loss": 1, "gradient": 1, "readout": 1,
     "lower": 2, "upper_layer": 2, "turned": 1, "pushed": 1, "activation": 1, "decay": 1, "fed": 1,
     "transpose": 1,
 }  # fmt: skip
 # What numbers are made of, and sizes.
-OF_NUMBERS = ("^", "Max", "Min", "Abs")
-SIZES = ("norm", "max_norm", "weighted", "whole", "omega_norm", "frobenius", "rank", "is_scalar")
+NUMBER_HEADS = ("^", "Max", "Min", "Abs")
+SIZE_HEADS = (
+    "norm",
+    "max_norm",
+    "weighted",
+    "whole",
+    "omega_norm",
+    "frobenius",
+    "rank",
+    "is_scalar",
+)
 
 
-class Step(NamedTuple):
+class PlanStep(NamedTuple):
     """An operation, what it needs to know beside, and the nodes whose values it takes."""
 
     operation: str
-    known: tuple[Term, ...] = ()
-    of: tuple[Term, ...] = ()
+    parameters: tuple[Term, ...] = ()
+    operands: tuple[Term, ...] = ()
 
 
-@lru_cache(maxsize=KEPT)
-def plan(node: Term) -> Step:
+@lru_cache(maxsize=CACHED_TERMS)
+def plan_step(node: Term) -> PlanStep:
     """How a term or a pair of terms is computed."""
     if is_number(node):
-        return Step("number", (node,))
+        return PlanStep("number", (node,))
     head, *arguments = node
     if head == GAP:
-        return of_pair(*arguments)
-    if (same := unfolded(node)) is not None:
-        return Step("same", (), (same,))
+        return plan_pair(*arguments)
+    if (rewritten := unfold(node)) is not None:
+        return PlanStep("same", (), (rewritten,))
     if head == "+":
-        return Step("sum", (), tuple(terms_of(arguments)))
+        return PlanStep("sum", (), tuple(pair_terms(arguments)))
     if head == "-":
-        return Step("apart", (), ((GAP, *arguments),))
+        return PlanStep("apart", (), ((GAP, *arguments),))
     if head == "*":
-        return Step("product", (), tuple(arguments))
-    if head in SIZES:
-        return Step(head, tuple(arguments), tuple(arguments))
+        return PlanStep("product", (), tuple(arguments))
+    if head in SIZE_HEADS:
+        return PlanStep(head, tuple(arguments), tuple(arguments))
     if head == "^":
-        return Step(head, tuple(arguments[1:]), tuple(arguments[:1]))
-    if head in OF_NUMBERS:
-        return Step(head, (), tuple(arguments))
-    if head in ARGUMENTS:
-        many = ARGUMENTS[head]
-        return Step(head, tuple(arguments[many:]), tuple(arguments[:many]))
-    if any(not is_number(one) and not all(map(is_number, one[1:])) for one in arguments):
-        return Step(head, (), tuple(arguments))  # of what is computed, not of names and numbers
-    return Step("leaf", (node,))
+        return PlanStep(head, tuple(arguments[1:]), tuple(arguments[:1]))
+    if head in NUMBER_HEADS:
+        return PlanStep(head, (), tuple(arguments))
+    if head in ARGUMENT_COUNTS:
+        count = ARGUMENT_COUNTS[head]
+        return PlanStep(head, tuple(arguments[count:]), tuple(arguments[:count]))
+    if any(
+        not is_number(argument) and not all(map(is_number, argument[1:])) for argument in arguments
+    ):
+        return PlanStep(head, (), tuple(arguments))  # of what is computed, not of names and numbers
+    return PlanStep("leaf", (node,))
 
 
-def terms_of(terms: list[Term]) -> list[Term]:
+def pair_terms(terms: list[Term]) -> list[Term]:
     """The terms of a sum, with those that are subtracted from one of their form beside it."""
-    found = [term for term in terms if negated(term) is None]
+    result = [term for term in terms if negated_factor(term) is None]
     for term in terms:
-        taken = negated(term)
-        if taken is None:
+        subtracted = negated_factor(term)
+        if subtracted is None:
             continue
-        like = [one for one in found if form(one) == form(taken)]
-        if like:
-            found[found.index(like[0])] = ("-", like[0], taken)
+        similar = [other for other in result if term_form(other) == term_form(subtracted)]
+        if similar:
+            result[result.index(similar[0])] = ("-", similar[0], subtracted)
         else:
-            found.append(term)
-    return found
+            result.append(term)
+    return result
 
 
-def negated(term: Term) -> Term | None:
-    """p of −p."""
+def negated_factor(term: Term) -> Term | None:
+    """The factor p of a term −p; None for other terms."""
     if is_number(term) or term[0] != "*" or term[1] != -1:
         return None
     return term[2] if len(term) == 3 else ("*", *term[2:])
 
 
-def form(term: Term) -> Term:
+def term_form(term: Term) -> Term:
     """Reduce a term to its form without arguments, by which terms of a sum are paired; vectors of
     different heads have one form."""
     if is_number(term):
         return "number"
     if term[0] == "*":
-        return tuple(map(form, term[1:]))
+        return tuple(map(term_form, term[1:]))
     return "vector" if term[0] in VECTORS or len(term) == 1 else term[0]
 
 
@@ -102,29 +113,29 @@ VECTORS = ("state", "gated_run", "begun", "forward", "boxed", "computed", "compu
            "unitary_computed", "on_record", "phi", "recent", "sensitivity")  # fmt: skip
 
 
-def of_pair(p: Term, q: Term) -> Step:
-    """How p and p − q are computed."""
+def plan_pair(p: Term, q: Term) -> PlanStep:
+    """Plan the pair (p, p − q): from pairs of arguments where both have one form."""
     if p == q:
-        return Step("still", (), (p,))
+        return PlanStep("still", (), (p,))
     if q == 0:
-        return Step("begun", (), (p,))
+        return PlanStep("begun", (), (p,))
     if p == 0:
-        return Step("ended", (), (q,))
-    one, two = unfolded(p), unfolded(q)
-    if one is not None and two is not None:
-        return Step("same", (), ((GAP, one, two),))
+        return PlanStep("ended", (), (q,))
+    first, second = unfold(p), unfold(q)
+    if first is not None and second is not None:
+        return PlanStep("same", (), ((GAP, first, second),))
     if is_number(p) or is_number(q) or p[0] != q[0]:
-        return Step("pair", (), (p, q))
-    head, pairs = p[0], tuple((GAP, *both) for both in zip(p[1:], q[1:], strict=False))
-    if head not in ARGUMENTS and len(p) != len(q):
-        return Step("pair", (), (p, q))
+        return PlanStep("pair", (), (p, q))
+    head, pairs = p[0], tuple((GAP, *pair) for pair in zip(p[1:], q[1:], strict=False))
+    if head not in ARGUMENT_COUNTS and len(p) != len(q):
+        return PlanStep("pair", (), (p, q))
     if head == "+":
-        return Step("sum", (), pairs)
+        return PlanStep("sum", (), pairs)
     if head == "*":
         # Of two operators that have names of their own the sizes may differ.
-        named = any(p != q and len(p) == 1 == len(q) for _, p, q in pairs if not is_number(p))
-        return Step("pair", (), (p, q)) if named else Step("product", (), pairs)
-    if head in ARGUMENTS:
-        many = ARGUMENTS[head]
-        return Step(head, (p[1 + many :], q[1 + many :]), pairs[:many])
-    return Step("pair", (), (p, q))
+        is_named = any(p != q and len(p) == 1 == len(q) for _, p, q in pairs if not is_number(p))
+        return PlanStep("pair", (), (p, q)) if is_named else PlanStep("product", (), pairs)
+    if head in ARGUMENT_COUNTS:
+        count = ARGUMENT_COUNTS[head]
+        return PlanStep(head, (p[1 + count :], q[1 + count :]), pairs[:count])
+    return PlanStep("pair", (), (p, q))

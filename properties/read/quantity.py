@@ -12,13 +12,13 @@ from sympy import Expr, Symbol
 
 from rnnbounds.impl.arithmetic.entries.rationals import IrrationalError
 from rnnbounds.properties.read.carrier import Carrier
-from rnnbounds.properties.read.entries import BALLS, RATIONALS
-from rnnbounds.properties.read.floats import FLOATS
-from rnnbounds.properties.read.ground import KEPT, Term, builder, unfolded
-from rnnbounds.properties.read.numbers.sizes import Ends, Size, float_ends, of, of_square
-from rnnbounds.properties.read.plan import GAP, Step, plan
+from rnnbounds.properties.read.entry_carriers import BALLS, RATIONALS
+from rnnbounds.properties.read.float_carrier import FLOATS
+from rnnbounds.properties.read.ground_terms import CACHED_TERMS, Term, term_builder, unfold
+from rnnbounds.properties.read.numbers.sizes import Ends, Size, as_size, float_ends, root_size
+from rnnbounds.properties.read.plan import GAP, PlanStep, plan_step
 from rnnbounds.properties.read.reader import ZERO, AbsentError, World, read
-from rnnbounds.properties.read.worlds.table import world_of
+from rnnbounds.properties.read.worlds.table import make_world
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.table import KINDS
 from rnnbounds.theory.language.quantity import Quantity
@@ -29,16 +29,16 @@ PRECISION = 128
 WINDOWED = ("x_past", "x_edge", "x_zeroed")  # sequences that differ from x outside of a window
 
 
-def definition(name: str, batch: Batch, k: int) -> Term:
+def ground_definition(name: str, batch: Batch, k: int) -> Term:
     """The ground term of a quantity at a batch's lengths and a window."""
     formula = VOCABULARY[name].definition
     assert formula is not None
-    if not has(batch, VOCABULARY[name]):
+    if not may_have(batch, VOCABULARY[name]):
         raise AbsentError
-    return at(formula, batch.spec.T, k, batch.spec.steps)
+    return ground_formula(formula, batch.spec.T, k, batch.spec.steps)
 
 
-def has(batch: Batch, quantity: Quantity) -> bool:
+def may_have(batch: Batch, quantity: Quantity) -> bool:
     """True if systems of the batch's kind may have a quantity: rational members those defined for
     them, and ranks; others all but these."""
     if not quantity.about or batch.spec.kind in quantity.about:
@@ -49,98 +49,100 @@ def has(batch: Batch, quantity: Quantity) -> bool:
     return not any(kind.name == "near" or kind.route.rational for kind in own)
 
 
-@lru_cache(maxsize=KEPT)
-def at(formula: Expr, T: int, k: int, N: int) -> Term:
+@lru_cache(maxsize=CACHED_TERMS)
+def ground_formula(formula: Expr, T: int, k: int, N: int) -> Term:
     """A formula at these numbers; raises AbsentError."""
     numbers = {"T": T, "k": k, "t": T - k, "N": N}
     values: dict[Symbol, Term] = {VOCABULARY[n].symbol: value for n, value in numbers.items()}
-    values |= {one: (one.name, k) for one in formula.free_symbols if one.name in WINDOWED}
+    values |= {
+        symbol: (symbol.name, k) for symbol in formula.free_symbols if symbol.name in WINDOWED
+    }
     if k == 0 and ("x_edge", 0) in values.values():
         raise AbsentError  # an empty window has no oldest input
-    return builder(formula)(values)
+    return term_builder(formula)(values)
 
 
-def world(batch: Batch, carrier: Carrier, pair: tuple[int, int] = (0, 0)) -> Any:
+def cached_world(batch: Batch, carrier: Carrier, pair: tuple[int, int] = (0, 0)) -> Any:
     """The world of a batch in a carrier, at the precision that is current, or of one of its pairs
     where the members are in rationals; made once."""
     key = f"world {type(carrier).__name__} {ctx.prec if carrier is BALLS else ''} {pair}"
     if key not in batch.cache:
-        batch.cache[key] = world_of(batch, carrier, pair)
+        batch.cache[key] = make_world(batch, carrier, pair)
     return batch.cache[key]
 
 
-def read_of(
+def read_size(
     name: str, batch: Batch, k: int, carrier: Carrier, pair: tuple[int, int] = (0, 0)
 ) -> Size:
     """Evaluate a quantity of one pair at window k from its definition; raises AbsentError."""
-    value = read(definition(name, batch, k), world(batch, carrier, pair))
-    return of(fmpq(0) if value is ZERO else value)
+    value = read(ground_definition(name, batch, k), cached_world(batch, carrier, pair))
+    return as_size(fmpq(0) if value is ZERO else value)
 
 
-def size(name: str, pair: Batch, k: int, precision: int) -> Size:
+def ball_size(name: str, pair: Batch, k: int, precision: int) -> Size:
     """A quantity of one pair in balls; NaN where it has none."""
     with ctx.workprec(precision):
         try:
             square = rational_square(name, pair, k) if pair.exact else None
-            return read_of(name, pair, k, BALLS) if square is None else of_square(square)
+            return read_size(name, pair, k, BALLS) if square is None else root_size(square)
         except AbsentError:
             return Size(arb("nan"))
 
 
 def exact_square(name: str, pair: Batch, k: int, precision: int) -> fmpq | None:
-    """Its square where that is known: in rationals, or since the balls are points."""
+    """The square of a quantity where known: in rationals, or since its ball is a point."""
     square = rational_square(name, pair, k)
-    return size(name, pair, k, precision).square if square is None else square
+    return ball_size(name, pair, k, precision).square if square is None else square
 
 
 def rational_square(name: str, pair: Batch, k: int) -> fmpq | None:
-    """Its square, if it is read in rationals and known there."""
+    """The square of a quantity read in rationals; None if it is unknown there."""
     try:
-        return read_of(name, pair, k, RATIONALS).square
+        return read_size(name, pair, k, RATIONALS).square
     except (AbsentError, IrrationalError):
         return None
 
 
-def at_most(name: str, pair: Batch, bound: fmpq, k: int) -> bool | None:
+def is_at_most(name: str, pair: Batch, bound: fmpq, k: int) -> bool | None:
     """True if an operator norm is ≤ bound at window k, exactly; None if that is not decided."""
     try:
-        return read_of(name, pair, k, RATIONALS).at_most(bound)
+        return read_size(name, pair, k, RATIONALS).is_at_most(bound)
     except (AbsentError, IrrationalError):
         return None
 
 
-def ends(name: str, batch: Batch, pair: tuple[int, int], k: int) -> Ends:
+def pair_ends(name: str, batch: Batch, pair: tuple[int, int], k: int) -> Ends:
     """Float64 ends of a quantity of a member in rationals and a sequence of it.
 
     Nothing where it is below all floats but not 0, for ``==`` holds of enclosures that meet.
     """
     with ctx.workprec(PRECISION):
         try:
-            found = read_of(name, batch, k, RATIONALS, pair)
+            measured = read_size(name, batch, k, RATIONALS, pair)
         except IrrationalError:
-            found = read_of(name, batch, k, BALLS, pair)
+            measured = read_size(name, batch, k, BALLS, pair)
         except AbsentError:
             return nan, nan
-        ball = found.ball if found.square is None else arb(found.square).sqrt()
+        ball = measured.ball if measured.square is None else arb(measured.square).sqrt()
         low, high = float_ends(ball)
     return (nan, nan) if low <= 0 < high else (low, high)
 
 
-def enclose(name: str, batch: Batch) -> Interval:
-    """Its float64 enclosures, (B, S, K+1) with windows, else (B, S, 1); NaN where it has none."""
+def enclose_batch(name: str, batch: Batch) -> Interval:
+    """Enclose a quantity in float64, (B, S, K+1) or (B, S, 1) without windows; NaN if absent."""
     windows = batch.K + 1 if VOCABULARY[name].windowed else 1
     shape = batch.cell.batch, batch.x.shape[3], windows
     low, high = np.full((2, *shape), np.nan)
     if batch.exact:
         for i, s, k in np.ndindex(shape):
-            low[i, s, k], high[i, s, k] = ends(name, batch, (i, s), k)
+            low[i, s, k], high[i, s, k] = pair_ends(name, batch, (i, s), k)
         return Interval(low, high)
     for k in range(windows):
         try:
-            found = read(definition(name, batch, k), world(batch, FLOATS))
+            enclosure = read(ground_definition(name, batch, k), cached_world(batch, FLOATS))
         except AbsentError:
             continue
-        low[:, :, k : k + 1], high[:, :, k : k + 1] = found.ends
+        low[:, :, k : k + 1], high[:, :, k : k + 1] = enclosure.ends
     return Interval(low, high)
 
 
@@ -148,17 +150,17 @@ def range_square(name: str, pair: Batch, k: int) -> fmpq | None:
     """The square of what no norm of a run's end exceeds, by the range of the activation; None of
     other quantities, and where nothing is known."""
     try:
-        return bounded(definition(name, pair, k), world(pair, RATIONALS))
+        return range_bound(ground_definition(name, pair, k), cached_world(pair, RATIONALS))
     except AbsentError:
         return None
 
 
-def bounded(term: Term, here: World) -> fmpq | None:
+def range_bound(term: Term, here: World) -> fmpq | None:
     """Bound the square of a norm of φ's value by the activation's range; None for other terms."""
     if term[0] not in ("norm", "weighted"):
         return None
-    step = plan(term[1])
-    end = step.of[0] if step.operation in ("apart", "same") else term[1]
-    end = end[1] if end[0] == GAP and plan(end[2]) == Step("same", (), (0,)) else end
-    end = unfolded(end) or end
+    step = plan_step(term[1])
+    end = step.operands[0] if step.operation in ("apart", "same") else term[1]
+    end = end[1] if end[0] == GAP and plan_step(end[2]) == PlanStep("same", (), (0,)) else end
+    end = unfold(end) or end
     return here.range_square(term) if end[0] == "phi" else None

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
-from rnnbounds.properties.read.ground import Term
+from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.numbers.gaps import Difference
-from rnnbounds.properties.read.plan import OF_NUMBERS, SIZES, Step, plan
+from rnnbounds.properties.read.plan import NUMBER_HEADS, SIZE_HEADS, PlanStep, plan_step
 
 Value = Any  # a vector, an operator or a number of the carrier, a pair of them, or ZERO
 
@@ -42,7 +42,7 @@ class World(ABC):
     """Values of a term's parts on one system."""
 
     def __init__(self) -> None:
-        self.known: dict[Term, Value] = {}
+        self.values: dict[Term, Value] = {}
 
     @abstractmethod
     def leaf(self, head: str, *arguments: Term) -> Value:
@@ -61,7 +61,7 @@ class World(ABC):
         """A norm or a rank of a value, whose term says of which space it is."""
 
     @abstractmethod
-    def of_numbers(self, head: str, known: Sequence[Term], values: Sequence[Value]) -> Value:
+    def number_function(self, head: str, known: Sequence[Term], values: Sequence[Value]) -> Value:
         """A power, whose exponent is known, a modulus, or the largest of numbers."""
 
     @abstractmethod
@@ -75,24 +75,24 @@ class World(ABC):
 
 def read(term: Term, world: World) -> Value:
     """The value of a ground term; raises AbsentError where the system has none."""
-    known, open_ = world.known, [term]
-    while open_:
-        node = open_[-1]
-        if node in known:
-            open_.pop()
+    values, stack = world.values, [term]
+    while stack:
+        node = stack[-1]
+        if node in values:
+            stack.pop()
             continue
-        step = plan(node)
-        missing = [other for other in step.of if other not in known]
+        step = plan_step(node)
+        missing = [other for other in step.operands if other not in values]
         if missing:
-            open_ += missing
+            stack += missing
         else:
-            known[node] = computed(step, world, node)
-    return known[term]
+            values[node] = compute_step(step, world, node)
+    return values[term]
 
 
-def computed(step: Step, world: World, node: Term) -> Value:
+def compute_step(step: PlanStep, world: World, node: Term) -> Value:
     """The value of a node whose parts are known."""
-    operation, values = step.operation, [world.known[other] for other in step.of]
+    operation, values = step.operation, [world.values[other] for other in step.operands]
     match operation:
         case "number":
             return world.number(node) if node else ZERO
@@ -101,55 +101,55 @@ def computed(step: Step, world: World, node: Term) -> Value:
         case "apart":
             return values[0].gap
         case "sum":
-            return reduce(plus, values)
+            return reduce(add_values, values)
         case "product":
-            return reduce(lambda v, A: product(world, A, v), reversed(values))
+            return reduce(lambda v, A: multiply(world, A, v), reversed(values))
         case "still":
             return ZERO if values[0] is ZERO else Difference(values[0], ZERO)
         case "begun":
             return ZERO if values[0] is ZERO else Difference(values[0], values[0])
         case "ended":
-            return ZERO if values[0] is ZERO else Difference(ZERO, negative(values[0]))
+            return ZERO if values[0] is ZERO else Difference(ZERO, negate(values[0]))
         case "pair":
-            return Difference(values[0], minus(*values))
+            return Difference(values[0], subtract_values(*values))
         case "leaf":
             return world.leaf(node[0], *node[1:])
-    if operation in SIZES:
-        return world.size(operation, step.known[0], values[0])
-    if operation in OF_NUMBERS:
+    if operation in SIZE_HEADS:
+        return world.size(operation, step.parameters[0], values[0])
+    if operation in NUMBER_HEADS:
         numbers = [world.number(0) if value is ZERO else value for value in values]
-        return world.of_numbers(operation, step.known, numbers)
-    return world.apply(operation, step.known, values)
+        return world.number_function(operation, step.parameters, numbers)
+    return world.apply(operation, step.parameters, values)
 
 
-def plus(one: Value, two: Value) -> Value:
+def add_values(one: Value, two: Value) -> Value:
     """The sum, of pairs too."""
     if one is ZERO or two is ZERO:
         return two if one is ZERO else one
     if one is IDENTITY or two is IDENTITY:
-        return with_identity(two if one is IDENTITY else one)
+        return add_identity(two if one is IDENTITY else one)
     if isinstance(one, Difference):
-        return Difference(plus(one.value, two.value), plus(one.gap, two.gap))
+        return Difference(add_values(one.value, two.value), add_values(one.gap, two.gap))
     return one + two
 
 
-def with_identity(A: Value) -> Value:
+def add_identity(A: Value) -> Value:
     """I + A of a matrix of balls or rationals."""
     rows = enumerate(A.units)
     return type(A)([[a + int(i == j) for j, a in enumerate(row)] for i, row in rows])
 
 
-def negative(value: Value) -> Value:
+def negate(value: Value) -> Value:
     """Negate a value, ZERO included."""
     return value if value is ZERO else -value
 
 
-def minus(one: Value, two: Value) -> Value:
+def subtract_values(one: Value, two: Value) -> Value:
     """The difference."""
-    return plus(one, negative(two))
+    return add_values(one, negate(two))
 
 
-def product(world: World, A: Value, v: Value) -> Value:
+def multiply(world: World, A: Value, v: Value) -> Value:
     """A v; of pairs δ(A v) = δA v + A′ δv."""
     if A is ZERO or v is ZERO:
         return ZERO
@@ -159,6 +159,6 @@ def product(world: World, A: Value, v: Value) -> Value:
         return world.times(A, v)
     if not isinstance(A, Difference):
         A = Difference(A, ZERO)
-    other = minus(A.value, A.gap)
-    moved = plus(product(world, A.gap, v.value), product(world, other, v.gap))
-    return Difference(product(world, A.value, v.value), moved)
+    other = subtract_values(A.value, A.gap)
+    moved = add_values(multiply(world, A.gap, v.value), multiply(world, other, v.gap))
+    return Difference(multiply(world, A.value, v.value), moved)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rnnbounds.properties.read.ground import Term, is_number
+from rnnbounds.properties.read.ground_terms import Term, is_number
 
 STATES, SHOWN, NUMBERS = "states", "outputs", "numbers"
 WEIGHTS, INPUTS = "weights", "inputs"
@@ -16,19 +16,21 @@ OPERATORS: dict[str, Space] = {
     **dict.fromkeys(("P_root", "D", "V", "P_c", "P_h", "V_unit"), (SHOWN, STATES)),
 }  # fmt: skip
 # Of a boxed state, the joint one of a gated cell, all is measured.
-OTHERS = (
+OUTPUT_HEADS = (
     "boxed", "readout", "gradient", "w", "w_other", "project", "rescale", "vec_A", "vec_B", "vec_Z",
 )  # fmt: skip
 
 
-def space(term: Term) -> Space:
-    """Of a term: a state unless it is something else."""
+def term_space(term: Term) -> Space:
+    """The space of a term's values and arguments; a state unless listed otherwise."""
     head, *arguments = term
-    rest = [argument for argument in arguments if not is_number(argument)]
+    parts = [argument for argument in arguments if not is_number(argument)]
     if head in ("+", "-"):
-        return next(filter(lambda one: one[0] == STATES, map(space, rest)), space(rest[0]))
-    if head == "gated_run" and rest[0] == ("boxed", *rest[0][1:]):
+        return next(
+            filter(lambda one: one[0] == STATES, map(term_space, parts)), term_space(parts[0])
+        )
+    if head == "gated_run" and parts[0] == ("boxed", *parts[0][1:]):
         return SHOWN, None
     if head == "*":
-        return space(rest[0])[0], space(rest[-1])[1]
-    return OPERATORS.get(head, (SHOWN if head in OTHERS else STATES, None))
+        return term_space(parts[0])[0], term_space(parts[-1])[1]
+    return OPERATORS.get(head, (SHOWN if head in OUTPUT_HEADS else STATES, None))

@@ -18,35 +18,35 @@ from rnnbounds.theory.typeset import expression_mathml, typeset
 def symbol_names(claim: Claim) -> tuple[str, ...]:
     """The quantities in the statements and conditions of a claim's forms, in the vocabulary's
     order."""
-    stated = [form.statement for form in claim.forms]
-    stated += [
+    statements = [form.statement for form in claim.forms]
+    statements += [
         assumption.condition
         for form in claim.forms
         for assumption in form.assumptions
         if assumption.condition is not None
     ]
-    used = {symbol for statement in stated for symbol in statement.symbols}
-    return tuple(name for name, quantity in VOCABULARY.items() if quantity.symbol in used)
+    used_symbols = {symbol for statement in statements for symbol in statement.symbols}
+    return tuple(name for name, quantity in VOCABULARY.items() if quantity.symbol in used_symbols)
 
 
 def symbol_records(claims: Iterable[Claim]) -> tuple[Symbol, ...]:
     """The quantities that any of the claims speaks of, in the vocabulary's order."""
     used = {name for claim in claims for name in symbol_names(claim)}
-    return tuple(_record(quantity) for name, quantity in VOCABULARY.items() if name in used)
+    return tuple(_symbol_record(quantity) for name, quantity in VOCABULARY.items() if name in used)
 
 
-def works(claim: Claim) -> tuple[Work, ...]:
+def cited_works(claim: Claim) -> tuple[Work, ...]:
     """The works that a claim's source names."""
     return tuple(Work(title=entry.title, url=entry.url) for entry in cited(claim.source.text))
 
 
-def place(claim: Claim) -> str:
+def claim_file(claim: Claim) -> str:
     """The file in which the first form of a claim is stated: theory/claims/…/NAME.py."""
     steps = claim.forms[0].proof.steps
     return steps[-1].location.rpartition(":")[0] if steps else ""
 
 
-def _record(quantity: Quantity) -> Symbol:
+def _symbol_record(quantity: Quantity) -> Symbol:
     definition = quantity.definition
     return Symbol(
         name=quantity.name,

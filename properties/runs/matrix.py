@@ -10,8 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from rnnbounds.properties.judging.evidence import CellEvidence, Evidence, added
-from rnnbounds.properties.systems.columns import COLUMNS, cells_of, column_of, columns, drawn
+from rnnbounds.properties.judging.evidence import CellEvidence, Evidence, add_counts
+from rnnbounds.properties.systems.columns import (
+    COLUMNS,
+    cells_of_kind,
+    column_name,
+    drawn_cells,
+    matrix_columns,
+)
 from rnnbounds.properties.systems.kind import NO_CELL, STATE
 from rnnbounds.properties.systems.kind import Column as Meets
 from rnnbounds.reports.records.ledger import LedgerRecord
@@ -19,139 +25,146 @@ from rnnbounds.reports.records.matrix import Column, Entry, Matrix, Standing
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 from rnnbounds.theory.proof.claim import Claim
 
-UNDRAWN = "this cell is supported, but no attacked kind of system has it"
+UNDRAWN_REASON = "this cell is supported, but no attacked kind of system has it"
 # How the judge calls a check vacuous for want of a constant.
-FINITE = "finite "
-ALONE = "the claim is about a matrix alone, not a cell"
-NO_STATE = "the claim is about cells, not a matrix alone"
+FINITE_PREFIX = "finite "
+MATRIX_ALONE_REASON = "the claim is about a matrix alone, not a cell"
+NO_STATE_REASON = "the claim is about cells, not a matrix alone"
 
 
-def matrix(
+def build_matrix(
     claims: Sequence[Claim],
     evidence: Mapping[str, Mapping[str, Evidence]],
     ledgers: Mapping[str, Sequence[LedgerRecord]],
 ) -> Matrix:
     """An entry for each claim and each column, from the evidence by claim and form."""
-    seen = {cell for forms in evidence.values() for e in forms.values() for cell in e.cells}
-    across = columns(sorted(seen))
+    cells = {cell for forms in evidence.values() for e in forms.values() for cell in e.cells}
+    all_columns = matrix_columns(sorted(cells))
     return Matrix(
-        columns=across,
+        columns=all_columns,
         entries=tuple(
-            entry(claim, column, evidence.get(claim.id, {}), ledgers.get(claim.id, ()))
+            matrix_entry(claim, column, evidence.get(claim.id, {}), ledgers.get(claim.id, ()))
             for claim in claims
-            for column in across
+            for column in all_columns
         ),
     )
 
 
-def entry(
+def matrix_entry(
     claim: Claim, column: Column, evidence: Mapping[str, Evidence], ledgers: Sequence[LedgerRecord]
 ) -> Entry:
     """Build a claim's matrix entry for one column from its evidence by form and its ledgers."""
-    here = {name: within(found, column) for name, found in evidence.items()}
-    here = {name: cells for name, cells in here.items() if cells}
+    evidence_by_form = {
+        name: evidence_on_column(counts, column) for name, counts in evidence.items()
+    }
+    evidence_by_form = {name: cells for name, cells in evidence_by_form.items() if cells}
     tallies: dict[str, CellEvidence] = {}
-    for cells in here.values():
-        for cell, found in cells.items():
-            tallies.setdefault(cell, CellEvidence()).merge(found)
-    held = tuple(name for name, cells in here.items() if any(c.tally.holds for c in cells.values()))
-    judged = standing(tallies.values(), held, ledgers)
-    if judged is not None:
+    for cells in evidence_by_form.values():
+        for cell, counts in cells.items():
+            tallies.setdefault(cell, CellEvidence()).merge(counts)
+    held_forms = tuple(
+        name
+        for name, cells in evidence_by_form.items()
+        if any(c.tally.holds for c in cells.values())
+    )
+    claim_standing = derive_standing(tallies.values(), held_forms, ledgers)
+    if claim_standing is not None:
         reason = ""
     elif tallies:
-        judged, reason = all_vacuous(claim, column.name, here)
+        claim_standing, reason = vacuous_standing(claim, column.name, evidence_by_form)
     else:
-        judged, reason = unattacked(claim, column.name)
+        claim_standing, reason = unattacked_standing(claim, column.name)
     return Entry(
-        claim=claim.id, column=column.name, standing=judged, reason=reason, forms=held,
-        tallies={cell: found.tally for cell, found in sorted(tallies.items())},
+        claim=claim.id, column=column.name, standing=claim_standing, reason=reason,
+        forms=held_forms,
+        tallies={cell: counts.tally for cell, counts in sorted(tallies.items())},
     )  # fmt: skip
 
 
-def within(evidence: Evidence, column: Column) -> dict[str, CellEvidence]:
+def evidence_on_column(evidence: Evidence, column: Column) -> dict[str, CellEvidence]:
     """Select one form's evidence on the cells of a column, by cell; omit cells without checks."""
     return {
-        cell: found
-        for cell, found in evidence.cells.items()
-        if column_of(cell) == column.name and found.tally.total
+        cell: counts
+        for cell, counts in evidence.cells.items()
+        if column_name(cell) == column.name and counts.tally.total
     }
 
 
-def standing(
-    tallies: Iterable[CellEvidence], held: Iterable[str], ledgers: Sequence[LedgerRecord]
+def derive_standing(
+    tallies: Iterable[CellEvidence], held_forms: Iterable[str], ledgers: Sequence[LedgerRecord]
 ) -> Standing | None:
     """Derive a standing from tallies and the ledgers of forms that passed; None without any."""
-    counts = [found.tally for found in tallies]
-    if any(tally.violated for tally in counts):
+    cell_tallies = [found.tally for found in tallies]
+    if any(tally.violated for tally in cell_tallies):
         return "VIOLATED"
-    if any(tally.undecided for tally in counts):
+    if any(tally.undecided for tally in cell_tallies):
         return "UNDECIDED"
     proofs = {ledger.form: ledger for ledger in ledgers}
-    given = [proofs.get(name) for name in held]
-    if not given:
+    held_proofs = [proofs.get(name) for name in held_forms]
+    if not held_proofs:
         return None
-    if not all(proof and proof.stands for proof in given):
+    if not all(proof and proof.stands for proof in held_proofs):
         return "NOT PROVED"
-    return "HOLDS" if all(proof and proof.proved for proof in given) else "ARGUED"
+    return "HOLDS" if all(proof and proof.proved for proof in held_proofs) else "ARGUED"
 
 
-def all_vacuous(
-    claim: Claim, column: str, here: Mapping[str, Mapping[str, CellEvidence]]
+def vacuous_standing(
+    claim: Claim, column: str, evidence_by_form: Mapping[str, Mapping[str, CellEvidence]]
 ) -> tuple[Standing, str]:
     """Explain a column with vacuous checks alone, by standing and reason: the cell does not meet an
     assumption, a constant has no finite value, or no drawn system meets the assumptions."""
-    unmet = unmet_ties(claim, column)
-    if unmet:
-        return "NOT APPLICABLE", unmet
+    tie_text = unmet_tie(claim, column)
+    if tie_text:
+        return "NOT APPLICABLE", tie_text
     counts: dict[str, int] = {}
-    for form, cells in here.items():
+    for form, cells in evidence_by_form.items():
         texts = {a.id: a.text for a in claim.form(form).assumptions}
-        for found in cells.values():
-            for reason, count in found.vacuous.items():
-                counts = added(counts, {texts.get(reason, reason): count})
-    constants = {reason: n for reason, n in counts.items() if reason.startswith(FINITE)}
-    most = max(constants or counts, key=lambda reason: counts[reason])
+        for cell_evidence in cells.values():
+            for reason, count in cell_evidence.vacuous.items():
+                counts = add_counts(counts, {texts.get(reason, reason): count})
+    constants = {reason: n for reason, n in counts.items() if reason.startswith(FINITE_PREFIX)}
+    commonest = max(constants or counts, key=lambda reason: counts[reason])
     if not constants:
-        return "NOT TESTED", f"no drawn system meets it: {most}"
-    name = most.removeprefix(FINITE)
+        return "NOT TESTED", f"no drawn system meets it: {commonest}"
+    name = commonest.removeprefix(FINITE_PREFIX)
     return "NOT YET PROVED", f"no finite {name} is computed: {VOCABULARY[name].meaning}"
 
 
-def unattacked(claim: Claim, column: str) -> tuple[Standing, str]:
+def unattacked_standing(claim: Claim, column: str) -> tuple[Standing, str]:
     """Derive standing and reason of a claim on a column without checks, from its assumptions."""
-    reach = {column_of(cell) for form in claim.forms for cell in cells_of(form.about)}
-    unmet = unmet_ties(claim, column)
-    if column in reach and not unmet:
+    reachable = {column_name(cell) for form in claim.forms for cell in cells_of_kind(form.about)}
+    tie_text = unmet_tie(claim, column)
+    if column in reachable and not tie_text:
         return "NOT TESTED", ""
-    if column == NO_CELL or reach == {NO_CELL}:
-        return "NOT APPLICABLE", NO_STATE if column == NO_CELL else ALONE
-    here = claim.other_cells
-    if unmet and not (here.open and "contraction" in met(column)):
-        return "NOT APPLICABLE", unmet
-    if column not in {column_of(cell) for cell in drawn()}:
-        return "NOT ATTACKED", UNDRAWN
-    if here.shown:
-        return "NOT ATTACKED", here.shown
-    return "NOT YET PROVED", here.open if unmet else here.missing
+    if column == NO_CELL or reachable == {NO_CELL}:
+        return "NOT APPLICABLE", NO_STATE_REASON if column == NO_CELL else MATRIX_ALONE_REASON
+    elsewhere = claim.other_cells
+    if tie_text and not (elsewhere.open and "contraction" in met_ties(column)):
+        return "NOT APPLICABLE", tie_text
+    if column not in {column_name(cell) for cell in drawn_cells()}:
+        return "NOT ATTACKED", UNDRAWN_REASON
+    if elsewhere.shown:
+        return "NOT ATTACKED", elsewhere.shown
+    return "NOT YET PROVED", elsewhere.open if tie_text else elsewhere.missing
 
 
-def met(column: str) -> tuple[str, ...]:
+def met_ties(column: str) -> tuple[str, ...]:
     """The ids of the ties that a column meets; those of a cell with states for an unknown one."""
     return COLUMNS.get(column, Meets(column, STATE)).assumptions
 
 
-def unmet_ties(claim: Claim, column: str) -> str:
+def unmet_tie(claim: Claim, column: str) -> str:
     """The text of the first tie of the claim that the column does not meet; empty if some form has
     all of its ties met, or none has any."""
-    here, texts = met(column), dict[str, str]()
+    column_ties, texts = met_ties(column), dict[str, str]()
     for form in claim.forms:
         tied = {a.id: a.text for a in form.assumptions if a.ties}
-        if tied and set(tied) <= set(here):
+        if tied and set(tied) <= set(column_ties):
             return ""
         texts |= {id: text for id, text in tied.items() if id not in texts}
-    return next((texts[id] for id in sorted(texts, key=rarity) if id not in here), "")
+    return next((texts[id] for id in sorted(texts, key=tie_rarity) if id not in column_ties), "")
 
 
-def rarity(tie: str) -> int:
+def tie_rarity(tie: str) -> int:
     """The fewer columns meet a tie, the larger."""
     return -sum(tie in column.assumptions for column in COLUMNS.values())

@@ -17,18 +17,23 @@ from msgspec.structs import replace
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.properties.attacks.budget import Budget, profile
-from rnnbounds.properties.attacks.campaign import Seen, added, attack_forms, blocks_of
-from rnnbounds.properties.attacks.pool import Group, Pool, pools_of
-from rnnbounds.properties.attacks.registry import registered
+from rnnbounds.properties.attacks.campaign import (
+    FormEvidence,
+    attack_block_count,
+    attack_forms,
+    merge_evidence,
+)
+from rnnbounds.properties.attacks.pool import FormGroup, Pool, claim_pools
+from rnnbounds.properties.attacks.registry import check_registry
 from rnnbounds.properties.attacks.sabotage import (
-    Refused,
+    ProofOutcome,
     VariantGroup,
-    refused,
-    ridden,
+    shared_attack,
+    try_proof,
     variant_groups,
 )
 from rnnbounds.properties.attacks.table import attacks as every
-from rnnbounds.properties.frames import roomy
+from rnnbounds.properties.frames import with_large_frame
 from rnnbounds.reports.records.ledger import Definition, LedgerRecord, LedgerStep
 from rnnbounds.reports.records.record import VariantRecord
 from rnnbounds.theory import CLAIMS, claim
@@ -48,27 +53,27 @@ PROOF, SABOTAGE = "proof", "sabotage"
 class Part(msgspec.Struct, frozen=True, order=True):
     """One piece of work: the proof of a claim, or a block of an attack in a pool, or several.
 
-    claims: those proved, or whose forms are attacked. false: those whose false variants ride, or
-    are put to the proofs of their forms.
+    claims: those proved, or whose forms are attacked. variant_claims: those whose false variants
+    ride, or are put to the proofs of their forms.
     """
 
     work: str
     claims: tuple[str, ...] = ()
-    false: tuple[str, ...] = ()
+    variant_claims: tuple[str, ...] = ()
     pool: str = ""
     block: int = 0
     blocks: int = 1
 
     @property
-    def told(self) -> tuple[tuple[str, str], ...]:
+    def claim_works(self) -> tuple[tuple[str, str], ...]:
         """(claim, work) of all that it tells something of; a record names parts by these."""
-        own = tuple((claim, self.work) for claim in self.claims)
-        return own + tuple((claim, SABOTAGE) for claim in self.false)
+        claim_pairs = tuple((claim, self.work) for claim in self.claims)
+        return claim_pairs + tuple((claim, SABOTAGE) for claim in self.variant_claims)
 
     @property
     def name(self) -> str:
         """CLAIM+CLAIM/WORK+WORK, with the pool and the block where there is one."""
-        who, works = (dict.fromkeys(names) for names in zip(*self.told, strict=True))
+        who, works = (dict.fromkeys(names) for names in zip(*self.claim_works, strict=True))
         block = str(self.block) if self.block else ""
         return "/".join(filter(None, ("+".join(who), "+".join(works), self.pool, block)))
 
@@ -78,15 +83,15 @@ class PartResult(msgspec.Struct, frozen=True, kw_only=True):
     outcomes of the variants' proofs by claim and variant."""
 
     part: Part
-    evidence: dict[str, Seen] = {}
+    evidence: dict[str, FormEvidence] = {}
     ledgers: tuple[LedgerRecord, ...] = ()
     variants: dict[str, tuple[VariantRecord, ...]] = {}
-    refused: dict[str, dict[str, Refused]] = {}
+    refused: dict[str, dict[str, ProofOutcome]] = {}
     seconds: float = 0.0
 
 
 def encode_result(result: PartResult) -> bytes:
-    """As JSON, to travel between processes."""
+    """Encode a part's result as JSON, to travel between processes."""
     return msgspec.json.encode(result)
 
 
@@ -95,27 +100,32 @@ def decode_result(data: bytes | str) -> PartResult:
     return msgspec.json.decode(data, type=PartResult)
 
 
-def parts_of(claims: Sequence[Claim], attacks: Sequence[str], budget: Budget) -> list[Part]:
+def plan_parts(claims: Sequence[Claim], attacks: Sequence[str], budget: Budget) -> list[Part]:
     """All parts of a run. What a claim is shown in them does not depend on the other claims."""
-    found = [
-        Part(PROOF, (entry.id,), (entry.id,) if entry.false_variants else ()) for entry in claims
+    parts = [
+        Part(PROOF, (each_claim.id,), (each_claim.id,) if each_claim.false_variants else ())
+        for each_claim in claims
     ]
-    met: dict[tuple[str, str, int], list[str]] = {}
-    rides: dict[str, list[str]] = {}
-    for entry in claims:
-        for pool, group in pools_of(entry, budget).items():
+    claims_by_block: dict[tuple[str, str, int], list[str]] = {}
+    variants_by_pool: dict[str, list[str]] = {}
+    for each_claim in claims:
+        for pool, group in claim_pools(each_claim, budget).items():
             for attack in attacks:
-                for block in range(blocks_of(attack, group, budget)):
-                    met.setdefault((attack, pool.name, block), []).append(entry.id)
-        for pool in variant_groups(entry, entry.false_variants, budget):
-            rides.setdefault(pool.name, []).append(entry.id)
-    for (attack, name, block), ids in met.items():
+                for block in range(attack_block_count(attack, group, budget)):
+                    claims_by_block.setdefault((attack, pool.name, block), []).append(each_claim.id)
+        for pool in variant_groups(each_claim, each_claim.false_variants, budget):
+            variants_by_pool.setdefault(pool.name, []).append(each_claim.id)
+    for (attack, name, block), ids in claims_by_block.items():
         if every()[attack].directed:
-            found += [Part(attack, (id,), (), name) for id in ids]
+            parts += [Part(attack, (id,), (), name) for id in ids]
         else:
-            ride = rides.pop(name, []) if (attack, block) == (ridden(), 0) else []
-            found.append(Part(attack, tuple(ids), tuple(ride), name, block))
-    return found + [Part(ridden(), (), tuple(ids), name) for name, ids in rides.items()]
+            variants = (
+                variants_by_pool.pop(name, []) if (attack, block) == (shared_attack(), 0) else []
+            )
+            parts.append(Part(attack, tuple(ids), tuple(variants), name, block))
+    return parts + [
+        Part(shared_attack(), (), tuple(ids), name) for name, ids in variants_by_pool.items()
+    ]
 
 
 def chosen_claims(ids: Iterable[str]) -> list[Claim]:
@@ -125,80 +135,87 @@ def chosen_claims(ids: Iterable[str]) -> list[Claim]:
         UnknownClaimError: one of them is unknown.
         InputError: a fault in the table, or in what one of them speaks of.
     """
-    wanted = {claim(id).id for id in ids}
-    chosen = [entry for entry in CLAIMS if not wanted or entry.id in wanted]
-    registered(CLAIMS, chosen)
+    requested = {claim(id).id for id in ids}
+    chosen = [entry for entry in CLAIMS if not requested or entry.id in requested]
+    check_registry(CLAIMS, chosen)
     return chosen
 
 
-@roomy
+@with_large_frame
 @isolated()
 def run_part(part: Part, *, profile_name: str, seed: int, device: str = "cpu") -> PartResult:
     """Do one part of a run."""
     start = perf_counter()
     budget = profile(profile_name)
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     if part.work == PROOF:
-        entry = claim(part.told[0][0])
+        entry = claim(part.claim_works[0][0])
         if part.claims:
-            found["ledgers"] = ledger_records(entry, budget.minimal)
-        if part.false:
-            found["refused"] = {
-                entry.id: {one.id: refused(entry, one) for one in entry.false_variants}
+            results["ledgers"] = ledger_records(entry, budget.minimal)
+        if part.variant_claims:
+            results["refused"] = {
+                entry.id: {
+                    variant.id: try_proof(entry, variant) for variant in entry.false_variants
+                }
             }
     else:
-        found["evidence"], found["variants"] = attacked(part, budget, seed, device)
+        results["evidence"], results["variants"] = attack_part(part, budget, seed, device)
         for block in range(part.block + 1, part.block + part.blocks):
-            more, _ = attacked(replace(part, block=block, false=()), budget, seed, device)
-            for id, seen in more.items():
-                added(found["evidence"][id], seen)
-    return PartResult(part=part, seconds=perf_counter() - start, **found)
+            block_evidence, _ = attack_part(
+                replace(part, block=block, false=()), budget, seed, device
+            )
+            for id, forms in block_evidence.items():
+                merge_evidence(results["evidence"][id], forms)
+    return PartResult(part=part, seconds=perf_counter() - start, **results)
 
 
-def attacked(
+def attack_part(
     part: Part, budget: Budget, seed: int, device: str
-) -> tuple[dict[str, Seen], dict[str, tuple[VariantRecord, ...]]]:
+) -> tuple[dict[str, FormEvidence], dict[str, tuple[VariantRecord, ...]]]:
     """Attack a part's forms; return evidence by claim and form, and records of its variants."""
-    groups: dict[tuple[Pool, str], Group] = {}
-    riding: dict[tuple[Pool, str], VariantGroup] = {}
+    groups: dict[tuple[Pool, str], FormGroup] = {}
+    riders: dict[tuple[Pool, str], VariantGroup] = {}
     for id in part.claims:
-        groups |= {(pool, id): group for pool, group in pools_of(claim(id), budget).items()}
-    for id in part.false:
+        groups |= {(pool, id): group for pool, group in claim_pools(claim(id), budget).items()}
+    for id in part.variant_claims:
         entry = claim(id)
-        riding |= {
-            (pool, id): herd
-            for pool, herd in variant_groups(entry, entry.false_variants, budget).items()
+        riders |= {
+            (pool, id): part_variants
+            for pool, part_variants in variant_groups(entry, entry.false_variants, budget).items()
         }
-    (pool,) = {pool for pool, _ in (*groups, *riding) if pool.name == part.pool}
-    herd = {id: riding[pool, id] for id in part.false}
-    seen = attack_forms(
+    (pool,) = {pool for pool, _ in (*groups, *riders) if pool.name == part.pool}
+    part_variants = {id: riders[pool, id] for id in part.variant_claims}
+    evidence = attack_forms(
         pool, part.work, [groups[pool, id] for id in part.claims],
-        [one.rider(pool, budget) for one in herd.values()],
+        [variants.observer(pool, budget) for variants in part_variants.values()],
         budget=budget, seed=seed, block=part.block, device=device,
     )  # fmt: skip
-    return seen, {
-        id: one.driven(budget=budget, seed=seed, device=device) for id, one in herd.items()
+    return evidence, {
+        id: variants.attack_remaining(budget=budget, seed=seed, device=device)
+        for id, variants in part_variants.items()
     }
 
 
-def ledger_records(entry: Claim, minimal: bool = True) -> tuple[LedgerRecord, ...]:
+def ledger_records(claim: Claim, minimal: bool = True) -> tuple[LedgerRecord, ...]:
     """The proofs of a claim's forms, as run now."""
     require_sound()
-    found = []
-    for form, ledger in zip(entry.forms, prove(entry, minimal), strict=True):
-        rests = unsettled().get(f"{entry.id}/{form.name}", {})
-        found.append(judged(entry, form, ledger_record(form.name, ledger, form.proof, rests)))
-    return tuple(found)
+    records = []
+    for form, ledger in zip(claim.forms, prove(claim, minimal), strict=True):
+        rests = unsettled().get(f"{claim.id}/{form.name}", {})
+        records.append(with_basis(claim, form, ledger_record(form.name, ledger, form.proof, rests)))
+    return tuple(records)
 
 
-def judged(entry: Claim, form: Form, record: LedgerRecord) -> LedgerRecord:
+def with_basis(claim: Claim, form: Form, record: LedgerRecord) -> LedgerRecord:
     """The record of a form's ledger, with what the form rests on if it is proved, and whether a
     test has a system that meets all its assumptions."""
-    met = f"{entry.id}/{form.name}" not in NO_MODEL
+    is_satisfiable = f"{claim.id}/{form.name}" not in NO_MODEL
     if not record.proved:
-        return replace(record, met=met)
-    found = basis(form)
-    return replace(record, basis=found.kind, presupposed=found.assumptions, met=met)
+        return replace(record, met=is_satisfiable)
+    form_basis = basis(form)
+    return replace(
+        record, basis=form_basis.kind, presupposed=form_basis.assumptions, met=is_satisfiable
+    )
 
 
 def _detail(step: StepResult, rests: str) -> str:
@@ -207,24 +224,27 @@ def _detail(step: StepResult, rests: str) -> str:
     return "; ".join(filter(None, (step.detail, rests and f"rests on {rests}")))
 
 
-def unused(entry: Claim) -> dict[str, tuple[str, ...]]:
+def unused_assumptions(claim: Claim) -> dict[str, tuple[str, ...]]:
     """The assumptions of each form that no step of its ledger uses, where there are some."""
-    forms = zip(entry.forms, prove(entry), strict=True)
+    forms = zip(claim.forms, prove(claim), strict=True)
     return {form.name: ledger.unused for form, ledger in forms if ledger.unused}
 
 
 def ledger_record(
-    form: str, ledger: Ledger, proof: Proof | None = None, rests: Mapping[str, str] | None = None
+    form: str,
+    ledger: Ledger,
+    proof: Proof | None = None,
+    dependencies: Mapping[str, str] | None = None,
 ) -> LedgerRecord:
     """One ledger as a record; a human step keeps it from being proved, and a failed one says where
-    it is written. The steps are typeset if the proof is given. `rests` says of steps that the
-    second checker does not settle what they rest on."""
+    it is written. The steps are typeset if the proof is given. `dependencies` says of steps that
+    the second checker does not settle what they rest on."""
     written = {step.id: step for step in (() if proof is None else proof.steps)}
     steps = tuple(
         LedgerStep(
             id=step.id, statement=step.statement, kind=step.kind, method=step.method,
             uses=step.uses, verdict=step.verdict, redundant=step.redundant,
-            detail=_detail(step, (rests or {}).get(step.id, "")),
+            detail=_detail(step, (dependencies or {}).get(step.id, "")),
             quantifier=step.quantifier,
             mathml=statement_mathml(written[step.id].conclusion) if step.id in written else "",
             scope=quantifier(written[step.id]) if step.id in written and step.quantifier else "",
@@ -251,23 +271,25 @@ def ledger_record(
 def failures(result: PartResult) -> list[str]:
     """Why a part fails, one line each; empty if it passes. A part that judged nothing does not fail
     here: whether a claim was tested in earnest is the whole run's question."""
-    found = []
-    forms = [item for seen in result.evidence.values() for item in seen.items()]
+    lines = []
+    forms = [entry for seen in result.evidence.values() for entry in seen.items()]
     for form, evidence in forms:
         tally = evidence.tally
         if tally.violated or tally.undecided:
-            found.append(f"{form}: {tally.violated} VIOLATED, {tally.undecided} UNDECIDED")
-        found += [f"  {c.verdict}: {c.replay}" for c in evidence.failing]
+            lines.append(f"{form}: {tally.violated} VIOLATED, {tally.undecided} UNDECIDED")
+        lines += [f"  {c.verdict}: {c.replay}" for c in evidence.failing]
     for ledger in result.ledgers:
         if not ledger.stands:
             failed = (step for step in ledger.steps if step.verdict == "failed")
-            found += [f"{ledger.form}: not proved", *(f"  {s.id}: {s.detail}" for s in failed)]
+            lines += [f"{ledger.form}: not proved", *(f"  {s.id}: {s.detail}" for s in failed)]
     for variant in chain.from_iterable(result.variants.values()):
         if not variant.convicted:
-            found.append(f"{variant.id}: survived {variant.systems} systems")
-    for name, told in chain.from_iterable(of.items() for of in result.refused.values()):
-        if not told.fails:
-            found.append(f"{name}: the ledger proves it")
-        elif not told.why:
-            found.append(f"{name}: its ledger fails without a reason")
-    return found
+            lines.append(f"{variant.id}: survived {variant.systems} systems")
+    for name, outcome in chain.from_iterable(
+        outcomes.items() for outcomes in result.refused.values()
+    ):
+        if not outcome.fails:
+            lines.append(f"{name}: the ledger proves it")
+        elif not outcome.why:
+            lines.append(f"{name}: its ledger fails without a reason")
+    return lines

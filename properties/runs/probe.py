@@ -10,14 +10,14 @@ import torch
 from msgspec.structs import replace
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
-from rnnbounds.properties.attacks.campaign import nothing_seen
+from rnnbounds.properties.attacks.campaign import empty_evidence
 from rnnbounds.properties.attacks.extremal import extremal_specs
-from rnnbounds.properties.attacks.pool import by_kind
-from rnnbounds.properties.attacks.search import random_specs
+from rnnbounds.properties.attacks.pool import group_by_kind
+from rnnbounds.properties.attacks.search import visit_random_specs
 from rnnbounds.properties.judging.evidence import Evidence
 from rnnbounds.properties.judging.judge import judge
-from rnnbounds.properties.runs.executors.pool import local
-from rnnbounds.properties.runs.matrix import matrix
+from rnnbounds.properties.runs.executors.pool import local_executor
+from rnnbounds.properties.runs.matrix import build_matrix
 from rnnbounds.properties.runs.parts import (
     Part,
     PartResult,
@@ -25,9 +25,9 @@ from rnnbounds.properties.runs.parts import (
     encode_result,
     ledger_records,
 )
-from rnnbounds.properties.systems.batch import build
-from rnnbounds.properties.systems.columns import cell_of
-from rnnbounds.properties.systems.kind import Kind, about
+from rnnbounds.properties.systems.batch import build_batch
+from rnnbounds.properties.systems.columns import cell_name
+from rnnbounds.properties.systems.kind import Kind, kind_of_spec
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import FAMILIES, kinds_about
 from rnnbounds.reports.records.ledger import LedgerRecord
@@ -36,17 +36,17 @@ from rnnbounds.theory import claim as claim_of
 from rnnbounds.theory.proof.claim import Claim
 
 EXAMPLES, EXTREMAL = 8, 4
-SHARED = 3  # examples of each kind of a family
+FAMILY_EXAMPLES = 3  # examples of each kind of a family
 SEED = 0
 
 
-def probed(claims: Sequence[Claim], workers: int, progress: Callable[[str], None]) -> Matrix:
+def probe_matrix(claims: Sequence[Claim], workers: int, progress: Callable[[str], None]) -> Matrix:
     """The matrix of these claims, proved and probed now by so many processes; `progress` is called
     with each claim."""
     results = []
     with (
-        local(min(workers, len(claims))) as executor,
-        closing(executor.each(remote_probe, [(claim.id,) for claim in claims])) as answers,
+        local_executor(min(workers, len(claims))) as executor,
+        closing(executor.map_calls(remote_probe, [(claim.id,) for claim in claims])) as answers,
     ):
         for answer in answers:
             results.append(decode_result(answer))
@@ -56,7 +56,7 @@ def probed(claims: Sequence[Claim], workers: int, progress: Callable[[str], None
     for result in results:
         evidence |= result.evidence
         ledgers |= dict.fromkeys(result.part.claims, result.ledgers)
-    return matrix(claims, evidence, ledgers)
+    return build_matrix(claims, evidence, ledgers)
 
 
 def remote_probe(id: str) -> bytes:
@@ -74,55 +74,56 @@ def probe_part(id: str) -> PartResult:
 
 def probe(claim: Claim) -> dict[str, Evidence]:
     """The evidence of each form by its name, the same at every call."""
-    evidence = nothing_seen(claim, claim.forms)
-    for name, forms in by_kind(claim.forms):
-        for spec in specs_about(name):
-            batch = build(spec)
+    evidence = empty_evidence(claim, claim.forms)
+    for name, forms in group_by_kind(claim.forms):
+        for spec in probe_specs(name):
+            batch = build_batch(spec)
             for form in forms:
-                evidence[form.name].add(batch, judge(form.statement, form.assumptions, batch))
+                evidence[form.name].add_batch(batch, judge(form.statement, form.assumptions, batch))
     return evidence
 
 
-def specs_about(name: str) -> Iterator[SystemSpec]:
+def probe_specs(name: str) -> Iterator[SystemSpec]:
     """A few systems of a kind, or of each kind of a family."""
-    yield from few_extremal(name)
+    yield from extremal_probes(name)
     for kind in kinds_about(name):
-        yield from few_drawn(kind, name if name in FAMILIES else None)
+        yield from random_probes(kind, name if name in FAMILIES else None)
 
 
-def few_extremal(name: str) -> Iterator[SystemSpec]:
+def extremal_probes(name: str) -> Iterator[SystemSpec]:
     """The first extremal systems of each cell."""
-    seen: dict[str, int] = {}
+    count_by_cell: dict[str, int] = {}
     for spec in extremal_specs(name):
-        cell = cell_of(spec)
-        seen[cell] = seen.get(cell, 0) + 1
-        if seen[cell] <= EXTREMAL:
+        cell = cell_name(spec)
+        count_by_cell[cell] = count_by_cell.get(cell, 0) + 1
+        if count_by_cell[cell] <= EXTREMAL:
             yield spec
 
 
-def few_drawn(kind: Kind, family: str | None) -> Iterator[SystemSpec]:
+def random_probes(kind: Kind, family: str | None) -> Iterator[SystemSpec]:
     """A few drawn systems of a kind, one at least of each cell that it looks at."""
-    drawn: list[SystemSpec] = []
-    random_specs(
-        kind.name, drawn.append, examples=SHARED if family else EXAMPLES, batch=2, sequences=1,
+    specs: list[SystemSpec] = []
+    visit_random_specs(
+        kind.name, specs.append, examples=FAMILY_EXAMPLES if family else EXAMPLES, batch=2,
+        sequences=1,
         seed=SEED, family=family,
     )  # fmt: skip
-    yield from (activated(spec, spec.activation) for spec in drawn)
-    for i, fields in enumerate(kind.cell.looks):
-        shaped = {name: value for name, value in fields.items() if name != "activation"}
-        spec = replace(drawn[i % len(drawn)], **shaped)
-        yield activated(spec, fields.get("activation", spec.activation))
+    yield from (with_activation(spec, spec.activation) for spec in specs)
+    for i, fields in enumerate(kind.cell.field_changes):
+        other_fields = {name: value for name, value in fields.items() if name != "activation"}
+        spec = replace(specs[i % len(specs)], **other_fields)
+        yield with_activation(spec, fields.get("activation", spec.activation))
 
 
-def activated(spec: SystemSpec, name: str) -> SystemSpec:
+def with_activation(spec: SystemSpec, name: str) -> SystemSpec:
     """The spec with another activation and the same factor λ; with a loss, away from the kinks of a
     kinked one, and for a linear system a loss that rationals know, since bounds are equalities."""
     old, new = ACTIVATIONS[spec.activation], ACTIVATIONS[name]
     if new != old:
         lam = {"lam": spec.lam * old.slope / new.slope} if spec.has("lam") else {}
         spec = replace(spec, activation=name, **lam)
-    if about(spec).route.learning and not isfinite(new.curvature):
+    if kind_of_spec(spec).route.learning and not isfinite(new.curvature):
         return replace(spec, bias=0.5)
-    if about(spec).route.learning and name == "identity":
+    if kind_of_spec(spec).route.learning and name == "identity":
         return replace(spec, loss="squared")
     return spec

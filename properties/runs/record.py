@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from rnnbounds.properties.attacks.budget import profile as profile_of
-from rnnbounds.properties.attacks.campaign import Seen, added, not_applicable, nothing_seen
-from rnnbounds.properties.attacks.sabotage import Refused, recorded
+from rnnbounds.properties.attacks.campaign import (
+    FormEvidence,
+    empty_evidence,
+    inapplicable_reason,
+    merge_evidence,
+)
+from rnnbounds.properties.attacks.sabotage import ProofOutcome, with_proof_outcomes
 from rnnbounds.properties.attacks.table import attacks
-from rnnbounds.properties.judging.evidence import Evidence, tightest_of_all
-from rnnbounds.properties.runs.drawn import drawn
-from rnnbounds.properties.runs.glossary import place, symbol_names, symbol_records, works
-from rnnbounds.properties.runs.matrix import matrix
-from rnnbounds.properties.runs.parts import PROOF, SABOTAGE, Part, PartResult, parts_of
+from rnnbounds.properties.judging.evidence import Evidence, tightest_checks
+from rnnbounds.properties.runs.glossary import cited_works, claim_file, symbol_names, symbol_records
+from rnnbounds.properties.runs.matrix import build_matrix
+from rnnbounds.properties.runs.parts import PROOF, SABOTAGE, Part, PartResult, plan_parts
+from rnnbounds.properties.runs.worst_instance import worst_instance
 from rnnbounds.reports.records.curve import build_curve
 from rnnbounds.reports.records.ledger import Axiom, LedgerRecord
 from rnnbounds.reports.records.record import (
@@ -32,21 +37,22 @@ from rnnbounds.theory.proof.laws import count_axioms
 from rnnbounds.theory.typeset import typeset
 
 
-def merge(
+def merge_record(
     results: Iterable[PartResult], *, claims: Sequence[Claim], attacks: Sequence[str], profile: str,
     seed: int, systems: int = 0, environment: Environment | None = None,
 ) -> Run:  # fmt: skip
     """The run record, whatever the order in which parts ended; a claim's proof, its sabotage or an
     attack on it of which a part is missing is named."""
-    done = list(results)
-    left = lacking(done, claims, attacks, profile)
-    seen: dict[str, dict[str, Seen]] = {}
-    for entry in claims:
-        told = [attack for attack in attacks if (entry.id, attack) not in left]
-        seen[entry.id] = evidence_of(entry, told, done)
-    evidence = {entry.id: by_form(entry, seen[entry.id]) for entry in claims}
+    all_results = list(results)
+    missing = missing_work(all_results, claims, attacks, profile)
+    evidence_by_attack: dict[str, dict[str, FormEvidence]] = {}
+    for claim in claims:
+        complete_attacks = [attack for attack in attacks if (claim.id, attack) not in missing]
+        evidence_by_attack[claim.id] = claim_evidence(claim, complete_attacks, all_results)
+    evidence = {claim.id: sum_over_attacks(claim, evidence_by_attack[claim.id]) for claim in claims}
     records = tuple(
-        claim_record(entry, seen[entry.id], evidence[entry.id], done) for entry in claims
+        claim_record(claim, evidence_by_attack[claim.id], evidence[claim.id], all_results)
+        for claim in claims
     )
     return Run(
         environment=environment or Environment(),
@@ -57,38 +63,38 @@ def merge(
         claims=records,
         axioms=axiom_records(),
         expected_parts=tuple(
-            f"{entry.id}/{work}" for entry in claims for work in (PROOF, SABOTAGE, *attacks)
+            f"{claim.id}/{work}" for claim in claims for work in (PROOF, SABOTAGE, *attacks)
         ),
-        missing_parts=tuple(f"{id}/{work}" for id, work in left),
+        missing_parts=tuple(f"{id}/{work}" for id, work in missing),
         symbols=symbol_records(claims),
-        matrix=matrix(claims, evidence, {record.id: record.ledgers for record in records}),
+        matrix=build_matrix(claims, evidence, {record.id: record.ledgers for record in records}),
     )
 
 
-def lacking(
+def missing_work(
     results: Sequence[PartResult], claims: Sequence[Claim], attacks: Sequence[str], profile: str
 ) -> list[tuple[str, str]]:
     """(claim, work) of what some part has not reported, in the order of the expected parts; of the
     sabotage too where a false variant is told of by none."""
 
     def pieces(parts: Iterable[Part]) -> set[tuple[tuple[str, str], str, int]]:
-        return {(told, part.pool, part.block) for part in parts for told in part.told}
+        return {(pair, part.pool, part.block) for part in parts for pair in part.claim_works}
 
-    expected = pieces(parts_of(claims, attacks, profile_of(profile)))
-    missing = {told for told, _, _ in expected - pieces(result.part for result in results)}
+    expected = pieces(plan_parts(claims, attacks, profile_of(profile)))
+    missing = {pair for pair, _, _ in expected - pieces(result.part for result in results)}
     variants = {
         (id, variant.id)
         for result in results
-        for id, told in result.variants.items()
-        for variant in told
+        for id, pair in result.variants.items()
+        for variant in pair
     }
     missing |= {
         (entry.id, SABOTAGE)
         for entry in claims
         if any((entry.id, variant.id) not in variants for variant in entry.false_variants)
     }
-    every_one = [(entry.id, work) for entry in claims for work in (PROOF, SABOTAGE, *attacks)]
-    return [told for told in every_one if told in missing]
+    expected_work = [(entry.id, work) for entry in claims for work in (PROOF, SABOTAGE, *attacks)]
+    return [pair for pair in expected_work if pair in missing]
 
 
 def axiom_records() -> tuple[Axiom, ...]:
@@ -108,96 +114,106 @@ def axiom_records() -> tuple[Axiom, ...]:
     )
 
 
-def evidence_of(
-    entry: Claim, attacks: Sequence[str], results: Iterable[PartResult]
-) -> dict[str, Seen]:
+def claim_evidence(
+    claim: Claim, attacks: Sequence[str], results: Iterable[PartResult]
+) -> dict[str, FormEvidence]:
     """Collect the evidence about one claim, by attack and form."""
-    found = {attack: nothing_seen(entry, entry.forms) for attack in attacks}
+    evidence = {attack: empty_evidence(claim, claim.forms) for attack in attacks}
     for result in results:
-        if result.part.work in found:
-            added(found[result.part.work], result.evidence.get(entry.id, {}))
-    return found
+        if result.part.work in evidence:
+            merge_evidence(evidence[result.part.work], result.evidence.get(claim.id, {}))
+    return evidence
 
 
-def by_form(entry: Claim, seen: Mapping[str, Seen]) -> Seen:
+def sum_over_attacks(claim: Claim, evidence: Mapping[str, FormEvidence]) -> FormEvidence:
     """Sum the evidence about one claim over all attacks, by form."""
-    found = nothing_seen(entry, entry.forms)
-    for forms in seen.values():
-        added(found, forms)
-    return found
+    totals = empty_evidence(claim, claim.forms)
+    for forms in evidence.values():
+        merge_evidence(totals, forms)
+    return totals
 
 
-def attack_record(entry: Claim, attack: str, forms: Sequence[Evidence]) -> AttackRecord:
+def attack_record(claim: Claim, attack: str, forms: Sequence[Evidence]) -> AttackRecord:
     """How far one attack came."""
     ratios = [e.best_ratio for e in forms if e.best_ratio is not None]
     # Forms of a claim are judged on the same systems: each counts once, by the fullest form.
     fullest = max(forms, key=lambda e: e.pairs)
     return AttackRecord(
         systems=fullest.systems, pairs=fullest.pairs, checks=sum(e.tally.total for e in forms),
-        best_ratio=max(ratios, default=None), note=not_applicable(entry, attack),
+        best_ratio=max(ratios, default=None), note=inapplicable_reason(claim, attack),
         seeded=attacks()[attack].seeded,
     )  # fmt: skip
 
 
 def claim_record(
-    entry: Claim, seen: Mapping[str, Seen], forms: Seen, results: Iterable[PartResult]
+    claim: Claim,
+    evidence_by_attack: Mapping[str, FormEvidence],
+    forms: FormEvidence,
+    results: Iterable[PartResult],
 ) -> ClaimRecord:
     """Everything that the parts found about one claim: what each attack saw, and all together."""
-    reached = {
-        attack: attack_record(entry, attack, list(found.values())) for attack, found in seen.items()
+    attack_records = {
+        attack: attack_record(claim, attack, list(attack_evidence.values()))
+        for attack, attack_evidence in evidence_by_attack.items()
     }
-    together = Evidence.of(entry, entry.forms[0])
+    total = Evidence.empty(claim, claim.forms[0])
     for evidence in forms.values():
-        together.merge(evidence)
-    tightest = tightest_of_all(forms.values())
+        total.merge(evidence)
+    tightest = tightest_checks(forms.values())
     ledgers: tuple[LedgerRecord, ...] = ()
     for result in results:
-        if result.part.work == PROOF and entry.id in result.part.claims:
+        if result.part.work == PROOF and claim.id in result.part.claims:
             ledgers = result.ledgers
-    main = entry.statement
+    statement = claim.statement
     return ClaimRecord(
-        id=entry.id, title=entry.title, source=entry.source.text, relation=main.relation,
-        latex=statement_latex(main), mathml=statement_mathml(main), tally=together.tally,
-        systems=sum(attack.systems for attack in reached.values()),
-        pairs=sum(attack.pairs for attack in reached.values()),
-        checks=together.tally.total, escalated=together.escalated,
-        vacuous_by_assumption=dict(sorted(together.vacuous.items())), histogram=together.histogram,
-        attacks=reached, worst=tightest[0] if tightest else None, tightest=tightest,
-        failing=tuple(together.failing), drawn=drawn(entry, (*together.failing, *tightest)),
+        id=claim.id, title=claim.title, source=claim.source.text, relation=statement.relation,
+        latex=statement_latex(statement), mathml=statement_mathml(statement), tally=total.tally,
+        systems=sum(attack.systems for attack in attack_records.values()),
+        pairs=sum(attack.pairs for attack in attack_records.values()),
+        checks=total.tally.total, escalated=total.escalated,
+        vacuous_by_assumption=dict(sorted(total.vacuous.items())), histogram=total.histogram,
+        attacks=attack_records, worst=tightest[0] if tightest else None, tightest=tightest,
+        failing=tuple(total.failing), drawn=worst_instance(claim, (*total.failing, *tightest)),
         forms=tuple(
-            form_record(entry, evidence, {attack: found[name] for attack, found in seen.items()})
+            form_record(claim, evidence, {attack: attack_evidence[name] for attack,
+            attack_evidence in evidence_by_attack.items()})
             for name, evidence in forms.items()
         ),
-        ledgers=ledgers, extremal=entry.extremal, group=group_of(entry), works=works(entry),
-        place=place(entry), symbols=symbol_names(entry),
-        variants=variant_records(entry, results),
+        ledgers=ledgers, extremal=claim.extremal, group=group_of(claim), works=cited_works(claim),
+        place=claim_file(claim), symbols=symbol_names(claim),
+        variants=variant_records(claim, results),
     )  # fmt: skip
 
 
-def variant_records(entry: Claim, results: Iterable[PartResult]) -> tuple[VariantRecord, ...]:
+def variant_records(claim: Claim, results: Iterable[PartResult]) -> tuple[VariantRecord, ...]:
     """Collect the records of a claim's false variants, with the outcomes of their proofs."""
-    fallen: dict[str, VariantRecord] = {}
-    proofs: dict[str, Refused] = {}
+    records: dict[str, VariantRecord] = {}
+    proofs: dict[str, ProofOutcome] = {}
     for result in results:
-        fallen |= {record.id: record for record in result.variants.get(entry.id, ())}
-        proofs |= result.refused.get(entry.id, {})
-    return recorded(entry, fallen, proofs)
+        records |= {record.id: record for record in result.variants.get(claim.id, ())}
+        proofs |= result.refused.get(claim.id, {})
+    return with_proof_outcomes(claim, records, proofs)
 
 
-def form_record(entry: Claim, evidence: Evidence, seen: Mapping[str, Evidence]) -> FormRecord:
+def form_record(
+    claim: Claim, evidence: Evidence, evidence_by_attack: Mapping[str, Evidence]
+) -> FormRecord:
     """One form as tested, how it fared, and what each attack saw of it."""
-    form = entry.form(evidence.form)
-    drawn = [attack for attack in seen if attacks()[attack].drawn]
-    stated = form.statement
+    form = claim.form(evidence.form)
+    random_attacks = [attack for attack in evidence_by_attack if attacks()[attack].is_random]
+    statement = form.statement
     return FormRecord(
-        name=form.name, about=form.about, text=statement_text(stated),
-        latex=statement_latex(stated), mathml=statement_mathml(stated),
+        name=form.name, about=form.about, text=statement_text(statement),
+        latex=statement_latex(statement), mathml=statement_mathml(statement),
         assumptions=tuple(a.text for a in form.assumptions),
         ids=tuple(a.id for a in form.assumptions),
         typeset=tuple(typeset(a.text) for a in form.assumptions),
         tally=evidence.tally, escalated=evidence.escalated, best_ratio=evidence.best_ratio,
-        note=form.note, reached={attack: one.best_ratio for attack, one in seen.items()},
-        examples={attack: seen[attack].examples.counts for attack in drawn}, cost=evidence.cost,
+        note=form.note, reached={attack: attack_evidence.best_ratio for attack,
+        attack_evidence in evidence_by_attack.items()},
+        examples={attack: evidence_by_attack[attack].examples.counts for attack in random_attacks},
+        cost=evidence.cost,
         nearest=tuple(evidence.nearest[states][1] for states in sorted(evidence.nearest, key=int)),
-        curve=None if evidence.against is None else build_curve(evidence.against, evidence.curve),
+        curve=None if evidence.curve_variable is None else build_curve(evidence.curve_variable,
+        evidence.curve),
     )  # fmt: skip

@@ -11,17 +11,23 @@ import numpy as np
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.judging.evidence import record
-from rnnbounds.properties.judging.judge import Verdict, environment, free_names, judge, windowed
+from rnnbounds.properties.judging.evidence import check_record
+from rnnbounds.properties.judging.judge import (
+    Verdict,
+    enclose_quantities,
+    has_windows,
+    judge,
+    quantity_names,
+)
 from rnnbounds.properties.runs.trajectories import trajectories
-from rnnbounds.properties.systems.batch import Batch, build
-from rnnbounds.properties.systems.causal.model import models
-from rnnbounds.properties.systems.drawing.regimes import Array
-from rnnbounds.properties.systems.kind import about
+from rnnbounds.properties.systems.batch import Batch, build_batch
+from rnnbounds.properties.systems.causal.model import batch_modules
+from rnnbounds.properties.systems.drawing.draws import Array
+from rnnbounds.properties.systems.kind import kind_of_spec
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.supply.other_inputs import other_inputs
 from rnnbounds.properties.systems.table import parse_spec
-from rnnbounds.properties.systems.unitary.exact import strings
+from rnnbounds.properties.systems.unitary.exact import rational_strings
 from rnnbounds.reports.files import write_atomic
 from rnnbounds.reports.records.record import Check
 from rnnbounds.theory import claim as claim_of
@@ -30,7 +36,7 @@ from rnnbounds.theory.proof.claim import Assumption, Statement
 
 
 @dataclass(frozen=True)
-class Replayed:
+class ReplayedPair:
     """The checks of one pair, one for each window.
 
     constants: the numbers and certified bounds of both sides by the vocabulary's names, one value,
@@ -42,25 +48,25 @@ class Replayed:
     constants: Mapping[str, Array]
 
 
-def statement_of(claim: str, form: str) -> tuple[Statement, tuple[Assumption, ...]]:
+def find_statement(claim: str, form: str) -> tuple[Statement, tuple[Assumption, ...]]:
     """The statement of a claim's form or of one of its false variants.
 
     Raises:
         UnknownClaimError: neither is there.
     """
-    entry = claim_of(claim)
-    for variant in entry.false_variants:
+    found_claim = claim_of(claim)
+    for variant in found_claim.false_variants:
         if variant.id == form:
             return variant.statement, variant.assumptions
-    found = entry.form(form) if form else entry.forms[0]
-    return found.statement, found.assumptions
+    chosen_form = found_claim.form(form) if form else found_claim.forms[0]
+    return chosen_form.statement, chosen_form.assumptions
 
 
 @isolated()
 def replay(
     spec: SystemSpec | str, statement: Statement, assumptions: tuple[Assumption, ...],
     claim: str = "typed", form: str = "typed",
-) -> Replayed:  # fmt: skip
+) -> ReplayedPair:  # fmt: skip
     """Rebuild one pair and judge it again.
 
     Raises:
@@ -69,31 +75,32 @@ def replay(
     require_sound()
     spec = parse_spec(spec) if isinstance(spec, str) else spec
     if spec.values is None:
-        spec = spec.alone(0 if spec.batch == 1 else -1, 0 if spec.sequences == 1 else -1)
+        spec = spec.select_pair(0 if spec.batch == 1 else -1, 0 if spec.sequences == 1 else -1)
         if -1 in (spec.member, spec.sequence):
             raise SpecError("the spec names a whole batch: give its member and sequence")
-    batch = build(spec)
-    seen = judge(statement, assumptions, batch, shown=True)
-    has_windows = windowed(statement)
+    batch = build_batch(spec)
+    judgement = judge(statement, assumptions, batch, always_measured=True)
+    is_windowed = has_windows(statement)
     checks = tuple(
-        record(
-            claim, form, spec, k if has_windows else None, Verdict(int(seen.verdicts[0, 0, k])),
-            (seen.lhs.lo[0, 0, k], seen.lhs.hi[0, 0, k]),
-            (seen.rhs.lo[0, 0, k], seen.rhs.hi[0, 0, k]),
+        check_record(
+            claim, form, spec, k if is_windowed else None, Verdict(int(judgement.verdicts[0, 0,
+            k])),
+            (judgement.lhs.lo[0, 0, k], judgement.lhs.hi[0, 0, k]),
+            (judgement.rhs.lo[0, 0, k], judgement.rhs.hi[0, 0, k]),
         )
-        for k in range(seen.verdicts.shape[2])
+        for k in range(judgement.verdicts.shape[2])
     )  # fmt: skip
-    return Replayed(batch, checks, constants_of(statement, batch))
+    return ReplayedPair(batch, checks, statement_constants(statement, batch))
 
 
-def constants_of(statement: Statement, batch: Batch) -> dict[str, Array]:
+def statement_constants(statement: Statement, batch: Batch) -> dict[str, Array]:
     """The parameters and certified constants in a statement, as it is judged on a pair."""
-    roles = {name: VOCABULARY[name].role for name in sorted(free_names(statement) - {"k"})}
-    told = {name for name, role in roles.items() if role != "measured"}
-    return {name: side.hi.squeeze() for name, side in environment(batch, told).items()}
+    roles = {name: VOCABULARY[name].role for name in sorted(quantity_names(statement) - {"k"})}
+    unmeasured = {name for name, role in roles.items() if role != "measured"}
+    return {name: side.hi.squeeze() for name, side in enclose_quantities(batch, unmeasured).items()}
 
 
-def dump(replayed: Replayed, path: Path) -> None:
+def dump_system(replayed: ReplayedPair, path: Path) -> None:
     """Write the system, x, the constants, the trajectories and both sides by k to an .npz file,
     atomically.
 
@@ -121,8 +128,8 @@ def dump(replayed: Replayed, path: Path) -> None:
         "rhs": np.array([float(check.rhs) for check in replayed.checks]),
         "k": np.array([-1 if check.k is None else check.k for check in replayed.checks]),
     }
-    if about(batch.spec).route.causal:
-        (module,) = models(batch)
+    if kind_of_spec(batch.spec).route.causal:
+        (module,) = batch_modules(batch)
         for name in ("C", "state_a", "state_b", *batch.weights):
             del arrays[name]
         arrays |= {name: weights.numpy() for name, weights in module.named_parameters()}
@@ -134,15 +141,15 @@ def dump(replayed: Replayed, path: Path) -> None:
     if batch.other is not None:
         others = {"W_other": batch.other.W, "U_other": batch.other.U, "b_other": batch.other.b}
         arrays |= {name: other[0].numpy() for name, other in others.items()}
-    if other_inputs in batch.made:
+    if other_inputs in batch.readings:
         arrays["x_other"] = other_inputs(batch)[0, :, :, 0].numpy()
     if batch.spec.kind == "training":
         omega = batch.omega
         arrays["step_size"] = batch.step_size.reshape(-1)
         arrays["radii"] = np.array([float(r[0]) for r in (omega.W, omega.U, omega.b)])
     for member in batch.exact:
-        tables = member.dumped().items()
-        arrays |= {f"exact_{name}": np.array(strings(table)) for name, table in tables}
+        tables = member.dump_tables().items()
+        arrays |= {f"exact_{name}": np.array(rational_strings(table)) for name, table in tables}
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)  # type: ignore[arg-type]
     write_atomic(path, buffer.getvalue())

@@ -12,7 +12,7 @@ import torch
 
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.properties.attacks.table import attacks as every
-from rnnbounds.properties.collector import collect_seldom
+from rnnbounds.properties.collector import limit_collector
 from rnnbounds.properties.runs.executors.executor import Call, Executor, InProcess
 from rnnbounds.properties.runs.parts import (
     PROOF,
@@ -22,7 +22,7 @@ from rnnbounds.properties.runs.parts import (
     encode_result,
     run_part,
 )
-from rnnbounds.properties.runs.versions import commit, versions
+from rnnbounds.properties.runs.versions import current_commit, package_versions
 from rnnbounds.reports.records.record import Environment
 from rnnbounds.reports.redact import redact, redact_command
 
@@ -50,13 +50,13 @@ def run_calls(
 ) -> Generator[tuple[int, PartResult], None, None]:  # fmt: skip
     """(seed, result) of each part under its seed, in the order in which they end."""
     require_sound(device)
-    asked = [(part, profile, seed, device) for part, seed in calls]
-    with closing(executor.each(remote_part, asked, affinity)) as answers:
+    arguments = [(part, profile, seed, device) for part, seed in calls]
+    with closing(executor.map_calls(remote_part, arguments, part_affinity)) as answers:
         for seed, answer in answers:
             yield seed, decode_result(answer)
 
 
-def affinity(call: Call) -> tuple[int, str]:
+def part_affinity(call: Call) -> tuple[int, str]:
     """The seed, and what the part shares most of its caches by: proofs, or a kind of system."""
     part, _, seed, _ = call
     return seed, PROOF if part.work == PROOF else part.pool.partition("-")[0]
@@ -64,24 +64,26 @@ def affinity(call: Call) -> tuple[int, str]:
 
 def remote_part(part: Part, profile: str, seed: int, device: str) -> tuple[int, bytes]:
     """The seed and the result of a part, as bytes: they travel between processes."""
-    collect_seldom()
+    limit_collector()
     return seed, encode_result(run_part(part, profile_name=profile, seed=seed, device=device))
 
 
 def heaviest_first(parts: Sequence[Part]) -> list[Part]:
     """Long parts first, so that no process waits for a late one; and before them all proofs, since
     who has begun them goes on with them."""
-    turns = {PROOF: -1} | {name: one.turn for name, one in every().items()}
-    return sorted(parts, key=lambda part: (turns.get(part.work, 9), -len(part.told), part))
+    start_orders = {PROOF: -1} | {name: attack.start_order for name, attack in every().items()}
+    return sorted(
+        parts, key=lambda part: (start_orders.get(part.work, 9), -len(part.claim_works), part)
+    )
 
 
-def environment(
+def run_environment(
     device: str, workers: int, started: datetime, results: Iterable[PartResult]
 ) -> Environment:
     """Versions, device, and the settings that change floating-point results silently."""
     now = max(started, datetime.now(UTC))  # a clock may be set back meanwhile
     return Environment(
-        versions=versions(),
+        versions=package_versions(),
         platform=redact(platform.platform()),
         device=torch.cuda.get_device_name()
         if device.startswith("cuda")
@@ -100,5 +102,5 @@ def environment(
         finished=now.isoformat(timespec="seconds"),
         seconds=(now - started).total_seconds(),
         durations={result.part.name: round(result.seconds, 3) for result in results},
-        commit=commit(),
+        commit=current_commit(),
     )

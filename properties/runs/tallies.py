@@ -6,24 +6,24 @@ from rnnbounds.properties.runs.parts import PartResult
 from rnnbounds.reports.records.tally import Tally
 
 
-def tallies(result: PartResult) -> list[tuple[str, object]]:
+def summarize_result(result: PartResult) -> list[tuple[str, object]]:
     """(name, number): checks by verdict and pairs of an attack, steps of a proof, variants."""
-    found: list[tuple[str, object]] = [("seconds", round(result.seconds, 3))]
+    numbers: list[tuple[str, object]] = [("seconds", round(result.seconds, 3))]
     evidence = [one for seen in result.evidence.values() for one in seen.values()]
     if evidence:
         together = Tally()
         for one in evidence:
             together = together.merge(one.tally)
         names = ("holds", "violated", "undecided", "vacuous")
-        found += [(name, getattr(together, name)) for name in names]
-        found.append(("pairs", sum(one.pairs for one in evidence)))
+        numbers += [(name, getattr(together, name)) for name in names]
+        numbers.append(("pairs", sum(one.pairs for one in evidence)))
     if result.ledgers:
         steps = [step for ledger in result.ledgers for step in ledger.steps]
-        found += [
+        numbers += [
             ("steps", len(steps)),
             ("failed steps", sum(s.verdict == "failed" for s in steps)),
         ]
-    if variants := [variant for told in result.variants.values() for variant in told]:
+    if variants := [variant for records in result.variants.values() for variant in records]:
         convicted = sum(variant.convicted for variant in variants)
-        found += [("false variants", len(variants)), ("convicted", convicted)]
-    return found
+        numbers += [("false variants", len(variants)), ("convicted", convicted)]
+    return numbers

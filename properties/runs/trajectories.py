@@ -7,7 +7,7 @@ import torch
 
 from rnnbounds.impl.gradients.windows.rollout import states
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.drawing.regimes import Array
+from rnnbounds.properties.systems.drawing.draws import Array
 
 LARGEST = 2**24  # numbers: 128 MiB
 
@@ -21,20 +21,20 @@ def trajectories(batch: Batch, windows: bool) -> dict[str, Array]:
     """
     if batch.exact:
         return {}
-    found = {"states": states(batch.cell, batch.x)[0, :, :, 0].numpy()}
-    if windows and (batch.K + 1) * found["states"].size <= LARGEST:
-        found["states_truncated"] = truncated(batch)
-    return found
+    arrays = {"states": states(batch.cell, batch.x)[0, :, :, 0].numpy()}
+    if windows and (batch.K + 1) * arrays["states"].size <= LARGEST:
+        arrays["states_truncated"] = truncated_states(batch)
+    return arrays
 
 
 @torch.no_grad()
-def truncated(batch: Batch) -> Array:
+def truncated_states(batch: Batch) -> Array:
     """(K+1, T+1, n): all windows as columns, which leave zero one after another."""
     K, T, n = batch.K, batch.spec.T, batch.cell.n
-    found = np.zeros((K + 1, T + 1, n))
+    states_by_window = np.zeros((K + 1, T + 1, n))
     columns = torch.zeros(1, n, K + 1, dtype=torch.float64)
     for t in range(T - K, T):
         after = batch.cell.step(columns, batch.x[:, t].expand(-1, -1, K + 1))
         columns[:, :, T - t :] = after[:, :, T - t :]
-        found[:, t + 1] = columns[0].T.numpy()
-    return found
+        states_by_window[:, t + 1] = columns[0].T.numpy()
+    return states_by_window

@@ -11,21 +11,23 @@ from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-HOUSE = Path(__file__).parents[2]
-CODE = ("theory", "impl", "properties", "reports")
+ROOT = Path(__file__).parents[2]
+ROOMS = ("theory", "impl", "properties", "reports")
 PACKAGES = (
     "rnnbounds", "torch", "numpy", "sympy", "hypothesis", "z3-solver", "python-flint", "msgspec",
     "clarabel",
 )  # fmt: skip
-SAID = ("GITHUB_SHA", "CI_COMMIT_SHA")  # where a container has no git
+COMMIT_VARIABLES = ("GITHUB_SHA", "CI_COMMIT_SHA")  # where a container has no git
 
 
-def versions() -> dict[str, str]:
+def package_versions() -> dict[str, str]:
     """The packages that results depend on, and Python, by name."""
-    return {name: found(name) for name in PACKAGES} | {"python": platform.python_version()}
+    return {name: installed_version(name) for name in PACKAGES} | {
+        "python": platform.python_version()
+    }
 
 
-def found(package: str) -> str:
+def installed_version(package: str) -> str:
     """The installed version of a package."""
     try:
         return version(package)
@@ -35,40 +37,43 @@ def found(package: str) -> str:
 
 @cache
 def fingerprint() -> dict[str, str]:
-    """`versions`, that of rnnbounds with a digest of its code: two checkouts share a number.
+    """`package_versions`, that of rnnbounds with a digest of its code: two checkouts share a
+    number.
 
     Taken once in a process, which goes on with the code that it has loaded.
     """
-    told = versions()
-    return told | {"rnnbounds": f"{told['rnnbounds']} (code {digest()})"}
+    packages = package_versions()
+    return packages | {"rnnbounds": f"{packages['rnnbounds']} (code {code_digest()})"}
 
 
-def digest() -> str:
+def code_digest() -> str:
     """Twelve digits that change with the code of the rooms which a run depends on."""
     code = sha256()
-    for path in sorted(path for room in CODE for path in (HOUSE / room).rglob("*.py")):
-        code.update(f"{path.relative_to(HOUSE).as_posix()}\0".encode())
+    for path in sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py")):
+        code.update(f"{path.relative_to(ROOT).as_posix()}\0".encode())
         code.update(path.read_bytes() + b"\0")
     return code.hexdigest()[:12]
 
 
-def difference(here: dict[str, str], there: dict[str, str]) -> str:
+def describe_difference(own: dict[str, str], other: dict[str, str]) -> str:
     """Describe the packages whose versions differ there, in words; empty if none."""
-    told = (
-        f"{name} {there.get(name, 'not installed')} where this machine has {mine}"
-        for name, mine in here.items()
-        if there.get(name) != mine
+    texts = (
+        f"{name} {other.get(name, 'not installed')} where this machine has {own_version}"
+        for name, own_version in own.items()
+        if other.get(name) != own_version
     )
-    return ", ".join(told)
+    return ", ".join(texts)
 
 
-def commit() -> str:
+def current_commit() -> str:
     """The commit's hash, with "-dirty" where files differ from it; empty where there is none."""
-    asked = ("git", "describe", "--always", "--exclude=*", "--abbrev=64", "--dirty")
+    command = ("git", "describe", "--always", "--exclude=*", "--abbrev=64", "--dirty")
     try:
-        ran = subprocess.run(asked, capture_output=True, text=True, check=False)
-        told = [ran.stdout.strip()] if ran.returncode == 0 else []
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        candidates = [result.stdout.strip()] if result.returncode == 0 else []
     except OSError:
-        told = []
-    told += [os.environ.get(name, "") for name in SAID]
-    return next((word for word in told if re.fullmatch(r"[0-9a-f]{40,64}(-dirty)?", word)), "")
+        candidates = []
+    candidates += [os.environ.get(name, "") for name in COMMIT_VARIABLES]
+    return next(
+        (word for word in candidates if re.fullmatch(r"[0-9a-f]{40,64}(-dirty)?", word)), ""
+    )

@@ -20,21 +20,21 @@ from rnnbounds.impl.numbers.outward import norm_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 from rnnbounds.impl.training.descent import Omega
 from rnnbounds.properties.systems.cells.batch import Cells
-from rnnbounds.properties.systems.cells.omega import Omega as CellsOmega
-from rnnbounds.properties.systems.drawing.regimes import Array
-from rnnbounds.properties.systems.gated.cell import Gated
+from rnnbounds.properties.systems.cells.omega import CellsOmega as CellsOmega
+from rnnbounds.properties.systems.drawing.draws import Array
+from rnnbounds.properties.systems.gated.cell import GatedCells
 from rnnbounds.properties.systems.spec import SystemSpec, Values
-from rnnbounds.properties.systems.supply.lazy import Lazy
-from rnnbounds.properties.systems.supply.rows import of_systems
-from rnnbounds.properties.systems.unitary.exact import Exact, ExactNetworks
+from rnnbounds.properties.systems.supply.lazy import LazyMapping
+from rnnbounds.properties.systems.supply.rows import per_system
+from rnnbounds.properties.systems.unitary.exact import ExactMember, ExactNetworks
 from rnnbounds.properties.systems.vanilla.networks import Networks
 from rnnbounds.theory.numbers.interval import Interval
 
 # Pairs of a batch that are kept once built: so many fit into memory with all their balls.
-PAIRS = 64
+KEPT_PAIRS = 64
 LARGEST_STEP = 2.0**500
 # Weights of ``training`` may grow to this multiple of the norms that they were drawn with.
-ROOM = 1.5
+WEIGHT_GROWTH = 1.5
 
 
 @dataclass(frozen=True)
@@ -55,16 +55,18 @@ class Batch:
     y: torch.Tensor | None = None
     whole: tuple[Batch, int, int] | None = field(default=None, compare=False, repr=False)
     cache: dict[str, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
-    made: dict[Any, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
-    known: dict[str, Interval] = field(init=False, default_factory=dict, compare=False, repr=False)
-    pairs: dict[tuple[int, int], Batch] = field(
+    readings: dict[Any, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
+    constant_intervals: dict[str, Interval] = field(
+        init=False, default_factory=dict, compare=False, repr=False
+    )
+    kept_pairs: dict[tuple[int, int], Batch] = field(
         init=False, default_factory=dict, compare=False, repr=False
     )
 
     @property
     def route(self) -> Any:
         """The `supply.route.Route` of these systems, which supplies what is certified of them."""
-        return self.spec.about.route
+        return self.spec.kind_record.route
 
     @property
     def cell(self) -> RNN:
@@ -90,10 +92,10 @@ class Batch:
     @property
     def weights(self) -> dict[str, torch.Tensor]:
         """The weights by name, stacked where there are gates."""
-        return self.systems.tensors
+        return self.systems.named_weights
 
     @property
-    def exact(self) -> tuple[Exact, ...]:
+    def exact(self) -> tuple[ExactMember, ...]:
         """The members in rationals, of the kinds that are decided in them."""
         return self.systems.members if isinstance(self.systems, ExactNetworks) else ()
 
@@ -103,18 +105,18 @@ class Batch:
         return self.systems if isinstance(self.systems, Cells) else None
 
     @property
-    def its_cells(self) -> Cells:
+    def require_cells(self) -> Cells:
         """The cells of a batch that has some."""
         assert isinstance(self.systems, Cells)
         return self.systems
 
     @property
-    def gated(self) -> Gated | None:
+    def gated_cells(self) -> GatedCells | None:
         """The cells that have gates."""
-        return self.systems if isinstance(self.systems, Gated) else None
+        return self.systems if isinstance(self.systems, GatedCells) else None
 
     @property
-    def vanilla(self) -> bool:
+    def is_vanilla(self) -> bool:
         """True if these are vanilla networks in floats."""
         return not self.exact and self.cells is None
 
@@ -123,7 +125,7 @@ class Batch:
         """The largest window."""
         return self.spec.K
 
-    @of_systems
+    @per_system
     def B_x(self) -> torch.Tensor:
         """An upper bound on every ‖x_t‖₂ of a system, (B,)."""
         return self.systems.input_bound(self.x)
@@ -131,16 +133,20 @@ class Batch:
     @cached_property
     def finite(self) -> npt.NDArray[np.bool_]:
         """Mask (B, S, 1) of the pairs whose weights, states and inputs are all finite."""
-        other = () if self.other is None else (self.other.W, self.other.U, self.other.b)
-        system = [
-            whole(A, axes=tuple(range(1, A.ndim)))
-            for A in (*self.weights.values(), self.C, *other, self.y)
+        other_weights = () if self.other is None else (self.other.W, self.other.U, self.other.b)
+        finite_systems = [
+            all_finite(A, axes=tuple(range(1, A.ndim)))
+            for A in (*self.weights.values(), self.C, *other_weights, self.y)
             if A is not None
         ]
-        pair = whole(self.h, axes=1) & whole(self.h_other, axes=1) & whole(self.x, axes=(1, 2))
-        return np.asarray((np.all(system, axis=0)[:, None] & pair)[:, :, None])
+        finite_pairs = (
+            all_finite(self.h, axes=1)
+            & all_finite(self.h_other, axes=1)
+            & all_finite(self.x, axes=(1, 2))
+        )
+        return np.asarray((np.all(finite_systems, axis=0)[:, None] & finite_pairs)[:, :, None])
 
-    @of_systems
+    @per_system
     def constants(self) -> Constants:
         """The certified constants of networks, (B,) each, by the names of the vocabulary.
 
@@ -160,30 +166,30 @@ class Batch:
         y = self.C.new_zeros(self.C.shape[:2]) if self.y is None else self.y
         return make_loss(self.spec.loss, self.C, y)
 
-    @of_systems
+    @per_system
     def omega(self) -> Omega:
         """The convex set of the weights of ``training``; the networks lie in it."""
         W, U, b = self.cell.W, self.cell.U, self.cell.b
         # What is drawn has norm lam to nine digits; what is written out may have any.
-        aimed = torch.full_like(self.B_x, self.spec.lam * (1 + 2.0**-20))
+        aimed_norm = torch.full_like(self.B_x, self.spec.lam * (1 + 2.0**-20))
         return Omega(
-            W=torch.maximum(aimed, certified_norm(W)),
-            U=ROOM * norm_up(U.flatten(1)),
-            b=ROOM * norm_up(b),
+            W=torch.maximum(aimed_norm, certified_norm(W)),
+            U=WEIGHT_GROWTH * norm_up(U.flatten(1)),
+            b=WEIGHT_GROWTH * norm_up(b),
         )
 
     @cached_property
     def omega_of_cells(self) -> CellsOmega:
         """All weights of cells within the spec's ``distance``, as a share of theirs."""
-        of_all = self.whole and (self.whole[0].omega_of_cells, self.whole[1])
-        return CellsOmega(self.its_cells, self.spec.distance, of_all)
+        parent = self.whole and (self.whole[0].omega_of_cells, self.whole[1])
+        return CellsOmega(self.require_cells, self.spec.distance, parent)
 
     @property
     def windows(self) -> Array:
         """k = 0 … K, along the last axis."""
         return np.arange(self.K + 1, dtype=np.float64).reshape(1, 1, -1)
 
-    @of_systems
+    @per_system
     def step_size(self) -> Array:
         """α = c/β with c = the spec's ``alpha``, a float64; 0 where β is no positive number."""
         beta = self.constant("beta").hi
@@ -194,64 +200,68 @@ class Batch:
     @cached_property
     def parameters(self) -> Mapping[str, Array]:
         """The spec's numbers by the names of the vocabulary; epsilon is a share of S_0/(1 − λ)."""
-        return Lazy(self.route.parameters, partial(self.route.parameter, self))
+        return LazyMapping(self.route.parameters, partial(self.route.parameter, self))
 
     def constant(self, name: str) -> Interval:
         """A certified constant, from whoever supplies it of such systems."""
-        if name not in self.known:
-            value = self._supplied(name)
-            self.known[name] = Interval(value, value)
-        return self.known[name]
+        if name not in self.constant_intervals:
+            value = self._read_constant(name)
+            self.constant_intervals[name] = Interval(value, value)
+        return self.constant_intervals[name]
 
-    def _supplied(self, name: str) -> Array:
+    def _read_constant(self, name: str) -> Array:
         if self.whole is None:
-            found: Array = self.route.constant(self, name)
-            return found
-        of_all, i, s = self.whole
-        told = of_all.constant(name).hi
-        column = slice(s, s + 1) if told.shape[1] > 1 else slice(None)
-        row = slice(i, i + 1) if len(told) > 1 else slice(None)
-        return told[row, column]
+            value: Array = self.route.constant(self, name)
+            return value
+        parent, i, s = self.whole
+        parent_values = parent.constant(name).hi
+        column = slice(s, s + 1) if parent_values.shape[1] > 1 else slice(None)
+        row = slice(i, i + 1) if len(parent_values) > 1 else slice(None)
+        return parent_values[row, column]
 
     def pair(self, i: int, s: int) -> Batch:
         """One pair alone, on the CPU. The first few are kept: the forms of a claim are decided on
         the same pairs, which hold their constants and their balls."""
-        if (len(self.spec.members), len(self.spec.chosen), self.x.device.type) == (1, 1, "cpu"):
+        if (len(self.spec.members), len(self.spec.sequence_range), self.x.device.type) == (
+            1,
+            1,
+            "cpu",
+        ):
             return self
-        if (i, s) in self.pairs:
-            return self.pairs[i, s]
-        found = self._alone(i, s)
-        if len(self.pairs) < PAIRS:
-            self.pairs[i, s] = found
+        if (i, s) in self.kept_pairs:
+            return self.kept_pairs[i, s]
+        found = self._build_pair(i, s)
+        if len(self.kept_pairs) < KEPT_PAIRS:
+            self.kept_pairs[i, s] = found
         return found
 
-    def _alone(self, i: int, s: int) -> Batch:
-        spec, at = self.spec.alone(self.spec.members[i], s), slice(i, i + 1)
+    def _build_pair(self, i: int, s: int) -> Batch:
+        spec, at = self.spec.select_pair(self.spec.members[i], s), slice(i, i + 1)
         if self.x.device.type != "cpu":
-            return build(spec)
+            return build_batch(spec)
         y = None if self.y is None else self.y[at]
         x = self.x[at, :, :, s : s + 1]
         return Batch(spec, self.systems.pair(i, s), self.C[at], x, y, whole=(self, i, s))
 
-    def forget(self) -> None:
+    def clear_caches(self) -> None:
         """Let go of all that was measured of these systems, and of their pairs."""
-        for kept in (self.cache, self.made, self.known, self.pairs):
-            kept.clear()
+        for cache in (self.cache, self.readings, self.constant_intervals, self.kept_pairs):
+            cache.clear()
 
 
-def whole(A: torch.Tensor, axes: int | tuple[int, ...]) -> npt.NDArray[np.bool_]:
+def all_finite(A: torch.Tensor, axes: int | tuple[int, ...]) -> npt.NDArray[np.bool_]:
     """Mask the entries whose numbers along the axes are all finite."""
     return np.asarray(np.isfinite(A.detach().cpu().numpy()).all(axis=axes))
 
 
-def build(spec: SystemSpec, device: str = "cpu") -> Batch:
+def build_batch(spec: SystemSpec, device: str = "cpu") -> Batch:
     """The batch that a spec describes; with ``member`` and ``sequence`` set, that pair alone."""
-    return Batch(spec, *spec.about.route.parts(spec, device))
+    return Batch(spec, *spec.kind_record.route.build_parts(spec, device))
 
 
-def explicit(batch: Batch, **fields: object) -> SystemSpec:
+def explicit_spec(batch: Batch, **fields: object) -> SystemSpec:
     """The spec that writes a batch of one pair out in full; ``fields`` change its other fields."""
-    weights, (h, h_other), other = batch.weights, batch.systems.written, batch.other
+    weights, (h, h_other), other_weights = batch.weights, batch.systems.explicit_states, batch.other
     values = Values(
         W=weights["W"][0].tolist(),
         U=weights["U"][0].tolist(),
@@ -261,9 +271,9 @@ def explicit(batch: Batch, **fields: object) -> SystemSpec:
         h=h[0, :, 0].tolist(),
         h_other=h_other[0, :, 0].tolist(),
         y=None if batch.y is None else batch.y[0].tolist(),
-        W2=None if other is None else other.W[0].tolist(),
-        U2=None if other is None else other.U[0].tolist(),
-        b2=None if other is None else other.b[0].tolist(),
+        W2=None if other_weights is None else other_weights.W[0].tolist(),
+        U2=None if other_weights is None else other_weights.U[0].tolist(),
+        b2=None if other_weights is None else other_weights.b[0].tolist(),
         b_hh=weights["b_hh"][0].tolist() if "b_hh" in weights else None,
     )
     alone = {"batch": 1, "sequences": 1, "member": None, "sequence": None, "seed": 0}

@@ -15,7 +15,7 @@ from hypothesis.strategies import SearchStrategy
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.cells.table import CELLS
-from rnnbounds.properties.systems.spec import Make, SystemSpec
+from rnnbounds.properties.systems.spec import SpecType, SystemSpec
 from rnnbounds.properties.systems.supply.route import Route
 
 # The cell of what is none.
@@ -32,7 +32,7 @@ class Column(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class DrawRequest:
     """Request for a drawn spec: systems and sequences; ``wide`` adds regimes that only a weighted
     norm certifies, ``stepwise`` is True if single steps are measured, ``descends`` if cells are
     trained."""
@@ -44,26 +44,26 @@ class Wanted:
     descends: bool = False
 
 
-Draws = Callable[[Wanted], SearchStrategy[SystemSpec]]
+Draws = Callable[[DrawRequest], SearchStrategy[SystemSpec]]
 
 
-class Climb(NamedTuple):
+class AscentSearch(NamedTuple):
     """How ascent goes through systems of a kind: the first of them, from a count and a seed, their
     free parameters, and by how much fewer steps and starts they are than those of an RNN."""
 
     starts: Callable[[int, int], Iterator[SystemSpec]]
     ascent: Callable[[SystemSpec], Any]
     slowness: int = 1
-    fewer: int = 1
+    start_divisor: int = 1
 
 
-class Fits(NamedTuple):
+class FitSearch(NamedTuple):
     """How optimisation finds systems of a kind by itself, from a count, steps and a seed."""
 
     find: Callable[[int, int, int], Iterator[SystemSpec]]
 
 
-def vanilla(spec: SystemSpec) -> str:
+def vanilla_cell(spec: SystemSpec) -> str:
     """The name of the vanilla network with that activation."""
     return "linear" if spec.activation == "identity" else f"rnn-{spec.activation}"
 
@@ -72,24 +72,28 @@ def vanilla(spec: SystemSpec) -> str:
 class CellNames:
     """The cells that systems of a kind are, as ``--cell`` names them.
 
-    of: the cell of one system. looks: changes of a spec's fields, each of which shows one more of
-    these cells.
+    cell_of_spec: the cell of one system. field_changes: changes of a spec's fields, each of which
+    shows one more of these cells.
     """
 
-    of: Callable[[SystemSpec], str]
-    looks: Sequence[Mapping[str, Any]] = ()
+    cell_of_spec: Callable[[SystemSpec], str]
+    field_changes: Sequence[Mapping[str, Any]] = ()
 
     def __call__(self, spec: SystemSpec) -> str:
         """The cell of one system."""
-        return self.of(spec)
+        return self.cell_of_spec(spec)
 
-    def all(self, make: Make) -> tuple[str, ...]:
+    def all_cells(self, make: SpecType) -> tuple[str, ...]:
         """The cells of all specs: by the number of layers, activation and regime."""
-        choices = {"layers": (2, 1), "activation": activations(make), "regime": make.regimes}
+        choices = {
+            "layers": (2, 1),
+            "activation": allowed_activations(make),
+            "regime": make.regimes,
+        }
         names = [name for name in choices if name in make.__struct_fields__]
         chosen = product(*(choices[name] for name in names))
         specs = (make(**dict(zip(names, each, strict=True))) for each in chosen)
-        return tuple(dict.fromkeys(map(self.of, specs)))
+        return tuple(dict.fromkeys(map(self.cell_of_spec, specs)))
 
 
 @dataclass(frozen=True)
@@ -98,19 +102,19 @@ class ListedCells(CellNames):
 
     cells: tuple[str, ...] = field(kw_only=True)
 
-    def all(self, make: Make) -> tuple[str, ...]:
-        """The list."""
+    def all_cells(self, make: SpecType) -> tuple[str, ...]:
+        """All cells of the list."""
         return self.cells
 
 
-def activations(make: Make) -> tuple[str, ...]:
+def allowed_activations(make: SpecType) -> tuple[str, ...]:
     """The activations of systems of that struct."""
     return make.activations or tuple(ACTIVATIONS)
 
 
-def networks(make: Make) -> CellNames:
+def network_cells(make: SpecType) -> CellNames:
     """Vanilla networks of each activation."""
-    return CellNames(vanilla, tuple({"activation": rho} for rho in activations(make)))
+    return CellNames(vanilla_cell, tuple({"activation": rho} for rho in allowed_activations(make)))
 
 
 def cell_named(base: str) -> CellNames:
@@ -127,7 +131,7 @@ def cell_named(base: str) -> CellNames:
 BY_REGIME = CellNames(lambda spec: spec.regime)
 
 
-def nothing() -> Iterator[SystemSpec]:
+def no_instances() -> Iterator[SystemSpec]:
     """No instance at all."""
     return iter(())
 
@@ -140,10 +144,10 @@ class Instances(NamedTuple):
     engine's own rounding is measured on.
     """
 
-    worst: Callable[[], Iterator[SystemSpec]] = nothing
+    worst: Callable[[], Iterator[SystemSpec]] = no_instances
     named: Mapping[str, SystemSpec] = MappingProxyType({})
-    corners: Callable[[], Iterator[SystemSpec]] = nothing
-    long: Callable[[], Iterator[SystemSpec]] = nothing
+    corners: Callable[[], Iterator[SystemSpec]] = no_instances
+    long: Callable[[], Iterator[SystemSpec]] = no_instances
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,43 +155,43 @@ class Kind:
     """One kind of system."""
 
     # The struct of its specs.
-    spec: Make
+    spec: SpecType
     # What Hypothesis draws.
-    draws: Draws
+    spec_strategy: Draws
     # The family of its systems, which makes batches of specs and supplies their constants.
     route: Route
     # The cell that a system is one of.
     cell: CellNames
     instances: Instances = field(default_factory=Instances)
     # How optimisation goes through its systems, or finds some.
-    search: Climb | Fits | None = None
+    search: AscentSearch | FitSearch | None = None
     # The columns of the matrix that this kind brings, by name.
     columns: Mapping[str, Column] = field(default_factory=dict)
     # True if what a user types presupposes λ < 1 of it.
-    contracts: bool = False
+    is_contractive: bool = False
 
     def __post_init__(self) -> None:
-        self.struct.about = self
+        self.spec_type.kind_record = self
 
     @property
-    def struct(self) -> type[SystemSpec]:
+    def spec_type(self) -> type[SystemSpec]:
         """The struct as a type."""
         return cast(type[SystemSpec], self.spec)
 
     @property
     def name(self) -> str:
         """The name by which specs and claims speak of it."""
-        return self.struct.kind
+        return self.spec_type.kind
 
     @property
     def regimes(self) -> tuple[str, ...]:
         """How its systems are drawn, the simplest first."""
-        return self.struct.regimes
+        return self.spec_type.regimes
 
     @property
-    def named(self) -> tuple[str, ...]:
+    def cell_names(self) -> tuple[str, ...]:
         """The cells that its systems can be."""
-        return self.cell.all(self.spec)
+        return self.cell.all_cells(self.spec)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,16 +201,16 @@ class Family:
 
     name: str
     members: Mapping[str, Kind]
-    draws: Callable[[Make, Wanted], SearchStrategy[SystemSpec]]
+    spec_strategy: Callable[[SpecType, DrawRequest], SearchStrategy[SystemSpec]]
     extremal: Callable[[Sequence[Kind]], Iterator[SystemSpec]]
 
 
-def only(make: Make, specs: Mapping[str, SystemSpec]) -> dict[str, SystemSpec]:
+def specs_of_kind(make: SpecType, specs: Mapping[str, SystemSpec]) -> dict[str, SystemSpec]:
     """The specs of one kind among named ones."""
     return {name: spec for name, spec in specs.items() if spec.kind == make.kind}
 
 
-def about(spec: SystemSpec) -> Kind:
+def kind_of_spec(spec: SystemSpec) -> Kind:
     """The kind of a system."""
-    found: Kind = spec.about
+    found: Kind = spec.kind_record
     return found

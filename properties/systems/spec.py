@@ -16,8 +16,8 @@ import msgspec
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.errors import UnknownActivationError
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.systems.drawing.written import Candidate as Candidate
-from rnnbounds.properties.systems.drawing.written import Values as Values
+from rnnbounds.properties.systems.drawing.explicit import Candidate as Candidate
+from rnnbounds.properties.systems.drawing.explicit import Values as Values
 
 REGIMES = (
     "orthogonal",
@@ -34,7 +34,7 @@ REGIMES = (
 )
 INPUTS = ("constant", "gaussian", "alternating", "impulse", "resonant", "saturating", "zero")
 # What a spec says even where it is as by default: without it, it is of no system in particular.
-NAMED = ("kind", "n", "d", "T", "seed")
+REQUIRED_FIELDS = ("kind", "n", "d", "T", "seed")
 TRAINED = ("WUb", "W", "U", "WU", "b", "Wb", "Ub")
 LOSSES = ("squared", "linear", "cross-entropy")
 SCHEDULES = ("inverse", "constant")
@@ -138,14 +138,14 @@ class SystemSpec(
     # Raises SpecError for what else must be so.
     check: ClassVar[Callable[[Any], None] | None] = None
     # The `properties.systems.kind.Kind` of these systems.
-    about: ClassVar[Any] = None
+    kind_record: ClassVar[Any] = None
 
     @classmethod
     def has(cls, name: str) -> bool:
         """True if specs of the kind have a field of this name."""
         return name in cls.__struct_fields__
 
-    def alone(self, member: int, sequence: int) -> SystemSpec:
+    def select_pair(self, member: int, sequence: int) -> SystemSpec:
         """The spec of one (system, sequence) pair of this batch."""
         member = member if self.member is None else self.member
         sequence = sequence if self.sequence is None else self.sequence
@@ -157,25 +157,28 @@ class SystemSpec(
         return range(self.batch) if self.member is None else range(self.member, self.member + 1)
 
     @property
-    def chosen(self) -> range:
+    def sequence_range(self) -> range:
         """The sequences of each member that this spec builds."""
-        one = self.sequence
-        return range(self.sequences) if one is None else range(one, one + 1)
+        index = self.sequence
+        return range(self.sequences) if index is None else range(index, index + 1)
 
     @property
     def text(self) -> str:
         """The spec as one line of JSON, as ``rnnbounds replay`` takes it."""
-        return msgspec.json.encode(self.told).decode()
+        return msgspec.json.encode(self.explicit_fields).decode()
 
     @property
-    def told(self) -> dict[str, object]:
+    def explicit_fields(self) -> dict[str, object]:
         """The fields that are not as by default, and those that every spec must name."""
-        return {**{name: getattr(self, name) for name in self.named()}, **msgspec.to_builtins(self)}
+        return {
+            **{name: getattr(self, name) for name in self.required_fields()},
+            **msgspec.to_builtins(self),
+        }
 
     @classmethod
-    def named(cls) -> tuple[str, ...]:
+    def required_fields(cls) -> tuple[str, ...]:
         """List the fields that a spec of this kind states even at their default values."""
-        return tuple(name for name in NAMED if name == "kind" or cls.has(name))
+        return tuple(name for name in REQUIRED_FIELDS if name == "kind" or cls.has(name))
 
     @property
     def size(self) -> tuple[float, ...]:
@@ -204,7 +207,7 @@ class SystemSpec(
         )
 
 
-class Make(Protocol):
+class SpecType(Protocol):
     """The struct of a kind, as what makes its specs."""
 
     kind: str
@@ -218,20 +221,24 @@ class Make(Protocol):
         ...
 
 
-def spec_of(kind: str, fields: str, **said: Any) -> Make:
-    """The struct of a kind: of `SystemSpec` the named fields; what else is ``said`` is so of every
-    system of the kind."""
+def spec_of(kind: str, fields: str, **class_fields: Any) -> SpecType:
+    """The struct of a kind: of `SystemSpec` the named fields; what else is ``class_fields`` is so
+    of every system of the kind."""
     types = get_type_hints(SystemSpec)
     names = fields.split()
-    usual = vars(SystemSpec) | ({"regime": said["regimes"][0]} if "regimes" in said else {})
-    told = [(name, types[name].__args__[0], usual[name]) for name in names]
+    defaults = vars(SystemSpec) | (
+        {"regime": class_fields["regimes"][0]} if "regimes" in class_fields else {}
+    )
+    field_definitions = [(name, types[name].__args__[0], defaults[name]) for name in names]
     if "activation" not in names:
-        said.setdefault("activations", (said.get("activation", SystemSpec.activation),))
+        class_fields.setdefault(
+            "activations", (class_fields.get("activation", SystemSpec.activation),)
+        )
     return cast(
-        Make,
+        SpecType,
         msgspec.defstruct(
-            kind, told, bases=(SystemSpec,), tag=kind, tag_field="kind",
-            namespace={"kind": kind, **said},
+            kind, field_definitions, bases=(SystemSpec,), tag=kind, tag_field="kind",
+            namespace={"kind": kind, **class_fields},
             frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True,
         ),
     )  # fmt: skip
@@ -268,11 +275,15 @@ def check_spec(spec: SystemSpec) -> None:
     if spec.values is not None:
         check_values(spec, spec.values)
     gates, width = spec.stacked
-    drawn = gates * spec.n**2 + spec.sequences * (spec.T * spec.d + width * (spec.K + 1) * spec.n)
+    number_count = gates * spec.n**2 + spec.sequences * (
+        spec.T * spec.d + width * (spec.K + 1) * spec.n
+    )
     if spec.has("trained"):
         # Training keeps the weights of every window after every step.
-        drawn += spec.steps and (spec.K + 2) * (spec.steps + 1) * spec.n * (spec.n + spec.d + 1)
-    if len(spec.members) * drawn > ENTRIES:
+        number_count += spec.steps and (spec.K + 2) * (spec.steps + 1) * spec.n * (
+            spec.n + spec.d + 1
+        )
+    if len(spec.members) * number_count > ENTRIES:
         raise SpecError(f"the systems have more than {ENTRIES} numbers together")
 
 

@@ -18,16 +18,16 @@ from rnnbounds.impl.cells.table import CELLS, entries_of_modules
 from rnnbounds.properties.errors import SpecError, UnknownChoiceError
 from rnnbounds.properties.systems.causal import kinds as causal
 from rnnbounds.properties.systems.cells import kinds as cells
-from rnnbounds.properties.systems.cells.extremal import family_specs
+from rnnbounds.properties.systems.cells.extremal import worst_cell_specs
 from rnnbounds.properties.systems.cells.route import CellRoute
 from rnnbounds.properties.systems.certified import specs as certified
 from rnnbounds.properties.systems.certified.near import NEAR
 from rnnbounds.properties.systems.gated import kinds as gated
-from rnnbounds.properties.systems.kind import Family, Kind, ListedCells, Wanted
+from rnnbounds.properties.systems.kind import DrawRequest, Family, Kind, ListedCells
 from rnnbounds.properties.systems.layered import memory_specs as memory
 from rnnbounds.properties.systems.layered import specs as layers
-from rnnbounds.properties.systems.limits import drawn as limits
-from rnnbounds.properties.systems.spec import Make, SystemSpec, check_spec
+from rnnbounds.properties.systems.limits import kinds as limits
+from rnnbounds.properties.systems.spec import SpecType, SystemSpec, check_spec
 from rnnbounds.properties.systems.unitary import kinds as unitary
 from rnnbounds.properties.systems.vanilla import descents, learning, plain
 from rnnbounds.reports.records.codec import require_unique
@@ -51,16 +51,19 @@ _KINDS = (
 )
 
 
-def _all() -> Iterable[Kind]:
+def _all_kinds() -> Iterable[Kind]:
     """All kinds: those listed, those that other modules of this folder end in, and one for each
     cell of which none of these draws a system."""
-    found = (*_KINDS, *entries_of_modules(__name__, __file__, "KINDS", "columns"))
-    own = (kind for kind in found if not isinstance(kind.cell, ListedCells))
-    drawn = {cell for kind in own for cell in kind.named}
-    return (*found, *(cells.plain(cell) for name, cell in CELLS.items() if name not in drawn))
+    kinds = (*_KINDS, *entries_of_modules(__name__, __file__, "KINDS", "columns"))
+    drawn_kinds = (kind for kind in kinds if not isinstance(kind.cell, ListedCells))
+    drawn_cells = {cell for kind in drawn_kinds for cell in kind.cell_names}
+    return (
+        *kinds,
+        *(cells.plain_kind(cell) for name, cell in CELLS.items() if name not in drawn_cells),
+    )
 
 
-def by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
+def kinds_by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
     """The kinds by their names; raises SpecError for two of one name."""
     found: dict[str, Kind] = {}
     for kind in kinds:
@@ -69,34 +72,34 @@ def by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
     return found
 
 
-def of_its_kind(make: Make, wanted: Wanted) -> st.SearchStrategy[SystemSpec]:
+def own_strategy(make: SpecType, wanted: DrawRequest) -> st.SearchStrategy[SystemSpec]:
     """Return the strategy by which a kind draws its own specs."""
-    return KINDS[make.kind].draws(wanted)
+    return KINDS[make.kind].spec_strategy(wanted)
 
 
-def worst_of_each(kinds: Sequence[Kind]) -> Iterator[SystemSpec]:
+def worst_instances(kinds: Sequence[Kind]) -> Iterator[SystemSpec]:
     """The worst instances of the kinds."""
     for kind in kinds:
         yield from kind.instances.worst()
 
 
-KINDS: Mapping[str, Kind] = by_name(_all())
-UNION: Any = reduce(or_, (kind.struct for kind in KINDS.values()))
+KINDS: Mapping[str, Kind] = kinds_by_name(_all_kinds())
+UNION: Any = reduce(or_, (kind.spec_type for kind in KINDS.values()))
 # What `about` may say for any of several kinds.
 FAMILIES: Mapping[str, Family] = {
     "cell": Family(
         "cell", {name: kind for name, kind in KINDS.items() if isinstance(kind.route, CellRoute)},
-        cells.cell_specs, family_specs,
+        cells.draw_cell_spec, worst_cell_specs,
     ),
     # Any two losses, those of a model and of its truncation among them.
     "losses": Family(
         "losses", {kind.name: kind for kind in (learning.TRAINING, learning.QUADRATIC)},
-        of_its_kind, worst_of_each,
+        own_strategy, worst_instances,
     ),
 }  # fmt: skip
 
 
-def kind_named(name: str) -> Kind:
+def find_kind(name: str) -> Kind:
     """The kind of that name; raises UnknownChoiceError."""
     if name not in KINDS:
         raise UnknownChoiceError("kind of system", name, tuple(KINDS))
@@ -105,24 +108,31 @@ def kind_named(name: str) -> Kind:
 
 def kinds_about(name: str) -> tuple[Kind, ...]:
     """The kinds of a family, or the one kind of that name."""
-    return tuple(FAMILIES[name].members.values()) if name in FAMILIES else (kind_named(name),)
+    return tuple(FAMILIES[name].members.values()) if name in FAMILIES else (find_kind(name),)
 
 
 @st.composite
 def specs(draw: st.DrawFn, /, kind: str, family: str | None = None, **wanted: Any) -> SystemSpec:
-    """A spec of one kind, as `Wanted` asks; as one of a family, what is drawn of all its kinds."""
-    return draw(_drawn(kind, family, Wanted(**wanted)))
+    """A spec of one kind, as `DrawRequest` asks; as one of a family, what is drawn of all its
+    kinds."""
+    return draw(_spec_strategy(kind, family, DrawRequest(**wanted)))
 
 
 @cache
-def _drawn(kind: str, family: str | None, asked: Wanted) -> st.SearchStrategy[SystemSpec]:
-    found = kind_named(kind)
-    return found.draws(asked) if family is None else FAMILIES[family].draws(found.spec, asked)
+def _spec_strategy(
+    kind: str, family: str | None, request: DrawRequest
+) -> st.SearchStrategy[SystemSpec]:
+    kind_record = find_kind(kind)
+    return (
+        kind_record.spec_strategy(request)
+        if family is None
+        else FAMILIES[family].spec_strategy(kind_record.spec, request)
+    )
 
 
-def system(kind: str = "rnn", **fields: Any) -> SystemSpec:
+def make_spec(kind: str = "rnn", **fields: Any) -> SystemSpec:
     """The spec of these fields; raises TypeError for one that the kind does not use."""
-    return kind_named(kind).spec(**fields)
+    return find_kind(kind).spec(**fields)
 
 
 def parse_spec(text: str | bytes) -> SystemSpec:
@@ -134,15 +144,15 @@ def parse_spec(text: str | bytes) -> SystemSpec:
     """
     try:
         require_unique(text)
-        given = msgspec.json.decode(text)
-        if isinstance(given, dict) and "kind" not in given:
+        fields = msgspec.json.decode(text)
+        if isinstance(fields, dict) and "kind" not in fields:
             raise SpecError("a system spec that does not say its kind")
         spec: SystemSpec = msgspec.json.decode(text, type=UNION)
     except SpecError:
         raise
     except (ValueError, RecursionError) as error:
         raise SpecError(f"not a system spec of this version ({error})") from None
-    missing = [name for name in spec.named() if name not in given]
+    missing = [name for name in spec.required_fields() if name not in fields]
     if missing:
         raise SpecError(f"a system spec that does not say its {', '.join(missing)}")
     check_spec(spec)

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from rnnbounds.bench import naive
 from rnnbounds.bench.clock import Clock, Timing
 from rnnbounds.bench.row import RowMeasurement, speed_ratio
-from rnnbounds.properties.attacks.search import random_specs
-from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.attacks.search import visit_random_specs
+from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
 
 PROFILED = "truncation"
@@ -68,7 +68,7 @@ def run_main_job() -> tuple[ProcessCost, int]:
 def draw_specs(count: int) -> list[SystemSpec]:
     """So many of the systems that the profile draws, one pair each."""
     specs: list[SystemSpec] = []
-    random_specs("rnn", specs.append, examples=count, batch=1, sequences=1, seed=0)
+    visit_random_specs("rnn", specs.append, examples=count, batch=1, sequences=1, seed=0)
     return specs
 
 
@@ -76,7 +76,7 @@ def quick_profile(clock: Clock) -> RowMeasurement:
     """The main job, once, against the mean of what loops take on systems as it draws them."""
     systems = []
     for spec in draw_specs(4 * clock.repeats):
-        batch = build(spec)
+        batch = build_batch(spec)
         cell = batch.cell
         systems.append((cell.W[0], cell.U[0], cell.b[0], batch.x[0, :, :, 0], batch.K))
     loop_seconds = clock.time_once(

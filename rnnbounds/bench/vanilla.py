@@ -22,9 +22,9 @@ from rnnbounds.impl.gradients.adjoint import gradient_gaps
 from rnnbounds.impl.gradients.windows.rollout import truncations
 from rnnbounds.impl.numbers.outward import norm_up
 from rnnbounds.impl.training.descent import Omega, descend
-from rnnbounds.properties.attacks.search import draw
+from rnnbounds.properties.attacks.search import run_hypothesis
 from rnnbounds.properties.judging.judge import Verdict, judge
-from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.vanilla.specs import Rnn
 from rnnbounds.theory import claim
@@ -140,20 +140,20 @@ def run_campaign(
     def shown(example_seed: int) -> None:
         visit(Rnn(activation="tanh", n=16, d=4, T=100, K=32, lam=0.9, seed=example_seed, **size))
 
-    draw(st.integers(0, 2**32 - 1), shown, examples=examples, seed=seed)
+    run_hypothesis(st.integers(0, 2**32 - 1), shown, examples=examples, seed=seed)
 
 
 def judge_batch(spec: SystemSpec, device: str = "cpu") -> Any:
     """`truncation` on all pairs of a spec."""
     form = claim("truncation").forms[0]
-    evidence = judge(form.statement, form.assumptions, build(spec, device))
+    evidence = judge(form.statement, form.assumptions, build_batch(spec, device))
     assert (evidence.verdicts == Verdict.HOLDS).all()
     return evidence
 
 
 def judge_by_loops(spec: SystemSpec) -> None:
     """Assert `truncation` on the single pair of a spec with the naive loops."""
-    batch = build(spec)
+    batch = build_batch(spec)
     W, U, b = (getattr(batch.cell, name)[0] for name in "WUb")
     assert naive.bound_holds(W, U, b, batch.x[0, :, :, 0], batch.K)
 

@@ -29,19 +29,23 @@ from rnnbounds.commands.sweep import print_runs, replay_commands
 from rnnbounds.impl.models.device import check_device
 from rnnbounds.properties.attacks.budget import profile
 from rnnbounds.properties.attacks.table import attacks as every
-from rnnbounds.properties.attacks.table import check_attacks
-from rnnbounds.properties.collector import collect_seldom
+from rnnbounds.properties.attacks.table import chosen_attacks
+from rnnbounds.properties.collector import limit_collector
 from rnnbounds.properties.errors import InputError
 from rnnbounds.properties.judging import meter
-from rnnbounds.properties.runs.enough import drawn, systems_of, until_enough
 from rnnbounds.properties.runs.executors.cluster import Cluster
 from rnnbounds.properties.runs.executors.executor import Executor
-from rnnbounds.properties.runs.executors.pool import local
-from rnnbounds.properties.runs.executors.scheduler import reached
-from rnnbounds.properties.runs.parts import SABOTAGE, Part, PartResult, chosen_claims, parts_of
-from rnnbounds.properties.runs.record import lacking, merge, variant_records
-from rnnbounds.properties.runs.run import environment, run_calls, run_parts
-from rnnbounds.properties.runs.seeds import seeds_of, sweep
+from rnnbounds.properties.runs.executors.pool import local_executor
+from rnnbounds.properties.runs.executors.scheduler import connect_cluster
+from rnnbounds.properties.runs.parts import SABOTAGE, Part, PartResult, chosen_claims, plan_parts
+from rnnbounds.properties.runs.record import merge_record, missing_work, variant_records
+from rnnbounds.properties.runs.run import run_calls, run_environment, run_parts
+from rnnbounds.properties.runs.seeds import parse_seeds, run_seeds
+from rnnbounds.properties.runs.until_judged import (
+    endless_attacks,
+    parse_system_count,
+    run_until_judged,
+)
 from rnnbounds.reports.pages.page import FILES, write_report
 from rnnbounds.reports.records.outcome import run_problems
 from rnnbounds.reports.records.record import Run
@@ -99,11 +103,11 @@ def verify(
     started = datetime.now(UTC)
     check_device(device)
     budget = profile(profile_name)
-    attack_names, entries = check_attacks(attacks.split(",")), chosen_claims(claim or ())
-    seed_list = () if seeds is None else seeds_of(seeds)
-    systems_asked = 0 if systems is None else systems_of(systems)
+    attack_names, entries = chosen_attacks(attacks.split(",")), chosen_claims(claim or ())
+    seed_list = () if seeds is None else parse_seeds(seeds)
+    systems_asked = 0 if systems is None else parse_system_count(systems)
     if systems_asked:
-        drawn(attack_names)
+        endless_attacks(attack_names)
         if seed_list:
             raise InputError("--systems is for one seed; leave out --seeds or --systems")
     folder = None if out is None else require_folder(out, *(() if seed_list else FILES))
@@ -112,12 +116,12 @@ def verify(
     if folder is not None:
         for number in seed_list:
             require_folder(folder / str(number), *FILES)
-    parts = parts_of(entries, attack_names, budget)
+    parts = plan_parts(entries, attack_names, budget)
     calls = workers if systems_asked else len(parts) * max(1, len(seed_list))
     with executor_for(cluster, workers, device, calls) as executor:
         workers = executor.workers if isinstance(executor, Cluster) else workers
         if seed_list:
-            runs = sweep(
+            runs = run_seeds(
                 entries, seed_list, attack_names, profile=profile_name, device=device,
                 workers=workers, executor=executor,
             )  # fmt: skip
@@ -125,13 +129,13 @@ def verify(
         settings = (profile_name, seed, device, executor)
         results = run_with_progress(parts, *settings)
         if systems_asked:
-            results = until_enough(
+            results = run_until_judged(
                 results, systems_asked, lambda parts: stream_parts(parts, *settings),
                 claims=entries, attacks=attack_names, profile=profile_name,
             )  # fmt: skip
-    run = merge(
+    run = merge_record(
         results, claims=entries, attacks=attack_names, profile=profile_name, seed=seed,
-        systems=systems_asked, environment=environment(device, workers, started, results),
+        systems=systems_asked, environment=run_environment(device, workers, started, results),
     )  # fmt: skip
     changes = outputs.changes(run)
     if folder is not None:
@@ -187,19 +191,19 @@ def stream_parts(
 def executor_for(address: str | None, workers: int, device: str, calls: int) -> Iterator[Executor]:
     """The cluster at the address, else at most so many processes, as there are calls; they are
     forked before the progress bar starts its thread."""
-    collect_seldom()  # Hypothesis collects too, at its first draw
+    limit_collector()  # Hypothesis collects too, at its first draw
     with ExitStack() as stack:
         if address is not None:
-            yield stack.enter_context(reached(address, workers, print_error))
+            yield stack.enter_context(connect_cluster(address, workers, print_error))
         else:
             with pause_watch():
-                executor = stack.enter_context(local(min(workers, calls), device == "cpu"))
+                executor = stack.enter_context(local_executor(min(workers, calls), device == "cpu"))
             yield executor
 
 
 def checks_text() -> str:
     """How many checks this call has made so far."""
-    return f"{meter.total():,} checks"
+    return f"{meter.total_checks():,} checks"
 
 
 def print_run(run: Run) -> None:
@@ -227,7 +231,9 @@ def sabotage(
 ) -> int:
     """Attack every false variant; exit 1 if one survives, or if its claim's ledger proves it."""
     entries, budget = chosen_claims(claim or ()), profile(profile_name)
-    parts = [replace(part, claims=()) for part in parts_of(entries, (), budget) if part.false]
+    parts = [
+        replace(part, claims=()) for part in plan_parts(entries, (), budget) if part.variant_claims
+    ]
     with executor_for(None, workers, check_device(device), len(parts)) as executor:
         results = run_with_progress(parts, profile_name, seed, device, executor)
     rows = [
@@ -235,7 +241,9 @@ def sabotage(
         for entry in sorted(entries, key=lambda e: e.id)
         for variant in variant_records(entry, results)
     ]
-    missing = [id for id, work in lacking(results, entries, (), profile_name) if work == SABOTAGE]
+    missing = [
+        id for id, work in missing_work(results, entries, (), profile_name) if work == SABOTAGE
+    ]
     if format is Format.json:
         names = ("convicted", "systems", "attack", "ledger_fails")
         print_json([

@@ -12,8 +12,8 @@ from rnnbounds.commands.options import FormatOption, Ids
 from rnnbounds.commands.recheck import recheck as recheck_proofs
 from rnnbounds.commands.recheck import shipped_proofs_text
 from rnnbounds.commands.steps import print_wrapped, quantified_text, show_lemmas, show_step
-from rnnbounds.properties.runs.parts import chosen_claims, ledger_records, unused
-from rnnbounds.properties.runs.probe import probed
+from rnnbounds.properties.runs.parts import chosen_claims, ledger_records, unused_assumptions
+from rnnbounds.properties.runs.probe import probe_matrix as probe_claims
 from rnnbounds.reports.records.basis import basis_phrase, basis_sentence, count_bases
 from rnnbounds.reports.records.ledger import LedgerRecord
 from rnnbounds.reports.records.matrix import Matrix
@@ -32,7 +32,7 @@ def probe_matrix(workers: int) -> Matrix:
     """A matrix that is proved and probed now."""
     entries = chosen_claims(())
     with show_progress(len(entries), "probing") as advance:
-        return probed(entries, workers, advance)
+        return probe_claims(entries, workers, advance)
 
 
 def prove_rows() -> tuple[ClaimRow, ...]:
@@ -158,7 +158,7 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
         "definitions": {d.name: d.text for ledger in ledgers for d in ledger.definitions},
         "taken": asdict(count_laws(laws_of(entry))),
         "human": [step for ledger in ledgers for step in ledger.human],
-        "unused": unused(entry),
+        "unused": unused_assumptions(entry),
         "proved": all(ledger.proved for ledger in ledgers),
     }
 
@@ -166,7 +166,7 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
 def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
     """Print each form's assumptions, its steps with unneeded premises and reasons of failure, its
     definitions, and the assumptions that no step uses."""
-    unused_assumptions = unused(entry)
+    unused = unused_assumptions(entry)
     for ledger in ledgers:
         state = basis_phrase(ledger.standing) if ledger.proved else "NOT PROVED"
         presupposed = f" ({', '.join(ledger.presupposed)})" if ledger.presupposed else ""
@@ -192,8 +192,8 @@ def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
             print_wrapped(f"defines {definition.name}: {definition.text}")
         if not ledger.steps:
             echo("  no steps: a statement without a proof is not proved")
-        if ledger.form in unused_assumptions:
-            assumed = ", ".join(unused_assumptions[ledger.form])
+        if ledger.form in unused:
+            assumed = ", ".join(unused[ledger.form])
             print_wrapped(
                 f"assumed, but used by no step: {assumed}; remove it, unless a quantity has no "
                 "meaning without it"

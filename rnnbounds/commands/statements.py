@@ -12,13 +12,13 @@ from rnnbounds.commands.options import Device, FormatOption, Seed, path_option
 from rnnbounds.commands.typed_text import attack_document, result_lines, with_statement
 from rnnbounds.impl.models.device import check_device
 from rnnbounds.properties.attacks.budget import profile
-from rnnbounds.properties.attacks.table import check_attacks
-from rnnbounds.properties.attacks.typed import attack_typed, typed_assumptions
-from rnnbounds.properties.collector import collect_seldom
-from rnnbounds.properties.judging.equivalent import plainer
-from rnnbounds.properties.runs.replay import dump as dump_arrays
+from rnnbounds.properties.attacks.table import chosen_attacks
+from rnnbounds.properties.attacks.typed_statement import attack_typed, typed_assumptions
+from rnnbounds.properties.collector import limit_collector
+from rnnbounds.properties.judging.simplification import simplify_statement
+from rnnbounds.properties.runs.replay import dump_system as dump_arrays
+from rnnbounds.properties.runs.replay import find_statement
 from rnnbounds.properties.runs.replay import replay as replay_spec
-from rnnbounds.properties.runs.replay import statement_of
 from rnnbounds.properties.systems.table import parse_spec
 from rnnbounds.reports.pages.text import plain_number as digits
 from rnnbounds.reports.records.record import Check
@@ -47,10 +47,10 @@ def attack(
 ) -> int:
     """Attack a bound of your own; exit 1 if it is refuted, with a shrunk counter-example, or if a
     check is undecided. Exit 0 is no proof: it says what was tried."""
-    collect_seldom()
+    limit_collector()
     result = attack_typed(
         parse_conditional(statement), budget=profile(profile_name), seed=seed,
-        attacks=check_attacks(attacks.split(",")), device=check_device(device),
+        attacks=chosen_attacks(attacks.split(",")), device=check_device(device),
     )  # fmt: skip
     if format is Format.json:
         print_json(attack_document(result))
@@ -88,12 +88,12 @@ def replay(
     if statement is not None:
         stated = parse_conditional(statement)
         assumptions = typed_assumptions(stated.statement, stated.conditions)
-        replayed = replay_spec(spec, plainer(stated.statement), assumptions)
+        replayed = replay_spec(spec, simplify_statement(stated.statement), assumptions)
         checks = [with_statement(check, stated.text) for check in replayed.checks]
     else:
         claim = str(claim)
         form = form or claim_of(claim).forms[0].name
-        replayed = replay_spec(spec, *statement_of(claim, form), claim, form)
+        replayed = replay_spec(spec, *find_statement(claim, form), claim, form)
         checks = list(replayed.checks)
     if dump is not None:
         dump_arrays(replayed, dump)

@@ -8,8 +8,8 @@ from decimal import ROUND_FLOOR, Context, Decimal
 from msgspec.structs import replace
 
 from rnnbounds.properties.attacks.scope import NEAR, Scope
-from rnnbounds.properties.attacks.typed import TypedResult
-from rnnbounds.properties.judging.judge import windowed
+from rnnbounds.properties.attacks.typed_statement import TypedResult
+from rnnbounds.properties.judging.judge import has_windows
 from rnnbounds.reports.pages.text import round_up
 from rnnbounds.reports.records.record import Check
 from rnnbounds.reports.words import count, plural
@@ -34,7 +34,7 @@ def result_lines(result: TypedResult) -> Iterator[str]:
     if place := stated_by(result.stated.statement, CLAIMS):
         yield proof_reference(place)
     if scope.cells:
-        yield f"tried: {scope_text(scope, windowed(result.stated.statement))}"
+        yield f"tried: {scope_text(scope, has_windows(result.stated.statement))}"
     if scope.tightest is not None and scope.ratio is not None:
         at = "" if scope.tightest.k is None else f", at k = {count(scope.tightest.k)}"
         replay = with_statement(scope.tightest, text).replay

@@ -17,9 +17,9 @@ from rnnbounds import disk
 from rnnbounds.cli import main
 from rnnbounds.commands.proofs import claim_row
 from rnnbounds.properties.attacks.budget import PROFILES
-from rnnbounds.properties.runs.matrix import unattacked
+from rnnbounds.properties.runs.matrix import unattacked_standing
 from rnnbounds.properties.runs.parts import ledger_records
-from rnnbounds.properties.systems.columns import columns
+from rnnbounds.properties.systems.columns import matrix_columns
 from rnnbounds.reports import load, run_problems
 from rnnbounds.reports.table import TABLE_FILE, build_table, encode_table, packaged_table
 from rnnbounds.theory import CLAIMS
@@ -81,7 +81,7 @@ def test_every_entry_of_the_matrix():
     """One for each claim and cell of today, none that fails, and none on a cell out of reach."""
     matrix = packaged_table().matrix
     found = {c.name: set(c.cells) for c in matrix.columns}  # with what was drawn besides
-    assert found == {c.name: found[c.name] | set(c.cells) for c in columns()}
+    assert found == {c.name: found[c.name] | set(c.cells) for c in matrix_columns()}
     places = [(entry.claim, entry.column) for entry in matrix.entries]
     assert places == [(claim.id, column.name) for claim in CLAIMS for column in matrix.columns]
     assert {entry.standing for entry in matrix.entries} <= STANDINGS
@@ -90,7 +90,7 @@ def test_every_entry_of_the_matrix():
         claim = claims[entry.claim]
         assert set(entry.forms) <= {form.name for form in claim.forms}
         if not entry.tallies:
-            assert (entry.standing, entry.reason) == unattacked(claim, entry.column)
+            assert (entry.standing, entry.reason) == unattacked_standing(claim, entry.column)
 
 
 def test_no_part_of_a_run_is_carried(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -143,7 +143,9 @@ def reword() -> None:
     entries = tuple(
         entry
         if entry.tallies
-        else structs.replace(entry, reason=unattacked(claims[entry.claim], entry.column)[1])
+        else structs.replace(
+            entry, reason=unattacked_standing(claims[entry.claim], entry.column)[1]
+        )
         for entry in old.matrix.entries
     )
     matrix = structs.replace(old.matrix, entries=entries)

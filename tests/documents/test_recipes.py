@@ -57,11 +57,11 @@ OF_A_CELL = """
 import torch
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.convert.truncate import truncate
-from rnnbounds.properties.attacks.search import random_specs
+from rnnbounds.properties.attacks.search import visit_random_specs
 from rnnbounds.properties.judging.evidence import Evidence
 from rnnbounds.properties.judging.judge import judge
-from rnnbounds.properties.runs.matrix import matrix
-from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.runs.matrix import build_matrix
+from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.table import FAMILIES
 from rnnbounds.theory import claim
 
@@ -70,16 +70,16 @@ model["W"] = torch.eye(3) / 16
 print(certify(model, 1.0, cell="kept").verdict)
 print(truncate(model, 1e-2, 1.0, cell="kept")[1]["verdict"])
 specs = []
-random_specs("kept", specs.append, examples=3, batch=2, sequences=1, seed=0, family="cell")
+visit_random_specs("kept", specs.append, examples=3, batch=2, sequences=1, seed=0, family="cell")
 chosen, evidence = [claim("truncation"), claim("vanishing-gradient")], {}
 for one in chosen:
     form = one.form("box")
     evidence[one.id] = {"box": Evidence.of(one, form)}
-    for batch in map(build, specs):
+    for batch in map(build_batch, specs):
         evidence[one.id]["box"].add(batch, judge(form.statement, form.assumptions, batch))
     tally = evidence[one.id]["box"].cells["kept"].tally
     print(tally.holds > 0, tally.violated, tally.undecided)
-seen = {e.column: e.standing for e in matrix(chosen, evidence, {}).entries}
+seen = {e.column: e.standing for e in build_matrix(chosen, evidence, {}).entries}
 print("kept" in FAMILIES["cell"].members, seen["kept"])
 """
 OF_A_KIND = """
@@ -89,8 +89,8 @@ from rnnbounds.properties.attacks.budget import Budget
 from rnnbounds.properties.attacks.campaign import attack_claim
 from rnnbounds.properties.attacks.shrink import shrink
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.systems.columns import cells_of
-from rnnbounds.properties.systems.table import kind_named, parse_spec
+from rnnbounds.properties.systems.columns import cells_of_kind
+from rnnbounds.properties.systems.table import find_kind, parse_spec
 from rnnbounds.theory import claim
 from rnnbounds.theory.language.parse import parse_statement
 
@@ -101,7 +101,7 @@ budget = Budget(random=3, targeted=2, gradient=1, ascent=1, batch=2, sequences=1
 for attack in ("random", "extremal"):
     (found,) = attack_claim(about, attack, budget=budget, seed=0).values()
     print(found.tally.holds > 0, found.tally.violated, found.tally.undecided, list(found.cells))
-spec = kind_named("rates").spec(T=3, K=3, batch=2, seed=9)
+spec = find_kind("rates").spec(T=3, K=3, batch=2, seed=9)
 false = parse_statement("h_gap <= 0")
 print(parse_spec(spec.text) == spec, shrink("state-bound", "x", false, (), spec).verdict)
 try:

@@ -38,7 +38,7 @@ def members(kind: str) -> tuple[str, ...]:
 
 def only(kinds: tuple[str, ...]) -> None:
     """Leave out the systems of all other kinds."""
-    pools, drawn, worst = campaign.pools_of, search.random_specs, extremal.extremal_specs
+    pools, drawn, worst = campaign.pools_of, search.visit_random_specs, extremal.extremal_specs
 
     def pools_of(*asked: Any) -> dict[Any, Any]:
         found = pools(*asked).items()
@@ -51,20 +51,20 @@ def only(kinds: tuple[str, ...]) -> None:
         return (spec for spec in worst(*args, **options) if spec.kind in kinds)
 
     campaign.pools_of = pools_of
-    search.random_specs = random_specs
+    search.visit_random_specs = random_specs
     extremal.extremal_specs = extremal_specs
 
 
 def watched() -> None:
     """Stop at the first violation."""
-    add = Evidence.add
+    add = Evidence.add_batch
 
     def stop(self: Evidence, *seen: Any) -> None:
         add(self, *seen)
         if self.tally.violated:
             raise Convicted(self.form, self.failing[0].replay)
 
-    Evidence.add = stop  # type: ignore[method-assign]
+    Evidence.add_batch = stop  # type: ignore[method-assign]
 
 
 def attacked(name: str, attack: str) -> dict[str, Any]:

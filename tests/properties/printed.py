@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rnnbounds.properties.measures.certified.shares import SHARES
+from rnnbounds.properties.measures.certified.shares import RECOMPUTATIONS
 
 SHARE = "share_used"  # the largest share that is used of any constant in SHARES
 GAIN, GAP, NORM = "gain_told", "unitary_gap", "orbit_gap_told"
@@ -62,7 +62,7 @@ CERTIFY = {
     "constants.G_1": "G_1",
     "constants.gamma": "gamma_told",
     "constants.beta": "beta_told",
-    **{f"constants.{name}": SHARE for name in SHARES},
+    **{f"constants.{name}": SHARE for name in RECOMPUTATIONS},
     "readout.norm": SHARE,
     "readout.outputs": SHARE,
     "training.lambda": "lam",
@@ -149,6 +149,6 @@ def judged(place: str, table: dict[str, str]) -> str | None:
 
 
 def strangers(document: Any, table: dict[str, str]) -> list[str]:
-    """What is to be done about each number that is neither judged nor excepted."""
+    """List the numbers that are neither judged nor excepted, with the remedy."""
     places = dict.fromkeys(place for place, _ in numbers(document))
     return [MEND.format(place) for place in places if judged(place, table) is None]

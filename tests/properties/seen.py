@@ -1,4 +1,4 @@
-"""What tests see of systems: readings in each arithmetic, and what comes of a statement."""
+"""Readings of systems in each arithmetic, and judgements of statements, for tests."""
 
 import math
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from flint import arb, ctx
 
 from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.theory.language.parse import parse_statement
 from rnnbounds.theory.proof.claim import Assumption
@@ -29,14 +29,14 @@ class Reading:
 
     @property
     def held(self) -> bool:
-        """Whether the enclosure meets the ball, and the ball the root; NaN contains nothing."""
+        """True if the enclosure meets the ball, and the ball the root; NaN contains nothing."""
         nan = math.isnan(self.low) or math.isnan(self.high)
         apart = bool(arb(self.low) > self.ball) or bool(arb(self.high) < self.ball)
         return not nan and not apart and (self.root is None or self.root.overlaps(self.ball))
 
     @property
     def inside(self) -> bool:
-        """Whether the whole ball lies in the enclosure."""
+        """True if the whole ball lies in the enclosure."""
         return bool(arb(self.low) <= self.ball) and bool(self.ball <= arb(self.high))
 
 
@@ -45,7 +45,7 @@ def readings(
     precision: int = PRECISION,
 ) -> list[Reading]:  # fmt: skip
     """The quantities at every window: enclosures of the batch, balls of the pairs by themselves."""
-    alone = {(m, s): build(batch.spec.alone(m, s)) for m, s in pairs}
+    alone = {(m, s): build_batch(batch.spec.select_pair(m, s)) for m, s in pairs}
     seen = []
     with ctx.workprec(precision):
         for name in names:
@@ -62,6 +62,6 @@ def readings(
 
 
 def verdicts(text: str, spec: SystemSpec, *assumptions: Assumption) -> set[str]:
-    """What comes of a statement on the systems of a spec."""
-    found = judge(parse_statement(text), assumptions, build(spec)).verdicts
+    """Judge a statement on the systems of a spec."""
+    found = judge(parse_statement(text), assumptions, build_batch(spec)).verdicts
     return {Verdict(int(code)).name for code in found.ravel()}

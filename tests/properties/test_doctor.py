@@ -8,13 +8,13 @@ import torch
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.properties import doctor
-from rnnbounds.properties.doctor import activation_error, examine, library
+from rnnbounds.properties.doctor import activation_error, examine_device, library_enclosure
 from rnnbounds.theory.numbers.interval import Interval
 
 
 def test_all_is_well() -> None:
     """Every check on this machine's processor is ok, one for each activation among them."""
-    findings = examine("cpu")
+    findings = examine_device("cpu")
     assert [f.check for f in findings if not f.ok] == []
     assert len(findings) == 5 + len(ACTIVATIONS)
     assert all(f.found for f in findings)
@@ -45,9 +45,9 @@ def test_a_broken_library_function_is_seen(monkeypatch: pytest.MonkeyPatch, name
         return Interval(found.lo * (1 + 1e-9), found.hi * (1 + 1e-9))
 
     points = np.linspace(1.5, 3, 20)
-    assert library(name, points).ok
+    assert library_enclosure(name, points).ok
     monkeypatch.setattr(doctor, name, shifted)
-    assert not library(name, points).ok
+    assert not library_enclosure(name, points).ok
 
 
 def test_flushed_subnormals_are_seen() -> None:

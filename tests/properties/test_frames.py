@@ -4,7 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from resource import RUSAGE_SELF, getrusage
 
-from rnnbounds.properties.frames import SLOTS, roomy
+from rnnbounds.properties.frames import SLOTS, with_large_frame
 from rnnbounds.properties.runs.parts import run_part
 
 CALLS, DEPTHS = 500, 200
@@ -36,11 +36,11 @@ def most(start: Callable[[int], int]) -> int:
 def test_no_depth_is_unlucky() -> None:
     """Somewhere each call fetches a page; not from a frame that has room."""
     assert most(pages) >= CALLS
-    assert most(roomy(pages)) < CALLS / 10
+    assert most(with_large_frame(pages)) < CALLS / 10
 
 
 def test_parts_have_room() -> None:
     """Arguments, results and names pass through."""
     assert run_part.__code__.co_stacksize == SLOTS
     assert run_part.__name__ == "run_part"
-    assert roomy(divmod)(7, 4) == (1, 3)
+    assert with_large_frame(divmod)(7, 4) == (1, 3)

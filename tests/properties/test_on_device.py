@@ -1,4 +1,4 @@
-"""What runs on a device waits for it as often for a long run as for a short one; verdicts are those
+"""Runs on a device wait for it no more often for a long run than a short one; verdicts are those
 of the CPU."""
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from msgspec.structs import replace
 from rnnbounds.properties.attacks.budget import PROFILES, Budget, profile
 from rnnbounds.properties.errors import QuantityError
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.runs.parts import Part, chosen_claims, parts_of, run_part
-from rnnbounds.properties.systems.batch import build
-from rnnbounds.properties.systems.table import system
+from rnnbounds.properties.runs.parts import Part, chosen_claims, plan_parts, run_part
+from rnnbounds.properties.systems.batch import build_batch
+from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.reports.records.record import Tally
 
 # Each asks for the value of a tensor. So does `numpy`, but a tensor on a device has none.
@@ -40,7 +40,7 @@ MADE = (
 
 @contextmanager
 def counted() -> Iterator[Counter[str]]:
-    """What is asked of tensors within, by the method's name."""
+    """Count calls of tensor methods by name within a block."""
     asked: Counter[str] = Counter()
 
     def counting(name: str) -> Callable[..., Any]:
@@ -63,8 +63,8 @@ def test_no_step_waits(name) -> None:
     """T = 8, 16 and 24 steps ask equally often; what is asked once in a process comes first."""
     asked = []
     for T in (16, 8, 24):
-        batch = build(
-            system(
+        batch = build_batch(
+            make_spec(
                 activation="tanh", regime="orthogonal", n=3, T=T, K=4, lam=0.5, batch=2, sequences=2
             )
         )
@@ -77,12 +77,12 @@ def test_no_step_waits(name) -> None:
 @pytest.mark.parametrize("name", MADE)
 @pytest.mark.parametrize("kind", ["rnn", "smooth", "lstm", "deep", "training"])
 def test_what_is_made_of_a_batch_lies_where_it_does(kind, name) -> None:
-    """What a measure makes without saying where would lie elsewhere, and meet it nowhere; but for
+    """Tensors that a measure creates without a device would lie elsewhere; but for
     numbers, which are made once."""
     spec = any_system(
         kind, regime="gaussian", n=2, T=4, K=2, lam=0.5, batch=2, sequences=1, steps=2
     )
-    first, again = build(spec), build(spec)
+    first, again = build_batch(spec), build_batch(spec)
     with np.errstate(all="ignore"):
         MEASURES[name].enclose(first)
         with torch.device("meta"):
@@ -100,7 +100,7 @@ def tallies(part: Part, device: str) -> dict[str, dict[str, Tally]]:
 
 def pieces(id: str, *attacks: str) -> list[Part]:
     """The attacks on a claim by itself, with a small budget."""
-    every = parts_of(chosen_claims([id]), attacks, profile("quick"))
+    every = plan_parts(chosen_claims([id]), attacks, profile("quick"))
     return [part for part in every if part.claims and part.work in attacks]
 
 

@@ -1,4 +1,4 @@
-"""What the workers of tests do: importable by name in a fresh process, wherever it starts."""
+"""Jobs of the tests' workers, importable by name in a fresh process."""
 
 import os
 import signal
@@ -10,12 +10,12 @@ KEPT: list[int] = []
 
 
 def kept() -> list[int]:
-    """What an image of the process that asks begins with, and a fresh one does not."""
+    """State that a forked process inherits, and a fresh one does not."""
     return KEPT
 
 
 def square(number: int) -> tuple[int, int]:
-    """What a worker can do."""
+    """Capabilities of a worker."""
     return number * number, os.getpid()
 
 

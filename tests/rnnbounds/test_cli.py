@@ -54,7 +54,7 @@ def test_input_errors_of_every_room(refused, monkeypatch, base):
     def fail(device):
         raise base("one\nthing is\twrong; do another")
 
-    monkeypatch.setattr(machine, "examine", fail)
+    monkeypatch.setattr(machine, "examine_device", fail)
     assert refused("doctor") == "rnnbounds: one thing is wrong; do another"
 
 
@@ -76,7 +76,7 @@ def test_what_the_machine_refuses(call, monkeypatch, error, line):
     def fail(device):
         raise error
 
-    monkeypatch.setattr(machine, "examine", fail)
+    monkeypatch.setattr(machine, "examine_device", fail)
     outcome = call("doctor")
     assert outcome.code == 2
     assert outcome.out == ""
@@ -120,7 +120,7 @@ def test_an_interrupt_is_the_shell_s(call, monkeypatch):
     def fail(device):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(machine, "examine", fail)
+    monkeypatch.setattr(machine, "examine_device", fail)
     assert call("doctor").code == 130
 
 
@@ -130,7 +130,7 @@ def test_a_mistake_of_ours_is_no_input_error(call, monkeypatch):
     def fail(device):
         raise ValueError("a bug")
 
-    monkeypatch.setattr(machine, "examine", fail)
+    monkeypatch.setattr(machine, "examine_device", fail)
     with pytest.raises(ValueError, match="a bug"):
         call("doctor")
 
@@ -164,7 +164,9 @@ def test_doctor_fails(call, monkeypatch):
     """One failing check is exit 1, with the document printed all the same."""
     from rnnbounds.properties.doctor import Finding
 
-    monkeypatch.setattr(machine, "examine", lambda device: [Finding("subnormals", "0.0", False)])
+    monkeypatch.setattr(
+        machine, "examine_device", lambda device: [Finding("subnormals", "0.0", False)]
+    )
     assert call("doctor").code == 1
     assert "NO" in call("doctor").out
     outcome = call("doctor", "--format", "json")

@@ -18,28 +18,28 @@ from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.convert.unitary import UnitaryModel
 from rnnbounds.impl.gradients.criterion import Loss
 from rnnbounds.impl.memory.adversary.attack import Attacked
-from rnnbounds.properties.measures.certified.spectral import Norm, Secant
-from rnnbounds.properties.read.entries import BALLS
-from rnnbounds.properties.read.worlds.printed import of_layer, size_of_one
+from rnnbounds.properties.measures.certified.matrix_norms import MatrixNorm, ScaledNorm
+from rnnbounds.properties.read.entry_carriers import BALLS
+from rnnbounds.properties.read.worlds.printed import layer_norm_parts, norm_of_state
 from rnnbounds.properties.systems.cells.batch import INWARD
 from rnnbounds.properties.systems.unitary.exact import rational
 
 
-class Local(NamedTuple):
+class StepJacobians(NamedTuple):
     """A = ∂φ/∂s and B = ∂φ/∂w."""
 
     A: arb_mat
     B: arb_mat
 
 
-Seen = arb | fmpq | Norm | Secant
+RecomputedValue = arb | fmpq | MatrixNorm | ScaledNorm
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class ModelPoint:
     """One model at two states and an input, in balls of the precision that is current.
 
-    widths: the sizes of the states of its layers; n: how many outputs there are; known: what was
+    widths: the sizes of the states of its layers; n: how many outputs there are; cache: what was
     read of the model so far, at that precision.
     """
 
@@ -49,36 +49,38 @@ class Point:
     widths: Sequence[int]
     n: int
     s: Sequence[float]
-    other: Sequence[float]
+    other_state: Sequence[float]
     x: Sequence[float]
-    near: Mapping[str, Tensor]
+    other_weights: Mapping[str, Tensor]
     loss: Loss
     unitary: UnitaryModel | None = None
-    attacked: Attacked | None = None
-    known: dict[Any, Any] = field(default_factory=dict)
+    attack: Attacked | None = None
+    cache: dict[Any, Any] = field(default_factory=dict)
 
-    def once(self, read: Callable[[Point], Any]) -> Any:
+    def cached(self, read: Callable[[ModelPoint], Any]) -> Any:
         """Evaluate a function of the model alone, once for all its states and inputs."""
-        if read not in self.known:
-            self.known[read] = read(self)
-        return self.known[read]
+        if read not in self.cache:
+            self.cache[read] = read(self)
+        return self.cache[read]
 
-    def norm(self, role: str) -> Norm:
+    def weight_norm(self, role: str) -> MatrixNorm:
         """‖A‖₂ of a weight."""
-        if role not in self.known:
-            self.known[role] = Norm(self.weights[role])
-        found: Norm = self.known[role]
+        if role not in self.cache:
+            self.cache[role] = MatrixNorm(self.weights[role])
+        found: MatrixNorm = self.cache[role]
         return found
 
     @cached_property
-    def made(self) -> Balls:
-        """The arithmetic."""
+    def arithmetic(self) -> Balls:
+        """Ball arithmetic over the model's weights."""
         return Balls(self.weights)
 
     def step(self, s: Sequence[float | arb]) -> list[arb]:
         """φ(s, x)."""
-        told: list[arb] = self.program(self.made, column(s), column(self.x)).matrix.entries()
-        return told
+        state: list[arb] = self.program(
+            self.arithmetic, ball_column(s), ball_column(self.x)
+        ).matrix.entries()
+        return state
 
     @property
     def rho(self) -> Activation:
@@ -89,131 +91,154 @@ class Point:
     @cached_property
     def gates(self) -> tuple[Columns, ...]:
         """Pre-activations of the model's gates at the state s."""
-        return self.fed(self.s[-self.n :])
+        return self.gate_preactivations(self.s[-self.n :])
 
-    def fed(self, h: Sequence[float]) -> tuple[Columns, ...]:
+    def gate_preactivations(self, h: Sequence[float]) -> tuple[Columns, ...]:
         """Evaluate the gates' pre-activations W_ih x + b_ih + W_hh h + b_hh at an output h."""
-        driven = self.made.affine("weight_ih", "bias_ih", column(self.x))
-        whole = driven + self.made.affine("weight_hh", "bias_hh", column(h))
-        return whole.chunk(len(self.weights["weight_hh"]) // self.n)
+        from_input = self.arithmetic.affine("weight_ih", "bias_ih", ball_column(self.x))
+        preactivations = from_input + self.arithmetic.affine("weight_hh", "bias_hh", ball_column(h))
+        return preactivations.chunk(len(self.weights["weight_hh"]) // self.n)
 
     def candidate(self, h: Sequence[float]) -> list[arb]:
         """ν of a GRU."""
-        m, rows = self.made, slice(2 * self.n, 3 * self.n)
-        driven = m.affine("weight_ih", "bias_ih", column(self.x)).chunk(3)[2]
-        reset = self.fed(h)[0].sigmoid()
+        m, rows = self.arithmetic, slice(2 * self.n, 3 * self.n)
+        from_input = m.affine("weight_ih", "bias_ih", ball_column(self.x)).chunk(3)[2]
+        reset = self.gate_preactivations(h)[0].sigmoid()
         if self.certificate.cell == "gru-cho":
-            recurrent = m.affine("weight_hh", "bias_hh", reset * column(h), rows)
+            recurrent = m.affine("weight_hh", "bias_hh", reset * ball_column(h), rows)
         else:
-            recurrent = reset * m.affine("weight_hh", "bias_hh", column(h), rows)
-        return values((driven + recurrent).tanh())
+            recurrent = reset * m.affine("weight_hh", "bias_hh", ball_column(h), rows)
+        return column_values((from_input + recurrent).tanh())
 
     @cached_property
     def decays(self) -> list[arb]:
-        """By how much each unit of a cell that is linear in its state is kept."""
-        units, rest = len(self.s), self.step([0.0] * len(self.s))
-        moved = (self.step([float(i == j) for i in range(units)]) for j in range(self.n))
-        return [root([a - b for a, b in zip(one, rest, strict=True)]) for one in moved]
+        """Decay of each unit, ‖φ(e_j, x) − φ(0, x)‖₂, of a cell linear in its state."""
+        units, fixed = len(self.s), self.step([0.0] * len(self.s))
+        images = (self.step([float(i == j) for i in range(units)]) for j in range(self.n))
+        return [
+            euclidean_norm([a - b for a, b in zip(image, fixed, strict=True)]) for image in images
+        ]
 
     @cached_property
-    def small(self) -> tuple[Sequence[float], Sequence[float]]:
-        """Both states, cut to the bound within which training goes on."""
+    def training_states(self) -> tuple[Sequence[float], Sequence[float]]:
+        """Both states, shortened to norm B_h, within which training is certified."""
         assert self.certificate.training is not None
         bound = self.certificate.training.constants.B_h * INWARD
-        found = [cut(s, bound) for s in (self.s, self.other)]
-        return found[0], found[1]
+        clipped = [clip_norm(s, bound) for s in (self.s, self.other_state)]
+        return clipped[0], clipped[1]
 
-    def local(self, s: Sequence[float], weights: Mapping[str, Tensor] | None = None) -> Local:
-        """The derivatives of one step."""
-        held = {name: part[None] for name, part in (weights or self.weights).items()}
-        of: Any = BALLS.directions(held, len(s), 0, tuple(held))
-        start = Dual(column(s), of.unit(column(s), 0))
-        made = DualArithmetic(BALLS.arithmetic(held), of)
-        found = self.program(made, start, of.still(self.x)).tangent
-        return Local(*(BALLS.cut(found, part).matrix for part in (of.of_state, of.of_parameters)))
+    def step_jacobians(
+        self, s: Sequence[float], weights: Mapping[str, Tensor] | None = None
+    ) -> StepJacobians:
+        """∂φ/∂s and ∂φ/∂w at the state s and the point's input."""
+        batched = {name: part[None] for name, part in (weights or self.weights).items()}
+        directions: Any = BALLS.directions(batched, len(s), 0, tuple(batched))
+        start = Dual(ball_column(s), directions.unit(ball_column(s), 0))
+        arithmetic = DualArithmetic(BALLS.arithmetic(batched), directions)
+        tangent = self.program(arithmetic, start, directions.still(self.x)).tangent
+        return StepJacobians(
+            *(
+                BALLS.cut(tangent, part).matrix
+                for part in (directions.state_slice, directions.parameter_slice)
+            )
+        )
 
     def loss_gradient(self, s: Sequence[float]) -> arb_mat:
         """∇p(h)."""
         return arb_mat([[a] for a in self.loss.ball_gradient([arb(v) for v in s])])
 
-    def changed(self, f: Callable[[Sequence[float]], arb_mat]) -> Seen:
-        """The secant slope of something in the state."""
-        one, two = self.small
-        return secant(f(one) - f(two), one, two)
+    def state_secant(self, f: Callable[[Sequence[float]], arb_mat]) -> RecomputedValue:
+        """‖f(s) − f(s')‖ / ‖s − s'‖ for the two training states."""
+        first, second = self.training_states
+        return secant_slope(f(first) - f(second), first, second)
 
-    def moved_weights(self) -> Seen:
+    def moved_weights(self) -> RecomputedValue:
         """The secant slope of ∂φ/∂w in the weights."""
-        own, other = (
+        own_entries, other_entries = (
             [a for name in self.weights for a in part[name].flatten().tolist()]
-            for part in (self.weights, self.near)
+            for part in (self.weights, self.other_weights)
         )
-        s = self.small[0]
-        return secant(self.local(s).B - self.local(s, self.near).B, own, other)
+        s = self.training_states[0]
+        return secant_slope(
+            self.step_jacobians(s).B - self.step_jacobians(s, self.other_weights).B,
+            own_entries,
+            other_entries,
+        )
 
     def row_sum(self, place: int) -> fmpq:
         """‖W‖_∞ of a gate's recurrent weights."""
         rows = self.weights["weight_hh"][place * self.n : (place + 1) * self.n].tolist()
         return max(sum((abs(rational(a)) for a in row), fmpq(0)) for row in rows)
 
-    def coupled(self, layer: int) -> arb:
+    def layer_coupling(self, layer: int) -> arb:
         """μ: how much of a layer's move is of the layer below, for each unit of that one's."""
-        told, rows = self.certificate, self.certificate.weights or ()
-        after = [a - b for a, b in zip(self.step(self.s), self.step(self.other), strict=True)]
-        before = [arb(a) - arb(b) for a, b in zip(self.s, self.other, strict=True)]
-        starts = [sum(self.widths[:l]) for l in range(len(self.widths))]
+        certificate, rows = self.certificate, self.certificate.weights or ()
+        moved_after = [
+            a - b for a, b in zip(self.step(self.s), self.step(self.other_state), strict=True)
+        ]
+        moved_before = [arb(a) - arb(b) for a, b in zip(self.s, self.other_state, strict=True)]
+        offsets = [sum(self.widths[:l]) for l in range(len(self.widths))]
         if layer == 0:
             return arb(0)
 
         def size(v: Sequence[arb], l: int) -> arb:
             row = rows[l]
             assert isinstance(row, tuple)
-            found = of_layer(told.norm, row[1:], starts[l], self.widths[l], 1.0)
-            return arb("nan") if found is None else size_of_one(found, v).ball
+            norm_parts = layer_norm_parts(
+                certificate.norm, row[1:], offsets[l], self.widths[l], 1.0
+            )
+            return arb("nan") if norm_parts is None else norm_of_state(norm_parts, v).ball
 
-        below = size(after, layer - 1)
-        left = size(after, layer) - arb(told.constants[f"lam_l{layer}"]) * size(before, layer)
-        return arb(0) if not below > 0 or left < 0 else left / below
-
-
-def secant(moved: arb_mat, one: Sequence[float], two: Sequence[float]) -> Seen:
-    """The norm of a change over that of what changed."""
-    square = sum(((rational(a) - rational(b)) ** 2 for a, b in zip(one, two, strict=True)), fmpq(0))
-    return fmpq(0) if square == 0 else Secant(moved, square)
+        below_size = size(moved_after, layer - 1)
+        excess = size(moved_after, layer) - arb(certificate.constants[f"lam_l{layer}"]) * size(
+            moved_before, layer
+        )
+        return arb(0) if not below_size > 0 or excess < 0 else excess / below_size
 
 
-def cut(s: Sequence[float], bound: float) -> list[float]:
-    """A state cut to a norm."""
-    size = hypot(*s)
-    return [a * (bound / size * INWARD) for a in s] if size > bound else list(s)
+def secant_slope(
+    change: arb_mat, first: Sequence[float], second: Sequence[float]
+) -> RecomputedValue:
+    """‖A‖₂ / ‖p − q‖₂ for a change A between the points p and q."""
+    square = sum(
+        ((rational(a) - rational(b)) ** 2 for a, b in zip(first, second, strict=True)), fmpq(0)
+    )
+    return fmpq(0) if square == 0 else ScaledNorm(change, square)
 
 
-def column(values: Sequence[float | arb]) -> Columns:
-    """One column of numbers."""
+def clip_norm(s: Sequence[float], bound: float) -> list[float]:
+    """Shorten a state to at most `bound`, a little inside."""
+    norm = hypot(*s)
+    return [a * (bound / norm * INWARD) for a in s] if norm > bound else list(s)
+
+
+def ball_column(values: Sequence[float | arb]) -> Columns:
+    """A column of balls with these values."""
     return Columns([[arb(value)] for value in values])
 
 
-def values(one: Columns) -> list[arb]:
-    """The numbers of one column."""
-    return [row[0] for row in one.units]
+def column_values(column: Columns) -> list[arb]:
+    """The entries of a column of balls."""
+    return [row[0] for row in column.units]
 
 
-def root(v: Sequence[arb]) -> arb:
+def euclidean_norm(v: Sequence[arb]) -> arb:
     """‖v‖₂, exact of one number."""
-    rest = [a for a in v if not a.is_zero()]
-    return abs(rest[0]) if len(rest) == 1 else sum((a * a for a in rest), arb(0)).sqrt()
+    nonzero = [a for a in v if not a.is_zero()]
+    return abs(nonzero[0]) if len(nonzero) == 1 else sum((a * a for a in nonzero), arb(0)).sqrt()
 
 
-def largest(found: Sequence[arb]) -> arb:
+def largest_modulus(values: Sequence[arb]) -> arb:
     """The largest |v|."""
-    most = arb(0)
-    for value in found:
-        most = most.max(abs(value))
-    return most
+    largest_value = arb(0)
+    for value in values:
+        largest_value = largest_value.max(abs(value))
+    return largest_value
 
 
-def least(found: Sequence[arb]) -> arb:
+def least_value(values: Sequence[arb]) -> arb:
     """The smallest v."""
-    few = found[0]
-    for value in found[1:]:
-        few = few.min(value)
-    return few
+    smallest = values[0]
+    for value in values[1:]:
+        smallest = smallest.min(value)
+    return smallest

@@ -18,230 +18,261 @@ from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.gradients.loss import Squared
 from rnnbounds.impl.numbers.spectra.exact_norm import rational_norm_at_most
 from rnnbounds.impl.reading.readout import Readout
-from rnnbounds.properties.measures.certified.attacked import of_attack
-from rnnbounds.properties.measures.certified.point import Point, Seen, largest, least, root, values
-from rnnbounds.properties.measures.certified.spectral import Norm, Secant
+from rnnbounds.properties.measures.certified.attack_numbers import recomputed_and_printed
+from rnnbounds.properties.measures.certified.matrix_norms import MatrixNorm, ScaledNorm
+from rnnbounds.properties.measures.certified.point import (
+    ModelPoint,
+    RecomputedValue,
+    column_values,
+    euclidean_norm,
+    largest_modulus,
+    least_value,
+)
 from rnnbounds.properties.systems.unitary.exact import rational
 
 # Where the slopes and the values of an activation are looked at.
-GRID = [arb(i) / 8 for i in range(-128, 129)]
-RUN = 4  # steps from zero
+ACTIVATION_GRID = [arb(i) / 8 for i in range(-128, 129)]
+RUN_STEPS = 4  # steps from zero
 
 
-def slope(p: Point) -> arb:
+def largest_slope(p: ModelPoint) -> arb:
     """The largest slope of ρ on the grid."""
-    return largest([p.rho.ball_derivative(z) for z in GRID])
+    return largest_modulus([p.rho.ball_derivative(z) for z in ACTIVATION_GRID])
 
 
-def highest(p: Point) -> arb:
-    """The largest value of ρ there."""
-    return largest([p.rho.ball(z) for z in GRID])
+def largest_activation(p: ModelPoint) -> arb:
+    """The largest |ρ(z)| on the grid."""
+    return largest_modulus([p.rho.ball(z) for z in ACTIVATION_GRID])
 
 
-def lipschitz(p: Point) -> Seen:
+def input_lipschitz(p: ModelPoint) -> RecomputedValue:
     """L_ρ‖U‖₂."""
-    steep, size = p.once(slope), p.norm("weight_ih")
-    return size if steep == 1 else steep * size.ball
+    steepness, norm = p.cached(largest_slope), p.weight_norm("weight_ih")
+    return norm if steepness == 1 else steepness * norm.ball
 
 
-def gate(place: int, f: Callable[[Columns], Columns]) -> Callable[[Point], arb]:
+def largest_gate(place: int, f: Callable[[Columns], Columns]) -> Callable[[ModelPoint], arb]:
     """The largest value of a gate."""
-    return lambda p: largest(values(f(p.gates[place])))
+    return lambda p: largest_modulus(column_values(f(p.gates[place])))
 
 
-def proposition(p: Point) -> dict[str, arb]:
+def proposition_constants(p: ModelPoint) -> dict[str, arb]:
     """Proposition 1's constants of an LSTM by what is seen of its gates."""
     W = [arb(p.row_sum(place)) for place in range(4)]
-    i, f, z = (SHARES[f"{name}_bar"](p) for name in "ifz")
-    c = largest([arb(a) for a in p.s[: p.n]])
-    room = 1 - f
+    i, f, z = (RECOMPUTATIONS[f"{name}_bar"](p) for name in "ifz")
+    c = largest_modulus([arb(a) for a in p.s[: p.n]])
+    margin = 1 - f
     return {
         "a": W[0] * z / 4 + i * W[2] + W[1] * c / 4,
         "q": W[3] * c.tanh() / 4,
-        "theta": largest([W[0], W[3], 4 * W[2], W[1] / room]) / room,
+        "theta": largest_modulus([W[0], W[3], 4 * W[2], W[1] / margin]) / margin,
     }
 
 
-def kappa(p: Point) -> arb:
+def candidate_lipschitz(p: ModelPoint) -> arb:
     """How far a GRU's candidate moves for each unit of its state."""
-    one, two = p.s[-p.n :], p.other[-p.n :]
+    state, other_state = p.s[-p.n :], p.other_state[-p.n :]
     if p.row_sum(0) == p.row_sum(2) == 0:
         return arb(0)
-    apart = largest([arb(a) - arb(b) for a, b in zip(one, two, strict=True)])
-    moved = zip(p.candidate(one), p.candidate(two), strict=True)
-    return arb(0) if apart.is_zero() else largest([a - b for a, b in moved]) / apart
+    distance = largest_modulus([arb(a) - arb(b) for a, b in zip(state, other_state, strict=True)])
+    candidates = zip(p.candidate(state), p.candidate(other_state), strict=True)
+    return (
+        arb(0) if distance.is_zero() else largest_modulus([a - b for a, b in candidates]) / distance
+    )
 
 
-def gru(p: Point) -> bool:
+def is_gru(p: ModelPoint) -> bool:
     """True if the cell is a GRU, with gates r, z, n; those of an LSTM are i, f, g, o."""
     return p.certificate.cell.startswith("gru")
 
 
-def row_sum(lstm: int, of_gru: int) -> Callable[[Point], fmpq]:
+def gate_row_sum(lstm_gate: int, gru_gate: int) -> Callable[[ModelPoint], fmpq]:
     """‖W‖_∞ of the gate at one of two places."""
-    return lambda p: p.row_sum(of_gru if gru(p) else lstm)
+    return lambda p: p.row_sum(gru_gate if is_gru(p) else lstm_gate)
 
 
-def z_bar(p: Point) -> arb:
+def largest_z(p: ModelPoint) -> arb:
     """An LSTM's candidate, or a GRU's update gate."""
-    if gru(p):
-        return largest(values(p.gates[1].sigmoid()))
-    return largest(values(p.gates[2].tanh()))
+    if is_gru(p):
+        return largest_modulus(column_values(p.gates[1].sigmoid()))
+    return largest_modulus(column_values(p.gates[2].tanh()))
 
 
-SHARES: dict[str, Callable[[Point], Any]] = {
-    "L_rho": lambda p: p.once(slope),
-    "M_rho": lambda p: p.once(highest),
-    "W_norm": lambda p: p.norm("weight_hh" if "weight_hh" in p.weights else "W"),
-    "U_norm": lambda p: p.norm("weight_ih"),
-    "L_x": lipschitz,
-    "L_w": lambda p: Secant(p.local(p.small[0]).B),
-    "beta_hh": lambda p: p.changed(lambda s: p.local(s).A),
-    "beta_wh": lambda p: p.changed(lambda s: p.local(s).B),
+RECOMPUTATIONS: dict[str, Callable[[ModelPoint], Any]] = {
+    "L_rho": lambda p: p.cached(largest_slope),
+    "M_rho": lambda p: p.cached(largest_activation),
+    "W_norm": lambda p: p.weight_norm("weight_hh" if "weight_hh" in p.weights else "W"),
+    "U_norm": lambda p: p.weight_norm("weight_ih"),
+    "L_x": input_lipschitz,
+    "L_w": lambda p: ScaledNorm(p.step_jacobians(p.training_states[0]).B),
+    "beta_hh": lambda p: p.state_secant(lambda s: p.step_jacobians(s).A),
+    "beta_wh": lambda p: p.state_secant(lambda s: p.step_jacobians(s).B),
     "beta_ww": lambda p: p.moved_weights(),
-    "L_p": lambda p: Secant(p.loss_gradient(p.small[0])),
-    "beta_p": lambda p: p.changed(lambda s: p.loss_gradient(s)),
-    "B_x": lambda p: root([arb(a) for a in p.x]),
+    "L_p": lambda p: ScaledNorm(p.loss_gradient(p.training_states[0])),
+    "beta_p": lambda p: p.state_secant(lambda s: p.loss_gradient(s)),
+    "B_x": lambda p: euclidean_norm([arb(a) for a in p.x]),
     "leak_high": lambda p: max(map(rational, p.weights["leak"].tolist())),
     "leak_low": lambda p: min(map(rational, p.weights["leak"].tolist())),
     "depth": lambda p: fmpq(sum(name.endswith("_weight") for name in p.weights) - 1),
     "layers": lambda p: fmpq(len(p.widths)),
-    "decay_high": lambda p: largest(p.decays),
-    "decay_low": lambda p: least(p.decays),
-    "i_bar": gate(0, Columns.sigmoid),
-    "f_bar": gate(1, Columns.sigmoid),
-    "o_bar": gate(3, Columns.sigmoid),
-    "r_bar": gate(0, Columns.sigmoid),
-    "z_bar": z_bar,
-    "z_low": lambda p: least(values(p.gates[1].sigmoid())),
-    "B_c": lambda p: largest([arb(a) for a in p.s[: -p.n]]),
-    "tau": lambda p: largest([arb(a) for a in p.s[: -p.n]]).tanh(),
-    "h_bar": lambda p: largest([arb(a) for a in p.s[-p.n :]]),
-    "nu_bar": lambda p: largest(p.candidate(p.s[-p.n :])),
-    "kappa": kappa,
-    "a": lambda p: proposition(p)["a"],
-    "q": lambda p: proposition(p)["q"],
-    "theta": lambda p: proposition(p)["theta"],
-    "W_i_norm": row_sum(0, 0),
-    "W_f_norm": row_sum(1, 1),
-    "W_z_norm": row_sum(2, 1),
-    "W_o_norm": row_sum(3, 3),
-    "W_r_norm": row_sum(0, 0),
-    "W_n_norm": row_sum(2, 2),
+    "decay_high": lambda p: largest_modulus(p.decays),
+    "decay_low": lambda p: least_value(p.decays),
+    "i_bar": largest_gate(0, Columns.sigmoid),
+    "f_bar": largest_gate(1, Columns.sigmoid),
+    "o_bar": largest_gate(3, Columns.sigmoid),
+    "r_bar": largest_gate(0, Columns.sigmoid),
+    "z_bar": largest_z,
+    "z_low": lambda p: least_value(column_values(p.gates[1].sigmoid())),
+    "B_c": lambda p: largest_modulus([arb(a) for a in p.s[: -p.n]]),
+    "tau": lambda p: largest_modulus([arb(a) for a in p.s[: -p.n]]).tanh(),
+    "h_bar": lambda p: largest_modulus([arb(a) for a in p.s[-p.n :]]),
+    "nu_bar": lambda p: largest_modulus(p.candidate(p.s[-p.n :])),
+    "kappa": candidate_lipschitz,
+    "a": lambda p: proposition_constants(p)["a"],
+    "q": lambda p: proposition_constants(p)["q"],
+    "theta": lambda p: proposition_constants(p)["theta"],
+    "W_i_norm": gate_row_sum(0, 0),
+    "W_f_norm": gate_row_sum(1, 1),
+    "W_z_norm": gate_row_sum(2, 1),
+    "W_o_norm": gate_row_sum(3, 3),
+    "W_r_norm": gate_row_sum(0, 0),
+    "W_n_norm": gate_row_sum(2, 2),
 }
-BELOW = ("z_low", "leak_low", "gap", "eps")  # what bounds from below
+LOWER_BOUNDS = ("z_low", "leak_low", "gap", "eps")  # what bounds from below
 
 
-def shares(p: Point) -> dict[str, tuple[Seen, float]]:
+def recomputed_constants(p: ModelPoint) -> dict[str, tuple[RecomputedValue, float]]:
     """Pair each printed constant, by name, with its value at the point: (value, printed)."""
-    told = p.certificate
-    found = {
-        name: (SHARES[name](p), value)
-        for name, value in told.constants.items()
-        if name in SHARES and value < float("inf")
+    certificate = p.certificate
+    pairs = {
+        name: (RECOMPUTATIONS[name](p), value)
+        for name, value in certificate.constants.items()
+        if name in RECOMPUTATIONS and value < float("inf")
     }
-    found |= {"n": (fmpq(p.n), told.n), "d": (fmpq(len(p.x)), told.d)}
-    found |= p.once(of_readout)
-    found["input_bound"] = root([arb(a) for a in p.x]), told.input_bound
-    found |= of_boxes(p)
-    if told.inputs is not None:
-        found |= of_inputs(p, told.inputs)
-    if told.training is not None:
-        found |= p.once(of_training)
-    if p.attacked is not None:
-        found |= of_attack(p, p.attacked)
+    pairs |= {"n": (fmpq(p.n), certificate.n), "d": (fmpq(len(p.x)), certificate.d)}
+    pairs |= p.cached(recomputed_readout)
+    pairs["input_bound"] = euclidean_norm([arb(a) for a in p.x]), certificate.input_bound
+    pairs |= recomputed_boxes(p)
+    if certificate.inputs is not None:
+        pairs |= recomputed_inputs(p, certificate.inputs)
+    if certificate.training is not None:
+        pairs |= p.cached(recomputed_training)
+    if p.attack is not None:
+        pairs |= recomputed_and_printed(p, p.attack)
     if p.unitary is not None:
         named = p.unitary.certificate["constants"]
-        found |= {f"unitary {n}": (SHARES[n](p), named[n]) for n in ("W_norm", "U_norm")}
+        pairs |= {f"unitary {n}": (RECOMPUTATIONS[n](p), named[n]) for n in ("W_norm", "U_norm")}
         rows = fmpq(len(p.unitary.weights["weight_hh_l0"]))
-        found["unitary states"] = rows, p.unitary.certificate["states"]
-    if told.cell.startswith(PREFIX):
-        for l, row in enumerate(told.weights or ()):
+        pairs["unitary states"] = rows, p.unitary.certificate["states"]
+    if certificate.cell.startswith(PREFIX):
+        for l, row in enumerate(certificate.weights or ()):
             assert isinstance(row, tuple)
-            found[f"t_l{l}"] = rational(row[0]), told.constants[f"t_l{l}"]
-            found[f"mu_l{l}"] = p.coupled(l), told.constants[f"mu_l{l}"]
-    return found
+            pairs[f"t_l{l}"] = rational(row[0]), certificate.constants[f"t_l{l}"]
+            pairs[f"mu_l{l}"] = p.layer_coupling(l), certificate.constants[f"mu_l{l}"]
+    return pairs
 
 
-def of_boxes(p: Point) -> dict[str, tuple[Seen, float]]:
+def recomputed_boxes(p: ModelPoint) -> dict[str, tuple[RecomputedValue, float]]:
     """How far a run from zero under one input comes in the boxes that are printed of the states."""
     layers = p.certificate.proof.get("layers") or [p.certificate.proof]
     if len(layers) != len(p.widths):  # of a layer alone the boxes of the stack are not printed
         return {}
     widths = zip(layers, p.widths, strict=True)
-    sides = [side for one, width in widths for side in one.get("box") or [None] * width]
-    s = most = [arb(0)] * len(sides)
-    for _ in range(RUN):
+    half_widths = [
+        half_width for layer, width in widths for half_width in layer.get("box") or [None] * width
+    ]
+    s = largest_reached = [arb(0)] * len(half_widths)
+    for _ in range(RUN_STEPS):
         s = p.step(s)
-        most = [largest([a, b]) for a, b in zip(s, most, strict=True)]
-    pairs = enumerate(zip(most, sides, strict=True))
-    return {f"box {j}": (seen, side) for j, (seen, side) in pairs if side is not None}
+        largest_reached = [largest_modulus([a, b]) for a, b in zip(s, largest_reached, strict=True)]
+    pairs = enumerate(zip(largest_reached, half_widths, strict=True))
+    return {
+        f"box {j}": (reached, half_width)
+        for j, (reached, half_width) in pairs
+        if half_width is not None
+    }
 
 
-def of_readout(p: Point) -> dict[str, tuple[Seen, float]]:
+def recomputed_readout(p: ModelPoint) -> dict[str, tuple[RecomputedValue, float]]:
     """The norm and the size that are printed of a readout."""
     C = p.loss.C[0]
-    told = Readout("C", C).to_json()
-    return {"readout": (Norm(C), told["norm"]), "outputs": (fmpq(len(C)), told["outputs"])}
+    printed = Readout("C", C).to_json()
+    return {
+        "readout": (MatrixNorm(C), printed["norm"]),
+        "outputs": (fmpq(len(C)), printed["outputs"]),
+    }
 
 
-def below(name: str) -> bool:
+def is_lower_bound(name: str) -> bool:
     """True if the printed number of this name is a lower bound."""
-    return name.partition(" ")[0] in BELOW
+    return name.partition(" ")[0] in LOWER_BOUNDS
 
 
-def of_inputs(p: Point, inputs: InputSet) -> dict[str, tuple[Seen, float]]:
+def recomputed_inputs(p: ModelPoint, inputs: InputSet) -> dict[str, tuple[RecomputedValue, float]]:
     """How far an input is from the middle of its box over how far an end is, channel by channel;
     and how many rows differ."""
-    found: dict[str, tuple[Seen, float]] = {}
+    pairs: dict[str, tuple[RecomputedValue, float]] = {}
     if inputs.rows is not None:
-        found["inputs rows"] = fmpq(len(set(map(tuple, inputs.rows.tolist())))), len(inputs.rows)
+        pairs["inputs rows"] = fmpq(len(set(map(tuple, inputs.rows.tolist())))), len(inputs.rows)
     ends = zip(p.x, inputs.low.tolist(), inputs.high.tolist(), strict=True)
     for j, (x, low, high) in enumerate(ends):
         middle = (rational(low) + rational(high)) / 2
-        half, off = rational(high) - middle, abs(rational(x) - middle)
-        used = off / half if half != 0 else fmpq(0) if off == 0 else fmpq(2)
-        found[f"inputs {j}"] = used, 1.0
-    return found
+        radius, deviation = rational(high) - middle, abs(rational(x) - middle)
+        share_of_radius = (
+            deviation / radius if radius != 0 else fmpq(0) if deviation == 0 else fmpq(2)
+        )
+        pairs[f"inputs {j}"] = share_of_radius, 1.0
+    return pairs
 
 
-def of_training(p: Point) -> dict[str, tuple[Seen, float]]:
+def recomputed_training(p: ModelPoint) -> dict[str, tuple[RecomputedValue, float]]:
     """The readout, the target of a squared loss, and the weights that training goes on among."""
     training = p.certificate.training
     assert training is not None
     task = training.task
-    found: dict[str, tuple[Seen, float]] = {"readout_norm": (Norm(p.loss.C[0]), task.readout)}
+    pairs: dict[str, tuple[RecomputedValue, float]] = {
+        "readout_norm": (MatrixNorm(p.loss.C[0]), task.readout)
+    }
     if isinstance(p.loss, Squared):
-        found["target_bound"] = of_rows(p.loss.y[0]), training.target
+        pairs["target_bound"] = frobenius_norm(p.loss.y[0]), training.target
     for name, size in training.constants.radii.items():
         part = p.weights[name]
-        found[name] = p.norm(name) if name == "weight_hh" else of_rows(part), size
-    return {name: told for name, told in found.items() if told[1] < float("inf")}
+        pairs[name] = p.weight_norm(name) if name == "weight_hh" else frobenius_norm(part), size
+    return {name: pair for name, pair in pairs.items() if pair[1] < float("inf")}
 
 
-def of_rows(part: Tensor) -> Secant:
-    """The root of all squares."""
-    return Secant(arb_mat([[arb(a) for a in part.flatten().tolist()]]))
+def frobenius_norm(part: Tensor) -> ScaledNorm:
+    """‖A‖_F of a tensor, as a norm of one row."""
+    return ScaledNorm(arb_mat([[arb(a) for a in part.flatten().tolist()]]))
 
 
-def share(name: str, seen: Seen, told: float) -> arb:
-    """Seen over told, or the other way round; 0 where nothing is seen."""
-    size = seen.ball if isinstance(seen, Norm | Secant) else arb(seen)
+def used_share(name: str, recomputed: RecomputedValue, printed: float) -> arb:
+    """recomputed/printed, or printed/recomputed for lower bounds; 0 if recomputed is 0."""
+    size = recomputed.ball if isinstance(recomputed, MatrixNorm | ScaledNorm) else arb(recomputed)
     if size.is_zero():
         return arb(0)
     if not size.is_finite():
         return size
-    return arb(told) / size if below(name) else size / arb(told)
+    return arb(printed) / size if is_lower_bound(name) else size / arb(printed)
 
 
-def at_most(name: str, seen: Seen, told: float, bound: fmpq) -> bool | None:
-    """True if the share (see `share`) is ≤ bound, False if not; None if the balls are too wide."""
-    limit = bound * rational(told)
-    if isinstance(seen, Norm):
-        return rational_norm_at_most(seen.matrix, limit)
-    if isinstance(seen, Secant):
-        return seen.at_most(limit)
-    if isinstance(seen, fmpq):
-        return bool(rational(told) <= bound * seen if below(name) else seen <= limit)
-    low, high = (arb(rational(told)), arb(bound) * seen) if below(name) else (seen, arb(limit))
+def is_share_at_most(
+    name: str, recomputed: RecomputedValue, printed: float, bound: fmpq
+) -> bool | None:
+    """True if the share (see `used_share`) is ≤ bound, False if not; None if the balls are too
+    wide."""
+    limit = bound * rational(printed)
+    if isinstance(recomputed, MatrixNorm):
+        return rational_norm_at_most(recomputed.matrix, limit)
+    if isinstance(recomputed, ScaledNorm):
+        return recomputed.is_at_most(limit)
+    if isinstance(recomputed, fmpq):
+        return bool(
+            rational(printed) <= bound * recomputed if is_lower_bound(name) else recomputed <= limit
+        )
+    low, high = (
+        (arb(rational(printed)), arb(bound) * recomputed)
+        if is_lower_bound(name)
+        else (recomputed, arb(limit))
+    )
     return True if low <= high else False if low > high else None

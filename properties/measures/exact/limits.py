@@ -6,78 +6,81 @@ from typing import Any
 
 from flint import arb, ctx, fmpq
 
-from rnnbounds.properties.measures.exact.rooted import (
-    BLANK,
+from rnnbounds.properties.measures.exact.paths import (
     PRECISION,
-    alone,
-    counted,
-    each_pair,
-    in_rationals,
-    of,
-    rooted,
+    UNKNOWN_ENDS,
+    count_path,
+    enclose_each_pair,
+    for_members,
+    is_exact,
+    only_member,
+    root_path,
 )
 from rnnbounds.properties.measures.measure import Opaque
 from rnnbounds.properties.measures.readings.balls import BallPair
 from rnnbounds.properties.read.numbers.sizes import Ends, float_ends
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.limits.candidates import Candidate
+from rnnbounds.properties.systems.limits.candidates import UnitaryCandidate
 from rnnbounds.properties.systems.limits.planted import Planted
 from rnnbounds.properties.systems.limits.sigmoid_pairs import SigmoidPair
 
 
-def gap_ends(member: Any, s: int) -> Ends:
+def sigmoid_gap_ends(member: Any, s: int) -> Ends:
     """The sigmoid networks' gap: at least what probes see, at most what any input can do."""
     if not isinstance(member, SigmoidPair):
-        return BLANK
+        return UNKNOWN_ENDS
     with ctx.workprec(PRECISION):
-        (low, seen), (_, most) = float_ends(member.gap), float_ends(member.most())
-    return low, max(seen, most)
+        (low, probe_high), (_, cap) = float_ends(member.probe_gap), float_ends(member.gap_bound())
+    return low, max(probe_high, cap)
 
 
-def gap_ball(pair: BallPair, k: int) -> arb:
+def sigmoid_gap_ball(pair: BallPair, k: int) -> arb:
     """Enclose the sigmoid networks' gap in a ball of the current precision; else NaN."""
-    member = alone(pair.batch)
+    member = only_member(pair.batch)
     if not isinstance(member, SigmoidPair):
         return arb("nan")
-    return member.ball_gap().union(member.most())
+    return member.ball_gap().union(member.gap_bound())
 
 
-def gap_square(batch: Batch, k: int) -> fmpq | None:
-    """Its square, where both networks are shown to be the same map."""
-    member = alone(batch)
-    return fmpq(0) if isinstance(member, SigmoidPair) and member.equal else None
+def sigmoid_gap_square(batch: Batch, k: int) -> fmpq | None:
+    """0 if both sigmoid networks are proved to be the same map, else None."""
+    member = only_member(batch)
+    return fmpq(0) if isinstance(member, SigmoidPair) and member.is_equal else None
 
 
 def rank_ends(member: Any, s: int) -> Ends:
     """Between the minor that is found and the classes of units, which are the same functions."""
     if not isinstance(member, Planted):
-        return BLANK
+        return UNKNOWN_ENDS
     return float(member.least_rank), float(member.sign_classes)
 
 
 def rank_ball(pair: BallPair, k: int) -> arb:
     """Enclose the rank of the units between `rank_ends` in a ball; NaN if these are unknown."""
-    low, high = rank_ends(alone(pair.batch), 0)
+    low, high = rank_ends(only_member(pair.batch), 0)
     return arb(low).union(arb(high)) if low <= high else arb("nan")
 
 
-CELL = "the cell of activity patterns is searched for"
-MAPS = "it counts functions of the inputs that are equal, or their rank"
+SEARCH_REASON = "the cell of activity patterns is searched for"
+COUNT_REASON = "it counts functions of the inputs that are equal, or their rank"
 
 FAST = (
-    rooted("separation", of(Candidate, lambda member, s: member.separation_square), CELL),
-    counted("active", Candidate, lambda member: member.active, CELL),
-    counted("pattern_constant", Candidate, lambda member: member.pattern_constant, CELL),
+    root_path("separation", for_members(UnitaryCandidate, lambda member,
+    s: member.separation_square), SEARCH_REASON),
+    count_path("active", UnitaryCandidate, lambda member: member.active_count, SEARCH_REASON),
+    count_path("pattern_constant", UnitaryCandidate, lambda member: member.pattern_constant,
+    SEARCH_REASON),
     Opaque(
-        "sigmoid_gap", in_rationals, None, each_pair(gap_ends), gap_ball, gap_square,
+        "sigmoid_gap", is_exact, None, enclose_each_pair(sigmoid_gap_ends), sigmoid_gap_ball,
+        sigmoid_gap_square,
         reason="it is of all inputs of an interval, which probes see from below",
     ),
     Opaque(
-        "sample_rank", in_rationals, None, each_pair(rank_ends), rank_ball, reason=MAPS
+        "sample_rank", is_exact, None, enclose_each_pair(rank_ends), rank_ball, reason=COUNT_REASON
     ),
-    counted("sign_classes", Planted, lambda member: member.sign_classes, MAPS),
-    counted("equal_classes", Planted, lambda member: member.equal_classes, MAPS),
-    counted("unit_count", Planted, lambda member: member.unit_count, MAPS),
-    counted("analytic_rank", Planted, lambda member: member.analytic[0], MAPS),
-    counted("analytic_classes", Planted, lambda member: member.analytic[1], MAPS),
+    count_path("sign_classes", Planted, lambda member: member.sign_classes, COUNT_REASON),
+    count_path("equal_classes", Planted, lambda member: member.equal_classes, COUNT_REASON),
+    count_path("unit_count", Planted, lambda member: member.unit_count, COUNT_REASON),
+    count_path("analytic_rank", Planted, lambda member: member.analytic[0], COUNT_REASON),
+    count_path("analytic_classes", Planted, lambda member: member.analytic[1], COUNT_REASON),
 )  # fmt: skip

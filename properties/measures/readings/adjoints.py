@@ -31,15 +31,15 @@ Vector = list[Number]
 
 
 @dataclass(frozen=True)
-class Arithmetic:
+class PairArithmetic:
     """Arithmetic of one pair's gradients: numbers, matrices, ρ, ρ′ and ∇p."""
 
     number: Callable[[float], Number]
     matrix: Callable[[list[list[Number]]], Matrix]
     rho: Callable[[Number], Number]
     slope: Callable[[Number], Number]
-    gradient: Callable[[Vector], Vector]
-    linear: bool = False
+    loss_gradient: Callable[[Vector], Vector]
+    is_linear: bool = False
 
     def rows(self, values: Sequence[Sequence[float]]) -> Matrix:
         """The matrix of these floats, exactly."""
@@ -51,49 +51,52 @@ class Arithmetic:
 
 
 @dataclass(frozen=True)
-class Cell:
+class CellWeights:
     """W (n, n), U (n, d), b (n, 1) in one arithmetic."""
 
     W: Matrix
     U: Matrix
     b: Matrix
 
-    def minus(self, other: Cell) -> Cell:
+    def subtract(self, other: CellWeights) -> CellWeights:
         """The difference of two weights."""
-        return Cell(self.W - other.W, self.U - other.U, self.b - other.b)
+        return CellWeights(self.W - other.W, self.U - other.U, self.b - other.b)
 
 
-def flat(matrix: Matrix) -> Vector:
+def matrix_entries(matrix: Matrix) -> Vector:
     """The entries of a matrix, row by row."""
     found: Vector = matrix.entries()
     return found
 
 
-def vanishes(values: Vector) -> bool:
+def is_zero(values: Vector) -> bool:
     """True if all entries are exactly 0."""
     return all(v == 0 for v in values)
 
 
-def change(f: Callable[[Number], Number], values: Vector, at: Vector, shift: Vector) -> Vector:
+def function_change(
+    f: Callable[[Number], Number], values: Vector, points: Vector, shift: Vector
+) -> Vector:
     """f(a) − f(a − s) entry by entry for values f(a), exactly 0 where s is."""
     return [
-        0 * s if s == 0 else value - f(a - s) for value, a, s in zip(values, at, shift, strict=True)
+        0 * s if s == 0 else value - f(a - s)
+        for value, a, s in zip(values, points, shift, strict=True)
     ]
 
 
-def hadamard(one: Vector, two: Vector) -> Vector:
+def hadamard(first: Vector, second: Vector) -> Vector:
     """The products, entry by entry."""
-    return [v * w for v, w in zip(one, two, strict=True)]
+    return [v * w for v, w in zip(first, second, strict=True)]
 
 
-def plus(one: Vector, two: Vector) -> Vector:
-    """The sum."""
-    return [v + w for v, w in zip(one, two, strict=True)]
+def add(first: Vector, second: Vector) -> Vector:
+    """u + v, entry by entry."""
+    return [v + w for v, w in zip(first, second, strict=True)]
 
 
-def minus(one: Vector, two: Vector) -> Vector:
-    """The difference."""
-    return [v - w for v, w in zip(one, two, strict=True)]
+def subtract(first: Vector, second: Vector) -> Vector:
+    """u − v, entry by entry."""
+    return [v - w for v, w in zip(first, second, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,7 @@ class Adjoints:
 
 
 @dataclass(frozen=True)
-class Drift:
+class StateDrift:
     """How another run differs from the full one, from its start as far as one asked.
 
     Differences of states h_start … h_end, of pre-activations a_{start+1} … a_end, of what trained
@@ -114,49 +117,51 @@ class Drift:
     """
 
     start: int
-    deltas: list[Matrix]
-    shifts: list[Vector]
-    seen: list[Vector]
-    moved: Cell | None
+    state_gaps: list[Matrix]
+    preactivation_gaps: list[Vector]
+    feature_gaps: list[Vector]
+    weight_gap: CellWeights | None
 
     @property
     def end(self) -> int:
         """The time of the last state."""
-        return self.start + len(self.shifts)
+        return self.start + len(self.preactivation_gaps)
 
     @property
     def last(self) -> Matrix:
         """The difference of the last states."""
-        return self.deltas[-1]
+        return self.state_gaps[-1]
 
-    def upto(self, end: int) -> Drift:
+    def truncate(self, end: int) -> StateDrift:
         """As far as an earlier end."""
         steps = end - self.start
-        shifts, seen = self.shifts[:steps], self.seen[:steps]
-        return Drift(self.start, self.deltas[: steps + 1], shifts, seen, self.moved)
+        shifts, seen = self.preactivation_gaps[:steps], self.feature_gaps[:steps]
+        return StateDrift(self.start, self.state_gaps[: steps + 1], shifts, seen, self.weight_gap)
 
 
 @dataclass(frozen=True)
-class Run:
+class FullRun:
     """The full run of one cell on the inputs, each (d, 1)."""
 
-    arithmetic: Arithmetic
-    cell: Cell
+    arithmetic: PairArithmetic
+    cell: CellWeights
     inputs: Sequence[Matrix]
     trained: str
-    known: dict[int, Adjoints] = field(default_factory=dict, compare=False, repr=False)
-    later: dict[int, Drift] = field(default_factory=dict, compare=False, repr=False)
-    over: list[list[Vector]] = field(default_factory=list, compare=False, repr=False)
+    adjoint_cache: dict[int, Adjoints] = field(default_factory=dict, compare=False, repr=False)
+    drift_cache: dict[int, StateDrift] = field(default_factory=dict, compare=False, repr=False)
+    omitted_cache: list[list[Vector]] = field(default_factory=list, compare=False, repr=False)
 
     @cached_property
     def path(self) -> tuple[list[Matrix], list[Vector]]:
         """States h_0 … h_T, and pre-activations a_1 … a_T."""
         n, rho = self.cell.b.nrows(), self.arithmetic.rho
-        states, before = [self.arithmetic.column([0.0] * n)], []
+        states, preactivations = [self.arithmetic.column([0.0] * n)], []
         for x in self.inputs:
-            before.append(flat(self.cell.W * states[-1] + self.cell.U * x + self.cell.b))
-            states.append(self.arithmetic.matrix([[rho(a)] for a in before[-1]]))
-        return states, before
+            preactivations.append(
+                matrix_entries(self.cell.W * states[-1] + self.cell.U * x + self.cell.b)
+            )
+            states.append(self.arithmetic.matrix([[rho(a)] for a in preactivations[-1]]))
+        return states, preactivations
 
     @cached_property
     def slopes(self) -> list[Vector]:
@@ -164,135 +169,174 @@ class Run:
         return [[self.arithmetic.slope(a) for a in at] for at in self.path[1]]
 
     @cached_property
-    def seen(self) -> list[Vector]:
+    def features(self) -> list[Vector]:
         """f_1 … f_T, the trained parts of [h_{t−1} x_t 1]."""
         one, states = self.arithmetic.number(1.0), self.path[0]
-        return [self.columns(h, x, one) for h, x in zip(states, self.inputs, strict=False)]
+        return [self.trained_features(h, x, one) for h, x in zip(states, self.inputs, strict=False)]
 
-    def columns(self, h: Matrix, x: Matrix, one: Number) -> Vector:
+    def trained_features(self, h: Matrix, x: Matrix, one: Number) -> Vector:
         """[h x 1], but for what is not trained."""
-        parts = {"W": flat(h), "U": flat(x), "b": [one]}
+        parts = {"W": matrix_entries(h), "U": matrix_entries(x), "b": [one]}
         return [v for name, part in parts.items() if name in self.trained for v in part]
 
-    def through(self, t: int, g: Vector) -> Vector:
+    def times_slopes(self, t: int, g: Vector) -> Vector:
         """ρ′(a_{t+1}) ∘ g."""
-        return g if self.arithmetic.linear else hadamard(self.slopes[t], g)
+        return g if self.arithmetic.is_linear else hadamard(self.slopes[t], g)
 
-    def back(self, q: Vector, W: Matrix = None) -> Vector:
+    def times_transpose(self, q: Vector, W: Matrix = None) -> Vector:
         """Wᵀ q, of the cell's W or another."""
         matrix = (self.cell.W if W is None else W).transpose()
-        return flat(matrix * self.arithmetic.matrix([[v] for v in q]))
+        return matrix_entries(matrix * self.arithmetic.matrix([[v] for v in q]))
 
     def adjoints(self, end: int, steps: int) -> Adjoints:
-        """Those of p(h_end), so many steps back, made once."""
-        if end not in self.known:
-            self.known[end] = Adjoints([self.arithmetic.gradient(flat(self.path[0][end]))])
-        found = self.known[end]
+        """Adjoints of p(h_end) over at least `steps` steps back, cached."""
+        if end not in self.adjoint_cache:
+            self.adjoint_cache[end] = Adjoints(
+                [self.arithmetic.loss_gradient(matrix_entries(self.path[0][end]))]
+            )
+        found = self.adjoint_cache[end]
         for lag in range(len(found.q), steps):
-            found.q.append(self.through(end - 1 - lag, found.g[-1]))
-            found.g.append(self.back(found.q[-1]))
+            found.q.append(self.times_slopes(end - 1 - lag, found.g[-1]))
+            found.g.append(self.times_transpose(found.q[-1]))
         return found
 
     @cached_property
-    def terms(self) -> list[tuple[Vector, Vector]]:
+    def gradient_terms(self) -> list[tuple[Vector, Vector]]:
         """(q_t, f_t) for t = 1, …, T."""
         T = len(self.inputs)
-        return list(zip(self.adjoints(T, T).q[::-1], self.seen, strict=True))
+        return list(zip(self.adjoints(T, T).q[::-1], self.features, strict=True))
 
     def gradient(self) -> Matrix:
         """∇p_T itself, (n, m)."""
-        return self.summed(self.terms)
+        return self.sum_terms(self.gradient_terms)
 
     @cached_property
-    def sums(self) -> list[Matrix]:
+    def cumulative_gradients(self) -> list[Matrix]:
         """Σ q_t f_tᵀ over t ≤ 0, 1, …, T, (n, m) each: what these steps add to ∇p_T."""
-        each = (self.summed([term]) for term in self.terms)
-        return list(accumulate(each, initial=self.summed([])))
+        contributions = (self.sum_terms([term]) for term in self.gradient_terms)
+        return list(accumulate(contributions, initial=self.sum_terms([])))
 
-    def against(self, start: int, moved: Cell | None = None) -> Matrix:
-        """∇p_T minus that of another run, which is zero up to time ``start``. ``moved`` is this
-        cell minus the other run's, nothing where that is the same."""
-        return self.sums[start] + self.since(self.drift(start, moved))
+    def gradient_gap(self, start: int, weight_gap: CellWeights | None = None) -> Matrix:
+        """∇p_T minus that of another run, which is zero up to time ``start``. ``weight_gap`` is
+        this cell minus the other run's, nothing where that is the same."""
+        return self.cumulative_gradients[start] + self.drift_contribution(
+            self.state_drift(start, weight_gap)
+        )
 
-    def each_against(self, k: int) -> Matrix:
+    def gradient_gap_sum(self, k: int) -> Matrix:
         """Σ_t ∇p_t minus that of the runs on the last k inputs before each t = 1, …, T."""
-        terms = list(zip(self.left_out(k), self.seen, strict=False))
+        terms = list(zip(self.omitted_adjoints(k), self.features, strict=False))
         for end in range(k + 1, len(self.inputs) + 1):
-            terms += self.added(self.drift(end - k, end=end))
-        return self.summed(terms)
+            terms += self.drift_terms(self.state_drift(end - k, end=end))
+        return self.sum_terms(terms)
 
-    def left_out(self, k: int) -> list[Vector]:
+    def omitted_adjoints(self, k: int) -> list[Vector]:
         """The adjoints of Σ p(h_s) over s ≥ t + k by a_t, for t = 1, …, T − k, made once."""
-        if not self.over:
-            each = list[Vector]()
+        if not self.omitted_cache:
+            adjoints = list[Vector]()
             for t in range(len(self.inputs) - 1, -1, -1):
                 g = self.adjoints(t + 1, 0).g[0]
-                each.append(self.through(t, plus(g, self.back(each[-1])) if each else g))
-            self.over.append(each[::-1])
-        while len(self.over) <= k:
-            later = self.over[-1][1:]
-            self.over.append([self.through(t, self.back(q)) for t, q in enumerate(later)])
-        return self.over[k]
+                adjoints.append(
+                    self.times_slopes(
+                        t, add(g, self.times_transpose(adjoints[-1])) if adjoints else g
+                    )
+                )
+            self.omitted_cache.append(adjoints[::-1])
+        while len(self.omitted_cache) <= k:
+            previous = self.omitted_cache[-1][1:]
+            self.omitted_cache.append(
+                [self.times_slopes(t, self.times_transpose(q)) for t, q in enumerate(previous)]
+            )
+        return self.omitted_cache[k]
 
-    def drift(self, start: int, moved: Cell | None = None, end: int | None = None) -> Drift:
+    def state_drift(
+        self, start: int, weight_gap: CellWeights | None = None, end: int | None = None
+    ) -> StateDrift:
         """How the states drift apart; of the same weights made once, as far as one asks."""
-        (states, before), made = self.path, self.arithmetic
-        still, zero = 0 * self.inputs[0], made.number(0.0)
-        found = Drift(start, [states[start]], [], [], moved)
-        if moved is None:
-            found = self.later.setdefault(start, found)
+        (states, preactivations), arithmetic = self.path, self.arithmetic
+        zero_input, zero = 0 * self.inputs[0], arithmetic.number(0.0)
+        found = StateDrift(start, [states[start]], [], [], weight_gap)
+        if weight_gap is None:
+            found = self.drift_cache.setdefault(start, found)
         end = len(self.inputs) if end is None else end
         for t in range(found.end, end):
             after = shift = self.cell.W * found.last
-            if moved is not None:
-                other = states[t] - found.last
-                after = shift = shift + moved.W * other + moved.U * self.inputs[t] + moved.b
-            if not made.linear:
-                gap = change(made.rho, flat(states[t + 1]), before[t], flat(shift))
-                after = made.matrix([[v] for v in gap])
-            found.seen.append(self.columns(found.last, still, zero))
-            found.shifts.append(flat(shift))
-            found.deltas.append(after)
-        return found.upto(end)
+            if weight_gap is not None:
+                other_state = states[t] - found.last
+                after = shift = (
+                    shift
+                    + weight_gap.W * other_state
+                    + weight_gap.U * self.inputs[t]
+                    + weight_gap.b
+                )
+            if not arithmetic.is_linear:
+                gap = function_change(
+                    arithmetic.rho,
+                    matrix_entries(states[t + 1]),
+                    preactivations[t],
+                    matrix_entries(shift),
+                )
+                after = arithmetic.matrix([[v] for v in gap])
+            found.feature_gaps.append(self.trained_features(found.last, zero_input, zero))
+            found.preactivation_gaps.append(matrix_entries(shift))
+            found.state_gaps.append(after)
+        return found.truncate(end)
 
-    def since(self, drift: Drift) -> Matrix:
+    def drift_contribution(self, drift: StateDrift) -> Matrix:
         """Sum a drift's contributions to the difference of the two gradients, (n, m)."""
-        return self.summed(self.added(drift))
+        return self.sum_terms(self.drift_terms(drift))
 
-    def added(self, drift: Drift) -> list[tuple[Vector, Vector]]:
-        """The terms (q, f) of that sum."""
-        (states, before), made, start, end = self.path, self.arithmetic, drift.start, drift.end
-        moved, full = drift.moved, self.adjoints(end, 0)
-        if moved is None and vanishes(flat(drift.deltas[0])):  # the runs are the same
+    def drift_terms(self, drift: StateDrift) -> list[tuple[Vector, Vector]]:
+        """The terms (q, f) whose sum is `drift_contribution`."""
+        (states, preactivations), arithmetic, start, end = (
+            self.path,
+            self.arithmetic,
+            drift.start,
+            drift.end,
+        )
+        weight_gap, full_adjoints = drift.weight_gap, self.adjoints(end, 0)
+        if weight_gap is None and is_zero(
+            matrix_entries(drift.state_gaps[0])
+        ):  # the runs are the same
             return []
-        dg = [0 * v for v in full.g[0]]
-        if not vanishes(flat(drift.last)):
-            dg = minus(full.g[0], made.gradient(flat(states[end] - drift.last)))
-        same = made.linear and moved is None and vanishes(dg)  # the adjoints are
-        if same and "W" not in self.trained:
+        dg = [0 * v for v in full_adjoints.g[0]]
+        if not is_zero(matrix_entries(drift.last)):
+            dg = subtract(
+                full_adjoints.g[0],
+                arithmetic.loss_gradient(matrix_entries(states[end] - drift.last)),
+            )
+        is_same_adjoint = (
+            arithmetic.is_linear and weight_gap is None and is_zero(dg)
+        )  # the adjoints are
+        if is_same_adjoint and "W" not in self.trained:
             return []
-        full = self.adjoints(end, end - start)
-        if same:
-            return list(zip(full.q, drift.seen[::-1], strict=False))
+        full_adjoints = self.adjoints(end, end - start)
+        if is_same_adjoint:
+            return list(zip(full_adjoints.q, drift.feature_gaps[::-1], strict=False))
         terms = list[tuple[Vector, Vector]]()
         for lag, t in enumerate(range(end - 1, start - 1, -1)):
             dq = dg
-            if not made.linear:
-                bent = change(made.slope, self.slopes[t], before[t], drift.shifts[t - start])
-                each = zip(self.slopes[t], bent, full.g[lag], dg, strict=True)
-                dq = [c * g + (s - c) * d for s, c, g, d in each]
-            other = minus(full.q[lag], dq)
-            terms += [(dq, self.seen[t]), (other, drift.seen[t - start])]
-            dg = self.back(dq)
-            if moved is not None:
-                dg = plus(dg, self.back(other, moved.W))
+            if not arithmetic.is_linear:
+                slope_gaps = function_change(
+                    arithmetic.slope,
+                    self.slopes[t],
+                    preactivations[t],
+                    drift.preactivation_gaps[t - start],
+                )
+                zipped = zip(self.slopes[t], slope_gaps, full_adjoints.g[lag], dg, strict=True)
+                dq = [c * g + (s - c) * d for s, c, g, d in zipped]
+            other_adjoint = subtract(full_adjoints.q[lag], dq)
+            terms += [(dq, self.features[t]), (other_adjoint, drift.feature_gaps[t - start])]
+            dg = self.times_transpose(dq)
+            if weight_gap is not None:
+                dg = add(dg, self.times_transpose(other_adjoint, weight_gap.W))
         return terms
 
-    def summed(self, terms: Sequence[tuple[Vector, Vector]]) -> Matrix:
+    def sum_terms(self, terms: Sequence[tuple[Vector, Vector]]) -> Matrix:
         """Σ q fᵀ over the terms (q, f), in one product."""
         if not terms:
             h, x = 0 * self.path[0][0], 0 * self.inputs[0]
-            zero = self.columns(h, x, self.arithmetic.number(0.0))
+            zero = self.trained_features(h, x, self.arithmetic.number(0.0))
             return self.arithmetic.matrix([zero] * self.cell.b.nrows())
         q, f = (self.arithmetic.matrix(list(part)) for part in zip(*terms, strict=True))
         return q.transpose() * f

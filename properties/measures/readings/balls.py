@@ -11,7 +11,7 @@ from flint import arb, arb_mat
 from rnnbounds.properties.systems.batch import Batch
 
 
-def matrix_of(tensor: torch.Tensor) -> arb_mat:
+def ball_matrix(tensor: torch.Tensor) -> arb_mat:
     """The floats of an (r, c) tensor, exactly."""
     return arb_mat([[arb(v) for v in row] for row in tensor.tolist()])
 

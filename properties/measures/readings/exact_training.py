@@ -13,110 +13,115 @@ import numpy as np
 from flint import arb, arb_mat, fmpq
 
 from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm
-from rnnbounds.properties.measures.readings.adjoints import Cell, Run, flat, vanishes
-from rnnbounds.properties.measures.readings.balls import BallPair, matrix_of
+from rnnbounds.properties.measures.readings.adjoints import (
+    CellWeights,
+    FullRun,
+    is_zero,
+    matrix_entries,
+)
+from rnnbounds.properties.measures.readings.balls import BallPair, ball_matrix
 from rnnbounds.properties.measures.readings.gradients import ball_run
-from rnnbounds.properties.read.numbers.sizes import float_ends, length
+from rnnbounds.properties.read.numbers.sizes import euclidean_ball, float_ends
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.theory.numbers.interval import Interval
 
 
 @dataclass(frozen=True)
-class Projected:
+class ProjectedPart:
     """One weight part after a step: before projection, its norm, and its projection onto Ω."""
 
     proposed: arb_mat
-    size: arb
-    nearest: arb_mat
+    norm: arb
+    projection: arb_mat
 
 
 @dataclass(frozen=True)
-class Step:
+class DescentStep:
     """The full run at w_t, and what becomes of each trained part in the step from there."""
 
-    run: Run
+    run: FullRun
     rate: arb
-    parts: dict[str, Projected]
+    parts: dict[str, ProjectedPart]
 
 
-def full_descent(pair: BallPair) -> tuple[list[Step], Run]:
+def full_descent(pair: BallPair) -> tuple[list[DescentStep], FullRun]:
     """The descent of the full model, which is one for all windows, and the run at w_{N+1}."""
     if "descent" not in pair.cache:
-        batch, run, found = pair.batch, ball_run(pair), []
+        batch, run, steps = pair.batch, ball_run(pair), []
         alpha = arb(float(batch.step_size[0, 0, 0]))
         for t in range(1, batch.spec.steps + 1):
             rate = alpha / t if batch.spec.schedule == "inverse" else alpha
             weights, parts = vars(run.cell).copy(), {}
-            for name, step in columns_of(run, run.gradient()).items():
+            for name, step in split_gradient(run, run.gradient()).items():
                 proposed = weights[name] - rate * step
-                size = norm_of(name)(proposed)
-                scale = shrinking(size, float(getattr(batch.omega, name)[0]), proposed, name)
-                parts[name] = Projected(proposed, size, proposed * scale)
-                weights[name] = parts[name].nearest
-            found.append(Step(run, rate, parts))
-            run = Run(run.arithmetic, Cell(**weights), run.inputs, run.trained)
-        pair.cache["descent"] = found, run
-    descent: tuple[list[Step], Run] = pair.cache["descent"]
+                size = block_norm(name)(proposed)
+                scale = shrink_factor(size, float(getattr(batch.omega, name)[0]), proposed, name)
+                parts[name] = ProjectedPart(proposed, size, proposed * scale)
+                weights[name] = parts[name].projection
+            steps.append(DescentStep(run, rate, parts))
+            run = FullRun(run.arithmetic, CellWeights(**weights), run.inputs, run.trained)
+        pair.cache["descent"] = steps, run
+    descent: tuple[list[DescentStep], FullRun] = pair.cache["descent"]
     return descent
 
 
-def ball_descents(pair: BallPair, k: int) -> list[Cell]:
-    """By how much the weights ŵ_1 … ŵ_{N+1} of one window differ from the full ones, made once."""
+def cached_weight_gaps(pair: BallPair, k: int) -> list[CellWeights]:
+    """w_t − ŵ_t, t = 1 … N+1, of full and truncated weights at window k, cached."""
     key = f"descents at {k}"
     if key not in pair.cache:
-        pair.cache[key] = descended(pair, k)
-    found: list[Cell] = pair.cache[key]
-    return found
+        pair.cache[key] = weight_gaps(pair, k)
+    gaps: list[CellWeights] = pair.cache[key]
+    return gaps
 
 
-def descended(pair: BallPair, k: int) -> list[Cell]:
+def weight_gaps(pair: BallPair, k: int) -> list[CellWeights]:
     """The differences in balls; NaN after a projection that balls cannot follow."""
     batch, cell = pair.batch, ball_run(pair).cell
-    found = [Cell(0 * cell.W, 0 * cell.U, 0 * cell.b)]
+    gaps = [CellWeights(0 * cell.W, 0 * cell.U, 0 * cell.b)]
     for step in full_descent(pair)[0]:
-        difference = step.run.against(max(batch.spec.T - k, 0), found[-1])
-        moved = vars(found[-1]).copy()
-        for name, gap in columns_of(step.run, difference).items():
+        difference = step.run.gradient_gap(max(batch.spec.T - k, 0), gaps[-1])
+        moved_parts = vars(gaps[-1]).copy()
+        for name, gap in split_gradient(step.run, difference).items():
             radius = float(getattr(batch.omega, name)[0])
-            proposed = moved[name] - step.rate * gap
-            moved[name] = nearest_gap(step.parts[name], proposed, radius, name)
-        found.append(Cell(**moved))
-    return found
+            proposed = moved_parts[name] - step.rate * gap
+            moved_parts[name] = projected_gap(step.parts[name], proposed, radius, name)
+        gaps.append(CellWeights(**moved_parts))
+    return gaps
 
 
-def columns_of(run: Run, matrix: arb_mat) -> dict[str, arb_mat]:
+def split_gradient(run: FullRun, matrix: arb_mat) -> dict[str, arb_mat]:
     """The columns of each trained part of an (n, m) gradient."""
-    rows, at, found = matrix.tolist(), 0, {}
+    rows, at, parts = matrix.tolist(), 0, {}
     for name in run.trained:
         width = getattr(run.cell, name).ncols()
-        found[name] = arb_mat([row[at : at + width] for row in rows])
+        parts[name] = arb_mat([row[at : at + width] for row in rows])
         at += width
-    return found
+    return parts
 
 
-def norm_of(name: str) -> Callable[[arb_mat], arb]:
+def block_norm(name: str) -> Callable[[arb_mat], arb]:
     """The norm whose ball in Ω holds that part: ‖·‖₂ of W, ‖·‖_F of the others."""
-    return ball_norm if name == "W" else lambda A: length(flat(A))
+    return ball_norm if name == "W" else lambda A: euclidean_ball(matrix_entries(A))
 
 
-def shrinking(size: arb, radius: float, A: arb_mat, name: str) -> arb:
+def shrink_factor(norm: arb, radius: float, A: arb_mat, name: str) -> arb:
     """s with ΠA = s A: 1 inside the ball, and min(1, r/‖A‖) of scalars and in Frobenius balls, also
     where A may lie on either side; NaN of other matrices."""
-    if size <= radius:
+    if norm <= radius:
         return arb(1)
-    followed = name != "W" or len(flat(A)) == 1
-    return (radius / size).min(arb(1)) if followed and not size.is_nan() else arb("nan")
+    is_scalable = name != "W" or len(matrix_entries(A)) == 1
+    return (radius / norm).min(arb(1)) if is_scalable and not norm.is_nan() else arb("nan")
 
 
-def nearest_gap(full: Projected, moved: arb_mat, radius: float, name: str) -> arb_mat:
-    """ΠA − Π(A − D) for A = ``full`` and D = ``moved``; 0 for D = 0."""
-    if vanishes(flat(moved)):
-        return moved
-    other = full.proposed - moved
-    size = norm_of(name)(other)
-    if full.size <= radius and size <= radius:
-        return moved
-    return full.nearest - other * shrinking(size, radius, other, name)
+def projected_gap(full: ProjectedPart, gap: arb_mat, radius: float, name: str) -> arb_mat:
+    """ΠA − Π(A − D) for A = ``full`` and D = ``gap``; 0 for D = 0."""
+    if is_zero(matrix_entries(gap)):
+        return gap
+    other_proposed = full.proposed - gap
+    norm = block_norm(name)(other_proposed)
+    if full.norm <= radius and norm <= radius:
+        return gap
+    return full.projection - other_proposed * shrink_factor(norm, radius, other_proposed, name)
 
 
 def w_gap_ball(before: int) -> Callable[[BallPair, int], arb]:
@@ -124,17 +129,19 @@ def w_gap_ball(before: int) -> Callable[[BallPair, int], arb]:
 
     def read(pair: BallPair, k: int) -> arb:
         steps = max(pair.batch.spec.steps - before, 0)
-        moved = ball_descents(pair, k)[steps]
-        return length([v for name in pair.batch.spec.trained for v in flat(getattr(moved, name))])
+        moved = cached_weight_gaps(pair, k)[steps]
+        return euclidean_ball(
+            [v for name in pair.batch.spec.trained for v in matrix_entries(getattr(moved, name))]
+        )
 
     return read
 
 
 def trained_gap_ball(pair: BallPair, k: int) -> arb:
     """‖C(h_T(w_{N+1}) − h_T^k(ŵ_{N+1}))‖ in balls."""
-    here, moved = full_descent(pair)[1], ball_descents(pair, k)[-1]
-    gap = here.drift(max(pair.batch.spec.T - k, 0), moved).last
-    return length(flat(matrix_of(pair.batch.C[0]) * gap))
+    here, moved = full_descent(pair)[1], cached_weight_gaps(pair, k)[-1]
+    gap = here.state_drift(max(pair.batch.spec.T - k, 0), moved).last
+    return euclidean_ball(matrix_entries(ball_matrix(pair.batch.C[0]) * gap))
 
 
 def quadratic_gap(batch: Batch, steps: int) -> fmpq:
@@ -153,6 +160,6 @@ def quadratic_gap(batch: Batch, steps: int) -> fmpq:
     return fmpq(p - r, q)
 
 
-def interval(value: arb, shape: tuple[int, ...]) -> Interval:
+def constant_interval(value: arb, shape: tuple[int, ...]) -> Interval:
     """One number as a float64 enclosure of that shape."""
     return Interval(*(np.full(shape, end) for end in float_ends(value)))

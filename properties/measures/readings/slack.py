@@ -15,24 +15,26 @@ from rnnbounds.properties.read.numbers.norms import NORM_FLOOR, gamma
 from rnnbounds.properties.systems.batch import Batch
 
 Tensor = torch.Tensor
-UP = 1 + 2.0**-50
+ROUND_UP = 1 + 2.0**-50
 
 
-def norms(vectors: Tensor, axis: int = 1) -> Tensor:
+def vector_norms(vectors: Tensor, axis: int = 1) -> Tensor:
     """‖·‖₂ along an axis; 0 for the zero vector alone, even where squares underflow."""
     size = torch.linalg.vector_norm(vectors, dim=axis)
     return torch.where(size == 0, vectors.abs().amax(dim=axis), size)
 
 
-def norm_slack(n: int, value: Tensor) -> Tensor:
+def norm_rounding(n: int, value: Tensor) -> Tensor:
     """Error of a computed ‖v‖₂ of n entries that are each within one rounding of the truth.
 
-    `norms` gives 0 for the zero vector alone.
+    `vector_norms` gives 0 for the zero vector alone.
     """
-    return gamma(n + 4) * value * UP + torch.where(value == 0, torch.zeros_like(value), NORM_FLOOR)
+    return gamma(n + 4) * value * ROUND_UP + torch.where(
+        value == 0, torch.zeros_like(value), NORM_FLOOR
+    )
 
 
-def state_slack(batch: Batch) -> Tensor:
+def state_rounding(batch: Batch) -> Tensor:
     """A bound on ‖fl(h_t) − h_t‖ for every t ≤ T and every truncation, (B, 1, 1).
 
     ε(R) g with g ≥ 1 + λ + … + λ^{T−1} as in claim rounding-state, where ε(R) is the error of a
@@ -45,42 +47,43 @@ def state_slack(batch: Batch) -> Tensor:
         return known_slack
     known, T = batch.constants, float(batch.spec.T)
     lam, drive = known["lam"], known["S_0"]
-    steps = torch.clamp(torch.where(lam < 1, UP / (1 - lam), torch.inf), max=T)
+    steps = torch.clamp(torch.where(lam < 1, ROUND_UP / (1 - lam), torch.inf), max=T)
     # λ^(T−1) by the library's pow, which is right to far better than 2⁻³⁰.
     steps = torch.where(lam <= 1, steps, T * lam ** (T - 1) * (1 + 2.0**-30))
-    size = torch.minimum(known["B_h"], drive * steps * UP)
+    size = torch.minimum(known["B_h"], drive * steps * ROUND_UP)
 
     def error(radius: Tensor) -> Tensor:
-        return local_error(batch.cell, radius, batch.B_x, known.absolute) * steps * UP
+        return local_error(batch.cell, radius, batch.B_x, known.absolute) * steps * ROUND_UP
 
-    narrow = HEADROOM * size
-    found = error(narrow)
-    fits = (size + found) * UP <= narrow
+    small_radius = HEADROOM * size
+    found = error(small_radius)
+    fits = (size + found) * ROUND_UP <= small_radius
     if not bool(fits.all()):
-        wide = 2 * (size + found)
-        slack = error(wide)
-        slack = torch.where((size + slack) * UP <= wide, slack, torch.inf)
+        large_radius = 2 * (size + found)
+        slack = error(large_radius)
+        slack = torch.where((size + slack) * ROUND_UP <= large_radius, slack, torch.inf)
         found = torch.where(fits, found, slack)
     found = torch.where(drive == 0, 0.0, found)[:, None, None]
     batch.cache["state slack"] = found
     return found
 
 
-def map_slack(Q: Tensor, size: Tensor, inner: Tensor, value: Tensor) -> Tensor:
-    """Error of a computed ‖Q v‖ with ‖v‖ = ``size``, where v itself is off by at most ``inner``.
+def product_rounding(Q: Tensor, size: Tensor, vector_error: Tensor, value: Tensor) -> Tensor:
+    """Error of a computed ‖Q v‖ with ‖v‖ = ``size``, where v itself is off by at most
+    ``vector_error``.
 
     ‖Q‖_F ≥ ‖|Q|‖₂ ≥ ‖Q‖₂, so ‖Q‖_F (inner + γ_{n+2} ‖v‖) bounds the product's error, but for what
     underflows: the product may be 0 where neither factor is.
     """
     weight = norm_up(Q.flatten(1))[:, None, None]
     rows, n = Q.shape[-2:]
-    longest = size * UP + underflow(size, NORM_FLOOR)
-    product = mul_up(weight, (inner + gamma(n + 2) * longest) * UP)
-    lost = underflow(mul_up(weight, inner + size))
-    return (product + lost) * UP + norm_slack(max(n, rows) + 1, value)
+    length = size * ROUND_UP + underflow(size, NORM_FLOOR)
+    product = mul_up(weight, (vector_error + gamma(n + 2) * length) * ROUND_UP)
+    underflow_loss = underflow(mul_up(weight, vector_error + size))
+    return (product + underflow_loss) * ROUND_UP + norm_rounding(max(n, rows) + 1, value)
 
 
-def before_start(batch: Batch, value: Tensor) -> Tensor:
+def zero_full_window(batch: Batch, value: Tensor) -> Tensor:
     """A gap or its error where k < T; at k = T the truncated model is the full one: both are 0."""
     k = torch.arange(batch.K + 1, device=batch.x.device)
     return torch.where(k < batch.spec.T, value, 0.0)

@@ -15,23 +15,23 @@ from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.numbers.outward import UNIT, add_up, mul_up
 from rnnbounds.impl.training.descent import descend, descent_error
 from rnnbounds.properties.measures.readings.slack import (
-    UP,
-    before_start,
-    map_slack,
-    norm_slack,
-    norms,
-    state_slack,
+    ROUND_UP,
+    norm_rounding,
+    product_rounding,
+    state_rounding,
+    vector_norms,
+    zero_full_window,
 )
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.vanilla.networks import Networks
-from rnnbounds.properties.systems.vanilla.specs import Rnn, turned
+from rnnbounds.properties.systems.vanilla.specs import Rnn, convert_spec
 
 Tensor = torch.Tensor
 PARTS = ("W", "U", "b")
 
 
 @dataclass(frozen=True)
-class Descents:
+class TrainingRuns:
     """w_1 … w_{N+1} of the full model and of every truncated one, (K+2)B cells at a time: the full
     ones first, then those of k = 0, 1, …; their errors (K+2, B, N+1)."""
 
@@ -41,37 +41,37 @@ class Descents:
     inputs: Tensor
 
 
-def descents(batch: Batch) -> Descents:
-    """Both descents of a batch, made once."""
+def descents(batch: Batch) -> TrainingRuns:
+    """The full and all truncated descents of a batch, cached."""
     if "descents" not in batch.cache:
-        batch.cache["descents"] = train(batch)
-    found: Descents = batch.cache["descents"]
-    return found
+        batch.cache["descents"] = run_descents(batch)
+    runs: TrainingRuns = batch.cache["descents"]
+    return runs
 
 
 @torch.no_grad()
-def train(batch: Batch) -> Descents:
+def run_descents(batch: Batch) -> TrainingRuns:
     """All descents in one, and rigorous bounds on their errors."""
     spec, copies = batch.spec, batch.K + 2
     windows = torch.arange(batch.K + 1, device=batch.x.device)
     starts = torch.cat([torch.zeros_like(windows[:1]), spec.T - windows])
     starts = starts.repeat_interleave(batch.cell.batch)
-    parts = {name: repeated(getattr(batch.cell, name), copies) for name in PARTS}
+    parts = {name: repeat_batch(getattr(batch.cell, name), copies) for name in PARTS}
     cell = RNN(**parts, activation=batch.cell.activation)
-    y = None if batch.y is None else repeated(batch.y, copies)
-    loss = make_loss(spec.loss, repeated(batch.C, copies), y)
+    y = None if batch.y is None else repeat_batch(batch.y, copies)
+    loss = make_loss(spec.loss, repeat_batch(batch.C, copies), y)
     omega = replace(
-        batch.omega, **{name: repeated(getattr(batch.omega, name), copies) for name in PARTS}
+        batch.omega, **{name: repeat_batch(getattr(batch.omega, name), copies) for name in PARTS}
     )
-    x, rates = repeated(batch.x, copies), repeated(step_sizes(batch), copies)
+    x, rates = repeat_batch(batch.x, copies), repeat_batch(step_sizes(batch), copies)
     cells = descend(cell, x, loss, omega, spec.trained, rates, starts)
-    beta = repeated(batch.constants["beta"], copies)
+    beta = repeat_batch(batch.constants["beta"], copies)
     error = descent_error(cells, x, loss, omega, spec.trained, rates, beta, starts)
     error = add_up(error, rate_error(batch, rates, beta, copies))
-    return Descents(cells, error.view(copies, -1, spec.steps + 1), starts, x)
+    return TrainingRuns(cells, error.view(copies, -1, spec.steps + 1), starts, x)
 
 
-def repeated(tensor: Tensor, copies: int) -> Tensor:
+def repeat_batch(tensor: Tensor, copies: int) -> Tensor:
     """The batch, several times."""
     return tensor.repeat(copies, *[1] * (tensor.ndim - 1))
 
@@ -86,102 +86,103 @@ def step_sizes(batch: Batch) -> Tensor:
 def rate_error(batch: Batch, rates: Tensor, beta: Tensor, copies: int) -> Tensor:
     """Bound the error of rounding α/t: u α_t ‖∇p‖ a step, grown by 1 + α_t β, (·, N+1)."""
     known = batch.constants
-    steepest = mul_up(known["L_p"], known["L_w"]) / known.gap * UP
-    size = repeated(2 * UNIT * steepest, copies)
-    found = [torch.zeros_like(beta)]
+    steepest = mul_up(known["L_p"], known["L_w"]) / known.gap * ROUND_UP
+    size = repeat_batch(2 * UNIT * steepest, copies)
+    errors = [torch.zeros_like(beta)]
     for rate in rates.unbind(1):
-        grown = mul_up(add_up(1.0, mul_up(rate, beta)), found[-1])
-        rounded = torch.zeros_like(rate) if len(found) == 1 else mul_up(rate, size)
-        found.append(add_up(torch.where(found[-1] == 0, 0.0, grown), rounded))
-    return torch.stack(found, dim=1)
+        propagated = mul_up(add_up(1.0, mul_up(rate, beta)), errors[-1])
+        new_error = torch.zeros_like(rate) if len(errors) == 1 else mul_up(rate, size)
+        errors.append(add_up(torch.where(errors[-1] == 0, 0.0, propagated), new_error))
+    return torch.stack(errors, dim=1)
 
 
-def split(batch: Batch, tensor: Tensor) -> tuple[Tensor, Tensor]:
+def split_descents(batch: Batch, tensor: Tensor) -> tuple[Tensor, Tensor]:
     """Split a tensor into full descents (B, …) and truncated ones (B, K+1, …)."""
-    every = tensor.reshape(batch.K + 2, -1, *tensor.shape[1:])
-    return every[0], every[1:].transpose(0, 1)
+    stacked = tensor.reshape(batch.K + 2, -1, *tensor.shape[1:])
+    return stacked[0], stacked[1:].transpose(0, 1)
 
 
-def weights_after(batch: Batch, steps: int) -> Tensor:
+def weight_gap_after(batch: Batch, steps: int) -> Tensor:
     """‖w − ŵ‖ after so many steps, at every window, (B, 1, K+1)."""
     cell = descents(batch).cells[steps]
     gaps = []
     for name in batch.spec.trained:
-        full, short = split(batch, getattr(cell, name))
+        full, short = split_descents(batch, getattr(cell, name))
         gaps.append((full[:, None] - short).flatten(2))
-    return before_start(batch, norms(torch.cat(gaps, dim=2), 2)[:, None])
+    return zero_full_window(batch, vector_norms(torch.cat(gaps, dim=2), 2)[:, None])
 
 
 def w_gap(batch: Batch) -> Tensor:
     """‖w_{N+1} − ŵ_{N+1}‖."""
-    return weights_after(batch, batch.spec.steps)
+    return weight_gap_after(batch, batch.spec.steps)
 
 
 def w_gap_before(batch: Batch) -> Tensor:
     """‖w_N − ŵ_N‖."""
-    return weights_after(batch, max(batch.spec.steps - 1, 0))
+    return weight_gap_after(batch, max(batch.spec.steps - 1, 0))
 
 
-def drift(batch: Batch, steps: int) -> Tensor:
+def descent_error_at(batch: Batch, steps: int) -> Tensor:
     """The errors of both weights after so many steps, (B, 1, K+1)."""
     errors = descents(batch).errors[:, :, steps]
-    return (errors[0] + errors[1:]).T[:, None] * UP
+    return (errors[0] + errors[1:]).T[:, None] * ROUND_UP
 
 
-def w_gap_slack(batch: Batch, value: Tensor) -> Tensor:
+def w_gap_rounding(batch: Batch, value: Tensor) -> Tensor:
     """Its error."""
-    return weights_slack(batch, batch.spec.steps, value)
+    return weights_rounding(batch, batch.spec.steps, value)
 
 
-def w_gap_before_slack(batch: Batch, value: Tensor) -> Tensor:
+def w_gap_before_rounding(batch: Batch, value: Tensor) -> Tensor:
     """Its error."""
-    return weights_slack(batch, max(batch.spec.steps - 1, 0), value)
+    return weights_rounding(batch, max(batch.spec.steps - 1, 0), value)
 
 
-def weights_slack(batch: Batch, steps: int, value: Tensor) -> Tensor:
-    """Both descents' errors, and the norm's."""
+def weights_rounding(batch: Batch, steps: int, value: Tensor) -> Tensor:
+    """Bound the error of ‖w − ŵ‖: the errors of both descents, and the norm's."""
     n, d = batch.cell.n, batch.cell.d
-    own = norm_slack(n * (n + d + 1) + 1, value)
-    return before_start(batch, drift(batch, steps) * UP + own)
+    own = norm_rounding(n * (n + d + 1) + 1, value)
+    return zero_full_window(batch, descent_error_at(batch, steps) * ROUND_UP + own)
 
 
 @torch.no_grad()
-def last_states(batch: Batch) -> tuple[Tensor, Tensor]:
+def trained_states(batch: Batch) -> tuple[Tensor, Tensor]:
     """h_T at w_{N+1}, and h_T^k at ŵ_{N+1}, as (B, n) and (B, K+1, n)."""
-    found = descents(batch)
-    h = rollout(found.cells[-1], found.inputs, found.starts)
-    return split(batch, h[..., 0])
+    runs = descents(batch)
+    h = rollout(runs.cells[-1], runs.inputs, runs.starts)
+    return split_descents(batch, h[..., 0])
 
 
-def state_gaps(batch: Batch) -> Tensor:
+def trained_state_gaps(batch: Batch) -> Tensor:
     """h_T(w_{N+1}) − h_T^k(ŵ_{N+1}), (B, n, K+1)."""
     if "state gaps" not in batch.cache:
-        full, short = last_states(batch)
+        full, short = trained_states(batch)
         batch.cache["state gaps"] = (full[:, None] - short).transpose(1, 2)
-    found: Tensor = batch.cache["state gaps"]
-    return found
+    gaps: Tensor = batch.cache["state gaps"]
+    return gaps
 
 
 def trained_gap(batch: Batch) -> Tensor:
     """‖C(h_T(w_{N+1}) − h_T^k(ŵ_{N+1}))‖, (B, 1, K+1)."""
-    return before_start(
-        batch, norms(torch.einsum("bpn,bnk->bpk", batch.C, state_gaps(batch)))[:, None]
+    return zero_full_window(
+        batch,
+        vector_norms(torch.einsum("bpn,bnk->bpk", batch.C, trained_state_gaps(batch)))[:, None],
     )
 
 
-def trained_gap_slack(batch: Batch, value: Tensor) -> Tensor:
-    """Its error: the weights' through L_w/(1 − λ), the rollouts', then C's own."""
-    known, found = batch.constants, descents(batch)
-    spec = turned(Rnn, batch.spec)
-    copies = repeated(batch.C, batch.K + 2)
-    systems = Networks(found.cells[-1], *batch.systems.states)
-    last = replace(batch, spec=spec, systems=systems, x=found.inputs, C=copies, y=None, whole=None)
-    full, short = split(batch, state_slack(last)[:, 0, 0])
-    rollouts = (full[:, None] + short)[:, None] * UP
-    reach = (known["L_w"] / known.gap * UP)[:, None, None]
-    moved = drift(batch, batch.spec.steps)
-    carried = torch.where(moved == 0, 0.0, mul_up(reach, moved))
+def trained_gap_rounding(batch: Batch, value: Tensor) -> Tensor:
+    """Bound the error of `trained_gap`: weights through L_w/(1 − λ), rollouts, product with C."""
+    known, runs = batch.constants, descents(batch)
+    spec = convert_spec(Rnn, batch.spec)
+    copies = repeat_batch(batch.C, batch.K + 2)
+    systems = Networks(runs.cells[-1], *batch.systems.states)
+    last = replace(batch, spec=spec, systems=systems, x=runs.inputs, C=copies, y=None, whole=None)
+    full, short = split_descents(batch, state_rounding(last)[:, 0, 0])
+    rollouts = (full[:, None] + short)[:, None] * ROUND_UP
+    weight_gain = (known["L_w"] / known.gap * ROUND_UP)[:, None, None]
+    weight_error = descent_error_at(batch, batch.spec.steps)
+    carried = torch.where(weight_error == 0, 0.0, mul_up(weight_gain, weight_error))
     inner = mul_up(known["L_f"][:, None, None], add_up(rollouts, carried))
-    gaps = norms(state_gaps(batch))[:, None]
-    own = map_slack(batch.C, gaps, torch.zeros_like(gaps), value)
-    return before_start(batch, (inner + own) * UP)
+    gaps = vector_norms(trained_state_gaps(batch))[:, None]
+    own = product_rounding(batch.C, gaps, torch.zeros_like(gaps), value)
+    return zero_full_window(batch, (inner + own) * ROUND_UP)

@@ -17,39 +17,41 @@ from __future__ import annotations
 
 import torch
 
-from rnnbounds.properties.measures.readings.slack import before_start
+from rnnbounds.properties.measures.readings.slack import zero_full_window
 from rnnbounds.properties.systems.batch import Batch
 
 Tensor = torch.Tensor
 EARLY, LATE = "tbptt_gap", "tb_gap"  # what truncated back-propagation leaves out, and the rest
 
 
-def where_apart(batch: Batch, name: str, value: Tensor) -> Tensor:
+def zero_equal_windows(batch: Batch, name: str, value: Tensor) -> Tensor:
     """A difference of gradients, or its error, (B, S, K+1), and 0 at the windows where there is
     none."""
     k = torch.arange(batch.K + 1, device=batch.x.device)
-    early, late = name == EARLY, name == LATE
-    first = meetings(batch.cell.W) * (2 if "W" in batch.spec.trained and not early else 1)
-    apart = (k >= int(late)) & (k < first[:, None, None])
-    if late or "b" not in batch.spec.trained:
-        apart = apart & ~rests(batch)[:, :, None]
-    return before_start(batch, torch.where(apart, value, 0.0))
+    is_early, is_late = name == EARLY, name == LATE
+    first_equal = nilpotency_index(batch.cell.W) * (
+        2 if "W" in batch.spec.trained and not is_early else 1
+    )
+    is_different = (k >= int(is_late)) & (k < first_equal[:, None, None])
+    if is_late or "b" not in batch.spec.trained:
+        is_different = is_different & ~is_at_rest(batch)[:, :, None]
+    return zero_full_window(batch, torch.where(is_different, value, 0.0))
 
 
-def meetings(W: Tensor) -> Tensor:
+def nilpotency_index(W: Tensor) -> Tensor:
     """The least m with Wᵐ = 0 by its pattern, (B,); more than any window where there is none."""
-    wired = (W != 0).to(W.dtype)
-    reach, found = wired, torch.full(W.shape[:1], 2**30, device=W.device)
-    if bool((wired.diagonal(dim1=1, dim2=2) != 0).any(1).all()):  # a unit wired to itself
-        return found
+    pattern = (W != 0).to(W.dtype)
+    power, index = pattern, torch.full(W.shape[:1], 2**30, device=W.device)
+    if bool((pattern.diagonal(dim1=1, dim2=2) != 0).any(1).all()):  # a unit wired to itself
+        return index
     for m in range(1, W.shape[1] + 1):
-        gone = ~(reach != 0).flatten(1).any(1)
-        found = torch.where(gone, found.clamp(max=m), found)
-        reach = ((wired @ reach) != 0).to(W.dtype)
-    return found
+        is_zero = ~(power != 0).flatten(1).any(1)
+        index = torch.where(is_zero, index.clamp(max=m), index)
+        power = ((pattern @ power) != 0).to(W.dtype)
+    return index
 
 
-def rests(batch: Batch) -> Tensor:
+def is_at_rest(batch: Batch) -> Tensor:
     """Mask the pairs (B, S) with states and inputs exactly 0: x = 0, b = 0 and ρ(0) = 0."""
-    cell, still = batch.cell, (batch.x == 0).all(dim=1).all(dim=1)
-    return still & (cell.b == 0).all(dim=1)[:, None] & (cell.activation.at_zero == 0)
+    cell, is_zero_input = batch.cell, (batch.x == 0).all(dim=1).all(dim=1)
+    return is_zero_input & (cell.b == 0).all(dim=1)[:, None] & (cell.activation.at_zero == 0)

@@ -15,9 +15,9 @@ from rnnbounds.impl.arithmetic.base import ALL
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import DualArithmetic
 from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
 from rnnbounds.properties.measures.readings.balls import BallPair
-from rnnbounds.properties.read.entries import BALLS
+from rnnbounds.properties.read.entry_carriers import BALLS
 from rnnbounds.properties.read.numbers.gaps import Difference, OtherWeights
-from rnnbounds.properties.read.numbers.sizes import length
+from rnnbounds.properties.read.numbers.sizes import euclidean_ball
 
 Blocks = dict[str, list[arb]]
 
@@ -26,15 +26,15 @@ Blocks = dict[str, list[arb]]
 class BallWeights(Balls):
     """Parameters of one system that are balls themselves, row by row."""
 
-    known: Mapping[str, list[arb]] = field(default_factory=dict)
+    entries: Mapping[str, list[arb]] = field(default_factory=dict)
 
     def vector(self, name: str, rows: slice = ALL) -> Columns:
         """A parameter vector."""
-        return Columns([[a] for a in self.known[name][rows]])
+        return Columns([[a] for a in self.entries[name][rows]])
 
     def _matrix(self, weight: str, rows: slice) -> arb_mat:
         height, width = self.parameters[weight].shape
-        entries = self.known[weight]
+        entries = self.entries[weight]
         return arb_mat([entries[i * width : (i + 1) * width] for i in range(height)[rows]])
 
 
@@ -46,89 +46,91 @@ class BallDescent:
     k: int
 
     @property
-    def start(self) -> Blocks:
+    def initial_weights(self) -> Blocks:
         """w_1."""
-        cells = self.pair.batch.its_cells
+        cells = self.pair.batch.require_cells
         named = cells.parameters.items()
         return {name: [arb(v) for v in part.flatten().tolist()] for name, part in named}
 
-    def weights(self, blocks: Blocks) -> BallWeights:
+    def arithmetic(self, blocks: Blocks) -> BallWeights:
         """The arithmetic of these weights."""
-        cells = self.pair.batch.its_cells
+        cells = self.pair.batch.require_cells
         shapes = {name: part[0] for name, part in cells.parameters.items()}
-        return BallWeights(shapes, known=blocks)
+        return BallWeights(shapes, entries=blocks)
 
     def gradients(self, w: Blocks, gap: Blocks) -> tuple[list[arb], list[arb]]:
         """∇p_T(w), and ∇p_T(w) − ∇p_T^k(w − gap)."""
-        batch, cells = self.pair.batch, self.pair.batch.its_cells
+        batch, cells = self.pair.batch, self.pair.batch.require_cells
         seeds: Any = BALLS.directions(cells.parameters, 0, 0, tuple(cells.parameters))
 
-        plain = DualArithmetic(self.weights(w), seeds)
-        both = OtherWeights(plain, DualArithmetic(self.weights(gap)))
+        plain = DualArithmetic(self.arithmetic(w), seeds)
+        paired = OtherWeights(plain, DualArithmetic(self.arithmetic(gap)))
         inputs = [seeds.still(x) for x in batch.x[0, :, :, 0].tolist()]
-        at, cut = seeds.still([0.0] * cells.units), max(len(inputs) - self.k, 0)
-        for x in inputs[:cut]:
-            at = cells.cell.program(plain, at, x)
-        ends = Difference(at, at)
-        for x in inputs[cut:]:
-            ends = cells.cell.program(both, ends, Difference(x, x - x))
-        (h, D), (moved, E) = (
-            (shown(part.value, cells.n), shown(part.tangent, cells.n).matrix)
-            for part in (ends.value, ends.gap)
+        state, cut_time = seeds.still([0.0] * cells.units), max(len(inputs) - self.k, 0)
+        for x in inputs[:cut_time]:
+            state = cells.cell.program(plain, state, x)
+        final = Difference(state, state)
+        for x in inputs[cut_time:]:
+            final = cells.cell.program(paired, final, Difference(x, x - x))
+        (h, D), (output_gap, E) = (
+            (last_units(part.value, cells.n), last_units(part.tangent, cells.n).matrix)
+            for part in (final.value, final.gap)
         )
         g, dg = (
             BALLS.row(v, 0).matrix
-            for v in (BALLS.gradient(batch.loss, h), BALLS.gradient_gap(batch.loss, h, moved))
+            for v in (BALLS.gradient(batch.loss, h), BALLS.gradient_gap(batch.loss, h, output_gap))
         )
         return (g * D).entries(), (dg * D + (g - dg) * E).entries()
 
-    def run(self, steps: int) -> Blocks:
+    def weight_gap(self, steps: int) -> Blocks:
         """w − ŵ after so many steps."""
-        batch, start = self.pair.batch, self.start
+        batch, start = self.pair.batch, self.initial_weights
         alpha = arb(float(batch.step_size[0, 0, 0]))
         radii = {name: float(radius[0]) for name, radius in batch.omega_of_cells.radii.items()}
         offset = {name: [arb(0)] * len(part) for name, part in start.items()}
         gap = dict(offset)
         for t in range(1, steps + 1):
             rate = alpha / t if batch.spec.schedule == "inverse" else alpha
-            w = {name: summed(part, offset[name]) for name, part in start.items()}
-            full, apart = self.gradients(w, gap)
-            at = 0
+            w = {name: add_entries(part, offset[name]) for name, part in start.items()}
+            full, gradient_gap = self.gradients(w, gap)
+            position = 0
             for name, part in start.items():
-                where = slice(at, at + len(part))
-                at += len(part)
-                moved = [a - rate * b for a, b in zip(offset[name], full[where], strict=True)]
-                apart_now = [a - rate * b for a, b in zip(gap[name], apart[where], strict=True)]
-                offset[name], gap[name] = nearest(moved, apart_now, radii[name])
+                columns = slice(position, position + len(part))
+                position += len(part)
+                moved = [a - rate * b for a, b in zip(offset[name], full[columns], strict=True)]
+                moved_gap = [
+                    a - rate * b for a, b in zip(gap[name], gradient_gap[columns], strict=True)
+                ]
+                offset[name], gap[name] = project_with_gap(moved, moved_gap, radii[name])
         return gap
 
 
-def shown(s: Columns, outputs: int) -> Columns:
+def last_units(s: Columns, outputs: int) -> Columns:
     """The last units, which are shown."""
     return s.part(s.size - outputs, s.size)
 
 
-def summed(one: list[arb], two: list[arb]) -> list[arb]:
+def add_entries(one: list[arb], two: list[arb]) -> list[arb]:
     """one + two."""
     return [a + b for a, b in zip(one, two, strict=True)]
 
 
-def nearest(y: list[arb], apart: list[arb], radius: float) -> tuple[list[arb], list[arb]]:
+def project_with_gap(y: list[arb], gap: list[arb], radius: float) -> tuple[list[arb], list[arb]]:
     """Πy and Πy − Π(y − apart) for the radial projection onto a ball about 0."""
     if radius == 0:
         return [arb(0)] * len(y), [arb(0)] * len(y)
-    other = [a - b for a, b in zip(y, apart, strict=True)]
-    one, two = (arb(1) if size <= radius else (radius / size).min(arb(1))
-                for size in (length(y), length(other)))  # fmt: skip
-    P = [one * a for a in y]
-    if all(a.is_zero() for a in apart):
-        return P, apart
-    if one == 1 and two == 1:
-        return P, apart
-    return P, [a - two * b for a, b in zip(P, other, strict=True)]
+    other = [a - b for a, b in zip(y, gap, strict=True)]
+    scale, other_scale = (arb(1) if size <= radius else (radius / size).min(arb(1))
+                for size in (euclidean_ball(y), euclidean_ball(other)))  # fmt: skip
+    P = [scale * a for a in y]
+    if all(a.is_zero() for a in gap):
+        return P, gap
+    if scale == 1 and other_scale == 1:
+        return P, gap
+    return P, [a - other_scale * b for a, b in zip(P, other, strict=True)]
 
 
 def w_gap_ball(pair: BallPair, k: int) -> arb:
     """‖w_{N+1} − ŵ_{N+1}‖ of one pair."""
-    gap = BallDescent(pair, k).run(pair.batch.spec.steps)
-    return length([a for part in gap.values() for a in part])
+    gap = BallDescent(pair, k).weight_gap(pair.batch.spec.steps)
+    return euclidean_ball([a for part in gap.values() for a in part])

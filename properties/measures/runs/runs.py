@@ -18,28 +18,28 @@ import torch
 
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, DualArithmetic
 from rnnbounds.properties.read.numbers.gaps import Difference, Differences
-from rnnbounds.properties.read.numbers.norms import product, repeated
-from rnnbounds.properties.read.numbers.rounded import Rounded, RoundedCells, beside
-from rnnbounds.properties.read.numbers.seeds import RoundedSeeds
+from rnnbounds.properties.read.numbers.norms import operator_product, repeat_columns
+from rnnbounds.properties.read.numbers.rounded import Rounded, RoundedCells, join_parts
+from rnnbounds.properties.read.numbers.seeds import RoundedDirections
 
 Tensor = torch.Tensor
 
 
 @dataclass(frozen=True, eq=False)
-class Local:
+class StepDerivatives:
     """A = ∂φ/∂s (B, N, M, N), E = ∂φ/∂x (B, N, M, d) and B = ∂φ/∂w (B, N, M, P) of each column."""
 
     A: Rounded
     E: Rounded
     B: Rounded
 
-    def columns(self, start: int, stop: int) -> Local:
-        """Those of some columns."""
-        return Local(*(part.columns(start, stop) for part in (self.A, self.E, self.B)))
+    def columns(self, start: int, stop: int) -> StepDerivatives:
+        """Select the derivatives of the columns from start on, before stop."""
+        return StepDerivatives(*(part.columns(start, stop) for part in (self.A, self.E, self.B)))
 
 
 @dataclass(frozen=True, eq=False)
-class Runs:
+class CellRuns:
     """The runs of cells with this program on inputs x (B, T, d, S), for windows 0 … K.
 
     ``states`` are s_0 … s_T of the full run, (B, N, S) each.
@@ -54,133 +54,151 @@ class Runs:
 
     @property
     def T(self) -> int:
-        """How many steps."""
+        """Number of time steps."""
         return self.x.shape[1]
 
     @property
     def S(self) -> int:
-        """How many sequences."""
+        """Number of input sequences."""
         return self.x.shape[3]
 
     @cached_property
-    def plain(self) -> RoundedCells:
+    def arithmetic(self) -> RoundedCells:
         """The arithmetic of the cells."""
         return RoundedCells(self.parameters)
 
     @cached_property
-    def seeds(self) -> Any:
+    def directions(self) -> Any:
         """The directions of derivatives."""
-        return RoundedSeeds(self.parameters, self.units, self.x.shape[2], tuple(self.parameters))
+        return RoundedDirections(
+            self.parameters, self.units, self.x.shape[2], tuple(self.parameters)
+        )
 
     @cached_property
-    def trail(self) -> list[Difference[Rounded]]:
+    def paired_states(self) -> list[Difference[Rounded]]:
         """Both runs of the windows k ≥ 1 before each of the last K steps, and after the last."""
-        made, found = Differences(self.plain), []
-        at: Difference[Rounded] | None = None
+        arithmetic, pairs = Differences(self.arithmetic), []
+        current: Difference[Rounded] | None = None
         for t in range(self.T - self.K, self.T):
-            new = Difference(self.states[t], self.states[t])
-            at = new if at is None else cat(at, new)
-            found.append(at)
-            x = self.inputs(t, at.value.value.shape[2] // self.S)
-            at = self.program(made, at, Difference(x, x - x))
-        return found if at is None else [*found, at]
+            longest = Difference(self.states[t], self.states[t])
+            current = longest if current is None else join_columns(current, longest)
+            pairs.append(current)
+            x = self.inputs(t, current.value.value.shape[2] // self.S)
+            current = self.program(arithmetic, current, Difference(x, x - x))
+        return pairs if current is None else [*pairs, current]
 
     def inputs(self, t: int, windows: int) -> Rounded:
         """x_{t+1} for so many windows."""
         return Rounded.exact(self.x[:, t].repeat(1, 1, windows))
 
-    def by_window(self, vectors: Rounded | None, shortest: Rounded) -> Rounded:
+    def split_windows(self, vectors: Rounded | None, shortest: Rounded) -> Rounded:
         """(B, …, K S, …) with the longest windows first, and what is there for k = 0, as windows
         0 … K along the third axis, (B, N, K+1, S, …)."""
         parts = [shortest] if vectors is None else [vectors, shortest]
-        whole = beside(parts, dim=2)
-        B, N, _, *rest = whole.value.shape
-        shape = (B, N, self.K + 1, self.S, *rest)
-        return Rounded(*(part.reshape(shape).flip(2) for part in (whole.value, whole.error)))
+        joined = join_parts(parts, dim=2)
+        B, N, _, *trailing = joined.value.shape
+        shape = (B, N, self.K + 1, self.S, *trailing)
+        return Rounded(*(part.reshape(shape).flip(2) for part in (joined.value, joined.error)))
 
     @cached_property
     def gaps(self) -> Rounded:
         """s_T − s_T^k, (B, N, K+1, S)."""
-        return self.by_window(self.trail[-1].gap if self.trail else None, self.states[-1])
+        return self.split_windows(
+            self.paired_states[-1].gap if self.paired_states else None, self.states[-1]
+        )
 
     @cached_property
-    def local(self) -> list[Local]:
+    def step_derivatives(self) -> list[StepDerivatives]:
         """The derivatives of the full run's T steps, S columns each."""
         x = Rounded.exact(torch.cat(self.x.unbind(1), dim=2))
-        found = self.at(beside(self.states[:-1], dim=2), x)
-        return [found.columns(t * self.S, (t + 1) * self.S) for t in range(self.T)]
+        derivatives = self.derivatives_at(join_parts(self.states[:-1], dim=2), x)
+        return [derivatives.columns(t * self.S, (t + 1) * self.S) for t in range(self.T)]
 
     @cached_property
-    def local_gaps(self) -> list[Local]:
+    def step_derivative_gaps(self) -> list[StepDerivatives]:
         """The differences of both runs' derivatives at each of the last K steps."""
-        if not self.trail:
+        if not self.paired_states:
             return []
-        before = self.trail[:-1]
-        counts = [at.value.value.shape[2] for at in before]
+        starts = self.paired_states[:-1]
+        counts = [at.value.value.shape[2] for at in starts]
         times = range(self.T - self.K, self.T)
         pairs = zip(times, counts, strict=True)
-        x = beside([self.inputs(t, count // self.S) for t, count in pairs], dim=2)
-        s, ds = (beside([getattr(a, name) for a in before], dim=2) for name in ("value", "gap"))
-        found = self.gap_at(Difference(s, ds), x)
-        ends = [sum(counts[:i]) for i in range(len(counts) + 1)]
-        return [found.columns(a, b) for a, b in pairwise(ends)]
+        x = join_parts([self.inputs(t, count // self.S) for t, count in pairs], dim=2)
+        s, ds = (join_parts([getattr(a, name) for a in starts], dim=2) for name in ("value", "gap"))
+        derivatives = self.derivative_gaps_at(Difference(s, ds), x)
+        offsets = [sum(counts[:i]) for i in range(len(counts) + 1)]
+        return [derivatives.columns(a, b) for a, b in pairwise(offsets)]
 
-    def at(self, s: Rounded, x: Rounded) -> Local:
+    def derivatives_at(self, s: Rounded, x: Rounded) -> StepDerivatives:
         """The derivatives of one step of M columns."""
-        made = DualArithmetic(self.plain, self.seeds)
-        return self.split(self.program(made, *self.moving(s, x)).tangent)
+        arithmetic = DualArithmetic(self.arithmetic, self.directions)
+        return self.split_tangent(self.program(arithmetic, *self.with_directions(s, x)).tangent)
 
-    def gap_at(self, both: Difference[Rounded], x: Rounded) -> Local:
+    def derivative_gaps_at(self, both: Difference[Rounded], x: Rounded) -> StepDerivatives:
         """The differences of both runs' derivatives of one step of M columns."""
-        (s, at), zero = self.moving(both.value, x), Rounded.exact(torch.zeros_like(x.value))
-        still = Dual(both.gap, s.tangent - s.tangent), Dual(zero, at.tangent - at.tangent)
-        made = Differences(DualArithmetic(self.plain, self.seeds))
-        moved = self.program(made, Difference(s, still[0]), Difference(at, still[1]))
-        return self.split(moved.gap.tangent)
+        (s, input_dual), zero = (
+            self.with_directions(both.value, x),
+            Rounded.exact(torch.zeros_like(x.value)),
+        )
+        unmoved = (
+            Dual(both.gap, s.tangent - s.tangent),
+            Dual(zero, input_dual.tangent - input_dual.tangent),
+        )
+        arithmetic = Differences(DualArithmetic(self.arithmetic, self.directions))
+        result = self.program(
+            arithmetic, Difference(s, unmoved[0]), Difference(input_dual, unmoved[1])
+        )
+        return self.split_tangent(result.gap.tangent)
 
-    def moving(self, s: Rounded, x: Rounded) -> tuple[Dual[Rounded], Dual[Rounded]]:
+    def with_directions(self, s: Rounded, x: Rounded) -> tuple[Dual[Rounded], Dual[Rounded]]:
         """States and inputs as directions of their own."""
-        seeds = self.seeds
+        seeds = self.directions
         return Dual(s, seeds.unit(s, 0)), Dual(x, seeds.unit(x, self.units))
 
-    def split(self, tangent: Rounded) -> Local:
+    def split_tangent(self, tangent: Rounded) -> StepDerivatives:
         """A step's derivative by the state, the input and the parameters."""
-        of = self.seeds
-        return Local(
-            tangent[..., of.of_state], tangent[..., of.of_input], tangent[..., of.of_parameters]
+        of = self.directions
+        return StepDerivatives(
+            tangent[..., of.state_slice],
+            tangent[..., of.input_slice],
+            tangent[..., of.parameter_slice],
         )
 
     @cached_property
     def sensitivities(self) -> list[Rounded]:
         """D_0 … D_T of the full run, (B, N, S, P) each."""
-        zero = self.local[0].B.value * 0
-        found = [Rounded.exact(zero)]
-        for step in self.local:
-            found.append(product(step.A, found[-1]) + step.B)
-        return found
+        zero = self.step_derivatives[0].B.value * 0
+        values = [Rounded.exact(zero)]
+        for step in self.step_derivatives:
+            values.append(operator_product(step.A, values[-1]) + step.B)
+        return values
 
     @cached_property
     def sensitivity_gaps(self) -> Rounded:
         """D_T − D_T^k, (B, N, K+1, S, P)."""
-        at: Rounded | None = None
-        for i, moved in enumerate(self.local_gaps):
+        gap: Rounded | None = None
+        for i, step_gap in enumerate(self.step_derivative_gaps):
             t = self.T - self.K + i
-            D, step = self.sensitivities[t], self.local[t]
-            at = D if at is None else beside([at, D], dim=2)
-            A, D = (repeated(part, i + 1) for part in (step.A, D))
-            at = product(A - moved.A, at) + product(moved.A, D) + moved.B
-        return self.by_window(at, self.sensitivities[-1])
+            D, step = self.sensitivities[t], self.step_derivatives[t]
+            gap = D if gap is None else join_parts([gap, D], dim=2)
+            A, D = (repeat_columns(part, i + 1) for part in (step.A, D))
+            gap = (
+                operator_product(A - step_gap.A, gap) + operator_product(step_gap.A, D) + step_gap.B
+            )
+        return self.split_windows(gap, self.sensitivities[-1])
 
     @cached_property
     def transitions(self) -> list[Rounded]:
         """∂s_T/∂s_{T−k} for k = 0 … K, (B, N, S, N) each."""
-        one = torch.eye(self.units, dtype=self.x.dtype, device=self.x.device)
-        found = [Rounded.exact(one[None, :, None].expand(len(self.x), -1, self.S, -1))]
-        for step in reversed(self.local[self.T - self.K :]):
-            found.append(product(found[-1], step.A))
-        return found
+        identity = torch.eye(self.units, dtype=self.x.dtype, device=self.x.device)
+        products = [Rounded.exact(identity[None, :, None].expand(len(self.x), -1, self.S, -1))]
+        for step in reversed(self.step_derivatives[self.T - self.K :]):
+            products.append(operator_product(products[-1], step.A))
+        return products
 
 
-def cat(one: Difference[Rounded], two: Difference[Rounded]) -> Difference[Rounded]:
+def join_columns(one: Difference[Rounded], two: Difference[Rounded]) -> Difference[Rounded]:
     """The columns of both."""
-    return Difference(beside([one.value, two.value], dim=2), beside([one.gap, two.gap], dim=2))
+    return Difference(
+        join_parts([one.value, two.value], dim=2), join_parts([one.gap, two.gap], dim=2)
+    )

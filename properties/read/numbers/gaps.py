@@ -20,7 +20,7 @@ from rnnbounds.impl.arithmetic.base import ALL, Arithmetic, V
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual
 from rnnbounds.impl.arithmetic.elementary import Scalable
 from rnnbounds.impl.arithmetic.entries.columns import E, Entries
-from rnnbounds.properties.read.numbers.rounded import Rounded, level
+from rnnbounds.properties.read.numbers.rounded import Rounded, match_axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Difference(Scalable, Generic[V]):
 
     @property
     def size(self) -> int:
-        """How many units."""
+        """Number of units."""
         return self.value.size
 
     def __add__(self, two: Difference[V]) -> Difference[V]:
@@ -53,7 +53,7 @@ class Difference(Scalable, Generic[V]):
         return Difference(self.value * two.value, self.gap * two.value + self.other * two.gap)
 
     def constant(self, c: float) -> Difference[V]:
-        """That number in both runs."""
+        """The number c in both runs, with difference 0."""
         return Difference(self.value.constant(c), self.gap.constant(0.0))
 
     def sigmoid(self) -> Difference[V]:
@@ -74,25 +74,25 @@ class Difference(Scalable, Generic[V]):
 
     def softplus(self) -> Difference[V]:
         """log(1 + eᵃ)."""
-        return self.through(lambda v: v.softplus())
+        return self.apply_function(lambda v: v.softplus())
 
     def sin(self) -> Difference[V]:
         """sin a."""
-        return self.through(lambda v: v.sin())
+        return self.apply_function(lambda v: v.sin())
 
     def cos(self) -> Difference[V]:
         """cos a."""
-        return self.through(lambda v: v.cos())
+        return self.apply_function(lambda v: v.cos())
 
     def reciprocal(self) -> Difference[V]:
         """1/a, and −δ/(a a′)."""
         there = self.value.reciprocal()
         return Difference(there, -(self.gap * (there * self.other.reciprocal())))
 
-    def through(self, f: Callable[[V], V]) -> Difference[V]:
+    def apply_function(self, f: Callable[[V], V]) -> Difference[V]:
         """Any function: its values are subtracted, but where they are those of one number."""
         there = f(self.value)
-        return Difference(there, where_moved(there - f(self.other), self.gap))
+        return Difference(there, zero_where_equal(there - f(self.other), self.gap))
 
     def chunk(self, count: int) -> tuple[Difference[V], ...]:
         """So many equal parts of the units."""
@@ -129,11 +129,11 @@ class Differences(Generic[V]):
         if name in ("tanh", "sigmoid"):
             found: Difference[V] = getattr(v, name)()
             return found
-        return v.through(lambda a: self.base.activate(name, a))
+        return v.apply_function(lambda a: self.base.activate(name, a))
 
     def slope(self, name: str, v: Difference[V]) -> Difference[V]:
         """ρ′(v)."""
-        return v.through(lambda a: self.base.slope(name, a))
+        return v.apply_function(lambda a: self.base.slope(name, a))
 
     def mix(self, gate: Difference[V], a: Difference[V], b: Difference[V]) -> Difference[V]:
         """g∘a + (1 − g)∘b, and g′∘δa + (1 − g′)∘δb + δg∘(a − b)."""
@@ -151,18 +151,20 @@ class Differences(Generic[V]):
 class OtherWeights(Differences[V]):
     """Both runs over `base`, whose parameters differ by those of `moved`."""
 
-    moved: Arithmetic[V]
+    weight_gap: Arithmetic[V]
 
     def affine(
         self, weight: str, bias: str | None, v: Difference[V], rows: slice = ALL
     ) -> Difference[V]:
         """W v + b, and W δ + δW v′ + δb."""
         found = super().affine(weight, bias, v, rows)
-        return Difference(found.value, found.gap + self.moved.affine(weight, bias, v.other, rows))
+        return Difference(
+            found.value, found.gap + self.weight_gap.affine(weight, bias, v.other, rows)
+        )
 
     def vector(self, name: str, rows: slice = ALL) -> Difference[V]:
         """A parameter vector, and its difference."""
-        return Difference(self.base.vector(name, rows), self.moved.vector(name, rows))
+        return Difference(self.base.vector(name, rows), self.weight_gap.vector(name, rows))
 
 
 def half_tanh(a: Any) -> Any:
@@ -171,39 +173,41 @@ def half_tanh(a: Any) -> Any:
 
 
 @singledispatch
-def where_moved(difference: Any, gap: Any) -> Any:
+def zero_where_equal(difference: Any, gap: Any) -> Any:
     """The difference of two values of a function, exactly 0 where its arguments are one."""
     raise TypeError(type(difference))
 
 
-@where_moved.register
+@zero_where_equal.register
 def _(difference: Rounded, gap: Rounded) -> Rounded:
-    return difference.masked(gap.present)
+    return difference.zero_unless(gap.nonzero_mask)
 
 
-@where_moved.register(Entries)
+@zero_where_equal.register(Entries)
 def _(difference: E, gap: E) -> E:
     return difference.map_pairs(gap, lambda a, b: b if b == 0 else a)
 
 
-@where_moved.register
+@zero_where_equal.register
 def _(difference: Dual, gap: Dual) -> Dual:  # type: ignore[type-arg]
-    value = where_moved(difference.value, gap.value)
-    return Dual(value, where_moved(difference.tangent, either(gap.tangent, gap.value)))
+    value = zero_where_equal(difference.value, gap.value)
+    return Dual(
+        value, zero_where_equal(difference.tangent, nonzero_if_either(gap.tangent, gap.value))
+    )
 
 
 @singledispatch
-def either(one: Any, two: Any) -> Any:
+def nonzero_if_either(one: Any, two: Any) -> Any:
     """A number that is exactly 0 where both are: a derivative moves with its argument too."""
     raise TypeError(type(one))
 
 
-@either.register
+@nonzero_if_either.register
 def _(one: Rounded, two: Rounded) -> Rounded:
-    many, few = level(one, two)
-    return Rounded.exact((many.present | few.present).to(many.value))
+    many, few = match_axes(one, two)
+    return Rounded.exact((many.nonzero_mask | few.nonzero_mask).to(many.value))
 
 
-@either.register(Entries)
+@nonzero_if_either.register(Entries)
 def _(one: E, two: E) -> E:
     return one.map_pairs(two, lambda a, b: a if b == 0 else b)

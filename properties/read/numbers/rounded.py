@@ -25,43 +25,43 @@ from rnnbounds.impl.arithmetic.elementary import Scalable
 from rnnbounds.impl.numbers.outward import TINY, UNIT, gamma
 from rnnbounds.properties.read.numbers.arrays import (
     Floats,
-    held,
-    joined,
-    least,
-    marked,
-    silent,
-    told,
-    zeros,
+    as_array,
+    as_tensor,
+    clamp_above,
+    concatenate,
+    mask_times,
+    without_warnings,
+    zeros_like,
 )
 
 Tensor = torch.Tensor
 # Absorbs the roundings of an error's own evaluation: fewer than 2¹² of non-negative terms.
-UP = 1 + 2.0**-40
-LIBRARY = 4 * UNIT
+ROUND_UP = 1 + 2.0**-40
+LIBRARY_ERROR = 4 * UNIT
 
 
 class Rounded(Scalable):
     """|value − truth| ≤ error, entry by entry: (B, N, M) or (B, N, M, directions)."""
 
     def __init__(self, value: Tensor | Floats, error: Tensor | Floats) -> None:
-        self.v: Floats = held(value)
-        self.e: Floats = held(error)
+        self.v: Floats = as_array(value)
+        self.e: Floats = as_array(error)
 
     @classmethod
     def exact(cls, value: Tensor | Floats) -> Rounded:
         """Numbers that stand for themselves."""
-        v = held(value)
-        return cls(v, zeros(v))
+        v = as_array(value)
+        return cls(v, zeros_like(v))
 
     @property
     def value(self) -> Tensor:
         """Computed value, off by at most `error`."""
-        return told(self.v)
+        return as_tensor(self.v)
 
     @property
     def error(self) -> Tensor:
-        """At least how far that is off."""
-        return told(self.e)
+        """Upper bound on |value − truth|, entry by entry."""
+        return as_tensor(self.e)
 
     @property
     def size(self) -> int:
@@ -69,118 +69,125 @@ class Rounded(Scalable):
         return int(self.v.shape[1])
 
     @property
-    def present(self) -> Tensor:
+    def nonzero_mask(self) -> Tensor:
         """Mask of the entries whose true value may be nonzero, as a tensor."""
-        return told(self.reached)
+        return as_tensor(self.nonzero_array)
 
     @property
-    def reached(self) -> Floats:
+    def nonzero_array(self) -> Floats:
         """Mask of the entries whose true value may be nonzero, as an array."""
         return (self.v != 0) | (self.e != 0)
 
     def __add__(self, other: Rounded) -> Rounded:
-        one, two = level(self, other)
-        return one.summed(two.v, two.e)
+        one, two = match_axes(self, other)
+        return one.add_numbers(two.v, two.e)
 
     def __neg__(self) -> Rounded:
         return Rounded(-self.v, self.e)
 
     def __sub__(self, other: Rounded) -> Rounded:
-        one, two = level(self, other)
-        return one.summed(-two.v, two.e)
+        one, two = match_axes(self, other)
+        return one.add_numbers(-two.v, two.e)
 
-    @silent
-    def summed(self, v: Floats, e: Floats) -> Rounded:
-        """The sum with numbers that are off by so much."""
+    @without_warnings
+    def add_numbers(self, v: Floats, e: Floats) -> Rounded:
+        """Add numbers v with error bounds e."""
         value = self.v + v
-        return Rounded(value, (self.e + e + UNIT * abs(value)) * UP)
+        return Rounded(value, (self.e + e + UNIT * abs(value)) * ROUND_UP)
 
-    @silent
+    @without_warnings
     def __mul__(self, other: Rounded) -> Rounded:
-        one, two = level(self, other)
+        one, two = match_axes(self, other)
         value, first = one.v * two.v, abs(one.v)
         size = abs(two.v) + two.e
         carried = first * two.e + one.e * size
-        lost = marked((first + one.e != 0) & (size != 0), TINY)  # where neither is exactly 0
-        return Rounded(value, (carried + UNIT * abs(value)) * UP + lost)
+        lost = mask_times((first + one.e != 0) & (size != 0), TINY)  # where neither is exactly 0
+        return Rounded(value, (carried + UNIT * abs(value)) * ROUND_UP + lost)
 
     def constant(self, c: float) -> Rounded:
-        """That number in the place of each unit."""
-        return Rounded.exact(zeros(self.v) + c)
+        """The number c in the place of each unit, exactly."""
+        return Rounded.exact(zeros_like(self.v) + c)
 
-    @silent
-    def mapped(self, A: Tensor, offset: Tensor | None = None) -> Rounded:
+    @without_warnings
+    def apply_matrix(self, A: Tensor, offset: Tensor | None = None) -> Rounded:
         """A v + offset for an exact A (B, m, N) and an exact offset (B, m)."""
-        W, wide = held(A), self.v.shape[2:]
-        columns = (*self.v.shape[:2], math.prod(wide))
+        W, trailing = as_array(A), self.v.shape[2:]
+        columns = (*self.v.shape[:2], math.prod(trailing))
         value, error = self.v.reshape(columns), self.e.reshape(columns)
         weights = abs(W)
-        sums, size, met = W @ value, weights @ abs(value), 0.0
+        sums, size, offset_size = W @ value, weights @ abs(value), 0.0
         if offset is not None:
-            start = held(offset)[:, :, None]
-            met = abs(start)
-            sums, size = start + sums, met + size
+            bias = as_array(offset)[:, :, None]
+            offset_size = abs(bias)
+            sums, size = bias + sums, offset_size + size
         carried = gamma(W.shape[2] + 2) * size + weights @ error
-        lost = carried > 0
-        if not lost.all():  # of products that underflow nothing else tells
-            present = Rounded(value, error).reached
-            lost = met + marked(W != 0, 1.0) @ marked(present, 1.0) != 0
-        shape = (*sums.shape[:2], *wide)
-        return Rounded(sums.reshape(shape), (carried * UP + marked(lost, TINY)).reshape(shape))
+        may_underflow = carried > 0
+        if not may_underflow.all():  # of products that underflow nothing else tells
+            present = Rounded(value, error).nonzero_array
+            may_underflow = offset_size + mask_times(W != 0, 1.0) @ mask_times(present, 1.0) != 0
+        shape = (*sums.shape[:2], *trailing)
+        return Rounded(
+            sums.reshape(shape),
+            (carried * ROUND_UP + mask_times(may_underflow, TINY)).reshape(shape),
+        )
 
-    @silent
-    def applied(self, name: str) -> Rounded:
+    @without_warnings
+    def activation(self, name: str) -> Rounded:
         """ρ of that name."""
         rho, v = activation(name), self.v
-        near = rho.rate < float("inf")
-        library = least(rho.rate * abs(v), rho.cap) if near else rho.cap
-        error = (rho.slope * self.e + library + rho.floor) * UP
+        has_rate = rho.rate < float("inf")
+        library_error = clamp_above(rho.rate * abs(v), rho.cap) if has_rate else rho.cap
+        error = (rho.slope * self.e + library_error + rho.floor) * ROUND_UP
         if name == "relu":  # a unit that is certainly off is exactly 0
             error = error * (v >= -self.e)
-        return Rounded(rho(self.value), error * self.reached if rho.at_zero == 0 else error)
+        return Rounded(rho(self.value), error * self.nonzero_array if rho.at_zero == 0 else error)
 
     def slope(self, name: str) -> Rounded:
         """ρ′."""
         rho = activation(name)
         error = torch.full_like(self.value, rho.derivative_error)
         if rho.curvature < float("inf"):
-            error = (rho.curvature * self.error + error) * UP
+            error = (rho.curvature * self.error + error) * ROUND_UP
         else:  # constant on both sides of the kink, where it is torch's choice
-            unsure = (self.value.abs() <= self.error) & (self.error > 0)
-            error = error + marked(unsure, rho.slope)
+            is_at_kink = (self.value.abs() <= self.error) & (self.error > 0)
+            error = error + mask_times(is_at_kink, rho.slope)
         return Rounded(rho.derivative(self.value), error)
 
     def sigmoid(self) -> Rounded:
         """1/(1 + e⁻ᵃ)."""
-        return self.applied("sigmoid")
+        return self.activation("sigmoid")
 
     def tanh(self) -> Rounded:
         """tanh a."""
-        return self.applied("tanh")
+        return self.activation("tanh")
 
     def softplus(self) -> Rounded:
         """log(1 + eᵃ)."""
-        return self.applied("softplus")
+        return self.activation("softplus")
 
     def sin(self) -> Rounded:
         """sin a."""
-        return self.applied("sin")
+        return self.activation("sin")
 
     def cos(self) -> Rounded:
         """cos a."""
-        return Rounded(self.value.cos(), (self.error + LIBRARY) * UP)
+        return Rounded(self.value.cos(), (self.error + LIBRARY_ERROR) * ROUND_UP)
 
     def exp(self) -> Rounded:
         """eᵃ."""
         value = self.value.exp()
-        off = self.error.expm1() * (1 + LIBRARY) + 2 * LIBRARY
-        return Rounded(value, value * off * UP + TINY)
+        relative_error = self.error.expm1() * (1 + LIBRARY_ERROR) + 2 * LIBRARY_ERROR
+        return Rounded(value, value * relative_error * ROUND_UP + TINY)
 
     def reciprocal(self) -> Rounded:
         """1/a; infinite errors where a may be 0."""
-        value, least = self.value.reciprocal(), self.value.abs() - self.error
-        off = self.error * value.abs() / (least * (1 - 2.0**-50)) + UNIT * value.abs()
-        return Rounded(value, torch.where(least > 0, off * UP + TINY, torch.inf))
+        value, least_size = self.value.reciprocal(), self.value.abs() - self.error
+        relative_error = (
+            self.error * value.abs() / (least_size * (1 - 2.0**-50)) + UNIT * value.abs()
+        )
+        return Rounded(
+            value, torch.where(least_size > 0, relative_error * ROUND_UP + TINY, torch.inf)
+        )
 
     def chunk(self, count: int) -> tuple[Rounded, ...]:
         """Equal parts of the units."""
@@ -198,10 +205,10 @@ class Rounded(Scalable):
         """Some of the columns."""
         return self[:, :, start:stop]
 
-    @silent
-    def masked(self, where: Tensor | Floats) -> Rounded:
+    @without_warnings
+    def zero_unless(self, where: Tensor | Floats) -> Rounded:
         """v where that is true, and exactly 0 elsewhere."""
-        kept = held(where)
+        kept = as_array(where)
         return Rounded(self.v * kept, self.e * kept)
 
 
@@ -214,7 +221,7 @@ class RoundedCells:
     def affine(self, weight: str, bias: str | None, v: Rounded, rows: slice = ALL) -> Rounded:
         """W v + b."""
         b = None if bias is None else self.parameters.get(bias)
-        return v.mapped(self.parameters[weight][:, rows], None if b is None else b[:, rows])
+        return v.apply_matrix(self.parameters[weight][:, rows], None if b is None else b[:, rows])
 
     def vector(self, name: str, rows: slice = ALL) -> Rounded:
         """A parameter vector, one column."""
@@ -222,7 +229,7 @@ class RoundedCells:
 
     def activate(self, name: str, v: Rounded) -> Rounded:
         """ρ(v)."""
-        return v.applied(name)
+        return v.activation(name)
 
     def slope(self, name: str, v: Rounded) -> Rounded:
         """ρ′(v)."""
@@ -235,39 +242,41 @@ class RoundedCells:
     def join(self, *parts: Rounded) -> Rounded:
         """All units of the parts, one after another."""
         most = max(part.v.ndim for part in parts)
-        wide = [raised(part, most) for part in parts]
+        wide = [with_axes(part, most) for part in parts]
         rest = tuple(map(max, *(part.v.shape[2:] for part in wide), (1,) * (most - 2)))
-        return beside([expanded(part, rest) for part in wide], dim=1)
+        return join_parts([expand_columns(part, rest) for part in wide], dim=1)
 
 
-def step(cell: Any, s: Rounded, x: Tensor) -> Rounded:
+def rounded_step(cell: Any, s: Rounded, x: Tensor) -> Rounded:
     """φ(s, x) for M columns a system: s (B, N, M), x (B, d, M)."""
     found: Rounded = cell.program(RoundedCells(cell.parameters), s, Rounded.exact(x))
     return found
 
 
-def raised(v: Rounded, ndim: int) -> Rounded:
-    """With so many axes, the last of them of size 1."""
+def with_axes(v: Rounded, ndim: int) -> Rounded:
+    """Append axes of size 1 up to `ndim` axes."""
     more = (None,) * (ndim - v.v.ndim)
     return v[(..., *more)] if more else v
 
 
-def level(a: Rounded, b: Rounded) -> tuple[Rounded, Rounded]:
-    """Both with as many axes."""
+def match_axes(a: Rounded, b: Rounded) -> tuple[Rounded, Rounded]:
+    """Give both numbers the same number of axes."""
     if a.v.ndim == b.v.ndim:
         return a, b
     most = max(a.v.ndim, b.v.ndim)
-    return raised(a, most), raised(b, most)
+    return with_axes(a, most), with_axes(b, most)
 
 
-def expanded(v: Rounded, rest: tuple[int, ...]) -> Rounded:
-    """In so many columns."""
+def expand_columns(v: Rounded, rest: tuple[int, ...]) -> Rounded:
+    """Broadcast to `rest` columns."""
     if v.v.shape[2:] == rest:
         return v
     shape = (*v.v.shape[:2], *rest)
     return Rounded(v.value.expand(shape), v.error.expand(shape))
 
 
-def beside(parts: list[Rounded], dim: int) -> Rounded:
-    """The parts put together."""
-    return Rounded(joined([part.v for part in parts], dim), joined([part.e for part in parts], dim))
+def join_parts(parts: list[Rounded], dim: int) -> Rounded:
+    """Concatenate parts along an axis."""
+    return Rounded(
+        concatenate([part.v for part in parts], dim), concatenate([part.e for part in parts], dim)
+    )

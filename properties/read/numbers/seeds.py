@@ -33,54 +33,56 @@ class Directions:
     trained: tuple[str, ...]
 
     @cached_property
-    def starts(self) -> dict[str, int]:
+    def offsets(self) -> dict[str, int]:
         """The first direction of each parameter that moves."""
-        found, at = {}, self.units + self.inputs
+        offsets, position = {}, self.units + self.inputs
         for name in self.trained:
-            found[name] = at
-            at += prod(self.parameters[name].shape[1:])
-        return found
+            offsets[name] = position
+            position += prod(self.parameters[name].shape[1:])
+        return offsets
 
     @property
-    def of_parameters(self) -> slice:
+    def parameter_slice(self) -> slice:
         """The directions of all parameters."""
         return slice(self.units + self.inputs, self.count)
 
     @property
-    def of_state(self) -> slice:
+    def state_slice(self) -> slice:
         """The directions of the state's units."""
         return slice(self.units)
 
     @property
-    def of_input(self) -> slice:
+    def input_slice(self) -> slice:
         """The directions of the input's units."""
         return slice(self.units, self.units + self.inputs)
 
     @cached_property
     def count(self) -> int:
-        """How many there are."""
+        """Number of directions."""
         sizes = (prod(self.parameters[name].shape[1:]) for name in self.trained)
         return self.units + self.inputs + sum(sizes)
 
 
 @dataclass(frozen=True, eq=False)
-class RoundedSeeds(Directions):
+class RoundedDirections(Directions):
     """Velocities of tensors: (B, N, M, directions). Only what Duals ask of them is there."""
 
     def affine(self, weight: str, bias: str | None, v: Rounded, rows: slice = ALL) -> Rounded:
         """Ẇ v + ḃ in every direction."""
-        moved = Rounded(self.outer(weight, v.value, rows), self.outer(weight, v.error, rows))
-        if bias is None or bias not in self.starts:
-            return moved
-        return Rounded(moved.value + self.vector(bias, rows).value, moved.error)
+        velocity = Rounded(
+            self.outer_product(weight, v.value, rows), self.outer_product(weight, v.error, rows)
+        )
+        if bias is None or bias not in self.offsets:
+            return velocity
+        return Rounded(velocity.value + self.vector(bias, rows).value, velocity.error)
 
     def vector(self, name: str, rows: slice = ALL) -> Rounded:
         """A parameter vector's velocity, one column."""
         like = self.parameters[name]
         eye = torch.eye(like.shape[1], dtype=like.dtype, device=like.device)[rows]
         found = like.new_zeros(len(like), len(eye), 1, self.count)
-        if name in self.starts:
-            found[..., self.starts[name] : self.starts[name] + eye.shape[1]] = eye[None, :, None]
+        if name in self.offsets:
+            found[..., self.offsets[name] : self.offsets[name] + eye.shape[1]] = eye[None, :, None]
         return Rounded.exact(found)
 
     def still(self, value: Tensor) -> Dual[Rounded]:
@@ -88,14 +90,14 @@ class RoundedSeeds(Directions):
         flat = Rounded.exact(value.new_zeros(*value.shape, self.count))
         return Dual(Rounded.exact(value), flat)
 
-    def outer(self, weight: str, v: Tensor, rows: slice) -> Tensor:
+    def outer_product(self, weight: str, v: Tensor, rows: slice) -> Tensor:
         """e_i v_j at the direction of W_ij."""
         r, c = self.parameters[weight].shape[1:]
         eye = torch.eye(r, dtype=v.dtype, device=v.device)[rows]
         block = eye[None, :, None, :, None] * v.mT[:, None, :, None, :]
         found = v.new_zeros(len(v), len(eye), v.shape[2], self.count)
-        if weight in self.starts:
-            found[..., self.starts[weight] : self.starts[weight] + r * c] = block.flatten(3)
+        if weight in self.offsets:
+            found[..., self.offsets[weight] : self.offsets[weight] + r * c] = block.flatten(3)
         return found
 
     def unit(self, v: Rounded, first: int) -> Rounded:
@@ -107,7 +109,7 @@ class RoundedSeeds(Directions):
 
 
 @dataclass(frozen=True, eq=False)
-class EntrySeeds(Directions):
+class EntryDirections(Directions):
     """Velocities of one system's one column, in balls or rationals: rows of one number for each
     direction."""
 
@@ -117,40 +119,40 @@ class EntrySeeds(Directions):
     def affine(self, weight: str, bias: str | None, v: Any, rows: slice = ALL) -> Any:
         """Ẇ v + ḃ in every direction."""
         places = range(self.parameters[weight].shape[1])[rows]
-        moved = self.zeros(len(places))
-        if weight in self.starts:
+        velocity = self.zeros(len(places))
+        if weight in self.offsets:
             width = self.parameters[weight].shape[2]
-            for i, row in zip(places, moved, strict=True):
-                at = self.starts[weight] + i * width
+            for i, row in zip(places, velocity, strict=True):
+                at = self.offsets[weight] + i * width
                 row[at : at + width] = [unit[0] for unit in v.units]
-        found = self.entries(moved)
-        if bias is None or bias not in self.starts:
-            return found
-        return found + self.vector(bias, rows)
+        product = self.entries(velocity)
+        if bias is None or bias not in self.offsets:
+            return product
+        return product + self.vector(bias, rows)
 
     def vector(self, name: str, rows: slice = ALL) -> Any:
         """A parameter vector's velocity."""
         places = range(self.parameters[name].shape[1])[rows]
-        first = self.starts.get(name)
-        return self.placed([None if first is None else first + i for i in places])
+        first = self.offsets.get(name)
+        return self.unit_rows([None if first is None else first + i for i in places])
 
     def still(self, values: Sequence[float]) -> Dual[Any]:
         """Exact numbers that no direction moves, one column."""
         column = self.entries([[self.number(v)] for v in values])
-        return Dual(column, self.placed([None] * len(values)))
+        return Dual(column, self.unit_rows([None] * len(values)))
 
     def unit(self, v: Any, first: int) -> Any:
         """The velocities of units that are directions themselves, from ``first`` on."""
-        return self.placed([first + i for i in range(v.size)])
+        return self.unit_rows([first + i for i in range(v.size)])
 
-    def placed(self, places: Sequence[int | None]) -> Any:
+    def unit_rows(self, places: Sequence[int | None]) -> Any:
         """Rows that are 1 at these places, and else 0."""
-        found = self.zeros(len(places))
-        for row, at in zip(found, places, strict=True):
+        rows = self.zeros(len(places))
+        for row, at in zip(rows, places, strict=True):
             if at is not None:
                 row[at] = self.number(1.0)
-        return self.entries(found)
+        return self.entries(rows)
 
     def zeros(self, rows: int) -> list[list[Any]]:
-        """So many rows of zeros."""
+        """Rows of zeros, one entry for each direction."""
         return [[self.number(0.0)] * self.count for _ in range(rows)]

@@ -25,17 +25,17 @@ ONE = fmpq(1)
 
 @dataclass(frozen=True, eq=False)
 class Size:
-    """A number ≥ 0 in balls; ``known`` finds its square, if that is rational."""
+    """A number ≥ 0 in balls; ``find_square`` finds its square, if that is rational."""
 
     ball: arb
-    known: Callable[[], Square] = lambda: None
+    find_square: Callable[[], Square] = lambda: None
 
     @cached_property
     def square(self) -> Square:
-        """Its square, None where that is not known."""
-        return self.known()
+        """The rational square of the number; None if unknown."""
+        return self.find_square()
 
-    def at_most(self, limit: fmpq) -> bool | None:
+    def is_at_most(self, limit: fmpq) -> bool | None:
         """True if the number is ≤ limit, by its exact square or its ball; None if that is open."""
         if self.square is not None:
             return bool(limit >= 0 and self.square <= limit**2)
@@ -43,14 +43,17 @@ class Size:
         return True if self.ball <= bound else False if self.ball > bound else None
 
     def __mul__(self, other: Size) -> Size:
-        return Size(self.ball * other.ball, self.squares(other, lambda p, q: p * q))
+        return Size(self.ball * other.ball, self.combine_squares(other, lambda p, q: p * q))
 
     def __truediv__(self, other: Size) -> Size:
         return Size(
-            self.ball / other.ball, self.squares(other, lambda p, q: None if q == 0 else p / q)
+            self.ball / other.ball,
+            self.combine_squares(other, lambda p, q: None if q == 0 else p / q),
         )
 
-    def squares(self, other: Size, f: Callable[[fmpq, fmpq], Square]) -> Callable[[], Square]:
+    def combine_squares(
+        self, other: Size, f: Callable[[fmpq, fmpq], Square]
+    ) -> Callable[[], Square]:
         """Build a function that returns f of both squares, or None if one is not known."""
 
         def known() -> Square:
@@ -74,124 +77,132 @@ class Size:
         return Size(self.ball.max(other.ball), known)
 
 
-def of_square(square: fmpq) -> Size:
+def root_size(square: fmpq) -> Size:
     """The root of a rational."""
     return Size(arb(square).sqrt(), lambda: square)
 
 
-def root(number: Any) -> Size:
+def sqrt_size(number: Any) -> Size:
     """The root of a number ≥ 0."""
     if isinstance(number, fmpq):
-        return of_square(number)
-    point = exactly([number])
+        return root_size(number)
+    point = exact_rationals([number])
     return Size(number.sqrt(), lambda: None if point is None else point[0])
 
 
-def of(number: Any) -> Size:
+def as_size(number: Any) -> Size:
     """The size of a number, a ball or a rational; a size as it is."""
     if isinstance(number, Size):
         return number
-    point = exactly([number])
+    point = exact_rationals([number])
     return Size(abs(arb(number)), lambda: None if point is None else point[0] ** 2)
 
 
-def exactly(row: Row) -> list[fmpq] | None:
+def exact_rationals(values: Row) -> list[fmpq] | None:
     """The rationals that all entries are; None where one is a ball around more than a point."""
-    if all(isinstance(v, fmpq) or (v.is_finite() and v.is_exact()) for v in row):
-        return [v if isinstance(v, fmpq) else v.fmpq() for v in row]
+    if all(isinstance(v, fmpq) or (v.is_finite() and v.is_exact()) for v in values):
+        return [v if isinstance(v, fmpq) else v.fmpq() for v in values]
     return None
 
 
-def on(row: Row, f: Callable[[list[fmpq]], fmpq]) -> Callable[[], Square]:
+def rational_function(row: Row, f: Callable[[list[fmpq]], fmpq]) -> Callable[[], Square]:
     """Build a function that returns f of the row's entries, or None if one is not rational."""
 
     def known() -> Square:
-        found = exactly(row)
-        return None if found is None else f(found)
+        values = exact_rationals(row)
+        return None if values is None else f(values)
 
     return known
 
 
-def length(vector: Row) -> arb:
+def euclidean_ball(vector: Row) -> arb:
     """‖v‖₂, never NaN for finite balls: the ends come from |v_i|, whose squares are ≥ 0."""
     low = sum((v.abs_lower() * v.abs_lower() for v in vector), arb(0))
     high = sum((v.abs_upper() * v.abs_upper() for v in vector), arb(0))
     return arb(low.lower() if low > 0 else 0).sqrt().union(arb(high.upper()).sqrt())
 
 
-def euclidean(row: Row) -> Size:
+def euclidean_size(row: Row) -> Size:
     """‖v‖₂."""
-    return Size(length(list(map(arb, row))), on(row, lambda v: sum((a * a for a in v), fmpq(0))))
+    return Size(
+        euclidean_ball(list(map(arb, row))),
+        rational_function(row, lambda v: sum((a * a for a in v), fmpq(0))),
+    )
 
 
-def absolute_sum(row: Row) -> Size:
+def absolute_sum_size(row: Row) -> Size:
     """Σ |v_i|."""
     whole = sum((abs(arb(v)) for v in row), arb(0))
-    return Size(whole, on(row, lambda v: sum(map(abs, v), fmpq(0)) ** 2))
+    return Size(whole, rational_function(row, lambda v: sum(map(abs, v), fmpq(0)) ** 2))
 
 
-def largest(sizes: Sequence[Size]) -> Size:
+def largest_size(sizes: Sequence[Size]) -> Size:
     """The largest, 0 of none."""
-    return reduce(Size.max, sizes) if sizes else of_square(fmpq(0))
+    return reduce(Size.max, sizes) if sizes else root_size(fmpq(0))
 
 
-class Spectral(Size):
+class SpectralSize(Size):
     """‖A‖₂ of an operator whose blocks of rows are these."""
 
-    def __init__(self, found: Sequence[Size]) -> None:
-        whole = largest(found)
-        super().__init__(whole.ball, lambda: whole.square)
-        object.__setattr__(self, "blocks", found)
+    def __init__(self, sizes: Sequence[Size]) -> None:
+        norm = largest_size(sizes)
+        super().__init__(norm.ball, lambda: norm.square)
+        object.__setattr__(self, "blocks", sizes)
 
     blocks: Sequence[Size]
 
-    def at_most(self, limit: fmpq) -> bool | None:
+    def is_at_most(self, limit: fmpq) -> bool | None:
         """True if each block's norm is ≤ limit, False if one is not; None if that is open."""
-        found = [block.at_most(limit) for block in self.blocks]
-        return False if False in found else None if None in found else True
+        answers = [block.is_at_most(limit) for block in self.blocks]
+        return False if False in answers else None if None in answers else True
 
 
 @dataclass(frozen=True, eq=False)
-class Block(Size):
+class BlockSize(Size):
     """‖A‖₂ of several rows."""
 
     rows: Sequence[Row] = ()
-    over: fmpq = ONE
+    divisor_square: fmpq = ONE
 
-    def at_most(self, limit: fmpq) -> bool | None:
+    def is_at_most(self, limit: fmpq) -> bool | None:
         """Exactly, where all entries are known to be rational; else as the ball says."""
         matrix = rational_matrix(self.rows)
         if matrix is None:
-            return super().at_most(limit)
-        return bool(limit >= 0) and square_at_most(matrix, limit * limit * self.over)
+            return super().is_at_most(limit)
+        return bool(limit >= 0) and is_square_at_most(matrix, limit * limit * self.divisor_square)
 
 
-def spectral(rows: Sequence[Row], over: fmpq = ONE) -> Size:
+def spectral_size(rows: Sequence[Row], divisor_square: fmpq = ONE) -> Size:
     """‖A‖₂ over the root of a rational."""
-    return Spectral([block_norm(block, over) for block in blocks(rows)])
+    return SpectralSize([block_size(block, divisor_square) for block in independent_blocks(rows)])
 
 
-def block_norm(rows: Sequence[Row], over: fmpq) -> Size:
+def block_size(rows: Sequence[Row], divisor_square: fmpq) -> Size:
     """‖A‖₂ of one block: of one row or column its length."""
     if len(rows) == 1 or len(rows[0]) == 1:
-        size = euclidean([v for row in rows for v in row])
-        return size if over == 1 else size / of_square(over)
-    whole = ball_norm(arb_mat([list(map(arb, row)) for row in rows]))
+        size = euclidean_size([v for row in rows for v in row])
+        return size if divisor_square == 1 else size / root_size(divisor_square)
+    norm = ball_norm(arb_mat([list(map(arb, row)) for row in rows]))
 
     def known() -> Square:
-        found = norm_square(rational_matrix(rows), whole)
-        return None if found is None else found / over
+        found = rational_norm_square(rational_matrix(rows), norm)
+        return None if found is None else found / divisor_square
 
-    return Block(whole if over == 1 else whole / arb(over).sqrt(), known, rows, over)
+    return BlockSize(
+        norm if divisor_square == 1 else norm / arb(divisor_square).sqrt(),
+        known,
+        rows,
+        divisor_square,
+    )
 
 
 def rational_matrix(rows: Sequence[Row]) -> fmpq_mat | None:
     """The matrix of these rows, if all entries are known to be rational."""
-    found = [known for known in map(exactly, rows) if known is not None]
+    found = [known for known in map(exact_rationals, rows) if known is not None]
     return fmpq_mat(found) if len(found) == len(rows) else None
 
 
-def norm_square(A: fmpq_mat | None, size: arb) -> Square:
+def rational_norm_square(A: fmpq_mat | None, size: arb) -> Square:
     """‖A‖₂², of that size, where it is known in rationals: of rank 1, of a multiple of an isometry,
     or of norm 1."""
     if A is None:
@@ -205,28 +216,28 @@ def norm_square(A: fmpq_mat | None, size: arb) -> Square:
     if not size.contains(1):
         return None
     singular = (one - gram).rank() < A.ncols()
-    return fmpq(1) if singular and square_at_most(A, fmpq(1)) else None
+    return fmpq(1) if singular and is_square_at_most(A, fmpq(1)) else None
 
 
-def square_at_most(A: fmpq_mat, bound: fmpq) -> bool:
+def is_square_at_most(A: fmpq_mat, bound: fmpq) -> bool:
     """True if ‖A‖₂² ≤ bound: bound I minus the smaller of AᵀA and AAᵀ is positive semidefinite."""
     gram = A.transpose() * A if A.ncols() <= A.nrows() else A * A.transpose()
     whole = (identity(gram.ncols()) * bound - gram).numer_denom()[0]
     return positive_semidefinite([[int(v) for v in row] for row in whole.tolist()])
 
 
-def blocks(rows: Sequence[Row]) -> Iterator[list[list[Any]]]:
+def independent_blocks(rows: Sequence[Row]) -> Iterator[list[list[Any]]]:
     """The rows that are not 0, together where they share columns; of these columns."""
-    held: list[tuple[set[int], list[Row]]] = []
+    groups: list[tuple[set[int], list[Row]]] = []
     for row in rows:
         columns = {j for j, zero in enumerate(entry == 0 for entry in row) if not zero}
         if columns:
-            met = [one for one in held if one[0] & columns]
-            held = [one for one in held if not one[0] & columns]
-            held.append((columns.union(*(one[0] for one in met)),
-                         [*(other for one in met for other in one[1]), row]))  # fmt: skip
-    for columns, together in held:
-        yield [[row[j] for j in sorted(columns)] for row in together]
+            joined = [group for group in groups if group[0] & columns]
+            groups = [group for group in groups if not group[0] & columns]
+            groups.append((columns.union(*(group[0] for group in joined)),
+                         [*(other for group in joined for other in group[1]), row]))  # fmt: skip
+    for columns, members in groups:
+        yield [[row[j] for j in sorted(columns)] for row in members]
 
 
 def float_ends(value: arb) -> Ends:

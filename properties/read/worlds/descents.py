@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rnnbounds.properties.read.entries import RATIONALS
-from rnnbounds.properties.read.ground import Term
+from rnnbounds.properties.read.entry_carriers import RATIONALS
+from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.reader import ZERO, AbsentError, Value
-from rnnbounds.properties.read.worlds.networks import Member
+from rnnbounds.properties.read.worlds.networks import MemberWorld
 
 
-class DescentWorld(Member):
+class DescentWorld(MemberWorld):
     """A `Descents` and one of its sequences."""
 
     def leaf(self, head: str, *arguments: Term) -> Value:

@@ -11,34 +11,34 @@ from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.gradients.windows.rollout import states
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.training.projection import Ball
-from rnnbounds.properties.read.ground import Term
+from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.reader import AbsentError
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.cells.batch import Cells
 from rnnbounds.properties.systems.certified.batch import Certified
 from rnnbounds.properties.systems.certified.fields import CertifiedRelu
-from rnnbounds.properties.systems.certified.models import equivalent
+from rnnbounds.properties.systems.certified.models import unitary_network
 from rnnbounds.properties.systems.certified.near_batch import NearCells
-from rnnbounds.properties.systems.certified.near_batch import computed as on_record
+from rnnbounds.properties.systems.certified.near_batch import computed_last_states as on_record
 from rnnbounds.properties.systems.supply.other_inputs import other_inputs
 
 Tensor = torch.Tensor
 
 
-class Part(NamedTuple):
+class UnitRange(NamedTuple):
     """The operator that takes the units from start on, before stop."""
 
     start: int
     stop: int
 
 
-class Over(NamedTuple):
+class UnitScaling(NamedTuple):
     """The operator that divides each unit by its weight (B, N)."""
 
     weights: Tensor
 
 
-def entry(batch: Batch, sequence: Term, time: int) -> Tensor:
+def input_at(batch: Batch, sequence: Term, time: int) -> Tensor:
     """x_t of a sequence; some differ from x before a window."""
     name, *window = sequence
     t, x = time, batch.x[:, time - 1]
@@ -46,79 +46,81 @@ def entry(batch: Batch, sequence: Term, time: int) -> Tensor:
         return x
     if name == "x_other":
         return other_inputs(batch)[:, t - 1]
-    before = t <= batch.spec.T - window[0]
+    is_past = t <= batch.spec.T - window[0]
     if name == "x_edge":
-        return edge(batch)[:, t - 1] if t == batch.spec.T - window[0] + 1 else x
-    return {"x_past": -x, "x_zeroed": torch.zeros_like(x)}[name] if before else x
+        return changed_inputs(batch)[:, t - 1] if t == batch.spec.T - window[0] + 1 else x
+    return {"x_past": -x, "x_zeroed": torch.zeros_like(x)}[name] if is_past else x
 
 
-def edge(batch: Batch) -> Tensor:
+def changed_inputs(batch: Batch) -> Tensor:
     """Inputs (B, T, d, S) that differ from x at every time: −x_t, or a unit vector for 0."""
-    still = (batch.x == 0).all(dim=2, keepdim=True)
+    is_zero = (batch.x == 0).all(dim=2, keepdim=True)
     unit = torch.zeros_like(batch.x)
     unit[:, :, 0] = 1.0
-    return torch.where(still, unit, -batch.x)
+    return torch.where(is_zero, unit, -batch.x)
 
 
-def given(name: str) -> Callable[[Batch], Tensor]:
+def pair_state(name: str) -> Callable[[Batch], Tensor]:
     """A state of the pair; of cells half of it, which lies in the invariant set of any."""
 
     def of(batch: Batch) -> Tensor:
         state: Tensor = getattr(batch, name)
-        whole = batch.cells is None or isinstance(batch.cells, NearCells)
-        return state if whole else state / 2
+        is_unbounded = batch.cells is None or isinstance(batch.cells, NearCells)
+        return state if is_unbounded else state / 2
 
     return of
 
 
-def wide(place: int) -> Callable[[Batch], Tensor]:
+def unbounded_state(place: int) -> Callable[[Batch], Tensor]:
     """A state of the pair that may lie outside of the box."""
 
     def of(batch: Batch) -> Tensor:
-        if batch.gated is None:
+        if batch.gated_cells is None:
             raise AbsentError
-        return batch.gated.wide[place]
+        return batch.gated_cells.unbounded_states[place]
 
     return of
 
 
-def boxed(batch: Batch, state: Term) -> Tensor:
+def boxed_state(batch: Batch, state: Term) -> Tensor:
     """A state of the pair, which of cells lies in the box."""
     if batch.cells is None:
         raise AbsentError
     return batch.h if state == ("a",) else batch.h_other
 
 
-def computed(batch: Batch, *run: Term) -> Tensor:
+def computed_states(batch: Batch, *run: Term) -> Tensor:
     """The last outputs as the engine computes them, or each model in its own dtype."""
     if batch.cells is not None and not isinstance(batch.cells, Certified):
         raise AbsentError
     if "computed" not in batch.cache:
-        own = batch.cells is not None
-        batch.cache["computed"] = own_outputs(batch) if own else states(batch.cell, batch.x)[:, -1]
-    return as_states(batch, batch.cache["computed"])
+        is_certified = batch.cells is not None
+        batch.cache["computed"] = (
+            model_outputs(batch) if is_certified else states(batch.cell, batch.x)[:, -1]
+        )
+    return pad_to_states(batch, batch.cache["computed"])
 
 
-def as_states(batch: Batch, outputs: Tensor) -> Tensor:
+def pad_to_states(batch: Batch, outputs: Tensor) -> Tensor:
     """States that end in these outputs (B, n, S), and are else 0."""
     units = outputs.shape[1] if batch.cells is None else batch.cells.units
     rest = outputs.new_zeros(len(outputs), units - outputs.shape[1], outputs.shape[2])
     return torch.cat([rest, outputs], dim=1)
 
 
-def own_outputs(batch: Batch) -> Tensor:
+def model_outputs(batch: Batch) -> Tensor:
     """(B, n, S): of each sequence alone, since a product's order of sums may change with the number
     of its rows."""
     cells = batch.cells
     assert isinstance(cells, Certified)
-    found = []
-    for model, part in zip(cells.models, batch.x, strict=True):
-        each = (own_output(model, x, cells) for x in part.permute(2, 0, 1))
-        found.append(torch.stack(list(each), dim=1))
-    return torch.stack(found)
+    outputs = []
+    for model, inputs in zip(cells.models, batch.x, strict=True):
+        last_outputs = (model_output(model, x, cells) for x in inputs.permute(2, 0, 1))
+        outputs.append(torch.stack(list(last_outputs), dim=1))
+    return torch.stack(outputs)
 
 
-def own_output(model: LoadedModel[Any], x: Tensor, cells: Certified) -> Tensor:
+def model_output(model: LoadedModel[Any], x: Tensor, cells: Certified) -> Tensor:
     """The last output of one model after inputs (T, d) from zero, (n)."""
     kind, dtype = kind_of(cells.kind), getattr(torch, model.dtype)
     s = torch.zeros(1, cells.units, dtype=dtype)
@@ -127,77 +129,77 @@ def own_output(model: LoadedModel[Any], x: Tensor, cells: Certified) -> Tensor:
     return s[0, -cells.n :].double()
 
 
-def computed_double(batch: Batch, *run: Term) -> Tensor:
+def double_states(batch: Batch, *run: Term) -> Tensor:
     """The last outputs as the models compute them in float64."""
-    cells = batch.its_cells
+    cells = batch.require_cells
     s = batch.x.new_zeros(len(batch.x), cells.units, batch.x.shape[3])
     for x in batch.x.unbind(1):
         s = cells.cell.step(s, x)
     return s
 
 
-def unitary_computed(batch: Batch, *run: Term) -> Tensor:
+def unitary_outputs(batch: Batch, *run: Term) -> Tensor:
     """The outputs that the unitary networks of the models compute in float64, (B, n, S)."""
-    found = []
+    outputs = []
     for member, part in zip(batch.spec.members, batch.x, strict=True):
         if batch.spec.kind != CertifiedRelu.kind:
             raise AbsentError
-        made, x = equivalent(batch.spec, member), part.permute(2, 0, 1)
-        if made is None:
-            found.append(x.new_full((len(x), batch.its_cells.n), torch.nan))
+        network, x = unitary_network(batch.spec, member), part.permute(2, 0, 1)
+        if network is None:
+            outputs.append(x.new_full((len(x), batch.require_cells.n), torch.nan))
             continue
-        start = made.initial.expand(1, len(x), -1).contiguous()
+        start = network.initial.expand(1, len(x), -1).contiguous()
         with torch.no_grad():
-            found.append(made.original(made.rnn(batch_first=True)(x, start)[0][:, -1]))
-    return as_states(batch, torch.stack(found).mT)
+            outputs.append(network.original(network.rnn(batch_first=True)(x, start)[0][:, -1]))
+    return pad_to_states(batch, torch.stack(outputs).mT)
 
 
-def weights(batch: Batch, other: bool) -> Tensor:
+def trained_vector(batch: Batch, other: bool) -> Tensor:
     """The trained weights, as one vector a system, (B, P, S)."""
     if batch.cells is not None:
-        found = batch.omega_of_cells.other if other else batch.its_cells.parameters
+        parts = batch.omega_of_cells.other_weights if other else batch.require_cells.parameters
     else:
         cell = batch.other if other and batch.other is not None else batch.cell
-        found = {name: getattr(cell, name) for name in batch.spec.trained}
-    flat = torch.cat([part.flatten(1) for part in found.values()], dim=1)
+        parts = {name: getattr(cell, name) for name in batch.spec.trained}
+    flat = torch.cat([part.flatten(1) for part in parts.values()], dim=1)
     return flat[:, :, None].expand(-1, -1, batch.x.shape[3])
 
 
-def ball_of(batch: Batch) -> Ball:
+def projection_ball(batch: Batch) -> Ball:
     """The ball of matrices that a spec names."""
     return Ball(batch.spec.ball, batch.spec.scale)  # type: ignore[arg-type]
 
 
-def matrix(batch: Batch, which: str) -> Tensor:
+def pair_matrix(batch: Batch, which: str) -> Tensor:
     """A or B, (B, n, n)."""
     return batch.cell.W if which == "A" or batch.other is None else batch.other.W
 
 
 VECTORS: dict[str, Callable[..., Tensor]] = {
-    "entry": entry,
+    "entry": input_at,
     "x_t": lambda batch: batch.x[:, 0],
-    "a": given("h"),
-    "b": given("h_other"),
-    "a_wide": wide(0),
-    "b_wide": wide(1),
-    "boxed": boxed,
-    "computed": computed,
-    "computed_double": computed_double,
-    "unitary_computed": unitary_computed,
+    "a": pair_state("h"),
+    "b": pair_state("h_other"),
+    "a_wide": unbounded_state(0),
+    "b_wide": unbounded_state(1),
+    "boxed": boxed_state,
+    "computed": computed_states,
+    "computed_double": double_states,
+    "unitary_computed": unitary_outputs,
     "on_record": lambda batch, *run: on_record(batch.spec)[:, :, None].expand_as(batch.h),
-    "w": lambda batch: weights(batch, False),
-    "w_other": lambda batch: weights(batch, True),
+    "w": lambda batch: trained_vector(batch, False),
+    "w_other": lambda batch: trained_vector(batch, True),
 }
 
 
-def cells_of(batch: Batch) -> int:
+def count_gate_cells(batch: Batch) -> int:
     """How many units of a gated state are cells; none of a GRU's."""
-    if batch.gated is None or batch.gated.units == batch.gated.n:
+    if batch.gated_cells is None or batch.gated_cells.units == batch.gated_cells.n:
         raise AbsentError
-    return batch.gated.units - batch.gated.n
+    return batch.gated_cells.units - batch.gated_cells.n
 
 
-def its_cells(batch: Batch) -> Cells:
+def require_cells(batch: Batch) -> Cells:
     """The cells of a batch that has some."""
     if batch.cells is None:
         raise AbsentError
@@ -208,8 +210,10 @@ OPERATORS: dict[str, Callable[[Batch], Any]] = {
     "W": lambda batch: batch.cell.W,
     "P_root": lambda batch: batch.constants.P_root,
     "D": lambda batch: batch.constants.D,
-    "V": lambda batch: Over(batch.constants.v),
-    "V_unit": lambda batch: Over(its_cells(batch).v),
-    "P_c": lambda batch: Part(0, cells_of(batch)),
-    "P_h": lambda batch: Part(its_cells(batch).units - batch.its_cells.n, batch.its_cells.units),
+    "V": lambda batch: UnitScaling(batch.constants.v),
+    "V_unit": lambda batch: UnitScaling(require_cells(batch).v),
+    "P_c": lambda batch: UnitRange(0, count_gate_cells(batch)),
+    "P_h": lambda batch: UnitRange(
+        require_cells(batch).units - batch.require_cells.n, batch.require_cells.units
+    ),
 }

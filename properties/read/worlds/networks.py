@@ -17,24 +17,24 @@ from rnnbounds.impl.cells.stacks.stack import layer_weights
 from rnnbounds.impl.convert.rational_unitary import RationalRNN
 from rnnbounds.impl.numbers.rationals import identity
 from rnnbounds.properties.read.carrier import Carrier
-from rnnbounds.properties.read.ground import Term
+from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.numbers.gaps import Difference, Differences
 from rnnbounds.properties.read.reader import IDENTITY, ZERO, AbsentError, Value
-from rnnbounds.properties.read.worlds.steps import Steps
-from rnnbounds.properties.systems.layered.jordan import Block as Jordan
+from rnnbounds.properties.read.worlds.steps import StepWorld
+from rnnbounds.properties.systems.layered.jordan import JordanBlock as Jordan
 from rnnbounds.properties.systems.layered.modes import Mode
 from rnnbounds.properties.systems.layered.scan import Scan
-from rnnbounds.properties.systems.layered.shipped import Shipped
-from rnnbounds.properties.systems.layered.stack import Stack
+from rnnbounds.properties.systems.layered.shipped import ShippedMember
+from rnnbounds.properties.systems.layered.stack import StackMember
 from rnnbounds.properties.systems.layered.transition import Layered
-from rnnbounds.properties.systems.limits.candidates import Candidate
+from rnnbounds.properties.systems.limits.candidates import UnitaryCandidate
 from rnnbounds.properties.systems.limits.impulse import Responses
-from rnnbounds.properties.systems.unitary.blocks import Block
-from rnnbounds.properties.systems.unitary.networks import Network
-from rnnbounds.properties.systems.unitary.orthogonal import Recurrent as Orthogonal
+from rnnbounds.properties.systems.unitary.blocks import OrthogonalBlock
+from rnnbounds.properties.systems.unitary.networks import ReluNetwork
+from rnnbounds.properties.systems.unitary.orthogonal import OrthogonalNetwork as Orthogonal
 
 
-class Member(Steps):
+class MemberWorld(StepWorld):
     """One member of a batch and one of its sequences."""
 
     def __init__(self, member: Any, s: int, carrier: Carrier) -> None:
@@ -44,7 +44,7 @@ class Member(Steps):
         self.inputs = len(member.tables()["U"][0])
 
     @cached_property
-    def rest(self) -> Value:
+    def initial_state(self) -> Value:
         """0."""
         return self.carrier.vector([0.0] * self.units)
 
@@ -53,29 +53,29 @@ class Member(Steps):
         if head in ("entry", "x_t"):
             t = arguments[1] if arguments else 1
             return self.carrier.vector(self.member.x[self.s][t - 1])
-        given = getattr(self, f"of_{head}", None)
-        if given is None:
+        method = getattr(self, f"of_{head}", None)
+        if method is None:
             raise AbsentError
-        found: Value = given(*arguments)
-        return found
+        value: Value = method(*arguments)
+        return value
 
     def of_I(self) -> Value:
         """The identity."""
         return IDENTITY
 
-    def linear(self, A: fmpq_mat, v: Value) -> Value:
+    def apply_matrix(self, A: fmpq_mat, v: Value) -> Value:
         """A v, of a pair too."""
         if v is ZERO:
             return v
         if isinstance(v, Difference):
-            return Difference(self.linear(A, v.value), self.linear(A, v.gap))
+            return Difference(self.apply_matrix(A, v.value), self.apply_matrix(A, v.gap))
         return self.carrier.times(self.carrier.rows(A.tolist()), v)
 
 
-class ShippedWorld(Member):
+class ShippedWorld(MemberWorld):
     """A cell that ships, with dyadic weights, and a pair of states."""
 
-    def __init__(self, member: Shipped, s: int, carrier: Carrier) -> None:
+    def __init__(self, member: ShippedMember, s: int, carrier: Carrier) -> None:
         super().__init__(member, s, carrier)
         self.cell, self.parameters = member.cell, member.cell.parameters
         self.units = self.outputs = len(member.h[0])
@@ -94,17 +94,17 @@ class ModeWorld(ShippedWorld):
 
     def turned(self, known: Sequence[Term], s: Value) -> Value:
         """A s."""
-        return self.linear(self.member.A, s)
+        return self.apply_matrix(self.member.A, s)
 
     def pushed(self, known: Sequence[Term], x: Value) -> Value:
         """B x."""
-        return self.linear(self.member.B, x)
+        return self.apply_matrix(self.member.B, x)
 
 
 class StackWorld(ShippedWorld):
     """Two layers of one size, the upper one fed by the lower one's state."""
 
-    def __init__(self, member: Stack, s: int, carrier: Carrier) -> None:
+    def __init__(self, member: StackMember, s: int, carrier: Carrier) -> None:
         super().__init__(member, s, carrier)
         self.units = self.outputs = member.spec.n
 
@@ -125,26 +125,26 @@ class StackWorld(ShippedWorld):
         """The step of each layer and its arithmetic."""
         model = self.member.model
         weights = (layer_weights(model.weights, l) for l in (0, 1))
-        made = (self.carrier.arithmetic({n: p[None] for n, p in w.items()}) for w in weights)
-        return list(zip((cell.program for cell in model.cell.layers), made, strict=True))
+        arithmetics = (self.carrier.arithmetic({n: p[None] for n, p in w.items()}) for w in weights)
+        return list(zip((cell.program for cell in model.cell.layers), arithmetics, strict=True))
 
-    def stepped(self, l: int, s: Value, x: Value) -> Value:
+    def layer_step(self, l: int, s: Value, x: Value) -> Value:
         """One step of a layer, of a pair too."""
-        program, made = self.layers[l]
+        program, arithmetic = self.layers[l]
         if isinstance(s, Difference) or isinstance(x, Difference):
-            return program(Differences(made), self.pair(s), self.pair(x))
-        return program(made, self.state(s), self.state(x))
+            return program(Differences(arithmetic), self.pair(s), self.pair(x))
+        return program(arithmetic, self.state(s), self.state(x))
 
     def lower(self, known: Sequence[Term], s: Value, x: Value) -> Value:
         """φ_1."""
-        return self.stepped(0, s, x)
+        return self.layer_step(0, s, x)
 
     def upper_layer(self, known: Sequence[Term], s: Value, x: Value) -> Value:
         """φ_2."""
-        return self.stepped(1, s, x)
+        return self.layer_step(1, s, x)
 
 
-class JordanWorld(Member):
+class JordanWorld(MemberWorld):
     """A = ρ I + N."""
 
     def of_mode_radius(self) -> Value:
@@ -160,25 +160,25 @@ class JordanWorld(Member):
         return self.carrier.rows(found.tolist())
 
 
-class ScanWorld(Member):
+class ScanWorld(MemberWorld):
     """One unit, whose decay is of the input alone; its state and its inputs are numbers."""
 
-    def of_input(self, f: Callable[[fmpq], fmpq], x: Value) -> Value:
+    def apply_to_input(self, f: Callable[[fmpq], fmpq], x: Value) -> Value:
         """Apply f to an input, or to both inputs of a pair."""
         if isinstance(x, Difference):
-            one = self.of_input(f, x.value)
+            one = self.apply_to_input(f, x.value)
             return Difference(
-                one, x.gap if x.gap is ZERO else one - self.of_input(f, x.value - x.gap)
+                one, x.gap if x.gap is ZERO else one - self.apply_to_input(f, x.value - x.gap)
             )
         return self.carrier.number(f(fmpq(0) if x is ZERO else x.units[0][0]))
 
     def decay(self, known: Sequence[Term], x: Value) -> Value:
         """a(x)."""
-        return self.of_input(self.member.decay, x)
+        return self.apply_to_input(self.member.decay, x)
 
     def fed(self, known: Sequence[Term], x: Value) -> Value:
         """u x + v."""
-        return self.of_input(lambda x: self.member.u * x + self.member.v, x)
+        return self.apply_to_input(lambda x: self.member.u * x + self.member.v, x)
 
     def of_least_decay(self, x: Term, s: Any, j: Any) -> Value:
         """The least of the decays of these steps, 1 of none."""
@@ -191,7 +191,7 @@ class ScanWorld(Member):
         return self.carrier.vector([sum((x for (x,) in window), fmpq(0)) / max(j, 1)])
 
 
-class RationalWorld(Member):
+class RationalWorld(MemberWorld):
     """A network ρ(W s + U x + b) of rationals, that starts anywhere."""
 
     def __init__(
@@ -213,14 +213,14 @@ class RationalWorld(Member):
         return m.activate(self.activation, driven)
 
     @cached_property
-    def rest(self) -> Value:
+    def initial_state(self) -> Value:
         """Initial state of the run."""
         return self.carrier.vector(self.start)
 
     @cached_property
     def plain(self) -> Any:
         """The arithmetic of these weights."""
-        return self.carrier.exactly(self.weights)
+        return self.carrier.exact_arithmetic(self.weights)
 
 
 class OrthogonalWorld(RationalWorld):
@@ -234,7 +234,7 @@ class OrthogonalWorld(RationalWorld):
 class NetworkWorld(RationalWorld):
     """A ReLU network and its unitary equivalent, whose derivatives are read."""
 
-    def __init__(self, member: Network, s: int, carrier: Carrier) -> None:
+    def __init__(self, member: ReluNetwork, s: int, carrier: Carrier) -> None:
         super().__init__(member, s, carrier, member.equivalent, "relu")
 
     def of_V(self) -> Value:
@@ -256,12 +256,12 @@ class NetworkWorld(RationalWorld):
         return self.carrier.rows(rows) if rows else ZERO
 
     @cached_property
-    def rest(self) -> Value:
+    def initial_state(self) -> Value:
         """Initial state of the unitary equivalent."""
         return self.carrier.vector(self.member.equivalent.initial)
 
 
-class PartsWorld(Member):
+class PartsWorld(MemberWorld):
     """Matrices that a member names, columns for vectors."""
 
     def leaf(self, head: str, *arguments: Term) -> Value:
@@ -279,8 +279,9 @@ class PartsWorld(Member):
         return s
 
 
-WORLDS: dict[type, type[Member]] = {
-    Layered: ShippedWorld, Stack: StackWorld, Mode: ModeWorld, Jordan: JordanWorld,
-    Scan: ScanWorld, Orthogonal: OrthogonalWorld, Network: NetworkWorld, Block: PartsWorld,
-    Candidate: PartsWorld, Responses: PartsWorld,
+WORLDS: dict[type, type[MemberWorld]] = {
+    Layered: ShippedWorld, StackMember: StackWorld, Mode: ModeWorld, Jordan: JordanWorld,
+    Scan: ScanWorld, Orthogonal: OrthogonalWorld, ReluNetwork: NetworkWorld,
+    OrthogonalBlock: PartsWorld,
+    UnitaryCandidate: PartsWorld, Responses: PartsWorld,
 }  # fmt: skip

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from rnnbounds.impl.arithmetic.entries.rationals import IrrationalError
 from rnnbounds.impl.training import nearest_exact as nearest
-from rnnbounds.properties.read.entries import BALLS
-from rnnbounds.properties.read.floats import FLOATS
-from rnnbounds.properties.read.ground import Term
+from rnnbounds.properties.read.entry_carriers import BALLS
+from rnnbounds.properties.read.float_carrier import FLOATS
+from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.reader import AbsentError, Value
-from rnnbounds.properties.read.worlds.leaves import ball_of, matrix
-from rnnbounds.properties.read.worlds.recurrent import Recurrent
+from rnnbounds.properties.read.worlds.leaves import pair_matrix, projection_ball
+from rnnbounds.properties.read.worlds.recurrent import RecurrentWorld
 
 IN_BALLS = {
     "itself": lambda A, ball: nearest.ball_itself(A),
@@ -23,7 +23,7 @@ IN_RATIONALS = {
 }
 
 
-class ProjectedWorld(Recurrent):
+class ProjectedWorld(RecurrentWorld):
     """Two matrices A and B, and Z, a point of the ball: B scaled into it."""
 
     def leaf(self, head: str, *arguments: Term) -> Value:
@@ -35,10 +35,10 @@ class ProjectedWorld(Recurrent):
         if self.carrier is FLOATS:
             raise AbsentError
         (name,) = arguments[0] if arguments else (head,)
-        A, made = matrix(self.batch, name[-1])[0], "itself" if not arguments else head
+        A, made = pair_matrix(self.batch, name[-1])[0], "itself" if not arguments else head
         if self.carrier is BALLS:
-            return self.carrier.vector(IN_BALLS[made](A, ball_of(self.batch)).entries())
-        found = IN_RATIONALS[made](A, ball_of(self.batch))
+            return self.carrier.vector(IN_BALLS[made](A, projection_ball(self.batch)).entries())
+        found = IN_RATIONALS[made](A, projection_ball(self.batch))
         if found is None:
             raise IrrationalError(head)
         return self.carrier.vector([v for row in found for v in row])

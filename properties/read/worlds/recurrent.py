@@ -12,20 +12,20 @@ from flint import fmpq
 
 from rnnbounds.impl.numbers.rationals import rational_matrix
 from rnnbounds.properties.read.carrier import Carrier
-from rnnbounds.properties.read.entries import RATIONALS, OfEntries
-from rnnbounds.properties.read.ground import Term
+from rnnbounds.properties.read.entry_carriers import RATIONALS, EntryCarrier
+from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.numbers.gaps import Difference
 from rnnbounds.properties.read.reader import ZERO, AbsentError, Value
 from rnnbounds.properties.read.spaces import STATES
 from rnnbounds.properties.read.worlds.leaves import OPERATORS, VECTORS
-from rnnbounds.properties.read.worlds.steps import Steps
+from rnnbounds.properties.read.worlds.steps import StepWorld
 from rnnbounds.properties.systems.batch import Batch
 
 Tensor = torch.Tensor
 ROLES = {"W": "weight_hh", "U": "weight_ih", "b": "bias_ih"}
 
 
-class Recurrent(Steps):
+class RecurrentWorld(StepWorld):
     """A batch of systems, or one pair of it."""
 
     def __init__(self, batch: Batch, carrier: Carrier) -> None:
@@ -43,22 +43,27 @@ class Recurrent(Steps):
 
     @cached_property
     def other_weights(self) -> tuple[Any, Any]:
-        """Of cells, those near theirs, which differ exactly; of networks the second ones."""
+        """Arithmetics of the second weights and of w − w'; for cells, weights of the set Ω."""
         if self.batch.cells is not None:
             omega = self.batch.omega_of_cells
-            return self.carrier.arithmetic(omega.other), self.carrier.arithmetic(omega.moved)
-        if self.batch.other is None or not isinstance(self.carrier, OfEntries):
+            return self.carrier.arithmetic(omega.other_weights), self.carrier.arithmetic(
+                omega.weight_gap
+            )
+        if self.batch.other is None or not isinstance(self.carrier, EntryCarrier):
             raise AbsentError
         other = self.batch.other.parameters
-        one, two = (
-            {name: rational_matrix(part[0].reshape(self.units, -1)) for name, part in of.items()}
-            for of in (self.parameters, other)
+        own, others = (
+            {
+                name: rational_matrix(part[0].reshape(self.units, -1))
+                for name, part in parameters.items()
+            }
+            for parameters in (self.parameters, other)
         )
-        moved = {name: part - two[name] for name, part in one.items()}
-        return self.carrier.arithmetic(other), self.carrier.exactly(moved)
+        gap = {name: part - others[name] for name, part in own.items()}
+        return self.carrier.arithmetic(other), self.carrier.exact_arithmetic(gap)
 
     @cached_property
-    def rest(self) -> Value:
+    def initial_state(self) -> Value:
         """0."""
         x = self.batch.x
         return self.carrier.column(x.new_zeros(len(x), self.units, x.shape[3]))
@@ -104,19 +109,19 @@ class Recurrent(Steps):
         return Difference(self.carrier.row(g.value, before), self.carrier.row(g.gap, before))
 
     def weighted(self, value: Value, arguments: str | None) -> Value:
-        """In ‖·‖_box: from itself, or from the Euclidean norm of weights."""
+        """‖·‖_box of a state, or the operator norm to ‖·‖_box from itself or from ‖·‖₂."""
         if self.batch.cells is None:
             raise AbsentError
         v = self.batch.cells.v
         if arguments is None:
             return self.carrier.largest(value, v)
         if arguments == STATES:
-            return self.carrier.largest_sum(value, v)
-        return self.carrier.largest_row(value, v)
+            return self.carrier.row_sum_norm(value, v)
+        return self.carrier.row_norm(value, v)
 
-    def by_omega(self, value: Value) -> Value:
+    def omega_norm(self, value: Value) -> Value:
         """ω is 1 of a GRU, all of whose state is output."""
-        gated = self.batch.gated
+        gated = self.batch.gated_cells
         if gated is None:
             raise AbsentError
         weights = torch.ones_like(self.batch.h[:, :, 0])
@@ -125,7 +130,7 @@ class Recurrent(Steps):
         return self.carrier.largest(value, weights)
 
     def range_square(self, term: Term) -> fmpq | None:
-        """By |ρ| ≤ M of vanilla networks."""
+        """Bound the square of a state's norm by |ρ| ≤ M; None except for vanilla networks."""
         cells = self.batch.cells
         if self.batch.exact or (cells is not None and not cells.kind.startswith("rnn-")):
             return None

@@ -8,14 +8,21 @@ from typing import Any
 
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, DualArithmetic
 from rnnbounds.properties.read.carrier import Carrier, Parameters
-from rnnbounds.properties.read.ground import Term
+from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.numbers.gaps import Difference, Differences, OtherWeights
-from rnnbounds.properties.read.reader import IDENTITY, ZERO, AbsentError, Value, World, minus
-from rnnbounds.properties.read.spaces import STATES, space
-from rnnbounds.properties.read.worlds.leaves import Over, Part
+from rnnbounds.properties.read.reader import (
+    IDENTITY,
+    ZERO,
+    AbsentError,
+    Value,
+    World,
+    subtract_values,
+)
+from rnnbounds.properties.read.spaces import STATES, term_space
+from rnnbounds.properties.read.worlds.leaves import UnitRange, UnitScaling
 
 
-class Steps(World):
+class StepWorld(World):
     """States s⁺ = φ(s, x) of N units, the last of which are shown."""
 
     cell: Any
@@ -33,7 +40,7 @@ class Steps(World):
         self.locals: dict[tuple[int, int], tuple[Value, Value, Value]] = {}
 
     @property
-    def rest(self) -> Value:
+    def initial_state(self) -> Value:
         """The state in which runs start."""
         raise NotImplementedError
 
@@ -49,7 +56,7 @@ class Steps(World):
 
     @cached_property
     def directions(self) -> Any:
-        """Those of the derivatives of a step."""
+        """Directions of the derivatives of a step."""
         return self.carrier.directions(self.parameters, self.units, self.inputs, self.trained)
 
     def number(self, value: Any) -> Value:
@@ -58,13 +65,13 @@ class Steps(World):
 
     def times(self, A: Value, v: Value) -> Value:
         """A product in the carrier."""
-        if isinstance(A, Part):
+        if isinstance(A, UnitRange):
             return v.part(*A)
-        if isinstance(A, Over):
-            return self.carrier.divided(v, A.weights)
+        if isinstance(A, UnitScaling):
+            return self.carrier.divide_units(v, A.weights)
         return self.carrier.times(A, v)
 
-    def of_numbers(self, head: str, known: Sequence[Term], values: Sequence[Value]) -> Value:
+    def number_function(self, head: str, known: Sequence[Term], values: Sequence[Value]) -> Value:
         """A function of numbers in the carrier."""
         return self.carrier.of_numbers(head, known, values)
 
@@ -79,30 +86,32 @@ class Steps(World):
     def phi(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
         """φ(s, x), or a pair of these."""
         if not isinstance(x, Difference):
-            made = self.other_weights[0] if weights else self.plain
-            return self.cell.program(made, self.state(s), x)
-        return self.cell.program(self.both(weights, self.plain), self.pair(s), self.pair(x))
+            arithmetic = self.other_weights[0] if weights else self.plain
+            return self.cell.program(arithmetic, self.state(s), x)
+        return self.cell.program(
+            self.paired_arithmetic(weights, self.plain), self.pair(s), self.pair(x)
+        )
 
-    def both(self, weights: Sequence[Term], base: Any) -> Any:
+    def paired_arithmetic(self, weights: Sequence[Term], base: Any) -> Any:
         """The arithmetic of two runs, the second perhaps with other weights."""
         if not any(weights):
             return Differences(base)
-        moved = self.other_weights[1]
-        return OtherWeights(base, moved if base is self.plain else DualArithmetic(moved))
+        weight_gap = self.other_weights[1]
+        return OtherWeights(base, weight_gap if base is self.plain else DualArithmetic(weight_gap))
 
     def state(self, s: Value) -> Value:
-        """A state."""
-        return self.rest if s is ZERO else s
+        """The state itself, or the initial state for ZERO."""
+        return self.initial_state if s is ZERO else s
 
     def pair(self, s: Value) -> Difference[Any]:
-        """Two states, or two inputs."""
+        """A pair of states or of inputs, ZERO replaced by the initial state."""
         if s is ZERO:
-            return Difference(self.rest, self.rest.constant(0.0))
+            return Difference(self.initial_state, self.initial_state.constant(0.0))
         if s.value is ZERO:
-            return Difference(self.rest, minus(self.rest, -s.gap))
+            return Difference(self.initial_state, subtract_values(self.initial_state, -s.gap))
         return Difference(s.value, s.value.constant(0.0) if s.gap is ZERO else s.gap)
 
-    def local(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
+    def cached_derivatives(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
         """The derivatives of φ in all directions, made once at each state."""
         key = id(s), id(x)
         if key not in self.locals:
@@ -111,51 +120,60 @@ class Steps(World):
 
     def derivatives(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
         """Evaluate φ's derivatives in all directions at (s, x), or at a pair, without the cache."""
-        made, run = DualArithmetic(self.plain, self.directions), self.cell.program
+        arithmetic, run = DualArithmetic(self.plain, self.directions), self.cell.program
         if not isinstance(x, Difference):
-            return run(made, *self.moving(self.state(s), x)).tangent
-        one, at = self.pair(s), self.pair(x)
-        moving = self.moving(one.value, at.value)
+            return run(arithmetic, *self.with_directions(self.state(s), x)).tangent
+        states, inputs = self.pair(s), self.pair(x)
+        moving = self.with_directions(states.value, inputs.value)
         ends = (
-            Difference(dual, Dual(both.gap, dual.tangent.constant(0.0)))
-            for dual, both in zip(moving, (one, at), strict=True)
+            Difference(dual, Dual(pair.gap, dual.tangent.constant(0.0)))
+            for dual, pair in zip(moving, (states, inputs), strict=True)
         )
-        found = run(self.both(weights, made), *ends)
-        return Difference(found.value.tangent, found.gap.tangent)
+        result = run(self.paired_arithmetic(weights, arithmetic), *ends)
+        return Difference(result.value.tangent, result.gap.tangent)
 
-    def moving(self, s: Value, x: Value) -> tuple[Any, Any]:
+    def with_directions(self, s: Value, x: Value) -> tuple[Any, Any]:
         """A state and an input as directions of their own."""
         unit = self.directions.unit
         return Dual(s, unit(s, 0)), Dual(x, unit(x, self.units))
 
     def d_state(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
         """∂φ/∂s."""
-        return self.cut(self.local(weights, s, x), self.directions.of_state)
+        return self.select_directions(
+            self.cached_derivatives(weights, s, x), self.directions.state_slice
+        )
 
     def d_input(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
         """∂φ/∂x."""
-        return self.cut(self.local(weights, s, x), self.directions.of_input)
+        return self.select_directions(
+            self.cached_derivatives(weights, s, x), self.directions.input_slice
+        )
 
     def d_weights(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
         """∂φ/∂w."""
-        return self.cut(self.local(weights, s, x), self.directions.of_parameters)
+        return self.select_directions(
+            self.cached_derivatives(weights, s, x), self.directions.parameter_slice
+        )
 
-    def cut(self, tangent: Value, columns: slice) -> Value:
-        """Some directions."""
+    def select_directions(self, tangent: Value, columns: slice) -> Value:
+        """Select some directions of a tangent, or of a pair of them."""
         if isinstance(tangent, Difference):
-            return Difference(self.cut(tangent.value, columns), self.cut(tangent.gap, columns))
+            return Difference(
+                self.select_directions(tangent.value, columns),
+                self.select_directions(tangent.gap, columns),
+            )
         return self.carrier.cut(tangent, columns)
 
     def shown(self, s: Value) -> Value:
-        """The output of a state."""
+        """The last units of a state, which are its output."""
         return s if self.outputs == s.size else s.part(s.size - self.outputs, s.size)
 
     def size(self, head: str, term: Term, value: Value) -> Value:
         """A norm of a vector or of an operator."""
         if value is IDENTITY:
-            return self.of_numbers("Abs", (), [self.number(1)])
-        value = self.rest.constant(0.0) if value is ZERO else value
-        values, arguments = space(term)
+            return self.number_function("Abs", (), [self.number(1)])
+        value = self.initial_state.constant(0.0) if value is ZERO else value
+        values, arguments = term_space(term)
         match head:
             case "norm":
                 shown = self.shown(value) if values == STATES else value
@@ -168,7 +186,7 @@ class Steps(World):
             case "weighted":
                 return self.weighted(value, arguments)
             case "omega_norm":
-                return self.by_omega(value)
+                return self.omega_norm(value)
             case "frobenius" | "rank" | "is_scalar":
                 function = getattr(self.carrier, head, None)
                 if function is None:
@@ -179,14 +197,14 @@ class Steps(World):
 
     def transpose(self, known: Sequence[Term], A: Value) -> Value:
         """Aᵀ."""
-        if isinstance(A, Over) or not hasattr(self.carrier, "transposed"):
+        if isinstance(A, UnitScaling) or not hasattr(self.carrier, "transposed"):
             raise AbsentError
         return A if A is ZERO else self.carrier.transposed(A)
 
     def weighted(self, value: Value, arguments: str | None) -> Value:
-        """In the norm that is named."""
+        """A weighted norm of a value; absent unless a subclass has one."""
         raise AbsentError
 
-    def by_omega(self, value: Value) -> Value:
+    def omega_norm(self, value: Value) -> Value:
         """max(‖c‖_∞, ‖h‖_∞/ω)."""
         raise AbsentError

@@ -1,4 +1,4 @@
-"""Which world a batch is."""
+"""The table of worlds: which class reads a batch."""
 
 from __future__ import annotations
 
@@ -6,21 +6,25 @@ from rnnbounds.properties.read.carrier import Carrier
 from rnnbounds.properties.read.reader import World
 from rnnbounds.properties.read.worlds.certified import CertifiedWorld, NearWorld
 from rnnbounds.properties.read.worlds.descents import DescentWorld
-from rnnbounds.properties.read.worlds.networks import WORLDS, Member
+from rnnbounds.properties.read.worlds.networks import WORLDS, MemberWorld
 from rnnbounds.properties.read.worlds.projected import ProjectedWorld
-from rnnbounds.properties.read.worlds.recurrent import Recurrent
+from rnnbounds.properties.read.worlds.recurrent import RecurrentWorld
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.certified.batch import Certified
 from rnnbounds.properties.systems.certified.near_batch import NearCells
-from rnnbounds.properties.systems.vanilla.descents import Descents
+from rnnbounds.properties.systems.vanilla.descents import DescentMember
 
 
-def world_of(batch: Batch, carrier: Carrier, pair: tuple[int, int]) -> World:
+def make_world(batch: Batch, carrier: Carrier, pair: tuple[int, int]) -> World:
     """The world of a batch in a carrier, or of one pair where members are in rationals."""
     if batch.exact:
         i, s = pair
         member = batch.exact[i]
-        own = DescentWorld if isinstance(member, Descents) else WORLDS.get(type(member), Member)
+        own = (
+            DescentWorld
+            if isinstance(member, DescentMember)
+            else WORLDS.get(type(member), MemberWorld)
+        )
         return own(member, s, carrier)
     if isinstance(batch.cells, Certified):
         return CertifiedWorld(batch, carrier)
@@ -28,4 +32,4 @@ def world_of(batch: Batch, carrier: Carrier, pair: tuple[int, int]) -> World:
         return NearWorld(batch, carrier)
     if batch.spec.kind == "projection":
         return ProjectedWorld(batch, carrier)
-    return Recurrent(batch, carrier)
+    return RecurrentWorld(batch, carrier)

@@ -23,18 +23,18 @@ from uuid import uuid4
 
 from rnnbounds.properties.errors import InputError
 from rnnbounds.properties.judging import meter
-from rnnbounds.properties.runs.executors.executor import Affinity, Call, any_worker
-from rnnbounds.properties.runs.executors.processes import outcome
-from rnnbounds.properties.runs.versions import difference, fingerprint
+from rnnbounds.properties.runs.executors.executor import Affinity, Call, no_affinity
+from rnnbounds.properties.runs.executors.processes import call_outcome
+from rnnbounds.properties.runs.versions import describe_difference, fingerprint
 
 # Seconds for a scheduler to answer, for a worker to come where none is, and from one look to the
 # next, while no answer comes, at who was heard of: a heartbeat is due every second or two, but a
 # worker that imports a room, or is deep in a library, may miss some.
-PATIENCE = 30
-LOOKS = 2  # after which a worker that was not heard of is taken for lost
-SILENT = logging.CRITICAL + 1
-WINDOW = 10_000  # calls that the scheduler knows of at once: it keeps some kilobytes of each
-EXTRA = "pip install 'rnnbounds[cluster]'"
+TIMEOUT_SECONDS = 30
+MAX_SILENT_CHECKS = 2  # after which a worker that was not heard of is taken for lost
+SILENT_LEVEL = logging.CRITICAL + 1
+MAX_SUBMITTED = 10_000  # calls that the scheduler knows of at once: it keeps some kilobytes of each
+INSTALL_COMMAND = "pip install 'rnnbounds[cluster]'"
 
 
 class ClusterError(InputError):
@@ -53,7 +53,7 @@ class Cluster:
         self, address: str, client: Any, tell: Callable[[str], None] = lambda line: None
     ) -> None:
         self.address, self._client, self._tell = address, client, tell
-        self._told, self._retired = set[str](), 0
+        self._reported, self._retired = set[str](), 0
 
     @property
     def workers(self) -> int:
@@ -63,11 +63,11 @@ class Cluster:
     def check(self) -> None:
         """Raise ClusterError unless a worker is there, and every one is fit for this run."""
         self._wait()
-        for error in self._unfit().values():
+        for error in self._unfit_workers().values():
             raise error
 
-    def each(
-        self, work: Callable[..., Any], calls: Iterable[Call], affinity: Affinity = any_worker
+    def map_calls(
+        self, work: Callable[..., Any], calls: Iterable[Call], affinity: Affinity = no_affinity
     ) -> Generator[Any, None, None]:
         """As `Executor.each`; the scheduler chooses the workers, whatever the affinity is.
 
@@ -75,125 +75,132 @@ class Cluster:
         ClusterError if a call ends the workers that do it, or all workers or the scheduler are
         lost, or none of them is fit.
         """
-        run, numbers, left = uuid4().hex, count(), iter(calls)
-        asked = dict[str, tuple[Call, int]]()
+        run, numbers, remaining = uuid4().hex, count(), iter(calls)
+        submitted = dict[str, tuple[Call, int]]()
 
         def submit(calls: Iterable[Call]) -> list[Any]:
-            return [self._submit(f"rnnbounds-{run}-{next(numbers)}", work, c, asked) for c in calls]
+            return [
+                self._submit(f"rnnbounds-{run}-{next(numbers)}", work, c, submitted) for c in calls
+            ]
 
-        answers = distributed().as_completed(
-            submit(islice(left, WINDOW)), loop=self._client.loop, with_results=True,
+        answers = import_dask().as_completed(
+            submit(islice(remaining, MAX_SUBMITTED)), loop=self._client.loop, with_results=True,
             raise_errors=False,
         )  # fmt: skip
         try:
             while not answers.is_empty():
-                self._patiently(lambda: ready(answers))
+                self._wait_patiently(lambda: is_answer_ready(answers))
                 future, answer = next(answers)
-                call, retired = asked.pop(future.key)
-                again = self._again(answer, retired)
+                call, retired = submitted.pop(future.key)
+                repeats = self._must_repeat(answer, retired)
                 future.release()
-                answers.update(submit([call] if again else islice(left, 1)))
-                if not again:
-                    error, found, checks = answer
-                    meter.made(checks)
+                answers.update(submit([call] if repeats else islice(remaining, 1)))
+                if not repeats:
+                    error, result, checks = answer
+                    meter.add_checks(checks)
                     if error is not None:
                         raise error
-                    yield found
+                    yield result
         finally:
             for future in list(answers.futures):
                 future.release()
 
     def _submit(
-        self, key: str, work: Callable[..., Any], call: Call, asked: dict[str, tuple[Call, int]]
+        self, key: str, work: Callable[..., Any], call: Call, submitted: dict[str, tuple[Call, int]]
     ) -> Any:
         """The future of a call, which is noted with how many workers were retired by then."""
-        asked[key] = call, self._retired
+        submitted[key] = call, self._retired
         try:
-            given = fingerprint(), pickle.dumps((work, call))
-            return self._client.submit(done, *given, key=key)
+            arguments = fingerprint(), pickle.dumps((work, call))
+            return self._client.submit(run_pickled_call, *arguments, key=key)
         except Exception:
             if self._client.status == "running":
                 raise
-            raise self._lost() from None
+            raise self._lost_error() from None
 
-    def _patiently(self, come: Callable[[], bool]) -> None:
-        """Until `come`, which waits for a while, is true; as long as a worker is there, or comes in
-        time. Those that are silent for some looks are retired."""
-        looks = deque[Mapping[str, float]](maxlen=LOOKS)
-        while not come():
+    def _wait_patiently(self, is_ready: Callable[[], bool]) -> None:
+        """Until `is_ready`, which waits for a while, is true; as long as a worker is there, or
+        comes in time. Those that are silent for some looks are retired."""
+        observations = deque[Mapping[str, float]](maxlen=MAX_SILENT_CHECKS)
+        while not is_ready():
             self._wait()
-            seen, first = self._seen(), looks[0] if len(looks) == LOOKS else {}
-            looks.append(seen)
-            silent = [worker for worker, at in seen.items() if first.get(worker) == at]
+            heard, oldest = (
+                self._last_heard(),
+                observations[0] if len(observations) == MAX_SILENT_CHECKS else {},
+            )
+            observations.append(heard)
+            silent = [worker for worker, at in heard.items() if oldest.get(worker) == at]
             for worker in silent:
-                what = f"the worker {worker} has been silent for {LOOKS * PATIENCE} s"
-                if len(silent) < len(seen):
-                    self._retire(worker, f"{what}; other workers do its parts; start it again")
-                elif worker not in self._told:
-                    self._tell(f"{what}, and so have all others; start another to go on")
-                    self._told.add(worker)
+                seconds = MAX_SILENT_CHECKS * TIMEOUT_SECONDS
+                text = f"the worker {worker} has been silent for {seconds} s"
+                if len(silent) < len(heard):
+                    self._retire(worker, f"{text}; other workers do its parts; start it again")
+                elif worker not in self._reported:
+                    self._tell(f"{text}, and so have all others; start another to go on")
+                    self._reported.add(worker)
 
     def _wait(self) -> None:
         """Raise ClusterError if no worker is there and none comes."""
         try:
-            self._client.wait_for_workers(1, timeout=PATIENCE)
+            self._client.wait_for_workers(1, timeout=TIMEOUT_SECONDS)
         except TimeoutError:
             raise ClusterError(
                 f"no worker is at the scheduler at {self.address}; start some there with: "
                 f"dask worker {self.address} --nthreads 1"
             ) from None
         except OSError:  # the scheduler hung up on the question
-            raise self._lost() from None
+            raise self._lost_error() from None
 
-    def _seen(self) -> Mapping[str, float]:
+    def _last_heard(self) -> Mapping[str, float]:
         """When the scheduler has heard of each worker last, by its clock."""
-        told = self._client.scheduler_info(n_workers=-1).get("workers", {})
-        return {worker: about["last_seen"] for worker, about in told.items()}
+        infos = self._client.scheduler_info(n_workers=-1).get("workers", {})
+        return {worker: info["last_seen"] for worker, info in infos.items()}
 
-    def _unfit(self) -> dict[str, ClusterError]:
+    def _unfit_workers(self) -> dict[str, ClusterError]:
         """The workers that cannot take part in this run, and why."""
-        asked = asyncio.run_coroutine_threadsafe(
-            self._client._run(unfit, fingerprint(), on_error="return"),
+        request = asyncio.run_coroutine_threadsafe(
+            self._client._run(unfit_reason, fingerprint(), on_error="return"),
             self._client.loop.asyncio_loop,
         )
         try:
-            self._patiently(lambda: bool(wait([asked], PATIENCE).done))
-            told = asked.result()
-            here = self._client.nthreads()
+            self._wait_patiently(lambda: bool(wait([request], TIMEOUT_SECONDS).done))
+            reasons = request.result()
+            connected = self._client.nthreads()
         except OSError:
-            raise self._lost() from None
+            raise self._lost_error() from None
         finally:
-            asked.cancel()
+            request.cancel()
         return {
-            worker: self._lacking(why)
+            worker: self._missing_package_error(why)
             if isinstance(why, Exception)
             else UnfitError(f"the worker {worker} {why}")
-            for worker, why in told.items()
-            if why and worker in here
+            for worker, why in reasons.items()
+            if why and worker in connected
         }
 
-    def _again(self, answer: Any, retired: int) -> bool:
+    def _must_repeat(self, answer: Any, retired: int) -> bool:
         """True if a call was not done and must be repeated, once unfit workers are retired; raises
         ClusterError if unfit workers do not explain the failure, or none is left.
 
-        answer: from `done`; (type, error, traceback) if that could not be called or a worker was
-        ended; a CancelledError if the scheduler is lost. retired: their number at the call.
+        answer: from `run_pickled_call`; (type, error, traceback) if that could not be called or a
+        worker was ended; a CancelledError if the scheduler is lost. retired: their number at the
+        call.
         """
         if isinstance(answer, BaseException):
-            raise self._lost()
-        failed = isinstance(answer[0], type)
-        if not failed and not isinstance(answer[0], UnfitError):
+            raise self._lost_error()
+        has_failed = isinstance(answer[0], type)
+        if not has_failed and not isinstance(answer[0], UnfitError):
             return False
-        if failed and answer[0].__name__ == "KilledWorker":
+        if has_failed and answer[0].__name__ == "KilledWorker":
             raise ClusterError(
                 "a part ended every worker that took it; give each worker more memory"
             )
-        found = self._unfit()
-        if failed and not found and self._retired == retired:
-            raise self._lacking(answer[1])
-        if found and len(found) >= self.workers:
-            raise next(iter(found.values()))
-        for worker, error in found.items():
+        unfit_workers = self._unfit_workers()
+        if has_failed and not unfit_workers and self._retired == retired:
+            raise self._missing_package_error(answer[1])
+        if unfit_workers and len(unfit_workers) >= self.workers:
+            raise next(iter(unfit_workers.values()))
+        for worker, error in unfit_workers.items():
             self._retire(worker, f"the run goes on without a worker: {error}")
         return True
 
@@ -206,12 +213,12 @@ class Cluster:
                 self._client.scheduler.unregister, address=worker, stimulus_id=f"rnnbounds-{worker}"
             )
         except OSError:
-            raise self._lost() from None
+            raise self._lost_error() from None
 
-    def _lost(self) -> ClusterError:
+    def _lost_error(self) -> ClusterError:
         return ClusterError(f"the scheduler at {self.address} was lost; start it and run again")
 
-    def _lacking(self, error: BaseException) -> ClusterError:
+    def _missing_package_error(self, error: BaseException) -> ClusterError:
         while error.__cause__ is not None:
             error = error.__cause__
         return ClusterError(
@@ -220,44 +227,46 @@ class Cluster:
         )
 
 
-def ready(answers: Any) -> bool:
+def is_answer_ready(answers: Any) -> bool:
     """True if an answer is ready within PATIENCE seconds."""
     with answers.thread_condition:
-        return bool(answers.thread_condition.wait_for(answers.has_ready, PATIENCE))
+        return bool(answers.thread_condition.wait_for(answers.has_ready, TIMEOUT_SECONDS))
 
 
-def done(here: dict[str, str], asked: bytes) -> tuple[Exception | None, Any, int]:
+def run_pickled_call(
+    own_versions: dict[str, str], pickled: bytes
+) -> tuple[Exception | None, Any, int]:
     """Execute one pickled call on a worker; return (error or None, answer, number of checks).
 
     The call is unpickled only here: the scheduler need not import it.
     """
-    worker = distributed().get_worker()
-    if why := unfit(here, worker):  # it may have come when the run had begun
+    worker = import_dask().get_worker()
+    if why := unfit_reason(own_versions, worker):  # it may have come when the run had begun
         return UnfitError(f"the worker {worker.address} {why}"), None, 0
     # Dask's own threads do, in the same process; Hypothesis draws from a generator of its own.
     warnings.filterwarnings("ignore", "Do not use the `random` module inside strategies")
-    before = meter.total()
-    return *outcome(*pickle.loads(asked)), meter.total() - before
+    checks_before = meter.total_checks()
+    return *call_outcome(*pickle.loads(pickled)), meter.total_checks() - checks_before
 
 
-def unfit(here: dict[str, str], dask_worker: Any) -> str:
+def unfit_reason(own_versions: dict[str, str], dask_worker: Any) -> str:
     """Why a worker cannot take part in this run, and the remedy; empty if it can."""
-    if told := difference(here, fingerprint()):
-        return f"has {told}; install the packages of this machine there, and start it again"
+    if missing := describe_difference(own_versions, fingerprint()):
+        return f"has {missing}; install the packages of this machine there, and start it again"
     if (threads := dask_worker.state.nthreads) != 1:
         return f"does {threads} parts at a time; start several workers with --nthreads 1"
     return ""
 
 
-def distributed() -> Any:
+def import_dask() -> Any:
     """Dask's package, which says nothing by itself; raises ClusterError without it."""
     try:
-        found = import_module("distributed")
+        package = import_module("distributed")
     except ImportError:
-        raise ClusterError(f"a cluster needs Dask; install it with: {EXTRA}") from None
+        raise ClusterError(f"a cluster needs Dask; install it with: {INSTALL_COMMAND}") from None
     # One line is said, and that is ours. Dask sets a level for each of its loggers, whose parents
     # then say nothing of it.
     for name in ("asyncio", *list(logging.root.manager.loggerDict)):
         if name.partition(".")[0] in ("asyncio", "distributed", "tornado"):
-            logging.getLogger(name).setLevel(SILENT)
-    return found
+            logging.getLogger(name).setLevel(SILENT_LEVEL)
+    return package

@@ -10,7 +10,7 @@ Call = tuple[Any, ...]
 Affinity = Callable[[Call], Hashable]
 
 
-def any_worker(call: Call) -> None:
+def no_affinity(call: Call) -> None:
     """The affinity of calls that gain nothing from one another."""
 
 
@@ -22,8 +22,8 @@ class Executor(Protocol):
         """Number of calls that are done at a time."""
         ...
 
-    def each(
-        self, work: Callable[..., Any], calls: Sequence[Call], affinity: Affinity = any_worker
+    def map_calls(
+        self, work: Callable[..., Any], calls: Sequence[Call], affinity: Affinity = no_affinity
     ) -> Generator[Any, None, None]:
         """`work(*call)` of each call, in the order in which they end. An error of `work` is raised
         here with its type and message. Calls of one affinity share what `work` caches: an executor
@@ -36,8 +36,8 @@ class InProcess:
 
     workers = 1
 
-    def each(
-        self, work: Callable[..., Any], calls: Sequence[Call], affinity: Affinity = any_worker
+    def map_calls(
+        self, work: Callable[..., Any], calls: Sequence[Call], affinity: Affinity = no_affinity
     ) -> Generator[Any, None, None]:
         """`work(*call)` of each call, in their order."""
         for call in calls:
@@ -47,20 +47,22 @@ class InProcess:
 class TaskQueue:
     """Calls in their order, grouped by affinity."""
 
-    def __init__(self, calls: Iterable[Call], affinity: Affinity = any_worker) -> None:
-        self._left: dict[Hashable, deque[Call]] = {}
+    def __init__(self, calls: Iterable[Call], affinity: Affinity = no_affinity) -> None:
+        self._remaining: dict[Hashable, deque[Call]] = {}
         for call in calls:
-            self._left.setdefault(affinity(call), deque()).append(call)
+            self._remaining.setdefault(affinity(call), deque()).append(call)
 
-    def take(self, own: Hashable, others: Collection[Hashable]) -> tuple[Hashable, Call] | None:
-        """The next call and its affinity: that of the worker's last call (`own`) if any is left,
+    def take_call(
+        self, last: Hashable, busy_affinities: Collection[Hashable]
+    ) -> tuple[Hashable, Call] | None:
+        """The next call and its affinity: that of the worker's last call (`last`) if any is left,
         else one on which no other worker is, else any. None if no call is left."""
-        if not self._left:
+        if not self._remaining:
             return None
-        free = (key for key in self._left if key not in others)
-        chosen = own if own in self._left else next(free, next(iter(self._left)))
-        calls = self._left[chosen]
+        unused = (key for key in self._remaining if key not in busy_affinities)
+        chosen = last if last in self._remaining else next(unused, next(iter(self._remaining)))
+        calls = self._remaining[chosen]
         call = calls.popleft()
         if not calls:
-            del self._left[chosen]
+            del self._remaining[chosen]
         return chosen, call

@@ -21,15 +21,15 @@ from rnnbounds.properties.runs.executors.executor import (
     Executor,
     InProcess,
     TaskQueue,
-    any_worker,
+    no_affinity,
 )
 from rnnbounds.properties.runs.executors.processes import (
-    ENDING,
-    end_with,
-    one_thread_each,
-    outcome,
-    signals_blocked,
-    single_threaded,
+    EXIT_SIGNALS,
+    block_signals,
+    call_outcome,
+    end_with_parent,
+    is_single_threaded,
+    limit_library_threads,
 )
 
 
@@ -46,7 +46,7 @@ class WorkerError(InputError):
 
 
 @contextmanager
-def local(workers: int, fork: bool = True) -> Iterator[Executor]:
+def local_executor(workers: int, fork: bool = True) -> Iterator[Executor]:
     """This process for fewer than two workers, else a pool, killed if an error or a signal leaves
     the block.
 
@@ -70,49 +70,55 @@ class WorkerPool:
     def __init__(self, workers: int, fork: bool = True) -> None:
         self.workers = workers
         self._processes: dict[Connection, BaseProcess] = {}
-        one_thread_each()
-        if fork and single_threaded():
+        limit_library_threads()
+        if fork and is_single_threaded():
             self._start(workers, get_context("fork"))
 
     def _start(self, count: int, context: Any) -> None:
-        with signals_blocked():
+        with block_signals():
             for _ in range(count):
-                here, there = context.Pipe()
+                parent_end, child_end = context.Pipe()
                 process = context.Process(
-                    target=_serve, args=(there, os.getpid(), meter.another()), daemon=True
+                    target=_serve_calls,
+                    args=(child_end, os.getpid(), meter.new_counter()),
+                    daemon=True,
                 )
                 process.start()
-                there.close()
-                self._processes[here] = process
+                child_end.close()
+                self._processes[parent_end] = process
 
-    def each(
-        self, work: Callable[..., Any], calls: Sequence[Call], affinity: Affinity = any_worker
+    def map_calls(
+        self, work: Callable[..., Any], calls: Sequence[Call], affinity: Affinity = no_affinity
     ) -> Generator[Any, None, None]:
         """As `Executor.each`. Raises WorkerError if a process dies. Leaving the iteration before
         its end kills the processes; a later call starts fresh ones."""
-        left, at, busy = TaskQueue(calls, affinity), dict[Connection, Hashable](), set[Connection]()
-        if (fresh := min(self.workers, len(calls)) - len(self._processes)) > 0:
+        queue, last_affinity, busy = (
+            TaskQueue(calls, affinity),
+            dict[Connection, Hashable](),
+            set[Connection](),
+        )
+        if (missing := min(self.workers, len(calls)) - len(self._processes)) > 0:
             if sys.platform != "win32":
                 ensure_running()  # fresh processes need it, and its start unblocks signals
-            self._start(fresh, get_context("spawn"))
+            self._start(missing, get_context("spawn"))
 
-        def ask(connection: Connection) -> None:
-            others = {at[one] for one in busy}
-            if found := left.take(at.get(connection), others):
-                at[connection], call = found
+        def send_next(connection: Connection) -> None:
+            others = {last_affinity[other] for other in busy}
+            if taken := queue.take_call(last_affinity.get(connection), others):
+                last_affinity[connection], call = taken
                 busy.add(connection)
                 with suppress(OSError):  # it has ended: that is its answer
                     connection.send((work, call))
 
         try:
             for connection in self._processes:
-                ask(connection)
+                send_next(connection)
             while busy:
                 ready = wait(busy)
-                for connection in [one for one in self._processes if one in ready]:
+                for connection in [other for other in self._processes if other in ready]:
                     answer = _answer(connection, self._processes[connection])
                     busy.remove(connection)
-                    ask(connection)
+                    send_next(connection)
                     yield answer
         finally:
             if busy:
@@ -147,13 +153,13 @@ def _answer(connection: Connection, process: BaseProcess) -> Any:
     return answer
 
 
-def _serve(connection: Connection, parent: int, count: Any) -> None:
+def _serve_calls(connection: Connection, parent: int, count: Any) -> None:
     """Do the calls that come by the connection, until it is closed or None comes."""
     signal.set_wakeup_fd(-1)  # a fork has its parent's
-    end_with(parent)
+    end_with_parent(parent)
     if sys.platform != "win32":
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
-    meter.write_to(count)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, EXIT_SIGNALS)
+    meter.use_counter(count)
     with suppress(EOFError, OSError):
-        while asked := connection.recv():
-            connection.send(outcome(*asked))
+        while request := connection.recv():
+            connection.send(call_outcome(*request))

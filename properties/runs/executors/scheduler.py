@@ -9,18 +9,23 @@ from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from typing import Any
 
-from rnnbounds.properties.runs.executors.cluster import PATIENCE, SILENT, Cluster, ClusterError
-from rnnbounds.properties.runs.executors.cluster import distributed as dask
-from rnnbounds.properties.runs.executors.processes import end_with
+from rnnbounds.properties.runs.executors.cluster import (
+    SILENT_LEVEL,
+    TIMEOUT_SECONDS,
+    Cluster,
+    ClusterError,
+)
+from rnnbounds.properties.runs.executors.cluster import import_dask as dask
+from rnnbounds.properties.runs.executors.processes import end_with_parent
 
 LOCAL = "local"
 # Ctrl-C leaves Dask's semaphores to the process that multiprocessing has for that, and tells.
-LEFT = "ignore:resource_tracker:UserWarning"
+IGNORED_WARNING = "ignore:resource_tracker:UserWarning"
 SCHEMES = ("tcp", "ws")  # those that need nothing but an address
 
 
 @contextmanager
-def reached(
+def connect_cluster(
     address: str, workers: int, tell: Callable[[str], None] = lambda line: None
 ) -> Iterator[Cluster]:
     """The cluster of the scheduler at an address, or one of so many processes here for ``local``.
@@ -34,20 +39,20 @@ def reached(
     with ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")  # of versions, which are checked here
-        place: Any = address
+        target: Any = address
         if address == LOCAL:
-            os.environ.setdefault("PYTHONWARNINGS", LEFT)
-            place = stack.enter_context(
+            os.environ.setdefault("PYTHONWARNINGS", IGNORED_WARNING)
+            target = stack.enter_context(
                 distributed.LocalCluster(
                     n_workers=workers, threads_per_worker=1, processes=True, memory_limit=0,
-                    dashboard_address=None, silence_logs=SILENT,
+                    dashboard_address=None, silence_logs=SILENT_LEVEL,
                     preload=[__name__],
                 )
             )  # fmt: skip
         else:
             _check_address(address)
         try:
-            client = distributed.Client(place, timeout=PATIENCE, set_as_default=False)
+            client = distributed.Client(target, timeout=TIMEOUT_SECONDS, set_as_default=False)
         except (OSError, ValueError, ImportError) as error:
             raise ClusterError(
                 f"no Dask scheduler answers at {address} ({error}); start one with: dask scheduler"
@@ -74,4 +79,4 @@ def _check_address(address: str) -> None:
 
 def dask_setup(worker: Any) -> None:
     """Make each process of a local Dask cluster end with its parent; Dask calls this hook."""
-    end_with(os.getppid())
+    end_with_parent(os.getppid())

@@ -14,33 +14,40 @@ from rnnbounds.properties.systems.causal.fields import (
     Monotone,
     Tcn,
     WaveNet,
-    fitted,
+    fit_length,
 )
-from rnnbounds.properties.systems.causal.model import CausalRoute, causal_draw
-from rnnbounds.properties.systems.drawing.choices import grid, pick, seeds
-from rnnbounds.properties.systems.kind import BY_REGIME, Column, Instances, Kind, Wanted, cell_named
-from rnnbounds.properties.systems.spec import Make, SystemSpec
-from rnnbounds.properties.systems.supply.route import each
+from rnnbounds.properties.systems.causal.model import CausalRoute, draw_causal_numbers
+from rnnbounds.properties.systems.drawing.choices import pick, seeds, spec_grid
+from rnnbounds.properties.systems.kind import (
+    BY_REGIME,
+    Column,
+    DrawRequest,
+    Instances,
+    Kind,
+    cell_named,
+)
+from rnnbounds.properties.systems.spec import SpecType, SystemSpec
+from rnnbounds.properties.systems.supply.route import draw_each_member
 
 
-def causal_models(make: Make) -> Iterator[SystemSpec]:
+def worst_causal_specs(make: SpecType) -> Iterator[SystemSpec]:
     """Every regime with one layer and with several, with one tap, and with holes."""
     sizes = {} if make is Monotone else {"n": 2, "d": 2}
     base = make(inputs="gaussian", **sizes, batch=2, sequences=2, seed=7)
     shapes = {"layers": (1, 1, 3, 2, 2), "taps": (1, 4, 2, 2, 3), "dilation": (1, 1, 2, 4, 3)}
-    for spec in grid(base, {"regime": make.regimes}, shapes):
-        yield fitted(spec, 3)
+    for spec in spec_grid(base, {"regime": make.regimes}, shapes):
+        yield fit_length(spec, 3)
 
 
-DRIVES = ("gaussian", "constant", "impulse", "alternating", "zero")
+DRAWN_INPUTS = ("gaussian", "constant", "impulse", "alternating", "zero")
 
 
 @st.composite
-def causal_specs(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
+def draw_causal_spec(draw: st.DrawFn, make: SpecType, wanted: DrawRequest) -> SystemSpec:
     """A model of 1 to 3 layers, on sequences longer than its receptive field."""
     monotone, regime = make is Monotone, draw(pick(make.regimes))
     rho = {"activation": draw(pick(("relu", "tanh")))} if make is Tcn else {}
-    inputs = draw(pick(MONOTONE_INPUTS if monotone else DRIVES))
+    inputs = draw(pick(MONOTONE_INPUTS if monotone else DRAWN_INPUTS))
     sizes = {} if monotone else {"n": draw(pick((2, 1, 3, 4))), "d": draw(pick((1, 2)))}
     spec = make(
         **rho,
@@ -56,26 +63,26 @@ def causal_specs(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
         batch=wanted.batch,
         sequences=wanted.sequences,
     )
-    return fitted(spec, draw(pick((1, 2, 4, 7))))
+    return fit_length(spec, draw(pick((1, 2, 4, 7))))
 
 
-def causal(make: Make, title: str = "") -> Kind:
+def causal_kind(make: SpecType, title: str = "") -> Kind:
     """The kind of models of that struct; those of one architecture have a column."""
-    own = cell_named(make.kind) if title else BY_REGIME
+    cell_names = cell_named(make.kind) if title else BY_REGIME
     return Kind(
         make,
-        partial(causal_specs, make),
-        CausalRoute(each(causal_draw)),
-        own,
-        Instances(partial(causal_models, make)),
+        partial(draw_causal_spec, make),
+        CausalRoute(draw_each_member(draw_causal_numbers)),
+        cell_names,
+        Instances(partial(worst_causal_specs, make)),
         columns={make.kind: Column(title)} if title else {},
     )
 
 
 KINDS = (
-    causal(Tcn, "TCN"),
-    causal(GatedConv, "gated convolution"),
-    causal(WaveNet, "WaveNet"),
-    causal(Attention, "attention"),
-    causal(Monotone),
+    causal_kind(Tcn, "TCN"),
+    causal_kind(GatedConv, "gated convolution"),
+    causal_kind(WaveNet, "WaveNet"),
+    causal_kind(Attention, "attention"),
+    causal_kind(Monotone),
 )

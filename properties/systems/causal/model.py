@@ -13,14 +13,19 @@ import torch
 from rnnbounds.impl.models.causal.attention import WindowedAttention
 from rnnbounds.impl.models.causal.convolution import TCN, GatedConvolution, WaveNet
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.causal.fields import architecture, dilations, fields
-from rnnbounds.properties.systems.drawing.regimes import Array, generator, input_draws, normal
+from rnnbounds.properties.systems.causal.fields import dilations, module_kind, receptive_fields
+from rnnbounds.properties.systems.drawing.draws import (
+    Array,
+    draw_inputs,
+    grid_normals,
+    member_generator,
+)
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.supply.route import Parts
+from rnnbounds.properties.systems.supply.route import BatchParts
 from rnnbounds.properties.systems.vanilla.networks import Networks
 from rnnbounds.properties.systems.vanilla.route import NetworkRoute
 
-MODELS: dict[str, Callable[[SystemSpec], torch.nn.Module]] = {
+MODULE_BUILDERS: dict[str, Callable[[SystemSpec], torch.nn.Module]] = {
     "tcn": lambda spec: TCN(spec.d, spec.n, spec.taps, dilations(spec), spec.activation),
     "gated-conv": lambda spec: GatedConvolution(spec.d, spec.n, spec.taps, dilations(spec)),
     "wavenet": lambda spec: WaveNet(spec.d, spec.n, spec.taps, dilations(spec)),
@@ -30,41 +35,43 @@ MODELS: dict[str, Callable[[SystemSpec], torch.nn.Module]] = {
 }
 
 
-def model(spec: SystemSpec, member: int) -> torch.nn.Module:
+def build_module(spec: SystemSpec, member: int) -> torch.nn.Module:
     """One member's model, weights in the order of the module's parameters.
 
     gaussian: normal weights, halved; signs: ±1; steep: eight times as large, so that gates and
     softmax saturate. monotone: positive weights between ¼ and ½, but no queries and keys.
     """
     with torch.random.fork_rng(devices=[]):  # no random number of torch's own is used, nor lost
-        module = MODELS[architecture(spec)](spec)
+        module = MODULE_BUILDERS[module_kind(spec)](spec)
     shapes = {name: weights.shape for name, weights in module.named_parameters()}
-    z = normal(generator(spec, member), sum(shape.numel() for shape in shapes.values()))
+    z = grid_normals(
+        member_generator(spec, member), sum(shape.numel() for shape in shapes.values())
+    )
     parts = np.split(z, np.cumsum([shape.numel() for shape in shapes.values()])[:-1])
-    state = {
-        name: torch.from_numpy(sized(spec, name, part).reshape(tuple(shape)))
+    tensors = {
+        name: torch.from_numpy(scale_draws(spec, name, part).reshape(tuple(shape)))
         for (name, shape), part in zip(shapes.items(), parts, strict=True)
     }
-    module.load_state_dict(state, assign=True)
+    module.load_state_dict(tensors, assign=True)
     return module.requires_grad_(False)
 
 
-def sized(spec: SystemSpec, name: str, z: Array) -> Array:
+def scale_draws(spec: SystemSpec, name: str, z: Array) -> Array:
     """Normal draws as the regime has them, for the parameter of that name."""
-    size = spec.bias if name.endswith("bias") else 0.5
+    scale = spec.bias if name.endswith("bias") else 0.5
     if spec.kind == "monotone":
-        attends = "query" in name or "key" in name
-        return 0 * z if attends else 0.25 + np.minimum(np.abs(z), 4.0) / 16
+        is_score = "query" in name or "key" in name
+        return 0 * z if is_score else 0.25 + np.minimum(np.abs(z), 4.0) / 16
     if spec.regime == "signs":
-        return np.copysign(1.0 if size else 0.0, z)
-    return z * size * (8.0 if spec.regime == "steep" else 1.0)
+        return np.copysign(1.0 if scale else 0.0, z)
+    return z * scale * (8.0 if spec.regime == "steep" else 1.0)
 
 
 @dataclass(frozen=True, eq=False)
 class CausalModels(Networks):
     """Feed-forward models, and networks of zeros in the place of cells."""
 
-    models: tuple[torch.nn.Module, ...] = ()
+    modules: tuple[torch.nn.Module, ...] = ()
 
 
 class CausalRoute(NetworkRoute):
@@ -72,37 +79,41 @@ class CausalRoute(NetworkRoute):
 
     causal: ClassVar[bool] = True
 
-    def parts(self, spec: SystemSpec, device: str) -> Parts:
+    def build_parts(self, spec: SystemSpec, device: str) -> BatchParts:
         """The models of all members."""
-        found = super().parts(spec, device)
-        models = tuple(model(spec, member).to(device) for member in spec.members)
-        return found._replace(systems=CausalModels(**vars(found.systems), models=models))
+        network_parts = super().build_parts(spec, device)
+        models = tuple(build_module(spec, member).to(device) for member in spec.members)
+        return network_parts._replace(
+            systems=CausalModels(**vars(network_parts.systems), modules=models)
+        )
 
-    def reach(self, batch: Batch) -> Array:
+    def forgotten_bound(self, batch: Batch) -> Array:
         """Return 0: nothing is forgotten, as no state runs."""
         return np.zeros((1, 1, 1))
 
     def parameter(self, batch: Batch, name: str) -> Array:
         """R as the models themselves state it, and the wrong fields, beside the spec's numbers."""
-        (stated,) = {float(getattr(module, "field", nan)) for module in models(batch)}
-        known = fields(batch.spec) | {"R": stated}
-        return np.full((1, 1, 1), known[name]) if name in known else super().parameter(batch, name)
+        (stated_field,) = {float(getattr(module, "field", nan)) for module in batch_modules(batch)}
+        values = receptive_fields(batch.spec) | {"R": stated_field}
+        return (
+            np.full((1, 1, 1), values[name]) if name in values else super().parameter(batch, name)
+        )
 
-    def named(self, spec: SystemSpec) -> str:
+    def display_name(self, spec: SystemSpec) -> str:
         """Name a model in explanations, by its kind."""
         return spec.kind
 
 
-def models(batch: Batch) -> tuple[torch.nn.Module, ...]:
+def batch_modules(batch: Batch) -> tuple[torch.nn.Module, ...]:
     """The models of a batch, one for each member."""
     assert isinstance(batch.systems, CausalModels)
-    return batch.systems.models
+    return batch.systems.modules
 
 
-def causal_draw(spec: SystemSpec, member: int) -> dict[str, Array]:
+def draw_causal_numbers(spec: SystemSpec, member: int) -> dict[str, Array]:
     """The inputs of one member, not negative for a monotone model; no recurrent weights at all."""
     n, d, S = spec.n, spec.d, spec.sequences
-    x = input_draws(spec, generator(spec, member, stream=2), 1)
+    x = draw_inputs(spec, member_generator(spec, member, stream=2), 1)
     none = {"W": (n, n), "U": (n, d), "b": (n,), "C": (1, n), "h": (S, n), "h_other": (S, n)}
     zeros = {name: np.zeros(shape) for name, shape in none.items()}
     return zeros | {"x": np.abs(x) if spec.kind == "monotone" else x}

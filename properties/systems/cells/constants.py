@@ -21,25 +21,25 @@ from rnnbounds.impl.norms.readout_norms import WeightedMaximumDual
 from rnnbounds.impl.numbers.outward import div_up, subtract_down
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.drawing.regimes import Array
-from rnnbounds.properties.systems.supply.lazy import once
+from rnnbounds.properties.systems.drawing.draws import Array
+from rnnbounds.properties.systems.supply.lazy import cached_reading
 from rnnbounds.properties.systems.supply.other_inputs import x_gap
 
 Tensor = torch.Tensor
 Read = Callable[[Batch], Tensor]
 
 
-class Uniform:
+class OmegaConstants:
     """The constants of a batch on Ω by their plain names, (B,) each; infinite where not known."""
 
     def __init__(self, batch: Batch) -> None:
         self.loss, self.omega = batch.loss, batch.omega_of_cells
-        self.known: dict[str, Tensor] = {}
+        self.cache: dict[str, Tensor] = {}
 
     def __getitem__(self, name: str) -> Tensor:
-        if name not in self.known:
-            self.known[name] = self._read(name).nan_to_num(torch.inf, torch.inf)
-        return self.known[name]
+        if name not in self.cache:
+            self.cache[name] = self._read(name).nan_to_num(torch.inf, torch.inf)
+        return self.cache[name]
 
     def _read(self, name: str) -> Tensor:
         omega, v = self.omega, self.omega.v
@@ -68,57 +68,57 @@ class Uniform:
         return WeightedMaximumDual(self.omega.v[:, -self.omega.cells.n :])
 
 
-uniform = once(Uniform)
+omega_constants = cached_reading(OmegaConstants)
 
 
-def of_omega(name: str) -> Read:
+def omega_reading(name: str) -> Read:
     """The constant on Ω of that plain name."""
-    return lambda batch: uniform(batch)[name]
+    return lambda batch: omega_constants(batch)[name]
 
 
-def windows(batch: Batch) -> Tensor:
+def window_errors(batch: Batch) -> Tensor:
     """ε_k ≥ ‖∇p_T − ∇p_T^k‖ for every T and all weights of Ω, k = 0 … K: (B, K+1)."""
-    known = uniform(batch)
-    return gradient_window(known["lam"], forgotten(known), drift(known), batch.K)
+    bounds = omega_constants(batch)
+    return gradient_window(bounds["lam"], forgotten(bounds), drift(bounds), batch.K)
 
 
-def of_norm(read: Callable[[UnitNorms], Tensor]) -> Read:
+def norm_reading(read: Callable[[UnitNorms], Tensor]) -> Read:
     """A number that each system's norm has."""
-    return lambda batch: read(batch.its_cells.unit_norms)
+    return lambda batch: read(batch.require_cells.unit_norms)
 
 
-B_h_box = of_norm(lambda norms: norms.states)  # the box's own size, or S_0/(1 − λ)
+B_h_box = norm_reading(lambda norms: norms.states)  # the box's own size, or S_0/(1 − λ)
 
 
-def dual(batch: Batch) -> WeightedMaximumDual:
+def output_dual_norm(batch: Batch) -> WeightedMaximumDual:
     """Build the dual norm Σ v_j|c_j| of rows c over the output, for each system's weights v."""
-    return WeightedMaximumDual(batch.its_cells.v[:, -batch.its_cells.n :])
+    return WeightedMaximumDual(batch.require_cells.v[:, -batch.require_cells.n :])
 
 
-def smoothness(name: str) -> Read:
+def smoothness_reading(name: str) -> Read:
     """One of L_w, β_hh, β_wh and β_ww, of a step in the state and in all weights."""
-    return lambda batch: batch.its_cells.smoothness[name]
+    return lambda batch: batch.require_cells.smoothness[name]
 
 
 SMOOTHNESS = ("L_w", "beta_hh", "beta_wh", "beta_ww")
 CONSTANTS: dict[str, Read] = {
-    "lam_box": of_norm(lambda norms: norms.lam),
-    "S_0_box": of_norm(lambda norms: norms.drive),
+    "lam_box": norm_reading(lambda norms: norms.lam),
+    "S_0_box": norm_reading(lambda norms: norms.drive),
     "B_h_box": B_h_box,
-    "C_box": of_norm(lambda norms: norms.equivalence),
-    "L_x_box": of_norm(lambda norms: norms.input_lipschitz),
-    **{f"{name}_box": smoothness(name) for name in SMOOTHNESS},
+    "C_box": norm_reading(lambda norms: norms.equivalence),
+    "L_x_box": norm_reading(lambda norms: norms.input_lipschitz),
+    **{f"{name}_box": smoothness_reading(name) for name in SMOOTHNESS},
     "L_f": lambda batch: certified_norm(batch.C),
-    "L_p_box": lambda batch: batch.loss.slope(B_h_box(batch), dual(batch)),
-    "beta_p_box": lambda batch: batch.loss.curvature_in(dual(batch)),
-    **{f"{name}_omega": of_omega(name)
+    "L_p_box": lambda batch: batch.loss.slope(B_h_box(batch), output_dual_norm(batch)),
+    "beta_p_box": lambda batch: batch.loss.curvature_in(output_dual_norm(batch)),
+    **{f"{name}_omega": omega_reading(name)
        for name in ("lam", "S_0", "B_h", "L_p", "beta_p", *SMOOTHNESS)},
-    "beta": lambda batch: lipschitz(uniform(batch)),
-    "eps_k": windows,
+    "beta": lambda batch: lipschitz(omega_constants(batch)),
+    "eps_k": window_errors,
 }  # fmt: skip
 
 
-def of_cells(batch: Batch, name: str) -> Array:
+def cell_constant(batch: Batch, name: str) -> Array:
     """A constant of a batch of cells, (B, 1, 1), but (B, 1, K+1) of each window and (B, S, 1) of
     each pair; infinite where nothing is known."""
     count = batch.cell.batch
@@ -126,7 +126,7 @@ def of_cells(batch: Batch, name: str) -> Array:
         return CONSTANTS[name](batch).detach().cpu().numpy().reshape(count, 1, -1)
     if name == "x_gap":
         return x_gap(batch)
-    own = batch.its_cells.constants
-    if name in own:
-        return own[name].detach().cpu().numpy().reshape(count, 1, 1)
+    kind_constants = batch.require_cells.constants
+    if name in kind_constants:
+        return kind_constants[name].detach().cpu().numpy().reshape(count, 1, 1)
     return np.full((count, 1, 1), np.inf)

@@ -11,23 +11,23 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from rnnbounds.properties.systems.cells.kinds import Leaky, Stack
-from rnnbounds.properties.systems.drawing.choices import grid
+from rnnbounds.properties.systems.drawing.choices import spec_grid
 from rnnbounds.properties.systems.gated.kinds import Gru
 from rnnbounds.properties.systems.kind import Kind
-from rnnbounds.properties.systems.spec import Make, SystemSpec
+from rnnbounds.properties.systems.spec import SpecType, SystemSpec
 
 
-def of_any(make: Make) -> dict[str, SystemSpec]:
+def worst_of_any_cell(make: SpecType) -> dict[str, SystemSpec]:
     """The worst instances of one kind of cell, by name."""
-    few = 1 if make.linear else 4  # met with equality
-    random = "gaussian" if "gaussian" in make.regimes else make.regimes[-1]
+    batch_size = 1 if make.linear else 4  # met with equality
+    random_regime = "gaussian" if "gaussian" in make.regimes else make.regimes[-1]
     driven = make(regime="driven", inputs="constant", loss="linear", batch=4)
-    edge = replace(driven, n=2, T=12, K=2, lam=0.25, seed=10, batch=few)
+    edge = replace(driven, n=2, T=12, K=2, lam=0.25, seed=10, batch=batch_size)
     return {
         # Two units that are alike, under a constant input.
         "nearly linear": replace(
             driven, scale=2.0**-12, target=0.0, n=2, lam=0.5, bias=0.5, T=7, K=6, seed=6,
-            epsilon=2.0**-4, batch=few,
+            epsilon=2.0**-4, batch=batch_size,
         ),
         # A large first input, and nothing after it.
         "pulse": replace(driven, inputs="impulse", T=9, K=8, scale=4.0, lam=0.75, bias=0.5, seed=5),
@@ -38,26 +38,27 @@ def of_any(make: Make) -> dict[str, SystemSpec]:
         ),
         # No two gates and no two units are alike.
         "unlike": replace(
-            driven, regime=random, inputs="gaussian", n=2, d=2, T=4, K=3, lam=0.25, bias=0.5,
+            driven, regime=random_regime, inputs="gaussian", n=2, d=2, T=4, K=3, lam=0.25, bias=0.5,
             seed=13,
         ),
         # From zero, one unit whose gates the input moves: the drive is attained, and what an input
         # moves through a gate is seen beside what it moves by itself.
         "first step": replace(
-            driven, regime=random, scale=0.25, lam=0.25, bias=0.5, seed=9, batch=24
+            driven, regime=random_regime, scale=0.25, lam=0.25, bias=0.5, seed=9, batch=24
         ),
         # A constant input of size one, until the states are where their box ends; two layers where
         # there are any, the upper one fed by units that are all alike.
         "edge": replace(edge, layers=2) if edge.has("layers") else edge,
         # Inputs of two numbers along the row of weights that they meet, until the box is reached.
-        "aligned": replace(driven, inputs="resonant", d=2, T=12, K=2, lam=0.25, seed=12, batch=few),
+        "aligned": replace(driven, inputs="resonant", d=2, T=12, K=2, lam=0.25, seed=12,
+        batch=batch_size),
     }  # fmt: skip
 
 
-def of_some() -> Iterator[SystemSpec]:
+def worst_of_single_cells() -> Iterator[SystemSpec]:
     """Worst instances of single kinds."""
     # Two layers of gated cells, of which the lower one holds what it is fed.
-    yield from grid(
+    yield from spec_grid(
         Stack(
             inputs="constant", loss="linear", layers=2, T=8, K=2, lam=0.5, scale=4.0, bias=1.0,
             seed=11, batch=24,
@@ -75,8 +76,8 @@ def of_some() -> Iterator[SystemSpec]:
     )  # fmt: skip
 
 
-def family_specs(kinds: Sequence[Kind]) -> Iterator[SystemSpec]:
+def worst_cell_specs(kinds: Sequence[Kind]) -> Iterator[SystemSpec]:
     """Worst instances of each kind of cell, then those of single kinds."""
     for kind in kinds:
-        yield from of_any(kind.spec).values()
-    yield from of_some()
+        yield from worst_of_any_cell(kind.spec).values()
+    yield from worst_of_single_cells()

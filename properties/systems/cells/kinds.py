@@ -11,45 +11,55 @@ from msgspec.structs import replace
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.cells.kind import Kind as Cell
-from rnnbounds.properties.systems.cells.drawn import (
+from rnnbounds.properties.systems.cells.cell_weights import (
     Draw,
     Generator,
     Weights,
-    deep,
-    diagonal,
-    drawn,
-    fed,
-    leaky,
-    min_gru,
-    min_lstm,
-    offset,
-    projected,
-    recurrent,
-    selective,
-    stack,
-    stacked,
+    draw_bias,
+    draw_cell,
+    draw_deep,
+    draw_diagonal,
+    draw_input_matrix,
+    draw_leaky,
+    draw_min_gru,
+    draw_min_lstm,
+    draw_projected_lstm,
+    draw_recurrent,
+    draw_selective,
+    draw_stack,
+    stack_name,
 )
 from rnnbounds.properties.systems.cells.route import ProgramRoute
 from rnnbounds.properties.systems.drawing.choices import pick, seeds
-from rnnbounds.properties.systems.kind import STATE, Column, Kind, Wanted, cell_named
-from rnnbounds.properties.systems.spec import LOSSES, Make, SystemSpec, spec_of
-from rnnbounds.properties.systems.supply.route import each
+from rnnbounds.properties.systems.kind import STATE, Column, DrawRequest, Kind, cell_named
+from rnnbounds.properties.systems.spec import LOSSES, SpecType, SystemSpec, spec_of
+from rnnbounds.properties.systems.supply.route import draw_each_member
 
-CELL = "n d T K regime inputs lam scale bias epsilon loss target distance alpha steps schedule"
-MIXED = ("zero", "driven", "signs", "gaussian")
-SCANS = ("driven", "gaussian")
-ANY = tuple(ACTIVATIONS)
+CELL_FIELDS = (
+    "n d T K regime inputs lam scale bias epsilon loss target distance alpha steps schedule"
+)
+MIXED_REGIMES = ("zero", "driven", "signs", "gaussian")
+SCAN_REGIMES = ("driven", "gaussian")
+ANY_ACTIVATION = tuple(ACTIVATIONS)
 
-LstmProjected = spec_of("lstm-projected", CELL, regimes=MIXED)
-Leaky = spec_of("leaky", f"activation {CELL}", regimes=MIXED, activations=ANY)
-Deep = spec_of("deep", f"activation {CELL} layers", regimes=MIXED, activations=ANY)
+LstmProjected = spec_of("lstm-projected", CELL_FIELDS, regimes=MIXED_REGIMES)
+Leaky = spec_of(
+    "leaky", f"activation {CELL_FIELDS}", regimes=MIXED_REGIMES, activations=ANY_ACTIVATION
+)
+Deep = spec_of(
+    "deep", f"activation {CELL_FIELDS} layers", regimes=MIXED_REGIMES, activations=ANY_ACTIVATION
+)
 Diagonal = spec_of(
-    "diagonal", CELL, regimes=("zero", "driven", "real", "complex", "lru", "s4d"), linear=True
+    "diagonal",
+    CELL_FIELDS,
+    regimes=("zero", "driven", "real", "complex", "lru", "s4d"),
+    linear=True,
 )
 MinGru, MinLstm, Selective = (
-    spec_of(kind, CELL, regimes=SCANS, linear=True) for kind in ("min-gru", "min-lstm", "selective")
+    spec_of(kind, CELL_FIELDS, regimes=SCAN_REGIMES, linear=True)
+    for kind in ("min-gru", "min-lstm", "selective")
 )
-Stack = spec_of("stack", f"{CELL} layers", regimes=("driven", "rnn", "gru", "lstm"))
+Stack = spec_of("stack", f"{CELL_FIELDS} layers", regimes=("driven", "rnn", "gru", "lstm"))
 
 
 LENGTHS = (3, 5, 8, 2, 12, 4, 16, 1)
@@ -59,14 +69,14 @@ TARGETS = (0.26, 0.1, 0.57, 0.01)
 
 
 @st.composite
-def cell_specs(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
+def draw_cell_spec(draw: st.DrawFn, make: SpecType, wanted: DrawRequest) -> SystemSpec:
     """A cell of 1 to 4 units with a loss; every other one is linear but for its candidate, and its
     units are all alike: driven by small or by few inputs, it comes near the bounds.
     """
     T = draw(pick(LENGTHS))
     spec = make(
         T=T,
-        # At k = T both sides are 0, which the referee decides: seldom here.
+        # At k = T both sides are 0, which exact arithmetic decides: seldom here.
         K=min(max(T - 1, 1), draw(pick(WINDOWS))),
         epsilon=draw(pick(TARGETS)),
         loss=draw(pick(LOSSES)),
@@ -89,8 +99,8 @@ def cell_specs(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
         spec = replace(spec, layers=draw(pick((2, 1, 3, 2))))
     if draw(pick((True, False))):
         lam = draw(pick((0.5, 0.75, 0.25, 0.0)))
-        linear = make.linear or spec.activation == "identity"
-        if linear or lam == 0 or T == 1:  # met with equality
+        is_linear = make.linear or spec.activation == "identity"
+        if is_linear or lam == 0 or T == 1:  # met with equality
             spec = replace(spec, batch=min(spec.batch, 2), sequences=1)
         return replace(
             spec,
@@ -115,8 +125,8 @@ def cell_specs(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
     )
 
 
-def program(
-    make: Make, draw: Draw, title: str = "", *assumptions: str,
+def program_kind(
+    make: SpecType, draw: Draw, title: str = "", *assumptions: str,
     named: Callable[[SystemSpec], str] | None = None,
 ) -> Kind:  # fmt: skip
     """The kind of cells whose weights `draw` draws, read under the name of the cell, or that which
@@ -125,43 +135,45 @@ def program(
     name = named or cell
     return Kind(
         make,
-        partial(cell_specs, make),
-        ProgramRoute(each(partial(drawn, name=name, draw=draw)), name),
+        partial(draw_cell_spec, make),
+        ProgramRoute(draw_each_member(partial(draw_cell, name=name, draw=draw)), name),
         cell,
         columns={make.kind: Column(title, (*STATE, *assumptions))} if title else {},
     )
 
 
-LSTM_PROJECTED = program(LstmProjected, projected, "LSTM, projected")
+LSTM_PROJECTED = program_kind(LstmProjected, draw_projected_lstm, "LSTM, projected")
 KINDS = (
-    program(Leaky, leaky, "echo state"),
-    program(Deep, deep),
-    program(Diagonal, diagonal, "diagonal", "diagonal"),
-    program(MinGru, min_gru, "minGRU", "scan"),
-    program(MinLstm, min_lstm, "minLSTM", "scan"),
-    program(Selective, selective, "selective", "scan"),
-    program(Stack, stack, named=stacked),
+    program_kind(Leaky, draw_leaky, "echo state"),
+    program_kind(Deep, draw_deep),
+    program_kind(Diagonal, draw_diagonal, "diagonal", "diagonal"),
+    program_kind(MinGru, draw_min_gru, "minGRU", "scan"),
+    program_kind(MinLstm, draw_min_lstm, "minLSTM", "scan"),
+    program_kind(Selective, draw_selective, "selective", "scan"),
+    program_kind(Stack, draw_stack, named=stack_name),
 )
 
 
-def weights(spec: SystemSpec, rng: Generator, cell: Cell) -> Weights:
+def draw_weights(spec: SystemSpec, rng: Generator, cell: Cell) -> Weights:
     """Draw a cell's input matrices, recurrent matrices and offsets by name and shape; a symbol
     other than n and d counts as n + 1."""
     layout = cell.layout(())
-    known = defaultdict(lambda: spec.n + 1, n=spec.n, d=spec.d)
-    found = {}
-    for name, shape in layout.shapes_for(known).items():
-        gate = name in cell.opens
+    sizes = defaultdict(lambda: spec.n + 1, n=spec.n, d=spec.d)
+    arrays = {}
+    for name, shape in layout.shapes_for(sizes).items():
+        is_gate = name in cell.opens
         rows, columns = (*shape, 1)[:2]
         if len(shape) == 1:
-            found[name] = offset(spec, rng, rows, gate=gate)
+            arrays[name] = draw_bias(spec, rng, rows, gate=is_gate)
         elif layout.shapes[name].endswith(" d"):
-            found[name] = fed(spec, rng, rows, columns, gate=gate)
+            arrays[name] = draw_input_matrix(spec, rng, rows, columns, gate=is_gate)
         else:
-            found[name] = recurrent(spec, rng, rows, columns)
-    return found
+            arrays[name] = draw_recurrent(spec, rng, rows, columns)
+    return arrays
 
 
-def plain(cell: Cell) -> Kind:
+def plain_kind(cell: Cell) -> Kind:
     """The kind of systems that such cells are."""
-    return program(spec_of(cell.name, CELL, regimes=MIXED), partial(weights, cell=cell))
+    return program_kind(
+        spec_of(cell.name, CELL_FIELDS, regimes=MIXED_REGIMES), partial(draw_weights, cell=cell)
+    )

@@ -16,8 +16,8 @@ from rnnbounds.impl.arithmetic.interval_arithmetic import step_bound
 from rnnbounds.impl.arithmetic.slopes import compare_runs
 from rnnbounds.impl.norms.comparison import Comparison
 from rnnbounds.impl.numbers.outward import mul_up, norm_up
-from rnnbounds.properties.systems.cells.batch import Cells, smoothness
-from rnnbounds.properties.systems.supply.rows import of_systems
+from rnnbounds.properties.systems.cells.batch import Cells, step_smoothness
+from rnnbounds.properties.systems.supply.rows import per_system
 
 Tensor = torch.Tensor
 LARGEST_SHARE = 0.25
@@ -26,43 +26,45 @@ GROWTH = (1.0, 1.03125, 1.125, 1.5, 3.0, 9.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Omega:
+class CellsOmega:
     """The weights within a share of those of B cells."""
 
     cells: Cells
     share: float
-    whole: tuple[Omega, int] | None = None
+    whole: tuple[CellsOmega, int] | None = None
 
-    @of_systems
-    def other(self) -> dict[str, Tensor]:
+    @per_system
+    def other_weights(self) -> dict[str, Tensor]:
         """The other weights, (B, …) by name."""
-        return self.cells.near(min(self.share, LARGEST_SHARE))
+        return self.cells.nearby_weights(min(self.share, LARGEST_SHARE))
 
-    @of_systems
-    def moved(self) -> dict[str, Tensor]:
+    @per_system
+    def weight_gap(self) -> dict[str, Tensor]:
         """w − w′, exactly."""
-        return {name: part - self.other[name] for name, part in self.cells.parameters.items()}
+        return {
+            name: part - self.other_weights[name] for name, part in self.cells.parameters.items()
+        }
 
-    @of_systems
+    @per_system
     def radii(self) -> dict[str, Tensor]:
         """At least the distance of either's parameters from the other's, (B,) by name."""
-        return {name: norm_up(part.flatten(1)) for name, part in self.moved.items()}
+        return {name: norm_up(part.flatten(1)) for name, part in self.weight_gap.items()}
 
-    @of_systems
+    @per_system
     def box(self) -> Tensor:
         """A box (B, N) that no weights of Ω leave, infinite where none is found."""
         start = self.cells.box
-        found = torch.full_like(start, torch.inf)
+        largest_box = torch.full_like(start, torch.inf)
         for growth in GROWTH:
-            wide, open_ = mul_up(growth, start), torch.isinf(found).all(1)
-            if not bool(open_.any()):
+            candidate, is_open = mul_up(growth, start), torch.isinf(largest_box).all(1)
+            if not bool(is_open.any()):
                 break
-            there = self._reached(wide)
-            kept = (there <= wide).all(1) & open_
-            found = torch.where(kept[:, None], there, found)
-        return found
+            reached_box = self._reached_box(candidate)
+            is_kept = (reached_box <= candidate).all(1) & is_open
+            largest_box = torch.where(is_kept[:, None], reached_box, largest_box)
+        return largest_box
 
-    def _reached(self, box: Tensor) -> Tensor:
+    def _reached_box(self, box: Tensor) -> Tensor:
         cells, B = self.cells, self.cells.B_x[:, None]
         return step_bound(
             cells.cell.program, cells.parameters, box, B, cells.cell.d, radii=self.radii
@@ -76,12 +78,12 @@ class Omega:
             cells.cell.program, cells.parameters, self.box, B, cells.cell.d, radii=self.radii
         )
 
-    @of_systems
+    @per_system
     def v(self) -> Tensor:
         """The unit weights (B, N) of max |s_j|/v_j."""
         return self.comparison.perron()
 
-    @of_systems
+    @per_system
     def smoothness(self) -> dict[str, Tensor]:
         """L_w, β_hh, β_hw = β_wh and β_ww of a step."""
-        return smoothness(self.cells, self.box, self.v, self.radii)
+        return step_smoothness(self.cells, self.box, self.v, self.radii)

@@ -12,17 +12,23 @@ import torch
 
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.cells.batch import INWARD, Cells, bound
-from rnnbounds.properties.systems.cells.constants import of_cells
-from rnnbounds.properties.systems.cells.drawn import OF_CELL
-from rnnbounds.properties.systems.drawing.regimes import Array
-from rnnbounds.properties.systems.gated.cell import Gated
+from rnnbounds.properties.systems.cells.batch import INWARD, Cells, drawn_input_bound
+from rnnbounds.properties.systems.cells.cell_weights import CELL_PREFIX
+from rnnbounds.properties.systems.cells.constants import cell_constant
+from rnnbounds.properties.systems.drawing.draws import Array
+from rnnbounds.properties.systems.gated.cell import GatedCells
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.supply.route import Numbers, Parts, Route, numbers_of, on
+from rnnbounds.properties.systems.supply.route import (
+    BatchParts,
+    Numbers,
+    Route,
+    batch_numbers,
+    to_tensor,
+)
 
 Tensor = torch.Tensor
 # The weights of gated cells, as specs name them and as torch does.
-STACKED = {"W": "weight_hh", "U": "weight_ih", "b": "bias_ih", "b_hh": "bias_hh"}
+TORCH_NAMES = {"W": "weight_hh", "U": "weight_ih", "b": "bias_ih", "b_hh": "bias_hh"}
 
 
 class BoxRoute(Route):
@@ -30,9 +36,9 @@ class BoxRoute(Route):
 
     def constant(self, batch: Batch, name: str) -> Array:
         """Return a constant in the norm of the box."""
-        return of_cells(batch, name)
+        return cell_constant(batch, name)
 
-    def reach(self, batch: Batch) -> Array:
+    def forgotten_bound(self, batch: Batch) -> Array:
         """Bound the output's state that a run of any length forgets."""
         size, drive, lam = (batch.constant(name).hi for name in ("C_box", "S_0_box", "lam_box"))
         found: Array = size * drive / (1 - lam)
@@ -43,57 +49,65 @@ class BoxRoute(Route):
 class CellRoute(BoxRoute):
     """Cells of the name that a spec says, of these float64 numbers of all members."""
 
-    numbers: Numbers
+    draw: Numbers
     cell: Callable[[SystemSpec], str]
-    batch: ClassVar[type[Cells]] = Cells
+    cells_class: ClassVar[type[Cells]] = Cells
 
-    def parts(self, spec: SystemSpec, device: str) -> Parts:
+    def build_parts(self, spec: SystemSpec, device: str) -> BatchParts:
         """The cells under inputs a little inside of their bound, and the pairs of states."""
-        numbers = numbers_of(spec, self.numbers, lambda known: self.driving(spec, known))
-        x = on(device, numbers["x"], 2, 3, 1)
+        numbers = batch_numbers(spec, self.draw, lambda known: self.driving_matrices(spec, known))
+        x = to_tensor(device, numbers["x"], 2, 3, 1)
         x = x * INWARD if spec.values is None else x
-        h, h_other = (on(device, numbers[name], 2, 1) for name in ("h", "h_other"))
+        h, h_other = (to_tensor(device, numbers[name], 2, 1) for name in ("h", "h_other"))
         weights = {
-            name: on(device, part, *range(1, part.ndim))
-            for name, part in self.weights(numbers).items()
+            name: to_tensor(device, part, *range(1, part.ndim))
+            for name, part in self.select_weights(numbers).items()
         }
         name = self.cell(spec)
-        cells = self.batch(kind_of(name).build(weights), name, bound(spec, x), h, h_other)
-        y = on(device, numbers["y"], 1) if "y" in numbers else None
-        return Parts(cells, on(device, numbers["C"], 1, 2), x, y)
+        cells = self.cells_class(
+            kind_of(name).build(weights), name, drawn_input_bound(spec, x), h, h_other
+        )
+        y = to_tensor(device, numbers["y"], 1) if "y" in numbers else None
+        return BatchParts(cells, to_tensor(device, numbers["C"], 1, 2), x, y)
 
     def step_size(self, batch: Batch) -> Array:
         """α of a share c of 1/β, of cells that are trained."""
         return batch.step_size if batch.spec.steps else super().step_size(batch)
 
-    def named(self, spec: SystemSpec) -> str:
+    def display_name(self, spec: SystemSpec) -> str:
         """Name a cell in explanations, by its kind."""
         return spec.kind
 
     @abstractmethod
-    def weights(self, numbers: Mapping[str, Array]) -> dict[str, Array]:
+    def select_weights(self, numbers: Mapping[str, Array]) -> dict[str, Array]:
         """The weights among the numbers, by their own names."""
 
     @abstractmethod
-    def driving(self, spec: SystemSpec, numbers: Mapping[str, Array]) -> tuple[Array, Array]:
+    def driving_matrices(
+        self, spec: SystemSpec, numbers: Mapping[str, Array]
+    ) -> tuple[Array, Array]:
         """The W and U that resonant inputs are made for."""
 
 
 class ProgramRoute(CellRoute):
     """Cells that are written as their step alone."""
 
-    def weights(self, numbers: Mapping[str, Array]) -> dict[str, Array]:
+    def select_weights(self, numbers: Mapping[str, Array]) -> dict[str, Array]:
         """Weights of the cell, which have a prefix among the numbers."""
         return {
-            name.removeprefix(OF_CELL): part
+            name.removeprefix(CELL_PREFIX): part
             for name, part in numbers.items()
-            if name.startswith(OF_CELL)
+            if name.startswith(CELL_PREFIX)
         }
 
-    def driving(self, spec: SystemSpec, numbers: Mapping[str, Array]) -> tuple[Array, Array]:
+    def driving_matrices(
+        self, spec: SystemSpec, numbers: Mapping[str, Array]
+    ) -> tuple[Array, Array]:
         """The cell's own U, if it has one for the output's units, and W = I/2."""
         count, _, n = numbers["C"].shape
-        weights = {name: torch.from_numpy(part) for name, part in self.weights(numbers).items()}
+        weights = {
+            name: torch.from_numpy(part) for name, part in self.select_weights(numbers).items()
+        }
         U = kind_of(self.cell(spec)).build(weights).U.numpy()  # type: ignore[attr-defined]
         W = np.broadcast_to(np.eye(n) / 2, (count, n, n))
         return W, U if U.shape[1] == n else np.ones((count, n, spec.d))
@@ -102,13 +116,15 @@ class ProgramRoute(CellRoute):
 class GatedRoute(CellRoute):
     """LSTMs and GRUs, whose weights torch stacks."""
 
-    batch = Gated
+    cells_class = GatedCells
 
-    def weights(self, numbers: Mapping[str, Array]) -> dict[str, Array]:
-        """The stacked ones."""
-        return {name: numbers[part] for part, name in STACKED.items()}
+    def select_weights(self, numbers: Mapping[str, Array]) -> dict[str, Array]:
+        """The stacked weights by torch's names."""
+        return {name: numbers[part] for part, name in TORCH_NAMES.items()}
 
-    def driving(self, spec: SystemSpec, numbers: Mapping[str, Array]) -> tuple[Array, Array]:
+    def driving_matrices(
+        self, spec: SystemSpec, numbers: Mapping[str, Array]
+    ) -> tuple[Array, Array]:
         """W and U of the candidate, g of an LSTM and n of a GRU."""
         rows = slice(2 * spec.n, 3 * spec.n)
         return numbers["W"][:, rows], numbers["U"][:, rows]

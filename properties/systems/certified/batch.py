@@ -21,32 +21,32 @@ from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.comparison import Comparison
 from rnnbounds.properties.systems.cells.batch import INWARD
 from rnnbounds.properties.systems.certified.models import (
-    Stored,
-    anywhere,
-    certified,
-    certified_whole,
-    held,
-    parts_of,
+    StoredCells,
+    certified_model,
+    certified_whole_model,
+    proved_box,
+    stack_weights,
+    unbounded_box,
 )
-from rnnbounds.properties.systems.drawing.regimes import (
+from rnnbounds.properties.systems.drawing.draws import (
     Array,
-    generator,
-    input_draws,
-    input_sequences,
-    lengths,
-    loss_draws,
-    normal,
+    draw_inputs,
+    draw_loss,
+    grid_normals,
+    make_inputs,
+    member_generator,
+    ordered_norms,
 )
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.supply.route import Parts, on, stacked
+from rnnbounds.properties.systems.supply.route import BatchParts, stack_numbers, to_tensor
 
 Tensor = torch.Tensor
-TINY = 2.0**-16  # of states about which a cell is nearly linear
-REACHED = 6  # steps from zero
+NEAR_ZERO = 2.0**-16  # of states about which a cell is nearly linear
+RUN_STEPS = 6  # steps from zero
 
 
 @dataclass(frozen=True, eq=False)
-class Certified(Stored):
+class Certified(StoredCells):
     """Cells that are the models of these certificates.
 
     boxes: what is proved of each, under inputs of its own set; none of cells that have no box.
@@ -57,58 +57,60 @@ class Certified(Stored):
     boxes: tuple[InvariantBox, ...] = ()
 
     @cached_property
-    def proved_box(self) -> InvariantBox:
+    def invariant_box(self) -> InvariantBox:
         """The box, infinite where the certificate speaks of all states."""
         if self.boxes:
-            each = ((one.box, one.proposed, one.moved, one.refused) for one in self.boxes)
-            told = InvariantBox(*map(torch.cat, zip(*each, strict=True)))
+            fields = ((one.box, one.proposed, one.moved, one.refused) for one in self.boxes)
+            joint_box = InvariantBox(*map(torch.cat, zip(*fields, strict=True)))
         else:
-            told = anywhere(self.raw)
-        everywhere = torch.tensor([c.states.startswith(ALL) for c in self.certificates])
+            joint_box = unbounded_box(self.raw)
+        is_unbounded = torch.tensor([c.states.startswith(ALL) for c in self.certificates])
         return InvariantBox(
-            torch.where(everywhere[:, None], torch.inf, told.box),
-            torch.where(everywhere[:, None], torch.inf, told.proposed),
-            told.moved,
-            told.refused,
+            torch.where(is_unbounded[:, None], torch.inf, joint_box.box),
+            torch.where(is_unbounded[:, None], torch.inf, joint_box.proposed),
+            joint_box.moved,
+            joint_box.refused,
         )
 
     @property
-    def sets(self) -> list[InputSet | None]:
+    def input_sets(self) -> list[InputSet | None]:
         """The inputs of each member, None for the ball."""
         return [one.inputs for one in self.certificates]
 
-    def within(self, x: Tensor) -> Tensor:
+    def move_into_set(self, x: Tensor) -> Tensor:
         """Inputs (B, T, d, S) moved into the sets, a little inside of boxes."""
-        return into(x, self.sets, INWARD)
+        return move_into_sets(x, self.input_sets, INWARD)
 
-    def allows(self, x: Tensor) -> Tensor:
+    def is_allowed(self, x: Tensor) -> Tensor:
         """True where all inputs (B, T, d, S) of a sequence are of the sets, (B, S)."""
-        found = []
-        for part, inputs in zip(x, self.sets, strict=True):
+        masks = []
+        for sequence, inputs in zip(x, self.input_sets, strict=True):
             if inputs is None:
-                found.append(torch.ones_like(part[0, 0], dtype=torch.bool))
+                masks.append(torch.ones_like(sequence[0, 0], dtype=torch.bool))
             elif inputs.rows is None:
-                inside = (part >= inputs.low[:, None]) & (part <= inputs.high[:, None])
-                found.append(inside.all(0).all(0))
+                is_inside = (sequence >= inputs.low[:, None]) & (sequence <= inputs.high[:, None])
+                masks.append(is_inside.all(0).all(0))
             else:
-                same = part[:, None] == inputs.rows[None, :, :, None]
-                found.append(same.all(2).any(1).all(0))
-        return super().allows(x) & torch.stack(found)
+                is_row = sequence[:, None] == inputs.rows[None, :, :, None]
+                masks.append(is_row.all(2).any(1).all(0))
+        return super().is_allowed(x) & torch.stack(masks)
 
     def member(self, index: int) -> Self:
         """One model, as a batch of one."""
-        one = slice(index, index + 1)
-        own = {name: getattr(self, name)[one] for name in ("models", "certificates", "boxes")}
-        return replaced(super().member(index), **own)
+        rows = slice(index, index + 1)
+        own_fields = {
+            name: getattr(self, name)[rows] for name in ("models", "certificates", "boxes")
+        }
+        return replaced(super().member(index), **own_fields)
 
-    def near(self, share: float) -> dict[str, Tensor]:
+    def nearby_weights(self, share: float) -> dict[str, Tensor]:
         """Other weights whose norms are no larger: of those alone training is certified."""
-        found = {}
+        weights = {}
         for name, part in self.parameters.items():
-            places = torch.arange(part[0].numel(), dtype=part.dtype).reshape(part.shape[1:])
-            wave = torch.ones_like(part[0]) if name == "weight_hh" else (5 * places % 9) / 8
-            found[name] = part - part * (share * wave)
-        return found
+            indices = torch.arange(part[0].numel(), dtype=part.dtype).reshape(part.shape[1:])
+            shares = torch.ones_like(part[0]) if name == "weight_hh" else (5 * indices % 9) / 8
+            weights[name] = part - part * (share * shares)
+        return weights
 
     @cached_property
     def comparison(self) -> Comparison:
@@ -121,29 +123,31 @@ class Certified(Stored):
         )
 
 
-def certified_parts(spec: SystemSpec) -> Parts:
+def build_certified(spec: SystemSpec) -> BatchParts:
     """A batch of models of one kind, with inputs that reach the bound but for what
     rounding them to the model's dtype takes; of a layer, those that the layers below make."""
-    pairs = [certified(spec, member) for member in spec.members]
+    pairs = [certified_model(spec, member) for member in spec.members]
     models, certificates = (tuple(one) for one in zip(*pairs, strict=True))
-    parts = parts_of(models)
-    everything = [certified_whole(spec, member) for member in spec.members]
-    whole = [model for model, _ in everything]
-    drawn = stacked([numbers(spec, *one) for one in zip(spec.members, whole, strict=True)])
-    n = drawn["C"].shape[2]
+    parts = stack_weights(models)
+    whole_pairs = [certified_whole_model(spec, member) for member in spec.members]
+    whole_models = [model for model, _ in whole_pairs]
+    draws = stack_numbers(
+        [draw_numbers(spec, *one) for one in zip(spec.members, whole_models, strict=True)]
+    )
+    n = draws["C"].shape[2]
     W = np.broadcast_to(np.eye(n) / 2, (len(models), n, n))
-    given = input_sequences(spec, drawn["x"], W, np.ones((len(models), n, spec.d)), drawn["C"])
-    here = slice(None) if spec.sequence is None else slice(spec.sequence, spec.sequence + 1)
+    inputs = make_inputs(spec, draws["x"], W, np.ones((len(models), n, spec.d)), draws["C"])
+    chosen = slice(None) if spec.sequence is None else slice(spec.sequence, spec.sequence + 1)
 
     dtype = getattr(torch, spec.dtype)
     shrink = INWARD if spec.dtype == "float64" else 1 - 2 * torch.finfo(dtype).eps
-    x = (on("cpu", given[:, here], 2, 3, 1) * shrink).to(dtype).double()
-    x = into(x, [told.inputs for _, told in everything])
-    h, h_other = (on("cpu", drawn[name][:, here], 2, 1) for name in ("h", "h_other"))
-    if hasattr(whole[0].cell, "layers"):
-        h, h_other = (reached(whole, part, spec) for part in (h, h_other))
+    x = (to_tensor("cpu", inputs[:, chosen], 2, 3, 1) * shrink).to(dtype).double()
+    x = move_into_sets(x, [told.inputs for _, told in whole_pairs])
+    h, h_other = (to_tensor("cpu", draws[name][:, chosen], 2, 1) for name in ("h", "h_other"))
+    if hasattr(whole_models[0].cell, "layers"):
+        h, h_other = (reached_states(whole_models, part, spec) for part in (h, h_other))
     if spec.layer:
-        start, end, x = below(whole, x, spec.layer - 1)
+        start, end, x = layer_inputs(whole_models, x, spec.layer - 1)
         h, h_other = h[:, start:end], h_other[:, start:end]
     cells = Certified(
         kind_of(models[0].name).build(parts),
@@ -154,85 +158,92 @@ def certified_parts(spec: SystemSpec) -> Parts:
         parts,
         models,
         certificates,
-        tuple(filter(None, (held(spec, member) for member in spec.members))),
+        tuple(filter(None, (proved_box(spec, member) for member in spec.members))),
     )
-    return Parts(cells, on("cpu", drawn["C"], 1, 2), x, on("cpu", drawn["y"], 1))
+    return BatchParts(cells, to_tensor("cpu", draws["C"], 1, 2), x, to_tensor("cpu", draws["y"], 1))
 
 
-def into(x: Tensor, sets: Sequence[InputSet | None], share: float = 1.0) -> Tensor:
+def move_into_sets(x: Tensor, sets: Sequence[InputSet | None], share: float = 1.0) -> Tensor:
     """Inputs (B, T, d, S) moved into the sets of their systems: into that share of a box, and to
     the row that has the largest product with an input."""
     if all(inputs is None for inputs in sets):
         return x
-    found = []
+    moved = []
     for part, inputs in zip(x, sets, strict=True):
         if inputs is None:
-            found.append(part)
+            moved.append(part)
         elif inputs.rows is not None:
-            chosen = torch.einsum("md,tds->tms", inputs.rows, part).argmax(1)
-            found.append(inputs.rows[chosen].transpose(1, 2))
+            nearest = torch.einsum("md,tds->tms", inputs.rows, part).argmax(1)
+            moved.append(inputs.rows[nearest].transpose(1, 2))
         else:
             middle, half = (inputs.low + inputs.high) / 2, (inputs.high - inputs.low) / 2 * share
-            found.append(part.clamp((middle - half)[:, None], (middle + half)[:, None]))
-    return torch.stack(found)
+            moved.append(part.clamp((middle - half)[:, None], (middle + half)[:, None]))
+    return torch.stack(moved)
 
 
-def reached(models: Sequence[LoadedModel[Any]], raw: Tensor, spec: SystemSpec) -> Tensor:
+def reached_states(models: Sequence[LoadedModel[Any]], raw: Tensor, spec: SystemSpec) -> Tensor:
     """States (B, N, S) that stacks come to from zero, under inputs of the ball around those of a
     set: what their norms rest on are states of the boxes of all layers together, which are not
     printed. What a certificate says of a smaller set is asked of states that are cut to it."""
-    rows = []
+    states = []
     for i, model in enumerate(models):
         s = torch.zeros_like(raw[i : i + 1])
-        push = raw[i : i + 1, : model.d].repeat(1, model.d, 1)[:, : model.d]
-        push = push / torch.linalg.vector_norm(push, dim=1, keepdim=True).clamp(min=TINY)
-        for _ in range(REACHED):
-            s = model.cell.step(s, push * (spec.scale * INWARD))
-        rows.append(s * INWARD)
-    return torch.cat(rows)
+        constant_input = raw[i : i + 1, : model.d].repeat(1, model.d, 1)[:, : model.d]
+        constant_input = constant_input / torch.linalg.vector_norm(
+            constant_input, dim=1, keepdim=True
+        ).clamp(min=NEAR_ZERO)
+        for _ in range(RUN_STEPS):
+            s = model.cell.step(s, constant_input * (spec.scale * INWARD))
+        states.append(s * INWARD)
+    return torch.cat(states)
 
 
-def below(models: Sequence[LoadedModel[Any]], x: Tensor, layer: int) -> tuple[int, int, Tensor]:
+def layer_inputs(
+    models: Sequence[LoadedModel[Any]], x: Tensor, layer: int
+) -> tuple[int, int, Tensor]:
     """Return start and end of a layer within the stack's state, and its inputs (B, T, d, S), the
     outputs of the layers below from zero."""
     widths = models[0].cell.widths
     start = sum(widths[:layer])
-    made = []
+    outputs = []
     for i, model in enumerate(models):
         inputs = x[i : i + 1]
         for cell, width in zip(model.cell.layers[:layer], widths, strict=False):
-            s, seen = x.new_zeros(1, width, x.shape[3]), []
+            s, layer_outputs = x.new_zeros(1, width, x.shape[3]), []
             for one in inputs.unbind(1):
                 s = cell.step(s, one)
-                seen.append(s[:, -cell.n :] * INWARD)
-            inputs = torch.stack(seen, dim=1)
-        made.append(inputs)
-    return start, start + widths[layer], torch.cat(made)
+                layer_outputs.append(s[:, -cell.n :] * INWARD)
+            inputs = torch.stack(layer_outputs, dim=1)
+        outputs.append(inputs)
+    return start, start + widths[layer], torch.cat(outputs)
 
 
-def numbers(spec: SystemSpec, member: int, model: LoadedModel[Any]) -> dict[str, Array]:
+def draw_numbers(spec: SystemSpec, member: int, model: LoadedModel[Any]) -> dict[str, Array]:
     """The readout, the target, what is random in the inputs, and pairs of states (S, N): at random,
     along the diagonal near zero, and at corners of any box."""
     kind = kind_of(spec.cell)
     states = kind.layout(model.weights).sizes(model.weights).state
-    readout = normal(generator(spec, member, stream=1), min(model.n, 2), model.n)
-    found = within(loss_draws(spec, member, readout), certified(spec, member)[1])
-    rng = generator(spec, member, stream=2)
-    found["x"] = input_draws(spec, rng, len(found["C"]))
-    h, h_other = normal(rng, spec.sequences, states), normal(rng, spec.sequences, states)
-    h[1::3] = TINY
-    h_other[1::3] = -TINY
+    readout = grid_normals(member_generator(spec, member, stream=1), min(model.n, 2), model.n)
+    arrays = fit_training_bounds(draw_loss(spec, member, readout), certified_model(spec, member)[1])
+    rng = member_generator(spec, member, stream=2)
+    arrays["x"] = draw_inputs(spec, rng, len(arrays["C"]))
+    h, h_other = (
+        grid_normals(rng, spec.sequences, states),
+        grid_normals(rng, spec.sequences, states),
+    )
+    h[1::3] = NEAR_ZERO
+    h_other[1::3] = -NEAR_ZERO
     h[2::3], h_other[2::3] = 64 * np.sign(h[2::3]), -64 * np.sign(h[2::3])
-    return found | {"h": h, "h_other": h_other}
+    return arrays | {"h": h, "h_other": h_other}
 
 
-def within(found: dict[str, Array], certificate: Certificate) -> dict[str, Array]:
+def fit_training_bounds(arrays: dict[str, Array], certificate: Certificate) -> dict[str, Array]:
     """A readout of norm 1 at most, and a target within the bound that its certificate states."""
     training = certificate.training
     if training is None:
-        return found
-    C, y = found["C"], found["y"]
-    size, longest = lengths(C.reshape(1, -1))[0], lengths(y[None])[0]
-    bound = training.target if np.isfinite(training.target) else longest
-    C = C / size * INWARD if size else C
-    return found | {"C": C, "y": y / longest * bound * INWARD if longest > bound else y}
+        return arrays
+    C, y = arrays["C"], arrays["y"]
+    readout_norm, target_norm = ordered_norms(C.reshape(1, -1))[0], ordered_norms(y[None])[0]
+    bound = training.target if np.isfinite(training.target) else target_norm
+    C = C / readout_norm * INWARD if readout_norm else C
+    return arrays | {"C": C, "y": y / target_norm * bound * INWARD if target_norm > bound else y}

@@ -23,172 +23,184 @@ from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.reading.readout import Readout
 from rnnbounds.properties.systems.certified.models import (
-    Stored,
-    anywhere,
-    kept_for,
-    loaded,
-    parts_of,
+    StoredCells,
+    cached_by,
+    load_member,
+    stack_weights,
+    unbounded_box,
 )
-from rnnbounds.properties.systems.drawing.regimes import GRID, Array, generator, normal
+from rnnbounds.properties.systems.drawing.draws import GRID, Array, grid_normals, member_generator
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.supply.route import Parts
+from rnnbounds.properties.systems.supply.route import BatchParts
 
 Tensor = torch.Tensor
-STEPS = 2.0**10  # of directions
+DIRECTION_STEPS = 2.0**10  # of directions
 ASCENTS = 2
 CORNER, CLIMBED, SIGNS, INSIDE = range(4)
 
 
-class NearCells(Stored):
+class NearCells(StoredCells):
     """Models of which no box is asked."""
 
     @cached_property
-    def proved_box(self) -> InvariantBox:
+    def invariant_box(self) -> InvariantBox:
         """All states."""
-        return anywhere(self.raw)
+        return unbounded_box(self.raw)
 
 
-def whole(spec: SystemSpec) -> SystemSpec:
+def member_fields_only(spec: SystemSpec) -> SystemSpec:
     """Reduce a spec to the fields that a member depends on."""
     return replace(spec, member=None, sequence=None, batch=1, sequences=1)
 
 
-@kept_for(lambda spec: replace(whole(spec), distance=0.0))
+@cached_by(lambda spec: replace(member_fields_only(spec), distance=0.0))
 @isolated()
-def model(spec: SystemSpec, member: int) -> LoadedModel[Any]:
+def near_model(spec: SystemSpec, member: int) -> LoadedModel[Any]:
     """The model of a member, as a user's is read."""
-    found = loaded(spec, member)
+    loaded_model = load_member(spec, member)
     if not spec.units:
-        return found
-    C = torch.from_numpy(normal(generator(spec, member, stream=6), spec.units, found.n))
-    return dataclasses.replace(found, readout=Readout("C.weight", C.to(getattr(torch, spec.dtype))))
+        return loaded_model
+    C = torch.from_numpy(
+        grid_normals(member_generator(spec, member, stream=6), spec.units, loaded_model.n)
+    )
+    return dataclasses.replace(
+        loaded_model, readout=Readout("C.weight", C.to(getattr(torch, spec.dtype)))
+    )
 
 
-def recorded(spec: SystemSpec, member: int) -> Tensor:
+def recorded_inputs(spec: SystemSpec, member: int) -> Tensor:
     """The inputs that are recorded, (T, d)."""
-    shape = spec.T, model(spec, member).d
-    draws = normal(generator(spec, member, stream=2), *shape)
+    shape = spec.T, near_model(spec, member).d
+    draws = grid_normals(member_generator(spec, member, stream=2), *shape)
     signs = np.where(np.arange(spec.T) % 2 == 0, 1.0, -1.0)[:, None]
-    found = {
+    sequences = {
         "constant": np.ones(shape),
         "alternating": np.broadcast_to(signs, shape),
         "impulse": np.eye(*shape)[:, :1] * np.ones(shape),
         "zero": np.zeros(shape),
     }.get(spec.inputs, draws)
-    return torch.from_numpy(np.rint(found * spec.scale * GRID) / GRID)
+    return torch.from_numpy(np.rint(sequences * spec.scale * GRID) / GRID)
 
 
-@kept_for(whole)
-def search(spec: SystemSpec, member: int) -> Search:
+@cached_by(member_fields_only)
+def member_search(spec: SystemSpec, member: int) -> Search:
     """The search through the inputs within δ of those that are recorded."""
     return Search(
-        Runner.of(model(spec, member)), recorded(spec, member)[None], spec.distance, spec.start
+        Runner.of(near_model(spec, member)),
+        recorded_inputs(spec, member)[None],
+        spec.distance,
+        spec.start,
     )
 
 
-@kept_for(whole)
-def told(spec: SystemSpec, member: int) -> NearCertificate:
+@cached_by(member_fields_only)
+def near_certificate(spec: SystemSpec, member: int) -> NearCertificate:
     """Certify a member near its recorded inputs, as `measure` prints it."""
     ks = range(max(spec.T, spec.K + 1))
-    return search(spec, member).told((spec.epsilon * spec.scale,), ks=ks)
+    return member_search(spec, member).told((spec.epsilon * spec.scale,), ks=ks)
 
 
 def recorded_gaps(spec: SystemSpec, member: int) -> list[float]:
     """Bound the gap at k = 0, …, K for the recorded inputs alone (δ = 0)."""
-    found = search(replace(spec, distance=0.0), member)
+    found = member_search(replace(spec, distance=0.0), member)
     found.ask(range(spec.K + 1))
     return [found.gap(k) for k in range(spec.K + 1)]
 
 
-def around(spec: SystemSpec, member: int) -> Around:
+def member_tube(spec: SystemSpec, member: int) -> Around:
     """The tube of a member."""
-    return search(spec, member).around[0]
+    return member_search(spec, member).around[0]
 
 
-def computed(spec: SystemSpec) -> Tensor:
+def computed_last_states(spec: SystemSpec) -> Tensor:
     """ŝ_T of each member on what is recorded, (B, N)."""
-    return torch.stack([around(spec, member).sets[0][-1][0, 0] for member in spec.members])
+    return torch.stack([member_tube(spec, member).sets[0][-1][0, 0] for member in spec.members])
 
 
 @torch.inference_mode(mode=False)
-def response(spec: SystemSpec, member: int) -> Array:
+def input_response(spec: SystemSpec, member: int) -> Array:
     """|∂s_T/∂x_t| at what is recorded, in floats, (N, T, d)."""
-    one, x = Runner.of(model(spec, member)), recorded(spec, member)
+    runner, x = Runner.of(near_model(spec, member)), recorded_inputs(spec, member)
 
-    def last(x: Tensor) -> Tensor:
-        s = one.zero(1)
+    def last_state(x: Tensor) -> Tensor:
+        s = runner.zero(1)
         for t in range(len(x)):
-            s = one.step(s, x[None, None, t])
+            s = runner.step(s, x[None, None, t])
         return s[0, 0]
 
-    found = torch.autograd.functional.jacobian(last, x, strict=True)  # type: ignore[no-untyped-call]
-    response: Array = np.abs(found.numpy())
+    jacobian = torch.autograd.functional.jacobian(last_state, x, strict=True)  # type: ignore[no-untyped-call]
+    response: Array = np.abs(jacobian.numpy())
     return response
 
 
-def directions(spec: SystemSpec, member: int) -> Array:
+def input_moves(spec: SystemSpec, member: int) -> Array:
     """How inputs are moved, in δ: (S, T, d) of numbers up to 1."""
-    d = model(spec, member).d
-    rng, shape = generator(spec, member, stream=4), (spec.sequences, spec.T, d)
+    d = near_model(spec, member).d
+    rng, shape = member_generator(spec, member, stream=4), (spec.sequences, spec.T, d)
     signs = np.where(rng.random(shape) < 0.5, -1.0, 1.0)
-    found = np.where(rng.random(shape) < 0.5, signs, 1.0)
+    moves = np.where(rng.random(shape) < 0.5, signs, 1.0)
     for i in range(spec.sequences):
-        turn = (i + spec.seed) % 4
-        if turn == CORNER:
-            found[i] = 1.0
-        elif turn == CLIMBED:
-            found[i] = climbed(spec, member)
-        elif turn == SIGNS:
-            found[i] = signs[i]
+        choice = (i + spec.seed) % 4
+        if choice == CORNER:
+            moves[i] = 1.0
+        elif choice == CLIMBED:
+            moves[i] = ascent_corner(spec, member)
+        elif choice == SIGNS:
+            moves[i] = signs[i]
         else:
-            found[i] = np.rint(found[i] * rng.random(shape[1:]) * STEPS) / STEPS
-    return found
+            moves[i] = np.rint(moves[i] * rng.random(shape[1:]) * DIRECTION_STEPS) / DIRECTION_STEPS
+    return moves
 
 
 @torch.inference_mode(mode=False)
-def climbed(spec: SystemSpec, member: int) -> Array:
+def ascent_corner(spec: SystemSpec, member: int) -> Array:
     """The corner that ascent on ‖h_T − h_T^k‖₂ comes to, for a k below T."""
-    one, x = Runner.of(model(spec, member)), recorded(spec, member)
+    runner, x = Runner.of(near_model(spec, member)), recorded_inputs(spec, member)
     k, sign = (spec.seed // 4) % spec.T, torch.ones_like(x)
     for _ in range(ASCENTS):
-        move = sign.clone().requires_grad_()
-        ends = []
-        for inputs in (x + spec.distance * move, (x + spec.distance * move)[spec.T - k :]):
-            s = one.zero(1)
+        offsets = sign.clone().requires_grad_()
+        last_states = []
+        for inputs in (x + spec.distance * offsets, (x + spec.distance * offsets)[spec.T - k :]):
+            s = runner.zero(1)
             for row in inputs:
-                s = one.step(s, row[None, None])
-            ends.append(s)
-        apart = (ends[0] - ends[1])[..., -one.n :].square().sum()
-        (slope,) = torch.autograd.grad(apart, move)
-        sign = torch.where(slope < 0, -1.0, 1.0)
+                s = runner.step(s, row[None, None])
+            last_states.append(s)
+        gap_square = (last_states[0] - last_states[1])[..., -runner.n :].square().sum()
+        (gradient,) = torch.autograd.grad(gap_square, offsets)
+        sign = torch.where(gradient < 0, -1.0, 1.0)
     return np.asarray(sign.numpy())
 
 
-def starts(spec: SystemSpec, member: int, states: int) -> Array:
+def initial_states(spec: SystemSpec, member: int, states: int) -> Array:
     """Draw both runs' initial states in units of r: (2, S, N) in [−1, 1], corners and others."""
-    rng, shape = generator(spec, member, stream=5), (2, spec.sequences, states)
+    rng, shape = member_generator(spec, member, stream=5), (2, spec.sequences, states)
     signs = np.where(rng.random(shape) < 0.5, -1.0, 1.0)
     signs[:, 0] = np.array([1.0, -1.0])[:, None]
-    signs[:, 3::4] = np.rint(signs[:, 3::4] * rng.random(signs[:, 3::4].shape) * STEPS) / STEPS
+    signs[:, 3::4] = (
+        np.rint(signs[:, 3::4] * rng.random(signs[:, 3::4].shape) * DIRECTION_STEPS)
+        / DIRECTION_STEPS
+    )
     return signs
 
 
-def near_parts(spec: SystemSpec) -> Parts:
+def build_near(spec: SystemSpec) -> BatchParts:
     """A batch of models, on inputs near those that are recorded."""
-    models = [model(spec, member) for member in spec.members]
-    parts = parts_of(models)
-    rows = [
-        recorded(spec, member).numpy() + spec.distance * directions(spec, member)
+    models = [near_model(spec, member) for member in spec.members]
+    parts = stack_weights(models)
+    inputs = [
+        recorded_inputs(spec, member).numpy() + spec.distance * input_moves(spec, member)
         for member in spec.members
     ]
     here = slice(None) if spec.sequence is None else slice(spec.sequence, spec.sequence + 1)
-    x = torch.from_numpy(np.stack(rows)[:, here].transpose(0, 2, 3, 1).copy())
+    x = torch.from_numpy(np.stack(inputs)[:, here].transpose(0, 2, 3, 1).copy())
     sizes = kind_of(spec.cell).layout(models[0].weights).sizes(models[0].weights)
-    both = np.stack([starts(spec, member, sizes.state) for member in spec.members])[:, :, here]
-    begun = torch.from_numpy(spec.start * both.transpose(1, 0, 3, 2))
+    pairs = np.stack([initial_states(spec, member, sizes.state) for member in spec.members])[
+        :, :, here
+    ]
+    initial = torch.from_numpy(spec.start * pairs.transpose(1, 0, 3, 2))
     bound = torch.full((len(models),), torch.inf, dtype=torch.float64)
     build = kind_of(spec.cell).build
-    cells = NearCells(build(parts), spec.cell, bound, begun[0], begun[1], parts)
-    own = torch.eye(sizes.n, dtype=torch.float64)
-    read = [own if one.readout is None else one.readout.weight.double() for one in models]
-    return Parts(cells, torch.stack(read), x)
+    cells = NearCells(build(parts), spec.cell, bound, initial[0], initial[1], parts)
+    identity = torch.eye(sizes.n, dtype=torch.float64)
+    readouts = [identity if one.readout is None else one.readout.weight.double() for one in models]
+    return BatchParts(cells, torch.stack(readouts), x)

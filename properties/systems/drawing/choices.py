@@ -46,19 +46,19 @@ def seeds() -> st.SearchStrategy[int]:
     return bits.map(lambda bs: sum(b << i for i, b in enumerate(bs)))
 
 
-def windows(lam: float, T: int, K: int, depth: float = DEPTH) -> int:
+def largest_visible_window(lam: float, T: int, K: int, depth: float = DEPTH) -> int:
     """K, cut to T and to the windows at which λᵏ can still be seen in float64."""
     if 0 < lam < 1:
         K = min(K, floor(depth / log(1 / lam)))
     return min(K, T)
 
 
-def grid(base: SystemSpec, *axes: Mapping[str, Sequence[Any]]) -> Iterator[SystemSpec]:
+def spec_grid(base: SystemSpec, *axes: Mapping[str, Sequence[Any]]) -> Iterator[SystemSpec]:
     """The spec with each choice along the axes, that of the last axis changing fastest; the fields
     of one axis change together."""
-    steps = [
+    axis_choices = [
         [dict(zip(axis, values, strict=True)) for values in zip(*axis.values(), strict=True)]
         for axis in axes
     ]
-    for chosen in product(*steps):
-        yield replace(base, **{name: value for step in chosen for name, value in step.items()})
+    for combination in product(*axis_choices):
+        yield replace(base, **{name: value for step in combination for name, value in step.items()})

@@ -22,17 +22,17 @@ from rnnbounds.impl.training.stable_gates import StableGates
 from rnnbounds.impl.training.stable_gru import StableGRU
 from rnnbounds.impl.training.stable_lstm import StableLSTM
 from rnnbounds.properties.systems.cells.batch import Cells
-from rnnbounds.properties.systems.supply.rows import of_systems
+from rnnbounds.properties.systems.supply.rows import per_system
 
 Tensor = torch.Tensor
 # How far cells reach outside of the box.
-FAR = 1000.0
+FAR_STATE = 1000.0
 # Above the least θ, so that the conditions hold beyond rounding.
-ROOM = 1 + 2.0**-40
+THETA_ROOM = 1 + 2.0**-40
 
 
 @dataclass(frozen=True, eq=False)
-class Gated(Cells):
+class GatedCells(Cells):
     """LSTMs, whose states are (c, h) with N = 2n, or GRUs, whose states are h with N = n."""
 
     cell: LSTM | GRU
@@ -42,86 +42,96 @@ class Gated(Cells):
         """True if the cell is an LSTM, whose state has cells c beside the output h."""
         return isinstance(self.cell, LSTM)
 
-    @of_systems
+    @per_system
     def constants(self) -> dict[str, Tensor]:
         """Every certified constant of the cells' kind, (B,) each."""
         cell = self.cell
-        own = of_lstm(self, cell) if isinstance(cell, LSTM) else of_gru(self, cell)
+        own = lstm_constants(self, cell) if isinstance(cell, LSTM) else gru_constants(self, cell)
         return own | {"B_x": self.B_x}
 
     @property
-    def wide(self) -> tuple[Tensor, Tensor]:
+    def unbounded_states(self) -> tuple[Tensor, Tensor]:
         """The pair as it is, but for |c| ≤ 1000 and |h| ≤ 1."""
         ends = torch.ones_like(self.box)
-        ends[:, : ends.shape[1] - self.cell.n] = FAR
+        ends[:, : ends.shape[1] - self.cell.n] = FAR_STATE
         far = ends[:, :, None]
         return self.raw.clamp(-far, far), self.raw_other.clamp(-far, far)
 
     @property
-    def tensors(self) -> dict[str, Tensor]:
+    def named_weights(self) -> dict[str, Tensor]:
         """The stacked weights by name, as a spec writes them out."""
         cell = self.cell
         return {"W": cell.W, "U": cell.U, "b": cell.b_ih, "b_hh": cell.b_hh}
 
 
-def row_sums(gated: Gated, gates: str) -> dict[str, Tensor]:
+def gate_norms(gated: GatedCells, gates: str) -> dict[str, Tensor]:
     """‖W‖_∞ of each gate."""
     return {f"W_{gate}_inf": size for gate, size in gated.cell.row_sums(gates).items()}
 
 
-def of_lstm(gated: Gated, cell: LSTM) -> dict[str, Tensor]:
+def lstm_constants(gated: GatedCells, cell: LSTM) -> dict[str, Tensor]:
     """ī, f̄, ḡ, ō, B_c, τ, the norms, θ with and without the square, and ω."""
     B_c = gated.box[:, : gated.n].amax(1)
-    on = cell.gates(gated.box, gated.B_x[:, None])
-    found = {f"{name}_bar": on[gate].amax(1) for name, gate in zip("ifgo", "ifzo", strict=True)}
-    found |= {"B_c": B_c, "tau": tanh_up(B_c)} | row_sums(gated, "ifgo")
-    thetas = {"theta": theta(found), "theta_plain": theta(found, square=False)}
-    return found | thetas | {"omega": omega(found)}
+    gate_bounds = cell.gates(gated.box, gated.B_x[:, None])
+    constants = {
+        f"{name}_bar": gate_bounds[gate].amax(1) for name, gate in zip("ifgo", "ifzo", strict=True)
+    }
+    constants |= {"B_c": B_c, "tau": tanh_up(B_c)} | gate_norms(gated, "ifgo")
+    thetas = {
+        "theta": lstm_theta(constants),
+        "theta_plain": lstm_theta(constants, with_square=False),
+    }
+    return constants | thetas | {"omega": lstm_omega(constants)}
 
 
-def of_gru(gated: Gated, cell: GRU) -> dict[str, Tensor]:
+def gru_constants(gated: GatedCells, cell: GRU) -> dict[str, Tensor]:
     """r̄, z̄ and the least z, the norms and ‖b_hn‖_∞."""
     r, z, _ = cell.gates(*cell.intervals(gated.box, gated.B_x[:, None]))
-    found = {
+    constants = {
         "r_bar": magnitude(r).amax(1), "z_bar": z.range.high.amax(1), "z_low": z.range.low.amin(1),
         "c_n_inf": gated.cell.b_hh.detach()[:, 2 * gated.cell.n :].abs().amax(1),
     }  # fmt: skip
-    found |= row_sums(gated, "rzn")
-    return found | {"theta_gru": theta_gru(found), "theta_gru_still": theta_gru(found, moves=False)}
+    constants |= gate_norms(gated, "rzn")
+    return constants | {
+        "theta_gru": gru_theta(constants),
+        "theta_gru_still": gru_theta(constants, with_update=False),
+    }
 
 
-def theta_gru(of: dict[str, Tensor], moves: bool = True) -> Tensor:
+def gru_theta(constants: dict[str, Tensor], with_update: bool = True) -> Tensor:
     """The least θ < 1 with 2‖W_n‖, (3/2)‖W_r‖ ≤ θ and 2‖W_z‖ ≤ θ(1 − z̄), or without that; infinite
     where there is none, or ‖c_n‖ > 1."""
-    sizes = least_theta(StableGRU, of, of["z_bar"])
-    rows = torch.stack([size for gate, size in sizes.items() if moves or gate != "z"])
-    found = rows.amax(0) * ROOM
-    return torch.where((found < 1) & (of["c_n_inf"] <= 1), found, torch.inf)
+    sizes = gate_thetas(StableGRU, constants, constants["z_bar"])
+    rows = torch.stack([size for gate, size in sizes.items() if with_update or gate != "z"])
+    least = rows.amax(0) * THETA_ROOM
+    return torch.where((least < 1) & (constants["c_n_inf"] <= 1), least, torch.inf)
 
 
-def theta(of: dict[str, Tensor], square: bool = True) -> Tensor:
+def lstm_theta(constants: dict[str, Tensor], with_square: bool = True) -> Tensor:
     """The least θ < 1 with ‖W_i‖, ‖W_o‖, 4‖W_g‖ ≤ θ(1 − f̄) and ‖W_f‖ ≤ θ(1 − f̄)², or without that
     square; infinite where there is none."""
-    sizes = least_theta(StableLSTM, of | {"W_z_inf": of["W_g_inf"]}, of["f_bar"])
-    if not square:
-        sizes["f"] = div_up(of["W_f_inf"], subtract_down(1.0, of["f_bar"]))
-    found = torch.stack(list(sizes.values())).amax(0) * ROOM
-    return torch.where(found < 1, found, torch.inf)
+    sizes = gate_thetas(
+        StableLSTM, constants | {"W_z_inf": constants["W_g_inf"]}, constants["f_bar"]
+    )
+    if not with_square:
+        sizes["f"] = div_up(constants["W_f_inf"], subtract_down(1.0, constants["f_bar"]))
+    least = torch.stack(list(sizes.values())).amax(0) * THETA_ROOM
+    return torch.where(least < 1, least, torch.inf)
 
 
-def least_theta(
-    stable: type[StableGates], of: dict[str, Tensor], kept: Tensor
+def gate_thetas(
+    stable: type[StableGates], constants: dict[str, Tensor], gate_bound: Tensor
 ) -> dict[str, Tensor]:
     """The θ that each gate's rows ask for, by the radii of the set that ships."""
-    radii = stable.sizes(torch.ones_like(kept), subtract_down(1.0, kept))
-    return {gate: div_up(of[f"W_{gate}_inf"], radius) for gate, radius in radii.items()}
+    radii = stable.sizes(torch.ones_like(gate_bound), subtract_down(1.0, gate_bound))
+    return {gate: div_up(constants[f"W_{gate}_inf"], radius) for gate, radius in radii.items()}
 
 
-def omega(of: dict[str, Tensor]) -> Tensor:
+def lstm_omega(constants: dict[str, Tensor]) -> Tensor:
     """ω = v_h/v_c of Perron's vector of [f̄, a; ō f̄, q + ō a]."""
-    f, o = of["f_bar"], of["o_bar"]
-    a = of["W_i_inf"] * of["g_bar"] / 4 + of["i_bar"] * of["W_g_inf"]
-    a = a + of["W_f_inf"] * of["B_c"].clamp(max=1e9) / 4
-    rows = torch.stack([f, a, o * f, of["W_o_inf"] * of["tau"] / 4 + o * a], dim=1)
+    f, o = constants["f_bar"], constants["o_bar"]
+    a = constants["W_i_inf"] * constants["g_bar"] / 4 + constants["i_bar"] * constants["W_g_inf"]
+    a = a + constants["W_f_inf"] * constants["B_c"].clamp(max=1e9) / 4
+    rows = torch.stack([f, a, o * f, constants["W_o_inf"] * constants["tau"] / 4 + o * a], dim=1)
     v = perron_vector(rows.reshape(-1, 2, 2)).weights
     return (v[:, 1] / v[:, 0]).nan_to_num(1.0).clamp(2.0**-20, 2.0**20)

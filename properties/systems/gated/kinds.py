@@ -13,54 +13,59 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from rnnbounds.impl.cells.table import CELLS
-from rnnbounds.properties.systems.cells.kinds import CELL
+from rnnbounds.properties.systems.cells.kinds import CELL_FIELDS
 from rnnbounds.properties.systems.cells.route import GatedRoute
-from rnnbounds.properties.systems.drawing.choices import grid, pick, seeds
-from rnnbounds.properties.systems.gated.ascent import GatedAscent, gated_starts
-from rnnbounds.properties.systems.gated.drawn import drawn
+from rnnbounds.properties.systems.drawing.choices import pick, seeds, spec_grid
+from rnnbounds.properties.systems.gated.ascent import GatedAscent, gated_start_specs
+from rnnbounds.properties.systems.gated.gated_weights import draw_gated_cell
 from rnnbounds.properties.systems.kind import (
     STATE,
-    Climb,
+    AscentSearch,
     Column,
+    DrawRequest,
     Instances,
     Kind,
-    Wanted,
     cell_named,
-    only,
+    specs_of_kind,
 )
-from rnnbounds.properties.systems.spec import Make, SystemSpec, Values, spec_of
-from rnnbounds.properties.systems.supply.route import each
+from rnnbounds.properties.systems.spec import SpecType, SystemSpec, Values, spec_of
+from rnnbounds.properties.systems.supply.route import draw_each_member
 
 # How gated cells are drawn, the simplest first.
 REGIMES = ("zero", "candidate", "driven", "signs", "gaussian", "stable", "steep")
 Lstm, Gru, GruCho = (
-    spec_of(kind, f"{CELL} values", regimes=REGIMES, stacked=(CELLS[kind].gates, CELLS[kind].width))
+    spec_of(
+        kind,
+        f"{CELL_FIELDS} values",
+        regimes=REGIMES,
+        stacked=(CELLS[kind].gates, CELLS[kind].width),
+    )
     for kind in ("lstm", "gru", "gru-cho")
 )
 
 
 # torch's order of the gates.
-GATES = {"lstm": "ifgo", "gru": "rzn", "gru-cho": "rzn"}
+GATE_ORDER = {"lstm": "ifgo", "gru": "rzn", "gru-cho": "rzn"}
 Weights = Mapping[str, float]
 CORNER = 1024.0
 
 
-def scalar(
-    make: Make, W: Weights, b: Weights, h: list[float], other: list[float],
+def one_unit_spec(
+    make: SpecType, W: Weights, b: Weights, h: list[float], other_state: list[float],
     U: Weights | None = None, b_hh: Weights | None = None, x: float = 0.0, T: int = 1,
 ) -> SystemSpec:  # fmt: skip
     """One unit; gates that are not named have weight 0. States beyond the box are its corners."""
     u, c = U or {}, b_hh or {}
-    order = GATES[make.kind]
+    order = GATE_ORDER[make.kind]
     values = Values(
         W=[[W.get(gate, 0.0)] for gate in order], U=[[u.get(gate, 0.0)] for gate in order],
         b=[b.get(gate, 0.0) for gate in order], b_hh=[c.get(gate, 0.0) for gate in order],
-        C=[[1.0]], x=[[x]] * T, h=h, h_other=other,
+        C=[[1.0]], x=[[x]] * T, h=h, h_other=other_state,
     )  # fmt: skip
     return make(T=T, values=values)
 
 
-def columns(n: int = 16) -> Values:
+def one_column_values(n: int = 16) -> Values:
     """The first output drives all cells alike: √n times as much in the Euclidean norm."""
     first = [[0.75 if j == 0 else 0.0 for j in range(n)] for _ in range(n)]
     none = [[0.0] * n] * n
@@ -72,84 +77,87 @@ def columns(n: int = 16) -> Values:
 
 
 THETA = 0.999
-NEARLY = [2.0**-12]
+SMALL_STATE = [2.0**-12]
 # A bias that opens the reset gate, and one that leaves the update gate a quarter open.
-OPEN = {"r": 20.0, "z": -1.0}
+OPEN_RESET = {"r": 20.0, "z": -1.0}
 GATED_SPECIAL: dict[str, SystemSpec] = {
-    "one-column": Lstm(n=16, values=columns()),
+    "one-column": Lstm(n=16, values=one_column_values()),
     # Every gate steep at once, at the corner of the box: the candidate's slope counts in full.
-    "steep-candidate": scalar(
+    "steep-candidate": one_unit_spec(
         Lstm, {"i": 0.62819, "f": 0.39502, "g": 0.62819, "o": 0.62819},
         {"i": 5.967, "f": -0.922, "g": -3.848, "o": 6.0}, [CORNER, CORNER], [1.57, 0.915],
         U={"i": 9.68, "g": 3.789}, x=0.863,
     ),
     # An output gate half open at the corner, where it is steepest, before cells in the middle of
     # tanh's range: the output moves with the gate and with the old cells at once.
-    "steep-output": scalar(Lstm, {"o": 5.0}, {"g": 0.4477, "o": -1.0}, [CORNER, 0.2], [0.4, 0.18]),
+    "steep-output": one_unit_spec(Lstm, {"o": 5.0}, {"g": 0.4477, "o": -1.0}, [CORNER, 0.2], [0.4,
+    0.18]),
     # ‖W_f‖ = θ(1 − f̄), but above θ(1 − f̄)²: cells of B_c = 8 are forgotten too fast or too slowly.
     # An input that the box must allow for, but that is not there, leaves the input gate half open.
     # The candidate stays short of 1, so that the proved box has room below 1/(1 − f̄).
-    "forget-without-square": scalar(
+    "forget-without-square": one_unit_spec(
         Lstm, {"i": THETA / 8, "f": THETA / 8, "g": THETA / 32, "o": THETA / 8},
         {"f": log(7) - THETA / 8, "g": 12.0, "o": 20.0}, [CORNER, CORNER], [7.99, 0.99],
         U={"i": 40.0},
     ),
     # Cells far outside of the box, where the forget gate moves them by a quarter of themselves.
-    "far-cells": scalar(
+    "far-cells": one_unit_spec(
         Lstm, dict.fromkeys("fgio", 0.125), {"g": 1.0}, [CORNER, 0.5], [CORNER, -0.5]
     ),
     # A constant input that keeps the input gate open: c_T comes near B_c.
-    "full-cell": scalar(
+    "full-cell": one_unit_spec(
         Lstm, {}, {"i": 20.0, "f": 1.0, "g": 20.0, "o": 20.0}, [0.0, 0.0], [1.0, 0.5], T=48
     ),
     # Constant gates, the candidate in the middle of its range: one step attains the factor.
-    "open-reset": scalar(Gru, {"n": 0.75}, OPEN, NEARLY, [-NEARLY[0]]),
-    "open-reset-cho": scalar(GruCho, {"n": 0.75}, OPEN, NEARLY, [-NEARLY[0]]),
+    "open-reset": one_unit_spec(Gru, {"n": 0.75}, OPEN_RESET, SMALL_STATE, [-SMALL_STATE[0]]),
+    "open-reset-cho": one_unit_spec(GruCho, {"n": 0.75}, OPEN_RESET, SMALL_STATE,
+    [-SMALL_STATE[0]]),
     # As steep as θ = 0.9 of the stable set lets the candidate be.
-    "stable-candidate": scalar(Gru, {"n": 0.45}, OPEN, NEARLY, [-NEARLY[0]]),
+    "stable-candidate": one_unit_spec(Gru, {"n": 0.45}, OPEN_RESET, SMALL_STATE, [-SMALL_STATE[0]]),
     # h = 1 against ν = −1, with an update gate half open that moves.
-    "stable-update": scalar(Gru, {"z": 0.25}, {"z": -0.25, "n": -20.0}, [CORNER], [0.96875]),
+    "stable-update": one_unit_spec(Gru, {"z": 0.25}, {"z": -0.25, "n": -20.0}, [CORNER], [0.96875]),
     # h = 1 against ν = −1, half way between them: what the update gate moves counts in full.
-    "steep-update": scalar(Gru, {"z": 3.0}, {"z": -3.0, "n": -20.0}, [CORNER], [0.96875]),
-    "steep-update-cho": scalar(GruCho, {"z": 3.0}, {"z": -3.0, "n": -20.0}, [CORNER], [0.96875]),
+    "steep-update": one_unit_spec(Gru, {"z": 3.0}, {"z": -3.0, "n": -20.0}, [CORNER], [0.96875]),
+    "steep-update-cho": one_unit_spec(GruCho, {"z": 3.0}, {"z": -3.0, "n": -20.0}, [CORNER],
+    [0.96875]),
     # A large bias inside of the reset gate's reach, and a candidate that it leaves in its middle: h
     # moves ν by the reset gate alone.
-    "steep-reset": scalar(
+    "steep-reset": one_unit_spec(
         Gru, {"r": 2.0, "n": 0.5}, {"z": -10.0, "n": -4.0}, [2.0**-8], [-(2.0**-8)],
         b_hh={"n": 8.0},
     ),
     # Cho's reset gate half open beside a large state.
-    "steep-reset-cho": scalar(
+    "steep-reset-cho": one_unit_spec(
         GruCho, {"r": 2.0, "n": 2.0}, {"z": -10.0, "r": -2.0, "n": -0.875}, [0.96], [0.92]
     ),
 }  # fmt: skip
 
 
-def cells(make: Make) -> Iterator[SystemSpec]:
+def worst_gated_specs(make: SpecType) -> Iterator[SystemSpec]:
     """The named ones, every regime with and without biases, and long runs."""
-    yield from only(make, GATED_SPECIAL).values()
+    yield from specs_of_kind(make, GATED_SPECIAL).values()
     base = make(T=2, batch=4, sequences=8, seed=3)
-    still = replace(base, inputs="constant")
-    yield from grid(still, {"regime": make.regimes}, {"n": (1, 2), "bias": (0.0, 1.0)})
+    constant_base = replace(base, inputs="constant")
+    yield from spec_grid(constant_base, {"regime": make.regimes}, {"n": (1, 2), "bias": (0.0, 1.0)})
     yield replace(base, regime="signs", T=24, lam=0.25, inputs="alternating", bias=0.5)
 
 
-DRIVES = ("zero", "constant", "gaussian", "alternating", "impulse", "resonant")
+DRAWN_INPUTS = ("zero", "constant", "gaussian", "alternating", "impulse", "resonant")
 FACTORS = (0.5, 0.25, 1.0, 0.9, 2.0, 0.0625, 0.99, 0.75)
 
 
 @st.composite
-def gated_specs(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
+def draw_gated_spec(draw: st.DrawFn, make: SpecType, wanted: DrawRequest) -> SystemSpec:
     """A gated cell of 1 to 6 units, with runs of 1 to 8 steps."""
     n = draw(pick((1, 2, 3, 1, 2, 4, 6, 1)))
     regime = draw(pick(("candidate", "signs", "stable", *make.regimes)))
     batch, sequences = wanted.batch, wanted.sequences
     if regime in ("candidate", "zero"):
-        # Bounds are met with equality: the referee decides those.
+        # Bounds are met with equality: exact arithmetic decides those.
         batch, sequences = min(batch, 2), min(sequences, 4)
     return make(
         regime=regime,
-        inputs=draw(pick(DRIVES)),
+        inputs=draw(pick(DRAWN_INPUTS)),
         n=n,
         d=min(draw(pick((1, 2, 3))), n),
         T=draw(pick((2, 1, 4, 8))),
@@ -162,18 +170,20 @@ def gated_specs(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
     )
 
 
-def gated(make: Make, title: str, assumption: str) -> Kind:
+def gated_kind(make: SpecType, title: str, assumption: str) -> Kind:
     """The kind of gated cells of that struct."""
     return Kind(
         make,
-        partial(gated_specs, make),
-        GatedRoute(each(drawn), cell_named(make.kind)),
+        partial(draw_gated_spec, make),
+        GatedRoute(draw_each_member(draw_gated_cell), cell_named(make.kind)),
         cell_named(make.kind),
-        Instances(partial(cells, make), only(make, GATED_SPECIAL)),
-        Climb(partial(gated_starts, make), GatedAscent.start, slowness=3, fewer=2),
+        Instances(partial(worst_gated_specs, make), specs_of_kind(make, GATED_SPECIAL)),
+        AscentSearch(
+            partial(gated_start_specs, make), GatedAscent.start, slowness=3, start_divisor=2
+        ),
         columns={make.kind: Column(title, (*STATE, assumption))},
     )
 
 
-LSTM = gated(Lstm, "LSTM", "cells")
-GRUS = (gated(Gru, "GRU", "gru"), gated(GruCho, "GRU, Cho", "gru"))
+LSTM = gated_kind(Lstm, "LSTM", "cells")
+GRUS = (gated_kind(Gru, "GRU", "gru"), gated_kind(GruCho, "GRU, Cho", "gru"))

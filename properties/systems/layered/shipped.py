@@ -11,13 +11,13 @@ import torch
 from flint import fmpq, fmpq_mat
 
 from rnnbounds.impl.arithmetic.entries.rationals import Rationals
-from rnnbounds.properties.systems.layered.dyadic import floats
+from rnnbounds.properties.systems.layered.dyadic import exact_floats
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.unitary.exact import Exact, Vector
+from rnnbounds.properties.systems.unitary.exact import ExactMember, Vector
 
 
 @dataclass(frozen=True, eq=False)
-class Shipped(Exact):
+class ShippedMember(ExactMember):
     """A cell, a batch of one, with its inputs x (S, T, d) and pairs of states (S, N)."""
 
     spec: SystemSpec
@@ -27,25 +27,25 @@ class Shipped(Exact):
     h_other: list[Vector]
 
     @cached_property
-    def parts(self) -> dict[str, torch.Tensor]:
+    def weights(self) -> dict[str, torch.Tensor]:
         """The weights of this one system."""
         return {name: part[0] for name, part in self.cell.parameters.items()}
 
     @cached_property
-    def exact(self) -> Rationals:
+    def exact_weights(self) -> Rationals:
         """The weights as rationals."""
-        return Rationals(self.parts)
+        return Rationals(self.weights)
 
-    def vector(self, name: str) -> Vector:
+    def exact_vector(self, name: str) -> Vector:
         """A weight that is a vector."""
-        return tuple(v for (v,) in self.exact.rows(name))
+        return tuple(v for (v,) in self.exact_weights.rows(name))
 
 
-def tensor(A: fmpq_mat) -> torch.Tensor:
+def dyadic_tensor(A: fmpq_mat) -> torch.Tensor:
     """(1, m, n) of a dyadic matrix."""
-    return torch.tensor([floats(A)], dtype=torch.float64)
+    return torch.tensor([exact_floats(A)], dtype=torch.float64)
 
 
-def vectors(v: Sequence[fmpq]) -> torch.Tensor:
+def dyadic_row(v: Sequence[fmpq]) -> torch.Tensor:
     """(1, n) of a dyadic vector."""
-    return tensor(fmpq_mat(1, len(v), list(v)))[:, 0]
+    return dyadic_tensor(fmpq_mat(1, len(v), list(v)))[:, 0]

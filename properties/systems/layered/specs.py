@@ -8,19 +8,19 @@ from collections.abc import Iterator
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from rnnbounds.properties.systems.drawing.choices import grid, pick, seeds
+from rnnbounds.properties.systems.drawing.choices import pick, seeds, spec_grid
 from rnnbounds.properties.systems.kind import (
     STATE,
     CellNames,
     Column,
+    DrawRequest,
     Instances,
     Kind,
-    Wanted,
     cell_named,
-    vanilla,
+    vanilla_cell,
 )
-from rnnbounds.properties.systems.layered.stack import stack
-from rnnbounds.properties.systems.layered.transition import layers as transition
+from rnnbounds.properties.systems.layered.stack import stack_member
+from rnnbounds.properties.systems.layered.transition import layered_member as transition
 from rnnbounds.properties.systems.spec import SystemSpec, spec_of
 from rnnbounds.properties.systems.unitary.exact import EXACT_LIMITS, check_exact
 from rnnbounds.properties.systems.unitary.route import ExactRoute
@@ -43,17 +43,17 @@ STACK = Cascade(activation="identity", regime="positive", inputs="constant", T=4
 
 
 @st.composite
-def layered_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+def draw_layered_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
     """One to four layers of one to four units; smooth activations, which balls decide, are few."""
     activation = draw(pick((*RATIONAL[:2], *SMOOTH, *RATIONAL[:2], *RATIONAL)))
     T = draw(pick((2, 3, 1)))
-    smooth = activation in SMOOTH
-    first = "signed" if activation == "identity" else "gaussian"
+    is_smooth = activation in SMOOTH
+    likely_regime = "signed" if activation == "identity" else "gaussian"
     return Layered(
         activation=activation,
-        regime=draw(pick((first, *Layered.regimes))),
+        regime=draw(pick((likely_regime, *Layered.regimes))),
         inputs=draw(pick(DRIVES)),
-        n=draw(pick((2, 1, 3, 2) if not smooth else (1, 2))),
+        n=draw(pick((2, 1, 3, 2) if not is_smooth else (1, 2))),
         d=1,
         T=T,
         K=T,
@@ -61,13 +61,13 @@ def layered_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
         bias=draw(pick((0.5, 0.0, 2.0))),
         layers=draw(pick((2, 1, 3, 4))),
         seed=draw(seeds()),
-        batch=min(wanted.batch, 6 if smooth else 12),
+        batch=min(wanted.batch, 6 if is_smooth else 12),
         sequences=min(wanted.sequences, 4),
     )
 
 
 @st.composite
-def cascade_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+def draw_cascade_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
     """A stack of one to four units a layer, over one to eight steps."""
     T = draw(pick((3, 1, 5, 8)))
     return Cascade(
@@ -103,45 +103,48 @@ STACKS: dict[str, SystemSpec] = {
 }
 
 
-def transitions() -> Iterator[SystemSpec]:
+def worst_transitions() -> Iterator[SystemSpec]:
     """Every constructor at every depth, linear and piecewise linear, and steep ones."""
     yield from TRANSITIONS.values()
     linear = {"activation": ("identity", "relu")}
     base = replace(TRANSITION, n=2, bias=0.5)
-    yield from grid(base, {"regime": Layered.regimes}, {"layers": (1, 2, 4)}, linear)
+    yield from spec_grid(base, {"regime": Layered.regimes}, {"layers": (1, 2, 4)}, linear)
     steep = replace(TRANSITION, regime="signed", layers=3, bias=2.0, T=2, K=2, seed=3)
-    yield from grid(steep, {"activation": ("gelu", "silu", "erf", "tanh")})
+    yield from spec_grid(steep, {"activation": ("gelu", "silu", "erf", "tanh")})
 
 
-def stacks() -> Iterator[SystemSpec]:
+def worst_stacks() -> Iterator[SystemSpec]:
     """Every constructor, alone and with units that cut off."""
     yield from STACKS.values()
     linear = {"activation": ("identity", "relu")}
-    yield from grid(replace(STACK, bias=0.25), {"regime": Cascade.regimes}, linear, {"n": (1, 2)})
+    yield from spec_grid(
+        replace(STACK, bias=0.25), {"regime": Cascade.regimes}, linear, {"n": (1, 2)}
+    )
 
 
-def cell(spec: SystemSpec) -> str:
+def layered_cell(spec: SystemSpec) -> str:
     """The name of the cell: a vanilla network of one layer, a deep transition of more."""
-    return vanilla(spec) if spec.layers == 1 else cell_named("deep")(spec)
+    return vanilla_cell(spec) if spec.layers == 1 else cell_named("deep")(spec)
 
 
 KINDS = (
     Kind(
         Layered,
-        layered_specs,
+        draw_layered_spec,
         ExactRoute(transition),
         CellNames(
-            cell, tuple({"activation": rho, "layers": 1} for rho in ("identity", "relu", "tanh"))
+            layered_cell,
+            tuple({"activation": rho, "layers": 1} for rho in ("identity", "relu", "tanh")),
         ),
-        Instances(transitions, TRANSITIONS),
+        Instances(worst_transitions, TRANSITIONS),
         columns={"deep": Column("deep transition", (*STATE, "deep transition"))},
     ),
     Kind(
         Cascade,
-        cascade_specs,
-        ExactRoute(stack),
+        draw_cascade_spec,
+        ExactRoute(stack_member),
         cell_named("stack"),
-        Instances(stacks, STACKS),
+        Instances(worst_stacks, STACKS),
         columns={"stack": Column("stack", (*STATE, "lower layer"))},
     ),
 )

@@ -23,74 +23,91 @@ from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.norms.weighted import perron_vector
 from rnnbounds.impl.numbers.outward import mul_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
-from rnnbounds.properties.systems.layered.dyadic import ONE, ZERO, eighths, inputs, matrix
-from rnnbounds.properties.systems.layered.shipped import Shipped, tensor, vectors
+from rnnbounds.properties.systems.layered.dyadic import (
+    ONE,
+    ZERO,
+    bounded_inputs,
+    random_eighths,
+    random_eighths_matrix,
+)
+from rnnbounds.properties.systems.layered.shipped import ShippedMember, dyadic_row, dyadic_tensor
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.unitary.exact import (
     Table,
     Vector,
-    above,
+    member_random,
     rational,
-    recurrence,
-    stream,
+    recurrence_tables,
+    upper_float,
 )
 
 FACTORS = (fmpq(1, 2), fmpq(3, 4), ONE, fmpq(1, 4), fmpq(5, 4), fmpq(3, 2))
 
 
 @dataclass(frozen=True, eq=False)
-class Layered(Shipped):
+class Layered(ShippedMember):
     """One transition, whose certified factor is the one that is judged.
 
-    ``sizes`` and ``radii`` are ‖W_l‖₂ and r(W_l) where these are known exactly, ``isometric`` says
-    that every W_l is a multiple of an isometry.
+    ``layer_norms`` and ``layer_radii`` are ‖W_l‖₂ and r(W_l) where these are known exactly,
+    ``is_isometric`` says that every W_l is a multiple of an isometry.
     """
 
     cell: DeepCell
-    sizes: tuple[fmpq, ...] | None
-    radii: tuple[fmpq, ...] | None
-    isometric: bool
+    layer_norms: tuple[fmpq, ...] | None
+    layer_radii: tuple[fmpq, ...] | None
+    is_isometric: bool
 
     @property
     def W(self) -> list[fmpq_mat]:
         """W_1, …, W_L."""
-        rows = (self.exact.rows(f"transition_{i + 1}_weight") for i in range(self.cell.depth))
+        rows = (
+            self.exact_weights.rows(f"transition_{i + 1}_weight") for i in range(self.cell.depth)
+        )
         return [fmpq_mat(A) for A in rows]
 
     def tables(self) -> dict[str, Table]:
         """The first layer stands for the weights."""
-        W, b = self.exact.rows("transition_1_weight"), self.vector("transition_1_bias")
-        return recurrence(W, self.exact.rows("input_weight"), b, self.x, self.h, self.h_other)
+        W, b = (
+            self.exact_weights.rows("transition_1_weight"),
+            self.exact_vector("transition_1_bias"),
+        )
+        return recurrence_tables(
+            W, self.exact_weights.rows("input_weight"), b, self.x, self.h, self.h_other
+        )
 
     @staticmethod
     def constants_of(members: Sequence[Layered]) -> list[dict[str, float]]:
         """Certify constants of each transition; add products of its layers' norms and radii."""
-        each = [member.cell for member in members]
-        held = {name: torch.cat([cell.parameters[name] for cell in each])
-                for name in each[0].parameters}  # fmt: skip
-        cell = replace(each[0], parameters=held)
+        cells = [member.cell for member in members]
+        weights = {name: torch.cat([cell.parameters[name] for cell in cells])
+                for name in cells[0].parameters}  # fmt: skip
+        cell = replace(cells[0], parameters=weights)
         slope, norms = cell.activation.slope, cell.norms
-        lam = perron_vector(cell.euclidean(cell.U.new_full((len(each), cell.n), inf))).factor
-        through = torch.cat([tensor(reduce(lambda A, W: W * A, one.W)) for one in members])
+        lam = perron_vector(cell.euclidean(cell.U.new_full((len(cells), cell.n), inf))).factor
+        products = torch.cat([dyadic_tensor(reduce(lambda A, W: W * A, one.W)) for one in members])
         certified = {
             "lam_deep": lam,
             "lam": lam,
             "lam_layer": mul_up(slope, norms.amax(0)),
             "lam_once": mul_up(slope, reduce(mul_up, norms)),
-            "lam_through": reduce(mul_up, [slope] * cell.depth, certified_norm(through)),
+            "lam_through": reduce(mul_up, [slope] * cell.depth, certified_norm(products)),
             "L_rho": torch.full_like(lam, slope),
         }
         columns = zip(*(value.tolist() for value in certified.values()), strict=True)
-        found = (dict(zip(certified, values, strict=True)) for values in columns)
-        return [one | own.tempting for one, own in zip(found, members, strict=True)]
+        by_member = (dict(zip(certified, values, strict=True)) for values in columns)
+        return [one | own.tempting_constants for one, own in zip(by_member, members, strict=True)]
 
     @property
-    def tempting(self) -> dict[str, float]:
+    def tempting_constants(self) -> dict[str, float]:
         """The products of what is known exactly of the layers."""
         power = rational(self.cell.activation.slope) ** self.cell.depth
         return {
-            "W_product": inf if self.sizes is None else above(reduce(mul, self.sizes)),
-            "lam_radii": inf if self.radii is None else above(power * reduce(mul, self.radii)),
+            "W_product": inf
+            if self.layer_norms is None
+            else upper_float(reduce(mul, self.layer_norms)),
+            "lam_radii": inf
+            if self.layer_radii is None
+            else upper_float(power * reduce(mul, self.layer_radii)),
         }
 
     def constants(self) -> dict[str, float]:
@@ -100,41 +117,49 @@ class Layered(Shipped):
     def parameters(self) -> dict[str, float]:
         """The depth, and whether all layers are isometries up to a factor."""
         linear = self.spec.activation == "identity"
-        return {"depth": float(self.cell.depth), "isometric": float(linear and self.isometric)}
+        return {"depth": float(self.cell.depth), "isometric": float(linear and self.is_isometric)}
 
 
-def layers(spec: SystemSpec, member: int) -> Layered:
-    """The member of a ``layered`` spec with ``layers`` layers of ``n`` units.
+def layered_member(spec: SystemSpec, member: int) -> Layered:
+    """The member of a ``layered`` spec with ``layered_member`` layers of ``n`` units.
 
     identity: W_l = a_l I; signed: a_l times a signed permutation; nilpotent: a_l times a shift;
     cancelling: rows of one size, whose signs alternate in every second layer; gaussian: multiples
     of 1/8, of unknown norm; zero: one layer sees nothing.
     """
-    draw, n = stream(spec, member, "system"), spec.n
-    W = [weights(spec.regime, n, layer, draw) for layer in range(spec.layers)]
+    draw, n = member_random(spec, member, "system"), spec.n
+    W = [layer_matrix(spec.regime, n, layer, draw) for layer in range(spec.layers)]
     if spec.regime == "zero":
         W[-1] = fmpq_mat(n, n)
-    known = spec.regime != "gaussian"
-    held, scale = {"input_weight": tensor(matrix(n, spec.d, draw))}, rational(spec.bias)
+    has_known_norms = spec.regime != "gaussian"
+    layer_weights, scale = (
+        {"input_weight": dyadic_tensor(random_eighths_matrix(n, spec.d, draw))},
+        rational(spec.bias),
+    )
     for i, A in enumerate(W, 1):
-        b = [scale * v for v in eighths(n, draw)]
-        held |= {f"transition_{i}_weight": tensor(A), f"transition_{i}_bias": vectors(b)}
-    cell = cast(DeepCell, kind_of(f"deep-{spec.activation}").build(held))
-    pairs = [states(n, stream(spec, member, f"states {s}")) for s in spec.chosen]
+        b = [scale * v for v in random_eighths(n, draw)]
+        layer_weights |= {
+            f"transition_{i}_weight": dyadic_tensor(A),
+            f"transition_{i}_bias": dyadic_row(b),
+        }
+    cell = cast(DeepCell, kind_of(f"deep-{spec.activation}").build(layer_weights))
+    pairs = [
+        layered_states(n, member_random(spec, member, f"states {s}")) for s in spec.sequence_range
+    ]
     return Layered(
-        spec, cell, inputs(spec, member), [one for one, _ in pairs],
-        [two for _, two in pairs],
-        sizes=tuple(map(size, W)) if known else None,
-        radii=tuple(radius(A, spec.regime) for A in W) if known else None,
-        isometric=spec.regime in ("zero", "identity", "signed"),
+        spec, cell, bounded_inputs(spec, member), [first for first, _ in pairs],
+        [second for _, second in pairs],
+        layer_norms=tuple(map(layer_norm, W)) if has_known_norms else None,
+        layer_radii=tuple(layer_radius(A, spec.regime) for A in W) if has_known_norms else None,
+        is_isometric=spec.regime in ("zero", "identity", "signed"),
     )  # fmt: skip
 
 
-def weights(regime: str, n: int, layer: int, draw: random.Random) -> fmpq_mat:
-    """One W_l."""
+def layer_matrix(regime: str, n: int, layer: int, draw: random.Random) -> fmpq_mat:
+    """Draw one layer matrix W_l."""
     factor = draw.choice(FACTORS)
     if regime == "gaussian":
-        return factor * matrix(n, n, draw)
+        return factor * random_eighths_matrix(n, n, draw)
     if regime == "cancelling":
         row = [factor * (-1) ** (j if layer % 2 else 0) / 4 for j in range(n)]
         return fmpq_mat([row] * n)
@@ -150,23 +175,23 @@ def weights(regime: str, n: int, layer: int, draw: random.Random) -> fmpq_mat:
     return W
 
 
-def size(W: fmpq_mat) -> fmpq:
+def layer_norm(W: fmpq_mat) -> fmpq:
     """‖W‖₂ of what is built: one entry at most in each row and column, or all of one size."""
     entry = max(abs(v) for v in W.entries())
     return entry * W.nrows() if all(v != 0 for v in W.entries()) else entry
 
 
-def radius(W: fmpq_mat, regime: str) -> fmpq:
+def layer_radius(W: fmpq_mat, regime: str) -> fmpq:
     """r(W): of rank one it is the trace."""
     if regime in ("nilpotent", "cancelling"):
         return abs(sum((W[i, i] for i in range(W.nrows())), ZERO))
-    return size(W)
+    return layer_norm(W)
 
 
-def states(n: int, draw: random.Random) -> tuple[Vector, Vector]:
+def layered_states(n: int, draw: random.Random) -> tuple[Vector, Vector]:
     """Two states, apart by powers of two."""
-    h, size = eighths(n, draw), fmpq(1, draw.choice((1, 4, 256)))
+    h, size = random_eighths(n, draw), fmpq(1, draw.choice((1, 4, 256)))
     if draw.randrange(4) == 0:
-        h = tuple(-size * v / 2 for v in eighths(n, draw))
+        h = tuple(-size * v / 2 for v in random_eighths(n, draw))
         return h, tuple(-v for v in h)
-    return h, tuple(v + size * w for v, w in zip(h, eighths(n, draw), strict=True))
+    return h, tuple(v + size * w for v, w in zip(h, random_eighths(n, draw), strict=True))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.systems.drawing.choices import grid
+from rnnbounds.properties.systems.drawing.choices import spec_grid
 from rnnbounds.properties.systems.spec import SystemSpec, spec_of
 from rnnbounds.properties.systems.unitary.exact import EXACT_LIMITS, check_exact
 
@@ -19,16 +19,31 @@ def check_candidate(spec: SystemSpec) -> None:
     """Raise SpecError unless a candidate that is written out has the shapes of n, d and states, and
     is finite."""
     check_exact(spec)
-    if (found := spec.found) is None:
+    if (candidate := spec.found) is None:
         return
     n, m, d = spec.n, spec.states, spec.d
     p = 1 if spec.kind == "sigmoid" else n
-    rows = ([found.skew], [found.signs], [found.d], [found.s], found.G, found.E, [found.e0])
-    fits = len(found.skew) == m * (m - 1) // 2 and len(found.G) == m
-    fits = fits and {len(found.signs), len(found.d), len(found.s)} == {m}
-    fits = fits and all(len(row) == d for row in found.G) and len(found.e0) in (0, p)
-    fits = fits and len(found.E) in (0, p) and all(len(row) == m for row in found.E) and d == p
-    if not fits or not all(abs(v) == 1 for v in found.signs):
+    rows = (
+        [candidate.skew],
+        [candidate.signs],
+        [candidate.d],
+        [candidate.s],
+        candidate.G,
+        candidate.E,
+        [candidate.e0],
+    )
+    has_shapes = len(candidate.skew) == m * (m - 1) // 2 and len(candidate.G) == m
+    has_shapes = has_shapes and {len(candidate.signs), len(candidate.d), len(candidate.s)} == {m}
+    has_shapes = (
+        has_shapes and all(len(row) == d for row in candidate.G) and len(candidate.e0) in (0, p)
+    )
+    has_shapes = (
+        has_shapes
+        and len(candidate.E) in (0, p)
+        and all(len(row) == m for row in candidate.E)
+        and d == p
+    )
+    if not has_shapes or not all(abs(v) == 1 for v in candidate.signs):
         raise SpecError(f"the candidate does not have the shapes of states = {m}, n = {n}, d = {d}")
     if not all(abs(v) < float("inf") for table in rows for row in table for v in row):
         raise SpecError("the candidate must be finite")
@@ -95,7 +110,7 @@ SCALARS: dict[str, SystemSpec] = {
 PLANTS: dict[str, SystemSpec] = {"all-relations": PLANTED}
 
 
-def candidates() -> Iterator[SystemSpec]:
+def worst_candidates() -> Iterator[SystemSpec]:
     """Every construction around the least numbers of states."""
     yield from CANDIDATES.values()
     regimes = CandidateSpec.regimes
@@ -103,14 +118,14 @@ def candidates() -> Iterator[SystemSpec]:
         for m in range(n, 2 * n + 2):
             base = replace(CANDIDATE, n=n, d=n, states=m, batch=2, seed=m)
             times = [m + 1 if regime == "scalar" else 2 for regime in regimes]
-            yield from grid(base, {"regime": regimes, "T": times}, {"lam": (0.0, 0.6)})
+            yield from spec_grid(base, {"regime": regimes, "T": times}, {"lam": (0.0, 0.6)})
 
 
-def scalars() -> Iterator[SystemSpec]:
+def worst_scalars() -> Iterator[SystemSpec]:
     """Both activations and all constructions, weights from 0 to 4; then some of several units."""
     yield from SCALARS.values()
     base, near = replace(SCALAR, batch=2, seed=7), 1 - 2.0**-20
-    yield from grid(
+    yield from spec_grid(
         base,
         {"activation": ("sigmoid", "tanh")},
         {"lam": (0.0, 0.25, 0.5, 0.6, 1.0, 4.0, near)},
@@ -118,10 +133,12 @@ def scalars() -> Iterator[SystemSpec]:
         {"states": (1, 2, 4)},
     )
     several = {"n": (2, 2, 2, 3), "lam": (0.25, 0.6, near, 1.0), "states": (2, 4, 5, 3)}
-    yield from grid(base, several, {"regime": Sigmoid.regimes})
+    yield from spec_grid(base, several, {"regime": Sigmoid.regimes})
 
 
-def planted() -> Iterator[SystemSpec]:
+def worst_planted() -> Iterator[SystemSpec]:
     """Every sort of relation at every time up to 3."""
     yield from PLANTS.values()
-    yield from grid(replace(PLANTED, batch=4), {"regime": Planted.regimes}, {"T": (1, 2, 3, 4)})
+    yield from spec_grid(
+        replace(PLANTED, batch=4), {"regime": Planted.regimes}, {"T": (1, 2, 3, 4)}
+    )

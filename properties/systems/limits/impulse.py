@@ -18,22 +18,27 @@ from hypothesis import strategies as st
 from rnnbounds.impl.convert.rational_unitary import norm_above
 from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.impl.numbers.rationals import cayley, identity
-from rnnbounds.properties.systems.drawing.choices import grid, pick, seeds
-from rnnbounds.properties.systems.kind import Instances, Kind, Wanted, cell_named
-from rnnbounds.properties.systems.limits.exact_candidates import table
-from rnnbounds.properties.systems.limits.pairs import sheared
-from rnnbounds.properties.systems.limits.sigmoid_pairs import PRECISION, radius_bound
+from rnnbounds.properties.systems.drawing.choices import pick, seeds, spec_grid
+from rnnbounds.properties.systems.kind import DrawRequest, Instances, Kind, cell_named
+from rnnbounds.properties.systems.limits.exact_candidates import small_rational_matrix
+from rnnbounds.properties.systems.limits.pairs import sheared_matrix
+from rnnbounds.properties.systems.limits.sigmoid_pairs import PRECISION, spectral_radius_bound
 from rnnbounds.properties.systems.spec import SystemSpec, spec_of
 from rnnbounds.properties.systems.unitary.exact import (
     EXACT_LIMITS,
-    Exact,
+    ExactMember,
     Table,
-    above,
     check_exact,
-    recurrence,
-    stream,
+    member_random,
+    recurrence_tables,
+    upper_float,
 )
-from rnnbounds.properties.systems.unitary.linear import beside, entries, least_squares, rational
+from rnnbounds.properties.systems.unitary.linear import (
+    join_columns,
+    least_squares,
+    matrix_entries,
+    short_rational,
+)
 from rnnbounds.properties.systems.unitary.orthogonal import ONE, ZERO
 from rnnbounds.properties.systems.unitary.route import ExactRoute
 
@@ -48,7 +53,7 @@ Impulse = spec_of(
 
 
 @dataclass(frozen=True, eq=False)
-class Linear:
+class LinearResponse:
     """C A^t v: A of its states, a column v that reads the input, a row C that is read."""
 
     A: fmpq_mat
@@ -56,7 +61,7 @@ class Linear:
     C: fmpq_mat
 
     @property
-    def orthogonal(self) -> bool:
+    def is_orthogonal(self) -> bool:
         """True if AᵀA = I."""
         return bool(self.A.transpose() * self.A == identity(self.A.ncols()))
 
@@ -67,18 +72,18 @@ class Linear:
             found.append(A * found[-1])
         return found
 
-    def answers(self, steps: int) -> list[fmpq]:
+    def outputs(self, steps: int) -> list[fmpq]:
         """C A^t v for t < steps."""
         return [(self.C * v)[0, 0] for v in self.states(steps)]
 
 
 @dataclass(frozen=True, eq=False)
-class Responses(Exact):
+class Responses(ExactMember):
     """A network and its candidate."""
 
     spec: SystemSpec
-    network: Linear
-    candidate: Linear
+    network: LinearResponse
+    candidate: LinearResponse
     parts: dict[str, fmpq_mat] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -94,37 +99,43 @@ class Responses(Exact):
         t ≥ LATE, ‖W^t f‖ is at most its largest value of LATE times if ‖W^LATE‖ ≤ 1, and |E V^t g|
         at most its largest of a period, or ‖E‖‖g‖.
         """
-        one, two = self.network, self.candidate
-        order = one.A.nrows() + two.A.nrows()
-        if one.answers(order) == two.answers(order):
+        network, candidate = self.network, self.candidate
+        order = network.A.nrows() + candidate.A.nrows()
+        if network.outputs(order) == candidate.outputs(order):
             return 0.0
         with ctx.workprec(PRECISION):
-            fades = one.orthogonal or length(arb_mat(one.A) ** LATE) <= 1
-            if not (fades and two.orthogonal):
+            is_fading = network.is_orthogonal or frobenius_ball(arb_mat(network.A) ** LATE) <= 1
+            if not (is_fading and candidate.is_orthogonal):
                 return inf
-            h, u = (each.states(2 * LATE, arb_mat) for each in (one, two))
-            C, E = arb_mat(one.C), arb_mat(two.C)
+            h, u = (each.states(2 * LATE, arb_mat) for each in (network, candidate))
+            C, E = arb_mat(network.C), arb_mat(candidate.C)
             gaps = [abs((C * a - E * b)[0, 0]) for a, b in zip(h[:LATE], u, strict=False)]
-            stays = length(E) * length(u[0])
-            rounds = two.states(two.A.nrows() + 1)
-            if rounds[0] in rounds[1:]:
-                stays = reduce(arb.max, [abs((E * b)[0, 0]) for b in u[: len(rounds)]])
-            last = length(C) * reduce(arb.max, map(length, h[LATE:])) + stays
-            return float_above(reduce(arb.max, [*gaps, last]))
+            candidate_bound = frobenius_ball(E) * frobenius_ball(u[0])
+            period_states = candidate.states(candidate.A.nrows() + 1)
+            if period_states[0] in period_states[1:]:
+                candidate_bound = reduce(
+                    arb.max, [abs((E * b)[0, 0]) for b in u[: len(period_states)]]
+                )
+            late_bound = (
+                frobenius_ball(C) * reduce(arb.max, map(frobenius_ball, h[LATE:])) + candidate_bound
+            )
+            return float_above(reduce(arb.max, [*gaps, late_bound]))
 
     def tables(self) -> dict[str, Table]:
         """Both networks; the input is a unit impulse."""
         impulse = [[fmpq(t == 0)] for t in range(self.spec.T)]
         parts = {name: part.tolist() for name, part in self.parts.items()}
         W, U, C, W2, U2, C2 = (parts[name] for name in ("W", "f_in", "C_out", "V", "g_in", "E_out"))
-        first = recurrence(W, U, [ZERO] * len(W), [impulse] * len(self.spec.chosen), C=C)
+        first = recurrence_tables(
+            W, U, [ZERO] * len(W), [impulse] * len(self.spec.sequence_range), C=C
+        )
         return first | {"W2": W2, "U2": U2, "b2": [ZERO] * len(W2), "C2": C2}
 
     def constants(self) -> dict[str, float]:
         """Bounds on the spectral radius of W, on ‖E‖ and on the error at all times."""
         return {
-            "W_radius": radius_bound(self.network.A),
-            "E_norm": above(norm_above(entries(self.candidate.C))),
+            "W_radius": spectral_radius_bound(self.network.A),
+            "E_norm": upper_float(norm_above(matrix_entries(self.candidate.C))),
             "impulse_error": self.error_bound,
         }
 
@@ -133,45 +144,56 @@ class Responses(Exact):
         return {"states": float(self.candidate.A.nrows())}
 
 
-def length(A: arb_mat) -> arb:
+def frobenius_ball(A: arb_mat) -> arb:
     """The Frobenius norm; of a vector the Euclidean one."""
     return sum((v * v for v in A.entries()), arb(0)).sqrt()
 
 
-def impulse(spec: SystemSpec, member: int) -> Responses:
+def impulse_member(spec: SystemSpec, member: int) -> Responses:
     """The member of an ``impulse`` spec, |eigenvalues| of W equal to ``lam`` unless it is sheared.
 
     halfway: half of the largest value at all times, with V = I. cycle: the first m values, again
     and again. itself: the network. fitted: the readout that is nearest in T steps, of any V and g.
     """
-    draw, n, m, lam = stream(spec, member, "system"), spec.n, spec.states, rational(spec.lam)
-    shears = lam < 1 and draw.random() < 0.5
-    W = sheared(n, min(lam, SHEARED), draw) if shears else cayley(n, draw) * lam
-    network = Linear(W, table(draw, n, 1), table(draw, 1, n))
-    first = network.answers(max(m, spec.T + 1))
-    unit = [[ONE if i == 0 else ZERO] for i in range(m)]
+    draw, n, m, lam = (
+        member_random(spec, member, "system"),
+        spec.n,
+        spec.states,
+        short_rational(spec.lam),
+    )
+    is_sheared = lam < 1 and draw.random() < 0.5
+    W = sheared_matrix(n, min(lam, SHEARED), draw) if is_sheared else cayley(n, draw) * lam
+    network = LinearResponse(
+        W, small_rational_matrix(draw, n, 1), small_rational_matrix(draw, 1, n)
+    )
+    first = network.outputs(max(m, spec.T + 1))
+    first_unit = [[ONE if i == 0 else ZERO] for i in range(m)]
     match spec.regime:
         case "itself":
             candidate = network
         case "halfway":
-            half = fmpq_mat(unit).transpose() * (max(first, key=abs) / 2)
-            candidate = Linear(identity(m), fmpq_mat(unit), half)
+            half = fmpq_mat(first_unit).transpose() * (max(first, key=abs) / 2)
+            candidate = LinearResponse(identity(m), fmpq_mat(first_unit), half)
         case "cycle":
             shift = [[fmpq(j == (i + 1) % m) for j in range(m)] for i in range(m)]
             values = fmpq_mat([[v] for v in first[:m]])
-            candidate = Linear(fmpq_mat(shift), values, fmpq_mat(unit).transpose())
+            candidate = LinearResponse(fmpq_mat(shift), values, fmpq_mat(first_unit).transpose())
         case _:
-            candidate = Linear(cayley(m, draw), table(draw, m, 1), table(draw, 1, m))
+            candidate = LinearResponse(
+                cayley(m, draw),
+                small_rational_matrix(draw, m, 1),
+                small_rational_matrix(draw, 1, m),
+            )
     if spec.regime == "fitted":
-        reached = beside(*candidate.states(spec.T + 1))
-        wanted = fmpq_mat([first[: spec.T + 1]])
-        candidate = replace(candidate, C=least_squares(reached, wanted))
+        state_matrix = join_columns(*candidate.states(spec.T + 1))
+        targets = fmpq_mat([first[: spec.T + 1]])
+        candidate = replace(candidate, C=least_squares(state_matrix, targets))
     return Responses(spec, network, candidate)
 
 
-def instances() -> Iterator[SystemSpec]:
+def worst_impulses() -> Iterator[SystemSpec]:
     """Every candidate of networks that forget, at once or slowly, and of one that does not."""
-    yield from grid(
+    yield from spec_grid(
         Impulse(T=6, K=6, batch=2, seed=3),
         {"n": (1, 2), "states": (1, 9)},
         {"lam": (0.0, 0.5, 0.9, 1.0)},
@@ -180,7 +202,7 @@ def instances() -> Iterator[SystemSpec]:
 
 
 @st.composite
-def impulses(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+def draw_impulse_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
     """A network of up to four units, and one to nine states, or more than there are steps."""
     T = draw(pick((4, 8, 2, 1, 12, 16)))
     return Impulse(
@@ -196,5 +218,6 @@ def impulses(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
 
 
 IMPULSE = Kind(
-    Impulse, impulses, ExactRoute(impulse), cell_named("linear"), Instances(instances),
+    Impulse, draw_impulse_spec, ExactRoute(impulse_member), cell_named("linear"),
+    Instances(worst_impulses),
 )  # fmt: skip

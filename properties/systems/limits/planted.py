@@ -13,10 +13,16 @@ from functools import cached_property
 
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
-from rnnbounds.properties.systems.limits.exact_candidates import small
-from rnnbounds.properties.systems.limits.sigmoid import driven
+from rnnbounds.properties.systems.limits.exact_candidates import small_rational
+from rnnbounds.properties.systems.limits.sigmoid import run_network
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.unitary.exact import Exact, Table, Vector, recurrence, stream
+from rnnbounds.properties.systems.unitary.exact import (
+    ExactMember,
+    Table,
+    Vector,
+    member_random,
+    recurrence_tables,
+)
 
 ZERO = fmpq(0)
 # 77 digits first; then twice and four times as many.
@@ -39,7 +45,7 @@ class Unit:
     constant: bool
 
 
-def unit_of(terms: dict[str, fmpq], constants: set[str]) -> Unit:
+def make_unit(terms: dict[str, fmpq], constants: set[str]) -> Unit:
     """tanh of a form; tanh is odd, and 0 at 0."""
     form = tuple(sorted((name, v) for name, v in terms.items() if v != 0))
     if not form:
@@ -50,7 +56,7 @@ def unit_of(terms: dict[str, fmpq], constants: set[str]) -> Unit:
 
 
 @dataclass(frozen=True, eq=False)
-class Planted(Exact):
+class Planted(ExactMember):
     """t_k = tanh(A t_{k−1} + G x_k + d), k < T, from ``start``; scalar inputs."""
 
     A: fmpq_mat
@@ -76,7 +82,7 @@ class Planted(Exact):
                 for weight, value in zip(row, before, strict=True):
                     for name, v in value.items():
                         terms[name] = terms.get(name, ZERO) + weight * v
-                units.append(unit_of(terms, constants))
+                units.append(make_unit(terms, constants))
             names: dict[Form, str] = {}
             for u in units:
                 names.setdefault(u.form, f"t{len(names)}")
@@ -101,7 +107,7 @@ class Planted(Exact):
 
     def values(self) -> arb_mat:
         """t at the last time of every sample, (n, samples), in balls of the current precision."""
-        *_, last = driven(arb.tanh, self.A, self.G, self.d, self.start, self.samples)
+        *_, last = run_network(arb.tanh, self.A, self.G, self.d, self.start, self.samples)
         return last
 
     @cached_property
@@ -111,12 +117,12 @@ class Planted(Exact):
         for precision in PRECISIONS:
             with ctx.workprec(precision):
                 units = [[v - first for v in others] for first, *others in self.values().tolist()]
-                best = max(best, self.full_rank(units) or certain_rank(units))
+                best = max(best, self.full_class_rank(units) or certified_rank(units))
             if best == self.sign_classes:
                 break
         return best
 
-    def full_rank(self, units: list[list[arb]]) -> int:
+    def full_class_rank(self, units: list[list[arb]]) -> int:
         """The number of classes, if one unit of each has a Gram determinant that excludes 0."""
         places = {u.form: j for j, u in enumerate(self.units) if not u.constant}
         if not places:
@@ -132,33 +138,35 @@ class Planted(Exact):
         with ctx.workprec(PRECISIONS[0]):
             ones = [arb(theta + g * x[0]) for x in self.samples]
             twos = [(a.tanh() / 2).atanh() for a in ones]
-            moved = any(a.tanh() != ones[0].tanh() for a in ones)
+            varies = any(a.tanh() != ones[0].tanh() for a in ones)
             differ = any(a != b for a, b in zip(ones, twos, strict=True))
             oppose = any(a != -b for a, b in zip(ones, twos, strict=True))
-        return int(moved), 2 if differ and oppose and moved else int(moved)
+        return int(varies), 2 if differ and oppose and varies else int(varies)
 
     def tables(self) -> dict[str, Table]:
         """The network, read in full, and the inputs of all samples."""
         U, x, start = [[v] for v in self.G], [[[v] for v in self.samples[0]]], [list(self.start)]
-        return recurrence(self.A.tolist(), U, list(self.d), x, start, start) | {
+        return recurrence_tables(self.A.tolist(), U, list(self.d), x, start, start) | {
             "samples": [list(x) for x in self.samples], "pair": list(self.pair),
         }  # fmt: skip
 
 
-def certain_rank(rows: list[list[arb]]) -> int:
+def certified_rank(rows: list[list[arb]]) -> int:
     """How many pivots elimination finds that exclude 0: so many rows and columns have a minor that
     does."""
-    left, rank = [list(row) for row in rows], 0
-    while left and left[0]:
-        sizes = [(row[j].abs_lower(), i, j) for i, row in enumerate(left) for j in range(len(row))]
+    remaining, rank = [list(row) for row in rows], 0
+    while remaining and remaining[0]:
+        sizes = [
+            (row[j].abs_lower(), i, j) for i, row in enumerate(remaining) for j in range(len(row))
+        ]
         size, i, j = max(sizes, key=lambda entry: float(entry[0]))
         if not size > 0:
             break
-        pivot, rank = left.pop(i), rank + 1
-        left = [
+        pivot, rank = remaining.pop(i), rank + 1
+        remaining = [
             [v - row[j] / pivot[j] * p for c, (v, p) in enumerate(zip(row, pivot, strict=True))
              if c != j]
-            for row in left
+            for row in remaining
         ]  # fmt: skip
     return rank
 
@@ -166,11 +174,11 @@ def certain_rank(rows: list[list[arb]]) -> int:
 PLANTS = ("duplicates", "signs", "constant", "undriven", "chain")
 
 
-def planted(spec: SystemSpec, member: int) -> Planted:
+def planted_member(spec: SystemSpec, member: int) -> Planted:
     """One member: n units with the regime's relations planted, seen after T steps."""
-    draw, n = stream(spec, member, "planted"), spec.n
-    A = [[small(draw) for _ in range(n)] for _ in range(n)]
-    G, d, start = ([small(draw) for _ in range(n)] for _ in range(3))
+    draw, n = member_random(spec, member, "planted"), spec.n
+    A = [[small_rational(draw) for _ in range(n)] for _ in range(n)]
+    G, d, start = ([small_rational(draw) for _ in range(n)] for _ in range(3))
     chosen = PLANTS if spec.regime == "all" else (spec.regime,)
     for j in range(1, n):
         if spec.regime == "none" or draw.random() < 0.25:
@@ -184,9 +192,9 @@ def planted(spec: SystemSpec, member: int) -> Planted:
         elif plant == "undriven":
             G[j] = ZERO
         else:
-            A[j], G[j] = [small(draw) if p == i else ZERO for p in range(n)], ZERO
+            A[j], G[j] = [small_rational(draw) if p == i else ZERO for p in range(n)], ZERO
     # Where two samples had one x_k, units that depend on x_k alone would have too few values.
     inputs = [draw.sample(GRID, n + SPARE) for _ in range(spec.T)]
     samples = [tuple(fmpq(v, UNIT) for v in values) for values in zip(*inputs, strict=True)]
-    pair = (small(draw), fmpq(draw.randint(1, 4), 2))
+    pair = (small_rational(draw), fmpq(draw.randint(1, 4), 2))
     return Planted(fmpq_mat(A), tuple(G), tuple(d), tuple(start), spec.T, tuple(samples), pair)

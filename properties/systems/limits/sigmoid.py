@@ -16,7 +16,7 @@ from flint import arb, arb_mat, fmpq, fmpq_mat
 
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.properties.systems.unitary.exact import Vector
-from rnnbounds.properties.systems.unitary.linear import column, entries
+from rnnbounds.properties.systems.unitary.linear import column_matrix, matrix_entries
 
 ZERO = fmpq(0)
 STEPS = 12
@@ -26,7 +26,7 @@ BOUND = max(AMPLITUDES)
 
 
 @cache
-def probes() -> tuple[Vector, ...]:
+def probe_inputs() -> tuple[Vector, ...]:
     """The input sequences on which outputs are compared: constant, alternating, an impulse and
     drawn ones, each at three amplitudes."""
     draw = random.Random("probes")
@@ -40,7 +40,7 @@ def probes() -> tuple[Vector, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class SigmoidNetwork:
     """s_k = ρ(V s_{k−1} + g x_k + d) from ``start``, read by eᵀs + e₀."""
 
     activation: str
@@ -52,13 +52,13 @@ class Network:
     e0: fmpq = ZERO
 
     @cached_property
-    def normal(self) -> Network:
+    def as_tanh(self) -> SigmoidNetwork:
         """Equivalent tanh network, by σ(z) = (1 + tanh(z/2))/2; itself for other activations."""
         if self.activation != "sigmoid":
             return self
-        ones = column([fmpq(1)] * len(self.d))
-        shift = entries(self.V * ones)
-        return Network(
+        ones = column_matrix([fmpq(1)] * len(self.d))
+        shift = matrix_entries(self.V * ones)
+        return SigmoidNetwork(
             "tanh",
             self.V / 4,
             tuple(v / 2 for v in self.g),
@@ -70,13 +70,13 @@ class Network:
 
     def outputs(self) -> list[arb_mat]:
         """y of every step, (1, P) for the P probes, in balls of the current precision."""
-        rho, inputs = activation(self.activation).ball, probes()
+        rho, inputs = activation(self.activation).ball, probe_inputs()
         read, offset = (arb_mat(1, len(v), list(v)) for v in (self.e, [self.e0] * len(inputs)))
-        states = driven(rho, self.V, self.g, self.d, self.start, inputs)
+        states = run_network(rho, self.V, self.g, self.d, self.start, inputs)
         return [read * state + offset for state in states]
 
 
-def driven(
+def run_network(
     rho: Callable[[arb], arb], V: fmpq_mat, g: Vector, d: Vector, start: Vector,
     inputs: Sequence[Vector],
 ) -> Iterator[arb_mat]:  # fmt: skip
@@ -84,8 +84,8 @@ def driven(
     precision."""
     m, P = len(d), len(inputs)
     ones = fmpq_mat(1, P, [1] * P)
-    state, offset = (arb_mat(column(part) * ones) for part in (start, d))
-    W, U = arb_mat(V), arb_mat(column(g))
+    state, offset = (arb_mat(column_matrix(part) * ones) for part in (start, d))
+    W, U = arb_mat(V), arb_mat(column_matrix(g))
     for x in zip(*inputs, strict=True):
         moved = W * state + U * arb_mat(1, P, list(x)) + offset
         state = arb_mat(m, P, list(map(rho, moved.entries())))

@@ -9,18 +9,18 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-class Lazy(Mapping[str, T]):
+class LazyMapping(Mapping[str, T]):
     """Values by name, each read when first asked for: most statements speak of few parameters, and
     ε needs constants that nobody else may."""
 
     def __init__(self, names: Collection[str], read: Callable[[str], T]) -> None:
         self.names, self.read = names, read
-        self.known: dict[str, T] = {}
+        self.cache: dict[str, T] = {}
 
     def __getitem__(self, name: str) -> T:
-        if name not in self.known:
-            self.known[name] = self.read(name)
-        return self.known[name]
+        if name not in self.cache:
+            self.cache[name] = self.read(name)
+        return self.cache[name]
 
     def __contains__(self, name: object) -> bool:
         return name in self.names
@@ -32,14 +32,14 @@ class Lazy(Mapping[str, T]):
         return len(self.names)
 
 
-def once(read: Callable[[Any], T]) -> Callable[[Any], T]:
+def cached_reading(read: Callable[[Any], T]) -> Callable[[Any], T]:
     """A reading that is made once for each batch."""
 
     @wraps(read)
-    def known(batch: Any) -> T:
-        if known not in batch.made:
-            batch.made[known] = read(batch)
-        found: T = batch.made[known]
-        return found
+    def cached(batch: Any) -> T:
+        if cached not in batch.readings:
+            batch.readings[cached] = read(batch)
+        result: T = batch.readings[cached]
+        return result
 
-    return known
+    return cached

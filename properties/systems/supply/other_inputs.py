@@ -17,8 +17,13 @@ import torch
 
 from rnnbounds.impl.numbers.outward import add_up, norm_up
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.drawing.regimes import Array, lengths, normal, stream
-from rnnbounds.properties.systems.supply.lazy import once
+from rnnbounds.properties.systems.drawing.draws import (
+    Array,
+    cached_generator,
+    grid_normals,
+    ordered_norms,
+)
+from rnnbounds.properties.systems.supply.lazy import cached_reading
 
 Tensor = torch.Tensor
 Places = npt.NDArray[np.signedinteger[Any]]
@@ -27,49 +32,51 @@ FURTHEST, NEGATED, DRAWN = range(3)
 INWARD = 1 - 2.0**-40
 
 
-@once
+@cached_reading
 def other_inputs(batch: Batch) -> Tensor:
     """x′ (B, T, d, S)."""
-    if batch.whole is not None and other_inputs in batch.whole[0].made:
-        of_all, i, s = batch.whole
-        return other_inputs(of_all)[i : i + 1, :, :, s : s + 1]
-    return batch.systems.within(batch.x + moves(batch))
+    if batch.whole is not None and other_inputs in batch.whole[0].readings:
+        parent, i, s = batch.whole
+        return other_inputs(parent)[i : i + 1, :, :, s : s + 1]
+    return batch.systems.move_into_set(batch.x + input_moves(batch))
 
 
 def x_gap(batch: Batch) -> Array:
     """δ ≥ ‖x_t − x′_t‖₂ for every t, (B, S, 1); infinite of cells where x′ may exceed B_x."""
     x, other = (inputs.detach().transpose(2, 3) for inputs in (batch.x, other_inputs(batch)))
     apart = norm_up(torch.maximum(add_up(x, -other), add_up(other, -x))).amax(1)
-    apart = torch.where(batch.systems.allows(other_inputs(batch)), apart, torch.inf)
+    apart = torch.where(batch.systems.is_allowed(other_inputs(batch)), apart, torch.inf)
     return np.asarray(apart.cpu().numpy()[:, :, None])
 
 
-def moves(batch: Batch) -> Tensor:
+def input_moves(batch: Batch) -> Tensor:
     """x′ − x before it is rounded, no part of any gradient."""
     spec = batch.spec
     x = batch.x.detach().cpu().numpy().transpose(0, 3, 1, 2)  # (B, S, T, d)
     places = np.arange(x.shape[1]) if spec.sequence is None else np.array([spec.sequence])
-    turns = (places + spec.seed) % 3 if spec.sequences > 1 else np.array([FURTHEST])
-    turns, shrink = (a[:, None, None] for a in (turns, np.ldexp(1.0, -3 * (places // 3))))
-    direction = unit(batch.systems.maximiser(batch.C, spec.T, len(places)))
-    if (turns == DRAWN).any():
-        direction = np.where(turns == DRAWN, unit(drawn(batch, places)), direction)
+    choices = (places + spec.seed) % 3 if spec.sequences > 1 else np.array([FURTHEST])
+    choices, shrink = (a[:, None, None] for a in (choices, np.ldexp(1.0, -3 * (places // 3))))
+    direction = normalize(batch.systems.furthest_inputs(batch.C, spec.T, len(places)))
+    if (choices == DRAWN).any():
+        direction = np.where(
+            choices == DRAWN, normalize(drawn_directions(batch, places)), direction
+        )
     bound = np.maximum(batch.B_x.detach().cpu().numpy(), spec.scale)[:, None, None, None]
     move = spec.distance * bound * shrink * direction
-    if batch.systems.bounded:
-        move = within(x + move * inward(direction, x), bound) - x
-    negated = (turns == NEGATED) & (x != 0).any(axis=(2, 3), keepdims=True)
-    found = np.where(negated, -2 * x, move)
-    return torch.from_numpy(np.ascontiguousarray(found.transpose(0, 2, 3, 1))).to(batch.x)
+    if batch.systems.has_input_bound:
+        move = shorten_to_bound(x + move * inward_signs(direction, x), bound) - x
+    is_negated = (choices == NEGATED) & (x != 0).any(axis=(2, 3), keepdims=True)
+    offsets = np.where(is_negated, -2 * x, move)
+    return torch.from_numpy(np.ascontiguousarray(offsets.transpose(0, 2, 3, 1))).to(batch.x)
 
 
-def within(x: Array, bound: Array) -> Array:
+def shorten_to_bound(x: Array, bound: Array) -> Array:
     """Shorten the vectors longer than the bound to just within it."""
-    size, limit = lengths(x)[..., None], bound * INWARD
+    size, limit = ordered_norms(x)[..., None], bound * INWARD
     return np.asarray(x * np.divide(limit, size, out=np.ones_like(size), where=size > limit))
 
 
-def inward(direction: Array, x: Array) -> Array:
+def inward_signs(direction: Array, x: Array) -> Array:
     """The sign against the first input, (B, S, 1, 1), so that the bound cuts off little."""
     along = np.zeros(x.shape[:2])
     for j in range(x.shape[3]):
@@ -77,16 +84,16 @@ def inward(direction: Array, x: Array) -> Array:
     return np.where(along > 0, -1.0, 1.0)[:, :, None, None]
 
 
-def drawn(batch: Batch, places: Places) -> Array:
+def drawn_directions(batch: Batch, places: Places) -> Array:
     """Directions of their own, (B, S, T, d)."""
     spec, (_, T, d, _) = batch.spec, batch.x.shape
     shape = spec.sequences, T, d
-    draws = [normal(stream(spec, member, 6), *shape) for member in spec.members]
+    draws = [grid_normals(cached_generator(spec, member, 6), *shape) for member in spec.members]
     return np.stack(draws)[:, places]
 
 
-def unit(directions: Array) -> Array:
+def normalize(directions: Array) -> Array:
     """Directions scaled to length 1, or 0 where there is none."""
-    size = lengths(directions)[..., None]
+    size = ordered_norms(directions)[..., None]
     known = (size > 0) & np.isfinite(size)
     return np.divide(directions, size, out=np.zeros_like(directions), where=known)

@@ -8,44 +8,44 @@ from math import nan
 import numpy as np
 
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.drawing.regimes import Array
+from rnnbounds.properties.systems.drawing.draws import Array
 from rnnbounds.properties.systems.spec import SystemSpec
 
-Read = Callable[[Batch], Array]
+ParameterReader = Callable[[Batch], Array]
 
 # The parameters that only some families have.
-OF_FAMILIES = (
+FAMILY_PARAMETERS = (
     "R", "R_undilated", "R_widest", "R_halved", "R_overlap",
     "states", "w_abs", "same_activation", "sigmoidal", "driven",
     "depth", "isometric", "v_top", "mode_radius", "mode_real", "nilpotency", "log_concave",
 )  # fmt: skip
 
 
-def plain(read: Callable[[SystemSpec], float]) -> Read:
+def spec_number(read: Callable[[SystemSpec], float]) -> ParameterReader:
     """A number of the spec."""
     return lambda batch: np.full((1, 1, 1), float(read(batch.spec)))
 
 
-def epsilon(batch: Batch) -> Array:
+def target_error(batch: Batch) -> Array:
     """The spec's share of what may be forgotten; 0 where no bound on that is known."""
     with np.errstate(all="ignore"):
-        reach = batch.route.reach(batch)
+        reach = batch.route.forgotten_bound(batch)
         found: Array = np.where(np.isfinite(reach) & (reach > 0), batch.spec.epsilon * reach, 0.0)
     return found
 
 
-READ: dict[str, Read] = {
-    "T": plain(lambda spec: spec.T),
-    "n": plain(lambda spec: spec.n),
-    "d": plain(lambda spec: spec.d),
-    "a_1": plain(lambda spec: spec.lam),
-    "N": plain(lambda spec: spec.steps),
-    "inverse_steps": plain(lambda spec: spec.schedule == "inverse"),
-    "constant_steps": plain(lambda spec: spec.schedule == "constant"),
-    "u": plain(lambda spec: 2.0**-53),
+PARAMETER_READERS: dict[str, ParameterReader] = {
+    "T": spec_number(lambda spec: spec.T),
+    "n": spec_number(lambda spec: spec.n),
+    "d": spec_number(lambda spec: spec.d),
+    "a_1": spec_number(lambda spec: spec.lam),
+    "N": spec_number(lambda spec: spec.steps),
+    "inverse_steps": spec_number(lambda spec: spec.schedule == "inverse"),
+    "constant_steps": spec_number(lambda spec: spec.schedule == "constant"),
+    "u": spec_number(lambda spec: 2.0**-53),
     "k": lambda batch: batch.windows,
     "t": lambda batch: batch.spec.T - batch.windows,
     "alpha": lambda batch: batch.route.step_size(batch),
-    "epsilon": epsilon,
-    **dict.fromkeys(OF_FAMILIES, plain(lambda spec: nan)),
+    "epsilon": target_error,
+    **dict.fromkeys(FAMILY_PARAMETERS, spec_number(lambda spec: nan)),
 }

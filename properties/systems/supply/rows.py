@@ -1,7 +1,7 @@
 """Properties of a batch that have a row for each system: a pair of the batch reads its own row.
 
 What is certified is made once for a whole batch, and its bound on the inputs is that of all of a
-system's sequences; the referee then decides the very statement that float64 left open.
+system's sequences; exact arithmetic then decides the very statement that float64 left open.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rnnbounds.impl.gradients.constants import Constants
 T = TypeVar("T")
 
 
-class of_systems(cached_property[T]):  # noqa: N801 - it is used as a decorator
+class per_system(cached_property[T]):  # noqa: N801 - it is used as a decorator
     """A cached property with one row a system. Its object has a ``whole``: None, or another object
     of the same sort and which of its rows is meant, from which the property is then read."""
 
@@ -32,12 +32,12 @@ class of_systems(cached_property[T]):  # noqa: N801 - it is used as a decorator
             return super().__get__(instance, owner)
         assert self.attrname is not None
         whole, row = instance.whole[:2]
-        found = row_of(getattr(whole, self.attrname), slice(row, row + 1))
+        found = select_rows(getattr(whole, self.attrname), slice(row, row + 1))
         vars(instance)[self.attrname] = found
         return found
 
 
-class OfMember(Constants):
+class MemberConstants(Constants):
     """The constants of one system of a batch, (1,) each."""
 
     def __init__(self, whole: Constants, at: slice) -> None:
@@ -62,13 +62,13 @@ class OfMember(Constants):
         return self.whole.v[self.at]
 
 
-def row_of(value: Any, at: slice) -> Any:
+def select_rows(value: Any, at: slice) -> Any:
     """Some rows of an array, of each array of a dict or of a dataclass, or of constants."""
     if isinstance(value, Constants):
-        return OfMember(value, at)
+        return MemberConstants(value, at)
     if isinstance(value, dict):
-        return {name: row_of(part, at) for name, part in value.items()}
+        return {name: select_rows(part, at) for name, part in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
-        parts = {part.name: row_of(getattr(value, part.name), at) for part in fields(value)}
+        parts = {part.name: select_rows(getattr(value, part.name), at) for part in fields(value)}
         return replace(value, **parts)
     return value[at]

@@ -18,13 +18,18 @@ from rnnbounds.impl.numbers.rationals import (
     pythagorean,
 )
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.unitary.exact import Exact, Table, recurrence, stream
-from rnnbounds.properties.systems.unitary.linear import blocks, corner
-from rnnbounds.properties.systems.unitary.orthogonal import ONE, ZERO, orthogonal
+from rnnbounds.properties.systems.unitary.exact import (
+    ExactMember,
+    Table,
+    member_random,
+    recurrence_tables,
+)
+from rnnbounds.properties.systems.unitary.linear import block_diagonal, submatrix
+from rnnbounds.properties.systems.unitary.orthogonal import ONE, ZERO, orthogonal_matrix
 
 
 @dataclass(frozen=True, eq=False)
-class Block(Exact):
+class OrthogonalBlock(ExactMember):
     """An orthogonal V (m, m) and its leading block W (n, n)."""
 
     spec: SystemSpec
@@ -34,7 +39,7 @@ class Block(Exact):
     def W(self) -> fmpq_mat:
         """The leading block."""
         n = range(self.spec.n)
-        return corner(self.V, n, n)
+        return submatrix(self.V, n, n)
 
     @property
     def parts(self) -> dict[str, fmpq_mat]:
@@ -44,9 +49,11 @@ class Block(Exact):
     def tables(self) -> dict[str, Table]:
         """W and V; there are no inputs."""
         spec, n, m = self.spec, self.spec.n, self.V.nrows()
-        x, rest = ([row] * len(spec.chosen) for row in ([[ZERO] * spec.d] * spec.T, [ZERO] * n))
+        x, rest = (
+            [row] * len(spec.sequence_range) for row in ([[ZERO] * spec.d] * spec.T, [ZERO] * n)
+        )
         U, b = [[ZERO] * spec.d] * n, [ZERO] * n
-        return recurrence(self.W.tolist(), U, b, x, rest, rest) | {
+        return recurrence_tables(self.W.tolist(), U, b, x, rest, rest) | {
             "W2": self.V.tolist(), "U2": [[ZERO] * spec.d] * m, "b2": [ZERO] * m,
         }  # fmt: skip
 
@@ -59,40 +66,40 @@ class Block(Exact):
         return {"states": float(self.V.nrows())}
 
 
-def block(spec: SystemSpec, member: int) -> Block:
+def block_member(spec: SystemSpec, member: int) -> OrthogonalBlock:
     """The member of a ``block`` spec: V with ``states`` rows.
 
     dilation, multiple: V dilates a contraction with as many singular values below 1 as the added
     rows have room for, all equal for ``multiple``, which makes W a multiple of a symmetric
     orthogonal matrix there.
     """
-    draw, n, m = stream(spec, member, "system"), spec.n, spec.states
+    draw, n, m = member_random(spec, member, "system"), spec.n, spec.states
     if spec.regime not in ("dilation", "multiple"):
-        return Block(spec, orthogonal(spec.regime, m, draw))
-    return Block(spec, dilated(n, m, draw, spec.units, spec.regime == "multiple"))
+        return OrthogonalBlock(spec, orthogonal_matrix(spec.regime, m, draw))
+    return OrthogonalBlock(spec, dilated_matrix(n, m, draw, spec.units, spec.regime == "multiple"))
 
 
-def dilated(n: int, m: int, draw: random.Random, units: int, multiple: bool) -> fmpq_mat:
+def dilated_matrix(n: int, m: int, draw: random.Random, units: int, multiple: bool) -> fmpq_mat:
     """An orthogonal V (m, m) whose leading block (n, n) has at least ``units`` singular values 1,
     and the others Pythagorean; with ``multiple`` it is symmetric, with one eigenvalue |ρ| < 1."""
-    one = pythagorean(draw)
-    below = min(n - units, m - n)
-    pairs = [(ONE, ZERO)] * (n - below)
-    pairs += [one if multiple else pythagorean(draw) for _ in range(below)]
+    shared_pair = pythagorean(draw)
+    contracted = min(n - units, m - n)
+    pairs = [(ONE, ZERO)] * (n - contracted)
+    pairs += [shared_pair if multiple else pythagorean(draw) for _ in range(contracted)]
     sigma, kappa = zip(*pairs, strict=True)
     Q = cayley(n, draw)
     W = RationalContraction(Q, sigma, kappa, Q.transpose() if multiple else cayley(n, draw))
     V = W.dilation() * fmpq(draw.choice((1, -1)))
-    extra = m - V.nrows()
-    padded = blocks(V, identity(extra)) if extra else V
+    added = m - V.nrows()
+    padded = block_diagonal(V, identity(added)) if added else V
     if m == n:
         return padded
     # Rotating the added rows, and then the added columns, leaves the block as it is.
-    left, right = (blocks(identity(n), cayley(m - n, draw)) for _ in range(2))
+    left, right = (block_diagonal(identity(n), cayley(m - n, draw)) for _ in range(2))
     return left * padded * right
 
 
-def multiplicity(W: fmpq_mat, units: bool) -> int:
+def eigenvalue_multiplicity(W: fmpq_mat, units: bool) -> int:
     """The largest geometric multiplicity of an eigenvalue |μ| < 1, or ≤ 1 with ``units``, of a
     block W, of which no eigenvalue exceeds 1.
 
@@ -104,12 +111,12 @@ def multiplicity(W: fmpq_mat, units: bool) -> int:
     for factor, _ in W.charpoly().numer().factor()[1]:
         coefficients = [int(factor[i]) for i in range(factor.degree() + 1)]
         if units or coefficients[::-1] not in (coefficients, [-c for c in coefficients]):
-            kernel = W.nrows() - int(value_at(coefficients, W).rank())
+            kernel = W.nrows() - int(polynomial_at(coefficients, W).rank())
             best = max(best, kernel // factor.degree())
     return best
 
 
-def value_at(coefficients: list[int], W: fmpq_mat) -> fmpq_mat:
+def polynomial_at(coefficients: list[int], W: fmpq_mat) -> fmpq_mat:
     """p(W), from the constant coefficient on."""
     one = identity(W.nrows())
     found = one * 0

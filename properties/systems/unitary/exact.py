@@ -15,9 +15,9 @@ from flint import fmpq, fmpq_mat
 
 from rnnbounds.impl.numbers.rationals import rational as rational
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.systems.drawing.regimes import Array
+from rnnbounds.properties.systems.drawing.draws import Array
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.supply.rows import of_systems
+from rnnbounds.properties.systems.supply.rows import per_system
 from rnnbounds.properties.systems.vanilla.networks import Networks
 
 Vector = tuple[fmpq, ...]
@@ -37,7 +37,7 @@ def check_exact(spec: SystemSpec) -> None:
         raise SpecError(f"units = {spec.units} exceeds n = {spec.n}")
 
 
-class Exact(ABC):
+class ExactMember(ABC):
     """One member of a batch, in rationals."""
 
     @abstractmethod
@@ -45,7 +45,7 @@ class Exact(ABC):
         """Everything by name: W (n, n), U (n, d), b (n), C (p, n), x (S, T, d), h and h_other
         (S, n), the second network W2 (m, m), U2 (m, d), b2 (m), if there is one, and more."""
 
-    def dumped(self) -> dict[str, Table]:
+    def dump_tables(self) -> dict[str, Table]:
         """The tables that a dump of the member holds."""
         return self.tables()
 
@@ -63,7 +63,7 @@ class Exact(ABC):
         return {}
 
 
-def recurrence(
+def recurrence_tables(
     W: Table, U: Table, b: Table, x: Table, h: Table = None, h_other: Table = None, C: Table = None
 ) -> dict[str, Table]:
     """The tables of h_t = ρ(W h_{t−1} + U x_t + b), y = C h; states are 0 and C is the identity if
@@ -79,60 +79,60 @@ def recurrence(
 class ExactNetworks(Networks):
     """The float images of members in rationals, and the members, each of all chosen sequences.
 
-    made: a member anew, from its number and the place of the one sequence that it has then.
+    make_member: a member anew, from its number and the place of the one sequence that it has then.
     """
 
-    members: tuple[Exact, ...] = field(kw_only=True)
-    made: Callable[[int, int], Exact] = field(kw_only=True)
+    members: tuple[ExactMember, ...] = field(kw_only=True)
+    make_member: Callable[[int, int], ExactMember] = field(kw_only=True)
     whole: tuple[ExactNetworks, int] | None = field(default=None, kw_only=True)
 
-    @of_systems
+    @per_system
     def constants(self) -> list[dict[str, float]]:
         """The certified constants of each member."""
         return self.members[0].constants_of(self.members)
 
     @cached_property
-    def differing(self) -> list[dict[str, float]]:
+    def member_parameters(self) -> list[dict[str, float]]:
         """The parameters in which the members differ."""
         return [member.parameters() for member in self.members]
 
     def pair(self, i: int, s: int) -> Self:
         """One member with one sequence: it is read at its first."""
         one = super().pair(i, s)
-        members = self.members[i : i + 1] if self.h.shape[2] == 1 else (self.made(i, s),)
+        members = self.members[i : i + 1] if self.h.shape[2] == 1 else (self.make_member(i, s),)
         return replace(one, members=members, whole=(self, i))
 
 
-def images(members: Sequence[Exact]) -> dict[str, Array]:
+def float_images(members: Sequence[ExactMember]) -> dict[str, Array]:
     """The nearest float64 to every number that tensors hold, (B, …) by name."""
     tables = [member.tables() for member in members]
     return {
-        name: np.array(floats([table[name] for table in tables]), dtype=np.float64)
+        name: np.array(nearest_floats([table[name] for table in tables]), dtype=np.float64)
         for name in TENSORS
         if name in tables[0]
     }
 
 
-def floats(table: Table) -> Table:
+def nearest_floats(table: Table) -> Table:
     """The nearest float64 to every rational of nested lists."""
     if not isinstance(table, list | tuple):
-        return nearest(table)
+        return nearest_float(table)
     if table and isinstance(table[0], list | tuple):
-        return [floats(part) for part in table]
+        return [nearest_floats(part) for part in table]
     try:
         return list(map(float, table))
     except OverflowError:
-        return [nearest(value) for value in table]
+        return [nearest_float(value) for value in table]
 
 
-def strings(table: Table) -> Table:
+def rational_strings(table: Table) -> Table:
     """Every rational of nested lists as p/q."""
     if isinstance(table, list | tuple):
-        return [strings(part) for part in table]
+        return [rational_strings(part) for part in table]
     return str(table)
 
 
-def nearest(value: fmpq) -> float:
+def nearest_float(value: fmpq) -> float:
     """The nearest float64, infinite beyond them: flint divides whole numbers with one rounding."""
     try:
         return float(value)
@@ -140,29 +140,29 @@ def nearest(value: fmpq) -> float:
         return inf if value > 0 else -inf
 
 
-def above(value: fmpq) -> float:
+def upper_float(value: fmpq) -> float:
     """The least float64 that is at least a rational; infinity, or minus it, beyond them."""
-    found = nearest(value)
+    found = nearest_float(value)
     if isinf(found) or rational(found) >= value:
         return found
     return float(np.nextafter(found, np.inf))
 
 
-def stream(spec: SystemSpec, member: int, purpose: str) -> random.Random:
+def member_random(spec: SystemSpec, member: int, purpose: str) -> random.Random:
     """Random numbers of one member for one purpose, the same in every process."""
     return random.Random(f"{spec.seed}/{member}/{purpose}")
 
 
-def rationals(values: Sequence[float]) -> Vector:
+def to_rationals(values: Sequence[float]) -> Vector:
     """The rationals that floats are."""
     return tuple(map(rational, values))
 
 
-def times(A: fmpq_mat, v: Sequence[fmpq]) -> Vector:
+def matrix_vector(A: fmpq_mat, v: Sequence[fmpq]) -> Vector:
     """A v."""
     return tuple((A * fmpq_mat(len(v), 1, list(v))).entries())
 
 
-def square(v: Sequence[fmpq]) -> fmpq:
+def square_norm(v: Sequence[fmpq]) -> fmpq:
     """‖v‖₂²."""
     return sum((entry * entry for entry in v), fmpq(0))

@@ -10,7 +10,7 @@ from flint import fmpq, fmpq_mat
 from rnnbounds.impl.convert.rational_unitary import RationalRNN, to_unitary
 from rnnbounds.impl.convert.rescaling import Rescaling, rescale
 from rnnbounds.impl.numbers.rationals import diagonal, identity, root_above
-from rnnbounds.properties.systems.unitary.exact import Vector, square, times
+from rnnbounds.properties.systems.unitary.exact import Vector, matrix_vector, square_norm
 
 
 def fewest_states(rnn: RationalRNN, bound: fmpq) -> tuple[Vector, RationalRNN] | None:
@@ -19,22 +19,22 @@ def fewest_states(rnn: RationalRNN, bound: fmpq) -> tuple[Vector, RationalRNN] |
     W₃ D h, and have the biases −bound ‖row of W₃D‖."""
     n = rnn.W.nrows()
 
-    def usable(found: Rescaling) -> bool:
+    def is_usable(found: Rescaling) -> bool:
         return found.rank < n and added_rows(rnn.W, found) is not None
 
-    found = rescale(rnn.W, usable)
+    found = rescale(rnn.W, is_usable)
     rows = None if found is None else added_rows(rnn.W, found)
     if found is None or found.D is None or rows is None:
         return None
-    scales, back = diagonal(found.D), diagonal([1 / entry for entry in found.D])
-    moved = RationalRNN(
-        scales * rnn.W * back,
+    scales, inverse_scales = diagonal(found.D), diagonal([1 / entry for entry in found.D])
+    scaled_network = RationalRNN(
+        scales * rnn.W * inverse_scales,
         scales * rnn.U,
-        times(scales, rnn.b),
-        times(scales, rnn.initial),
+        matrix_vector(scales, rnn.b),
+        matrix_vector(scales, rnn.initial),
     )
-    V = completed(fmpq_mat(moved.W.tolist() + rows))
-    return found.D, to_unitary(moved, V, bound, fmpq_mat(rows) * scales if rows else None)
+    V = complete_orthogonal(fmpq_mat(scaled_network.W.tolist() + rows))
+    return found.D, to_unitary(scaled_network, V, bound, fmpq_mat(rows) * scales if rows else None)
 
 
 def added_rows(W: fmpq_mat, scaling: Rescaling) -> list[list[fmpq]] | None:
@@ -59,7 +59,7 @@ def added_rows(W: fmpq_mat, scaling: Rescaling) -> list[list[fmpq]] | None:
     return rows
 
 
-def completed(columns: fmpq_mat) -> fmpq_mat:
+def complete_orthogonal(columns: fmpq_mat) -> fmpq_mat:
     """An orthogonal V (m, m) whose leading columns are the orthonormal ones given (m, n).
 
     Rational reflections R_j with R_n … R_1 X = (I; 0), so that V = R_1 … R_n.
@@ -67,7 +67,7 @@ def completed(columns: fmpq_mat) -> fmpq_mat:
     m, V = columns.nrows(), identity(columns.nrows())
     for j in range(columns.ncols()):
         w = [columns[i, j] - int(i == j) for i in range(m)]
-        length = square(w)
+        length = square_norm(w)
         if length != 0:
             mirror = fmpq_mat(m, 1, w)
             R = identity(m) - mirror * mirror.transpose() * (2 / length)

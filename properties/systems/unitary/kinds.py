@@ -13,16 +13,23 @@ from msgspec.structs import replace
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.systems.drawing.choices import grid, pick, seeds
-from rnnbounds.properties.systems.kind import NO_CELL, Instances, Kind, Wanted, cell_named, networks
+from rnnbounds.properties.systems.drawing.choices import pick, seeds, spec_grid
+from rnnbounds.properties.systems.kind import (
+    NO_CELL,
+    DrawRequest,
+    Instances,
+    Kind,
+    cell_named,
+    network_cells,
+)
 from rnnbounds.properties.systems.spec import INPUTS, SystemSpec, spec_of
-from rnnbounds.properties.systems.unitary.blocks import block
+from rnnbounds.properties.systems.unitary.blocks import block_member
 from rnnbounds.properties.systems.unitary.exact import EXACT_LIMITS, check_exact
-from rnnbounds.properties.systems.unitary.networks import network
-from rnnbounds.properties.systems.unitary.orthogonal import recurrent
+from rnnbounds.properties.systems.unitary.networks import network_member
+from rnnbounds.properties.systems.unitary.orthogonal import recurrent_member
 from rnnbounds.properties.systems.unitary.route import ExactRoute
 
-RUN = "n d T K regime inputs scale bias start"
+RUN_FIELDS = "n d T K regime inputs scale bias start"
 
 
 def check_block(spec: SystemSpec) -> None:
@@ -33,11 +40,11 @@ def check_block(spec: SystemSpec) -> None:
 
 
 Unitary = spec_of(
-    "unitary", f"{RUN} units", activation="relu", limits=EXACT_LIMITS, check=check_exact,
+    "unitary", f"{RUN_FIELDS} units", activation="relu", limits=EXACT_LIMITS, check=check_exact,
     regimes=("zero", "diagonal", "pythagorean", "near", "nilpotent"),
 )  # fmt: skip
 Urnn = spec_of(
-    "urnn", f"activation {RUN}", limits=EXACT_LIMITS, check=check_exact,
+    "urnn", f"activation {RUN_FIELDS}", limits=EXACT_LIMITS, check=check_exact,
     regimes=("identity", "signed", "cayley"),
 )  # fmt: skip
 Block = spec_of(
@@ -71,34 +78,34 @@ BLOCKS: dict[str, SystemSpec] = {
 }
 
 
-def dilated() -> Iterator[SystemSpec]:
+def worst_unitary() -> Iterator[SystemSpec]:
     """Every constructor with small and large starts, and singular values that are 1."""
     yield from NETWORKS.values()
-    yield from grid(
+    yield from spec_grid(
         replace(NETWORK_SPEC, bias=0.5, batch=4),
         {"regime": Unitary.regimes},
         {"n": (1, 2, 3), "start": (0.0, 8.0, 0.0)},
         {"inputs": ("saturating", "gaussian"), "seed": (0, 1), "K": (4, 2)},
     )
     base = replace(NETWORK_SPEC, regime="pythagorean", inputs="gaussian", batch=4)
-    yield from grid(base, {"n": (2, 3, 2), "units": (1, 2, 2)})
+    yield from spec_grid(base, {"n": (2, 3, 2), "units": (1, 2, 2)})
 
 
-def recurrents() -> Iterator[SystemSpec]:
+def worst_recurrent() -> Iterator[SystemSpec]:
     """Every activation at rest, where the slope is largest, and away from it."""
     yield from RECURRENT.values()
     for activation in sorted(ACTIVATIONS):
         base = replace(URNN_SPEC, activation=activation, n=2)
         away = replace(base, regime="cayley", inputs="gaussian", bias=1.0, batch=4)
-        yield from grid(away, {"scale": (0.0625, 2.0)})
+        yield from spec_grid(away, {"scale": (0.0625, 2.0)})
         yield replace(base, regime="signed", batch=2)
 
 
-def blocks() -> Iterator[SystemSpec]:
+def worst_blocks() -> Iterator[SystemSpec]:
     """Multiples of the identity and dilations in every number of rows, and whole matrices."""
     yield from BLOCKS.values()
     sizes = {"n": (1, 1, 2, 2, 2, 3, 3, 2), "states": (1, 2, 2, 3, 4, 4, 6, 6)}
-    yield from grid(replace(BLOCK_SPEC, batch=4), {"regime": Block.regimes}, sizes)
+    yield from spec_grid(replace(BLOCK_SPEC, batch=4), {"regime": Block.regimes}, sizes)
 
 
 STARTS = (0.0, 1.0, 0.0, 50.0, 0.125)
@@ -107,12 +114,12 @@ SCALES = (1.0, 0.25, 4.0)
 
 
 @st.composite
-def unitary_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+def draw_unitary_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
     """A contractive ReLU network, one in eight with singular values that are 1."""
     n = draw(pick((2, 1, 3, 4, 2, 3, 6, 8)))
     T = draw(pick((3, 5, 1, 8, 4, 16)))
     regime = draw(pick(("pythagorean", *Unitary.regimes)))
-    return few(
+    return fewer_systems(
         Unitary(
             regime=regime,
             inputs=draw(pick(INPUTS)),
@@ -131,7 +138,7 @@ def unitary_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
     )
 
 
-def few(spec: SystemSpec) -> SystemSpec:
+def fewer_systems(spec: SystemSpec) -> SystemSpec:
     """The spec with fewer systems where bounds on derivatives are met with equality."""
     if spec.n > 1 and spec.regime != "diagonal":
         return spec
@@ -139,7 +146,7 @@ def few(spec: SystemSpec) -> SystemSpec:
 
 
 @st.composite
-def urnn_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+def draw_urnn_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
     """A network with an orthogonal recurrent matrix and any activation."""
     T = draw(pick((3, 5, 2, 1)))
     return Urnn(
@@ -160,7 +167,7 @@ def urnn_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
 
 
 @st.composite
-def block_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+def draw_block_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
     """A leading block of an orthogonal matrix with up to two added rows for each of its own."""
     n = draw(pick((2, 1, 3, 4, 2, 3, 6, 8)))
     return Block(
@@ -175,13 +182,15 @@ def block_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
 
 KINDS = (
     Kind(
-        Unitary, unitary_specs, ExactRoute(network), networks(Unitary),
-        Instances(dilated, NETWORKS), contracts=True,
+        Unitary, draw_unitary_spec, ExactRoute(network_member), network_cells(Unitary),
+        Instances(worst_unitary, NETWORKS), is_contractive=True,
     ),
     Kind(
-        Urnn, urnn_specs, ExactRoute(recurrent), networks(Urnn), Instances(recurrents, RECURRENT)
+        Urnn, draw_urnn_spec, ExactRoute(recurrent_member), network_cells(Urnn),
+        Instances(worst_recurrent, RECURRENT)
     ),
     Kind(
-        Block, block_specs, ExactRoute(block), cell_named(NO_CELL), Instances(blocks, BLOCKS)
+        Block, draw_block_spec, ExactRoute(block_member), cell_named(NO_CELL),
+        Instances(worst_blocks, BLOCKS)
     ),
 )  # fmt: skip

@@ -8,36 +8,36 @@ from fractions import Fraction
 from flint import fmpq, fmpq_mat
 
 from rnnbounds.impl.numbers.rationals import cayley_transform, diagonal, identity
-from rnnbounds.properties.systems.unitary.exact import rationals
+from rnnbounds.properties.systems.unitary.exact import to_rationals
 
 SMALL = 64
 
 
-def rational(value: float) -> fmpq:
+def short_rational(value: float) -> fmpq:
     """The rational of denominator at most 64 that rounds to a float; else what the float is."""
     near = Fraction(value).limit_denominator(SMALL)
     found = near if float(near) == value else Fraction(value)
     return fmpq(found.numerator, found.denominator)
 
 
-def column(values: Sequence[fmpq]) -> fmpq_mat:
+def column_matrix(values: Sequence[fmpq]) -> fmpq_mat:
     """The (m, 1) matrix of m values."""
     return fmpq_mat(len(values), 1, list(values))
 
 
-def entries(matrix: fmpq_mat) -> list[fmpq]:
+def matrix_entries(matrix: fmpq_mat) -> list[fmpq]:
     """All entries, row by row."""
     found: list[fmpq] = matrix.entries()
     return found
 
 
-def beside(*parts: fmpq_mat) -> fmpq_mat:
+def join_columns(*parts: fmpq_mat) -> fmpq_mat:
     """[A B …]."""
     rows = zip(*(part.tolist() for part in parts), strict=True)
     return fmpq_mat([[v for row in pieces for v in row] for pieces in rows])
 
 
-def blocks(A: fmpq_mat, B: fmpq_mat) -> fmpq_mat:
+def block_diagonal(A: fmpq_mat, B: fmpq_mat) -> fmpq_mat:
     """diag(A, B)."""
     found = fmpq_mat(A.nrows() + B.nrows(), A.ncols() + B.ncols())
     for part, i, j in ((A, 0, 0), (B, A.nrows(), A.ncols())):
@@ -47,44 +47,44 @@ def blocks(A: fmpq_mat, B: fmpq_mat) -> fmpq_mat:
     return found
 
 
-def permutation(places: Sequence[int]) -> fmpq_mat:
+def permutation_matrix(places: Sequence[int]) -> fmpq_mat:
     """The matrix whose row i has its 1 in the column places[i]."""
     size = range(len(places))
     return fmpq_mat([[fmpq(int(j == place)) for j in size] for place in places])
 
 
-def corner(A: fmpq_mat, rows: range, columns: range) -> fmpq_mat:
+def submatrix(A: fmpq_mat, rows: range, columns: range) -> fmpq_mat:
     """The entries of A in these rows and columns."""
     return fmpq_mat(len(rows), len(columns), [A[i, j] for i in rows for j in columns])
 
 
-def cayley_of(below: Sequence[float], signs: Sequence[float]) -> fmpq_mat:
+def cayley_from_entries(below: Sequence[float], signs: Sequence[float]) -> fmpq_mat:
     """diag(signs) (I − S)(I + S)⁻¹, exactly orthogonal, from the entries of a skew S below its
     diagonal, row by row.
 
     Every orthogonal matrix is of this form (Cayley 1846; Liebeck and Osborne 1991).
     """
-    m, left = len(signs), iter(rationals(below))
+    m, left = len(signs), iter(to_rationals(below))
     skew = fmpq_mat(m, m)
     for i in range(m):
         for j in range(i):
             skew[i, j] = next(left)
             skew[j, i] = -skew[i, j]
-    return diagonal(rationals(signs)) * cayley_transform(skew)
+    return diagonal(to_rationals(signs)) * cayley_transform(skew)
 
 
-def contractive(W: fmpq_mat) -> bool:
+def is_contraction(W: fmpq_mat) -> bool:
     """True if ‖W‖₂ < 1, exactly: all leading minors of I − WᵀW are positive."""
     gap = identity(W.ncols()) - W.transpose() * W
     sizes = range(1, W.ncols() + 1)
-    return all(corner(gap, range(k), range(k)).det() > 0 for k in sizes)
+    return all(submatrix(gap, range(k), range(k)).det() > 0 for k in sizes)
 
 
 def least_squares(M: fmpq_mat, B: fmpq_mat) -> fmpq_mat:
     """E (r, m) with the least ‖E M − B‖_F for M (m, c), B (r, c): E M = B exactly where that has a
     solution. From the normal equations M Mᵀ Eᵀ = M Bᵀ, free unknowns 0."""
     m, r = M.nrows(), B.nrows()
-    system = beside(M * M.transpose(), M * B.transpose())
+    system = join_columns(M * M.transpose(), M * B.transpose())
     reduced, rank = system.rref()
     E = fmpq_mat(r, m)
     for row in range(rank):

@@ -15,54 +15,54 @@ from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.numbers.rationals import cayley, diagonal, identity
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.unitary.exact import (
-    Exact,
+    ExactMember,
     Table,
     Vector,
+    member_random,
     rational,
-    recurrence,
-    stream,
+    recurrence_tables,
 )
-from rnnbounds.properties.systems.unitary.linear import permutation
+from rnnbounds.properties.systems.unitary.linear import permutation_matrix
 
 ZERO, ONE = fmpq(0), fmpq(1)
 
 
-def signed(n: int, draw: random.Random) -> fmpq_mat:
+def signed_permutation(n: int, draw: random.Random) -> fmpq_mat:
     """A signed permutation matrix."""
     places = draw.sample(range(n), n)
-    return diagonal([fmpq(draw.choice((-1, 1))) for _ in places]) * permutation(places)
+    return diagonal([fmpq(draw.choice((-1, 1))) for _ in places]) * permutation_matrix(places)
 
 
-def orthogonal(regime: str, n: int, draw: random.Random) -> fmpq_mat:
+def orthogonal_matrix(regime: str, n: int, draw: random.Random) -> fmpq_mat:
     """A rational orthogonal matrix (n, n): identity, signed (permutation) or Cayley's."""
-    return {"identity": lambda: identity(n), "signed": lambda: signed(n, draw)}.get(
+    return {"identity": lambda: identity(n), "signed": lambda: signed_permutation(n, draw)}.get(
         regime, lambda: cayley(n, draw)
     )()
 
 
-def direction(n: int, draw: random.Random) -> Vector:
+def unit_vector(n: int, draw: random.Random) -> Vector:
     """A rational unit vector: along an axis, or a column of a Cayley transform."""
-    Q = orthogonal(draw.choice(("signed", "cayley")), n, draw)
+    Q = orthogonal_matrix(draw.choice(("signed", "cayley")), n, draw)
     return tuple(Q[i, 0] for i in range(n))
 
 
-def scaled(factor: fmpq, v: Vector) -> Vector:
+def scale_vector(factor: fmpq, v: Vector) -> Vector:
     """factor · v."""
     return tuple(factor * entry for entry in v)
 
 
-def isometry(n: int, d: int, draw: random.Random, regime: str = "cayley") -> fmpq_mat:
+def random_isometry(n: int, d: int, draw: random.Random, regime: str = "cayley") -> fmpq_mat:
     """(n, d) with orthonormal columns, or rows where d > n: its norm is exactly 1."""
-    rows = orthogonal(regime, max(n, d), draw).tolist()
+    rows = orthogonal_matrix(regime, max(n, d), draw).tolist()
     return fmpq_mat([row[:d] for row in rows[:n]])
 
 
-def biases(spec: SystemSpec, n: int, draw: random.Random) -> Vector:
+def draw_biases(spec: SystemSpec, n: int, draw: random.Random) -> Vector:
     """b (n): quarters between −1 and 1 times the spec's ``bias``."""
     return tuple(rational(spec.bias) * fmpq(draw.randint(-4, 4), 4) for _ in range(n))
 
 
-def inputs(spec: SystemSpec, member: int) -> list[list[Vector]]:
+def draw_input_sequences(spec: SystemSpec, member: int) -> list[list[Vector]]:
     """The chosen sequences x (S, T, d) in rationals, every ‖x_t‖ ≤ B, and where the regime has one
     direction, ``saturating`` or ``resonant`` inputs, exactly B.
 
@@ -71,17 +71,17 @@ def inputs(spec: SystemSpec, member: int) -> list[list[Vector]]:
     B, d = rational(spec.scale), spec.d
 
     def first(draw: random.Random) -> Vector:
-        one = direction(d, draw)
-        return scaled(B, (ONE, *[ZERO] * (d - 1)) if spec.inputs == "resonant" else one)
+        one = unit_vector(d, draw)
+        return scale_vector(B, (ONE, *[ZERO] * (d - 1)) if spec.inputs == "resonant" else one)
 
     def other(draw: random.Random) -> Vector:
         size = fmpq(draw.randint(-4, 4), 4) if spec.inputs == "gaussian" else ONE
-        return scaled(B * size, direction(d, draw))
+        return scale_vector(B * size, unit_vector(d, draw))
 
-    return sequences(spec, member, first, other)
+    return make_sequences(spec, member, first, other)
 
 
-def sequences(
+def make_sequences(
     spec: SystemSpec, member: int, first: Callable[[random.Random], Vector],
     other: Callable[[random.Random], Vector],
 ) -> list[list[Vector]]:  # fmt: skip
@@ -93,18 +93,18 @@ def sequences(
             return (ZERO,) * len(one)
         if spec.inputs in ("gaussian", "saturating"):
             return other(draw)
-        return scaled(-ONE, one) if spec.inputs == "alternating" and t % 2 else one
+        return scale_vector(-ONE, one) if spec.inputs == "alternating" and t % 2 else one
 
     found = []
-    for s in spec.chosen:
-        draw = stream(spec, member, f"inputs {s}")
+    for s in spec.sequence_range:
+        draw = member_random(spec, member, f"inputs {s}")
         one = first(draw)
         found.append([step(t, one, draw) for t in range(spec.T)])
     return found
 
 
 @dataclass(frozen=True, eq=False)
-class Recurrent(Exact):
+class OrthogonalNetwork(ExactMember):
     """s_t = ρ(V s_{t−1} + U x_t + b) from s_{−1}, V orthogonal: the kind ``urnn``."""
 
     spec: SystemSpec
@@ -117,7 +117,7 @@ class Recurrent(Exact):
     def tables(self) -> dict[str, Table]:
         """The network, its inputs and where it starts."""
         start = [self.initial] * len(self.x)
-        return recurrence(self.V.tolist(), self.U.tolist(), self.b, self.x, start)
+        return recurrence_tables(self.V.tolist(), self.U.tolist(), self.b, self.x, start)
 
     def constants(self) -> dict[str, float]:
         """‖V‖ = 1 exactly, so that λ is the activation's slope."""
@@ -129,10 +129,12 @@ class Recurrent(Exact):
         return {"states": float(self.V.nrows())}
 
 
-def recurrent(spec: SystemSpec, member: int) -> Recurrent:
+def recurrent_member(spec: SystemSpec, member: int) -> OrthogonalNetwork:
     """The member of a ``urnn`` spec: V, b and s_{−1} of size ``start`` have ``n`` rows."""
-    draw = stream(spec, member, "system")
-    V = orthogonal(spec.regime, spec.n, draw)
-    U = isometry(spec.n, spec.d, draw, draw.choice(("identity", "cayley")))
-    initial = scaled(rational(spec.start), direction(spec.n, draw))
-    return Recurrent(spec, V, U, biases(spec, spec.n, draw), initial, inputs(spec, member))
+    draw = member_random(spec, member, "system")
+    V = orthogonal_matrix(spec.regime, spec.n, draw)
+    U = random_isometry(spec.n, spec.d, draw, draw.choice(("identity", "cayley")))
+    initial = scale_vector(rational(spec.start), unit_vector(spec.n, draw))
+    return OrthogonalNetwork(
+        spec, V, U, draw_biases(spec, spec.n, draw), initial, draw_input_sequences(spec, member)
+    )

@@ -8,7 +8,7 @@ import torch
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.models.rnn import RNN
-from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.vanilla.networks import Networks
 
@@ -26,7 +26,7 @@ class Ascent:
     @classmethod
     def start(cls, spec: SystemSpec) -> Ascent:
         """The drawn batch as free parameters, with ‖W‖₂ held at the spec's ``lam``."""
-        batch = build(spec)
+        batch = build_batch(spec)
         free = {"W": batch.cell.W, "U": batch.cell.U, "b": batch.cell.b, "C": batch.C, "x": batch.x,
                 "h": batch.h, "h_other": batch.h_other}  # fmt: skip
         if batch.y is not None:
@@ -60,11 +60,11 @@ class Ascent:
             b=p["b"] * (self.spec.scale if "y" in p else 1.0),
             activation=ACTIVATIONS[self.spec.activation],
         )  # fmt: skip
-        other = self.other(cell, unit(p["V"])) if "V" in p else None
+        other = self.second_weights(cell, unit(p["V"])) if "V" in p else None
         systems = Networks(cell, p["h"], p["h_other"], other)
         return Batch(self.spec, systems, unit(p["C"]), x, p.get("y"))
 
-    def other(self, cell: RNN, direction: Tensor) -> RNN:
+    def second_weights(self, cell: RNN, direction: Tensor) -> RNN:
         """The second weights, about the spec's distance away, the recurrent ones in the same set;
         what is not trained stays."""
         tau, p, trained = self.spec.distance, self.parameters, self.spec.trained

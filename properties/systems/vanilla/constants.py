@@ -14,7 +14,7 @@ from rnnbounds.impl.gradients.adjoint_error import gradient_error
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.numbers.outward import norm_up
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.drawing.regimes import Array
+from rnnbounds.properties.systems.drawing.draws import Array
 from rnnbounds.properties.systems.supply.other_inputs import x_gap
 from rnnbounds.theory.claims.training.end_to_end import DRIFT, STILL
 from rnnbounds.theory.language.quantities.causal import CAUSAL
@@ -32,18 +32,18 @@ from rnnbounds.theory.numbers.interval import Interval
 SHIFT = 2.0**-16
 
 
-def pair_bound(batch: Batch) -> Array:
+def state_pair_bound(batch: Batch) -> Array:
     """H ≥ ‖h‖, ‖h'‖ of each pair of states, (B, S, 1)."""
     sizes = [norm_up(h.detach().transpose(1, 2)) for h in (batch.h, batch.h_other)]
     return np.asarray(torch.maximum(*sizes).cpu().numpy()[:, :, None])
 
 
-def window_bounds(batch: Batch) -> Array:
+def gradient_window_bounds(batch: Batch) -> Array:
     """ε_k of each window, (B, 1, K+1)."""
     return np.asarray(batch.constants.epsilons(batch.K).detach().cpu().numpy()[:, None])
 
 
-def of_predictions(expr: sympy.Expr) -> Callable[[Batch], Array]:
+def prediction_reading(expr: sympy.Expr) -> Callable[[Batch], Array]:
     """The upper end of what the theorem asks of K_0 or K_1, (B, 1, 1)."""
 
     def read(batch: Batch) -> Array:
@@ -61,7 +61,7 @@ def of_predictions(expr: sympy.Expr) -> Callable[[Batch], Array]:
 
 
 @torch.no_grad()
-def curvature_at_ends(batch: Batch) -> Array:
+def end_curvature(batch: Batch) -> Array:
     """The largest curvature of p_T at the two weights, by differences, (B, S, 1); tempting, as it
     bounds nothing in between."""
     found = [hessian_norm(batch, cell) for cell in (batch.cell, batch.other or batch.cell)]
@@ -72,7 +72,7 @@ def hessian_norm(batch: Batch, cell: RNN) -> torch.Tensor:
     """‖∇²p_T‖₂ in the trained weights, one central difference a weight, (B, S), with what the
     rounding of the gradients may hide."""
     trained, columns = batch.spec.trained, []
-    hidden = gradient_error(cell, batch.x, batch.loss, trained, 0) / SHIFT
+    rounding = gradient_error(cell, batch.x, batch.loss, trained, 0) / SHIFT
     parts = {"W": cell.W, "U": cell.U, "b": cell.b}
     for name in trained:
         for place in np.ndindex(*parts[name].shape[1:]):
@@ -80,32 +80,32 @@ def hessian_norm(batch: Batch, cell: RNN) -> torch.Tensor:
             for sign in (1.0, -1.0):
                 moved = parts[name].clone()
                 moved[:, *place] += sign * SHIFT
-                there = RNN(**(parts | {name: moved}), activation=cell.activation)
-                ends.append(last_gradient(there, batch.x, batch.loss).flat(trained))
+                moved_cell = RNN(**(parts | {name: moved}), activation=cell.activation)
+                ends.append(last_gradient(moved_cell, batch.x, batch.loss).flat(trained))
             columns.append((ends[0] - ends[1]) / (2 * SHIFT))
     size: torch.Tensor = torch.linalg.matrix_norm(torch.stack(columns, dim=3), 2)
-    found: torch.Tensor = size + hidden * len(columns) ** 0.5
+    found: torch.Tensor = size + rounding * len(columns) ** 0.5
     return found
 
 
 DERIVED: dict[str, Callable[[Batch], Array]] = {
-    "H": pair_bound,
-    "eps_k": window_bounds,
+    "H": state_pair_bound,
+    "eps_k": gradient_window_bounds,
     "x_gap": x_gap,
-    "beta_ends": curvature_at_ends,
+    "beta_ends": end_curvature,
 }
 # What training of a network asks for.
-PREDICTIONS = {"K_0": of_predictions(STILL), "K_1": of_predictions(DRIFT)}
+PREDICTIONS = {"K_0": prediction_reading(STILL), "K_1": prediction_reading(DRIFT)}
 # What only systems of other families have.
-_OTHERS = (*GATES, *CELLS, *LAYERS, *MEMORY, *STACKS, *CAUSAL, *CERTIFICATES, *NEAR)
-OF_OTHERS = {quantity.name for quantity in _OTHERS if quantity.role == "certified"}
-OF_OTHERS = OF_OTHERS.union(PREDICTIONS).difference(DERIVED)
+_FOREIGN = (*GATES, *CELLS, *LAYERS, *MEMORY, *STACKS, *CAUSAL, *CERTIFICATES, *NEAR)
+FOREIGN_CONSTANTS = {quantity.name for quantity in _FOREIGN if quantity.role == "certified"}
+FOREIGN_CONSTANTS = FOREIGN_CONSTANTS.union(PREDICTIONS).difference(DERIVED)
 
 
-def of_networks(batch: Batch, name: str) -> Array:
+def network_constant(batch: Batch, name: str) -> Array:
     """A constant of a batch of networks; infinite where only other systems have it."""
     if name in DERIVED:
         return DERIVED[name](batch)
-    if name in OF_OTHERS:
+    if name in FOREIGN_CONSTANTS:
         return np.full((batch.cell.batch, 1, 1), np.inf)
     return batch.constants[name].detach().cpu().numpy().reshape(-1, 1, 1)

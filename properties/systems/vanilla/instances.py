@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rnnbounds.properties.systems.drawing.choices import grid
-from rnnbounds.properties.systems.spec import Make, SystemSpec, Values
+from rnnbounds.properties.systems.drawing.choices import spec_grid
+from rnnbounds.properties.systems.spec import SpecType, SystemSpec, Values
 from rnnbounds.properties.systems.vanilla.specs import (
     Descent,
     Integrator,
@@ -18,42 +18,42 @@ from rnnbounds.properties.systems.vanilla.specs import (
     Matrix,
     Rnn,
     Unstable,
-    turned,
+    convert_spec,
 )
 
 
-def scalar(**fields: Any) -> SystemSpec:
+def scalar_spec(**fields: Any) -> SystemSpec:
     """h = λ h + u x."""
     return Linear(**{"regime": "diagonal", **fields})
 
 
-def linear() -> Iterator[SystemSpec]:
+def worst_linear() -> Iterator[SystemSpec]:
     """The worst linear systems."""
     # h = λ h + u x with a constant input: equality in the state bound and in Lemma 1.
     for lam in (0.75, 0.5, 0.0, 0.9375, 1 - 2.0**-20, 1 - 2.0**-30):
         for T in (1, 3, 17):
-            yield scalar(lam=lam, T=T, K=T, seed=T % 2, epsilon=2.0**-6)
+            yield scalar_spec(lam=lam, T=T, K=T, seed=T % 2, epsilon=2.0**-6)
     for lam in (0.75, 0.9375):
-        yield scalar(lam=lam, T=64, K=24, epsilon=2.0**-6)
+        yield scalar_spec(lam=lam, T=64, K=24, epsilon=2.0**-6)
     # Windows so long that λᵏ is far below the rounding of a state.
-    yield scalar(lam=0.5, T=200, K=180)
-    yield scalar(lam=2.0**-30, T=24, K=20)
-    yield scalar(lam=0.75, T=300, K=300, epsilon=1e-30)
+    yield scalar_spec(lam=0.5, T=200, K=180)
+    yield scalar_spec(lam=2.0**-30, T=24, K=20)
+    yield scalar_spec(lam=0.75, T=300, K=300, epsilon=1e-30)
     # λ times an orthogonal, permuting or rotating matrix: nothing is forgotten faster than λᵏ.
-    yield from grid(
+    yield from spec_grid(
         Linear(n=4, d=2, T=24, K=8, lam=0.75, seed=11, batch=4, sequences=2),
         {"regime": ("orthogonal", "permutation", "block")},
         {"inputs": ("impulse", "resonant", "constant")},
     )
 
 
-def written(make: Make, values: Values, **fields: Any) -> SystemSpec:
+def explicit_system(make: SpecType, values: Values, **fields: Any) -> SystemSpec:
     """The spec of one system written out, windows to 8; ``fields`` set the spec's other fields."""
     n, d, T = len(values.W), len(values.U[0]), len(values.x)
     return make(n=n, d=d, T=T, K=min(T, 8), values=values, **fields)
 
 
-def instance(
+def one_input_values(
     W: list[list[float]], h: list[float], h_other: list[float], T: int = 8,
     b: list[float] | None = None, x: float = 0.0,
 ) -> Values:  # fmt: skip
@@ -64,86 +64,95 @@ def instance(
     return Values(W=W, U=unit, b=b or [0.0] * n, C=C, x=[[x]] * T, h=h, h_other=h_other)
 
 
-SPECIAL: dict[str, SystemSpec] = {
-    "nilpotent-relu": written(
-        Rnn, instance([[2.0, 4.0], [-1.0, -2.0]], [1.0, 0.0], [0.0, 0.0]), activation="relu"
+NAMED_SPECS: dict[str, SystemSpec] = {
+    "nilpotent-relu": explicit_system(
+        Rnn, one_input_values([[2.0, 4.0], [-1.0, -2.0]], [1.0, 0.0], [0.0, 0.0]), activation="relu"
     ),
-    "shear-100": written(
-        Linear, instance([[0.5, 100.0], [0.0, 0.5]], [0.0, 1.0], [0.0, 0.0], x=1.0)
+    "shear-100": explicit_system(
+        Linear, one_input_values([[0.5, 100.0], [0.0, 0.5]], [0.0, 1.0], [0.0, 0.0], x=1.0)
     ),
-    "gelu-slope": written(
-        Rnn, instance([[0.95]], [2.0**-8], [-(2.0**-8)], b=[1.4142135623730951]), activation="gelu"
+    "gelu-slope": explicit_system(
+        Rnn,
+        one_input_values([[0.95]], [2.0**-8], [-(2.0**-8)], b=[1.4142135623730951]),
+        activation="gelu",
     ),
-    "silu-slope": written(
-        Rnn, instance([[0.95]], [2.0**-8], [-(2.0**-8)], b=[2.399357280515468]), activation="silu"
+    "silu-slope": explicit_system(
+        Rnn,
+        one_input_values([[0.95]], [2.0**-8], [-(2.0**-8)], b=[2.399357280515468]),
+        activation="silu",
     ),
-    "bias-without-input": written(
-        Rnn, instance([[0.5]], [1.0], [0.0], b=[1.0], T=12), activation="identity"
+    "bias-without-input": explicit_system(
+        Rnn, one_input_values([[0.5]], [1.0], [0.0], b=[1.0], T=12), activation="identity"
     ),
-    "tanh-bias": written(Rnn, instance([[0.5]], [1.0], [0.0], b=[1.0], T=12), activation="tanh"),
-    "dead-relu": written(
-        Rnn, instance([[0.5]], [1.0], [0.0], b=[-64.0], T=6, x=1.0), activation="relu"
+    "tanh-bias": explicit_system(
+        Rnn, one_input_values([[0.5]], [1.0], [0.0], b=[1.0], T=12), activation="tanh"
     ),
-    "nilpotent-shift": written(
-        Linear, instance([[0.0, 0.0], [0.5, 0.0]], [1.0, 0.0], [0.0, 1.0], T=8, x=1.0)
+    "dead-relu": explicit_system(
+        Rnn, one_input_values([[0.5]], [1.0], [0.0], b=[-64.0], T=6, x=1.0), activation="relu"
     ),
-    "memoryless": written(Linear, instance([[0.0]], [1.0], [0.0], T=6, x=1.0)),
-    "gelu-far-left": written(
-        Rnn, instance([[0.5]], [1.0], [0.0], b=[-8.5], T=4), activation="gelu"
+    "nilpotent-shift": explicit_system(
+        Linear, one_input_values([[0.0, 0.0], [0.5, 0.0]], [1.0, 0.0], [0.0, 1.0], T=8, x=1.0)
     ),
-    "softplus-threshold": written(
-        Rnn, instance([[2.0**-10]], [1.0], [0.0], b=[20.5], T=4), activation="softplus-torch"
+    "memoryless": explicit_system(Linear, one_input_values([[0.0]], [1.0], [0.0], T=6, x=1.0)),
+    "gelu-far-left": explicit_system(
+        Rnn, one_input_values([[0.5]], [1.0], [0.0], b=[-8.5], T=4), activation="gelu"
+    ),
+    "softplus-threshold": explicit_system(
+        Rnn,
+        one_input_values([[2.0**-10]], [1.0], [0.0], b=[20.5], T=4),
+        activation="softplus-torch",
     ),
     "subnormal-norm": Matrix(
-        n=2, values=instance([[3e-162, 1e-162], [1e-162, 2e-162]], [1.0, 0.0], [0.0, 0.0], T=1)
+        n=2,
+        values=one_input_values([[3e-162, 1e-162], [1e-162, 2e-162]], [1.0, 0.0], [0.0, 0.0], T=1),
     ),
 }
 
 
-def networks(make: Make) -> Iterator[SystemSpec]:
+def worst_networks(make: SpecType) -> Iterator[SystemSpec]:
     """All instances of linear systems, or of RNNs: linear systems are RNNs too."""
-    for spec in linear():
-        yield turned(make, spec)
-    for spec in SPECIAL.values():
+    for spec in worst_linear():
+        yield convert_spec(make, spec)
+    for spec in NAMED_SPECS.values():
         if spec.activation == "identity" or (make is Rnn and spec.kind == "rnn"):
-            yield turned(make, spec)
+            yield convert_spec(make, spec)
 
 
-def accumulating() -> Iterator[SystemSpec]:
+def worst_rounding() -> Iterator[SystemSpec]:
     """`rounding-accumulates`: with a constant input near λ = 1 every step rounds the same way."""
-    slow = turned(Rnn, scalar(T=6000))
-    yield from grid(slow, {"lam": (0.999, 0.9995, 0.9995), "seed": (0, 1, 5)})
+    slow = convert_spec(Rnn, scalar_spec(T=6000))
+    yield from spec_grid(slow, {"lam": (0.999, 0.9995, 0.9995), "seed": (0, 1, 5)})
 
 
-def matrices() -> Iterator[SystemSpec]:
+def worst_matrices() -> Iterator[SystemSpec]:
     """Norms that are known exactly, at every scale."""
-    yield SPECIAL["subnormal-norm"]
-    yield from grid(
+    yield NAMED_SPECS["subnormal-norm"]
+    yield from spec_grid(
         Matrix(n=3, seed=5, batch=32),
         {"regime": ("permutation", "diagonal", "orthogonal", "block", "rank-one", "zero")},
         {"lam": (1.0, 0.75, 1 - 2.0**-53, 2.0**-538, 2.0**500)},
     )
 
 
-def witnesses() -> Iterator[SystemSpec]:
+def unstable_witnesses() -> Iterator[SystemSpec]:
     """The unstable systems that no window truncates."""
-    yield from grid(Unstable(T=40, K=39, activation="identity"), {"lam": (1.0, 1.5, 2.0)})
+    yield from spec_grid(Unstable(T=40, K=39, activation="identity"), {"lam": (1.0, 1.5, 2.0)})
     yield Unstable(T=40, K=39, activation="tanh", lam=3.0, scale=5.0)
 
 
-def integrators() -> Iterator[SystemSpec]:
+def worst_integrators() -> Iterator[SystemSpec]:
     """Constant inputs into h⁺ = λh + x: long and short runs, ε from 1 % to 90 % of the state."""
-    yield from grid(
+    yield from spec_grid(
         Integrator(),
         {"T": (64, 16, 3, 40), "K": (64, 16, 3, 12)},
         {"lam": (0.75, 0.5, 0.9375), "epsilon": (0.01, 0.26, 0.9)},
     )
 
 
-def descents() -> Iterator[SystemSpec]:
+def worst_descents() -> Iterator[SystemSpec]:
     """Gradient descent that diverges (T = 6, a_1 = 3/2), one too short to do so (T = 2), and
     the least steep start that is steep enough, beside one that is half as steep."""
-    yield from grid(
+    yield from spec_grid(
         Descent(),
         {
             "T": (6, 3, 2, 4, 3, 3, 3),

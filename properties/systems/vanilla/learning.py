@@ -12,24 +12,24 @@ from msgspec.structs import replace
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.gradients.weight_sets import Region
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.drawing.choices import pick, seeds, windows
+from rnnbounds.properties.systems.drawing.choices import largest_visible_window, pick, seeds
 from rnnbounds.properties.systems.kind import (
     NO_CELL,
-    Climb,
+    AscentSearch,
+    DrawRequest,
     Instances,
     Kind,
-    Wanted,
     cell_named,
-    networks,
-    only,
+    network_cells,
+    specs_of_kind,
 )
-from rnnbounds.properties.systems.spec import BALLS, LOSSES, TRAINED, Make, SystemSpec
+from rnnbounds.properties.systems.spec import BALLS, LOSSES, TRAINED, SpecType, SystemSpec
 from rnnbounds.properties.systems.vanilla import learning_instances as instances
 from rnnbounds.properties.systems.vanilla.ascent import Ascent
-from rnnbounds.properties.systems.vanilla.drawn import drawn
+from rnnbounds.properties.systems.vanilla.network_weights import draw_networks
 from rnnbounds.properties.systems.vanilla.plain import DRIVES, STABLE_REGIMES, WEIGHTED_REGIMES
 from rnnbounds.properties.systems.vanilla.route import (
-    GivenRoute,
+    FixedConstantsRoute,
     LossRoute,
     NetworkRoute,
     TrainingRoute,
@@ -49,7 +49,7 @@ DISTANCES = (0.25, 2.0**-12, 2.0**-6, 1.0, 2.0**-20)
 
 
 @st.composite
-def learning(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
+def draw_learning_spec(draw: st.DrawFn, make: SpecType, wanted: DrawRequest) -> SystemSpec:
     """A system with a loss: one in four is scalar with a constant input, where bounds are tight."""
     tight = draw(pick((False, True, False, False)))
     lam = draw(pick(MEMORIES[:4] if tight else MEMORIES))
@@ -84,13 +84,14 @@ def learning(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
         )
     spec = replace(
         spec, activation=activation, lam=lam / ACTIVATIONS[activation].slope,
-        K=windows(lam, spec.T, spec.K, GRADIENT_DEPTH), distance=draw(pick(DISTANCES)),
+        K=largest_visible_window(lam, spec.T, spec.K, GRADIENT_DEPTH),
+        distance=draw(pick(DISTANCES)),
         seed=draw(seeds()), batch=wanted.batch, sequences=wanted.sequences,
     )  # fmt: skip
-    return sparse(spec, wanted.stepwise, 2 if wanted.wide else 4)
+    return fewer_loss_systems(spec, wanted.stepwise, 2 if wanted.wide else 4)
 
 
-def sparse(spec: SystemSpec, stepwise: bool, most: int = 4) -> SystemSpec:
+def fewer_loss_systems(spec: SystemSpec, stepwise: bool, most: int = 4) -> SystemSpec:
     """The spec with fewer systems where bounds on gradients are met with equality, or are 0."""
     if spec.lam == 0:
         spec = replace(spec, K=min(spec.K, 3), T=min(spec.T, 8))
@@ -104,7 +105,7 @@ def sparse(spec: SystemSpec, stepwise: bool, most: int = 4) -> SystemSpec:
 
 
 @st.composite
-def training(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+def draw_training_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
     """Projected gradient descent of a small system, full and truncated, by steps c/(βt) or c/β."""
     lam = draw(pick((0.5, 0.75, 0.25, 0.9)))
     scalar = draw(pick((False, True)))
@@ -117,7 +118,7 @@ def training(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
         n=n,
         d=min(draw(pick((1, 2))), n),
         T=T,
-        K=windows(lam, T, draw(pick((8, 4, 12)))),
+        K=largest_visible_window(lam, T, draw(pick((8, 4, 12)))),
         lam=lam / ACTIVATIONS[activation].slope,
         scale=draw(pick((1.0, 0.25, 2.0**-10))),
         bias=draw(pick((0.0, 0.5))),
@@ -141,7 +142,7 @@ def training(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
 
 
 @st.composite
-def quadratic(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+def draw_quadratic_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
     """Descent on −βw²/2 and on −βw²/2 + εw, where the recursion of the weights is exact."""
     return Quadratic(
         K=1,
@@ -155,7 +156,7 @@ def quadratic(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
 
 
 @st.composite
-def projection(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+def draw_projection_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
     """Two matrices about ``distance`` apart, and the radius of the ball that they are taken to."""
     return Projection(
         regime=draw(pick(("orthogonal", "gaussian", "diagonal", "symmetric", "rank-one", "zero"))),
@@ -169,7 +170,7 @@ def projection(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
     )
 
 
-def starts(make: Make, count: int, seed: int) -> Iterator[SystemSpec]:
+def start_specs(make: SpecType, count: int, seed: int) -> Iterator[SystemSpec]:
     """Small systems with a loss, long enough for the bounds that no length passes."""
     for i in range(count):
         activation = ("identity", "tanh", "sin", "arctan")[i % 4]
@@ -191,57 +192,59 @@ def starts(make: Make, count: int, seed: int) -> Iterator[SystemSpec]:
         )
 
 
-def of_quadratic(spec: SystemSpec) -> dict[str, float]:
+def quadratic_constants(spec: SystemSpec) -> dict[str, float]:
     """The constants of p(w) = −βw²/2 and p^k(w) = p(w) + εw, and a factor λ."""
     return {"beta": spec.lam, "eps_k": spec.epsilon, "lam": 0.5}
 
 
-def alone(batch: Batch) -> Region:
+def own_weights(batch: Batch) -> Region:
     """The weights of the cell alone."""
     return Region.of(batch.cell)
 
 
-def between(batch: Batch) -> Region:
+def weight_segment(batch: Batch) -> Region:
     """Segment between the cell's and the second weights."""
     own = Region.of(batch.cell)
     return own if batch.other is None else Region.join(own, Region.of(batch.other))
 
 
-def on_omega(batch: Batch) -> Region:
+def omega_region(batch: Batch) -> Region:
     """The set Ω of the weights of training."""
     return Region.of_omega(batch.omega, batch.cell, batch.spec.trained)
 
 
-def learned(
-    make: Make, worst: Callable[[], Iterator[SystemSpec]], region: Callable[[Batch], Region]
+def loss_kind(
+    make: SpecType, worst: Callable[[], Iterator[SystemSpec]], region: Callable[[Batch], Region]
 ) -> Kind:
     """The kind of systems with a loss, their worst instances and the weights of their constants."""
     return Kind(
         make,
-        partial(learning, make),
-        LossRoute(drawn, region),
-        networks(make),
-        Instances(worst, only(make, instances.SPECIAL)),
-        Climb(partial(starts, make), Ascent.start, slowness=2),
-        contracts=True,
+        partial(draw_learning_spec, make),
+        LossRoute(draw_networks, region),
+        network_cells(make),
+        Instances(worst, specs_of_kind(make, instances.NAMED_SPECS)),
+        AscentSearch(partial(start_specs, make), Ascent.start, slowness=2),
+        is_contractive=True,
     )
 
 
 TRAINING = Kind(
-    Training, training, TrainingRoute(drawn, on_omega), networks(Training),
-    Instances(instances.descents), contracts=True,
+    Training, draw_training_spec, TrainingRoute(draw_networks, omega_region),
+    network_cells(Training),
+    Instances(instances.worst_training), is_contractive=True,
 )  # fmt: skip
 QUADRATIC = Kind(
-    Quadratic, quadratic, GivenRoute(drawn, of_quadratic), cell_named(NO_CELL),
-    Instances(instances.quadratics),
+    Quadratic, draw_quadratic_spec, FixedConstantsRoute(draw_networks, quadratic_constants),
+    cell_named(NO_CELL),
+    Instances(instances.worst_quadratics),
 )  # fmt: skip
 KINDS = (
-    learned(Gradient, instances.gradients, alone),
-    learned(Smooth, instances.bends, between),
+    loss_kind(Gradient, instances.worst_gradients, own_weights),
+    loss_kind(Smooth, instances.worst_curvatures, weight_segment),
     TRAINING,
     QUADRATIC,
     Kind(
-        Projection, projection, NetworkRoute(drawn), cell_named(NO_CELL),
-        Instances(instances.projections),
+        Projection, draw_projection_spec, NetworkRoute(draw_networks), cell_named(NO_CELL),
+        Instances(instances.worst_projections),
     ),
 )  # fmt: skip

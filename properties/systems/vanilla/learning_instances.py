@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from rnnbounds.properties.systems.drawing.choices import grid
-from rnnbounds.properties.systems.kind import only
-from rnnbounds.properties.systems.spec import Make, SystemSpec, Values
+from rnnbounds.properties.systems.drawing.choices import spec_grid
+from rnnbounds.properties.systems.kind import specs_of_kind
+from rnnbounds.properties.systems.spec import SpecType, SystemSpec, Values
 from rnnbounds.properties.systems.vanilla.specs import (
     Gradient,
     Projection,
@@ -19,56 +19,60 @@ from rnnbounds.properties.systems.vanilla.specs import (
 )
 
 
-def scalar(make: Make = Gradient, **fields: Any) -> SystemSpec:
+def scalar_loss_spec(make: SpecType = Gradient, **fields: Any) -> SystemSpec:
     """h = λh + ux with the loss p = ch."""
     base = {"activation": "identity", "regime": "diagonal", "trained": "W", "loss": "linear"}
     return make(**{**base, "target": 0.0, **fields})
 
 
-def gradients() -> Iterator[SystemSpec]:
+def worst_gradients() -> Iterator[SystemSpec]:
     """h = λh + ux with a constant input: p = ch attains Lemma 2 in λ as T grows, and truncated
     back-propagation is off by its bound exactly in u and b; at λ near 0 one more power shows."""
     lams = {"lam": (0.75, 0.5, 0.25, 0.9375)}
-    yield from grid(scalar(T=64, K=32, seed=1), lams, {"trained": ("W", "U")})
-    yield from grid(scalar(T=8, K=2), {"lam": (0.125, 2.0**-7, 2.0**-10, 0.0)})
-    yield scalar(lam=0.9, T=240, K=200)
+    yield from spec_grid(scalar_loss_spec(T=64, K=32, seed=1), lams, {"trained": ("W", "U")})
+    yield from spec_grid(scalar_loss_spec(T=8, K=2), {"lam": (0.125, 2.0**-7, 2.0**-10, 0.0)})
+    yield scalar_loss_spec(lam=0.9, T=240, K=200)
     # With y = 0 the squared loss bends, and only the loss: nothing else depends on u.
-    yield from grid(scalar(trained="U", loss="squared", T=48, K=32), {"lam": (0.8, 0.9375)})
-    yield from grid(scalar(lam=0.75, T=9, K=9, seed=2), {"trained": ("W", "U", "b")})
-    yield scalar(activation="tanh", lam=0.75, T=80, K=32, scale=2.0**-20)
+    yield from spec_grid(
+        scalar_loss_spec(trained="U", loss="squared", T=48, K=32), {"lam": (0.8, 0.9375)}
+    )
+    yield from spec_grid(scalar_loss_spec(lam=0.75, T=9, K=9, seed=2), {"trained": ("W", "U", "b")})
+    yield scalar_loss_spec(activation="tanh", lam=0.75, T=80, K=32, scale=2.0**-20)
     # Where each slope is greatest these states are halfway to their bound, and grow with √n.
-    yield scalar(activation="sigmoid", lam=2.0**-4, n=16, T=8, K=4)
+    yield scalar_loss_spec(activation="sigmoid", lam=2.0**-4, n=16, T=8, K=4)
     # Every run meets each loss on a kinked cell.
-    kinked = scalar(activation="relu", lam=0.75, trained="U", T=12, K=8, bias=0.5, batch=4)
-    yield from grid(kinked, {"loss": ("linear", "squared")})
+    kinked = scalar_loss_spec(
+        activation="relu", lam=0.75, trained="U", T=12, K=8, bias=0.5, batch=4
+    )
+    yield from spec_grid(kinked, {"loss": ("linear", "squared")})
     # Windows at which λᵏ is far below the rounding of any gradient.
-    yield scalar(activation="tanh", lam=2.0**-8, T=24, K=20, scale=0.5)
-    yield scalar(lam=0.5, T=120, K=100)
+    yield scalar_loss_spec(activation="tanh", lam=2.0**-8, T=24, K=20, scale=0.5)
+    yield scalar_loss_spec(lam=0.5, T=120, K=100)
     # Linear systems that contract in a quadratic norm, far from doing so in the Euclidean one.
     shear = Gradient(
         activation="identity", regime="shear", inputs="resonant", T=40, K=12, seed=3, batch=8,
         sequences=2, trained="W", loss="linear",
     )  # fmt: skip
-    yield from grid(shear, {"n": (2, 2, 3), "lam": (0.5, 0.75, 0.5)})
-    yield from only(Gradient, SPECIAL).values()
+    yield from spec_grid(shear, {"n": (2, 2, 3), "lam": (0.5, 0.75, 0.5)})
+    yield from specs_of_kind(Gradient, NAMED_SPECS).values()
 
 
-def bends() -> Iterator[SystemSpec]:
+def worst_curvatures() -> Iterator[SystemSpec]:
     """Two near weights of the scalar linear system, whose gradients differ most."""
     lengths = {"lam": (0.5, 0.75, 0.9), "T": (64, 120, 300)}
-    yield from grid(scalar(Smooth), lengths, {"distance": (2.0**-12, 2.0**-20)})
-    yield scalar(Smooth, loss="squared", lam=0.9, T=300, distance=2.0**-12)
+    yield from spec_grid(scalar_loss_spec(Smooth), lengths, {"distance": (2.0**-12, 2.0**-20)})
+    yield scalar_loss_spec(Smooth, loss="squared", lam=0.9, T=300, distance=2.0**-12)
     # Two opposite logits and u on either side of 0, where the cross-entropy bends most.
     u = 2.0**-12
-    apart = one_unit(0.5, u, x=[[1.0]] * 8, C=OPPOSITE, other=(0.5, -u))
-    yield scalar(Smooth, loss="cross-entropy", lam=0.5, T=8, trained="U", values=apart)
-    yield from only(Smooth, SPECIAL).values()
+    apart = one_unit_values(0.5, u, x=[[1.0]] * 8, C=OPPOSITE, other=(0.5, -u))
+    yield scalar_loss_spec(Smooth, loss="cross-entropy", lam=0.5, T=8, trained="U", values=apart)
+    yield from specs_of_kind(Smooth, NAMED_SPECS).values()
 
 
-def descents() -> Iterator[SystemSpec]:
+def worst_training() -> Iterator[SystemSpec]:
     """Gradient descent of the scalar linear system from the edge of Ω, its loss falling inwards."""
-    yield from grid(
-        scalar(Training, lam=0.5, T=40, K=8),
+    yield from spec_grid(
+        scalar_loss_spec(Training, lam=0.5, T=40, K=8),
         {"steps": (1, 30, 30, 12), "alpha": (0.125, 2.0**-7, 0.125, 1.0)},
         {"schedule": ("inverse", "constant")},
         {"seed": (0, 1)},
@@ -76,57 +80,57 @@ def descents() -> Iterator[SystemSpec]:
     # One step that raises the weight to the edge of Ω: every bound of the theorem is nearly met,
     # for target errors at which the least window falls between two whole numbers.
     for lam, start, k in ((0.25, 0.203125, 4), (0.5, 0.46875, 8)):
-        values = one_unit(start, 1.0, x=[[1.0]] * 40, C=[[-1.0]])
-        base = scalar(Training, lam=lam, T=40, K=12, steps=1, alpha=0.125, values=values)
-        yield from grid(base, {"epsilon": [lam**k * (0.75 + i / 16) for i in range(10)]})
+        values = one_unit_values(start, 1.0, x=[[1.0]] * 40, C=[[-1.0]])
+        base = scalar_loss_spec(Training, lam=lam, T=40, K=12, steps=1, alpha=0.125, values=values)
+        yield from spec_grid(base, {"epsilon": [lam**k * (0.75 + i / 16) for i in range(10)]})
 
 
-def quadratics() -> Iterator[SystemSpec]:
+def worst_quadratics() -> Iterator[SystemSpec]:
     """p = −βw²/2 against p + εw: the recursion of the weights is an equality."""
     base = Quadratic(K=1, epsilon=1.0)
     rates = {"lam": (1.0, 1.0, 0.5, 4.0, 1.0), "alpha": (1.0, 0.5, 2.0, 2.0**-5, 2.0**-7)}
-    yield from grid(base, rates, {"steps": (1, 2, 10, 100)})
+    yield from spec_grid(base, rates, {"steps": (1, 2, 10, 100)})
     yield replace(base, lam=1.0, alpha=2.0**-7, steps=400)
     constant = replace(base, schedule="constant")
     fixed = {"lam": (1.0, 2.0, 1.0), "alpha": (0.125, 0.5, 1.0)}
-    yield from grid(constant, fixed | {"steps": (200, 5, 1)})
+    yield from spec_grid(constant, fixed | {"steps": (200, 5, 1)})
 
 
 Rows = list[list[float]]
 
 
-def diagonal(entries: list[float]) -> Rows:
+def diagonal_rows(entries: list[float]) -> Rows:
     """A diagonal matrix."""
     return [[v if i == j else 0.0 for j in range(len(entries))] for i, v in enumerate(entries)]
 
 
-def pair_of_matrices(A: Rows, B: Rows, **fields: Any) -> SystemSpec:
+def matrix_pair_spec(A: Rows, B: Rows, **fields: Any) -> SystemSpec:
     """A ``projection`` spec of two matrices written out."""
     n = len(A)
     zero, unit = [0.0] * n, [[1.0]] * n
     values = Values(
-        W=A, U=unit, b=zero, C=diagonal([1.0] * n), x=[[0.0]], h=zero, h_other=zero,
+        W=A, U=unit, b=zero, C=diagonal_rows([1.0] * n), x=[[0.0]], h=zero, h_other=zero,
         W2=B, U2=unit, b2=zero,
     )  # fmt: skip
     return Projection(n=n, lam=1.0, values=values, **fields)
 
 
-def projections() -> Iterator[SystemSpec]:
+def worst_projections() -> Iterator[SystemSpec]:
     """The identity and a small step out of the ball: rescaling moves all that was not moved. Then
     matrices that stay inside, or far outside."""
     for n in (1, 2, 3, 6):
-        one = diagonal([1.0] * n)
+        one = diagonal_rows([1.0] * n)
         for step in (2.0**-7, 0.5):
-            out = diagonal([1.0 + step, *[1.0] * (n - 1)])
+            out = diagonal_rows([1.0 + step, *[1.0] * (n - 1)])
             row = [[v + step / n if i == 0 else v for v in r] for i, r in enumerate(one)]
             for ball in ("spectral", "infinity", "frobenius"):
-                yield pair_of_matrices(one, out, ball=ball)
-                yield pair_of_matrices(one, row, ball=ball)
-                yield pair_of_matrices(one, out, ball=ball, scale=4.0)
-                yield pair_of_matrices(one, out, ball=ball, scale=0.5)
+                yield matrix_pair_spec(one, out, ball=ball)
+                yield matrix_pair_spec(one, row, ball=ball)
+                yield matrix_pair_spec(one, out, ball=ball, scale=4.0)
+                yield matrix_pair_spec(one, out, ball=ball, scale=0.5)
 
 
-def one_unit(
+def one_unit_values(
     w: float, u: float, x: Rows, C: Rows, h: float = 0.0, h_other: float = 0.0,
     other: tuple[float, float] | None = None,
 ) -> Values:  # fmt: skip
@@ -146,26 +150,27 @@ STEP = 2.0**-12
 # ReLU states of the full and the truncated run, and an input between: the one pre-activation is
 # above 0, the other one below.
 KINK = -0.25 * sum(2.0 * (1 - 0.5**steps) for steps in (11, 3))
-SPECIAL: dict[str, SystemSpec] = {
-    "beside-a-kink": scalar(
+NAMED_SPECS: dict[str, SystemSpec] = {
+    "beside-a-kink": scalar_loss_spec(
         activation="relu", lam=0.5, T=12, K=4,
-        values=one_unit(0.5, 1.0, x=[*[[1.0]] * 11, [KINK]], C=[[1.0]], h=1.0),
+        values=one_unit_values(0.5, 1.0, x=[*[[1.0]] * 11, [KINK]], C=[[1.0]], h=1.0),
     ),
     # Equal rows: the bound on the derivative in the state is met.
-    "where-tanh-bends": scalar(
+    "where-tanh-bends": scalar_loss_spec(
         activation="tanh", n=2, lam=0.5, trained="WUb",
         values=Values(
             W=[[0.25, 0.25], [0.25, 0.25]], U=[[1.0], [1.0]], b=[0.6585, 0.6585],
-            C=diagonal([1.0, 1.0]), x=[[0.0]], h=[STEP, STEP], h_other=[-STEP, -STEP], y=[0.0, 0.0],
+            C=diagonal_rows([1.0, 1.0]), x=[[0.0]], h=[STEP, STEP], h_other=[-STEP, -STEP],
+            y=[0.0, 0.0],
         ),
     ),
     # tanh(u) at u = 0 and u = 3: both ends are flat, what is between bends.
-    "between-flat-ends": scalar(
+    "between-flat-ends": scalar_loss_spec(
         Smooth, activation="tanh", lam=0.5, trained="U",
-        values=one_unit(0.5, 0.0, x=[[1.0]], C=[[1.0]], other=(0.5, 3.0)),
+        values=one_unit_values(0.5, 0.0, x=[[1.0]], C=[[1.0]], other=(0.5, 3.0)),
     ),
     # A linear system whose first step is far above the factor of its quadratic norm.
-    "first-step-grows": scalar(
+    "first-step-grows": scalar_loss_spec(
         n=2, T=2, K=1, lam=0.5, trained="U",
         values=Values(
             W=[[0.25, 0.5], [0.0, 0.25]], U=[[1.0], [1.0]], b=[0.0, 0.0],
@@ -174,17 +179,17 @@ SPECIAL: dict[str, SystemSpec] = {
         ),
     ),
     # Nilpotent matrices: they have a norm, but no spectral radius.
-    "nilpotent-derivatives": scalar(
+    "nilpotent-derivatives": scalar_loss_spec(
         activation="tanh", regime="nilpotent", n=2, T=2, K=1, lam=0.75, seed=1, trained="WUb",
         bias=0.5, batch=8, sequences=2,
     ),
-    "opposite-logits-far": scalar(
-        loss="cross-entropy", lam=0.5, values=one_unit(0.5, 1.0, [[1.0]], OPPOSITE, h=-20.0)
+    "opposite-logits-far": scalar_loss_spec(
+        loss="cross-entropy", lam=0.5, values=one_unit_values(0.5, 1.0, [[1.0]], OPPOSITE, h=-20.0)
     ),
-    "opposite-logits-near": scalar(
+    "opposite-logits-near": scalar_loss_spec(
         loss="cross-entropy", lam=0.5,
-        values=one_unit(0.5, 1.0, [[1.0]], OPPOSITE, h=2.0**-8, h_other=-(2.0**-8)),
+        values=one_unit_values(0.5, 1.0, [[1.0]], OPPOSITE, h=2.0**-8, h_other=-(2.0**-8)),
     ),
-    "input-weight-squared-loss": scalar(lam=0.8, trained="U", loss="squared", T=48, K=32),
-    "no-memory": scalar(lam=2.0**-10, T=8, K=1),
+    "input-weight-squared-loss": scalar_loss_spec(lam=0.8, trained="U", loss="squared", T=48, K=32),
+    "no-memory": scalar_loss_spec(lam=2.0**-10, T=8, K=1),
 }  # fmt: skip

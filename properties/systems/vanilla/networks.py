@@ -10,7 +10,7 @@ import torch
 
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.numbers.outward import norm_up
-from rnnbounds.properties.systems.drawing.regimes import Array, resonant
+from rnnbounds.properties.systems.drawing.draws import Array, resonant_inputs
 
 Tensor = torch.Tensor
 
@@ -19,8 +19,8 @@ Tensor = torch.Tensor
 class Networks:
     """h_t = ρ(W h_{t−1} + U x_t + b), and pairs of states h, h_other (B, n, S).
 
-    other: a second network of each system, for what compares two weights. bounded: True if what is
-    certified holds for inputs up to a bound.
+    other: a second network of each system, for what compares two weights. has_input_bound: True if
+    what is certified holds for inputs up to a bound.
     """
 
     cell: RNN
@@ -28,7 +28,7 @@ class Networks:
     h_other: Tensor
     other: RNN | None = None
 
-    bounded: ClassVar[bool] = False
+    has_input_bound: ClassVar[bool] = False
 
     @property
     def n(self) -> int:
@@ -45,18 +45,18 @@ class Networks:
         found: Tensor = norm_up(x.transpose(2, 3)).amax(dim=(1, 2))
         return found
 
-    def within(self, x: Tensor) -> Tensor:
+    def move_into_set(self, x: Tensor) -> Tensor:
         """Inputs (B, T, d, S) moved to where they may be: anywhere."""
         return x
 
-    def allows(self, x: Tensor) -> Tensor:
+    def is_allowed(self, x: Tensor) -> Tensor:
         """True for each sequence of inputs, (B, S)."""
         return torch.ones_like(x[:, 0, 0], dtype=torch.bool)
 
-    def maximiser(self, C: Tensor, T: int, S: int) -> Array:
+    def furthest_inputs(self, C: Tensor, T: int, S: int) -> Array:
         """The inputs that move the last state furthest, (B, S, T, d): along Uᵀ(Wᵀ)^{T−t}c."""
         W, U, read = (A.detach().cpu().numpy() for A in (self.cell.W, self.cell.U, C))
-        return resonant(np.ones((len(W), read.shape[1], S)), W, U, read, T)
+        return resonant_inputs(np.ones((len(W), read.shape[1], S)), W, U, read, T)
 
     @property
     def states(self) -> tuple[Tensor, Tensor]:
@@ -64,12 +64,12 @@ class Networks:
         return self.h, self.h_other
 
     @property
-    def written(self) -> tuple[Tensor, Tensor]:
+    def explicit_states(self) -> tuple[Tensor, Tensor]:
         """The pairs as a spec writes them out."""
         return self.states
 
     @property
-    def tensors(self) -> dict[str, Tensor]:
+    def named_weights(self) -> dict[str, Tensor]:
         """The weights by name."""
         return {"W": self.cell.W, "U": self.cell.U, "b": self.cell.b}
 

@@ -9,27 +9,30 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
-from rnnbounds.properties.systems.drawing.choices import pick, seeds, windows
+from rnnbounds.properties.systems.drawing.choices import largest_visible_window, pick, seeds
 from rnnbounds.properties.systems.kind import (
     NO_CELL,
     STATE,
+    AscentSearch,
     CellNames,
-    Climb,
     Column,
+    DrawRequest,
     Instances,
     Kind,
-    Wanted,
     cell_named,
-    networks,
-    nothing,
-    only,
-    vanilla,
+    network_cells,
+    no_instances,
+    specs_of_kind,
+    vanilla_cell,
 )
-from rnnbounds.properties.systems.spec import Make, SystemSpec
+from rnnbounds.properties.systems.spec import SpecType, SystemSpec
 from rnnbounds.properties.systems.vanilla import instances
 from rnnbounds.properties.systems.vanilla.ascent import Ascent
-from rnnbounds.properties.systems.vanilla.corners import corners
-from rnnbounds.properties.systems.vanilla.drawn import drawn, unit_inputs
+from rnnbounds.properties.systems.vanilla.corners import corner_specs
+from rnnbounds.properties.systems.vanilla.network_weights import (
+    draw_networks,
+    draw_unit_input_networks,
+)
 from rnnbounds.properties.systems.vanilla.route import NetworkRoute
 from rnnbounds.properties.systems.vanilla.specs import (
     Descent,
@@ -55,8 +58,9 @@ DRIVES = ("constant", "gaussian", "alternating", "impulse", "resonant", "saturat
 SCALES = (1.0, 2.0**-160, 2.0**-538, 2.0**-30, 2.0**30, 2.0**400, 0.75, 1 - 2.0**-53)
 
 
-def crowd(spec: SystemSpec, stepwise: bool) -> SystemSpec:
-    """The spec with fewer systems where bounds are met with equality: the referee decides those.
+def fewer_systems(spec: SystemSpec, stepwise: bool) -> SystemSpec:
+    """The spec with fewer systems where bounds are met with equality: exact arithmetic decides
+    those.
 
     A scalar system meets them at every window, an isometric one at windows k ≥ T − 1, and a linear
     isometric one in every single step.
@@ -68,7 +72,7 @@ def crowd(spec: SystemSpec, stepwise: bool) -> SystemSpec:
 
 
 @st.composite
-def network(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
+def draw_network_spec(draw: st.DrawFn, make: SpecType, wanted: DrawRequest) -> SystemSpec:
     """A linear system, or an RNN."""
     n, T = draw(pick(SIZES)), draw(pick(LENGTHS))
     activation = "identity"
@@ -82,7 +86,7 @@ def network(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
         n=n,
         d=min(draw(pick((1, 2, 3))), n),
         T=T,
-        K=windows(lam, T, draw(pick(WINDOWS))),
+        K=largest_visible_window(lam, T, draw(pick(WINDOWS))),
         # λ is the model's factor L_ρ ‖W‖₂, so the norm aimed at is λ/L_ρ.
         lam=lam / ACTIVATIONS[activation].slope,
         scale=draw(pick((1.0, 0.25, 4.0))),
@@ -92,11 +96,11 @@ def network(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
         batch=wanted.batch,
         sequences=wanted.sequences,
     )
-    return crowd(spec, wanted.stepwise)
+    return fewer_systems(spec, wanted.stepwise)
 
 
 @st.composite
-def matrix(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+def draw_matrix_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
     """A matrix alone, at any scale."""
     regime = draw(pick((*STABLE_REGIMES, "similar")))
     n, lam = draw(pick((2, 3, 1, 4, 5, 8))), draw(pick(SCALES))
@@ -104,7 +108,7 @@ def matrix(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
 
 
 @st.composite
-def unstable(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+def draw_unstable_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
     """One impulse into a scalar system with λ ≥ 1: linear, or tanh with slope 3 at rest."""
     T = draw(pick((2, 3, 5, 8, 13, 21, 34)))
     saturating = draw(st.booleans())
@@ -119,7 +123,7 @@ def unstable(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
 
 
 @st.composite
-def integrator(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+def draw_integrator_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
     """A constant input into a scalar linear system with λ < 1."""
     T = draw(pick((8, 3, 13, 1, 21, 34, 64)))
     return Integrator(
@@ -132,7 +136,7 @@ def integrator(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
 
 
 @st.composite
-def descent(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+def draw_descent_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
     """Gradient descent on the unstable scalar system from a_1 = lam."""
     return Descent(
         T=draw(pick((3, 4, 5, 6, 7, 8))),
@@ -141,7 +145,7 @@ def descent(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
     )
 
 
-def starts(make: Make, count: int, seed: int) -> Iterator[SystemSpec]:
+def start_specs(make: SpecType, count: int, seed: int) -> Iterator[SystemSpec]:
     """Small systems of the regimes in which bounds are tight, one input sequence each."""
     names = ("tanh", "identity", "relu", "gelu", "sin", "elu") if make is Rnn else ("identity",)
     for i in range(count):
@@ -167,22 +171,24 @@ def starts(make: Make, count: int, seed: int) -> Iterator[SystemSpec]:
 LAYERS = "deep transition"
 
 
-def contracting(
-    make: Make, columns: Mapping[str, Column], long: Callable[[], Iterator[SystemSpec]] = nothing
+def contractive_kind(
+    make: SpecType,
+    columns: Mapping[str, Column],
+    long: Callable[[], Iterator[SystemSpec]] = no_instances,
 ) -> Kind:
     """The kind of linear systems, or of RNNs."""
     return Kind(
         make,
-        partial(network, make),
-        NetworkRoute(drawn),
-        networks(make),
+        partial(draw_network_spec, make),
+        NetworkRoute(draw_networks),
+        network_cells(make),
         Instances(
-            partial(instances.networks, make), only(make, instances.SPECIAL),
-            partial(corners, make), long,
+            partial(instances.worst_networks, make), specs_of_kind(make, instances.NAMED_SPECS),
+            partial(corner_specs, make), long,
         ),
-        Climb(partial(starts, make), Ascent.start),
+        AscentSearch(partial(start_specs, make), Ascent.start),
         columns,
-        contracts=True,
+        is_contractive=True,
     )  # fmt: skip
 
 
@@ -192,24 +198,27 @@ OF_RNNS = {
     "rnn-kinked": Column("RNN, kinked ρ", ("contraction", "rnn", "relu", "patterns", LAYERS)),
 }
 NETWORKS = (
-    contracting(Linear, {"linear": Column("linear", OF_LINEAR)}),
-    contracting(Rnn, OF_RNNS, instances.accumulating),
+    contractive_kind(Linear, {"linear": Column("linear", OF_LINEAR)}),
+    contractive_kind(Rnn, OF_RNNS, instances.worst_rounding),
     Kind(
-        Unstable, unstable, NetworkRoute(unit_inputs), CellNames(vanilla),
-        Instances(instances.witnesses),
+        Unstable, draw_unstable_spec, NetworkRoute(draw_unit_input_networks),
+        CellNames(vanilla_cell),
+        Instances(instances.unstable_witnesses),
     ),
     Kind(
-        Integrator, integrator, NetworkRoute(unit_inputs), CellNames(vanilla),
-        Instances(instances.integrators),
+        Integrator, draw_integrator_spec, NetworkRoute(draw_unit_input_networks),
+        CellNames(vanilla_cell),
+        Instances(instances.worst_integrators),
     ),
 )  # fmt: skip
 OTHERS = (
     Kind(
-        Matrix, matrix, NetworkRoute(drawn), cell_named(NO_CELL),
-        Instances(instances.matrices, only(Matrix, instances.SPECIAL)),
+        Matrix, draw_matrix_spec, NetworkRoute(draw_networks), cell_named(NO_CELL),
+        Instances(instances.worst_matrices, specs_of_kind(Matrix, instances.NAMED_SPECS)),
         columns={NO_CELL: Column("no cell")},
     ),
     Kind(
-        Descent, descent, NetworkRoute(drawn), cell_named("linear"), Instances(instances.descents)
+        Descent, draw_descent_spec, NetworkRoute(draw_networks), cell_named("linear"),
+        Instances(instances.worst_descents)
     ),
 )  # fmt: skip

@@ -12,10 +12,16 @@ from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.gradients.weight_sets import Region
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.drawing.regimes import Array
+from rnnbounds.properties.systems.drawing.draws import Array
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.supply.route import Numbers, Parts, Route, numbers_of, on
-from rnnbounds.properties.systems.vanilla.constants import PREDICTIONS, of_networks
+from rnnbounds.properties.systems.supply.route import (
+    BatchParts,
+    Numbers,
+    Route,
+    batch_numbers,
+    to_tensor,
+)
+from rnnbounds.properties.systems.vanilla.constants import PREDICTIONS, network_constant
 from rnnbounds.properties.systems.vanilla.networks import Networks
 
 
@@ -23,32 +29,36 @@ from rnnbounds.properties.systems.vanilla.networks import Networks
 class NetworkRoute(Route):
     """Networks of these float64 numbers of all members by name, stacked."""
 
-    numbers: Numbers
+    draw: Numbers
 
-    def parts(self, spec: SystemSpec, device: str) -> Parts:
+    def build_parts(self, spec: SystemSpec, device: str) -> BatchParts:
         """Networks with second weights where there are some among the numbers."""
-        numbers = numbers_of(spec, self.numbers, lambda known: (known["W"], known["U"]))
-        return networks(spec, numbers, device)
+        numbers = batch_numbers(spec, self.draw, lambda known: (known["W"], known["U"]))
+        return network_parts(spec, numbers, device)
 
     def constant(self, batch: Batch, name: str) -> Array:
         """Return a constant of the cell, of a pair of states or of each window."""
-        return of_networks(batch, name)
+        return network_constant(batch, name)
 
 
-def networks(spec: SystemSpec, numbers: Mapping[str, Array], device: str = "cpu") -> Parts:
+def network_parts(
+    spec: SystemSpec, numbers: Mapping[str, Array], device: str = "cpu"
+) -> BatchParts:
     """Networks of these numbers."""
 
     def cell(suffix: str) -> RNN:
         W, U, b = (numbers[name + suffix] for name in "WUb")
         rho = activation(spec.activation)
-        return RNN(on(device, W, 1, 2), on(device, U, 1, 2), on(device, b, 1), rho)
+        return RNN(
+            to_tensor(device, W, 1, 2), to_tensor(device, U, 1, 2), to_tensor(device, b, 1), rho
+        )
 
-    h, h_other = (on(device, numbers[name], 2, 1) for name in ("h", "h_other"))
-    return Parts(
+    h, h_other = (to_tensor(device, numbers[name], 2, 1) for name in ("h", "h_other"))
+    return BatchParts(
         Networks(cell(""), h, h_other, cell("2") if "W2" in numbers else None),
-        on(device, numbers["C"], 1, 2),
-        on(device, numbers["x"], 2, 3, 1),
-        on(device, numbers["y"], 1) if "y" in numbers else None,
+        to_tensor(device, numbers["C"], 1, 2),
+        to_tensor(device, numbers["x"], 2, 3, 1),
+        to_tensor(device, numbers["y"], 1) if "y" in numbers else None,
     )
 
 
@@ -56,12 +66,12 @@ def networks(spec: SystemSpec, numbers: Mapping[str, Array], device: str = "cpu"
 class LossRoute(NetworkRoute):
     """Networks with a loss, and the weights for which the constants of its gradients hold."""
 
-    weights: Callable[[Batch], Region]
+    region_of: Callable[[Batch], Region]
     learning: ClassVar[bool] = True
 
     def region(self, batch: Batch) -> Region:
         """Return the weights for which constants of gradients hold."""
-        return self.weights(batch)
+        return self.region_of(batch)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,12 +88,14 @@ class TrainingRoute(LossRoute):
 
 
 @dataclass(frozen=True, eq=False)
-class GivenRoute(NetworkRoute):
+class FixedConstantsRoute(NetworkRoute):
     """Networks whose constants the spec gives: these, and no others."""
 
-    given: Callable[[SystemSpec], Mapping[str, float]]
+    constants_of: Callable[[SystemSpec], Mapping[str, float]]
 
     def constant(self, batch: Batch, name: str) -> Array:
         """The number given, at each window where there are windows."""
-        value = np.full((len(batch.spec.members), 1, 1), self.given(batch.spec).get(name, np.inf))
+        value = np.full(
+            (len(batch.spec.members), 1, 1), self.constants_of(batch.spec).get(name, np.inf)
+        )
         return np.repeat(value, batch.K + 1, axis=2) if name == "eps_k" else value

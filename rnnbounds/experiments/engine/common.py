@@ -9,8 +9,8 @@ import torch
 
 from rnnbounds.impl.models.device import check_device
 from rnnbounds.properties.errors import InputError
-from rnnbounds.properties.runs.run import environment
-from rnnbounds.properties.runs.versions import found
+from rnnbounds.properties.runs.run import run_environment
+from rnnbounds.properties.runs.versions import installed_version
 from rnnbounds.reports.files import WriteError
 from rnnbounds.reports.records.record import Environment
 
@@ -32,8 +32,8 @@ def make_run_folder(out: Path) -> None:
 
 def record_environment(started: datetime, *packages: str, device: str = "cpu") -> Environment:
     """Record the environment and times of a run, with the versions of these packages too."""
-    environment_ = environment(device, 1, started, ())
-    versions = environment_.versions | {name: found(name) for name in packages}
+    environment_ = run_environment(device, 1, started, ())
+    versions = environment_.versions | {name: installed_version(name) for name in packages}
     return msgspec.structs.replace(environment_, versions=versions)
 
 

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from rnnbounds.impl.reading.files import as_safetensors
 from rnnbounds.properties.errors import InputError
-from rnnbounds.properties.runs.versions import found
+from rnnbounds.properties.runs.versions import installed_version
 from rnnbounds.reports.files import write_atomic
 
 FORMAT = "rnnbounds/part/2"
@@ -119,7 +119,7 @@ class TrainingSlot:
 def result_inputs(experiment: str, setting: Any, device: str, sources: Any) -> dict[str, Any]:
     """Inputs that determine the bits of a result, by name: settings, data, device, versions."""
     name = torch.cuda.get_device_name() if device.startswith("cuda") else device
-    versions = {package: found(package) for package in ("rnnbounds", "torch", "numpy")}
+    versions = {package: installed_version(package) for package in ("rnnbounds", "torch", "numpy")}
     inputs = {"experiment": experiment, "setting": setting, "device": name, "sources": sources}
     return inputs | versions
 

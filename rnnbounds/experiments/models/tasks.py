@@ -17,7 +17,7 @@ from rnnbounds.experiments.tasks.score import NumberScore, SymbolScore
 from rnnbounds.experiments.tasks.sunspot_numbers import HELD_OUT, load_series
 from rnnbounds.experiments.tasks.task import PARTS, Part, Task
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, input_box, input_rows
-from rnnbounds.properties.runs.versions import found
+from rnnbounds.properties.runs.versions import installed_version
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -90,7 +90,8 @@ def text() -> SetTask:
         for name, piece_ in zip(PARTS, part_ids, strict=True)
     }
     return SetTask(
-        "text", f"CPython {found('python')}, pydoc_data.topics", SymbolScore("bits a character"),
+        "text", f"CPython {installed_version('python')}, pydoc_data.topics",
+        SymbolScore("bits a character"),
         symbols, symbols, symbols, parts, 32,
         among=input_rows(eye, f"{symbols} unit vectors"), windows=eye[parts["held out"].x],
     )  # fmt: skip

@@ -17,7 +17,7 @@ from rnnbounds.experiments.tasks.files import DataError, read_file
 from rnnbounds.experiments.tasks.matlab import MatlabError, read_rolls
 from rnnbounds.experiments.tasks.score import NoteScore
 from rnnbounds.experiments.tasks.task import PARTS, Part, Task
-from rnnbounds.properties.runs.versions import found
+from rnnbounds.properties.runs.versions import installed_version
 
 KEYS, LOWEST = 88, 21  # MIDI pitches 21 to 108
 REMEDY = "the chorales as .json with train, valid and test, or JSB_Chorales.mat"
@@ -40,7 +40,7 @@ class Chorales(msgspec.Struct, frozen=True):
 def music(data: Path | None = None, full: bool = False) -> Task:
     """The notes of the next quarter; raises DataError, and MissingPackageError without music21."""
     if data is None:
-        source = f"music21 {found('music21')}, corpus.chorales"
+        source = f"music21 {installed_version('music21')}, corpus.chorales"
         chorales = load_bach(None if full else COUNT)
     else:
         source, chorales = data.name, read_published(data)

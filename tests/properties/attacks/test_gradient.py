@@ -9,17 +9,17 @@ import torch
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.properties.adam import Adam
 from rnnbounds.properties.attacks.gradient import (
-    applicable,
-    climb,
+    ascend,
+    ascent_obstacle,
     estimates,
     gradient_specs,
-    objective,
+    log_ratio,
 )
 from rnnbounds.properties.judging.judge import Verdict, judge
-from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import LOSSES, TRAINED, SystemSpec, check_spec
 from rnnbounds.properties.systems.table import KINDS as ALL
-from rnnbounds.properties.systems.table import system
+from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.properties.systems.vanilla.ascent import Ascent
 from rnnbounds.theory import claim
 from rnnbounds.theory.language.parse import parse_statement
@@ -28,7 +28,7 @@ from rnnbounds.theory.proof.claim import Form
 
 def ratio_of(form: Form, spec: SystemSpec) -> float:
     """The largest lhs/rhs of a batch, which violates nothing."""
-    seen = judge(form.statement, form.assumptions, build(spec))
+    seen = judge(form.statement, form.assumptions, build_batch(spec))
     assert not (seen.verdicts == Verdict.VIOLATED).any()
     return float(np.nanmax(seen.ratio, initial=0.0))
 
@@ -41,12 +41,12 @@ def test_the_gradient_climbs_towards_lemma_2(activation: str) -> None:
     ratio = partial(ratio_of, stated)
 
     starts = [s for s in ALL["gradient"].search.starts(2, 1) if s.activation == activation]
-    assert max(ratio(found) for s in starts for found in climb(stated.statement, s, 20)) >= 0.99
-    drawn = system(
+    assert max(ratio(found) for s in starts for found in ascend(stated.statement, s, 20)) >= 0.99
+    drawn = make_spec(
         kind="gradient", activation=activation, regime="gaussian", inputs="gaussian", n=2, T=20,
         K=4, lam=0.75, batch=2, trained="W", loss="linear", scale=0.125,
     )  # fmt: skip
-    first, last = ratio(drawn), max(ratio(s) for s in climb(stated.statement, drawn, 60))
+    first, last = ratio(drawn), max(ratio(s) for s in ascend(stated.statement, drawn, 60))
     assert first < 0.8
     assert last > first + 0.1
 
@@ -54,10 +54,10 @@ def test_the_gradient_climbs_towards_lemma_2(activation: str) -> None:
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kind", ["gradient", "smooth"])
 def test_estimates_of_gradients_are_close_to_the_constants(kind: str, loss: str) -> None:
-    """What the search believes of losses and smoothness is what the model certifies."""
+    """The search's estimates of losses and smoothness are what the model certifies."""
     for trained in TRAINED:
-        batch = build(
-            system(
+        batch = build_batch(
+            make_spec(
                 kind=kind, regime="gaussian", n=3, d=2, T=3, K=2, bias=0.5, lam=0.25, batch=2,
                 loss=loss, trained=trained, distance=0.125,
             )
@@ -80,11 +80,11 @@ def test_the_gradient_climbs(id: str, form: str) -> None:
 
     found = gradient_specs(stated.statement, ALL["rnn"], count=6, steps=100, seed=0)
     assert max(ratio(spec) for spec in found) >= 0.99
-    start = system(
+    start = make_spec(
         activation="tanh", regime="gaussian", inputs="gaussian", n=3, d=2, T=4, K=2, lam=0.75,
         scale=0.125, batch=3,
     )  # fmt: skip
-    first, last = ratio(start), max(ratio(s) for s in climb(stated.statement, start, 60))
+    first, last = ratio(start), max(ratio(s) for s in ascend(stated.statement, start, 60))
     assert first < 0.8
     assert last > first + 0.1
 
@@ -93,20 +93,22 @@ def test_the_gradient_is_deterministic_and_stays_contractive() -> None:
     """Two climbs end in the same specs, with ‖W‖₂ as it was set and inputs within B_x."""
     stated = claim("truncation").form("uniform")
     spec = next(ALL["rnn"].search.starts(1, 7))
-    one, two = (climb(stated.statement, spec, 10) for _ in range(2))
+    one, two = (ascend(stated.statement, spec, 10) for _ in range(2))
     assert one == two
     for found in one:
         check_spec(found)
-        batch = build(found)
+        batch = build_batch(found)
         assert float(batch.constants["lam"][0]) == pytest.approx(0.75, rel=1e-6)
         assert float(batch.B_x[0]) <= spec.scale * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("activation", sorted(ACTIVATIONS))
 def test_estimates_are_close_to_the_constants(activation: str) -> None:
-    """What the search believes is what the model certifies, to six digits."""
-    spec = system(activation=activation, regime="gaussian", n=3, d=2, T=3, K=2, bias=0.5, lam=0.25)
-    batch = build(spec)
+    """The search's estimates are what the model certifies, to six digits."""
+    spec = make_spec(
+        activation=activation, regime="gaussian", n=3, d=2, T=3, K=2, bias=0.5, lam=0.25
+    )
+    batch = build_batch(spec)
     for name, guess in estimates(batch).items():
         if name == "B_h" and ACTIVATIONS[activation].bound < float("inf"):
             continue
@@ -124,8 +126,8 @@ def test_estimates_are_close_to_the_constants(activation: str) -> None:
 )
 def test_objectives_of_any_statement(text: str) -> None:
     """Min, max, roots, logarithms and constants without an estimate have finite objectives."""
-    batch = Ascent.start(system(n=2, T=3, K=2, batch=3)).batch()
-    gain = objective(parse_statement(text), batch)
+    batch = Ascent.start(make_spec(n=2, T=3, K=2, batch=3)).batch()
+    gain = log_ratio(parse_statement(text), batch)
     assert gain.shape == (3,)
     assert torch.isfinite(gain).all()
 
@@ -134,8 +136,8 @@ def test_a_climb_ends_where_it_was_highest() -> None:
     """Not where its last step led: from a start at the bound all steps lead down."""
     stated = claim("gradient-gap").form("finite")
     spec = next(ALL["gradient"].search.starts(1, 1))
-    start = objective(stated.statement, Ascent.start(spec).batch())
-    found = [ratio_of(stated, end) for end in climb(stated.statement, spec, 12)]
+    start = log_ratio(stated.statement, Ascent.start(spec).batch())
+    found = [ratio_of(stated, end) for end in ascend(stated.statement, spec, 12)]
     assert (np.log(found) >= start.detach().numpy() - 1e-9).all()
 
 
@@ -155,18 +157,18 @@ def test_a_climb_that_nothing_leads_on_ends() -> None:
     spec = next(ALL["gradient"].search.starts(1, 1))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Adam, "step", lambda *step: steps.append(step))
-        assert len(climb(stated.statement, spec, 5)) == spec.batch
+        assert len(ascend(stated.statement, spec, 5)) == spec.batch
     assert not steps
 
 
 def test_what_has_no_gradient_is_left_alone() -> None:
     """Without a differentiable reading there are no specs; a flat objective stops at once."""
-    assert "h_rounding" in applicable(parse_statement("h_rounding <= 1"))
+    assert "h_rounding" in ascent_obstacle(parse_statement("h_rounding <= 1"))
     assert (
         list(
             gradient_specs(parse_statement("h_rounding <= 1"), ALL["rnn"], count=2, steps=2, seed=0)
         )
         == []
     )
-    spec = system(n=1, T=2, K=1, batch=2)
-    assert len(climb(parse_statement("L_rho <= 2"), spec, 5)) == 2
+    spec = make_spec(n=1, T=2, K=1, batch=2)
+    assert len(ascend(parse_statement("L_rho <= 2"), spec, 5)) == 2

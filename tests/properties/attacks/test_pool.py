@@ -7,15 +7,15 @@ import pytest
 from rnnbounds.properties.attacks.budget import PROFILES, Budget
 from rnnbounds.properties.attacks.campaign import (
     Observer,
+    attack_block_count,
     attack_pool,
-    blocks_of,
-    gathers,
-    nothing_seen,
+    empty_evidence,
+    evidence_judge,
 )
-from rnnbounds.properties.attacks.pool import BLOCK, pool_of, pool_of_variant, pools_of
+from rnnbounds.properties.attacks.pool import BLOCK_EXAMPLES, claim_pools, pool_for, variant_pool
 from rnnbounds.properties.judging.judge import Judgement, judge
-from rnnbounds.properties.systems.batch import Batch, build
-from rnnbounds.properties.systems.table import kinds_about, system
+from rnnbounds.properties.systems.batch import Batch, build_batch
+from rnnbounds.properties.systems.table import kinds_about, make_spec
 from rnnbounds.theory import CLAIMS, claim
 
 QUICK = PROFILES["quick"]
@@ -30,7 +30,7 @@ def shown(budget: Budget, block: int = 0, most: float = 1e9, about: str = "rnn")
         found.append(batch.spec.text)
         return [judge(FORM.statement, (), batch)]
 
-    pool = replace(pool_of([FORM], budget), about=about)
+    pool = replace(pool_for([FORM], budget), kind_name=about)
     watcher = Observer([FORM.statement], judged, most)
     attack_pool(pool, "random", [watcher], budget=budget, seed=0, block=block)
     return found
@@ -38,8 +38,10 @@ def shown(budget: Budget, block: int = 0, most: float = 1e9, about: str = "rnn")
 
 def test_who_asks_alike_shares_a_pool() -> None:
     """Forms of several claims do; one that asks for smaller batches or other systems is apart."""
-    pools = [pools_of(claim(id), QUICK) for id in ("state-bound", "prediction", "rounding-state")]
-    plain, same, rounding = (next(p for p in found if p.about == "rnn") for found in pools)
+    pools = [
+        claim_pools(claim(id), QUICK) for id in ("state-bound", "prediction", "rounding-state")
+    ]
+    plain, same, rounding = (next(p for p in found if p.kind_name == "rnn") for found in pools)
     assert plain == same
     assert plain.name == f"rnn-{QUICK.batch}x{QUICK.sequences}"
     assert rounding.name == "rnn-4x2-rounding"
@@ -51,7 +53,7 @@ def test_who_asks_alike_shares_a_pool() -> None:
 def test_breadth_is_of_plain_pools_alone() -> None:
     """More sequences where few are asked of nobody, as in pools without a costly quantity."""
     entry = claim("truncation")
-    sizes = {pool.about: pool.size for pool in pools_of(entry, QUICK)}
+    sizes = {pool.kind_name: pool.example_size for pool in claim_pools(entry, QUICK)}
     assert sizes["rnn"] == (QUICK.batch, entry.sequence_factor * QUICK.sequences)
     assert sizes["cell"] == (16, 2)
 
@@ -59,27 +61,30 @@ def test_breadth_is_of_plain_pools_alone() -> None:
 def test_a_variant_rides_where_it_asks_for_nothing_more() -> None:
     """With its form; else in a pool of its own."""
     entry = claim("contraction-linear")
-    (own,) = pools = pools_of(entry, QUICK)
-    assert pool_of_variant(entry, entry.variant("root-twice"), QUICK, pools) == own
-    apart = pool_of_variant(entry, entry.variant("spectral-radius"), QUICK, pools)
-    assert apart.size == (8, 8)
-    assert "wide" in apart.asked
+    (own,) = pools = claim_pools(entry, QUICK)
+    assert variant_pool(entry, entry.variant("root-twice"), QUICK, pools) == own
+    apart = variant_pool(entry, entry.variant("spectral-radius"), QUICK, pools)
+    assert apart.example_size == (8, 8)
+    assert "wide" in apart.requirements
 
 
 @pytest.mark.slow
 def test_blocks_go_on_where_the_last_one_ended(small: Budget) -> None:
     """As many examples as the budget has, each once in a block; the simplest in the first alone."""
-    more = replace(small, random=2 * BLOCK)
+    more = replace(small, random=2 * BLOCK_EXAMPLES)
     for about in ("cell", "projection", "rnn"):
         blocks = [shown(more, block, about=about) for block in range(3)]
         seen = [spec for block in blocks for spec in block]
         assert len(set(seen)) == len(seen)
-    assert [len(block) for block in blocks] == [BLOCK] * 3
+    assert [len(block) for block in blocks] == [BLOCK_EXAMPLES] * 3
     assert shown(more, 1) == blocks[1]
     for entry in CLAIMS:
-        for group in pools_of(entry, QUICK).values():
-            blocks_asked = blocks_of("random", group, QUICK)
-            assert 0 <= blocks_asked * BLOCK - group.examples < BLOCK or blocks_asked == 1
+        for group in claim_pools(entry, QUICK).values():
+            blocks_asked = attack_block_count("random", group, QUICK)
+            assert (
+                0 <= blocks_asked * BLOCK_EXAMPLES - group.examples < BLOCK_EXAMPLES
+                or blocks_asked == 1
+            )
 
 
 def test_who_has_had_its_examples_leaves(small: Budget) -> None:
@@ -92,10 +97,12 @@ def test_who_has_had_its_examples_leaves(small: Budget) -> None:
 def test_what_a_form_costs_beside_the_first() -> None:
     """A bound has its price in those of the first form; a target, which is no bound, has none."""
     truncation = claim("truncation")
-    (group,) = (one for pool, one in pools_of(truncation, QUICK).items() if pool.about == "rnn")
-    seen = nothing_seen(truncation, group.forms)
-    spec = system(n=2, T=16, K=16, lam=0.5, sequences=2, batch=2)
-    gathers(group, seen)(build(spec))
+    (group,) = (
+        one for pool, one in claim_pools(truncation, QUICK).items() if pool.kind_name == "rnn"
+    )
+    seen = empty_evidence(truncation, group.forms)
+    spec = make_spec(n=2, T=16, K=16, lam=0.5, sequences=2, batch=2)
+    evidence_judge(group, seen)(build_batch(spec))
     assert {name: one.cost is not None for name, one in seen.items()} == {
         "finite": False, "uniform": True, "window": False, "window-finite": False,
     }  # fmt: skip

@@ -1,15 +1,15 @@
-"""What an attack asks of a quantity, of an assumption and of a claim is a field of its record."""
+"""Requirements of attacks on quantities, assumptions and claims are fields of their records."""
 
 from dataclasses import replace
 
 import pytest
 
-from rnnbounds.properties.attacks.attack import Case, of_single_steps
-from rnnbounds.properties.attacks.budget import apart, batch_size, profile
-from rnnbounds.properties.attacks.typed import kinds_of
-from rnnbounds.properties.judging.judge import windowed
+from rnnbounds.properties.attacks.attack import Case, measures_single_steps
+from rnnbounds.properties.attacks.budget import batch_size, needs_own_pool, profile
+from rnnbounds.properties.attacks.typed_statement import testable_kinds
+from rnnbounds.properties.judging.judge import has_windows
 from rnnbounds.properties.measures.readings.needs import NEEDS, Needs
-from rnnbounds.properties.runs.matrix import unmet_ties
+from rnnbounds.properties.runs.matrix import unmet_tie
 from rnnbounds.properties.systems.table import FAMILIES
 from rnnbounds.theory import claim
 from rnnbounds.theory.language.parse import parse_statement
@@ -37,10 +37,10 @@ FORM = claim("state-bound").forms[0]
 def test_systems_of_a_typed_statement(text: str, kinds: tuple[str, ...]) -> None:
     """Those that have all of its quantities; of cells, every kind of the family."""
     if kinds:
-        assert set(kinds_of(parse_statement(text))) == set(kinds)
+        assert set(testable_kinds(parse_statement(text))) == set(kinds)
     else:
         with pytest.raises(ValueError, match="no one system has all of decay_product, h_gap"):
-            kinds_of(parse_statement(text))
+            testable_kinds(parse_statement(text))
 
 
 def test_windows_follow_from_the_definition() -> None:
@@ -49,14 +49,14 @@ def test_windows_follow_from_the_definition() -> None:
     assert not measured("a", "", "a", norm(state(x, 0, T))).windowed
     assert measured("a", "", "a", norm(state(x, 0, T)), windowed=True).windowed
     assert [parameter(name, "", name).windowed for name in "ktT"] == [True, True, False]
-    assert windowed(parse_statement("h_norm <= k"))
+    assert has_windows(parse_statement("h_norm <= k"))
 
 
 def test_single_steps_follow_from_the_definition() -> None:
     """No run of T steps is measured; where nothing is, none is either."""
-    assert of_single_steps(parse_statement("step_gap <= lam*state_gap"))
-    assert not of_single_steps(parse_statement("h_gap <= lam*state_gap"))
-    assert not of_single_steps(parse_statement("lam <= 1"))
+    assert measures_single_steps(parse_statement("step_gap <= lam*state_gap"))
+    assert not measures_single_steps(parse_statement("h_gap <= lam*state_gap"))
+    assert not measures_single_steps(parse_statement("lam <= 1"))
     assert tag("lstm", *tag("cell", VOCABULARY["h_norm"]))[0].about == ("lstm",)
 
 
@@ -64,11 +64,11 @@ def test_needs_are_the_measures_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """A field is enough: smaller batches, room for more systems, forms apart, wider draws."""
     budget = profile("quick")
     assert batch_size(budget, [FORM]) == (budget.batch, budget.sequences)
-    monkeypatch.setitem(NEEDS, "h_norm", Needs(most=(3, 2), apart=True, wide=True))
+    monkeypatch.setitem(NEEDS, "h_norm", Needs(max_size=(3, 2), own_pool=True, wide=True))
     assert batch_size(budget, [FORM]) == (3, 2)
-    assert apart(FORM)
+    assert needs_own_pool(FORM)
     assert any(one.wide for one in Case("rnn", [FORM.statement], budget, (1, 1), 0).needs)
-    monkeypatch.setitem(NEEDS, "h_norm", Needs(room=(500, 1)))
+    monkeypatch.setitem(NEEDS, "h_norm", Needs(efficient_size=(500, 1)))
     assert batch_size(budget, [FORM]) == (500, 1)
 
 
@@ -81,7 +81,7 @@ def test_an_assumption_ties_a_claim_to_cells() -> None:
         replace(one, forms=(replace(FORM, assumptions=given),))
         for given in (untied, (rare, *FORM.assumptions))
     )
-    assert unmet_ties(free, "tcn") == ""
-    assert unmet_ties(bound, "tcn").startswith("φ is λ-Lipschitz")
-    assert unmet_ties(bound, "rnn-smooth") == "a block"
-    assert unmet_ties(bound, "linear") == ""
+    assert unmet_tie(free, "tcn") == ""
+    assert unmet_tie(bound, "tcn").startswith("φ is λ-Lipschitz")
+    assert unmet_tie(bound, "rnn-smooth") == "a block"
+    assert unmet_tie(bound, "linear") == ""

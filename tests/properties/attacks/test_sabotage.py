@@ -7,10 +7,15 @@ import pytest
 from any_kind import any_system
 
 from rnnbounds.properties.attacks.budget import Budget
-from rnnbounds.properties.attacks.hunt import falsify
-from rnnbounds.properties.attacks.sabotage import refused, refute, sabotage, target_of
+from rnnbounds.properties.attacks.falsify import falsify
+from rnnbounds.properties.attacks.sabotage import (
+    record_variant,
+    sabotage,
+    try_proof,
+    variant_target,
+)
 from rnnbounds.properties.judging.judge import Verdict, judge
-from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.spec import LOSSES, SCHEDULES
 from rnnbounds.theory import CLAIMS, claim
 from rnnbounds.theory.proof.claim import Claim, Form, Variant
@@ -102,11 +107,11 @@ def label(value: Claim | Variant | Form) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize(("entry", "form"), FORMS, ids=label)
 def test_a_true_statement_is_acquitted(entry: Claim, form: Form) -> None:
-    """The same falsify finds nothing against the claim itself, and its ledger proves it."""
+    """Falsification finds nothing against the claim itself, and its ledger proves it."""
     truth = form.variant("truth", "the form itself")
     (found,) = sabotage(entry, [truth], budget=LITTLE, seed=1)
     assert not found.convicted
-    assert not refused(entry, truth).fails
+    assert not try_proof(entry, truth).fails
     assert found.counterexample is None
     assert found.attack is None
     assert found.systems > 0
@@ -139,19 +144,19 @@ def usual(kind: str, place: int) -> Batch:
         "activation": activation, "n": 4, "d": 2, "T": 20, "K": 8, "lam": 0.5,
         "regime": "gaussian", "inputs": "gaussian", "batch": 100,
     }  # fmt: skip
-    return build(any_system(kind, **(fields | NEAR.get(kind, ({},))[place])))
+    return build_batch(any_system(kind, **(fields | NEAR.get(kind, ({},))[place])))
 
 
 def test_special_variants_stand_without_their_instance() -> None:
-    """What is said to fall by one instance alone survives the searches that come before it."""
+    """A variant refuted by one instance alone survives the searches before it."""
     for entry, variant in VARIANTS:
         if variant.special not in ("shear-100", "nilpotent-relu"):
             continue
         form = entry.form(variant.form)
-        found = target_of(form, variant, LITTLE)
+        found = variant_target(form, variant, LITTLE)
         order = [(attack, 1.0) for attack in ("random", "targeted", "gradient")]
         falsify([found], label=variant.id, order=order, budget=LITTLE, seed=0)
-        assert found.stands
+        assert found.is_unrefuted
 
 
 @pytest.mark.slow
@@ -168,19 +173,19 @@ def test_a_hunt_counts_systems_up_to_the_first_violation() -> None:
 def test_a_variant_whose_counter_example_does_not_stand_alone_is_not_convicted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What fell in a batch is built anew by itself, and must fall again."""
+    """A violation in a batch is rebuilt alone, and must violate again."""
     entry = claim("certified-norm")
     variant = entry.false_variants[0]
-    fallen = target_of(entry.form(variant.form), variant, LITTLE)
+    fallen = variant_target(entry.form(variant.form), variant, LITTLE)
     fallen.attack, fallen.spec = "random", any_system("matrix")
     monkeypatch.setattr("rnnbounds.properties.attacks.sabotage.shrink", lambda *told: None)
-    told = refute(entry, variant, fallen)
+    told = record_variant(entry, variant, fallen)
     assert not told.convicted
 
 
 def test_a_failing_proof_names_its_step() -> None:
     """Each failure begins with the step, in quotes, and says why."""
     entry = claim("state-bound")
-    why = refused(entry, entry.false_variants[0])
+    why = try_proof(entry, entry.false_variants[0])
     assert why.fails
     assert why.why.startswith("step 'claim': ")

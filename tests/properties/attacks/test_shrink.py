@@ -4,24 +4,24 @@ import pytest
 from msgspec.structs import replace
 
 from rnnbounds.properties.attacks.budget import TRIES
-from rnnbounds.properties.attacks.extremal import SPECIAL
+from rnnbounds.properties.attacks.extremal import NAMED_SPECS
 from rnnbounds.properties.attacks.shrink import (
-    LEAPS,
+    SHORT_LENGTHS,
     Violation,
-    explain,
-    moves,
+    explain_violation,
+    find_violation,
     shrink,
-    smaller,
-    violation,
+    simpler_specs,
+    simplifications,
 )
-from rnnbounds.properties.attacks.typed import typed_assumptions
-from rnnbounds.properties.systems.batch import build, explicit
+from rnnbounds.properties.attacks.typed_statement import typed_assumptions
+from rnnbounds.properties.systems.batch import build_batch, explicit_spec
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.table import parse_spec, system
+from rnnbounds.properties.systems.table import make_spec, parse_spec
 from rnnbounds.theory.language.parse import parse_statement
 from rnnbounds.theory.proof.claim import Statement
 
-BIG = system(
+BIG = make_spec(
     kind="rnn", activation="identity", regime="orthogonal", inputs="gaussian", n=6, d=3, T=21, K=8,
     lam=0.9, bias=0.5, scale=4.0, seed=123456, batch=8, sequences=4, member=5, sequence=2,
 )  # fmt: skip
@@ -29,7 +29,7 @@ FALSE = "h_norm <= S_0/8"
 
 
 def shrunk(text: str, spec: SystemSpec):
-    """What a typed statement shrinks to from a spec."""
+    """Shrink a typed statement's violation from a spec."""
     statement = parse_statement(text)
     return shrink("typed", "typed", statement, typed_assumptions(statement), spec)
 
@@ -44,7 +44,7 @@ def test_the_result_still_violates_and_is_not_larger(text: str) -> None:
     assert check is not None
     statement = parse_statement(text)
     spec = parse_spec(check.replay.split("'")[1])
-    again = violation(statement, typed_assumptions(statement), spec)
+    again = find_violation(statement, typed_assumptions(statement), spec)
     assert again is not None
     assert again[0] == spec
     assert all(a <= b for a, b in zip(spec.size, BIG.size, strict=True))
@@ -76,30 +76,30 @@ def test_a_walk_ends_after_so_many_failures(monkeypatch: pytest.MonkeyPatch) -> 
     """It keeps what it has then, and asks for no size below one that was too small."""
     tried: list[SystemSpec] = []
     statement = parse_statement(FALSE)
-    first = violation(statement, typed_assumptions(statement), BIG)
+    first = find_violation(statement, typed_assumptions(statement), BIG)
     assert first is not None
 
     def none_but_the_first(statement, assumptions, spec, window=None) -> Violation | None:
         tried.append(spec)
         return first if spec == BIG else None
 
-    monkeypatch.setattr("rnnbounds.properties.attacks.shrink.violation", none_but_the_first)
+    monkeypatch.setattr("rnnbounds.properties.attacks.shrink.find_violation", none_but_the_first)
     found = shrunk(FALSE, BIG)
     assert found is not None
-    assert found.spec == BIG.told
-    assert len(tried) <= 1 + len(LEAPS) + TRIES
+    assert found.spec == BIG.explicit_fields
+    assert len(tried) <= 1 + len(SHORT_LENGTHS) + TRIES
     for name in ("n", "T"):
-        sizes = [getattr(spec, name) for spec in tried[1 + len(LEAPS) :]]
+        sizes = [getattr(spec, name) for spec in tried[1 + len(SHORT_LENGTHS) :]]
         below = [size for size in sizes if size < getattr(BIG, name)]
         assert below == sorted(below)
 
 
 def test_windows_below_the_violated_one_are_kept() -> None:
     """K is cut to the window at once, and never below it."""
-    K = [spec.K for spec in moves(BIG, window=3)["K"]]
+    K = [spec.K for spec in simplifications(BIG, window=3)["K"]]
     assert K[0] == 3
     assert min(K) == 3
-    assert not list(moves(replace(BIG, K=3), window=3)["K"])
+    assert not list(simplifications(replace(BIG, K=3), window=3)["K"])
 
 
 def test_fewer_tries_still_end_in_a_violation() -> None:
@@ -109,7 +109,7 @@ def test_fewer_tries_still_end_in_a_violation() -> None:
     assert check is not None
     spec = parse_spec(check.replay.split("'")[1])
     assert spec.size <= BIG.size
-    assert violation(statement, typed_assumptions(statement), spec) is not None
+    assert find_violation(statement, typed_assumptions(statement), spec) is not None
 
 
 def test_nothing_to_shrink() -> None:
@@ -120,7 +120,7 @@ def test_nothing_to_shrink() -> None:
 
 def test_written_out_values_become_shorter_and_rounder() -> None:
     """An explicit spec loses the inputs, windows and digits that the violation does not need."""
-    spec = system(
+    spec = make_spec(
         activation="identity",
         regime="gaussian",
         inputs="gaussian",
@@ -130,7 +130,7 @@ def test_written_out_values_become_shorter_and_rounder() -> None:
         lam=0.7,
         bias=0.4,
     )
-    long = explicit(build(spec.alone(0, 0)))
+    long = explicit_spec(build_batch(spec.select_pair(0, 0)))
     check = shrunk("h_norm <= 0", long)
     assert check is not None
     small = parse_spec(check.replay.split("'")[1])
@@ -145,10 +145,10 @@ def test_written_out_values_become_shorter_and_rounder() -> None:
 
 
 def test_every_rounding_is_tried() -> None:
-    """Where zeros do not do, rounder numbers are still offered."""
-    spec = SPECIAL["gelu-slope"]
+    """Rounder numbers are still offered if zeros do not violate."""
+    spec = NAMED_SPECS["gelu-slope"]
     assert spec.values is not None
-    entries = {tuple(c.values.b) for c in smaller(spec) if c.values is not None}
+    entries = {tuple(c.values.b) for c in simpler_specs(spec) if c.values is not None}
     assert {(0.0,), (1.0,), (1.375,), (1.414,)} <= entries
 
 
@@ -159,13 +159,17 @@ def test_explanations_name_both_sides(relation: str, sign: str) -> None:
     """The sentence holds the system, both sides by name, their numbers and the true relation."""
     parsed = parse_statement("h_gap <= S_0*lam**k")
     statement = Statement(parsed.lhs, relation, parsed.rhs)
-    text = explain(statement, system(n=2, T=3, K=2), 1, (2.0, 2.0), (0.5, 1.0))
+    text = explain_violation(statement, make_spec(n=2, T=3, K=2), 1, (2.0, 2.0), (0.5, 1.0))
     assert "tanh, n = 2, T = 3, W = [[" in text
     assert "k = 1" in text
     assert f"h_gap = 2 {sign} 1 = S_0*lam**k" in text
-    assert "W =" not in explain(statement, system(n=3), None, (2.0, 2.0), (0.5, 1.0))
-    number = explain(parse_statement("h_norm <= 1"), system(), None, (2.0, 2.0), (1.0, 1.0))
+    assert "W =" not in explain_violation(statement, make_spec(n=3), None, (2.0, 2.0), (0.5, 1.0))
+    number = explain_violation(
+        parse_statement("h_norm <= 1"), make_spec(), None, (2.0, 2.0), (1.0, 1.0)
+    )
     assert number.endswith("h_norm = 2 > 1")
     assert "W = " in number
-    flipped = explain(parse_statement("h_norm >= 1"), system(), None, (1.0, 1.0), (0.5, 0.5))
+    flipped = explain_violation(
+        parse_statement("h_norm >= 1"), make_spec(), None, (1.0, 1.0), (0.5, 0.5)
+    )
     assert flipped.endswith("1 > 0.5 = h_norm")

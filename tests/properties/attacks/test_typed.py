@@ -5,12 +5,17 @@ from functools import cache
 import pytest
 
 from rnnbounds.properties.attacks.budget import Budget
-from rnnbounds.properties.attacks.shrink import violation
-from rnnbounds.properties.attacks.typed import attack_typed, kinds_of, typed_assumptions
+from rnnbounds.properties.attacks.shrink import find_violation
+from rnnbounds.properties.attacks.typed_statement import (
+    attack_typed,
+    testable_kinds,
+    typed_assumptions,
+)
 from rnnbounds.properties.errors import InputError
-from rnnbounds.properties.judging.judge import windowed
+from rnnbounds.properties.judging.judge import has_windows
 from rnnbounds.properties.runs.replay import replay
 from rnnbounds.properties.systems.table import parse_spec
+from rnnbounds.properties.systems.vanilla import corners
 from rnnbounds.theory.language.conditions import parse_conditional
 from rnnbounds.theory.language.parse import parse_statement
 
@@ -22,9 +27,15 @@ def attacked(text: str, **options: object):
     return attack_typed(parse_conditional(text), budget=BUDGET, seed=0, **options)
 
 
+@pytest.fixture
+def brief(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The slowest systems are no longer than most need."""
+    monkeypatch.setattr(corners, "LONGEST", 3 * 2**10)
+
+
 @cache
 def extremal(text: str):
-    """What the extremal systems make of it; several tests ask of one bound."""
+    """Attack a bound on extremal systems, cached for several tests."""
     return attacked(text, attacks=("extremal",))
 
 
@@ -40,7 +51,7 @@ def extremal(text: str):
         "y_gap <= L_f*h_gap",
     ],
 )
-def test_true_bounds_stand(text: str) -> None:
+def test_true_bounds_stand(text: str, brief: None) -> None:
     """A bound that is a theorem survives all four attacks on many systems."""
     result = attacked(text)
     assert result.stands
@@ -71,30 +82,29 @@ def test_false_bounds_fall(text: str) -> None:
     assert check is not None
     spec = parse_spec(check.replay.split("'")[1])
     statement = parse_statement(text)
-    assert violation(statement, typed_assumptions(statement), spec) is not None
+    assert find_violation(statement, typed_assumptions(statement), spec) is not None
     if "S_0" in text and "min" not in text:
         assert spec.n == 1
-    if windowed(statement):
+    if has_windows(statement):
         assert check.k is not None
         assert f"k = {check.k}" in check.explanation
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("factor", [50, 2000, 20_000])
-def test_slow_scalar_systems_refute_what_holds_at_small_lengths(factor: int) -> None:
+def test_slow_scalar_systems_refute_what_holds_at_small_lengths() -> None:
     """h⁺ = λh + u with λ near 1 sums T inputs up: no multiple of S_0 λ^k bounds that."""
-    result = attacked(f"h_gap <= {factor}*S_0*lam**k", attacks=("extremal",))
+    result = attacked("h_gap <= 20000*S_0*lam**k", attacks=("extremal",))
     assert (result.stands, result.attack) == (False, "extremal")
     assert result.counterexample is not None
-    assert result.counterexample.spec["T"] > factor
+    assert result.counterexample.spec["T"] > 20_000
 
 
 @pytest.mark.slow
-def test_slow_scalar_systems_leave_equality_decided() -> None:
-    """Where the bound is met with equality all windows of the slow systems are still decided."""
+def test_slow_scalar_systems_leave_equality_decided(brief: None) -> None:
+    """Equality in the bound still leaves all windows of slow systems decided."""
     result = attacked("h_gap <= S_0*lam**k*(1 - lam**(T-k))/(1 - lam)", attacks=("extremal",))
     assert result.stands
-    assert result.scope.T == 24_576
+    assert result.scope.T == 3 * 2**10
 
 
 @pytest.mark.slow
@@ -128,17 +138,15 @@ def test_the_scope_counts_only_what_was_judged() -> None:
     [
         ("h_gap <= B_h*lam**k*min(k, 1)", "k >= 1", True),
         ("h_gap <= B_h*lam**k*min(k, 1)", "k >= 0", False),
-        ("h_gap <= B_h*lam**k*min(T - k, 1)", "k < T", True),
-        ("h_gap <= B_h*lam**k*max(T - k - 1, 0)", "k < T", False),
         ("h_gap <= 4*S_0*lam**k", "lam <= 3/4", True),
         ("h_gap <= 4*S_0*lam**k", "lam <= 19/20", False),
         ("h_gap <= 5*S_0*lam**k", "T < 6, k >= 1", True),
         ("h_gap <= 1.5*S_0*lam**k", "T < 6, k >= 1", False),
     ],
 )
-def test_side_conditions(text: str, condition: str, stands: bool) -> None:
+def test_side_conditions(text: str, condition: str, stands: bool, brief: None) -> None:
     """Each turns a false statement into a true one, and a weaker one lets it fall still."""
-    assert not extremal(text).stands or "T - k, 1" in text
+    assert not extremal(text).stands
     result = extremal(f"{text}, {condition}")
     assert result.stands is stands
     if stands:
@@ -171,10 +179,10 @@ def test_a_statement_about_no_one_system() -> None:
 
 def test_kinds() -> None:
     """Each statement is tested on every kind of system that has what it measures."""
-    assert kinds_of(parse_statement("h_gap <= 1")) == ("linear", "rnn")
-    assert kinds_of(parse_statement("step_gap_P <= step_gap")) == ("linear",)
-    assert kinds_of(parse_statement("W_norm_exact <= 1")) == ("matrix",)
-    assert kinds_of(parse_statement("descent_growth <= 1")) == ("descent",)
+    assert testable_kinds(parse_statement("h_gap <= 1")) == ("linear", "rnn")
+    assert testable_kinds(parse_statement("step_gap_P <= step_gap")) == ("linear",)
+    assert testable_kinds(parse_statement("W_norm_exact <= 1")) == ("matrix",)
+    assert testable_kinds(parse_statement("descent_growth <= 1")) == ("descent",)
     assert typed_assumptions(parse_statement("W_norm_exact <= 1")) == ()
     (contractive,) = typed_assumptions(parse_statement("h_gap <= 1"))
     assert contractive.id == "contractive"

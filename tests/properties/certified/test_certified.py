@@ -17,14 +17,14 @@ from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.norms import semidefinite
 from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.certified import models, specs
 from rnnbounds.properties.systems.certified.fields import Certified
-from rnnbounds.properties.systems.table import system
+from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.properties.systems.unitary.exact import rational
 from rnnbounds.theory.claims.certificate.certificate import CERTIFICATE
 
-ALIKE = system(
+ALIKE = make_spec(
     "certified", cell="linear", norm="spectral", regime="driven", inputs="constant", n=2,
     T=20, K=16, lam=0.5, scale=2.0**-12, epsilon=2.0**-4, seed=6, sequences=3, bias=0.5,
     dtype="float32",
@@ -44,11 +44,11 @@ NAMES = [
     ],
 )  # fmt: skip
 def test_enclosures_hold_the_balls(cell: str, norm: str) -> None:
-    """What is read in float64 contains what balls read of the pair alone."""
+    """Float64 readings contain the ball readings of the pair alone."""
     spec = replace(
         ALIKE, cell=cell, norm=norm, regime="gaussian", T=4, K=3, layers=2, lam=0.25, scale=1.0
     )
-    found = readings(build(spec), NAMES, [(0, 1)], squares=True)
+    found = readings(build_batch(spec), NAMES, [(0, 1)], squares=True)
     assert len(found) > len(NAMES)
     for seen in found:
         assert seen.held, seen
@@ -58,12 +58,12 @@ def test_an_orbit_is_exact_where_what_is_irrational_cancels() -> None:
     """h⁺ = (1 − a)∘h + a∘tanh(W h + W_in x) keeps differences rational if W = 0, else not."""
     spec = replace(ALIKE, cell="leaky-tanh", regime="gaussian", sequences=1)
     related, alone = (
-        build(replace(spec, regime=regime)).pair(0, 0) for regime in ("gaussian", "zero")
+        build_batch(replace(spec, regime=regime)).pair(0, 0) for regime in ("gaussian", "zero")
     )
     gap = MEASURES["orbit_state"]
     assert gap.exact_square(related, 0, 4096) is not None
     assert gap.exact_square(related, 1, 4096) is None
-    leaks = [1 - rational(a) for a in alone.its_cells.parameters["leak"][0].tolist()]
+    leaks = [1 - rational(a) for a in alone.require_cells.parameters["leak"][0].tolist()]
     apart = [rational(v) / 2 for v in (alone.h - alone.h_other)[0, :, 0].tolist()]
     kept = sum((a**6 * v * v for a, v in zip(leaks, apart, strict=True)), fmpq(0))
     assert kept == gap.exact_square(alone, 3, 4096) > 0
@@ -72,7 +72,7 @@ def test_an_orbit_is_exact_where_what_is_irrational_cancels() -> None:
 def test_unitary_networks_are_read_exactly() -> None:
     """No gap at all in rationals; the float gap of two machines is small and there."""
     spec = as_kind(ALIKE, "certified-relu", cell="rnn-relu", norm="auto", scale=1.0, T=6, K=4, n=3)
-    batch = build(spec)
+    batch = build_batch(spec)
     gap = MEASURES["unitary_gap"].enclose(batch)
     assert (gap.lo == 0).all()
     assert (gap.hi == 0).all()
@@ -82,13 +82,13 @@ def test_unitary_networks_are_read_exactly() -> None:
 
 
 def test_other_systems_have_none() -> None:
-    """What is of printed numbers is blank elsewhere, and its constants infinite."""
-    batch = build(system("lstm", regime="driven", n=1, T=2, K=1))
+    """Quantities of printed numbers are blank elsewhere, their constants infinite."""
+    batch = build_batch(make_spec("lstm", regime="driven", n=1, T=2, K=1))
     for name in ("share_used", "h_rounding_told"):
         measure = MEASURES[name]
         assert np.isnan(measure.enclose(batch).hi).all()
         assert measure.exact_square(batch, 0, 64) is None
-        assert measure.at_most(batch, fmpq(1), 0) is None
+        assert measure.is_at_most(batch, fmpq(1), 0) is None
     assert np.isinf(batch.constant("gain_told").hi).all()
 
 
@@ -137,14 +137,14 @@ def test_a_certificate_that_lies_is_convicted(lie: str, monkeypatch: pytest.Monk
     form, spec = CERTIFICATE.form(name), as_kind(ALIKE, **{"kind": "certified", **fields})
     if lie == "k":  # an ε just below what one input less leaves
         spec = replace(spec, epsilon=0.051)
-    honest = judge(form.statement, form.assumptions, build(spec))
+    honest = judge(form.statement, form.assumptions, build_batch(spec))
     assert (honest.verdicts == Verdict.HOLDS).any()
     assert not (honest.verdicts == Verdict.VIOLATED).any()
     shipped = models.certify
     monkeypatch.setattr(models, "certify", lambda *a, **options: told(shipped(*a, **options)))
     models._certified.cache_clear()
     try:
-        found = judge(form.statement, form.assumptions, build(spec))
+        found = judge(form.statement, form.assumptions, build_batch(spec))
     finally:
         models._certified.cache_clear()
     assert (found.verdicts == Verdict.VIOLATED).any()
@@ -152,23 +152,23 @@ def test_a_certificate_that_lies_is_convicted(lie: str, monkeypatch: pytest.Monk
 
 def test_norms_that_cannot_be_had_are_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """The solver is optional: the main job attacks the other norms without it."""
-    assert "diagonal-sdp" in specs.norms_here("linear")
+    assert "diagonal-sdp" in specs.available_norms("linear")
     monkeypatch.setattr(semidefinite, "is_installed", lambda: False)
-    assert "diagonal-sdp" not in specs.norms_here("linear")
-    instances = list(specs.extremal(Certified))
+    assert "diagonal-sdp" not in specs.available_norms("linear")
+    instances = list(specs.worst_certified_specs(Certified))
     assert all(spec.norm != "diagonal-sdp" for spec in instances)
     assert {spec.norm for spec in instances} >= {"spectral", "iterated"}
 
 
 def test_a_state_that_comes_too_near_to_its_box() -> None:
     """A gate within 10⁻⁵⁰⁰⁰ of 1, on an input of a table that attains sup |h̃|: found by a seed."""
-    spec = system(
+    spec = make_spec(
         "certified", cell="min-lstm", norm="infinity", inputs="impulse", over="rows", n=4, d=1,
         T=16, K=16, seed=22236, batch=2, sequences=6, lam=0.25, scale=1024.0, bias=0.5,
         epsilon=0.01, distance=2.0**-6, dtype="bfloat16",
     )  # fmt: skip
     form = CERTIFICATE.form("radius")
-    found = judge(form.statement, form.assumptions, build(spec))
+    found = judge(form.statement, form.assumptions, build_batch(spec))
     assert not (found.verdicts == Verdict.UNDECIDED).any()
 
 
@@ -182,10 +182,10 @@ def test_boxes_are_those_of_all_members_together(cell: str, layers: int, over: s
     spec = replace(
         ALIKE, cell=cell, layers=layers, over=over, batch=2, regime="gaussian", scale=1.0
     )
-    cells = build(spec).cells
+    cells = build_batch(spec).cells
     assert cells is not None
     if not hasattr(cells.cell, "proved_box"):
-        assert cells.proved_box.box.isinf().all()
+        assert cells.invariant_box.box.isinf().all()
         return
     free = torch.tensor([one.states.startswith(ALL) for one in cells.certificates])[:, None]
     for i, (model, told) in enumerate(zip(cells.models, cells.certificates, strict=True)):
@@ -197,10 +197,10 @@ def test_boxes_are_those_of_all_members_together(cell: str, layers: int, over: s
 
 
 def test_a_first_layer_reads_the_inputs_of_the_stack() -> None:
-    """What is printed of it is true under that set, the next one's under a ball of outputs."""
+    """A first layer's numbers hold under its input set, the next one's under a ball of outputs."""
     spec = replace(ALIKE, cell="stacked-gru", layers=2, over="box", regime="gaussian", scale=1.0)
-    first, second = (build(replace(spec, layer=layer)).its_cells for layer in (1, 2))
-    for i, (_, told) in enumerate(models.certified(spec, m) for m in spec.members):
+    first, second = (build_batch(replace(spec, layer=layer)).require_cells for layer in (1, 2))
+    for i, (_, told) in enumerate(models.certified_model(spec, m) for m in spec.members):
         assert told.inputs is not None
         assert first.certificates[i].inputs is told.inputs
         assert second.certificates[i].inputs is None
@@ -211,16 +211,18 @@ def test_a_first_layer_reads_the_inputs_of_the_stack() -> None:
 @pytest.mark.parametrize("cell", ["gru", "lstm", "diagonal", "leaky-tanh", "rnn-relu"])
 def test_no_range_bounds_states_that_are_no_values_of_an_activation(cell: str) -> None:
     """A gated cell has no activation to ask, a leaky one keeps a part, and ReLU has no bound."""
-    batch = build(replace(ALIKE, cell=cell, regime="gaussian"))
-    assert MEASURES["h_norm"].cap(batch, 0) is None
-    assert MEASURES["state_told"].cap(batch, 0) is None
+    batch = build_batch(replace(ALIKE, cell=cell, regime="gaussian"))
+    assert MEASURES["h_norm"].bound_square(batch, 0) is None
+    assert MEASURES["state_told"].bound_square(batch, 0) is None
 
 
 def test_the_range_of_an_activation_bounds_states() -> None:
     """|tanh| < 1: at most n in all, and (1/v)² in max |s_i|/v_i."""
-    batch = build(replace(ALIKE, cell="rnn-tanh", norm="perron", regime="gaussian", sequences=1))
-    weights = batch.its_cells.certificates[0].weights
-    assert MEASURES["h_norm"].cap(batch, 0) == 2
-    assert MEASURES["state_told"].cap(batch, 0) == max(
+    batch = build_batch(
+        replace(ALIKE, cell="rnn-tanh", norm="perron", regime="gaussian", sequences=1)
+    )
+    weights = batch.require_cells.certificates[0].weights
+    assert MEASURES["h_norm"].bound_square(batch, 0) == 2
+    assert MEASURES["state_told"].bound_square(batch, 0) == max(
         1 / rational(v) ** 2 for v in weights or (1.0,)
     )

@@ -6,14 +6,18 @@ from msgspec.structs import replace
 from seen import readings
 
 from rnnbounds.impl.memory.runs import Runner
-from rnnbounds.properties.systems.batch import build
-from rnnbounds.properties.systems.certified.near import extremal
-from rnnbounds.properties.systems.certified.near_batch import model, recorded, response
+from rnnbounds.properties.systems.batch import build_batch
+from rnnbounds.properties.systems.certified.near import worst_near_specs
+from rnnbounds.properties.systems.certified.near_batch import (
+    input_response,
+    near_model,
+    recorded_inputs,
+)
 from rnnbounds.properties.systems.certified.specs import COMMON
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.table import system
+from rnnbounds.properties.systems.table import make_spec
 
-SPEC = system(
+SPEC = make_spec(
     "near", cell="lstm", regime="gaussian", inputs="gaussian", n=2, d=2, T=3, K=3, scale=4.0,
     distance=2.0**-6, start=0.25, seed=5, sequences=8,
 )  # fmt: skip
@@ -34,21 +38,22 @@ def spec_of(cell: str) -> SystemSpec:
 def test_inputs_and_starts_are_of_the_set_exactly(cell: str) -> None:
     """And some of them at its ends."""
     spec = spec_of(cell)
-    batch = build(spec)
-    off = (batch.x[0] - recorded(spec, 0)[:, :, None]).abs()
+    batch = build_batch(spec)
+    off = (batch.x[0] - recorded_inputs(spec, 0)[:, :, None]).abs()
     assert float(off.amax()) == spec.distance
-    assert (recorded(spec, 0)[:, :, None] + (batch.x[0] - recorded(spec, 0)[:, :, None])
+    assert (recorded_inputs(spec, 0)[:, :, None] + (batch.x[0] - recorded_inputs(spec, 0)[:, :,
+    None])
             == batch.x[0]).all()  # fmt: skip
     for h in (batch.h, batch.h_other):
         assert float(h.abs().amax()) == spec.start
     for s in range(8):
-        assert torch.equal(build(spec.alone(0, s)).x[..., 0], batch.x[..., s])
+        assert torch.equal(build_batch(spec.select_pair(0, s)).x[..., 0], batch.x[..., s])
 
 
 @pytest.mark.parametrize("cell", ["lstm", *OTHERS])
 def test_enclosures_hold_the_balls(cell: str) -> None:
     """Of both quantities, at each k."""
-    batch = build(spec_of(cell))
+    batch = build_batch(spec_of(cell))
     for name, windows in (("near_off", 1), ("near_gap", 4)):
         found = readings(batch, [name], [(0, 0), (0, 5)], precision=200)
         assert len(found) == 2 * windows
@@ -57,14 +62,14 @@ def test_enclosures_hold_the_balls(cell: str) -> None:
 
 def test_every_cell_is_tried() -> None:
     """Without luck: none waits for its turn in what is drawn."""
-    assert {spec.cell for spec in extremal()} >= set(COMMON)
+    assert {spec.cell for spec in worst_near_specs()} >= set(COMMON)
 
 
 @pytest.mark.parametrize("cell", ["lstm", "rnn-relu", "stacked-gru"])
 def test_responses_are_derivatives(cell: str) -> None:
     """|∂s_T/∂x_t| by central differences."""
     spec, step = spec_of(cell), 2.0**-12
-    one, x = Runner.of(model(spec, 0)), recorded(spec, 0)
+    one, x = Runner.of(near_model(spec, 0)), recorded_inputs(spec, 0)
 
     def last(x: torch.Tensor) -> torch.Tensor:
         s = one.zero(1)
@@ -72,7 +77,7 @@ def test_responses_are_derivatives(cell: str) -> None:
             s = one.step(s, x[None, None, t])
         return s[0, 0]
 
-    found = torch.from_numpy(response(spec, 0))
+    found = torch.from_numpy(input_response(spec, 0))
     for t, j in torch.cartesian_prod(torch.arange(len(x)), torch.arange(x.shape[1])).tolist():
         moved = torch.zeros_like(x)
         moved[t, j] = step

@@ -28,15 +28,19 @@ from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.checker.unitary import check
 from rnnbounds.impl.convert.truncate import truncate
 from rnnbounds.impl.convert.unitary import save_unitary
-from rnnbounds.properties.measures.certified.shares import SHARES, shares
-from rnnbounds.properties.measures.certified.used import point
-from rnnbounds.properties.systems.batch import build
-from rnnbounds.properties.systems.certified.constants import READ, UNITARY
-from rnnbounds.properties.systems.certified.models import certified, chosen, equivalent
-from rnnbounds.properties.systems.certified.near_batch import told
-from rnnbounds.properties.systems.certified.specs import COMMON, OTHERS
+from rnnbounds.properties.measures.certified.share_used import model_point
+from rnnbounds.properties.measures.certified.shares import RECOMPUTATIONS, recomputed_constants
+from rnnbounds.properties.systems.batch import build_batch
+from rnnbounds.properties.systems.certified.constants import CERTIFICATE_READERS, UNITARY_READERS
+from rnnbounds.properties.systems.certified.models import (
+    certified_model,
+    epsilon_index,
+    unitary_network,
+)
+from rnnbounds.properties.systems.certified.near_batch import near_certificate
+from rnnbounds.properties.systems.certified.specs import COMMON, RARE_CELLS
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.table import system
+from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.claims.certificate.certificate import CERTIFICATE
 from rnnbounds.theory.claims.memory.near_data import NEAR_DATA
@@ -47,17 +51,17 @@ from rnnbounds.theory.proof import Claim
 def spec_of(cell: str, norm: str = "auto", **fields: Any) -> SystemSpec:
     """A small model of the kind."""
     deep = cell.startswith((PREFIX, "deep-"))
-    return system(
+    return make_spec(
         "certified", cell=cell, norm=norm, regime="driven", n=2, T=4, K=4, lam=0.125,
         bias=0.5, seed=3, layers=2 if deep else 1, dtype="float32", **fields,
     )  # fmt: skip
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cell", [*COMMON, *OTHERS])
+@pytest.mark.parametrize("cell", [*COMMON, *RARE_CELLS])
 def test_every_number_of_a_certificate(cell: str) -> None:
     """Of a model of each kind, in the best norm; and JSON has each number of the object."""
-    _, certificate = certified(spec_of(cell), 0)
+    _, certificate = certified_model(spec_of(cell), 0)
     document = certificate.to_json()
     assert certificate.verdict == "certified"
     assert strangers(document, CERTIFY) == []
@@ -70,22 +74,22 @@ def test_every_number_of_a_certificate(cell: str) -> None:
 def test_sets_of_inputs(over: str) -> None:
     """The ends of a box, and what else is printed of a set, are judged."""
     spec = spec_of("rnn-tanh", over=over)
-    _, certificate = certified(spec, 0)
+    _, certificate = certified_model(spec, 0)
     assert certificate.inputs is not None
     assert strangers(certificate.to_json(), CERTIFY) == []
-    used = shares(point(build(replace(spec, member=0)), 0, 0))
+    used = recomputed_constants(model_point(build_batch(replace(spec, member=0)), 0, 0))
     assert "inputs 0" in used
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cell", COMMON)
 def test_every_norm(cell: str) -> None:
-    """The same in each norm that is offered, whose λ and k stand among those tried."""
+    """Each offered norm prints true numbers, and its λ and k stand among those tried."""
     spec = spec_of(cell)
-    _, best = certified(spec, 0)
+    _, best = certified_model(spec, 0)
     tried = {name: (lam, k) for name, lam, k in best.tried}
     for norm in kind_of(cell).norms:
-        _, one = certified(spec_of(cell, norm), 0)
+        _, one = certified_model(spec_of(cell, norm), 0)
         assert strangers(one.to_json(), CERTIFY) == []
         if norm in tried:
             smallest = min(one.windows)[1] if one.verdict == "certified" else None
@@ -107,15 +111,15 @@ def spoken_of(claim: Claim) -> set[str]:
 
 def test_what_is_printed_near_data() -> None:
     """Each number of the record is judged by the claim of its own, and is what it reads."""
-    spec = system(
+    spec = make_spec(
         "near", cell="lstm", regime="gaussian", inputs="gaussian", n=2, T=4, K=3, start=0.25
     )
-    document = told(spec, 0).to_json()
+    document = near_certificate(spec, 0).to_json()
     assert strangers(document, NEAR) == []
     laws = (a.law for form in NEAR_DATA.forms for a in form.assumptions if a.law is not None)
     assumed = {symbol.name for law in laws for symbol in law.constants}
     assert {*NEAR.values()} <= (spoken_of(NEAR_DATA) | assumed) & set(VOCABULARY)
-    batch = build(spec)
+    batch = build_batch(spec)
     gaps = {row["k"]: row["gap"] for row in document["gaps"]}
     assert [gaps[k] for k in range(4)] == batch.constant("near_gap_told").hi[0, 0].tolist()
     for name, value in (
@@ -131,7 +135,7 @@ def test_the_quantities_are_judged() -> None:
     """Each is in the vocabulary, and a form of the claim speaks of it."""
     spoken = spoken_of(CERTIFICATE)
     assert {*CERTIFY.values(), *UNITARY_FILE.values(), *ATTACK.values()} <= spoken & set(VOCABULARY)
-    assert {*READ, *UNITARY} <= spoken | {"beta_rho"}
+    assert {*CERTIFICATE_READERS, *UNITARY_READERS} <= spoken | {"beta_rho"}
     assert CERTIFICATE in CLAIMS
     assert len(EXCEPTIONS) <= 5
 
@@ -148,8 +152,8 @@ def of_place(certificate: Certificate, place: str) -> float | None:
 def test_what_is_judged_is_what_is_printed(cell: str) -> None:
     """To the last bit: from the certificate, and not computed again."""
     spec = spec_of(cell, member=0)
-    batch = build(spec)
-    _, certificate = certified(spec, 0)
+    batch = build_batch(spec)
+    _, certificate = certified_model(spec, 0)
     constants = certificate.to_json()["constants"]
     for place, name in CERTIFY.items():
         if place in ("lambda", "rounding.state") or place.removeprefix("constants.") in constants:
@@ -157,12 +161,12 @@ def test_what_is_judged_is_what_is_printed(cell: str) -> None:
             if name not in (SHARE, "steps_told"):
                 read = batch.constant(name).hi.item()
                 assert read == (math.inf if told is None else told), place
-    window = certificate.to_json()["truncation"][chosen(spec, 0)]
+    window = certificate.to_json()["truncation"][epsilon_index(spec, 0)]
     assert batch.constant("eps_told").hi.item() == window["eps"]
     assert batch.constant("k_told").hi.item() == window["k"]
-    used = shares(point(batch, 0, 0))
+    used = recomputed_constants(model_point(batch, 0, 0))
     own = {name for name, value in constants.items() if value is not None and "_l" not in name}
-    assert own & set(SHARES) <= set(used)
+    assert own & set(RECOMPUTATIONS) <= set(used)
     assert all(told == constants[name] for name, (_, told) in used.items() if name in own)
 
 
@@ -177,16 +181,16 @@ def test_a_readout() -> None:
 
 @pytest.mark.parametrize("over", ["ball", "box", "rows"])
 def test_an_attack(over: str) -> None:
-    """What is found against a model, and that it is read as a share of what is certified."""
-    p = point(build(spec_of("gru", over=over)), 0, 0)
-    assert p.attacked is not None
-    assert strangers(p.attacked.to_json(), ATTACK) == []
-    assert {"k 0", "gap 0", "eps 0", "witness 0"} <= set(shares(p))
+    """Attack numbers of a model are read as shares of what is certified."""
+    p = model_point(build_batch(spec_of("gru", over=over)), 0, 0)
+    assert p.attack is not None
+    assert strangers(p.attack.to_json(), ATTACK) == []
+    assert {"k 0", "gap 0", "eps 0", "witness 0"} <= set(recomputed_constants(p))
 
 
 def test_a_truncated_model() -> None:
     """Its record says what the certificate says, and no more; k is that of the certificate."""
-    model, certificate = certified(spec_of("rnn-tanh"), 0)
+    model, certificate = certified_model(spec_of("rnn-tanh"), 0)
     epsilon, k = certificate.windows[0]
     module, record = truncate(model, epsilon, certificate.input_bound)
     assert strangers(record, CERTIFY) == []
@@ -196,10 +200,10 @@ def test_a_truncated_model() -> None:
 def test_a_unitary_network(tmp_path: Any) -> None:
     """The certificate of its file, and what the checker finds of it."""
     spec = spec_of("rnn-relu")
-    made = equivalent(spec, 0)
+    made = unitary_network(spec, 0)
     assert made is not None
     assert strangers(made.certificate, UNITARY_FILE) == []
-    for name, read in UNITARY.items():
+    for name, read in UNITARY_READERS.items():
         assert read(made) in {value for _, value in numbers(made.certificate)}, name
     save_unitary(made, tmp_path / "unitary.safetensors")
     certificate, findings = check(tmp_path / "unitary.safetensors", None)
@@ -209,7 +213,7 @@ def test_a_unitary_network(tmp_path: Any) -> None:
 
 def test_layers_are_told_as_their_constants_are() -> None:
     """To the last bit, so that what judges the constants judges what the checker is told."""
-    told = certified(spec_of("stacked-lstm"), 0)[1].to_json()
+    told = certified_model(spec_of("stacked-lstm"), 0)[1].to_json()
     for l, layer in enumerate(told["layers"]):
         names = {(layer["norm"][place], name) for place, name in CONSTANTS.items()}
         for value, name in names | {(layer["coupling"], "mu"), (layer["input_bound"], "B_x")}:
@@ -226,7 +230,7 @@ def test_a_refutation() -> None:
 
 def test_a_new_number_is_noticed() -> None:
     """A constant that nobody judges fails with what to do about it."""
-    document = certified(spec_of("gru"), 0)[1].to_json()
+    document = certified_model(spec_of("gru"), 0)[1].to_json()
     document["constants"]["memory_most"] = 3.0
     document["bonus"] = [{"score": 1}]
     told = strangers(json.loads(json.dumps(document)), CERTIFY)
@@ -235,4 +239,4 @@ def test_a_new_number_is_noticed() -> None:
 
 def test_every_kind_is_drawn() -> None:
     """All cells that can be named."""
-    assert set(CELLS) <= {*COMMON, *OTHERS}
+    assert set(CELLS) <= {*COMMON, *RARE_CELLS}

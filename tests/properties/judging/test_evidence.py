@@ -9,10 +9,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from rnnbounds.properties.judging.evidence import SHOWN, Evidence, order, record
+from rnnbounds.properties.judging.evidence import KEPT_CHECKS, Evidence, check_record, tightness_key
 from rnnbounds.properties.judging.judge import Judgement, Verdict, judge
-from rnnbounds.properties.systems.batch import build
-from rnnbounds.properties.systems.table import parse_spec, system
+from rnnbounds.properties.systems.batch import build_batch
+from rnnbounds.properties.systems.table import make_spec, parse_spec
 from rnnbounds.reports.records.curve import Against
 from rnnbounds.reports.records.histogram import count_ratios
 from rnnbounds.reports.records.record import Cost, Tally
@@ -27,16 +27,16 @@ FORM = CLAIM.form("uniform")
 
 def one(seed: int, lam: float = 0.5, **fields: object) -> Evidence:
     """Evidence from one small batch."""
-    found = Evidence.of(CLAIM, FORM)
-    spec = system(regime="gaussian", n=2, T=4, K=2, lam=lam, seed=seed, batch=3, **fields)
-    batch = build(spec)
-    found.add(batch, judge(FORM.statement, FORM.assumptions, batch))
+    found = Evidence.empty(CLAIM, FORM)
+    spec = make_spec(regime="gaussian", n=2, T=4, K=2, lam=lam, seed=seed, batch=3, **fields)
+    batch = build_batch(spec)
+    found.add_batch(batch, judge(FORM.statement, FORM.assumptions, batch))
     return found
 
 
 def merged(parts: list[Evidence]) -> Evidence:
     """All parts merged, first to last."""
-    total = Evidence.of(CLAIM, FORM)
+    total = Evidence.empty(CLAIM, FORM)
     for part in parts:
         total.merge(part)
     return total
@@ -73,33 +73,33 @@ def test_examples_count_once() -> None:
 
 def test_tightest_are_the_largest_ratios() -> None:
     """The shown checks are the largest ratios of different systems, best first."""
-    spec = system(regime="gaussian", n=2, T=4, K=2, seed=4, batch=8)
-    found, batch = Evidence.of(CLAIM, FORM), build(spec)
+    spec = make_spec(regime="gaussian", n=2, T=4, K=2, seed=4, batch=8)
+    found, batch = Evidence.empty(CLAIM, FORM), build_batch(spec)
     seen = judge(FORM.statement, FORM.assumptions, batch)
-    found.add(batch, seen)
-    best = np.sort(np.nanmax(seen.ratio, axis=(1, 2)))[::-1][:SHOWN]
+    found.add_batch(batch, seen)
+    best = np.sort(np.nanmax(seen.ratio, axis=(1, 2)))[::-1][:KEPT_CHECKS]
     assert [check.ratio for check in found.tightest] == best.tolist()
     assert found.best_ratio == best[0]
-    assert len({check.spec["member"] for check in found.tightest}) == SHOWN
+    assert len({check.spec["member"] for check in found.tightest}) == KEPT_CHECKS
 
 
 def test_failing_checks_are_shown_violated_first() -> None:
     """Violations come before open checks, at most a few are kept, and none is called tight."""
-    found = Evidence.of(CLAIM, FORM)
-    batch = build(system(n=2, T=4, K=2, batch=3))
+    found = Evidence.empty(CLAIM, FORM)
+    batch = build_batch(make_spec(n=2, T=4, K=2, batch=3))
     codes = np.full((3, 1, 3), Verdict.UNDECIDED, dtype=np.int8)
     codes[2] = Verdict.VIOLATED
     sides = Interval(np.full((3, 1, 3), 2.0), np.full((3, 1, 3), 3.0))
-    found.add(batch, Judgement(codes, sides, Interval(sides.lo - 1, sides.lo - 1)))
+    found.add_batch(batch, Judgement(codes, sides, Interval(sides.lo - 1, sides.lo - 1)))
     assert (found.tally.violated, found.tally.undecided) == (3, 6)
-    assert len(found.failing) == SHOWN
+    assert len(found.failing) == KEPT_CHECKS
     assert found.tightest == []
-    again = Evidence.of(CLAIM, FORM)
-    again.add(batch, Judgement(codes[:], sides, sides))
+    again = Evidence.empty(CLAIM, FORM)
+    again.add_batch(batch, Judgement(codes[:], sides, sides))
     found.merge(again)
-    assert len(found.failing) == SHOWN
-    violated = Evidence.of(CLAIM, FORM)
-    violated.add(batch, Judgement(np.full_like(codes, Verdict.VIOLATED), sides, sides))
+    assert len(found.failing) == KEPT_CHECKS
+    violated = Evidence.empty(CLAIM, FORM)
+    violated.add_batch(batch, Judgement(np.full_like(codes, Verdict.VIOLATED), sides, sides))
     found.merge(violated)
     assert {check.verdict for check in found.failing} == {"VIOLATED"}
 
@@ -113,21 +113,21 @@ def judged(verdicts: list[Verdict], lhs: float, rhs: float) -> Judgement:
 
 def test_what_does_not_hold_is_not_tight() -> None:
     """Of three systems the one that holds is shown, though there is room for the others."""
-    found = Evidence.of(CLAIM, FORM)
+    found = Evidence.empty(CLAIM, FORM)
     verdicts = [Verdict.VIOLATED, Verdict.HOLDS, Verdict.VACUOUS]
-    found.add(build(system(n=2, T=4, K=2, batch=3)), judged(verdicts, 0.5, 1.0))
+    found.add_batch(build_batch(make_spec(n=2, T=4, K=2, batch=3)), judged(verdicts, 0.5, 1.0))
     assert [(check.verdict, check.spec["member"]) for check in found.tightest] == [("HOLDS", 1)]
 
 
 def test_an_infinite_bound_is_no_point_of_a_curve_and_no_cost() -> None:
     """It holds of everything, and over it, or it over another, there is nothing to compare."""
-    found = Evidence.of(CLAIM, FORM)
+    found = Evidence.empty(CLAIM, FORM)
     infinite, zero = (judged([Verdict.HOLDS], 0.0, rhs) for rhs in (np.inf, 0.0))
-    found.add(build(system(n=2, T=4, K=0)), infinite)
+    found.add_batch(build_batch(make_spec(n=2, T=4, K=0)), infinite)
     assert found.tally.holds == 1
     assert found.curve == {}
     for seen, first in ((infinite, zero), (infinite, infinite), (zero, zero)):
-        found.compare(seen, first)
+        found.compare_bounds(seen, first)
     assert found.cost is None
 
 
@@ -135,11 +135,11 @@ def test_what_differs_nowhere_is_nearest_nowhere() -> None:
     """A form that says that two things differ keeps its nearest check only of those that hold."""
     tight = claim("urnn-tight")
     form = next(form for form in tight.forms if form.statement.relation == "!=")
-    found, batch = Evidence.of(tight, form), build(system(n=2, T=4, K=0))
+    found, batch = Evidence.empty(tight, form), build_batch(make_spec(n=2, T=4, K=0))
     for verdict in (Verdict.UNDECIDED, Verdict.VACUOUS):
-        found.add(batch, judged([verdict], 1.0, 2.0))
+        found.add_batch(batch, judged([verdict], 1.0, 2.0))
     assert found.nearest == {}
-    found.add(batch, judged([Verdict.HOLDS], 1.0, 2.0))
+    found.add_batch(batch, judged([Verdict.HOLDS], 1.0, 2.0))
     assert [gap for gap, _ in found.nearest.values()] == [1.0]
 
 
@@ -160,7 +160,7 @@ def test_checks_replay() -> None:
     check = one(1).tightest[0]
     words = shlex.split(check.replay)
     assert words[:2] == ["rnnbounds", "replay"]
-    assert parse_spec(words[2]).told == check.spec
+    assert parse_spec(words[2]).explicit_fields == check.spec
     assert words[3:] == ["--claim", "truncation", "--form", "uniform"]
     assert json.loads(words[2])["member"] == check.spec["member"]
 
@@ -168,7 +168,7 @@ def test_checks_replay() -> None:
 @pytest.mark.parametrize("verdict", list(Verdict))
 def test_record_of_both_sides(verdict: Verdict) -> None:
     """Middles with errors that cover the enclosures; a ratio only where a verdict was reached."""
-    check = record("c", "f", system(), 1, verdict, (0.1, 0.3), (0.25, 0.25))
+    check = check_record("c", "f", make_spec(), 1, verdict, (0.1, 0.3), (0.25, 0.25))
     assert check.lhs - check.lhs_error <= 0.1 <= 0.3 <= check.lhs + check.lhs_error
     assert (check.rhs, check.rhs_error) == (0.25, 0.0)
     expected = {"HOLDS": 1.0, "VIOLATED": 0.3 / 0.25}.get(verdict.name)
@@ -183,31 +183,34 @@ def test_record_with_nothing_to_divide() -> None:
         ((1.0, 1.0), (float("nan"), float("nan"))),
         ((-float("inf"), float("inf")), (1.0, 1.0)),
     ):
-        check = record("c", "f", system(), None, Verdict.VIOLATED, lhs, rhs)
+        check = check_record("c", "f", make_spec(), None, Verdict.VIOLATED, lhs, rhs)
         assert check.ratio is None
         msgspec.json.encode(check)
-    assert record("c", "f", system(), None, Verdict.HOLDS, (0, float("inf")), (1, 1)).lhs == "inf"
+    assert (
+        check_record("c", "f", make_spec(), None, Verdict.HOLDS, (0, float("inf")), (1, 1)).lhs
+        == "inf"
+    )
 
 
 def test_windows_are_recorded_only_where_there_are_any() -> None:
     """A statement without k and t has checks without a window."""
     state = claim("state-bound")
-    assert not Evidence.of(state, state.forms[0]).windowed
-    assert Evidence.of(CLAIM, FORM).windowed
+    assert not Evidence.empty(state, state.forms[0]).windowed
+    assert Evidence.empty(CLAIM, FORM).windowed
     gradient = claim("vanishing-gradient")
-    assert Evidence.of(gradient, gradient.forms[0]).windowed
+    assert Evidence.empty(gradient, gradient.forms[0]).windowed
     assert isinstance(parse_statement("h_gap <= 1"), Statement)
 
 
 def test_the_curve() -> None:
     """At each window the largest left side that was judged, with the bound of that very check."""
-    spec = system(regime="gaussian", n=2, T=4, K=2, lam=0.5, seed=1, batch=3)
-    seen = judge(FORM.statement, FORM.assumptions, build(spec))
+    spec = make_spec(regime="gaussian", n=2, T=4, K=2, lam=0.5, seed=1, batch=3)
+    seen = judge(FORM.statement, FORM.assumptions, build_batch(spec))
     lhs, rhs = (side.hi.reshape(-1, 3) for side in (seen.lhs, seen.rhs))
     largest = lhs.argmax(axis=0)
     told = {k: (float(lhs[largest[k], k]), float(rhs[largest[k], k])) for k in range(3)}
     assert one(1).curve == told
-    assert one(1).against == "k"
+    assert one(1).curve_variable == "k"
     assert one(3, lam=1.5).curve == {}
 
 
@@ -220,17 +223,17 @@ def test_costs_are_of_checks_that_hold_in_both() -> None:
         ([violated, violated], [holds, holds], None),
         ([holds, holds], [violated, violated], None),
     ):
-        found = Evidence.of(CLAIM, FORM)
-        found.compare(judged(first, 1.0, 4.0), judged(second, 1.0, 2.0))
+        found = Evidence.empty(CLAIM, FORM)
+        found.compare_bounds(judged(first, 1.0, 4.0), judged(second, 1.0, 2.0))
         assert found.cost == wanted
 
 
 @pytest.mark.parametrize(("against", "place"), [("N", 7), ("T", 5)])
 def test_a_curve_is_drawn_against_what_the_bound_speaks_of(against: Against, place: int) -> None:
     """The number of steps, or the length of the run."""
-    found = Evidence("a", "b", windowed=False, against=against)
+    found = Evidence("a", "b", windowed=False, curve_variable=against)
     batch = SimpleNamespace(spec=SimpleNamespace(steps=7, T=5))
-    found.draw(batch, judged([Verdict.HOLDS, Verdict.HOLDS], 1.0, 4.0))  # type: ignore[arg-type]
+    found.update_curve(batch, judged([Verdict.HOLDS, Verdict.HOLDS], 1.0, 4.0))  # type: ignore[arg-type]
     assert found.curve == {place: (1.0, 4.0)}
 
 
@@ -239,5 +242,5 @@ def test_of_equal_ratios_the_longest_run_that_is_drawn_is_first() -> None:
     slow = {"lam": 0.9}  # which would be first of runs of one length
     specs = [{"T": 65} | slow, {"T": 3}, {"T": 64}, {"T": 1}]
     runs = [SimpleNamespace(ratio=1.0, spec=spec) for spec in specs]
-    in_order = sorted(runs, key=order)  # type: ignore[arg-type]
+    in_order = sorted(runs, key=tightness_key)  # type: ignore[arg-type]
     assert [check.spec["T"] for check in in_order] == [64, 3, 1, 65]

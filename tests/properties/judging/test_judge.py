@@ -6,12 +6,19 @@ import torch
 from msgspec.structs import replace
 
 from rnnbounds.impl.gradients.constants import Constants
-from rnnbounds.properties.attacks.typed import typed_assumptions
-from rnnbounds.properties.judging.judge import Verdict, compare, free_names, judge, unmet, windowed
+from rnnbounds.properties.attacks.typed_statement import typed_assumptions
+from rnnbounds.properties.judging.judge import (
+    Verdict,
+    compare_sides,
+    has_windows,
+    judge,
+    quantity_names,
+    unmet_assumptions,
+)
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import SystemSpec, Values
-from rnnbounds.properties.systems.table import system
+from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.theory import claim
 from rnnbounds.theory.language.parse import parse_statement
 from rnnbounds.theory.language.vocabulary import VOCABULARY
@@ -48,7 +55,7 @@ def test_truth_table(
 ) -> None:
     """Each relation holds, fails or stays open as its enclosures say."""
     sides = (Interval(*(np.array([end]) for end in side)) for side in (lhs, rhs))
-    assert compare(relation, *sides).tolist() == [verdict]
+    assert compare_sides(relation, *sides).tolist() == [verdict]
 
 
 @pytest.mark.parametrize("relation", ["<=", "<", "==", "!=", "exists"])
@@ -57,23 +64,23 @@ def test_what_is_not_finite_decides_nothing(relation: str, bad: tuple[float, flo
     """NaN or infinity on either side is UNDECIDED in every relation."""
     spoiled, plain = Interval(*bad), Interval(1.0, 1.0)
     for sides in ((spoiled, plain), (plain, spoiled), (spoiled, spoiled)):
-        assert int(compare(relation, *sides)) == U
+        assert int(compare_sides(relation, *sides)) == U
 
 
 def verdict_of(text: str, spec: SystemSpec, k: int = 0) -> Verdict:
     """The judge's verdict on the first pair of a spec."""
     statement = parse_statement(text)
-    seen = judge(statement, typed_assumptions(statement), build(spec))
+    seen = judge(statement, typed_assumptions(statement), build_batch(spec))
     return Verdict(int(seen.verdicts[0, 0, k if seen.verdicts.shape[2] > 1 else 0]))
 
 
-SCALAR = system(kind="linear", regime="diagonal", T=3, K=3, lam=0.5)
+SCALAR = make_spec(kind="linear", regime="diagonal", T=3, K=3, lam=0.5)
 
 
 def test_equality_is_decided_by_escalation() -> None:
-    """The scalar system meets Lemma 1 with equality: HOLDS, by the referee, and is counted."""
+    """The scalar system meets Lemma 1 with equality: HOLDS, by exact arithmetic, and is counted."""
     form = claim("truncation").form("finite")
-    seen = judge(form.statement, form.assumptions, build(SCALAR))
+    seen = judge(form.statement, form.assumptions, build_batch(SCALAR))
     assert (seen.verdicts == H).all()
     assert 0 < seen.escalated <= 4
     assert (seen.lhs.hi >= seen.lhs.lo).all()
@@ -84,12 +91,12 @@ def test_equality_is_decided_by_escalation() -> None:
 
 @pytest.mark.parametrize("text", ["h_gap < S_0*(lam**k - lam**T)/(1 - lam)", "h_gap <= S_0*lam**T"])
 def test_up_to_the_first_violation_the_verdicts_are_the_same(text: str) -> None:
-    """What falls is found at the same pair where the referee is asked of none beyond it, whether
-    float64 sees it or the referee."""
+    """A violation is found at the same pair if exact arithmetic is asked of none beyond it,
+    whether float64 sees it or exact arithmetic."""
     statement = parse_statement(text)
     spec = replace(SCALAR, batch=4, sequences=3)
     every, first = (
-        judge(statement, typed_assumptions(statement), build(spec), until_violated=so)
+        judge(statement, typed_assumptions(statement), build_batch(spec), until_violated=so)
         for so in (False, True)
     )
     assert every.escalated == first.escalated
@@ -136,7 +143,7 @@ def lying(monkeypatch: pytest.MonkeyPatch, factor: float) -> None:
 @pytest.mark.parametrize("regime", ["diagonal", "orthogonal"])
 def test_a_liar_is_violated(monkeypatch: pytest.MonkeyPatch, regime: str) -> None:
     """λ understated by 1e-6 is VIOLATED; an honest and a cautious model are not."""
-    spec = system(
+    spec = make_spec(
         regime=regime, n=1 if regime == "diagonal" else 4, d=1, T=24, K=8,
         lam=0.75, batch=4, inputs="resonant", kind="linear",
     )  # fmt: skip
@@ -144,7 +151,7 @@ def test_a_liar_is_violated(monkeypatch: pytest.MonkeyPatch, regime: str) -> Non
     state = claim("state-bound").form("finite")
 
     def violated() -> bool:
-        batches = (build(replace(spec, n=1, inputs="constant")), build(spec))
+        batches = (build_batch(replace(spec, n=1, inputs="constant")), build_batch(spec))
         seen = [
             judge(f.statement, f.assumptions, b).verdicts for f in (form, state) for b in batches
         ]
@@ -158,10 +165,10 @@ def test_a_liar_is_violated(monkeypatch: pytest.MonkeyPatch, regime: str) -> Non
 
 
 def test_a_liar_by_one_rounding_is_violated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even λ one unit in the last place too small is convicted, by the referee."""
+    """Even λ one unit in the last place too small is convicted, by exact arithmetic."""
     lying(monkeypatch, 1 - 2.0**-53)
     form = claim("state-bound").form("finite")
-    seen = judge(form.statement, form.assumptions, build(SCALAR))
+    seen = judge(form.statement, form.assumptions, build_batch(SCALAR))
     assert (seen.verdicts == V).all()
     assert seen.escalated == 1
 
@@ -169,7 +176,7 @@ def test_a_liar_by_one_rounding_is_violated(monkeypatch: pytest.MonkeyPatch) -> 
 def test_vacuous_by_assumption() -> None:
     """A system with λ ≥ 1 is VACUOUS, counted under the assumption that it misses."""
     form = claim("truncation").form("uniform")
-    seen = judge(form.statement, form.assumptions, build(replace(SCALAR, lam=1.0, batch=2)))
+    seen = judge(form.statement, form.assumptions, build_batch(replace(SCALAR, lam=1.0, batch=2)))
     assert (seen.verdicts == Verdict.VACUOUS).all()
     assert seen.vacuous == {"contractive": 8}
     assert np.isnan(seen.ratio).all()
@@ -178,19 +185,19 @@ def test_vacuous_by_assumption() -> None:
 def test_a_constant_that_is_not_finite_is_vacuous() -> None:
     """A bound that the model cannot supply is no evidence, and the reason is named."""
     statement = parse_statement("h_norm <= M_rho")
-    seen = judge(statement, (), build(SCALAR))
+    seen = judge(statement, (), build_batch(SCALAR))
     assert (seen.verdicts == Verdict.VACUOUS).all()
     assert seen.vacuous == {"finite M_rho": 1}
 
 
 def test_a_check_is_vacuous_once() -> None:
-    """Where two assumptions fail, the check is counted under the first one alone."""
+    """A check with two failed assumptions is counted under the first one alone."""
     statement = parse_statement("h_gap <= 9")
     assumptions = tuple(
         Assumption(name, name, parse_statement(text))
         for name, text in (("first", "k <= 1"), ("second", "k <= 0"))
     )
-    seen = judge(statement, assumptions, build(SCALAR))
+    seen = judge(statement, assumptions, build_batch(SCALAR))
     assert seen.vacuous == {"first": 2, "second": 1}
     assert seen.verdicts[0, 0].tolist() == [H, *[Verdict.VACUOUS] * 3]
 
@@ -199,14 +206,14 @@ def test_an_assumption_that_is_not_certain_is_not_met() -> None:
     """A condition on an enclosure that is too wide, or NaN, is not met."""
     condition = Assumption("small", "h is small", parse_statement("h_norm <= 1"))
     for ends, missed in (((0.5, 2.0), True), ((NAN, NAN), True), ((0.5, 1.0), False)):
-        assert bool(unmet((condition,), {"h_norm": Interval(*ends)})["small"]) is missed
-    assert unmet((Assumption("prose", "no condition", None),), {}) == {}
+        assert bool(unmet_assumptions((condition,), {"h_norm": Interval(*ends)})["small"]) is missed
+    assert unmet_assumptions((Assumption("prose", "no condition", None),), {}) == {}
 
 
 def test_a_spoiled_system_does_not_spoil_its_neighbours() -> None:
     """NaN in one member leaves the verdicts of the others."""
-    spec = system(activation="tanh", n=2, T=3, K=2, batch=3, sequences=2, inputs="gaussian")
-    batch = build(spec)
+    spec = make_spec(activation="tanh", n=2, T=3, K=2, batch=3, sequences=2, inputs="gaussian")
+    batch = build_batch(spec)
     batch.cell.W[1, 0, 0] = NAN
     seen = judge(parse_statement("h_norm <= 100"), (), batch)
     assert (seen.verdicts[1] == U).all()
@@ -215,9 +222,9 @@ def test_a_spoiled_system_does_not_spoil_its_neighbours() -> None:
 
 
 def test_a_spoiled_system_is_undecided_though_nothing_read_of_it_is() -> None:
-    """Whatever the statement: one that holds of all numbers too; what is vacuous stays so."""
-    spec = system(activation="tanh", n=2, T=3, K=2, batch=2, inputs="gaussian")
-    batch = build(spec)
+    """Even a statement true of all numbers is undecided there; vacuous checks stay so."""
+    spec = make_spec(activation="tanh", n=2, T=3, K=2, batch=2, inputs="gaussian")
+    batch = build_batch(spec)
     batch.cell.b[1, 0] = NAN
     seen = judge(parse_statement("T <= 100"), (), batch)
     assert seen.verdicts.ravel().tolist() == [H, U]
@@ -228,7 +235,7 @@ def test_a_spoiled_system_is_undecided_though_nothing_read_of_it_is() -> None:
 
 def test_windows_only_where_k_occurs() -> None:
     """A statement without k is judged once a pair, one with k at every window."""
-    batch = build(replace(SCALAR, batch=2, sequences=3))
+    batch = build_batch(replace(SCALAR, batch=2, sequences=3))
     assert judge(parse_statement("h_norm <= 9"), (), batch).verdicts.shape == (2, 3, 1)
     assert judge(parse_statement("h_gap <= 9"), (), batch).verdicts.shape == (2, 3, 4)
     assert judge(parse_statement("h_norm <= 9 + k"), (), batch).verdicts.shape == (2, 3, 4)
@@ -236,35 +243,35 @@ def test_windows_only_where_k_occurs() -> None:
 
 def test_windowed_names_are_those_read_at_every_window() -> None:
     """A statement has windows just where a reading has K + 1 of them, or k or t occurs."""
-    batch = build(system(activation="identity", n=2, T=3, K=2))
+    batch = build_batch(make_spec(activation="identity", n=2, T=3, K=2))
     many = {name for name, m in MEASURES.items() if m.enclose(batch).lo.shape[2] == 3}
     told = {"near_gap_told", "near_gap_next", "near_gap_largest", "near_gap_recorded"}
     assert many | told | {"k", "t", "eps_k"} == {
         name for name, q in VOCABULARY.items() if q.windowed
     }
-    assert windowed(parse_statement("h_gap <= epsilon"))
-    assert not windowed(parse_statement("h_norm <= epsilon*T"))
+    assert has_windows(parse_statement("h_gap <= epsilon"))
+    assert not has_windows(parse_statement("h_norm <= epsilon*T"))
 
 
 def test_violated_ratio_is_above_one() -> None:
     """The ratio of a violated check is lhs/rhs; of an undecided one there is none."""
-    seen = judge(parse_statement("h_norm <= 1/1000"), (), build(SCALAR))
+    seen = judge(parse_statement("h_norm <= 1/1000"), (), build_batch(SCALAR))
     assert seen.verdicts[0, 0, 0] == V
     assert seen.ratio[0, 0, 0] > 1
-    nothing = judge(parse_statement("h_rounding <= 0"), (), build(system(n=2, T=2)))
+    nothing = judge(parse_statement("h_rounding <= 0"), (), build_batch(make_spec(n=2, T=2)))
     assert nothing.verdicts[0, 0, 0] in (H, V)
 
 
 def test_free_names() -> None:
     """All names of all statements."""
-    found = free_names(parse_statement("h_gap <= lam**k"), parse_statement("h_norm <= 1"))
+    found = quantity_names(parse_statement("h_gap <= lam**k"), parse_statement("h_norm <= 1"))
     assert found == {"h_gap", "lam", "k", "h_norm"}
 
 
 def test_values_with_zero_inputs() -> None:
     """0 <= 0 is decided: a system without inputs has h = 0 and S_0 = 0."""
     values = Values(W=[[0.5]], U=[[1.0]], b=[0.0], C=[[1.0]], x=[[0.0]], h=[0.0], h_other=[0.0])
-    spec = system(activation="identity", values=values)
+    spec = make_spec(activation="identity", values=values)
     assert verdict_of("h_norm <= S_0", spec) == H
     assert verdict_of("h_norm < S_0", spec) == V
 
@@ -273,9 +280,9 @@ def test_values_with_zero_inputs() -> None:
 @pytest.mark.parametrize("n", [8, 17])
 def test_the_longest_window_keeps_the_finite_bound(n: int, activation: str) -> None:
     """At k = T the gap and its bound are both 0, whatever a library's columns look like."""
-    spec = system(
+    spec = make_spec(
         activation=activation, regime="gaussian", inputs="gaussian", n=n, d=2, T=9, K=9,
         bias=0.25, seed=n, batch=2, sequences=3,
     )  # fmt: skip
-    found = judge(claim("truncation").statement, claim("truncation").assumptions, build(spec))
+    found = judge(claim("truncation").statement, claim("truncation").assumptions, build_batch(spec))
     assert (found.verdicts == Verdict.HOLDS).all()

@@ -1,25 +1,25 @@
-"""What is decided of outputs without a run: by the weights as they are, never by their bound."""
+"""Outputs decided without a run: by the weights themselves, never by their bound."""
 
 import pytest
 
-from rnnbounds.properties.attacks.typed import typed_assumptions
+from rnnbounds.properties.attacks.typed_statement import typed_assumptions
+from rnnbounds.properties.judging import exact_decision
 from rnnbounds.properties.judging import judge as judge_module
-from rnnbounds.properties.judging import referee
-from rnnbounds.properties.judging.equivalent import plainer
+from rnnbounds.properties.judging.exact_decision import decide_exactly, has_unbounded_side
 from rnnbounds.properties.judging.judge import HOLDS, ExactBudget, judge
-from rnnbounds.properties.judging.outputs import hold_by_outputs
-from rnnbounds.properties.judging.referee import decide_exactly, is_beyond
-from rnnbounds.properties.systems.batch import build
-from rnnbounds.properties.systems.table import system
+from rnnbounds.properties.judging.outputs import windows_held_by_outputs
+from rnnbounds.properties.judging.simplification import simplify_statement
+from rnnbounds.properties.systems.batch import build_batch
+from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.theory.language.parse import parse_statement
 
-SPEC = system(kind="rnn", n=3, T=5, K=5, lam=0.75, seed=4, batch=1, sequences=1)
+SPEC = make_spec(kind="rnn", n=3, T=5, K=5, lam=0.75, seed=4, batch=1, sequences=1)
 
 
 @pytest.fixture
 def pair():
     """One network with two outputs."""
-    return build(SPEC).pair(0, 0)
+    return build_batch(SPEC).pair(0, 0)
 
 
 @pytest.mark.parametrize(
@@ -41,25 +41,29 @@ def pair():
 )
 def test_an_exact_norm_bounds_the_gap_of_outputs(pair, text, holds):
     """At all windows or at none."""
-    found = hold_by_outputs(parse_statement(text), pair, [0, 2, 5])
+    found = windows_held_by_outputs(parse_statement(text), pair, [0, 2, 5])
     assert found == ([0, 2, 5] if holds else [])
 
 
 def test_a_false_bound_on_the_readout_is_not_believed(pair, monkeypatch):
     """The certified norm is what is judged: one that is too small decides nothing here."""
-    number = referee.number
+    number = exact_decision.quantity_float
     monkeypatch.setattr(
-        referee, "number", lambda name, *at: number(name, *at) * (0.5 if name == "L_f" else 1)
+        exact_decision,
+        "quantity_float",
+        lambda name, *at: number(name, *at) * (0.5 if name == "L_f" else 1),
     )
-    assert hold_by_outputs(parse_statement("y_gap <= L_f*h_gap"), pair, [2]) == []
+    assert windows_held_by_outputs(parse_statement("y_gap <= L_f*h_gap"), pair, [2]) == []
 
 
 def test_what_is_decided_so_costs_no_patience(monkeypatch):
     """A typed statement needs no run for it."""
     statement = parse_statement("y_gap <= L_f*h_gap")
-    monkeypatch.setattr(judge_module, "settled", pytest.fail)
-    batch = build(system(kind="rnn", T=5, K=5, lam=0.75, seed=4, batch=4, sequences=2))
-    found = judge(plainer(statement), typed_assumptions(statement), batch, ExactBudget(0))
+    monkeypatch.setattr(judge_module, "decide_pair", pytest.fail)
+    batch = build_batch(make_spec(kind="rnn", T=5, K=5, lam=0.75, seed=4, batch=4, sequences=2))
+    found = judge(
+        simplify_statement(statement), typed_assumptions(statement), batch, ExactBudget(0)
+    )
     assert found.escalated
     assert (found.verdicts == HOLDS).all()
 
@@ -76,9 +80,9 @@ def test_what_is_decided_so_costs_no_patience(monkeypatch):
 def test_numbers_beyond_all_balls(pair, monkeypatch, text, beyond):
     """Nothing is measured for them."""
     statement = parse_statement(text)
-    assert is_beyond(statement, pair, 2) is beyond
+    assert has_unbounded_side(statement, pair, 2) is beyond
     if beyond:
-        monkeypatch.setattr(referee, "by_balls", pytest.fail)
+        monkeypatch.setattr(exact_decision, "decide_by_balls", pytest.fail)
         assert [outcome.verdict for outcome in decide_exactly(statement, pair, [1, 2])] == [
             "UNDECIDED"
         ] * 2

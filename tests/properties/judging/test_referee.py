@@ -1,4 +1,4 @@
-"""The referee: balls that rise, rationals that decide, and what neither can."""
+"""Exact decision: balls that rise, rationals that decide, and what neither can."""
 
 import math
 
@@ -7,34 +7,34 @@ import sympy
 import torch
 from flint import arb, ctx, fmpq
 
+from rnnbounds.properties.judging.exact_decision import (
+    as_fmpq,
+    compare_balls,
+    decide_by_balls,
+    decide_by_rationals,
+    decide_exactly,
+    float_ends,
+    quantity_float,
+    signed_root,
+    signed_square,
+    smallness_bits,
+)
 from rnnbounds.properties.judging.precisions import (
+    LARGEST_LAST_PRECISION,
     LARGEST_PRECISION,
-    MOST,
     first_precision,
     largest_row,
     last_precision,
     precisions,
 )
-from rnnbounds.properties.judging.referee import (
-    as_fmpq,
-    by_balls,
-    by_rationals,
-    compare_balls,
-    decide_exactly,
-    float_ends,
-    number,
-    signed_root,
-    signed_square,
-    smallness,
-)
-from rnnbounds.properties.systems.batch import build
-from rnnbounds.properties.systems.table import system
+from rnnbounds.properties.systems.batch import build_batch
+from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.theory.language.parse import parse_statement
 from rnnbounds.theory.language.vocabulary import symbols
 from rnnbounds.theory.proof.claim import Statement
 
-LINEAR = system(activation="identity", regime="diagonal", T=3, K=2, lam=0.5)
-TANH = system(n=2, T=3, K=2, bias=0.5)
+LINEAR = make_spec(activation="identity", regime="diagonal", T=3, K=2, lam=0.5)
+TANH = make_spec(n=2, T=3, K=2, bias=0.5)
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,13 @@ def test_relations_in_balls(relation: str, below: str, same: str, above: str) ->
 def test_relations_in_rationals(relation: str, offset: int) -> None:
     """Squares decide each relation exactly, at the value and a hair on either side."""
     (h_norm,) = symbols("h_norm")
-    pair = build(LINEAR)
+    pair = build_batch(LINEAR)
     square = signed_square(h_norm, pair, 0, 128)
     assert square is not None
     bound = sympy.sqrt(sympy.Rational(int(square.p), int(square.q))) + sympy.Rational(
         offset, 2**200
     )
-    outcome = by_rationals(Statement(h_norm, relation, bound), pair, 0, 128)
+    outcome = decide_by_rationals(Statement(h_norm, relation, bound), pair, 0, 128)
     truth = {
         "<=": offset >= 0, "exists": offset >= 0, "<": offset > 0,
         "==": offset == 0, "!=": offset != 0,
@@ -88,24 +88,27 @@ def test_rationals_keep_their_hands_off() -> None:
         ("h_norm <= sqrt(lam - 1)", LINEAR),
         ("h_norm <= lam**(1/3)", LINEAR),
     ):
-        assert by_rationals(parse_statement(text), build(pair), 1, 128) is None, text
+        assert decide_by_rationals(parse_statement(text), build_batch(pair), 1, 128) is None, text
 
 
 def test_sums_of_rational_norms_are_decided() -> None:
-    """Where the norms themselves are rational (scalars), any expression of them is."""
+    """Rational norms (of scalars) make any expression of them rational."""
     for text, verdict in (
         ("h_norm + h_gap <= 1", "VIOLATED"),
         ("h_gap <= h_norm + h_gap", "HOLDS"),
     ):
-        found = by_rationals(parse_statement(text), build(LINEAR), 1, 128)
+        found = decide_by_rationals(parse_statement(text), build_batch(LINEAR), 1, 128)
         assert found is not None
         assert found.verdict == verdict
 
 
 def test_vanishing_factors_hide_what_is_irrational() -> None:
     """0 times a root is 0: with the identity β_ρ = 0, whatever stands beside it."""
-    found = by_rationals(
-        parse_statement("h_gap <= (beta_rho*sqrt(lam**3 + 3) + 1)*h_gap"), build(LINEAR), 1, 128
+    found = decide_by_rationals(
+        parse_statement("h_gap <= (beta_rho*sqrt(lam**3 + 3) + 1)*h_gap"),
+        build_batch(LINEAR),
+        1,
+        128,
     )
     assert found is not None
     assert found.verdict == "HOLDS"
@@ -113,7 +116,7 @@ def test_vanishing_factors_hide_what_is_irrational() -> None:
 
 def test_products_of_measured_quantities_have_squares() -> None:
     """A side may be a product of norms, roots and constants, with a sign."""
-    pair = build(LINEAR)
+    pair = build_batch(LINEAR)
     h_norm, h_gap, lam = symbols("h_norm h_gap lam")
     one, two = (signed_square(q, pair, 1, 128) for q in (h_norm, h_gap))
     assert signed_square(-3 * h_norm * h_gap * sympy.sqrt(lam), pair, 1, 128) == -9 * one * two / 2
@@ -122,45 +125,45 @@ def test_products_of_measured_quantities_have_squares() -> None:
 
 def test_exact_norms_against_bounds() -> None:
     """‖W‖₂ ≤ s goes to rationals at once, and equality holds."""
-    pair = build(system(kind="matrix", regime="permutation", n=3, lam=0.75))
+    pair = build_batch(make_spec(kind="matrix", regime="permutation", n=3, lam=0.75))
     for bound, verdict in (("3/4", "HOLDS"), ("3/4 - 1/2**70", "VIOLATED")):
         outcomes = decide_exactly(parse_statement(f"W_norm_exact <= {bound}"), pair, [0])
         assert [o.verdict for o in outcomes] == [verdict]
-    assert by_rationals(parse_statement("W_norm_exact <= log(2)"), pair, 0, 128) is None
+    assert decide_by_rationals(parse_statement("W_norm_exact <= log(2)"), pair, 0, 128) is None
 
 
 def test_settle_decides_each_window_in_order() -> None:
     """The outcomes come in the order of the windows that were asked for."""
     statement = parse_statement("h_gap <= 1/2")
-    outcomes = decide_exactly(statement, build(LINEAR), [2, 0, 1])
-    singles = [decide_exactly(statement, build(LINEAR), [k])[0] for k in (2, 0, 1)]
+    outcomes = decide_exactly(statement, build_batch(LINEAR), [2, 0, 1])
+    singles = [decide_exactly(statement, build_batch(LINEAR), [k])[0] for k in (2, 0, 1)]
     assert [o.verdict for o in outcomes] == [o.verdict for o in singles]
 
 
 def test_what_nobody_can_decide_stays_open() -> None:
     """An equality of transcendental numbers is UNDECIDED at the largest precision."""
     statement = parse_statement("h_norm*exp(lam) <= h_norm*exp(lam)")
-    (outcome,) = decide_exactly(statement, build(system(T=1, bias=0.5)), [0])
+    (outcome,) = decide_exactly(statement, build_batch(make_spec(T=1, bias=0.5)), [0])
     assert outcome.verdict == "UNDECIDED"
-    (edge,) = decide_exactly(parse_statement("edge_gap <= 1"), build(TANH), [0])
+    (edge,) = decide_exactly(parse_statement("edge_gap <= 1"), build_batch(TANH), [0])
     assert edge.verdict == "UNDECIDED"
     assert edge.lhs is None
 
 
 def test_precision_starts_where_powers_are_seen() -> None:
     """The first precision resolves λᵏ, rises with k, and is capped."""
-    pair = build(system(lam=2.0**-10, T=3))
+    pair = build_batch(make_spec(lam=2.0**-10, T=3))
     assert first_precision(pair, 0) == 128
     assert first_precision(pair, 100) >= 1073
     assert first_precision(pair, 10**6) == LARGEST_PRECISION
-    assert first_precision(build(system(lam=0.0)), 300) >= 373
-    assert first_precision(build(system(lam=1.5)), 300) >= 373
+    assert first_precision(build_batch(make_spec(lam=0.0)), 300) >= 373
+    assert first_precision(build_batch(make_spec(lam=1.5)), 300) >= 373
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.0**6, 2.0**10, 2.0**20])
 def test_precision_ends_where_saturation_is_seen(scale: float) -> None:
     """At 4096 bits, or where 1 − tanh z is told from 0 for all z that inputs drive a unit to."""
-    pair = build(system(T=3, lam=0.5, scale=scale, bias=0.5))
+    pair = build_batch(make_spec(T=3, lam=0.5, scale=scale, bias=0.5))
     found = list(precisions(pair, 0, lambda: 0))
     assert found[:4] == [128, 256, 512, LARGEST_PRECISION]
     drive = max(1.0, scale, float(pair.x.abs().max())) * sum(
@@ -169,16 +172,16 @@ def test_precision_ends_where_saturation_is_seen(scale: float) -> None:
     needed = 2 * drive / math.log(2)
     assert (len(found) == 5) == (needed + 73 > LARGEST_PRECISION)
     if len(found) == 5:
-        assert found[-1] == MOST or found[-1] > needed
+        assert found[-1] == LARGEST_LAST_PRECISION or found[-1] > needed
         with ctx.workprec(found[-1]):
             assert bool(arb(drive).tanh() < 1) == (found[-1] > needed)
 
 
 @pytest.mark.parametrize("below", [0, 1074, 16_000, 10**6])
 def test_precision_ends_where_a_bound_is_told_from_nothing(below: int) -> None:
-    """What is below it by any part of it takes as many bits more; who is decided before is not
+    """A side just below a bound takes as many bits more; a check decided before is not
     asked how many."""
-    pair, asked = build(system(T=3, lam=0.5, scale=2.0**12, bias=0.5)), list[int]()
+    pair, asked = build_batch(make_spec(T=3, lam=0.5, scale=2.0**12, bias=0.5)), list[int]()
 
     def ask() -> int:
         asked.append(below)
@@ -189,17 +192,17 @@ def test_precision_ends_where_a_bound_is_told_from_nothing(below: int) -> None:
     assert asked == []
     plain = last_precision(pair, 0)
     assert plain > LARGEST_PRECISION
-    assert list(steps) == [min(64 * math.ceil((plain + below) / 64), MOST)]
+    assert list(steps) == [min(64 * math.ceil((plain + below) / 64), LARGEST_LAST_PRECISION)]
     assert asked == [below]
 
 
 def test_how_small_a_bound_is() -> None:
     """In bits, far below what a float holds; of 0 and of large bounds there is nothing to see."""
-    pair = build(system(lam=2.0**-10, T=3))
-    assert smallness(parse_statement("h_norm <= lam**200"), pair, 0) in (1999, 2000)
-    assert smallness(parse_statement("h_norm <= 1/2"), pair, 0) == 0
-    assert smallness(parse_statement("h_norm <= 0"), pair, 0) == 0
-    assert smallness(parse_statement("h_norm <= 5"), pair, 0) == 0
+    pair = build_batch(make_spec(lam=2.0**-10, T=3))
+    assert smallness_bits(parse_statement("h_norm <= lam**200"), pair, 0) in (1999, 2000)
+    assert smallness_bits(parse_statement("h_norm <= 1/2"), pair, 0) == 0
+    assert smallness_bits(parse_statement("h_norm <= 0"), pair, 0) == 0
+    assert smallness_bits(parse_statement("h_norm <= 5"), pair, 0) == 0
 
 
 def test_rows() -> None:
@@ -212,10 +215,12 @@ def test_rows() -> None:
 def test_the_precision_is_given_back() -> None:
     """A comparison leaves the library's precision as it was, even when it fails."""
     before = ctx.prec
-    by_balls(parse_statement("h_norm <= 1"), build(LINEAR), 0, 333)
+    decide_by_balls(parse_statement("h_norm <= 1"), build_batch(LINEAR), 0, 333)
     assert ctx.prec == before
     with pytest.raises(KeyError):
-        by_balls(Statement(sympy.Symbol("no_such"), "<=", sympy.Integer(1)), build(LINEAR), 0, 333)
+        decide_by_balls(
+            Statement(sympy.Symbol("no_such"), "<=", sympy.Integer(1)), build_batch(LINEAR), 0, 333
+        )
     assert ctx.prec == before
 
 
@@ -241,13 +246,13 @@ def test_signed_roots() -> None:
 
 def test_numbers_stand_for_themselves() -> None:
     """Parameters are read at their window, constants as the floats they are."""
-    pair = build(LINEAR)
-    assert [number("k", pair, k) for k in (0, 2)] == [0.0, 2.0]
-    assert number("T", pair, 2) == 3.0
-    assert number("lam", pair, 0) == pair.constants["lam"].item()
+    pair = build_batch(LINEAR)
+    assert [quantity_float("k", pair, k) for k in (0, 2)] == [0.0, 2.0]
+    assert quantity_float("T", pair, 2) == 3.0
+    assert quantity_float("lam", pair, 0) == pair.constants["lam"].item()
     assert as_fmpq(0.1) == fmpq(3602879701896397, 36028797018963968)
 
 
 def test_subnormal_factors_have_a_first_precision() -> None:
     """1/λ would overflow."""
-    assert first_precision(build(system(lam=5e-324)), 2) == 2240
+    assert first_precision(build_batch(make_spec(lam=5e-324)), 2) == 2240

@@ -9,9 +9,9 @@ from flint import arb, ctx
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.spec import INPUTS, REGIMES, Values
-from rnnbounds.properties.systems.table import system
+from rnnbounds.properties.systems.table import make_spec
 
 Array = np.ndarray
 erf = np.vectorize(math.erf)
@@ -106,12 +106,12 @@ def test_readings_agree_with_the_loop(activation: str) -> None:
     """Batched readings equal the plain loop's, for every activation, regime and input in turn."""
     start = sorted(RHO).index(activation)
     for i in range(start, start + 4):
-        spec = system(
+        spec = make_spec(
             activation=activation, regime=REGIMES[i % 9], inputs=INPUTS[i % 7],
             n=1 + i % 3, d=1 + i % 2, T=5, K=5, lam=0.8 / ACTIVATIONS[activation].slope,
             bias=0.5, seed=i, batch=2, sequences=2,
         )  # fmt: skip
-        batch = build(spec)
+        batch = build_batch(spec)
         for name in EXACT_NAMES:
             read, found = MEASURES[name].value, MEASURES[name].enclose(batch)
             assert read is not None
@@ -129,11 +129,11 @@ def test_readings_agree_with_the_loop(activation: str) -> None:
 @pytest.mark.parametrize("activation", SMOOTH)
 def test_derivatives_agree_with_differences(activation: str) -> None:
     """‖∂h_T/∂x_t‖ equals a central difference of the plain loop to its accuracy."""
-    spec = system(
+    spec = make_spec(
         activation=activation, regime="gaussian", inputs="gaussian", n=3, d=2, T=4, K=4,
         lam=0.9 / ACTIVATIONS[activation].slope, bias=0.5, batch=2, sequences=2, seed=3,
     )  # fmt: skip
-    batch = build(spec)
+    batch = build_batch(spec)
     found = MEASURES["dh_dx"].enclose(batch)
     for k in range(5):
         value = Loop(batch, 1, 1).slope(k)
@@ -143,7 +143,7 @@ def test_derivatives_agree_with_differences(activation: str) -> None:
 
 def test_quadratic_norms_agree_with_the_loop() -> None:
     """step_gap_P and state_gap_P are ‖Q ·‖₂ of the same vectors."""
-    batch = build(system(kind="linear", regime="shear", n=2, T=3, batch=2))
+    batch = build_batch(make_spec(kind="linear", regime="shear", n=2, T=3, batch=2))
     for member in range(2):
         loop, Q = Loop(batch, member, 0), batch.constants.P_root[member].numpy()
         step = loop.step(loop.h, loop.x[0]) - loop.step(loop.other, loop.x[0])
@@ -156,31 +156,31 @@ def test_quadratic_norms_agree_with_the_loop() -> None:
 def test_descent_agrees_with_the_loop(T: int) -> None:
     """The least growth of gradient descent equals a plain float loop's."""
     for a, alpha in ((1.5, 1.0), (1.25, 0.125), (2.0, 0.375)):
-        spec = system(kind="descent", T=T, lam=a, alpha=alpha)
+        spec = make_spec(kind="descent", T=T, lam=a, alpha=alpha)
         growth, value = math.inf, a
         for t in range(1, 4):
             slope = sum(i * value ** (2 * i - 1) for i in range(1, T))
             moved = value - alpha / t * slope
             growth, value = min(growth, abs(moved) / abs(value)), moved
-        ball = MEASURES["descent_growth"].ball(build(spec), 0, 256)
+        ball = MEASURES["descent_growth"].ball(build_batch(spec), 0, 256)
         assert float(ball) == pytest.approx(growth, rel=1e-9)
 
 
 def test_descent_that_stops_does_not_grow() -> None:
     """a = 0 is a fixed point of descent, so its growth is 0."""
-    spec = system(kind="descent", T=3, lam=0.0)
-    assert MEASURES["descent_growth"].exact_square(build(spec), 0, 64) == 0
+    spec = make_spec(kind="descent", T=3, lam=0.0)
+    assert MEASURES["descent_growth"].exact_square(build_batch(spec), 0, 64) == 0
 
 
 def pair(**parts: list) -> Batch:  # type: ignore[type-arg]
     """One linear system of one state and one input."""
     plain = {"W": [[0.5]], "U": [[1.0]], "b": [0.0], "C": [[1.0]], "x": [[1.0]]}
     values = Values(**(plain | {"h": [0.0], "h_other": [0.0]} | parts))
-    return build(system(activation="identity", T=len(values.x), values=values))
+    return build_batch(make_spec(activation="identity", T=len(values.x), values=values))
 
 
 def encloses(batch: Batch, name: str) -> bool:
-    """Whether the float64 enclosure of a measure at k = 0 meets its ball."""
+    """True if the float64 enclosure of a measure at k = 0 meets its ball."""
     found = MEASURES[name].enclose(batch)
     with ctx.workprec(3000):
         truth = MEASURES[name].ball(batch, 0, 3000)
@@ -205,6 +205,6 @@ def test_subnormal_gaps_are_not_exact() -> None:
     for steps in range(1, 40):
         h, W = [steps * 5e-324, steps * 1.5e-323], [[0.5, 0.3], [0.2, 0.1]]
         values = Values(W=W, U=[[1.0], [1.0]], b=[0.0] * 2, C=W, x=[[0.0]], h=h, h_other=[0.0, 0.0])
-        batch = build(system(n=2, values=values))
+        batch = build_batch(make_spec(n=2, values=values))
         for name in ("state_gap_v", "state_gap_P", "state_gap_D"):
             assert encloses(batch, name)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from flint import arb, arb_mat, fmpq
 
-from rnnbounds.properties.measures.certified.spectral import Secant
-from rnnbounds.properties.read.numbers.sizes import blocks
+from rnnbounds.properties.measures.certified.matrix_norms import ScaledNorm
+from rnnbounds.properties.read.numbers.sizes import independent_blocks
 
 BALL = arb(0.5, 1e-9)
 ATOM = fmpq(1, 2**200)
@@ -14,7 +14,7 @@ ATOM = fmpq(1, 2**200)
 
 def shapes(rows: list[list[arb | float]]) -> list[tuple[int, int]]:
     """The sizes of the blocks."""
-    found = blocks(arb_mat(rows).tolist())
+    found = independent_blocks(arb_mat(rows).tolist())
     return sorted((len(block), len(block[0])) for block in found)
 
 
@@ -28,11 +28,11 @@ def test_rows_that_share_columns_are_one_block() -> None:
 
 def test_an_exact_block_that_meets_a_number_is_decided_beside_one_of_balls() -> None:
     """The norm of (3, 4) is 5, to the last digit; that of the ball is below."""
-    told = Secant(arb_mat([[3, 4, 0], [0, 0, BALL]]))
-    assert told.at_most(fmpq(5)) is True
-    assert told.at_most(5 - ATOM) is False
-    assert Secant(told.matrix, fmpq(25)).at_most(fmpq(1)) is True
-    assert Secant(told.matrix, fmpq(25)).at_most(1 - ATOM) is False
+    told = ScaledNorm(arb_mat([[3, 4, 0], [0, 0, BALL]]))
+    assert told.is_at_most(fmpq(5)) is True
+    assert told.is_at_most(5 - ATOM) is False
+    assert ScaledNorm(told.matrix, fmpq(25)).is_at_most(fmpq(1)) is True
+    assert ScaledNorm(told.matrix, fmpq(25)).is_at_most(1 - ATOM) is False
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_an_exact_block_that_meets_a_number_is_decided_beside_one_of_balls() -> 
     ],
 )
 def test_what_balls_do_not_say_stays_open(rows: list[list[arb | float]]) -> None:
-    """Where a block of balls may be the larger one, or hears a column of the exact one."""
-    told = Secant(arb_mat(rows))
-    assert told.at_most(fmpq(1, 2)) is None
-    assert told.at_most(fmpq(1, 8)) is False
+    """The norm stays open if a block of balls may be larger or shares a column."""
+    told = ScaledNorm(arb_mat(rows))
+    assert told.is_at_most(fmpq(1, 2)) is None
+    assert told.is_at_most(fmpq(1, 8)) is False

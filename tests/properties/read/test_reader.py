@@ -14,16 +14,16 @@ from seen import PRECISION, readings
 
 from rnnbounds.properties.attacks.budget import PROFILES
 from rnnbounds.properties.attacks.campaign import Observer, attack_pool
-from rnnbounds.properties.attacks.pool import Pool, pool_of_variant, pools_of
-from rnnbounds.properties.attacks.search import random_specs
-from rnnbounds.properties.judging.judge import Judgement, free_names
+from rnnbounds.properties.attacks.pool import Pool, claim_pools, variant_pool
+from rnnbounds.properties.attacks.search import visit_random_specs
+from rnnbounds.properties.judging.judge import Judgement, quantity_names
 from rnnbounds.properties.measures.measure import FastPath, Opaque
-from rnnbounds.properties.measures.table import MEASURES, paths
+from rnnbounds.properties.measures.table import MEASURES, fast_paths
 from rnnbounds.properties.read import quantity
 from rnnbounds.properties.read.numbers.enclosures import blank
-from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.table import KINDS, system
+from rnnbounds.properties.systems.table import KINDS, make_spec
 from rnnbounds.theory.claims.table import CLAIMS
 from rnnbounds.theory.language.statement import le
 from rnnbounds.theory.language.vocabulary import VOCABULARY, symbols, unfold
@@ -39,7 +39,7 @@ DESCENTS = ("w_gap", "w_gap_before", "trained_gap")
 # The reader runs no unitary network: these run in whole numbers, and test_unitary_* hold them.
 UNREAD = ("unitary_", "similar_gap")
 FAST = [
-    path for path in paths()
+    path for path in fast_paths()
     if not (isinstance(path, Opaque) or path.name.startswith(UNREAD))
     and (path.balls or path.square or path.enclosure not in (None, blank))
 ]  # fmt: skip
@@ -51,14 +51,14 @@ def pools() -> dict[Pool, list[Statement]]:
     """The pools of the quick profile that fast paths are read in, with all their statements."""
     found: dict[Pool, list[Statement]] = {}
     for claim in CLAIMS:
-        own = pools_of(claim, QUICK)
+        own = claim_pools(claim, QUICK)
         for pool, group in own.items():
             found.setdefault(pool, []).extend(form.statement for form in group.forms)
         for variant in claim.false_variants:
-            pool = pool_of_variant(claim, variant, QUICK, own)
+            pool = variant_pool(claim, variant, QUICK, own)
             found.setdefault(pool, []).append(variant.statement)
     fast = {path.name for path in FAST}
-    return {pool: said for pool, said in found.items() if fast & free_names(*said)}
+    return {pool: said for pool, said in found.items() if fast & quantity_names(*said)}
 
 
 POOLS = pools()
@@ -67,16 +67,16 @@ POOLS = pools()
 def drawn(kind: str) -> Iterator[Batch]:
     """Small batches of a kind, as the quick profile draws them."""
     specs: list[SystemSpec] = []
-    random_specs(kind, specs.append, examples=6, batch=2, sequences=2, seed=1)
-    return (build(spec) for spec in specs if spec.T <= SMALL)
+    visit_random_specs(kind, specs.append, examples=6, batch=2, sequences=2, seed=1)
+    return (build_batch(spec) for spec in specs if spec.T <= SMALL)
 
 
 def test_every_measured_quantity_is_read_or_opaque_for_a_reason() -> None:
     """At most 25 are opaque, each with its reason, and no path is of an unknown name."""
     measured = {name for name, one in VOCABULARY.items() if one.role == "measured"}
-    opaque = [path for path in paths() if isinstance(path, Opaque)]
+    opaque = [path for path in fast_paths() if isinstance(path, Opaque)]
     assert set(MEASURES) == measured
-    assert {path.name for path in paths()} <= measured
+    assert {path.name for path in fast_paths()} <= measured
     assert len({path.name for path in opaque}) <= 25
     assert all(path.reason for path in opaque)
 
@@ -86,17 +86,17 @@ def test_fast_paths_read_what_definitions_say(pool: Pool) -> None:
     """On batches that the quick profile draws for claims and false variants, at one pair of each:
     enclosures and balls meet the reader's, exact squares are its squares, and most are finite."""
     held: dict[str, list[bool]] = {}
-    names = free_names(*POOLS[pool])
+    names = quantity_names(*POOLS[pool])
 
     def compared(batch: Batch) -> list[Judgement]:
         at = sum(map(len, held.values()))
         place = at % batch.cell.batch, at % batch.x.shape[3]
         for path in FAST if batch.spec.T <= SMALL else ():
-            if path.name in names and path is MEASURES[path.name].path(batch):
+            if path.name in names and path is MEASURES[path.name].path_for(batch):
                 held.setdefault(path.name, []).extend(hold(path, batch, place))
         return []
 
-    watcher = Observer(POOLS[pool], compared, most=EXAMPLES)
+    watcher = Observer(POOLS[pool], compared, max_examples=EXAMPLES)
     with torch.no_grad():
         attack_pool(pool, "random", [watcher], budget=QUICK, seed=0)
     assert bool(held) != (pool.name in WITHOUT)
@@ -112,7 +112,7 @@ def hold(path: FastPath, batch: Batch, at: tuple[int, int] = (0, 0)) -> Iterator
     for k in sorted({0, min(1, batch.K), batch.K}) if VOCABULARY[name].windowed else (0,):
         with ctx.workprec(PRECISION):
             fast = MEASURES[name].ball(pair, k, PRECISION)
-            read = fast if name in DESCENTS else quantity.size(name, pair, k, PRECISION).ball
+            read = fast if name in DESCENTS else quantity.ball_size(name, pair, k, PRECISION).ball
         finite = bool(read.is_finite())
         assert not finite or read.overlaps(fast), (name, k, batch.spec.text)
         if finite and ends is not None:
@@ -143,20 +143,22 @@ def test_readings_of_a_quantity_agree(kind: str) -> None:
 def test_another_definition_is_measured_without_another_edit(
     monkeypatch: pytest.MonkeyPatch, precision: int
 ) -> None:
-    """Where theory defines a gap as twice the difference, twice the gap is read, in each carrier;
+    """A gap defined in theory as twice the difference is read as twice the gap, in each carrier;
     the fast paths of the old one are refused by the test that holds them against the reader."""
-    batch = build(system(activation="relu", n=2, T=4, K=4, bias=0.5))
+    batch = build_batch(make_spec(activation="relu", n=2, T=4, K=4, bias=0.5))
     (before,) = (quantity.exact_square("h_gap", batch, 1, precision),)
     assert before is not None
     old, two = VOCABULARY["h_gap"], 2
     monkeypatch.setitem(VOCABULARY, "h_gap", replace(old, definition=two * old.definition))
     assert quantity.exact_square("h_gap", batch, 1, precision) == 4 * before
     with ctx.workprec(precision):
-        assert quantity.size("h_gap", batch, 1, precision).ball.overlaps(arb(4 * before).sqrt())
-    found, root = quantity.enclose("h_gap", batch), math.sqrt(float(4 * before))
+        assert quantity.ball_size("h_gap", batch, 1, precision).ball.overlaps(
+            arb(4 * before).sqrt()
+        )
+    found, root = quantity.enclose_batch("h_gap", batch), math.sqrt(float(4 * before))
     assert found.lo[0, 0, 1] <= root * (1 + 1e-15)
     assert found.hi[0, 0, 1] >= root * (1 - 1e-15)
-    (fast,) = (path for path in FAST if path.name == "h_gap" and path.where(batch))
+    (fast,) = (path for path in FAST if path.name == "h_gap" and path.applies(batch))
     with pytest.raises(AssertionError):
         list(hold(fast, batch))
 
@@ -168,16 +170,16 @@ def test_what_is_read_is_what_ledgers_unfold() -> None:
 
 
 def test_a_gap_that_vanishes_is_seen_to_vanish() -> None:
-    """Where the recurrent matrix is nilpotent the difference of two tanh runs is exactly 0."""
-    pair = build(system(regime="nilpotent", n=2, T=4, K=4)).pair(0, 0)
+    """A nilpotent recurrent matrix makes the difference of two tanh runs exactly 0."""
+    pair = build_batch(make_spec(regime="nilpotent", n=2, T=4, K=4)).pair(0, 0)
     for name in ("h_gap", "y_gap", "forward_gap"):
-        assert quantity.size(name, pair, 3, 64).ball.is_zero(), name
+        assert quantity.ball_size(name, pair, 3, 64).ball.is_zero(), name
     assert quantity.exact_square("h_gap", pair, 4, 64) == fmpq(0)
 
 
 def test_a_quantity_of_other_systems_is_not_read() -> None:
     """A vanilla network has no gates: no enclosure, no ball, no square."""
-    batch = build(system(sequences=2))
+    batch = build_batch(make_spec(sequences=2))
     for name in ("gate_gap", "stack_gap", "scan_gap", "w_gap", "unitary_gap"):
         found = MEASURES[name].enclose(batch)
         assert np.isnan(found.hi).all(), name

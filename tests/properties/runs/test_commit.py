@@ -2,33 +2,33 @@
 
 import subprocess
 
-from rnnbounds.properties.runs.versions import SAID, commit
+from rnnbounds.properties.runs.versions import COMMIT_VARIABLES, current_commit
 
 ASKED = ("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "a")
 
 
 def test_the_commit_of_the_folder(tmp_path, monkeypatch):
     """None outside of a repository; its hash within, marked where files differ from it."""
-    for name in (*SAID, "GIT_DIR"):
+    for name in (*COMMIT_VARIABLES, "GIT_DIR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    assert commit() == ""
+    assert current_commit() == ""
     file = tmp_path / "file"
     file.write_text("1")
     for arguments in (("init", "-q"), ("add", "file"), ASKED):
         subprocess.run(("git", *arguments), check=True)
-    made = commit()
+    made = current_commit()
     assert len(made) == 40
     file.write_text("2")
-    assert commit() == f"{made}-dirty"
+    assert current_commit() == f"{made}-dirty"
 
 
 def test_where_there_is_no_git(tmp_path, monkeypatch):
-    """What the environment of a pipeline says, if it is a hash."""
+    """The commit comes from a pipeline's environment, if it is a hash."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("GITHUB_SHA", "<script>")
     monkeypatch.setenv("CI_COMMIT_SHA", "a" * 40)
-    assert commit() == "a" * 40
+    assert current_commit() == "a" * 40
     monkeypatch.delenv("CI_COMMIT_SHA")
-    assert commit() == ""
+    assert current_commit() == ""

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from rnnbounds.properties.judging.evidence import Evidence, order, tightest_of_all
-from rnnbounds.properties.runs.drawn import LONGEST, drawn
-from rnnbounds.properties.runs.replay import replay, statement_of
+from rnnbounds.properties.judging.evidence import Evidence, tightest_checks, tightness_key
+from rnnbounds.properties.runs.replay import find_statement, replay
+from rnnbounds.properties.runs.worst_instance import LONGEST_DRAWN_RUN, worst_instance
 from rnnbounds.theory import claim
 
 
@@ -23,13 +23,13 @@ def spec_of(**fields) -> str:
 
 def check_of(name: str = "truncation", form: str = "finite", **fields):
     """Its check at k = 0."""
-    return replay(spec_of(**fields), *statement_of(name, form), name, form).checks[0]
+    return replay(spec_of(**fields), *find_statement(name, form), name, form).checks[0]
 
 
 def test_the_runs_of_a_truncation():
     """States step by step, the truncated run from zero on the last k inputs, both sides by k."""
     check = check_of()
-    found = drawn(claim("truncation"), [check])
+    found = worst_instance(claim("truncation"), [check])
     W, U, b = (np.array(found.weights[name]) for name in "WUb")
     x, h, other = (np.array(part) for part in (found.inputs, found.states, found.others))
     assert (len(x), len(h)) == (12, 13)
@@ -37,7 +37,7 @@ def test_the_runs_of_a_truncation():
         assert np.all(run[0] == 0)
         for t in range(len(run) - 1):
             np.testing.assert_allclose(run[t + 1], W @ run[t] + U @ x[start + t] + b[0], rtol=1e-12)
-    seen = replay(spec_of(), *statement_of("truncation", "finite"), "truncation", "finite")
+    seen = replay(spec_of(), *find_statement("truncation", "finite"), "truncation", "finite")
     assert [(p.at, p.lhs, p.rhs) for p in found.sides] == [(c.k, c.lhs, c.rhs) for c in seen.checks]
     gap = np.linalg.norm(h[-1] - other[-1])
     assert gap == pytest.approx(found.sides[found.window].lhs, rel=1e-12)
@@ -46,7 +46,7 @@ def test_the_runs_of_a_truncation():
 
 def test_the_runs_of_other_inputs():
     """Both runs are whole; the sides stand at T."""
-    found = drawn(claim("input-robustness"), [check_of("input-robustness")])
+    found = worst_instance(claim("input-robustness"), [check_of("input-robustness")])
     assert len(found.others) == len(found.states) == 13
     assert len(found.other_inputs) == 12
     assert found.other_inputs != found.inputs
@@ -58,7 +58,7 @@ def test_the_runs_of_other_inputs():
 
 def test_a_single_run():
     """A bound on states has one run, and its end is the left side."""
-    found = drawn(claim("state-bound"), [check_of("state-bound")])
+    found = worst_instance(claim("state-bound"), [check_of("state-bound")])
     assert found.others == ()
     assert found.sides[0].lhs == pytest.approx(abs(found.states[-1][0]), rel=1e-12)
 
@@ -66,17 +66,17 @@ def test_a_single_run():
 def test_what_cannot_be_drawn_is_left_out():
     """A single step, a run that is too long; the next check is taken instead."""
     entry = claim("truncation")
-    single, long = check_of(T=1, K=1), check_of(T=LONGEST + 1)
-    assert drawn(entry, [single, long]) is None
-    assert drawn(entry, [single, long, check_of()]).check == check_of()
+    single, long = check_of(T=1, K=1), check_of(T=LONGEST_DRAWN_RUN + 1)
+    assert worst_instance(entry, [single, long]) is None
+    assert worst_instance(entry, [single, long, check_of()]).check == check_of()
     step = check_of("contraction-rnn", "euclidean")
-    assert drawn(claim("contraction-rnn"), [step]) is None
+    assert worst_instance(claim("contraction-rnn"), [step]) is None
 
 
 def test_a_gap_that_is_zero_is_not_drawn():
     """A feed-forward model forgets all at once: its left side is 0 at every window."""
     name, form = "truncation", "finite"
-    assert drawn(claim(name), [check_of(name, form, lam=0.0)]) is None
+    assert worst_instance(claim(name), [check_of(name, form, lam=0.0)]) is None
 
 
 def test_a_system_in_rationals_is_drawn_if_its_floats_are_its_own():
@@ -85,8 +85,8 @@ def test_a_system_in_rationals_is_drawn_if_its_floats_are_its_own():
         "kind": "scan", "regime": "min-lstm", "T": 12, "K": 12, "lam": 1.0, "bias": 0.0,
         "inputs": "impulse", "seed": 11837841491688, "batch": 8, "member": 0, "sequence": 0,
     })  # fmt: skip
-    check = replay(spec, *statement_of("scan-memory", "exact"), "scan-memory", "exact").checks[0]
-    found = drawn(claim("scan-memory"), [check])
+    check = replay(spec, *find_statement("scan-memory", "exact"), "scan-memory", "exact").checks[0]
+    found = worst_instance(claim("scan-memory"), [check])
     gap = np.linalg.norm(np.subtract(found.states[-1], found.others[-1]))
     assert found.window == 4
     assert gap == pytest.approx(found.sides[4].lhs, rel=1e-12)
@@ -99,21 +99,21 @@ def test_other_systems_in_rationals_are_not_drawn():
         "member": 0, "sequence": 0,
     })  # fmt: skip
     name, form = "urnn-gradient", "vanishing"
-    check = replay(spec, *statement_of(name, form), name, form).checks[0]
-    assert drawn(claim(name), [check]) is None
+    check = replay(spec, *find_statement(name, form), name, form).checks[0]
+    assert worst_instance(claim(name), [check]) is None
 
 
 def test_the_truncated_run_has_a_third_of_the_inputs():
     """Or as many as the largest window, where that is less."""
     for K, found in ((12, 4), (3, 3)):
-        assert drawn(claim("truncation"), [check_of(K=K)]).window == found
+        assert worst_instance(claim("truncation"), [check_of(K=K)]).window == found
 
 
 def test_a_single_run_is_drawn_only_where_its_end_is_bounded():
     """Not of a claim about rounding, whose left side is an error."""
     name = "rounding-state"
     check = check_of(name, "state", activation="tanh", n=2, d=2, regime="orthogonal")
-    assert drawn(claim(name), [check]) is None
+    assert worst_instance(claim(name), [check]) is None
 
 
 def test_among_equals_the_longest_run_comes_first():
@@ -124,20 +124,20 @@ def test_among_equals_the_longest_run_comes_first():
         return replace(plain, spec=plain.spec | spec)
 
     ranked = [of(T=64, lam=0.9), of(T=64, lam=0.5), of(T=20, lam=0.9), of(T=300, lam=0.9)]
-    assert sorted((ranked[i] for i in (2, 0, 3, 1)), key=order) == ranked
-    assert sorted([replace(ranked[0], ratio=0.9), ranked[3]], key=order)[0] == ranked[3]
+    assert sorted((ranked[i] for i in (2, 0, 3, 1)), key=tightness_key) == ranked
+    assert sorted([replace(ranked[0], ratio=0.9), ranked[3]], key=tightness_key)[0] == ranked[3]
 
 
 def test_a_check_that_forms_share_is_kept_with_all_of_them():
     """The first three different checks of all forms, whatever form each is of."""
     entry = claim("truncation")
     one, two, three, four = (replace(check_of(T=T), ratio=1.0) for T in (12, 11, 10, 9))
-    forms = [Evidence.of(entry, form) for form in entry.forms[:2]]
+    forms = [Evidence.empty(entry, form) for form in entry.forms[:2]]
     forms[0].tightest = [one, two, three]
     forms[1].tightest = [
         replace(check, form="uniform", replay="another") for check in (one, three, four)
     ]
-    found = tightest_of_all(forms)
+    found = tightest_checks(forms)
     assert [(check.spec["T"], check.form) for check in found] == [
         (12, "finite"), (12, "uniform"), (11, "finite"), (10, "finite"), (10, "uniform"),
     ]  # fmt: skip

@@ -9,10 +9,14 @@ import pytest
 
 from rnnbounds.properties.attacks.budget import PROFILES, Budget, profile
 from rnnbounds.properties.errors import InputError
-from rnnbounds.properties.runs import enough as module
-from rnnbounds.properties.runs.enough import drawn, systems_of, until_enough
-from rnnbounds.properties.runs.parts import Part, PartResult, chosen_claims, parts_of, run_part
-from rnnbounds.properties.runs.record import merge
+from rnnbounds.properties.runs import until_judged as module
+from rnnbounds.properties.runs.parts import Part, PartResult, chosen_claims, plan_parts, run_part
+from rnnbounds.properties.runs.record import merge_record
+from rnnbounds.properties.runs.until_judged import (
+    endless_attacks,
+    parse_system_count,
+    run_until_judged,
+)
 from rnnbounds.reports.records.outcome import run_problems, without_environment
 from rnnbounds.reports.records.record import Run
 
@@ -25,7 +29,7 @@ TINY = Budget(random=2, targeted=1, gradient=1, ascent=4, batch=4, sequences=2)
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of two examples, in ranges of three blocks."""
     monkeypatch.setitem(PROFILES, "quick", TINY)
-    monkeypatch.setattr(module, "RANGE", 3)
+    monkeypatch.setattr(module, "RANGE_BLOCKS", 3)
 
 
 def run(
@@ -38,10 +42,10 @@ def run(
         (done if done is not None else []).extend(parts)
         return map(one, parts[::turn])
 
-    own = [part for part in parts_of(claims, ATTACKS, profile("quick")) if part.claims]
+    own = [part for part in plan_parts(claims, ATTACKS, profile("quick")) if part.claims]
     asked = {"claims": claims, "attacks": ATTACKS, "profile": "quick"}
-    results = until_enough(list(map(one, own)), systems, share, **asked)
-    return without_environment(merge(results, seed=5, systems=systems, **asked))
+    results = run_until_judged(list(map(one, own)), systems, share, **asked)
+    return without_environment(merge_record(results, seed=5, systems=systems, **asked))
 
 
 @pytest.mark.slow
@@ -64,7 +68,7 @@ def test_as_many_as_asked() -> None:
 
 @pytest.mark.slow
 def test_a_claim_has_the_record_that_it_has_alone() -> None:
-    """What others need does not move it."""
+    """A claim's blocks do not depend on the needs of other claims."""
     goal = max(claim.systems for claim in run(0).claims) + 1
     together = run(goal)
     for entry, record in zip(CLAIMS, together.claims, strict=True):
@@ -73,7 +77,7 @@ def test_a_claim_has_the_record_that_it_has_alone() -> None:
 
 @pytest.mark.slow
 def test_enough_is_enough() -> None:
-    """What the profile judges is not added to."""
+    """A claim with enough systems in the profile gets no more blocks."""
     done: list[Part] = []
     assert run(1, done=done).claims == run(0, done=done).claims
     assert done == []
@@ -81,7 +85,7 @@ def test_enough_is_enough() -> None:
 
 def test_what_judges_no_more_is_left(monkeypatch) -> None:
     """And the run says so, and fails."""
-    own = [part for part in parts_of(CLAIMS, ATTACKS, profile("quick")) if part.claims]
+    own = [part for part in plan_parts(CLAIMS, ATTACKS, profile("quick")) if part.claims]
     results = [run_part(part, profile_name="quick", seed=5) for part in own]
     rounds: list[Sequence[Part]] = []
 
@@ -90,23 +94,28 @@ def test_what_judges_no_more_is_left(monkeypatch) -> None:
         return []
 
     asked = {"claims": CLAIMS, "attacks": ATTACKS, "profile": "quick"}
-    found = until_enough(results, 10**6, nothing, **asked)
+    found = run_until_judged(results, 10**6, nothing, **asked)
     assert found == results
     assert len(rounds) == 1
-    told = merge(found, seed=5, systems=10**6, **asked)
+    told = merge_record(found, seed=5, systems=10**6, **asked)
     assert f"projection: {told.claims[1].systems} of 1000000 systems judged" in run_problems(told)
 
 
 def test_counts_of_systems() -> None:
     """Whole numbers, as people write large ones."""
-    assert [systems_of(text) for text in ("1", "5000", "1e7", "1_000")] == [1, 5000, 10**7, 1000]
+    assert [parse_system_count(text) for text in ("1", "5000", "1e7", "1_000")] == [
+        1,
+        5000,
+        10**7,
+        1000,
+    ]
     for text in ("", "0", "-1", "1.5", "nan", "inf", "1e13", "many"):
         with pytest.raises(InputError, match="choose one from 1 to 1e12"):
-            systems_of(text)
+            parse_system_count(text)
 
 
 def test_an_attack_must_go_on() -> None:
     """The others come to an end."""
-    assert drawn(("extremal", "random")) == ["random"]
+    assert endless_attacks(("extremal", "random")) == ["random"]
     with pytest.raises(InputError, match="add random to --attacks"):
-        drawn(("extremal", "gradient"))
+        endless_attacks(("extremal", "gradient"))

@@ -1,8 +1,8 @@
-"""What a run's record says of symbols, works, files and steps, from the theory itself."""
+"""Symbols, works, files and steps in a run's record, from the theory itself."""
 
 from pathlib import Path
 
-from rnnbounds.properties.runs.glossary import place, symbol_names, symbol_records, works
+from rnnbounds.properties.runs.glossary import cited_works, claim_file, symbol_names, symbol_records
 from rnnbounds.properties.runs.parts import ledger_record
 from rnnbounds.theory import CLAIMS, claim
 from rnnbounds.theory.language.printing import statement_mathml
@@ -39,20 +39,20 @@ def test_each_symbol_is_recorded_once():
 
 def test_works_have_the_address_of_their_text():
     """That on arXiv; a book has none."""
-    (paper,) = works(TRUNCATION)
+    (paper,) = cited_works(TRUNCATION)
     assert (paper.title, paper.url) == (
         "Stable Recurrent Models", "https://arxiv.org/abs/1805.10369",
     )  # fmt: skip
-    assert "" in {work.url for work in works(claim("certified-norm"))}
-    assert all(works(entry) for entry in CLAIMS)
+    assert "" in {work.url for work in cited_works(claim("certified-norm"))}
+    assert all(cited_works(entry) for entry in CLAIMS)
 
 
 def test_each_claim_names_the_file_that_states_it():
     """One of the theory's claims, which names the claim's title or its form."""
     root = Path(__file__).parents[3]
     for entry in CLAIMS:
-        file = root / place(entry)
-        assert place(entry).startswith("theory/claims/"), entry.id
+        file = root / claim_file(entry)
+        assert claim_file(entry).startswith("theory/claims/"), entry.id
         assert file.is_file(), entry.id
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rnnbounds.properties.runs.replay import replay, statement_of
-from rnnbounds.properties.systems.limits.planted import planted
-from rnnbounds.properties.systems.table import KINDS, system
+from rnnbounds.properties.runs.replay import find_statement, replay
+from rnnbounds.properties.systems.limits.planted import planted_member
+from rnnbounds.properties.systems.table import KINDS, make_spec
 
 MIN_GRU = (
     '{"kind":"certified","n":2,"d":1,"T":1,"seed":160293247153383,"batch":2,"sequences":6,'
@@ -100,7 +100,7 @@ KEPT = (
 @pytest.mark.parametrize(("claim", "form", "spec"), KEPT)
 def test_what_was_undecided_once_holds(claim: str, form: str, spec: str) -> None:
     """Every check of the system is decided, and well; some windows may be too short to ask."""
-    found = replay(spec, *statement_of(claim, form), claim, form)
+    found = replay(spec, *find_statement(claim, form), claim, form)
     assert {check.verdict for check in found.checks} - {"VACUOUS"} == {"HOLDS"}
 
 
@@ -108,6 +108,6 @@ def test_what_was_undecided_once_holds(claim: str, form: str, spec: str) -> None
 def test_a_unit_of_one_input_alone_has_as_many_values_as_there_are_samples(regime: str) -> None:
     """Functions of x_t alone are told apart only by samples that differ at t."""
     for seed in range(40):
-        spec = system(kind="planted", regime=regime, n=6, T=4, seed=seed)
-        samples = planted(spec, 0).samples
+        spec = make_spec(kind="planted", regime=regime, n=6, T=4, seed=seed)
+        samples = planted_member(spec, 0).samples
         assert [len(set(inputs)) for inputs in zip(*samples, strict=True)] == [len(samples)] * 4

@@ -6,9 +6,9 @@ import pytest
 from msgspec.structs import replace as replace_record
 
 from rnnbounds.impl.cells.table import CELLS
-from rnnbounds.properties.runs.matrix import UNDRAWN, matrix
+from rnnbounds.properties.runs.matrix import UNDRAWN_REASON, build_matrix
 from rnnbounds.properties.systems import columns as columns_module
-from rnnbounds.properties.systems.columns import column_of, drawn
+from rnnbounds.properties.systems.columns import column_name, drawn_cells
 from rnnbounds.reports.pages.summary import entry_text as tooltip
 from rnnbounds.reports.records.matrix import Entry, Matrix, matrix_problems
 from rnnbounds.reports.records.tally import Tally
@@ -20,18 +20,18 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> Matrix:
     """The matrix of all claims with a cell that is registered and no more, nothing judged."""
     kept = replace(CELLS["min-gru"], name="kept")
     monkeypatch.setattr(columns_module, "CELLS", {**CELLS, "kept": kept})
-    return matrix(CLAIMS, {}, {})
+    return build_matrix(CLAIMS, {}, {})
 
 
 def test_a_cell_that_is_not_drawn(bare: Matrix) -> None:
-    """Where an assumption or its want of a state rules it out that stands, and nothing else."""
+    """A cell ruled out by an assumption or for want of a state stays so, and no other does."""
     standing = {entry.claim: entry for entry in bare.entries if entry.column == "kept"}
     assert standing.keys() == {one.id for one in CLAIMS}
     for id, entry in standing.items():
         assert entry.standing in ("NOT ATTACKED", "NOT APPLICABLE"), id
     assert (standing["truncation"].standing, standing["truncation"].reason) == (
         "NOT ATTACKED",
-        UNDRAWN,
+        UNDRAWN_REASON,
     )
     assert standing["contraction-lstm"].standing == "NOT APPLICABLE"
     assert matrix_problems(bare, tuple(one.id for one in CLAIMS)) == []
@@ -54,7 +54,7 @@ def test_what_is_proved_of_any_output_but_shown_to_some(bare: Matrix) -> None:
 
 def test_it_counts_nothing() -> None:
     """An entry with counts was attacked; and one must say why it was not."""
-    entry = Entry(claim="truncation", column="kept", standing="NOT ATTACKED", reason=UNDRAWN)
+    entry = Entry(claim="truncation", column="kept", standing="NOT ATTACKED", reason=UNDRAWN_REASON)
     counted = replace_record(entry, tallies={"kept": Tally(holds=1)})
     dumb = replace_record(entry, reason="")
     for wrong, said in ((counted, "against its own counts"), (dumb, "does not say why")):
@@ -64,6 +64,6 @@ def test_it_counts_nothing() -> None:
 
 def test_every_column_of_today_is_drawn() -> None:
     """No cell of today waits for its attack; not even one of those that share a column."""
-    assert set(CELLS) <= set(drawn())
-    assert {column_of(cell) for cell in CELLS} <= {column_of(cell) for cell in drawn()}
+    assert set(CELLS) <= set(drawn_cells())
+    assert {column_name(cell) for cell in CELLS} <= {column_name(cell) for cell in drawn_cells()}
     assert claim("truncation").id == "truncation"

@@ -1,4 +1,4 @@
-"""Pairs that the referee decides are built once for all forms of a claim."""
+"""Pairs that exact arithmetic decides are built once for all forms of a claim."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import pytest
 
 import rnnbounds.properties.systems.batch as module
 from rnnbounds.properties.judging.judge import judge
-from rnnbounds.properties.systems.batch import build
-from rnnbounds.properties.systems.table import system
+from rnnbounds.properties.systems.batch import build_batch
+from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.properties.systems.vanilla.networks import Networks
 from rnnbounds.theory import claim
 
-SPEC = system(
+SPEC = make_spec(
     activation="identity", regime="orthogonal", n=2, T=4, K=4, lam=0.5, batch=3, sequences=2
 )
 
@@ -21,8 +21,8 @@ CERTIFIED = ("lam", "S_0", "lam_box", "S_0_box", "B_h_box", "x_gap", "G_0", "eps
 
 def test_a_pair_is_the_one_that_its_spec_builds() -> None:
     """To the last bit, and the same one when it is asked for again."""
-    batch = build(SPEC)
-    pair, again = batch.pair(2, 1), build(SPEC.alone(2, 1))
+    batch = build_batch(SPEC)
+    pair, again = batch.pair(2, 1), build_batch(SPEC.select_pair(2, 1))
     assert pair is batch.pair(2, 1)
     assert pair.spec == again.spec
     for name in ("x", "h", "h_other", "C"):
@@ -33,8 +33,10 @@ def test_a_pair_is_the_one_that_its_spec_builds() -> None:
 @pytest.mark.parametrize("kind", ["rnn", "gradient", "lstm", "gru", "leaky"])
 def test_a_pair_has_the_constants_of_its_batch(kind: str) -> None:
     """Bit for bit, in shapes of its own; they differ from those of the pair rebuilt by rounding."""
-    batch = build(system(kind=kind, n=2, T=4, K=2, inputs="gaussian", batch=3, sequences=2))
-    pair, again = batch.pair(1, 1), build(batch.spec.alone(1, 1))
+    batch = build_batch(
+        make_spec(kind=kind, n=2, T=4, K=2, inputs="gaussian", batch=3, sequences=2)
+    )
+    pair, again = batch.pair(1, 1), build_batch(batch.spec.select_pair(1, 1))
     for name, part in pair.weights.items():
         assert np.array_equal(part, again.weights[name])
     for name in CERTIFIED:
@@ -46,23 +48,23 @@ def test_a_pair_has_the_constants_of_its_batch(kind: str) -> None:
 
 def test_a_pair_alone_is_its_own() -> None:
     """There is nothing to build."""
-    batch = build(SPEC.alone(1, 0))
+    batch = build_batch(SPEC.select_pair(1, 0))
     assert batch.pair(0, 0) is batch
 
 
 def test_only_the_first_pairs_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Their balls take memory."""
-    monkeypatch.setattr(module, "PAIRS", 2)
-    batch = build(SPEC)
+    monkeypatch.setattr(module, "KEPT_PAIRS", 2)
+    batch = build_batch(SPEC)
     first, last = batch.pair(0, 0), [batch.pair(i, s) for i in range(3) for s in range(2)][-1]
     assert batch.pair(0, 0) is first
     assert batch.pair(2, 1) is not last
 
 
 def test_a_second_form_builds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the first form left open, the referee has at hand, and decides as it would anew."""
+    """Pairs left open by the first form are kept, and decided as if built anew."""
     form = claim("truncation").form("finite")
-    batch, taken, pair = build(SPEC), [], Networks.pair
+    batch, taken, pair = build_batch(SPEC), [], Networks.pair
 
     def counting(systems: Networks, i: int, s: int) -> Networks:
         taken.append((i, s))

@@ -9,8 +9,8 @@ import pytest
 from rnnbounds.properties.attacks.budget import Budget
 from rnnbounds.properties.attacks.campaign import attack_claim
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.runs.replay import dump, replay, statement_of
-from rnnbounds.properties.systems.table import system
+from rnnbounds.properties.runs.replay import dump_system, find_statement, replay
+from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.reports.records.record import Check
 from rnnbounds.theory import claim
 from rnnbounds.theory.errors import UnknownClaimError
@@ -69,14 +69,14 @@ def test_worst_checks_recomputed(id: str, small: Budget, tmp_path: Path) -> None
     seen = 0
     for check in worst_of(id, small):
         spec = msgspec.json.encode(check.spec).decode()
-        statement, assumptions = statement_of(id, check.form)
+        statement, assumptions = find_statement(id, check.form)
         replayed = replay(spec, statement, assumptions, id, check.form)
         (again,) = (c for c in replayed.checks if c.k == check.k)
         assert again.verdict == check.verdict == "HOLDS"
         assert again.replay == check.replay
         assert float(again.lhs) == pytest.approx(float(check.lhs), rel=1e-12)
         assert float(again.rhs) == pytest.approx(float(check.rhs), rel=1e-12)
-        dump(replayed, tmp_path / "check.npz")
+        dump_system(replayed, tmp_path / "check.npz")
         arrays = dict(np.load(tmp_path / "check.npz"))
         at = arrays["k"].tolist().index(-1 if check.k is None else check.k)
         if replayed.batch.cells is None and replayed.batch.cell.activation.name in RHO:
@@ -91,28 +91,28 @@ def test_worst_checks_recomputed(id: str, small: Budget, tmp_path: Path) -> None
 def test_statements_by_name() -> None:
     """A form, the first form, a false variant; anything else is an unknown name."""
     entry = claim("truncation")
-    assert statement_of("truncation", "")[0] == entry.statement
-    assert statement_of("truncation", "uniform")[0] == entry.form("uniform").statement
-    assert statement_of("truncation", "next-power")[0] == entry.variant("next-power").statement
+    assert find_statement("truncation", "")[0] == entry.statement
+    assert find_statement("truncation", "uniform")[0] == entry.form("uniform").statement
+    assert find_statement("truncation", "next-power")[0] == entry.variant("next-power").statement
     for id, form in (("truncation", "no-such-form"), ("no-such-claim", "")):
         with pytest.raises(UnknownClaimError):
-            statement_of(id, form)
+            find_statement(id, form)
 
 
 def test_a_whole_batch_cannot_be_replayed() -> None:
     """A spec of many pairs needs a member and a sequence; one of a single pair does not."""
     statement = parse_statement("h_gap <= 9")
     for spec in (
-        system(batch=2),
-        system(sequences=2),
-        system(batch=2, member=1, sequences=2),
+        make_spec(batch=2),
+        make_spec(sequences=2),
+        make_spec(batch=2, member=1, sequences=2),
     ):
         with pytest.raises(SpecError, match="member and sequence"):
             replay(spec.text, statement, ())
-    pair = replay(system(batch=2, sequences=2).alone(1, 1), statement, ())
+    pair = replay(make_spec(batch=2, sequences=2).select_pair(1, 1), statement, ())
     assert len(pair.checks) == 1
-    assert replay(system(T=2, K=2), statement, ()).checks[2].k == 2
-    assert replay(system(), parse_statement("h_norm <= 9"), ()).checks[0].k is None
+    assert replay(make_spec(T=2, K=2), statement, ()).checks[2].k == 2
+    assert replay(make_spec(), parse_statement("h_norm <= 9"), ()).checks[0].k is None
 
 
 def test_hostile_text_is_not_replayed() -> None:
@@ -123,17 +123,17 @@ def test_hostile_text_is_not_replayed() -> None:
 
 def test_a_written_out_system_is_replayed() -> None:
     """A special instance replays from its own text."""
-    from rnnbounds.properties.attacks.extremal import SPECIAL
+    from rnnbounds.properties.attacks.extremal import NAMED_SPECS
 
     form = claim("contraction-rnn").variant("radius-below-one")
-    found = replay(SPECIAL["nilpotent-relu"].text, form.statement, form.assumptions)
+    found = replay(NAMED_SPECS["nilpotent-relu"].text, form.statement, form.assumptions)
     assert [check.verdict for check in found.checks] == ["VIOLATED"]
 
 
 def test_a_vacuous_pair_shows_both_sides() -> None:
-    """Where nothing is judged, replay still tells what the sides are."""
+    """Replay reports both sides even if nothing is judged."""
     form = claim("receptive-field").variant("fading-field")
-    found = replay(system(T=3, lam=0.5), form.statement, form.assumptions)
+    found = replay(make_spec(T=3, lam=0.5), form.statement, form.assumptions)
     assert [check.verdict for check in found.checks] == ["VACUOUS"]
     assert all(np.isfinite([float(check.lhs), float(check.rhs)]).all() for check in found.checks)
 
@@ -141,9 +141,9 @@ def test_a_vacuous_pair_shows_both_sides() -> None:
 def test_dump_is_complete(tmp_path: Path) -> None:
     """The file holds the system, the inputs, the pair, and both sides at every window."""
     statement = parse_statement("h_gap <= S_0*lam**k/(1 - lam)")
-    spec = system(n=3, d=2, T=4, K=2, activation="identity")
+    spec = make_spec(n=3, d=2, T=4, K=2, activation="identity")
     replayed = replay(spec, statement, ())
-    dump(replayed, tmp_path / "a.npz")
+    dump_system(replayed, tmp_path / "a.npz")
     arrays = dict(np.load(tmp_path / "a.npz"))
     shapes = {name: array.shape for name, array in arrays.items()}
     assert shapes == {
@@ -158,7 +158,9 @@ def test_dump_is_complete(tmp_path: Path) -> None:
 def test_dump_of_a_gated_cell(tmp_path: Path) -> None:
     """No activation and no states of a vanilla network: the cell is another one."""
     form = claim("truncation").form("box")
-    dump(replay(system(kind="gru", n=2, T=3, K=2), form.statement, ()), tmp_path / "a.npz")
+    dump_system(
+        replay(make_spec(kind="gru", n=2, T=3, K=2), form.statement, ()), tmp_path / "a.npz"
+    )
     arrays = dict(np.load(tmp_path / "a.npz"))
     assert {"b_hh", "state_a", "lam_box"} <= arrays.keys()
     assert not {"activation", "states", "states_truncated"} & arrays.keys()
@@ -167,13 +169,13 @@ def test_dump_of_a_gated_cell(tmp_path: Path) -> None:
 def test_dump_of_training_tells_all(tmp_path: Path) -> None:
     """The target, the second weights, and what training steps by and projects onto."""
     gap = claim("gradient-lipschitz").forms[0]
-    spec = system(kind="smooth", n=2, d=2, T=3, loss="squared")
-    dump(replay(spec, gap.statement, gap.assumptions), tmp_path / "pair.npz")
+    spec = make_spec(kind="smooth", n=2, d=2, T=3, loss="squared")
+    dump_system(replay(spec, gap.statement, gap.assumptions), tmp_path / "pair.npz")
     pair = dict(np.load(tmp_path / "pair.npz"))
     assert {"y", "W_other", "U_other", "b_other"} <= pair.keys()
     form = claim("weight-gap").forms[0]
-    spec = system(kind="training", n=2, d=1, T=3, K=1, steps=2, loss="linear")
-    dump(replay(spec, form.statement, form.assumptions), tmp_path / "training.npz")
+    spec = make_spec(kind="training", n=2, d=1, T=3, K=1, steps=2, loss="linear")
+    dump_system(replay(spec, form.statement, form.assumptions), tmp_path / "training.npz")
     training = dict(np.load(tmp_path / "training.npz"))
     assert training["step_size"] > 0
     assert training["radii"].shape == (3,)
@@ -182,11 +184,11 @@ def test_dump_of_training_tells_all(tmp_path: Path) -> None:
 def test_a_gradient_gap_recomputed(tmp_path: Path) -> None:
     """From the dump alone, by the chain rule in plain NumPy: a linear system, p = c h."""
     form = claim("gradient-gap").form("uniform")
-    spec = system(
+    spec = make_spec(
         kind="gradient", activation="identity", n=3, d=2, T=6, K=4, trained="W", loss="linear",
         inputs="gaussian", regime="gaussian", bias=0.5,
     )  # fmt: skip
-    dump(replay(spec, form.statement, form.assumptions), tmp_path / "a.npz")
+    dump_system(replay(spec, form.statement, form.assumptions), tmp_path / "a.npz")
     seen = dict(np.load(tmp_path / "a.npz"))
     W, drive = seen["W"], seen["x"] @ seen["U"].T + seen["b"]
 

@@ -7,11 +7,11 @@ import pytest
 from msgspec.structs import replace
 
 from rnnbounds.properties.attacks.budget import PROFILES, Budget
-from rnnbounds.properties.attacks.campaign import attack_claim, derived_seed, not_applicable
-from rnnbounds.properties.attacks.sabotage import Refused
+from rnnbounds.properties.attacks.campaign import attack_claim, derived_seed, inapplicable_reason
+from rnnbounds.properties.attacks.sabotage import ProofOutcome
 from rnnbounds.properties.judging import meter
 from rnnbounds.properties.judging.evidence import Evidence
-from rnnbounds.properties.runs.executors.pool import local
+from rnnbounds.properties.runs.executors.pool import local_executor
 from rnnbounds.properties.runs.parts import (
     Part,
     PartResult,
@@ -20,12 +20,12 @@ from rnnbounds.properties.runs.parts import (
     encode_result,
     failures,
     ledger_record,
-    parts_of,
+    plan_parts,
     run_part,
 )
-from rnnbounds.properties.runs.record import axiom_records, merge
-from rnnbounds.properties.runs.run import environment, heaviest_first, run_parts
-from rnnbounds.properties.runs.versions import found
+from rnnbounds.properties.runs.record import axiom_records, merge_record
+from rnnbounds.properties.runs.run import heaviest_first, run_environment, run_parts
+from rnnbounds.properties.runs.versions import installed_version
 from rnnbounds.reports.records.outcome import run_problems, without_environment
 from rnnbounds.reports.records.possible import impossible_times
 from rnnbounds.reports.records.record import Tally
@@ -37,12 +37,12 @@ from rnnbounds.theory.proof.proof import Ledger, StepResult
 
 CHEAP = [claim("instability")]
 ATTACKS = ("random", "extremal")
-PARTS = parts_of(CHEAP, ATTACKS, PROFILES["quick"])
+PARTS = plan_parts(CHEAP, ATTACKS, PROFILES["quick"])
 
 
 def run(results: list[PartResult], attacks: tuple[str, ...] = ATTACKS):
     """The record of these parts."""
-    return merge(results, claims=CHEAP, attacks=attacks, profile="quick", seed=3)
+    return merge_record(results, claims=CHEAP, attacks=attacks, profile="quick", seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -55,21 +55,21 @@ def parts() -> list[PartResult]:
 def test_a_seed_gives_the_same_run_with_two_workers(parts: list[PartResult]) -> None:
     """Spawned processes give the same record, in whatever order they end; their checks count."""
     heard: list[Part] = []
-    before = meter.total()
-    with local(2) as pool:
+    before = meter.total_checks()
+    with local_executor(2) as pool:
         there = run_parts(
             PARTS, profile="quick", seed=3, executor=pool,
             progress=lambda result: heard.append(result.part),
         )  # fmt: skip
     checks = sum(entry.tally.total for entry in run(there).claims)
-    assert meter.total() - before >= checks > 0
+    assert meter.total_checks() - before >= checks > 0
     assert sorted(heard) == sorted(PARTS)
     assert without_environment(run(there)) == without_environment(run(parts))
 
 
 @pytest.mark.slow
 def test_a_seed_gives_the_same_run_twice(parts: list[PartResult]) -> None:
-    """The same seed again is the same record; another seed is another one."""
+    """Equal seeds give equal records; another seed gives another one."""
     wanted = [p for p in PARTS if p.work in ATTACKS]
     before = {r.part: r for r in parts}
     again = [run_part(part, profile_name="quick", seed=3) for part in wanted]
@@ -89,7 +89,7 @@ def test_the_run_passes_and_is_independent_of_order(parts: list[PartResult]) -> 
 
 
 def test_the_matrix_of_a_run(parts: list[PartResult]) -> None:
-    """What the attacks saw of each cell and the ledgers found; without its proof nothing holds."""
+    """The matrix has the evidence of each cell and the ledgers; without its proof nothing holds."""
     found = run(parts).matrix
     assert found is not None
     row = found.rows["instability"]
@@ -111,7 +111,7 @@ def test_a_missing_part_fails_the_run(parts: list[PartResult]) -> None:
     """Each part in turn is missed, by the names of all that it would have told of."""
     for i, missing in enumerate(parts):
         partial = run(parts[:i] + parts[i + 1 :])
-        names = tuple(f"{claim}/{work}" for claim, work in missing.part.told)
+        names = tuple(f"{claim}/{work}" for claim, work in missing.part.claim_works)
         assert sorted(partial.missing_parts) == sorted(names)
         for name in names:
             assert f"the part {name!r} never reported" in run_problems(partial)
@@ -146,8 +146,8 @@ def test_a_violation_fails_the_part_and_the_run(parts: list[PartResult]) -> None
     assert len(found_) == 1
     assert "survived" in found_[0]
     for told, said in (
-        (Refused(False, ""), "ledger proves"),
-        (Refused(True, ""), "without a reason"),
+        (ProofOutcome(False, ""), "ledger proves"),
+        (ProofOutcome(True, ""), "without a reason"),
     ):
         found_ = failures(replace(proof, refused={"instability": {variant.id: told}}))
         assert len(found_) == 1
@@ -187,9 +187,11 @@ def test_a_claim_meets_the_same_systems_alone_and_among_others(small_quick: None
     both = [claim("urnn-defect"), claim("urnn-tight")]
     told = []
     for claims in (both, both[1:]):
-        parts = parts_of(claims, ("random",), PROFILES["quick"])
-        (part,) = (p for p in parts if p.pool.startswith("block") and p.false and not p.block)
-        assert part.claims == part.false == tuple(entry.id for entry in claims)
+        parts = plan_parts(claims, ("random",), PROFILES["quick"])
+        (part,) = (
+            p for p in parts if p.pool.startswith("block") and p.variant_claims and not p.block
+        )
+        assert part.claims == part.variant_claims == tuple(entry.id for entry in claims)
         told.append(run_part(part, profile_name="quick", seed=5))
     among, alone = told
     assert among.evidence["urnn-tight"] == alone.evidence["urnn-tight"]
@@ -226,16 +228,16 @@ def test_axioms_are_grouped() -> None:
 
 def test_environment(parts: list[PartResult], monkeypatch: pytest.MonkeyPatch) -> None:
     """Versions, device and settings are recorded; a package that is not there is said not to be."""
-    here = environment("cpu", 2, datetime.now(UTC), parts)
+    here = run_environment("cpu", 2, datetime.now(UTC), parts)
     assert here.workers == 2
     assert here.versions["torch"]
     assert set(here.durations) == {r.part.name for r in parts}
     assert here.float_settings["subnormals"] == "kept"
-    assert found("no-such-package-anywhere") == "not installed"
+    assert installed_version("no-such-package-anywhere") == "not installed"
     later = datetime.now(UTC) + timedelta(days=1)  # as a clock that is set back meanwhile leaves it
-    assert list(impossible_times(environment("cpu", 2, later, parts))) == []
+    assert list(impossible_times(run_environment("cpu", 2, later, parts))) == []
     monkeypatch.setattr("torch.cuda.get_device_name", lambda: "a card")
-    assert environment("cuda:0", 1, datetime.now(UTC), ()).device == "a card"
+    assert run_environment("cuda:0", 1, datetime.now(UTC), ()).device == "a card"
 
 
 def test_seeds_of_parts_differ() -> None:
@@ -248,10 +250,10 @@ def test_seeds_of_parts_differ() -> None:
 
 def test_attacks_that_do_not_apply_say_why(small: Budget) -> None:
     """The gradient has nothing to do on matrices, and the evidence is then empty."""
-    reason = not_applicable(claim("certified-norm"), "gradient")
+    reason = inapplicable_reason(claim("certified-norm"), "gradient")
     assert reason == "W_norm_exact has no differentiable reading"
-    assert not_applicable(claim("truncation"), "gradient") == ""
-    assert not_applicable(claim("certified-norm"), "random") == ""
-    assert "has no gradient" in not_applicable(claim("instability"), "gradient")
+    assert inapplicable_reason(claim("truncation"), "gradient") == ""
+    assert inapplicable_reason(claim("certified-norm"), "random") == ""
+    assert "has no gradient" in inapplicable_reason(claim("instability"), "gradient")
     empty = attack_claim(claim("certified-norm"), "gradient", budget=small, seed=0)
     assert empty["gate"].tally.total == 0

@@ -6,16 +6,16 @@ import torch
 from any_kind import any_system
 from msgspec.structs import replace
 
-from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import TRAINED
-from rnnbounds.properties.systems.table import KINDS, kind_named, system
+from rnnbounds.properties.systems.table import KINDS, find_kind, make_spec
 
 
-@pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if kind.struct.paired])
+@pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if kind.spec_type.paired])
 def test_both_weights_are_numbers_of_their_own(kind: str) -> None:
-    """What is not trained is equal in both, and changes in neither with the other."""
-    fields = {"trained": "b"} if kind_named(kind).struct.has("trained") else {}
-    batch = build(any_system(kind, n=2, T=2, K=1, bias=0.5, **fields))
+    """Untrained weights are equal in both, and do not change with the others."""
+    fields = {"trained": "b"} if find_kind(kind).spec_type.has("trained") else {}
+    batch = build_batch(any_system(kind, n=2, T=2, K=1, bias=0.5, **fields))
     assert batch.other is not None
     for name in "WUb":
         one, two = getattr(batch.cell, name), getattr(batch.other, name)
@@ -26,8 +26,8 @@ def test_both_weights_are_numbers_of_their_own(kind: str) -> None:
 
 def test_sizes_do_not_change_what_is_shared() -> None:
     """More members and longer inputs leave W, U, b and C of a member as they are."""
-    spec = system(regime="gaussian", n=3, d=2, T=3, seed=9, batch=2, bias=0.25)
-    one, two = build(spec), build(replace(spec, batch=5, T=7, sequences=4))
+    spec = make_spec(regime="gaussian", n=3, d=2, T=3, seed=9, batch=2, bias=0.25)
+    one, two = build_batch(spec), build_batch(replace(spec, batch=5, T=7, sequences=4))
     assert (two.C[:2] == one.C).all()
     for name, part in one.weights.items():
         assert (part == two.weights[name][:2]).all()
@@ -36,10 +36,10 @@ def test_sizes_do_not_change_what_is_shared() -> None:
 def test_second_weights() -> None:
     """They differ in what is trained, by about the distance, and W' stays in the same set."""
     for trained in TRAINED:
-        spec = system(
+        spec = make_spec(
             kind="smooth", n=3, d=2, T=2, bias=0.5, trained=trained, distance=0.125, batch=4
         )
-        batch = build(spec)
+        batch = build_batch(spec)
         assert batch.other is not None
         for name in ("W", "U", "b"):
             gap = (getattr(batch.cell, name) - getattr(batch.other, name)).abs().amax()
@@ -52,8 +52,8 @@ def test_input_bound_is_certified() -> None:
     """B_x is at least every ‖x_t‖₂ in exact arithmetic, and hardly more."""
     from fractions import Fraction
 
-    spec = system(inputs="gaussian", n=3, d=3, T=9, sequences=4, batch=3, scale=0.3)
-    batch = build(spec)
+    spec = make_spec(inputs="gaussian", n=3, d=3, T=9, sequences=4, batch=3, scale=0.3)
+    batch = build_batch(spec)
     for member in range(3):
         bound = Fraction(batch.B_x[member].item()) ** 2
         squares = [
@@ -65,7 +65,9 @@ def test_input_bound_is_certified() -> None:
 
 def test_parameters() -> None:
     """k counts the windows, t = T − k, epsilon is a share of S_0/(1 − λ), 0 if not finite."""
-    batch = build(system("training", activation="identity", n=2, T=5, K=3, lam=0.5, epsilon=0.25))
+    batch = build_batch(
+        make_spec("training", activation="identity", n=2, T=5, K=3, lam=0.5, epsilon=0.25)
+    )
     p = batch.parameters
     assert p["k"].ravel().tolist() == [0, 1, 2, 3]
     assert (p["t"] == 5 - p["k"]).all()
@@ -73,13 +75,13 @@ def test_parameters() -> None:
     reach = (batch.constants["S_0"] / (1 - batch.constants["lam"])).item()
     assert p["epsilon"].item() == pytest.approx(0.25 * reach)
     assert p["u"].item() == 2.0**-53
-    unstable = build(system(activation="identity", lam=1.5))
+    unstable = build_batch(make_spec(activation="identity", lam=1.5))
     assert unstable.parameters["epsilon"].item() == 0.0
 
 
 def test_pairs_shrink_along_the_sequences() -> None:
     """Pairs of states become smaller by 8 every two sequences, and odd ones are antipodal."""
-    batch = build(system(n=2, sequences=4))
+    batch = build_batch(make_spec(n=2, sequences=4))
     h, other = batch.h[0].numpy(), batch.h_other[0].numpy()
     assert (other[:, 1::2] == -h[:, 1::2]).all()
     assert np.abs(h[:, 2:]).max() < 1

@@ -11,22 +11,22 @@ from rnnbounds.impl.models.causal.attention import Attention
 from rnnbounds.impl.models.causal.base import Convolution
 from rnnbounds.impl.models.causal.convolution import TCN
 from rnnbounds.properties.attacks.extremal import extremal_specs
-from rnnbounds.properties.attacks.search import random_specs
-from rnnbounds.properties.attacks.shrink import smaller
+from rnnbounds.properties.attacks.search import visit_random_specs
+from rnnbounds.properties.attacks.shrink import simpler_specs
 from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.runs.replay import dump, replay
-from rnnbounds.properties.systems.batch import build
-from rnnbounds.properties.systems.causal.fields import fields, layers_of
-from rnnbounds.properties.systems.causal.model import models
+from rnnbounds.properties.runs.replay import dump_system, replay
+from rnnbounds.properties.systems.batch import build_batch
+from rnnbounds.properties.systems.causal.fields import layer_shapes, receptive_fields
+from rnnbounds.properties.systems.causal.model import batch_modules
 from rnnbounds.properties.systems.spec import SystemSpec, check_spec
 from rnnbounds.properties.systems.table import KINDS as ALL
-from rnnbounds.properties.systems.table import parse_spec, system
+from rnnbounds.properties.systems.table import make_spec, parse_spec
 from rnnbounds.theory import claim
 
 CLAIM = claim("receptive-field")
 KINDS: tuple[str, ...] = ("tcn", "gated-conv", "wavenet", "attention")
-BASE = system(
+BASE = make_spec(
     kind="gated-conv", regime="gaussian", inputs="gaussian", n=2, d=2, T=12, K=12,
     layers=2, taps=3, dilation=2, bias=0.5, batch=2, sequences=2,
 )  # fmt: skip
@@ -34,9 +34,9 @@ FORMS = {form.about: form for form in CLAIM.forms}
 
 
 def drawn(kind: str, examples: int = 12) -> list[SystemSpec]:
-    """What the random attack and the extremal one look at."""
+    """Specs of the random and of the extremal attack."""
     found = list(extremal_specs(kind))
-    random_specs(kind, found.append, examples=examples, batch=2, sequences=2, seed=1)
+    visit_random_specs(kind, found.append, examples=examples, batch=2, sequences=2, seed=1)
     return found
 
 
@@ -46,16 +46,20 @@ def test_what_is_drawn_can_be_built(kind: str) -> None:
     formula of the claim gives the same number."""
     for spec in drawn(kind):
         check_spec(spec)
-        batch = build(spec)
-        (stated,) = {module.field for module in models(batch)}
-        assert stated == fields(spec)["R"] == 1 + sum((K - 1) * d for K, d in layers_of(spec))
+        batch = build_batch(spec)
+        (stated,) = {module.field for module in batch_modules(batch)}
+        assert (
+            stated
+            == receptive_fields(spec)["R"]
+            == 1 + sum((K - 1) * d for K, d in layer_shapes(spec))
+        )
         assert batch.parameters["R"].item() == stated < spec.T
-        assert all(p.dtype == torch.float64 for p in models(batch)[0].parameters())
+        assert all(p.dtype == torch.float64 for p in batch_modules(batch)[0].parameters())
 
 
 def test_fields_by_hand() -> None:
     """Two layers of three taps, dilations 1 and 2; a TCN has each twice, WaveNet one more."""
-    table = {kind: fields(as_kind(BASE, kind)) for kind in KINDS}
+    table = {kind: receptive_fields(as_kind(BASE, kind)) for kind in KINDS}
     assert [table[kind]["R"] for kind in KINDS] == [13, 7, 9, 5]
     assert [table[kind]["R_undilated"] for kind in KINDS] == [9, 5, 7, 5]
     assert [table[kind]["R_widest"] for kind in KINDS] == [5, 5, 5, 3]
@@ -68,7 +72,7 @@ def test_fields_by_hand() -> None:
 def test_gaps_by_window(kind: str) -> None:
     """Zero from the field on, and seen in every shorter window; the oldest input inside is seen."""
     spec = as_kind(BASE, kind, n=4, T=15, K=15, batch=4)
-    batch, R = build(spec), int(fields(spec)["R"])
+    batch, R = build_batch(spec), int(receptive_fields(spec)["R"])
     gap, edge = (MEASURES[name].enclose(batch) for name in ("causal_gap", "causal_edge_gap"))
     assert (gap.lo[..., :R] > 0).mean() > 0.75
     assert not gap.hi[..., R:].any()
@@ -81,14 +85,14 @@ def test_building_draws_nothing_of_torchs() -> None:
     """torch's own random numbers go on as if no model had been built."""
     torch.manual_seed(0)
     before = torch.get_rng_state()
-    models(build(BASE))
+    batch_modules(build_batch(BASE))
     assert torch.equal(torch.get_rng_state(), before)
 
 
 def convicted(kind: str) -> bool:
-    """Whether the claim falls on a batch of this kind."""
+    """True if the claim is refuted on a batch of this kind."""
     form = FORMS[kind]
-    batch = build(as_kind(BASE, kind, n=4, T=16, K=16, batch=4))
+    batch = build_batch(as_kind(BASE, kind, n=4, T=16, K=16, batch=4))
     return bool((judge(form.statement, form.assumptions, batch).verdicts == Verdict.VIOLATED).any())
 
 
@@ -109,7 +113,7 @@ def test_a_centred_kernel_is_convicted(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_field_one_too_small_is_convicted(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A module that states one input less than it sees does not get away with it."""
-    owner = type(models(build(as_kind(BASE, kind)))[0])
+    owner = type(batch_modules(build_batch(as_kind(BASE, kind)))[0])
     stated = owner.field.fget
     assert not convicted(kind)
     monkeypatch.setattr(owner, "field", property(lambda self: stated(self) - 1))
@@ -125,15 +129,17 @@ def test_an_overflow_in_the_mask_is_not_passed(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(Attention, "forward", masked)
     form = FORMS["attention"]
-    batch = build(as_kind(BASE, "attention"))
+    batch = build_batch(as_kind(BASE, "attention"))
     assert Verdict.UNDECIDED in judge(form.statement, form.assumptions, batch).verdicts
 
 
 def test_shrinking_keeps_to_the_kind() -> None:
     """Layers, taps and dilation shrink where there are any, and nowhere else."""
-    shapes = {(s.layers, s.taps, s.dilation) for s in smaller(replace(BASE, batch=1, sequences=1))}
+    shapes = {
+        (s.layers, s.taps, s.dilation) for s in simpler_specs(replace(BASE, batch=1, sequences=1))
+    }
     assert shapes == {(2, 3, 2), (1, 3, 2), (2, 1, 2), (2, 2, 2), (2, 3, 1)}
-    plain = smaller(system(n=2, T=3))
+    plain = simpler_specs(make_spec(n=2, T=3))
     assert {(s.layers, s.taps, s.dilation) for s in plain} == {(1, 2, 1)}
 
 
@@ -143,7 +149,7 @@ def test_replay_and_dump(tmp_path) -> None:
     spec = parse_spec(replace(BASE, batch=1, sequences=1).text)
     found = replay(spec, variant.statement, variant.assumptions)
     assert {check.verdict for check in found.checks} == {"HOLDS", "VIOLATED", "VACUOUS"}
-    dump(found, tmp_path / "found.npz")
+    dump_system(found, tmp_path / "found.npz")
     with np.load(tmp_path / "found.npz") as arrays:
         assert arrays["layers.1.gate.weight"].shape == (2, 2, 3)
         assert arrays["x"].shape == (12, 2)
@@ -153,5 +159,5 @@ def test_replay_and_dump(tmp_path) -> None:
 
 def test_a_tcn_of_the_house_is_drawn() -> None:
     """The drawn module is the reference model itself."""
-    (module, _) = models(build(as_kind(BASE, "tcn")))
+    (module, _) = batch_modules(build_batch(as_kind(BASE, "tcn")))
     assert isinstance(module, TCN)

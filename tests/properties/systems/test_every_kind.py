@@ -13,14 +13,14 @@ import torch
 from any_kind import any_system
 from msgspec.structs import replace
 
-from rnnbounds.properties.attacks.extremal import SPECIAL, extremal_specs
-from rnnbounds.properties.attacks.search import random_specs
-from rnnbounds.properties.attacks.shrink import smaller
-from rnnbounds.properties.attacks.typed import carriers
+from rnnbounds.properties.attacks.extremal import NAMED_SPECS, extremal_specs
+from rnnbounds.properties.attacks.search import visit_random_specs
+from rnnbounds.properties.attacks.shrink import simpler_specs
+from rnnbounds.properties.attacks.typed_statement import kinds_with
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.systems.batch import Batch, build, explicit
-from rnnbounds.properties.systems.kind import Climb
+from rnnbounds.properties.systems.batch import Batch, build_batch, explicit_spec
+from rnnbounds.properties.systems.kind import AscentSearch
 from rnnbounds.properties.systems.spec import INPUTS, SystemSpec, check_spec
 from rnnbounds.properties.systems.table import FAMILIES, KINDS, parse_spec
 from rnnbounds.theory.language.vocabulary import VOCABULARY
@@ -50,7 +50,7 @@ def drawn(kind: str, seed: int = 1) -> list[SystemSpec]:
     families: list[str | None] = [None, *(f for f, own in FAMILIES.items() if kind in own.members)]
     for family in families:
         for asked in ASKED:
-            random_specs(
+            visit_random_specs(
                 kind,
                 found.append,
                 examples=6,
@@ -64,13 +64,13 @@ def drawn(kind: str, seed: int = 1) -> list[SystemSpec]:
 
 
 def every(kind: str) -> Iterator[SystemSpec]:
-    """What is drawn of a kind, its worst instances, those with a name, and all corners."""
+    """Drawn specs of a kind, its worst and named instances, and all corners."""
     own = KINDS[kind]
     yield from drawn(kind)
     yield from extremal_specs(kind, rounding=True)
     yield from own.instances.named.values()
     yield from own.instances.corners()
-    if isinstance(own.search, Climb):
+    if isinstance(own.search, AscentSearch):
         yield from own.search.starts(6, 1)
 
 
@@ -85,7 +85,7 @@ def numbers(batch: Batch, i: int | None = None, s: int | None = None) -> dict[st
     """The numbers of a batch, or of one of its pairs."""
     at = slice(None) if i is None else slice(i, i + 1)
     column = slice(None) if s is None else slice(s, s + 1)
-    raw, raw_other = batch.systems.written
+    raw, raw_other = batch.systems.explicit_states
     found = {name: part[at] for name, part in batch.weights.items()} | {"C": batch.C[at]}
     found |= {"x": batch.x[at, ..., column], "h": raw[at, ..., column]}
     found |= {"h_other": raw_other[at, ..., column]}
@@ -97,7 +97,7 @@ def numbers(batch: Batch, i: int | None = None, s: int | None = None) -> dict[st
 
 
 def valid(spec: SystemSpec) -> bool:
-    """Whether there is such a system."""
+    """True if there is such a system."""
     try:
         check_spec(spec)
     except SpecError:
@@ -106,7 +106,7 @@ def valid(spec: SystemSpec) -> bool:
 
 
 def same(one: dict[str, torch.Tensor], two: dict[str, torch.Tensor]) -> bool:
-    """Whether all numbers are the same to the last bit."""
+    """True if all numbers are equal to the last bit."""
     assert one.keys() == two.keys()
     return all(one[name].numpy().tobytes() == two[name].numpy().tobytes() for name in one)
 
@@ -118,7 +118,7 @@ def digest(parts: Iterator[bytes]) -> str:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_specs_are_valid_and_survive_json(kind: str) -> None:
-    """Whatever an attack shows is a spec of the kind, and comes back from its line of JSON."""
+    """Every spec that an attack shows is of the kind, and round-trips as a line of JSON."""
     regimes = set()
     for spec in every(kind):
         check_spec(spec)
@@ -126,7 +126,7 @@ def test_specs_are_valid_and_survive_json(kind: str) -> None:
         assert spec.kind == kind
         assert parse_spec(spec.text) == spec
         assert parse_spec(spec.text).text == spec.text
-    if KINDS[kind].struct.has("regime") and not FAMILIES["cell"].members.get(kind):
+    if KINDS[kind].spec_type.has("regime") and not FAMILIES["cell"].members.get(kind):
         assert len(regimes) > 1
 
 
@@ -140,7 +140,7 @@ def test_a_seed_draws_the_same_again(kind: str) -> None:
 def test_neighbours_are_not_larger(kind: str) -> None:
     """Shrinking stays in the kind, and ends."""
     for spec in islice(every(kind), 0, 40, 4):
-        for neighbour in smaller(spec):
+        for neighbour in simpler_specs(spec):
             assert neighbour.kind == kind
             assert all(a <= b for a, b in zip(neighbour.size, spec.size, strict=True))
 
@@ -148,14 +148,14 @@ def test_neighbours_are_not_larger(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_pair_is_the_one_that_its_spec_builds(kind: str) -> None:
     """From its batch, and rebuilt alone from JSON: the same numbers, rationals and models."""
-    drives = INPUTS if KINDS[kind].struct.has("inputs") else INPUTS[:1]
-    regimes = KINDS[kind].regimes if KINDS[kind].struct.has("regime") else ()
+    drives = INPUTS if KINDS[kind].spec_type.has("inputs") else INPUTS[:1]
+    regimes = KINDS[kind].regimes if KINDS[kind].spec_type.has("regime") else ()
     said = [{"inputs": inputs} for inputs in drives] + [{"regime": regime} for regime in regimes]
     for spec in (*(small(kind, **fields) for fields in said), *drawn(kind)[:2]):
         if not valid(spec):
             continue
-        whole, i, s = build(spec), spec.batch - 1, spec.sequences - 1
-        alone, pair = build(parse_spec(spec.alone(i, s).text)), whole.pair(i, s)
+        whole, i, s = build_batch(spec), spec.batch - 1, spec.sequences - 1
+        alone, pair = build_batch(parse_spec(spec.select_pair(i, s).text)), whole.pair(i, s)
         for other in (alone, pair):
             assert same(numbers(other), numbers(whole, i, s))
         for one, two in zip(pair.exact, alone.exact, strict=True):
@@ -166,7 +166,7 @@ def test_a_pair_is_the_one_that_its_spec_builds(kind: str) -> None:
 def test_what_is_certified_of_a_pair_is_that_of_its_batch(kind: str) -> None:
     """Bounds on inputs, boxes, sets of weights and rationals are the rows of its system."""
     spec = small(kind, regime=KINDS[kind].regimes[-1], lam=0.0625, steps=1)
-    whole, i, s = build(spec), 2, spec.sequences - 1
+    whole, i, s = build_batch(spec), 2, spec.sequences - 1
     pair = whole.pair(i, s)
     seen = [(whole.B_x, pair.B_x)]
     if whole.cells is not None:
@@ -183,13 +183,13 @@ def test_what_is_certified_of_a_pair_is_that_of_its_batch(kind: str) -> None:
         assert pair.systems.constants == whole.systems.constants[i : i + 1]
 
 
-@pytest.mark.parametrize("kind", [name for name, k in KINDS.items() if k.struct.has("values")])
+@pytest.mark.parametrize("kind", [name for name, k in KINDS.items() if k.spec_type.has("values")])
 def test_what_is_written_out_has_the_same_bits(kind: str) -> None:
     """A pair in numbers is that pair."""
-    pair = build(small(kind, K=1).alone(2, 0))
-    written = explicit(pair)
+    pair = build_batch(small(kind, K=1).select_pair(2, 0))
+    written = explicit_spec(pair)
     check_spec(written)
-    again = numbers(build(parse_spec(written.text)))
+    again = numbers(build_batch(parse_spec(written.text)))
     assert same(again, numbers(pair))
 
 
@@ -197,7 +197,7 @@ def test_what_is_written_out_has_the_same_bits(kind: str) -> None:
 def test_the_same_systems_are_drawn(kind: str, request: pytest.FixtureRequest) -> None:
     """Worst instances and numbers of a kind are those that they always were: a change here changes
     every campaign, and makes replay commands that were printed mean other systems."""
-    batch = build(small(kind))
+    batch = build_batch(small(kind))
     found = {
         "instances": digest(spec.text.encode() for spec in every(kind) if spec not in drawn(kind)),
         "numbers": digest(part.numpy().tobytes() for part in numbers(batch).values()),
@@ -214,14 +214,14 @@ def test_the_same_systems_are_drawn(kind: str, request: pytest.FixtureRequest) -
 def test_nothing_is_read_that_a_kind_does_not_have(kind: str) -> None:
     """A quantity that is said of other kinds is NaN there in all arithmetics; ranks are read on all
     exact ones, and what is of gates on all cells."""
-    batch = build(small(kind).alone(0, 0))
+    batch = build_batch(small(kind).select_pair(0, 0))
     of_cells = {quantity.name for quantity in FOREIGN if GATED & set(quantity.about)}
     beside = (
         {"defect_rank", "W_rank"} if batch.exact else of_cells if batch.cells is not None else set()
     )
     for quantity in FOREIGN:
         measure = MEASURES[quantity.name]
-        if kind not in carriers(quantity) and measure.name not in beside:
+        if kind not in kinds_with(quantity) and measure.name not in beside:
             assert np.isnan(measure.enclose(batch).hi).all(), measure.name
             assert not measure.ball(batch, min(batch.K, 1), 64).is_finite(), measure.name
             assert measure.exact_square(batch, min(batch.K, 1), 64) is None, measure.name
@@ -229,17 +229,17 @@ def test_nothing_is_read_that_a_kind_does_not_have(kind: str) -> None:
 
 def test_names_of_instances_are_unique() -> None:
     """No kind takes the name of another's."""
-    assert len(SPECIAL) == sum(len(kind.instances.named) for kind in KINDS.values())
+    assert len(NAMED_SPECS) == sum(len(kind.instances.named) for kind in KINDS.values())
 
 
 def test_a_value_that_is_not_finite_spoils_its_system_alone() -> None:
     """One in a sequence spoils that sequence, whatever the kind."""
     for kind in ("rnn", "gru", "leaky"):
         spec = replace(small(kind), batch=2, sequences=2)
-        for name in build(spec).weights:
-            spoiled = build(spec)
+        for name in build_batch(spec).weights:
+            spoiled = build_batch(spec)
             spoiled.weights[name][1].fill_(float("nan"))
             assert spoiled.finite[:, :, 0].tolist() == [[True, True], [False, False]], name
-        spoiled = build(spec)
+        spoiled = build_batch(spec)
         spoiled.x[1, ..., 0] = float("inf")
         assert spoiled.finite[:, :, 0].tolist() == [[True, True], [False, True]]

@@ -7,16 +7,16 @@ import pytest
 import torch
 from msgspec.structs import replace
 
-from rnnbounds.properties.attacks.gradient import gradient_specs, objective
+from rnnbounds.properties.attacks.gradient import gradient_specs, log_ratio
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.read.numbers.rounded import Rounded, step
-from rnnbounds.properties.systems.batch import build, explicit
+from rnnbounds.properties.read.numbers.rounded import Rounded, rounded_step
+from rnnbounds.properties.systems.batch import build_batch, explicit_spec
 from rnnbounds.properties.systems.gated.ascent import GatedAscent
 from rnnbounds.properties.systems.gated.kinds import GATED_SPECIAL, REGIMES
 from rnnbounds.properties.systems.spec import SystemSpec, check_spec
-from rnnbounds.properties.systems.table import kind_named, system
+from rnnbounds.properties.systems.table import find_kind, make_spec
 from rnnbounds.theory.language.parse import parse_statement
 
 KINDS: tuple[str, ...] = ("lstm", "gru", "gru-cho")
@@ -42,7 +42,7 @@ FIRST = {
 
 def spec_of(kind: str, i: int) -> SystemSpec:
     """Another regime, input, size and scale for every i."""
-    return system(
+    return make_spec(
         kind=kind, regime=REGIMES[i % len(REGIMES)], n=1 + i % 3, d=1 + i % 2, T=3,
         inputs=("gaussian", "resonant", "constant", "saturating", "zero")[i % 5],
         lam=(0.9, 2.0, 0.25)[i % 3], scale=(1.0, 0.25)[i % 2], bias=(0.5, 0.0, 2.0)[i % 3], seed=i,
@@ -56,15 +56,15 @@ CASES = [pytest.param(kind, i, id=f"{kind}-{i}") for kind in KINDS for i in rang
 @pytest.mark.parametrize(("kind", "i"), CASES)
 def test_pairs_lie_in_the_box(kind: str, i: int) -> None:
     """Both states, and what steps from them, stay in the box; inputs within B_x."""
-    batch = build(spec_of(kind, i))
-    assert batch.gated is not None
-    box = batch.gated.box[:, :, None]
+    batch = build_batch(spec_of(kind, i))
+    assert batch.gated_cells is not None
+    box = batch.gated_cells.box[:, :, None]
     for h in (batch.h, batch.h_other):
         assert (h.abs() <= box).all()
         for t in range(batch.spec.T):
             x = batch.x[:, t]
             assert (torch.linalg.vector_norm(x, dim=1) <= batch.B_x[:, None]).all()
-            moved = step(batch.gated.cell, Rounded.exact(h), x)
+            moved = rounded_step(batch.gated_cells.cell, Rounded.exact(h), x)
             assert (moved.value.abs() - moved.error <= box).all()
             h = moved.value.clamp(-box, box)
 
@@ -72,7 +72,7 @@ def test_pairs_lie_in_the_box(kind: str, i: int) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_liar_is_outside(kind: str) -> None:
     """The enclosures are narrow enough to notice one part in 10⁹."""
-    batch = build(system(kind=kind, regime="gaussian", n=2, T=2, bias=0.5))
+    batch = build_batch(make_spec(kind=kind, regime="gaussian", n=2, T=2, bias=0.5))
     for name in ("gate_gap", "gate_gap_box", "run_gap", "h_size"):
         found = MEASURES[name].enclose(batch)
         low, high = float(found.lo.item()), float(found.hi.item())
@@ -81,9 +81,9 @@ def test_a_liar_is_outside(kind: str) -> None:
 
 def test_not_measured_on_other_systems() -> None:
     """The constants that only gated cells have, or those of another kind, are infinite."""
-    batch = build(system(n=2))
+    batch = build_batch(make_spec(n=2))
     assert np.isinf(batch.constant("theta").hi).all()
-    cho = build(system(kind="gru-cho", regime="zero"))
+    cho = build_batch(make_spec(kind="gru-cho", regime="zero"))
     assert np.isinf(cho.constant("i_bar").hi).all()
     assert np.isinf(cho.constant("W_norm").hi).all()
 
@@ -91,15 +91,15 @@ def test_not_measured_on_other_systems() -> None:
 def test_stable_cells_are_stable() -> None:
     """The regime of Miller and Hardt's set has θ < 1, the steep one has not."""
     for regime, stable in (("stable", True), ("steep", False)):
-        spec = system(kind="lstm", regime=regime, n=2, lam=0.99, bias=0.5, batch=16)
-        assert ((build(spec).constant("theta").hi < 1) == stable).all()
+        spec = make_spec(kind="lstm", regime=regime, n=2, lam=0.99, bias=0.5, batch=16)
+        assert ((build_batch(spec).constant("theta").hi < 1) == stable).all()
 
 
 def test_wide_states_leave_the_box() -> None:
     """Cells reach to ±1000 there, outputs to ±1."""
-    batch = build(GATED_SPECIAL["far-cells"])
-    assert batch.gated is not None
-    h, other = batch.gated.wide
+    batch = build_batch(GATED_SPECIAL["far-cells"])
+    assert batch.gated_cells is not None
+    h, other = batch.gated_cells.unbounded_states
     assert h[0, :, 0].tolist() == [1000.0, 0.5]
     assert other[0, :, 0].tolist() == [1000.0, -0.5]
     assert (batch.h.abs() < 10).all()
@@ -108,9 +108,11 @@ def test_wide_states_leave_the_box() -> None:
 def test_equal_states_have_no_gap() -> None:
     """Two equal states stay so: 0 ≤ 0 holds without rounding, and in balls."""
     for kind in KINDS:
-        spec = explicit(build(system(kind=kind, regime="gaussian", n=2, T=2, bias=0.5)))
+        spec = explicit_spec(
+            build_batch(make_spec(kind=kind, regime="gaussian", n=2, T=2, bias=0.5))
+        )
         same = replace(spec, values=replace(spec.values, h_other=spec.values.h))
-        batch = build(same)
+        batch = build_batch(same)
         for name in ("gate_gap", "gate_gap_box", "run_gap", "start_gap", "gate_state_gap"):
             assert MEASURES[name].enclose(batch).hi.item() == 0, name
             assert MEASURES[name].ball(batch, 0, 128).is_zero(), name
@@ -122,9 +124,9 @@ def test_ascent_comes_near_the_bound(kind: str) -> None:
     """Hill climbing over weights, states and inputs reaches a ratio of 0.99, and no more than 1."""
     statement = parse_statement(FIRST[kind])
     best = 0.0
-    for spec in gradient_specs(statement, kind_named(kind), count=6, steps=120, seed=1):
+    for spec in gradient_specs(statement, find_kind(kind), count=6, steps=120, seed=1):
         check_spec(spec)
-        seen = judge(statement, (), build(spec))
+        seen = judge(statement, (), build_batch(spec))
         assert (seen.verdicts == Verdict.HOLDS).all()
         best = max(best, float(np.nanmax(seen.ratio, initial=0)))
     assert best >= 0.99
@@ -132,15 +134,15 @@ def test_ascent_comes_near_the_bound(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_estimates_are_near_the_constants(kind: str) -> None:
-    """What the ascent climbs is, to a hundredth, what the judge decides about."""
+    """The ascent's objective is the judged log ratio, to a hundredth."""
     statement = parse_statement(FIRST[kind])
-    spec = system(kind=kind, regime="gaussian", inputs="zero", lam=0.5, bias=0.5, batch=4)
+    spec = make_spec(kind=kind, regime="gaussian", inputs="zero", lam=0.5, bias=0.5, batch=4)
     climbed = GatedAscent.start(spec).batch()
     with torch.no_grad():
-        gain = objective(statement, climbed)
+        gain = log_ratio(statement, climbed)
     for i in range(4):
         parts = {name: p[i : i + 1].detach() for name, p in climbed.weights.items()}
-        assert torch.equal(parts["W"], build(spec).weights["W"][i : i + 1])
+        assert torch.equal(parts["W"], build_batch(spec).weights["W"][i : i + 1])
     assert (gain <= 0.01).all()
 
 
@@ -155,7 +157,7 @@ def test_boxes_without_end_decide_nothing() -> None:
     """A forget gate that cannot be told from 1 leaves the cells unbounded: vacuous, not a pass."""
     spec = GATED_SPECIAL["full-cell"]
     stuck = replace(spec, values=replace(spec.values, b=[0.0, 1000.0, 1.0, 0.0]))
-    batch = build(stuck)
+    batch = build_batch(stuck)
     assert math.isinf(batch.constant("B_c").hi.item())
     assert judge(parse_statement("c_size <= B_c"), (), batch).verdicts.item() == Verdict.VACUOUS
     assert batch.finite.all()

@@ -17,15 +17,15 @@ from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.numbers.outward import div_up, mul_up, subtract_down
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.runs.replay import dump, replay
-from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.runs.replay import dump_system, replay
+from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.supply.other_inputs import other_inputs, x_gap
-from rnnbounds.properties.systems.table import system
+from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.theory import claim
 
 CLAIM = claim("input-robustness")
-VANILLA = system(
+VANILLA = make_spec(
     kind="rnn", activation="gelu", regime="gaussian", inputs="gaussian", n=3, d=2, T=5, lam=0.5,
     bias=0.5, seed=4, batch=3, sequences=6,
 )  # fmt: skip
@@ -48,13 +48,13 @@ IDS = [f"{spec.kind}-{spec.inputs}" for spec in SPECS]
 def test_second_inputs(spec: SystemSpec) -> None:
     """Rebuilt alone to the same bits, within the bound of cells, and truly within δ of the first;
     all of the three ways differ from the first."""
-    batch = build(spec)
+    batch = build_batch(spec)
     other, delta = other_inputs(batch), x_gap(batch)
     assert (delta > 0).all()
     assert np.isfinite(delta).all()
     for member in range(spec.batch):
         for sequence in range(spec.sequences):
-            alone = build(spec.alone(member, sequence))
+            alone = build_batch(spec.select_pair(member, sequence))
             same = other[member : member + 1, :, :, sequence : sequence + 1]
             assert torch.equal(other_inputs(alone), same)
             assert x_gap(alone).item() == delta[member, sequence, 0]
@@ -73,7 +73,7 @@ def test_second_inputs(spec: SystemSpec) -> None:
 @pytest.mark.parametrize("spec", SPECS, ids=IDS)
 def test_enclosures(spec: SystemSpec) -> None:
     """Float64 intervals hold the balls, and are not much wider than rounding."""
-    batch = build(spec)
+    batch = build_batch(spec)
     names = {name for name in MEASURES if name.startswith(("forced_gap", "response_"))}
     names = {name for name in names if name.endswith("_box") == (batch.cells is not None)}
     names |= {"forced_gap", "forced_gap_y"}
@@ -88,7 +88,7 @@ def test_enclosures(spec: SystemSpec) -> None:
 @pytest.mark.parametrize("spec", SPECS, ids=IDS)
 def test_readings_are_those_of_plain_runs(spec: SystemSpec) -> None:
     """Two runs in floats, one after the other, end as far apart."""
-    batch = build(spec)
+    batch = build_batch(spec)
     inputs = batch.x, other_inputs(batch)
     starts = [batch.h, batch.h_other]
     if batch.cells is not None:
@@ -121,13 +121,13 @@ def test_readings_are_those_of_plain_runs(spec: SystemSpec) -> None:
 def test_far_beyond_the_inputs_bound() -> None:
     """Starts and second inputs far larger than the first inputs are accounted for."""
     spec = replace(VANILLA, activation="tanh", inputs="impulse", distance=64.0, regime="similar")
-    batch = build(spec)
+    batch = build_batch(spec)
     h, h_other = 1e3 * batch.h, 1e3 * batch.h_other
     far = from_states(batch, h, h_other)
     for name in ("forced_gap", "response_gap"):
         seen = MEASURES[name].enclose(far)
         for member in range(3):
-            lone = build(spec.alone(member, 2))
+            lone = build_batch(spec.select_pair(member, 2))
             at = slice(member, member + 1)
             moved = from_states(lone, h[at, :, 2:3], h_other[at, :, 2:3])
             ball = MEASURES[name].ball(moved, 0, 256)
@@ -142,8 +142,8 @@ def from_states(batch: Batch, h: torch.Tensor, h_other: torch.Tensor) -> Batch:
 
 @pytest.mark.parametrize("activation", ["identity", "relu", "leaky-relu"])
 def test_exact_squares(activation: str) -> None:
-    """Where ρ is piecewise linear, the squares are rational and agree with the balls."""
-    pair = build(replace(VANILLA, activation=activation).alone(1, 1))
+    """A piecewise linear ρ gives rational squares, which agree with the balls."""
+    pair = build_batch(replace(VANILLA, activation=activation).select_pair(1, 1))
     for name in ("forced_gap", "forced_gap_y", "response_gap"):
         square = MEASURES[name].exact_square(pair, 0, 192)
         assert square is not None
@@ -152,9 +152,9 @@ def test_exact_squares(activation: str) -> None:
 
 
 def test_not_said_of_inputs_beyond_the_bound() -> None:
-    """What leaves the ball on which a cell's constants hold is vacuous."""
-    batch = build(CELLS[0])
-    batch.made[other_inputs] = 3 * batch.x
+    """Inputs outside the ball on which a cell's constants hold are vacuous."""
+    batch = build_batch(CELLS[0])
+    batch.readings[other_inputs] = 3 * batch.x
     assert (x_gap(batch) == math.inf).all()
     seen = judge(CLAIM.form("box").statement, (), batch)
     assert seen.vacuous == {"finite x_gap": seen.verdicts.size}
@@ -163,8 +163,10 @@ def test_not_said_of_inputs_beyond_the_bound() -> None:
 @pytest.mark.parametrize("kind", ["leaky", "diagonal", "min-gru", "selective"])
 def test_gain_that_a_certificate_prints(kind: str) -> None:
     """The number that the claim judges, C L_x/(1 − λ) in the norm of the box."""
-    spec = system(kind=kind, regime="driven", n=2, d=1, T=3, lam=0.5, bias=0.5, seed=3, scale=0.5)
-    batch = build(spec)
+    spec = make_spec(
+        kind=kind, regime="driven", n=2, d=1, T=3, lam=0.5, bias=0.5, seed=3, scale=0.5
+    )
+    batch = build_batch(spec)
     assert batch.cells is not None
     weights = {name: part[0] for name, part in batch.cells.parameters.items()}
     found = certify(weights, float(batch.B_x), norm="perron", cell=batch.cells.kind)
@@ -176,8 +178,8 @@ def test_gain_that_a_certificate_prints(kind: str) -> None:
 def test_dump(tmp_path: Path) -> None:
     """A replayed check comes with the second inputs."""
     found = CLAIM.forms[0]
-    replayed = replay(VANILLA.alone(0, 1), found.statement, found.assumptions)
-    dump(replayed, tmp_path / "pair.npz")
+    replayed = replay(VANILLA.select_pair(0, 1), found.statement, found.assumptions)
+    dump_system(replayed, tmp_path / "pair.npz")
     held = np.load(tmp_path / "pair.npz")
     assert held["x_other"].shape == held["x"].shape
     assert (held["x_other"] != held["x"]).any()

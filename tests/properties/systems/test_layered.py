@@ -10,23 +10,23 @@ from msgspec.structs import replace
 from seen import verdicts
 
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.properties.attacks.extremal import SPECIAL
+from rnnbounds.properties.attacks.extremal import NAMED_SPECS
 from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.systems.batch import build
-from rnnbounds.properties.systems.layered.dyadic import floats
-from rnnbounds.properties.systems.layered.stack import Stack
+from rnnbounds.properties.systems.batch import build_batch
+from rnnbounds.properties.systems.layered.dyadic import exact_floats
+from rnnbounds.properties.systems.layered.stack import StackMember
 from rnnbounds.properties.systems.layered.transition import Layered
-from rnnbounds.properties.systems.table import KINDS, system
-from rnnbounds.properties.systems.unitary.exact import floats as nearest_of
-from rnnbounds.properties.systems.unitary.exact import nearest, rational
+from rnnbounds.properties.systems.table import KINDS, make_spec
+from rnnbounds.properties.systems.unitary.exact import nearest_float, rational
+from rnnbounds.properties.systems.unitary.exact import nearest_floats as nearest_of
 from rnnbounds.theory import claim
 
-LAYERED = system(
+LAYERED = make_spec(
     kind="layered", activation="relu", regime="gaussian", inputs="gaussian", n=3, T=3, K=3,
     layers=3, bias=0.5, seed=4, batch=6, sequences=2,
 )  # fmt: skip
-CASCADE = system(
+CASCADE = make_spec(
     kind="cascade", activation="relu", regime="gaussian", inputs="gaussian", n=2, d=2, T=5, K=5,
     bias=0.5, seed=4, batch=6, sequences=2,
 )  # fmt: skip
@@ -34,7 +34,7 @@ CASCADE = system(
 
 def columns(vector: tuple[fmpq, ...]) -> torch.Tensor:
     """(1, n, 1) of a rational vector."""
-    return torch.tensor([[[nearest(v)] for v in vector]], dtype=torch.float64)
+    return torch.tensor([[[nearest_float(v)] for v in vector]], dtype=torch.float64)
 
 
 @pytest.mark.slow
@@ -42,12 +42,12 @@ def columns(vector: tuple[fmpq, ...]) -> torch.Tensor:
 @pytest.mark.parametrize("regime", KINDS["layered"].regimes)
 def test_a_member_is_the_transition_of_impl(activation: str, regime: str) -> None:
     """Steps agree with the tensors' up to rounding; the factor is that which `certify` prints."""
-    batch = build(replace(LAYERED, activation=activation, regime=regime, batch=2))
+    batch = build_batch(replace(LAYERED, activation=activation, regime=regime, batch=2))
     ends = MEASURES["deep_gap"].enclose(batch)
     for i, member in enumerate(batch.exact):
         assert isinstance(member, Layered)
         cell, constants = member.cell, member.constants()
-        told = certify(member.parts, 9.0, norm="spectral", cell=f"deep-{activation}")
+        told = certify(member.weights, 9.0, norm="spectral", cell=f"deep-{activation}")
         assert told.lam == constants["lam_deep"]
         for s, (x, *_) in enumerate(member.x):
             one, other = (cell.step(columns(h[s]), columns(x)) for h in (member.h, member.h_other))
@@ -58,7 +58,7 @@ def test_a_member_is_the_transition_of_impl(activation: str, regime: str) -> Non
 @pytest.mark.parametrize("activation", ["leaky-relu", "identity", "tanh", "gelu"])
 def test_derivatives_are_those_of_autograd(activation: str) -> None:
     """‖∂h_T/∂h_{T−k}‖₂ of the run from zero, for every window."""
-    batch = build(replace(LAYERED, activation=activation, batch=2))
+    batch = build_batch(replace(LAYERED, activation=activation, batch=2))
     ends = MEASURES["dh_dh_deep"].enclose(batch)
     for i, member in enumerate(batch.exact):
         assert isinstance(member, Layered)
@@ -86,34 +86,34 @@ def test_derivatives_are_those_of_autograd(activation: str) -> None:
 def test_norms_are_what_they_are_said_to_be(regime: str) -> None:
     """‖W_l‖₂ and r(W_l) against NumPy's, and isometries keep lengths."""
     for n, member in product((1, 2, 3), range(3)):
-        (found,) = build(replace(LAYERED, n=n, regime=regime).alone(member, 0)).exact
+        (found,) = build_batch(replace(LAYERED, n=n, regime=regime).select_pair(member, 0)).exact
         assert isinstance(found, Layered)
-        if found.sizes is None or found.radii is None:
+        if found.layer_norms is None or found.layer_radii is None:
             assert regime == "gaussian"
             continue
-        for W, size, radius in zip(found.W, found.sizes, found.radii, strict=True):
-            A = np.array(floats(W))
-            assert np.linalg.norm(A, 2) == pytest.approx(nearest(size), abs=1e-15)
+        for W, size, radius in zip(found.W, found.layer_norms, found.layer_radii, strict=True):
+            A = np.array(exact_floats(W))
+            assert np.linalg.norm(A, 2) == pytest.approx(nearest_float(size), abs=1e-15)
             eigenvalues = np.abs(np.linalg.eigvals(A))
-            assert eigenvalues.max() == pytest.approx(nearest(radius), abs=1e-7)
+            assert eigenvalues.max() == pytest.approx(nearest_float(radius), abs=1e-7)
             gram = W.transpose() * W
             scaled = all(
                 gram[i, j] == (size * size if i == j else 0) for i in range(n) for j in range(n)
             )
-            assert scaled or not found.isometric
+            assert scaled or not found.is_isometric
 
 
 def test_the_gradient_of_isometries_is_known_exactly() -> None:
     """The product of norms to the k-th power, decided in rationals; of a shift it vanishes."""
     spec = replace(LAYERED, activation="identity", regime="signed", T=4, K=4)
     equality = claim("deep-gradient").form("equality").statement
-    assert (judge(equality, (), build(spec)).verdicts == Verdict.HOLDS).all()
-    for member in build(spec).exact:
+    assert (judge(equality, (), build_batch(spec)).verdicts == Verdict.HOLDS).all()
+    for member in build_batch(spec).exact:
         assert member.parameters()["isometric"] == 1
-    pair = build(spec.alone(0, 0))
+    pair = build_batch(spec.select_pair(0, 0))
     exact = MEASURES["dh_dh_deep"].exact_square(pair, 3, 128)
     assert exact == rational(pair.exact[0].constants()["W_product"]) ** 6
-    shift = build(SPECIAL["nilpotent-layers"].alone(0, 0))
+    shift = build_batch(NAMED_SPECS["nilpotent-layers"].select_pair(0, 0))
     assert MEASURES["dh_dh_deep"].exact_square(shift, 1, 128) == 0
 
 
@@ -126,7 +126,7 @@ def test_what_sees_no_difference_has_none() -> None:
 
 def test_balls_and_rationals_agree() -> None:
     """The ball of a gap and of a gradient meets its exact square."""
-    pair = build(LAYERED.alone(1, 1))
+    pair = build_batch(LAYERED.select_pair(1, 1))
     for name, k in product(("deep_gap", "deep_state_gap", "dh_dh_deep"), range(3)):
         found = MEASURES[name].exact_square(pair, k, 128)
         with ctx.workprec(128):
@@ -136,10 +136,10 @@ def test_balls_and_rationals_agree() -> None:
 
 def test_a_stack_is_two_networks() -> None:
     """Its path against NumPy's; factors are the largest row sums, and those of `certify`."""
-    batch = build(CASCADE)
+    batch = build_batch(CASCADE)
     ends = MEASURES["top_before"].enclose(batch)
     for i, member in enumerate(batch.exact):
-        assert isinstance(member, Stack)
+        assert isinstance(member, StackMember)
         tables = member.tables()
         W_1, U, b_1, W_2, V, b_2 = (
             np.array(nearest_of(tables[name])) for name in ("W", "U", "b", "W2", "U2", "b2")

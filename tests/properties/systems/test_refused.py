@@ -1,4 +1,4 @@
-"""What no system can be is refused in one line; statements find the systems that they are of."""
+"""Impossible systems are refused in one line; statements find the systems that they are of."""
 
 import math
 
@@ -7,23 +7,23 @@ from any_kind import changed
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from rnnbounds.properties.attacks.extremal import SPECIAL
-from rnnbounds.properties.attacks.typed import kinds_of
+from rnnbounds.properties.attacks.extremal import NAMED_SPECS
+from rnnbounds.properties.attacks.typed_statement import testable_kinds
 from rnnbounds.properties.errors import InputError, SpecError
-from rnnbounds.properties.systems.limits.fitted import readouts
+from rnnbounds.properties.systems.limits.fitted import fit_readouts
 from rnnbounds.properties.systems.spec import SystemSpec, check_spec
-from rnnbounds.properties.systems.table import parse_spec, system
+from rnnbounds.properties.systems.table import make_spec, parse_spec
 from rnnbounds.theory.language.parse import parse_statement
 
 FOUND = {"skew": [], "signs": [1.0], "G": [[1.0]], "d": [2.0], "s": [2.0]}
-CAUSAL = system(kind="gated-conv", regime="gaussian", n=2, d=2, T=12, K=12)
-SHIPPED = system("certified", cell="linear")
-WRITTEN = SPECIAL["full-cell"]
-SCALAR = replace(SPECIAL["memoryless"], K=0)
+CAUSAL = make_spec(kind="gated-conv", regime="gaussian", n=2, d=2, T=12, K=12)
+SHIPPED = make_spec("certified", cell="linear")
+WRITTEN = NAMED_SPECS["full-cell"]
+SCALAR = replace(NAMED_SPECS["memoryless"], K=0)
 VALUES = to_builtins(SCALAR.values)
 # A spec, what is said of it instead, and what the refusal speaks of.
 IMPOSSIBLE = [
-    *((system("training"), fields, "from the page") for fields in (
+    *((make_spec("training"), fields, "from the page") for fields in (
         {"n": math.nan}, {"lam": math.inf}, {"lam": None}, {"lam": -0.5}, {"scale": "1"},
         {"unknown": 1}, {"activation": "swish"}, {"activation": "__import__"}, {"regime": "tame"},
         {"inputs": "none"}, {"n": 0}, {"n": 513}, {"n": 1.5}, {"n": 10**400}, {"T": 100_001},
@@ -40,8 +40,8 @@ IMPOSSIBLE = [
     (CAUSAL, {"layers": 0}, "layers = 0 must lie between"),
     (CAUSAL, {"layers": 8, "taps": 3, "dilation": 4}, "receptive field .* exceeds 512"),
     (CAUSAL, {"kind": "monotone", "regime": "tcn"}, "unknown field `[nd]`"),
-    (system("monotone"), {"regime": "gaussian"}, "unknown regime"),
-    (system("monotone"), {"inputs": "alternating"}, "no alternating inputs"),
+    (make_spec("monotone"), {"regime": "gaussian"}, "unknown regime"),
+    (make_spec("monotone"), {"inputs": "alternating"}, "no alternating inputs"),
     (WRITTEN, {"activation": "relu"}, "unknown field `activation`"),
     (WRITTEN, {"regime": "orthogonal"}, "unknown regime"),
     (WRITTEN, {"n": 2}, "shapes"),
@@ -52,33 +52,33 @@ IMPOSSIBLE = [
     *((SCALAR, {size: 2}, "one system") for size in ("batch", "sequences")),
     (WRITTEN, {"kind": "gru"}, "shapes"),
     (WRITTEN, {"kind": "rnn", "regime": "zero"}, "second bias"),
-    (system("leaky"), {"activation": "softplus-torch"}, "one of the activations"),
-    (system("min-gru"), {"activation": "relu"}, "unknown field `activation`"),
-    (system("deep"), {"regime": "steep"}, "unknown regime"),
-    (system("leaky"), {"values": {}}, "unknown field `values`"),
-    (system("unitary"), {"regime": "orthogonal"}, "unknown regime"),
-    (system("unitary"), {"activation": "tanh"}, "unknown field `activation`"),
-    (system("unitary"), {"n": 2, "units": 3}, "units = 3 exceeds n = 2"),
-    (system("unitary"), {"units": -1}, "units = -1"),
-    (system("unitary"), {"n": 33}, "n = 33"),
-    (system("unitary"), {"T": 257}, "T = 257"),
-    (system("unitary"), {"n": 32, "T": 65}, "n T = 2080"),
-    (system("unitary"), {"start": -1.0}, "non-negative"),
-    (system("unitary"), {"start": 1e999}, "not a system spec|out of range"),
-    (system("block"), {"n": 2, "states": 1}, "needs states"),
-    (system("block"), {"states": 65}, "states = 65"),
-    (system(), {"regime": "cayley"}, "unknown regime"),
-    *((system(kind), {"found": FOUND}, "unknown field `found`")
+    (make_spec("leaky"), {"activation": "softplus-torch"}, "one of the activations"),
+    (make_spec("min-gru"), {"activation": "relu"}, "unknown field `activation`"),
+    (make_spec("deep"), {"regime": "steep"}, "unknown regime"),
+    (make_spec("leaky"), {"values": {}}, "unknown field `values`"),
+    (make_spec("unitary"), {"regime": "orthogonal"}, "unknown regime"),
+    (make_spec("unitary"), {"activation": "tanh"}, "unknown field `activation`"),
+    (make_spec("unitary"), {"n": 2, "units": 3}, "units = 3 exceeds n = 2"),
+    (make_spec("unitary"), {"units": -1}, "units = -1"),
+    (make_spec("unitary"), {"n": 33}, "n = 33"),
+    (make_spec("unitary"), {"T": 257}, "T = 257"),
+    (make_spec("unitary"), {"n": 32, "T": 65}, "n T = 2080"),
+    (make_spec("unitary"), {"start": -1.0}, "non-negative"),
+    (make_spec("unitary"), {"start": 1e999}, "not a system spec|out of range"),
+    (make_spec("block"), {"n": 2, "states": 1}, "needs states"),
+    (make_spec("block"), {"states": 65}, "states = 65"),
+    (make_spec(), {"regime": "cayley"}, "unknown regime"),
+    *((make_spec(kind), {"found": FOUND}, "unknown field `found`")
       for kind in ("rnn", "unitary", "urnn", "block", "planted")),
-    (system("cascade", activation="relu"), {"activation": "tanh"}, "one of the activations"),
-    (system("layered"), {"layers": 9}, "layers = 9"),
-    (system("modes"), {"n": 2}, "unknown field `n`"),
-    (system("scan"), {"d": 2}, "unknown field `d`"),
-    (system("scan"), {"activation": "tanh"}, "unknown field `activation`"),
-    (system("candidate"), {"T": 33}, "T = 33"),
-    (system("candidate"), {"states": 25}, "states = 25"),
-    (system("sigmoid"), {"n": 4}, "n = 4"),
-    (system("planted"), {"n": 17}, "n = 17"),
+    (make_spec("cascade", activation="relu"), {"activation": "tanh"}, "one of the activations"),
+    (make_spec("layered"), {"layers": 9}, "layers = 9"),
+    (make_spec("modes"), {"n": 2}, "unknown field `n`"),
+    (make_spec("scan"), {"d": 2}, "unknown field `d`"),
+    (make_spec("scan"), {"activation": "tanh"}, "unknown field `activation`"),
+    (make_spec("candidate"), {"T": 33}, "T = 33"),
+    (make_spec("candidate"), {"states": 25}, "states = 25"),
+    (make_spec("sigmoid"), {"n": 4}, "n = 4"),
+    (make_spec("planted"), {"n": 17}, "n = 17"),
     (SHIPPED, {"cell": "hopfield"}, "hopfield"),
     (SHIPPED, {"norm": "frobenius"}, "unknown norm"),
     (SHIPPED, {"dtype": "int8"}, "unknown dtype"),
@@ -97,9 +97,9 @@ def test_what_cannot_be_is_named(spec: SystemSpec, fields: dict[str, object], me
 
 
 def test_a_candidate_has_as_many_inputs_as_units() -> None:
-    """What a search wrote out is of its own sizes."""
+    """An explicit candidate has its own sizes."""
     with pytest.raises(SpecError, match="shapes"):
-        check_spec(replace(readouts(2, 2, 1, 0)[0], d=1))
+        check_spec(replace(fit_readouts(2, 2, 1, 0)[0], d=1))
 
 
 @pytest.mark.parametrize(
@@ -124,10 +124,10 @@ def test_a_candidate_has_as_many_inputs_as_units() -> None:
 )
 def test_statements_find_their_kinds(text: str, kinds: tuple[str, ...]) -> None:
     """By what is measured, and by constants and parameters that few systems have."""
-    assert kinds_of(parse_statement(text)) == kinds
+    assert testable_kinds(parse_statement(text)) == kinds
 
 
 def test_what_no_system_has_together_is_refused() -> None:
     """A network's state and a candidate's number of states."""
     with pytest.raises(InputError, match="all of h_norm, states"):
-        kinds_of(parse_statement("h_norm <= states"))
+        testable_kinds(parse_statement("h_norm <= states"))

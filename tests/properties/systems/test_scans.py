@@ -10,16 +10,16 @@ from msgspec.structs import replace
 from scipy.signal import lfilter
 from seen import verdicts
 
-from rnnbounds.properties.attacks.extremal import SPECIAL
+from rnnbounds.properties.attacks.extremal import NAMED_SPECS
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.systems.batch import build
-from rnnbounds.properties.systems.layered.jordan import Block
+from rnnbounds.properties.systems.batch import build_batch
+from rnnbounds.properties.systems.layered.jordan import JordanBlock
 from rnnbounds.properties.systems.layered.modes import Mode
-from rnnbounds.properties.systems.layered.scan import LEAST, Gate, Scan
-from rnnbounds.properties.systems.table import KINDS, system
-from rnnbounds.properties.systems.unitary.exact import nearest, rational
+from rnnbounds.properties.systems.layered.scan import LEAST_GATE, Gate, Scan
+from rnnbounds.properties.systems.table import KINDS, make_spec
+from rnnbounds.properties.systems.unitary.exact import nearest_float, rational
 
-MODE = system(
+MODE = make_spec(
     kind="modes", regime="complex", inputs="gaussian", d=2, T=6, K=6,
     seed=3, batch=8, sequences=2,
 )  # fmt: skip
@@ -30,21 +30,21 @@ SCAN = as_kind(MODE, "scan", regime="min-lstm", d=1, bias=1.0, lam=2.0)
 @pytest.mark.parametrize("regime", KINDS["modes"].regimes)
 def test_a_mode_is_a_filter(regime: str) -> None:
     """|h_t| against SciPy's lfilter with the pole λ, complex ones as one complex number."""
-    batch = build(replace(MODE, regime=regime))
+    batch = build_batch(replace(MODE, regime=regime))
     ends = MEASURES["mode_start"].enclose(batch)
     for i, member in enumerate(batch.exact):
         assert isinstance(member, Mode)
-        A = np.array([[nearest(v) for v in row] for row in member.A.tolist()])
-        B = np.array([[nearest(v) for v in row] for row in member.B.tolist()])
-        x = np.array([[nearest(v) for v in row] for row in member.x[0]])
+        A = np.array([[nearest_float(v) for v in row] for row in member.A.tolist()])
+        B = np.array([[nearest_float(v) for v in row] for row in member.B.tolist()])
+        x = np.array([[nearest_float(v) for v in row] for row in member.x[0]])
         pole = complex(A[0, 0], A[1, 0] if len(A) == 2 else 0)
         driven = x @ B.T
         signal = driven[:, 0] + 1j * (driven[:, 1] if len(A) == 2 else 0)
         expected = lfilter([1], [1, -pole], signal)
         found = ends.lo[i, 0, : member.spec.T][::-1]
         assert found == pytest.approx(np.abs(expected), rel=1e-12, abs=1e-14)
-        assert abs(pole) == pytest.approx(nearest(member.radius), abs=1e-15)
-        assert member.constants()["lam"] == nearest(member.radius)
+        assert abs(pole) == pytest.approx(nearest_float(member.radius), abs=1e-15)
+        assert member.constants()["lam"] == nearest_float(member.radius)
         gram = member.A.transpose() * member.A
         assert all(gram[j, j] == member.radius**2 for j in range(len(A)))
 
@@ -52,7 +52,7 @@ def test_a_mode_is_a_filter(regime: str) -> None:
 def test_a_mode_forgets_exactly() -> None:
     """|h_T − h_T^k|² is |λ|^2k |h_{T−k}|² in rationals, at every window."""
     for i in range(MODE.batch):
-        pair = build(MODE.alone(i, 1))
+        pair = build_batch(MODE.select_pair(i, 1))
         (member,) = pair.exact
         assert isinstance(member, Mode)
         for k in range(7):
@@ -65,11 +65,11 @@ def test_a_mode_forgets_exactly() -> None:
 @pytest.mark.parametrize("regime", KINDS["jordan"].regimes)
 def test_powers_are_numpys(regime: str) -> None:
     """‖A^k‖₂ is enclosed."""
-    batch = build(replace(BLOCK, regime=regime))
+    batch = build_batch(replace(BLOCK, regime=regime))
     ends = MEASURES["power_norm"].enclose(batch)
     for i, member in enumerate(batch.exact):
-        assert isinstance(member, Block)
-        A = np.array([[nearest(v) for v in row] for row in member.A.tolist()])
+        assert isinstance(member, JordanBlock)
+        A = np.array([[nearest_float(v) for v in row] for row in member.A.tolist()])
         for k in range(9):
             norm = np.linalg.norm(np.linalg.matrix_power(A, k), 2)
             low, high = ends.lo[i, 0, k], ends.hi[i, 0, k]
@@ -79,15 +79,15 @@ def test_powers_are_numpys(regime: str) -> None:
 
 
 def test_no_constant_is_enough() -> None:
-    """Where ρ is small, a thousand times ρ^k is passed, and the polynomial is not."""
-    spec = replace(SPECIAL["slow-corner"], batch=32)
+    """A small ρ exceeds a thousand times ρ^k, but not the polynomial."""
+    spec = replace(NAMED_SPECS["slow-corner"], batch=32)
     assert "VIOLATED" in verdicts("power_norm <= 1000*mode_radius**k", spec)
 
 
 @pytest.mark.parametrize("regime", KINDS["scan"].regimes)
 def test_a_scan_is_its_recursion(regime: str) -> None:
     """States against a loop of floats with the hard sigmoid; the product is the whole memory."""
-    batch = build(replace(SCAN, regime=regime))
+    batch = build_batch(replace(SCAN, regime=regime))
     starts, gaps = (MEASURES[f"scan_{name}"].enclose(batch).lo for name in ("start", "gap"))
     for i, member in enumerate(batch.exact):
         assert isinstance(member, Scan)
@@ -95,16 +95,16 @@ def test_a_scan_is_its_recursion(regime: str) -> None:
         def decay(x: float, member: Scan = member) -> float:
             floor = 1 / 64 if regime == "min-lstm" else 0.0
             one, two = (
-                float(np.clip(0.5 + (nearest(g.w) * x + nearest(g.c)) / 4, floor, 1))
+                float(np.clip(0.5 + (nearest_float(g.w) * x + nearest_float(g.c)) / 4, floor, 1))
                 for g in member.gates
             )
             return one / (one + two) if regime == "min-lstm" else (1 - one) ** member.power
 
-        s, inputs = 0.0, [nearest(x) for (x,) in member.x[0]]
+        s, inputs = 0.0, [nearest_float(x) for (x,) in member.x[0]]
         decays = [decay(x) for x in inputs]
         for t, (a, x) in enumerate(zip(decays, inputs, strict=True)):
             assert abs(s) == pytest.approx(starts[i, 0, 6 - t], rel=1e-12, abs=1e-14)
-            s = a * s + nearest(member.u) * x + nearest(member.v)
+            s = a * s + nearest_float(member.u) * x + nearest_float(member.v)
         for k in range(7):
             product = prod(decays[6 - k :])
             assert gaps[i, 0, k] == pytest.approx(product * starts[i, 0, k], rel=1e-12, abs=1e-14)
@@ -114,19 +114,19 @@ def test_a_scan_is_its_recursion(regime: str) -> None:
 def test_the_largest_decay_is_found(regime: str) -> None:
     """No input of a fine grid on the set decays more slowly, and some point attains it."""
     for seed in range(4):
-        for member in build(replace(SCAN, regime=regime, seed=seed)).exact:
+        for member in build_batch(replace(SCAN, regime=regime, seed=seed)).exact:
             assert isinstance(member, Scan)
             largest = member.constants()["decay_max"]
             grid = [member.decay(fmpq(i, 256)) for i in range(-256, 257)]
             assert max(grid) <= rational(largest)
-            assert nearest(max(grid)) > largest - 0.05
+            assert nearest_float(max(grid)) > largest - 0.05
 
 
 def test_decays_of_the_mean() -> None:
     """Jensen: below the mean's for the log-concave ones, above it somewhere for minLSTM's."""
     for regime, seed in (("min-gru", 0), ("selective", 0), ("min-lstm", 0)):
         passed = False
-        for member in build(replace(SCAN, regime=regime, seed=seed, batch=32)).exact:
+        for member in build_batch(replace(SCAN, regime=regime, seed=seed, batch=32)).exact:
             assert isinstance(member, Scan)
             for k in range(1, 7):
                 window = [x for (x,) in member.x[0][6 - k :]]
@@ -138,9 +138,9 @@ def test_decays_of_the_mean() -> None:
 
 def test_gates() -> None:
     """A gate's kinks are where it is clipped."""
-    gate = Gate(fmpq(2), fmpq(1), LEAST)
+    gate = Gate(fmpq(2), fmpq(1), LEAST_GATE)
     low, high = gate.kinks
-    assert gate(low) == LEAST
+    assert gate(low) == LEAST_GATE
     assert gate(high) == 1
-    assert gate(low - 1) == LEAST
+    assert gate(low - 1) == LEAST_GATE
     assert Gate(fmpq(0), fmpq(1)).kinks == []

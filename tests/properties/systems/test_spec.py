@@ -17,7 +17,7 @@ from rnnbounds.properties.systems.spec import (
     Values,
     check_spec,
 )
-from rnnbounds.properties.systems.table import KINDS, parse_spec, system
+from rnnbounds.properties.systems.table import KINDS, make_spec, parse_spec
 
 ONE = Values(
     W=[[0.1]], U=[[1 / 3]], b=[5e-324], C=[[-0.0]], x=[[1.7e308]], h=[2.0**-1074], h_other=[0.3]
@@ -27,13 +27,13 @@ ONE = Values(
 @given(st.floats(0, allow_infinity=False), st.floats(0, allow_infinity=False))
 def test_round_trip_of_floats(lam: float, scale: float) -> None:
     """Every finite float comes back bit for bit."""
-    back = parse_spec(system(lam=lam, scale=scale).text)
+    back = parse_spec(make_spec(lam=lam, scale=scale).text)
     assert (back.lam.hex(), back.scale.hex()) == (lam.hex(), scale.hex())
 
 
 def test_round_trip_of_written_out_values() -> None:
     """Subnormal, huge and negative zero entries come back bit for bit."""
-    spec = system(values=ONE)
+    spec = make_spec(values=ONE)
     back = parse_spec(spec.text).values
     assert back is not None
     for name in ONE.__struct_fields__:
@@ -46,7 +46,7 @@ def test_round_trip_of_written_out_values() -> None:
      b'{"kind": "\xff"}', '{"n": 1}', '{"kind": "rnn"}', '{"kind": "cyclic"}'],
 )  # fmt: skip
 def test_hostile_text(text: str | bytes) -> None:
-    """Whatever is not a spec of a system of reasonable size is one line with the remedy."""
+    """An invalid or too large spec raises one line with the remedy."""
     with pytest.raises(SpecError) as caught:
         parse_spec(text)
     assert "\n" not in str(caught.value)
@@ -58,7 +58,7 @@ def test_hostile_text(text: str | bytes) -> None:
 def test_numbers_are_finite_and_not_negative(field: str, bad: float) -> None:
     """NaN and infinity are refused in every real field."""
     with pytest.raises(SpecError, match="finite"):
-        check_spec(replace(system("training"), **{field: bad}))
+        check_spec(replace(make_spec("training"), **{field: bad}))
 
 
 def test_limits_are_reached() -> None:
@@ -68,26 +68,26 @@ def test_limits_are_reached() -> None:
     for name, limit in ((name, limit) for name, limit in LIMITS.items() if name != "layer"):
         fields = {name: limit} | ({"T": limit} if name == "K" else {})
         for kind in KINDS.values():
-            if kind.struct.has(name) and not kind.struct.limits and kind.name not in odd:
+            if kind.spec_type.has(name) and not kind.spec_type.limits and kind.name not in odd:
                 check_spec(any_system(kind.name, **named, **fields))
     with pytest.raises(SpecError, match="K = -1 must lie between 0 and"):
-        check_spec(system(K=-1))
+        check_spec(make_spec(K=-1))
     with pytest.raises(SpecError, match="n = 0 must lie between 1 and"):
-        check_spec(system(n=0))
+        check_spec(make_spec(n=0))
 
 
 def test_alone_keeps_a_choice_that_was_made() -> None:
     """A pair of a pair is that pair."""
-    pair = system(batch=4, sequences=3).alone(2, 1)
+    pair = make_spec(batch=4, sequences=3).select_pair(2, 1)
     assert (pair.member, pair.sequence) == (2, 1)
-    assert pair.alone(0, 0) == pair
+    assert pair.select_pair(0, 0) == pair
     assert list(pair.members) == [2]
-    assert list(system(batch=4).members) == [0, 1, 2, 3]
+    assert list(make_spec(batch=4).members) == [0, 1, 2, 3]
 
 
 def test_size_orders_specs() -> None:
     """Written-out values are larger than drawn ones, then n counts, then the regime's place."""
-    plain = system(n=2)
+    plain = make_spec(n=2)
     assert plain.size < replace(plain, n=3).size < replace(plain, values=ONE).size
     assert plain.size < replace(plain, regime=REGIMES[1]).size
     assert plain.size < replace(plain, inputs=INPUTS[1]).size
@@ -97,6 +97,6 @@ def test_size_orders_specs() -> None:
 
 def test_text_leaves_defaults_out() -> None:
     """A spec prints what it must name and what differs from the defaults, as one line."""
-    text = system(n=3, lam=0.25).text
+    text = make_spec(n=3, lam=0.25).text
     assert json.loads(text) == {"kind": "rnn", "n": 3, "d": 1, "T": 1, "seed": 0, "lam": 0.25}
-    assert parse_spec(text) == system(n=3, lam=0.25)
+    assert parse_spec(text) == make_spec(n=3, lam=0.25)

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import sync_playwright
 
-from rnnbounds.properties.runs.glossary import place, symbol_names, symbol_records, works
+from rnnbounds.properties.runs.glossary import cited_works, claim_file, symbol_names, symbol_records
 from rnnbounds.reports.pages.page import render_run
 from rnnbounds.reports.records.changes import Changes, make_change
 from rnnbounds.reports.records.curve import Curve, Point
@@ -73,18 +73,13 @@ def told(run, tmp_path):
     return path
 
 
-@pytest.fixture(scope="session")
-def whole(tmp_path_factory):
-    """Makes the page of all claims, with every formula of every form and false variant."""
-
-    def write(run):
-        path = tmp_path_factory.mktemp("whole") / "index.html"
-        pattern = curved(run).claims[1]
-        claims = tuple(claim_of(claim, pattern) for claim in CLAIMS)
-        path.write_bytes(render_run(replace(run, claims=claims, symbols=symbol_records(CLAIMS))))
-        return path
-
-    return write
+@pytest.fixture
+def whole(run, tmp_path):
+    """The page of all claims, with every formula of every form and false variant."""
+    pattern, path = curved(run).claims[1], tmp_path / "whole.html"
+    claims = tuple(claim_of(claim, pattern) for claim in CLAIMS)
+    path.write_bytes(render_run(replace(run, claims=claims, symbols=symbol_records(CLAIMS))))
+    return path
 
 
 def claim_of(claim, pattern):
@@ -122,7 +117,7 @@ def claim_of(claim, pattern):
     return replace(
         pattern, id=claim.id, title=claim.title, source=claim.source.text, forms=forms,
         mathml=forms[0].mathml, variants=variants, ledgers=ledgers, extremal=claim.extremal,
-        works=works(claim), place=place(claim), symbols=symbol_names(claim),
+        works=cited_works(claim), place=claim_file(claim), symbols=symbol_names(claim),
     )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm, is_norm
 from rnnbounds.impl.training.descent import descend, descent_error
 from rnnbounds.properties.judging.judge import Verdict
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.vanilla.specs import Rnn
 
 K = 4
@@ -29,7 +29,7 @@ K = 4
 def test_truncation_gaps() -> None:
     """What is read under attack, with its own error bound, is what the bench reads and what loops
     find."""
-    batch = build(
+    batch = build_batch(
         Rnn(activation="tanh", n=4, d=2, T=9, K=K, lam=0.9, bias=0.5, batch=2, sequences=2)
     )
     seen = MEASURES["h_gap"].enclose(batch)
@@ -103,6 +103,6 @@ def test_campaigns() -> None:
     assert len(specs) == 2
     seen = judge_batch(specs[0].alone(1, 1))
     assert (seen.verdicts == Verdict.HOLDS).all()
-    batch = build(specs[0].alone(1, 1))
+    batch = build_batch(specs[0].select_pair(1, 1))
     parts = (*(getattr(batch.cell, name)[0] for name in "WUb"), batch.x[0, :, :, 0])
     assert naive.bound_holds(*parts, batch.K)

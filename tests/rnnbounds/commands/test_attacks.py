@@ -4,7 +4,7 @@ import jsonschema
 import pytest
 
 from rnnbounds.commands import attacks as module
-from rnnbounds.properties.attacks.sabotage import Refused
+from rnnbounds.properties.attacks.sabotage import ProofOutcome
 from rnnbounds.properties.errors import InputError
 from rnnbounds.properties.runs.parts import Part, PartResult
 from rnnbounds.reports import decode, json_schema, load
@@ -114,7 +114,7 @@ def test_exit_codes_of_sabotage(call, monkeypatch, changes, code, word):
 
     def results(parts: list[Part], **_: object) -> list[PartResult]:
         told = tuple(variant(**{"id": one.id} | changes) for one in claim(CLAIM).false_variants)
-        no = {one.id: Refused(one.ledger_fails, "") for one in told}
+        no = {one.id: ProofOutcome(one.ledger_fails, "") for one in told}
         return [
             PartResult(part=part, variants={CLAIM: told}, refused={CLAIM: no}) for part in parts
         ]

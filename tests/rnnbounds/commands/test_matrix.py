@@ -6,9 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from rnnbounds.commands import proofs
-from rnnbounds.properties.runs.matrix import matrix
+from rnnbounds.properties.runs.matrix import build_matrix
 from rnnbounds.properties.runs.probe import probe
-from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.reports import LedgerRecord, encode, load
 from rnnbounds.reports.records.matrix import matrix_problems
 from rnnbounds.theory import CLAIMS, claim
@@ -81,7 +81,7 @@ def built():
 
     def once(spec):
         if spec.text not in known:
-            known[spec.text] = build(spec)
+            known[spec.text] = build_batch(spec)
         return known[spec.text]
 
     return once
@@ -91,12 +91,12 @@ def built():
 @pytest.mark.parametrize("entry", EACH.values(), ids=lambda entry: entry.id)
 def test_every_claim_on_all_cells(entry, built, monkeypatch):
     """No blank, nothing untested, and nothing against any claim, all of which are proved."""
-    monkeypatch.setattr("rnnbounds.properties.runs.probe.build", built)
+    monkeypatch.setattr("rnnbounds.properties.runs.probe.build_batch", built)
     proved = [
         LedgerRecord(form=form.name, steps=(), axioms=(), human=(), proved=True)
         for form in entry.forms
     ]
-    found = matrix([entry], {entry.id: probe(entry)}, {entry.id: proved})
+    found = build_matrix([entry], {entry.id: probe(entry)}, {entry.id: proved})
     assert matrix_problems(found, (entry.id,)) == []
     standings = {told.standing for told in found.entries}
     assert standings <= {"HOLDS", "NOT APPLICABLE", "NOT YET PROVED", "NOT ATTACKED"}

@@ -7,7 +7,7 @@ import pytest
 from rnnbounds import theory
 from rnnbounds.impl.cells import table as impl_cells
 from rnnbounds.properties.attacks import registry
-from rnnbounds.properties.attacks.search import random_specs
+from rnnbounds.properties.attacks.search import visit_random_specs
 from rnnbounds.properties.errors import InputError
 from rnnbounds.properties.measures.measure import FastPath, Measure
 from rnnbounds.properties.measures.table import MEASURES
@@ -53,9 +53,9 @@ def words(monkeypatch):
     for name, quantity in NEW.items():
         monkeypatch.setitem(VOCABULARY, name, quantity)
     monkeypatch.setattr("rnnbounds.theory.registry.QUANTITIES", (*QUANTITIES, *NEW.values()))
-    registry.lack.cache_clear()
+    registry.missing_reason.cache_clear()
     yield
-    registry.lack.cache_clear()
+    registry.missing_reason.cache_clear()
 
 
 @pytest.mark.parametrize("name", NEW)
@@ -96,9 +96,9 @@ def test_a_reading_that_fails_is_told(words, monkeypatch):
     path = FastPath("seen", enclosure=early)
     defined = replace(NEW["seen"], definition=VOCABULARY["h_norm"].definition)
     monkeypatch.setitem(VOCABULARY, "seen", defined)
-    monkeypatch.setitem(MEASURES.made, "seen", Measure("seen", (path,)))
+    monkeypatch.setitem(MEASURES.cache, "seen", Measure("seen", (path,)))
     with pytest.raises(registry.UnsuppliedError) as refused:
-        registry.registered(CLAIMS, [new(le(h_norm, S_0 * NEW["seen"].symbol))])
+        registry.check_registry(CLAIMS, [new(le(h_norm, S_0 * NEW["seen"].symbol))])
     line = str(refused.value)
     assert "'seen', which no system of the kind rnn has (reading it off one with T = " in line
     raised = "raised IndexError: list index out of range at"
@@ -110,7 +110,7 @@ def test_a_quantity_of_other_systems(symbol):
     """A vanilla network has no gates, and no layers on top."""
     claim = new(le(h_norm, S_0 * symbol))
     with pytest.raises(registry.UnsuppliedError, match=f"'{symbol.name}'.* of the kind rnn "):
-        registry.registered(CLAIMS, [claim])
+        registry.check_registry(CLAIMS, [claim])
 
 
 @pytest.mark.parametrize("condition", [True, False])
@@ -143,7 +143,7 @@ def test_no_kind_of_system(call, enter):
     assert (outcome.code, outcome.out) == (2, "")
     assert "amnesia (finite) is about 'rnm', which is not a kind of system; choose" in outcome.err
     with pytest.raises(InputError, match="unknown kind of system 'rnm'"):
-        random_specs("rnm", lambda spec: None, batch=1, sequences=1, seed=0, examples=1)
+        visit_random_specs("rnm", lambda spec: None, batch=1, sequences=1, seed=0, examples=1)
 
 
 @pytest.mark.parametrize(
@@ -194,6 +194,6 @@ def test_a_cell_is_given_once():
 
 def test_the_table_is_as_it_must_be():
     """Every claim of today, and every name."""
-    registry.registered(CLAIMS, CLAIMS)
+    registry.check_registry(CLAIMS, CLAIMS)
     abouts = {form.about for claim in CLAIMS for form in claim.forms}
     assert set(FAMILIES) < abouts <= {*KINDS, *FAMILIES}

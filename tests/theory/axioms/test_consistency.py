@@ -79,9 +79,9 @@ def test_the_others_are_forms() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(FORMS.keys() - NO_MODEL))
-def test_the_hypotheses_hold_together(name: str) -> None:
-    """At the form's own system none is false, wherever it is looked at."""
-    with ctx.workprec(BITS):
-        world = system(name)
-        assert [told.id for told in hypotheses(FORMS[name]) if fails(told, world)] == []
+def test_the_hypotheses_hold_together() -> None:
+    """At each form's own system none is false, wherever it is looked at."""
+    for name in FORMS.keys() - NO_MODEL:
+        with ctx.workprec(BITS):
+            world = system(name)
+            assert [told.id for told in hypotheses(FORMS[name]) if fails(told, world)] == [], name

@@ -59,8 +59,8 @@ def test_a_brought_quantity_that_nothing_measures(monkeypatch: pytest.MonkeyPatc
     form = replace(one.forms[0], statement=le(NEW.symbol, 1))
     monkeypatch.setitem(vocabulary.VOCABULARY, "news", NEW)
     with pytest.raises(registry.UnsuppliedError, match="compute it in properties/measures"):
-        registry.registered(CLAIMS, [replace(one, forms=(form,), false_variants=())])
-    registry.lack.cache_clear()
+        registry.check_registry(CLAIMS, [replace(one, forms=(form,), false_variants=())])
+    registry.missing_reason.cache_clear()
     monkeypatch.setattr(registry, "paths", lambda: (FastPath("h_nrom"),))
     with pytest.raises(ValueError, match="unknown quantity 'h_nrom'; did you mean h_norm"):
-        registry.registered(CLAIMS, [])
+        registry.check_registry(CLAIMS, [])

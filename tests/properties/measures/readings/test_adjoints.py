@@ -1,12 +1,12 @@
-"""What exact gradients are made of: vectors of one length, entry by entry."""
+"""Vectors that exact gradients are made of are combined entry by entry."""
 
 from collections.abc import Callable
 
 import pytest
 
-from rnnbounds.properties.measures.readings.adjoints import Vector, hadamard, minus, plus
+from rnnbounds.properties.measures.readings.adjoints import Vector, add, hadamard, subtract
 
-ENTRYWISE = [hadamard, plus, minus]
+ENTRYWISE = [hadamard, add, subtract]
 
 
 @pytest.mark.parametrize("combine", ENTRYWISE)

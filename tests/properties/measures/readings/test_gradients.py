@@ -11,15 +11,15 @@ from flint import ctx, fmpq, fmpq_mat
 from msgspec.structs import replace
 from seen import readings
 
-from rnnbounds.properties.attacks.extremal import SPECIAL
+from rnnbounds.properties.attacks.extremal import NAMED_SPECS
 from rnnbounds.properties.judging.judge import Verdict, judge
-from rnnbounds.properties.measures.readings.adjoints import Run
-from rnnbounds.properties.measures.readings.gradients import in_balls, rational_run, run_of
+from rnnbounds.properties.measures.readings.adjoints import FullRun
+from rnnbounds.properties.measures.readings.gradients import ball_arithmetic, full_run, rational_run
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import INPUTS, LOSSES, REGIMES, TRAINED, SystemSpec
-from rnnbounds.properties.systems.table import system
-from rnnbounds.properties.systems.vanilla.learning_instances import scalar
+from rnnbounds.properties.systems.table import make_spec
+from rnnbounds.properties.systems.vanilla.learning_instances import scalar_loss_spec
 from rnnbounds.theory.language.parse import parse_statement
 
 WINDOWED = ("grad_gap", "grad_gap_mean", "tbptt_gap", "tb_gap")
@@ -29,7 +29,7 @@ OF_WEIGHTS = ("grad_gap_weights", "weight_distance")
 
 def spec_of(i: int, kind: str, activation: str, loss: str) -> SystemSpec:
     """Another regime, input, size, scale and trained part for every i."""
-    return system(
+    return make_spec(
         kind=kind, activation=activation, loss=loss, trained=TRAINED[i % len(TRAINED)],
         regime=REGIMES[i % len(REGIMES)], inputs=INPUTS[i % len(INPUTS)], n=1 + i % 4, d=1 + i % 2,
         T=4 + i % 3, K=4, lam=(0.9, 0.5, 1.5, 0.0)[i % 4], scale=(1.0, 2.0**-40, 30.0)[i % 3],
@@ -47,7 +47,7 @@ def test_three_arithmetics_agree(kind: str, activation: str) -> None:
     squares = 0
     for i, loss in enumerate(LOSSES):
         spec = spec_of(i + 3 * len(activation), kind, activation, loss)
-        for seen in readings(build(spec), names, [(0, 0), (1, 1)], squares=True):
+        for seen in readings(build_batch(spec), names, [(0, 0), (1, 1)], squares=True):
             assert seen.ball.is_finite()
             assert seen.held, seen
             squares += seen.root is not None
@@ -57,8 +57,10 @@ def test_three_arithmetics_agree(kind: str, activation: str) -> None:
 def test_balls_agree_with_autograd() -> None:
     """The adjoint in balls is the gradient that torch finds, for every loss and part."""
     for i, (loss, trained) in enumerate(itertools.product(LOSSES, TRAINED)):
-        pair = build(
-            replace(spec_of(i, "gradient", "tanh", loss), lam=0.5, trained=trained).alone(0, 0)
+        pair = build_batch(
+            replace(spec_of(i, "gradient", "tanh", loss), lam=0.5, trained=trained).select_pair(
+                0, 0
+            )
         )
         leaves = {
             name: getattr(pair.cell, name).clone().requires_grad_() for name in ("W", "U", "b")
@@ -70,7 +72,7 @@ def test_balls_agree_with_autograd() -> None:
         pair.loss.value(h).sum().backward()
         expected = torch.cat([leaves[name].grad.reshape(pair.cell.n, -1) for name in trained], 1)
         with ctx.workprec(128):
-            found = run_of(in_balls(pair), pair).gradient().tolist()
+            found = full_run(ball_arithmetic(pair), pair).gradient().tolist()
         computed = [[float(v) for v in row] for row in found]
         np.testing.assert_allclose(computed, expected.numpy(), rtol=1e-11, atol=1e-12)
 
@@ -81,34 +83,38 @@ def test_windows_share_what_came_before_them(activation: str, loss: str) -> None
     """Against the plain twin, two runs by themselves that are subtracted: the same rationals."""
     spec = spec_of(6, "gradient", activation, loss)
     for trained in TRAINED:
-        pair = build(replace(spec, trained=trained).alone(0, 0))
+        pair = build_batch(replace(spec, trained=trained).select_pair(0, 0))
         run = rational_run(pair)
         assert run is not None
         T = len(run.inputs)
 
-        def of(start: int, end: int, run: Run = run) -> fmpq_mat:
+        def of(start: int, end: int, run: FullRun = run) -> fmpq_mat:
             """The gradient of p(h_end) along the run on some of the inputs."""
             alone = dataclasses.replace(
-                run, known={}, later={}, over=[], inputs=run.inputs[start:end]
+                run,
+                adjoint_cache={},
+                drift_cache={},
+                omitted_cache=[],
+                inputs=run.inputs[start:end],
             )
             return alone.gradient() if start < end else 0 * run.gradient()
 
         for k in range(T + 1):
-            assert run.against(T - k) == of(0, T) - of(T - k, T)
+            assert run.gradient_gap(T - k) == of(0, T) - of(T - k, T)
             gaps = (of(0, end) - of(max(end - k, 0), end) for end in range(1, T + 1))
-            assert run.each_against(k) == sum(gaps, 0 * run.gradient())
+            assert run.gradient_gap_sum(k) == sum(gaps, 0 * run.gradient())
 
 
 def test_what_vanishes_is_exactly_zero() -> None:
     """Without memory the truncated gradient is the full one from k = 2 on, in every ball."""
-    spec = scalar(activation="tanh", lam=0.0, T=6, K=6, trained="WUb", loss="squared")
-    pair = build(spec)
+    spec = scalar_loss_spec(activation="tanh", lam=0.0, T=6, K=6, trained="WUb", loss="squared")
+    pair = build_batch(spec)
     with ctx.workprec(128):
         for k in range(2, 7):
             assert MEASURES["grad_gap"].ball(pair, k, 128).is_zero()
             assert MEASURES["grad_gap"].exact_square(pair, k, 128) == fmpq(0)
         assert not MEASURES["grad_gap"].ball(pair, 1, 128).is_zero()
-    same = build(as_kind(spec, "smooth", trained="W", regime="zero", n=2))
+    same = build_batch(as_kind(spec, "smooth", trained="W", regime="zero", n=2))
     with ctx.workprec(128):
         assert MEASURES["grad_gap_weights"].ball(same, 0, 128).is_zero()
         assert MEASURES["weight_distance"].ball(same, 0, 128).is_zero()
@@ -118,11 +124,11 @@ def test_what_vanishes_is_exactly_zero() -> None:
 def test_far_below_the_rounding_of_a_gradient(activation: str) -> None:
     """At k = 250 of T = 300 the bound is near 10⁻⁵⁵: balls decide, and a planted excess falls."""
     bound = "lam**k*G_0 + k*lam**(k - 1)*D_1"
-    spec = scalar(activation=activation, lam=0.6, T=300, K=250, scale=0.5)
-    batch = build(spec)
+    spec = scalar_loss_spec(activation=activation, lam=0.6, T=300, K=250, scale=0.5)
+    batch = build_batch(spec)
     lam, k = batch.constant("lam").hi.item(), 250
     assert lam**k * batch.constant("G_0").hi.item() < 1e-50
-    from rnnbounds.properties.judging.referee import decide_exactly
+    from rnnbounds.properties.judging.exact_decision import decide_exactly
 
     for text, verdict in ((f"grad_gap <= {bound}", "HOLDS"), (f"grad_gap > {bound}", "VIOLATED")):
         statement = parse_statement(text.replace(">", "<=") if verdict == "HOLDS" else text)
@@ -132,11 +138,11 @@ def test_far_below_the_rounding_of_a_gradient(activation: str) -> None:
 
 def test_relu_is_vacuous_but_not_for_back_propagation() -> None:
     """ρ′ jumps: no bound of second order is supplied, but those of first order are met."""
-    spec = scalar(
+    spec = scalar_loss_spec(
         activation="relu", n=3, trained="WUb", regime="gaussian", T=12, K=6, bias=0.5,
         batch=8, sequences=2,
     )  # fmt: skip
-    batch = build(spec)
+    batch = build_batch(spec)
     second = judge(parse_statement("grad_gap <= lam**k*G_0 + k*lam**(k - 1)*D_1"), (), batch)
     assert (second.verdicts == Verdict.VACUOUS).all()
     first = judge(parse_statement("tbptt_gap <= lam**k*L_p*L_w/(1 - lam)"), (), batch)
@@ -148,7 +154,7 @@ def test_truncated_back_propagation_meets_its_bound_exactly() -> None:
     from dataclasses import replace as changed
 
     bound = parse_statement("tbptt_gap <= lam**k*L_p*L_w*(1 - lam**(T - k))/(1 - lam)")
-    batch = build(scalar(lam=0.75, trained="U", T=9, K=8))
+    batch = build_batch(scalar_loss_spec(lam=0.75, trained="U", T=9, K=8))
     assert (judge(bound, (), batch).verdicts == Verdict.HOLDS).all()
     strict = judge(changed(bound, relation="<"), (), batch)
     assert (strict.verdicts == Verdict.VIOLATED).all()
@@ -157,10 +163,10 @@ def test_truncated_back_propagation_meets_its_bound_exactly() -> None:
 def test_constants_of_pairs_and_windows() -> None:
     """H is a pair's own, ε_k a window's; a curvature at two flat ends is small."""
     spec = spec_of(1, "gradient", "tanh", "squared")
-    batch = build(replace(spec, lam=0.5))
+    batch = build_batch(replace(spec, lam=0.5))
     assert batch.constant("H").hi.shape == (2, 2, 1)
     assert batch.constant("eps_k").hi.shape == (2, 1, 5)
     assert np.isinf(batch.constant("eps_k").hi[..., 0]).all()
     assert np.isinf(batch.constant("K_0").hi).all()
-    flat = build(SPECIAL["between-flat-ends"])
+    flat = build_batch(NAMED_SPECS["between-flat-ends"])
     assert flat.constant("beta_ends").hi.item() == pytest.approx(0.0196, rel=0.01)

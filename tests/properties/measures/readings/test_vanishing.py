@@ -4,11 +4,11 @@ import pytest
 import torch
 
 from rnnbounds.properties.judging.judge import Verdict, judge
-from rnnbounds.properties.measures.readings.vanishing import meetings
+from rnnbounds.properties.measures.readings.vanishing import nilpotency_index
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.table import parse_spec, system
+from rnnbounds.properties.systems.table import make_spec, parse_spec
 from rnnbounds.theory import claim
 
 NAMES = ("grad_gap", "grad_gap_mean", "tbptt_gap", "tb_gap")
@@ -17,7 +17,7 @@ K = 8
 
 def equal(spec: SystemSpec, name: str) -> list[bool]:
     """At which windows the enclosure is the point 0; where it is, so is the ball, and no other."""
-    batch = build(spec)
+    batch = build_batch(spec)
     found, pair = MEASURES[name].enclose(batch), batch.pair(0, 0)
     zero = [found.lo[0, 0, k] == found.hi[0, 0, k] == 0 for k in range(K + 1)]
     assert zero == [bool(MEASURES[name].ball(pair, k, 128).is_zero()) for k in range(K + 1)]
@@ -29,7 +29,7 @@ def equal(spec: SystemSpec, name: str) -> list[bool]:
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_a_nilpotent_pattern(n: int, trained: str, name: str) -> None:
     """With Wⁿ = 0, windows of n are enough, of 2n where W is trained; shorter ones are not."""
-    spec = system(
+    spec = make_spec(
         kind="gradient", activation="tanh", regime="nilpotent", n=n, T=10, K=K, lam=0.9, seed=5,
         trained=trained, bias=0.5,
     )  # fmt: skip
@@ -42,7 +42,7 @@ def test_a_nilpotent_pattern(n: int, trained: str, name: str) -> None:
 @pytest.mark.parametrize(("trained", "still"), [("WU", True), ("WUb", False)])
 def test_a_run_that_rests(trained: str, still: bool, name: str) -> None:
     """Nothing moves, so that nothing is forgotten; b is moved all the same."""
-    spec = system(
+    spec = make_spec(
         kind="gradient", activation="elu", regime="symmetric", inputs="zero", n=2, d=2, T=10, K=K,
         lam=0.999, scale=2.0**-10, seed=168058302224171, trained=trained, loss="cross-entropy",
     )  # fmt: skip
@@ -52,18 +52,18 @@ def test_a_run_that_rests(trained: str, still: bool, name: str) -> None:
 def test_what_is_no_pattern_is_never_nilpotent() -> None:
     """(1, −1; 1, −1) squares to 0, but a slope between may keep it from doing so."""
     W = torch.tensor([[[1.0, -1.0], [1.0, -1.0]], [[0.0, 1.0], [0.0, 0.0]], [[0.0, 0.0]] * 2])
-    assert meetings(W.to(torch.float64)).tolist() == [2**30, 2, 1]
+    assert nilpotency_index(W.to(torch.float64)).tolist() == [2**30, 2, 1]
 
 
 def test_a_batch_of_equal_gradients_is_decided_at_once() -> None:
-    """Fourteen thousand checks of 0 <= 0 went to the referee one by one."""
+    """Fourteen thousand checks of 0 <= 0 went to exact arithmetic one by one."""
     spec = parse_spec(
         '{"kind":"gradient","n":1,"d":1,"T":48,"seed":169767865730448,"batch":448,'
         '"activation":"elu","K":32,"regime":"nilpotent","inputs":"gaussian","lam":0.999,'
         '"scale":4.0,"bias":0.0,"distance":1.0,"trained":"Ub","loss":"linear","target":0.0}'
     )
     form = claim("gradient-gap").form("finite")
-    found = judge(form.statement, form.assumptions, build(spec))
+    found = judge(form.statement, form.assumptions, build_batch(spec))
     assert found.escalated == 0
     assert set(found.verdicts.flat) <= {Verdict.HOLDS, Verdict.VACUOUS}
     assert (found.verdicts[:, :, 1:] == Verdict.HOLDS).all()

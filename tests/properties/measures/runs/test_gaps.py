@@ -6,7 +6,7 @@ from flint import arb
 
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual
 from rnnbounds.impl.arithmetic.entries.balls import Columns
-from rnnbounds.properties.read.numbers.gaps import Difference, either, where_moved
+from rnnbounds.properties.read.numbers.gaps import Difference, nonzero_if_either, zero_where_equal
 from rnnbounds.properties.read.numbers.rounded import Rounded
 
 WIDE = arb(0.5, 1e-3)  # a ball whose own difference is no 0
@@ -37,9 +37,9 @@ def test_equal_arguments_have_equal_values(name: str) -> None:
 
 
 def test_rounded_numbers() -> None:
-    """What may be other than 0 by its value or by its error keeps its difference."""
+    """A number that may be nonzero by its value or its error keeps its difference."""
     gap = rounded((0.0, 0.0), (0.25, 0.0), (0.0, 1e-9))
-    found = where_moved(rounded(*[(2.0, 0.5)] * 3), gap)
+    found = zero_where_equal(rounded(*[(2.0, 0.5)] * 3), gap)
     assert found.value.flatten().tolist() == [0, 2, 2]
     assert found.error.flatten().tolist() == [0, 0.5, 0.5]
 
@@ -50,8 +50,8 @@ def test_derivatives(still: bool, at_rest: bool) -> None:
     """A derivative is the same only where the argument is, and how fast it moves."""
     difference = Dual(balls(WIDE), balls(WIDE))
     gap = Dual(balls(arb(0 if still else 0.25)), balls(arb(0 if at_rest else 0.25)))
-    found = where_moved(difference, gap)
+    found = zero_where_equal(difference, gap)
     assert (found.value.units[0][0] == 0) is still
     assert (found.tangent.units[0][0] == 0) is (still and at_rest)
     one, two = rounded(ROUNDED[still]), rounded(ROUNDED[at_rest])
-    assert bool(either(one, two).present.item()) is not (still and at_rest)
+    assert bool(nonzero_if_either(one, two).nonzero_mask.item()) is not (still and at_rest)

@@ -7,10 +7,10 @@ from msgspec.structs import replace
 from seen import PRECISION
 
 from rnnbounds.impl.numbers.ball_functions import sigmoid
-from rnnbounds.properties.read.numbers.rounded import Rounded, step
-from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.read.numbers.rounded import Rounded, rounded_step
+from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.gated.kinds import GATED_SPECIAL
-from rnnbounds.properties.systems.table import system
+from rnnbounds.properties.systems.table import make_spec
 
 
 @pytest.mark.parametrize("module", [torch.nn.LSTMCell, torch.nn.GRUCell])
@@ -20,12 +20,12 @@ def test_steps_are_torch_s(module: type[torch.nn.RNNCellBase]) -> None:
     reference = module(2, 3, dtype=torch.float64)
     held = {name: part.detach()[None] for name, part in reference.named_parameters()}
     lstm = module is torch.nn.LSTMCell
-    spec = system(kind="lstm" if lstm else "gru", regime="gaussian", n=3, d=2, bias=0.5)
-    batch = build(spec)
-    assert batch.gated is not None
-    cell = type(batch.gated.cell)(held)
+    spec = make_spec(kind="lstm" if lstm else "gru", regime="gaussian", n=3, d=2, bias=0.5)
+    batch = build_batch(spec)
+    assert batch.gated_cells is not None
+    cell = type(batch.gated_cells.cell)(held)
     s, x = torch.randn(1, 6 if lstm else 3, 1, dtype=torch.float64), torch.randn(1, 2, 1).double()
-    moved = step(cell, Rounded.exact(s), x)
+    moved = rounded_step(cell, Rounded.exact(s), x)
     with torch.no_grad():
         if lstm:
             h, c_next = reference(x[:, :, 0], (s[:, 3:, 0], s[:, :3, 0]))
@@ -46,9 +46,9 @@ def test_cho_s_step_by_hand() -> None:
             b=list(b), b_hh=list(c), x=[[float(x)]], h=[h], h_other=[0.0],
         ),
     )  # fmt: skip
-    batch = build(spec)
-    assert batch.gated is not None
-    moved = step(batch.gated.cell, Rounded.exact(batch.h), batch.x[:, 0])
+    batch = build_batch(spec)
+    assert batch.gated_cells is not None
+    moved = rounded_step(batch.gated_cells.cell, Rounded.exact(batch.h), batch.x[:, 0])
     with ctx.workprec(PRECISION):
         at = arb(batch.h.item())
         reset, update = (sigmoid(w[i] * at + u[i] * x + b[i] + arb(c[i])) for i in (0, 1))
@@ -58,10 +58,10 @@ def test_cho_s_step_by_hand() -> None:
 
 
 def test_errors_are_carried() -> None:
-    """What goes in with an error comes out with one, in every operation."""
+    """Errors of operands carry over to results, in every operation."""
     one = Rounded(*(torch.full((1, 2, 1), v, dtype=torch.float64) for v in (0.5, 1e-6)))
     for out in (one + one, one - one, one * one, one.tanh()):
         assert (out.error >= 4e-7).all()
     assert (one.sigmoid().error >= 2.5e-7).all()
     W = torch.ones(1, 3, 2).double()
-    assert (one.mapped(W, torch.zeros(1, 3).double()).error >= 2e-6).all()
+    assert (one.apply_matrix(W, torch.zeros(1, 3).double()).error >= 2e-6).all()

@@ -16,7 +16,7 @@ def cluster() -> Iterator[Cluster]:
     """The cluster of a real scheduler."""
     from cluster_of_threads import threads
 
-    from rnnbounds.properties.runs.executors.scheduler import reached
+    from rnnbounds.properties.runs.executors.scheduler import connect_cluster
 
-    with threads() as there, reached(there.scheduler_address, 0) as found:
+    with threads() as there, connect_cluster(there.scheduler_address, 0) as found:
         yield found

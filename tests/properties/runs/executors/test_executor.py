@@ -1,4 +1,4 @@
-"""What every executor does: this process, a pool of processes, a cluster."""
+"""Behaviour common to all executors: this process, a pool of processes, a cluster."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rnnbounds.properties.attacks.budget import profile
 from rnnbounds.properties.errors import InputError
 from rnnbounds.properties.judging import meter
 from rnnbounds.properties.runs.executors.executor import Executor, TaskQueue
-from rnnbounds.properties.runs.executors.pool import local
-from rnnbounds.properties.runs.parts import chosen_claims, parts_of
-from rnnbounds.properties.runs.run import affinity, heaviest_first
+from rnnbounds.properties.runs.executors.pool import local_executor
+from rnnbounds.properties.runs.parts import chosen_claims, plan_parts
+from rnnbounds.properties.runs.run import heaviest_first, part_affinity
 
 
 @pytest.fixture(params=["here", "pool", "cluster"])
@@ -24,14 +24,14 @@ def executor(request: pytest.FixtureRequest):
     if request.param == "cluster":
         yield request.getfixturevalue("cluster")
         return
-    with local(2 if request.param == "pool" else 0) as found:
+    with local_executor(2 if request.param == "pool" else 0) as found:
         yield found
 
 
 def test_each_call_is_done_once(executor: Executor) -> None:
-    """Whatever the number of calls; twice in a row."""
+    """Any number of calls is done, twice in a row."""
     for count in (7, 0, 3):
-        found = list(executor.each(square, [(n,) for n in range(count)]))
+        found = list(executor.map_calls(square, [(n,) for n in range(count)]))
         assert sorted(answer for answer, _ in found) == [n * n for n in range(count)]
 
 
@@ -46,22 +46,22 @@ def test_each_call_is_done_once(executor: Executor) -> None:
 def test_an_error_keeps_its_type_and_message(executor: Executor, kind, error, text) -> None:
     """One that cannot be pickled has the nearest type that can."""
     with pytest.raises(error, match=text):
-        list(executor.each(fail, [(kind,), (kind,)]))
+        list(executor.map_calls(fail, [(kind,), (kind,)]))
 
 
 def test_checks_of_workers_are_counted_here(executor: Executor) -> None:
     """By the meter that the progress bar shows. A worker of this cluster is in this process, and
     counts once more."""
-    before, here = meter.total(), type(executor).__name__ == "Cluster"
-    assert len(list(executor.each(meter.made, [(5,), (7,)]))) == 2
-    assert meter.total() - before == 12 * (1 + here)
+    before, here = meter.total_checks(), type(executor).__name__ == "Cluster"
+    assert len(list(executor.map_calls(meter.add_checks, [(5,), (7,)]))) == 2
+    assert meter.total_checks() - before == 12 * (1 + here)
 
 
 def test_closing_ends_the_calls(executor: Executor) -> None:
     """Those that have not begun do not begin; the executor can be used again."""
-    with closing(executor.each(square, [(n,) for n in range(9)])) as answers:
+    with closing(executor.map_calls(square, [(n,) for n in range(9)])) as answers:
         next(answers)
-    assert len(list(executor.each(square, [(n,) for n in range(3)]))) == 3
+    assert len(list(executor.map_calls(square, [(n,) for n in range(3)]))) == 3
 
 
 @given(st.lists(st.integers(0, 3), max_size=12), st.lists(st.integers(0, 2), max_size=30))
@@ -73,7 +73,7 @@ def test_a_queue_keeps_workers_at_one_affinity(keys: list[int], turns: list[int]
     for worker in turns + [0] * len(calls):
         left = {key for key, number in calls if (key, number) not in taken}
         others = {key for other, key in at.items() if other != worker}
-        found = queue.take(at.get(worker), others)
+        found = queue.take_call(at.get(worker), others)
         assert (found is None) == (not left)
         if found is None:
             break
@@ -94,17 +94,19 @@ def test_a_queue_keeps_workers_at_one_affinity(keys: list[int], turns: list[int]
 def test_a_queue_without_affinity_keeps_the_order() -> None:
     """Calls are taken as they come."""
     queue, calls = TaskQueue([(n,) for n in range(5)]), []
-    while found := queue.take(None, (None,)):
+    while found := queue.take_call(None, (None,)):
         calls.append(found[1])
     assert calls == [(n,) for n in range(5)]
 
 
 def test_one_seed_ends_before_the_next_begins() -> None:
     """So that each is reported when it ends."""
-    parts = heaviest_first(parts_of(chosen_claims(["truncation"]), ["random"], profile("quick")))
-    queue = TaskQueue([(part, "quick", seed, "cpu") for seed in (3, 1) for part in parts], affinity)
+    parts = heaviest_first(plan_parts(chosen_claims(["truncation"]), ["random"], profile("quick")))
+    queue = TaskQueue(
+        [(part, "quick", seed, "cpu") for seed in (3, 1) for part in parts], part_affinity
+    )
     own, seeds = None, []
-    while found := queue.take(own, ()):
+    while found := queue.take_call(own, ()):
         own, (_, _, seed, _) = found
         seeds.append(seed)
     assert seeds == [3] * len(parts) + [1] * len(parts)

@@ -11,13 +11,13 @@ import worker_jobs
 from worker_jobs import fail, square
 
 from rnnbounds.properties.runs.executors import processes
-from rnnbounds.properties.runs.executors.pool import WorkerError, local
+from rnnbounds.properties.runs.executors.pool import WorkerError, local_executor
 
 
 def test_as_many_processes_as_asked():
     """None of which is this one."""
-    with local(2) as pool:
-        by = {process for _, process in pool.each(square, [(n,) for n in range(7)])}
+    with local_executor(2) as pool:
+        by = {process for _, process in pool.map_calls(square, [(n,) for n in range(7)])}
     assert os.getpid() not in by
     assert len(by) == 2
 
@@ -31,8 +31,8 @@ def test_as_many_processes_as_asked():
 )
 def test_a_process_that_dies_is_an_error(kind, text):
     """Its signal or exit code is in the message."""
-    with pytest.raises(WorkerError, match=text), local(2) as pool:
-        list(pool.each(fail, [(kind,), (kind,)]))
+    with pytest.raises(WorkerError, match=text), local_executor(2) as pool:
+        list(pool.map_calls(fail, [(kind,), (kind,)]))
 
 
 @pytest.mark.slow
@@ -40,21 +40,21 @@ def test_a_worker_that_ends_while_nothing_is_asked_of_it_is_an_error():
     """As one does that ends at its work: a pool waits between two rounds. The next round has as
     many processes, fresh ones."""
     calls = [(n,) for n in range(4)]
-    with local(2) as pool:
-        assert len(list(pool.each(square, calls))) == 4
+    with local_executor(2) as pool:
+        assert len(list(pool.map_calls(square, calls))) == 4
         for process in pool._processes.values():
             os.kill(process.pid, signal.SIGKILL)
             process.join()
         with pytest.raises(WorkerError, match="was ended by signal 9"):
-            list(pool.each(square, calls))
-        assert len({process for _, process in pool.each(square, calls)}) == 2
+            list(pool.map_calls(square, calls))
+        assert len({process for _, process in pool.map_calls(square, calls)}) == 2
 
 
 @pytest.mark.slow
 def test_fresh_processes_are_as_many_as_calls():
     """Up to all that may be."""
-    with local(2, fork=False) as pool:
-        first, second = ({by for _, by in pool.each(square, [(n,) for n in range(count)])}
+    with local_executor(2, fork=False) as pool:
+        first, second = ({by for _, by in pool.map_calls(square, [(n,) for n in range(count)])}
                          for count in (1, 5))  # fmt: skip
         assert len(first) == 1
         assert len(second) == 2
@@ -63,24 +63,24 @@ def test_fresh_processes_are_as_many_as_calls():
 
 def test_without_a_list_of_threads_nothing_is_forked(monkeypatch, tmp_path):
     """In a container without /proc."""
-    monkeypatch.setattr(processes, "THREADS", tmp_path / "absent")
-    assert not processes.single_threaded()
+    monkeypatch.setattr(processes, "THREAD_DIRECTORY", tmp_path / "absent")
+    assert not processes.is_single_threaded()
 
 
 IMAGES = """
 import threading, worker_jobs
-from rnnbounds.properties.runs.executors.pool import local
+from rnnbounds.properties.runs.executors.pool import local_executor
 if __name__ == "__main__":
     worker_jobs.KEPT.append(1)
     {before}
-    with local(2) as pool:
+    with local_executor(2) as pool:
         print(list(pool.each(worker_jobs.kept, [()] * 3)))
 """
 SOLVED = """
 import os, worker_jobs
-from rnnbounds.properties.runs.executors.pool import local
+from rnnbounds.properties.runs.executors.pool import local_executor
 if __name__ == "__main__":
-    with local(2) as pool:
+    with local_executor(2) as pool:
         (solver,) = pool.each(worker_jobs.solver, [()])
     try:
         os.kill(solver, 0)
@@ -90,9 +90,9 @@ if __name__ == "__main__":
 FRESH = """
 import signal, threading
 if __name__ == "__main__":
-    from rnnbounds.properties.runs.executors.pool import local
+    from rnnbounds.properties.runs.executors.pool import local_executor
     threading.Thread(target=threading.Event().wait, daemon=True).start()
-    with local(2) as pool:
+    with local_executor(2) as pool:
         print(list(pool.each(abs, [(-1,)])))
 else:
     told = signal.pthread_sigmask(signal.SIG_BLOCK, ())
@@ -101,7 +101,7 @@ else:
 
 
 def told(tmp_path: Path, program: str) -> str:
-    """What a program of its own prints."""
+    """Run a program and return the lines it prints."""
     (tmp_path / "program.py").write_text(program)
     path = os.pathsep.join([str(Path(worker_jobs.__file__).parent), *sys.path])
     run = subprocess.run(

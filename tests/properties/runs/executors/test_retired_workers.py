@@ -16,8 +16,8 @@ from worker_jobs import square
 
 from rnnbounds.properties.runs.executors import cluster as module
 from rnnbounds.properties.runs.executors.cluster import Cluster, ClusterError
-from rnnbounds.properties.runs.executors.processes import outcome
-from rnnbounds.properties.runs.executors.scheduler import reached
+from rnnbounds.properties.runs.executors.processes import call_outcome
+from rnnbounds.properties.runs.executors.scheduler import connect_cluster
 
 
 @contextmanager
@@ -25,7 +25,7 @@ def two(said: list[str]) -> Iterator[tuple[Cluster, str]]:
     """A cluster of two such workers, one of which is to fail; what is told goes into the list."""
     with (
         threads(n_workers=2) as there,
-        reached(there.scheduler_address, 0, said.append) as found,
+        connect_cluster(there.scheduler_address, 0, said.append) as found,
     ):
         yield found, there.workers[0].address
 
@@ -36,10 +36,10 @@ def test_a_worker_of_other_code_that_comes_late_is_retired(monkeypatch) -> None:
     with two(said) as (cluster, bad):
         monkeypatch.setattr(
             module,
-            "unfit",
+            "unfit_reason",
             lambda here, dask_worker: "is old" if dask_worker.address == bad else "",
         )
-        found = list(cluster.each(square, [(n,) for n in range(9)]))
+        found = list(cluster.map_calls(square, [(n,) for n in range(9)]))
         assert sorted(answer for answer, _ in found) == [n * n for n in range(9)]
         assert said == [f"the run goes on without a worker: the worker {bad} is old"]
         assert bad not in cluster._client.nthreads()
@@ -49,25 +49,25 @@ def test_a_worker_that_lacks_what_is_asked_is_retired(monkeypatch) -> None:
     """It cannot even load that; which one that is, all are asked."""
     said: list[str] = []
     with two(said) as (cluster, bad):
-        own = module.done
+        own = module.run_pickled_call
 
         def lacking(*given: Any) -> Any:
             if get_worker().address == bad:
                 raise ImportError("no rnnbounds")
             return own(*given)
 
-        monkeypatch.setattr(module, "done", lacking)
+        monkeypatch.setattr(module, "run_pickled_call", lacking)
         monkeypatch.setattr(
             cluster, "_unfit",
             lambda: {bad: ClusterError("no it")} if bad in cluster._client.nthreads() else {},
         )  # fmt: skip
-        assert len(list(cluster.each(square, [(n,) for n in range(9)]))) == 9
+        assert len(list(cluster.map_calls(square, [(n,) for n in range(9)]))) == 9
         assert said == ["the run goes on without a worker: no it"]
 
 
 def test_no_worker_is_fit(cluster, monkeypatch) -> None:
     """Nobody is left to go on with: the reason ends the run."""
-    monkeypatch.setattr(module, "unfit", lambda here, dask_worker: "is old")
+    monkeypatch.setattr(module, "unfit_reason", lambda here, dask_worker: "is old")
     with pytest.raises(ClusterError, match=r"^the worker tcp://\S+ is old$"):
         list(cluster.each(square, [(1,)]))
 
@@ -76,21 +76,21 @@ def test_a_worker_that_stops_is_retired(monkeypatch) -> None:
     """It neither answers nor is heard of; its parts are done by the other one, and it is told."""
     said, go = list[str](), Event()
     with two(said) as (cluster, bad):
-        seen, own = cluster._seen, outcome
+        seen, own = cluster._last_heard, call_outcome
 
         def stopping(*given: Any) -> Any:
             if get_worker().address == bad:
                 go.wait()
             return own(*given)
 
-        monkeypatch.setattr(module, "PATIENCE", 0.01)
-        monkeypatch.setattr(module, "outcome", stopping)
+        monkeypatch.setattr(module, "TIMEOUT_SECONDS", 0.01)
+        monkeypatch.setattr(module, "call_outcome", stopping)
         monkeypatch.setattr(
             cluster, "_seen",
             lambda: {worker: 0.0 if worker == bad else monotonic() for worker in seen()},
         )  # fmt: skip
         try:
-            found = list(cluster.each(square, [(n,) for n in range(9)]))
+            found = list(cluster.map_calls(square, [(n,) for n in range(9)]))
         finally:
             go.set()
         assert sorted(answer for answer, _ in found) == [n * n for n in range(9)]
@@ -103,20 +103,20 @@ def test_the_only_worker_that_stops_is_told_of_once(cluster, monkeypatch) -> Non
     said, looks = list[str](), iter([False] * 9)
     monkeypatch.setattr(cluster, "_tell", said.append)
     monkeypatch.setattr(cluster, "_seen", lambda: {"tcp://a:1": 3.0})
-    cluster._patiently(lambda: next(looks, True))
+    cluster._wait_patiently(lambda: next(looks, True))
     (line,) = said
     assert line.startswith("the worker tcp://a:1 has been silent for 60 s, and so have all others")
 
 
 def test_when_workers_were_heard_of(cluster) -> None:
     """By the scheduler's clock."""
-    ((worker, at),) = cluster._seen().items()
+    ((worker, at),) = cluster._last_heard().items()
     assert worker in cluster._client.nthreads()
     assert at > 0
 
 
 def test_a_worker_that_stops_before_the_run_is_retired_too(monkeypatch) -> None:
-    """What it would have said of itself is not waited for: the scheduler hangs up on it."""
+    """Answers of a retired worker are not waited for: the scheduler hangs up on it."""
     said = list[str]()
     with two(said) as (cluster, bad):
 
@@ -125,7 +125,7 @@ def test_a_worker_that_stops_before_the_run_is_retired_too(monkeypatch) -> None:
                 await asyncio.sleep(0)
             return {bad: OSError("hung up"), cluster.address: ""}
 
-        monkeypatch.setattr(module, "PATIENCE", 0.01)
+        monkeypatch.setattr(module, "TIMEOUT_SECONDS", 0.01)
         monkeypatch.setattr(cluster._client, "_run", asked)
         monkeypatch.setattr(cluster, "_seen", lambda: {bad: 0.0, "tcp://a:1": monotonic()})
         cluster.check()

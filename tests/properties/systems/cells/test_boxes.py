@@ -9,10 +9,10 @@ from rnnbounds.impl.cells.gated.lstm import LSTM
 from rnnbounds.impl.cells.scans.diagonal import Diagonal
 from rnnbounds.impl.cells.scans.min_gru import MinGRU
 from rnnbounds.properties.errors import BoxError
-from rnnbounds.properties.judging.boxes import confirm
+from rnnbounds.properties.judging.boxes import require_boxes
 from rnnbounds.properties.judging.judge import Verdict, judge
-from rnnbounds.properties.systems.batch import Batch, build
-from rnnbounds.properties.systems.table import FAMILIES, parse_spec, system
+from rnnbounds.properties.systems.batch import Batch, build_batch
+from rnnbounds.properties.systems.table import FAMILIES, make_spec, parse_spec
 from rnnbounds.theory import claim as claim_of
 
 TRUNCATION = next(form for form in claim_of("truncation").forms if form.name == "box")
@@ -21,7 +21,7 @@ TRUNCATION = next(form for form in claim_of("truncation").forms if form.name == 
 def batch_of(kind: str, seed: int = 3) -> Batch:
     """A few systems of that kind."""
     regime = FAMILIES["cell"].members[kind].regimes[-1]
-    return build(
+    return build_batch(
         any_system(
             kind=kind, regime=regime, n=2, d=1, T=4, K=4, lam=0.5, bias=0.5, layers=2,
             batch=4, sequences=2, seed=seed,
@@ -37,7 +37,7 @@ def test_what_ships_is_what_is_attacked(kind: str) -> None:
     told = batch.cells.cell.proved_box(batch.cells.B_x[:, None])
     assert torch.equal(batch.cells.box, told.box)
     assert not bool(told.refused.any())
-    confirm(batch)
+    require_boxes(batch)
 
 
 @pytest.mark.parametrize(
@@ -57,13 +57,13 @@ def test_a_box_that_runs_leave_ends_the_attack(
 
 
 def test_a_refused_box_is_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no run has left it yet, checks on a box that is not proved are vacuous."""
+    """Checks on an unproved box that no run has left are vacuous."""
     right = GRU.box
     monkeypatch.setattr(GRU, "box", lambda self, B: right(self, B) * 0.01)
-    batch = build(
-        system(kind="gru", regime="gaussian", inputs="zero", n=2, bias=0.0, T=2, K=2, batch=2)
+    batch = build_batch(
+        make_spec(kind="gru", regime="gaussian", inputs="zero", n=2, bias=0.0, T=2, K=2, batch=2)
     )
     assert batch.cells is not None
-    assert bool(batch.cells.proved_box.refused.all())
+    assert bool(batch.cells.invariant_box.refused.all())
     found = judge(TRUNCATION.statement, TRUNCATION.assumptions, batch)
     assert bool((found.verdicts == Verdict.VACUOUS).all())

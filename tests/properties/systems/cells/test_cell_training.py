@@ -7,13 +7,13 @@ from msgspec.structs import replace
 from rnnbounds.impl.arithmetic.base import Floats, Rows
 from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.measures.readings.balls import ball_pair
-from rnnbounds.properties.measures.runs.ball_descent import nearest, w_gap_ball
-from rnnbounds.properties.measures.runs.descent import Folded
+from rnnbounds.properties.measures.runs.ball_descent import project_with_gap, w_gap_ball
+from rnnbounds.properties.measures.runs.descent import DescentBatch
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.cells.constants import CONSTANTS
 from rnnbounds.properties.systems.spec import LOSSES, SystemSpec
-from rnnbounds.properties.systems.table import FAMILIES, system
+from rnnbounds.properties.systems.table import FAMILIES, make_spec
 from rnnbounds.theory import claim
 
 KINDS = FAMILIES["cell"].members
@@ -25,7 +25,7 @@ Weights = dict[str, torch.Tensor]
 def spec_of(kind: str, i: int = 1, **fields: object) -> SystemSpec:
     """Another loss and size for every i."""
     regimes = KINDS[kind].regimes
-    spec = system(
+    spec = make_spec(
         kind=kind, regime=regimes[-1 - i % 2], n=1 + i % 2, d=1, inputs="gaussian", T=4, K=4,
         lam=0.0625, bias=0.5, loss=LOSSES[i % 3], distance=0.125, seed=i, batch=3, sequences=2,
         scale=0.5,
@@ -63,11 +63,11 @@ def flat(parts: Weights) -> torch.Tensor:
 @pytest.mark.parametrize("kind", KINDS)
 def test_gradients_at_two_weights_are_autograds(kind: str, i: int) -> None:
     """torch's reverse mode finds their difference, and balls find what floats find."""
-    batch, member, s = build(spec_of(kind, i)), 1, 1
+    batch, member, s = build_batch(spec_of(kind, i)), 1, 1
     assert batch.cells is not None
     seen = {name: MEASURES[name].enclose(batch) for name in ("grad_gap_weights", "weight_distance")}
     found = []
-    for weights in (batch.cells.parameters, batch.omega_of_cells.other):
+    for weights in (batch.cells.parameters, batch.omega_of_cells.other_weights):
         parts = leaves(weights, member)
         grads = torch.autograd.grad(
             loss_of(batch, parts, member, s), list(parts.values()),
@@ -77,7 +77,7 @@ def test_gradients_at_two_weights_are_autograds(kind: str, i: int) -> None:
         found.append((flat(gradient), flat(parts)))
     for name, (one, two) in zip(seen, zip(*found, strict=True), strict=True):
         assert float(seen[name].hi[member, s, 0]) == pytest.approx(float((one - two).norm()), 1e-8)
-        pair = build(batch.spec.alone(member, s))
+        pair = build_batch(batch.spec.select_pair(member, s))
         exact = MEASURES[name].ball(pair, 0, 128)
         assert seen[name].lo[member, s, 0] <= float(exact.upper())
         assert float(exact.lower()) <= seen[name].hi[member, s, 0]
@@ -105,8 +105,8 @@ def test_descent_is_torchs(kind: str, schedule: str) -> None:
     """Both descents are SGD's as long as no projection moves them, and their gap is enclosed."""
     spec = spec_of(kind, 2, steps=3, schedule=schedule, alpha=2.0**-5, lam=0.03125, scale=0.25)
     spec = replace(spec, regime="gaussian", bias=0.125)
-    batch, member, s = build(spec), 0, 1
-    (weights, error), seen = Folded(batch).descents[-1], MEASURES["w_gap"].enclose(batch)
+    batch, member, s = build_batch(spec), 0, 1
+    (weights, error), seen = DescentBatch(batch).descents[-1], MEASURES["w_gap"].enclose(batch)
     row, width = member * 2 + s, 3 * 2
     full = trained_by_torch(batch, member, s, 0)
     assert 0 < error[row] < 1e-12
@@ -124,11 +124,11 @@ def test_descent_is_torchs(kind: str, schedule: str) -> None:
 def test_projected_descents_in_balls_are_those_in_floats(kind: str) -> None:
     """Steps far out of Ω land on its edge in both arithmetics."""
     spec = spec_of(kind, 1, steps=2, alpha=2.0**14, sequences=1, batch=1, regime="driven")
-    batch = build(spec)
-    folded, seen = Folded(batch), MEASURES["w_gap"].enclose(batch)
+    batch = build_batch(spec)
+    folded, seen = DescentBatch(batch), MEASURES["w_gap"].enclose(batch)
     weights, error = folded.descents[-1]
-    assert folded.inside(weights).all()
-    away = [flat({"": weights[n][0] - folded.start[n][0]}).norm() for n in weights]
+    assert folded.is_in_omega(weights).all()
+    away = [flat({"": weights[n][0] - folded.initial_weights[n][0]}).norm() for n in weights]
     edge = [folded.radii[name][0] for name in weights]
     assert any(a > 0.999 * r > 0 for a, r in zip(away, edge, strict=True))
     assert torch.isfinite(error).all()
@@ -141,29 +141,29 @@ def test_projected_descents_in_balls_are_those_in_floats(kind: str) -> None:
 
 def test_a_block_that_stands_still_is_projected_onto_itself() -> None:
     """With radius 0 nothing moves."""
-    assert nearest([], [], 0.0) == ([], [])
+    assert project_with_gap([], [], 0.0) == ([], [])
     spec = spec_of("leaky", 2, steps=2, alpha=1.0)
-    folded = Folded(build(spec))
-    assert torch.equal(folded.descents[-1][0]["leak"], folded.start["leak"])
-    assert not torch.equal(folded.descents[-1][0]["W"], folded.start["W"])
+    folded = DescentBatch(build_batch(spec))
+    assert torch.equal(folded.descents[-1][0]["leak"], folded.initial_weights["leak"])
+    assert not torch.equal(folded.descents[-1][0]["W"], folded.initial_weights["W"])
 
 
 def test_larger_sets_have_larger_constants() -> None:
     """Each constant grows with Ω, from the cell's own on; α shrinks."""
     names = [name for name in CONSTANTS if name.endswith("_omega")] + ["beta"]
-    batches = [build(spec_of("lstm", 2, distance=share)) for share in (0.0, 2.0**-6, 0.125)]
+    batches = [build_batch(spec_of("lstm", 2, distance=share)) for share in (0.0, 2.0**-6, 0.125)]
     for name in names:
         small, middle, large = (batch.constant(name).hi for batch in batches)
         assert (small <= middle).all()
         assert (middle <= large).all()
     assert (batches[0].constant("lam_omega").hi < batches[2].constant("lam_omega").hi).any()
-    alone = build(spec_of("lstm", 2).alone(1, 1))
+    alone = build_batch(spec_of("lstm", 2).select_pair(1, 1))
     assert alone.constant("beta").hi[0] == batches[2].constant("beta").hi[1]
 
 
 def test_where_nothing_contracts_nothing_is_said() -> None:
     """λ ≥ 1 on Ω: every check is vacuous, and no step is made."""
-    batch = build(spec_of("gru", 1, regime="steep", lam=0.9, steps=1))
+    batch = build_batch(spec_of("gru", 1, regime="steep", lam=0.9, steps=1))
     for form in (LIPSCHITZ, WEIGHT_GAP):
         found = judge(form.statement, form.assumptions, batch)
         assert (found.verdicts == Verdict.VACUOUS).all()

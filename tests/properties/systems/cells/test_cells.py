@@ -18,8 +18,8 @@ from rnnbounds.properties.measures.runs.readings import runs
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.read.numbers.gaps import Difference
 from rnnbounds.properties.read.numbers.rounded import Rounded
-from rnnbounds.properties.runs.replay import dump, replay
-from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.runs.replay import dump_system, replay
+from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.spec import LOSSES, SystemSpec, check_spec
 from rnnbounds.properties.systems.table import FAMILIES, parse_spec
 from rnnbounds.theory import CLAIMS
@@ -51,7 +51,7 @@ def spec_of(kind: str, i: int) -> SystemSpec:
 
 
 CASES = [pytest.param(kind, i, id=f"{kind}-{i}") for kind in KINDS for i in range(3)]
-# The referee is slow, so that two of each kind are enough for it.
+# Exact arithmetic is slow, so that two of each kind are enough for it.
 FEWER = [case for place, case in enumerate(CASES) if place % 3 != 1]
 
 
@@ -67,7 +67,7 @@ def roll(batch: Batch, member: int, s: int, start: int, weights: dict[str, torch
 
 
 def near(seen: Rounded, true: torch.Tensor, tolerance: float = 1e-12) -> bool:
-    """Whether the computed value is that, to the last digits."""
+    """True if the computed value is that, to the last digits."""
     return torch.allclose(seen.value, true, rtol=1e-9, atol=tolerance)
 
 
@@ -75,7 +75,7 @@ def near(seen: Rounded, true: torch.Tensor, tolerance: float = 1e-12) -> bool:
 @pytest.mark.parametrize(("kind", "i"), CASES)
 def test_readings_are_those_of_autograd(kind: str, i: int) -> None:
     """torch's reverse mode finds the gaps, the gradients and the Jacobians."""
-    batch, member, s = build(spec_of(kind, i)), 1, 1
+    batch, member, s = build_batch(spec_of(kind, i)), 1, 1
     assert batch.cells is not None
     of, n, T = runs(batch), batch.cells.n, batch.spec.T
     weights = {name: part[member].clone().requires_grad_() for name, part in of.parameters.items()}
@@ -129,9 +129,9 @@ def box_norm(batch: Batch, s: torch.Tensor, member: int) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "i"), FEWER)
 def test_enclosures_hold_the_balls(kind: str, i: int) -> None:
-    """What float64 encloses contains what balls see, and is exactly 0 from k = T on."""
+    """Float64 enclosures contain the balls, and are exactly 0 from k = T on."""
     spec = spec_of(kind, i)
-    for seen in readings(build(spec), NAMES, [(2, 1)], precision=PRECISION):
+    for seen in readings(build_batch(spec), NAMES, [(2, 1)], precision=PRECISION):
         assert seen.ball.is_finite()
         assert seen.held, seen
         assert seen.high - seen.low <= 1e-7 * seen.high + 1e-13, seen
@@ -146,7 +146,7 @@ def test_a_member_alone_has_the_same_constants(kind: str) -> None:
     """Constants do not depend on the rest of the batch."""
     for regime in KINDS[kind].regimes[-2:]:
         spec = replace(spec_of(kind, 0), regime=regime, n=2)
-        batch, pair = build(spec), build(spec.alone(1, 1))
+        batch, pair = build_batch(spec), build_batch(spec.select_pair(1, 1))
         for name in ("lam_box", "S_0_box", "B_h_box", "L_x_box", "L_w_box"):
             assert batch.constant(name).hi[1] == pair.constant(name).hi[0], (regime, name)
         # A spectral norm, whose certified bound may end in other bits beside other matrices.
@@ -170,11 +170,11 @@ def test_violations_shrink(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_cell_is_replayed_and_dumped(kind: str, tmp_path: Path) -> None:
     """One pair again, from its line of JSON, with all weights by name."""
-    spec = spec_of(kind, 0).alone(1, 0)
+    spec = spec_of(kind, 0).select_pair(1, 0)
     assert parse_spec(spec.text) == spec
     seen = replay(spec.text, parse_statement(TRUNCATION), ())
     assert len(seen.checks) == spec.K + 1
-    dump(seen, tmp_path / "system.npz")
+    dump_system(seen, tmp_path / "system.npz")
     arrays = np.load(tmp_path / "system.npz")
     for name, part in seen.batch.weights.items():
         assert np.array_equal(arrays[name], part[0].numpy())

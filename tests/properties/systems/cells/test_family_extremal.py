@@ -4,8 +4,12 @@ import pytest
 import torch
 
 from rnnbounds.properties.measures.runs.readings import runs
-from rnnbounds.properties.systems.batch import build
-from rnnbounds.properties.systems.cells.extremal import family_specs, of_any, of_some
+from rnnbounds.properties.systems.batch import build_batch
+from rnnbounds.properties.systems.cells.extremal import (
+    worst_cell_specs,
+    worst_of_any_cell,
+    worst_of_single_cells,
+)
 from rnnbounds.properties.systems.table import FAMILIES
 
 KINDS = FAMILIES["cell"].members
@@ -14,7 +18,7 @@ KINDS = FAMILIES["cell"].members
 @pytest.mark.parametrize("kind", KINDS)
 def test_first_steps_attain_the_drive(kind: str):
     """From zero some unit goes nine tenths of the way that the comparison allows, or further."""
-    batch = build(of_any(KINDS[kind].spec)["first step"])
+    batch = build_batch(worst_of_any_cell(KINDS[kind].spec)["first step"])
     drive = batch.cells.comparison.drive
     share = (runs(batch).states[1].value[:, :, 0].abs() / drive).nan_to_num(0.0)
     assert (share <= 1).all()
@@ -24,7 +28,7 @@ def test_first_steps_attain_the_drive(kind: str):
 @pytest.mark.parametrize("kind", KINDS)
 def test_inputs_are_aligned(kind: str):
     """All inputs of a run lie on one line, that of the weights that they meet."""
-    batch = build(of_any(KINDS[kind].spec)["aligned"])
+    batch = build_batch(worst_of_any_cell(KINDS[kind].spec)["aligned"])
     x = batch.x[:, :, :, 0]
     assert torch.allclose((x * x[:, :1]).sum(2).abs(), x.square().sum(2))
     U = batch.cells.cell.U
@@ -34,7 +38,7 @@ def test_inputs_are_aligned(kind: str):
 
 def test_layers_are_stacked():
     """Deep transitions and stacks are attacked with more layers than one."""
-    deep = [of_any(KINDS[kind].spec)["edge"] for kind in ("deep", "stack")]
-    deep += [spec for spec in of_some() if spec.kind == "stack"]
+    deep = [worst_of_any_cell(KINDS[kind].spec)["edge"] for kind in ("deep", "stack")]
+    deep += [spec for spec in worst_of_single_cells() if spec.kind == "stack"]
     assert {spec.layers for spec in deep} == {2}
-    assert {spec.kind for spec in family_specs(tuple(KINDS.values()))} == set(KINDS)
+    assert {spec.kind for spec in worst_cell_specs(tuple(KINDS.values()))} == set(KINDS)

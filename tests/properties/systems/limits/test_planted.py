@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
-from rnnbounds.properties.attacks.typed import typed_assumptions
+from rnnbounds.properties.attacks.typed_statement import typed_assumptions
 from rnnbounds.properties.judging.judge import Verdict, judge
-from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import SystemSpec, Values, check_spec
-from rnnbounds.properties.systems.table import system
+from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.theory.language.parse import parse_statement
 
 # tanh(1) and sigma(1) to 40 digits.
@@ -47,7 +47,7 @@ def linear(lam: float, x: list[float], K: int, activation: str = "identity") -> 
     values = Values(
         W=[[lam]], U=[[1.0]], b=[0.0], C=[[1.0]], x=[[v] for v in x], h=[1.0], h_other=[-1.0]
     )
-    return system(activation=activation, T=len(x), K=K, values=values)
+    return make_spec(activation=activation, T=len(x), K=K, values=values)
 
 
 def path(lam: float, x: list[float]) -> Fraction:
@@ -74,7 +74,7 @@ def around(name: str, left: str, truth: Fraction, k: int, spec: SystemSpec) -> I
 
 def scalar_cases() -> Iterator[Case]:
     """The state and every gap of h = λh + x are polynomials in λ; the float just below 1 is one."""
-    for lam in (0.5, 0.75, 0.25, 0.9375, 0.0, -0.5, 0.999755859375):
+    for lam in (0.5, 0.0, -0.5, 0.999755859375):
         for scale in (1.0, 2.0**-300, 2.0**200):
             x = [scale] * 4
             spec, name, truth = linear(lam, x, 3), f"lam {lam} scale {scale:g}", path(lam, x)
@@ -116,7 +116,7 @@ def vector_cases() -> Iterator[Case]:
                 W=[[0.0, 0.0], [0.0, 0.0]], U=[[a * scale], [b * scale]], b=[0.0, 0.0],
                 C=[[1.0, 0.0], [0.0, 1.0]], x=[[1.0], [1.0]], h=[1.0, 0.0], h_other=[0.0, 0.0],
             )  # fmt: skip
-            spec = system(activation="identity", n=2, T=2, K=1, values=values)
+            spec = make_spec(activation="identity", n=2, T=2, K=1, values=values)
             name, size = f"triple {a} {b} scale {scale:g}", literal(Fraction(scale))
             for factor, verdict in (("1", "HOLDS"), ("(1 + 1/2**70)", "HOLDS"),
                                     ("(1 - 1/2**70)", "VIOLATED")):  # fmt: skip
@@ -153,28 +153,26 @@ def test_there_are_enough_cases() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_verdict(case: Case) -> None:
-    """The judge reaches the planted verdict."""
-    check_spec(case.spec)
-    statement = parse_statement(case.statement)
-    seen = judge(statement, typed_assumptions(statement), build(case.spec))
-    k = case.k if seen.verdicts.shape[2] > 1 else 0
-    assert Verdict(int(seen.verdicts[0, 0, k])).name == case.verdict
+def test_verdicts() -> None:
+    """The judge reaches the planted verdicts."""
+    for case in CASES:
+        check_spec(case.spec)
+        statement = parse_statement(case.statement)
+        seen = judge(statement, typed_assumptions(statement), build_batch(case.spec))
+        k = case.k if seen.verdicts.shape[2] > 1 else 0
+        assert Verdict(int(seen.verdicts[0, 0, k])).name == case.verdict, case.name
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")], ids=str)
 @pytest.mark.parametrize("where", ["W", "U", "b", "C", "x", "h", "h_other"])
-@pytest.mark.parametrize(
-    "bound", ["h_norm <= 10", "h_gap <= 10", "y_gap <= 10", "step_gap <= 10", "dh_dx <= 10"]
-)
-def test_not_a_number_is_never_a_pass(bound: str, where: str, bad: float) -> None:
+def test_not_a_number_is_never_a_pass(where: str, bad: float) -> None:
     """NaN or infinity in any array of a system is neither HOLDS nor VIOLATED."""
     spec = linear(0.5, [1.0] * 4, 3)
     old: Any = getattr(spec.values, where)
     new = [[bad] * len(old[0])] * len(old) if isinstance(old[0], list) else [bad] * len(old)
     values = msgspec.structs.replace(spec.values, **{where: new})
-    spoiled = msgspec.structs.replace(spec, values=values)
-    statement = parse_statement(bound)
-    seen = judge(statement, typed_assumptions(statement), build(spoiled))
-    assert not {Verdict.HOLDS, Verdict.VIOLATED} & set(seen.verdicts.ravel().tolist())
+    spoiled = build_batch(msgspec.structs.replace(spec, values=values))
+    for measured in ("h_norm", "h_gap", "y_gap", "step_gap", "dh_dx"):
+        statement = parse_statement(f"{measured} <= 10")
+        seen = judge(statement, typed_assumptions(statement), spoiled).verdicts
+        assert not {Verdict.HOLDS, Verdict.VIOLATED} & set(seen.ravel().tolist()), measured

@@ -12,22 +12,22 @@ from rnnbounds.impl.convert.rational_unitary import RationalRNN
 from rnnbounds.impl.numbers.rationals import identity
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.systems.limits import candidates
-from rnnbounds.properties.systems.limits.candidates import linearise, settled
-from rnnbounds.properties.systems.limits.exact_candidates import can_dilate, root
-from rnnbounds.properties.systems.limits.near import candidate
+from rnnbounds.properties.systems.limits.candidates import find_smooth_centre, linearize_run
+from rnnbounds.properties.systems.limits.exact_candidates import can_dilate, rational_root
+from rnnbounds.properties.systems.limits.near import candidate_member
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.table import KINDS, system
+from rnnbounds.properties.systems.table import KINDS, make_spec
 from rnnbounds.properties.systems.unitary.linear import (
-    beside,
-    cayley_of,
-    contractive,
-    entries,
+    cayley_from_entries,
+    is_contraction,
+    join_columns,
     least_squares,
-    rational,
+    matrix_entries,
+    short_rational,
 )
 
 ZERO, ONE = fmpq(0), fmpq(1)
-CANDIDATE = system(
+CANDIDATE = make_spec(
     kind="candidate", regime="dilated", n=2, d=2, T=2, lam=0.0,
     states=4,
 )  # fmt: skip
@@ -48,24 +48,24 @@ class TestLinear:
 
     def test_a_float_stands_for_its_simplest_rational(self) -> None:
         """0.6 is 3/5; what is near a simple rational but rounds elsewhere is not taken for it."""
-        assert rational(0.6) == fmpq(3, 5)
-        assert rational(0.375) == fmpq(3, 8)
-        assert rational(1 - 2.0**-20) == 1 - fmpq(1, 2**20)
-        assert rational(1 - 2.0**-53) != 1
+        assert short_rational(0.6) == fmpq(3, 5)
+        assert short_rational(0.375) == fmpq(3, 8)
+        assert short_rational(1 - 2.0**-20) == 1 - fmpq(1, 2**20)
+        assert short_rational(1 - 2.0**-53) != 1
 
     def test_cayley_is_orthogonal_of_either_determinant(self) -> None:
         """Signs give the reflections that a Cayley transform alone leaves out."""
         below = [0.375, -2.0, 0.625]
         for signs, det in (((1, 1, 1), 1), ((1, -1, 1), -1)):
-            V = cayley_of(below, signs)
+            V = cayley_from_entries(below, signs)
             assert V * V.transpose() == identity(3)
             assert V.det() == det
 
     def test_contractive_is_strict(self) -> None:
         """‖W‖ < 1 is decided, ‖W‖ = 1 is not."""
         W = fmpq_mat([[fmpq(3, 5), fmpq(4, 5)], [ZERO, ZERO]])
-        assert not contractive(W)
-        assert contractive(W * fmpq(999, 1000))
+        assert not is_contraction(W)
+        assert is_contraction(W * fmpq(999, 1000))
 
     def test_least_squares_solves_what_has_a_solution(self) -> None:
         """E M = B is met where it can be, and the residual is normal to M's rows where not."""
@@ -75,9 +75,9 @@ class TestLinear:
         assert least_squares(M, E * M) == E
         B = fmpq_mat(2, 5, [fmpq(draw.randint(-4, 4)) for _ in range(10)])
         residual = B - least_squares(M, B) * M
-        assert any(entries(residual))
-        assert not any(entries(residual * M.transpose()))
-        singular = beside(M.transpose(), M.transpose()).transpose()
+        assert any(matrix_entries(residual))
+        assert not any(matrix_entries(residual * M.transpose()))
+        singular = join_columns(M.transpose(), M.transpose()).transpose()
         again = E * M
         assert least_squares(singular, again) * singular == again
 
@@ -89,23 +89,29 @@ class TestCandidates:
     def test_every_construction_is_what_it_says(self, regime: str) -> None:
         """V is orthogonal, of the spec's size; the network is a contraction with all units on."""
         for spec, lam in product((*sizes(1), *sizes(2), *sizes(3, 3)), (0.0, 0.6)):
-            found = candidate(replace(spec, regime=regime, lam=lam), 0)
+            found = candidate_member(replace(spec, regime=regime, lam=lam), 0)
             V = found.urnn.W
             assert V * V.transpose() == identity(spec.states)
-            assert contractive(found.rnn.W)
-            assert all(all(step.pattern) for step in found.at.network)
+            assert is_contraction(found.rnn.W)
+            assert all(all(step.pattern) for step in found.centre_runs.network)
             assert found.parameters() == {"states": spec.states}
-            assert not any(step.kinked for step in (*found.at.network, *found.at.candidate))
+            assert not any(
+                step.is_kinked
+                for step in (*found.centre_runs.network, *found.centre_runs.candidate)
+            )
 
     def test_tangents_are_differences(self) -> None:
         """In the cell both networks are affine, with the derivatives of the linearisation."""
         for regime in KINDS["candidate"].regimes:
-            found = candidate(replace(CANDIDATE, regime=regime, lam=0.6, T=3, seed=5), 0)
-            for net, cell in ((found.rnn, found.at.network), (found.urnn, found.at.candidate)):
-                at = net.states(found.at.centre)
+            found = candidate_member(replace(CANDIDATE, regime=regime, lam=0.6, T=3, seed=5), 0)
+            for net, cell in (
+                (found.rnn, found.centre_runs.network),
+                (found.urnn, found.centre_runs.candidate),
+            ):
+                at = net.states(found.centre_runs.centre)
                 assert at == [step.states for step in cell]
                 for t, j in product(range(3), range(2)):
-                    moved = [list(x) for x in found.at.centre]
+                    moved = [list(x) for x in found.centre_runs.centre]
                     moved[t][j] += found.radius
                     for here, there, step in zip(
                         at, net.states([tuple(x) for x in moved]), cell, strict=True
@@ -117,24 +123,28 @@ class TestCandidates:
     def test_patterns_are_constant_in_the_cell(self) -> None:
         """At all corners of the cell the units are on and off as at its centre."""
         for seed in range(8):
-            found = candidate(replace(CANDIDATE, regime="unrelated", states=3, seed=seed), 0)
+            found = candidate_member(replace(CANDIDATE, regime="unrelated", states=3, seed=seed), 0)
             for signs in product((-1, 1), repeat=4):
                 corner = [
                     tuple(v + s * found.radius for v, s in zip(x, part, strict=True))
-                    for x, part in zip(found.at.centre, (signs[:2], signs[2:]), strict=True)
+                    for x, part in zip(
+                        found.centre_runs.centre, (signs[:2], signs[2:]), strict=True
+                    )
                 ]
-                there = linearise(found.urnn, corner)
-                assert [s.pattern for s in there] == [s.pattern for s in found.at.candidate]
+                there = linearize_run(found.urnn, corner)
+                assert [s.pattern for s in there] == [
+                    s.pattern for s in found.centre_runs.candidate
+                ]
 
     @pytest.mark.parametrize("regime", MATCHES)
     def test_matches_match_exactly(self, regime: str) -> None:
         """With 2n states and more; the least change of the readout or of a weight shows."""
         for lam, units in product((0.0, 0.6), (1, 2, 3)):
             for spec in sizes(units, 2 * units):
-                found = candidate(replace(spec, regime=regime, lam=lam, T=4), 0)
+                found = candidate_member(replace(spec, regime=regime, lam=lam, T=4), 0)
                 assert found.separation_square == 0
                 off = fmpq_mat(found.E)
-                read = next(i for i, s in enumerate(found.at.candidate[0].pattern) if s)
+                read = next(i for i, s in enumerate(found.centre_runs.candidate[0].pattern) if s)
                 off[0, read] += fmpq(1, 2**80)
                 assert changed(found, E=off).separation_square > 0
                 shifted = changed(found, e=(found.e[0] + fmpq(1, 2**80), *found.e[1:]))
@@ -143,7 +153,7 @@ class TestCandidates:
     def test_fewer_states_match_what_is_not_zero(self) -> None:
         """n + 1 states match weighted shifts and what is similar to a block of a V of n + 1."""
         for regime, units in product(("rescaled", "similar"), (2, 3)):
-            found = candidate(
+            found = candidate_member(
                 replace(CANDIDATE, regime=regime, n=units, d=units, states=units + 1, seed=2), 0
             )
             assert found.separation_square == 0
@@ -154,8 +164,14 @@ class TestCandidates:
         """With drawn V and G, all units active: never with fewer, always with 2n and more."""
         for units in (1, 2, 3):
             for spec in sizes(units):
-                seeds = [candidate(replace(spec, regime="solved", seed=s), 0) for s in range(6)]
-                found = [c for c in seeds if c.pattern_constant and all(c.at.candidate[0].pattern)]
+                seeds = [
+                    candidate_member(replace(spec, regime="solved", seed=s), 0) for s in range(6)
+                ]
+                found = [
+                    c
+                    for c in seeds
+                    if c.pattern_constant and all(c.centre_runs.candidate[0].pattern)
+                ]
                 assert found
                 for one in found:
                     assert (one.separation_square == 0) == (spec.states >= 2 * units)
@@ -167,15 +183,15 @@ class TestCandidates:
                 CANDIDATE, regime="approximate", n=units, d=units, states=2 * units - 1,
                 distance=delta,
             )  # fmt: skip
-            found = candidate(spec, 0)
-            assert found.separation_square == (rational(delta) * found.radius) ** 2
+            found = candidate_member(spec, 0)
+            assert found.separation_square == (short_rational(delta) * found.radius) ** 2
 
     def test_agreement_at_the_centre_alone_is_none(self) -> None:
         """A candidate with the right value and no derivative is told apart."""
-        found = candidate(CANDIDATE, 0)
-        level = found.at.network[0].states
+        found = candidate_member(CANDIDATE, 0)
+        level = found.centre_runs.network[0].states
         blind = changed(found, E=fmpq_mat(2, 4), e=level)
-        assert found.rnn.states(found.at.centre) == [level, level]
+        assert found.rnn.states(found.centre_runs.centre) == [level, level]
         assert blind.separation_square == found.radius**2
 
     def test_kinks_move_the_centre(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,27 +199,28 @@ class TestCandidates:
         one = RationalRNN(fmpq_mat([[ZERO]]), fmpq_mat([[ONE]]), (ONE,), (ZERO,))
         kink = RationalRNN(fmpq_mat([[ONE]]), fmpq_mat([[ONE]]), (ZERO,), (ZERO,))
         centre = ((ZERO,), (ZERO,))
-        assert settled(one, one, centre).centre == centre
-        moved = settled(one, kink, centre).centre
+        assert find_smooth_centre(one, one, centre).centre == centre
+        moved = find_smooth_centre(one, kink, centre).centre
         assert moved != centre
-        assert linearise(kink, moved)[0].pattern == (True,)
+        assert linearize_run(kink, moved)[0].pattern == (True,)
         idle = RationalRNN(fmpq_mat([[ONE]]), fmpq_mat([[ZERO]]), (ZERO,), (ZERO,))
-        assert settled(one, idle, centre).centre == centre
-        assert linearise(idle, centre)[0].pattern == (False,)
+        assert find_smooth_centre(one, idle, centre).centre == centre
+        assert linearize_run(idle, centre)[0].pattern == (False,)
         monkeypatch.setattr(candidates, "ATTEMPTS", 1)
         with pytest.raises(SpecError, match="kink"):
-            settled(one, kink, centre)
+            find_smooth_centre(one, kink, centre)
 
     def test_what_is_said_of_patterns(self) -> None:
         """A multiple of the identity, patterns that change, and the units that are active."""
-        found = candidate(replace(CANDIDATE, regime="scalar", lam=0.6, T=5), 0)
+        found = candidate_member(replace(CANDIDATE, regime="scalar", lam=0.6, T=5), 0)
         assert identity(found.n) * found.rnn.W[0, 0] == found.rnn.W
-        assert (found.pattern_constant, found.active) == (True, 2)
+        assert (found.pattern_constant, found.active_count) == (True, 2)
         changing = next(
-            c for c in (candidate(replace(CANDIDATE, regime="solved", seed=s), 0) for s in range(9))
+            c for c in (candidate_member(replace(CANDIDATE, regime="solved", seed=s),
+            0) for s in range(9))
             if not c.pattern_constant
         )  # fmt: skip
-        assert len({step.pattern for step in changing.at.candidate}) == 2
+        assert len({step.pattern for step in changing.centre_runs.candidate}) == 2
 
     def test_a_regime_without_room_is_unrelated(self) -> None:
         """Too few states or a weight without a rational dilation: nothing matches or fails."""
@@ -213,7 +230,7 @@ class TestCandidates:
             {"regime": "approximate", "distance": 0.0},
             {"regime": "scalar", "lam": 0.5},
         ):
-            assert candidate(replace(CANDIDATE, **fields), 0).separation_square > 0
+            assert candidate_member(replace(CANDIDATE, **fields), 0).separation_square > 0
         assert not can_dilate(ONE)
         with pytest.raises(ArithmeticError, match="not rational"):
-            root(fmpq(2))
+            rational_root(fmpq(2))

@@ -5,18 +5,18 @@ from pathlib import Path
 
 import numpy as np
 
-from rnnbounds.properties.attacks.campaign import not_applicable
-from rnnbounds.properties.attacks.extremal import SPECIAL
+from rnnbounds.properties.attacks.campaign import inapplicable_reason
+from rnnbounds.properties.attacks.extremal import NAMED_SPECS
 from rnnbounds.properties.attacks.shrink import shrink
-from rnnbounds.properties.runs.replay import dump, replay
-from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.runs.replay import dump_system, replay
+from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.table import parse_spec, system
+from rnnbounds.properties.systems.table import make_spec, parse_spec
 from rnnbounds.theory import claim
 from rnnbounds.theory.language.parse import parse_statement
 from rnnbounds.theory.proof.claim import Assumption
 
-NETWORK = system(
+NETWORK = make_spec(
     kind="unitary", regime="pythagorean", inputs="gaussian", n=2, d=2, T=3, K=3,
     bias=0.5, start=2.0, batch=6, sequences=2,
 )  # fmt: skip
@@ -27,7 +27,7 @@ def test_an_independent_program_agrees_with_the_dump(tmp_path: Path) -> None:
     """From the strings alone, in Python's rationals: both networks have the same outputs."""
     statement = parse_statement("unitary_gap <= 0")
     path = tmp_path / "pair.npz"
-    dump(replay(NETWORK.alone(1, 1), statement, ()), path)
+    dump_system(replay(NETWORK.select_pair(1, 1), statement, ()), path)
     arrays = np.load(path)
     exact = {
         name.removeprefix("exact_"): np.vectorize(Fraction, otypes=[object])(arrays[name])
@@ -55,8 +55,8 @@ def test_an_independent_program_agrees_with_the_dump(tmp_path: Path) -> None:
 
 
 def rationals(path: Path, spec: SystemSpec, text: str) -> dict[str, np.ndarray]:
-    """What is dumped of an exact system, in Python's rationals where it is numbers."""
-    dump(replay(spec, parse_statement(text), ()), path)
+    """The dump of an exact system, its numbers as Python's rationals."""
+    dump_system(replay(spec, parse_statement(text), ()), path)
     arrays = np.load(path)
     return {
         name.removeprefix("exact_"): np.vectorize(Fraction, otypes=[object])(arrays[name])
@@ -67,9 +67,9 @@ def rationals(path: Path, spec: SystemSpec, text: str) -> dict[str, np.ndarray]:
 
 def test_the_dump_has_the_rescaled_equivalent(tmp_path: Path) -> None:
     """D, and the network whose first units are D h, from the strings alone."""
-    shifts = SPECIAL["weighted-shift"]
-    saved = next(i for i, m in enumerate(build(shifts).exact) if getattr(m, "rescaled", None))
-    spec = shifts.alone(saved, 0)
+    shifts = NAMED_SPECS["weighted-shift"]
+    saved = next(i for i, m in enumerate(build_batch(shifts).exact) if getattr(m, "rescaled", None))
+    spec = shifts.select_pair(saved, 0)
     seen = rationals(tmp_path / "a.npz", spec, "unitary_gap_rescaled <= 0")
     D, h, s = seen["D"], seen["h"][0], seen["start_D"]
     assert len(s) < len(seen["W2"])
@@ -83,15 +83,15 @@ def test_the_dump_has_the_rescaled_equivalent(tmp_path: Path) -> None:
 
 def test_the_dump_names_both_activations(tmp_path: Path) -> None:
     """Of a tanh network and its sigmoid candidate neither's weights tell which it is."""
-    spec = SPECIAL["quarter-weight-tanh"].alone(0, 0)
-    dump(replay(spec, parse_statement("1/50 <= sigmoid_gap"), ()), tmp_path / "a.npz")
+    spec = NAMED_SPECS["quarter-weight-tanh"].select_pair(0, 0)
+    dump_system(replay(spec, parse_statement("1/50 <= sigmoid_gap"), ()), tmp_path / "a.npz")
     assert np.load(tmp_path / "a.npz")["exact_activations"].tolist() == ["tanh", "sigmoid"]
 
 
 def test_violations_shrink() -> None:
     """A scant bias falls to a scalar network, explained and replayable."""
     statement = parse_statement("unitary_gap_scant <= 0")
-    found = shrink("typed", "typed", statement, (CONTRACTIVE,), SPECIAL["slow-drive"])
+    found = shrink("typed", "typed", statement, (CONTRACTIVE,), NAMED_SPECS["slow-drive"])
     assert found is not None
     spec = parse_spec(found.replay.split("'")[1])
     assert spec.n == 1
@@ -101,7 +101,7 @@ def test_violations_shrink() -> None:
 
 
 def test_optimisation_has_nothing_to_do() -> None:
-    """What is decided exactly has no gradient, and the run says so."""
+    """Exactly decided kinds have no gradient, and the run says so."""
     entry = claim("urnn-equivalence")
-    assert "exact rationals" in not_applicable(entry, "gradient")
-    assert not_applicable(entry, "random") == ""
+    assert "exact rationals" in inapplicable_reason(entry, "gradient")
+    assert inapplicable_reason(entry, "random") == ""

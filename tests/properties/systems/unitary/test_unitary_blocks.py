@@ -7,25 +7,25 @@ from msgspec.structs import replace
 from seen import verdicts
 
 from rnnbounds.impl.numbers.rationals import identity
-from rnnbounds.properties.attacks.extremal import SPECIAL
+from rnnbounds.properties.attacks.extremal import NAMED_SPECS
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.read.numbers.sizes import Size, spectral
-from rnnbounds.properties.systems.batch import build
-from rnnbounds.properties.systems.table import KINDS, system
-from rnnbounds.properties.systems.unitary.blocks import multiplicity
+from rnnbounds.properties.read.numbers.sizes import Size, spectral_size
+from rnnbounds.properties.systems.batch import build_batch
+from rnnbounds.properties.systems.table import KINDS, make_spec
+from rnnbounds.properties.systems.unitary.blocks import eigenvalue_multiplicity
 from rnnbounds.properties.systems.unitary.orthogonal import ONE
 from rnnbounds.theory.language.parse import parse_statement
 from rnnbounds.theory.proof.claim import Assumption
 
-NETWORK = system(
+NETWORK = make_spec(
     kind="unitary", regime="pythagorean", inputs="gaussian", n=2, d=2, T=3, K=3,
     bias=0.5, start=2.0, batch=6, sequences=2,
 )  # fmt: skip
-URNN = system(
+URNN = make_spec(
     kind="urnn", activation="relu", regime="cayley", inputs="gaussian", n=3, d=2, T=4, K=4,
     bias=0.5, batch=4, sequences=2,
 )  # fmt: skip
-BLOCK = system(kind="block", regime="dilation", n=2, states=3, batch=4)
+BLOCK = make_spec(kind="block", regime="dilation", n=2, states=3, batch=4)
 CONTRACTIVE = Assumption("contractive", "λ < 1", parse_statement("lam < 1"))
 LAGGED = Assumption("lagged", "k ≥ 1", parse_statement("1 <= k"))
 
@@ -35,7 +35,7 @@ def test_blocks_are_blocks_of_orthogonal_matrices(regime: str) -> None:
     """V is orthogonal, W its leading block, and n + rank(I − WᵀW) is at most its rows."""
     for n, m, units in ((1, 1, 0), (2, 2, 1), (2, 3, 0), (3, 5, 1), (2, 6, 0), (3, 6, 3)):
         spec = replace(BLOCK, regime=regime, n=n, states=m, units=units)
-        batch = build(spec)
+        batch = build_batch(spec)
         assert (batch.parameters["states"] == m).all()
         for member in batch.exact:
             assert member.V.transpose() * member.V == identity(m)
@@ -48,20 +48,20 @@ def test_multiplicities_by_hand() -> None:
     """Geometric, not algebraic; of eigenvalues inside the circle, or on it."""
     third = fmpq(1, 3)
     W = fmpq_mat([[third, 1, 0, 0], [0, third, 0, 0], [0, 0, third, 0], [0, 0, 0, -1]])
-    assert multiplicity(W, units=False) == 2
-    assert multiplicity(fmpq_mat([[third, 1], [0, third]]), units=False) == 1
-    assert multiplicity(identity(3), units=False) == 0
-    assert multiplicity(identity(3), units=True) == 3
-    assert multiplicity(-identity(3), units=True) == 3
-    assert multiplicity(fmpq_mat([[0, third], [1, 0]]), units=True) == 1
+    assert eigenvalue_multiplicity(W, units=False) == 2
+    assert eigenvalue_multiplicity(fmpq_mat([[third, 1], [0, third]]), units=False) == 1
+    assert eigenvalue_multiplicity(identity(3), units=False) == 0
+    assert eigenvalue_multiplicity(identity(3), units=True) == 3
+    assert eigenvalue_multiplicity(-identity(3), units=True) == 3
+    assert eigenvalue_multiplicity(fmpq_mat([[0, third], [1, 0]]), units=True) == 1
 
 
 def test_all_active_products_have_norm_one() -> None:
     """Exactly 1 at every window: `== 1` and `<= 1` hold, `< 1` does not."""
-    spec = SPECIAL["all-active"]
+    spec = NAMED_SPECS["all-active"]
     assert verdicts("dh_dh <= 1", spec) == {"HOLDS"}
     assert verdicts("dh_dh < 1", spec) == {"VIOLATED"}
-    found = MEASURES["dh_dh"].enclose(build(spec))
+    found = MEASURES["dh_dh"].enclose(build_batch(spec))
     assert (found.lo == 1).all()
     assert (found.hi == 1).all()
 
@@ -70,7 +70,7 @@ def test_all_active_products_have_norm_one() -> None:
 def test_derivatives_against_numpy(activation: str) -> None:
     """The enclosure holds numpy's norm of the product of diag(ρ′) V, and the ball at 200 bits."""
     spec = replace(URNN, activation=activation)
-    batch = build(spec)
+    batch = build_batch(spec)
     found = MEASURES["dh_dh"].enclose(batch)
     rho = batch.cell.activation
     for i in range(spec.batch):
@@ -81,7 +81,7 @@ def test_derivatives_against_numpy(activation: str) -> None:
                 h = rho(z)
                 step = rho.derivative(z)[:, None].numpy() * batch.cell.W[i].numpy()
                 J = [np.eye(spec.n), *(step @ A for A in J)]
-            pair = build(spec.alone(i, s))
+            pair = build_batch(spec.select_pair(i, s))
             for k in range(spec.K + 1):
                 norm = np.linalg.norm(J[k], 2)
                 assert found.lo[i, s, k] - 1e-9 <= norm <= found.hi[i, s, k] + 1e-9
@@ -111,17 +111,17 @@ def test_norms_are_decided_in_rationals() -> None:
     """‖diag(1, 1/2)‖ = 1 and not less; one 10⁻⁴⁰ above 1 is seen; irrational norms are enclosed."""
 
     def norm(A: fmpq_mat) -> Size:
-        return spectral(A.tolist())
+        return spectral_size(A.tolist())
 
     turned = fmpq_mat([[fmpq(3, 5), fmpq(-4, 5)], [fmpq(4, 5), fmpq(3, 5)]])
     A, tiny = turned * fmpq_mat([[1, 0], [0, fmpq(1, 2)]]) * turned, fmpq(1, 10**40)
     with ctx.workprec(128):
-        assert norm(A).at_most(ONE)
-        assert not norm(A).at_most(1 - tiny)
-        assert not norm(A).at_most(fmpq(-1))
+        assert norm(A).is_at_most(ONE)
+        assert not norm(A).is_at_most(1 - tiny)
+        assert not norm(A).is_at_most(fmpq(-1))
         assert norm(A).square == 1
         more = norm(turned * fmpq_mat([[1 + tiny, 0], [0, fmpq(1, 2)]]) * turned)
-        assert not more.at_most(ONE)
+        assert not more.is_at_most(ONE)
         assert more.square is None
         assert norm(fmpq_mat(2, 2)).square == 0
         assert norm(fmpq_mat([[3, 4], [0, 0]])).square == 25
@@ -138,7 +138,7 @@ def test_vanishing_along_the_equivalent() -> None:
         given = (CONTRACTIVE, LAGGED)
         assert verdicts("dh_dh <= lam**(k - 1)", spec, *given) <= {"HOLDS", "VACUOUS"}
         assert "VIOLATED" in verdicts("dh_dh <= lam**k", spec, *given)
-    zero = build(replace(NETWORK, regime="zero", bias=2.0))
+    zero = build_batch(replace(NETWORK, regime="zero", bias=2.0))
     found = MEASURES["dh_dh"].enclose(zero)
     assert (found.hi[:, :, 2:] == 0).all()
     assert (found.lo[:, :, 0] == 1).all()

@@ -1,4 +1,4 @@
-"""What the exact kinds refuse or leave open: what underflows, overflows or has no cell."""
+"""Cases that exact kinds refuse or leave open: underflow, overflow, no cell."""
 
 import numpy as np
 import pytest
@@ -7,16 +7,16 @@ from msgspec.structs import replace
 
 from rnnbounds.impl.convert.rational_unitary import RationalRNN, norm_above
 from rnnbounds.impl.numbers.rationals import identity
-from rnnbounds.properties.attacks.extremal import SPECIAL
+from rnnbounds.properties.attacks.extremal import NAMED_SPECS
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.judging.judge import Verdict, judge
-from rnnbounds.properties.measures.exact.rooted import root_ends
+from rnnbounds.properties.measures.exact.paths import root_ends
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import Candidate, SystemSpec, check_spec
-from rnnbounds.properties.systems.table import system
-from rnnbounds.properties.systems.unitary.blocks import multiplicity
-from rnnbounds.properties.systems.unitary.exact import above, nearest
+from rnnbounds.properties.systems.table import make_spec
+from rnnbounds.properties.systems.unitary.blocks import eigenvalue_multiplicity
+from rnnbounds.properties.systems.unitary.exact import nearest_float, upper_float
 from rnnbounds.properties.systems.unitary.fewer import fewest_states
 from rnnbounds.theory import claim
 from rnnbounds.theory.language.parse import parse_statement
@@ -24,7 +24,7 @@ from rnnbounds.theory.language.statement import eq, ne
 from rnnbounds.theory.language.vocabulary import symbols
 from rnnbounds.theory.proof.claim import Statement
 
-CANDIDATE = system(
+CANDIDATE = make_spec(
     kind="candidate", regime="solved", n=2, d=2, T=2, lam=0.0,
     states=3,
 )  # fmt: skip
@@ -34,7 +34,7 @@ TINY = fmpq(1, 2**1100)
 
 def verdicts(statement: Statement, spec: SystemSpec) -> set[str]:
     """The verdicts of one statement on a spec."""
-    return {Verdict(int(v)).name for v in judge(statement, (), build(spec)).verdicts.ravel()}
+    return {Verdict(int(v)).name for v in judge(statement, (), build_batch(spec)).verdicts.ravel()}
 
 
 def test_what_is_below_all_floats_is_not_zero() -> None:
@@ -50,7 +50,7 @@ def test_a_near_miss_below_all_floats_is_no_match() -> None:
     assert verdicts(ne(separation, 0), spec) == {"HOLDS"}
     for name in ("needed", "kernel"):
         form = claim("urnn-tight").form(name)
-        seen = judge(form.statement, form.assumptions, build(spec))
+        seen = judge(form.statement, form.assumptions, build_batch(spec))
         assert (seen.verdicts == Verdict.VACUOUS).all()
 
 
@@ -58,14 +58,14 @@ def test_multiplicities_of_irrational_eigenvalues() -> None:
     """√½ twice, a pair of complex ones, and i and −i on the circle."""
     half, third = fmpq(1, 2), fmpq(1, 3)
     W = fmpq_mat([[0, half, 0, 0], [1, 0, 0, 0], [0, 0, 0, half], [0, 0, 1, 0]])
-    assert multiplicity(W, units=False) == 2
-    assert multiplicity(fmpq_mat([[0, -third], [third, 0]]), units=False) == 1
+    assert eigenvalue_multiplicity(W, units=False) == 2
+    assert eigenvalue_multiplicity(fmpq_mat([[0, -third], [third, 0]]), units=False) == 1
     turn = fmpq_mat([[0, -1], [1, 0]])
-    assert multiplicity(turn, units=False) == 0
-    assert multiplicity(turn, units=True) == 1
+    assert eigenvalue_multiplicity(turn, units=False) == 0
+    assert eigenvalue_multiplicity(turn, units=True) == 1
     # A block of a drawn orthogonal matrix with one row more has a simple eigenvalue.
-    spec = system(kind="block", regime="cayley", n=3, states=4, batch=24)
-    found = MEASURES["multiplicity"].enclose(build(spec))
+    spec = make_spec(kind="block", regime="cayley", n=3, states=4, batch=24)
+    found = MEASURES["multiplicity"].enclose(build_batch(spec))
     assert (found.lo == 1).all()
     assert verdicts(parse_statement("multiplicity + 1 <= states - n"), spec) == {"VIOLATED"}
 
@@ -84,13 +84,13 @@ def test_the_rescaled_bias_is_that_of_the_statement() -> None:
 
 def test_too_large_for_floats_is_undecided() -> None:
     """No crash and no verdict where the constants are beyond all floats."""
-    assert nearest(fmpq(2) ** 2000) == np.inf
-    assert nearest(-(fmpq(2) ** 2000)) == -np.inf
-    assert above(fmpq(2) ** 2000) == np.inf
+    assert nearest_float(fmpq(2) ** 2000) == np.inf
+    assert nearest_float(-(fmpq(2) ** 2000)) == -np.inf
+    assert upper_float(fmpq(2) ** 2000) == np.inf
     form = claim("urnn-equivalence").form("equivalent")
     for field in ("scale", "bias", "start"):
-        spec = replace(SPECIAL["slow-drive"], T=4, **{field: 1.7e308})
-        seen = judge(form.statement, form.assumptions, build(spec))
+        spec = replace(NAMED_SPECS["slow-drive"], T=4, **{field: 1.7e308})
+        seen = judge(form.statement, form.assumptions, build_batch(spec))
         assert set(seen.verdicts.ravel()) <= {Verdict.UNDECIDED, Verdict.HOLDS}
 
 
@@ -102,22 +102,22 @@ def test_a_candidate_on_a_kink_wherever_it_is_moved_is_refused() -> None:
     spec = replace(CANDIDATE, found=found)
     check_spec(spec)
     with pytest.raises(SpecError, match="kink"):
-        build(spec)
+        build_batch(spec)
 
 
 def test_the_defect_counts_every_entry() -> None:
     """Two columns of length 1 that are not orthogonal: ‖VᵀV − I‖_F² = 2 (3/5)²."""
     V = fmpq_mat([[1, fmpq(3, 5)], [0, fmpq(4, 5)]])
-    pair = build(SPECIAL["slow-drive"].alone(0, 0))
+    pair = build_batch(NAMED_SPECS["slow-drive"].select_pair(0, 0))
     vars(pair.exact[0])["V"] = V
     assert MEASURES["unitary_defect"].exact_square(pair, 0, 128) == fmpq(18, 25)
 
 
 def test_one_step_is_too_few() -> None:
     """Without two steps every form that speaks of them falls: n states match one."""
-    spec = SPECIAL["one-step"]
+    spec = NAMED_SPECS["one-step"]
     for name in ("excluded", "needed", "kernel"):
         form = claim("urnn-tight").form(name)
         without = tuple(part for part in form.assumptions if part.id != "two steps")
-        assert (judge(form.statement, form.assumptions, build(spec)).verdicts == 3).all()
-        assert Verdict.VIOLATED in judge(form.statement, without, build(spec)).verdicts
+        assert (judge(form.statement, form.assumptions, build_batch(spec)).verdicts == 3).all()
+        assert Verdict.VIOLATED in judge(form.statement, without, build_batch(spec)).verdicts

@@ -19,38 +19,38 @@ from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.theory.numbers.interval import Interval
 
 # What a member has to say of one sequence; None where it has nothing to say.
-Square = Callable[[Any, int], fmpq | None]
-Ended = Callable[[Any, int], Ends]
+PairSquare = Callable[[Any, int], fmpq | None]
+PairEnds = Callable[[Any, int], Ends]
 M = TypeVar("M")
-BLANK = (float("nan"), float("nan"))
+UNKNOWN_ENDS = (float("nan"), float("nan"))
 PRECISION = 128
 
 
-def of(kind: type[M], read: Callable[[M, int], fmpq | None]) -> Square:
+def for_members(kind: type[M], read: Callable[[M, int], fmpq | None]) -> PairSquare:
     """Restrict a reading to members of one kind; it gives None for others."""
     return lambda member, s: read(member, s) if isinstance(member, kind) else None
 
 
-def alone(batch: Batch) -> Any:
+def only_member(batch: Batch) -> Any:
     """The member of a batch of one."""
     return batch.exact[0]
 
 
-def in_rationals(batch: Batch) -> bool:
+def is_exact(batch: Batch) -> bool:
     """True if the members are given in rationals."""
     return bool(batch.exact)
 
 
-def each_pair(ends: Ended) -> Callable[[Batch], Interval]:
-    """The ends for every member and sequence."""
+def enclose_each_pair(ends: PairEnds) -> Callable[[Batch], Interval]:
+    """Build the enclosure (B, S, 1) from the ends of each member and sequence."""
 
     def enclosure(batch: Batch) -> Interval:
-        S = len(batch.spec.chosen)
-        found = np.full((2, batch.cell.batch, S, 1), np.nan)
+        S = len(batch.spec.sequence_range)
+        ends_by_pair = np.full((2, batch.cell.batch, S, 1), np.nan)
         for i, member in enumerate(batch.exact):
             for s in range(S):
-                found[:, i, s, 0] = ends(member, s)
-        return Interval(found[0], found[1])
+                ends_by_pair[:, i, s, 0] = ends(member, s)
+        return Interval(ends_by_pair[0], ends_by_pair[1])
 
     return enclosure
 
@@ -59,28 +59,30 @@ def root_ends(square: fmpq | None) -> Ends:
     """√s in float64; nothing where it is below all floats but not 0, for ``==`` holds of enclosures
     that meet."""
     if square is None:
-        return BLANK
+        return UNKNOWN_ENDS
     with ctx.workprec(PRECISION):
         ends = float_ends(arb(square).sqrt())
-    return BLANK if ends[0] <= 0 < ends[1] else ends
+    return UNKNOWN_ENDS if ends[0] <= 0 < ends[1] else ends
 
 
-def rooted(name: str, square: Square, reason: str = "") -> FastPath:
+def root_path(name: str, square: PairSquare, reason: str = "") -> FastPath:
     """The root of a rational that each pair has; opaque for a reason, if one is given."""
 
-    def of_pair(batch: Batch, k: int) -> fmpq | None:
-        return square(alone(batch), 0)
+    def square_of_pair(batch: Batch, k: int) -> fmpq | None:
+        return square(only_member(batch), 0)
 
     def ball(pair: BallPair, k: int) -> arb:
-        found = of_pair(pair.batch, k)
-        return arb("nan") if found is None else arb(found).sqrt()
+        pair_square = square_of_pair(pair.batch, k)
+        return arb("nan") if pair_square is None else arb(pair_square).sqrt()
 
-    enclosure = each_pair(lambda member, s: root_ends(square(member, s)))
+    enclosure = enclose_each_pair(lambda member, s: root_ends(square(member, s)))
     if reason:
-        return Opaque(name, in_rationals, None, enclosure, ball, of_pair, reason=reason)
-    return FastPath(name, in_rationals, None, enclosure, ball, of_pair)
+        return Opaque(name, is_exact, None, enclosure, ball, square_of_pair, reason=reason)
+    return FastPath(name, is_exact, None, enclosure, ball, square_of_pair)
 
 
-def counted(name: str, kind: type[M], count: Callable[[M], int], reason: str) -> FastPath:
+def count_path(name: str, kind: type[M], count: Callable[[M], int], reason: str) -> FastPath:
     """A whole number of each member of a kind."""
-    return rooted(name, of(kind, lambda member, s: fmpq(int(count(member)) ** 2)), reason)
+    return root_path(
+        name, for_members(kind, lambda member, s: fmpq(int(count(member)) ** 2)), reason
+    )

@@ -19,22 +19,22 @@ from rnnbounds.properties.systems.spec import SystemSpec
 
 Array = npt.NDArray[np.float64]
 GRID = 2.0**20
-LOSS = 4  # the stream of losses
+LOSS_STREAM = 4  # the stream of losses
 _KEPT = local()
 
 
-def generator(spec: SystemSpec, member: int, stream: int = 0) -> np.random.Generator:
+def member_generator(spec: SystemSpec, member: int, stream: int = 0) -> np.random.Generator:
     """The random generator of one member; streams are independent of one another."""
     return np.random.Generator(np.random.Philox(key=[spec.seed, member], counter=[0, 0, 0, stream]))
 
 
-def stream(spec: SystemSpec, member: int, number: int = 0) -> np.random.Generator:
-    """Reset a cached random generator to the start of `generator`'s stream, as making one costs
-    more than a member's draws. It is valid until the next call."""
+def cached_generator(spec: SystemSpec, member: int, number: int = 0) -> np.random.Generator:
+    """Reset a cached random generator to the start of `member_generator`'s stream, as making one
+    costs more than a member's draws. It is valid until the next call."""
     return next(_streams(spec, (member,), number))
 
 
-def streams(spec: SystemSpec, number: int = 0) -> Iterator[np.random.Generator]:
+def cached_generators(spec: SystemSpec, number: int = 0) -> Iterator[np.random.Generator]:
     """The random generator of each member in turn, each valid until the next."""
     return _streams(spec, spec.members, number)
 
@@ -43,7 +43,7 @@ def _streams(
     spec: SystemSpec, members: Iterable[int], number: int
 ) -> Iterator[np.random.Generator]:
     if not hasattr(_KEPT, "rng"):
-        _KEPT.rng = generator(spec, 0)
+        _KEPT.rng = member_generator(spec, 0)
         _KEPT.fresh = _KEPT.rng.bit_generator.state
     key, counter = (np.array(words, dtype=np.uint64) for words in
                     ((spec.seed, 0), (0, 0, 0, number)))  # fmt: skip
@@ -54,32 +54,32 @@ def _streams(
         yield _KEPT.rng
 
 
-def normal(rng: np.random.Generator, *shape: int) -> Array:
+def grid_normals(rng: np.random.Generator, *shape: int) -> Array:
     """Standard normal draws on the grid of multiples of 2⁻²⁰."""
-    return gridded(rng.standard_normal(shape))
+    return round_to_grid(rng.standard_normal(shape))
 
 
-def normals(rng: np.random.Generator, *shapes: tuple[int, ...]) -> list[Array]:
-    """The draws of several calls of `normal`, one after another, in one."""
-    return parted(gridded(rng.standard_normal(sum(map(prod, shapes)))), shapes)
+def grid_normals_of_shapes(rng: np.random.Generator, *shapes: tuple[int, ...]) -> list[Array]:
+    """The draws of several calls of `grid_normals`, one after another, in one."""
+    return split_draws(round_to_grid(rng.standard_normal(sum(map(prod, shapes)))), shapes)
 
 
-def all_normals(spec: SystemSpec, number: int, *shapes: tuple[int, ...]) -> list[Array]:
-    """The `normals` of all members, (B, …) each, from that stream of theirs."""
-    found = np.empty((len(spec.members), sum(map(prod, shapes))))
-    for row, rng in zip(found, streams(spec, number), strict=True):
+def batch_normals(spec: SystemSpec, number: int, *shapes: tuple[int, ...]) -> list[Array]:
+    """The `grid_normals_of_shapes` of all members, (B, …) each, from that stream of theirs."""
+    draws = np.empty((len(spec.members), sum(map(prod, shapes))))
+    for row, rng in zip(draws, cached_generators(spec, number), strict=True):
         rng.standard_normal(out=row)
-    return parted(gridded(found), shapes)
+    return split_draws(round_to_grid(draws), shapes)
 
 
-def parted(draws: Array, shapes: Sequence[tuple[int, ...]]) -> list[Array]:
+def split_draws(draws: Array, shapes: Sequence[tuple[int, ...]]) -> list[Array]:
     """The last axis cut into arrays of these shapes."""
     ends = [0, *accumulate(map(prod, shapes))]
-    each = zip(pairwise(ends), shapes, strict=True)
-    return [draws[..., a:b].reshape(*draws.shape[:-1], *shape) for (a, b), shape in each]
+    slices = zip(pairwise(ends), shapes, strict=True)
+    return [draws[..., a:b].reshape(*draws.shape[:-1], *shape) for (a, b), shape in slices]
 
 
-def gridded(draws: Array) -> Array:
+def round_to_grid(draws: Array) -> Array:
     """Fresh draws cut to multiples of 2⁻²⁰, in place."""
     draws *= GRID
     np.rint(draws, draws)
@@ -87,7 +87,7 @@ def gridded(draws: Array) -> Array:
     return draws
 
 
-def product(A: Array, v: Array) -> Array:
+def ordered_product(A: Array, v: Array) -> Array:
     """A v for (…, m, n) matrices and (…, n, S) columns, in a fixed order of summation."""
     total = np.zeros((*A.shape[:-1], v.shape[-1]))
     term = np.empty_like(total)
@@ -96,7 +96,7 @@ def product(A: Array, v: Array) -> Array:
     return total
 
 
-def lengths(x: Array) -> Array:
+def ordered_norms(x: Array) -> Array:
     """‖x‖₂ along the last axis, summed in a fixed order."""
     total = np.zeros(x.shape[:-1])
     square = np.empty_like(total)
@@ -105,47 +105,53 @@ def lengths(x: Array) -> Array:
     return np.asarray(np.sqrt(total, out=total))
 
 
-def shortened(values: Array | float, bits: int = 30) -> Array:
+def truncate_bits(values: Array | float, bits: int = 30) -> Array:
     """Values cut to ``bits`` significant bits: a library's last digits are dropped."""
     mantissa, exponent = np.frexp(values)
     return np.asarray(np.ldexp(np.floor(mantissa * 2.0**bits) / 2.0**bits, exponent))
 
 
-def input_draws(spec: SystemSpec, rng: np.random.Generator, p: int) -> Array:
+def draw_inputs(spec: SystemSpec, rng: np.random.Generator, p: int) -> Array:
     """Draw the random part of one member's inputs: directions (S, T, d), or, for ``resonant``
     inputs, the weights (p, S) of the p outputs that they drive."""
-    return normals(rng, *input_shapes(spec, p))[-1]
+    return grid_normals_of_shapes(rng, *input_draw_shapes(spec, p))[-1]
 
 
-def input_shapes(spec: SystemSpec, p: int) -> list[tuple[int, ...]]:
+def input_draw_shapes(spec: SystemSpec, p: int) -> list[tuple[int, ...]]:
     """Shapes of the draws for inputs; the last is the one that they are made of."""
     directions = (spec.sequences, spec.T, spec.d)
     return [directions, (p, spec.sequences)] if spec.inputs == "resonant" else [directions]
 
 
-def loss_draws(spec: SystemSpec, member: int, C: Array) -> dict[str, Array]:
+def draw_loss(spec: SystemSpec, member: int, C: Array) -> dict[str, Array]:
     """The readout C and the target y of the loss; three logits for cross-entropy."""
-    return losses(spec, C, normals(stream(spec, member, LOSS), *loss_shapes(spec, C)))
+    return loss_from_draws(
+        spec,
+        C,
+        grid_normals_of_shapes(
+            cached_generator(spec, member, LOSS_STREAM), *loss_draw_shapes(spec, C)
+        ),
+    )
 
 
-def loss_shapes(spec: SystemSpec, C: Array) -> list[tuple[int, ...]]:
+def loss_draw_shapes(spec: SystemSpec, C: Array) -> list[tuple[int, ...]]:
     """Shapes of the draws for a loss with the readout C (…, p, n)."""
     p, n = C.shape[-2:]
     return [(3, n), (3,)] if spec.loss == "cross-entropy" else [(p,)]
 
 
-def losses(spec: SystemSpec, C: Array, draws: Sequence[Array]) -> dict[str, Array]:
+def loss_from_draws(spec: SystemSpec, C: Array, draws: Sequence[Array]) -> dict[str, Array]:
     """C and y of these draws."""
     return {"C": draws[0] if len(draws) > 1 else C, "y": spec.target * draws[-1]}
 
 
-def input_sequences(spec: SystemSpec, draws: Array, W: Array, U: Array, C: Array) -> Array:
+def make_inputs(spec: SystemSpec, draws: Array, W: Array, U: Array, C: Array) -> Array:
     """Inputs x (B, S, T, d) of the spec's regime; every ‖x_t‖₂ is 0 or ``scale`` to rounding.
 
     ``draws`` (B, …), which may be written over, and the systems W (B, n, n), U (B, n, d),
     C (B, p, n).
     """
-    directions = resonant(draws, W, U, C, spec.T) if spec.inputs == "resonant" else draws
+    directions = resonant_inputs(draws, W, U, C, spec.T) if spec.inputs == "resonant" else draws
     if spec.inputs in ("constant", "alternating", "impulse"):
         directions = np.repeat(directions[:, :, :1], spec.T, axis=2)
     if spec.inputs == "alternating":
@@ -154,26 +160,26 @@ def input_sequences(spec: SystemSpec, draws: Array, W: Array, U: Array, C: Array
         directions[:, :, 1:] = 0
     elif spec.inputs == "zero":
         directions = np.zeros_like(directions)
-    size = lengths(directions)[..., None]
-    known = size > 0
-    if known.all():  # a quotient that asks nothing takes a third of the time
+    size = ordered_norms(directions)[..., None]
+    is_nonzero = size > 0
+    if is_nonzero.all():  # a quotient that asks nothing takes a third of the time
         unit = np.divide(directions, size, out=directions)
     else:
-        unit = np.divide(directions, size, out=np.zeros_like(directions), where=known)
+        unit = np.divide(directions, size, out=np.zeros_like(directions), where=is_nonzero)
     unit *= spec.scale * (64.0 if spec.inputs == "saturating" else 1.0)
     return unit
 
 
-def resonant(weights: Array, W: Array, U: Array, C: Array, T: int) -> Array:
+def resonant_inputs(weights: Array, W: Array, U: Array, C: Array, T: int) -> Array:
     """The inputs that drive a linear readout furthest: x_t along Uᵀ (Wᵀ)^{T−t} c."""
 
     def transposed(A: Array) -> Array:
         return A.swapaxes(1, 2)
 
-    v = product(transposed(C), weights)
+    v = ordered_product(transposed(C), weights)
     out = np.empty((len(W), weights.shape[2], T, U.shape[2]))
     for t in range(T - 1, -1, -1):
-        out[:, :, t] = transposed(product(transposed(U), v))
-        v = product(transposed(W), v)
+        out[:, :, t] = transposed(ordered_product(transposed(U), v))
+        v = ordered_product(transposed(W), v)
         v = v / np.maximum(np.max(np.abs(v), axis=1, keepdims=True), 2.0**-500)
     return out

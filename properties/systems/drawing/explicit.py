@@ -48,12 +48,12 @@ class Candidate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     e0: list[float] = []
 
 
-def written_out(values: Values) -> dict[str, npt.NDArray[np.float64]]:
+def explicit_arrays(values: Values) -> dict[str, npt.NDArray[np.float64]]:
     """The numbers of an explicit spec, one sequence."""
-    given = {name: getattr(values, name) for name in values.__struct_fields__}
+    values_by_name = {name: getattr(values, name) for name in values.__struct_fields__}
     arrays = {
         name: np.array(value, dtype=np.float64)
-        for name, value in given.items()
+        for name, value in values_by_name.items()
         if value is not None
     }
     return arrays | {name: arrays[name][None] for name in ("x", "h", "h_other")}

@@ -19,15 +19,15 @@ from rnnbounds.impl.gradients.criterion import Loss
 from rnnbounds.impl.numbers.rationals import identity, rational
 from rnnbounds.properties.read.carrier import Carrier, Names, Parameters, Tensor, Value
 from rnnbounds.properties.read.numbers import sizes
-from rnnbounds.properties.read.numbers.seeds import Directions, EntrySeeds
+from rnnbounds.properties.read.numbers.seeds import Directions, EntryDirections
 from rnnbounds.properties.read.numbers.sizes import Size
 
 
-class OfEntries(Carrier):
+class EntryCarrier(Carrier):
     """One system and one column of numbers of flint's."""
 
-    made: ClassVar[Any]
-    entries: ClassVar[Any]
+    arithmetic_class: ClassVar[Any]
+    entry_class: ClassVar[Any]
 
     @staticmethod
     @abstractmethod
@@ -35,41 +35,41 @@ class OfEntries(Carrier):
         """A float or a rational, exactly."""
 
     def arithmetic(self, parameters: Parameters) -> Any:
-        """Of the first system."""
-        return self.made({name: part[0] for name, part in parameters.items()})
+        """Arithmetic over the parameters of the first system."""
+        return self.arithmetic_class({name: part[0] for name, part in parameters.items()})
 
     @abstractmethod
-    def exactly(self, weights: Mapping[str, fmpq_mat]) -> Any:
+    def exact_arithmetic(self, weights: Mapping[str, fmpq_mat]) -> Any:
         """The arithmetic of one system whose weights are rationals."""
 
     def directions(
         self, parameters: Parameters, units: int, inputs: int, trained: Names
     ) -> Directions:
-        """Those of the first system."""
-        return EntrySeeds(parameters, units, inputs, trained, self.entries, self.number)
+        """Directions of derivatives of the first system."""
+        return EntryDirections(parameters, units, inputs, trained, self.entry_class, self.number)
 
     def column(self, tensor: Tensor) -> Value:
-        """The first vector."""
+        """The first vector of a tensor (B, N, S)."""
         return self.vector(tensor[0, :, 0].tolist())
 
     def vector(self, values: Sequence[Any]) -> Value:
         """A vector with these entries."""
-        return self.entries([[self.number(v)] for v in values])
+        return self.entry_class([[self.number(v)] for v in values])
 
     def matrix(self, tensor: Tensor) -> Value:
-        """The first operator."""
+        """The first operator of a tensor (B, m, N)."""
         return self.rows(tensor[0].tolist())
 
     def rows(self, rows: Sequence[Sequence[Any]]) -> Value:
         """An operator with these rows."""
-        return self.entries([list(map(self.number, row)) for row in rows])
+        return self.entry_class([list(map(self.number, row)) for row in rows])
 
     def times(self, A: Value, v: Value) -> Value:
         """The product of matrices, or that of every entry."""
         if isinstance(A, Entries):
-            return self.entries.of(A.matrix * v.matrix)
+            return self.entry_class.of(A.matrix * v.matrix)
         if isinstance(A, Size) or isinstance(v, Size):
-            return sizes.of(A) * sizes.of(v)
+            return sizes.as_size(A) * sizes.as_size(v)
         if isinstance(v, Entries):
             return v.map_entries(lambda entry: A * entry)
         return A * v
@@ -78,27 +78,27 @@ class OfEntries(Carrier):
         """Powers of numbers; the largest or the modulus of sizes."""
         if head == "^":
             (exponent,), (base,) = known, values
-            return sizes.root(base) if exponent == Fraction(1, 2) else base ** int(exponent)
+            return sizes.sqrt_size(base) if exponent == Fraction(1, 2) else base ** int(exponent)
         if head == "Max":
-            return reduce(Size.max, map(sizes.of, values))
-        return sizes.of(values[0])
+            return reduce(Size.max, map(sizes.as_size, values))
+        return sizes.as_size(values[0])
 
-    def divided(self, v: Value, weights: Tensor) -> Value:
-        """Entry by entry."""
+    def divide_units(self, v: Value, weights: Tensor) -> Value:
+        """v_j/w_j, entry by entry."""
         w = map(self.number, weights[0].tolist())
-        return self.entries([[a / b for a in unit] for unit, b in zip(v.units, w, strict=True)])
+        return self.entry_class([[a / b for a in unit] for unit, b in zip(v.units, w, strict=True)])
 
     def cut(self, tangent: Value, columns: slice) -> Value:
         """Some entries of every row."""
-        return self.entries([row[columns] for row in tangent.units])
+        return self.entry_class([row[columns] for row in tangent.units])
 
     def row(self, v: Value, before: int) -> Value:
-        """One row."""
-        return self.entries([[self.number(0.0)] * before + [unit[0] for unit in v.units]])
+        """An operator with one row: `before` zeros, then v."""
+        return self.entry_class([[self.number(0.0)] * before + [unit[0] for unit in v.units]])
 
     def gradient(self, loss: Loss, h: Value) -> Value:
         """∇p at the numbers of one column."""
-        return self.entries([[v] for v in self.slope(loss, [unit[0] for unit in h.units])])
+        return self.entry_class([[v] for v in self.slope(loss, [unit[0] for unit in h.units])])
 
     def gradient_gap(self, loss: Loss, h: Value, gap: Value) -> Value:
         """Values are subtracted, but where they are those of one state."""
@@ -112,49 +112,49 @@ class OfEntries(Carrier):
 
     def euclidean(self, v: Value) -> Size:
         """The length of the only column, or of the only row."""
-        return sizes.euclidean([entry for unit in v.units for entry in unit])
+        return sizes.euclidean_size([entry for unit in v.units for entry in unit])
 
     def spectral(self, A: Value) -> Size:
         """‖A‖₂, block by block."""
-        return sizes.spectral(A.units)
+        return sizes.spectral_size(A.units)
 
     def largest(self, v: Value, weights: Tensor | None) -> Size:
         """The largest entry over its weight."""
-        return self.over(weights, [sizes.of(unit[0]) for unit in v.units])
+        return self.weighted_max(weights, [sizes.as_size(unit[0]) for unit in v.units])
 
-    def largest_row(self, A: Value, weights: Tensor) -> Size:
+    def row_norm(self, A: Value, weights: Tensor) -> Size:
         """The longest row over its weight."""
-        return self.over(weights, [sizes.euclidean(row) for row in A.units])
+        return self.weighted_max(weights, [sizes.euclidean_size(row) for row in A.units])
 
-    def largest_sum(self, A: Value, weights: Tensor) -> Size:
+    def row_sum_norm(self, A: Value, weights: Tensor) -> Size:
         """The largest sum of a row over its weight."""
         w = list(map(self.number, weights[0].tolist()))
         rows = ([a * b for a, b in zip(row, w, strict=True)] for row in A.units)
-        return self.over(weights, list(map(sizes.absolute_sum, rows)))
+        return self.weighted_max(weights, list(map(sizes.absolute_sum_size, rows)))
 
     def transposed(self, A: Value) -> Value:
         """Aᵀ."""
-        return self.entries([list(column) for column in zip(*A.units, strict=True)])
+        return self.entry_class([list(column) for column in zip(*A.units, strict=True)])
 
     def frobenius(self, A: Value) -> Any:
         """‖A‖_F², a number."""
         return sum((a * a for row in A.units for a in row), self.number(0.0))
 
-    def over(self, weights: Tensor | None, found: list[Size]) -> Size:
+    def weighted_max(self, weights: Tensor | None, found: list[Size]) -> Size:
         """The largest over its weight."""
         if weights is not None:
             each = zip(found, weights[0].tolist(), strict=True)
-            found = [size if w == 1.0 else size / sizes.of(self.number(w)) for size, w in each]
-        return sizes.largest(found)
+            found = [size if w == 1.0 else size / sizes.as_size(self.number(w)) for size, w in each]
+        return sizes.largest_size(found)
 
 
-class InBalls(OfEntries):
+class BallCarrier(EntryCarrier):
     """Balls of the precision that is current."""
 
-    made, entries = Balls, Columns
+    arithmetic_class, entry_class = Balls, Columns
 
-    def exactly(self, weights: Mapping[str, fmpq_mat]) -> Balls:
-        """In balls around these rationals."""
+    def exact_arithmetic(self, weights: Mapping[str, fmpq_mat]) -> Balls:
+        """Ball arithmetic of weights given as rationals."""
         at = {(name, str(ALL)): A for name, A in weights.items()}
         matrices = {key: arb_mat(A) for key, A in at.items()}
         vectors = {key: self.rows(A.tolist()) for key, A in at.items()}
@@ -170,13 +170,13 @@ class InBalls(OfEntries):
         return loss.ball_gradient(h)
 
 
-class InRationals(OfEntries):
+class RationalCarrier(EntryCarrier):
     """Rationals; what leaves them raises IrrationalError."""
 
-    made, entries = Rationals, RationalColumns
+    arithmetic_class, entry_class = Rationals, RationalColumns
 
-    def exactly(self, weights: Mapping[str, fmpq_mat]) -> Rationals:
-        """In rationals."""
+    def exact_arithmetic(self, weights: Mapping[str, fmpq_mat]) -> Rationals:
+        """Rational arithmetic of weights given as rationals."""
         tables = {name: A.tolist() for name, A in weights.items()}
         return Rationals(dict.fromkeys(weights), tables)  # type: ignore[arg-type]
 
@@ -188,7 +188,7 @@ class InRationals(OfEntries):
         return value if isinstance(value, fmpq) else rational(value)
 
     def rank(self, A: Value) -> fmpq:
-        """Of a matrix."""
+        """The rank of a matrix."""
         return fmpq(int(A.matrix.rank()))
 
     def is_scalar(self, A: Value) -> fmpq:
@@ -204,4 +204,4 @@ class InRationals(OfEntries):
         return found
 
 
-BALLS, RATIONALS = InBalls(), InRationals()
+BALLS, RATIONALS = BallCarrier(), RationalCarrier()

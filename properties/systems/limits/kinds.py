@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from rnnbounds.properties.systems.drawing.choices import pick, seeds
-from rnnbounds.properties.systems.kind import Fits, Instances, Kind, Wanted, networks
+from rnnbounds.properties.systems.kind import DrawRequest, FitSearch, Instances, Kind, network_cells
 from rnnbounds.properties.systems.limits import extremal
 from rnnbounds.properties.systems.limits.extremal import CandidateSpec, Planted, Sigmoid
 from rnnbounds.properties.systems.limits.fitted import candidate_fits, scalar_fits
 from rnnbounds.properties.systems.limits.impulse import IMPULSE
-from rnnbounds.properties.systems.limits.near import candidate
-from rnnbounds.properties.systems.limits.pairs import sigmoid_pair
-from rnnbounds.properties.systems.limits.planted import planted
+from rnnbounds.properties.systems.limits.near import candidate_member
+from rnnbounds.properties.systems.limits.pairs import sigmoid_pair_member
+from rnnbounds.properties.systems.limits.planted import planted_member
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.unitary.route import ExactRoute
 
@@ -20,13 +20,13 @@ from rnnbounds.properties.systems.unitary.route import ExactRoute
 WEIGHTS = (0.5, 0.6, 0.25, 0.8, 0.0, 0.75, 1.0, 0.96)
 # Where the other activation's network may be the same, and others.
 MIXED_WEIGHTS = (0.25, 0.5, 4.0, 0.6)
-CLASSES = (0.0, 0.6, 0.0, 0.8, 0.0)
+CANDIDATE_WEIGHTS = (0.0, 0.6, 0.0, 0.8, 0.0)
 SIGMOIDS = ("sigmoid", "tanh")
 RELU_TOO = (*SIGMOIDS, "tanh", "relu")
 
 
 @st.composite
-def candidate_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+def draw_candidate_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
     """W = 0 half the time; states around 2n, and now and then as many steps as patterns need."""
     n = draw(pick((2, 1, 2, 3)))
     regime = draw(pick((*CandidateSpec.regimes, "solved", "scalar")))
@@ -38,7 +38,7 @@ def candidate_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
         n=n,
         d=n,
         T=max(2, draw(pick(steps if regime == "scalar" else (2, 2, 2, *steps[:2])))),
-        lam=draw(pick(CLASSES)),
+        lam=draw(pick(CANDIDATE_WEIGHTS)),
         start=draw(pick((0.0, 1.0))),
         distance=draw(pick((0.25, 2.0**-4, 2.0**-10, 2.0**-30))),
         states=states,
@@ -48,7 +48,7 @@ def candidate_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
 
 
 @st.composite
-def sigmoid_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+def draw_sigmoid_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
     """A sigmoid or tanh network of up to three units and a unitary one, of the same activation but
     in one regime; some scalar ReLU ones with their dilation."""
     regime = draw(pick((*Sigmoid.regimes, "unrelated", "lumped", "held")))
@@ -67,7 +67,7 @@ def sigmoid_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
 
 
 @st.composite
-def planted_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+def draw_planted_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
     """A tanh network of up to six units with relations of one sort or of all."""
     return Planted(
         regime=draw(pick((*Planted.regimes, "all"))),
@@ -80,16 +80,17 @@ def planted_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
 
 KINDS = (
     Kind(
-        CandidateSpec, candidate_specs, ExactRoute(candidate), networks(CandidateSpec),
-        Instances(extremal.candidates, extremal.CANDIDATES), Fits(candidate_fits),
+        CandidateSpec, draw_candidate_spec, ExactRoute(candidate_member),
+        network_cells(CandidateSpec),
+        Instances(extremal.worst_candidates, extremal.CANDIDATES), FitSearch(candidate_fits),
     ),
     Kind(
-        Sigmoid, sigmoid_specs, ExactRoute(sigmoid_pair), networks(Sigmoid),
-        Instances(extremal.scalars, extremal.SCALARS), Fits(scalar_fits),
+        Sigmoid, draw_sigmoid_spec, ExactRoute(sigmoid_pair_member), network_cells(Sigmoid),
+        Instances(extremal.worst_scalars, extremal.SCALARS), FitSearch(scalar_fits),
     ),
     Kind(
-        Planted, planted_specs, ExactRoute(planted), networks(Planted),
-        Instances(extremal.planted, extremal.PLANTS),
+        Planted, draw_planted_spec, ExactRoute(planted_member), network_cells(Planted),
+        Instances(extremal.worst_planted, extremal.PLANTS),
     ),
     IMPULSE,
 )  # fmt: skip

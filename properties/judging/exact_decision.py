@@ -1,4 +1,5 @@
-"""The referee: balls of rising precision, then exact rationals, for what float64 cannot decide."""
+"""Exact decision: balls of rising precision, then exact rationals, for what float64 cannot
+decide."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ from math import isfinite, isqrt
 import sympy
 from flint import arb, ctx, fmpq
 
-from rnnbounds.properties.judging.equivalent import divided, scalar_output
 from rnnbounds.properties.judging.precisions import LARGEST_PRECISION, precisions
+from rnnbounds.properties.judging.simplification import divide_common_factors, with_scalar_output
 from rnnbounds.properties.measures.readings.balls import ball_pair
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.read.numbers.sizes import Ends, float_ends
@@ -37,108 +38,118 @@ def decide_exactly(statement: Statement, pair: Batch, ks: Sequence[int]) -> list
     Those that are left are looked at again, with more bits: `properties.judging.precisions`. None
     is looked at where a number is beyond all balls, whatever is measured.
     """
-    statement = of_one_unit(statement, pair)
-    outcomes = by_division(statement, pair, ks)
-    beyond = Outcome("UNDECIDED")
-    outcomes |= {k: beyond for k in ks if k not in outcomes and is_beyond(statement, pair, k)}
+    statement = with_single_output(statement, pair)
+    outcomes = decide_by_common_factor(statement, pair, ks)
+    undecided = Outcome("UNDECIDED")
+    outcomes |= {
+        k: undecided for k in ks if k not in outcomes and has_unbounded_side(statement, pair, k)
+    }
 
-    def below() -> int:
-        return max(smallness(statement, pair, k) for k in ks if k not in outcomes)
+    def bound_bits() -> int:
+        return max(smallness_bits(statement, pair, k) for k in ks if k not in outcomes)
 
-    for precision in precisions(pair, max(ks), below) if len(outcomes) < len(ks) else ():
+    for precision in precisions(pair, max(ks), bound_bits) if len(outcomes) < len(ks) else ():
         for k in [k for k in ks if k not in outcomes]:
-            found = by_balls(statement, pair, k, precision)
-            if found.verdict != "UNDECIDED":
-                outcomes[k] = found
-            elif (exact := by_rationals(statement, pair, k, precision)) is not None:
-                outcomes[k] = Outcome(exact.verdict, exact.lhs or found.lhs, exact.rhs or found.rhs)
+            outcome = decide_by_balls(statement, pair, k, precision)
+            if outcome.verdict != "UNDECIDED":
+                outcomes[k] = outcome
+            elif (
+                rational_outcome := decide_by_rationals(statement, pair, k, precision)
+            ) is not None:
+                outcomes[k] = Outcome(
+                    rational_outcome.verdict,
+                    rational_outcome.lhs or outcome.lhs,
+                    rational_outcome.rhs or outcome.rhs,
+                )
         if len(outcomes) == len(ks):
             break
     return [outcomes.get(k) or Outcome("UNDECIDED") for k in ks]
 
 
-def of_one_unit(statement: Statement, pair: Batch) -> Statement:
+def with_single_output(statement: Statement, pair: Batch) -> Statement:
     """The statement by what one unit with one output makes of the output's gap."""
-    single = pair.vanilla and pair.C.shape[1:] == (1, 1) and isfinite(pair.C.item())
-    return scalar_output(statement, pair.C.item()) if single else statement
+    single = pair.is_vanilla and pair.C.shape[1:] == (1, 1) and isfinite(pair.C.item())
+    return with_scalar_output(statement, pair.C.item()) if single else statement
 
 
-def by_division(statement: Statement, pair: Batch, ks: Sequence[int]) -> dict[int, Outcome]:
+def decide_by_common_factor(
+    statement: Statement, pair: Batch, ks: Sequence[int]
+) -> dict[int, Outcome]:
     """Decide the windows that need no value of the measured factors shared by both sides, by k."""
-    rest, common = divided(statement)
-    if not common or statement.relation not in ("<=", "<"):
+    reduced, common_factors = divide_common_factors(statement)
+    if not common_factors or statement.relation not in ("<=", "<"):
         return {}
     # q l <= q r where l <= r and q >= 0, and q l < q r nowhere where l >= r.
-    decided = "HOLDS" if statement.relation == "<=" else "VIOLATED"
-    found = zip(ks, decide_exactly(rest, pair, ks), strict=True)
-    return {k: Outcome(decided) for k, outcome in found if outcome.verdict == decided}
+    verdict = "HOLDS" if statement.relation == "<=" else "VIOLATED"
+    outcomes = zip(ks, decide_exactly(reduced, pair, ks), strict=True)
+    return {k: Outcome(verdict) for k, outcome in outcomes if outcome.verdict == verdict}
 
 
 @lru_cache(maxsize=1024)
-def names(*sides: sympy.Expr) -> tuple[str, ...]:
+def symbol_names(*sides: sympy.Expr) -> tuple[str, ...]:
     """The names in the expressions, sorted."""
     return tuple(sorted({symbol.name for side in sides for symbol in side.free_symbols}))
 
 
-def by_balls(statement: Statement, pair: Batch, k: int, precision: int) -> Outcome:
+def decide_by_balls(statement: Statement, pair: Batch, k: int, precision: int) -> Outcome:
     """Compare both sides in ball arithmetic at one precision."""
-    before = ctx.prec
+    old_precision = ctx.prec
     ctx.prec = precision
     try:
-        env = balls_of(pair, k, precision, statement.lhs, statement.rhs)
-        known = ball_pair(pair, precision).cache.setdefault(f"parts of statements at {k}", {})
-        lhs, rhs = (ball(side, env, known) for side in (statement.lhs, statement.rhs))
+        balls = quantity_balls(pair, k, precision, statement.lhs, statement.rhs)
+        known_parts = ball_pair(pair, precision).cache.setdefault(f"parts of statements at {k}", {})
+        lhs, rhs = (ball(side, balls, known_parts) for side in (statement.lhs, statement.rhs))
         return Outcome(
             compare_balls(statement.relation, lhs, rhs), float_ends(lhs), float_ends(rhs)
         )
     finally:
-        ctx.prec = before
+        ctx.prec = old_precision
 
 
-def is_beyond(statement: Statement, pair: Batch, k: int) -> bool:
+def has_unbounded_side(statement: Statement, pair: Batch, k: int) -> bool:
     """True if a side without measured quantities has no finite ball, such as exp of exp of …"""
     return any(
         side.has(sympy.exp)
-        and all(VOCABULARY[name].role != "measured" for name in names(side))
-        and not value_of(side, pair, k, LARGEST_PRECISION).is_finite()
+        and all(VOCABULARY[name].role != "measured" for name in symbol_names(side))
+        and not side_ball(side, pair, k, LARGEST_PRECISION).is_finite()
         for side in (statement.lhs, statement.rhs)
     )
 
 
-def value_of(side: sympy.Expr, pair: Batch, k: int, precision: int) -> arb:
+def side_ball(side: sympy.Expr, pair: Batch, k: int, precision: int) -> arb:
     """One side of one pair at one window, as a ball."""
     with ctx.workprec(precision):
-        return ball(side, balls_of(pair, k, precision, side), {})
+        return ball(side, quantity_balls(pair, k, precision, side), {})
 
 
-def smallness(statement: Statement, pair: Batch, k: int) -> int:
+def smallness_bits(statement: Statement, pair: Batch, k: int) -> int:
     """log₂(1/b) of the bound b that the right side is, in bits; 0 where it is 0 or at least 1."""
     with ctx.workprec(LARGEST_PRECISION):
-        bound = abs(value_of(statement.rhs, pair, k, LARGEST_PRECISION)).upper()
+        bound = abs(side_ball(statement.rhs, pair, k, LARGEST_PRECISION)).upper()
         if not bound.is_finite() or bound.is_zero():
             return 0
-        digits, exponent = bound.man_exp()
-        return max(0, -int(exponent) - int(digits).bit_length())
+        mantissa, exponent = bound.man_exp()
+        return max(0, -int(exponent) - int(mantissa).bit_length())
 
 
-def balls_of(pair: Batch, k: int, precision: int, *sides: sympy.Expr) -> dict[str, arb]:
+def quantity_balls(pair: Batch, k: int, precision: int, *sides: sympy.Expr) -> dict[str, arb]:
     """Evaluate the quantities in the sides as balls, by name, for one pair at one window."""
-    return {name: ball_of(name, pair, k, precision) for name in names(*sides)}
+    return {name: quantity_ball(name, pair, k, precision) for name in symbol_names(*sides)}
 
 
-def ball_of(name: str, pair: Batch, k: int, precision: int) -> arb:
+def quantity_ball(name: str, pair: Batch, k: int, precision: int) -> arb:
     """A quantity of one pair at one window, as a ball."""
     if VOCABULARY[name].role == "measured":
         return MEASURES[name].ball(pair, k, precision)
-    return arb(number(name, pair, k))
+    return arb(quantity_float(name, pair, k))
 
 
-def number(name: str, pair: Batch, k: int) -> float:
+def quantity_float(name: str, pair: Batch, k: int) -> float:
     """A parameter or a certified constant: a float64 that stands for itself."""
     key = f"numbers of {name}"
     if key not in pair.cache:
-        certified = VOCABULARY[name].role == "certified"
-        pair.cache[key] = pair.constant(name).hi if certified else pair.parameters[name]
+        is_certified = VOCABULARY[name].role == "certified"
+        pair.cache[key] = pair.constant(name).hi if is_certified else pair.parameters[name]
     values = pair.cache[key]
     return float(values[0, 0, k] if values.shape[-1] > 1 else values.item())
 
@@ -152,41 +163,45 @@ def compare_balls(relation: str, lhs: arb, rhs: arb) -> str:
     elif relation == "<":
         holds, fails = bool(lhs < rhs), bool(lhs >= rhs)
     else:
-        apart, same = bool(lhs != rhs), bool(lhs == rhs)
-        holds, fails = (same, apart) if relation == "==" else (apart, same)
+        differ, equal = bool(lhs != rhs), bool(lhs == rhs)
+        holds, fails = (equal, differ) if relation == "==" else (differ, equal)
     return "HOLDS" if holds else "VIOLATED" if fails else "UNDECIDED"
 
 
-def by_rationals(statement: Statement, pair: Batch, k: int, precision: int) -> Outcome | None:
+def decide_by_rationals(
+    statement: Statement, pair: Batch, k: int, precision: int
+) -> Outcome | None:
     """Decide the check exactly, or None where a side has no known rational square."""
     lhs, rhs = statement.lhs, statement.rhs
     if isinstance(lhs, sympy.Symbol) and lhs.name in MEASURES and statement.relation == "<=":
-        measure, env = MEASURES[lhs.name], rational_numbers(rhs, pair, k)
-        bound = None if env is None else rational(rhs, env)
-        met = None if bound is None else measure.at_most(pair, bound, k)
-        if met is not None:
-            return Outcome("HOLDS" if met else "VIOLATED")
-        most = measure.cap(pair, k)
-        allowed = None if most is None else signed_square(rhs, pair, k, precision)
-        if most is not None and allowed is not None and most <= allowed:
+        measure, values = MEASURES[lhs.name], rational_values(rhs, pair, k)
+        bound = None if values is None else rational(rhs, values)
+        is_met = None if bound is None else measure.is_at_most(pair, bound, k)
+        if is_met is not None:
+            return Outcome("HOLDS" if is_met else "VIOLATED")
+        cap = measure.bound_square(pair, k)
+        allowed_square = None if cap is None else signed_square(rhs, pair, k, precision)
+        if cap is not None and allowed_square is not None and cap <= allowed_square:
             return Outcome("HOLDS")
-    both = squares(statement, pair, k, precision)
-    if both is None:
+    both_squares = signed_squares(statement, pair, k, precision)
+    if both_squares is None:
         return None
-    left, right = both
-    decided = {
+    left, right = both_squares
+    holds = {
         "<=": left <= right,
         "exists": left <= right,
         "<": left < right,
         "==": left == right,
         "!=": left != right,
     }[statement.relation]
-    return Outcome("HOLDS" if decided else "VIOLATED", signed_root(left), signed_root(right))
+    return Outcome("HOLDS" if holds else "VIOLATED", signed_root(left), signed_root(right))
 
 
-def squares(statement: Statement, pair: Batch, k: int, precision: int) -> tuple[fmpq, fmpq] | None:
+def signed_squares(
+    statement: Statement, pair: Batch, k: int, precision: int
+) -> tuple[fmpq, fmpq] | None:
     """sign(side)·side² of both sides, exactly; None where one of them is not known."""
-    for square in (signed_square, whole_square):
+    for square in (signed_square, squared_value):
         left = square(statement.lhs, pair, k, precision)
         right = None if left is None else square(statement.rhs, pair, k, precision)
         if left is not None and right is not None:
@@ -200,17 +215,17 @@ def signed_root(square: fmpq) -> Ends:
     return float_ends(root if square >= 0 else -root)
 
 
-def rational_numbers(side: sympy.Expr, pair: Batch, k: int) -> dict[str, fmpq] | None:
+def rational_values(side: sympy.Expr, pair: Batch, k: int) -> dict[str, fmpq] | None:
     """Exact values of a side's parameters and constants; None if a measured quantity occurs."""
-    env = {}
-    for name in names(side):
+    values = {}
+    for name in symbol_names(side):
         if VOCABULARY[name].role == "measured":
             return None
-        value = as_fmpq(number(name, pair, k))
+        value = as_fmpq(quantity_float(name, pair, k))
         if value is None:
             return None
-        env[name] = value
-    return env
+        values[name] = value
+    return values
 
 
 def as_fmpq(value: float) -> fmpq | None:
@@ -221,40 +236,40 @@ def as_fmpq(value: float) -> fmpq | None:
     return fmpq(exact.numerator, exact.denominator)
 
 
-def whole_square(side: sympy.Expr, pair: Batch, k: int, precision: int) -> fmpq | None:
+def squared_value(side: sympy.Expr, pair: Batch, k: int, precision: int) -> fmpq | None:
     """Evaluate the signed square s|s| of a side s if all its quantities are rational, or None."""
-    env = {}
-    for name in names(side):
+    values = {}
+    for name in symbol_names(side):
         if VOCABULARY[name].role == "measured":
             square = MEASURES[name].exact_square(pair, k, precision)
-            value = None if square is None else root_of(square)
+            value = None if square is None else rational_root(square)
         else:
-            value = as_fmpq(number(name, pair, k))
+            value = as_fmpq(quantity_float(name, pair, k))
         if value is None:
             return None
-        env[name] = value
-    found = rational(side, env)
-    return None if found is None else found * abs(found)
+        values[name] = value
+    side_value = rational(side, values)
+    return None if side_value is None else side_value * abs(side_value)
 
 
-def root_of(square: fmpq) -> fmpq | None:
+def rational_root(square: fmpq) -> fmpq | None:
     """√s where that is rational."""
     p, q = isqrt(int(square.p)), isqrt(int(square.q))
     return fmpq(p, q) if fmpq(p * p, q * q) == square else None
 
 
-def without_zeros(side: sympy.Expr, env: dict[str, fmpq]) -> sympy.Expr:
+def drop_zero_factors(side: sympy.Expr, env: dict[str, fmpq]) -> sympy.Expr:
     """The side with vanishing factors left out, so that nothing irrational meets them."""
     zeros = frozenset(name for name, value in env.items() if value == 0)
-    return vanishing(side, zeros) if zeros else side
+    return substitute_zeros(side, zeros) if zeros else side
 
 
 @lru_cache(maxsize=1024)
-def vanishing(side: sympy.Expr, zeros: frozenset[str]) -> sympy.Expr:
+def substitute_zeros(side: sympy.Expr, zeros: frozenset[str]) -> sympy.Expr:
     """The side where what these names stand for is 0; as it is where that has no value."""
-    gone = (symbol for symbol in side.free_symbols if symbol.name in zeros)
-    found = side.xreplace(dict.fromkeys(gone, sympy.Integer(0)))
-    return side if found.has(sympy.zoo, sympy.nan, sympy.oo) else found
+    zero_symbols = (symbol for symbol in side.free_symbols if symbol.name in zeros)
+    substituted = side.xreplace(dict.fromkeys(zero_symbols, sympy.Integer(0)))
+    return side if substituted.has(sympy.zoo, sympy.nan, sympy.oo) else substituted
 
 
 def signed_square(side: sympy.Expr, pair: Batch, k: int, precision: int) -> fmpq | None:
@@ -263,20 +278,22 @@ def signed_square(side: sympy.Expr, pair: Batch, k: int, precision: int) -> fmpq
     A side is a product of measured quantities (non-negative, with rational squares), of square
     roots and of an expression in parameters and constants.
     """
-    plain, square = sympy.Integer(1), fmpq(1)
+    other_factors, square = sympy.Integer(1), fmpq(1)
     for factor in sympy.Mul.make_args(side):
         value: fmpq | None = None
         if isinstance(factor, sympy.Symbol) and factor.name in MEASURES:
             value = MEASURES[factor.name].exact_square(pair, k, precision)
         elif isinstance(factor, sympy.Pow) and factor.exp == sympy.Rational(1, 2):
-            inner = rational_numbers(factor.base, pair, k)
-            value = None if inner is None else rational(factor.base, inner)
+            radicand_values = rational_values(factor.base, pair, k)
+            value = None if radicand_values is None else rational(factor.base, radicand_values)
         else:
-            plain *= factor
+            other_factors *= factor
             continue
         if value is None or value < 0:
             return None
         square *= value
-    env = rational_numbers(plain, pair, k)
-    value = rational(without_zeros(plain, env), env) if env is not None else None
+    values = rational_values(other_factors, pair, k)
+    value = (
+        rational(drop_zero_factors(other_factors, values), values) if values is not None else None
+    )
     return None if value is None else square * value * abs(value)

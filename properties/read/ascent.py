@@ -9,37 +9,37 @@ from sympy import Expr, Function
 
 from rnnbounds.impl.arithmetic.base import Floats, Rows
 from rnnbounds.properties.read.carrier import Parameters, Tensor
-from rnnbounds.properties.read.numbers.gaps import where_moved
-from rnnbounds.properties.read.quantity import definition
+from rnnbounds.properties.read.numbers.gaps import zero_where_equal
+from rnnbounds.properties.read.quantity import ground_definition
 from rnnbounds.properties.read.reader import Value, read
 from rnnbounds.properties.read.spaces import OPERATORS
-from rnnbounds.properties.read.worlds.recurrent import Recurrent
+from rnnbounds.properties.read.worlds.recurrent import RecurrentWorld
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 
 
-@where_moved.register
+@zero_where_equal.register
 def _(difference: Rows, gap: Rows) -> Rows:
     return difference
 
 
-class Ascended:
+class AscentCarrier:
     """Vectors as rows (B, S, N)."""
 
     def arithmetic(self, parameters: Parameters) -> Floats:
-        """Of all systems."""
+        """Float arithmetic over the parameters of all systems."""
         return Floats(parameters)
 
     def column(self, tensor: Tensor) -> Rows:
-        """All vectors."""
+        """Rows (B, S, N) of a tensor (B, N, S)."""
         return Rows(tensor.mT)
 
     def matrix(self, tensor: Tensor) -> Tensor:
-        """The operators as they are."""
+        """The tensor (B, m, N) itself."""
         return tensor
 
     def number(self, value: float) -> float:
-        """A number."""
+        """Convert a number to a float."""
         return float(value)
 
     def times(self, A: Value, v: Value) -> Value:
@@ -59,19 +59,19 @@ class Ascended:
         return value.abs().amax(dim=2)[:, :, None]
 
 
-def climbable(formula: Expr) -> bool:
+def is_differentiable(formula: Expr) -> bool:
     """True if a definition can be evaluated differentiably: it has no derivatives of its own."""
     heads = {part.func.__name__ for part in formula.atoms(Function)}
     return heads.isdisjoint((*OPERATORS, "gradient"))
 
 
-def value(name: str) -> Callable[[Batch], Tensor]:
+def ascent_reading(name: str) -> Callable[[Batch], Tensor]:
     """A quantity of a batch, (B, S, K+1) with windows, else (B, S, 1)."""
 
     def of(batch: Batch) -> Tensor:
-        world = Recurrent(batch, Ascended())  # type: ignore[arg-type]
+        world = RecurrentWorld(batch, AscentCarrier())  # type: ignore[arg-type]
         windows = batch.K + 1 if VOCABULARY[name].windowed else 1
-        terms = [definition(name, batch, k) for k in range(windows)]
+        terms = [ground_definition(name, batch, k) for k in range(windows)]
         return torch.cat([read(term, world) for term in terms], dim=2)
 
     return of

@@ -24,7 +24,7 @@ from rnnbounds.theory.language.law import Clause, Law
 Term = Any  # a number, or a tuple of a head and terms
 Numbers = Mapping[Symbol, Term]
 Builder = Callable[[Numbers], Term]
-KEPT = 2**18
+CACHED_TERMS = 2**18
 # Laws that say what a function is worth at 0 and at j + 1, beside the definitions.
 LAWS: tuple[Law | None, ...] = (
     base.CHAIN_RULE_START, base.CHAIN_RULE,
@@ -36,7 +36,7 @@ LAWS: tuple[Law | None, ...] = (
 
 
 @cache
-def builder(expression: Expr) -> Builder:
+def term_builder(expression: Expr) -> Builder:
     """Build the function from variables' values to the ground term of an expression."""
     if isinstance(expression, Symbol):
         name: Term = (expression.name,)
@@ -45,11 +45,11 @@ def builder(expression: Expr) -> Builder:
         number = Fraction(int(expression.p), int(expression.q))
         value = number.numerator if number.denominator == 1 else number
         return lambda values: value
-    parts = tuple(map(builder, expression.args))
+    parts = tuple(map(term_builder, expression.args))
     if isinstance(expression, Add):
-        return lambda values: total([part(values) for part in parts])
+        return lambda values: sum_terms([part(values) for part in parts])
     if isinstance(expression, Mul):
-        return lambda values: product([part(values) for part in parts])
+        return lambda values: multiply_terms([part(values) for part in parts])
     head = "^" if isinstance(expression, Pow) else expression.func.__name__
     return lambda values: (head, *(part(values) for part in parts))
 
@@ -59,8 +59,8 @@ def is_number(term: Term) -> bool:
     return not isinstance(term, tuple)
 
 
-def total(terms: list[Term]) -> Term:
-    """Their sum: numbers first."""
+def sum_terms(terms: list[Term]) -> Term:
+    """The sum of terms, numbers collected first."""
     number = sum(filter(is_number, terms))
     rest = [term for term in terms if not is_number(term)]
     if not rest:
@@ -69,8 +69,8 @@ def total(terms: list[Term]) -> Term:
     return rest[0] if len(rest) == 1 else ("+", *rest)
 
 
-def product(factors: list[Term]) -> Term:
-    """Their product: numbers first."""
+def multiply_terms(factors: list[Term]) -> Term:
+    """The product of factors, numbers collected first."""
     number = reduce(mul, filter(is_number, factors), 1)
     rest = [factor for factor in factors if not is_number(factor)]
     if not rest or number == 0:
@@ -86,28 +86,28 @@ class Rule:
         self.value = value
         # The place of an argument, its variable that no argument before names, and what it adds.
         self.places: list[tuple[int, Symbol | None, Builder]] = []
-        named: set[Symbol] = set()
+        named_symbols: set[Symbol] = set()
         for i in sorted(range(len(arguments)), key=lambda i: len(arguments[i].free_symbols)):
-            new = [symbol for symbol in arguments[i].free_symbols if symbol not in named]
-            named.update(new)
-            self.places.append((i, new[0] if new else None, builder(arguments[i])))
+            new = [symbol for symbol in arguments[i].free_symbols if symbol not in named_symbols]
+            named_symbols.update(new)
+            self.places.append((i, new[0] if new else None, term_builder(arguments[i])))
 
-    def bound(self, found: tuple[Term, ...]) -> dict[Symbol, Term] | None:
+    def match(self, arguments: tuple[Term, ...]) -> dict[Symbol, Term] | None:
         """The variables' values at these arguments; None where the equation is of others."""
         values: dict[Symbol, Term] = {}
         for i, new, build in self.places:
-            term = found[i]
+            term = arguments[i]
             if new is None:
                 if build(values) != term:
                     return None
                 continue
             values[new] = 0
-            less = build(values)
+            offset = build(values)
             if is_number(term):
-                values[new] = term - less
-                if term < less:
+                values[new] = term - offset
+                if term < offset:
                     return None
-            elif less == 0:
+            elif offset == 0:
                 values[new] = term
             else:
                 return None
@@ -117,36 +117,36 @@ class Rule:
 @cache
 def rules() -> dict[tuple[str, int], list[Rule]]:
     """The equations by the function whose values they give."""
-    found: dict[tuple[str, int], list[Rule]] = {}
+    by_head: dict[tuple[str, int], list[Rule]] = {}
     for law in (*REGISTRY.values(), *LAWS):
-        counted = filter(counts, () if law is None else law.clauses)
-        for place, each in groupby(counted, lambda clause: clause.conclusion.lhs):
-            values = [builder(clause.conclusion.rhs) for clause in each]
-            rule = Rule(place.args, values[0] if len(values) == 1 else largest(values))
-            found.setdefault((place.func.__name__, len(place.args)), []).append(rule)
-    return found
+        clauses = filter(is_rule, () if law is None else law.clauses)
+        for left, group in groupby(clauses, lambda clause: clause.conclusion.lhs):
+            values = [term_builder(clause.conclusion.rhs) for clause in group]
+            rule = Rule(left.args, values[0] if len(values) == 1 else largest_builder(values))
+            by_head.setdefault((left.func.__name__, len(left.args)), []).append(rule)
+    return by_head
 
 
-def counts(clause: Clause) -> bool:
+def is_rule(clause: Clause) -> bool:
     """True if the clause equates a function of variables, integers and sums of these to a value."""
     left = clause.conclusion.lhs
-    simple = all(part.is_Symbol or part.is_Integer or part.is_Add for part in left.args)
-    return clause.conclusion.relation == "==" and isinstance(left, Function) and simple
+    is_simple = all(part.is_Symbol or part.is_Integer or part.is_Add for part in left.args)
+    return clause.conclusion.relation == "==" and isinstance(left, Function) and is_simple
 
 
-def largest(values: list[Builder]) -> Builder:
+def largest_builder(values: list[Builder]) -> Builder:
     """The largest: what `theory.language.definitions.larger` states case by case."""
     return lambda numbers: ("Max", *(value(numbers) for value in values))
 
 
-@lru_cache(maxsize=KEPT)
-def unfolded(term: Term) -> Term | None:
+@lru_cache(maxsize=CACHED_TERMS)
+def unfold(term: Term) -> Term | None:
     """Rewrite a term by the first equation that applies to it; None if none does."""
     if is_number(term):
         return None
     head, *arguments = term
     for rule in rules().get((head, len(arguments)), ()):
-        values = rule.bound(tuple(arguments))
+        values = rule.match(tuple(arguments))
         if values is not None:
             return rule.value(values)
     return None

@@ -12,41 +12,43 @@ from rnnbounds.theory.language.vocabulary import VOCABULARY, symbols
 from rnnbounds.theory.proof.claim import Assumption, Statement
 
 # Beyond these float64 loses the numbers that a statement is written with.
-LARGEST = 900  # bits
+LARGEST_FACTOR_BITS = 900  # bits
 h_norm, h_start, h_gap, y_gap, k, T = symbols("h_norm h_start h_gap y_gap k T")
 
 
-def plainer(statement: Statement) -> Statement:
+def simplify_statement(statement: Statement) -> Statement:
     """The statement without an exp or log of both sides, without roots of what is measured, and
     without a huge or tiny factor.
 
-    exp is increasing, and so are log where `positive` holds, a square of what is not negative, and
-    a product with a positive number.
+    exp is increasing, and so are log where `positivity_assumptions` holds, a square of what is not
+    negative, and a product with a positive number.
     """
     lhs, rhs = statement.lhs, statement.rhs
     while isinstance(lhs, exp) and isinstance(rhs, exp):
         lhs, rhs = lhs.args[0], rhs.args[0]
     if lhs.has(log) or rhs.has(log):
-        products = exponential(lhs), exponential(rhs)
+        products = exponential_product(lhs), exponential_product(rhs)
         if products[0] is not None and products[1] is not None:
             lhs, rhs = products
-    lhs, rhs = squared(lhs, rhs)
-    size = largest(lhs, rhs)
-    if size is not None and abs(log2(size.p) - log2(size.q)) > LARGEST:
+    lhs, rhs = square_sides(lhs, rhs)
+    size = largest_coefficient(lhs, rhs)
+    if size is not None and abs(log2(size.p) - log2(size.q)) > LARGEST_FACTOR_BITS:
         lhs, rhs = (sympy.expand_mul(side / size) for side in (lhs, rhs))
     return Statement(lhs, statement.relation, rhs)
 
 
-def squared(lhs: Expr, rhs: Expr) -> tuple[Expr, Expr]:
+def square_sides(lhs: Expr, rhs: Expr) -> tuple[Expr, Expr]:
     """Both sides squared, if there is a root of a measured quantity, no square has one, and neither
     side can be negative, wherever it has a value; else as they are."""
-    if not any(map(roots, (lhs, rhs))) or not (nonnegative(lhs) and nonnegative(rhs)):
+    if not any(map(measured_roots, (lhs, rhs))) or not (
+        is_nonnegative(lhs) and is_nonnegative(rhs)
+    ):
         return lhs, rhs
     squares = lhs**2, rhs**2
-    return (lhs, rhs) if any(map(roots, squares)) else squares
+    return (lhs, rhs) if any(map(measured_roots, squares)) else squares
 
 
-def roots(side: Expr) -> list[Expr]:
+def measured_roots(side: Expr) -> list[Expr]:
     """The square roots of something measured in it."""
     return [
         power
@@ -57,7 +59,7 @@ def roots(side: Expr) -> list[Expr]:
     ]
 
 
-def nonnegative(side: Expr) -> bool:
+def is_nonnegative(side: Expr) -> bool:
     """True if the form of the side alone shows it to be ≥ 0 wherever it has a value."""
     match side:
         case Symbol():
@@ -66,14 +68,14 @@ def nonnegative(side: Expr) -> bool:
         case Rational():
             return bool(side >= 0)
         case Add() | Mul() | sympy.Max() | sympy.Min():
-            return all(map(nonnegative, side.args))
+            return all(map(is_nonnegative, side.args))
         case sympy.Pow():
-            return nonnegative(side.base)
+            return is_nonnegative(side.base)
         case _:
             return isinstance(side, sympy.Abs | exp)
 
 
-def exponential(side: Expr) -> Expr | None:
+def exponential_product(side: Expr) -> Expr | None:
     """Π a^c of a sum Σ c log(a), where c are numbers or exponents; None for other sides."""
     product = Integer(1)
     for term in Add.make_args(side):
@@ -85,50 +87,55 @@ def exponential(side: Expr) -> Expr | None:
     return product
 
 
-def largest(lhs: Expr, rhs: Expr) -> Rational | None:
+def largest_coefficient(lhs: Expr, rhs: Expr) -> Rational | None:
     """The largest coefficient of a term of either side; None if all vanish."""
     terms = (term for side in (lhs, rhs) for term in Add.make_args(side))
-    found = [abs(term.as_coeff_Mul()[0]) for term in terms]
-    sizes = [number for number in found if number.is_Rational and number > 0]
-    return max(sizes, default=None)
+    coefficients = [abs(term.as_coeff_Mul()[0]) for term in terms]
+    positive_coefficients = [number for number in coefficients if number.is_Rational and number > 0]
+    return max(positive_coefficients, default=None)
 
 
-def positive(statement: Statement) -> tuple[Assumption, ...]:
-    """That what the statement takes logarithms of is positive: elsewhere it has no value."""
-    found = {node for side in (statement.lhs, statement.rhs) for node in side.atoms(log)}
-    arguments = sorted({node.args[0] for node in found if node.free_symbols}, key=str)
+def positivity_assumptions(statement: Statement) -> tuple[Assumption, ...]:
+    """Assume that each argument of a logarithm is positive; the statement has no value
+    elsewhere."""
+    logarithms = {node for side in (statement.lhs, statement.rhs) for node in side.atoms(log)}
+    arguments = sorted({node.args[0] for node in logarithms if node.free_symbols}, key=str)
     return tuple(
-        Assumption(f"logarithm of {one}", f"log({one}) has a value", lt(Integer(0), one))
-        for one in arguments
+        Assumption(
+            f"logarithm of {argument}", f"log({argument}) has a value", lt(Integer(0), argument)
+        )
+        for argument in arguments
     )
 
 
-def at_ends(statement: Statement, window: str) -> Statement:
+def statement_at_end(statement: Statement, window: str) -> Statement:
     """The statement at the window 0, where nothing is remembered, or T, where nothing is cut:
     h_T⁰ = 0 and h_T^T = h_T, and h_0 = 0; as it is where that divides by zero."""
     if window == "first":
-        told = statement.replace({h_gap: h_norm, h_start: h_norm, k: Integer(0)})
+        replaced = statement.replace({h_gap: h_norm, h_start: h_norm, k: Integer(0)})
     else:
-        told = statement.replace(dict.fromkeys((h_gap, h_start, y_gap), Integer(0)) | {k: T})
-    valued = not any(side.has(sympy.zoo, sympy.nan, sympy.oo) for side in (told.lhs, told.rhs))
-    return told if valued else statement
+        replaced = statement.replace(dict.fromkeys((h_gap, h_start, y_gap), Integer(0)) | {k: T})
+    has_values = not any(
+        side.has(sympy.zoo, sympy.nan, sympy.oo) for side in (replaced.lhs, replaced.rhs)
+    )
+    return replaced if has_values else statement
 
 
-def scalar_output(statement: Statement, weight: float) -> Statement:
+def with_scalar_output(statement: Statement, weight: float) -> Statement:
     """The statement about one unit with one output, where y_gap = |c| h_gap."""
     return statement.replace({y_gap: abs(Rational(weight)) * h_gap})
 
 
-def divided(statement: Statement) -> tuple[Statement, tuple[Symbol, ...]]:
+def divide_common_factors(statement: Statement) -> tuple[Statement, tuple[Symbol, ...]]:
     """The statement without the measured factors that both sides share, and these; they are ≥ 0."""
     lhs, rhs = Mul.make_args(statement.lhs), Mul.make_args(statement.rhs)
-    common = tuple(sorted((f for f in set(lhs) & set(rhs) if is_measured(f)), key=str))
-    rest = (Mul(*(f for f in side if f not in common)) for side in (lhs, rhs))
-    left, right = rest
-    return Statement(left, statement.relation, right), common
+    common_factors = tuple(sorted((f for f in set(lhs) & set(rhs) if is_measured(f)), key=str))
+    remainders = (Mul(*(f for f in side if f not in common_factors)) for side in (lhs, rhs))
+    left, right = remainders
+    return Statement(left, statement.relation, right), common_factors
 
 
 def is_measured(factor: Expr) -> bool:
     """True if the factor is a measured quantity with lower bound 0."""
-    known = VOCABULARY.get(factor.name) if isinstance(factor, Symbol) else None
-    return known is not None and known.role == "measured" and known.lower == 0
+    quantity = VOCABULARY.get(factor.name) if isinstance(factor, Symbol) else None
+    return quantity is not None and quantity.role == "measured" and quantity.lower == 0

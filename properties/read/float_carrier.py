@@ -13,27 +13,27 @@ from rnnbounds.impl.gradients.criterion import Loss
 from rnnbounds.impl.numbers.outward import UNIT
 from rnnbounds.properties.read.carrier import Carrier, Names, Parameters, Tensor, Value
 from rnnbounds.properties.read.numbers import losses, norms
-from rnnbounds.properties.read.numbers.norms import length_of, product, spectral
-from rnnbounds.properties.read.numbers.rounded import Rounded, RoundedCells, beside
-from rnnbounds.properties.read.numbers.seeds import Directions, RoundedSeeds
+from rnnbounds.properties.read.numbers.norms import operator_product, spectral_norm, vector_lengths
+from rnnbounds.properties.read.numbers.rounded import Rounded, RoundedCells, join_parts
+from rnnbounds.properties.read.numbers.seeds import Directions, RoundedDirections
 from rnnbounds.theory.numbers.interval import Interval
 
 
-class InFloats(Carrier):
+class FloatCarrier(Carrier):
     """Batches of B systems with S columns each, in float64 with bounds on the rounding."""
 
     def arithmetic(self, parameters: Parameters) -> Any:
-        """Of all systems."""
+        """Arithmetic of rounded floats over the parameters of all systems."""
         return RoundedCells(parameters)
 
     def directions(
         self, parameters: Parameters, units: int, inputs: int, trained: Names
     ) -> Directions:
-        """Those of all systems."""
-        return RoundedSeeds(parameters, units, inputs, trained)
+        """Directions of derivatives of all systems."""
+        return RoundedDirections(parameters, units, inputs, trained)
 
     def column(self, tensor: Tensor) -> Rounded:
-        """All vectors."""
+        """The vectors (B, N, S) with error 0."""
         return Rounded.exact(tensor)
 
     def matrix(self, tensor: Tensor) -> Rounded:
@@ -42,7 +42,7 @@ class InFloats(Carrier):
 
     @staticmethod
     def number(value: Any) -> Any:
-        """A rational, as it is."""
+        """The rational itself."""
         return value
 
     def times(self, A: Value, v: Value) -> Value:
@@ -52,25 +52,25 @@ class InFloats(Carrier):
                 return -v
             return v * Interval(*[np.asarray(1.0)] * 2) / Interval(*[np.asarray(float(1 / A))] * 2)
         if A.v.shape[2] == 1 and v.v.ndim == 3 and not A.e.any():
-            return v.mapped(A.value[:, :, 0])
+            return v.apply_matrix(A.value[:, :, 0])
         if v.v.ndim == 3:
-            return product(A, v[..., None])[..., 0]
-        return product(A, v)
+            return operator_product(A, v[..., None])[..., 0]
+        return operator_product(A, v)
 
-    def divided(self, v: Rounded, weights: Tensor) -> Rounded:
-        """By the rounded inverse."""
+    def divide_units(self, v: Rounded, weights: Tensor) -> Rounded:
+        """v_j/w_j by a multiplication with the rounded 1/w_j."""
         w = (1 / weights)[:, :, None].expand(v.value.shape)
         return v * Rounded(w, 2 * UNIT * w)
 
     def cut(self, tangent: Rounded, columns: slice) -> Rounded:
-        """Some directions."""
+        """Select some directions of a tangent."""
         return tangent[..., columns]
 
     def row(self, v: Rounded, before: int) -> Rounded:
         """(B, 1, M, N) of (B, n, M)."""
-        rest = Rounded.exact(v.value.new_zeros(len(v.value), before, v.value.shape[2]))
-        whole = beside([rest, v], dim=1) if before else v
-        return Rounded(*(part.mT[:, None] for part in (whole.value, whole.error)))
+        zeros = Rounded.exact(v.value.new_zeros(len(v.value), before, v.value.shape[2]))
+        padded = join_parts([zeros, v], dim=1) if before else v
+        return Rounded(*(part.mT[:, None] for part in (padded.value, padded.error)))
 
     def gradient(self, loss: Loss, h: Rounded) -> Rounded:
         """∇p(h)."""
@@ -81,26 +81,26 @@ class InFloats(Carrier):
         return losses.gradient_gap(loss, h, gap)
 
     def euclidean(self, v: Rounded) -> Interval:
-        """Of vectors, or of operators with one row."""
-        return norms.longest(v) if v.v.ndim == 3 else norms.longest(v[:, 0], 2)
+        """‖v‖₂ of vectors, or of operators with one row."""
+        return norms.euclidean_norm(v) if v.v.ndim == 3 else norms.euclidean_norm(v[:, 0], 2)
 
     def spectral(self, A: Rounded) -> Interval:
-        """Of rows that share no column that of the longest row."""
-        if (A.reached.sum(1) <= 1).all():
-            return self.largest_row(A, torch.ones_like(A.value[:, :, 0, 0]))
+        """‖A‖₂; the longest row's norm if rows share no column."""
+        if (A.nonzero_array.sum(1) <= 1).all():
+            return self.row_norm(A, torch.ones_like(A.value[:, :, 0, 0]))
         value, error = (part.permute(0, 2, 1, 3) for part in (A.value, A.error))
-        low, high = (end.cpu().numpy()[:, :, None] for end in spectral(value, error))
+        low, high = (end.cpu().numpy()[:, :, None] for end in spectral_norm(value, error))
         return Interval(low, high)
 
     def largest(self, v: Rounded, weights: Tensor | None) -> Interval:
         """max |v_j|/w_j; exact where v is and all w are 1."""
-        return norms.largest(v, torch.ones_like(v.value[:, :, 0]) if weights is None else weights)
+        return norms.max_norm(v, torch.ones_like(v.value[:, :, 0]) if weights is None else weights)
 
-    def largest_row(self, A: Rounded, weights: Tensor) -> Interval:
+    def row_norm(self, A: Rounded, weights: Tensor) -> Interval:
         """The rows' lengths over the weights."""
-        return self.largest(Rounded(*length_of(A, 3)), weights)
+        return self.largest(Rounded(*vector_lengths(A, 3)), weights)
 
-    def largest_sum(self, A: Rounded, weights: Tensor) -> Interval:
+    def row_sum_norm(self, A: Rounded, weights: Tensor) -> Interval:
         """The rows' weighted sums over the weights."""
         w = weights[:, None, None].expand(A.value.shape)
         size = Rounded(A.value.abs(), A.error) * Rounded.exact(w)
@@ -108,4 +108,4 @@ class InFloats(Carrier):
         return self.largest(sums, weights)
 
 
-FLOATS = InFloats()
+FLOATS = FloatCarrier()

@@ -1,0 +1,143 @@
+"""A bound that the user types: attacked like a claim, over certainly contractive systems."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import sympy
+
+from rnnbounds.properties.attacks.budget import Budget, batch_size
+from rnnbounds.properties.attacks.falsify import Target, falsify
+from rnnbounds.properties.attacks.registry import UnsuppliedError, missing_quantities
+from rnnbounds.properties.attacks.scope import Scope
+from rnnbounds.properties.attacks.shrink import shrink
+from rnnbounds.properties.attacks.table import ALL_ATTACKS, chosen_attacks
+from rnnbounds.properties.errors import InputError
+from rnnbounds.properties.judging.judge import ExactBudget, quantity_names
+from rnnbounds.properties.judging.simplification import positivity_assumptions, simplify_statement
+from rnnbounds.properties.systems.table import KINDS, kinds_about
+from rnnbounds.reports.records.record import Check
+from rnnbounds.theory.language.conditions import ConditionalStatement
+from rnnbounds.theory.language.printing import statement_text
+from rnnbounds.theory.language.quantity import Quantity
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.proof.claim import Assumption, Form, Statement
+from rnnbounds.theory.proof.proof import Proof
+
+PLAIN_KINDS = ("linear", "rnn")
+# What exact arithmetic may do for each random example of a budget, in rough multiplications.
+EXACT_WORK = 1_200_000
+
+
+@dataclass(frozen=True)
+class TypedResult:
+    """Result of attacking a user's own bound."""
+
+    stated: ConditionalStatement
+    systems: int
+    holds: int
+    undecided: int
+    attack: str | None = None
+    counterexample: Check | None = None
+    skipped: int = 0
+    scope: Scope = field(default_factory=Scope)
+
+    @property
+    def stands(self) -> bool:
+        """True if at least one check was decided, none is undecided and none is violated."""
+        return self.attack is None and self.holds > 0 and not self.undecided
+
+
+def contraction_assumption() -> Assumption:
+    """λ < 1, as certified."""
+    return Assumption(
+        "contractive",
+        "the certified λ is below 1",
+        Statement(lambda_symbol(), "<", sympy.Integer(1)),
+    )
+
+
+def typed_assumptions(
+    statement: Statement, conditions: tuple[Statement, ...] = ()
+) -> tuple[Assumption, ...]:
+    """List the assumptions of a user's statement (contraction, positivity, side conditions); a
+    check that does not meet them is vacuous."""
+    kinds = [KINDS[kind] for kind in testable_kinds(statement)]
+    contraction = (contraction_assumption(),) if all(kind.is_contractive for kind in kinds) else ()
+    side_assumptions = (
+        Assumption(f"side condition {statement_text(c)}", "", c) for c in conditions
+    )
+    return (*contraction, *positivity_assumptions(statement), *side_assumptions)
+
+
+def lambda_symbol() -> sympy.Symbol:
+    """The symbol λ."""
+    symbol = VOCABULARY["lam"].symbol
+    assert isinstance(symbol, sympy.Symbol)
+    return symbol
+
+
+def testable_kinds(statement: Statement) -> tuple[str, ...]:
+    """Which systems a statement can be tested on.
+
+    Raises:
+        InputError: it measures nothing, or things that no one system has together.
+    """
+    quantities = [VOCABULARY[name] for name in sorted(quantity_names(statement))]
+    if all(quantity.role != "measured" for quantity in quantities):
+        raise InputError(
+            "the statement measures nothing; name a measured quantity, such as h_gap or h_norm"
+        )
+    required = [
+        quantity for quantity in quantities if quantity.about or quantity.role == "measured"
+    ]
+    kinds = set.intersection(*(kinds_with(quantity) for quantity in required))
+    if {*PLAIN_KINDS} <= kinds:
+        kinds = {*PLAIN_KINDS}  # a loss adds nothing
+    if not kinds:
+        required_names = ", ".join(quantity.name for quantity in required)
+        raise InputError(f"no one system has all of {required_names}; test them apart")
+    return tuple(kind for kind in KINDS if kind in kinds)
+
+
+def kinds_with(quantity: Quantity) -> set[str]:
+    """The kinds of systems that have a quantity; vanilla ones, with a loss or without, where it is
+    of models in general."""
+    subjects = quantity.about or (*PLAIN_KINDS, "gradient")
+    return {kind.name for subject in subjects for kind in kinds_about(subject)}
+
+
+def attack_typed(
+    stated: ConditionalStatement,
+    *,
+    budget: Budget,
+    seed: int,
+    attacks: tuple[str, ...] = (ALL_ATTACKS,),
+    device: str = "cpu",
+) -> TypedResult:
+    """Attack a typed statement; a counter-example comes back shrunk and explained."""
+    statement = stated.statement
+    kinds = testable_kinds(statement)
+    missing_by_kind = [missing_quantities(kind, statement) for kind in kinds]
+    if all(missing_by_kind):
+        raise UnsuppliedError(statement_text(statement), missing_by_kind[0][0], kinds)
+    assumptions = typed_assumptions(statement, stated.conditions)
+    plain_statement = simplify_statement(statement)
+    form = Form("typed", statement, assumptions, kinds[0], Proof(()))
+    exact_budget = ExactBudget(EXACT_WORK * budget.random)
+    target = Target(
+        "typed", plain_statement, assumptions, kinds, batch_size(budget, [form]), scope=Scope()
+    )
+    falsify(
+        [target], label=statement_text(statement), budget=budget, seed=seed, device=device,
+        order=[(attack, 1.0) for attack in chosen_attacks(attacks)], exact_budget=exact_budget,
+    )  # fmt: skip
+    assert target.scope is not None
+    result = TypedResult(
+        stated, target.scope.systems, target.holds, target.undecided, skipped=exact_budget.skipped,
+        scope=target.scope,
+    )  # fmt: skip
+    if target.spec is None:
+        return result
+    check = shrink("typed", "typed", plain_statement, assumptions, target.spec, budget.tries)
+    return replace(result, attack=target.attack, counterexample=check)
