@@ -176,7 +176,7 @@ def test_a_box_is_proved_anew(tmp_path, norm: str, cell: str):
 
 @pytest.mark.parametrize("ends", [(3.0, 3.5), (3.0, 3.000001), (1.5, 1.75), (-1.5, 0.25)])
 def test_a_box_of_a_sine_is_proved_anew(tmp_path, ends: tuple[float, float]):
-    """Where the sine falls, where it is flat, and where it turns."""
+    """Intervals where the sine falls, where it is flat, and where it turns."""
     weights = {"weight_hh": torch.tensor([[0.3]]), "weight_ih": torch.tensor([[1.0]])}
     module, told = truncate(weights, 1e-2, input_box(*ends, 1), cell="rnn-sin")
     save_truncated(module, told, tmp_path / "t.safetensors")

@@ -42,7 +42,7 @@ def test_every_operation(fused: bool) -> None:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_cells(name: str) -> None:
-    """Where a step may lead, and which decays may round to 1, dtype by dtype."""
+    """Bounds on where a step may lead, and which decays may round to 1, dtype by dtype."""
     cell = cells(name, 1)
     box = cell.proved_box(1.0).box
     wide = box.expand(len(DTYPES), -1)

@@ -74,7 +74,7 @@ def test_a_mix_of_something_with_itself_is_that():
 
 
 def test_infinite_boxes_fail_closed():
-    """Where a gate may stay open nothing is bounded, and nothing is NaN."""
+    """If a gate may stay open nothing is bounded, and nothing is NaN."""
     cell = draw(lstm, 2, seed=1)
     box = torch.tensor([[torch.inf, torch.inf, 1.0, 1.0]]).double()
     v = torch.ones(1, 4).double()

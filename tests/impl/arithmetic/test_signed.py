@@ -39,7 +39,7 @@ def test_signs_are_seen():
 
 
 def test_no_larger_than_the_matrices():
-    """Where absolute values tell more, as of the sum of several gates, they are taken."""
+    """If absolute values tell more, as of the sum of several gates, they are taken."""
     cell = draw(lstm, 4, systems=20)
     found = compare_runs(cell.program, cell.parameters, cell.box(1.0), 1.0, cell.d, blocks=2)
     parts = found.matrices.amax(1).unflatten(2, (2, 4)).unflatten(1, (2, 4)).transpose(2, 3)

@@ -42,7 +42,7 @@ def test_jets_of_one_layer_know_the_published_constants():
 
 
 def test_names_tell_the_depth():
-    """As many layers as are named; a layer that is left out is missed by name."""
+    """All layers that are named are counted; a layer that is left out is missed by name."""
     held = weights("deep-tanh")
     assert count_layers(held) == 2
     assert count_layers(()) == 1

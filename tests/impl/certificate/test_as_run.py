@@ -102,7 +102,7 @@ def test_what_rounds_to_one_is_reported(what):
 @pytest.mark.parametrize("name", [name for name in SAMPLES if not name.startswith("deep")])
 @HALVES
 def test_decays_as_run_are_within_their_count(name, dtype):
-    """Where no decay may round to 1, none does on inputs at the bound."""
+    """If no decay may round to 1, none does on inputs at the bound."""
     kind = kind_of({"real": "diagonal", "complex": "diagonal"}.get(name, name)) if name not in (
         "lru", "s4d"
     ) else kind_of("diagonal")  # fmt: skip

@@ -49,7 +49,7 @@ def drawn(told, d, count=64, T=30, seed=0):
 
 
 def true_on_samples(told, held):
-    """Whether what a certificate states is true of runs that were sampled, up to rounding."""
+    """True if what a certificate states is true of runs that were sampled, up to rounding."""
     named = {key: math.inf if v is None else v for key, v in told["constants"].items()}
     x = drawn(told, held.d)
     h = outputs(held, x)

@@ -54,7 +54,7 @@ def test_nothing_moves_further() -> None:
 
 
 def test_the_smaller_of_two_bounds_has_no_radius_that_it_need_not_have() -> None:
-    """Where balls overlap, that with the smaller one is a bound as well."""
+    """If balls overlap, that with the smaller one is a bound as well."""
     one, ball = arb(1), arb(1, 2.0**-100)
     assert smaller(one, ball).is_exact()
     assert smaller(ball, one).is_exact()

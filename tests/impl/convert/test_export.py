@@ -42,7 +42,7 @@ def inputs(N, T, d=2):
 
 
 def agrees(run, module, full, latest):
-    """Whether what is exported gives the module's outputs, within ε of the recurrent ones."""
+    """True if what is exported gives the module's outputs, within ε of the recurrent ones."""
     for N, T in SIZES:
         x = inputs(N, T)
         found, whole = run(x), full(x)[0]

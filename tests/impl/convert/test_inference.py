@@ -122,7 +122,7 @@ class OnCuda:
 
 @pytest.mark.parametrize("cell", ["rnn-tanh", "lstm", "leaky-tanh"])
 def test_the_rule_on_cuda(cell: str) -> None:
-    """Where each step is launched, all but the largest batches are cut."""
+    """If each step is launched, all but the largest batches are cut."""
     assert chunks(CELLS[cell], 256, OnCuda((8, 512, 3)), 21) == 512 // 21
     assert chunks(CELLS[cell], 256, OnCuda((4096, 512, 3)), 21) == 1
 

@@ -128,7 +128,7 @@ def test_margin_is_derived_and_tight():
 
 
 def test_no_float_guarantee_at_the_edge():
-    """Where rounding may undo the contraction nothing is claimed of float64; equality stays."""
+    """If rounding may undo the contraction nothing is claimed of float64; equality stays."""
     _, made = scalar(1 - 2.0**-52)
     told = made.certificate
     assert told["constants"]["B_h_computed"] is None

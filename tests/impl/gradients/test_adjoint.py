@@ -114,7 +114,7 @@ def test_chunks(reading: Callable[..., Tensor], monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_card_lends_a_share_of_its_memory(monkeypatch):
-    """Where launches cost more than memory."""
+    """Devices where launches cost more than memory."""
     card = SimpleNamespace(total_memory=2**33)
     monkeypatch.setattr("torch.cuda.get_device_properties", lambda device: card)
     there = SimpleNamespace(is_cuda=True, device="cuda", itemsize=8)
@@ -241,7 +241,7 @@ def test_differentiable(reading: Callable[..., Tensor]) -> None:
 
 @pytest.mark.parametrize("lam", [0.0, 1e-30, 1e-200])
 def test_tiny_contraction(lam: float) -> None:
-    """Where λ^k underflows the gaps do too, without NaN."""
+    """If λ^k underflows the gaps do too, without NaN."""
     cell, x, p = random_system("identity", "squared", lam=lam)
     for reading in READINGS:
         gaps = reading(cell, x, T, p)

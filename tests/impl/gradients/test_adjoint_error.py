@@ -111,7 +111,7 @@ def test_exact_zeros() -> None:
 
 @pytest.mark.parametrize("name", ["identity", "tanh"])
 def test_beyond_contraction(name: str) -> None:
-    """Where λ ≥ 1 the bound may be useless, but it holds."""
+    """If λ ≥ 1 the bound may be useless, but it holds."""
     cell, x, p = random_system(name, "squared", lam=1.7)
     found = last_gradient(cell, x, p).flat()[0, 0].tolist()
     with ctx.workprec(200):

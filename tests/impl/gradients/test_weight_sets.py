@@ -35,7 +35,7 @@ def cell(name: str, seed: int = 0, scale: float = 1.0) -> RNN:
 
 
 def holds(region: Region, member: RNN) -> bool:
-    """Whether a region's bounds are above the numbers of one cell."""
+    """True if a region's bounds are above the numbers of one cell."""
     rho = member.activation(member.b)
     sizes = {
         "W_norm": torch.linalg.matrix_norm(member.W, 2),

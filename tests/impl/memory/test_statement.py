@@ -41,7 +41,7 @@ def test_all_outside_leave_nothing():
 
 
 def test_ties_are_met_exactly():
-    """Where pⁿ = α exactly."""
+    """The tie pⁿ = α exactly."""
     assert share_below(2, 0, Fraction(1, 4)) in (
         Fraction(1, 2),
         Fraction(1, 2) - Fraction(1, 2**53),
@@ -120,7 +120,7 @@ def test_statements_hold_as_often_as_they_say(epsilons, monkeypatch):
 
 @pytest.mark.parametrize("beyond", [0, 2])
 def test_statements_fail_no_more_often_than_they_say(beyond):
-    """Where the share that is true lies just below what so few windows beyond ε state: 2,000 fresh
+    """If the share that is true lies just below what so few windows beyond ε state: 2,000 fresh
     draws of held-out windows fail as often as α, within binomial error."""
     T, k, held, draws = 8, 3, 12, 2000
     share = float(share_below(held, beyond, Fraction(1, 10))) * (1 - 2.0**-20)

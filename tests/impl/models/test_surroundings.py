@@ -75,7 +75,7 @@ def numbers(module: torch.nn.Module) -> list[list[float]]:
 
 
 def told(record: object) -> str:
-    """As JSON."""
+    """The record as JSON."""
     return json.dumps(record, sort_keys=True)
 
 

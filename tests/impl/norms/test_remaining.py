@@ -247,7 +247,7 @@ def test_the_checker_takes_what_a_maker_takes(cell, norm, tmp_path, monkeypatch)
 
 
 def test_a_window_of_any_size_is_judged(tmp_path):
-    """Where ε is so much less than what is stated of the states that their ratio is none."""
+    """If ε is so much less than what is stated of the states that their ratio is none."""
     held = model("lstm", 1)
     told = certify(held, 1.0, (1e-2,), "spectral").to_json()
     told["truncation"][0] |= {"eps": 1e-300, "k": 3}

@@ -42,7 +42,7 @@ def draw(n, seed=0, spread=1.0):
 
 
 def proved(W, found):
-    """Whether ‖DWD⁻¹‖₂ ≤ factor for the float weights as they are, in rationals and balls."""
+    """True if ‖DWD⁻¹‖₂ ≤ factor for the float weights as they are, in rationals and balls."""
     exact = [fmpq(*float(d).as_integer_ratio()) for d in found.weights[0].diagonal()]
     rows = [
         [d * fmpq(*w.as_integer_ratio()) / e for w, e in zip(row, exact, strict=True)]

@@ -122,7 +122,7 @@ def test_perron_vector() -> None:
 
 
 def test_weighted_norms_outlive_lapack(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where LAPACK does not converge on one matrix, that one is not certified; the others are."""
+    """If LAPACK does not converge on one matrix, that one is not certified; the others are."""
     W = doubles([[[0.5, 4.0], [0.0, 0.5]], [[7.0, 1.0], [0.0, 0.5]]])
 
     def failing(A: Tensor, before: object) -> object:

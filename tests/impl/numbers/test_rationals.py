@@ -73,7 +73,7 @@ def test_equal_outputs(seed):
 
 
 def falls(make, seeds=range(40)):
-    """Whether a variant's outputs differ from the network's for one of the seeds."""
+    """True if a variant's outputs differ from the network's for one of the seeds."""
     for seed in seeds:
         n = 2
         draw, U, b, initial, inputs = draws(n, 2, 5, seed)

@@ -150,7 +150,7 @@ def product(a: int, b: float, wrong: float) -> Callable[..., Any]:
 
 
 def begins(array: Any) -> int:
-    """Where in memory."""
+    """Positions in memory."""
     return int(array.__array_interface__["data"][0])
 
 

@@ -31,7 +31,7 @@ def test_exponent() -> None:
 
 
 def test_arrays() -> None:
-    """As tensors."""
+    """The arguments as tensors."""
     x, e = X.numpy(), E.numpy()
     assert np.array_equal(shift(x, e), shift(X, E).numpy())
     assert np.array_equal(shift_up(x, e), shift_up(X, E).numpy())

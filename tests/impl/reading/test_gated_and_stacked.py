@@ -53,7 +53,7 @@ def test_every_way_of_handing_it_over(kind, options, tmp_path):
 
 
 def test_names_of_stacks():
-    """As many layers as are named; a cell's name is that of its stack, too."""
+    """All layers that are named are counted; a cell's name is that of its stack, too."""
     assert load_model(net("gru", 2), "gru").name == "stacked-gru"
     assert load_model(net("gru", 2).state_dict(), "gru-cho").name == "stacked-gru-cho"
     assert load_model(net("gru", 1), "stack").name == "stacked-gru"

@@ -47,7 +47,7 @@ def test_nodes(tmp_path, module, op, cell, attributes):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
 def test_dtypes(tmp_path, dtype):
-    """As stored."""
+    """The tensors as stored."""
     module = torch.nn.GRU(2, 3).to(dtype)
     one, parts = node(module.float(), "GRU", "rnn", linear_before_reset=1)
     kinds = {torch.float16: 10, torch.bfloat16: 16, torch.float64: 11}

@@ -1,4 +1,4 @@
-"""Where models come from: parts of bigger ones, factories, and files that hold none."""
+"""Sources of models: parts of bigger ones, factories, and files that hold none."""
 
 import sys
 

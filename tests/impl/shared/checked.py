@@ -46,7 +46,7 @@ def verdict(kind, path, data, of=None):
 
 
 def loads(kind, path):
-    """Whether torch's reader takes the file."""
+    """True if torch's reader takes the file."""
     try:
         LOADS[kind](path)
     except InputError:
@@ -55,7 +55,7 @@ def loads(kind, path):
 
 
 def holds_without_torch(kind, path):
-    """Whether the certificate is proved in a process where torch cannot be imported."""
+    """True if the certificate is proved in a process where torch cannot be imported."""
     call = CHECKS[kind]
     code = (
         "import sys; sys.modules['torch'] = None\n"

@@ -92,7 +92,7 @@ def balls(
 
 
 def blocks(n: int, d: int, trained: str) -> list[int]:
-    """Where the trained blocks lie in the flat gradient."""
+    """Positions of the trained blocks in the flat gradient."""
     ends = {"W": (0, n * n), "U": (n * n, n * n + n * d), "b": (n * n + n * d, n * n + n * d + n)}
     return [i for name in trained for i in range(*ends[name])]
 

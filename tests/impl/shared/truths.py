@@ -1,4 +1,4 @@
-"""Whether a certificate is true, in plain NumPy floats: a judge that shares nothing with a checker.
+"""Checks of certificates in plain NumPy floats: a judge that shares nothing with a checker.
 
 All that it allows is a part in 10⁹, for its own rounding.
 """
@@ -23,7 +23,7 @@ MORE = 1 + 1e-9
 
 
 def true_of_truncated(told, weights):
-    """Whether the truncated certificate is true of the weights by role."""
+    """True if the truncated certificate is true of the weights by role."""
     cell, named = told["cell"], told["constants"]
     W, U = weights["weight_hh"], weights["weight_ih"]
     n, B, lam = len(W), told["input_bound"], told["lambda"]
@@ -115,7 +115,7 @@ def largest(norm, weights, n):
 
 
 def true_of_unitary(told, V, U, b_ih, b_hh):
-    """Whether the unitary certificate is true of a file's float64 weights."""
+    """True if the unitary certificate is true of a file's float64 weights."""
     n, d = told["shape"]["n"], told["shape"]["d"]
     if (len(V), U.shape[1]) != (told["states"], d) or not 0 < n <= told["states"] <= 2 * n:
         return False

@@ -81,7 +81,7 @@ def test_vacuous_beyond_the_largest_rate():
 
 
 def test_short_sequences_leave_nothing():
-    """Where even the untrained model needs more inputs than there are, no α says anything."""
+    """If even the untrained model needs more inputs than there are, no α says anything."""
     task = Task(1, 1e-9, length=5)
     found = certify(weights(scale=0.9), 1.0, (1e-6,), cell="rnn-tanh", training=task).training
     assert found.windows == ((1e-6, None, None),)
@@ -98,7 +98,7 @@ def test_short_sequences_leave_nothing():
     ],
 )
 def test_reason(cell, scale, reason):
-    """Where nothing is known there is a reason, and every number is null."""
+    """If nothing is known there is a reason, and every number is null."""
     certificate = certify(weights(scale=scale), 1.0, cell=cell, training=Task(2, 0.1))
     document = certificate.to_json()
     assert reason in document["training"]["reason"]

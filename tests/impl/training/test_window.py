@@ -60,7 +60,7 @@ def test_window_is_the_least() -> None:
 
 
 def test_first_window_that_fits_is_not_enough() -> None:
-    """Where the bound first rises, the window is the one from which on it stays small."""
+    """If the bound first rises, the window is the one from which on it stays small."""
     assert 0.9 * 1 <= 1.0 < 0.9**2 * 2
     assert training_window(0.0, 1.0, 0.9, 1.0) == least(0.0, 1.0, 0.9, 1.0) > 30
     assert training_window(0.0, 1.0, 0.9, 0.01) == least(0.0, 1.0, 0.9, 0.01) > 44

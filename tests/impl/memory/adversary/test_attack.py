@@ -183,7 +183,7 @@ FAR = [(-1e200, 1e200), (1e200, 2e200), (-1e308, 1e308), (1e-200, 2e-200), (0.0,
 @pytest.mark.slow
 @pytest.mark.parametrize("ends", FAR)
 def test_ends_of_boxes_of_every_scale(ends):
-    """Where squares are no numbers any more, what is furthest is of the set, and on its side."""
+    """If squares are no numbers any more, what is furthest is of the set, and on its side."""
     given = input_box(*ends, 1)
     inputs, g = input_set_of(given), doubles([[1.0], [-1.0], [0.0]])
     found = inputs.maximiser(g)

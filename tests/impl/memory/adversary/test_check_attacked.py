@@ -46,7 +46,7 @@ def boxed(tmp_path, found_in_box):
 
 
 def holds(path, held=HELD, cell="linear"):
-    """Whether all is proved."""
+    """True if all is proved."""
     return all(one.holds for one in check_attacked(path, load_model(held, cell))[1])
 
 
@@ -146,7 +146,7 @@ def test_a_window_without_its_witness_falls(written, k):
 
 
 def falls(path, told):
-    """Whether such a record is refused in a line, or does not hold."""
+    """True if such a record is refused in a line, or does not hold."""
     path.write_text(json.dumps(told))
     try:
         return not holds(path)

@@ -76,7 +76,7 @@ def test_floats_and_balls_agree(name):
 
 
 def test_more_bits_where_balls_grow(monkeypatch):
-    """Where orbits part, 128 bits lose them, and more decide, within the limit of work."""
+    """If orbits part, 128 bits lose them, and more decide, within the limit of work."""
     weights = {"weight_hh": doubles([[3.0, -3.0], [3.0, 3.0]]), "weight_ih": doubles([[1], [0]])}
     sine = load_model(weights, "rnn-sin")
     x = normal(200, 1)
@@ -120,7 +120,7 @@ def test_what_overflows_is_not_proved():
 
 
 def test_a_wide_ball_proves_nothing(monkeypatch):
-    """Where balls have grown, their upper ends are above ε, and the gap is not."""
+    """If balls have grown, their upper ends are above ε, and the gap is not."""
     weights = {"weight_hh": doubles([[3.0, -3.0], [3.0, 3.0]]), "weight_ih": doubles([[1], [0]])}
     sine, x = load_model(weights, "rnn-sin"), normal(40, 1)
     for k in range(20, 38):

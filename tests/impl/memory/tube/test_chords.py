@@ -31,7 +31,7 @@ def grid() -> tuple[Known, Known]:
 
 
 def off(value: Known, i: int, slope: arb) -> bool:
-    """Whether a slope is certainly not within what is told."""
+    """True if a slope is certainly not within what is told."""
     centre, radius = value.centre[i].item(), value.radius[i].item()
     return math.isfinite(centre + radius) and bool(abs(slope - arb(centre)) > arb(radius))
 

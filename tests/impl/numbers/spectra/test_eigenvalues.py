@@ -86,7 +86,7 @@ def test_too_large(monkeypatch):
 
 
 def test_undecided_precision(monkeypatch):
-    """Where no precision decides, nothing is claimed."""
+    """If no precision decides, nothing is claimed."""
     monkeypatch.setattr(eigenvalues, "_PRECISIONS", ())
     assert unstable_eigenvalue([[2.0]]) is None
 

@@ -41,7 +41,7 @@ class Old(np.ndarray):
 
 
 def sound(W: Tensor, bounds: Tensor) -> list[bool]:
-    """Whether each bound is at least the norm, decided in rationals."""
+    """True if each bound is at least the norm, decided in rationals."""
     return [rational_norm_at_most(w, s) for w, s in zip(W, bounds.tolist(), strict=True)]
 
 
