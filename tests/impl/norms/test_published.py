@@ -40,7 +40,7 @@ def drawn(seed: int, cell: str, condition: Condition, target: float) -> dict[str
     low, high = 0.0, 64.0
     for _ in range(50):
         middle = (low + high) / 2
-        told = condition.told({name: middle * part for name, part in weights.items()}, EPSILON)
+        told = condition.evaluate({name: middle * part for name, part in weights.items()}, EPSILON)
         low, high = (middle, high) if told.lam < target else (low, middle)
     return {name: torch.from_numpy(low * part) for name, part in weights.items()}
 
@@ -51,7 +51,7 @@ def drawn(seed: int, cell: str, condition: Condition, target: float) -> dict[str
 def test_certified_like_the_published_condition(cell, condition, seed):
     """LSTMs and GRUs of 1 to 8 units, near the edge of the condition and within."""
     weights = drawn(seed, cell, condition, (0.999, 0.99, 0.9, 0.7)[seed % 4])
-    told = condition.told({role: part.numpy() for role, part in weights.items()}, EPSILON)
+    told = condition.evaluate({role: part.numpy() for role, part in weights.items()}, EPSILON)
     inputs = input_box(-1.0, 1.0, weights["weight_ih"].shape[1])
     found = certify(weights, inputs, (EPSILON,), cell=cell)
     assert told.k is not None
@@ -81,7 +81,7 @@ def test_schur_is_the_published_inequality(seed):
     alpha, u = U_f * C / 4 + i * U_c + U_i * c / 4, math.tanh(C) * U_o / 4
     published = -1 + f + alpha * o + u < f * u < 1
     terzi = CONDITIONS["lstm"][0]
-    assert (terzi.told(weights, EPSILON).lam < 1) == published
+    assert (terzi.evaluate(weights, EPSILON).lam < 1) == published
 
 
 def test_attained_by_linear_units():
@@ -91,17 +91,19 @@ def test_attained_by_linear_units():
     z = sigmoid(1.0)
     for cell in ("gru", "gru-cho"):
         (condition,) = CONDITIONS[cell]
-        assert condition.told(gru, EPSILON).lam == pytest.approx(z + (1 - z) * 0.25)
+        assert condition.evaluate(gru, EPSILON).lam == pytest.approx(z + (1 - z) * 0.25)
     lstm = scalar((0.0, 0.0, 0.0), (0.0, 0.0, 2.0), (0.0, 0.5, 0.0), (0.0, 0.0, 0.0))
     for condition in CONDITIONS["lstm"]:
-        assert condition.told(lstm, EPSILON).lam == pytest.approx(sigmoid(2.0))
+        assert condition.evaluate(lstm, EPSILON).lam == pytest.approx(sigmoid(2.0))
 
 
 def test_bias_within_the_reset_gate():
     """Of torch's GRU c_n counts, as in no condition on Cho's: with it the cell moves faster."""
     weights = scalar((2.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.5, 0.0, 0.0))
     weights["bias_hh"] = np.array([0.0, 0.0, 3.0])
-    torchs, chos = (CONDITIONS[cell][0].told(weights, EPSILON).lam for cell in ("gru", "gru-cho"))
+    torchs, chos = (
+        CONDITIONS[cell][0].evaluate(weights, EPSILON).lam for cell in ("gru", "gru-cho")
+    )
     assert torchs > chos
     z = sigmoid(1.0)
     kappa = 0.5 * (0.5 + sigmoid(2.0)) + 0.5 * 3.0
