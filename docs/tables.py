@@ -10,10 +10,10 @@ from unittest.mock import patch
 import msgspec
 
 from rnnbounds.cli import main
-from rnnbounds.program import COMMANDS
 from rnnbounds.reports.records.basis import basis_sentence, count_bases
 from rnnbounds.reports.records.matrix import Matrix
 from rnnbounds.reports.table import packaged_table
+from rnnbounds.shell.program import COMMANDS
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.axioms.base import AXIOMS
 from rnnbounds.theory.claims.models import NO_MODEL
@@ -21,9 +21,9 @@ from rnnbounds.theory.language.mathml import latex_to_mathml
 from rnnbounds.theory.language.printing import plain_text, statement_mathml
 from rnnbounds.theory.language.quantity import ROLE_MEANINGS
 from rnnbounds.theory.language.vocabulary import VOCABULARY
-from rnnbounds.theory.proof.basis import basis
 from rnnbounds.theory.proof.claim import Claim
-from rnnbounds.theory.proof.laws import count_axioms
+from rnnbounds.theory.proof.foundations.basis import basis
+from rnnbounds.theory.proof.foundations.laws import count_axioms
 
 HERE = Path(__file__).parent
 WIDTH = 92  # columns of what a command prints

@@ -31,7 +31,7 @@ def run(arguments: list[str] | None) -> int:
     except FileNotFoundError:
         return fail_with("the current folder was removed; change to another one and run it again")
     try:
-        from rnnbounds.program import run_command
+        from rnnbounds.shell.program import run_command
     except ImportError as error:
         return fail_with(import_message(error))
     return run_command(arguments)

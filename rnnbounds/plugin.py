@@ -19,7 +19,7 @@ from rnnbounds.shell.terminal import printable
 if TYPE_CHECKING:
     from rnnbounds.properties.runs.parts import PartResult
     from rnnbounds.reports.records.record import Run
-    from rnnbounds.results import RunOutputs
+    from rnnbounds.shell.results import RunOutputs
 
 KEY = "rnnbounds"
 MACHINE_KEY = "rnnbounds-machine"  # what this machine lacks, so that no part of a run is judged
@@ -53,7 +53,7 @@ def guarded(request: pytest.FixtureRequest) -> Callable[[str], None]:
 
     def require(name: str) -> None:
         __tracebackhide__ = True
-        from rnnbounds.guarding import require_model
+        from rnnbounds.commands.models.guarding import require_model
         from rnnbounds.impl.errors import InputError as ImplInputError
         from rnnbounds.reports.errors import InputError
 
@@ -114,8 +114,8 @@ def check_options(
     from rnnbounds.properties.attacks.budget import profile
     from rnnbounds.properties.attacks.table import chosen_attacks
     from rnnbounds.reports.pages.page import FILES
-    from rnnbounds.results import RunOutputs
     from rnnbounds.shell.output import require_folder
+    from rnnbounds.shell.results import RunOutputs
 
     if "" in (folder, baseline):
         option = "report" if folder == "" else "baseline"

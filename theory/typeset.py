@@ -13,7 +13,7 @@ from sympy import Expr
 from rnnbounds.theory.language.law import Clause, Law
 from rnnbounds.theory.language.mathml import latex_to_mathml, xml_element
 from rnnbounds.theory.language.printing import latex, statement_mathml
-from rnnbounds.theory.latex import prose
+from rnnbounds.theory.latex.document import prose
 from rnnbounds.theory.proof.proof import Step
 
 FORMULA = re.compile(r"\\\((.*?)\\\)")

@@ -2,7 +2,7 @@
 
 | lift | floats | balls, rationals | intervals | zonotopes |
 |---|---|---|---|---|
-| value | `base.Rows` | `entries`: `Columns`, `Ratios` | `spans.IntervalVector` | |
+| value | `base.Rows` | `entries`: `Columns`, `RationalColumns` | `IntervalVector` | |
 | tangent | `derivatives.dual_numbers.Dual` | the same | | |
 | slope | | | `slopes.LipschitzBounds` | |
 | jet | | | `derivatives.second_order.Jets` | |

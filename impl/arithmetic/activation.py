@@ -1,4 +1,4 @@
-"""The activations: in float64, in balls and in rationals, with their constants and their errors."""
+"""Activation functions in float64, balls and rationals, with their constants and errors."""
 
 import math
 from collections.abc import Callable
@@ -24,7 +24,7 @@ _THRESHOLD = 40.0  # softplus is the identity above it: off by e⁻⁴⁰ < u
 _TANGENT = "2.3993572805154676678327396972823"  # the root of z tanh(z/2) = 2, to 10⁻³⁰
 
 
-def working(unit: float) -> float:
+def working_unit(unit: float) -> float:
     """The unit roundoff with which torch's functions are computed in a dtype of unit roundoff u.
 
     float32 and float64 have their own. Half precision is taken to float32, and what comes of it is
@@ -76,7 +76,7 @@ class Activation:
             return activation, (self.name,)
         return super().__reduce_ex__(protocol)
 
-    def into(self, z: Tensor, out: Tensor) -> None:
+    def write_to(self, z: Tensor, out: Tensor) -> None:
         """ρ(z) for plain tensors (see `impl.numbers.tanh`), written to ``out``, which may be z.
 
         Of the same error model, but not always of the same bits.
@@ -89,42 +89,42 @@ class Activation:
         else:
             out.copy_(self.function(z))
 
-    def fill(self, z: Array, out: Array) -> None:
-        """`into` of arrays, where NumPy is silent."""
+    def write_to_array(self, z: Array, out: Array) -> None:
+        """`write_to` of arrays, where NumPy is silent."""
         if self.name == "tanh":
             tanh(z, out)
         else:
-            self.into(torch.from_numpy(z), torch.from_numpy(out))
+            self.write_to(torch.from_numpy(z), torch.from_numpy(out))
 
     def rational(self, z: fmpq) -> fmpq | None:
         """ρ(z) exactly, or None where ρ leaves the rationals."""
         if self.exact is not None:
             return self.exact(z)
-        return z if self.linear_above and z >= 0 else balls.exactly(self.ball, z)
+        return z if self.linear_above and z >= 0 else balls.exact_value(self.ball, z)
 
     def rational_slope(self, z: fmpq) -> fmpq | None:
         """ρ′(z) exactly, or None where ρ′ leaves the rationals."""
-        return balls.exactly(self.ball_derivative, z)
+        return balls.exact_value(self.ball_derivative, z)
 
     def error(self, n: int, Z: Tensor) -> Tensor:
         """At least ‖fl(ρ)(z) − ρ(z)‖₂ over all float64 z ∈ ℝⁿ with ‖z‖₂ ≤ Z, entry by entry of Z.
 
         Exactly 0 at Z = 0 if ρ(0) = 0, which all of torch's functions return.
         """
-        units = math.sqrt(n) * (1 + 2 * UNIT)
-        capped = torch.full_like(Z, self.cap * units)
-        error = add_up(torch.minimum(capped, mul_up(self.rate, Z)), self.floor * units)
+        root = math.sqrt(n) * (1 + 2 * UNIT)
+        cap = torch.full_like(Z, self.cap * root)
+        error = add_up(torch.minimum(cap, mul_up(self.rate, Z)), self.floor * root)
         return torch.where((Z == 0) & (self.at_zero == 0), 0.0, error * (1 + 4 * UNIT))
 
-    def error_in(self, unit: float, n: int, Z: Tensor) -> Tensor:
+    def dtype_error(self, unit: float, n: int, Z: Tensor) -> Tensor:
         """Bound ‖fl(ρ)(z) − ρ(z)‖₂ for ‖z‖₂ ≤ Z, z ∈ ℝⁿ, in torch's dtype of roundoff u."""
-        library = mul_up(working(unit) * 2.0**54, self.error(n, Z))
-        if unit == working(unit):
+        library = mul_up(working_unit(unit) * 2.0**54, self.error(n, Z))
+        if unit == working_unit(unit):
             return library
         root = math.sqrt(n) * (1 + 2 * UNIT)
-        steep = add_up(self.at_zero * root, mul_up(self.slope, Z))
-        most = add_up(torch.clamp(steep, max=self.bound * root), library)
-        return torch.where(library == 0, 0.0, add_up(library, mul_up(unit, most)))
+        slope_bound = add_up(self.at_zero * root, mul_up(self.slope, Z))
+        size = add_up(torch.clamp(slope_bound, max=self.bound * root), library)
+        return torch.where(library == 0, 0.0, add_up(library, mul_up(unit, size)))
 
     def relative_error(self, norm: Tensor) -> Tensor:
         """4u ‖ρ(z)‖₂: the tempting relative model, which no library function is bound to obey."""
@@ -145,10 +145,10 @@ _IN_PLACE: dict[str, Callable[..., Tensor]] = {
 
 def activation(name: str) -> Activation:
     """The activation of that name; raises UnknownActivationError."""
-    found = ACTIVATIONS.get(name) or LIBRARY_ACTIVATIONS.get(name)
-    if found is None:
+    known = ACTIVATIONS.get(name) or LIBRARY_ACTIVATIONS.get(name)
+    if known is None:
         raise UnknownActivationError(name, ACTIVATIONS)
-    return found
+    return known
 
 
 def _gelu_slope(z: Tensor) -> Tensor:
@@ -156,7 +156,7 @@ def _gelu_slope(z: Tensor) -> Tensor:
     return cdf + z * torch.exp(-z * z / 2) / math.sqrt(2 * math.pi)
 
 
-def _constants() -> dict[str, float]:
+def _suprema() -> dict[str, float]:
     """The closed forms of sup |ρ′| and sup |ρ″|, rounded up."""
     pi, root3, tangent = arb.pi(), arb(3).sqrt(), arb(_TANGENT, 1e-30)
     closed = {
@@ -177,10 +177,10 @@ def _constants() -> dict[str, float]:
 
 
 with ctx.workprec(128):
-    _SUP = _constants()
+    _SUPREMA = _suprema()
 
 
-def _smooth(
+def _smooth_activation(
     name: str,
     function: Callable[[Tensor], Tensor],
     derivative: Callable[[Tensor], Tensor],
@@ -206,16 +206,16 @@ def _smooth(
     )  # fmt: skip
 
 
-def _softplus_with(name: str, threshold: float, jump: float) -> Activation:
+def _softplus_activation(name: str, threshold: float, jump: float) -> Activation:
     """Torch's softplus, which is the identity above the threshold and off by the jump there."""
-    return _smooth(
+    return _smooth_activation(
         name,
         lambda z: functional.softplus(z, threshold=threshold),
         torch.sigmoid,
         balls.softplus,
         balls.sigmoid,
         curvature=0.25,
-        at_zero=_SUP["ln2"],
+        at_zero=_SUPREMA["ln2"],
         floor=_ROUNDINGS + jump,
         relative=jump < UNIT,
     )
@@ -223,63 +223,64 @@ def _softplus_with(name: str, threshold: float, jump: float) -> Activation:
 
 _TABLE = (
     Activation(
-        "identity", lambda z: z, torch.ones_like, lambda z: z, balls.one,
+        "identity", lambda z: z, torch.ones_like, lambda z: z, balls.identity_slope,
         slope=1.0, curvature=0.0, bound=math.inf, at_zero=0.0,
         cap=0.0, rate=0.0, floor=0.0, derivative_error=0.0, exact=lambda z: z, least=1.0,
     ),
     Activation(
         "relu", torch.relu, lambda z: (z > 0).to(z.dtype), balls.relu,
-        balls.step(0.0, 1.0),
+        balls.kinked_slope(0.0, 1.0),
         slope=1.0, curvature=math.inf, bound=math.inf, at_zero=0.0,
         cap=0.0, rate=0.0, floor=0.0, derivative_error=0.0, exact=lambda z: max(z, fmpq(0)),
     ),
     Activation(
         "leaky-relu", lambda z: functional.leaky_relu(z, LEAK),
         lambda z: torch.where(z > 0, torch.ones_like(z), LEAK), balls.leaky_relu,
-        balls.step(LEAK, 1.0),
+        balls.kinked_slope(LEAK, 1.0),
         slope=1.0, curvature=math.inf, bound=math.inf, at_zero=0.0,
         cap=math.inf, rate=LEAK * UNIT * (1 + UNIT), floor=TINY, derivative_error=0.0,
         exact=lambda z: max(z, z * fmpq(*LEAK.as_integer_ratio())), least=LEAK,
     ),
-    _smooth(
+    _smooth_activation(
         "tanh", torch.tanh, lambda z: 1 - torch.tanh(z) ** 2,
         arb.tanh, balls.tanh_slope,
-        curvature=_SUP["tanh''"], bound=1.0, cap=_ROUNDINGS,
+        curvature=_SUPREMA["tanh''"], bound=1.0, cap=_ROUNDINGS,
     ),
-    _smooth(
+    _smooth_activation(
         "sigmoid", torch.sigmoid, lambda z: torch.sigmoid(z) * torch.sigmoid(-z),
         balls.sigmoid, balls.sigmoid_slope,
-        slope=0.25, curvature=_SUP["sigmoid''"], bound=1.0, at_zero=0.5,
+        slope=0.25, curvature=_SUPREMA["sigmoid''"], bound=1.0, at_zero=0.5,
         cap=_ROUNDINGS, rate=math.inf,
     ),
-    _softplus_with("softplus", _THRESHOLD, 0.0),
-    _smooth(
+    _softplus_activation("softplus", _THRESHOLD, 0.0),
+    _smooth_activation(
         "gelu", functional.gelu, _gelu_slope, balls.gelu, balls.gelu_slope,
-        slope=_SUP["gelu'"], curvature=_SUP["gelu''"], least=-_SUP["-gelu'"], relative=False,
+        slope=_SUPREMA["gelu'"], curvature=_SUPREMA["gelu''"], least=-_SUPREMA["-gelu'"],
+        relative=False,
     ),
-    _smooth(
+    _smooth_activation(
         "silu", functional.silu, lambda z: torch.sigmoid(z) * (1 + z * torch.sigmoid(-z)),
         balls.silu, balls.silu_slope,
-        slope=_SUP["silu'"], curvature=0.5, least=-_SUP["-silu'"],
+        slope=_SUPREMA["silu'"], curvature=0.5, least=-_SUPREMA["-silu'"],
     ),
-    _smooth(
+    _smooth_activation(
         "elu", functional.elu, lambda z: torch.exp(z.clamp(max=0)),
         balls.elu, balls.elu_slope,
         curvature=1.0, cap=_ROUNDINGS, linear_above=True,
     ),
-    _smooth(
+    _smooth_activation(
         "erf", torch.erf, lambda z: 2 / math.sqrt(math.pi) * torch.exp(-z * z),
         arb.erf, balls.erf_slope,
-        slope=_SUP["erf'"], curvature=_SUP["erf''"], bound=1.0, cap=_ROUNDINGS,
+        slope=_SUPREMA["erf'"], curvature=_SUPREMA["erf''"], bound=1.0, cap=_ROUNDINGS,
     ),
-    _smooth(
+    _smooth_activation(
         "sin", torch.sin, torch.cos, arb.sin, arb.cos,
         curvature=1.0, bound=1.0, cap=_ROUNDINGS, least=-1.0,
     ),
-    _smooth(
+    _smooth_activation(
         "arctan", torch.arctan, lambda z: 1 / (1 + z * z),
         lambda z: z.atan(), lambda z: 1 / (1 + z * z),
-        curvature=_SUP["arctan''"], bound=_SUP["arctan"], cap=2 * _ROUNDINGS,
+        curvature=_SUPREMA["arctan''"], bound=_SUPREMA["arctan"], cap=2 * _ROUNDINGS,
     ),
 )  # fmt: skip
 
@@ -287,5 +288,5 @@ ACTIVATIONS: dict[str, Activation] = {entry.name: entry for entry in _TABLE}
 
 # Torch's own default, at which softplus jumps by log(1 + e⁻²⁰): its relative error is far above 4u.
 LIBRARY_ACTIVATIONS: dict[str, Activation] = {
-    "softplus-torch": _softplus_with("softplus-torch", 20.0, 2.1e-9)
+    "softplus-torch": _softplus_activation("softplus-torch", 20.0, 2.1e-9)
 }

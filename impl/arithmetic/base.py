@@ -6,7 +6,7 @@ A step says how the next state of a cell comes from its state, its input and its
         return m.activate("tanh", m.affine("W", None, s) + m.affine("U", "b", x))
 
 Over `Floats` it runs, over `impl.arithmetic.entries.balls.Balls` it is enclosed, over
-`impl.arithmetic.derivatives.dual_numbers.Duals` it is differentiated, over
+`impl.arithmetic.derivatives.dual_numbers.DualArithmetic` it is differentiated, over
 `impl.arithmetic.slopes.SlopeArithmetic` and
 `impl.arithmetic.derivatives.second_order.JetArithmetic` it is bounded. A number is a vector of
 units, of one state or of many, its columns; parameters are matrices (m, n) and vectors (m,), by
@@ -156,7 +156,7 @@ class Rows(Elementary):
 
     @property
     def size(self) -> int:
-        """N."""
+        """The number N of units."""
         return self.value.shape[-1]
 
     def function(self, name: str) -> Self:
@@ -200,8 +200,8 @@ class Floats:
     def join(self, *parts: Rows) -> Rows:
         """All units of the parts, one after another."""
         values = [part.value for part in parts]
-        leads = [value.shape[:-1] for value in values]
-        if any(lead != leads[0] for lead in leads):
-            lead = torch.broadcast_shapes(*leads)  # type: ignore[no-untyped-call]
-            values = [value.expand(*lead, -1) for value in values]
+        shapes = [value.shape[:-1] for value in values]
+        if any(shape != shapes[0] for shape in shapes):
+            shape = torch.broadcast_shapes(*shapes)  # type: ignore[no-untyped-call]
+            values = [value.expand(*shape, -1) for value in values]
         return Rows(torch.cat(values, dim=-1))

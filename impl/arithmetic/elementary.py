@@ -11,42 +11,42 @@ from typing import Any, ClassVar, Self
 from rnnbounds.impl.errors import InputError
 
 
-def _lifted(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def _accept_numbers(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """Wrap a binary operation so that its right operand may be a Python number."""
 
     @wraps(operation)
-    def meet(self: Any, other: Any) -> Any:
+    def checked(self: Any, other: Any) -> Any:
         if type(other) is not type(self) and isinstance(other, Real):  # the first is far quicker
             other = self.constant(other)
         elif other.size != self.size and not self.levels:
             raise LengthError(self.size, other.size)
         return operation(self, other)
 
-    return meet
+    return checked
 
 
-def _finite(constant: Callable[[Any, float], Any]) -> Callable[[Any, Any], Any]:
+def _require_finite(constant: Callable[[Any, float], Any]) -> Callable[[Any, Any], Any]:
     """Wrap `constant` to convert its argument to float; raises InputError unless it is finite."""
 
     @wraps(constant)
-    def made(self: Any, c: Any) -> Any:
+    def checked(self: Any, c: Any) -> Any:
         try:
-            told = float(c)
+            value = float(c)
         except OverflowError:
-            told = math.inf
-        if not math.isfinite(told):
-            raise InputError(f"the step of the cell computes with {told}; write a finite number")
-        return constant(self, told)
+            value = math.inf
+        if not math.isfinite(value):
+            raise InputError(f"the step of the cell computes with {value}; write a finite number")
+        return constant(self, value)
 
-    return made
+    return checked
 
 
 class LengthError(InputError):
     """Numbers of two lengths that meet: which unit meets which is not said."""
 
-    def __init__(self, one: int, other: int) -> None:
+    def __init__(self, first: int, other: int) -> None:
         super().__init__(
-            f"{one} and {other} units meet in the step of a cell; give them one length"
+            f"{first} and {other} units meet in the step of a cell; give them one length"
         )
 
 
@@ -56,12 +56,12 @@ class Scalable(ABC):
 
     levels: ClassVar[bool] = True  # numbers of one unit meet several
 
-    def __init_subclass__(cls, **more: Any) -> None:
-        super().__init_subclass__(**more)
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
         for name in ("__add__", "__sub__", "__mul__", "constant"):
             if name in vars(cls):
-                change = _finite if name == "constant" else _lifted
-                setattr(cls, name, change(vars(cls)[name]))
+                wrap = _require_finite if name == "constant" else _accept_numbers
+                setattr(cls, name, wrap(vars(cls)[name]))
 
     @property
     @abstractmethod
@@ -93,7 +93,7 @@ class Scalable(ABC):
 
 class Elementary(Scalable):
     """A vector of units, of one kind of number, which meets those of its own length: another raises
-    LengthError. Where lengths differ a step runs over `impl.arithmetic.lengths.Level`."""
+    LengthError. Where lengths differ a step runs over `impl.arithmetic.broadcasting.Level`."""
 
     levels = False
 

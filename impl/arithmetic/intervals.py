@@ -20,11 +20,11 @@ from rnnbounds.impl.arithmetic.elementary import Elementary
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.numbers import ball_functions as balls
 from rnnbounds.impl.numbers.ball_functions import (
-    above,
     float_above,
     sigmoid_down,
     sigmoid_up,
     tanh_up,
+    upper_bound,
 )
 from rnnbounds.impl.numbers.operations import OUTWARD, Operations
 from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up
@@ -66,9 +66,9 @@ class Interval:
         """That number in the place of each unit."""
         return type(self)(torch.full_like(self.low, c), torch.full_like(self.low, c))
 
-    def function(self, name: str) -> "Bounded":
+    def function(self, name: str) -> "FunctionBounds":
         """Look up the bounds of the elementary function or activation of that name."""
-        return bounded(name)
+        return function_bounds(name)
 
     @property
     def magnitude(self) -> Tensor:
@@ -77,7 +77,7 @@ class Interval:
         return size.nan_to_num(math.inf, math.inf, math.inf)
 
     @property
-    def least(self) -> Tensor:
+    def least_magnitude(self) -> Tensor:
         """At most |a|."""
         return torch.maximum(self.low, -self.high).clamp(min=0.0)
 
@@ -96,21 +96,21 @@ class Interval:
         high, low = self.up.multiply(torch.stack([one, -one])[:, :, None], two).amax((1, 2))
         return type(self)(-low, high)
 
-    def widened(self, by: Tensor) -> Self:
+    def widened(self, margin: Tensor) -> Self:
         """The interval, longer by that on both sides."""
-        return self + self.symmetric(by)
+        return self + self.symmetric(margin)
 
     def mapped(self, W: Tensor) -> Self:
         """W a for W (B, m, n)."""
-        low, high, still = self.low[:, None, :], self.high[:, None, :], W == 0
+        low, high, is_zero = self.low[:, None, :], self.high[:, None, :], W == 0
         up = self.up
 
-        def total(told: Tensor) -> Tensor:
-            return up.total(torch.where(still, 0.0, told))  # of unknown numbers, too
+        def row_sum(products: Tensor) -> Tensor:
+            return up.total(torch.where(is_zero, 0.0, products))  # of unknown numbers, too
 
         if torch.equal(self.low, -self.high):
-            return self.symmetric(total(up.multiply(W.abs(), high)))
-        ends = [total(torch.maximum(up.multiply(A, low), up.multiply(A, high))) for A in (-W, W)]
+            return self.symmetric(row_sum(up.multiply(W.abs(), high)))
+        ends = [row_sum(torch.maximum(up.multiply(A, low), up.multiply(A, high))) for A in (-W, W)]
         return type(self)(-ends[0], ends[1])
 
     @classmethod
@@ -120,21 +120,23 @@ class Interval:
 
     def mixed(self, a: Self, b: Self) -> Self:
         """g a + (1 − g) b for g in this interval; for 0 ≤ g ≤ 1 it lies between a and b."""
-        parts = (self.low, self.high, a.high, -a.low, b.high, -b.low)
-        ends = torch.broadcast_tensors(*parts)  # type: ignore[no-untyped-call]
+        endpoints = (self.low, self.high, a.high, -a.low, b.high, -b.low)
+        tensors = torch.broadcast_tensors(*endpoints)  # type: ignore[no-untyped-call]
         # Both ends of the gate by both sides of a and b, those below with the other sign.
-        g, top, bottom = (torch.stack(ends[i : i + 2]) for i in (0, 2, 4))
-        rests = torch.stack([add_up(1.0, -g), -add_up(g, -1.0)])[:, :, None]  # of either sign
-        rests = mul_up(rests, bottom).amax(0)
-        sides = add_up(mul_up(g[:, None], top), rests).amax(0).minimum(torch.maximum(top, bottom))
-        wide = self * a + (self.constant(1.0) + -self) * b
-        inside = (self.low >= 0) & (self.high <= 1)
-        low = torch.where(inside, -sides[1], wide.low)
-        return type(self)(low, torch.where(inside, sides[0], wide.high))
+        g, top, bottom = (torch.stack(tensors[i : i + 2]) for i in (0, 2, 4))
+        complements = torch.stack([add_up(1.0, -g), -add_up(g, -1.0)])[:, :, None]  # of either sign
+        complements = mul_up(complements, bottom).amax(0)
+        endpoints_mixed = (
+            add_up(mul_up(g[:, None], top), complements).amax(0).minimum(torch.maximum(top, bottom))
+        )
+        product_form = self * a + (self.constant(1.0) + -self) * b
+        is_unit = (self.low >= 0) & (self.high <= 1)
+        low = torch.where(is_unit, -endpoints_mixed[1], product_form.low)
+        return type(self)(low, torch.where(is_unit, endpoints_mixed[0], product_form.high))
 
 
 @dataclass(frozen=True, eq=False)
-class Bounded:
+class FunctionBounds:
     """A function on intervals: where its values lie, and at least |f′| and |f″| there."""
 
     image: Callable[[Interval], Interval]
@@ -142,12 +144,14 @@ class Bounded:
     curvature: Callable[[Interval], Tensor]
 
     @property
-    def derivative(self) -> "Bounded":
+    def derivative(self) -> "FunctionBounds":
         """f′, of whose own curvature nothing is said."""
-        return Bounded(lambda a: a.symmetric(self.slope(a)), self.curvature, constant(math.inf))
+        return FunctionBounds(
+            lambda a: a.symmetric(self.slope(a)), self.curvature, constant_bound(math.inf)
+        )
 
 
-class Mapped(Elementary):
+class RangedNumber(Elementary):
     """Numbers of which no more than bounds are known: elementary functions are one operation.
 
     `range`: an interval for each unit; what else is known is the subclass's.
@@ -170,43 +174,43 @@ class Mapped(Elementary):
         return self.range.low.shape[1]
 
     @abstractmethod
-    def through(self, f: Bounded) -> Self:
+    def apply(self, f: FunctionBounds) -> Self:
         """f of each unit."""
 
     def function(self, name: str) -> Self:
         """The elementary function of that name."""
-        return self.through(self.range.function(name))
+        return self.apply(self.range.function(name))
 
 
-def bounded(name: str) -> Bounded:
+def function_bounds(name: str) -> FunctionBounds:
     """Look up the bounds of an elementary function or activation; raises as `activation`."""
-    return _ELEMENTARY[name] if name in _ELEMENTARY else _of_activation(activation(name))
+    return _ELEMENTARY[name] if name in _ELEMENTARY else _activation_bounds(activation(name))
 
 
-def _increasing(f: Callable[[arb], arb]) -> Callable[[Interval], Interval]:
-    return lambda a: Interval(-above(lambda z: -f(z), a.low), above(f, a.high))
+def _increasing_image(f: Callable[[arb], arb]) -> Callable[[Interval], Interval]:
+    return lambda a: Interval(-upper_bound(lambda z: -f(z), a.low), upper_bound(f, a.high))
 
 
-def _over(f: Callable[[arb], arb], a: Interval) -> Tensor:
+def _upper_bound_on(f: Callable[[arb], arb], a: Interval) -> Tensor:
     """At least f over whole intervals, entry by entry; infinite where balls do not tell."""
-    found = []
+    bounds = []
     with ctx.workprec(_PRECISION):
         for low, high in zip(a.low.flatten().tolist(), a.high.flatten().tolist(), strict=True):
-            found.append(float_above(f(arb(low).union(arb(high)))))
-    return torch.tensor(found, dtype=torch.float64, device=a.low.device).reshape(a.low.shape)
+            bounds.append(float_above(f(arb(low).union(arb(high)))))
+    return torch.tensor(bounds, dtype=torch.float64, device=a.low.device).reshape(a.low.shape)
 
 
-def _periodic(f: Callable[[arb], arb], slope: Callable[[arb], arb]) -> Bounded:
-    """A sine or a cosine."""
+def _periodic_bounds(f: Callable[[arb], arb], slope: Callable[[arb], arb]) -> FunctionBounds:
+    """Bounds on sine or cosine, given the function and its slope up to sign."""
 
     def image(a: Interval) -> Interval:
-        low, high = _over(lambda z: -f(z), a), _over(f, a)
+        low, high = _upper_bound_on(lambda z: -f(z), a), _upper_bound_on(f, a)
         return Interval(-low.clamp(max=1.0), high.clamp(max=1.0))
 
-    def steepest(of: Callable[[arb], arb]) -> Callable[[Interval], Tensor]:
-        return lambda a: _over(lambda z: abs(of(z)), a).clamp(max=1.0)
+    def steepest(function: Callable[[arb], arb]) -> Callable[[Interval], Tensor]:
+        return lambda a: _upper_bound_on(lambda z: abs(function(z)), a).clamp(max=1.0)
 
-    return Bounded(image, steepest(slope), steepest(f))
+    return FunctionBounds(image, steepest(slope), steepest(f))
 
 
 class PoleError(InputError):
@@ -222,65 +226,71 @@ class PoleError(InputError):
 def _reciprocal(a: Interval) -> Interval:
     if bool(((a.low <= 0) & (a.high >= 0)).any()):
         raise PoleError
-    high, low = above(lambda z: 1 / z, a.low), above(lambda z: -1 / z, a.high)
+    high, low = upper_bound(lambda z: 1 / z, a.low), upper_bound(lambda z: -1 / z, a.high)
     return Interval(-low, high)
 
 
 def _inverse_power(a: Interval, power: int) -> Tensor:
     """At least 1/|a|^power, infinite where a may be 0."""
-    size = div_up(1.0, a.least)
+    size = div_up(1.0, a.least_magnitude)
     result = size
     for _ in range(power - 1):
         result = mul_up(result, size)
     return result
 
 
-def _exponential(a: Interval) -> Tensor:
-    return above(lambda z: z.exp(), a.high)
+def _exponential_bound(a: Interval) -> Tensor:
+    return upper_bound(lambda z: z.exp(), a.high)
 
 
 def _sigmoid_slope(a: Interval) -> Tensor:
-    return above(balls.sigmoid_slope, a.least).clamp(max=0.25)
+    return upper_bound(balls.sigmoid_slope, a.least_magnitude).clamp(max=0.25)
 
 
-def constant(value: float) -> Callable[[Interval], Tensor]:
-    """That bound on every interval."""
+def constant_bound(value: float) -> Callable[[Interval], Tensor]:
+    """The function that returns the same bound for every interval."""
     return lambda a: torch.full_like(a.low, value)
 
 
-def _of_activation(rho: Activation) -> Bounded:
+def _activation_bounds(rho: Activation) -> FunctionBounds:
     """Its values from its ends where it increases, else by the mean value theorem."""
 
-    def spread(a: Interval) -> Interval:
+    def mean_value_image(a: Interval) -> Interval:
         middle = (a.low + a.high) / 2
         reach = mul_up(rho.slope, torch.maximum(add_up(a.high, -middle), add_up(middle, -a.low)))
-        there = Interval(-above(lambda z: -rho.ball(z), middle), above(rho.ball, middle))
-        wide = there.widened(reach)
-        return Interval(wide.low.clamp(min=-rho.bound), wide.high.clamp(max=rho.bound))
+        value = Interval(
+            -upper_bound(lambda z: -rho.ball(z), middle), upper_bound(rho.ball, middle)
+        )
+        image = value.widened(reach)
+        return Interval(image.low.clamp(min=-rho.bound), image.high.clamp(max=rho.bound))
 
     def slope(a: Interval) -> Tensor:
-        return _over(lambda z: abs(rho.ball_derivative(z)), a).clamp(max=rho.slope)
+        return _upper_bound_on(lambda z: abs(rho.ball_derivative(z)), a).clamp(max=rho.slope)
 
-    image = _increasing(rho.ball) if rho.name in INCREASING else spread
-    return Bounded(image, slope, constant(rho.curvature))
+    image = _increasing_image(rho.ball) if rho.name in INCREASING else mean_value_image
+    return FunctionBounds(image, slope, constant_bound(rho.curvature))
 
 
-_ELEMENTARY: Mapping[str, Bounded] = {
-    "sigmoid": Bounded(
+_ELEMENTARY: Mapping[str, FunctionBounds] = {
+    "sigmoid": FunctionBounds(
         lambda a: Interval(sigmoid_down(a.low), sigmoid_up(a.high)),
         _sigmoid_slope,
-        constant(ACTIVATIONS["sigmoid"].curvature),
+        constant_bound(ACTIVATIONS["sigmoid"].curvature),
     ),
-    "tanh": Bounded(
+    "tanh": FunctionBounds(
         lambda a: Interval(-tanh_up(-a.low), tanh_up(a.high)),
-        lambda a: above(balls.tanh_slope, a.least).clamp(max=1.0),
-        constant(ACTIVATIONS["tanh"].curvature),
+        lambda a: upper_bound(balls.tanh_slope, a.least_magnitude).clamp(max=1.0),
+        constant_bound(ACTIVATIONS["tanh"].curvature),
     ),
-    "exp": Bounded(_increasing(lambda z: z.exp()), _exponential, _exponential),
-    "softplus": Bounded(_increasing(balls.softplus), lambda a: sigmoid_up(a.high), _sigmoid_slope),
-    "sin": _periodic(lambda z: z.sin(), lambda z: z.cos()),
-    "cos": _periodic(lambda z: z.cos(), lambda z: z.sin()),
-    "reciprocal": Bounded(
+    "exp": FunctionBounds(
+        _increasing_image(lambda z: z.exp()), _exponential_bound, _exponential_bound
+    ),
+    "softplus": FunctionBounds(
+        _increasing_image(balls.softplus), lambda a: sigmoid_up(a.high), _sigmoid_slope
+    ),
+    "sin": _periodic_bounds(lambda z: z.sin(), lambda z: z.cos()),
+    "cos": _periodic_bounds(lambda z: z.cos(), lambda z: z.sin()),
+    "reciprocal": FunctionBounds(
         _reciprocal,
         lambda a: _inverse_power(a, 2),
         lambda a: mul_up(2.0, _inverse_power(a, 3)),

@@ -13,13 +13,13 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.activation import Activation, working
+from rnnbounds.impl.arithmetic.activation import Activation, working_unit
 from rnnbounds.impl.arithmetic.intervals import Interval
 from rnnbounds.impl.numbers.outward import add_up, mul_up
 
 
 @dataclass(frozen=True)
-class Runs:
+class DtypeRuns:
     """The roundings of a run in each of the dtypes, or in the one for all systems of a batch.
 
     fused: whether a kernel may leave out any of them. Numbers of a dtype are columns (dtypes, 1).
@@ -35,39 +35,39 @@ class Runs:
 
     @cached_property
     def unit(self) -> Tensor:
-        """u."""
+        """The unit roundoff u of each dtype, (dtypes, 1)."""
         return _column(self.units)
 
     @cached_property
     def tiny(self) -> Tensor:
-        """The least normal numbers."""
+        """The least normal number of each dtype, (dtypes, 1)."""
         return _column(torch.finfo(dtype).tiny for dtype in self.dtypes)
 
     @cached_property
-    def most(self) -> Tensor:
-        """The largest numbers."""
+    def largest(self) -> Tensor:
+        """The largest number of each dtype, (dtypes, 1)."""
         return _column(torch.finfo(dtype).max for dtype in self.dtypes)
 
     @cached_property
-    def library(self) -> Tensor:
+    def function_error(self) -> Tensor:
         """How far functions are off, relative to their values."""
-        return _column(16 * working(unit) for unit in self.units)
+        return _column(16 * working_unit(unit) for unit in self.units)
 
     def stored(self, a: Tensor) -> Tensor:
         """Numbers (B, …) as the dtypes have them."""
-        parts = zip(self.dtypes, self._parts(a), strict=True)
+        parts = zip(self.dtypes, self._by_dtype(a), strict=True)
         return torch.cat([part.to(dtype).to(torch.float64) for dtype, part in parts])
 
-    def lost(self, rho: Activation, size: Tensor) -> Tensor:
+    def activation_error(self, rho: Activation, size: Tensor) -> Tensor:
         """At least what ρ is off by for |z| ≤ size (B, m), by its error model."""
-        parts = zip(self.units, self._parts(size), strict=True)
-        return torch.cat([rho.error_in(unit, 1, part) for unit, part in parts])
+        parts = zip(self.units, self._by_dtype(size), strict=True)
+        return torch.cat([rho.dtype_error(unit, 1, part) for unit, part in parts])
 
-    def _parts(self, a: Tensor) -> tuple[Tensor, ...]:
+    def _by_dtype(self, a: Tensor) -> tuple[Tensor, ...]:
         """The systems of each dtype."""
         return (a,) if len(self.dtypes) == 1 else torch.split(a, 1)
 
-    def rounded(self, a: Interval) -> Interval:
+    def round(self, a: Interval) -> Interval:
         """Enclose the rounded result of an operation with exact result in a; ±∞ on overflow."""
         low, high = self.stored(torch.stack([a.low, a.high], dim=1)).unbind(1)
         if self.fused:
@@ -77,16 +77,16 @@ class Runs:
             high.nan_to_num(torch.inf, torch.inf, -torch.inf),
         )
 
-    def off(self, a: Interval, by: Tensor | float) -> Interval:
-        """Enclose the rounded result of an operation within `by` and underflow of a."""
-        lost = add_up(by, self.tiny)
-        return self.rounded(a.widened(lost.expand_as(a.low)))
+    def round_within(self, a: Interval, error: Tensor | float) -> Interval:
+        """Enclose the rounded result of an operation within `error` and underflow of a."""
+        error = add_up(error, self.tiny)
+        return self.round(a.widened(error.expand_as(a.low)))
 
-    def sums(self, terms: int, size: Tensor) -> Tensor:
+    def sum_error(self, terms: int, size: Tensor) -> Tensor:
         """At least what a sum of so many products is off by, their absolute values adding up to
         `size`; infinite where γ is not known."""
-        share = terms * self.unit
-        gamma = torch.where(share < 0.5, share / (1 - share) * (1 + 2.0**-50), torch.inf)
+        relative = terms * self.unit
+        gamma = torch.where(relative < 0.5, relative / (1 - relative) * (1 + 2.0**-50), torch.inf)
         return torch.where(size == 0, 0.0, mul_up(gamma, size))
 
 

@@ -19,38 +19,38 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic import signed
+from rnnbounds.impl.arithmetic import signed_norms
 from rnnbounds.impl.arithmetic.base import ALL, Program
-from rnnbounds.impl.arithmetic.inputs.given import spread
+from rnnbounds.impl.arithmetic.inputs.input_images import input_enclosure
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
-from rnnbounds.impl.arithmetic.intervals import Bounded, Interval, Mapped
-from rnnbounds.impl.arithmetic.spans import reached
-from rnnbounds.impl.arithmetic.weight_balls import Enclosing, Radii
+from rnnbounds.impl.arithmetic.interval_arithmetic import step_bound
+from rnnbounds.impl.arithmetic.intervals import FunctionBounds, Interval, RangedNumber
+from rnnbounds.impl.arithmetic.weight_balls import EnclosingArithmetic, Radii
 from rnnbounds.impl.norms.comparison import Comparison
 from rnnbounds.impl.numbers.operations import Operations
 
 
 @dataclass(frozen=True, eq=False)
-class LipschitzBounds(Mapped):
+class LipschitzBounds(RangedNumber):
     """Intervals (B, m) and slopes (B, R, m, N + d); radius (B,) where the units are the inputs, and
     `given` where more is known of them.
 
-    `terms`: the same of Euclidean norms of the blocks of the state, see `impl.arithmetic.signed`.
+    `terms`: bounds in Euclidean norms of the state's blocks, see `impl.arithmetic.signed_norms`.
     """
 
     range: Interval
     slopes: Tensor
     radius: Tensor | None = None
-    terms: signed.Terms = ()
+    terms: signed_norms.Terms = ()
     given: InputSet | None = None
 
     @property
-    def worst(self) -> Tensor:
+    def largest_slopes(self) -> Tensor:
         """One matrix that is at least each of the R, (B, m, N + d)."""
         return self.slopes.amax(1)
 
     def __add__(self, other: Self) -> Self:
-        slopes = self.range.up.add(*_alone(self.slopes, other.slopes))
+        slopes = self.range.up.add(*_reduce_one(self.slopes, other.slopes))
         return type(self)(self.range + other.range, slopes, terms=self.terms + other.terms)
 
     def __neg__(self) -> Self:
@@ -58,28 +58,32 @@ class LipschitzBounds(Mapped):
 
     def __mul__(self, other: Self) -> Self:
         u, v, up = self.range.magnitude, other.range.magnitude, self.range.up
-        slopes = up.add(*_alone(_scaled(up, v, self.slopes), _scaled(up, u, other.slopes)))
-        terms = signed.scaled(v, self.terms) + signed.scaled(u, other.terms)
+        slopes = up.add(
+            *_reduce_one(_scale_rows(up, v, self.slopes), _scale_rows(up, u, other.slopes))
+        )
+        terms = signed_norms.scale_terms(v, self.terms) + signed_norms.scale_terms(u, other.terms)
         return type(self)(self.range * other.range, slopes, terms=terms)
 
     def constant(self, c: float) -> Self:
         """That number in the place of each unit, depending on nothing."""
         return type(self)(self.range.constant(c), torch.zeros_like(self.slopes[:, :1]))
 
-    def through(self, f: Bounded) -> Self:
+    def apply(self, f: FunctionBounds) -> Self:
         """f of each unit."""
-        steep = f.slope(self.range)
-        slopes, terms = _scaled(self.range.up, steep, self.slopes), signed.scaled(steep, self.terms)
+        slope = f.slope(self.range)
+        slopes = _scale_rows(self.range.up, slope, self.slopes)
+        terms = signed_norms.scale_terms(slope, self.terms)
         return type(self)(f.image(self.range), slopes, terms=terms)
 
     def part(self, start: int, stop: int) -> Self:
         """The units from start on, before stop."""
-        slopes, terms = self.slopes[:, :, start:stop], signed.part(self.terms, start, stop)
+        slopes = self.slopes[:, :, start:stop]
+        terms = signed_norms.select_units(self.terms, start, stop)
         return type(self)(self.range.part(start, stop), slopes, terms=terms)
 
 
 @dataclass(frozen=True, eq=False)
-class SlopeArithmetic(Enclosing):
+class SlopeArithmetic(EnclosingArithmetic):
     """Parameters (B, m, n) and (B, m) that stand still; `width` is N + d.
 
     With radii, whatever they are within these distances; see `impl.arithmetic.weight_balls`.
@@ -91,42 +95,47 @@ class SlopeArithmetic(Enclosing):
         self, weight: str, bias: str | None, v: LipschitzBounds, rows: slice = ALL
     ) -> LipschitzBounds:
         """W v + b."""
-        moved = self.interval.up.product(self.sizes(weight, rows), v.worst)[:, None]
-        terms = signed.weighed(self.stored(weight)[:, rows], v.terms)
-        return LipschitzBounds(self.enclosed(weight, bias, v, rows), moved, terms=terms)
+        sizes = self.weight_magnitudes(weight, rows)
+        slopes = self.interval.up.product(sizes, v.largest_slopes)[:, None]
+        terms = signed_norms.apply_weight(self.stored(weight)[:, rows], v.terms)
+        return LipschitzBounds(self.affine_range(weight, bias, v, rows), slopes, terms=terms)
 
     def vector(self, name: str, rows: slice = ALL) -> LipschitzBounds:
         """A parameter vector, which depends on nothing."""
-        told = self.within(name, rows)
-        still = told.low.new_zeros(told.low.shape[0], 1, told.low.shape[1], self.width)
-        return LipschitzBounds(told, still)
+        interval = self.vector_range(name, rows)
+        zeros = interval.low.new_zeros(interval.low.shape[0], 1, interval.low.shape[1], self.width)
+        return LipschitzBounds(interval, zeros)
 
     def mix(self, gate: LipschitzBounds, a: LipschitzBounds, b: LipschitzBounds) -> LipschitzBounds:
         """g∘a + (1 − g)∘b."""
-        up, apart = self.interval.up, (a.range + -b.range).magnitude
-        ends = [
-            up.add(_scaled(up, g, a.worst), _scaled(up, up.add(1.0, -g), b.worst))
-            for g in _ends(gate.range)
+        up, difference = self.interval.up, (a.range + -b.range).magnitude
+        endpoint_slopes = [
+            up.add(
+                _scale_rows(up, g, a.largest_slopes),
+                _scale_rows(up, up.add(1.0, -g), b.largest_slopes),
+            )
+            for g in _endpoints(gate.range)
         ]
-        moved = up.add(torch.stack(ends, dim=1), _scaled(up, apart, gate.worst)[:, None])
-        inside = (gate.range.low >= 0) & (gate.range.high <= 1)  # what no mix is fails closed
-        moved = torch.where(inside[:, None, :, None], moved, torch.inf)
-        rest = torch.maximum(up.add(1.0, -gate.range.low), up.add(gate.range.high, -1.0))
-        sides = ((gate.range.magnitude, a), (rest, b), (apart, gate))
-        terms = tuple(term for rows, v in sides for term in signed.scaled(rows, v.terms))
-        return LipschitzBounds(gate.range.mixed(a.range, b.range), moved, terms=terms)
+        by_gate = _scale_rows(up, difference, gate.largest_slopes)[:, None]
+        slopes = up.add(torch.stack(endpoint_slopes, dim=1), by_gate)
+        is_unit = (gate.range.low >= 0) & (gate.range.high <= 1)  # what no mix is fails closed
+        slopes = torch.where(is_unit[:, None, :, None], slopes, torch.inf)
+        complement = torch.maximum(up.add(1.0, -gate.range.low), up.add(gate.range.high, -1.0))
+        weighted = ((gate.range.magnitude, a), (complement, b), (difference, gate))
+        terms = tuple(t for rows, v in weighted for t in signed_norms.scale_terms(rows, v.terms))
+        return LipschitzBounds(gate.range.mixed(a.range, b.range), slopes, terms=terms)
 
     def join(self, *parts: LipschitzBounds) -> LipschitzBounds:
         """All units of the parts, one after another."""
-        most = max(part.slopes.shape[1] for part in parts)
-        levelled = torch.cat([part.slopes.expand(-1, most, -1, -1) for part in parts], dim=2)
-        terms = signed.joined([part.terms for part in parts], [part.size for part in parts])
+        count = max(part.slopes.shape[1] for part in parts)
+        slopes = torch.cat([part.slopes.expand(-1, count, -1, -1) for part in parts], dim=2)
+        terms = signed_norms.join_terms([p.terms for p in parts], [p.size for p in parts])
         return LipschitzBounds(
-            self.interval.joined(*(part.range for part in parts)), levelled, terms=terms
+            self.interval.joined(*(part.range for part in parts)), slopes, terms=terms
         )
 
 
-def stepped(
+def step_lipschitz(
     program: Program,
     parameters: Mapping[str, Tensor],
     box: Tensor,
@@ -140,14 +149,14 @@ def stepped(
     are those of a state of so many blocks."""
     batch, N = box.shape
     m = SlopeArithmetic(parameters, N + d, radii=radii, interval=interval)
-    told, radius, given = spread(B, box, d, m.interval)
+    inputs, radius, given = input_enclosure(B, box, d, m.interval)
     eye = torch.eye(N + d, dtype=box.dtype, device=box.device).expand(batch, 1, -1, -1)
-    terms = signed.blocks_of(box, blocks, m.interval.up)
+    terms = signed_norms.block_terms(box, blocks, m.interval.up)
     state = LipschitzBounds(m.interval.symmetric(box), eye[:, :, :N], terms=terms)
-    return program(m, state, LipschitzBounds(told, eye[:, :, N:], radius, given=given))
+    return program(m, state, LipschitzBounds(inputs, eye[:, :, N:], radius, given=given))
 
 
-def compare(
+def compare_runs(
     program: Program,
     parameters: Mapping[str, Tensor],
     box: Tensor,
@@ -167,46 +176,46 @@ def compare(
     `drive` (B, N) where another is asked about than that of the inputs.
     """
     N = box.shape[1]
-    found = stepped(program, parameters, box, B, d, radii, blocks, interval)
+    step = step_lipschitz(program, parameters, box, B, d, radii, blocks, interval)
     n = N // blocks
 
     def norms() -> Tensor:
-        parts = found.worst[:, :, :N].reshape(-1, blocks, n, blocks, n)
-        flat = parts.transpose(2, 3).flatten(0, 2)
-        plain = interval.up.spectral(flat).reshape(-1, blocks, blocks)
+        parts = step.largest_slopes[:, :, :N].reshape(-1, blocks, n, blocks, n)
+        blocks_flat = parts.transpose(2, 3).flatten(0, 2)
+        of_slopes = interval.up.spectral(blocks_flat).reshape(-1, blocks, blocks)
         if radii:  # of weights as they are the signs are known
-            return plain
-        rows = [found.part(i * n, (i + 1) * n).terms for i in range(blocks)]
-        still = box.new_zeros(len(box), blocks)
-        known = [signed.norms(terms) if terms else still for terms in rows]
-        return torch.minimum(plain, torch.stack(known, dim=1))
+            return of_slopes
+        rows = [step.part(i * n, (i + 1) * n).terms for i in range(blocks)]
+        zeros = box.new_zeros(len(box), blocks)
+        signed = [signed_norms.block_norms(terms) if terms else zeros for terms in rows]
+        return torch.minimum(of_slopes, torch.stack(signed, dim=1))
 
     if drive is None:
-        drive = reached(program, parameters, torch.zeros_like(box), B, d, radii=radii)
+        drive = step_bound(program, parameters, torch.zeros_like(box), B, d, radii=radii)
     return Comparison(
-        matrices=found.slopes[..., :N],
+        matrices=step.slopes[..., :N],
         box=box,
         drive=drive,
-        inputs=found.slopes[..., N:].amax(1),
+        inputs=step.slopes[..., N:].amax(1),
         blocks=blocks,
         norms=norms if euclidean is None else lambda: euclidean,
     )
 
 
-def _scaled(up: Operations, rows: Tensor, slopes: Tensor) -> Tensor:
+def _scale_rows(up: Operations, rows: Tensor, slopes: Tensor) -> Tensor:
     """diag(rows) M, for rows (B, m) and slopes (B, …, m, N + d); 0 where M is."""
-    wide = rows.reshape(rows.shape[0], *[1] * (slopes.ndim - 3), rows.shape[1], 1)
-    return torch.where(slopes == 0, 0.0, up.multiply(wide, slopes))
+    factors = rows.reshape(rows.shape[0], *[1] * (slopes.ndim - 3), rows.shape[1], 1)
+    return torch.where(slopes == 0, 0.0, up.multiply(factors, slopes))
 
 
-def _ends(gate: Interval) -> tuple[Tensor, ...]:
+def _endpoints(gate: Interval) -> tuple[Tensor, ...]:
     """Endpoints of the gate's interval; one tensor if it is a point."""
     still = torch.equal(gate.low, gate.high)
     return (gate.high,) if still else (gate.low, gate.high)
 
 
-def _alone(ours: Tensor, theirs: Tensor) -> tuple[Tensor, Tensor]:
-    """At most one of them with several matrices."""
-    if ours.shape[1] > 1 and theirs.shape[1] > 1:
-        return ours.amax(1, keepdim=True), theirs.amax(1, keepdim=True)
-    return ours, theirs
+def _reduce_one(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
+    """Reduce both to their maximum over R where both have several matrices, so that one has one."""
+    if first.shape[1] > 1 and second.shape[1] > 1:
+        return first.amax(1, keepdim=True), second.amax(1, keepdim=True)
+    return first, second

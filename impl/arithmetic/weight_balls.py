@@ -13,16 +13,16 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.inputs.given import through
-from rnnbounds.impl.arithmetic.intervals import Interval, Mapped
+from rnnbounds.impl.arithmetic.inputs.input_images import image_of_set
+from rnnbounds.impl.arithmetic.intervals import Interval, RangedNumber
 from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up
 
 Radii = Mapping[str, Tensor]
-M = TypeVar("M", bound=Mapped)
+M = TypeVar("M", bound=RangedNumber)
 
 
 @dataclass(frozen=True, eq=False)
-class Enclosing:
+class EnclosingArithmetic:
     """Base class of bounding arithmetics: parameters (B, m, n) and (B, m), each anywhere within its
     radius, and numbers with a range; inputs in a ball also have a radius, and a set if `given`."""
 
@@ -34,41 +34,45 @@ class Enclosing:
         """A parameter as a number."""
         return self.interval.of_weight(self.parameters[name])
 
-    def reach(self, v: Any) -> Tensor:
+    def vector_norm(self, v: Any) -> Tensor:
         """At least ‖v‖₂, (B,)."""
         return norm_up(v.range.magnitude) if v.radius is None else v.radius
 
-    def enclosed(self, weight: str, bias: str | None, v: Any, rows: slice) -> Interval:
+    def affine_range(self, weight: str, bias: str | None, v: Any, rows: slice) -> Interval:
         """The range of W v + b."""
         W = self.stored(weight)[:, rows]
         if v.given is not None:
-            told = through(v.given, W, self.interval)
+            image = image_of_set(v.given, W, self.interval)
         elif v.radius is not None:
-            told = self.interval.of_ball(W, v.radius)
+            image = self.interval.of_ball(W, v.radius)
         else:
-            told = v.range.mapped(W)
+            image = v.range.mapped(W)
         if weight in self.radii:
-            told = _moved(told, mul_up(self.radii[weight], self.reach(v)))
-        return told + self.within(bias, rows) if bias in self.parameters else told
+            image = _widened(image, mul_up(self.radii[weight], self.vector_norm(v)))
+        return image + self.vector_range(bias, rows) if bias in self.parameters else image
 
-    def sizes(self, weight: str, rows: slice) -> Tensor:
+    def weight_magnitudes(self, weight: str, rows: slice) -> Tensor:
         """At least |W_ij|."""
         size = self.stored(weight)[:, rows].abs()
         return add_up(size, self.radii[weight][:, None, None]) if weight in self.radii else size
 
-    def terms(self, weight: str, bias: str | None, v: Any, rows: slice, most: Tensor) -> Tensor:
+    def sum_of_magnitudes(
+        self, weight: str, bias: str | None, v: Any, rows: slice, magnitude: Tensor
+    ) -> Tensor:
         """At least Σ_j |W_ij||v_j| + |b_i| for |v| ≤ most (B, n)."""
-        W = self.sizes(weight, rows)
-        size = Interval.symmetric(most).mapped(W).high
+        W = self.weight_magnitudes(weight, rows)
+        size = Interval.symmetric(magnitude).mapped(W).high
         if v.radius is not None:
             size = torch.minimum(size, mul_up(norm_up(W), v.radius[:, None]))
-        return add_up(size, self.within(bias, rows).magnitude) if bias in self.parameters else size
+        if bias not in self.parameters:
+            return size
+        return add_up(size, self.vector_range(bias, rows).magnitude)
 
-    def within(self, name: str | None, rows: slice) -> Interval:
+    def vector_range(self, name: str | None, rows: slice) -> Interval:
         """The entries of a parameter vector."""
         value = self.stored(str(name))[:, rows]
-        told, radius = self.interval(value, value), self.radii.get(str(name))
-        return told if radius is None else _moved(told, radius)
+        entries, radius = self.interval(value, value), self.radii.get(str(name))
+        return entries if radius is None else _widened(entries, radius)
 
     def activate(self, name: str, v: M) -> M:
         """ρ(v)."""
@@ -76,8 +80,8 @@ class Enclosing:
 
     def slope(self, name: str, v: M) -> M:
         """ρ′(v)."""
-        return v.through(v.range.function(name).derivative)
+        return v.apply(v.range.function(name).derivative)
 
 
-def _moved(told: Interval, by: Tensor) -> Interval:
-    return told.widened(by[:, None].expand_as(told.low))
+def _widened(interval: Interval, margin: Tensor) -> Interval:
+    return interval.widened(margin[:, None].expand_as(interval.low))

@@ -9,13 +9,13 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.coarse import rounds_to_one
-from rnnbounds.impl.arithmetic.invariance import held
-from rnnbounds.impl.arithmetic.roundings import Runs
+from rnnbounds.impl.arithmetic.invariance import prove_box
+from rnnbounds.impl.arithmetic.roundings import DtypeRuns
+from rnnbounds.impl.arithmetic.saturation import rounds_to_one
 from rnnbounds.impl.cells.kind import Analysis
-from rnnbounds.impl.cells.refutation.constants import Given
-from rnnbounds.impl.cells.refutation.refute import ALL, BOX, BOXLESS, IMPLIED, Witness
-from rnnbounds.impl.cells.rounding import Fed, Step, dtype_of, run_error, safely
+from rnnbounds.impl.cells.refutation.constants import CandidateInputs
+from rnnbounds.impl.cells.refutation.refute import ALL, BOX, IMPLIED_BOX, NO_BOX_SUFFIX, Witness
+from rnnbounds.impl.cells.rounding import LayerInputs, StepBounds, dtype_of, guard_poles, run_error
 from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.gradients.step_errors import step_error
 from rnnbounds.impl.models.loaded import LoadedModel
@@ -41,15 +41,17 @@ class ProgramAnalysis(Analysis):
     dtype: str = "float64"
 
     @classmethod
-    def of(cls, model: LoadedModel[Any], B: float, **more: Any) -> Self:
+    def of(cls, model: LoadedModel[Any], B: float, **options: Any) -> Self:
         """The analysis of a model under inputs ‖x_t‖₂ ≤ B."""
-        cell, told = model.cell, model.cell.held(B)
-        found, named = cell.compared(told.box, B), cell.constants(told.box, B)
-        return cls(cell, found, named, B, cell.unproved(told, B), model.dtype, **more)
+        cell, boxes = model.cell, model.cell.proved_box(B)
+        comparison, named = cell.compare_on(boxes.box, B), cell.constants(boxes.box, B)
+        return cls(
+            cell, comparison, named, B, cell.explain_unproved_box(boxes, B), model.dtype, **options
+        )
 
     @cached_property
     def rounds_to_one(self) -> Mapping[str, int]:
-        """How many decays may round to 1, by dtype."""
+        """Number of gates that may round to 1, for each dtype by name."""
         return rounds_to_one(self.cell, self.comparison.box, self.B)
 
     def norm(self, name: str) -> StateNorm:
@@ -81,74 +83,77 @@ class ProgramAnalysis(Analysis):
         }
 
     def proof(self, norm: StateNorm) -> dict[str, Any]:
-        """The box, side by side."""
-        return {"box": sides(self.comparison.box[0])}
+        """The proved box of states as JSON data: {"box": sides}."""
+        return {"box": box_as_json(self.comparison.box[0])}
 
     def inputs(self) -> Tensor:
         """How far the inputs move a state, unit by unit: (N, d)."""
         return self.comparison.inputs[0]
 
-    def rounding(self, norm: StateNorm, fed: Fed | None = None) -> Rounding:
+    def rounding(self, norm: StateNorm, fed: LayerInputs | None = None) -> Rounding:
         """A bound on ‖fl(h_t) − h_t‖₂, from the running errors of a step; see
         `impl.cells.rounding`."""
-        box, inputs, off = self.comparison.box, self.B, 0.0
+        box, inputs, input_error = self.comparison.box, self.B, 0.0
         if fed is not None:
-            box, inputs, off = box if fed.states is None else fed.states, fed.inputs, fed.off
+            inputs, input_error = fed.inputs, fed.input_error
+            box = box if fed.states is None else fed.states
         if not norm.lam < 1:
             return Rounding(reason="no norm certifies the model")
         if not bool(torch.isfinite(box).all()):
             return Rounding(reason="no bound on its states is known")
-        by = self.reached(norm)
+        unit_reach = self.unit_reach(norm)
 
-        def step(wide: Tensor) -> Step:
-            one = (self.cell.program, self.cell.parameters, wide, inputs, self.cell.d)
-            return self.on(norm, wide, inputs, step_error(*one, dtype_of(self.dtype)))
+        def step(larger_box: Tensor) -> StepBounds:
+            arguments = (self.cell.program, self.cell.parameters, larger_box, inputs, self.cell.d)
+            return self.step_bounds(
+                norm, larger_box, inputs, step_error(*arguments, dtype_of(self.dtype))
+            )
 
-        def anywhere() -> Tensor:
-            run = Runs((dtype_of(self.dtype),), fused=True)
-            one = (self.cell.program, self.cell.parameters, box, inputs, self.cell.d)
-            return torch.maximum(box, held(*one, run=run).box)
+        def run_box() -> Tensor:
+            run = DtypeRuns((dtype_of(self.dtype),), fused=True)
+            arguments = (self.cell.program, self.cell.parameters, box, inputs, self.cell.d)
+            return torch.maximum(box, prove_box(*arguments, run=run).box)
 
-        return run_error(safely(step), box, by, anywhere, off, norm.equivalence)
+        return run_error(guard_poles(step), box, unit_reach, run_box, input_error, norm.equivalence)
 
-    def reached(self, norm: StateNorm) -> Tensor:
+    def unit_reach(self, norm: StateNorm) -> Tensor:
         """At least |s_i| for ‖s‖_* = 1, (1, N)."""
         box = self.comparison.box
         if norm.weights is None:
             return torch.ones_like(box)
-        each = box.shape[1] // len(norm.weights)
-        return box.new_tensor(norm.weights).repeat_interleave(each)[None]
+        block = box.shape[1] // len(norm.weights)
+        return box.new_tensor(norm.weights).repeat_interleave(block)[None]
 
-    def on(self, norm: StateNorm, box: Tensor, inputs: float, error: Tensor) -> Step:
+    def step_bounds(self, norm: StateNorm, box: Tensor, inputs: float, error: Tensor) -> StepBounds:
         """Bound λ, L and δ of a step on another box in that norm, for an error (1, N)."""
-        known = self.comparison
-        if box is known.box and inputs is self.B:
-            known = replace(known, norms=lambda: self.comparison.euclidean, drive=error)
+        comparison = self.comparison
+        if box is comparison.box and inputs is self.B:
+            comparison = replace(comparison, norms=lambda: self.comparison.euclidean, drive=error)
         else:
-            known = self.cell.compared(box, inputs, error)
-        told = known.again(norm)
-        return Step(told.lam, told.fed, told.drive)
+            comparison = self.cell.compare_on(box, inputs, error)
+        state_norm = comparison.reweighted(norm)
+        return StepBounds(state_norm.lam, state_norm.input_lipschitz, state_norm.drive)
 
-    def refute(self, given: Given = None) -> Witness | None:
+    def refute(self, given: CandidateInputs = None) -> Witness | None:
         """Search for a certified witness that the cell is no contraction on its box, or None."""
-        found: Witness | None = self.cell.refute(self.comparison.box[0], self.B, given)
-        return found
+        witness: Witness | None = self.cell.refute(self.comparison.box[0], self.B, given)
+        return witness
 
     @property
-    def unsought(self) -> str | None:
-        """Why no witness is sought, if it is not."""
-        reason: str | None = self.cell.unsought(self.comparison.box.shape[1])
+    def reason_for_no_search(self) -> str | None:
+        """Reason why no witness is sought, None if one is."""
+        reason: str | None = self.cell.reason_for_no_search(self.comparison.box.shape[1])
         return reason
 
     @property
     def region(self) -> str:
-        """The states that are spoken of: a box also where some of its sides are infinite."""
-        bounded = bool(torch.isfinite(self.comparison.box).any())
-        if self.cell.states_box:
-            return BOX if bounded else ALL
-        return (IMPLIED if bounded else ALL) + BOXLESS
+        """The set of states that the verdict is about: a box, also with infinite sides."""
+        is_bounded = bool(torch.isfinite(self.comparison.box).any())
+        if self.cell.has_own_box:
+            return BOX if is_bounded else ALL
+        return (IMPLIED_BOX if is_bounded else ALL) + NO_BOX_SUFFIX
 
 
-def sides(box: Tensor) -> list[float | None]:
+def box_as_json(box: Tensor) -> list[float | None]:
     """A box (N,) as plain JSON data: None for a side where nothing is known."""
     return [side if math.isfinite(side) else None for side in box.tolist()]

@@ -24,17 +24,19 @@ from rnnbounds.impl.cells.program import Activated, program_kind
 from rnnbounds.impl.numbers.outward import mul_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
-_LAYER = re.compile(r"transition_([1-9]\d{0,3})_weight")
+_LAYER_NAME = re.compile(r"transition_([1-9]\d{0,3})_weight")
 
 
-def depth(names: Collection[str]) -> int:
+def count_layers(names: Collection[str]) -> int:
     """L, the number of layers that the names tell of, at least 1."""
-    return max((int(match[1]) for name in names if (match := _LAYER.fullmatch(name))), default=1)
+    return max(
+        (int(match[1]) for name in names if (match := _LAYER_NAME.fullmatch(name))), default=1
+    )
 
 
-def layout(names: Collection[str]) -> Layout:
+def deep_layout(names: Collection[str]) -> Layout:
     """As many layers as the names tell of, each with a bias that may be missing."""
-    L = depth(names)
+    L = count_layers(names)
     sizes = ["n", *(f"m{layer}" for layer in range(1, L)), "n"]
     layers = range(1, L + 1)
     weights = {f"transition_{i}_weight": f"{sizes[i]} {sizes[i - 1]}" for i in layers}
@@ -52,14 +54,14 @@ class DeepCell(Activated):
         """One step over any arithmetic."""
         for layer in range(1, self.depth + 1):
             s = m.affine(f"transition_{layer}_weight", f"transition_{layer}_bias", s)
-            fed = s + m.affine("input_weight", None, x) if layer == 1 else s
-            s = m.activate(self.activation.name, fed)
+            pre_activation = s + m.affine("input_weight", None, x) if layer == 1 else s
+            s = m.activate(self.activation.name, pre_activation)
         return s
 
     @property
     def depth(self) -> int:
-        """L."""
-        return depth(self.parameters)
+        """The number L of layers."""
+        return count_layers(self.parameters)
 
     @property
     def n(self) -> int:
@@ -80,17 +82,17 @@ class DeepCell(Activated):
         return lam[:, None, None]
 
     def constants(self, box: Tensor, B: float) -> dict[str, float]:
-        """The depth, and how steep ρ is."""
+        """The depth L and the Lipschitz constant of ρ."""
         return {"depth": float(self.depth), "L_rho": self.activation.slope}
 
 
-def deep(rho: Activation) -> Kind:
+def deep_kind(rho: Activation) -> Kind:
     """The kind with that activation."""
 
     def make(weights: Weights) -> DeepCell:
         return DeepCell(weights, rho)
 
-    return program_kind(f"deep-{rho.name}", make, layout, default=False)
+    return program_kind(f"deep-{rho.name}", make, deep_layout, default=False)
 
 
-DEEP_KINDS = tuple(deep(rho) for rho in ACTIVATIONS.values())
+DEEP_KINDS = tuple(deep_kind(rho) for rho in ACTIVATIONS.values())

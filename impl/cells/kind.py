@@ -12,9 +12,9 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from rnnbounds.impl.cells.layout import Layout
-from rnnbounds.impl.cells.refutation.constants import Given
+from rnnbounds.impl.cells.refutation.constants import CandidateInputs
 from rnnbounds.impl.cells.refutation.refute import Witness
-from rnnbounds.impl.cells.rounding import Fed
+from rnnbounds.impl.cells.rounding import LayerInputs
 from rnnbounds.impl.errors import NotFiniteError
 from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.models.loaded import Cell, LoadedModel
@@ -27,7 +27,7 @@ class Analysis(Protocol):
 
     @property
     def rounds_to_one(self) -> Mapping[str, int]:
-        """How many decays may, by dtype."""
+        """Number of gates that may round to 1, for each dtype by name; such units never forget."""
         return {}
 
     @property
@@ -37,11 +37,11 @@ class Analysis(Protocol):
 
     @property
     def region(self) -> str:
-        """The states that are spoken of."""
+        """The set of states that the verdict is about, in words."""
 
     @property
-    def unsought(self) -> str | None:
-        """Why no witness is sought, None if one is."""
+    def reason_for_no_search(self) -> str | None:
+        """Reason why no witness is sought, None if one is."""
 
     def norm(self, name: str) -> StateNorm:
         """The norm of that name, one of its kind's, with its constants for the model."""
@@ -60,11 +60,11 @@ class Analysis(Protocol):
     def inputs(self) -> Tensor:
         """At least |φ(s, x) − φ(s, x′)|_i for |x_j − x′_j| = 1 and no other: (state, d)."""
 
-    def rounding(self, norm: StateNorm, fed: Fed | None = None) -> Rounding:
+    def rounding(self, norm: StateNorm, fed: LayerInputs | None = None) -> Rounding:
         """A bound on ‖fl(h_t) − h_t‖₂ in the model's own dtype, or why none is known; of a layer,
         with what it is fed by the run below."""
 
-    def refute(self, given: Given = None) -> Witness | None:
+    def refute(self, given: CandidateInputs = None) -> Witness | None:
         """A certified witness that the model is no contraction; None says nothing. Constant inputs
         that are given (m, d) are tried too."""
 
@@ -80,7 +80,7 @@ SUFFIX = "_l0"  # of torch's names
 BIASES = ("bias_ih", "bias_hh")
 
 
-def undriven(weights: Weights, x: Tensor) -> Tensor:
+def identity_drive(weights: Weights, x: Tensor) -> Tensor:
     """The drive of a cell that prepares nothing: its inputs as they are."""
     return x
 
@@ -114,7 +114,7 @@ class Kind:
     build: Callable[[Weights], Cell]
     step: Callable[[Weights, Tensor, Tensor], Tensor]
     analyse: Callable[[LoadedModel[Any], float], Analysis]
-    drive: Callable[[Weights, Tensor], Tensor] = undriven
+    drive: Callable[[Weights, Tensor], Tensor] = identity_drive
     default: bool = True
     suffix: str = ""
     mode: str | None = None
@@ -124,9 +124,11 @@ class Kind:
     trains: bool = False
     opens: Collection[str] = ()
 
-    def cell_of(self, stored: Weights, device: str = "cpu") -> Cell:
+    def cell_of(self, weights: Weights, device: str = "cpu") -> Cell:
         """The float64 cell of one system's weights as stored, a batch of one on that device."""
-        return self.build({role: part.double()[None].to(device) for role, part in stored.items()})
+        return self.build(
+            {role: tensor.double()[None].to(device) for role, tensor in weights.items()}
+        )
 
 
 def fixed(
@@ -150,12 +152,12 @@ def torch_layout(gates: int, state: str = "n") -> Layout:
     return Layout(shapes, BIASES, state)
 
 
-def drive(weights: Weights, x: Tensor) -> Tensor:
+def input_drive(weights: Weights, x: Tensor) -> Tensor:
     """U x + b_ih in rows."""
     return linear(x, weights["weight_ih"], weights.get("bias_ih"))
 
 
-def filled(weights: Weights) -> Weights:
+def with_zero_biases(weights: Weights) -> Weights:
     """The weights (B, …) with zeros for biases that are not there; raises NotFiniteError if the sum
     of the two overflows."""
     zero = torch.zeros_like(weights["weight_hh"][:, :, 0])

@@ -1,4 +1,4 @@
-"""Which named weights make up a cell, and how their shapes hang together.
+"""Layouts: the named weights that make up a cell, and how their shapes depend on each other.
 
 A shape is written in symbols: "4n d" is a matrix of four blocks of n rows and of d columns, "n+p" a
 sum. What a symbol stands for is read off the first weight that shows it.
@@ -13,8 +13,8 @@ from torch import Tensor
 
 from rnnbounds.impl.errors import ShapeError
 
-_ANOTHER = "take the weights of one cell, each of its own shape"
-_TERM = re.compile(r"(\d*)([a-z]\w*)?")
+_REMEDY = "take the weights of one cell, each of its own shape"
+_TERM_PATTERN = re.compile(r"(\d*)([a-z]\w*)?")
 
 
 @dataclass(frozen=True)
@@ -47,67 +47,73 @@ class Layout:
 
     def sizes(self, weights: Mapping[str, Tensor]) -> Sizes:
         """The sizes that all weights agree on, each at least 1; raises ShapeError."""
-        known: dict[str, int] = {}
+        symbols: dict[str, int] = {}
         for name, shape in self.shapes.items():
-            if name in weights and not _fit(shape, tuple(weights[name].shape), known):
+            if name in weights and not _match_shape(shape, tuple(weights[name].shape), symbols):
                 weight = weights[name]
-                remedy = "expand it to that shape" if weight.ndim == 0 else _ANOTHER
-                raise ShapeError(name, _told(shape, known), weight, remedy)
-        return Sizes(_value(self.output, known), known["d"], _value(self.state, known))
+                remedy = "expand it to that shape" if weight.ndim == 0 else _REMEDY
+                raise ShapeError(name, _describe_shape(shape, symbols), weight, remedy)
+        return Sizes(
+            _evaluate_sum(self.output, symbols), symbols["d"], _evaluate_sum(self.state, symbols)
+        )
 
-    def shaped(self, known: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    def shapes_for(self, symbols: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
         """The shape of each weight, given what every symbol stands for."""
         return {
-            name: tuple(_value(text, known) for text in shape.split())
+            name: tuple(_evaluate_sum(text, symbols) for text in shape.split())
             for name, shape in self.shapes.items()
         }
 
-    def fitting(self, weights: Mapping[str, Tensor]) -> int:
-        """How many of the weights, in order, fit until one does not."""
-        known: dict[str, int] = {}
+    def count_fitting(self, weights: Mapping[str, Tensor]) -> int:
+        """Number of the weights, in order, whose shapes fit, up to the first that does not."""
+        symbols: dict[str, int] = {}
         for count, name in enumerate(self.shapes):
-            if name in weights and not _fit(self.shapes[name], tuple(weights[name].shape), known):
+            if name in weights and not _match_shape(
+                self.shapes[name], tuple(weights[name].shape), symbols
+            ):
                 return count
         return len(self.shapes)
 
 
-def _fit(shape: str, actual: tuple[int, ...], known: dict[str, int]) -> bool:
-    """True if `actual` has the symbolic shape; sizes of new symbols are then added to `known`."""
-    wanted, found = shape.split(), dict(known)
-    if len(wanted) != len(actual):
+def _match_shape(shape: str, actual: tuple[int, ...], symbols: dict[str, int]) -> bool:
+    """True if `actual` has the symbolic shape; sizes of new symbols are then added."""
+    terms, symbols_found = shape.split(), dict(symbols)
+    if len(terms) != len(actual):
         return False
-    solved = sorted(zip(wanted, actual, strict=True), key=lambda pair: len(pair[0]))
-    for text, size in solved:  # "n" before "4n"
-        (count, symbol), *more = _terms(text)
-        if symbol and symbol not in found and not more:
+    pairs = sorted(zip(terms, actual, strict=True), key=lambda pair: len(pair[0]))
+    for text, size in pairs:  # "n" before "4n"
+        (count, symbol), *further_terms = _parse_terms(text)
+        if symbol and symbol not in symbols_found and not further_terms:
             if size <= 0 or size % count:
                 return False
-            found[symbol] = size // count
-        if _value(text, found) != size:
+            symbols_found[symbol] = size // count
+        if _evaluate_sum(text, symbols_found) != size:
             return False
-    known |= found
+    symbols |= symbols_found
     return True
 
 
-def _value(text: str, known: Mapping[str, int]) -> int:
+def _evaluate_sum(text: str, symbols: Mapping[str, int]) -> int:
     """A sum of multiples of known symbols."""
-    return sum([count * (known[symbol] if symbol else 1) for count, symbol in _terms(text)])
+    return sum([count * (symbols[symbol] if symbol else 1) for count, symbol in _parse_terms(text)])
 
 
 @cache
-def _terms(text: str) -> tuple[tuple[int, str | None], ...]:
+def _parse_terms(text: str) -> tuple[tuple[int, str | None], ...]:
     """The factor and the symbol of each term of a sum: of 4n, n or 2."""
-    matches = map(_TERM.match, text.split("+"))
+    matches = map(_TERM_PATTERN.match, text.split("+"))
     return tuple((int(match[1] or 1), match[2]) for match in matches if match)
 
 
-def _told(shape: str, known: Mapping[str, int]) -> str:
+def _describe_shape(shape: str, symbol_sizes: Mapping[str, int]) -> str:
     """A shape with numbers for what is known, and the symbols that are still free."""
-    parts, free = [], []
+    texts, free = [], []
     for text in shape.split():
-        symbols = [symbol for _, symbol in _terms(text) if symbol]
-        unknown = [symbol for symbol in symbols if symbol not in known]
-        parts.append(text if unknown else str(_value(text, known)))
+        symbols = [symbol for _, symbol in _parse_terms(text) if symbol]
+        unknown = [symbol for symbol in symbols if symbol not in symbol_sizes]
+        texts.append(text if unknown else str(_evaluate_sum(text, symbol_sizes)))
         free += [symbol for symbol in unknown if symbol not in free]
-    listed = f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
-    return listed + (f" with {' and '.join(f'{symbol} ≥ 1' for symbol in free)}" if free else "")
+    shape_text = f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
+    return shape_text + (
+        f" with {' and '.join(f'{symbol} ≥ 1' for symbol in free)}" if free else ""
+    )

@@ -14,7 +14,7 @@ from torch import Tensor
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, Activation
 from rnnbounds.impl.arithmetic.base import Arithmetic, V
 from rnnbounds.impl.cells.kind import Kind, Weights, fixed
-from rnnbounds.impl.cells.leaky_analysis import SCALED, LeakyAnalysis, leaky_parts
+from rnnbounds.impl.cells.leaky_analysis import DIAGONAL_NORMS, LeakyAnalysis, leaky_norm_data
 from rnnbounds.impl.cells.program import Activated, program_kind
 from rnnbounds.impl.errors import RangeError
 from rnnbounds.impl.models.loaded import LoadedModel
@@ -29,8 +29,8 @@ class Leaky(Activated):
 
     def program(self, m: Arithmetic[V], s: V, x: V) -> V:
         """One step over any arithmetic."""
-        driven = m.affine("W_in", "b", x) + m.affine("W", None, s)
-        return m.mix(m.vector("leak"), m.activate(self.activation.name, driven), s)
+        pre_activation = m.affine("W_in", "b", x) + m.affine("W", None, s)
+        return m.mix(m.vector("leak"), m.activate(self.activation.name, pre_activation), s)
 
     def constants(self, box: Tensor, B: float) -> dict[str, float]:
         """The Euclidean norm of W, how steep ρ is, and the least and the largest leak."""
@@ -47,7 +47,7 @@ class Leaky(Activated):
         return m.vector("leak"), True
 
 
-def leaks_in_range(weights: Weights) -> Weights:
+def require_leaks_in_range(weights: Weights) -> Weights:
     """The weights; raises RangeError for leaks that are not in (0, 1].
 
     Asked where a cell is built, not at each step: a step that is traced has no numbers.
@@ -59,24 +59,24 @@ def leaks_in_range(weights: Weights) -> Weights:
     return weights
 
 
-def leaky(rho: Activation) -> Kind:
+def leaky_kind(rho: Activation) -> Kind:
     """The kind with that activation; its leaks are in (0, 1]."""
 
     def make(weights: Weights) -> Leaky:
         return Leaky(weights, rho)
 
     def analyse(model: LoadedModel[Leaky], B: float) -> LeakyAnalysis:
-        return LeakyAnalysis.of(model, B, parts=leaky_parts(model.cell.parameters, rho, B))
+        return LeakyAnalysis.of(model, B, parts=leaky_norm_data(model.cell.parameters, rho, B))
 
     return program_kind(
         f"leaky-{rho.name}",
         make,
         fixed({"W": "n n", "W_in": "n d", "leak": "n", "b": "n"}, optional=("b",)),
-        prepared=leaks_in_range,
-        norms=("spectral", "infinity", "perron", *SCALED),
+        prepare=require_leaks_in_range,
+        norms=("spectral", "infinity", "perron", *DIAGONAL_NORMS),
         default=False,
         analyse=analyse,
     )
 
 
-LEAKY_KINDS = tuple(leaky(rho) for rho in ACTIVATIONS.values())
+LEAKY_KINDS = tuple(leaky_kind(rho) for rho in ACTIVATIONS.values())

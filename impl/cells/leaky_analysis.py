@@ -16,18 +16,18 @@ from torch import Tensor
 from rnnbounds.impl.arithmetic.activation import Activation
 from rnnbounds.impl.cells.analysis import ProgramAnalysis
 from rnnbounds.impl.cells.kind import Weights
-from rnnbounds.impl.cells.rounding import Step
+from rnnbounds.impl.cells.rounding import StepBounds
 from rnnbounds.impl.norms.comparison import two_norm_steps
-from rnnbounds.impl.norms.solver.client import SOLVED
-from rnnbounds.impl.norms.state_norms import Parts, StateNorm, state_norm
+from rnnbounds.impl.norms.solver.client import SOLVER_NORM
+from rnnbounds.impl.norms.state_norms import NormData, StateNorm, state_norm
 from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up
 
-SCALED = ("diagonal", SOLVED, "iterated")
+DIAGONAL_NORMS = ("diagonal", SOLVER_NORM, "iterated")
 _PRECISION = 128
 
 
-def leaky_parts(weights: Weights, rho: Activation, B: float) -> Parts:
+def leaky_norm_data(weights: Weights, rho: Activation, B: float) -> NormData:
     """The parts of the one network of a batch of one: A W, A W_in, a|ρ(b)| and 1 − a."""
     W, U, leak = (weights[name].detach() for name in ("W", "W_in", "leak"))
     bias = weights["b"][0].tolist() if "b" in weights else [0.0] * len(leak[0])
@@ -35,8 +35,8 @@ def leaky_parts(weights: Weights, rho: Activation, B: float) -> Parts:
         offset: Tensor = torch.tensor(
             [float_above(abs(rho.ball(arb(b)))) for b in bias], dtype=torch.float64
         )
-    return Parts(
-        _product(leak[:, :, None], W),
+    return NormData(
+        _scaled_weights(leak[:, :, None], W),
         leak[0, :, None] * U[0],
         mul_up(leak[0], offset),
         rho.slope,
@@ -46,45 +46,49 @@ def leaky_parts(weights: Weights, rho: Activation, B: float) -> Parts:
     )
 
 
-def _product(leak: Tensor, W: Tensor) -> Tensor:
+def _scaled_weights(leak: Tensor, W: Tensor) -> Tensor:
     """A W, rounded; the least number where it is not 0 but too small for one."""
-    found = leak * W
-    least = torch.full_like(W, math.ulp(0.0)).copysign(W)
-    return torch.where((found == 0) & (W != 0), least, found)
+    product = leak * W
+    smallest = torch.full_like(W, math.ulp(0.0)).copysign(W)
+    return torch.where((product == 0) & (W != 0), smallest, product)
 
 
 @dataclass(frozen=True, eq=False)
 class LeakyAnalysis(ProgramAnalysis):
     """Certified bounds on one echo-state network; `parts` are those of A W and A W_in."""
 
-    parts: Parts = field(kw_only=True)
+    parts: NormData = field(kw_only=True)
 
     def norm(self, name: str) -> StateNorm:
         """The norm of that name: that of the comparison, or one by diagonal weights."""
-        if name not in SCALED:
+        if name not in DIAGONAL_NORMS:
             return super().norm(name)
-        return state_norm(name, self._boxed)
+        return state_norm(name, self._data_with_box)
 
     @cached_property
-    def _boxed(self) -> Parts:
+    def _data_with_box(self) -> NormData:
         return replace(self.parts, box=self.comparison.box[0])
 
-    def reached(self, norm: StateNorm) -> Tensor:
+    def unit_reach(self, norm: StateNorm) -> Tensor:
         """At least |s_i| for ‖s‖_* = 1."""
-        if norm.name not in SCALED:
-            return super().reached(norm)
+        if norm.name not in DIAGONAL_NORMS:
+            return super().unit_reach(norm)
         return torch.full_like(self.comparison.box, norm.equivalence)
 
-    def on(self, norm: StateNorm, box: Tensor, inputs: float, error: Tensor) -> Step:
+    def step_bounds(self, norm: StateNorm, box: Tensor, inputs: float, error: Tensor) -> StepBounds:
         """Bound λ, L and δ of a step on a box; norms by diagonal weights need no box."""
-        if norm.name not in SCALED:
-            return super().on(norm, box, inputs, error)
-        return Step(norm.lam, norm.fed, float(mul_up(norm.reach, norm_up(error)[0])))
+        if norm.name not in DIAGONAL_NORMS:
+            return super().step_bounds(norm, box, inputs, error)
+        return StepBounds(
+            norm.lam, norm.input_lipschitz, float(mul_up(norm.reach, norm_up(error)[0]))
+        )
 
     def constants(self, norm: StateNorm) -> dict[str, float]:
         """The constants of every cell; the steps r by C c, with ‖h‖₂ ≤ C‖h‖_* ≤ C c‖h‖₂."""
-        told = super().constants(norm)
-        if norm.name in SCALED:
-            plain = replace(norm, weights=(norm.equivalence,))
-            told["two_norm_steps"], told["two_norm_factor"] = two_norm_steps(plain, 1)
-        return {**told, "steps": norm.steps}
+        constants = super().constants(norm)
+        if norm.name in DIAGONAL_NORMS:
+            euclidean_norm = replace(norm, weights=(norm.equivalence,))
+            constants["two_norm_steps"], constants["two_norm_factor"] = two_norm_steps(
+                euclidean_norm, 1
+            )
+        return {**constants, "steps": norm.steps}

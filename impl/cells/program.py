@@ -1,4 +1,4 @@
-"""Cells that are their step alone: all else comes from running it over other arithmetics.
+"""Cells defined by their step alone: all else comes from running it over other arithmetics.
 
 A cell says its step, its sizes and a box in which its states stay, from the zero state on; the
 comparison, the Jacobians and what is certified follow.
@@ -16,18 +16,18 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import Activation
 from rnnbounds.impl.arithmetic.base import Arithmetic, Floats, Rows, V
-from rnnbounds.impl.arithmetic.coarse import Dtypes, at_one
-from rnnbounds.impl.arithmetic.invariance import InvariantBox, held, implied
-from rnnbounds.impl.arithmetic.lengths import levelled
-from rnnbounds.impl.arithmetic.slopes import compare
-from rnnbounds.impl.arithmetic.spans import SpanArithmetic, invariant
+from rnnbounds.impl.arithmetic.broadcasting import allow_scalar_units
+from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, iterate_box
+from rnnbounds.impl.arithmetic.invariance import InvariantBox, complete_boxes, prove_box
+from rnnbounds.impl.arithmetic.saturation import DTypes, saturating_gates
+from rnnbounds.impl.arithmetic.slopes import compare_runs
 from rnnbounds.impl.cells.analysis import ProgramAnalysis
-from rnnbounds.impl.cells.kind import Kind, Weights, undriven
+from rnnbounds.impl.cells.kind import Kind, Weights, identity_drive
 from rnnbounds.impl.cells.layout import Layout
-from rnnbounds.impl.cells.programs import Driven, ball_step, float_step
-from rnnbounds.impl.cells.refutation.constants import Given
+from rnnbounds.impl.cells.programs import DrivenFloats, ball_step, float_step
+from rnnbounds.impl.cells.refutation.constants import CandidateInputs
 from rnnbounds.impl.cells.refutation.gated_refute import refute_gated
-from rnnbounds.impl.cells.refutation.refute import Witness, unsought
+from rnnbounds.impl.cells.refutation.refute import Witness, reason_too_large
 from rnnbounds.impl.errors import InputError, PrecisionError
 from rnnbounds.impl.norms.comparison import Comparison
 
@@ -50,11 +50,11 @@ class ProgramCell(ABC):
 
     parameters: Mapping[str, Tensor]
 
-    def __init_subclass__(cls, **more: Any) -> None:
-        super().__init_subclass__(**more)
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
         for name in ("program", "kept"):
             if name in vars(cls):
-                setattr(cls, name, levelled(vars(cls)[name]))
+                setattr(cls, name, allow_scalar_units(vars(cls)[name]))
 
     @abstractmethod
     def program(self, m: Arithmetic[V], s: V, x: V, /) -> V:
@@ -63,12 +63,12 @@ class ProgramCell(ABC):
     def box(self, B: float | Tensor) -> Tensor:
         """|s_t| ≤ box (B, N) for every t if ‖x_t‖₂ ≤ B and s_0 = 0; infinite where none is known.
 
-        B is a number, or (B, 1). It is a proposal: what is used is what `held` proves of it.
+        B is a number, or (B, 1). It is a proposal: what is used is what `proved_box` proves of it.
         """
         return self.U.new_full((self.batch, self.n), math.inf)
 
     @property
-    def states_box(self) -> bool:
+    def has_own_box(self) -> bool:
         """True if the cell defines a box of its own."""
         return type(self).box is not ProgramCell.box
 
@@ -82,15 +82,15 @@ class ProgramCell(ABC):
         """True if states are pairs (s_i, s_{n+i}) in discs: see `arithmetic.invariance`."""
         return False
 
-    def held(self, B: float | Tensor) -> InvariantBox:
+    def proved_box(self, B: float | Tensor) -> InvariantBox:
         """The box of states with its proof; if it is infinite, the box that contraction implies."""
-        told = held(self.program, self.parameters, self.box(B), B, self.d, self.paired)
-        return implied(self.program, self.parameters, told, B, self.d)
+        boxes = prove_box(self.program, self.parameters, self.box(B), B, self.d, self.paired)
+        return complete_boxes(self.program, self.parameters, boxes, B, self.d)
 
-    def unproved(self, told: InvariantBox, B: float | Tensor) -> str | None:
+    def explain_unproved_box(self, boxes: InvariantBox, B: float | Tensor) -> str | None:
         """Why nothing is known of the states of the one cell of a batch of one, and what to do
         about it, where the box that it states is not proved; None where it is."""
-        return None if told.reason is None else f"{told.reason}; correct its box()"
+        return None if boxes.reason is None else f"{boxes.reason}; correct its box()"
 
     def euclidean(self, box: Tensor) -> Tensor | None:
         """Factors in Euclidean norms on that box, (B, 1, 1); None for those of the comparison."""
@@ -126,36 +126,38 @@ class ProgramCell(ABC):
 
     def comparison(self, B: float | Tensor) -> Comparison:
         """The comparison on the box that is proved."""
-        return self.compared(self.held(B).box, B)
+        return self.compare_on(self.proved_box(B).box, B)
 
-    def compared(self, box: Tensor, B: float | Tensor, drive: Tensor | None = None) -> Comparison:
+    def compare_on(self, box: Tensor, B: float | Tensor, drive: Tensor | None = None) -> Comparison:
         """The comparison on a box, of another drive (B, N) if one is given."""
-        known, step = self.euclidean(box), (self.program, self.parameters)
-        told = compare(*step, box, B, self.d, blocks=self.blocks, euclidean=known, drive=drive)
-        return replace(told, output=self.n)
+        euclidean_factors, step = self.euclidean(box), (self.program, self.parameters)
+        comparison = compare_runs(
+            *step, box, B, self.d, blocks=self.blocks, euclidean=euclidean_factors, drive=drive
+        )
+        return replace(comparison, output=self.n)
 
     def constants(self, box: Tensor, B: float) -> dict[str, float]:
         """Further constants of the one cell of a batch of one on its box (1, N), by name."""
         return {}
 
-    def refute(self, box: Tensor, B: float, given: Given = None) -> Witness | None:
+    def refute(self, box: Tensor, B: float, given: CandidateInputs = None) -> Witness | None:
         """A witness that the one cell of a batch of one is no contraction of a box (N,), or None,
         which says nothing; constant inputs that are given (m, d) are tried too."""
         return refute_gated(self, box, B, given)
 
-    def unsought(self, states: int) -> str | None:
-        """Why no witness is sought against a state of that size, if it is not."""
-        return unsought(states) if type(self).refute is ProgramCell.refute else None
+    def reason_for_no_search(self, states: int) -> str | None:
+        """Reason why no witness is sought against a state of that size, None if one is."""
+        return reason_too_large(states) if type(self).refute is ProgramCell.refute else None
 
     def kept(self, m: Arithmetic[V], s: V, x: V) -> tuple[V, bool] | None:
         """The gate by which a unit keeps a part of itself as it is, and whether the part is 1 − g,
         not g; None for cells that keep none."""
         return None
 
-    def at_one(self, dtypes: Dtypes, box: Tensor, B: float) -> Tensor | None:
+    def saturating_gates(self, dtypes: DTypes, box: Tensor, B: float) -> Tensor | None:
         """Which decays of the one cell of a batch of one may round to 1, or are no number, as each
         of the dtypes computes them, (dtypes, n)."""
-        return at_one(self, dtypes, box, B)
+        return saturating_gates(self, dtypes, box, B)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,8 +171,8 @@ class Activated(ProgramCell):
         if math.isinf(self.activation.bound):
             return super().box(B)
         start = self.U.new_full((self.batch, self.n), self.activation.bound)
-        m = SpanArithmetic(self.parameters)
-        return invariant(self.program, m, start, B, self.d, _ITERATES)
+        m = IntervalArithmetic(self.parameters)
+        return iterate_box(self.program, m, start, B, self.d, _ITERATES)
 
 
 def program_kind(
@@ -179,28 +181,28 @@ def program_kind(
     layout: Callable[[Collection[str]], Layout],
     norms: tuple[str, ...] = ("spectral", "infinity", "perron"),
     *,
-    prepared: Callable[[Weights], Weights] = lambda weights: weights,
-    drive: Callable[[Weights, Tensor], Tensor] = undriven,
+    prepare: Callable[[Weights], Weights] = lambda weights: weights,
+    drive: Callable[[Weights, Tensor], Tensor] = identity_drive,
     **more: Any,
 ) -> Kind:
-    """The kind of cells that `make` makes of parameters, once they are `prepared`.
+    """The kind of cells that `make` makes of parameters, once they are `prepare`.
 
     A `drive` is U x + b_ih by torch's names. The rest is as in `Kind`.
 
     >>> rnnbounds.program_kind("own", Own, rnnbounds.fixed({"W": "n n", "U": "n d"}))
     """
-    arithmetic = Floats if drive is undriven else Driven
+    arithmetic = Floats if drive is identity_drive else DrivenFloats
 
     def build(weights: Weights) -> ProgramCell:
-        for key, part in weights.items():
-            if part.dtype != torch.float64:
-                raise PrecisionError(key, part.dtype)
-        cell = make(prepared(weights))
-        sizes = layout(weights).sizes({key: part[0] for key, part in weights.items()})
+        for key, tensor in weights.items():
+            if tensor.dtype != torch.float64:
+                raise PrecisionError(key, tensor.dtype)
+        cell = make(prepare(weights))
+        sizes = layout(weights).sizes({key: tensor[0] for key, tensor in weights.items()})
         if (cell.n, cell.d) != (sizes.n, sizes.d):
-            read, told = f"n = {cell.n} and d = {cell.d}", f"{sizes.n} and {sizes.d}"
+            actual, expected = f"n = {cell.n} and d = {cell.d}", f"{sizes.n} and {sizes.d}"
             raise InputError(
-                f"the cell {name} has {read}, but its layout has {told}; let `reads` name a "
+                f"the cell {name} has {actual}, but its layout has {expected}; let `reads` name a "
                 "weight of n rows and d columns, or define n and d"
             )
         return cell

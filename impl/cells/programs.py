@@ -10,12 +10,12 @@ from flint import arb_mat
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import ALL, Floats, Program, Rows
-from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, DualArithmetic
 from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
 from rnnbounds.impl.numbers.spectra.krawczyk import identity
 
 
-class Driven(Floats):
+class DrivenFloats(Floats):
     """Floats for a cell of torch's whose inputs come as U x + b_ih, computed for all times."""
 
     prepared = ("weight_ih",)  # weights that the inputs went through before
@@ -39,10 +39,12 @@ def ball_step(
     """
     state = Dual(Columns.of(s), Columns.of(identity(s.nrows())))
     drive = Dual(Columns.of(x), Columns.of(arb_mat(x.nrows(), 1)))
-    moved = program(
-        Duals(Balls({name: part[0] for name, part in parameters.items()})), state, drive
+    dual = program(
+        DualArithmetic(Balls({name: tensor[0] for name, tensor in parameters.items()})),
+        state,
+        drive,
     )
-    return moved.value.matrix, moved.tangent.matrix
+    return dual.value.matrix, dual.tangent.matrix
 
 
 def jacobian(
@@ -50,19 +52,20 @@ def jacobian(
 ) -> tuple[Tensor, Tensor]:
     """The Jacobians of one step in the state and in the input: of s (B, N, M) and x (B, d, M),
     (B, M, N, N) and (B, M, N, d)."""
-    return turned(program, parameters, s, x)[1], turned(program, parameters, s, x, 1)[1]
+    in_state, in_input = (step_with_jacobian(program, parameters, s, x, i)[1] for i in (0, 1))
+    return in_state, in_input
 
 
-def turned(
-    program: Program, parameters: Mapping[str, Tensor], s: Tensor, x: Tensor, moving: int = 0
+def step_with_jacobian(
+    program: Program, parameters: Mapping[str, Tensor], s: Tensor, x: Tensor, argument: int = 0
 ) -> tuple[Tensor, Tensor]:
     """One step, (B, N, M), and its Jacobian in the state, or in the input if that is moving."""
-    wide = {name: part[:, None] for name, part in parameters.items()}
-    point = [Rows(part.mT[:, :, None]) for part in (s, x)]
-    eye = Rows(torch.eye((s, x)[moving].shape[1], dtype=s.dtype, device=s.device))
+    expanded = {name: tensor[:, None] for name, tensor in parameters.items()}
+    arguments = [Rows(tensor.mT[:, :, None]) for tensor in (s, x)]
+    eye = Rows(torch.eye((s, x)[argument].shape[1], dtype=s.dtype, device=s.device))
     duals = [
-        Dual(part, eye if i == moving else Rows(torch.zeros_like(part.value)))
-        for i, part in enumerate(point)
+        Dual(tensor, eye if i == argument else Rows(torch.zeros_like(tensor.value)))
+        for i, tensor in enumerate(arguments)
     ]
-    found = program(Duals(Floats(wide)), *duals)
-    return found.value.value[:, :, 0].mT, found.tangent.value.mT
+    dual = program(DualArithmetic(Floats(expanded)), *duals)
+    return dual.value.value[:, :, 0].mT, dual.tangent.value.mT

@@ -1,4 +1,4 @@
-"""How far a whole run in a dtype is from the exact one: what each step loses, and the contraction.
+"""Bound on the rounding error of a whole run in a dtype, from that of a step and the contraction.
 
 With δ ≥ ‖φ̂(ŝ, x̂) − φ(ŝ, x̂)‖_*, λ and L in ‖·‖_* on the states and inputs of both runs, and inputs
 at most e apart,
@@ -26,87 +26,91 @@ from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, subtract_down
 
 
 @dataclass(frozen=True, eq=False)
-class Fed:
+class LayerInputs:
     """The inputs of a layer, as the run below computes them.
 
     off: how far they are from the exact ones, ‖x̂ − x‖₂. inputs: what holds both. states: the box of
     the exact states under the exact ones (1, N).
     """
 
-    off: float
+    input_error: float
     inputs: float
     states: Tensor | None = None
 
     @classmethod
-    def by(cls, off: float, B: float, box: Tensor | None, states: Tensor | None) -> "Fed":
+    def of_outputs(
+        cls, input_error: float, B: float, box: Tensor | None, states: Tensor | None
+    ) -> "LayerInputs":
         """By outputs ‖h‖₂ ≤ B, |h_i| ≤ box_i (n,) of a layer that are off by so much."""
-        wide = float(add_up(B, off))
+        bound = float(add_up(B, input_error))
         if box is not None:
-            side = add_up(box, off)
-            wide = InputSet(wide, -side, side, "the outputs of the layer below")
-        return cls(off, wide, states)
+            sides = add_up(box, input_error)
+            bound = InputSet(bound, -sides, sides, "the outputs of the layer below")
+        return cls(input_error, bound, states)
 
 
 @dataclass(frozen=True)
-class Step:
+class StepBounds:
     """Bounds on a step on a box in one norm: factor λ, input Lipschitz constant L, error δ."""
 
     lam: float
-    fed: float
-    lost: float
+    input_lipschitz: float
+    error: float
 
-    def gap(self, off: float) -> float:
-        """(δ + L e)/(1 − λ)."""
-        room = subtract_down(1.0, self.lam)
-        lost = add_up(self.lost, mul_up(self.fed, off) if off else 0.0)
-        return float(div_up(lost, room)) if room > 0 else math.inf
+    def run_gap(self, input_error: float) -> float:
+        """Bound (δ + L e)/(1 − λ) on the gap of two runs with inputs e apart; infinite if λ ≥ 1."""
+        margin = subtract_down(1.0, self.lam)
+        error = add_up(
+            self.error, mul_up(self.input_lipschitz, input_error) if input_error else 0.0
+        )
+        return float(div_up(error, margin)) if margin > 0 else math.inf
 
 
 def run_error(
-    step: Callable[[Tensor], Step],
+    step: Callable[[Tensor], StepBounds],
     box: Tensor,
-    by: Tensor,
-    anywhere: Callable[[], Tensor],
-    off: float,
+    unit_reach: Tensor,
+    run_box: Callable[[], Tensor],
+    input_error: float,
     scale: float,
 ) -> Rounding:
-    """C r for the least r that is proved.
+    """Bound C r on the rounding error of the output, for the least r that is proved.
 
     step: what is known where both runs stay in a box. box: that of the exact states, (1, N). by: at
     least |s_i| for ‖s‖_* = 1. anywhere: a box of both runs, whatever their gap. off: e. scale: C.
     """
-    r = base = step(box).gap(off)
-    if base == 0:
+    r = first_gap = step(box).run_gap(input_error)
+    if first_gap == 0:
         return Rounding(0.0)
-    if math.isinf(base):
+    if math.isinf(first_gap):
         return Rounding(reason="a step may overflow, or its rounding has no known bound")
-    for tried in (headroom * base for headroom in HEADROOMS):
-        if tried < r:
+    for radius in (headroom * first_gap for headroom in HEADROOMS):
+        if radius < r:
             continue
-        told = step(add_up(box, mul_up(by, tried)))
-        if (r := told.gap(off)) <= tried:
+        bounds = step(add_up(box, mul_up(unit_reach, radius)))
+        if (r := bounds.run_gap(input_error)) <= radius:
             return Rounding(float(mul_up(scale, r)))
         if math.isinf(r):
             break
-    r = step(anywhere()).gap(off)
+    r = step(run_box()).run_gap(input_error)
     if math.isinf(r):
         return Rounding(reason="no contraction is certified on the states that rounding may reach")
     return Rounding(float(mul_up(scale, r)))
 
 
-def safely(step: Callable[[Tensor], Step]) -> Callable[[Tensor], Step]:
+def guard_poles(step: Callable[[Tensor], StepBounds]) -> Callable[[Tensor], StepBounds]:
     """Wrap a step to return infinite bounds where it may divide by 0."""
 
-    def told(box: Tensor) -> Step:
+    def guarded(box: Tensor) -> StepBounds:
         try:
             return step(box)
         except PoleError:
-            return Step(math.inf, math.inf, math.inf)
+            return StepBounds(math.inf, math.inf, math.inf)
 
-    return told
+    return guarded
 
 
 def dtype_of(name: str) -> torch.dtype:
     """Torch's dtype of that name."""
-    found: torch.dtype = getattr(torch, name)
-    return found
+    dtype: torch.dtype = getattr(torch, name)
+    return dtype

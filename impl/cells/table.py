@@ -23,13 +23,13 @@ from rnnbounds.impl.cells.scans.min_gru import MIN_GRU_KIND
 from rnnbounds.impl.cells.scans.min_lstm import MIN_LSTM_KIND
 from rnnbounds.impl.cells.scans.selective import SELECTIVE_KIND
 from rnnbounds.impl.cells.stacks.layer_analysis import CASCADE
-from rnnbounds.impl.cells.stacks.stack import PREFIX, stacked
-from rnnbounds.impl.cells.vanilla import vanilla
+from rnnbounds.impl.cells.stacks.stack import PREFIX, stack_kind
+from rnnbounds.impl.cells.vanilla import vanilla_kind
 from rnnbounds.impl.errors import InputError, UnknownNameError
 
 _KINDS = (
-    vanilla("linear", ACTIVATIONS["identity"]),
-    *(vanilla(f"rnn-{name}", rho) for name, rho in ACTIVATIONS.items() if name != "identity"),
+    vanilla_kind("linear", ACTIVATIONS["identity"]),
+    *(vanilla_kind(f"rnn-{name}", rho) for name, rho in ACTIVATIONS.items() if name != "identity"),
     LSTM_KIND,
     LSTM_PROJECTED_KIND,
     GRU_KIND,
@@ -53,19 +53,19 @@ class DuplicateCellError(InputError):
         super().__init__(f"two cells are named {name!r}; give one of them another name")
 
 
-def declared(table: str, file: str, name: str, *but: str) -> Iterator[Any]:
+def entries_of_modules(table: str, file: str, name: str, *excluded: str) -> Iterator[Any]:
     """Whatever modules beside a table, all but it and a few, end in under a name, module by module.
 
     table, file: the table's own __name__ and __file__.
     """
-    package, own = table.rsplit(".", 1)
+    package, table_module = table.rsplit(".", 1)
     modules = sorted(module.name for module in iter_modules([str(Path(file).parent)]))
     for module in modules:
-        if module not in (own, *but):
+        if module not in (table_module, *excluded):
             yield from getattr(import_module(f"{package}.{module}"), name, ())
 
 
-def by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
+def index_by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
     """The kinds by their names; raises DuplicateCellError."""
     found: dict[str, Kind] = {}
     for kind in kinds:
@@ -75,15 +75,15 @@ def by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
     return found
 
 
-CELLS: dict[str, Kind] = by_name((*_KINDS, *declared(__name__, __file__, "KINDS")))
+CELLS: dict[str, Kind] = index_by_name((*_KINDS, *entries_of_modules(__name__, __file__, "KINDS")))
 NORM_NAMES = (*dict.fromkeys(norm for kind in CELLS.values() for norm in kind.norms), CASCADE)
 
 
 class KindError(InputError):
     """Error for a registered object that is no cell type that can be read."""
 
-    def __init__(self, what: str, remedy: str) -> None:
-        super().__init__(f"{what}; {remedy}")
+    def __init__(self, fault: str, remedy: str) -> None:
+        super().__init__(f"{fault}; {remedy}")
 
 
 def register(*kinds: Kind) -> None:
@@ -95,14 +95,14 @@ def register(*kinds: Kind) -> None:
     """
     for kind in kinds:
         if not isinstance(kind, Kind):
-            what = f"a {type(kind).__name__} is no kind of cell"
-            raise KindError(what, "register what program_kind returns")
+            fault = f"a {type(kind).__name__} is no kind of cell"
+            raise KindError(fault, "register what program_kind returns")
         if not re.fullmatch(r"[\w.+-]+", kind.name) or kind.name.startswith("-"):
-            what = f"a cell is named {kind.name!r}"
-            raise KindError(what, "name it with letters, digits, '-', '_', '.' and '+'")
+            fault = f"a cell is named {kind.name!r}"
+            raise KindError(fault, "name it with letters, digits, '-', '_', '.' and '+'")
         if unknown := [norm for norm in kind.norms if norm not in NORM_NAMES]:
-            what = f"{kind.name} names the norm {unknown[0]!r}, which is unknown"
-            raise KindError(what, f"choose among {', '.join(NORM_NAMES)}")
+            fault = f"{kind.name} names the norm {unknown[0]!r}, which is unknown"
+            raise KindError(fault, f"choose among {', '.join(NORM_NAMES)}")
         if kind.name.startswith(PREFIX) or kind.name == STACK:
             raise KindError(f"a cell is named {kind.name!r}", "keep that name for stacks")
         if CELLS.get(kind.name, kind) is not kind:
@@ -117,12 +117,12 @@ def register_installed() -> None:
     """
     for point in entry_points(group="rnnbounds.cells"):
         try:
-            found = point.load()
+            kinds = point.load()
         except Exception as cause:
-            told = f"{type(cause).__name__}: {' '.join(str(cause).split())[:120]}"
-            what = f"the entry point {point.name} of rnnbounds.cells fails ({told})"
+            fault = f"{type(cause).__name__}: {' '.join(str(cause).split())[:120]}"
+            what = f"the entry point {point.name} of rnnbounds.cells fails ({fault})"
             raise KindError(what, f"correct or remove {point.value.partition(':')[0]}") from None
-        register(*(found if isinstance(found, Sequence) else (found,)))
+        register(*(kinds if isinstance(kinds, Sequence) else (kinds,)))
 
 
 class UnknownCellError(UnknownNameError):
@@ -138,7 +138,7 @@ def kind_of(name: str) -> Kind:
     inner = str(name).removeprefix(PREFIX)
     if inner not in CELLS:
         raise UnknownCellError(name)
-    return CELLS[inner] if inner == name else stacked(CELLS[inner])
+    return CELLS[inner] if inner == name else stack_kind(CELLS[inner])
 
 
 register_installed()

@@ -14,18 +14,26 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from rnnbounds.impl.arithmetic.activation import Activation
-from rnnbounds.impl.arithmetic.inputs.given import through
+from rnnbounds.impl.arithmetic.inputs.input_images import image_of_set
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
-from rnnbounds.impl.arithmetic.intervals import Interval, bounded
-from rnnbounds.impl.cells.kind import SUFFIX, Analysis, Kind, Weights, drive, filled, torch_layout
-from rnnbounds.impl.cells.refutation.constants import Given
-from rnnbounds.impl.cells.refutation.refute import ALL, Witness, refute, unsought
-from rnnbounds.impl.cells.rounding import Fed
+from rnnbounds.impl.arithmetic.intervals import Interval, function_bounds
+from rnnbounds.impl.cells.kind import (
+    SUFFIX,
+    Analysis,
+    Kind,
+    Weights,
+    input_drive,
+    torch_layout,
+    with_zero_biases,
+)
+from rnnbounds.impl.cells.refutation.constants import CandidateInputs
+from rnnbounds.impl.cells.refutation.refute import ALL, Witness, reason_too_large, refute
+from rnnbounds.impl.cells.rounding import LayerInputs
 from rnnbounds.impl.gradients.rounding import HEADROOMS, Rounding, absolute_norms
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
-from rnnbounds.impl.norms.state_norms import NORMS, Parts, StateNorm, state_norm
+from rnnbounds.impl.norms.state_norms import NORMS, NormData, StateNorm, state_norm
 from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down, underflow
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
@@ -39,13 +47,13 @@ class VanillaAnalysis(Analysis):
     """Certified bounds on one vanilla cell; the methods are those of `impl.cells.kind.Analysis`."""
 
     model: LoadedModel[RNN]
-    parts: Parts
+    parts: NormData
     region: str = ALL
 
     @property
-    def unsought(self) -> str | None:
-        """Why no witness is sought, if it is not."""
-        return unsought(self.model.n, linear=self.model.cell.activation.name == "identity")
+    def reason_for_no_search(self) -> str | None:
+        """Reason why no witness is sought, None if one is."""
+        return reason_too_large(self.model.n, linear=self.model.cell.activation.name == "identity")
 
     def norm(self, name: str) -> StateNorm:
         """The norm of that name, one of NORMS."""
@@ -59,7 +67,7 @@ class VanillaAnalysis(Analysis):
 
     def states(self, norm: StateNorm) -> float:
         """B_h ≥ ‖h_t‖₂: the least of C S/(1 − λ) and M_ρ√n."""
-        return min(self.parts.held(norm_up), norm.states)
+        return min(self.parts.box_radius(norm_up), norm.states)
 
     def constants(self, norm: StateNorm) -> dict[str, float]:
         """All constants of states: the cell's in the Euclidean norm, then those of the norm."""
@@ -81,15 +89,15 @@ class VanillaAnalysis(Analysis):
         }
 
     def inputs(self) -> Tensor:
-        """L_ρ|U|."""
+        """L_ρ|U|, how far each input moves each unit: (n, d)."""
         return mul_up(self.parts.slope, self.parts.U.abs())
 
-    def rounding(self, norm: StateNorm, fed: Fed | None = None) -> Rounding:
+    def rounding(self, norm: StateNorm, fed: LayerInputs | None = None) -> Rounding:
         """Higham's bound in the model's own dtype, carried through the norm: C c ε_1/(1 − λ)."""
-        fed = fed or Fed(0.0, self.parts.B)
-        return _rounding(self.model, norm, fed, self.states(norm))
+        fed = fed or LayerInputs(0.0, self.parts.B)
+        return _run_rounding(self.model, norm, fed, self.states(norm))
 
-    def refute(self, given: Given = None) -> Witness | None:
+    def refute(self, given: CandidateInputs = None) -> Witness | None:
         """Two orbits that do not meet, an eigenvalue, a repeller or growth; see
         `impl.cells.refutation.refute`.
         """
@@ -101,53 +109,58 @@ class VanillaAnalysis(Analysis):
         """Gradients, smoothness and, for a run, the window, under ‖x‖₂ ≤ B also where more is known
         of the inputs; see `impl.training.certificate`."""
         ball = self
-        if self.parts.first is not None and task.target is None:
-            ball = replace(self, parts=replace(self.parts, first=None))
+        if self.parts.first_states is not None and task.target is None:
+            ball = replace(self, parts=replace(self.parts, first_states=None))
             norm = ball.norm(norm.name)
         return certify_training(self.model, self.parts.B, epsilons, task, ball.states(norm))
 
 
-def parts_of(model: LoadedModel[RNN], input_bound: float) -> Parts:
+def norm_data_of(model: LoadedModel[RNN], input_bound: float) -> NormData:
     """The parts of a model; b_ih + b_hh is added in balls, so its rounding is covered."""
     cell, biases = model.cell, zip(model.bias("bias_ih"), model.bias("bias_hh"), strict=True)
     with ctx.workprec(_PRECISION):
-        sums = [arb(first) + arb(second) for first, second in biases]
+        sums = [arb(first_states) + arb(second) for first_states, second in biases]
         offset = [float_above(abs(cell.activation.ball(b))) for b in sums]
-    rho, exact = cell.activation, cell.W.new_tensor(offset)
-    box, first = torch.full_like(exact, rho.bound), None
+    rho, offsets = cell.activation, cell.W.new_tensor(offset)
+    box, first_states = torch.full_like(offsets, rho.bound), None
     if isinstance(input_bound, InputSet):
-        fed, bias = through(input_bound, cell.U.detach(), Interval), _between(sums, cell.W)
-        first = bounded(rho.name).image(fed + bias).magnitude[0]
+        image, bias = (
+            image_of_set(input_bound, cell.U.detach(), Interval),
+            _enclose_balls(sums, cell.W),
+        )
+        first_states = function_bounds(rho.name).image(image + bias).magnitude[0]
     B = float(input_bound)
-    return Parts(cell.W, cell.U[0], exact, rho.slope, B, rho.least, box=box, first=first)
+    return NormData(
+        cell.W, cell.U[0], offsets, rho.slope, B, rho.least, box=box, first_states=first_states
+    )
 
 
-def _between(sums: list[arb], like: Tensor) -> Interval:
+def _enclose_balls(sums: list[arb], like: Tensor) -> Interval:
     """Floats around balls, (1, n), where another tensor lies."""
-    below, above = (like.new_tensor([[float_above(sign * b) for b in sums]]) for sign in (-1, 1))
-    return Interval(-below, above)
+    lower, upper = (like.new_tensor([[float_above(sign * b) for b in sums]]) for sign in (-1, 1))
+    return Interval(-lower, upper)
 
 
-def vanilla(name: str, rho: Activation) -> Kind:
+def vanilla_kind(name: str, rho: Activation) -> Kind:
     """The kind h = ρ(Wh + Ux + b)."""
 
     def build(weights: Weights) -> RNN:
-        held = filled(weights)
-        b = held["bias_ih"] + held["bias_hh"]
-        return RNN(held["weight_hh"], held["weight_ih"], b, rho)
+        weights_with_biases = with_zero_biases(weights)
+        b = weights_with_biases["bias_ih"] + weights_with_biases["bias_hh"]
+        return RNN(weights_with_biases["weight_hh"], weights_with_biases["weight_ih"], b, rho)
 
-    def step(weights: Weights, driven: Tensor, h: Tensor) -> Tensor:
+    def step(weights: Weights, pre_activation: Tensor, h: Tensor) -> Tensor:
         if (bias := weights.get("bias_hh")) is not None:
-            driven = driven + bias
-        return rho(driven + linear(h, weights["weight_hh"]))
+            pre_activation = pre_activation + bias
+        return rho(pre_activation + linear(h, weights["weight_hh"]))
 
     def analyse(model: LoadedModel[RNN], input_bound: float) -> VanillaAnalysis:
-        return VanillaAnalysis(model, parts_of(model, input_bound))
+        return VanillaAnalysis(model, norm_data_of(model, input_bound))
 
     return Kind(
         name=name,
         layout=lambda names: torch_layout(1),
-        drive=drive,
+        drive=input_drive,
         suffix=SUFFIX,
         gates=1,
         width=1,
@@ -162,7 +175,9 @@ def vanilla(name: str, rho: Activation) -> Kind:
     )
 
 
-def _rounding(model: LoadedModel[RNN], norm: StateNorm, fed: Fed, states: float) -> Rounding:
+def _run_rounding(
+    model: LoadedModel[RNN], norm: StateNorm, fed: LayerInputs, states: float
+) -> Rounding:
     """Higham's bound in the model's own dtype, carried through the norm: C c ε_1/(1 − λ), and
     C L e/(1 − λ) more where inputs are off by e.
 
@@ -189,12 +204,12 @@ def _rounding(model: LoadedModel[RNN], norm: StateNorm, fed: Fed, states: float)
     Z = add_up(add_up(mul_up(W, mul_up(q, states)), mul_up(U, float(fed.inputs))), bias)
     computed = mul_up(1 + 2 * relative, Z)  # the pre-activations and all their partial sums
     summation = mul_up(mul_up(rho.slope, relative), Z)
-    library = rho.error_in(unit, model.n, computed)
-    lost = underflow(Z, model.n * terms * info.tiny)
-    step = add_up(add_up(summation, library), lost)
-    carried = mul_up(norm.fed, fed.off) if fed.off else 0.0
-    spread = mul_up(norm.equivalence, add_up(mul_up(norm.reach, step), carried))
-    errors = div_up(spread, subtract_down(1.0, norm.lam)).tolist()
+    library = rho.dtype_error(unit, model.n, computed)
+    underflow_error = underflow(Z, model.n * terms * info.tiny)
+    step = add_up(add_up(summation, library), underflow_error)
+    from_inputs = mul_up(norm.input_lipschitz, fed.input_error) if fed.input_error else 0.0
+    total = mul_up(norm.equivalence, add_up(mul_up(norm.reach, step), from_inputs))
+    errors = div_up(total, subtract_down(1.0, norm.lam)).tolist()
     for headroom, size, error in zip(HEADROOMS, computed.tolist(), errors, strict=True):
         if not max(2 * size, headroom * states) < info.max:  # GELU takes 2z on its way
             return Rounding(reason=f"{model.dtype} may overflow")

@@ -20,7 +20,7 @@ from rnnbounds.impl.certificate.contraction import factors
 from rnnbounds.impl.errors import at_least, exactly, factor, to_copy
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.window import least_window
-from rnnbounds.impl.numbers.told import finite
+from rnnbounds.impl.numbers.json_values import finite_or_none
 
 TARGET = 0.95  # of the penalty and of the projection
 _RECURRENT = re.compile(r"(weight_hh|W|transition_\d+_weight)(_l\d+)?")
@@ -46,7 +46,7 @@ class Certified:
     k: int | None
 
     def to_json(self, name: str) -> dict[str, Any]:
-        """As plain JSON data, the size by that name."""
+        """The change as plain JSON data, its size under that name."""
         return {name: self.size, "lambda": self.lam, "norm": self.norm, "k": self.k}
 
 
@@ -77,9 +77,9 @@ class Advice:
         return {
             "eps": self.epsilon,
             "estimates_without": [
-                {"part": part, "lambda": finite(lam)} for part, lam in self.drivers
+                {"part": part, "lambda": finite_or_none(lam)} for part, lam in self.drivers
             ],
-            "estimates_of_layers": list(map(finite, self.layers)),
+            "estimates_of_layers": list(map(finite_or_none, self.layers)),
             "recurrent_weights": None if self.weights is None else self.weights.to_json("scale"),
             "inputs": None if self.inputs is None else self.inputs.to_json("input_bound"),
             "kept": kept,
@@ -90,36 +90,40 @@ class Advice:
 
     def lines(self) -> list[str]:
         """The advice in lines of text: changes, then training, then what λ is made of."""
-        found = []
+        lines = []
         if self.inputs is not None:
-            found.append(
+            lines.append(
                 f"inputs with ‖x_t‖₂ ≤ {exactly(self.inputs.size)}: {self._of(self.inputs)}"
             )
-        found += self.train
+        lines += self.train
         if self.weights is not None:
             size = f"recurrent weights times {exactly(self.weights.size)}"
-            found.append(f"{size}: {self._of(self.weights)}")
+            lines.append(f"{size}: {self._of(self.weights)}")
         elif self.skipped is None:
-            found.append("no smaller recurrent weights that were tried are certified")
+            lines.append("no smaller recurrent weights that were tried are certified")
         else:
-            found.append(self.skipped)
+            lines.append(self.skipped)
         if len(self.layers) > 1:
-            found.append(f"λ of each layer (estimates): {', '.join(map(_estimate, self.layers))}")
+            lines.append(f"λ of each layer (estimates): {', '.join(map(_estimate, self.layers))}")
         if self.drivers:
-            each = ", ".join(f"{part}: {_estimate(lam)}" for part, lam in self.drivers)
-            found.append(f"λ without the recurrent weights of one part (estimates): {each}")
+            drivers = ", ".join(f"{part}: {_estimate(lam)}" for part, lam in self.drivers)
+            lines.append(f"λ without the recurrent weights of one part (estimates): {drivers}")
         if self.kept is not None:
             gate, bound, k = self.kept
-            within = "never" if k is None else f"in {k} steps"
-            found.append(
+            duration = "never" if k is None else f"in {k} steps"
+            lines.append(
                 f"the {gate} may reach {factor(bound)} for these inputs: then a unit shrinks to "
-                f"{exactly(self.epsilon)} of its size {within}"
+                f"{exactly(self.epsilon)} of its size {duration}"
             )
-        return found
+        return lines
 
-    def _of(self, found: Certified) -> str:
-        k = "no k is known" if found.k is None else f"k = {found.k} at ε = {exactly(self.epsilon)}"
-        return f"certified, λ = {factor(found.lam)} in the {found.norm} norm, {k}"
+    def _of(self, change: Certified) -> str:
+        k = (
+            "no k is known"
+            if change.k is None
+            else f"k = {change.k} at ε = {exactly(self.epsilon)}"
+        )
+        return f"certified, λ = {factor(change.lam)} in the {change.norm} norm, {k}"
 
 
 def _estimate(lam: float) -> str:
@@ -183,23 +187,23 @@ class _Search:
         """The estimated factors of the layers; of vanilla ones from what was certified."""
         if self.vanilla and "_l1" not in "".join(self.model.weights):
             return [self.lam * scale]
-        found: list[float] = factors(self.kind, self.scaled(scale), B).tolist()
-        return [math.inf if math.isnan(lam) else lam for lam in found]
+        estimates: list[float] = factors(self.kind, self.scaled(scale), B).tolist()
+        return [math.inf if math.isnan(lam) else lam for lam in estimates]
 
     def drivers(self, layers: Sequence[float]) -> tuple[tuple[str, float], ...]:
         """λ of the worst layer without the recurrent weights of each gate."""
         gates = GATES.get(self.kind.name.removeprefix(PREFIX), ())
         worst = max(range(len(layers)), key=layers.__getitem__)
         role = f"weight_hh_l{worst}" if len(layers) > 1 else "weight_hh"
-        found = []
+        estimates = []
         for place, gate in enumerate(gates):
             weights = dict(self.model.weights)
             weights[role] = weights[role].clone()
             weights[role].chunk(len(gates))[place].zero_()
             lam = factors(self.kind, weights, self.B)[worst].item()
-            told = f"{gate} in layer {worst + 1}" if len(layers) > 1 else gate
-            found.append((told, math.inf if math.isnan(lam) else lam))
-        return tuple(sorted(found, key=lambda pair: pair[1]))
+            part = f"{gate} in layer {worst + 1}" if len(layers) > 1 else gate
+            estimates.append((part, math.inf if math.isnan(lam) else lam))
+        return tuple(sorted(estimates, key=lambda pair: pair[1]))
 
     def weights(self) -> Certified | None:
         """The largest scale of the recurrent weights."""
@@ -224,7 +228,7 @@ class _Search:
 
 def _largest(
     estimate: Callable[[float], float],
-    certified: Callable[[float], tuple[str, float, int | None] | None],
+    try_size: Callable[[float], tuple[str, float, int | None] | None],
     top: float,
 ) -> Certified | None:
     """The largest size below the top, to two digits, that is certified, as far as was tried."""
@@ -236,8 +240,8 @@ def _largest(
         low, high = (middle, high) if estimate(middle) < 1 else (low, middle)
     for _ in range(_TRIES):
         low = _two_digits(low)
-        if (found := certified(low)) is not None:
-            norm, lam, k = found
+        if (result := try_size(low)) is not None:
+            norm, lam, k = result
             return Certified(low, lam, norm, k)
         low *= 0.98
     return None
@@ -250,20 +254,20 @@ def _two_digits(size: float) -> float:
 
 
 def _kept(constants: Mapping[str, float], epsilon: float) -> tuple[str, float, int | None] | None:
-    """The gate that keeps the most, in whichever layer, and the least k with f̄ᵏ ≤ ε."""
-    found = [
+    """The gate of any layer with the largest retention f̄, f̄, and the least k with f̄ᵏ ≤ ε."""
+    retentions = [
         (value, gate)
         for name, value in constants.items()
         if (gate := _KEPT.get(_LAYER.sub("", name))) and value <= 1 and _keeps(name, constants)
     ]
-    if not found:
+    if not retentions:
         return None
-    bound, gate = max(found)
+    bound, gate = max(retentions)
     return gate, bound, least_window(1.0, bound, epsilon, 1.0)
 
 
 def _keeps(name: str, constants: Mapping[str, float]) -> bool:
-    """z̄ is a GRU's update gate, but an LSTM's candidate."""
+    """True if the constant bounds a retention: z̄ does in a GRU, but not in an LSTM."""
     return not name.startswith("z_bar") or not any(other.startswith("f_bar") for other in constants)
 
 
@@ -289,7 +293,7 @@ def _inputs(B: float) -> str:
             ((low, high),) = sides
             return f"rnnbounds.input_box({exactly(low)}, {exactly(high)}, {B.d})"
         if B.d <= _FEW:
-            low = ", ".join(exactly(-float(to_copy(-end))) for end in B.low.tolist())
+            low = ", ".join(exactly(-float(to_copy(-endpoint))) for endpoint in B.low.tolist())
             high = ", ".join(map(to_copy, B.high.tolist()))
             return f"rnnbounds.input_box([{low}], [{high}])"
     return to_copy(B)

@@ -19,7 +19,7 @@ from typing import Any
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, bound_of
 from rnnbounds.impl.cells.kind import Analysis, Kind
-from rnnbounds.impl.cells.refutation.work import CUT, limited
+from rnnbounds.impl.cells.refutation.work import LIMIT_REACHED, limit_work
 from rnnbounds.impl.cells.table import CELLS, NORM_NAMES, kind_of
 from rnnbounds.impl.certificate.advice import Advice, advise
 from rnnbounds.impl.certificate.least import least
@@ -29,8 +29,8 @@ from rnnbounds.impl.models.device import check_device
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
-from rnnbounds.impl.norms.semidefinite import left_out
-from rnnbounds.impl.norms.solver.client import SOLVED, UnansweredError
+from rnnbounds.impl.norms.semidefinite import reason_to_omit
+from rnnbounds.impl.norms.solver.client import SOLVER_NORM, UnansweredError
 from rnnbounds.impl.norms.state_norms import StateNorm
 from rnnbounds.impl.numbers.outward import mul_up
 from rnnbounds.impl.reading.adapters import Source, load_model
@@ -44,11 +44,11 @@ class NormError(InputError):
     """A norm that says nothing about this kind of cell."""
 
     def __init__(self, norm: str, kind: Kind) -> None:
-        where = [other.name for other in CELLS.values() if norm in other.norms]
-        only = f"{where[0]} and the like" if where else "stacks of layers"
-        only = "linear systems" if where == ["linear"] else only
+        kinds = [other.name for other in CELLS.values() if norm in other.norms]
+        scope = f"{kinds[0]} and the like" if kinds else "stacks of layers"
+        scope = "linear systems" if kinds == ["linear"] else scope
         super().__init__(
-            f"the {norm} norm certifies {only} only; use the {kind.norms[-1]} norm for {kind.name}"
+            f"the {norm} norm certifies {scope} only; use the {kind.norms[-1]} norm for {kind.name}"
         )
 
 
@@ -104,8 +104,8 @@ def certify(
         what = "training is certified for the output h, not for that of a readout"
         raise InputError(f"{what}; leave out the readout or the options of training")
     names = _names(norm, kind)
-    reason = left_out(loaded.n) if norm == "auto" and SOLVED in names else None
-    skipped: tuple[tuple[str, str], ...] = () if reason is None else ((SOLVED, reason),)
+    reason = reason_to_omit(loaded.n) if norm == "auto" and SOLVER_NORM in names else None
+    skipped: tuple[tuple[str, str], ...] = () if reason is None else ((SOLVER_NORM, reason),)
     names = tuple(name for name in names if name not in dict(skipped))
     inputs = bound if isinstance(bound, InputSet) else None
     if inputs is not None:
@@ -120,7 +120,7 @@ def certify(
     if unanswered is not None:
         if norm != "auto":
             raise unanswered
-        skipped = ((SOLVED, str(unanswered)),)
+        skipped = ((SOLVER_NORM, str(unanswered)),)
     read = loaded.readout
     of_h = {one: one if read is None else read.within(one) for one in epsilons}
     smallest = min(of_h.values())
@@ -129,7 +129,7 @@ def certify(
     seeking = system if here or best.lam < 1 else kind.analyse(loaded, bound)
     if not best.lam < 1:
         _LOG.info("no norm certifies it; seeking a witness")
-    with limited() as work:
+    with limit_work() as work:
         witness = None if best.lam < 1 else seeking.refute(inputs)
     asked = () if witness is None or inputs is None else witness.input
     if inputs is not None and asked and not inputs.holds(asked):
@@ -137,7 +137,7 @@ def certify(
             None,
             (*skipped, (REFUTATION, "only some constant inputs of the set were tried")),
         )
-    unsought = system.unsought or (CUT if work.exhausted else None)
+    unsought = system.reason_for_no_search or (LIMIT_REACHED if work.exhausted else None)
     if not best.lam < 1 and witness is None and unsought is not None:
         skipped += ((REFUTATION, unsought),)
     undecided: Verdict = "undecided" if witness is None else "refuted"
@@ -199,19 +199,19 @@ def _norms(
     system: Analysis, names: Sequence[str]
 ) -> tuple[list[StateNorm], UnansweredError | None]:
     """The norms of these names, and why that of the solver is not among them, if it is not."""
-    found, unanswered = [], None
+    norms, unanswered = [], None
     for name in names:
         try:
-            found.append(system.norm(name))
-            _LOG.debug("%s norm: λ ≤ %s", name, factor(found[-1].lam))
+            norms.append(system.norm(name))
+            _LOG.debug("%s norm: λ ≤ %s", name, factor(norms[-1].lam))
         except UnansweredError as error:
             unanswered = error
             _LOG.info("%s norm: skipped: %s", name, error)
-    return found, unanswered
+    return norms, unanswered
 
 
 def _gain(norm: StateNorm, model: LoadedModel[Any]) -> float:
-    """That of the outputs h, or of the readout."""
+    """The gain of the outputs h, or of the readout."""
     scale = 1.0 if model.readout is None else model.readout.norm
     return float(mul_up(norm.gain, scale))
 

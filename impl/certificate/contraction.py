@@ -19,8 +19,13 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import Floats
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, bound_of
-from rnnbounds.impl.arithmetic.slopes import compare
-from rnnbounds.impl.arithmetic.spans import IntervalVector, SpanArithmetic, invariant, reaching
+from rnnbounds.impl.arithmetic.interval_arithmetic import (
+    IntervalArithmetic,
+    IntervalVector,
+    iterate_box,
+    step_bounds,
+)
+from rnnbounds.impl.arithmetic.slopes import compare_runs
 from rnnbounds.impl.cells.deep import DeepCell
 from rnnbounds.impl.cells.gated.gru import GRU
 from rnnbounds.impl.cells.gated.lstm import LSTM
@@ -84,19 +89,19 @@ def factors(
 ) -> Tensor:
     """Estimate λ of each layer from weights by role: (layers,), the least in those norms."""
     names = [name for name in names if name in kind.norms]
-    whole = kind.build({role: part.double()[None] for role, part in weights.items()})
-    layers = whole.layers if isinstance(whole, Stack) else (whole,)
+    cell_or_stack = kind.build({role: part.double()[None] for role, part in weights.items()})
+    layers = cell_or_stack.layers if isinstance(cell_or_stack, Stack) else (cell_or_stack,)
     B: Bound = input_bound
     if isinstance(B, InputSet):
         B.require(layers[0].U.shape[-1])
     else:
         B = next(iter(weights.values())).new_tensor(B, dtype=torch.float64)
-    found = []
-    for place, one in enumerate(layers, start=1):
-        found.append(_factor(one, B, names))
-        if place < len(layers) and not isinstance(one, RNN):
-            B = torch.linalg.vector_norm(_box(one, B)[-one.n :])
-    return torch.stack(found)
+    estimates = []
+    for number, layer in enumerate(layers, start=1):
+        estimates.append(_factor(layer, B, names))
+        if number < len(layers) and not isinstance(layer, RNN):
+            B = torch.linalg.vector_norm(_box(layer, B)[-layer.n :])
+    return torch.stack(estimates)
 
 
 def reach(
@@ -104,10 +109,10 @@ def reach(
 ) -> Tensor:
     """An estimate of sup ‖h_t‖₂ of the outputs, a scalar; infinite where none is known."""
     kind, weights = _read(model, cell)
-    whole = kind.build({role: part.double()[None] for role, part in weights.items()})
+    cell_or_stack = kind.build({role: part.double()[None] for role, part in weights.items()})
     B: Bound = input_bound
-    for one in whole.layers if isinstance(whole, Stack) else (whole,):
-        B = _reached(one, B)
+    for layer in cell_or_stack.layers if isinstance(cell_or_stack, Stack) else (cell_or_stack,):
+        B = _reached(layer, B)
     return torch.as_tensor(B)
 
 
@@ -125,19 +130,19 @@ def _reached(cell: Any, B: Bound) -> Tensor:
 def _read(model: Any, cell: str | None) -> tuple[Kind, Mapping[str, Tensor]]:
     """The kind of the model, and its tensors by role, as they are."""
     if isinstance(model, torch.nn.Module):
-        held, stated, path = module_tensors(model)
-        if cell is not None and kind_of(cell).name != stated:
-            raise WeightsError(f"the module is {stated}, not {cell}; leave the cell out")
-        found = recognise(held, "the module", stated, layer=path or ".")
+        tensors, cell_name, path = module_tensors(model)
+        if cell is not None and kind_of(cell).name != cell_name:
+            raise WeightsError(f"the module is {cell_name}, not {cell}; leave the cell out")
+        reading = recognise(tensors, "the module", cell_name, layer=path or ".")
     elif not isinstance(model, Mapping):
         what = f"{type(model).__name__} is no model"
         raise InputError(f"{what}; pass a module, or a mapping of its tensors by name")
     else:
-        found = recognise(model, "the model", cell)
-    for role, part in found.weights.items():
+        reading = recognise(model, "the model", cell)
+    for role, part in reading.weights.items():
         if not bool(torch.isfinite(part).all()):
             raise NotFiniteError(role)
-    return found.kind, found.weights
+    return reading.kind, reading.weights
 
 
 def _factor(cell: Any, B: Bound, names: Sequence[str]) -> Tensor:
@@ -151,20 +156,20 @@ def _factor(cell: Any, B: Bound, names: Sequence[str]) -> Tensor:
             "perron": lambda: perron_root(W.abs()[None]),
         }
         return torch.stack([slope * sizes[name]() for name in names]).amin()
-    linear = isinstance(cell, ScanCell | Diagonal)  # no box moves the slopes of those
-    box = torch.ones_like(cell.U[0, :1, 0]) if linear else _box(cell, B)
+    is_linear = isinstance(cell, ScanCell | Diagonal)  # no box moves the slopes of those
+    box = torch.ones_like(cell.U[0, :1, 0]) if is_linear else _box(cell, B)
     box = box.expand(_states(cell))[None]
-    told = compare(
+    comparison = compare_runs(
         cell.program, cell.parameters, box, B, cell.d, blocks=cell.blocks, drive=box,
         interval=DifferentiableInterval,
     )  # fmt: skip
-    M = told.matrices[0]
-    found: Mapping[str, Callable[[], Tensor]] = {
-        "spectral": lambda: _spectral(cell, told),
+    M = comparison.matrices[0]
+    estimates: Mapping[str, Callable[[], Tensor]] = {
+        "spectral": lambda: _spectral(cell, comparison),
         "infinity": lambda: M.sum(2).amax(),
         "perron": lambda: perron_root(M),
     }
-    return torch.stack([found[name]() for name in names]).amin()
+    return torch.stack([estimates[name]() for name in names]).amin()
 
 
 def _states(cell: Any) -> int:
@@ -172,8 +177,8 @@ def _states(cell: Any) -> int:
     return int(cell.W.shape[1] // 4 + cell.n) if isinstance(cell, LSTM) else int(cell.n)
 
 
-def _spectral(cell: Any, told: Comparison) -> Tensor:
-    """Perron's root of what compares the Euclidean norms of the blocks."""
+def _spectral(cell: Any, comparison: Comparison) -> Tensor:
+    """Perron root of the comparison matrix of the blocks' Euclidean norms."""
     if isinstance(cell, DeepCell):
         layers = [cell.parameters[f"transition_{l}_weight"][0] for l in range(1, cell.depth + 1)]
         sizes = [torch.linalg.matrix_norm(W, 2) * cell.activation.slope for W in layers]
@@ -182,7 +187,7 @@ def _spectral(cell: Any, told: Comparison) -> Tensor:
         re, im = (part.value for part in cell.eigenvalues(Floats(cell.parameters)))
         size: Tensor = torch.linalg.vector_norm(torch.stack([re, im]), dim=0).amax()
         return size
-    return perron_root(told.euclidean)
+    return perron_root(comparison.euclidean)
 
 
 def perron_root(M: Tensor) -> Tensor:
@@ -195,11 +200,11 @@ def perron_root(M: Tensor) -> Tensor:
     least, worst = N.sum(2).amax(), N.amax(0)
     for _ in range(_POLICIES if len(M) > 1 else 1):
         v = perron_vector(worst[None]).weights[0]
-        moved = N @ v
-        factor = (moved.amax(0) / v).amax()
+        image = N @ v
+        factor = (image.amax(0) / v).amax()
         if factor < least:
-            best, least, chosen = v, factor, moved.argmax(0)
-        worst = N[moved.argmax(0), rows]
+            best, least, chosen = v, factor, image.argmax(0)
+        worst = N[image.argmax(0), rows]
     P = M[chosen, rows]
     u = perron_vector(P.detach().mT[None]).weights[0]
     root = (u @ P @ best) / (u @ best)
@@ -209,50 +214,50 @@ def perron_root(M: Tensor) -> Tensor:
 def _box(cell: Any, B: Bound) -> Tensor:
     """|s_t| ≤ box (N,), with gradients for the cells of torch's and those of bounded activations;
     of others what the certificate proves, which stands still."""
-    one = torch.ones_like(cell.U[0, :1, 0].detach())
+    ones = torch.ones_like(cell.U[0, :1, 0].detach())
     if isinstance(cell, LSTM | GRU):
-        return _settled(cell, B, one)
+        return _settled(cell, B, ones)
     if isinstance(cell, Activated | RNN) and math.isfinite(cell.activation.bound):
-        box = (cell.activation.bound * one).expand(1, cell.n)
+        box = (cell.activation.bound * ones).expand(1, cell.n)
         steps = 0 if isinstance(cell, RNN) else _ACTIVATED + 1
-        return invariant(cell.program, _spans(cell), box, B, cell.d, steps)[0]
-    held: Tensor = cell.held(B.detach() if isinstance(B, Tensor) else B).box[0]
-    return held.clamp(max=_HUGE)
+        return iterate_box(cell.program, _spans(cell), box, B, cell.d, steps)[0]
+    proved: Tensor = cell.proved_box(B.detach() if isinstance(B, Tensor) else B).box[0]
+    return proved.clamp(max=_HUGE)
 
 
-def _spans(cell: Any) -> SpanArithmetic:
+def _spans(cell: Any) -> IntervalArithmetic:
     """The arithmetic of where a step leads, with gradients in the weights."""
-    return SpanArithmetic(cell.parameters, interval=DifferentiableInterval)
+    return IntervalArithmetic(cell.parameters, interval=DifferentiableInterval)
 
 
-def _settled(cell: LSTM | GRU, B: Bound, one: Tensor) -> Tensor:
+def _settled(cell: LSTM | GRU, B: Bound, ones: Tensor) -> Tensor:
     """|h| ≤ 1, or what a projection makes of it, iterated until it hardly moves."""
     N, m = _states(cell), _spans(cell)
-    h = one.expand(cell.n) if isinstance(cell, GRU) else _put(cell, one.expand(N - cell.n))
-    box = torch.cat([torch.inf * one.expand(N - cell.n), h])
+    h = ones.expand(cell.n) if isinstance(cell, GRU) else _put(cell, ones.expand(N - cell.n))
+    box = torch.cat([torch.inf * ones.expand(N - cell.n), h])
     x = m.inputs(B, box[None], cell.d)
     for _ in range(_ITERATES):
-        before, box = box, torch.minimum(box, _image(cell, m, box, x))
-        if bool((box >= _SETTLED * before).all()):
+        previous, box = box, torch.minimum(box, _image(cell, m, box, x))
+        if bool((box >= _SETTLED * previous).all()):
             break
     box = torch.minimum(box, _image(cell, m, box, x))
-    moved = reaching(cell.program, m, box[None], B, cell.d)
-    return torch.minimum(box, moved(box[None])[0])  # which a proof of the box makes too
+    next_box = step_bounds(cell.program, m, box[None], B, cell.d)
+    return torch.minimum(box, next_box(box[None])[0])  # which a proof of the box makes too
 
 
-def _image(cell: LSTM | GRU, m: SpanArithmetic, box: Tensor, x: IntervalVector) -> Tensor:
+def _image(cell: LSTM | GRU, m: IntervalArithmetic, box: Tensor, x: IntervalVector) -> Tensor:
     """ν̄ of a GRU; B_c and ō tanh B_c of an LSTM, whose gates see h alone."""
     h = box[-cell.n :]
     state = m.box(torch.cat([h.new_zeros(len(box) - cell.n), h])[None])
     if isinstance(cell, GRU):
         return cell.candidate(m, state, x).range.magnitude[0]
-    i, f, z, o = cell.fed(m, state, x).chunk(4)
-    shut = (-f).sigmoid().range.low.clamp(min=1 / _HUGE)
-    c = (i.sigmoid().range.high * z.tanh().range.magnitude / shut)[0]
+    i, f, z, o = cell.pre_activations(m, state, x).chunk(4)
+    complement = (-f).sigmoid().range.low.clamp(min=1 / _HUGE)
+    c = (i.sigmoid().range.high * z.tanh().range.magnitude / complement)[0]
     return torch.cat([c, _put(cell, o.sigmoid().range.high[0] * c.tanh())])
 
 
 def _put(cell: LSTM, size: Tensor) -> Tensor:
-    """|h| for what is put out, before any projection."""
+    """Bound on |h| after the projection, from a bound on the unprojected output."""
     R = cell.parameters.get("weight_hr")
     return size if R is None else R[0].abs() @ size

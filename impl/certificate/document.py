@@ -41,70 +41,79 @@ def of_truncated(stated: Mapping[str, Any], path: Path) -> Certificate:
         raise CertificateFileError(path, f"no certificate ({shown(error)})", again) from None
 
 
-def _certificate(told: Document, document: dict[str, Any]) -> Certificate:
+def _certificate(stated: Document, document: dict[str, Any]) -> Certificate:
     """The certificate of a document of which every part has its type."""
-    found = Certificate(
-        model=told.model,
-        cell=told.cell,
-        n=told.shape.n,
-        d=told.shape.d,
-        dtype=told.dtype,
-        digest=told.sha256,
-        norm=told.norm,
-        lam=told.lam,
-        verdict=told.verdict,
-        input_bound=told.input_bound,
-        constants=told.constants,
-        windows=tuple((one.eps, one.k) for one in told.truncation),
-        tried=tuple((one.norm, one.lam, one.k) for one in told.norms_tried if one.skipped is None),
-        weights=None if told.weights is None else _tuples(told.weights),
-        rounding=told.rounding.state,
-        witness=None if told.witness is None else _witness(told.witness),
-        training=None if told.training is None else _training(told.training, told.constants),
-        skipped=tuple((one.what, one.reason) for one in told.skipped),
-        rounds_to_one=told.rounds_to_one,
-        unrounded=told.rounding.reason,
-        states=told.states,
-        tensors=told.tensors,
-        ignored=told.ignored,
-        unread=told.unread,
-        readout=told.readout,
-        proof={"box": told.box, "layers": told.layers}
-        | ({} if told.other_norms is None else {"other_norms": told.other_norms}),
-        inputs=None if told.inputs is None else _inputs(told.inputs, told),
-        measuring="" if told.next is None else told.next.measure,
+    certificate = Certificate(
+        model=stated.model,
+        cell=stated.cell,
+        n=stated.shape.n,
+        d=stated.shape.d,
+        dtype=stated.dtype,
+        digest=stated.sha256,
+        norm=stated.norm,
+        lam=stated.lam,
+        verdict=stated.verdict,
+        input_bound=stated.input_bound,
+        constants=stated.constants,
+        windows=tuple((entry.eps, entry.k) for entry in stated.truncation),
+        tried=tuple(
+            (entry.norm, entry.lam, entry.k)
+            for entry in stated.norms_tried
+            if entry.skipped is None
+        ),
+        weights=None if stated.weights is None else _tuples(stated.weights),
+        rounding=stated.rounding.state,
+        witness=None if stated.witness is None else _witness(stated.witness),
+        training=None if stated.training is None else _training(stated.training, stated.constants),
+        skipped=tuple((entry.what, entry.reason) for entry in stated.skipped),
+        rounds_to_one=stated.rounds_to_one,
+        unrounded=stated.rounding.reason,
+        states=stated.states,
+        tensors=stated.tensors,
+        ignored=stated.ignored,
+        unread=stated.unread,
+        readout=stated.readout,
+        proof={"box": stated.box, "layers": stated.layers}
+        | ({} if stated.other_norms is None else {"other_norms": stated.other_norms}),
+        inputs=None if stated.inputs is None else _inputs(stated.inputs, stated),
+        measuring="" if stated.next is None else stated.next.measure,
         document=document,
     )
-    if told.stable is not found.stable:
+    if stated.stable is not certificate.stable:
         raise ValueError("verdict and stable contradict each other")
-    return found
+    return certificate
 
 
-def _witness(told: dict[str, Any]) -> Witness:
+def _witness(stated: dict[str, Any]) -> Witness:
     """The witness, whose `bound` is called `input_bound` in JSON."""
-    return msgspec.convert(told | {"bound": told.get("input_bound", 0.0)}, Witness)
+    return msgspec.convert(stated | {"bound": stated.get("input_bound", 0.0)}, Witness)
 
 
-def _inputs(box: InputBox, told: Document) -> InputSet:
-    if not len(box.low) == len(box.high) == told.shape.d:
+def _inputs(box: InputBox, stated: Document) -> InputSet:
+    if not len(box.low) == len(box.high) == stated.shape.d:
         raise ValueError("a box of other channels than the inputs")
     if any(a > b for a, b in zip(box.low, box.high, strict=True)):
         raise ValueError("a box with nothing in it")
     lowest, highest = (torch.tensor(end, dtype=torch.float64) for end in (box.low, box.high))
-    return InputSet(told.input_bound, lowest, highest, box.what)
+    return InputSet(stated.input_bound, lowest, highest, box.what)
 
 
-def _training(told: Training, constants: Mapping[str, float]) -> TrainingCertificate:
+def _training(stated: Training, constants: Mapping[str, float]) -> TrainingCertificate:
     """Rebuild the training certificate of a document; constants it lacks are infinite."""
     task = Task(
-        told.steps, told.alpha, told.loss, told.readout_norm, told.target_asked, told.length
+        stated.steps,
+        stated.alpha,
+        stated.loss,
+        stated.readout_norm,
+        stated.target_asked,
+        stated.length,
     )
     names = (*CELL, "G_0", "G_1", "beta")
     bounds = dict.fromkeys(_UNSTATED, math.inf) | {name: constants[name] for name in names}
-    known = TrainingConstants(lam=told.lam, radii=told.weights, **bounds)
-    windows = tuple((one.eps, one.k, one.largest_alpha) for one in told.windows)
-    return TrainingCertificate(task, told.target_bound, known, windows, told.reason)
+    constants_known = TrainingConstants(lam=stated.lam, radii=stated.weights, **bounds)
+    windows = tuple((entry.eps, entry.k, entry.largest_alpha) for entry in stated.windows)
+    return TrainingCertificate(task, stated.target_bound, constants_known, windows, stated.reason)
 
 
-def _tuples(told: list[Any]) -> tuple[Any, ...]:
-    return tuple(_tuples(each) if isinstance(each, list) else each for each in told)
+def _tuples(values: list[Any]) -> tuple[Any, ...]:
+    return tuple(_tuples(value) if isinstance(value, list) else value for value in values)

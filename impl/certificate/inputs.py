@@ -1,8 +1,8 @@
-"""Sets of inputs from files: what was recorded, and the rows of a table beside the model."""
+"""Sets of inputs from files: the box around recorded data, and the rows of a stored table."""
 
 from pathlib import Path
 
-from rnnbounds.impl.arithmetic.inputs.sets import InputSet, input_around, input_rows
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet, data_box, input_rows
 from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.reading.data import Data, DataSource, read_data
 from rnnbounds.impl.reading.files import ModelFileError, parse_safetensors, read_file, unpickle
@@ -18,7 +18,7 @@ def input_data(source: DataSource | Data, margin: float = 0.0) -> InputSet:
     >>> rnnbounds.certify(model, rnnbounds.input_data("data.npy", margin=0.1))
     """
     data = read_data(source)
-    return input_around(data.largest, data.ends, margin, shown(Path(data.source).name))
+    return data_box(data.largest, data.ends, margin, shown(Path(data.source).name))
 
 
 def input_tensor(path: Path, name: str) -> InputSet:
@@ -33,8 +33,8 @@ def input_tensor(path: Path, name: str) -> InputSet:
         tensors = dict(unpickle(data, path))
     if name not in tensors:
         tables = [key for key, part in tensors.items() if part.ndim == 2]
-        known = ", ".join(map(shown, sorted(tables)[:8]))
-        raise ModelFileError(path, f"has no tensor {shown(name)}", f"name one of {known}")
+        names_text = ", ".join(map(shown, sorted(tables)[:8]))
+        raise ModelFileError(path, f"has no tensor {shown(name)}", f"name one of {names_text}")
     table = tensors[name]
     if table.ndim != 2 or not table.is_floating_point():
         raise InputError(f"{shown(name)} is no table of numbers; name one whose rows are inputs")

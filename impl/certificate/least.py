@@ -14,7 +14,7 @@ from typing import Any
 from rnnbounds.impl.cells.kind import Analysis
 from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.norms.state_norms import StateNorm
-from rnnbounds.impl.numbers.told import finite
+from rnnbounds.impl.numbers.json_values import finite_or_none
 
 
 @dataclass(frozen=True)
@@ -30,31 +30,34 @@ class Least:
         """The norms of gain and rounding as JSON data, each where it is another than the best."""
         named = {"gain": self.gain, "rounding": self.rounding}
         others = {
-            name: one.to_json()
-            | {"B_h": finite(system.states(one)), "layers": system.proof(one).get("layers")}
-            for name, one in named.items()
-            if one is not self.best
+            name: norm.to_json()
+            | {
+                "B_h": finite_or_none(system.states(norm)),
+                "layers": system.proof(norm).get("layers"),
+            }
+            for name, norm in named.items()
+            if norm is not self.best
         }
-        for one in others.values():
-            if one["layers"] is not None:  # which have their norms with them
-                one["weights"] = [row[0] for row in one["weights"]]
+        for norm in others.values():
+            if norm["layers"] is not None:  # which have their norms with them
+                norm["weights"] = [row[0] for row in norm["weights"]]
         return {"other_norms": others} if others else {}
 
 
 def least(system: Analysis, norms: Sequence[StateNorm], best: StateNorm) -> Least:
     """The least gain and rounding of the norms that certify, those of the best one if it ties."""
     certifying = [
-        one
-        for one in norms
-        if one.lam < 1 and math.isfinite(one.drive) and math.isfinite(one.equivalence)
+        norm
+        for norm in norms
+        if norm.lam < 1 and math.isfinite(norm.drive) and math.isfinite(norm.equivalence)
     ]
-    rounded = {id(one): system.rounding(one) for one in [best, *certifying]}
+    rounded = {id(norm): system.rounding(norm) for norm in [best, *certifying]}
 
-    def bound(one: StateNorm) -> float:
-        found = rounded[id(one)].bound
-        return math.inf if found is None else found
+    def bound(norm: StateNorm) -> float:
+        rounding_bound = rounded[id(norm)].bound
+        return math.inf if rounding_bound is None else rounding_bound
 
     candidates = [best, *certifying]  # of equal ones the first is kept, and of any that underflow
-    gain = min(candidates, key=lambda one: max(one.gain, sys.float_info.min))
+    gain = min(candidates, key=lambda norm: max(norm.gain, sys.float_info.min))
     rounding = min(candidates, key=bound)
     return Least(best, gain, rounding, rounded[id(rounding)])

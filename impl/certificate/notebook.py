@@ -1,4 +1,4 @@
-"""How results are shown where people work with them: one line, a table, a picture.
+"""Base class of results that are shown as a line, a table or a plot, as in notebooks.
 
 A result says what stands in its line, in the rows of its table and in its picture; the rest
 follows: `str`, `repr`, `_repr_html_`, `to_dict`, `to_frame` (pandas) and `plot` (matplotlib). Both
@@ -26,7 +26,7 @@ class MissingPackageError(InputError):
 
 
 class Shown(ABC):
-    """A result of which a line, a table and a picture can be made."""
+    """A result with a line of text, a table and a plot."""
 
     @abstractmethod
     def line(self) -> str:

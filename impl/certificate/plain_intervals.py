@@ -1,6 +1,6 @@
 """Intervals of plain floats with gradients, over which slopes are estimates of what is certified.
 
-`impl.arithmetic.slopes` and `impl.arithmetic.spans` over them use torch's own operations: nothing
+`impl.arithmetic.slopes` and `interval_arithmetic` over them use torch's own operations: nothing
 is rounded outwards, so that what comes of it is no bound; in exact arithmetic it would be one.
 """
 
@@ -14,14 +14,14 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from rnnbounds.impl.arithmetic.activation import activation
-from rnnbounds.impl.arithmetic.intervals import INCREASING, Bounded, Interval, constant
+from rnnbounds.impl.arithmetic.intervals import INCREASING, FunctionBounds, Interval, constant_bound
 from rnnbounds.impl.numbers.operations import Operations
 
 
 def _root(a: Tensor) -> Tensor:
     """√a, which has no derivative at 0 and stands still there."""
-    still = a == 0
-    return torch.where(still, 0.0, torch.where(still, 1.0, a).sqrt())
+    is_zero = a == 0
+    return torch.where(is_zero, 0.0, torch.where(is_zero, 1.0, a).sqrt())
 
 
 def _spectral(A: Tensor) -> Tensor:
@@ -75,65 +75,69 @@ class DifferentiableInterval(Interval):
         )
         return type(self)(low.amin(0), high.amax(0))
 
-    def function(self, name: str) -> Bounded:
-        """From its ends where it increases, else from its largest slope."""
+    def function(self, name: str) -> FunctionBounds:
+        """Bounds of the named function: by endpoints if increasing, else by its largest slope."""
         if name in _KNOWN:
             return _KNOWN[name]
         rho = activation(name)
-        steep = constant(rho.slope)
+        slope = constant_bound(rho.slope)
         if name in INCREASING:
-            return Bounded(
+            return FunctionBounds(
                 lambda a: DifferentiableInterval(rho(a.low), rho(a.high)),
-                steep,
-                constant(torch.inf),
+                slope,
+                constant_bound(torch.inf),
             )
-        return Bounded(partial(_around, rho.function, rho.slope), steep, constant(torch.inf))
+        return FunctionBounds(
+            partial(_around, rho.function, rho.slope), slope, constant_bound(torch.inf)
+        )
 
 
 def _around(f: Callable[[Tensor], Tensor], slope: float, a: Interval) -> Interval:
-    """By the mean value theorem."""
+    """The interval f(middle) ± slope · half width, by the mean value theorem."""
     middle, half = f((a.low + a.high) / 2), slope * (a.high - a.low) / 2
     return DifferentiableInterval(middle - half, middle + half)
 
 
-def _increasing(f: Callable[[Tensor], Tensor], slope: Callable[[Interval], Tensor]) -> Bounded:
-    return Bounded(
-        lambda a: DifferentiableInterval(f(a.low), f(a.high)), slope, constant(torch.inf)
+def _increasing(
+    f: Callable[[Tensor], Tensor], slope: Callable[[Interval], Tensor]
+) -> FunctionBounds:
+    return FunctionBounds(
+        lambda a: DifferentiableInterval(f(a.low), f(a.high)), slope, constant_bound(torch.inf)
     )
 
 
-def _periodic(f: Callable[[Tensor], Tensor]) -> Bounded:
-    """A sine or a cosine, of which an interval says nothing."""
+def _periodic(f: Callable[[Tensor], Tensor]) -> FunctionBounds:
+    """Bounds [−1, 1] on a sine or cosine over any interval; its value at a point."""
 
     def image(a: Interval) -> Interval:
-        value, one = f(a.low), torch.ones_like(a.low)
-        ends = (torch.where(a.low == a.high, value, end) for end in (-one, one))
-        return DifferentiableInterval(*ends)
+        value, ones = f(a.low), torch.ones_like(a.low)
+        endpoints = (torch.where(a.low == a.high, value, end) for end in (-ones, ones))
+        return DifferentiableInterval(*endpoints)
 
-    return Bounded(image, constant(1.0), constant(1.0))
+    return FunctionBounds(image, constant_bound(1.0), constant_bound(1.0))
 
 
 def _reciprocal(a: Interval) -> Interval:
-    apart = a.low * a.high > 0
-    low = torch.where(apart, 1 / a.high, -torch.inf)
-    return DifferentiableInterval(low, torch.where(apart, 1 / a.low, torch.inf))
+    is_nonzero = a.low * a.high > 0
+    low = torch.where(is_nonzero, 1 / a.high, -torch.inf)
+    return DifferentiableInterval(low, torch.where(is_nonzero, 1 / a.low, torch.inf))
 
 
 def _sigmoid_slope(a: Interval) -> Tensor:
-    s = a.least.sigmoid()
+    s = a.least_magnitude.sigmoid()
     return s * (1 - s)
 
 
 _KNOWN = {
     "sigmoid": _increasing(torch.sigmoid, _sigmoid_slope),
-    "tanh": _increasing(torch.tanh, lambda a: 1 - a.least.tanh().square()),
+    "tanh": _increasing(torch.tanh, lambda a: 1 - a.least_magnitude.tanh().square()),
     "exp": _increasing(torch.exp, lambda a: a.high.exp()),
     "softplus": _increasing(softplus, lambda a: a.high.sigmoid()),
     "sin": _periodic(torch.sin),
     "cos": _periodic(torch.cos),
-    "reciprocal": Bounded(
+    "reciprocal": FunctionBounds(
         _reciprocal,
-        lambda a: torch.where(a.low * a.high > 0, a.least**-2, torch.inf),
-        constant(torch.inf),
+        lambda a: torch.where(a.low * a.high > 0, a.least_magnitude**-2, torch.inf),
+        constant_bound(torch.inf),
     ),
 }

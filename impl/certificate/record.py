@@ -8,13 +8,13 @@ from functools import cached_property, partial
 from typing import Any, Literal, SupportsFloat
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
-from rnnbounds.impl.cells.refutation.refute import ALL, BOXLESS, Witness
+from rnnbounds.impl.cells.refutation.refute import ALL, NO_BOX_SUFFIX, Witness
 from rnnbounds.impl.cells.table import NORM_NAMES
 from rnnbounds.impl.certificate.advice import Advice
 from rnnbounds.impl.certificate.notebook import Row, Shown
 from rnnbounds.impl.errors import RangeError, at_least, exactly, factor
 from rnnbounds.impl.format.record import WHOLE
-from rnnbounds.impl.numbers.told import as_json
+from rnnbounds.impl.numbers.json_values import as_json
 from rnnbounds.impl.training.certificate import TrainingCertificate
 
 EPSILONS = (1e-2, 1e-4, 1e-6)
@@ -24,15 +24,15 @@ Verdict = Literal["certified", "refuted", "undecided"]
 
 def epsilons_of(eps: float | Sequence[float]) -> tuple[float, ...]:
     """One ε or several, as floats; raises RangeError for none and for what is no number > 0."""
-    listed = isinstance(eps, Iterable) and not isinstance(eps, str)
-    several: tuple[Any, ...] = tuple(eps) if listed else (eps,)  # type: ignore[arg-type]
-    if not several:
+    is_list = isinstance(eps, Iterable) and not isinstance(eps, str)
+    values: tuple[Any, ...] = tuple(eps) if is_list else (eps,)  # type: ignore[arg-type]
+    if not values:
         raise RangeError("the list of ε", "empty", "at least one number > 0")
-    for each in several:
-        number = isinstance(each, SupportsFloat)
-        if not (number and each <= sys.float_info.max and float(each) > 0):
-            raise RangeError("ε", each if number else repr(each), "a number > 0")
-    return tuple(map(float, several))
+    for value in values:
+        number = isinstance(value, SupportsFloat)
+        if not (number and value <= sys.float_info.max and float(value) > 0):
+            raise RangeError("ε", value if number else repr(value), "a number > 0")
+    return tuple(map(float, values))
 
 
 @dataclass(frozen=True, repr=False)
@@ -123,7 +123,7 @@ class Certificate(Shown):
 
     @property
     def speaks_of(self) -> str:
-        """The inputs that are spoken of."""
+        """The set of inputs that the verdict is about, in words."""
         if self.inputs is None:
             return f"every ‖x_t‖₂ ≤ {exactly(self.input_bound)}"
         return f"every x_t in {self.inputs.what}, ‖x_t‖₂ ≤ {at_least(self.input_bound)}"
@@ -149,7 +149,7 @@ class Certificate(Shown):
                 f"λ < 1 in the {self.norm} norm, but no k is certified: one step has no finite "
                 f"bound, and so the states have none"
             )
-        if self.states.endswith(BOXLESS):
+        if self.states.endswith(NO_BOX_SUFFIX):
             return (
                 f"no norm that was tried certifies it on {self.states}; define its box() if its "
                 f"states stay in one"
@@ -159,10 +159,10 @@ class Certificate(Shown):
     @property
     def next_steps(self) -> list[str]:
         """Next steps for an undecided model, in lines of text; none for others."""
-        found = self._next()
-        if found is None:
+        advice = self._next()
+        if advice is None:
             return []
-        return [f"see what it remembers of recorded inputs: {found['measure']}", *found["lines"]]
+        return [f"see what it remembers of recorded inputs: {advice['measure']}", *advice["lines"]]
 
     @property
     def stable(self) -> bool | None:
@@ -182,8 +182,8 @@ class Certificate(Shown):
         what = f"{self.model}: {self.cell}, {outputs} output{'s' * (outputs != 1)}, {self.verdict}"
         if self.verdict != "certified":
             return what
-        told = ", ".join(f"k = {k} at ε = {exactly(eps)}" for eps, k in self.windows)
-        return f"{what} with λ ≤ {factor(self.lam)} in the {self.norm} norm; {told}"
+        memories = ", ".join(f"k = {k} at ε = {exactly(eps)}" for eps, k in self.windows)
+        return f"{what} with λ ≤ {factor(self.lam)} in the {self.norm} norm; {memories}"
 
     def rows(self) -> list[Row]:
         """The memory k at each ε."""
@@ -236,13 +236,13 @@ class Certificate(Shown):
             "witness": None if self.witness is None else self.witness.to_json(),
             "training": None if self.training is None else self.training.to_json(),
         } | {
-            name: told
-            for name, told in (
+            name: value
+            for name, value in (
                 ("other_norms", self.proof.get("other_norms")),
                 ("readout", self.readout),
                 ("next", self._next()),
             )
-            if told is not None
+            if value is not None
         })  # fmt: skip
         return record
 

@@ -66,7 +66,7 @@ def stable_(
     if not isinstance(module, torch.nn.Module):
         raise InputError(f"{type(module).__name__} is no module; pass one of torch.nn")
     module_tensors(module)  # one recurrent part, of torch's, in one direction
-    part = next(one for one in module.modules() if isinstance(one, _RECURRENT))
+    part = next(child for child in module.modules() if isinstance(child, _RECURRENT))
     layers = part.num_layers if isinstance(part, torch.nn.RNNBase) else 1
     names = [f"_l{l}" for l in range(layers)] if isinstance(part, torch.nn.RNNBase) else [""]
     B, all_moved = float(bound_of(input_bound)), []
@@ -99,8 +99,8 @@ def stable_set(
 @cache
 def _set(make: type[StableGates], lam: float, input_bound: float, kept: float) -> StableGates:
     with ctx.workprec(128):
-        most = (arb(lam) - arb(kept)) / (1 - arb(kept))  # what θ makes the factor λ, exactly
-        return make(-float_above(-most), kept, input_bound)
+        theta = (arb(lam) - arb(kept)) / (1 - arb(kept))  # what θ makes the factor λ, exactly
+        return make(-float_above(-theta), kept, input_bound)
 
 
 def _moved(
@@ -118,21 +118,21 @@ def _moved(
     gates = {role: value for role, value in weights.items() if role != "weight_hr"}
     moved = stable_set(part, lam, B, forget).certified(gates)
     if R is not None:
-        one = torch.ones(len(R), dtype=torch.float64, device=R.device)
-        moved["weight_hr"] = nearest_rows(R.detach(), one, certify=True)
+        ones = torch.ones(len(R), dtype=torch.float64, device=R.device)
+        moved["weight_hr"] = nearest_rows(R.detach(), ones, certify=True)
     return moved
 
 
 def _weights(part: torch.nn.Module, suffix: str) -> dict[str, Tensor]:
     """The parameters of one layer by role, as they are stored; raises NotStoredError unless all
     are the part's own, in memory that no other has."""
-    own = dict(part.named_parameters(recurse=False))
-    places = Counter(one.data_ptr() for one in own.values())
-    found: dict[str, Tensor] = {}
+    parameters = dict(part.named_parameters(recurse=False))
+    places = Counter(parameter.data_ptr() for parameter in parameters.values())
+    weights: dict[str, Tensor] = {}
     for role in _ROLES:
         name = role + suffix
-        if name in own and places[own[name].data_ptr()] == 1:
-            found[role] = own[name]
+        if name in parameters and places[parameters[name].data_ptr()] == 1:
+            weights[role] = parameters[name]
         elif is_parametrized(part, name) or getattr(part, name, None) is not None:
             raise NotStoredError(name)
-    return found
+    return weights

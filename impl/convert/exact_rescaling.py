@@ -12,12 +12,12 @@ from rnnbounds.impl.convert.rescaling import Rescaling, rescale
 from rnnbounds.impl.format.unitary import BIASES, MODERATE
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.rnn import RNN
-from rnnbounds.impl.numbers.rationals import exactly, rational
+from rnnbounds.impl.numbers.rationals import rational, rational_matrix
 
 
 def scales(model: LoadedModel[RNN], start: Tensor) -> Tensor:
     """D of the best rescaling that keeps every weight exact; ones where there is none."""
-    W, rest = exactly(model.cell.W[0]), exactly(model.cell.U[0]).tolist()
+    W, rest = rational_matrix(model.cell.W[0]), rational_matrix(model.cell.U[0]).tolist()
     sides = [model.bias(role) for role in BIASES] + [start.tolist()]
     for values in sides:
         rest = [[*row, rational(v)] for row, v in zip(rest, values, strict=True)]
@@ -48,7 +48,7 @@ def scaled(W: Tensor, D: Tensor) -> Tensor:
     """DWD⁻¹, of which every entry is a float64 number, but maybe not every step there."""
     if bool((D == 1).all()):
         return W
-    d, w, n = [rational(v) for v in D.tolist()], exactly(W), len(D)
+    d, w, n = [rational(v) for v in D.tolist()], rational_matrix(W), len(D)
     found = [[_float(d[i] * w[i, j] / d[j]) for j in range(n)] for i in range(n)]
     return torch.tensor(found, dtype=torch.float64).copysign(W)  # of zeros too
 

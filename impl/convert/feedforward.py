@@ -13,7 +13,7 @@ from rnnbounds.impl.arithmetic.activation import Activation
 from rnnbounds.impl.arithmetic.activation import activation as named
 from rnnbounds.impl.cells.kind import Kind
 from rnnbounds.impl.cells.table import CELLS, kind_of
-from rnnbounds.impl.cells.vanilla import vanilla
+from rnnbounds.impl.cells.vanilla import vanilla_kind
 from rnnbounds.impl.convert.inference import chunks, last_output, outputs
 from rnnbounds.impl.errors import InputError, RangeError, ShapeError, shown
 
@@ -122,8 +122,8 @@ class FeedForward(torch.nn.Module):
     @property
     def _vanilla(self) -> Activation | None:
         """The activation of a vanilla cell, None for all others."""
-        vanilla = self.cell == "linear" or self.cell.startswith("rnn-")
-        return named(self.activation) if vanilla else None
+        vanilla_kind = self.cell == "linear" or self.cell.startswith("rnn-")
+        return named(self.activation) if vanilla_kind else None
 
     def extra_repr(self) -> str:
         """The sizes, the window and the cell, for `print(module)`."""
@@ -145,4 +145,4 @@ def _kind(cell: str) -> Kind:
     """The kind of a cell, that of a vanilla one with an activation that is not listed too."""
     if cell in CELLS or not cell.startswith("rnn-"):
         return kind_of(cell)
-    return vanilla(cell, named(cell.removeprefix("rnn-")))
+    return vanilla_kind(cell, named(cell.removeprefix("rnn-")))

@@ -22,7 +22,7 @@ from flint import arb, ctx
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.inputs.sets import bound_of
-from rnnbounds.impl.cells.vanilla import parts_of
+from rnnbounds.impl.cells.vanilla import norm_data_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.checker.unitary_bounds import (
@@ -52,9 +52,9 @@ from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.impl.numbers.ball_functions import float_above
+from rnnbounds.impl.numbers.json_values import finite_or_none
 from rnnbounds.impl.numbers.outward import UNIT, add_up, mul_up, norm_bound, norm_up, underflow
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
-from rnnbounds.impl.numbers.told import finite
 from rnnbounds.impl.reading.adapters import Source, load_model
 from rnnbounds.impl.reading.files import as_safetensors, check_target, write_file
 
@@ -225,7 +225,7 @@ def _assemble(
             "W_norm": lam,
             "U_norm": U_norm,
             "B_h": states,
-            "B_h_computed": finite(computed),
+            "B_h_computed": finite_or_none(computed),
         },
         "orthogonality_defect": dilation.defect,
         "difference": {
@@ -247,7 +247,7 @@ def _assemble(
 def _system(model: LoadedModel[RNN], B: float, lam: float, start: Tensor) -> tuple[System, float]:
     """The network's constants rounded up, and ‖U‖₂."""
     U_norm = float(certified_norm(model.cell.U))
-    drive = add_up(mul_up(U_norm, B), norm_up(parts_of(model, B).offset))
+    drive = add_up(mul_up(U_norm, B), norm_up(norm_data_of(model, B).offset))
     b = [abs(arb(i)) + abs(arb(h)) for i, h in zip(*map(model.bias, BIASES), strict=True)]
     bias = norm_up(torch.tensor([float_above(v) for v in b], dtype=torch.float64))
     weight, inputs = (float(norm_bound(part, (0, 1, 2))) for part in (model.cell.W, model.cell.U))
@@ -288,4 +288,4 @@ def _initial(initial: Tensor | None, n: int) -> Tensor:
 
 
 def _sum(a: float, b: float) -> float | None:
-    return finite(float(add_up(a, b)))
+    return finite_or_none(float(add_up(a, b)))

@@ -23,7 +23,7 @@ from rnnbounds.impl.gradients.windows import gradients as window_gradients
 from rnnbounds.impl.gradients.windows.gradients import length
 from rnnbounds.impl.gradients.windows.sweep import GROUP, products, sweep
 from rnnbounds.impl.models.rnn import RNN
-from rnnbounds.impl.numbers.tanh import plain
+from rnnbounds.impl.numbers.tanh import is_plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +56,9 @@ def last_gradient(cell: RNN, x: Tensor, loss: Loss, starts: Tensor | None = None
         run = sweep(cell, x, *starts)
         return _matrix(run.adjoints(_gradient(loss, run.h)), run.signals)
 
-    known = () if starts is None else (starts[:, None].expand(-1, x.shape[3]),)
-    found = in_chunks(read, cell, x, 0, loss, "WUb", *known)
-    W, U, b = torch.split(found, [cell.n, cell.d, 1], dim=3)
+    start_times = () if starts is None else (starts[:, None].expand(-1, x.shape[3]),)
+    gradients = in_chunks(read, cell, x, 0, loss, "WUb", *start_times)
+    W, U, b = torch.split(gradients, [cell.n, cell.d, 1], dim=3)
     return Weights(W, U, b[..., 0])
 
 
@@ -74,8 +74,8 @@ def gradient_gaps(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = "WUb"
         return _matrix(run.adjoints(_gradient(loss, run.h)), _trained(run.signals, cell, trained))
 
     def read(cell: RNN, x: Tensor, full: Tensor, loss: Loss) -> Tensor:
-        short = _truncated(cell, x, min(K, x.shape[1] - 1), loss, trained)
-        return _norms(repeat(full[:, None]), short, full[:, None], K)
+        truncated = _truncated(cell, x, min(K, x.shape[1] - 1), loss, trained)
+        return _norms(repeat(full[:, None]), truncated, full[:, None], K)
 
     def read_plain(cell: RNN, x: Tensor, loss: Loss) -> Tensor:
         return window_gradients.gradient_gaps(cell, x, K, loss, trained)
@@ -100,10 +100,10 @@ def tbptt_gaps(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = "WUb") -
         run = sweep(cell, x)
         adjoints = run.adjoints(_gradient(loss, run.h))
         signals = _trained(run.signals, cell, trained)
-        left = [_outer(adjoints[T - K :], signals[T - K :])] if K else []  # at lags 0 … K−1
+        terms = [_outer(adjoints[T - K :], signals[T - K :])] if K else []  # at lags 0 … K−1
         if K < T:
-            left.append(_matrix(adjoints[: T - K], signals[: T - K])[:, None])
-        return _padded(_size(torch.cat(left, dim=1).flip(1).cumsum(1).flip(1)), K)
+            terms.append(_matrix(adjoints[: T - K], signals[: T - K])[:, None])
+        return _padded(_size(torch.cat(terms, dim=1).flip(1).cumsum(1).flip(1)), K)
 
     return in_chunks(read, cell, x, K, loss, trained)
 
@@ -118,9 +118,14 @@ def tb_gaps(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = "WUb") -> T
         signals = _trained(run.signals, cell, trained)
         if not last:
             return x.new_zeros(cell.batch, x.shape[3], K + 1)
-        kept = _outer(adjoints[-last:], signals[-last:]).cumsum(1)
-        short = _truncated(cell, x, last, loss, trained)
-        return _norms(torch.split(kept, GROUP, dim=1), short, torch.zeros_like(kept[:, :1]), K)
+        truncated_sums = _outer(adjoints[-last:], signals[-last:]).cumsum(1)
+        truncated = _truncated(cell, x, last, loss, trained)
+        return _norms(
+            torch.split(truncated_sums, GROUP, dim=1),
+            truncated,
+            torch.zeros_like(truncated_sums[:, :1]),
+            K,
+        )
 
     return in_chunks(read, cell, x, K, loss, trained)
 
@@ -137,26 +142,26 @@ def mean_gradient_gaps(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = 
         T, S = x.shape[1], x.shape[3]
         run = sweep(cell, x)
         path = torch.cat([*(signal[..., : cell.n] for signal in run.signals[1:]), run.h], dim=1)
-        each = torch.split(_gradient(loss, path) / T, 1, dim=1)
-        full = _matrix(run.backward(each), _trained(run.signals, cell, trained))
+        gradients = torch.split(_gradient(loss, path) / T, 1, dim=1)
+        full = _matrix(run.backward(gradients), _trained(run.signals, cell, trained))
         last = min(K, T - 1)
         if not last:
             return _norms((), (), full[:, None], K)
         # The inputs up to each time t, right-aligned; those before the first one are never used.
         padded = torch.nn.functional.pad(x, (0, 0, 0, 0, last - 1, 0))
         windows = padded.unfold(1, last, 1).permute(0, 4, 2, 3, 1).flatten(3)
-        short = torch.cat(list(_truncated(cell, windows, last, loss, trained)), dim=1)
-        short = short.reshape(cell.batch, last, S, T, *short.shape[3:])
+        truncated = torch.cat(list(_truncated(cell, windows, last, loss, trained)), dim=1)
+        truncated = truncated.reshape(cell.batch, last, S, T, *truncated.shape[3:])
         lengths = torch.arange(1, T + 1, device=x.device)
         ages = torch.arange(1, last + 1, device=x.device)[:, None].minimum(lengths) - 1
-        chosen = short[:, ages, :, lengths - 1]
-        return _norms([full[:, None]], [chosen.mean(1).transpose(0, 1)], full[:, None], K)
+        selected = truncated[:, ages, :, lengths - 1]
+        return _norms([full[:, None]], [selected.mean(1).transpose(0, 1)], full[:, None], K)
 
     return in_chunks(read, cell, x, K, loss, trained, copies=x.shape[1])
 
 
 def _plain(cell: RNN, x: Tensor, loss: Loss) -> bool:
-    return plain(cell.W, cell.U, cell.b, x, *loss.tensors)
+    return is_plain(cell.W, cell.U, cell.b, x, *loss.tensors)
 
 
 def _truncated(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str) -> Iterable[Tensor]:
@@ -197,7 +202,7 @@ def _norms(
 ) -> Tensor:
     """Norms for the empty window, of the differences, and 0 where a window holds all inputs."""
     # A difference is reduced to its norm before the next product is made.
-    gaps = (_size(one - other) for one, other in zip(references, truncated, strict=False))
+    gaps = (_size(full - other) for full, other in zip(references, truncated, strict=False))
     return _padded(torch.cat([_size(empty), *gaps], dim=2), K)
 
 

@@ -62,15 +62,15 @@ def gradient_error(
 
     Of the truncated runs only those with k ≤ K matter, where ρ′ jumps; all of them by default.
     """
-    found = _bounds(cell, x, loss, trained, x.shape[1] if K is None else K)
-    return found.whole()
+    bounds = _bounds(cell, x, loss, trained, x.shape[1] if K is None else K)
+    return bounds.whole()
 
 
 def gradient_gap_error(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = "WUb") -> Tensor:
     """Bound the errors of ``gradient_gaps`` and ``tb_gaps``: (B, S, K+1), 0 at k = T."""
-    found = _bounds(cell, x, loss, trained, K)
-    one = found.whole()
-    gap = 2 * (one + UNIT * (found.size() + one)) * _UP
+    bounds = _bounds(cell, x, loss, trained, K)
+    error = bounds.whole()
+    gap = 2 * (error + UNIT * (bounds.size() + error)) * _UP
     return _windows(gap, K, x.shape[1])
 
 
@@ -85,9 +85,9 @@ def mean_gradient_gap_error(
     T = x.shape[1]
     if cell.activation.curvature == math.inf:
         return _windows(torch.full_like(x[:, 0, 0], math.inf), K, T)
-    found = _bounds(cell, x, loss, trained, K)
-    one = found.whole()
-    gap = 2 * (one + gamma(T + 2) * (found.size() + one)) * _UP
+    bounds = _bounds(cell, x, loss, trained, K)
+    error = bounds.whole()
+    gap = 2 * (error + gamma(T + 2) * (bounds.size() + error)) * _UP
     return _windows(gap, K, T)
 
 
@@ -113,21 +113,21 @@ class _Bounds:
     T: int
 
     def whole(self) -> Tensor:
-        """Of a whole gradient, or of their average, whose adjoints add up the same way."""
+        """Error bound of a whole gradient, or of an average of gradients: (B, S)."""
         growth = self.decay[..., 0]
         found = self._sum(growth, growth * growth, self.T * growth)
         largest = (self.A * growth + found) * self.R.clamp(min=1.0)
         return found.masked_fill(~(largest < _HUGE) & (found > 0), math.inf)
 
     def tails(self) -> Tensor:
-        """Of the parts of a gradient from lag k on."""
+        """Error bounds of the part of a gradient from lag k on: (B, S, T+1)."""
         left = torch.arange(self.T, -1, -1, dtype=self.R.dtype, device=self.R.device)
         found = self._sum(self.decay, self.slope, left * self.decay[..., :1])
         lost = (self.whole() == math.inf)[..., None]
         return found.masked_fill(lost, math.inf).masked_fill(left == 0, 0.0)
 
     def size(self) -> Tensor:
-        """Of the norm of an exact gradient."""
+        """Upper bound on the norm of an exact gradient: (B, S)."""
         found = self.R * self.A * self.decay[..., 0] * _UP
         return found.nan_to_num(math.inf, math.inf)
 
@@ -158,20 +158,20 @@ def _bounds(cell: RNN, x: Tensor, loss: Loss, trained: str, K: int) -> _Bounds:
     sizes = torch.nn.functional.pad(torch.where(torch.isfinite(size), size, 0.0), (0, 1))
     L_p = loss.slope(sizes.amax(1))[:, None]
     E_p = loss.gradient_error(size, e)
-    off = sigma + 4 * UNIT * (L + sigma)
-    drift = (L * gamma(n + 3) + HEADROOM * off) * W_size * _UP
+    slope_gap = sigma + 4 * UNIT * (L + sigma)
+    drift = (L * gamma(n + 3) + HEADROOM * slope_gap) * W_size * _UP
     powers = _powers(add_up(mul_up(L, W_norm), drift), T)
     lags = torch.arange(T, dtype=x.dtype, device=x.device)
     slopes = torch.nn.functional.pad(lags[1:] * powers[..., :-1], (1, 0))
     A = mul_up(L, L_p)  # not 0 unless L_p is
-    parts = {"W": radius, "U": x_norm, "b": torch.ones_like(radius)}
-    R = norm_up(torch.stack([parts[name] for name in trained], dim=-1))
+    signal_norms = {"W": radius, "U": x_norm, "b": torch.ones_like(radius)}
+    R = norm_up(torch.stack([signal_norms[name] for name in trained], dim=-1))
     zero = (L_p == 0) & (E_p == 0) & torch.isfinite(e)
     return _Bounds(
         e=e,
         R=R,
         A=A.expand_as(e),
-        E_0=torch.where(zero, 0.0, (L * E_p + off * (L_p + E_p)) * _UP),
+        E_0=torch.where(zero, 0.0, (L * E_p + slope_gap * (L_p + E_p)) * _UP),
         drift=drift * A * _UP,
         flushed=torch.full_like(e, max(1.0, L) * n**0.5 * 2 * FLUSHED),
         decay=_tails(powers),
@@ -200,35 +200,35 @@ def _states(
         return local_error(cell, radius, x_norm, absolute) * growth * _UP
 
     narrow = HEADROOM * size
-    found, within = error(narrow), narrow
-    fits = (size + found) * _UP <= narrow
+    errors, within = error(narrow), narrow
+    fits = (size + errors) * _UP <= narrow
     if not bool(fits.all()):
-        wide = 2 * (size + found)
+        wide = 2 * (size + errors)
         slack = error(wide)
         known = (size + slack) * _UP <= wide
         slack, wide = (torch.where(known, v, math.inf) for v in (slack, wide))
-        found, within = torch.where(fits, found, slack), torch.where(fits, narrow, wide)
+        errors, within = torch.where(fits, errors, slack), torch.where(fits, narrow, wide)
     still = start == 0  # every state is 0, computed without rounding
-    return tuple(torch.where(still, 0.0, v) for v in (size, within, found))
+    return tuple(torch.where(still, 0.0, v) for v in (size, within, errors))
 
 
 def _slope_error(cell: RNN, x: Tensor, loss: Loss, K: int, eta: Tensor) -> Tensor:
     """σ for pre-activations that are off by at most eta (B, S)."""
     rho = cell.activation
-    own = SHORTCUT_ERROR if rho.name in SHORTCUTS else rho.derivative_error
+    library_error = SHORTCUT_ERROR if rho.name in SHORTCUTS else rho.derivative_error
     if rho.curvature < math.inf:
-        return add_up(mul_up(rho.curvature, eta), own)
+        return add_up(mul_up(rho.curvature, eta), library_error)
 
     def nearest_to_kink(cell: RNN, x: Tensor, loss: Loss) -> Tensor:
         V, runs = signal_weights(cell), [sweep(cell, x)]
         if K:
             runs.append(sweep(cell, x[:, x.shape[1] - K :], growing=True))
-        near = [rows_times(s, V).abs().amin((1, 3)) for run in runs for s in run.signals]
-        return torch.stack(near).amin(0)[..., None]
+        distances = [rows_times(s, V).abs().amin((1, 3)) for run in runs for s in run.signals]
+        return torch.stack(distances).amin(0)[..., None]
 
     distance = in_chunks(nearest_to_kink, cell, x, K, loss)[..., 0]
-    certain = (distance > 2 * eta) | (eta == 0)
-    return torch.full_like(eta, own).masked_fill(~certain, math.inf)
+    is_certain = (distance > 2 * eta) | (eta == 0)
+    return torch.full_like(eta, library_error).masked_fill(~is_certain, math.inf)
 
 
 def _powers(rate: Tensor, T: int) -> Tensor:

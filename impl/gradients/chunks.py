@@ -1,4 +1,4 @@
-"""Readings of a batch, as many pairs at a time as a workspace holds; and what is no task."""
+"""Evaluation of a batch in chunks within a memory limit, and the check of a task's arguments."""
 
 from collections.abc import Callable
 
@@ -24,24 +24,26 @@ def in_chunks(
     *known: Tensor,
     copies: int = 1,
 ) -> Tensor:
-    """A reading (B, S, ·) of as many pairs at a time as the workspace holds.
+    """Evaluate `read` (B, S, ·) in chunks of as many pairs as the workspace holds.
 
-    It is given the cells, their inputs and loss, and their part of what is ``known``, (B, S, ·).
+    `read` takes some cells, their inputs, their rows of the ``known`` tensors (B, S, ·), and loss.
     """
     check_task(cell, x, K, loss, trained)
     width = 2 * cell.n + cell.d + 1
     pair = copies * K * (2 * K * width + cell.n * width) + (2 * x.shape[1] + cell.n) * width
     pairs = max(1, _workspace(x) // pair)
-    many = max(1, min(x.shape[3], pairs))
-    systems = max(1, pairs // many)
+    sequences = max(1, min(x.shape[3], pairs))
+    systems = max(1, pairs // sequences)
     rows = []
     for i in range(0, max(1, cell.batch), systems):
         part = slice(i, i + systems)
-        some, its = cell.part(part), loss.part(part)
-        inputs = torch.split(x[part], many, dim=3)
-        others = (torch.split(one[part], many, dim=1) for one in known)
-        found = [read(some, *given, loss=its) for given in zip(inputs, *others, strict=True)]
-        rows.append(torch.cat(found, dim=1))
+        cells, part_loss = cell.part(part), loss.part(part)
+        inputs = torch.split(x[part], sequences, dim=3)
+        known_parts = (torch.split(tensor[part], sequences, dim=1) for tensor in known)
+        values = [
+            read(cells, *given, loss=part_loss) for given in zip(inputs, *known_parts, strict=True)
+        ]
+        rows.append(torch.cat(values, dim=1))
     return torch.cat(rows)
 
 
@@ -53,7 +55,7 @@ def _workspace(x: Tensor) -> int:
 
 
 def check_task(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str) -> None:
-    """Refuse what is no task: other shapes, other dtypes, windows and parts that there are not."""
+    """Raise an InputError for wrong shapes or dtypes, K > T, and unknown trained blocks."""
     if x.ndim != 4 or x.shape[0] != cell.batch or x.shape[2] != cell.d:
         raise ShapeError("x", f"({cell.batch}, T, {cell.d}, S)", x)
     if loss.C.shape[::2] != (cell.batch, cell.n):

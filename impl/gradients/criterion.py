@@ -79,12 +79,12 @@ class Loss(ABC):
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:
-        """C, and whatever else it is made of."""
+        """The tensors of the loss: C, and the target y if it has one."""
         return tuple(getattr(self, part.name) for part in fields(self))
 
     @cached_property
     def in_balls(self) -> tuple[Any, ...]:
-        """Those of a batch of one as nested lists of balls, exactly."""
+        """Tensors of a batch of one as nested lists of balls, exactly."""
         return tuple(nested(arb, part[0].tolist()) for part in self.tensors)
 
     @cached_property

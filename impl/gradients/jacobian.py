@@ -83,39 +83,39 @@ def _slope_errors(cell: RNN, x: Tensor, path: Tensor, z: dict[int, Tensor]) -> d
     summation = summation_error(cell, Z)
     steps = add_up(mul_up(rho.slope, summation), activation_error(cell, Z))
     state_error = torch.zeros_like(Z[:, 0])
-    found = {}
+    errors = {}
     for t in range(x.shape[1]):
-        carried = mul_up(W_norm, state_error)
+        propagated = mul_up(W_norm, state_error)
         if t in z:
-            found[t] = _slope_error(rho, z[t], add_up(carried, summation[:, t]))
-        state_error = add_up(mul_up(rho.slope, carried), steps[:, t])
-    return found
+            errors[t] = _slope_error(rho, z[t], add_up(propagated, summation[:, t]))
+        state_error = add_up(mul_up(rho.slope, propagated), steps[:, t])
+    return errors
 
 
 def _slope_error(rho: Activation, z: Tensor, eta: Tensor) -> Tensor:
     """Bound max_i |ρ̂′(ẑ) − ρ′(z)|_i (B, S) for computed ẑ (B, n, S) with errors ≤ eta (B, S)."""
     if rho.curvature < math.inf:
         return rho.curvature * eta + rho.derivative_error
-    certain = (z.abs() > eta[:, None]).all(1) | (eta == 0)
-    return torch.full_like(eta, rho.derivative_error).masked_fill(~certain, math.inf)
+    is_certain = (z.abs() > eta[:, None]).all(1) | (eta == 0)
+    return torch.full_like(eta, rho.derivative_error).masked_fill(~is_certain, math.inf)
 
 
-def _errors(cell: RNN, products: list[Tensor], uncertain: list[Tensor]) -> Tensor:
+def _errors(cell: RNN, products: list[Tensor], slope_errors: list[Tensor]) -> Tensor:
     """‖Ĵ_j − J_j‖_F from the computed G_j = D_T W ⋯ D_{T−j} (B, S, n, n) and the slopes' errors."""
     n, slope = cell.n, cell.activation.slope
     W_norm, U_norm = (certified_norm(M)[:, None] for M in (cell.W, cell.U))
     W_size, U_size = (norm_bound(M.flatten(1), 1)[:, None] for M in (cell.W, cell.U))
     sizes = [norm_bound(product.flatten(2), 2) for product in products]
-    error = uncertain[0] * n**0.5 * _UP
+    error = slope_errors[0] * n**0.5 * _UP
     bounds = []
     for j, size in enumerate(sizes):
         if j:
             # G_j = (G_{j−1} W) D_{T−j}: the errors of the factors, then of their two products.
-            before, off = sizes[j - 1], uncertain[j]
-            factors = mul_up(before, W_size)
-            rounding = gamma(n + 2) * factors * (slope + off) + underflow(factors)
-            carried = mul_up(mul_up(slope, W_norm), error)
-            error = (carried + before * W_norm * off + rounding) * _UP
+            previous, slope_error = sizes[j - 1], slope_errors[j]
+            factors = mul_up(previous, W_size)
+            rounding = gamma(n + 2) * factors * (slope + slope_error) + underflow(factors)
+            propagated = mul_up(mul_up(slope, W_norm), error)
+            error = (propagated + previous * W_norm * slope_error + rounding) * _UP
         factors = mul_up(size, U_size)
         rounding = gamma(n + 1) * factors + underflow(factors)
         bounds.append((mul_up(U_norm, error) + rounding) * _UP)

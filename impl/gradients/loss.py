@@ -43,10 +43,10 @@ class Linear(Loss):
     def slope(self, B_h: Tensor, dual: Dual = EUCLIDEAN) -> Tensor:
         """‖c‖ in the dual norm."""
         c = self.C[:, :1].detach()
-        return dual.apart(c, torch.zeros_like(c))[:, 0]
+        return dual.distance(c, torch.zeros_like(c))[:, 0]
 
     def curvature_in(self, dual: Dual) -> Tensor:
-        """0."""
+        """β_p = 0."""
         return torch.zeros_like(self.C[:, 0, 0].detach())
 
     def _rounding(self, size: Tensor, like: tuple[int, ...]) -> Tensor:
@@ -139,7 +139,7 @@ class CrossEntropy(Loss):
     def slope(self, B_h: Tensor, dual: Dual = EUCLIDEAN) -> Tensor:
         """max_j ‖C_j − C_0‖, a supremum over all h: ∇p is a mean of these differences."""
         C = self.C.detach()
-        return dual.apart(C, C[:, LABEL, None].expand_as(C)).amax(1)
+        return dual.distance(C, C[:, LABEL, None].expand_as(C)).amax(1)
 
     def curvature_in(self, dual: Dual) -> Tensor:
         """¼ max_{i,j} ‖C_i − C_j‖²: the variance of a variable is at most ¼ of its range²."""
@@ -150,8 +150,8 @@ class CrossEntropy(Loss):
         """max_{i,j} ‖C_i − C_j‖ in the dual norm, (B,)."""
         C = self.C.detach()
         rows = range(C.shape[1])
-        apart = [dual.apart(C, C[:, i, None].expand_as(C)).amax(1) for i in rows]
-        return torch.stack(apart).amax(0)
+        distances = [dual.distance(C, C[:, i, None].expand_as(C)).amax(1) for i in rows]
+        return torch.stack(distances).amax(0)
 
     def _differences(self) -> Tensor:
         return self.C - self.C[:, LABEL, None]
@@ -165,18 +165,18 @@ class CrossEntropy(Loss):
         exponentials are taken to be off by 4u, as are all library functions here.
         """
         p, n = self.C.shape[1:]
-        far = self.slope(size).reshape(like)
-        logits = add_up(mul_up(gamma(n + 2), mul_up(far, size)), underflow(far))
-        off = add_up(logits, gamma(3 * p + 20))
-        return add_up(torch.where(far == 0, 0.0, mul_up(far, off)), underflow(far))
+        slope = self.slope(size).reshape(like)
+        logits = add_up(mul_up(gamma(n + 2), mul_up(slope, size)), underflow(slope))
+        softmax_error = add_up(logits, gamma(3 * p + 20))
+        return add_up(torch.where(slope == 0, 0.0, mul_up(slope, softmax_error)), underflow(slope))
 
     def ball_gradient(self, h: list[arb]) -> list[arb]:
         """Σ_j s_j (C_j − C_0) with s_j = 1/Σ_i exp (C_i − C_j)h."""
         rows: list[list[arb]] = self.in_balls[0]
         z = [dot(row, h) for row in rows]
-        s = [1 / sum(((other - own).exp() for other in z), arb(0)) for own in z]
-        far = [[a - b for a, b in zip(row, rows[LABEL], strict=True)] for row in rows]
-        return [dot(column, s) for column in zip(*far, strict=True)]
+        s = [1 / sum(((other - logit).exp() for other in z), arb(0)) for logit in z]
+        differences = [[a - b for a, b in zip(row, rows[LABEL], strict=True)] for row in rows]
+        return [dot(column, s) for column in zip(*differences, strict=True)]
 
 
 def loss(name: str, C: Tensor, y: Tensor | None = None) -> Loss:

@@ -1,4 +1,4 @@
-"""How far float64 steps of a recurrent cell are from exact ones.
+"""Bounds on the rounding error of one float64 step of a recurrent cell.
 
 |fl(Wh + Ux + b) − (Wh + Ux + b)| ≤ γ_{n+d+2} (|W||h| + |U||x| + |b|) in any order of summation, so
 with Z = ‖|W|‖₂ ‖h‖ + ‖|U|‖₂ ‖x‖ + ‖b‖ a step is off by at most ε = L_ρ γ_{n+d+2} Z + e_ρ (2-norms),

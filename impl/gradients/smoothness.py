@@ -43,9 +43,9 @@ def radius(trained: str, h_norm: Tensor, x_norm: Tensor, biases: int = 1) -> Ten
 
     A bias that is the sum of several vectors counts once for each of them.
     """
-    one = torch.ones_like(x_norm)
-    parts = {"W": [h_norm], "U": [x_norm], "b": [one] * biases}
-    return norm_up(torch.stack([part for block in trained for part in parts[block]], dim=-1))
+    ones = torch.ones_like(x_norm)
+    norms = {"W": [h_norm], "U": [x_norm], "b": [ones] * biases}
+    return norm_up(torch.stack([part for block in trained for part in norms[block]], dim=-1))
 
 
 def mixed(c: Supply, L: Tensor) -> Tensor:
@@ -57,19 +57,19 @@ def gradient_window(lam: Tensor, G_0: Tensor, D_1: Tensor, K: int) -> Tensor:
     """ε_k = λᵏ G_0 + k λᵏ⁻¹ D_1 for k = 0 … K, (B, K+1); infinite at k = 0 (B, each)."""
     bounds, power = [torch.full_like(lam, torch.inf)], torch.ones_like(lam)
     for k in range(1, K + 1):
-        before, power = power, mul_up(power, lam)
-        bounds.append(add_up(mul_up(power, G_0), mul_up(k, mul_up(before, D_1))))
+        previous, power = power, mul_up(power, lam)
+        bounds.append(add_up(mul_up(power, G_0), mul_up(k, mul_up(previous, D_1))))
     return torch.stack(bounds, dim=1)
 
 
 def _mixed_curvature(c: Supply) -> Tensor:
     """β_ρ R‖W‖_{2→∞} + [W]L_ρ."""
-    turned = mul_up(c["beta_rho"], mul_up(_reach(c), c["W_rows"]))
-    return add_up(turned, mixed(c, c["L_rho"]))
+    from_states = mul_up(c["beta_rho"], mul_up(_reach(c), c["W_rows"]))
+    return add_up(from_states, mixed(c, c["L_rho"]))
 
 
 def _weight_curvature(c: Supply) -> Tensor:
-    """β_ρ R²."""
+    """β_ww = β_ρ R²."""
     R = _reach(c)
     return mul_up(c["beta_rho"], mul_up(R, R))
 
@@ -86,8 +86,8 @@ def forgotten(c: Bounds) -> Tensor:
 
 def drift(c: Bounds) -> Tensor:
     """D_1 = L_p B_h(β_wh + L_w β_hh/(1 − λ))."""
-    turned = div_up(mul_up(c["L_w"], c["beta_hh"]), c.gap)
-    return mul_up(mul_up(c["L_p"], c["B_h"]), add_up(c["beta_wh"], turned))
+    from_states = div_up(mul_up(c["L_w"], c["beta_hh"]), c.gap)
+    return mul_up(mul_up(c["L_p"], c["B_h"]), add_up(c["beta_wh"], from_states))
 
 
 def lipschitz(c: Bounds) -> Tensor:
@@ -95,8 +95,8 @@ def lipschitz(c: Bounds) -> Tensor:
     q = div_up(c["L_w"], c.gap)
     state = mul_up(q, add_up(mul_up(c["beta_hh"], q), c["beta_hw"]))
     weight = add_up(mul_up(c["beta_wh"], q), c["beta_ww"])
-    turned = div_up(mul_up(c["L_p"], add_up(state, weight)), c.gap)
-    return add_up(mul_up(c["beta_p"], mul_up(q, q)), turned)
+    from_gradients = div_up(mul_up(c["L_p"], add_up(state, weight)), c.gap)
+    return add_up(mul_up(c["beta_p"], mul_up(q, q)), from_gradients)
 
 
 def _of_cross_entropy(c: Supply, bound: Callable[[CrossEntropy], Tensor]) -> Tensor:

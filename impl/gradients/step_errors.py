@@ -1,4 +1,4 @@
-"""How far one step of any cell is from the exact one as a dtype computes it: running errors.
+"""Running error analysis: bounds on the rounding error of one step of any cell in a dtype.
 
 A number is an interval of what the exact step has there, and e with |v̂ − v| ≤ e for what the run
 has, both from the same state and input of the run, unit by unit. With the unit roundoff u, values
@@ -26,11 +26,11 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.arithmetic.base import ALL, Program
-from rnnbounds.impl.arithmetic.inputs.given import spread
+from rnnbounds.impl.arithmetic.inputs.input_images import input_enclosure
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
-from rnnbounds.impl.arithmetic.intervals import Bounded, Interval, Mapped
-from rnnbounds.impl.arithmetic.roundings import Runs
-from rnnbounds.impl.arithmetic.weight_balls import Enclosing
+from rnnbounds.impl.arithmetic.intervals import FunctionBounds, Interval, RangedNumber
+from rnnbounds.impl.arithmetic.roundings import DtypeRuns
+from rnnbounds.impl.arithmetic.weight_balls import EnclosingArithmetic
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
 from rnnbounds.impl.numbers.outward import add_up, mul_up, underflow
 
@@ -54,7 +54,7 @@ class Terms:
 
 
 @dataclass(frozen=True, eq=False)
-class RoundingError(Mapped):
+class RoundingError(RangedNumber):
     """Intervals (B, m) of exact values, and at least how far those of the run are off, (B, m).
 
     radius (B,) where the units are the inputs of a ball, and `given` where more is known of them;
@@ -63,14 +63,14 @@ class RoundingError(Mapped):
 
     range: Interval
     error: Tensor
-    run: Runs
+    run: DtypeRuns
     radius: Tensor | None = None
     given: InputSet | None = None
     sum: Terms | None = None
 
     @property
     def terms(self) -> Terms:
-        """Those of a sum, or the value as the only one."""
+        """Rounding data of the sum, or of the value as its only term."""
         return self.sum or Terms(0, self.error, self.most)
 
     @property
@@ -79,23 +79,23 @@ class RoundingError(Mapped):
         return add_up(self.range.magnitude, self.error)
 
     def told(self, range: Interval, error: Tensor) -> Self:
-        """Such a value, unless it may overflow."""
-        found = type(self)(range, error, self.run)
-        fits = mul_up(_BELOW, found.most) < self.run.most.to(found.most)
+        """A value with that range and error; infinite errors where it may overflow."""
+        value = type(self)(range, error, self.run)
+        fits = mul_up(_BELOW, value.most) < self.run.largest.to(value.most)
         return type(self)(range, torch.where(fits, error, torch.inf), self.run)
 
     def rounded(self, range: Interval, error: Tensor) -> Self:
-        """A value that was off by so much before it was rounded."""
+        """A value with the error so far plus that of rounding the result."""
         size = add_up(range.magnitude, error)
-        own = add_up(mul_up(self.run.unit, size), underflow(size, self.run.tiny))
-        return self.told(range, add_up(error, own))
+        rounding = add_up(mul_up(self.run.unit, size), underflow(size, self.run.tiny))
+        return self.told(range, add_up(error, rounding))
 
     def summed(self, range: Interval, terms: Terms) -> Self:
-        """A sum of such terms, unless a part of it may overflow."""
-        lost = self.run.sums(terms.roundings, terms.size)
-        lost = add_up(lost, underflow(terms.size, terms.roundings * self.run.tiny))
-        parts = self.told(self.range.symmetric(terms.size), add_up(terms.carried, lost))
-        return replace(self.told(range, parts.error), sum=terms)
+        """A sum with its rounding error; infinite where a partial sum may overflow."""
+        rounding = self.run.sum_error(terms.roundings, terms.size)
+        rounding = add_up(rounding, underflow(terms.size, terms.roundings * self.run.tiny))
+        sums = self.told(self.range.symmetric(terms.size), add_up(terms.carried, rounding))
+        return replace(self.told(range, sums.error), sum=terms)
 
     def __add__(self, other: Self) -> Self:
         a, b = self.terms, other.terms
@@ -113,27 +113,31 @@ class RoundingError(Mapped):
     def constant(self, c: float) -> Self:
         """That number in the place of each unit, as the dtype stores it."""
         exact = self.range.constant(c)
-        lost = (abs(c) * 2 * self.run.unit + self.run.tiny).to(self.error)
-        return self.told(exact, torch.where(self.run.stored(exact.low) == c, 0.0, lost))
+        rounding = (abs(c) * 2 * self.run.unit + self.run.tiny).to(self.error)
+        return self.told(exact, torch.where(self.run.stored(exact.low) == c, 0.0, rounding))
 
-    def through(self, f: Bounded) -> Self:
+    def apply(self, f: FunctionBounds) -> Self:
         """f of each unit, exactly computed."""
-        steep = f.slope(self.range.widened(self.error))
-        return self.told(f.image(self.range), _times(self.error, steep))
+        slope = f.slope(self.range.widened(self.error))
+        return self.told(f.image(self.range), _times(self.error, slope))
 
     def function(self, name: str) -> Self:
         """The elementary function of that name, or an activation."""
-        found = self.through(self.range.function(name))
+        value = self.apply(self.range.function(name))
         if name in ACTIVATIONS:
-            own = self.run.lost(ACTIVATIONS[name], self.most)
+            library_error = self.run.activation_error(ACTIVATIONS[name], self.most)
             if not all(map(partial(_sound, name), self.run.dtypes)):
-                own = torch.full_like(own, torch.inf)
+                library_error = torch.full_like(library_error, torch.inf)
         else:  # rounded, from that far off, where functions are computed with more precision
-            share, more = _FUNCTIONS.get(name, torch.inf), 16 * self.run.unit > self.run.library
-            units = share * self.run.library + more * self.run.unit * (1 + 2.0**-10)
-            own = mul_up(units, found.most if name in ("exp", "reciprocal") else 1.0 + found.error)
+            library = self.run.function_error
+            share, more = _FUNCTIONS.get(name, torch.inf), 16 * self.run.unit > library
+            units = share * library + more * self.run.unit * (1 + 2.0**-10)
+            library_error = mul_up(
+                units, value.most if name in ("exp", "reciprocal") else 1.0 + value.error
+            )
         return self.told(
-            found.range, add_up(found.error, add_up(own, underflow(own, self.run.tiny)))
+            value.range,
+            add_up(value.error, add_up(library_error, underflow(library_error, self.run.tiny))),
         )
 
     def part(self, start: int, stop: int) -> Self:
@@ -144,42 +148,44 @@ class RoundingError(Mapped):
 
 
 @dataclass(frozen=True, eq=False)
-class OffArithmetic(Enclosing):
+class OffArithmetic(EnclosingArithmetic):
     """Parameters (B, m, n) and (B, m), as they are stored in the dtype."""
 
-    run: Runs
+    run: DtypeRuns
 
     def affine(
         self, weight: str, bias: str | None, v: RoundingError, rows: slice = ALL
     ) -> RoundingError:
         """W v + b."""
-        W = self.sizes(weight, rows)
+        W = self.weight_magnitudes(weight, rows)
         carried = Interval.symmetric(v.error).mapped(W).high
-        known = torch.isfinite(v.error).all(1, keepdim=True)  # 0 times infinity is no number
-        carried = torch.where(known, carried, torch.inf)
-        size = self.terms(weight, bias, v, rows, v.most)
+        is_finite = torch.isfinite(v.error).all(1, keepdim=True)  # 0 times infinity is no number
+        carried = torch.where(is_finite, carried, torch.inf)
+        size = self.sum_of_magnitudes(weight, bias, v, rows, v.most)
         terms = Terms(W.shape[2] + 2, carried, size)
-        return v.summed(self.enclosed(weight, bias, v, rows), terms)
+        return v.summed(self.affine_range(weight, bias, v, rows), terms)
 
     def vector(self, name: str, rows: slice = ALL) -> RoundingError:
         """A parameter vector."""
-        told = self.within(name, rows)
-        return RoundingError(told, torch.zeros_like(told.low), self.run)
+        entries = self.vector_range(name, rows)
+        return RoundingError(entries, torch.zeros_like(entries.low), self.run)
 
     def slope(self, name: str, v: RoundingError) -> RoundingError:  # type: ignore[override]
         """ρ′(v), of whose error nothing is said."""
-        told = v.through(v.range.function(name).derivative)
-        return v.told(told.range, torch.full_like(told.error, torch.inf))
+        value = v.apply(v.range.function(name).derivative)
+        return v.told(value.range, torch.full_like(value.error, torch.inf))
 
     def mix(self, gate: RoundingError, a: RoundingError, b: RoundingError) -> RoundingError:
         """g∘a + (1 − g)∘b."""
-        rest = torch.maximum(add_up(1.0, -gate.range.low), add_up(gate.range.high, -1.0))
-        apart = add_up((a.range + -b.range).magnitude, add_up(a.error, b.error))
-        kept = add_up(_times(a.error, gate.range.magnitude), _times(b.error, rest))
+        complement = torch.maximum(add_up(1.0, -gate.range.low), add_up(gate.range.high, -1.0))
+        difference = add_up((a.range + -b.range).magnitude, add_up(a.error, b.error))
+        propagated = add_up(_times(a.error, gate.range.magnitude), _times(b.error, complement))
         largest = torch.maximum(a.most, b.most)
-        size = mul_up(add_up(add_up(gate.range.magnitude, rest), mul_up(2.0, gate.error)), largest)
-        own = add_up(mul_up(_MIX * self.run.unit, size), underflow(size, 3 * self.run.tiny))
-        error = add_up(add_up(kept, _times(gate.error, apart)), own)
+        size = mul_up(
+            add_up(add_up(gate.range.magnitude, complement), mul_up(2.0, gate.error)), largest
+        )
+        rounding = add_up(mul_up(_MIX * self.run.unit, size), underflow(size, 3 * self.run.tiny))
+        error = add_up(add_up(propagated, _times(gate.error, difference)), rounding)
         return a.told(gate.range.mixed(a.range, b.range), error)
 
     def join(self, *parts: RoundingError) -> RoundingError:
@@ -204,12 +210,12 @@ def step_error(
 ) -> Tensor:
     """At least how far a step in the dtype is off, from states |s| ≤ box (B, N) and inputs of the
     run: (B, N), infinite where nothing is known."""
-    run, still = Runs((dtype,)), torch.zeros_like(box)
-    told, radius, given = spread(B, box, d, Interval)
-    x = RoundingError(told, torch.zeros_like(told.low), run, radius, given)
-    s = RoundingError(Interval.symmetric(box), still, run)
-    found: RoundingError = program(OffArithmetic(parameters, run), s, x)
-    return found.error
+    run, zeros = DtypeRuns((dtype,)), torch.zeros_like(box)
+    channels, radius, given = input_enclosure(B, box, d, Interval)
+    x = RoundingError(channels, torch.zeros_like(channels.low), run, radius, given)
+    s = RoundingError(Interval.symmetric(box), zeros, run)
+    result: RoundingError = program(OffArithmetic(parameters, run), s, x)
+    return result.error
 
 
 def _times(error: Tensor, other: Tensor) -> Tensor:

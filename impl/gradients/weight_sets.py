@@ -79,17 +79,17 @@ class Region:
     @classmethod
     def of_omega(cls, omega: Radii, cell: RNN, trained: str) -> Self:
         """The weights of Ω: each trained block within its radius, the others those of the cell."""
-        own = cls.of(cell)
+        cell_region = cls.of(cell)
         W, U, b = (radius.detach().nan_to_num(torch.inf) for radius in (omega.W, omega.U, omega.b))
-        box = b[:, None].expand_as(own.b_low)
+        box = b[:, None].expand_as(cell_region.b_low)
         return cls(
-            own.activation,
-            W_norm=W if "W" in trained else own.W_norm,
-            W_rows=W if "W" in trained else own.W_rows,
-            U_norm=U if "U" in trained else own.U_norm,
-            b_norm=b if "b" in trained else own.b_norm,
-            b_low=-box if "b" in trained else own.b_low,
-            b_high=box if "b" in trained else own.b_high,
+            cell_region.activation,
+            W_norm=W if "W" in trained else cell_region.W_norm,
+            W_rows=W if "W" in trained else cell_region.W_rows,
+            U_norm=U if "U" in trained else cell_region.U_norm,
+            b_norm=b if "b" in trained else cell_region.b_norm,
+            b_low=-box if "b" in trained else cell_region.b_low,
+            b_high=box if "b" in trained else cell_region.b_high,
         )
 
     @property
@@ -106,10 +106,10 @@ class Region:
     def offset(self) -> Tensor:
         """At least ‖ρ(b)‖₂, from the entries and from L_ρ‖b‖₂ + ‖ρ(0)‖₂: (B,)."""
         rho, entries = self.activation, norm_up(self.units)
-        rest = norm_up(torch.full_like(self.b_low, rho.at_zero))
-        whole = add_up(mul_up(rho.slope, self.b_norm), rest)
-        point = (self.b_low == self.b_high).all(1)
-        return torch.where(point, entries, torch.minimum(entries, whole))
+        at_zero = norm_up(torch.full_like(self.b_low, rho.at_zero))
+        by_norm = add_up(mul_up(rho.slope, self.b_norm), at_zero)
+        is_point = (self.b_low == self.b_high).all(1)
+        return torch.where(is_point, entries, torch.minimum(entries, by_norm))
 
 
 def peak(rho: Activation, low: Tensor, high: Tensor) -> Tensor:
@@ -119,8 +119,8 @@ def peak(rho: Activation, low: Tensor, high: Tensor) -> Tensor:
     |ρ(b)| ≤ L_ρ|b| + |ρ(0)|.
     """
     size = torch.maximum(low.abs(), high.abs())
-    ends = _activated(rho, torch.stack([low, high])).amax(0)
-    between = add_up(ends, mul_up(rho.slope, mul_up(0.5, add_up(high, -low))))
+    endpoint_values = _activated(rho, torch.stack([low, high])).amax(0)
+    between = add_up(endpoint_values, mul_up(rho.slope, mul_up(0.5, add_up(high, -low))))
     bound = torch.minimum(between, add_up(mul_up(rho.slope, size), rho.at_zero))
     return torch.where(low == high, bound, bound.clamp(max=rho.bound))
 

@@ -49,10 +49,10 @@ def _quadratic_drive(c: Supply) -> Tensor:
     Q = c.P_root
     drives = torch.cat([c.cell.U.detach(), c.cell.b.detach()[:, :, None]], dim=2)
     spread = mul_up(gamma(2 * Q.shape[1] + 4), norm_up((Q.abs() @ drives.abs()).mT))
-    lost = add_up(spread, underflow(drives.abs().amax(1)))  # column by column, as |Q| ≤ 1
-    moved = Q @ drives
-    inputs = add_up(certified_norm(moved[:, :, :-1]), norm_up(lost[:, :-1]))
-    bias = add_up(norm_up(moved[:, :, -1]), lost[:, -1])
+    error = add_up(spread, underflow(drives.abs().amax(1)))  # column by column, as |Q| ≤ 1
+    transformed = Q @ drives
+    inputs = add_up(certified_norm(transformed[:, :, :-1]), norm_up(error[:, :-1]))
+    bias = add_up(norm_up(transformed[:, :, -1]), error[:, -1])
     return add_up(mul_up(inputs, c.B_x), bias)
 
 
@@ -68,8 +68,8 @@ def _quadratic_dual(c: Supply) -> QuadraticDual:
 
 def _maximum_drive(c: Supply) -> Tensor:
     """S_0 = max_i (L_ρ‖U_i‖₂B_x + |ρ(b_i)|)/v_i ≥ sup ‖φ(0, x)‖_v."""
-    driven = mul_up(mul_up(c["L_rho"], c.B_x)[:, None], norm_up(c.cell.U.detach()))
-    return div_up(add_up(driven, c.region.units), c.v).amax(1)
+    from_inputs = mul_up(mul_up(c["L_rho"], c.B_x)[:, None], norm_up(c.cell.U.detach()))
+    return div_up(add_up(from_inputs, c.region.units), c.v).amax(1)
 
 
 def _maximum_states(c: Supply) -> Tensor:
@@ -102,12 +102,12 @@ def _maximum_curvature(c: Supply) -> Tensor:
 def _maximum_mixed(c: Supply) -> Tensor:
     """β_ρ R max_i (|W|v)_i/v_i + [W]L_ρ‖v‖₂/min v."""
     steepest = div_up(_rows(c), c.v).amax(1)
-    turned = mul_up(c["beta_rho"], mul_up(_maximum_reach(c), steepest))
-    return add_up(turned, mixed(c, mul_up(c["L_rho"], c.perron.condition)))
+    from_states = mul_up(c["beta_rho"], mul_up(_maximum_reach(c), steepest))
+    return add_up(from_states, mixed(c, mul_up(c["L_rho"], c.perron.condition)))
 
 
 def _maximum_weights(c: Supply) -> Tensor:
-    """β_ρ R²/min v."""
+    """β_ww = β_ρ R²/min v."""
     R = _maximum_reach(c)
     return div_up(mul_up(c["beta_rho"], mul_up(R, R)), _least(c))
 

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import Floats, Rows
-from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, DualArithmetic
 from rnnbounds.impl.memory.runs import Runner
 
 WORK = 2**29  # of entries cubed, over all steps that are differentiated
@@ -76,7 +76,7 @@ def _norm(J: Tensor) -> Tensor:
 
 def jacobians(runner: Runner, s: Tensor, x: Tensor) -> Tensor:
     """∂φ/∂s of M columns: s (1, M, N), x (1, M, d) -> (M, N, N)."""
-    m = Duals(Floats({name: part[:, None] for name, part in runner.parameters.items()}))
+    m = DualArithmetic(Floats({name: part[:, None] for name, part in runner.parameters.items()}))
     still = Rows(torch.zeros(1, dtype=torch.float64).expand(1, 1, 1, x.shape[2]))
     state = Dual(Rows(s[:, :, None]), Rows(torch.eye(s.shape[2], dtype=torch.float64)))
     return runner.program(m, state, Dual(Rows(x[:, :, None]), still)).tangent.value.mT[0]

@@ -38,7 +38,7 @@ from rnnbounds.impl.memory.tube.near import near as near_data
 from rnnbounds.impl.memory.window_count import WindowCount
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
-from rnnbounds.impl.numbers.told import as_json
+from rnnbounds.impl.numbers.json_values import as_json
 from rnnbounds.impl.reading.adapters import Source, load_model
 from rnnbounds.impl.reading.data import Data, DataSource, float64, read_data
 

@@ -79,10 +79,10 @@ def worst_error(
     computed = [rho(z.to(device, getattr(torch, dtype))).double().cpu()]
     if (device, dtype) == ("cpu", "float64"):
         computed.append(torch.empty_like(z))
-        rho.into(z, computed[1])
+        rho.write_to(z, computed[1])
     lost, allowed = 0.0, rho.error(1, z.abs()).tolist()
     if dtype != "float64":
-        lost, allowed = kind.tiny, rho.error_in(kind.eps / 2, 1, z.abs()).tolist()
+        lost, allowed = kind.tiny, rho.dtype_error(kind.eps / 2, 1, z.abs()).tolist()
     worst, within = 0.0, True
     with ctx.workprec(_PRECISION):
         values = zip(*(each.tolist() for each in computed), strict=True)

@@ -26,7 +26,7 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from rnnbounds.impl.norms.remaining import Layer, Remaining, started
+from rnnbounds.impl.norms.remaining import DifferenceBounds, LayerMatrices, initial_difference
 from rnnbounds.impl.norms.state_norms import StateNorm
 from rnnbounds.impl.norms.weighted import perron_vector
 from rnnbounds.impl.numbers.ball_functions import float_above
@@ -46,14 +46,14 @@ class UnitNorms:
     equivalence: Tensor
     reach: Tensor
     radius: Tensor
-    fed: Tensor
+    input_lipschitz: Tensor
 
     @property
     def states(self) -> Tensor:
         """At least ‖s_t‖ for all t: the least of S/(1 − λ) and the radius."""
-        gap = subtract_down(1.0, self.lam).clamp(min=0.0)
-        driven = torch.where(gap > 0, div_up(self.drive, gap), math.inf)
-        return torch.minimum(driven, self.radius)
+        margin = subtract_down(1.0, self.lam).clamp(min=0.0)
+        driven_bound = torch.where(margin > 0, div_up(self.drive, margin), math.inf)
+        return torch.minimum(driven_bound, self.radius)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,18 +98,18 @@ class Comparison:
         """At least the contraction factor in max |s_i|/v_i, for v > 0: (B, N) -> (B,)."""
         return div_up(self.image(v), v).amax(1)
 
-    def implied(self) -> Tensor:
-        """The box, smaller where a system's is infinite: what contracts by λ in max |s_i|/v_i stays
-        below S/(1 − λ) in that norm."""
-        bounded = torch.isfinite(self.box).all(1, keepdim=True)
+    def implied_box(self) -> Tensor:
+        """The box, with infinite sides replaced by v S/(1 − λ), below which every state stays that
+        contracts by λ in max |s_i|/v_i: (B, N)."""
+        is_bounded = torch.isfinite(self.box).all(1, keepdim=True)
         v = self.perron()
         gap = subtract_down(1.0, self.factor(v)).clamp(min=0.0)
         radius = div_up(div_up(self.drive, v).amax(1), gap)
-        smaller = torch.minimum(self.box, mul_up(v, radius[:, None]))
-        return torch.where(bounded, self.box, smaller)
+        contracting = torch.minimum(self.box, mul_up(v, radius[:, None]))
+        return torch.where(is_bounded, self.box, contracting)
 
     def infinity(self) -> Tensor:
-        """v = 1."""
+        """Weights of the plain maximum norm, v = 1: (B, N)."""
         return torch.ones_like(self.box)
 
     def comparison(self) -> Tensor:
@@ -123,32 +123,36 @@ class Comparison:
         """v near the Perron vector of the matrix whose rows are the worst for it (by policies)."""
         M = self.matrices.amax(1)
         best = self.infinity()
-        least = self.factor(best)
+        least_factor = self.factor(best)
         for _ in range(_POLICIES if self.matrices.shape[1] > 1 else 1):
             v = perron_vector(M).weights
             factor = self.factor(v)
-            better = factor < least
+            better = factor < least_factor
             best = torch.where(better[:, None], v, best)
-            least = torch.where(better, factor, least)
-            worst = (self.matrices @ v[:, None, :, None]).argmax(1, keepdim=True)
-            before, M = M, self.matrices.take_along_dim(worst, 1)[:, 0]
-            if torch.equal(before, M):  # the same rows once more
+            least_factor = torch.where(better, factor, least_factor)
+            worst_rows = (self.matrices @ v[:, None, :, None]).argmax(1, keepdim=True)
+            previous, M = M, self.matrices.take_along_dim(worst_rows, 1)[:, 0]
+            if torch.equal(previous, M):  # the same rows once more
                 break
         return best
 
     def norm(self, name: str) -> StateNorm:
-        """The norm of that name for the one system of a batch of one."""
+        """The norm of that name with its constants, for a batch of one system."""
         if name == "spectral":
             return self._spectral(perron_vector(self.euclidean).weights[0])
-        return self._unitwise(name, getattr(self, name)())
+        return self._weighted_norm(name, getattr(self, name)())
 
-    def again(self, norm: StateNorm) -> StateNorm:
-        """A norm of another comparison in this one: of its name and by its weights."""
-        given = norm.weights or [1.0] * self.box.shape[1]
-        v = torch.tensor(given, dtype=self.box.dtype, device=self.box.device)
-        return self._spectral(v) if norm.name == "spectral" else self._unitwise(norm.name, v[None])
+    def reweighted(self, norm: StateNorm) -> StateNorm:
+        """Bound this comparison's constants in the norm of another one, by its name and weights."""
+        weights = norm.weights or [1.0] * self.box.shape[1]
+        v = torch.tensor(weights, dtype=self.box.dtype, device=self.box.device)
+        return (
+            self._spectral(v)
+            if norm.name == "spectral"
+            else self._weighted_norm(norm.name, v[None])
+        )
 
-    def unitwise(self, v: Tensor) -> "UnitNorms":
+    def unit_norms(self, v: Tensor) -> "UnitNorms":
         """Bound λ and the constants of the norm max |s_i|/v_i of each system, v > 0: (B, N)."""
         return UnitNorms(
             lam=self.factor(v),
@@ -156,34 +160,38 @@ class Comparison:
             equivalence=norm_up(v[:, -self.n :]),
             reach=div_up(1.0, v.amin(1)),
             radius=div_up(self.box, v).amax(1),
-            fed=div_up(norm_up(self.inputs), v).amax(1),
+            input_lipschitz=div_up(norm_up(self.inputs), v).amax(1),
         )
 
-    def _unitwise(self, name: str, v: Tensor) -> StateNorm:
-        found = self.unitwise(v)
-        told: dict[str, Any] = {
-            part.name: float(getattr(found, part.name)) for part in fields(found)
+    def _weighted_norm(self, name: str, v: Tensor) -> StateNorm:
+        norms = self.unit_norms(v)
+        constants: dict[str, Any] = {
+            constant.name: float(getattr(norms, constant.name)) for constant in fields(norms)
         }
-        start = started(self.box[0], v[0], told["drive"], told["lam"], told["radius"])
+        start = initial_difference(
+            self.box[0], v[0], constants["drive"], constants["lam"], constants["radius"]
+        )
         return StateNorm(
             name,
-            **told,
+            **constants,
             weights=None if name == "infinity" else tuple(v[0].tolist()),
-            remaining=Remaining((Layer(self.matrices[0].detach(), start),), self.n),
+            remaining=DifferenceBounds((LayerMatrices(self.matrices[0].detach(), start),), self.n),
         )
 
     def _spectral(self, w: Tensor) -> StateNorm:
-        rest, box = (norm_up(part[0].reshape(self.blocks, self.width))
-                     for part in (self.drive, self.box))  # fmt: skip
-        drive, radius = (float(div_up(part, w).amax()) for part in (rest, box))
+        drives, boxes = (norm_up(bounds[0].reshape(self.blocks, self.width))
+                     for bounds in (self.drive, self.box))  # fmt: skip
+        drive, radius = (float(div_up(bounds, w).amax()) for bounds in (drives, boxes))
         lam = float(div_up(rows_up(self.euclidean, w[None]), w).amax())
         reach, weights = float(div_up(1.0, w.amin())), tuple(w.tolist())
-        moved = certified_norm(self.inputs.reshape(self.blocks, self.width, -1))
-        fed = float(div_up(moved, w).amax())
-        left = Layer(self.euclidean.detach(), started(box, w, drive, lam, radius))
+        input_norms = certified_norm(self.inputs.reshape(self.blocks, self.width, -1))
+        input_lipschitz = float(div_up(input_norms, w).amax())
+        layer = LayerMatrices(
+            self.euclidean.detach(), initial_difference(boxes, w, drive, lam, radius)
+        )
         return StateNorm(
-            "spectral", lam, drive, weights[-1], reach, weights, radius, fed=fed,
-            remaining=Remaining((left,), 1),
+            "spectral", lam, drive, weights[-1], reach, weights, radius,
+            input_lipschitz=input_lipschitz, remaining=DifferenceBounds((layer,), 1),
         )  # fmt: skip
 
 
@@ -201,8 +209,8 @@ def two_norm_steps(norm: StateNorm, size: int) -> tuple[float, float]:
     if norm.lam == 0:
         return 1.0, 0.0
     with ctx.workprec(_PRECISION):
-        rate, start = arb(norm.lam), arb(C)
-        r = max(0, math.floor(float(start.log() / -rate.log())))
-        while (factor := float_above(start * rate**r)) >= 1:
+        rate, condition = arb(norm.lam), arb(C)
+        r = max(0, math.floor(float(condition.log() / -rate.log())))
+        while (factor := float_above(condition * rate**r)) >= 1:
             r = int(max(r + 1, math.nextafter(r, math.inf)))
         return float(r), factor

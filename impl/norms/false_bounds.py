@@ -1,4 +1,5 @@
-"""Tempting norms that are no certificates: honest versions of common shortcuts, to be convicted."""
+"""Approximate spectral norms that are no upper bounds, as common shortcuts compute them: the suite
+has to refute each."""
 
 from collections.abc import Callable
 
@@ -9,10 +10,10 @@ from torch import Tensor
 from rnnbounds.impl.numbers.outward import norm_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import (
     Array,
-    _completes,
+    _factorises,
     _gram,
-    _passes,
-    _prepared,
+    _proves_bounds,
+    _tall_array,
 )
 
 _BISECTIONS = 64
@@ -37,19 +38,19 @@ def power_norm(W: Tensor, steps: int = 5) -> Tensor:
 @np.errstate(all="ignore")
 def unshifted_gate_norm(W: Tensor) -> Tensor:
     """The least s for which Cholesky of fl(s²I − WᵀW) completes, without the shift c: (B,)."""
-    gram = _gram(_prepared(W))
-    return _least(W, lambda s: _completes(-gram, s * s, 0 * s))
+    gram = _gram(_tall_array(W))
+    return _least_passing(W, lambda s: _factorises(-gram, s * s, 0 * s))
 
 
 @np.errstate(all="ignore")
 def unscaled_gate_norm(W: Tensor) -> Tensor:
     """The least s that passes the gate without scaling, so that underflow is ignored: (B,)."""
-    V = _prepared(W)
+    V = _tall_array(W)
     gram = _gram(V)
-    return _least(W, lambda s: _passes(gram, s * s, V.shape[1]))
+    return _least_passing(W, lambda s: _proves_bounds(gram, s * s, V.shape[1]))
 
 
-def _least(W: Tensor, passes: Callable[[Array], Array]) -> Tensor:
+def _least_passing(W: Tensor, passes: Callable[[Array], Array]) -> Tensor:
     """Bisection on (0, 2‖W‖_F] for the least s that passes."""
     high = 2 * norm_up(W.detach().flatten(1)).cpu().numpy()
     low = np.zeros_like(high)

@@ -50,7 +50,7 @@ _PRECISION = 128
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class StepFamily:
     """J = diag(kept) + EW with least ≤ E ≤ most: W (n, n), kept (n,) ≥ 0, in float64.
 
     Each entry of W may be off by one rounding, and of kept by two, upwards.
@@ -59,24 +59,24 @@ class Steps:
     W: Tensor
     least: float
     most: float
-    kept: Tensor
+    retention: Tensor
 
     @property
     def size(self) -> float:
-        """M."""
+        """M = max(|least|, |most|), the largest absolute slope."""
         return max(abs(self.least), abs(self.most))
 
-    def scaled(self, d: Tensor) -> "Steps":
+    def scaled(self, d: Tensor) -> "StepFamily":
         """Replace W by DWD⁻¹, rounded, with D = diag(d)."""
         return replace(self, W=d[:, None] * self.W / d[None, :])
 
-    def at(self, E: Tensor) -> Tensor:
+    def jacobian(self, E: Tensor) -> Tensor:
         """J for slopes E (…, n): (…, n, n)."""
-        return torch.diag(self.kept) + E[..., None] * self.W
+        return torch.diag(self.retention) + E[..., None] * self.W
 
 
 @dataclass(frozen=True)
-class Iterated:
+class IteratedNorm:
     """λ_1, …, λ_r in ‖D·‖₂ (`factors`), the rate μ ≥ λ_r^{1/r} and K ≥ max_{m<r} μ^{−m}λ_m."""
 
     d: Tensor
@@ -85,53 +85,53 @@ class Iterated:
     condition: float
 
 
-def iterated(steps: Steps, d: Tensor) -> list[Iterated]:
+def iterated_norms(steps: StepFamily, d: Tensor) -> list[IteratedNorm]:
     """The maps of r = 2, 3, …, STEPS steps in ‖D·‖₂, d (n,) positive."""
     factors = step_factors(steps, d)
-    return [_adapted(d, factors[:r]) for r in range(2, STEPS + 1)]
+    return [_iterated_norm(d, factors[:r]) for r in range(2, STEPS + 1)]
 
 
-def step_factors(steps: Steps, d: Tensor) -> tuple[float, ...]:
+def step_factors(steps: StepFamily, d: Tensor) -> tuple[float, ...]:
     """λ_1, …, λ_STEPS in ‖D·‖₂, rounded up."""
-    at = steps.scaled(d)
-    few = 0 if at.least == at.most else int(math.log2(VERTICES)) // len(d)
-    centre = (at.least + at.most) / 2
-    fed, free = _powers(at, centre)
-    corners = _vertices(at, few) if few else []
+    scaled = steps.scaled(d)
+    corner_steps = 0 if scaled.least == scaled.most else int(math.log2(VERTICES)) // len(d)
+    centre = (scaled.least + scaled.most) / 2
+    input_powers, free_powers = _power_norms(scaled, centre)
+    corners = _vertex_norms(scaled, corner_steps) if corner_steps else []
     w: list[float] = []
     lam = [1.0]
     with ctx.workprec(_PRECISION):
-        kept, M = arb(float(at.kept.amax())), arb(at.size)
-        radius = max(arb(at.most) - arb(centre), arb(centre) - arb(at.least))
+        retention, M = arb(float(scaled.retention.amax())), arb(scaled.size)
+        radius = max(arb(scaled.most) - arb(centre), arb(centre) - arb(scaled.least))
         for m in range(STEPS):
-            bounds = [_expanded(fed[: m + 1], radius, w)]
+            bounds = [_expansion_norm(input_powers[: m + 1], radius, w)]
             bounds += [float_above(arb(w[m - j]) * arb(lam[j])) for j in range(1, m + 1)]
-            if 0 < m <= few:
+            if 0 < m <= corner_steps:
                 bounds.append(corners[m - 1])
             w.append(min(bounds))
-            step = float_above(kept * arb(lam[m]) + M * arb(w[m]))
-            lam.append(min(step, _expanded(free[: m + 2], radius, w)))
+            step = float_above(retention * arb(lam[m]) + M * arb(w[m]))
+            lam.append(min(step, _expansion_norm(free_powers[: m + 2], radius, w)))
     return tuple(lam[1:])
 
 
-def _expanded(powers: list[float], radius: arb, w: list[float]) -> float:
-    """The last power's norm, and the sum of all others' with ρ w."""
-    *before, last = map(arb, powers)
-    terms = (norm * radius * arb(w[-1 - i]) for i, norm in enumerate(before))
+def _expansion_norm(powers: list[float], radius: arb, w: list[float]) -> float:
+    """Bound ‖G^m‖ + Σ_{i<m} ‖G^i‖ ρ w_{m−1−i} from the norms of the powers, the last one ‖G^m‖."""
+    *earlier, last = map(arb, powers)
+    terms = (norm * radius * arb(w[-1 - i]) for i, norm in enumerate(earlier))
     return float_above(sum(terms, last))
 
 
-def _adapted(d: Tensor, factors: tuple[float, ...]) -> Iterated:
-    """The norm N of so many steps."""
+def _iterated_norm(d: Tensor, factors: tuple[float, ...]) -> IteratedNorm:
+    """The norm N of r steps, r = len(factors), with its rate μ and its condition K."""
     r = len(factors)
     with ctx.workprec(_PRECISION):
         rate = max(float_above(arb(factors[-1]) ** (arb(1) / r)), _LEAST_RATE)
         sizes = [float_above(arb(f) / arb(rate) ** m) for m, f in enumerate(factors[:-1], 1)]
-    return Iterated(d, factors, rate, max(1.0, *sizes))
+    return IteratedNorm(d, factors, rate, max(1.0, *sizes))
 
 
 @dataclass(frozen=True, eq=False)
-class _Products:
+class _ProductErrors:
     """Computed products A J_m ⋯ (…, n, n), each within `error` (…) of the exact one in the 2-norm.
 
     A step multiplies by J = diag(κ) + EV with |E| ≤ M: by ‖J‖₂ at most `step`, and with terms of
@@ -144,28 +144,28 @@ class _Products:
     size: Tensor
 
     @classmethod
-    def start(cls, matrices: Tensor, steps: Steps) -> "_Products":
+    def start(cls, matrices: Tensor, steps: StepFamily) -> "_ProductErrors":
         """V or I itself (…, n, n), of which V = DWD⁻¹ is off by three roundings an entry."""
         n = matrices.shape[-1]
         frobenius = norm_up(steps.W.flatten())
         error = add_up(mul_up(4 * UNIT, frobenius), underflow(frobenius, n * n * TINY))
         step = mul_up(steps.size, add_up(certified_norm(steps.W[None])[0], error))
         size = mul_up(steps.size, add_up(frobenius, error))
-        kept = norm_up(steps.kept)
-        step, size = add_up(steps.kept.amax(), step), add_up(kept, size)
+        retention_norm = norm_up(steps.retention)
+        step, size = add_up(steps.retention.amax(), step), add_up(retention_norm, size)
         return cls(matrices, error.expand(matrices.shape[:-2]), step, size)
 
     @property
-    def lost(self) -> Tensor:
+    def step_rounding(self) -> Tensor:
         """Rounding error of one further step, in the 2-norm: an upper bound (…)."""
         n = self.matrices.shape[-1]
         largest = norm_up(self.matrices.flatten(-2))
         local = mul_up(gamma(n + 10), mul_up(largest, self.size))
         return add_up(local, underflow(largest, n * n * TINY) * (1 + largest))
 
-    def times(self, J: Tensor) -> "_Products":
+    def multiplied(self, J: Tensor) -> "_ProductErrors":
         """Products (K, n, n) with another step each, each of J (k, n, n): (kK, n, n)."""
-        error = add_up(mul_up(self.error, self.step), self.lost)
+        error = add_up(mul_up(self.error, self.step), self.step_rounding)
         matrices = (self.matrices @ J[:, None]).flatten(0, 1)
         return replace(self, matrices=matrices, error=error.repeat(len(J)))
 
@@ -173,34 +173,34 @@ class _Products:
     def norms(self) -> Tensor:
         """At least the 2-norms of the exact products."""
         n = self.matrices.shape[-1]
-        found = certified_norm(self.matrices.reshape(-1, n, n))
-        return add_up(found.reshape(self.error.shape), self.error)
+        norms = certified_norm(self.matrices.reshape(-1, n, n))
+        return add_up(norms.reshape(self.error.shape), self.error)
 
 
-def _powers(steps: Steps, centre: float) -> tuple[list[float], list[float]]:
+def _power_norms(steps: StepFamily, centre: float) -> tuple[list[float], list[float]]:
     """‖VG^m‖ and ‖G^m‖ for m ≤ STEPS, rounded up."""
-    G = steps.at(torch.full_like(steps.kept, centre))
+    G = steps.jacobian(torch.full_like(steps.retention, centre))
     powers = [torch.stack([steps.W, torch.eye(len(G), dtype=G.dtype, device=G.device)])]
     for _ in range(STEPS):
         powers.append(powers[-1] @ G)
-    products = _Products.start(torch.stack(powers, dim=1), steps)
+    products = _ProductErrors.start(torch.stack(powers, dim=1), steps)
     errors = [products.error[:, 0]]
-    for lost in products.lost[:, :-1].unbind(1):
-        errors.append(add_up(mul_up(errors[-1], products.step), lost))
-    fed, free = replace(products, error=torch.stack(errors, dim=1)).norms.tolist()
-    return fed, free
+    for rounding in products.step_rounding[:, :-1].unbind(1):
+        errors.append(add_up(mul_up(errors[-1], products.step), rounding))
+    input_powers, free_powers = replace(products, error=torch.stack(errors, dim=1)).norms.tolist()
+    return input_powers, free_powers
 
 
-def _vertices(steps: Steps, most: int) -> list[float]:
+def _vertex_norms(steps: StepFamily, most: int) -> list[float]:
     """w_1, w_2, … up to w_most, the largest norms at the slopes that are all `least` or `most`."""
     n = len(steps.W)
     corner, unit = (torch.arange(count, device=steps.W.device) for count in (2**n, n))
-    J = steps.at(steps.W.new_tensor([steps.least, steps.most])[corner[:, None] >> unit & 1])
-    products, found = _Products.start(steps.W[None], steps), []
+    J = steps.jacobian(steps.W.new_tensor([steps.least, steps.most])[corner[:, None] >> unit & 1])
+    products, levels = _ProductErrors.start(steps.W[None], steps), []
     for _ in range(most):
-        products = products.times(J)
-        found.append(products)
-    matrices, errors = zip(*((one.matrices, one.error) for one in found), strict=True)
-    whole = replace(products, matrices=torch.cat(matrices), error=torch.cat(errors))
-    parts = torch.split(whole.norms, [len(error) for error in errors])
-    return [float(part.max()) for part in parts]
+        products = products.multiplied(J)
+        levels.append(products)
+    matrices, errors = zip(*((level.matrices, level.error) for level in levels), strict=True)
+    stacked = replace(products, matrices=torch.cat(matrices), error=torch.cat(errors))
+    groups = torch.split(stacked.norms, [len(error) for error in errors])
+    return [float(norms.max()) for norms in groups]

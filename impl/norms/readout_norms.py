@@ -23,7 +23,7 @@ from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 class Dual(Protocol):
     """Dual and operator norms of a readout's rows for a norm ‖·‖ on states, rounded up."""
 
-    def apart(self, a: Tensor, b: Tensor) -> Tensor:
+    def distance(self, a: Tensor, b: Tensor) -> Tensor:
         """At least the dual norms sup {(a − b)·h : ‖h‖ ≤ 1} of rows (B, p, n): (B, p)."""
 
     def operator(self, C: Tensor) -> Tensor:
@@ -33,9 +33,9 @@ class Dual(Protocol):
 class Euclidean:
     """The Euclidean norm, which is its own dual."""
 
-    def apart(self, a: Tensor, b: Tensor) -> Tensor:
+    def distance(self, a: Tensor, b: Tensor) -> Tensor:
         """‖a − b‖₂, row by row."""
-        return norm_up(magnitude(a, b))
+        return norm_up(absolute_difference(a, b))
 
     def operator(self, C: Tensor) -> Tensor:
         """‖C‖₂."""
@@ -44,24 +44,24 @@ class Euclidean:
 
 @dataclass(frozen=True, eq=False)
 class QuadraticDual:
-    """That of ‖Q h‖₂, for a certified inverse X ≈ Q⁻¹: a row c counts as ‖c Q⁻¹‖₂.
+    """Dual of the norm ‖Q h‖₂, for a certified inverse X ≈ Q⁻¹: a row c counts as ‖c Q⁻¹‖₂.
 
     ‖c Q⁻¹‖ ≤ ‖c X‖/room, and fl(c X) is off by at most γ_n |c||X| (Higham).
     """
 
     inverse: Inverse
 
-    def apart(self, a: Tensor, b: Tensor) -> Tensor:
+    def distance(self, a: Tensor, b: Tensor) -> Tensor:
         """‖(a − b)Q⁻¹‖₂, row by row."""
-        moved, error = self._moved(a - b)
-        return div_up(add_up(norm_up(moved), error), self.inverse.room[:, None])
+        transformed, error = self._transformed(a - b)
+        return div_up(add_up(norm_up(transformed), error), self.inverse.room[:, None])
 
     def operator(self, C: Tensor) -> Tensor:
         """‖C Q⁻¹‖₂."""
-        moved, error = self._moved(C.detach())
-        return div_up(add_up(certified_norm(moved), norm_up(error)), self.inverse.room)
+        transformed, error = self._transformed(C.detach())
+        return div_up(add_up(certified_norm(transformed), norm_up(error)), self.inverse.room)
 
-    def _moved(self, C: Tensor) -> tuple[Tensor, Tensor]:
+    def _transformed(self, C: Tensor) -> tuple[Tensor, Tensor]:
         """C X and its error row by row, that of the differences in C included."""
         X = self.inverse.X
         terms = C.abs() @ X.abs()
@@ -72,27 +72,27 @@ class QuadraticDual:
 
 @dataclass(frozen=True, eq=False)
 class WeightedMaximumDual:
-    """That of max |h_i|/v_i, v (B, n): a row c counts as Σ_i v_i|c_i|."""
+    """Dual of the norm max |h_i|/v_i, v (B, n): a row c counts as Σ_i v_i|c_i|."""
 
     v: Tensor
 
-    def apart(self, a: Tensor, b: Tensor) -> Tensor:
+    def distance(self, a: Tensor, b: Tensor) -> Tensor:
         """Σ_i v_i|a_i − b_i|, row by row."""
-        return sum_up(mul_up(magnitude(a, b), self.v[:, None]))
+        return sum_up(mul_up(absolute_difference(a, b), self.v[:, None]))
 
     def operator(self, C: Tensor) -> Tensor:
         """√(vᵀ|CᵀC|v), since ‖C h‖₂² = hᵀCᵀC h."""
-        above, below = (torch.zeros_like(C.mT @ C) for _ in range(2))
+        upper, lower = (torch.zeros_like(C.mT @ C) for _ in range(2))
         for row in C.detach().unbind(1):
-            above = add_up(above, mul_up(row[:, :, None], row[:, None]))
-            below = add_up(below, mul_up(-row[:, :, None], row[:, None]))
-        weighted = mul_up(torch.maximum(above, below), self.v[:, None])
+            upper = add_up(upper, mul_up(row[:, :, None], row[:, None]))
+            lower = add_up(lower, mul_up(-row[:, :, None], row[:, None]))
+        weighted = mul_up(torch.maximum(upper, lower), self.v[:, None])
         return sqrt_up(sum_up(mul_up(sum_up(weighted), self.v)))
 
 
 EUCLIDEAN = Euclidean()
 
 
-def magnitude(a: Tensor, b: Tensor) -> Tensor:
+def absolute_difference(a: Tensor, b: Tensor) -> Tensor:
     """At least |a − b|, entry by entry; infinity for NaN."""
     return torch.maximum(add_up(a, -b), add_up(b, -a))

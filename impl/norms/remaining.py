@@ -21,11 +21,11 @@ from torch import Tensor
 from rnnbounds.impl.numbers.error_free import Floats
 from rnnbounds.impl.numbers.outward import (
     TINY,
+    apply_to_arrays,
     div_up,
     gamma,
     mul_up,
     norm_up,
-    over_arrays,
     subtract_down,
 )
 
@@ -33,7 +33,7 @@ STEPS, WORK = 2**12, 2**24  # and entries of matrices, for a window; `impl.check
 
 
 @dataclass(frozen=True, eq=False)
-class Layer:
+class LayerMatrices:
     """Matrices (R, N, N) ≥ 0 and a start g_0 (N,) ≥ 0, infinite where nothing is known; matrices
     (R, N, N + n) = (M_r N_r) where n outputs of the layer below move it too."""
 
@@ -42,61 +42,65 @@ class Layer:
 
     @cached_property
     def arrays(self) -> tuple[Floats, Floats]:
-        """Both as arrays."""
+        """(matrices, start) as NumPy arrays."""
         return self.matrices.detach().cpu().numpy(), self.start.detach().cpu().numpy()
 
-    def moved(self, g: Floats, below: Floats) -> Floats:
-        """At least what a step leaves of g (N,), `below` (N,) being left of the layer below; in
-        whatever order it is summed."""
+    def next_difference(self, g: Floats, below: Floats) -> Floats:
+        """Upper bound on the next g (N,), `below` (N,) being the next g of the layer below; valid
+        for any order of summation."""
         M, _ = self.arrays
         v = np.concatenate([g, below[len(below) - M.shape[-1] + len(g) :]])
-        loose, lost = 1 + gamma(2 * len(v)), TINY if v.any() else 0.0
+        slack, lost = 1 + gamma(2 * len(v)), TINY if v.any() else 0.0
         with np.errstate(all="ignore"):
             product = M @ v
-        return over_arrays(lambda up, a: up.add(up.multiply(a, loose), lost), product).max(0)
+        return apply_to_arrays(lambda up, a: up.add(up.multiply(a, slack), lost), product).max(0)
 
 
 @dataclass(frozen=True, eq=False)
-class Remaining:
-    """The layers, of which the last `shown` numbers are the output."""
+class DifferenceBounds:
+    """Bounds g_m of all layers of a stack; the output is the last `shown` numbers of the last."""
 
-    layers: tuple[Layer, ...]
+    layers: tuple[LayerMatrices, ...]
     shown: int
 
-    def after(self, m: int) -> float:
+    def bound_after(self, m: int) -> float:
         """At least ‖Δh‖₂ after m steps."""
-        return self.sizes(m + 1)[m]
+        return self.bounds(m + 1)[m]
 
-    def sizes(self, count: int) -> list[float]:
+    def bounds(self, count: int) -> list[float]:
         """Bound ‖Δh‖₂ after 0, 1, 2, … steps: at least `count` numbers."""
-        reached, sizes = self._known
-        g, shown = list(reached), list[Floats]()
-        while len(sizes) + len(shown) < count:
+        latest, bounds = self._progress
+        g, outputs = list(latest), list[Floats]()
+        while len(bounds) + len(outputs) < count:
             for l, layer in enumerate(self.layers):
-                g[l] = layer.moved(g[l], g[l - 1])
-            shown.append(g[-1][-self.shown :])
-        if shown:
-            sizes += norm_up(torch.from_numpy(np.stack(shown))).tolist()
-            reached[:] = g  # last, so that what is broken off is done again
-        return sizes
+                g[l] = layer.next_difference(g[l], g[l - 1])
+            outputs.append(g[-1][-self.shown :])
+        if outputs:
+            bounds += norm_up(torch.from_numpy(np.stack(outputs))).tolist()
+            latest[:] = g  # last, so that what is broken off is done again
+        return bounds
 
     def window(self, epsilon: float, k: int) -> int:
-        """The least window of which it is known that it and all longer ones leave at most ε, as do
-        those of k steps or more: at most k, which it is where k steps are too much work."""
+        """The least window from which on ‖Δh_m‖₂ ≤ ε is proved, given that it holds from k on; k
+        itself if so many steps take too much work."""
         usable = all(math.isfinite(float(layer.start.sum())) for layer in self.layers)
-        if not usable or k > STEPS or k * sum(one.matrices.numel() for one in self.layers) > WORK:
+        if (
+            not usable
+            or k > STEPS
+            or k * sum(layer.matrices.numel() for layer in self.layers) > WORK
+        ):
             return k
-        sizes = self.sizes(k)
-        return max((m + 1 for m in range(k) if not sizes[m] <= epsilon), default=0)
+        bounds = self.bounds(k)
+        return max((m + 1 for m in range(k) if not bounds[m] <= epsilon), default=0)
 
     @cached_property
-    def _known(self) -> tuple[list[Floats], list[float]]:
-        """The last g of each layer, and what all of them leave of the output."""
-        starts = [layer.arrays[1] for layer in self.layers]
-        return starts, [float(norm_up(self.layers[-1].start[-self.shown :]))]
+    def _progress(self) -> tuple[list[Floats], list[float]]:
+        """The latest g of each layer, and the bounds on ‖Δh_m‖₂ computed so far."""
+        initial = [layer.arrays[1] for layer in self.layers]
+        return initial, [float(norm_up(self.layers[-1].start[-self.shown :]))]
 
 
-def started(box: Tensor, v: Tensor, drive: float, lam: float, radius: float) -> Tensor:
+def initial_difference(box: Tensor, v: Tensor, drive: float, lam: float, radius: float) -> Tensor:
     """g_0 = min(box, R v), R the least of S/(1 − λ) and the radius; the box itself unless λ < 1."""
     if not lam < 1:
         return box

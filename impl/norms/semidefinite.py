@@ -24,17 +24,17 @@ from torch import Tensor
 
 from rnnbounds.impl.errors import RangeError
 from rnnbounds.impl.norms.solver.client import (
-    LARGEST,
-    SOLVED,
+    LARGEST_SIZE,
     SOLVER,
+    SOLVER_NORM,
     MissingSolverError,
-    installed,
+    is_installed,
 )
 from rnnbounds.impl.norms.weighted import WeightedNorm, diagonal_norm, diagonal_scaling
 
-USUAL = 32  # states up to which a solution takes a second at most
+FAST_SIZE = 32  # states up to which a solution takes a second at most
 _PROGRAMS = 8
-_SETTLED = 1 - 1e-7
+_CONVERGED = 1 - 1e-7
 _FLOOR = 1e-9  # of P, whose trace is n
 
 Array = npt.NDArray[np.float64]
@@ -61,10 +61,10 @@ def semidefinite_scaling(
     Raises MissingSolverError, UnansweredError, and RangeError above LARGEST states.
     """
     device, W, n = W.device, W.detach().cpu(), W.shape[1]
-    if solver is solve and not installed():
+    if solver is solve and not is_installed():
         raise MissingSolverError
-    if n > LARGEST:
-        raise RangeError("the number of states for diagonal-sdp", n, f"at most {LARGEST}")
+    if n > LARGEST_SIZE:
+        raise RangeError("the number of states for diagonal-sdp", n, f"at most {LARGEST_SIZE}")
     best = diagonal_scaling(W) if start is None else start.to("cpu")
     for _ in range(_PROGRAMS):
         d = best.weights.diagonal(dim1=1, dim2=2)
@@ -72,25 +72,25 @@ def semidefinite_scaling(
         size = float(np.abs(scaled).max())
         if not 0 < size < np.inf:
             break
-        unit = scaled / size
-        P = torch.from_numpy(solver(unit, float(np.linalg.norm(unit, 2)) ** 2))
-        found = diagonal_norm(W, d * P.clamp(min=_FLOOR).sqrt())
-        if not found.factor < best.factor:
+        normalised = scaled / size
+        P = torch.from_numpy(solver(normalised, float(np.linalg.norm(normalised, 2)) ** 2))
+        candidate = diagonal_norm(W, d * P.clamp(min=_FLOOR).sqrt())
+        if not candidate.factor < best.factor:
             break
-        settled = bool(found.factor > _SETTLED * best.factor)
-        best = found
-        if settled:
+        converged = bool(candidate.factor > _CONVERGED * best.factor)
+        best = candidate
+        if converged:
             break
     return best.to(device)
 
 
-def at_hand(norms: Iterable[str], n: int) -> tuple[str, ...]:
-    """Those of the norms that the search goes through at n states."""
-    return tuple(norm for norm in norms if norm != SOLVED or left_out(n) is None)
+def available_norms(norms: Iterable[str], n: int) -> tuple[str, ...]:
+    """The norms that a search tries at n states: all but the solver's, unless it is usable."""
+    return tuple(norm for norm in norms if norm != SOLVER_NORM or reason_to_omit(n) is None)
 
 
-def left_out(n: int) -> str | None:
-    """Why the search among all norms goes on without this one, None if it does not."""
-    if not installed():
+def reason_to_omit(n: int) -> str | None:
+    """The reason why a search at n states omits the solver's norm; None if it does not."""
+    if not is_installed():
         return str(MissingSolverError())
-    return None if n <= USUAL else f"{n} states take the solver long; ask for it by name"
+    return None if n <= FAST_SIZE else f"{n} states take the solver long; ask for it by name"

@@ -45,8 +45,8 @@ class WeightedNorm:
 
     def to(self, device: torch.device | str) -> "WeightedNorm":
         """Move the norm to a device."""
-        parts = (self.weights, self.factor, self.condition)
-        return WeightedNorm(*(part.to(device) for part in parts))
+        tensors = (self.weights, self.factor, self.condition)
+        return WeightedNorm(*(tensor.to(device) for tensor in tensors))
 
 
 def quadratic_norm(W: Tensor) -> WeightedNorm:
@@ -57,7 +57,7 @@ def quadratic_norm(W: Tensor) -> WeightedNorm:
     """
     finite = torch.isfinite(W).flatten(1).all(1)
     W = torch.where(finite[:, None, None], W.detach(), 0.0)
-    radius = _each(_radius, W, torch.full_like(W[:, 0, 0], torch.inf))
+    radius = _search_each(_radius, W, torch.full_like(W[:, 0, 0], torch.inf))
     power = W / ((1 + radius) / 2)[:, None, None]
     eye = torch.eye(W.shape[1], dtype=W.dtype, device=W.device).expand_as(W)
     P = eye
@@ -69,9 +69,9 @@ def quadratic_norm(W: Tensor) -> WeightedNorm:
     P = P / P.abs().amax((1, 2), keepdim=True)
     factor, info = torch.linalg.cholesky_ex(P)
     positive = (factor.diagonal(dim1=1, dim2=2) > _SMALLEST).all(1)
-    found = finite & (radius < 1) & (info == 0) & positive
-    Q = torch.where(found[:, None, None], factor.mT, eye)
-    bounds = (torch.where(found, bound, torch.inf) for bound in _conjugated_norm(Q, W))
+    certified = finite & (radius < 1) & (info == 0) & positive
+    Q = torch.where(certified[:, None, None], factor.mT, eye)
+    bounds = (torch.where(certified, bound, torch.inf) for bound in _conjugation_bounds(Q, W))
     return WeightedNorm(Q, *bounds)
 
 
@@ -82,7 +82,9 @@ def diagonal_scaling(W: Tensor) -> WeightedNorm:
     where nothing better is found. Sources: Osborne (balancing); Miller & Hardt, Section 2.
     """
     W = W.detach()
-    return diagonal_norm(W, _each(_descend, W.nan_to_num(0.0, 0.0, 0.0), torch.ones_like(W[:, 0])))
+    return diagonal_norm(
+        W, _search_each(_descend, W.nan_to_num(0.0, 0.0, 0.0), torch.ones_like(W[:, 0]))
+    )
 
 
 def diagonal_norm(W: Tensor, d: Tensor) -> WeightedNorm:
@@ -98,10 +100,10 @@ def diagonal_norm(W: Tensor, d: Tensor) -> WeightedNorm:
     scaled = d[:, :, None] * W / d[:, None, :]
     size = norm_up(scaled.flatten(1))
     rounding = add_up(mul_up(3 * UNIT, size), underflow(W.abs().flatten(1).amax(1)))
-    bound, plain = add_up(certified_norm(scaled), rounding), certified_norm(W)
-    d = torch.where((bound < plain)[:, None], d, 1.0)
+    bound, unweighted = add_up(certified_norm(scaled), rounding), certified_norm(W)
+    d = torch.where((bound < unweighted)[:, None], d, 1.0)
     condition = div_up(d.amax(1), d.amin(1))
-    return WeightedNorm(torch.diag_embed(d), torch.minimum(bound, plain), condition)
+    return WeightedNorm(torch.diag_embed(d), torch.minimum(bound, unweighted), condition)
 
 
 def perron_vector(W: Tensor) -> WeightedNorm:
@@ -110,29 +112,29 @@ def perron_vector(W: Tensor) -> WeightedNorm:
     L_ρ times it certifies an RNN in max |h_i|/v_i. Source: Perron; Horn & Johnson, Section 8.
     """
     size = W.detach().abs()
-    v = _perron(size.nan_to_num(0.0, 0.0))
+    v = _perron_weights(size.nan_to_num(0.0, 0.0))
     rows = div_up(sum_up(mul_up(size, v[:, None, :])), v)
     return WeightedNorm(v, rows.amax(1), div_up(norm_up(v), v.amin(1)))
 
 
 def _radius(W: Tensor) -> Tensor:
-    """max |eigenvalue| of (B, n, n) in floats."""
+    """max |eigenvalue| of each matrix (B, n, n), approximately."""
     radius: Tensor = torch.linalg.eigvals(W).abs().amax(1)
     return radius
 
 
-def _each(search: Callable[[Tensor], Tensor], W: Tensor, lost: Tensor) -> Tensor:
-    """search(W) of (B, n, n) matrices; ``lost`` for those on which LAPACK gives up."""
+def _search_each(search: Callable[[Tensor], Tensor], W: Tensor, fallback: Tensor) -> Tensor:
+    """search(W) of (B, n, n) matrices; ``underflow_error`` for those on which LAPACK gives up."""
     try:
         return search(W)
     except RuntimeError:  # torch.linalg.LinAlgError is one
         if len(W) == 1:
-            return lost
-        ones = [slice(i, i + 1) for i in range(len(W))]
-        return torch.cat([_each(search, W[one], lost[one]) for one in ones])
+            return fallback
+        items = [slice(i, i + 1) for i in range(len(W))]
+        return torch.cat([_search_each(search, W[item], fallback[item]) for item in items])
 
 
-def _conjugated_norm(Q: Tensor, W: Tensor) -> tuple[Tensor, Tensor]:
+def _conjugation_bounds(Q: Tensor, W: Tensor) -> tuple[Tensor, Tensor]:
     """Upper bounds on ‖Q W Q⁻¹‖₂ and ‖Q‖₂‖Q⁻¹‖₂ for an upper triangular Q.
 
     With X ≈ Q⁻¹ and r = ‖QX − I‖ < 1: Q⁻¹ = X(QX)⁻¹, so each norm is that with X over 1 − r.
@@ -145,14 +147,14 @@ def _conjugated_norm(Q: Tensor, W: Tensor) -> tuple[Tensor, Tensor]:
         mul_up(gamma(2 * n), norm_up((Q.abs() @ X.abs()).flatten(1))),
     )
     slack = mul_up(gamma(4 * n), norm_up((Q.abs() @ W.abs() @ X.abs()).flatten(1)))
-    lost = mul_up(underflow(W.abs().flatten(1).amax(1)), norm_up(X.flatten(1)))
-    norm = add_up(certified_norm(Q @ W @ X), add_up(slack, lost))
+    underflow_error = mul_up(underflow(W.abs().flatten(1).amax(1)), norm_up(X.flatten(1)))
+    norm = add_up(certified_norm(Q @ W @ X), add_up(slack, underflow_error))
     condition = mul_up(certified_norm(Q), certified_norm(X))
     room = subtract_down(1.0, residual).clamp(min=0.0)
     return div_up(norm, room), div_up(condition, room)
 
 
-def _perron(size: Tensor) -> Tensor:
+def _perron_weights(size: Tensor) -> Tensor:
     """The right Perron vector of size + ε 11ᵀ, by repeated squaring."""
     top = size.amax((1, 2), keepdim=True)
     power = size / torch.where(top > 0, top, 1.0) + _LEAK
@@ -166,7 +168,9 @@ def _perron(size: Tensor) -> Tensor:
 def _descend(W: Tensor) -> Tensor:
     """A positive d (B, n) with small ‖D W D⁻¹‖₂, by subgradient steps on log d."""
     size = W.abs()
-    perron = torch.log(_perron(size.mT) / _perron(size)) / 2  # optimal if W is non-negative
+    perron = (
+        torch.log(_perron_weights(size.mT) / _perron_weights(size)) / 2
+    )  # optimal if W is non-negative
     balanced = _balance(size)
     at_perron, at_balanced = (
         torch.linalg.matrix_norm(_scaled(W, log_d), 2) for log_d in (perron, balanced)
@@ -174,11 +178,11 @@ def _descend(W: Tensor) -> Tensor:
     log_d = torch.where((at_perron < at_balanced)[:, None], perron, balanced)
     best, least = log_d, torch.full_like(at_perron, torch.inf)
     for step in range(1, _STEPS + 1):
-        left, norms, right = torch.linalg.svd(_scaled(W, log_d))
+        left_vectors, norms, right_vectors = torch.linalg.svd(_scaled(W, log_d))
         better = norms[:, 0] < least
         best = torch.where(better[:, None], log_d, best)
         least = torch.where(better, norms[:, 0], least)
-        log_d = log_d - (left[:, :, 0] ** 2 - right[:, 0] ** 2) / step**0.75
+        log_d = log_d - (left_vectors[:, :, 0] ** 2 - right_vectors[:, 0] ** 2) / step**0.75
     return torch.exp(best - best.amax(1, keepdim=True))
 
 

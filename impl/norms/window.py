@@ -28,8 +28,8 @@ def least_window(scale: float, lam: float, epsilon: float, radius: float = math.
         return 0 if min(scale, radius) <= epsilon else 1
     with ctx.workprec(_PRECISION):
         rate, start, target = arb(lam), arb(scale), arb(epsilon) * (1 - arb(lam))
-        if (inside := arb(radius) * (1 - arb(lam))) < start:
-            start = inside
+        if (radius_start := arb(radius) * (1 - arb(lam))) < start:
+            start = radius_start
             if start.is_zero():
                 return 0
         k = max(0, math.ceil(float((start / target).log() / -rate.log())))

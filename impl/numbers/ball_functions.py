@@ -28,15 +28,15 @@ def leaky_relu(z: arb) -> arb:
     return relu(z) - LEAK * relu(-z)
 
 
-def step(below: float, above: float) -> Callable[[arb], arb]:
+def kinked_slope(below: float, upper_bound: float) -> Callable[[arb], arb]:
     """The derivative of a function with a kink at 0, from its slopes on both sides."""
 
     def derivative(z: arb) -> arb:
         if z > 0:
-            return arb(above)
+            return arb(upper_bound)
         if z < 0 or z.is_zero():
             return arb(below)
-        return z if z.is_nan() else arb(below).union(arb(above))
+        return z if z.is_nan() else arb(below).union(arb(upper_bound))
 
     return derivative
 
@@ -99,7 +99,7 @@ def erf_slope(z: arb) -> arb:
     return 2 / arb.pi().sqrt() * (-z * z).exp()
 
 
-def one(z: arb) -> arb:
+def identity_slope(z: arb) -> arb:
     """The slope of the identity."""
     return arb(1) if z.is_finite() else arb.nan()
 
@@ -108,7 +108,7 @@ def _normal_cdf(z: arb) -> arb:
     return (-z / arb(2).sqrt()).erfc() / 2
 
 
-def exactly(function: Callable[[arb], arb], z: fmpq) -> fmpq | None:
+def exact_value(function: Callable[[arb], arb], z: fmpq) -> fmpq | None:
     """f(z) where its ball is a point, as that of tanh 0 and of ELU's slope above 0; else None."""
     value = function(arb(z))
     return value.fmpq() if value.is_finite() and value.is_exact() else None
@@ -126,20 +126,20 @@ def float_above(x: arb) -> float:
 
 def sigmoid_up(a: Tensor) -> Tensor:
     """At least σ(a), entry by entry."""
-    return above(sigmoid, a).clamp(max=1.0)
+    return upper_bound(sigmoid, a).clamp(max=1.0)
 
 
 def sigmoid_down(a: Tensor) -> Tensor:
     """At most σ(a), entry by entry."""
-    return (-above(lambda z: -sigmoid(z), a)).clamp(min=0.0)
+    return (-upper_bound(lambda z: -sigmoid(z), a)).clamp(min=0.0)
 
 
 def tanh_up(a: Tensor) -> Tensor:
     """At least tanh a, entry by entry."""
-    return above(lambda z: z.tanh(), a).clamp(max=1.0)
+    return upper_bound(lambda z: z.tanh(), a).clamp(max=1.0)
 
 
-def above(f: Callable[[arb], arb], x: Tensor) -> Tensor:
+def upper_bound(f: Callable[[arb], arb], x: Tensor) -> Tensor:
     """At least f(x), entry by entry."""
     with ctx.workprec(_PRECISION):
         values = [float_above(f(arb(value))) for value in x.flatten().tolist()]

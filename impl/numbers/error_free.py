@@ -38,37 +38,39 @@ def _add(a: Floats, b: Floats) -> Floats:
     s = a + b
     t = s - a
     error = (a - (s - t)) + (b - t)
-    return upward(s, error <= 0)
+    return round_up(s, error <= 0)
 
 
 def _multiply(a: Floats, b: Floats) -> Floats:
     p, error = _two_product(a, b)
-    return upward(p, (error <= 0) & (abs(p) > _SAFE) | (a == 0) | (b == 0))
+    return round_up(p, (error <= 0) & (abs(p) > _SAFE) | (a == 0) | (b == 0))
 
 
 def _divide(a: Floats, b: Floats) -> Floats:
     q = a / (b + 0.0)  # −0 would divide to −infinity
     p, error = _two_product(q, b)
     remainder = (a - p) - error
-    return upward(q, (remainder <= 0) & (p > _SAFE) & (p < _LARGE) | (a == 0))
+    return round_up(q, (remainder <= 0) & (p > _SAFE) & (p < _LARGE) | (a == 0))
 
 
 def _root(a: Floats) -> Floats:
     r = a.sqrt() if isinstance(a, Tensor) else np.sqrt(a)
     p, error = _two_product(r, r)
-    return upward(r, ((p - a) + error >= 0) & (p > _SAFE) & (p < _LARGE) | (a == 0))
+    return round_up(r, ((p - a) + error >= 0) & (p > _SAFE) & (p < _LARGE) | (a == 0))
 
 
 ERROR_FREE = Upward(_add, _multiply, _divide, _root)
 
 
-def upward(value: Floats, enough: Floats) -> Floats:
-    """The value, its successor where it is not enough; infinity for NaN."""
+def round_up(value: Floats, is_upper_bound: Floats) -> Floats:
+    """Replace each value that is no upper bound by the next float, and NaN by infinity."""
     if isinstance(value, Tensor):
-        above = torch.nextafter(value, value.new_full((), math.inf))
-        return torch.where(enough, value, above).nan_to_num(math.inf, math.inf, -math.inf)
+        successor = torch.nextafter(value, value.new_full((), math.inf))
+        return torch.where(is_upper_bound, value, successor).nan_to_num(
+            math.inf, math.inf, -math.inf
+        )
     # The lesser of NaN and infinity is infinity.
-    return np.fmin(np.where(enough, value, np.nextafter(value, INFINITY)), INFINITY)
+    return np.fmin(np.where(is_upper_bound, value, np.nextafter(value, INFINITY)), INFINITY)
 
 
 def _two_product(a: Floats, b: Floats) -> tuple[Floats, Floats]:

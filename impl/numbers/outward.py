@@ -23,13 +23,13 @@ from rnnbounds.impl.numbers.scaling import exponent, shift, shift_up
 UNIT = 2.0**-53  # the unit roundoff u
 TINY = 2.0**-1000  # far above what underflow loses in any one operation
 
-_CACHED = 2**14  # numbers of which some arrays in turn stay near the processor
+_CACHE_SIZE = 2**14  # numbers of which some arrays in turn stay near the processor
 _LEAST, _MOST = 2.0**-400, 2.0**400  # sizes whose squares are far from under- and overflow
 
 
 def add_up(a: Tensor | float, b: Tensor | float) -> Tensor:
     """At least a + b."""
-    return _rounded(lambda up, a, b: up.add(a, b), a, b)
+    return _apply_upward(lambda up, a, b: up.add(a, b), a, b)
 
 
 def subtract_down(a: Tensor | float, b: Tensor | float) -> Tensor:
@@ -39,22 +39,22 @@ def subtract_down(a: Tensor | float, b: Tensor | float) -> Tensor:
 
 def mul_up(a: Tensor | float, b: Tensor | float) -> Tensor:
     """At least a b."""
-    return _rounded(lambda up, a, b: up.multiply(a, b), a, b)
+    return _apply_upward(lambda up, a, b: up.multiply(a, b), a, b)
 
 
 def div_up(a: Tensor | float, b: Tensor | float) -> Tensor:
     """At least a / b for a ≥ 0 and b ≥ 0."""
-    return _rounded(lambda up, a, b: up.divide(a, b), a, b)
+    return _apply_upward(lambda up, a, b: up.divide(a, b), a, b)
 
 
 def sqrt_up(a: Tensor | float, times: int = 1) -> Tensor:
     """At least √a, or the root of that, and so on."""
-    return _rounded(lambda up, a: reduce(lambda x, _: up.root(x), range(times), a), a)
+    return _apply_upward(lambda up, a: reduce(lambda x, _: up.root(x), range(times), a), a)
 
 
 def sum_up(x: Tensor) -> Tensor:
     """At least the sum over the last axis."""
-    return _rounded(_sum, x)
+    return _apply_upward(_sum, x)
 
 
 def norm_up(x: Tensor) -> Tensor:
@@ -64,21 +64,21 @@ def norm_up(x: Tensor) -> Tensor:
     """
     if x.shape[-1] < 2:
         return x.sum(-1).abs().nan_to_num(math.inf, math.inf)
-    if not _plain(x) or not x.numel():
+    if not _is_plain(x) or not x.numel():
         return _scaled_norm_up(x)
     rows = x.numpy().reshape(-1, x.shape[-1])
-    some = max(1, _CACHED // x.shape[-1])
-    parts = [_norms_up(rows[start : start + some]) for start in range(0, len(rows), some)]
-    norms = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    chunk = max(1, _CACHE_SIZE // x.shape[-1])
+    chunks = [_norms_up(rows[start : start + chunk]) for start in range(0, len(rows), chunk)]
+    norms = chunks[0] if len(chunks) == 1 else np.concatenate(chunks)
     return torch.from_numpy(norms.reshape(x.shape[:-1]))
 
 
 def _norms_up(rows: Floats) -> Floats:
     """`norm_up` of an array of rows, of which few are so large or small as to be scaled."""
-    norms = over_arrays(_norm, rows)
-    usual = (norms > _LEAST) & (norms < _MOST) | (norms == 0)
-    if not usual.all():
-        norms[~usual] = _scaled_norm_up(torch.from_numpy(rows[~usual])).numpy()
+    norms = apply_to_arrays(_norm, rows)
+    moderate = (norms > _LEAST) & (norms < _MOST) | (norms == 0)
+    if not moderate.all():
+        norms[~moderate] = _scaled_norm_up(torch.from_numpy(rows[~moderate])).numpy()
     return norms
 
 
@@ -100,38 +100,40 @@ def _scaled_norm_up(x: Tensor) -> Tensor:
 
 def underflow(x: Tensor, lost: Tensor | float = TINY) -> Tensor:
     """Bound the underflow error of terms that x bounds: `lost`, but 0 where x = 0."""
-    found = torch.as_tensor(lost, dtype=x.dtype, device=x.device)  # two scalars would be float32
-    return torch.where(x == 0, 0.0, found)
+    error = torch.as_tensor(lost, dtype=x.dtype, device=x.device)  # two scalars would be float32
+    return torch.where(x == 0, 0.0, error)
 
 
-def _rounded(operation: Callable[..., Floats], *given: Tensor | float) -> Tensor:
+def _apply_upward(operation: Callable[..., Floats], *operands: Tensor | float) -> Tensor:
     """operation(up, *given), over arrays for plain tensors of this machine."""
     arrays: list[Floats] = []
-    for one in given:
-        if not isinstance(one, Tensor):
-            arrays.append(np.float64(one))
-        elif _plain(one):
-            arrays.append(one.numpy())
+    for operand in operands:
+        if not isinstance(operand, Tensor):
+            arrays.append(np.float64(operand))
+        elif _is_plain(operand):
+            arrays.append(operand.numpy())
         else:
             break
     else:
-        return torch.from_numpy(over_arrays(operation, *arrays))
-    places = {one.device for one in given if isinstance(one, Tensor) and not one.is_cpu}
-    device = next(iter(places), torch.device("cpu"))  # a number may have stayed here
-    moved = (torch.as_tensor(one, dtype=torch.float64, device=device) for one in given)
-    whole: Tensor = operation(ERROR_FREE, *moved)
-    return whole.nan_to_num(math.inf, math.inf, -math.inf)
+        return torch.from_numpy(apply_to_arrays(operation, *arrays))
+    devices = {
+        operand.device for operand in operands if isinstance(operand, Tensor) and not operand.is_cpu
+    }
+    device = next(iter(devices), torch.device("cpu"))  # a number may have stayed here
+    tensors = (torch.as_tensor(operand, dtype=torch.float64, device=device) for operand in operands)
+    result: Tensor = operation(ERROR_FREE, *tensors)
+    return result.nan_to_num(math.inf, math.inf, -math.inf)
 
 
 @np.errstate(all="ignore")  # as a decorator it is quicker
-def over_arrays(operation: Callable[..., Floats], *arrays: Floats) -> Floats:
+def apply_to_arrays(operation: Callable[..., Floats], *arrays: Floats) -> Floats:
     """operation(up, *arrays) with infinity for NaN, of which that is the lesser."""
-    return np.asarray(np.fmin(rounding.upward(operation, *arrays), INFINITY), order="C")
+    return np.asarray(np.fmin(rounding.run_rounding_up(operation, *arrays), INFINITY), order="C")
 
 
-def _plain(tensor: Tensor) -> bool:
-    here = tensor.is_cpu and tensor.dtype is torch.float64
-    return here and not (tensor.requires_grad or tensor.is_neg())
+def _is_plain(tensor: Tensor) -> bool:
+    is_local = tensor.is_cpu and tensor.dtype is torch.float64
+    return is_local and not (tensor.requires_grad or tensor.is_neg())
 
 
 def _sum(up: Upward, x: Floats) -> Floats:
@@ -165,13 +167,13 @@ def gamma(m: int) -> float:
 
 def rows_up(A: Tensor, v: Tensor) -> Tensor:
     """At least A v for A ≥ 0 (B, m, n) and v ≥ 0 (B, n)."""
-    return _rounded(lambda up, A, v: _sum(up, up.multiply(A, v[:, None, :])), A, v)
+    return _apply_upward(lambda up, A, v: _sum(up, up.multiply(A, v[:, None, :])), A, v)
 
 
 def product_up(A: Tensor, C: Tensor) -> Tensor:
     """At least A C for non-negative A (B, l, m) and C (B, m, n); 0 where all is zero."""
-    met = (A != 0).to(A.dtype) @ (C != 0).to(C.dtype)
-    return add_up(mul_up(A @ C, 1 + gamma(2 * A.shape[2])), underflow(met))
+    pair_counts = (A != 0).to(A.dtype) @ (C != 0).to(C.dtype)
+    return add_up(mul_up(A @ C, 1 + gamma(2 * A.shape[2])), underflow(pair_counts))
 
 
 def norm_bound(x: Tensor, axis: int | tuple[int, ...]) -> Tensor:

@@ -46,23 +46,25 @@ class RationalContraction:
 
     def dilation(self) -> fmpq_mat:
         """The minimal orthogonal V (n+q, n+q) with leading block W, q = #{κ ≠ 0}."""
-        kept = [i for i, k in enumerate(self.kappa) if k != 0]
+        defects = [i for i, k in enumerate(self.kappa) if k != 0]
         W, rows = self.W, self.Q2.tolist()
         right = (self.Q1 * diagonal(self.kappa)).tolist()
-        top = [row + [right[i][j] for j in kept] for i, row in enumerate(W.tolist())]
-        corner = diagonal([-self.sigma[i] for i in kept]).tolist() if kept else []
-        low = [[self.kappa[i] * v for v in rows[i]] + corner[p] for p, i in enumerate(kept)]
-        return fmpq_mat(top + low)
+        top = [row + [right[i][j] for j in defects] for i, row in enumerate(W.tolist())]
+        corner = diagonal([-self.sigma[i] for i in defects]).tolist() if defects else []
+        bottom = [[self.kappa[i] * v for v in rows[i]] + corner[p] for p, i in enumerate(defects)]
+        return fmpq_mat(top + bottom)
 
 
-def random_contraction(n: int, draw: random.Random, units: int = 0) -> RationalContraction:
-    """A contraction with `units` singular values equal to 1 and the others below 1.
+def random_contraction(n: int, draw: random.Random, unit_values: int = 0) -> RationalContraction:
+    """A contraction with `unit_values` singular values equal to 1 and the others below 1.
 
     Raises RangeError unless 0 ≤ units ≤ n and n ≥ 1.
     """
-    if n < 1 or not 0 <= units <= n:
-        raise RangeError("the number of unit singular values", units, f"between 0 and n = {n}")
-    pairs = [(fmpq(1), fmpq(0)) if i < units else pythagorean(draw) for i in range(n)]
+    if n < 1 or not 0 <= unit_values <= n:
+        raise RangeError(
+            "the number of unit singular values", unit_values, f"between 0 and n = {n}"
+        )
+    pairs = [(fmpq(1), fmpq(0)) if i < unit_values else pythagorean(draw) for i in range(n)]
     sigma, kappa = zip(*pairs, strict=True)
     return RationalContraction(cayley(n, draw), sigma, kappa, cayley(n, draw))
 
@@ -71,8 +73,8 @@ def pythagorean(draw: random.Random) -> tuple[fmpq, fmpq]:
     """(σ, κ) = ((p² − q²), 2pq)/(p² + q²) with 0 ≤ σ < 1."""
     q = draw.randint(1, _LARGEST)
     p = draw.randint(q, _LARGEST)
-    whole = p * p + q * q
-    return fmpq(p * p - q * q, whole), fmpq(2 * p * q, whole)
+    common_denominator = p * p + q * q
+    return fmpq(p * p - q * q, common_denominator), fmpq(2 * p * q, common_denominator)
 
 
 def cayley(n: int, draw: random.Random) -> fmpq_mat:
@@ -87,8 +89,8 @@ def cayley(n: int, draw: random.Random) -> fmpq_mat:
 
 def cayley_transform(S: fmpq_mat) -> fmpq_mat:
     """(I − S)(I + S)⁻¹ = 2(I + S)⁻¹ − I of a skew S, orthogonal."""
-    one = identity(S.nrows())
-    return 2 * (one + S).inv() - one
+    eye = identity(S.nrows())
+    return 2 * (eye + S).inv() - eye
 
 
 def defect_rank(W: Tensor | fmpq_mat) -> int:
@@ -99,8 +101,8 @@ def defect_rank(W: Tensor | fmpq_mat) -> int:
     if isinstance(W, Tensor) and W.is_complex():
         return defect_rank(real_form(W)) // 2
     if isinstance(W, Tensor):
-        whole, scale = integers(W)
-        gram = whole.transpose() * whole
+        common_denominator, scale = integer_matrix(W)
+        gram = common_denominator.transpose() * common_denominator
         square = fmpz_mat(
             [[scale * scale * (i == j) for j in range(len(W))] for i in range(len(W))]
         )
@@ -110,17 +112,17 @@ def defect_rank(W: Tensor | fmpq_mat) -> int:
     return int((identity(W.ncols()) - W.transpose() * W).rank())
 
 
-def integers(W: Tensor) -> tuple[fmpz_mat, int]:
+def integer_matrix(W: Tensor) -> tuple[fmpz_mat, int]:
     """Integers M and a power of two 2ᵉ with W = M/2ᵉ exactly."""
     if W.ndim != 2 or W.shape[0] != W.shape[1] or not W.numel():
         raise ShapeError("W", "(n, n) with n ≥ 1", W)
     if not bool(torch.isfinite(W).all()):
         raise NotFiniteError("W")
-    rows, scale = whole(W.detach().cpu().double().tolist())
+    rows, scale = common_denominator(W.detach().cpu().double().tolist())
     return fmpz_mat(rows), scale
 
 
-def whole(rows: list[list[float]]) -> tuple[list[list[int]], int]:
+def common_denominator(rows: list[list[float]]) -> tuple[list[list[int]], int]:
     """The integers M and the power of two 2ᵉ with rows = M/2ᵉ exactly."""
     ratios = [[v.as_integer_ratio() for v in row] for row in rows]
     scale = max(q for row in ratios for _, q in row)  # all denominators are powers of two
@@ -132,7 +134,7 @@ def rational(value: float) -> fmpq:
     return fmpq(*value.as_integer_ratio())
 
 
-def exactly(W: Tensor) -> fmpq_mat:
+def rational_matrix(W: Tensor) -> fmpq_mat:
     """The rationals that the floats of W (m, k) are."""
     return fmpq_mat([list(map(rational, row)) for row in W.double().tolist()])
 
@@ -144,18 +146,18 @@ def real_form(V: Tensor) -> Tensor:
 
 def identity(n: int) -> fmpq_mat:
     """I in rationals."""
-    found = fmpq_mat(n, n)
+    matrix = fmpq_mat(n, n)
     for i in range(n):
-        found[i, i] = 1
-    return found
+        matrix[i, i] = 1
+    return matrix
 
 
 def diagonal(entries: tuple[fmpq, ...] | list[fmpq]) -> fmpq_mat:
     """diag(entries)."""
-    found = fmpq_mat(len(entries), len(entries))
+    matrix = fmpq_mat(len(entries), len(entries))
     for i, entry in enumerate(entries):
-        found[i, i] = entry
-    return found
+        matrix[i, i] = entry
+    return matrix
 
 
 def root_above(x: fmpq, bits: int = 64) -> fmpq:

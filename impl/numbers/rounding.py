@@ -25,21 +25,21 @@ import numpy as np
 from rnnbounds.impl.numbers.error_free import ERROR_FREE, Floats, Upward
 
 # FE_UPWARD of <fenv.h>, which is the field of the register itself.
-_NAMES = {"x86_64": 0x800, "AMD64": 0x800, "aarch64": 0x400000, "arm64": 0x400000}
+_MODE_CODES = {"x86_64": 0x800, "AMD64": 0x800, "aarch64": 0x400000, "arm64": 0x400000}
 _LENGTHS = 70  # of eight numbers an instruction, and up to eight of these in a turn of a loop
-_TIMES = 250  # of that length, beyond all that NumPy takes at once
-_LEAST = 5e-324
+_REPEATS = 250  # of that length, beyond all that NumPy takes at once
+_SMALLEST = 5e-324
 
 HARDWARE = Upward(np.add, np.multiply, lambda a, b: np.divide(a, b + 0.0), np.sqrt)
 
 
-def upward(operation: Callable[..., Floats], *arrays: Floats) -> Floats:
+def run_rounding_up(operation: Callable[..., Floats], *arrays: Floats) -> Floats:
     """operation(up, *arrays), whose sums, products, quotients and roots `up` rounds up.
 
     In it NaN may come of what is at most infinity.
     """
-    mode = _obeyed()
-    return operation(ERROR_FREE, *arrays) if mode is None else mode.within(operation, *arrays)
+    mode = _hardware_mode()
+    return operation(ERROR_FREE, *arrays) if mode is None else mode.run(operation, *arrays)
 
 
 class Mode:
@@ -48,9 +48,9 @@ class Mode:
     def __init__(self) -> None:
         library = ctypes.PyDLL(None)
         self._get, self._set = library.fegetround, library.fesetround
-        self._name = _NAMES[platform.machine()]
+        self._name = _MODE_CODES[platform.machine()]
 
-    def within(self, operation: Callable[..., Floats], *arrays: Floats) -> Floats:
+    def run(self, operation: Callable[..., Floats], *arrays: Floats) -> Floats:
         """operation(HARDWARE, *arrays) in this mode."""
         before = self._get()
         try:  # what a signal raises comes after a call has returned
@@ -61,57 +61,63 @@ class Mode:
 
 
 @cache
-def _obeyed() -> Mode | None:
-    """The mode, if NumPy rounds by it."""
+def _hardware_mode() -> Mode | None:
+    """The processor's mode of rounding upwards, or None if NumPy does not obey it."""
     try:
         mode = Mode()
     except (OSError, TypeError, AttributeError, KeyError):
         return None
-    return mode if obeys(mode) else None
+    return mode if is_exact_rounding(mode) else None
 
 
-def obeys(mode: Any) -> bool:
+def is_exact_rounding(mode: Any) -> bool:
     """True if NumPy's results in that mode equal the error-free transformations bit for bit, and
     its subnormal results equal those computed in advance."""
     with np.errstate(all="ignore"):
-        return all(_same(found, told) for found, told in _trials(mode))
+        return all(_is_identical(computed, expected) for computed, expected in _result_pairs(mode))
 
 
-def _trials(mode: Any) -> Iterator[tuple[Floats, Floats]]:
-    """Pairs of what is found in the mode and what is due, which must not differ."""
+def _result_pairs(mode: Any) -> Iterator[tuple[Floats, Floats]]:
+    """Pairs of a result computed in the mode and the expected one, which must be identical."""
     draw = np.random.default_rng(0)
     a, b = (draw.standard_normal((2, _LENGTHS)) for _ in range(2))
     a[:, ::5], b[:, ::3] = 1.5, -0.25  # some results are exact
-    one, size = b[0, 1], np.abs(a)
+    number, magnitudes = b[0, 1], np.abs(a)
     trials: list[tuple[Callable[..., Floats], tuple[Floats, ...]]] = [
-        (lambda up, x: up.root(x), (size,)),
-        *((lambda up, x, y: up.add(x, y), pair) for pair in ((a, b), (a, one), (one, a))),
-        *((lambda up, x, y: up.multiply(x, y), pair) for pair in ((a, b), (a, one), (one, a))),
-        *((lambda up, x, y: up.divide(x, y), pair) for pair in ((size, b * b), (1.0, size))),
+        (lambda up, x: up.root(x), (magnitudes,)),
+        *((lambda up, x, y: up.add(x, y), pair) for pair in ((a, b), (a, number), (number, a))),
+        *(
+            (lambda up, x, y: up.multiply(x, y), pair)
+            for pair in ((a, b), (a, number), (number, a))
+        ),
+        *(
+            (lambda up, x, y: up.divide(x, y), pair)
+            for pair in ((magnitudes, b * b), (1.0, magnitudes))
+        ),
     ]
-    for operation, given in trials:
-        due = operation(ERROR_FREE, *given)
-        for where in _places():
-            parts = (x if np.ndim(x) == 0 else x[where] for x in given)
-            yield mode.within(operation, *parts), due[where]
-        long = (x if np.ndim(x) == 0 else np.tile(x[0], _TIMES) for x in given)
-        yield mode.within(operation, *long), np.tile(due[0], _TIMES)
-    least = np.full(_LENGTHS, _LEAST)
-    yield mode.within(lambda up, x: up.multiply(x, 0.5), least), least
-    yield mode.within(lambda up, x: up.multiply(x, -0.5), least), -0.0 * least
-    yield mode.within(lambda up, x: up.multiply(3 * x, 0.5), least), 2 * least
-    yield mode.within(lambda up, x: up.add(x, x), least), 2 * least
-    yield mode.within(lambda up, x: up.divide(x, 2.0), least), least
-    yield mode.within(lambda up, x: up.root(x), least), np.full(_LENGTHS, 2.0**-537)
+    for operation, operands in trials:
+        expected = operation(ERROR_FREE, *operands)
+        for place in _subarrays():
+            parts = (x if np.ndim(x) == 0 else x[place] for x in operands)
+            yield mode.run(operation, *parts), expected[place]
+        repeated = (x if np.ndim(x) == 0 else np.tile(x[0], _REPEATS) for x in operands)
+        yield mode.run(operation, *repeated), np.tile(expected[0], _REPEATS)
+    smallest = np.full(_LENGTHS, _SMALLEST)
+    yield mode.run(lambda up, x: up.multiply(x, 0.5), smallest), smallest
+    yield mode.run(lambda up, x: up.multiply(x, -0.5), smallest), -0.0 * smallest
+    yield mode.run(lambda up, x: up.multiply(3 * x, 0.5), smallest), 2 * smallest
+    yield mode.run(lambda up, x: up.add(x, x), smallest), 2 * smallest
+    yield mode.run(lambda up, x: up.divide(x, 2.0), smallest), smallest
+    yield mode.run(lambda up, x: up.root(x), smallest), np.full(_LENGTHS, 2.0**-537)
 
 
-def _places() -> Iterator[Any]:
-    """All lengths, then all beginnings, then rows with gaps, and numbers by themselves."""
+def _subarrays() -> Iterator[Any]:
+    """Indices of subarrays: of every length, from every start, with strides, and single numbers."""
     yield from ((0, slice(k)) for k in range(1, _LENGTHS + 1))
     yield from ((0, slice(k, None)) for k in range(1, 9))
     yield from ((slice(None), slice(None, None, k)) for k in (1, 2, 3))
     yield from ((0, k) for k in range(5))
 
 
-def _same(found: Floats, told: Floats) -> bool:
-    return np.asarray(found).tobytes() == np.asarray(told).tobytes()
+def _is_identical(computed: Floats, expected: Floats) -> bool:
+    return np.asarray(computed).tobytes() == np.asarray(expected).tobytes()

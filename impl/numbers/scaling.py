@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.numbers.error_free import Floats, upward
+from rnnbounds.impl.numbers.error_free import Floats, round_up
 
 _MOST = 1000  # by which a power of two can be multiplied at once
 
@@ -30,7 +30,7 @@ def shift(x: Floats, e: Floats) -> Floats:
 def shift_up(x: Floats, e: Floats) -> Floats:
     """At least x 2^e."""
     result = shift(x, e)
-    return upward(result, shift(result, -e) == x)
+    return round_up(result, shift(result, -e) == x)
 
 
 def _power_of_two(e: Tensor) -> Tensor:

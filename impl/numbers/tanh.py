@@ -26,14 +26,14 @@ Array: TypeAlias = NDArray[Any]
 _VECTORS = ("X86_V", "AVX", "FMA")  # how NumPy names the processors that its code was made for
 
 
-def plain(*tensors: Tensor) -> bool:
+def is_plain(*tensors: Tensor) -> bool:
     """True if all are float64 tensors in main memory without derivatives, which may be written in
     place and shared with NumPy."""
     return forward_ad._current_level < 0 and all(
-        one.device.type == "cpu"
-        and one.dtype == torch.float64
-        and not (one.requires_grad or one.is_neg())
-        for one in tensors
+        tensor.device.type == "cpu"
+        and tensor.dtype == torch.float64
+        and not (tensor.requires_grad or tensor.is_neg())
+        for tensor in tensors
     )
 
 
@@ -49,7 +49,7 @@ def tanh(z: Array, out: Array) -> None:
 def vectorised() -> bool:
     """True if NumPy runs its vector code for tanh here."""
     try:
-        told = np.lib.introspect.opt_func_info(func_name="^tanh$", signature="float64")
+        targets = np.lib.introspect.opt_func_info(func_name="^tanh$", signature="float64")
     except AttributeError:  # NumPy before 2.0 does not tell
         return False
-    return any(kind["current"].startswith(_VECTORS) for kind in told.get("tanh", {}).values())
+    return any(kind["current"].startswith(_VECTORS) for kind in targets.get("tanh", {}).values())

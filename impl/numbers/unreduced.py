@@ -44,8 +44,8 @@ class Unreduced:
     def square(self) -> fmpq:
         """The largest square of a column's Euclidean norm."""
         columns = zip(*self.whole.tolist(), strict=True)
-        most = max(sum((v * v for v in column), _ZERO) for column in columns)
-        return fmpq(most, self.denominator * self.denominator)
+        largest = max(sum((v * v for v in column), _ZERO) for column in columns)
+        return fmpq(largest, self.denominator * self.denominator)
 
     def relu(self) -> Unreduced:
         """max(·, 0) of each entry."""
@@ -55,7 +55,7 @@ class Unreduced:
         shape = self.whole.nrows(), self.whole.ncols()
         return Unreduced(fmpz_mat(*shape, [max(v, _ZERO) for v in values]), self.denominator)
 
-    def first(self, n: int) -> Unreduced:
+    def first_rows(self, n: int) -> Unreduced:
         """The first n rows."""
         if n == self.whole.nrows():
             return self

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from rnnbounds.impl.cells.kind import Kind
 from rnnbounds.impl.cells.layout import Layout
-from rnnbounds.impl.cells.stacks.stack import depth, stacked
+from rnnbounds.impl.cells.stacks.stack import count_stack_layers, stack_kind
 from rnnbounds.impl.cells.table import kind_of
 
 TORCH = re.compile(r"(weight|bias)_[hi][hir](_l\d+\w*)?")
@@ -83,14 +83,14 @@ class Fit:
         """True if every required name is read and there is no other."""
         return not (self.missing or self.dropped or self.unread)
 
-    def fitting(self, tensors: Mapping[str, Tensor]) -> int:
+    def count_fitting(self, tensors: Mapping[str, Tensor]) -> int:
         """How many shapes fit until one does not."""
         weights = {role: tensors[full] for role, full in self.tensors.items()}
-        return self.layout.fitting(weights)
+        return self.layout.count_fitting(weights)
 
     def fits(self, tensors: Mapping[str, Tensor]) -> bool:
         """True if all shapes fit the layout."""
-        return self.fitting(tensors) == len(self.layout.shapes)
+        return self.count_fitting(tensors) == len(self.layout.shapes)
 
 
 def fit(kind: Kind, group: Group, ignored: Collection[str], *, forced: bool = False) -> Fit:
@@ -104,9 +104,9 @@ def fit(kind: Kind, group: Group, ignored: Collection[str], *, forced: bool = Fa
         kind = kind_of(_PROJECTED[kind.name])
     layout = kind.layout(group)
     places = {name: name + end for name in layout.shapes}
-    layers = depth(kind, group) if kind.suffix and end else 1
+    layers = count_stack_layers(kind, group) if kind.suffix and end else 1
     if kind.suffix and (forced or layers > 1):
-        kind = stacked(kind)
+        kind = stack_kind(kind)
         layout = kind.layout(group if end else ())
         places = {name: name if end else name.removesuffix("_l0") for name in layout.shapes}
     return Fit(kind, layout, places, group, ignored)

@@ -104,7 +104,7 @@ def _unread(found: Fit, where: str) -> WeightsError:
 def misshapen(found: Fit, tensors: Mapping[str, Tensor], *, alone: bool) -> InputError:
     """Build the error for shapes that do not fit; `alone`: no other kind was considered."""
     weights = {role: tensors[full] for role, full in found.tensors.items()}
-    if alone and found.layout.fitting(weights) == 0 and (told := _suggestion(found, weights)):
+    if alone and found.layout.count_fitting(weights) == 0 and (told := _suggestion(found, weights)):
         return told
     try:
         found.layout.sizes(weights)
@@ -121,7 +121,9 @@ def _suggestion(found: Fit, weights: Mapping[str, Tensor]) -> WeightsError | Non
     for kind in CELLS.values():
         other = fit(kind, found.group, found.ignored)
         shape = None if other.missing else other.layout.shapes.get(first)
-        if shape is not None and Layout({"weight": shape}).fitting({"weight": weights[first]}):
+        if shape is not None and Layout({"weight": shape}).count_fitting(
+            {"weight": weights[first]}
+        ):
             others.append(other.kind)
     if not others:
         return None

@@ -163,7 +163,9 @@ def _best(fits: Sequence[Fit], known: Mapping[str, Tensor], where: str) -> Fit:
         raise match_error(max(fits, key=lambda one: _nearness(one, known)), where)
     fitting = [one for one in exact if one.fits(known)]
     if not fitting:
-        raise misshapen(max(exact, key=lambda one: one.fitting(known)), known, alone=len(fits) == 1)
+        raise misshapen(
+            max(exact, key=lambda one: one.count_fitting(known)), known, alone=len(fits) == 1
+        )
     usual = fitting if len(fitting) == 1 else [one for one in fitting if one.kind.default]
     if len(usual) != 1:
         raise AmbiguousCellError(where, [one.kind for one in fitting])
@@ -183,7 +185,7 @@ def _check_size(best: Fit, known: Mapping[str, Tensor]) -> None:
 def _nearness(one: Fit, known: Mapping[str, Tensor]) -> tuple[bool, int, int, int, bool]:
     """How much a kind that does not fit looks like what was meant; torch's own before others."""
     named = one.kind.mode is not None
-    shaped = one.fitting(known)
+    shaped = one.count_fitting(known)
     return (one.fits(known), -len(one.missing), shaped, -len(one.unread), named)
 
 

@@ -17,8 +17,8 @@ from rnnbounds.impl.errors import InputError, RangeError, UnknownNameError, fact
 from rnnbounds.impl.gradients.loss import LOSSES, Loss, loss
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.json_values import finite_or_none
 from rnnbounds.impl.numbers.outward import add_up, mul_up, sqrt_up
-from rnnbounds.impl.numbers.told import finite
 from rnnbounds.impl.training.bound import TrainingConstants, largest_rate
 from rnnbounds.impl.training.certified import training_constants
 
@@ -93,12 +93,12 @@ class TrainingCertificate:
         """The record as plain JSON data; what is infinite is null."""
         task = self.task
         return {
-            "lambda": finite(self.constants.lam),
+            "lambda": finite_or_none(self.constants.lam),
             "loss": task.loss,
             "readout_norm": task.readout,
-            "target_bound": finite(self.target),
+            "target_bound": finite_or_none(self.target),
             "target_asked": task.target,
-            "weights": {name: finite(size) for name, size in self.constants.radii.items()},
+            "weights": {name: finite_or_none(size) for name, size in self.constants.radii.items()},
             "reason": self.reason,
             "steps": task.steps,
             "alpha": task.alpha,

@@ -21,7 +21,7 @@ from rnnbounds.impl.gradients.adjoint_error import gradient_error
 from rnnbounds.impl.gradients.loss import Loss
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.numbers.outward import UNIT, add_up, mul_up, norm_bound, norm_up, underflow
-from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm, gate
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm, is_norm_below
 from rnnbounds.impl.training.nearest import projection_error
 from rnnbounds.impl.training.projection import BallNorm
 
@@ -154,7 +154,7 @@ def _step(cell: RNN, gradient: Weights, rate: Tensor, trained: str) -> RNN:
 
 def _clip(W: Tensor, ell: Tensor) -> Tensor:
     """U min(Σ, ℓ) Vᵀ where W is not certainly inside, ℓ less what rounding may add."""
-    outside = (~gate(W, ell)).nonzero()[:, 0]
+    outside = (~is_norm_below(W, ell)).nonzero()[:, 0]
     if not len(outside):
         return W
     left, radius = W[outside], ell[outside, None] * (1 - 2 * (W.shape[1] + 8) ** 2 * UNIT)
@@ -193,7 +193,7 @@ def _inside(cell: RNN, omega: Omega, trained: str) -> Tensor:
     found = torch.ones(cell.batch, dtype=torch.bool, device=cell.W.device)
     for name, radius in radii.items():
         if name == "W":
-            inside = gate(cell.W, radius)
+            inside = is_norm_below(cell.W, radius)
             left = (~inside).nonzero()[:, 0]
             if len(left):
                 inside[left] = certified_norm(cell.W[left]) <= radius[left]

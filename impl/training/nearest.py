@@ -22,7 +22,7 @@ from torch import Tensor
 from rnnbounds.impl.errors import PrecisionError
 from rnnbounds.impl.numbers.outward import UNIT, add_up, gamma, norm_bound, norm_up, sum_up
 from rnnbounds.impl.numbers.scaling import exponent, shift
-from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm, gate
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm, is_norm_below
 from rnnbounds.impl.training.projection import Ball, BallNorm
 
 _UP = 1 + 64 * UNIT  # covers the roundings of one line of bounds
@@ -87,7 +87,7 @@ def projection_error(A: Tensor, P: Tensor, norm: BallNorm, ell: Tensor) -> Tenso
 
 
 def _spectral(A: Tensor, P: Tensor, ell: Tensor) -> tuple[Tensor, Tensor]:
-    inside = gate(A, ell)
+    inside = is_norm_below(A, ell)
     rest = (~inside).nonzero()[:, 0]
     if len(rest):
         inside[rest] = certified_norm(A[rest]) <= ell[rest]

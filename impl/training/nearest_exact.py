@@ -18,7 +18,7 @@ from torch import Tensor
 
 from rnnbounds.impl.numbers.rationals import rational
 from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm, rational_norm_at_most
-from rnnbounds.impl.numbers.spectra.jacobi import decomposition, dot
+from rnnbounds.impl.numbers.spectra.jacobi import dot, singular_value_decomposition
 from rnnbounds.impl.training.projection import Ball
 
 Rational = list[list[fmpq]]
@@ -106,7 +106,7 @@ def frobenius(A: arb_mat) -> arb:
 def _clipped(A: arb_mat, radius: float) -> tuple[arb_mat, arb]:
     """A point of the spectral ball, and η."""
     ell = arb(radius)
-    U, sigma, V = decomposition(A)
+    U, sigma, V = singular_value_decomposition(A)
     kept = [s.min(ell) for s in sigma]
     beyond = [s - k for s, k in zip(sigma, kept, strict=True)]
     # ‖U S Vᵀ‖ ≤ ‖U‖ ‖V‖ max S, and ‖U‖² ≤ 1 + ‖UᵀU − I‖_F.

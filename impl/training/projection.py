@@ -25,7 +25,7 @@ from rnnbounds.impl.errors import (
 )
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.numbers.outward import UNIT, gamma, norm_up, sum_up
-from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm, gate
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm, is_norm_below
 
 BallNorm = Literal["spectral", "infinity", "frobenius"]
 
@@ -112,7 +112,7 @@ def _quickly(ball: Ball, W: Tensor) -> Tensor:
     _check(W, ball.radius)
     batch = W.detach().double().reshape(-1, *W.shape[-2:])
     short = ball.radius * (1 - _slack(W))
-    proved = gate(batch, batch.new_full((len(batch),), short))
+    proved = is_norm_below(batch, batch.new_full((len(batch),), short))
     return (proved | (batch == 0).flatten(1).all(1)).reshape(W.shape[:-2])
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache
 
-from rnnbounds.impl.cells.table import declared
+from rnnbounds.impl.cells.table import entries_of_modules
 from rnnbounds.properties.attacks.attack import Attack
 from rnnbounds.properties.errors import InputError, UnknownChoiceError
 
@@ -21,7 +21,7 @@ ALL_ATTACKS = "all"
 def attacks() -> Mapping[str, Attack]:
     """The attacks by their names; raises InputError for two of one name."""
     by_name: dict[str, Attack] = {}
-    for attack in declared(__name__, __file__, "ATTACKS"):
+    for attack in entries_of_modules(__name__, __file__, "ATTACKS"):
         if by_name.setdefault(attack.name, attack) is not attack:
             raise InputError(f"two attacks are named {attack.name!r}; rename one of them")
     names = (*_BUILTIN, *sorted(by_name.keys() - set(_BUILTIN)))

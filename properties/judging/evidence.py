@@ -23,7 +23,7 @@ from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.columns import cell_name
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.reports.pages.text import plural
-from rnnbounds.reports.records.curve import Against, Sides, merge_sides
+from rnnbounds.reports.records.checks.curve import Against, Sides, merge_sides
 from rnnbounds.reports.records.histogram import EMPTY, count_ratios
 from rnnbounds.reports.records.record import Check, Cost, Histogram, Tally, check_identity
 from rnnbounds.reports.records.record import Verdict as VerdictName

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from flint import arb
 
-from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, DualArithmetic
 from rnnbounds.impl.numbers.outward import TINY
 from rnnbounds.properties.measures.measure import Opaque
 from rnnbounds.properties.measures.readings.balls import BallPair
@@ -45,7 +45,7 @@ def lag_gradients(batch: Batch) -> Array:
             begun = Dual(start, seeds.unit(start, 0))
             runs = begun if runs is None else joined(runs, begun)
             columns = now.repeat(1, 1, runs.value.v.shape[2] // S)
-            runs = cell.program(Duals(plain, along), runs, seeds.still(columns))
+            runs = cell.program(DualArithmetic(plain, along), runs, seeds.still(columns))
         h = cell.program(plain, h, Rounded.exact(now))
     found = np.ones((len(x), S, K + 1))  # the identity, of no step
     if runs is not None:

@@ -13,7 +13,7 @@ from functools import partial
 import torch
 from flint import arb, arb_mat, fmpq
 
-from rnnbounds.impl.arithmetic.entries.rationals import IrrationalError, Ratios
+from rnnbounds.impl.arithmetic.entries.rationals import IrrationalError, RationalColumns
 from rnnbounds.impl.gradients.windows.rollout import states, truncations
 from rnnbounds.impl.numbers.outward import mul_up
 from rnnbounds.properties.measures.measure import FastPath, enclose_with_error
@@ -215,20 +215,20 @@ def output_gap_ball(pair: BallPair, k: int) -> arb:
 def rational_gaps(pair: Batch) -> list[fmpq] | None:
     """‖h_T − h_T^k‖² for k = 0 … K, all windows side by side; None where one is irrational."""
     world, T = quantity.cached_world(pair, RATIONALS), pair.spec.T
-    truncated = Ratios([[] for _ in range(pair.cell.n)])
+    truncated = RationalColumns([[] for _ in range(pair.cell.n)])
     try:
         full = read(("state", ("x",), 0, T), world)
         for x in pair.x[:, T - pair.K :].unbind(1):
             truncated = world.phi((), append_zero(truncated), RATIONALS.column(x))
     except IrrationalError:
         return None
-    gap = append_zero(truncated).met(full, lambda a, b: (a - b) ** 2)
+    gap = append_zero(truncated).map_pairs(full, lambda a, b: (a - b) ** 2)
     return [sum(column, fmpq(0)) for column in zip(*gap.units, strict=True)][::-1]
 
 
-def append_zero(columns: Ratios) -> Ratios:
+def append_zero(columns: RationalColumns) -> RationalColumns:
     """Append a column of zeros."""
-    return Ratios([[*row, fmpq(0)] for row in columns.units])
+    return RationalColumns([[*row, fmpq(0)] for row in columns.units])
 
 
 def state_gap_square(pair: Batch, k: int) -> fmpq | None:

@@ -13,8 +13,8 @@ from flint import arb, arb_mat, fmpq, fmpq_mat
 
 from rnnbounds.impl.arithmetic.base import ALL
 from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
-from rnnbounds.impl.arithmetic.entries.rationals import IrrationalError, Rationals, Ratios
-from rnnbounds.impl.arithmetic.entries.units import Entries
+from rnnbounds.impl.arithmetic.entries.columns import Entries
+from rnnbounds.impl.arithmetic.entries.rationals import IrrationalError, RationalColumns, Rationals
 from rnnbounds.impl.gradients.criterion import Loss
 from rnnbounds.impl.numbers.rationals import identity, rational
 from rnnbounds.properties.read.carrier import Carrier, Names, Parameters, Tensor, Value
@@ -71,7 +71,7 @@ class EntryCarrier(Carrier):
         if isinstance(A, Size) or isinstance(v, Size):
             return sizes.as_size(A) * sizes.as_size(v)
         if isinstance(v, Entries):
-            return v.mapped(lambda entry: A * entry)
+            return v.map_entries(lambda entry: A * entry)
         return A * v
 
     def of_numbers(self, head: str, known: Sequence[Any], values: Sequence[Value]) -> Value:
@@ -173,7 +173,7 @@ class BallCarrier(EntryCarrier):
 class RationalCarrier(EntryCarrier):
     """Rationals; what leaves them raises IrrationalError."""
 
-    arithmetic_class, entry_class = Rationals, Ratios
+    arithmetic_class, entry_class = Rationals, RationalColumns
 
     def exact_arithmetic(self, weights: Mapping[str, fmpq_mat]) -> Rationals:
         """Rational arithmetic of weights given as rationals."""

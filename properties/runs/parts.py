@@ -40,8 +40,8 @@ from rnnbounds.theory import CLAIMS, claim
 from rnnbounds.theory.claims.models import NO_MODEL
 from rnnbounds.theory.language.definitions import REGISTRY
 from rnnbounds.theory.language.printing import law_text, statement_mathml
-from rnnbounds.theory.proof.basis import basis
 from rnnbounds.theory.proof.claim import Claim, Form, prove
+from rnnbounds.theory.proof.foundations.basis import basis
 from rnnbounds.theory.proof.proof import Ledger, Proof, StepResult
 from rnnbounds.theory.recheck import unsettled
 from rnnbounds.theory.typeset import law as typeset_law

@@ -18,7 +18,7 @@ from rnnbounds.properties.runs.glossary import cited_works, claim_file, symbol_n
 from rnnbounds.properties.runs.matrix import build_matrix
 from rnnbounds.properties.runs.parts import PROOF, SABOTAGE, Part, PartResult, plan_parts
 from rnnbounds.properties.runs.worst_instance import worst_instance
-from rnnbounds.reports.records.curve import build_curve
+from rnnbounds.reports.records.checks.curve import build_curve
 from rnnbounds.reports.records.ledger import Axiom, LedgerRecord
 from rnnbounds.reports.records.record import (
     AttackRecord,
@@ -33,7 +33,7 @@ from rnnbounds.theory.claims.table import group_of
 from rnnbounds.theory.language.law import Axiom as LawAxiom
 from rnnbounds.theory.language.printing import statement_latex, statement_mathml, statement_text
 from rnnbounds.theory.proof.claim import Claim
-from rnnbounds.theory.proof.laws import count_axioms
+from rnnbounds.theory.proof.foundations.laws import count_axioms
 from rnnbounds.theory.typeset import typeset
 
 

@@ -17,8 +17,8 @@ from rnnbounds.properties.runs.replay import find_statement, replay
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.kind import kind_of_spec
 from rnnbounds.properties.systems.supply.other_inputs import other_inputs
-from rnnbounds.reports.records.curve import Point
-from rnnbounds.reports.records.drawn import InstanceArrays, NumberTable
+from rnnbounds.reports.records.checks.curve import Point
+from rnnbounds.reports.records.checks.drawn import InstanceArrays, NumberTable
 from rnnbounds.reports.records.number import is_finite
 from rnnbounds.reports.records.record import Check
 from rnnbounds.theory.proof.claim import Claim

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from rnnbounds.impl.cells.table import CELLS, declared
+from rnnbounds.impl.cells.table import CELLS, entries_of_modules
 from rnnbounds.properties.errors import SpecError, UnknownChoiceError
 from rnnbounds.properties.systems.causal import kinds as causal
 from rnnbounds.properties.systems.cells import kinds as cells
@@ -54,7 +54,7 @@ _KINDS = (
 def _all_kinds() -> Iterable[Kind]:
     """All kinds: those listed, those that other modules of this folder end in, and one for each
     cell of which none of these draws a system."""
-    kinds = (*_KINDS, *declared(__name__, __file__, "KINDS", "columns"))
+    kinds = (*_KINDS, *entries_of_modules(__name__, __file__, "KINDS", "columns"))
     drawn_kinds = (kind for kind in kinds if not isinstance(kind.cell, ListedCells))
     drawn_cells = {cell for kind in drawn_kinds for cell in kind.cell_names}
     return (

@@ -19,10 +19,10 @@ from rnnbounds.reports.gate.tightness import (
     compare_examples,
 )
 from rnnbounds.reports.records.changes import Change, Changes, list_names, make_change, shorten
+from rnnbounds.reports.records.checks.tally import Tally
 from rnnbounds.reports.records.matrix import STANDING_WORDS, Matrix, count_covered_cells
 from rnnbounds.reports.records.outcome import claim_problems
 from rnnbounds.reports.records.record import ClaimRecord, FormRecord, Run, VariantRecord
-from rnnbounds.reports.records.tally import Tally
 from rnnbounds.reports.words import plural
 
 VERDICTS = ("holds", "never tested", "undecided", "violated")

@@ -13,14 +13,19 @@ from markupsafe import Markup, escape
 from rnnbounds.reports.pages import text
 from rnnbounds.reports.pages.figures.chart import curve_plot, histogram_chart
 from rnnbounds.reports.pages.mathml import safe_mathml, safe_prose
-from rnnbounds.reports.pages.repeated import (
+from rnnbounds.reports.pages.run.repeated import (
     group_checks,
     ledger_rows,
     unmet_assumptions,
     usual_details,
 )
-from rnnbounds.reports.pages.summary import applicable_columns, entry_text, nines_share
-from rnnbounds.reports.pages.worst import arrays_file_name, arrays_url, gap_figure, states_figure
+from rnnbounds.reports.pages.run.summary import applicable_columns, entry_text, nines_share
+from rnnbounds.reports.pages.run.worst import (
+    arrays_file_name,
+    arrays_url,
+    gap_figure,
+    states_figure,
+)
 from rnnbounds.reports.records.basis import basis_phrase
 
 BASE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"

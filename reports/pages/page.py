@@ -12,9 +12,9 @@ from rnnbounds.reports.curves import NAME as CURVES
 from rnnbounds.reports.curves import curves_csv
 from rnnbounds.reports.files import write_all
 from rnnbounds.reports.pages.frame import load_templates
-from rnnbounds.reports.pages.headline import used_theorems
-from rnnbounds.reports.pages.repeated import group_checks
-from rnnbounds.reports.pages.summary import environment_items, summarise_run
+from rnnbounds.reports.pages.run.headline import used_theorems
+from rnnbounds.reports.pages.run.repeated import group_checks
+from rnnbounds.reports.pages.run.summary import environment_items, summarise_run
 from rnnbounds.reports.records.changes import Changes
 from rnnbounds.reports.records.codec import encode
 from rnnbounds.reports.records.record import Run

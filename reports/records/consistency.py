@@ -6,11 +6,11 @@ does not mean that the run fails; it means that not all fields of the record can
 
 from collections.abc import Iterable, Iterator
 
+from rnnbounds.reports.records.checks.tally import Tally
 from rnnbounds.reports.records.matrix import Entry, is_consistent_entry
 from rnnbounds.reports.records.number import greatest_ratio, is_finite
 from rnnbounds.reports.records.possible import impossible_numbers, impossible_times
 from rnnbounds.reports.records.record import Check, ClaimRecord, Run, VariantRecord
-from rnnbounds.reports.records.tally import Tally
 
 OTHER_PARTS = ("proof", "sabotage")  # the parts of a claim beside its attacks
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from rnnbounds.reports.records.tally import Tally
+from rnnbounds.reports.records.checks.tally import Tally
 
 Standing = Literal[
     "HOLDS", "ARGUED", "NOT APPLICABLE", "NOT YET PROVED", "NOT ATTACKED",

@@ -10,18 +10,18 @@ from typing import Literal
 from msgspec import field
 
 from rnnbounds.reports.records.basis import Standing, basis_summary, count_bases, count_derived
-from rnnbounds.reports.records.check import Check as Check
-from rnnbounds.reports.records.check import Record as Record
-from rnnbounds.reports.records.check import Verdict as Verdict
-from rnnbounds.reports.records.check import check_identity as check_identity
-from rnnbounds.reports.records.curve import Curve
-from rnnbounds.reports.records.drawn import InstanceArrays as InstanceArrays
+from rnnbounds.reports.records.checks.check import Check as Check
+from rnnbounds.reports.records.checks.check import Record as Record
+from rnnbounds.reports.records.checks.check import Verdict as Verdict
+from rnnbounds.reports.records.checks.check import check_identity as check_identity
+from rnnbounds.reports.records.checks.curve import Curve
+from rnnbounds.reports.records.checks.drawn import InstanceArrays as InstanceArrays
+from rnnbounds.reports.records.checks.tally import Count
+from rnnbounds.reports.records.checks.tally import Tally as Tally
 from rnnbounds.reports.records.glossary import Symbol, Work
 from rnnbounds.reports.records.ledger import Axiom, LedgerRecord
 from rnnbounds.reports.records.matrix import Matrix
 from rnnbounds.reports.records.number import Number, greatest_ratio
-from rnnbounds.reports.records.tally import Count
-from rnnbounds.reports.records.tally import Tally as Tally
 
 SCHEMA: Literal["rnnbounds/run/2"] = "rnnbounds/run/2"
 

@@ -1,1 +1,1 @@
-"""The commands, a family a module; `rnnbounds.program` names them."""
+"""The commands, a family a module; `rnnbounds.shell.program` names them."""

@@ -50,7 +50,6 @@ from rnnbounds.reports.pages.page import FILES, write_report
 from rnnbounds.reports.records.outcome import run_problems
 from rnnbounds.reports.records.record import Run
 from rnnbounds.reports.words import plural
-from rnnbounds.results import RunOutputs
 from rnnbounds.shell import output
 from rnnbounds.shell.output import (
     Format,
@@ -60,6 +59,7 @@ from rnnbounds.shell.output import (
     require_folder,
     show_progress,
 )
+from rnnbounds.shell.results import RunOutputs
 from rnnbounds.shell.signals import pause_watch
 from rnnbounds.shell.terminal import print_error
 

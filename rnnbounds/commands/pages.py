@@ -14,8 +14,8 @@ from rnnbounds.reports.files import WriteError
 from rnnbounds.reports.pages.page import FILES, write_report
 from rnnbounds.reports.records.codec import load
 from rnnbounds.reports.records.outcome import run_problems
-from rnnbounds.results import RunOutputs
 from rnnbounds.shell.output import Format, echo, print_json
+from rnnbounds.shell.results import RunOutputs
 
 
 def report(

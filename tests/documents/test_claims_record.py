@@ -15,7 +15,7 @@ import rnnbounds.theory.proof.methods.base as methods
 import rnnbounds.theory.proof.proof as proofs
 from rnnbounds import disk
 from rnnbounds.cli import main
-from rnnbounds.commands.proofs import claim_row
+from rnnbounds.commands.proofs.prove import claim_row
 from rnnbounds.properties.attacks.budget import PROFILES
 from rnnbounds.properties.runs.matrix import unattacked_standing
 from rnnbounds.properties.runs.parts import ledger_records
@@ -23,8 +23,8 @@ from rnnbounds.properties.systems.columns import matrix_columns
 from rnnbounds.reports import load, run_problems
 from rnnbounds.reports.table import TABLE_FILE, build_table, encode_table, packaged_table
 from rnnbounds.theory import CLAIMS
-from rnnbounds.theory.proof.basis import BasisKind, basis
 from rnnbounds.theory.proof.claim import Claim
+from rnnbounds.theory.proof.foundations.basis import BasisKind, basis
 
 ATTACKS = ("random", "targeted", "gradient", "extremal")
 STANDINGS = {"HOLDS", "ARGUED", "NOT APPLICABLE", "NOT YET PROVED", "NOT ATTACKED"}

@@ -19,7 +19,7 @@ from rnnbounds.impl.convert.truncate import truncate
 from rnnbounds.reports.records.basis import basis_sentence, count_bases
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.claims.models import NO_MODEL
-from rnnbounds.theory.proof.basis import basis
+from rnnbounds.theory.proof.foundations.basis import basis
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -11,8 +11,8 @@ from rnnbounds.reports.records.basis import basis_sentence
 from rnnbounds.reports.records.basis import count_bases as bases
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.axioms.base import AXIOMS
-from rnnbounds.theory.proof.basis import basis
-from rnnbounds.theory.proof.laws import axioms_used, count_axioms
+from rnnbounds.theory.proof.foundations.basis import basis
+from rnnbounds.theory.proof.foundations.laws import axioms_used, count_axioms
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ import rnnbounds
 from rnnbounds import theory
 from rnnbounds.cli import main
 from rnnbounds.impl.norms.meanings import NORM_MEANINGS
-from rnnbounds.program import COMMANDS
+from rnnbounds.shell.program import COMMANDS
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.axioms.base import AXIOMS
 from rnnbounds.theory.language.vocabulary import VOCABULARY

@@ -14,7 +14,7 @@ from rnnbounds.reports.history import (
     HistoryLineError,
     load_guard_history,
 )
-from rnnbounds.reports.pages.kept_models import guard_history_page, render_guard_history
+from rnnbounds.reports.pages.model.kept_models import guard_history_page, render_guard_history
 from rnnbounds.reports.pages.trends import TRENDS, render_trends_page, trends_page
 from rnnbounds.reports.records.guarded import GuardResults, ModelOutcome
 

@@ -19,11 +19,11 @@ import yaml
 from safetensors.torch import save_file
 
 from rnnbounds import plugin as plugin_module
-from rnnbounds.lazy import COMMANDS_PACKAGE
-from rnnbounds.program import COMMANDS
 from rnnbounds.reports import load
 from rnnbounds.reports.gate.models import CertifyQuestion, MeasureQuestion, load_model_settings
 from rnnbounds.reports.gate.thresholds import Thresholds, load_thresholds
+from rnnbounds.shell.lazy import COMMANDS_PACKAGE
+from rnnbounds.shell.program import COMMANDS
 
 TEXT = (Path(__file__).parents[2] / "docs" / "how-to" / "ci.md").read_text(encoding="utf-8")
 

@@ -101,10 +101,9 @@ def test_ctrl_c_reaches_all_processes(started, tmp_path, more):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("work", ["busy", "dying"])
-def test_a_run_in_one_process_ends_too(started, work):
-    """Without workers it is the main thread that is interrupted."""
-    process = started(work, 0)
+def test_a_run_in_one_process_ends_too(started):
+    """Without workers it is the main thread that is interrupted, in a finaliser too."""
+    process = started("dying", 0)
     process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err) == (143, "rnnbounds: ended by SIGTERM; run it again\n")

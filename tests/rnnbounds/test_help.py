@@ -5,8 +5,8 @@ import re
 import pytest
 
 from rnnbounds.impl.cells.table import CELLS
-from rnnbounds.lazy import read_docstring
-from rnnbounds.program import COMMANDS
+from rnnbounds.shell.lazy import read_docstring
+from rnnbounds.shell.program import COMMANDS
 
 EACH = (*COMMANDS, None)
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import rnnbounds
-from rnnbounds.results import add_summary
+from rnnbounds.shell.results import add_summary
 
 BOUND = ("--input-bound", 1)
 
@@ -30,7 +30,7 @@ def test_from_python_nothing_is_printed(model, tmp_path):
     """Not even warnings, in a process that has configured no logging."""
     program = (
         "import logging, pathlib, sys, rnnbounds\n"
-        "from rnnbounds.results import add_summary\n"
+        "from rnnbounds.shell.results import add_summary\n"
         "rnnbounds.certify(sys.argv[1], 1.0, 0.1, cell='rnn-tanh')\n"
         "add_summary(pathlib.Path(sys.argv[2]) / 'none' / 'none', '')\n"
     )
@@ -73,7 +73,8 @@ def test_a_warning_is_a_printable_line(call, monkeypatch, capsys):
     """Without -v too, whatever is in it; after the command nobody listens."""
     logger = logging.getLogger("rnnbounds.here")
     monkeypatch.setattr(
-        "rnnbounds.lazy._print_version", lambda asked: logger.warning("red \x1b[31m%s", "\n") or 0
+        "rnnbounds.shell.lazy._print_version",
+        lambda asked: logger.warning("red \x1b[31m%s", "\n") or 0,
     )
     before = list(logging.getLogger("rnnbounds").handlers)
     outcome = call("--version", "claims", "truncation")

@@ -17,8 +17,9 @@ found = rnnbounds.certify(weights, input_bound=1.0)
 rnnbounds.assert_contractive(weights, 1.0)
 assert pickle.loads(pickle.dumps(found)) == found
 print(found.verdict, type(found).__module__, theory.OWN, reports.OWN, len(rnnbounds.CLAIMS) > 9)
+from rnnbounds.cli import main
+main(["certify", "theory:make", "--list"])
 """
-LIST = "from rnnbounds.cli import main; main(['certify', 'theory:make', '--list'])"
 
 
 @pytest.fixture
@@ -33,12 +34,12 @@ def project(tmp_path):
 
 @pytest.mark.slow
 def test_a_project_keeps_its_modules(python, project):
-    """Certificates, assertions, claims and a factory of the project, in one process each."""
+    """Certificates, assertions, claims and a factory of the project."""
     result = python("-c", USE)
     assert result.stderr == ""
     said = "certified rnnbounds.impl.certificate.record theory.py reports True\n"
-    assert result.stdout == said
-    assert ".      gru   3  2  3       float32" in python("-c", LIST).stdout
+    assert result.stdout.startswith(said)
+    assert ".      gru   3  2  3       float32" in result.stdout
 
 
 @pytest.mark.skipif("TOX_ENV_NAME" not in os.environ, reason="a checkout is no wheel")

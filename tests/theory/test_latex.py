@@ -12,8 +12,8 @@ from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.errors import UnknownClaimError
 from rnnbounds.theory.language.parse import parse_statement
 from rnnbounds.theory.language.vocabulary import VOCABULARY
-from rnnbounds.theory.latex import _upright, document, mathematics, prose, section
-from rnnbounds.theory.latex_display import COLUMN, abbreviated, lines, pieces, width
+from rnnbounds.theory.latex.display import COLUMN, abbreviated, lines, pieces, width
+from rnnbounds.theory.latex.document import _upright, document, mathematics, prose, section
 
 KNOWN = set(
     "documentclass usepackage bibliographystyle bibliography cite label "

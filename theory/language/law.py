@@ -135,7 +135,7 @@ class Assumption:
     `condition`, over the vocabulary, is tested on each system: unless it is certain, the check
     is vacuous.  `law` states a property that holds by construction, for use in ledgers.  An
     `inclusion` says that a computed set contains some values, or that an object exists:
-    `theory.proof.basis` has the rule.
+    `theory.proof.foundations.basis` has the rule.
     """
 
     id: str

@@ -21,7 +21,7 @@ from rnnbounds.theory.language import (
 from rnnbounds.theory.language.terms.gates import GATED_RUN, gated_run
 from rnnbounds.theory.language.terms.variables import a, b, c, j, m, v, x, x_other
 from rnnbounds.theory.language.terms.vectors import entry, norm, phi
-from rnnbounds.theory.models.box_geometry import BOX, inside
+from rnnbounds.theory.models.box.geometry import BOX, inside
 from rnnbounds.theory.models.geometry import EUCLIDEAN, Geometry
 from rnnbounds.theory.models.system import LIPSCHITZ_INPUT
 from rnnbounds.theory.proof import Step, step

@@ -36,7 +36,7 @@ from rnnbounds.theory.language.terms.vectors import (
     state,
     weighted,
 )
-from rnnbounds.theory.models.box_geometry import BOX, inside
+from rnnbounds.theory.models.box.geometry import BOX, inside
 from rnnbounds.theory.models.driven_runs import (
     INPUTS,
     INVARIANT,

@@ -2,7 +2,7 @@
 
 A dual number v + ε v̇ moves by the product and the chain rule; of a value of one column, the
 tangent may have many columns, one for each direction of the state or the input. The parameters move
-along `along`, an arithmetic of their velocities, in all columns alike. Duals over duals give
+along `velocity`, an arithmetic of their velocities, in all columns alike. Duals over duals give
 derivatives of second order. Source: Griewank & Walther, Evaluating Derivatives, chapter 3.
 """
 
@@ -46,8 +46,8 @@ class Dual(Elementary, Generic[V]):
 
     def function(self, name: str) -> Self:
         """The elementary function of that name, by the chain rule."""
-        there = getattr(self.value, name)()
-        return type(self)(there, _CHAIN[name](self.value, there) * self.tangent)
+        value = getattr(self.value, name)()
+        return type(self)(value, _CHAIN[name](self.value, value) * self.tangent)
 
     def part(self, start: int, stop: int) -> Self:
         """The units from start on, before stop."""
@@ -55,25 +55,25 @@ class Dual(Elementary, Generic[V]):
 
 
 @dataclass(frozen=True, eq=False)
-class Duals(Generic[V]):
+class DualArithmetic(Generic[V]):
     """Duals over the arithmetic `base`, with parameters that move along another, or stand still."""
 
     base: Arithmetic[V]
-    along: Arithmetic[V] | None = None
+    velocity: Arithmetic[V] | None = None
 
     def affine(self, weight: str, bias: str | None, v: Dual[V], rows: slice = ALL) -> Dual[V]:
         """W v + b, and W v̇ + Ẇ v + ḃ."""
         tangent = self.base.affine(weight, None, v.tangent, rows)
-        if self.along is not None:
-            tangent = tangent + self.along.affine(weight, bias, v.value, rows)
+        if self.velocity is not None:
+            tangent = tangent + self.velocity.affine(weight, bias, v.value, rows)
         return Dual(self.base.affine(weight, bias, v.value, rows), tangent)
 
     def vector(self, name: str, rows: slice = ALL) -> Dual[V]:
         """A parameter vector."""
         value = self.base.vector(name, rows)
-        if self.along is None:
+        if self.velocity is None:
             return Dual(value, value - value)
-        return Dual(value, self.along.vector(name, rows))
+        return Dual(value, self.velocity.vector(name, rows))
 
     def activate(self, name: str, v: Dual[V]) -> Dual[V]:
         """ρ(v)."""
@@ -89,9 +89,9 @@ class Duals(Generic[V]):
 
     def mix(self, gate: Dual[V], a: Dual[V], b: Dual[V]) -> Dual[V]:
         """g∘a + (1 − g)∘b, whose tangent is g∘ȧ + (1 − g)∘ḃ + ġ∘(a − b)."""
-        moved = self.base.mix(gate.value, a.tangent, b.tangent)
-        turned = gate.tangent * (a.value - b.value)
-        return Dual(self.base.mix(gate.value, a.value, b.value), moved + turned)
+        mixed = self.base.mix(gate.value, a.tangent, b.tangent)
+        gate_part = gate.tangent * (a.value - b.value)
+        return Dual(self.base.mix(gate.value, a.value, b.value), mixed + gate_part)
 
     def join(self, *parts: Dual[V]) -> Dual[V]:
         """All units of the parts, one after another."""
@@ -101,11 +101,11 @@ class Duals(Generic[V]):
         )
 
 
-def _one(v: V) -> V:
+def _ones(v: V) -> V:
     return (v - v).exp()
 
 
-def _twice(v: V) -> V:
+def _double(v: V) -> V:
     return v + v
 
 
@@ -114,11 +114,11 @@ def _sigmoid_slope(v: V) -> V:
 
 
 def _tanh_slope(v: V) -> V:
-    return _twice(_twice(_sigmoid_slope(_twice(v))))
+    return _double(_double(_sigmoid_slope(_double(v))))
 
 
 def _silu_slope(v: V) -> V:
-    return v.sigmoid() * (_one(v) + v * (-v).sigmoid())
+    return v.sigmoid() * (_ones(v) + v * (-v).sigmoid())
 
 
 def _softplus_slope(v: V) -> V:
@@ -130,7 +130,7 @@ def _sin_slope(v: V) -> V:
 
 
 def _arctan_slope(v: V) -> V:
-    return (_one(v) + v * v).reciprocal()
+    return (_ones(v) + v * v).reciprocal()
 
 
 # The slopes of elementary functions at v, from their values there.
@@ -145,7 +145,7 @@ _CHAIN: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 _SLOPES: dict[str, Callable[..., Any]] = {
-    "identity": _one,
+    "identity": _ones,
     "tanh": _tanh_slope,
     "sigmoid": _sigmoid_slope,
     "softplus": _softplus_slope,

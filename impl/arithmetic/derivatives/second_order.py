@@ -22,14 +22,14 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import ALL, Program
-from rnnbounds.impl.arithmetic.intervals import Bounded, Interval, Mapped
-from rnnbounds.impl.arithmetic.weight_balls import Enclosing, Radii
+from rnnbounds.impl.arithmetic.intervals import FunctionBounds, Interval, RangedNumber
+from rnnbounds.impl.arithmetic.weight_balls import EnclosingArithmetic, Radii
 from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, norm_up, product_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 
 @dataclass(frozen=True, eq=False)
-class Jets(Mapped):
+class Jets(RangedNumber):
     """Intervals (B, m), first (B, m, D), second (B, m, D, D); radius (B,) of the inputs alone."""
 
     range: Interval
@@ -47,22 +47,22 @@ class Jets(Mapped):
 
     def __mul__(self, other: Self) -> Self:
         u, v = self.range.magnitude, other.range.magnitude
-        first = add_up(_scaled(u, other.first), _scaled(v, self.first))
-        second = add_up(_scaled(u, other.second), _scaled(v, self.second))
-        both = _crossed(self.first, other.first)
-        return type(self)(self.range * other.range, first, add_up(second, both))
+        first = add_up(_scale_units(u, other.first), _scale_units(v, self.first))
+        second = add_up(_scale_units(u, other.second), _scale_units(v, self.second))
+        cross_terms = _symmetric_products(self.first, other.first)
+        return type(self)(self.range * other.range, first, add_up(second, cross_terms))
 
     def constant(self, c: float) -> Self:
         """That number in the place of each unit, depending on nothing."""
         first, second = torch.zeros_like(self.first), torch.zeros_like(self.second)
         return type(self)(self.range.constant(c), first, second)
 
-    def through(self, f: Bounded) -> Self:
+    def apply(self, f: FunctionBounds) -> Self:
         """f of each unit."""
         slope, curvature = f.slope(self.range), f.curvature(self.range)
-        bent = _scaled(curvature, _outer(self.first, self.first))
-        second = add_up(_scaled(slope, self.second), bent)
-        return type(self)(f.image(self.range), _scaled(slope, self.first), second)
+        curvature_terms = _scale_units(curvature, _outer_products(self.first, self.first))
+        second = add_up(_scale_units(slope, self.second), curvature_terms)
+        return type(self)(f.image(self.range), _scale_units(slope, self.first), second)
 
     def part(self, start: int, stop: int) -> Self:
         """The units from start on, before stop."""
@@ -71,7 +71,7 @@ class Jets(Mapped):
 
 
 @dataclass(frozen=True, eq=False)
-class JetArithmetic(Enclosing):
+class JetArithmetic(EnclosingArithmetic):
     """Parameters (B, m, n) and (B, m), of which those in `groups` are trained.
 
     `groups`: into how many blocks of rows each of them falls. Direction 0 is the state. With radii,
@@ -82,56 +82,59 @@ class JetArithmetic(Enclosing):
 
     @property
     def directions(self) -> int:
-        """D."""
+        """The number D of directions: the state and each block of trained parameters."""
         return 1 + sum(self.groups.values())
 
     @cached_property
-    def _starts(self) -> dict[str, int]:
-        starts, at = {}, 1
+    def _first_directions(self) -> dict[str, int]:
+        starts, direction = {}, 1
         for name, count in self.groups.items():
-            starts[name], at = at, at + count
+            starts[name], direction = direction, direction + count
         return starts
 
-    def own(self, name: str, rows: slice) -> Tensor:
-        """Which direction moves which row of a parameter, (rows, D) of zeros and ones."""
-        part = self.parameters[name]
-        total = part.shape[1]
-        found = part.new_zeros(total, self.directions)
+    def own_direction(self, name: str, rows: slice) -> Tensor:
+        """Indicators (rows, D): 1 where a direction moves a row of the parameter, else 0."""
+        parameter = self.parameters[name]
+        count = parameter.shape[1]
+        indicator = parameter.new_zeros(count, self.directions)
         if name in self.groups:
-            block = torch.arange(total, device=part.device) * self.groups[name] // total
-            found.scatter_(1, (self._starts[name] + block)[:, None], 1.0)
-        return found[rows]
+            block = torch.arange(count, device=parameter.device) * self.groups[name] // count
+            indicator.scatter_(1, (self._first_directions[name] + block)[:, None], 1.0)
+        return indicator[rows]
 
     def affine(self, weight: str, bias: str | None, v: Jets, rows: slice = ALL) -> Jets:
         """W v + b."""
-        told, reach = self.enclosed(weight, bias, v, rows), self.reach(v)
-        size = self.sizes(weight, rows)
-        own = self.own(weight, rows).expand(len(size), -1, -1)
-        first = add_up(product_up(size, v.first), mul_up(own, reach[:, None, None]))
-        flat = product_up(size, v.second.flatten(2)).reshape(*first.shape, first.shape[2])
-        second = add_up(flat, _crossed(own, norm_up(v.first.mT)[:, None, :]))
+        interval, reach = self.affine_range(weight, bias, v, rows), self.vector_norm(v)
+        size = self.weight_magnitudes(weight, rows)
+        direction = self.own_direction(weight, rows).expand(len(size), -1, -1)
+        first = add_up(product_up(size, v.first), mul_up(direction, reach[:, None, None]))
+        linear = product_up(size, v.second.flatten(2)).reshape(*first.shape, first.shape[2])
+        second = add_up(linear, _symmetric_products(direction, norm_up(v.first.mT)[:, None, :]))
         if bias is not None and bias in self.parameters:
-            first = add_up(first, self.own(bias, rows))
-        return Jets(told, first, second)
+            first = add_up(first, self.own_direction(bias, rows))
+        return Jets(interval, first, second)
 
     def vector(self, name: str, rows: slice = ALL) -> Jets:
         """A parameter vector."""
-        told = self.within(name, rows)
-        first = self.own(name, rows).expand(*told.low.shape, -1)
-        return Jets(told, first, first.new_zeros(*first.shape, first.shape[2]))
+        interval = self.vector_range(name, rows)
+        first = self.own_direction(name, rows).expand(*interval.low.shape, -1)
+        return Jets(interval, first, first.new_zeros(*first.shape, first.shape[2]))
 
     def mix(self, gate: Jets, a: Jets, b: Jets) -> Jets:
         """g∘a + (1 − g)∘b."""
-        apart = (a.range + -b.range).magnitude
+        difference = (a.range + -b.range).magnitude
         ends = [(g, add_up(1.0, -g)) for g in (gate.range.low, gate.range.high)]
 
-        def between(ours: Tensor, theirs: Tensor, steered: Tensor) -> Tensor:
-            sides = [add_up(_scaled(g, ours), _scaled(rest, theirs)) for g, rest in ends]
-            return add_up(torch.maximum(*sides), _scaled(apart, steered))
+        def interpolate(first_side: Tensor, second_side: Tensor, gate_part: Tensor) -> Tensor:
+            sides = [
+                add_up(_scale_units(g, first_side), _scale_units(complement, second_side))
+                for g, complement in ends
+            ]
+            return add_up(torch.maximum(*sides), _scale_units(difference, gate_part))
 
-        first = between(a.first, b.first, gate.first)
-        both = _crossed(gate.first, add_up(a.first, b.first))
-        second = add_up(between(a.second, b.second, gate.second), both)
+        first = interpolate(a.first, b.first, gate.first)
+        cross_terms = _symmetric_products(gate.first, add_up(a.first, b.first))
+        second = add_up(interpolate(a.second, b.second, gate.second), cross_terms)
         return Jets(gate.range.mixed(a.range, b.range), first, second)
 
     def join(self, *parts: Jets) -> Jets:
@@ -142,7 +145,7 @@ class JetArithmetic(Enclosing):
         return Jets(Interval.joined(*(p.range for p in parts)), first, second)
 
 
-def jets(
+def step_jets(
     program: Program,
     parameters: Mapping[str, Tensor],
     box: Tensor,
@@ -165,47 +168,47 @@ def jets(
     batch, D = len(box), m.directions
     radius = torch.as_tensor(B, dtype=box.dtype, device=box.device).reshape(-1).expand(batch)
 
-    def still(units: int) -> tuple[Tensor, Tensor]:
+    def zeros(units: int) -> tuple[Tensor, Tensor]:
         return box.new_zeros(batch, units, D), box.new_zeros(batch, units, D, D)
 
-    first, second = still(box.shape[1])
+    first, second = zeros(box.shape[1])
     first[:, :, 0] = v
-    x = Jets(Interval.symmetric(radius[:, None].expand(-1, d)), *still(d), radius)
+    x = Jets(Interval.symmetric(radius[:, None].expand(-1, d)), *zeros(d), radius)
     return program(m, Jets(Interval.symmetric(box), first, second), x)
 
 
-def constants(found: Jets, v: Tensor) -> dict[str, Tensor]:
+def second_order_constants(jet: Jets, v: Tensor) -> dict[str, Tensor]:
     """L_w, β_hh, β_hw = β_wh and β_ww of a step (B,), states in max |s_j|/v_j, parameters in ‖·‖₂.
 
     ‖∂_wφ δw‖_v ≤ L_w‖δw‖₂ and so on: with ‖δw‖² the sum over blocks, a unit's is the Euclidean norm
     of its ℓ, and the spectral norm of its s, over the blocks.
     """
-    second = found.second
-    own = second[:, :, 1:, 1:]
-    turned = certified_norm(own.flatten(0, 1)).reshape(v.shape)
-    told = {
-        "L_w": norm_up(found.first[:, :, 1:]),
+    second = jet.second
+    parameters = second[:, :, 1:, 1:]
+    norms = certified_norm(parameters.flatten(0, 1)).reshape(v.shape)
+    unit_bounds = {
+        "L_w": norm_up(jet.first[:, :, 1:]),
         "beta_hh": second[:, :, 0, 0],
         "beta_hw": norm_up(second[:, :, 0, 1:]),
-        "beta_ww": turned,
+        "beta_ww": norms,
     }
-    bounds = {name: div_up(part, v).amax(1) for name, part in told.items()}
+    bounds = {name: div_up(bound, v).amax(1) for name, bound in unit_bounds.items()}
     return bounds | {"beta_wh": bounds["beta_hw"]}
 
 
-def _scaled(rows: Tensor, part: Tensor) -> Tensor:
+def _scale_units(rows: Tensor, tensor: Tensor) -> Tensor:
     """rows∘part along the units; 0 where the part is."""
-    wide = rows.reshape(*rows.shape, *[1] * (part.ndim - 2))
-    return torch.where(part == 0, 0.0, mul_up(wide, part))
+    factors = rows.reshape(*rows.shape, *[1] * (tensor.ndim - 2))
+    return torch.where(tensor == 0, 0.0, mul_up(factors, tensor))
 
 
-def _outer(a: Tensor, b: Tensor) -> Tensor:
+def _outer_products(a: Tensor, b: Tensor) -> Tensor:
     """a_p b_q for each unit: (B, m, D) -> (B, m, D, D); 0 where one of them is."""
     left, right = a[..., :, None], b[..., None, :]
     return torch.where((left == 0) | (right == 0), 0.0, mul_up(left, right))
 
 
-def _crossed(a: Tensor, b: Tensor) -> Tensor:
-    """a_p b_q + a_q b_p."""
-    both = _outer(a, b)
-    return add_up(both, both.mT)
+def _symmetric_products(a: Tensor, b: Tensor) -> Tensor:
+    """a_p b_q + a_q b_p for each unit: (B, m, D) -> (B, m, D, D)."""
+    products = _outer_products(a, b)
+    return add_up(products, products.mT)

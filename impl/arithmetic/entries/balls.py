@@ -12,7 +12,7 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.arithmetic.base import ALL
-from rnnbounds.impl.arithmetic.entries.units import Entries, OneSystem
+from rnnbounds.impl.arithmetic.entries.columns import Entries, OneSystem
 from rnnbounds.impl.numbers import ball_functions as balls
 
 FUNCTIONS: Mapping[str, Callable[[arb], arb]] = {
@@ -33,7 +33,7 @@ class Columns(Entries[arb, arb_mat]):
 
     def function(self, name: str) -> Self:
         """The elementary function of that name."""
-        return self.mapped(FUNCTIONS[name])
+        return self.map_entries(FUNCTIONS[name])
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Balls(OneSystem[Columns]):
     """Parameters (m, n) and (m,) of one system, exact as floats are."""
 
     parameters: Mapping[str, Tensor]
-    _known: dict[tuple[str, str], arb_mat] = field(default_factory=dict)
+    _matrices: dict[tuple[str, str], arb_mat] = field(default_factory=dict)
     _vectors: dict[tuple[str, str], Columns] = field(default_factory=dict)
 
     def vector(self, name: str, rows: slice = ALL) -> Columns:
@@ -56,14 +56,14 @@ class Balls(OneSystem[Columns]):
         """ρ(v)."""
         if name == "identity":
             return v
-        return v.mapped(activation(name).ball)
+        return v.map_entries(activation(name).ball)
 
     def slope(self, name: str, v: Columns) -> Columns:
         """ρ′(v)."""
-        return v.mapped(activation(name).ball_derivative)
+        return v.map_entries(activation(name).ball_derivative)
 
     def _matrix(self, weight: str, rows: slice) -> arb_mat:
         key = (weight, str(rows))
-        if key not in self._known:
-            self._known[key] = arb_mat(self.parameters[weight].detach()[rows].tolist())
-        return self._known[key]
+        if key not in self._matrices:
+            self._matrices[key] = arb_mat(self.parameters[weight].detach()[rows].tolist())
+        return self._matrices[key]

@@ -11,10 +11,10 @@ from torch import Tensor
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.arithmetic.base import ALL
 from rnnbounds.impl.arithmetic.entries.balls import FUNCTIONS
-from rnnbounds.impl.arithmetic.entries.units import Entries, OneSystem
+from rnnbounds.impl.arithmetic.entries.columns import Entries, OneSystem
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.numbers.ball_functions import exactly as exactly_at
-from rnnbounds.impl.numbers.rationals import exactly
+from rnnbounds.impl.numbers.ball_functions import exact_value as exactly_at
+from rnnbounds.impl.numbers.rationals import rational_matrix
 
 
 class IrrationalError(InputError):
@@ -24,19 +24,19 @@ class IrrationalError(InputError):
         super().__init__(f"{name} leaves the rationals; enclose the step in balls")
 
 
-def known(name: str, function: Callable[[fmpq], fmpq | None]) -> Callable[[fmpq], fmpq]:
+def require_rational(name: str, function: Callable[[fmpq], fmpq | None]) -> Callable[[fmpq], fmpq]:
     """The function of that name, raising IrrationalError where it is not known to be rational."""
 
     def value(z: fmpq) -> fmpq:
-        found = function(z)
-        if found is None:
+        result = function(z)
+        if result is None:
             raise IrrationalError(name)
-        return found
+        return result
 
     return value
 
 
-class Ratios(Entries[fmpq, fmpq_mat]):
+class RationalColumns(Entries[fmpq, fmpq_mat]):
     """Units of M columns each, as rows of M rationals."""
 
     table = fmpq_mat
@@ -44,31 +44,31 @@ class Ratios(Entries[fmpq, fmpq_mat]):
     def function(self, name: str) -> Self:
         """The elementary function of that name, where that is rational; raises IrrationalError."""
         if name == "reciprocal":
-            return self.mapped(lambda a: 1 / a)
-        return self.mapped(known(name, partial(exactly_at, FUNCTIONS[name])))
+            return self.map_entries(lambda a: 1 / a)
+        return self.map_entries(require_rational(name, partial(exactly_at, FUNCTIONS[name])))
 
 
 @dataclass(frozen=True, eq=False)
-class Rationals(OneSystem[Ratios]):
+class Rationals(OneSystem[RationalColumns]):
     """Parameters (m, n) and (m,) of one system, exact as floats are."""
 
     parameters: Mapping[str, Tensor]
-    _known: dict[str, list[list[fmpq]]] = field(default_factory=dict)
+    _rows: dict[str, list[list[fmpq]]] = field(default_factory=dict)
     _matrices: dict[tuple[str, str], fmpq_mat] = field(default_factory=dict)
 
-    def vector(self, name: str, rows: slice = ALL) -> Ratios:
+    def vector(self, name: str, rows: slice = ALL) -> RationalColumns:
         """A parameter vector."""
-        return Ratios(self.rows(name)[rows])
+        return RationalColumns(self.rows(name)[rows])
 
-    def activate(self, name: str, v: Ratios) -> Ratios:
+    def activate(self, name: str, v: RationalColumns) -> RationalColumns:
         """ρ(v); raises IrrationalError."""
         if name == "identity":
             return v
-        return v.mapped(known(name, activation(name).rational))
+        return v.map_entries(require_rational(name, activation(name).rational))
 
-    def slope(self, name: str, v: Ratios) -> Ratios:
+    def slope(self, name: str, v: RationalColumns) -> RationalColumns:
         """ρ′(v), that of the left side at a kink; raises IrrationalError."""
-        return v.mapped(known(name, activation(name).rational_slope))
+        return v.map_entries(require_rational(name, activation(name).rational_slope))
 
     def _matrix(self, weight: str, rows: slice) -> fmpq_mat:
         key = (weight, str(rows))
@@ -78,8 +78,8 @@ class Rationals(OneSystem[Ratios]):
 
     def rows(self, name: str) -> list[list[fmpq]]:
         """A matrix, or a vector as one column."""
-        if name not in self._known:
-            part = self.parameters[name].detach()
-            matrix = part if part.ndim == 2 else part[:, None]
-            self._known[name] = exactly(matrix).tolist()
-        return self._known[name]
+        if name not in self._rows:
+            parameter = self.parameters[name].detach()
+            matrix = parameter if parameter.ndim == 2 else parameter[:, None]
+            self._rows[name] = rational_matrix(matrix).tolist()
+        return self._rows[name]

@@ -23,8 +23,8 @@ from rnnbounds.impl.errors import (
 )
 from rnnbounds.impl.numbers.outward import add_up, norm_up
 
-_SHOWN = 4  # sides of a box in words
-Ends = float | Sequence[float] | Tensor
+_LONGEST_TEXT = 4  # sides of a box in words
+Endpoints = float | Sequence[float] | Tensor
 
 
 class InputSet(float):
@@ -45,9 +45,9 @@ class InputSet(float):
         cls, B: float, low: Tensor, high: Tensor, what: str, rows: Tensor | None = None
     ) -> Self:
         """The set; its parts are as above."""
-        made = super().__new__(cls, B)
-        made.low, made.high, made.what, made.rows = low, high, what, rows
-        return made
+        result = super().__new__(cls, B)
+        result.low, result.high, result.what, result.rows = low, high, what, rows
+        return result
 
     def __getnewargs__(self) -> tuple[Any, ...]:  # what is pickled and copied is made anew
         return float(self), self.low, self.high, self.what, self.rows
@@ -107,7 +107,7 @@ def bound_of(input_bound: object) -> float:
     return B
 
 
-def input_box(low: Ends, high: Ends, d: int | None = None) -> InputSet:
+def input_box(low: Endpoints, high: Endpoints, d: int | None = None) -> InputSet:
     """low ≤ x ≤ high, channel by channel; d for one number that is meant for all of them.
 
     Raises NotFiniteError, ShapeError, InputError for what are no real numbers, and RangeError
@@ -115,23 +115,25 @@ def input_box(low: Ends, high: Ends, d: int | None = None) -> InputSet:
 
     >>> rnnbounds.input_box([0, -1], [1, 1])  # a channel within [0, 1], another within [−1, 1]
     """
-    ends = [_own(end).reshape(-1) for end in (low, high)]
+    ends = [_own_endpoint(end).reshape(-1) for end in (low, high)]
     if d is not None:
         ends = [end.repeat(d) if len(end) == 1 else end for end in ends]
-    least, most = ends
-    if least.shape != most.shape or not len(least):
-        raise ShapeError("the box of inputs", "two ends of one length", most)
+    low_end, high_end = ends
+    if low_end.shape != high_end.shape or not len(low_end):
+        raise ShapeError("the box of inputs", "two ends of one length", high_end)
     if not bool(torch.isfinite(torch.stack(ends)).all()):
         raise NotFiniteError("the box of inputs", "give it finite ends")
-    if bool((least > most).any()):
-        where = int((least > most).to(torch.int8).argmax())
-        raise RangeError("a box's lower end", float(least[where]), f"at most {float(most[where])}")
-    B = float(norm_up(torch.maximum(least.abs(), most.abs())))
-    sides = [f"[{a!r}, {b!r}]" for a, b in zip(least.tolist(), most.tolist(), strict=True)]
-    what = " × ".join(sides) if len(sides) <= _SHOWN else f"a box of {len(sides)} channels"
+    if bool((low_end > high_end).any()):
+        channel = int((low_end > high_end).to(torch.int8).argmax())
+        raise RangeError(
+            "a box's lower end", float(low_end[channel]), f"at most {float(high_end[channel])}"
+        )
+    B = float(norm_up(torch.maximum(low_end.abs(), high_end.abs())))
+    sides = [f"[{a!r}, {b!r}]" for a, b in zip(low_end.tolist(), high_end.tolist(), strict=True)]
+    what = " × ".join(sides) if len(sides) <= _LONGEST_TEXT else f"a box of {len(sides)} channels"
     if len(set(sides)) == 1 < len(sides):
         what = f"{sides[0]}, each of {len(sides)} channels"
-    return InputSet(B, least, most, what)
+    return InputSet(B, low_end, high_end, what)
 
 
 def input_rows(table: Tensor, what: str = "the rows of a table") -> InputSet:
@@ -140,7 +142,7 @@ def input_rows(table: Tensor, what: str = "the rows of a table") -> InputSet:
 
     >>> rnnbounds.certify(model.rnn, rnnbounds.input_rows(model.embed.weight))
     """
-    if not _real(table):
+    if not _is_real_tensor(table):
         raise InputError(f"{what} must be a tensor of real numbers; make it with torch.tensor")
     E = table.detach().to("cpu", torch.float64)
     if E.ndim != 2 or not E.numel():
@@ -151,22 +153,22 @@ def input_rows(table: Tensor, what: str = "the rows of a table") -> InputSet:
     return InputSet(float(norm_up(E).max()), E.amin(0), E.amax(0), what, rows)
 
 
-def input_around(
+def data_box(
     largest: float, ends: tuple[Tensor, Tensor], margin: float = 0.0, what: str = "the data"
 ) -> InputSet:
     """All within a Euclidean margin of what was seen to lie in these ends and in ‖x‖₂ ≤ largest."""
     if not 0 <= number("the margin", margin, "a number ≥ 0") < math.inf:
         raise RangeError("the margin", margin, "a number ≥ 0")
     low, high = -add_up(-ends[0], margin), add_up(ends[1], margin)
-    near = f" and all within {exactly(margin)} of it" if margin else ""
-    return InputSet(float(add_up(largest, margin)), low, high, f"the box around {what}{near}")
+    suffix = f" and all within {exactly(margin)} of it" if margin else ""
+    return InputSet(float(add_up(largest, margin)), low, high, f"the box around {what}{suffix}")
 
 
-def _real(table: object) -> bool:
+def _is_real_tensor(table: object) -> bool:
     return isinstance(table, Tensor) and not table.is_complex()
 
 
-def _own(end: Ends) -> Tensor:
+def _own_endpoint(end: Endpoints) -> Tensor:
     """The numbers of an end, which whoever gave them cannot change."""
     try:
         if not (end.is_complex() if isinstance(end, Tensor) else np.iscomplexobj(end)):

@@ -16,14 +16,14 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.spans import IntervalVector, SpanArithmetic
-from rnnbounds.impl.cells.kind import SUFFIX, Kind, Weights, drive, filled
+from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, IntervalVector
+from rnnbounds.impl.cells.kind import SUFFIX, Kind, Weights, input_drive, with_zero_biases
 from rnnbounds.impl.cells.layout import Layout
 from rnnbounds.impl.cells.program import ProgramCell, program_kind
 from rnnbounds.impl.numbers.outward import sum_up
 
 _ITERATES = 24
-_SETTLED = 0.99
+_CONVERGED = 0.99
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,50 +54,56 @@ class Gated(ProgramCell):
         """The size of the output h."""
         return self.W.shape[2]
 
-    def sizes(self) -> tuple[Tensor, ...]:
+    def weight_magnitudes(self) -> tuple[Tensor, ...]:
         """|W| of each gate, (B, n, n)."""
         return self.W.detach().abs().chunk(self.count, dim=1)
 
     def row_sums(self, gates: str) -> dict[str, Tensor]:
         """‖W‖_∞ of each gate, by its letter."""
-        sizes = zip(gates, self.sizes(), strict=True)
+        sizes = zip(gates, self.weight_magnitudes(), strict=True)
         return {gate: sum_up(size).amax(1) for gate, size in sizes}
 
-    def over(
+    def intervals(
         self, box: Tensor, B: float | Tensor
-    ) -> tuple[SpanArithmetic, IntervalVector, IntervalVector]:
+    ) -> tuple[IntervalArithmetic, IntervalVector, IntervalVector]:
         """The arithmetic of intervals, |s| ≤ box (B, N) and ‖x‖₂ ≤ B."""
-        m = SpanArithmetic(self.parameters)
+        m = IntervalArithmetic(self.parameters)
         return m, m.box(box), m.inputs(B, box, self.d)
 
     @abstractmethod
-    def image(self, m: SpanArithmetic, s: IntervalVector, x: IntervalVector) -> Tensor:
-        """A box (B, N) that is never left if it lies within that of s, which is none: (B, N)."""
+    def smaller_box(self, m: IntervalArithmetic, s: IntervalVector, x: IntervalVector) -> Tensor:
+        """A box (B, N) of the next states, which is invariant if it lies within the box of s."""
 
-    def iterated(self, start: Tensor, B: float | Tensor) -> Tensor:
-        """The box after iterates of `image`, each of which is valid, until it settles: each system
-        by itself, so that its box does not depend on the others of its batch."""
-        box, open_ = start, torch.ones_like(start[:, :1], dtype=torch.bool)
-        m, _, x = self.over(start, B)
+    def iterated_box(self, start: Tensor, B: float | Tensor) -> Tensor:
+        """The box after iterates of `smaller_box`, each of which is valid, until it settles: each
+        system by itself, so that its box does not depend on the others of its batch."""
+        box, active = start, torch.ones_like(start[:, :1], dtype=torch.bool)
+        m, _, x = self.intervals(start, B)
 
-        def smaller(box: Tensor) -> Tensor:
-            return torch.minimum(box, self.image(m, m.box(box), x))
+        def next_box(box: Tensor) -> Tensor:
+            return torch.minimum(box, self.smaller_box(m, m.box(box), x))
 
         for _ in range(_ITERATES):
-            before, box = box, torch.where(open_, smaller(box), box)
-            open_ = open_ & ~(box >= _SETTLED * before).all(1, keepdim=True)
-            if not bool(open_.any()):
+            previous, box = box, torch.where(active, next_box(box), box)
+            active = active & ~(box >= _CONVERGED * previous).all(1, keepdim=True)
+            if not bool(active.any()):
                 break
-        return smaller(box)
+        return next_box(box)
 
 
-def most(v: IntervalVector) -> Tensor:
+def magnitude(v: IntervalVector) -> Tensor:
     """At least |v|."""
     return v.range.magnitude
 
 
-def gated_kind(name: str, make: Callable[[Weights], Gated], layout: Layout, **more: Any) -> Kind:
+def gated_kind(name: str, make: Callable[[Weights], Gated], layout: Layout, **options: Any) -> Kind:
     """The kind of cells that `make` makes of parameters by torch's names."""
     return program_kind(
-        name, make, lambda names: layout, prepared=filled, drive=drive, suffix=SUFFIX, **more
+        name,
+        make,
+        lambda names: layout,
+        prepare=with_zero_biases,
+        drive=input_drive,
+        suffix=SUFFIX,
+        **options,
     )

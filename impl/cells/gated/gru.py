@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import ALL, Arithmetic, V
-from rnnbounds.impl.arithmetic.slopes import stepped
-from rnnbounds.impl.arithmetic.spans import IntervalVector, SpanArithmetic
-from rnnbounds.impl.cells.gated.gate import Gated, gated_kind, most
+from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, IntervalVector
+from rnnbounds.impl.arithmetic.slopes import step_lipschitz
+from rnnbounds.impl.cells.gated.gate import Gated, gated_kind, magnitude
 from rnnbounds.impl.cells.kind import Weights, torch_layout
 from rnnbounds.impl.numbers.ball_functions import tanh_up
 from rnnbounds.impl.numbers.outward import sum_up
@@ -28,7 +28,7 @@ class GRU(Gated):
 
     cho: bool = False
 
-    def fed(self, m: Arithmetic[V], h: V, x: V) -> tuple[V, V, V]:
+    def pre_activations(self, m: Arithmetic[V], h: V, x: V) -> tuple[V, V, V]:
         """r, z and the pre-activation of ν."""
         n, u = h.size, m.affine("weight_ih", "bias_ih", x)
         rows = slice(2 * n) if self.cho else ALL
@@ -42,7 +42,7 @@ class GRU(Gated):
 
     def gates(self, m: Arithmetic[V], h: V, x: V) -> tuple[V, V, V]:
         """r, z and ν."""
-        r, z, nu = self.fed(m, h, x)
+        r, z, nu = self.pre_activations(m, h, x)
         return r, z, nu.tanh()
 
     def program(self, m: Arithmetic[V], h: V, x: V) -> V:
@@ -52,38 +52,38 @@ class GRU(Gated):
 
     def candidate(self, m: Arithmetic[V], h: V, x: V) -> V:
         """ν over any arithmetic."""
-        return self.fed(m, h, x)[2].tanh()
+        return self.pre_activations(m, h, x)[2].tanh()
 
     def kept(self, m: Arithmetic[V], h: V, x: V) -> tuple[V, bool]:
         """The update gate z."""
-        return self.fed(m, h, x)[1], False
+        return self.pre_activations(m, h, x)[1], False
 
     def box(self, B: float | Tensor) -> Tensor:
         """|h| ≤ h̄, from 1 on."""
-        return self.iterated(torch.ones_like(self.W.detach()[:, : self.n, 0]), B)
+        return self.iterated_box(torch.ones_like(self.W.detach()[:, : self.n, 0]), B)
 
-    def image(self, m: SpanArithmetic, s: IntervalVector, x: IntervalVector) -> Tensor:
-        """ν̄."""
-        return tanh_up(most(self.fed(m, s, x)[2]))
+    def smaller_box(self, m: IntervalArithmetic, s: IntervalVector, x: IntervalVector) -> Tensor:
+        """Upper bounds ν̄ on |ν|, (B, n)."""
+        return tanh_up(magnitude(self.pre_activations(m, s, x)[2]))
 
     def constants(self, box: Tensor, B: float) -> dict[str, float]:
         """The constants of the cell, each the largest over the units.
 
         `kappa` bounds ‖Δν‖_∞/‖Δh‖_∞; `z_low` is the least that the update gate can be.
         """
-        r, z, nu = self.gates(*self.over(box, B))
-        steep = stepped(self.candidate, self.parameters, box, B, self.d).worst
+        r, z, nu = self.gates(*self.intervals(box, B))
+        slopes = step_lipschitz(self.candidate, self.parameters, box, B, self.d).largest_slopes
         named = {
-            "r_bar": most(r).amax(), "z_low": z.range.low.amin(), "z_bar": z.range.high.amax(),
-            "nu_bar": most(nu).amax(), "h_bar": box.amax(),
-            "kappa": sum_up(steep[:, :, : self.n]).amax(),
+            "r_bar": magnitude(r).amax(), "z_low": z.range.low.amin(), "z_bar": z.range.high.amax(),
+            "nu_bar": magnitude(nu).amax(), "h_bar": box.amax(),
+            "kappa": sum_up(slopes[:, :, : self.n]).amax(),
         } | {f"W_{gate}_norm": size for gate, size in self.row_sums("rzn").items()}  # fmt: skip
         return {name: float(value) for name, value in named.items()}
 
 
-def _cho(weights: Weights) -> GRU:
+def _cho_gru(weights: Weights) -> GRU:
     return GRU(weights, cho=True)
 
 
 GRU_KIND = gated_kind("gru", GRU, torch_layout(3), mode="GRU", gates=3, width=1)
-GRU_CHO_KIND = gated_kind("gru-cho", _cho, torch_layout(3), gates=3, width=1, default=False)
+GRU_CHO_KIND = gated_kind("gru-cho", _cho_gru, torch_layout(3), gates=3, width=1, default=False)

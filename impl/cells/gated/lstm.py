@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import Arithmetic, V
+from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, IntervalVector
 from rnnbounds.impl.arithmetic.invariance import InvariantBox
-from rnnbounds.impl.arithmetic.spans import IntervalVector, SpanArithmetic
-from rnnbounds.impl.cells.gated.gate import Gated, gated_kind, most
+from rnnbounds.impl.cells.gated.gate import Gated, gated_kind, magnitude
 from rnnbounds.impl.cells.kind import BIASES, torch_layout
 from rnnbounds.impl.cells.layout import Layout
 from rnnbounds.impl.errors import at_most
@@ -38,42 +38,42 @@ class LSTM(Gated):
 
     count = 4
 
-    def fed(self, m: Arithmetic[V], s: V, x: V) -> V:
+    def pre_activations(self, m: Arithmetic[V], s: V, x: V) -> V:
         """The pre-activations of i, f, z and o."""
-        fed = m.affine("weight_ih", "bias_ih", x)
-        h = s.part(fed.size // 4, s.size)
-        return fed + m.affine("weight_hh", "bias_hh", h)
+        input_part = m.affine("weight_ih", "bias_ih", x)
+        h = s.part(input_part.size // 4, s.size)
+        return input_part + m.affine("weight_hh", "bias_hh", h)
 
     def program(self, m: Arithmetic[V], s: V, x: V) -> V:
         """One step over any arithmetic."""
-        fed = self.fed(m, s, x)
-        n = fed.size // 4
-        i, f = fed.part(0, 2 * n).sigmoid().chunk(2)
-        c = f * s.part(0, n) + i * fed.part(2 * n, 3 * n).tanh()
-        h = fed.part(3 * n, 4 * n).sigmoid() * c.tanh()
-        return m.join(c, m.affine("weight_hr", None, h) if self.projected else h)
+        gates = self.pre_activations(m, s, x)
+        n = gates.size // 4
+        i, f = gates.part(0, 2 * n).sigmoid().chunk(2)
+        c = f * s.part(0, n) + i * gates.part(2 * n, 3 * n).tanh()
+        h = gates.part(3 * n, 4 * n).sigmoid() * c.tanh()
+        return m.join(c, m.affine("weight_hr", None, h) if self.is_projected else h)
 
     def kept(self, m: Arithmetic[V], s: V, x: V) -> tuple[V, bool]:
         """The forget gate f."""
-        return self.fed(m, s, x).chunk(4)[1].sigmoid(), False
+        return self.pre_activations(m, s, x).chunk(4)[1].sigmoid(), False
 
     @property
-    def projected(self) -> bool:
+    def is_projected(self) -> bool:
         """True if the output is projected (`proj_size`)."""
         return "weight_hr" in self.parameters
 
     def box(self, B: float | Tensor) -> Tensor:
         """|c| ≤ B_c and |h| ≤ h̄."""
-        one = torch.ones_like(self.b_ih.detach().chunk(4, dim=1)[0])
-        return self.iterated(torch.cat([torch.inf * one, self._put(one)], dim=1), B)
+        ones = torch.ones_like(self.b_ih.detach().chunk(4, dim=1)[0])
+        return self.iterated_box(torch.cat([torch.inf * ones, self._output_bound(ones)], dim=1), B)
 
-    def image(self, m: SpanArithmetic, s: IntervalVector, x: IntervalVector) -> Tensor:
-        """B_c and ō tanh B_c."""
-        i, f, z, o = (gate.range for gate in self.fed(m, s, x).chunk(4))
+    def smaller_box(self, m: IntervalArithmetic, s: IntervalVector, x: IntervalVector) -> Tensor:
+        """The box of B_c and ō tanh B_c, (B, N)."""
+        i, f, z, o = (gate.range for gate in self.pre_activations(m, s, x).chunk(4))
         c = div_up(mul_up(sigmoid_up(i.high), tanh_up(z.magnitude)), sigmoid_down(-f.high))
-        return torch.cat([c, self._put(mul_up(sigmoid_up(o.high), tanh_up(c)))], dim=1)
+        return torch.cat([c, self._output_bound(mul_up(sigmoid_up(o.high), tanh_up(c)))], dim=1)
 
-    def _put(self, size: Tensor) -> Tensor:
+    def _output_bound(self, size: Tensor) -> Tensor:
         """At least |h| for what is put out, before any projection."""
         R = self.parameters.get("weight_hr")
         return size if R is None else rows_up(R.detach().abs(), size)
@@ -81,23 +81,23 @@ class LSTM(Gated):
     @property
     def blocks(self) -> int:
         """For Euclidean norms c and h are blocks if they are of one size, else all is one."""
-        return 1 if self.projected else 2
+        return 1 if self.is_projected else 2
 
     def gates(self, box: Tensor, B: float | Tensor) -> Mapping[str, Tensor]:
         """The bounds ī, f̄, z̄ and ō on a box, by their letters: (B, n) each."""
-        i, f, z, o = self.fed(*self.over(box, B)).chunk(4)
-        told = {"i": i.sigmoid(), "f": f.sigmoid(), "z": z.tanh(), "o": o.sigmoid()}
-        return {gate: most(bound) for gate, bound in told.items()}
+        i, f, z, o = self.pre_activations(*self.intervals(box, B)).chunk(4)
+        bounds = {"i": i.sigmoid(), "f": f.sigmoid(), "z": z.tanh(), "o": o.sigmoid()}
+        return {gate: magnitude(bound) for gate, bound in bounds.items()}
 
-    def unproved(self, told: InvariantBox, B: float | Tensor) -> str | None:
+    def explain_unproved_box(self, boxes: InvariantBox, B: float | Tensor) -> str | None:
         """Explain why no box of c is proved, None if one is: the forget gate is so near to 1 that
         |c| ≤ ī z̄/(1 − f̄) exceeds what float64 resolves."""
-        if told.reason is None:
+        if boxes.reason is None:
             return None
-        f = self.fed(*self.over(told.proposed, B)).chunk(4)[1].range
-        room = float(sigmoid_down(-f.high).amin())
+        f = self.pre_activations(*self.intervals(boxes.proposed, B)).chunk(4)[1].range
+        margin = float(sigmoid_down(-f.high).amin())
         return (
-            f"the forget gate may be within {at_most(room)} of 1, and no bound on c is then "
+            f"the forget gate may be within {at_most(margin)} of 1, and no bound on c is then "
             f"proved; take smaller inputs or a smaller forget bias, train it with "
             f"rnnbounds.stable, or measure it on recorded inputs"
         )
@@ -110,17 +110,17 @@ class LSTM(Gated):
         largest |c| and |h| alone.
         """
         c, h = box[0, : -self.n].amax(), box[0, -self.n :].amax()
-        if self.projected:
+        if self.is_projected:
             return {"B_c": float(c), "h_bar": float(h)}
         W = {gate: size[0] for gate, size in self.row_sums("ifzo").items()}
-        on = {gate: bound.amax() for gate, bound in self.gates(box, B).items()}
-        tau, room = tanh_up(c[None])[0], subtract_down(1.0, on["f"])
+        gate_bounds = {gate: bound.amax() for gate, bound in self.gates(box, B).items()}
+        tau, margin = tanh_up(c[None])[0], subtract_down(1.0, gate_bounds["f"])
         quarter = {gate: mul_up(0.25, size) for gate, size in W.items()}
-        a = add_up(mul_up(quarter["i"], on["z"]), mul_up(on["i"], W["z"]))
-        rest = torch.stack([W["i"], W["o"], mul_up(4.0, W["z"]), div_up(W["f"], room)])
-        named = {f"{gate}_bar": bound for gate, bound in on.items()} | {
+        a = add_up(mul_up(quarter["i"], gate_bounds["z"]), mul_up(gate_bounds["i"], W["z"]))
+        conditions = torch.stack([W["i"], W["o"], mul_up(4.0, W["z"]), div_up(W["f"], margin)])
+        named = {f"{gate}_bar": bound for gate, bound in gate_bounds.items()} | {
             "B_c": c, "tau": tau, "h_bar": h, "a": add_up(a, mul_up(quarter["f"], c)),
-            "q": mul_up(quarter["o"], tau), "theta": div_up(rest, room).amax(),
+            "q": mul_up(quarter["o"], tau), "theta": div_up(conditions, margin).amax(),
         } | {f"W_{gate}_norm": size for gate, size in W.items()}  # fmt: skip
         return {name: float(value) for name, value in named.items()}
 

@@ -5,60 +5,65 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
-from rnnbounds.impl.arithmetic.inputs.ends import inputs_of
+from rnnbounds.impl.arithmetic.inputs.maximisers import input_set_of
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.numbers.outward import norm_up
 from rnnbounds.impl.numbers.spectra.krawczyk import Vector
 
-Given = Vector | InputSet | None  # inputs (m, d) to try too, or the set of all that there are
-GIVEN = 64  # of those that are handed in, so many are tried
+CandidateInputs = Vector | InputSet | None  # inputs (m, d) to try too, or the set of all
+MOST_CANDIDATES = 64  # of those that are handed in, so many are tried
 
 
-def largest(bound: float) -> float:
-    """Short of B by more than any rounding."""
+def largest_norm(bound: float) -> float:
+    """A norm below B by more than any rounding, at which inputs are tried."""
     return min(bound, 1e6) * (1 - 2.0**-30)
 
 
-def across(U: Vector, bound: float) -> Iterator[Vector]:
+def steepest_inputs(U: Vector, bound: float) -> Iterator[Vector]:
     """The two of nearly the largest norm that move a cell most, by its input weights (·, d)."""
-    yield from _along(U, bound, 0, 1.0)
+    yield from _singular_inputs(U, bound, 0, 1.0)
 
 
-def further(U: Vector, bound: float, given: Vector | None = None) -> Iterator[Vector]:
-    """Those given, (m, d), that are within the bound, evenly taken; then half as large ones, and
-    the two that move a cell next to most."""
+def further_inputs(U: Vector, bound: float, given: Vector | None = None) -> Iterator[Vector]:
+    """Further constant inputs: an even sample of the given ones (m, d) within the bound, the two
+    steepest at half size, and the two along the second singular vector."""
     if given is not None:
-        yield from (x for x in _evenly(given) if size(x) <= bound)
-    yield from _along(U, bound, 0, 0.5)
+        yield from (x for x in _sample_rows(given) if norm_bound(x) <= bound)
+    yield from _singular_inputs(U, bound, 0, 0.5)
     if min(U.shape) > 1:
-        yield from _along(U, bound, 1, 1.0)
+        yield from _singular_inputs(U, bound, 1, 1.0)
 
 
-def chosen(U: Vector, given: InputSet) -> Iterator[Vector]:
+def inputs_of_set(U: Vector, given: InputSet) -> Iterator[Vector]:
     """Of a set: the least, the ends that move a cell most and half as far, and rows of a table."""
-    inputs = inputs_of(given)
-    rest = inputs.rest(given.d)
-    yield rest.numpy()
+    inputs = input_set_of(given)
+    smallest = inputs.smallest_input(given.d)
+    yield smallest.numpy()
     if np.isfinite(U).all():
-        for way in torch.from_numpy(np.linalg.svd(U)[2][:2].copy()):
-            for end in (inputs.furthest(way), inputs.furthest(-way)):
-                yield from (end.numpy(), inputs.mixed(rest[None], end[None], 0.5)[0].numpy())
+        for direction in torch.from_numpy(np.linalg.svd(U)[2][:2].copy()):
+            for endpoint in (inputs.maximiser(direction), inputs.maximiser(-direction)):
+                yield from (
+                    endpoint.numpy(),
+                    inputs.interpolate(smallest[None], endpoint[None], 0.5)[0].numpy(),
+                )
     if given.rows is not None:
-        yield from _evenly(given.rows.numpy())
+        yield from _sample_rows(given.rows.numpy())
 
 
-def size(x: Vector) -> float:
+def norm_bound(x: Vector) -> float:
     """At least ‖x‖₂, at any scale; 0 for the zero input alone."""
     return float(norm_up(torch.from_numpy(x)))
 
 
-def _along(U: Vector, bound: float, index: int, share: float) -> Iterator[Vector]:
+def _singular_inputs(U: Vector, bound: float, index: int, scale: float) -> Iterator[Vector]:
     if bound > 0 and np.isfinite(U).all():
-        x = share * largest(bound) * np.linalg.svd(U)[2][index]
-        if 0 < size(x) <= bound:  # a subnormal one may have been rounded up, or away
+        x = scale * largest_norm(bound) * np.linalg.svd(U)[2][index]
+        if 0 < norm_bound(x) <= bound:  # a subnormal one may have been rounded up, or away
             yield from (x, -x)
 
 
-def _evenly(rows: Vector) -> Vector:
-    found: Vector = rows[np.linspace(0, len(rows) - 1, min(len(rows), GIVEN)).round().astype(int)]
-    return found
+def _sample_rows(rows: Vector) -> Vector:
+    sample: Vector = rows[
+        np.linspace(0, len(rows) - 1, min(len(rows), MOST_CANDIDATES)).round().astype(int)
+    ]
+    return sample

@@ -14,25 +14,25 @@ from flint import arb, arb_mat
 from rnnbounds.impl.arithmetic.activation import Activation
 from rnnbounds.impl.cells.refutation import work
 from rnnbounds.impl.numbers.ball_functions import float_above
-from rnnbounds.impl.numbers.spectra.discs import outside_discs
-from rnnbounds.impl.numbers.spectra.eigenvalues import outside_ball
-from rnnbounds.impl.numbers.spectra.krawczyk import Vector, disjoint, identity, unique_zero
+from rnnbounds.impl.numbers.spectra.discs import eigenvalue_outside_circle
+from rnnbounds.impl.numbers.spectra.eigenvalues import unstable_eigenvalue_of_ball
+from rnnbounds.impl.numbers.spectra.krawczyk import Vector, are_disjoint, identity, unique_zero
 
 PERIODS = (1, 2, 3, 4)
 _STARTS, _ITERATIONS, _NEWTON = 8, 60, 15
 _WIDE, _BALLS = 128, 32  # states beyond which Newton starts, and eigenvalues are found, otherwise
-_FAR = 4.0  # of states beyond the reach of gates
-_APART, _SETTLED = 1e-6, 1e-9  # what is worth a proof, not what proves
-_STILL = 1e-14  # of a Newton step, after which none does better
-_AROUND = 2.0**-60
+_FAR_SCALE = 4.0  # of states beyond the reach of gates
+_DISTANCE, _TOLERANCE = 1e-6, 1e-9  # what is worth a proof, not what proves
+_LEAST_STEP = 1e-14  # of a Newton step, after which none does better
+_NEIGHBOURHOOD = 2.0**-60
 
 
-def anywhere(box: arb_mat) -> bool:
+def allow_all(box: arb_mat) -> bool:
     """All states are allowed."""
     return True
 
 
-class Orbits(Protocol):
+class FrozenCell(Protocol):
     """A cell under one constant input: states of size n; W (n, n) has useful eigenvectors."""
 
     @property
@@ -54,7 +54,7 @@ class Orbits(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Frozen:
+class FrozenVanilla:
     """The cell under one constant input, h ↦ ρ(Wh + c), with W (n, n) and c (n, 1) exact."""
 
     W: Vector
@@ -68,12 +68,12 @@ class Frozen:
 
     def step(self, h: Vector) -> Vector:
         """One float step of many states at once: (M, n) -> (M, n)."""
-        moved: Vector = self.rho(torch.from_numpy(self._before(h))).numpy()
-        return moved
+        states: Vector = self.rho(torch.from_numpy(self._pre_activations(h))).numpy()
+        return states
 
     def slope(self, h: Vector) -> Vector:
         """The float Jacobians at many states: (M, n) -> (M, n, n)."""
-        slopes: Vector = self.rho.derivative(torch.from_numpy(self._before(h))).numpy()
+        slopes: Vector = self.rho.derivative(torch.from_numpy(self._pre_activations(h))).numpy()
         return slopes[:, :, None] * self.W
 
     def orbit(self, h: Vector, period: int) -> tuple[Vector, Vector]:
@@ -96,94 +96,104 @@ class Frozen:
             slopes = arb_mat([[rate * w for w in row] for rate, row in rows]) * slopes
         return h, slopes, smooth
 
-    def _before(self, h: Vector) -> Vector:
+    def _pre_activations(self, h: Vector) -> Vector:
         drive = np.array([float(c.mid()) for c in self.constant.entries()])
-        before: Vector = h @ self.W.T + drive
-        return before
+        pre_activations: Vector = h @ self.W.T + drive
+        return pre_activations
 
 
-def pair(
-    frozen: Orbits, found: list[Vector], period: int, allowed: Callable[[arb_mat], bool] = anywhere
+def periodic_pair(
+    frozen: FrozenCell,
+    points: list[Vector],
+    period: int,
+    is_allowed: Callable[[arb_mat], bool] = allow_all,
 ) -> tuple[arb_mat, arb_mat] | None:
-    """Two disjoint boxes (n, 1) among `found`, each proved to hold a point with φ^period(h) = h,
+    """Two disjoint boxes (n, 1) among `points`, each proved to hold a point with φ^period(h) = h,
     and to be allowed."""
     boxes: list[arb_mat] = []
-    for h in found if len(found) > 1 else ():
-        if (box := point(frozen, h, period)) is not None and allowed(box):
+    for h in points if len(points) > 1 else ():
+        if (box := periodic_point(frozen, h, period)) is not None and is_allowed(box):
             for other in boxes:
-                if disjoint(box, other):
+                if are_disjoint(box, other):
                     return other, box
             boxes.append(box)
     return None
 
 
-def repeller(
-    frozen: Orbits, found: list[Vector], period: int, allowed: Callable[[arb_mat], bool] = anywhere
+def repelling_point(
+    frozen: FrozenCell,
+    points: list[Vector],
+    period: int,
+    is_allowed: Callable[[arb_mat], bool] = allow_all,
 ) -> tuple[arb_mat, float] | None:
     """A box proved to hold such a point, and the modulus > 1 of one of its multipliers.
 
     The Jacobian J of φ^period at the point has spectral radius > 1, so ‖J‖ > 1 in every norm. A
     neighbourhood of the point must be allowed too.
     """
-    for h in found:
+    for h in points:
         _, slopes = frozen.orbit(h[None], period)
         if not np.abs(np.linalg.eigvals(slopes[0])).max() > 1:
             continue
-        if (box := point(frozen, h, period)) is not None:
-            around = arb_mat([[a + arb(0, _AROUND)] for a in box.entries()])
-            if not allowed(around):
+        if (box := periodic_point(frozen, h, period)) is not None:
+            neighbourhood = arb_mat([[a + arb(0, _NEIGHBOURHOOD)] for a in box.entries()])
+            if not is_allowed(neighbourhood):
                 continue
-            work.proof(frozen.n, period)
-            _, jacobian, smooth = frozen.enclose(around, period)
-            if smooth and (modulus := _outside(jacobian)):
+            work.count_proof(frozen.n, period)
+            _, jacobian, is_smooth = frozen.enclose(neighbourhood, period)
+            if is_smooth and (modulus := _unstable_modulus(jacobian)):
                 return box, modulus
     return None
 
 
-def _outside(J: arb_mat) -> float | None:
+def _unstable_modulus(J: arb_mat) -> float | None:
     """A lower bound > 1 on the modulus of an eigenvalue of every matrix in the ball."""
     if J.nrows() <= _BALLS:
-        found = outside_ball(J)
-        return None if found is None else found.modulus
+        eigenvalue = unstable_eigenvalue_of_ball(J)
+        return None if eigenvalue is None else eigenvalue.modulus
     rows = J.tolist()
     mid = [[float(a.mid()) for a in row] for row in rows]
-    off = [
+    radii = [
         [float_above(abs(a - m)) for a, m in zip(row, middles, strict=True)]
         for row, middles in zip(rows, mid, strict=True)
     ]
-    told = outside_discs(*(torch.tensor(part, dtype=torch.float64) for part in (mid, off)))
-    return None if told is None else told[1]
+    disc = eigenvalue_outside_circle(
+        *(torch.tensor(rows_of, dtype=torch.float64) for rows_of in (mid, radii))
+    )
+    return None if disc is None else disc[1]
 
 
-def point(frozen: Orbits, near: Vector, period: int) -> arb_mat | None:
-    """A box around `near` proved to hold exactly one point with φ^period(h) = h, or None."""
-    work.proof(frozen.n, period)
+def periodic_point(frozen: FrozenCell, start: Vector, period: int) -> arb_mat | None:
+    """A box around `start` proved to hold exactly one point with φ^period(h) = h, or None."""
+    work.count_proof(frozen.n, period)
 
     def displacement(h: arb_mat) -> tuple[arb_mat, arb_mat]:
-        moved, slopes, _ = frozen.enclose(h, period)
-        return moved - h, slopes - identity(frozen.n)
+        image, slopes, _ = frozen.enclose(h, period)
+        return image - h, slopes - identity(frozen.n)
 
-    return unique_zero(displacement, near)
+    return unique_zero(displacement, start)
 
 
-def settled(frozen: Orbits) -> tuple[Vector, Vector]:
+def limit_states(frozen: FrozenCell) -> tuple[Vector, Vector]:
     """States to start from, and where all these and more come to after a while: (M, n) each."""
     n = frozen.n
     symmetric = frozen.W / max(1.0, float(np.abs(frozen.W).max()))
-    slow = 3 * np.linalg.eigh(symmetric + symmetric.T)[1].T[-2:]
+    slow_directions = 3 * np.linalg.eigh(symmetric + symmetric.T)[1].T[-2:]
     rng = np.random.Generator(np.random.Philox(key=n))
-    starts = np.concatenate([np.zeros((1, n)), slow, -slow, rng.standard_normal((_STARTS, n))])
-    ends = np.concatenate([starts, _FAR * rng.standard_normal((_STARTS, n))])
+    starts = np.concatenate(
+        [np.zeros((1, n)), slow_directions, -slow_directions, rng.standard_normal((_STARTS, n))]
+    )
+    ends = np.concatenate([starts, _FAR_SCALE * rng.standard_normal((_STARTS, n))])
     with np.errstate(all="ignore"):  # what overflows becomes NaN and is dropped
         for _ in range(_ITERATIONS):
             ends = frozen.step(ends)
-    return starts, np.array(_apart(ends)).reshape(-1, n)
+    return starts, np.array(_distinct_states(ends)).reshape(-1, n)
 
 
-def candidates(
-    frozen: Orbits,
+def periodic_candidates(
+    frozen: FrozenCell,
     period: int,
-    begun: tuple[Vector, Vector] | None = None,
+    start_states: tuple[Vector, Vector] | None = None,
     *,
     thorough: bool = True,
 ) -> list[Vector]:
@@ -193,41 +203,41 @@ def candidates(
     are unless thoroughly.
     """
     n = frozen.n
-    starts, ends = settled(frozen) if begun is None else begun
-    far = period > 2 or n > (_WIDE if thorough else _BALLS)
-    if far and len(ends) == 1:  # all has come to one point, which has no other beside it
+    starts, ends = limit_states(frozen) if start_states is None else start_states
+    from_limits_only = period > 2 or n > (_WIDE if thorough else _BALLS)
+    if from_limits_only and len(ends) == 1:  # all has come to one point, with no other beside it
         return []
     with np.errstate(all="ignore"):
-        h = ends[:_STARTS].copy() if far else np.concatenate([starts, ends])
-        moving = np.arange(len(h))
+        h = ends[:_STARTS].copy() if from_limits_only else np.concatenate([starts, ends])
+        active = np.arange(len(h))
         for _ in range(_NEWTON):
-            work.floats(n, len(moving), period)
-            moved, slopes = frozen.orbit(h[moving], period)
-            step = _solve(np.eye(n) - slopes, moved - h[moving])
-            h[moving] += step
-            size = np.abs(step).max(axis=1) / np.maximum(1.0, np.abs(h[moving]).max(axis=1))
-            moving = moving[(size > _STILL) & np.isfinite(size)]
-            if not len(moving):
+            work.count_newton(n, len(active), period)
+            images, slopes = frozen.orbit(h[active], period)
+            step = _newton_steps(np.eye(n) - slopes, images - h[active])
+            h[active] += step
+            size = np.abs(step).max(axis=1) / np.maximum(1.0, np.abs(h[active]).max(axis=1))
+            active = active[(size > _LEAST_STEP) & np.isfinite(size)]
+            if not len(active):
                 break
         ends = h = np.concatenate([h, frozen.step(h)])
         for _ in range(period):
             ends = frozen.step(ends)
         error = np.abs(ends - h).max(axis=1)
-        good = h[error <= _SETTLED * np.maximum(1.0, np.abs(h).max(axis=1))]
-    return _apart(good)[:4]
+        solutions = h[error <= _TOLERANCE * np.maximum(1.0, np.abs(h).max(axis=1))]
+    return _distinct_states(solutions)[:4]
 
 
-def _apart(states: Vector) -> list[Vector]:
+def _distinct_states(states: Vector) -> list[Vector]:
     """Those that are apart from all before them: (M, n)."""
-    apart: list[Vector] = []
+    distinct: list[Vector] = []
     for state in states:
-        scale = _APART * max(1.0, float(np.abs(state).max()))
-        if not any(float(np.abs(state - other).max()) <= scale for other in apart):
-            apart.append(state)
-    return apart
+        scale = _DISTANCE * max(1.0, float(np.abs(state).max()))
+        if not any(float(np.abs(state - other).max()) <= scale for other in distinct):
+            distinct.append(state)
+    return distinct
 
 
-def _solve(A: Vector, y: Vector) -> Vector:
+def _newton_steps(A: Vector, y: Vector) -> Vector:
     """Newton's corrections, NaN where the matrix is singular: (M, n, n), (M, n) -> (M, n)."""
     solved, info = torch.linalg.solve_ex(torch.from_numpy(A), torch.from_numpy(y))
     solved[info != 0] = torch.nan

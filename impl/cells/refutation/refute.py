@@ -14,17 +14,24 @@ import torch
 from flint import arb, arb_mat, ctx
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
-from rnnbounds.impl.cells.refutation.constants import Given, across, chosen, further, largest, size
-from rnnbounds.impl.cells.refutation.growth import HOMOGENEOUS, growth
+from rnnbounds.impl.cells.refutation.constants import (
+    CandidateInputs,
+    further_inputs,
+    inputs_of_set,
+    largest_norm,
+    norm_bound,
+    steepest_inputs,
+)
+from rnnbounds.impl.cells.refutation.growth import HOMOGENEOUS, growing_orbits
 from rnnbounds.impl.cells.refutation.periodic import (
     PERIODS,
-    Frozen,
-    Orbits,
-    anywhere,
-    candidates,
-    pair,
-    repeller,
-    settled,
+    FrozenCell,
+    FrozenVanilla,
+    allow_all,
+    limit_states,
+    periodic_candidates,
+    periodic_pair,
+    repelling_point,
 )
 from rnnbounds.impl.cells.refutation.work import ExhaustedError
 from rnnbounds.impl.errors import at_least, at_most
@@ -33,15 +40,15 @@ from rnnbounds.impl.format.document import BOX as BOX
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.numbers.ball_functions import float_above
-from rnnbounds.impl.numbers.spectra.eigenvalues import BALL_SIZE, FLOAT_SIZE, outside
+from rnnbounds.impl.numbers.spectra.eigenvalues import BALL_SIZE, FLOAT_SIZE, unstable_eigenvalue
 from rnnbounds.impl.numbers.spectra.krawczyk import Vector, column
 
 SIZE = 256  # larger nonlinear cells are not refuted: ball arithmetic would take minutes
 
 _PRECISION = 128
 
-BOXLESS = ", as the cell states no box"
-IMPLIED = "the box that its contraction on all states implies"
+NO_BOX_SUFFIX = ", as the cell states no box"
+IMPLIED_BOX = "the box that its contraction on all states implies"
 
 Kind = Literal["eigenvalue", "two-orbits", "unstable-orbit", "growth"]
 
@@ -72,7 +79,7 @@ class Witness:
     bound: float = 0.0
 
     @property
-    def speaks(self) -> str:
+    def claim_text(self) -> str:
         """Refuted claim in words, with the states and the input bound."""
         among = f"‖x_t‖₂ ≤ {at_least(self.bound)}"
         return f"no norm makes it a contraction of {self.states} under {among}"
@@ -106,135 +113,147 @@ class Witness:
 
 
 @np.errstate(all="ignore")  # a float search that overflows loses its way: nothing is claimed
-def refute(model: LoadedModel[RNN], input_bound: float, given: Given = None) -> Witness | None:
+def refute(
+    model: LoadedModel[RNN], input_bound: float, given: CandidateInputs = None
+) -> Witness | None:
     """A certified witness that the model is not contractive under inputs ‖x_t‖₂ ≤ B, or None.
 
     None says nothing about the model. given (m, d): constant inputs to try too.
     Sources: Miller & Hardt, section 3; Krawczyk (1969).
     """
-    found = _sought(model, input_bound, given)
-    return None if found is None else replace(found, bound=float(input_bound))
+    witness = _find_witness(model, input_bound, given)
+    return None if witness is None else replace(witness, bound=float(input_bound))
 
 
-def unsought(states: int, *, linear: bool = False) -> str | None:
+def reason_too_large(states: int, *, linear: bool = False) -> str | None:
     """Why no witness is sought against a cell whose state is so many numbers, None if one is."""
-    has = f"the state has {states} numbers, more than"
+    text = f"the state has {states} numbers, more than"
     if linear and BALL_SIZE < states <= FLOAT_SIZE:
-        return f"{has} {BALL_SIZE}: eigenvalues were bounded in float64 alone"
-    most = FLOAT_SIZE if linear else SIZE
-    return f"{has} {most}" if states > most else None
+        return f"{text} {BALL_SIZE}: eigenvalues were bounded in float64 alone"
+    limit = FLOAT_SIZE if linear else SIZE
+    return f"{text} {limit}" if states > limit else None
 
 
-def _sought(model: LoadedModel[RNN], input_bound: float, given: Given) -> Witness | None:
+def _find_witness(
+    model: LoadedModel[RNN], input_bound: float, given: CandidateInputs
+) -> Witness | None:
     if model.cell.activation.name == "identity":
-        return _eigenvalue(model)
+        return _eigenvalue_witness(model)
     if model.n > SIZE:
         return None
     with ctx.workprec(_PRECISION):
         try:
-            for x, thorough in _inputs(model, input_bound, given):
-                if not size(x) <= input_bound:
+            for x, thorough in _constant_inputs(model, input_bound, given):
+                if not norm_bound(x) <= input_bound:
                     continue
-                frozen = _freeze(model, x)
-                if witness := periodic(frozen, x, thorough=thorough):
+                frozen = _freeze_input(model, x)
+                if witness := periodic_witness(frozen, x, thorough=thorough):
                     return witness
         except np.linalg.LinAlgError:  # the float search lost its way: nothing is claimed
             return None
         except ExhaustedError:  # another search, which takes next to no work, may find one
             pass
-        return _growing(model)
+        return _growth_witness(model)
 
 
-def _eigenvalue(model: LoadedModel[RNN]) -> Witness | None:
-    if (found := outside(model.cell.W[0].tolist())) is None:
+def _eigenvalue_witness(model: LoadedModel[RNN]) -> Witness | None:
+    if (eigenvalue := unstable_eigenvalue(model.cell.W[0].tolist())) is None:
         return None
-    where = f"{found.real:.6g}{found.imag:+.6g}i" if found.imag else f"{found.real:.6g}"
-    text = f"W has an eigenvalue near {where}, of modulus ≥ {at_most(found.modulus)}"
-    return Witness("eigenvalue", text, modulus=found.modulus)
+    real, imag = eigenvalue.real, eigenvalue.imag
+    value_text = f"{real:.6g}{imag:+.6g}i" if imag else f"{real:.6g}"
+    text = f"W has an eigenvalue near {value_text}, of modulus ≥ {at_most(eigenvalue.modulus)}"
+    return Witness("eigenvalue", text, modulus=eigenvalue.modulus)
 
 
-def periodic(
-    frozen: Orbits,
+def periodic_witness(
+    frozen: FrozenCell,
     x: Vector,
-    allowed: Callable[[arb_mat], bool] = anywhere,
+    allowed: Callable[[arb_mat], bool] = allow_all,
     *,
     thorough: bool = True,
 ) -> Witness | None:
     """Two points of one small period under the constant input x (d,), or one that repels."""
-    begun, found = settled(frozen), {}
+    start_states, points_by_period = limit_states(frozen), {}
     for period in PERIODS:
-        found[period] = candidates(frozen, period, begun, thorough=thorough)
-        if boxes := pair(frozen, found[period], period, allowed):
-            return two_orbits(x, boxes, period)
-    for period, points in found.items():
-        if repelling := repeller(frozen, points, period, allowed):
-            box, modulus = repelling
+        points_by_period[period] = periodic_candidates(
+            frozen, period, start_states, thorough=thorough
+        )
+        if boxes := periodic_pair(frozen, points_by_period[period], period, allowed):
+            return two_orbits_witness(x, boxes, period)
+    for period, points in points_by_period.items():
+        if repelled := repelling_point(frozen, points, period, allowed):
+            box, modulus = repelled
             point = "fixed point" if period == 1 else f"point of period {period}"
             text = (
-                f"{_where(x)} the model has an unstable {point}, with an eigenvalue of modulus ≥ "
-                f"{at_most(modulus)}"
+                f"{_describe_input(x)} the model has an unstable {point}, with an eigenvalue of "
+                f"modulus ≥ {at_most(modulus)}"
             )
-            return _witness("unstable-orbit", text, x, (box,), period, modulus)
+            return _witness_at("unstable-orbit", text, x, (box,), period, modulus)
     return None
 
 
-def two_orbits(x: Vector, boxes: tuple[arb_mat, arb_mat], period: int) -> Witness:
+def two_orbits_witness(x: Vector, boxes: tuple[arb_mat, arb_mat], period: int) -> Witness:
     """The witness of two disjoint boxes, each proved to hold a point of that period."""
     points = "fixed points" if period == 1 else f"points of period {period}"
-    text = f"{_where(x)} the model has two distinct {points}"
-    return _witness("two-orbits", text, x, boxes, period, None)
+    text = f"{_describe_input(x)} the model has two distinct {points}"
+    return _witness_at("two-orbits", text, x, boxes, period, None)
 
 
-def _where(x: Vector) -> str:
-    length = size(x)
+def _describe_input(x: Vector) -> str:
+    length = norm_bound(x)
     return f"under a constant input of norm {at_most(length)}" if length else "under the zero input"
 
 
-def _growing(model: LoadedModel[RNN]) -> Witness | None:
+def _growth_witness(model: LoadedModel[RNN]) -> Witness | None:
     rho, x = model.cell.activation, np.zeros(model.d)
     if rho.name not in HOMOGENEOUS:
         return None
-    frozen = _freeze(model, x)
-    if (found := growth(frozen.W, frozen.constant, rho)) is None:
+    frozen = _freeze_input(model, x)
+    if (orbits := growing_orbits(frozen.W, frozen.constant, rho)) is None:
         return None
-    least = at_most(found.factor)
-    text = f"under the zero input two orbits move apart, at every step by a factor ≥ {least}"
-    points = (found.first, found.second)
-    return Witness("growth", text, tuple(x.tolist()), points, modulus=found.factor)
+    factor_text = at_most(orbits.factor)
+    text = f"under the zero input two orbits move apart, at every step by a factor ≥ {factor_text}"
+    points = (orbits.first, orbits.second)
+    return Witness("growth", text, tuple(x.tolist()), points, modulus=orbits.factor)
 
 
-def _freeze(model: LoadedModel[RNN], x: Vector) -> Frozen:
+def _freeze_input(model: LoadedModel[RNN], x: Vector) -> FrozenVanilla:
     """The cell under the constant input x (d,), with the two biases added in balls."""
     cell, biases = model.cell, zip(model.bias("bias_ih"), model.bias("bias_hh"), strict=True)
     b = arb_mat([[arb(first) + arb(second)] for first, second in biases])
-    return Frozen(cell.W[0].numpy(), b + arb_mat(cell.U[0].tolist()) * column(x), cell.activation)
+    return FrozenVanilla(
+        cell.W[0].numpy(), b + arb_mat(cell.U[0].tolist()) * column(x), cell.activation
+    )
 
 
-def _inputs(model: LoadedModel[RNN], bound: float, given: Given) -> Iterator[tuple[Vector, bool]]:
+def _constant_inputs(
+    model: LoadedModel[RNN], bound: float, given: CandidateInputs
+) -> Iterator[tuple[Vector, bool]]:
     """Constant inputs worth trying: zero, then those that aim at steep units; and whether to seek
     thoroughly under each."""
     W, U, b = (part[0].numpy() for part in (model.cell.W, model.cell.U, model.cell.b))
     if isinstance(given, InputSet):
-        yield from ((x, True) for x in chosen(U, given))
+        yield from ((x, True) for x in inputs_of_set(U, given))
         return
     yield np.zeros(model.d), True
     if not bound > 0:
         return
     for z in (0.0, 1.5):  # a fixed point whose pre-activations are all z, as nearly as U allows
         state = model.cell.activation(torch.full((model.n,), z, dtype=torch.float64)).numpy()
-        yield _within(np.linalg.lstsq(U, z - b - W @ state, rcond=None)[0], largest(bound)), True
-    yield from ((x, True) for x in across(U, bound))
-    yield from ((x, False) for x in further(U, bound, given))
+        solution = np.linalg.lstsq(U, z - b - W @ state, rcond=None)[0]
+        yield _shorten_to(solution, largest_norm(bound)), True
+    yield from ((x, True) for x in steepest_inputs(U, bound))
+    yield from ((x, False) for x in further_inputs(U, bound, given))
 
 
-def _within(x: Vector, most: float) -> Vector:
-    length = size(x)
+def _shorten_to(x: Vector, bound: float) -> Vector:
+    length = norm_bound(x)
     if not length < np.inf:
         return np.zeros_like(x)
-    return x * min(1.0, most / length) if length > 0 else x
+    return x * min(1.0, bound / length) if length > 0 else x
 
 
-def _witness(
+def _witness_at(
     kind: Kind,
     text: str,
     x: Vector,

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-MOST = 6e10  # multiplications of one search: some ten seconds
-CUT = "the search reached its limit of work"
-_PROOF = 200  # of a point, in products of floats
+WORK_LIMIT = 6e10  # multiplications of one search: some ten seconds
+LIMIT_REACHED = "the search reached its limit of work"
+_PROOF_COST = 200  # of a point, in products of floats
 
 
 class ExhaustedError(Exception):
@@ -20,24 +20,24 @@ class ExhaustedError(Exception):
 class Work:
     """Remaining work of a search, and a flag once it is exhausted."""
 
-    def __init__(self, most: float = MOST) -> None:
-        self.left, self.exhausted = most, False
+    def __init__(self, limit: float = WORK_LIMIT) -> None:
+        self.remaining, self.exhausted = limit, False
 
     def spend(self, amount: float) -> None:
         """Raises ExhaustedError if there is not so much left."""
-        if amount > self.left:
+        if amount > self.remaining:
             self.exhausted = True
             raise ExhaustedError
-        self.left -= amount
+        self.remaining -= amount
 
 
 _WORK: ContextVar[Work | None] = ContextVar("work", default=None)
 
 
 @contextmanager
-def limited(most: float = MOST) -> Iterator[Work]:
-    """The work of the search within; without, none is limited."""
-    work = Work(most)
+def limit_work(limit: float = WORK_LIMIT) -> Iterator[Work]:
+    """Context manager that limits the work of a search inside it; outside, none is limited."""
+    work = Work(limit)
     token = _WORK.set(work)
     try:
         yield work
@@ -45,14 +45,14 @@ def limited(most: float = MOST) -> Iterator[Work]:
         _WORK.reset(token)
 
 
-def floats(n: int, states: int, period: int) -> None:
+def count_newton(n: int, states: int, period: int) -> None:
     """Count a Newton step from so many states: a Jacobian a step of the period, a solution."""
     _spend(states * (period + 1) * n**3)
 
 
-def proof(n: int, period: int) -> None:
+def count_proof(n: int, period: int) -> None:
     """Count a proof in balls about one point."""
-    _spend(_PROOF * period * n**3)
+    _spend(_PROOF_COST * period * n**3)
 
 
 def _spend(amount: float) -> None:

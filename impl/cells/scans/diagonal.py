@@ -22,14 +22,14 @@ from flint import arb, ctx
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import Arithmetic, V
-from rnnbounds.impl.arithmetic.coarse import Dtypes, repeated
 from rnnbounds.impl.arithmetic.entries.balls import Balls
-from rnnbounds.impl.arithmetic.roundings import Runs
-from rnnbounds.impl.arithmetic.slopes import stepped
-from rnnbounds.impl.arithmetic.spans import SpanArithmetic
+from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic
+from rnnbounds.impl.arithmetic.roundings import DtypeRuns
+from rnnbounds.impl.arithmetic.saturation import DTypes, repeat_parameters
+from rnnbounds.impl.arithmetic.slopes import step_lipschitz
 from rnnbounds.impl.cells.layout import Layout
 from rnnbounds.impl.cells.program import ProgramCell, program_kind
-from rnnbounds.impl.cells.refutation.constants import Given
+from rnnbounds.impl.cells.refutation.constants import CandidateInputs
 from rnnbounds.impl.cells.refutation.refute import Witness
 from rnnbounds.impl.errors import InputError, ShapeError, at_most, shown
 from rnnbounds.impl.numbers.ball_functions import float_above
@@ -37,26 +37,26 @@ from rnnbounds.impl.numbers.outward import UNIT, div_up, norm_up, subtract_down
 
 _PRECISION = 128
 
-_FED = {"B_re": "n d", "B_im": "n d"}
+_INPUT_SHAPES = {"B_re": "n d", "B_im": "n d"}
 _PLAIN = Layout({"lambda_re": "n", "B_re": "n d", "b": "n"}, ("b",))
 _COMPLEX = Layout(
-    {"lambda_re": "n", "lambda_im": "n", **_FED, "b": "2n"}, ("B_im", "b"), "2n", "2n"
+    {"lambda_re": "n", "lambda_im": "n", **_INPUT_SHAPES, "b": "2n"}, ("B_im", "b"), "2n", "2n"
 )
 _LRU = Layout(
-    {"nu_log": "n", "theta_log": "n", **_FED, "gamma_log": "n", "b": "2n"},
+    {"nu_log": "n", "theta_log": "n", **_INPUT_SHAPES, "gamma_log": "n", "b": "2n"},
     ("gamma_log", "b"), "2n", "2n",
 )  # fmt: skip
 _S4D = Layout(
-    {"log_A_real": "n", "A_imag": "n", "log_dt": "n", **_FED, "b": "2n"},
+    {"log_A_real": "n", "A_imag": "n", "log_dt": "n", **_INPUT_SHAPES, "b": "2n"},
     ("B_im", "b"), "2n", "2n",
 )  # fmt: skip
 
 
-def layout(names: Collection[str]) -> Layout:
+def diagonal_layout(names: Collection[str]) -> Layout:
     """The layout of the convention that the names speak of, the plain real one for any others."""
-    for sign, found in (("nu_log", _LRU), ("log_A_real", _S4D), ("lambda_im", _COMPLEX)):
-        if sign in names:
-            return found
+    for name, layout in (("nu_log", _LRU), ("log_A_real", _S4D), ("lambda_im", _COMPLEX)):
+        if name in names:
+            return layout
     return _PLAIN
 
 
@@ -68,12 +68,12 @@ class Diagonal(ProgramCell):
 
     def program(self, m: Arithmetic[V], s: V, x: V) -> V:
         """One step over any arithmetic."""
-        if self.real:
+        if self.is_real:
             return m.vector("lambda_re") * s + m.affine("B_re", "b", x)
-        (a, w), (p, q) = self.eigenvalues(m), self.fed(m, x)
+        (a, w), (p, q) = self.eigenvalues(m), self.input_part(m, x)
         re, im = s.chunk(2)
-        moved = m.join(a * re - w * im + p, w * re + a * im + q)
-        return moved + m.vector("b") if "b" in self.parameters else moved
+        rotated = m.join(a * re - w * im + p, w * re + a * im + q)
+        return rotated + m.vector("b") if "b" in self.parameters else rotated
 
     def polar(self, m: Arithmetic[V]) -> tuple[V, V] | None:
         """|Λ| and the angle over any arithmetic, in the conventions that store these."""
@@ -90,13 +90,13 @@ class Diagonal(ProgramCell):
             size, angle = polar
             return size * angle.cos(), size * angle.sin()
         re = m.vector("lambda_re")
-        return re, re - re if self.real else m.vector("lambda_im")
+        return re, re - re if self.is_real else m.vector("lambda_im")
 
     def rates(self, m: Arithmetic[V]) -> tuple[V, V]:
         """Re A and Im A in continuous time."""
         return -m.vector("log_A_real").exp(), m.vector("A_imag")
 
-    def fed(self, m: Arithmetic[V], x: V) -> tuple[V, V]:
+    def input_part(self, m: Arithmetic[V], x: V) -> tuple[V, V]:
         """Re B̄ x and Im B̄ x over any arithmetic."""
         p = m.affine("B_re", None, x)
         q = m.affine("B_im", None, x) if "B_im" in self.parameters else p - p
@@ -105,62 +105,62 @@ class Diagonal(ProgramCell):
             return scale * p, scale * q
         if "log_A_real" in self.parameters:
             (re, im), (a, w) = self.eigenvalues(m), self.rates(m)
-            still = (a - a).exp()
-            u, v = re - still, im
+            ones = (a - a).exp()
+            u, v = re - ones, im
             square = (a * a + w * w).reciprocal()
             g, h = (u * a + v * w) * square, (v * a - u * w) * square
             return g * p - h * q, g * q + h * p
         return p, q
 
     @property
-    def real(self) -> bool:
+    def is_real(self) -> bool:
         """True if a state is n real numbers, False if it is n complex pairs."""
         return "lambda_re" in self.parameters and "lambda_im" not in self.parameters
 
     @property
     def n(self) -> int:
         """The size of the state, all of which is the output."""
-        return self.units if self.real else 2 * self.units
+        return self.eigenvalue_count if self.is_real else 2 * self.eigenvalue_count
 
     @property
-    def units(self) -> int:
+    def eigenvalue_count(self) -> int:
         """How many eigenvalues."""
         return self.U.shape[-2]
 
     def moduli(self) -> Tensor:
         """At least |Λ_j|, from the parameters as stored: (B, n)."""
-        return self.memory(1)
+        return self.decay_powers(1)
 
-    def memory(self, k: int) -> Tensor:
+    def decay_powers(self, k: int) -> Tensor:
         """At least |Λ_j|ᵏ, what is left of a unit after k steps, to the last bit: (B, n)."""
-        found = []
+        powers = []
         with ctx.workprec(_PRECISION):
             for i in range(self.batch):
-                found.append([float_above(size**k) for size in self._sizes(i)])
-        return torch.tensor(found, dtype=torch.float64, device=self.U.device)
+                powers.append([float_above(size**k) for size in self._ball_moduli(i)])
+        return torch.tensor(powers, dtype=torch.float64, device=self.U.device)
 
-    def _sizes(self, i: int) -> list[arb]:
+    def _ball_moduli(self, i: int) -> list[arb]:
         """|Λ| of one system in balls, from no angle where it is stored apart from that."""
-        one = Balls({name: part[i] for name, part in self.parameters.items()})
-        if (polar := self.polar(one)) is not None:
+        balls = Balls({name: part[i] for name, part in self.parameters.items()})
+        if (polar := self.polar(balls)) is not None:
             return [size[0] for size in polar[0].units]
-        re, im = self.eigenvalues(one)
-        return [_modulus(a[0], w[0]) for a, w in zip(re.units, im.units, strict=True)]
+        re, im = self.eigenvalues(balls)
+        return [_ball_modulus(a[0], w[0]) for a, w in zip(re.units, im.units, strict=True)]
 
     def box(self, B: float | Tensor) -> Tensor:
         """u/(1 − |Λ|) for |B̄ x + b| ≤ u, infinite where |Λ| is not below 1."""
-        rest = self.U.new_zeros(self.batch, self.n)
-        fed = stepped(self.program, self.parameters, rest, B, self.d).range.magnitude
-        if not self.real:
-            fed = norm_up(torch.stack(fed.chunk(2, dim=1), dim=2)).repeat(1, 2)
-        gap = subtract_down(1.0, self.moduli()).clamp(min=0.0)
-        gap = gap if self.real else gap.repeat(1, 2)
-        return torch.where(gap > 0, div_up(fed, gap), torch.inf)
+        zeros = self.U.new_zeros(self.batch, self.n)
+        drive = step_lipschitz(self.program, self.parameters, zeros, B, self.d).range.magnitude
+        if not self.is_real:
+            drive = norm_up(torch.stack(drive.chunk(2, dim=1), dim=2)).repeat(1, 2)
+        margin = subtract_down(1.0, self.moduli()).clamp(min=0.0)
+        margin = margin if self.is_real else margin.repeat(1, 2)
+        return torch.where(margin > 0, div_up(drive, margin), torch.inf)
 
     @property
     def paired(self) -> bool:
         """Rotations move a box of pairs out of itself, but not their discs."""
-        return not self.real
+        return not self.is_real
 
     def euclidean(self, box: Tensor) -> Tensor:
         """max |Λ_j|."""
@@ -168,31 +168,32 @@ class Diagonal(ProgramCell):
 
     def constants(self, box: Tensor, B: float) -> dict[str, float]:
         """The largest and the least modulus."""
-        found = self.moduli()
-        return {"decay_high": float(found.amax()), "decay_low": float(found.amin())}
+        moduli = self.moduli()
+        return {"decay_high": float(moduli.amax()), "decay_low": float(moduli.amin())}
 
-    def refute(self, box: Tensor, B: float, given: Given = None) -> Witness | None:
+    def refute(self, box: Tensor, B: float, given: CandidateInputs = None) -> Witness | None:
         """An eigenvalue of modulus ≥ 1, for certain."""
         with ctx.workprec(_PRECISION):
-            outside = [-float_above(-size) for size in self._sizes(0) if size >= 1]
+            outside = [-float_above(-size) for size in self._ball_moduli(0) if size >= 1]
         if not outside:
             return None
         text = f"an eigenvalue has a modulus that is certified to be ≥ {at_most(max(outside))}"
         return Witness("eigenvalue", text, modulus=max(outside), bound=float(B))
 
-    def at_one(self, dtypes: Dtypes, box: Tensor, B: float) -> Tensor:
+    def saturating_gates(self, dtypes: DTypes, box: Tensor, B: float) -> Tensor:
         """Which |Λ_j| round to 1 or above, or are no number, as each dtype computes both parts.
 
         A sine and a cosine of one angle, however large, have squares that add up to 1.
         """
-        run = Runs(tuple(dtypes))
-        m = SpanArithmetic(repeated(self.parameters, len(dtypes)), run)
+        run = DtypeRuns(tuple(dtypes))
+        m = IntervalArithmetic(repeat_parameters(self.parameters, len(dtypes)), run)
         re, im = (part.range.magnitude for part in self.eigenvalues(m))
         size = norm_up(torch.stack([re, im], dim=2))
         if (polar := self.polar(m)) is not None:
-            told, angle = (part.range.magnitude for part in polar)
-            once = (1 + run.unit) * (1 + run.unit) * (1 + run.library) * (1 + 4 * UNIT)
-            size = torch.where(told < 1, torch.minimum(size, told * once.to(told)), torch.inf)
+            modulus, angle = (part.range.magnitude for part in polar)
+            factor = (1 + run.unit) * (1 + run.unit) * (1 + run.function_error) * (1 + 4 * UNIT)
+            rounded = torch.minimum(size, modulus * factor.to(modulus))
+            size = torch.where(modulus < 1, rounded, torch.inf)
             size = torch.where(torch.isfinite(angle), size, torch.inf)
         return ~(size < 1)
 
@@ -204,8 +205,8 @@ def from_s4d(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     Raises ShapeError.
     """
     names = ("log_dt", "log_A_real", "A_imag")
-    if further := sorted(tensors.keys() - {*names, "C", "D"}):  # what reads the states is no part
-        raise InputError(f"S4D's kernel has no {shown(further[0])}; leave it out, if it is unused")
+    if unknown := sorted(tensors.keys() - {*names, "C", "D"}):  # what reads the states is no part
+        raise InputError(f"S4D's kernel has no {shown(unknown[0])}; leave it out, if it is unused")
     log_dt, log_A, A_imag = (tensors[name] for name in names)
     if log_A.ndim != 2 or A_imag.shape != log_A.shape:
         raise ShapeError("A_imag", f"the shape of log_A_real, {tuple(log_A.shape)}", A_imag)
@@ -221,7 +222,7 @@ def from_s4d(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     }
 
 
-def _modulus(re: arb, im: arb) -> arb:
+def _ball_modulus(re: arb, im: arb) -> arb:
     """|re + i im|, exactly |re| where im is 0."""
     return abs(re) if im.is_zero() else (re * re + im * im).sqrt()
 
@@ -229,7 +230,7 @@ def _modulus(re: arb, im: arb) -> arb:
 DIAGONAL_KIND = program_kind(
     "diagonal",
     Diagonal,
-    layout,
+    diagonal_layout,
     norms=("spectral", "infinity", "perron"),
     remedy="move its eigenvalues into the unit circle",
 )

@@ -36,8 +36,8 @@ class MinGRU(ScanCell):
         return m.affine("weight_z", "bias_z", x).sigmoid(), True
 
     def box(self, B: float | Tensor) -> Tensor:
-        """sup |h̃|."""
-        return self.candidates(B)
+        """sup |h̃_j|, which bounds every state."""
+        return self.candidate_bound(B)
 
 
 MIN_GRU_KIND = program_kind(

@@ -28,13 +28,13 @@ class MinLSTM(ScanCell):
         return m.mix(self.decay(m, x), s, m.affine("weight_h", "bias_h", x))
 
     def decay(self, m: Arithmetic[V], x: V) -> V:
-        """f′."""
-        forget, take = (m.affine(f"weight_{gate}", f"bias_{gate}", x) for gate in "fi")
-        return ((-take).softplus() - (-forget).softplus()).sigmoid()
+        """The normalised forget gate f′."""
+        forget_gate, input_gate = (m.affine(f"weight_{gate}", f"bias_{gate}", x) for gate in "fi")
+        return ((-input_gate).softplus() - (-forget_gate).softplus()).sigmoid()
 
     def box(self, B: float | Tensor) -> Tensor:
-        """sup |h̃|."""
-        return self.candidates(B)
+        """sup |h̃_j|, which bounds every state."""
+        return self.candidate_bound(B)
 
 
 MIN_LSTM_KIND = program_kind(

@@ -14,9 +14,9 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import Arithmetic, Floats, Rows, V
-from rnnbounds.impl.arithmetic.spans import IntervalVector, SpanArithmetic
+from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, IntervalVector
 from rnnbounds.impl.cells.program import ProgramCell
-from rnnbounds.impl.cells.refutation.constants import Given
+from rnnbounds.impl.cells.refutation.constants import CandidateInputs
 from rnnbounds.impl.errors import ShapeError
 from rnnbounds.impl.numbers.outward import mul_up
 
@@ -29,22 +29,22 @@ class ScanCell(ProgramCell):
     def decay(self, m: Arithmetic[V], x: V) -> V:
         """d(x) over any arithmetic."""
 
-    def over(self, B: float | Tensor) -> tuple[SpanArithmetic, IntervalVector]:
+    def intervals(self, B: float | Tensor) -> tuple[IntervalArithmetic, IntervalVector]:
         """The arithmetic of intervals, and the inputs ‖x‖₂ ≤ B in it."""
-        m = SpanArithmetic(self.parameters)
+        m = IntervalArithmetic(self.parameters)
         return m, m.inputs(B, self.U.detach()[:, :, 0], self.d)
 
-    def candidates(self, B: float | Tensor) -> Tensor:
+    def candidate_bound(self, B: float | Tensor) -> Tensor:
         """More than sup |h̃_j|, which states come nearer to than any precision can tell."""
-        m, x = self.over(B)
+        m, x = self.intervals(B)
         return mul_up(1 + 2.0**-52, m.affine("weight_h", "bias_h", x).range.magnitude)
 
     def decay_bound(self, B: float | Tensor) -> Tensor:
         """d̄ (B, n), at least |d_j| over ‖x‖₂ ≤ B."""
-        m, x = self.over(B)
+        m, x = self.intervals(B)
         return self.decay(m, x).range.magnitude
 
-    def refute(self, box: Tensor, B: float, given: Given = None) -> None:
+    def refute(self, box: Tensor, B: float, given: CandidateInputs = None) -> None:
         """Nothing: under one input the step is linear in the state, with a decay below 1."""
 
     def constants(self, box: Tensor, B: float) -> dict[str, float]:
@@ -56,13 +56,13 @@ class ScanCell(ProgramCell):
         """The decay d."""
         return self.decay(m, x), False
 
-    def memory(self, B: float, k: int) -> Tensor:
+    def decay_powers(self, B: float, k: int) -> Tensor:
         """At least what is left of each unit after k steps, d̄ᵏ: (B, n)."""
         bound = self.decay_bound(B)
-        left = torch.ones_like(bound)
+        powers = torch.ones_like(bound)
         for _ in range(k):
-            left = mul_up(left, bound)
-        return left
+            powers = mul_up(powers, bound)
+        return powers
 
 
 @dataclass(frozen=True)

@@ -27,26 +27,26 @@ class Selective(ScanCell):
 
     def program(self, m: Arithmetic[V], s: V, x: V) -> V:
         """One step over any arithmetic."""
-        return self.decay(m, x) * s + self.fed(m, x)
+        return self.decay(m, x) * s + self.input_part(m, x)
 
     def decay(self, m: Arithmetic[V], x: V) -> V:
         """exp(−Δ∘exp(A_log))."""
         return (-(self.duration(m, x) * m.vector("A_log").exp())).exp()
 
-    def fed(self, m: Arithmetic[V], x: V) -> V:
+    def input_part(self, m: Arithmetic[V], x: V) -> V:
         """Δ∘(B x)."""
         return self.duration(m, x) * m.affine("weight_B", None, x)
 
     def duration(self, m: Arithmetic[V], x: V) -> V:
-        """Δ."""
+        """The step's duration Δ = softplus(W_Δ x + b_Δ)."""
         return m.affine("weight_delta", "bias_delta", x).softplus()
 
     def box(self, B: float | Tensor) -> Tensor:
         """sup |Δ∘(B x)|/(1 − d̄), infinite where d̄ is not below 1."""
-        m, x = self.over(B)
-        gap = subtract_down(1.0, self.decay_bound(B)).clamp(min=0.0)
-        fed = self.fed(m, x).range.magnitude
-        return torch.where(gap > 0, div_up(fed, gap), torch.inf)
+        m, x = self.intervals(B)
+        margin = subtract_down(1.0, self.decay_bound(B)).clamp(min=0.0)
+        drive = self.input_part(m, x).range.magnitude
+        return torch.where(margin > 0, div_up(drive, margin), torch.inf)
 
 
 SELECTIVE_KIND = program_kind(

@@ -25,8 +25,8 @@ from torch import Tensor
 from rnnbounds.impl.norms.state_norms import StateNorm
 from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, subtract_down
 
-_WANTED = 1e-6  # the ε at which the weights are compared
-_SPREAD = 2.0**64  # between the weights of neighbours, at most
+_REFERENCE_EPSILON = 1e-6  # the ε at which the weights are compared
+_MOST_RATIO = 2.0**64  # between the weights of neighbours, at most
 _LARGEST = 2.0**500
 
 
@@ -40,35 +40,37 @@ class Cascade:
     radius: float
 
 
-def cascade(norms: Sequence[StateNorm], couplings: Sequence[float]) -> Cascade:
+def cascade_norm(norms: Sequence[StateNorm], couplings: Sequence[float]) -> Cascade:
     """The cascade of layers that contract in those norms, with μ_1, μ_2, …; μ_1 is not asked.
 
     The factor is at least 1 unless all layers contract, and infinite where μ is.
     """
     lams = [norm.lam for norm in norms]
-    radii = [radius(norm) for norm in norms]
-    targets = _targets(max(lams))
-    t = _weights(targets, lams, couplings)
-    lam = worst = torch.full_like(targets, lams[0])
+    radii = [state_radius(norm) for norm in norms]
+    targets = _candidate_factors(max(lams))
+    t = _largest_weights(targets, lams, couplings)
+    lam = largest = torch.full_like(targets, lams[0])
     drive, bound = div_up(norms[0].drive, t[0]), div_up(radii[0], t[0])
     for l in range(1, len(norms)):
-        fed = mul_up(mul_up(couplings[l], div_up(t[l - 1], t[l])), lam)
-        lam = add_up(lams[l], torch.where(lam == 0, 0.0, fed))
-        worst = torch.maximum(worst, lam)
+        coupled = mul_up(mul_up(couplings[l], div_up(t[l - 1], t[l])), lam)
+        lam = add_up(lams[l], torch.where(lam == 0, 0.0, coupled))
+        largest = torch.maximum(largest, lam)
         drive = torch.maximum(drive, div_up(norms[l].drive, t[l]))
         bound = torch.maximum(bound, div_up(radii[l], t[l]))
-    best = _best(worst, torch.minimum(drive / (1 - worst), bound) * norms[-1].equivalence)
-    weights = tuple(float(one[best]) for one in t)
-    return Cascade(weights, *(float(part[best]) for part in (worst, drive, bound)))
+    best = _shortest_window(
+        largest, torch.minimum(drive / (1 - largest), bound) * norms[-1].equivalence
+    )
+    weights = tuple(float(weights_l[best]) for weights_l in t)
+    return Cascade(weights, *(float(values[best]) for values in (largest, drive, bound)))
 
 
-def radius(norm: StateNorm) -> float:
+def state_radius(norm: StateNorm) -> float:
     """At least ‖s_t‖ for all t: the least of S/(1 − λ) and what needs no contraction."""
-    gap = subtract_down(1.0, norm.lam).clamp(min=0.0)
-    return min(float(div_up(norm.drive, gap)) if gap > 0 else math.inf, norm.radius)
+    margin = subtract_down(1.0, norm.lam).clamp(min=0.0)
+    return min(float(div_up(norm.drive, margin)) if margin > 0 else math.inf, norm.radius)
 
 
-def _targets(largest: float) -> Tensor:
+def _candidate_factors(largest: float) -> Tensor:
     """Factors Λ worth trying, from the largest of the layers' to 1."""
     if not largest < 1:
         return torch.tensor([largest * (1 + 2.0**-20)], dtype=torch.float64)
@@ -76,20 +78,22 @@ def _targets(largest: float) -> Tensor:
     return largest + (1 - largest) * torch.tensor(steps, dtype=torch.float64)
 
 
-def _weights(targets: Tensor, lams: Sequence[float], couplings: Sequence[float]) -> list[Tensor]:
+def _largest_weights(
+    targets: Tensor, lams: Sequence[float], couplings: Sequence[float]
+) -> list[Tensor]:
     """The largest t for each Λ, that of the last layer being 1, within the spread."""
     t = [torch.ones_like(targets)]
     for l in range(len(lams) - 1, 0, -1):
-        moved = couplings[l] * (targets if l > 1 else lams[0])
-        below = t[0] * (targets - lams[l]) / moved * (1 - 2.0**-40)
-        below = torch.minimum(below.nan_to_num(math.inf), t[0] * _SPREAD)
+        coupling = couplings[l] * (targets if l > 1 else lams[0])
+        below = t[0] * (targets - lams[l]) / coupling * (1 - 2.0**-40)
+        below = torch.minimum(below.nan_to_num(math.inf), t[0] * _MOST_RATIO)
         t.insert(0, below.clamp(0.0, _LARGEST))
     return t
 
 
-def _best(lam: Tensor, scale: Tensor) -> int:
-    """Which Λ has the shortest window; the least where none has one."""
-    steps = (scale / _WANTED).log().clamp(min=0.0) / -lam.log()
+def _shortest_window(lam: Tensor, scale: Tensor) -> int:
+    """Index of the Λ with the shortest window; of the least Λ if none has one."""
+    steps = (scale / _REFERENCE_EPSILON).log().clamp(min=0.0) / -lam.log()
     usable = (lam < 1) & torch.isfinite(scale) & ~torch.isnan(steps)
     if not bool(usable.any()):
         return int(lam.nan_to_num(math.inf).argmin())

@@ -14,21 +14,21 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, IntervalVector
 from rnnbounds.impl.arithmetic.intervals import Interval
 from rnnbounds.impl.arithmetic.slopes import LipschitzBounds, SlopeArithmetic
-from rnnbounds.impl.arithmetic.spans import IntervalVector, SpanArithmetic
-from rnnbounds.impl.cells.analysis import ProgramAnalysis, sides
+from rnnbounds.impl.cells.analysis import ProgramAnalysis, box_as_json
 from rnnbounds.impl.cells.kind import Analysis, Kind
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.comparison import Comparison
-from rnnbounds.impl.norms.remaining import Layer, started
+from rnnbounds.impl.norms.remaining import LayerMatrices, initial_difference
 from rnnbounds.impl.norms.state_norms import StateNorm
 from rnnbounds.impl.numbers.outward import div_up, mul_up, norm_up, sum_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 CASCADE = "cascade"  # each layer in the norm that is best for it
-_UNITWISE = ("infinity", "perron", "comparison")
-_WANTED = 1e-6  # the ε at which norms are compared
+_UNIT_NORMS = ("infinity", "perron", "comparison")
+_REFERENCE_EPSILON = 1e-6  # the ε at which norms are compared
 _ITERATES = 4
 
 
@@ -45,125 +45,128 @@ class LayerAnalysis:
     analysis: Analysis
     norms: tuple[StateNorm, ...]
     slopes: Tensor
-    whole: Tensor | None
+    state_box: Tensor | None
     n: int
     B: float
-    compared: Tensor | None = None
+    compare_on: Tensor | None = None
 
     @property
     def box(self) -> Tensor | None:
         """|h_i| ≤ box_i for the outputs (n,)."""
-        return None if self.whole is None else self.whole[-self.n :]
+        return None if self.state_box is None else self.state_box[-self.n :]
 
     @property
     def states(self) -> float:
         """At least ‖h_t‖₂ for all t."""
-        known = [self.analysis.states(norm) for norm in self.norms]
-        return min(known if self.box is None else [*known, float(norm_up(self.box))])
+        bounds = [self.analysis.states(norm) for norm in self.norms]
+        return min(bounds if self.box is None else [*bounds, float(norm_up(self.box))])
 
     def proof(self, norm: StateNorm, coupling: float) -> dict[str, Any]:
         """Return the data that prove this layer again: its norm, the norm that bounds its outputs
         if it is another, the coupling to the layer below, the input bound, and the box."""
-        least = min(self.norms, key=lambda one: one.states)
-        boxed = self.box is not None and float(norm_up(self.box)) <= least.states
+        smallest = min(self.norms, key=lambda one: one.states)
+        compare_in_box = self.box is not None and float(norm_up(self.box)) <= smallest.states
         return {
             "norm": norm.to_json(),
-            "bounded": None if boxed or least is norm else least.to_json(),
+            "bounded": None if compare_in_box or smallest is norm else smallest.to_json(),
             "coupling": coupling,
             "input_bound": float(self.B),
-            "box": None if self.whole is None else sides(self.whole),
+            "box": None if self.state_box is None else box_as_json(self.state_box),
         }
 
     def norm(self, name: str) -> StateNorm:
         """The norm of that name; of CASCADE the best."""
         return next(norm for norm in self.norms if name in (CASCADE, norm.name))
 
-    def remaining(self, norm: StateNorm) -> Layer | None:
+    def layer_matrices(self, norm: StateNorm) -> LayerMatrices | None:
         """Compare states from a start that the box and that norm bound; None without a box."""
-        if self.compared is None or self.whole is None:
+        if self.compare_on is None or self.state_box is None:
             return None
-        start = self.whole
-        if norm.name in (*_UNITWISE, "spectral") and isinstance(self.analysis, ProgramAnalysis):
-            v = self.analysis.reached(norm)[0]
-            start = started(start, v, norm.drive, norm.lam, norm.radius)
-        return Layer(self.compared, start)
+        start = self.state_box
+        if norm.name in (*_UNIT_NORMS, "spectral") and isinstance(self.analysis, ProgramAnalysis):
+            v = self.analysis.unit_reach(norm)[0]
+            start = initial_difference(start, v, norm.drive, norm.lam, norm.radius)
+        return LayerMatrices(self.compare_on, start)
 
     def coupling(self, norm: StateNorm, below: StateNorm, n: int) -> float:
         """μ, at least ‖Δs⁺‖ in the norm for ‖Δs‖ = 1 in the norm of the layer below, of n units."""
-        N, v = self.slopes, _units(norm, len(self.slopes))
+        N, v = self.slopes, _unit_weights(norm, len(self.slopes))
         if v is None:
             lipschitz = mul_up(norm.reach, certified_norm(N[None])[0])
         else:
             lipschitz = div_up(norm_up(N), v).amax()
-        found = mul_up(lipschitz, below.equivalence)
-        u = _units(below, n)
+        coupling = mul_up(lipschitz, below.equivalence)
+        u = _unit_weights(below, n)
         if v is not None and u is not None:
-            moved = div_up(sum_up(mul_up(N, u[-n:])), v).amax()
-            found = torch.minimum(found, moved)
-        return float(found)
+            by_units = div_up(sum_up(mul_up(N, u[-n:])), v).amax()
+            coupling = torch.minimum(coupling, by_units)
+        return float(coupling)
 
 
-def analysed(
+def analyse_layer(
     kind: Kind, model: LoadedModel[Any], names: Sequence[str], below: LayerAnalysis | float
 ) -> LayerAnalysis:
     """A layer in norms of those names, under the outputs of a layer or ‖x‖₂ ≤ B."""
     B = below if isinstance(below, float) else below.states
-    found = kind.analyse(model, B)
-    norms = [found.norm(name) for name in names]
-    slopes, box, compared = found.inputs(), None, None
-    if isinstance(found, ProgramAnalysis):
-        told = found.comparison
+    analysis = kind.analyse(model, B)
+    norms = [analysis.norm(name) for name in names]
+    slopes, box, matrices = analysis.inputs(), None, None
+    if isinstance(analysis, ProgramAnalysis):
+        comparison = analysis.comparison
         if isinstance(below, float):
-            compared = told.matrices[0].detach()
+            matrices = comparison.matrices[0].detach()
         elif below.box is not None:
-            told, steep = boxed(model.cell, told, below.box)
-            compared = steep[0].detach()
-            better = [told.norm(norm.name) for norm in norms if norm.name in _UNITWISE]
-            kept = {norm.name: norm for norm in sorted([*norms, *better], key=_rank, reverse=True)}
-            norms = list(kept.values())
-        slopes, box = told.inputs[0], told.box[0]
-    best = tuple(sorted(norms, key=_rank))
-    return LayerAnalysis(found, best, slopes, box, model.n, B, compared)
+            comparison, slopes_in_box = compare_in_box(model.cell, comparison, below.box)
+            matrices = slopes_in_box[0].detach()
+            box_norms = [comparison.norm(norm.name) for norm in norms if norm.name in _UNIT_NORMS]
+            best_by_name = {
+                norm.name: norm
+                for norm in sorted([*norms, *box_norms], key=_preference, reverse=True)
+            }
+            norms = list(best_by_name.values())
+        slopes, box = comparison.inputs[0], comparison.box[0]
+    best = tuple(sorted(norms, key=_preference))
+    return LayerAnalysis(analysis, best, slopes, box, model.n, B, matrices)
 
 
-def boxed(cell: Any, found: Comparison, inputs: Tensor) -> tuple[Comparison, Tensor]:
+def compare_in_box(cell: Any, comparison: Comparison, inputs: Tensor) -> tuple[Comparison, Tensor]:
     """The comparison of one system under |x_j| ≤ inputs_j (d,) too, on the box that these leave;
     and all slopes there, in states and inputs together (1, R, N, N + d)."""
-    N, d = found.box.shape[1], len(inputs)
+    N, d = comparison.box.shape[1], len(inputs)
     eye = torch.eye(N + d, dtype=inputs.dtype, device=inputs.device)[None, None]
     m = SlopeArithmetic(cell.parameters, N + d)
     x = LipschitzBounds(Interval.symmetric(inputs[None]), eye[:, :, N:])
 
-    def moved(box: Tensor) -> LipschitzBounds:
-        told: LipschitzBounds = cell.program(
+    def step_slopes(box: Tensor) -> LipschitzBounds:
+        slopes: LipschitzBounds = cell.program(
             m, LipschitzBounds(Interval.symmetric(box), eye[:, :, :N]), x
         )
-        return told
+        return slopes
 
-    box, spans = found.box, SpanArithmetic(cell.parameters)
-    fed = spans.box(inputs[None])
+    box, intervals = comparison.box, IntervalArithmetic(cell.parameters)
+    input_box = intervals.box(inputs[None])
     for _ in range(_ITERATES):
-        there: IntervalVector = cell.program(spans, spans.box(box), fed)
-        box = torch.minimum(box, there.range.magnitude)
-    told, rest = moved(box).slopes, moved(torch.zeros_like(box)).range.magnitude
-    better = replace(
-        found,
-        matrices=told[..., :N],
+        image: IntervalVector = cell.program(intervals, intervals.box(box), input_box)
+        box = torch.minimum(box, image.range.magnitude)
+    slopes, drive = step_slopes(box).slopes, step_slopes(torch.zeros_like(box)).range.magnitude
+    restricted = replace(
+        comparison,
+        matrices=slopes[..., :N],
         box=box,
-        drive=torch.minimum(found.drive, rest),
-        inputs=torch.minimum(found.inputs, told[..., N:].amax(1)),
+        drive=torch.minimum(comparison.drive, drive),
+        inputs=torch.minimum(comparison.inputs, slopes[..., N:].amax(1)),
     )
-    return better, told
+    return restricted, slopes
 
 
-def _units(norm: StateNorm, size: int) -> Tensor | None:
+def _unit_weights(norm: StateNorm, size: int) -> Tensor | None:
     """v of max |s_i|/v_i, None for other norms; only as many ones as are asked for."""
-    if norm.name not in _UNITWISE:
+    if norm.name not in _UNIT_NORMS:
         return None
     return torch.tensor(norm.weights or [1.0] * size, dtype=torch.float64)
 
 
-def _rank(norm: StateNorm) -> tuple[bool, float, float]:
+def _preference(norm: StateNorm) -> tuple[bool, float, float]:
     """Certified first, then the shortest window, then the smallest factor."""
-    k = norm.geometric(_WANTED) if norm.lam < 1 else None
+    k = norm.geometric_window(_REFERENCE_EPSILON) if norm.lam < 1 else None
     return (not norm.lam < 1, math.inf if k is None else k, norm.lam)

@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import ALL, Arithmetic, V
-from rnnbounds.impl.arithmetic.coarse import Dtypes, rounds_to_one
-from rnnbounds.impl.arithmetic.invariance import InvariantBox, held, implied
+from rnnbounds.impl.arithmetic.invariance import InvariantBox, complete_boxes, prove_box
+from rnnbounds.impl.arithmetic.saturation import DTypes, rounds_to_one
 from rnnbounds.impl.cells.kind import Kind, Weights
 from rnnbounds.impl.cells.layout import Layout
 from rnnbounds.impl.cells.program import ProgramCell
@@ -26,12 +26,12 @@ from rnnbounds.impl.cells.stacks.layer_analysis import CASCADE
 from rnnbounds.impl.cells.stacks.stack_analysis import StackAnalysis
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.models.loaded import Cell, LoadedModel
-from rnnbounds.impl.norms.solver.client import SOLVED
+from rnnbounds.impl.norms.solver.client import SOLVER_NORM
 from rnnbounds.impl.numbers.outward import norm_up
 
 PREFIX = "stacked-"
 MOST_LAYERS = 256  # what anybody waits for
-_NUMBERED = re.compile(r"(.*)_l(0|[1-9][0-9]*)", re.DOTALL)
+_NUMBERED_NAME = re.compile(r"(.*)_l(0|[1-9][0-9]*)", re.DOTALL)
 _SYMBOL = re.compile(r"[a-z]\w*")
 
 
@@ -44,12 +44,12 @@ class Stack(ProgramCell):
 
     def program(self, m: Arithmetic[V], s: V, x: V) -> V:
         """One step over any arithmetic."""
-        moved, start = [], 0
+        states, start = [], 0
         for l, (cell, width) in enumerate(zip(self.layers, self.widths, strict=True)):
-            told: V = cell.program(_Layer(m, f"_l{l}"), s.part(start, start + width), x)
-            moved.append(told)
-            x, start = told.part(width - cell.n, width), start + width
-        return m.join(*moved)
+            state: V = cell.program(_LayerArithmetic(m, f"_l{l}"), s.part(start, start + width), x)
+            states.append(state)
+            x, start = state.part(width - cell.n, width), start + width
+        return m.join(*states)
 
     @property
     def n(self) -> int:
@@ -63,60 +63,65 @@ class Stack(ProgramCell):
 
     def box(self, B: float | Tensor) -> Tensor:
         """The boxes of the layers, as far as they are proved."""
-        return self.held(B).box
+        return self.proved_box(B).box
 
-    def held(self, B: float | Tensor) -> InvariantBox:
+    def proved_box(self, B: float | Tensor) -> InvariantBox:
         """Prove invariant boxes of the layers in turn; each box bounds the next layer's inputs.
 
         The weights are taken as stored: a vanilla cell has the rounded sum of its biases.
         """
-        found: list[InvariantBox] = []
+        boxes: list[InvariantBox] = []
         for l, cell in enumerate(self.layers):
-            weights, paired = layer(self.parameters, l), bool(getattr(cell, "paired", False))
-            told = held(cell.program, weights, cell.box(B), B, cell.d, paired)
-            found.append(implied(cell.program, weights, told, B, cell.d))
-            B = norm_up(found[-1].box[:, -cell.n :])[:, None]
+            weights = layer_weights(self.parameters, l)
+            paired = bool(getattr(cell, "paired", False))
+            told = prove_box(cell.program, weights, cell.box(B), B, cell.d, paired)
+            boxes.append(complete_boxes(cell.program, weights, told, B, cell.d))
+            B = norm_up(boxes[-1].box[:, -cell.n :])[:, None]
         return InvariantBox(
-            torch.cat([told.box for told in found], dim=1),
-            torch.cat([told.proposed for told in found], dim=1),
-            torch.cat([told.moved for told in found], dim=1),
-            torch.stack([told.refused for told in found]).any(0),
+            torch.cat([told.box for told in boxes], dim=1),
+            torch.cat([told.proposed for told in boxes], dim=1),
+            torch.cat([told.moved for told in boxes], dim=1),
+            torch.stack([told.refused for told in boxes]).any(0),
         )
 
     def kept(self, m: Arithmetic[V], s: V, x: V) -> tuple[V, bool] | None:
         """The gates of all layers."""
-        found, start = [], 0
+        gates, start = [], 0
         for l, (cell, width) in enumerate(zip(self.layers, self.widths, strict=True)):
-            one, before = _Layer(m, f"_l{l}"), s.part(start, start + width)
-            told = cell.kept(one, before, x) if hasattr(cell, "kept") else None
-            if told is None:
+            arithmetic, state = _LayerArithmetic(m, f"_l{l}"), s.part(start, start + width)
+            gate_and_flag = cell.kept(arithmetic, state, x) if hasattr(cell, "kept") else None
+            if gate_and_flag is None:
                 return None
-            found.append(told)
-            x, start = cell.program(one, before, x).part(width - cell.n, width), start + width
-        return m.join(*(gate for gate, _ in found)), found[0][1]
+            gates.append(gate_and_flag)
+            x, start = cell.program(arithmetic, state, x).part(width - cell.n, width), start + width
+        return m.join(*(gate for gate, _ in gates)), gates[0][1]
 
-    def at_one(self, dtypes: Dtypes, box: Tensor, B: float) -> Tensor | None:
+    def saturating_gates(self, dtypes: DTypes, box: Tensor, B: float) -> Tensor | None:
         """Which decays of all layers may round to 1, by their gates; without such, as each layer
         knows, whatever its inputs are."""
-        if (told := super().at_one(dtypes, box, B)) is not None:
-            return told
-        ends = zip(self.layers, torch.split(box, list(self.widths), dim=1), strict=True)
-        known = [cell.at_one(dtypes, part, B) for cell, part in ends if hasattr(cell, "at_one")]
-        parts = [part for part in known if part is not None]
-        return torch.cat(parts, dim=1) if parts else None
+        if (saturating := super().saturating_gates(dtypes, box, B)) is not None:
+            return saturating
+        pairs = zip(self.layers, torch.split(box, list(self.widths), dim=1), strict=True)
+        by_layer = [
+            cell.saturating_gates(dtypes, part, B)
+            for cell, part in pairs
+            if hasattr(cell, "saturating_gates")
+        ]
+        present = [part for part in by_layer if part is not None]
+        return torch.cat(present, dim=1) if present else None
 
 
 @dataclass(frozen=True, eq=False)
-class _Layer:
+class _LayerArithmetic:
     """An arithmetic that knows the parameters of one layer."""
 
     whole: Any
     suffix: str
 
     def affine(self, weight: str, bias: str | None, v: V, rows: slice = ALL) -> V:
-        named = None if bias is None else bias + self.suffix
-        told: V = self.whole.affine(weight + self.suffix, named, v, rows)
-        return told
+        bias_name = None if bias is None else bias + self.suffix
+        result: V = self.whole.affine(weight + self.suffix, bias_name, v, rows)
+        return result
 
     def vector(self, name: str, rows: slice = ALL) -> Any:
         return self.whole.vector(name + self.suffix, rows)
@@ -125,34 +130,36 @@ class _Layer:
         return getattr(self.whole, name)
 
 
-def depth(kind: Kind, names: Collection[str]) -> int:
+def count_stack_layers(kind: Kind, names: Collection[str]) -> int:
     """How many layers of that kind the names speak of, up to the first that is missing; ≥ 1.
 
     Raises InputError for more than MOST_LAYERS.
     """
-    layers, named = 1, _by_layer(names)
-    while kind.layout(own := named.get(str(layers), ())).required[0] in own:
+    layers, names_by_layer = 1, _names_by_layer(names)
+    while kind.layout(own_names := names_by_layer.get(str(layers), ())).required[0] in own_names:
         layers += 1
     if layers > MOST_LAYERS:
         raise InputError(f"{layers} layers of {kind.name} are too many; keep {MOST_LAYERS} at most")
     return layers
 
 
-def layer(weights: Weights, index: int) -> dict[str, Tensor]:
+def layer_weights(weights: Weights, index: int) -> dict[str, Tensor]:
     """The weights of one layer, by the names of a cell."""
-    return {name: weights[f"{name}_l{index}"] for name in _by_layer(weights).get(str(index), ())}
+    return {
+        name: weights[f"{name}_l{index}"] for name in _names_by_layer(weights).get(str(index), ())
+    }
 
 
-def _by_layer(names: Collection[str]) -> dict[str, list[str]]:
+def _names_by_layer(names: Collection[str]) -> dict[str, list[str]]:
     """The names of a cell by the number of the layer that stands at their end."""
-    found: dict[str, list[str]] = {}
-    for match in filter(None, map(_NUMBERED.fullmatch, names)):
-        found.setdefault(match[2], []).append(match[1])
-    return found
+    names_by_number: dict[str, list[str]] = {}
+    for match in filter(None, map(_NUMBERED_NAME.fullmatch, names)):
+        names_by_number.setdefault(match[2], []).append(match[1])
+    return names_by_number
 
 
 @cache
-def stacked(kind: Kind) -> Kind:
+def stack_kind(kind: Kind) -> Kind:
     """The kind of a stack of cells of that kind."""
 
     def layout(names: Collection[str]) -> Layout:
@@ -160,9 +167,9 @@ def stacked(kind: Kind) -> Kind:
         shapes: dict[str, str] = {}
         optional: list[str] = []
         states: list[str] = []
-        named = _by_layer(names)
-        for l in range(depth(kind, names)):
-            one, known = kind.layout(named.get(str(l), ())), _renamed(l, fed)
+        named = _names_by_layer(names)
+        for l in range(count_stack_layers(kind, names)):
+            one, known = kind.layout(named.get(str(l), ())), _shape_renaming(l, fed)
             shapes |= {f"{name}_l{l}": known(shape) for name, shape in one.shapes.items()}
             optional += [f"{name}_l{l}" for name in one.optional]
             states.append(known(one.state))
@@ -170,7 +177,7 @@ def stacked(kind: Kind) -> Kind:
         return Layout(shapes, optional, "+".join(states), fed)
 
     def parts(weights: Weights) -> list[dict[str, Tensor]]:
-        return [layer(weights, l) for l in range(depth(kind, weights))]
+        return [layer_weights(weights, l) for l in range(count_stack_layers(kind, weights))]
 
     def build(weights: Weights) -> Cell:
         found = parts(weights)
@@ -180,7 +187,7 @@ def stacked(kind: Kind) -> Kind:
         return Stack(weights, cells, widths)
 
     def drive(weights: Weights, x: Tensor) -> Tensor:
-        return kind.drive(layer(weights, 0), x)
+        return kind.drive(layer_weights(weights, 0), x)
 
     def step(weights: Weights, driven: Tensor, s: Tensor) -> Tensor:
         moved: list[Tensor] = []
@@ -195,10 +202,10 @@ def stacked(kind: Kind) -> Kind:
 
     def analyse(model: LoadedModel[Stack], input_bound: float) -> StackAnalysis:
         told = [
-            LoadedModel(cell, kind.name, model.dtype, layer(model.weights, l), model.source)
+            LoadedModel(cell, kind.name, model.dtype, layer_weights(model.weights, l), model.source)
             for l, cell in enumerate(model.cell.layers)
         ]
-        box = model.cell.held(input_bound).box
+        box = model.cell.proved_box(input_bound).box
         at_one = rounds_to_one(model.cell, box, input_bound)
         whole = partial(refute_gated, model.cell, box[0], input_bound)
         return StackAnalysis.of(kind, told, input_bound, at_one, whole)
@@ -206,7 +213,7 @@ def stacked(kind: Kind) -> Kind:
     return Kind(
         name=PREFIX + kind.name,
         layout=layout,
-        norms=(*(norm for norm in kind.norms if norm != SOLVED), CASCADE),
+        norms=(*(norm for norm in kind.norms if norm != SOLVER_NORM), CASCADE),
         build=build,
         step=step,
         analyse=analyse,
@@ -216,10 +223,10 @@ def stacked(kind: Kind) -> Kind:
     )
 
 
-def _renamed(index: int, fed: str) -> Callable[[str], str]:
+def _shape_renaming(index: int, input_size: str) -> Callable[[str], str]:
     """Shapes of one layer by shapes of its cell: its own symbols, and what feeds it for d."""
 
-    def renamed(shape: str) -> str:
-        return _SYMBOL.sub(lambda m: fed if m[0] == "d" else f"{m[0]}_l{index}", shape)
+    def rename(shape: str) -> str:
+        return _SYMBOL.sub(lambda m: input_size if m[0] == "d" else f"{m[0]}_l{index}", shape)
 
-    return renamed
+    return rename

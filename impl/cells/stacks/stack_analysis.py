@@ -9,15 +9,15 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.cells.kind import Analysis, Kind
-from rnnbounds.impl.cells.refutation.constants import Given
-from rnnbounds.impl.cells.refutation.refute import ALL, Witness, unsought
-from rnnbounds.impl.cells.rounding import Fed
-from rnnbounds.impl.cells.stacks.cascade import Cascade, cascade
-from rnnbounds.impl.cells.stacks.layer_analysis import LayerAnalysis, analysed
+from rnnbounds.impl.cells.refutation.constants import CandidateInputs
+from rnnbounds.impl.cells.refutation.refute import ALL, Witness, reason_too_large
+from rnnbounds.impl.cells.rounding import LayerInputs
+from rnnbounds.impl.cells.stacks.cascade import Cascade, cascade_norm
+from rnnbounds.impl.cells.stacks.layer_analysis import LayerAnalysis, analyse_layer
 from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.models.loaded import LoadedModel
-from rnnbounds.impl.norms.remaining import Remaining
-from rnnbounds.impl.norms.solver.client import SOLVED
+from rnnbounds.impl.norms.remaining import DifferenceBounds
+from rnnbounds.impl.norms.solver.client import SOLVER_NORM
 from rnnbounds.impl.norms.state_norms import StateNorm
 from rnnbounds.impl.numbers.outward import div_up, mul_up, sum_up
 
@@ -30,8 +30,8 @@ class StackAnalysis(Analysis):
     """
 
     layers: tuple[LayerAnalysis, ...]
-    at_one: Mapping[str, int]
-    whole: Callable[[Given], Witness | None] | None = None
+    saturating_gates: Mapping[str, int]
+    whole: Callable[[CandidateInputs], Witness | None] | None = None
 
     @classmethod
     def of(
@@ -40,33 +40,42 @@ class StackAnalysis(Analysis):
         models: Sequence[LoadedModel[Any]],
         input_bound: float,
         at_one: Mapping[str, int],
-        whole: Callable[[Given], Witness | None] | None = None,
+        whole: Callable[[CandidateInputs], Witness | None] | None = None,
     ) -> "StackAnalysis":
         """The analysis of layers of one kind, the lowest first; how many decays round to 1."""
         layers: list[LayerAnalysis] = []
-        names = [name for name in kind.norms if name != SOLVED]
+        names = [name for name in kind.norms if name != SOLVER_NORM]
         for model in models:
             below = layers[-1] if layers else input_bound
-            layers.append(analysed(kind, model, names, below))
+            layers.append(analyse_layer(kind, model, names, below))
         return cls(tuple(layers), at_one, whole)
 
     def norm(self, name: str) -> StateNorm:
         """The cascade of the layers' norms of that name, of the best ones if it is CASCADE."""
-        norms, (couplings, found) = self._chosen(name), self._cascade(name)
+        norms, (couplings, cascade) = self._layer_norms(name), self._cascade(name)
         reach = max(
-            float(div_up(norm.reach, t)) for norm, t in zip(norms, found.weights, strict=True)
+            float(div_up(norm.reach, t)) for norm, t in zip(norms, cascade.weights, strict=True)
         )
-        scale = mul_up(norms[-1].equivalence, found.weights[-1])
-        rows = tuple((t, *_row(norm)) for norm, t in zip(norms, found.weights, strict=True))
-        moved = [norms[0].fed]
+        scale = mul_up(norms[-1].equivalence, cascade.weights[-1])
+        rows = tuple(
+            (t, *_flat_weights(norm)) for norm, t in zip(norms, cascade.weights, strict=True)
+        )
+        input_factors = [norms[0].input_lipschitz]
         for coupling in couplings[1:]:
-            moved.append(float(mul_up(coupling, moved[-1])))
-        fed = max(float(div_up(size, t)) for size, t in zip(moved, found.weights, strict=True))
-        parts = [one.remaining(norm) for one, norm in zip(self.layers, norms, strict=True)]
-        known = tuple(part for part in parts if part is not None)
+            input_factors.append(float(mul_up(coupling, input_factors[-1])))
+        input_lipschitz = max(
+            float(div_up(size, t)) for size, t in zip(input_factors, cascade.weights, strict=True)
+        )
+        matrices = [
+            layer.layer_matrices(norm) for layer, norm in zip(self.layers, norms, strict=True)
+        ]
+        present = tuple(matrix for matrix in matrices if matrix is not None)
+        n = self.layers[-1].n
+        remaining = DifferenceBounds(present, n) if len(present) == len(matrices) else None
         return StateNorm(
-            name, found.lam, found.drive, float(scale), reach, rows, found.radius, fed=fed,
-            remaining=Remaining(known, self.layers[-1].n) if len(known) == len(parts) else None,
+            name, cascade.lam, cascade.drive, float(scale), reach, rows, cascade.radius,
+            input_lipschitz=input_lipschitz,
+            remaining=remaining,
         )  # fmt: skip
 
     def states(self, norm: StateNorm) -> float:
@@ -78,8 +87,8 @@ class StackAnalysis(Analysis):
 
         Of a layer: its factor lam, what the layer below moves it by, mu, and its weight t.
         """
-        norms = self._chosen(norm.name)
-        couplings, found = self._cascade(norm.name)
+        norms = self._layer_norms(norm.name)
+        couplings, cascade = self._cascade(norm.name)
         top = self.layers[-1].analysis.constants(norms[-1])
         named = {
             "layers": float(len(self.layers)),
@@ -91,82 +100,88 @@ class StackAnalysis(Analysis):
             "equivalence": norm.equivalence,
             "reach": norm.reach,
         }
-        for l, one in enumerate(self.layers):
-            own = one.analysis.constants(norms[l])
-            own |= {"lam": norms[l].lam, "mu": couplings[l], "t": found.weights[l]}
-            named |= {f"{name}_l{l}": value for name, value in own.items()}
+        for l, layer in enumerate(self.layers):
+            constants = layer.analysis.constants(norms[l])
+            constants |= {"lam": norms[l].lam, "mu": couplings[l], "t": cascade.weights[l]}
+            named |= {f"{name}_l{l}": value for name, value in constants.items()}
         return named
 
     def proof(self, norm: StateNorm) -> dict[str, Any]:
-        """Each layer, the lowest first."""
-        each = zip(self.layers, self._chosen(norm.name), self._cascade(norm.name)[0], strict=True)
+        """Data that prove each layer again, the lowest first: {"layers": […]}."""
+        each = zip(
+            self.layers, self._layer_norms(norm.name), self._cascade(norm.name)[0], strict=True
+        )
         return {"layers": [layer.proof(chosen, moved) for layer, chosen, moved in each]}
 
     def inputs(self) -> Tensor:
         """How far the inputs move a state, unit by unit: (state, d)."""
-        moved = [self.layers[0].slopes]
-        for below, one in zip(self.layers, self.layers[1:], strict=False):
-            fed = moved[-1][-below.n :]
-            moved.append(sum_up(mul_up(one.slopes[:, None, :], fed.mT[None])))
-        return torch.cat(moved)
+        slopes = [self.layers[0].slopes]
+        for below, layer in zip(self.layers, self.layers[1:], strict=False):
+            below_slopes = slopes[-1][-below.n :]
+            slopes.append(sum_up(mul_up(layer.slopes[:, None, :], below_slopes.mT[None])))
+        return torch.cat(slopes)
 
-    def rounding(self, norm: StateNorm, fed: Fed | None = None) -> Rounding:
-        """That of the last layer, each fed what the run of the one below computes."""
-        told = Rounding(reason="it has no layers")
-        for l, (one, own) in enumerate(zip(self.layers, self._chosen(norm.name), strict=True)):
-            told = one.analysis.rounding(own, fed)
-            if told.bound is None:
-                return replace(told, reason=f"layer {l + 1}: {told.reason}")
+    def rounding(self, norm: StateNorm, layer_inputs: LayerInputs | None = None) -> Rounding:
+        """Rounding error of the last layer; each layer's inputs have the error of the one below."""
+        rounding = Rounding(reason="it has no layers")
+        for l, (layer, layer_norm) in enumerate(
+            zip(self.layers, self._layer_norms(norm.name), strict=True)
+        ):
+            rounding = layer.analysis.rounding(layer_norm, layer_inputs)
+            if rounding.bound is None:
+                return replace(rounding, reason=f"layer {l + 1}: {rounding.reason}")
             if l + 1 < len(self.layers):
-                above = self.layers[l + 1].whole
-                whole = None if above is None else above[None]
-                fed = Fed.by(told.bound, one.states, one.box, whole)
-        return told
+                box_above = self.layers[l + 1].state_box
+                states = None if box_above is None else box_above[None]
+                layer_inputs = LayerInputs.of_outputs(
+                    rounding.bound, layer.states, layer.box, states
+                )
+        return rounding
 
     @property
     def rounds_to_one(self) -> Mapping[str, int]:
-        """How many decays of all layers may, by dtype."""
-        return self.at_one
+        """Number of gates of all layers that may round to 1, for each dtype by name."""
+        return self.saturating_gates
 
     @property
     def refused(self) -> str | None:
-        """Why the box of the first layer that is not proved is not."""
-        for l, one in enumerate(self.layers, start=1):
-            if reason := getattr(one.analysis, "refused", None):
+        """Reason why a box is not proved, of the first layer with such a box; None if all are."""
+        for l, layer in enumerate(self.layers, start=1):
+            if reason := getattr(layer.analysis, "refused", None):
                 return f"in layer {l} {reason}"
         return None
 
     @property
     def region(self) -> str:
-        """The states that are spoken of: a box if each layer has one."""
-        told = {one.analysis.region for one in self.layers}
-        return told.pop() if len(told) == 1 else ALL
+        """The set of states that the verdict is about: a box if each layer has one."""
+        regions = {layer.analysis.region for layer in self.layers}
+        return regions.pop() if len(regions) == 1 else ALL
 
     @property
-    def unsought(self) -> str | None:
-        """Why no witness is sought, if it is not: against the first layer, or against the whole."""
-        if reason := self.layers[0].analysis.unsought:
+    def reason_for_no_search(self) -> str | None:
+        """Reason why no witness is sought against the first layer or the stack, None if one is."""
+        if reason := self.layers[0].analysis.reason_for_no_search:
             return reason
-        states = sum(len(one.slopes) for one in self.layers)
-        return None if self.whole is None else unsought(states)
+        states = sum(len(layer.slopes) for layer in self.layers)
+        return None if self.whole is None else reason_too_large(states)
 
-    def refute(self, given: Given = None) -> Witness | None:
+    def refute(self, given: CandidateInputs = None) -> Witness | None:
         """A witness against the first layer, which depends on no other, or against the whole."""
-        if found := self.layers[0].analysis.refute(given):
-            return replace(found, text=f"in the first layer: {found.text}")
+        if witness := self.layers[0].analysis.refute(given):
+            return replace(witness, text=f"in the first layer: {witness.text}")
         return None if self.whole is None else self.whole(given)
 
-    def _chosen(self, name: str) -> list[StateNorm]:
-        return [one.norm(name) for one in self.layers]
+    def _layer_norms(self, name: str) -> list[StateNorm]:
+        return [layer.norm(name) for layer in self.layers]
 
     def _cascade(self, name: str) -> tuple[list[float], Cascade]:
         """μ_1 = 0, μ_2, … and the cascade."""
         if name not in self._known:
-            norms, couplings = self._chosen(name), [0.0]
-            for l, one in enumerate(self.layers[1:], start=1):
+            norms, couplings = self._layer_norms(name), [0.0]
+            for l, layer in enumerate(self.layers[1:], start=1):
                 below = self.layers[l - 1]
-                couplings.append(one.coupling(norms[l], norms[l - 1], below.n))
-            self._known[name] = couplings, cascade(norms, couplings)
+                couplings.append(layer.coupling(norms[l], norms[l - 1], below.n))
+            self._known[name] = couplings, cascade_norm(norms, couplings)
         return self._known[name]
 
     @cached_property
@@ -174,7 +189,7 @@ class StackAnalysis(Analysis):
         return {}
 
 
-def _row(norm: StateNorm) -> tuple[float, ...]:
+def _flat_weights(norm: StateNorm) -> tuple[float, ...]:
     """The weights of a layer's own norm in one row."""
     flat: list[float] = []
     for value in norm.weights or ():

@@ -27,7 +27,7 @@ from torch import Tensor
 from rnnbounds.impl.gradients.criterion import Loss
 from rnnbounds.impl.gradients.windows.sweep import FLUSHED, GROUP, signal_weights, slope_of
 from rnnbounds.impl.models.rnn import RNN
-from rnnbounds.impl.numbers.product import Array, rows_times
+from rnnbounds.impl.numbers.product import Array, multiply_rows
 
 _BLOCK = 2**21  # numbers that the signals and the adjoints of one block of pairs may take
 _OFTEN = 4  # steps after which adjoints are looked at
@@ -98,8 +98,8 @@ def _full(cell: RNN, inputs: Tensor, loss: Loss, starts: Tensor | None = None) -
     W, V = cell.W.numpy(), signal_weights(cell).contiguous().numpy()
     with np.errstate(all="ignore"):
         for t in range(T):
-            rows_times(s[:, t], V, delta[:, t])
-            rho.into(adjoints[:, t], states[:, t + 1])
+            multiply_rows(s[:, t], V, delta[:, t])
+            rho.write_to(adjoints[:, t], states[:, t + 1])
             if asleep is not None:
                 states[:, t + 1].masked_fill_(asleep[:, t], 0.0)
         carried = loss.gradient(states[:, T].mT).mT
@@ -109,7 +109,7 @@ def _full(cell: RNN, inputs: Tensor, loss: Loss, starts: Tensor | None = None) -
                 adjoints[:, t].masked_fill_(asleep[:, t], 0.0)
             if t:
                 carried = inputs.new_empty(B, S, n)
-                rows_times(delta[:, t], W, carried.numpy())
+                multiply_rows(delta[:, t], W, carried.numpy())
         found = inputs.new_empty(B, S, n, s.shape[3])
         _sum(delta, s[:, :T], found.numpy())
     return found
@@ -142,8 +142,8 @@ def _windows(
         for step in range(K):
             first = K - 1 - step  # slot k − 1 of the youngest window k
             z = delta[:, step, first:]
-            rows_times(_rows(s[:, step, first:]), V, _rows(z))
-            rho.into(lend(z), lend(s[:, step + 1, first:, :, :n]))
+            multiply_rows(_rows(s[:, step, first:]), V, _rows(z))
+            rho.write_to(lend(z), lend(s[:, step + 1, first:, :, :n]))
         last = lend(s[:, K, ..., :n]).flatten(1, 2)
         carried = loss.gradient(last.mT).mT.reshape(B, K, S, n)
         for step in reversed(range(K)):
@@ -151,7 +151,7 @@ def _windows(
             z, h = delta[:, step, first:], s[:, step + 1, first:, :, :n]
             _descend(cell, lend(z), lend(h), carried, flushed=step % _OFTEN == 0)
             back = memory.carried[: B * step * S * n].reshape(B, step, S, n)
-            rows_times(_rows(z[:, 1:]), W, _rows(back))
+            multiply_rows(_rows(z[:, 1:]), W, _rows(back))
             carried = lend(back)
         for start in range(0, K, GROUP):
             group = range(start, min(start + GROUP, K))

@@ -10,7 +10,7 @@ from torch import Tensor
 from rnnbounds.impl.errors import PrecisionError, RangeError, ShapeError
 from rnnbounds.impl.gradients.windows import truncations as windows
 from rnnbounds.impl.models.rnn import RNN
-from rnnbounds.impl.numbers.tanh import plain
+from rnnbounds.impl.numbers.tanh import is_plain
 
 
 def states(cell: RNN, x: Tensor) -> Tensor:
@@ -79,7 +79,7 @@ def _drives(cell: RNN, x: Tensor) -> Tensor:
 
 
 def _plain(cell: RNN, x: Tensor) -> bool:
-    return plain(cell.W, cell.U, cell.b, x)
+    return is_plain(cell.W, cell.U, cell.b, x)
 
 
 def _check(cell: RNN, x: Tensor) -> None:

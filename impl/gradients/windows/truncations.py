@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.models.rnn import RNN
-from rnnbounds.impl.numbers.product import Array, rows_times
+from rnnbounds.impl.numbers.product import Array, multiply_rows
 
 _BLOCK = 2**21  # numbers that the drives and the windows of one block of systems may take
 
@@ -49,9 +49,9 @@ def states(cell: RNN, x: Tensor) -> Tensor:
     back = transposed(cell.W).numpy()
     for t in range(T):
         after = path[:, t + 1]
-        rows_times(path[:, t], back, z)
+        multiply_rows(path[:, t], back, z)
         z += after
-        cell.activation.fill(z, after)
+        cell.activation.write_to_array(z, after)
     return torch.from_numpy(path).transpose(2, 3)
 
 
@@ -72,7 +72,7 @@ def transposed(M: Tensor) -> Tensor:
 def _drive(cell: RNN, x: Tensor, out: Array) -> None:
     B, T, d, S = x.shape
     rows, flat = x.transpose(2, 3).reshape(B, T * S, d).numpy(), out.reshape(B, T * S, cell.n)
-    rows_times(rows, transposed(cell.U).numpy(), flat)
+    multiply_rows(rows, transposed(cell.U).numpy(), flat)
     flat += cell.b.numpy()[:, None]
 
 
@@ -85,15 +85,15 @@ def _run(cell: RNN, x: Tensor, found: Array) -> None:
     h = found[:, -1]
     z = memory[: h.size].reshape(h.shape)
     for t in range(early.shape[1]):
-        rows_times(h, back, z)
+        multiply_rows(h, back, z)
         z += early[:, t]
-        rho.fill(z, h)
+        rho.write_to_array(z, h)
     found[:, 1:-1] = last[:, ::-1]
-    rho.fill(found[:, 1:-1], found[:, 1:-1])
+    rho.write_to_array(found[:, 1:-1], found[:, 1:-1])
     for step in range(last.shape[1]):
         running = rows[:, (slots - 1 - step) * S :]
         z = memory[: running.size].reshape(running.shape)
-        rows_times(running, back, z)
+        multiply_rows(running, back, z)
         by_slot = z.reshape(B, step + 1, S, n)
         by_slot += last[:, step, None]
-        rho.fill(z, running)
+        rho.write_to_array(z, running)

@@ -14,7 +14,7 @@ from typing import Any
 
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.inputs.ends import inputs_of
+from rnnbounds.impl.arithmetic.inputs.maximisers import input_set_of
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.notebook import Row, Shown
@@ -27,7 +27,7 @@ from rnnbounds.impl.memory.runs import READ, read_by, readout_told
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
-from rnnbounds.impl.numbers.told import as_json
+from rnnbounds.impl.numbers.json_values import as_json
 from rnnbounds.impl.reading.adapters import Source, load_model
 
 
@@ -153,7 +153,7 @@ def attack(
     given = input_bound if isinstance(input_bound, InputSet) else None
     if given is not None:
         given.require(loaded.d)
-    inputs, states, weights = inputs_of(input_bound), states_of(loaded), weights_of(loaded)
+    inputs, states, weights = input_set_of(input_bound), states_of(loaded), weights_of(loaded)
     size = sum(part.numel() for part in weights.values())
     most = min(LONGEST, most_steps(weights) // 2)
     if most < 1:

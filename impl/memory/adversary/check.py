@@ -10,7 +10,7 @@ from msgspec import UNSET
 from torch import Tensor
 
 from rnnbounds import disk
-from rnnbounds.impl.arithmetic.inputs.ends import Ball, Box, Inputs, inputs_of
+from rnnbounds.impl.arithmetic.inputs.maximisers import BallSet, BoxSet, Inputs, input_set_of
 from rnnbounds.impl.certificate.inputs import ROWS, input_tensor
 from rnnbounds.impl.checker.unitary import Finding
 from rnnbounds.impl.errors import InputError, at_most, exactly, shown
@@ -128,10 +128,10 @@ def _proved(one: StatedWitness, x: Tensor, model: LoadedModel[Any]) -> bool:
 def _set(stated: Witnesses, d: int) -> Inputs:
     """The ball, or the box in it; of a table's rows the file holds the box alone."""
     if (given := stated.inputs) is None:
-        return Ball(stated.input_bound)
+        return BallSet(stated.input_bound)
     given.require(d, stated.input_bound)
     ends = (torch.tensor(end, dtype=torch.float64) for end in (given.low, given.high))
-    return Box(stated.input_bound, *ends)
+    return BoxSet(stated.input_bound, *ends)
 
 
 def _table(told: dict[str, Any], source: Path | None) -> Inputs | None:
@@ -142,4 +142,4 @@ def _table(told: dict[str, Any], source: Path | None) -> Inputs | None:
     except InputError:
         return None
     same = table is not None and (table.to_json(), float(table)) == (given, told["input_bound"])
-    return inputs_of(table) if table is not None and same else None
+    return input_set_of(table) if table is not None and same else None

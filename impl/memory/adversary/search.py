@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.inputs.ends import Inputs
+from rnnbounds.impl.arithmetic.inputs.maximisers import Inputs
 from rnnbounds.impl.memory.adversary.pairs import gaps, longest, rises
 
 WORK = (
@@ -131,9 +131,9 @@ class Search:
             best, slope = (
                 torch.where(better, new, old) for new, old in ((tried, best), (g, slope))
             )
-            aim = self.inputs.furthest(slope.mT).mT
+            aim = self.inputs.maximiser(slope.mT).mT
             still = (slope == 0).all(1, keepdim=True)
-            moved = self.inputs.mixed(best.mT, aim.mT, part[:, None]).mT
+            moved = self.inputs.interpolate(best.mT, aim.mT, part[:, None]).mT
             tried = torch.where(still, best, moved)
         self.x = torch.cat([best, self.x[end:]])
 
@@ -143,15 +143,15 @@ class Search:
         d, by = U.shape[1], torch.Generator().manual_seed(0)
         across = torch.linalg.svd(U.double(), full_matrices=False)[2][:3]
         random = torch.randn(_COLUMNS, d, generator=by, dtype=torch.float64)
-        ends = self.inputs.furthest(torch.cat([across, -across, random])[:_COLUMNS])
-        others = self.inputs.furthest(torch.cat([-across, across, -random])[:_COLUMNS])
-        noise = self.inputs.furthest(
+        ends = self.inputs.maximiser(torch.cat([across, -across, random])[:_COLUMNS])
+        others = self.inputs.maximiser(torch.cat([-across, across, -random])[:_COLUMNS])
+        noise = self.inputs.maximiser(
             torch.randn(_PAST, _COLUMNS, d, generator=by, dtype=torch.float64)
         )
         past = ends.repeat(_PAST, 1, 1)
         past[1::2, 1::4] = others[1::4]
         past[:, 2::4] = noise[:, 2::4]
-        later = self.inputs.rest(d).expand(1, _COLUMNS, d).clone()
-        later[:, ::4] = self.inputs.mixed(later, noise[:1], _SMALL)[:, ::4]
+        later = self.inputs.smallest_input(d).expand(1, _COLUMNS, d).clone()
+        later[:, ::4] = self.inputs.interpolate(later, noise[:1], _SMALL)[:, ::4]
         later[:, 3::4] = past[-1:, 3::4]
         return torch.cat([past, later]).mT.contiguous()

@@ -19,7 +19,7 @@ from torch import Tensor
 from rnnbounds.impl.errors import InputError, RangeError
 from rnnbounds.impl.memory.runs import Runner, blocks, grid
 from rnnbounds.impl.memory.tube.runs import KEPT, Around, order
-from rnnbounds.impl.numbers.told import finite
+from rnnbounds.impl.numbers.json_values import finite_or_none
 
 NUMBERS, LARGEST = 2**25, 2**27  # that are held of windows together, and of one
 WORK, MOST_WORK = 2**38, 2**41  # products, for windows together, and for one
@@ -66,8 +66,8 @@ class NearCertificate:
             "states": self.states,
             "windows": self.windows,
             "length": self.length,
-            "width": finite(self.width),
-            "gaps": [{"k": k, "gap": finite(gap)} for k, gap in self.gaps.items()],
+            "width": finite_or_none(self.width),
+            "gaps": [{"k": k, "gap": finite_or_none(gap)} for k, gap in self.gaps.items()],
             "memory": [{"eps": eps, "k": k} for eps, k in self.windows_of],
             "advice": self.advice,
         }

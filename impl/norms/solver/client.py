@@ -1,6 +1,5 @@
-"""Asks Clarabel's process; starts it when first asked, and anew where a program was its end.
-
-What it does not answer is no solution, and the norm that needs one is not tried: UnansweredError.
+"""Client of the process that runs the solver Clarabel, which is started when first asked, and again
+after it has died. UnansweredError says that it died before its answer.
 """
 
 from __future__ import annotations
@@ -21,11 +20,13 @@ import numpy.typing as npt
 
 from rnnbounds.impl.errors import InputError
 
-SOLVED = "diagonal-sdp"  # the norm that needs the solver
-LARGEST = 128  # states; beyond it the solver needs more than gigabytes
+SOLVER_NORM = "diagonal-sdp"  # the norm that needs the solver
+LARGEST_SIZE = 128  # states; beyond it the solver needs more than gigabytes
 MEMORY = 8 * 2**30  # bytes of addresses, of which LARGEST states take half
 SECONDS = 10.0  # of CPU time for one program of few states, a hundred times what it takes
-MORE = 600.0  # for one of LARGEST states: the work grows by the sixth power of their number
+EXTRA_SECONDS = (
+    600.0  # for one of LARGEST states: the work grows by the sixth power of their number
+)
 SERVER = Path(__file__).with_name("server.py")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")  # each takes addresses
 
@@ -37,21 +38,21 @@ class MissingSolverError(InputError):
 
     def __init__(self) -> None:
         super().__init__(
-            f"the {SOLVED} norm needs clarabel; install it with: pip install 'rnnbounds[sdp]'"
+            f"the {SOLVER_NORM} norm needs clarabel; install it with: pip install 'rnnbounds[sdp]'"
         )
 
 
 class UnansweredError(InputError):
     """The solver's process ended before its answer."""
 
-    def __init__(self, how: str) -> None:
+    def __init__(self, ending: str) -> None:
         super().__init__(
-            f"the solver of the {SOLVED} norm {how}; give it more memory (ulimit -v unlimited), or "
-            f"choose another norm"
+            f"the solver of the {SOLVER_NORM} norm {ending}; give it more memory "
+            "(ulimit -v unlimited), or choose another norm"
         )
 
 
-def installed() -> bool:
+def is_installed() -> bool:
     """True if Clarabel can be imported."""
     return find_spec("clarabel") is not None
 
@@ -70,9 +71,9 @@ class Solver:
 
         Raises MissingSolverError, and UnansweredError where its process cannot be started or ends.
         """
-        if not installed():
+        if not is_installed():
             raise MissingSolverError
-        seconds = self._seconds + MORE * (len(W) / LARGEST) ** 6
+        seconds = self._seconds + EXTRA_SECONDS * (len(W) / LARGEST_SIZE) ** 6
         query = {"W": W.tolist(), "square": square, "floor": floor, "seconds": seconds}
         with self._lock:
             try:
@@ -81,11 +82,11 @@ class Solver:
                 self.end()  # what it would answer next is no answer to what is asked next
                 raise
             if not line.endswith(b"\n"):
-                raise UnansweredError(self._how(seconds))
+                raise UnansweredError(self._describe_ending(seconds))
         return np.array(json.loads(line))
 
     def _send(self, query: bytes) -> bytes:
-        process = self._running()
+        process = self._live_process()
         assert process.stdin is not None
         assert process.stdout is not None
         with suppress(BrokenPipeError):  # it has ended: nothing is to be read either
@@ -93,7 +94,7 @@ class Solver:
             process.stdin.flush()
         return process.stdout.readline()
 
-    def _running(self) -> subprocess.Popen[bytes]:
+    def _live_process(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._owner != os.getpid():
             try:
                 self._process = subprocess.Popen(
@@ -108,8 +109,8 @@ class Solver:
                 Finalize(None, self.end, exitpriority=0)  # images and fresh workers run these
         return self._process
 
-    def _how(self, seconds: float) -> str:
-        """How the process ended; the next program has another one."""
+    def _describe_ending(self, seconds: float) -> str:
+        """Describe how the process ended, and clear it, so that the next query starts another."""
         assert self._process is not None
         code = self._process.wait()
         self.end()

@@ -1,4 +1,4 @@
-"""Clarabel's process: a program in, its solution out, each a line of JSON.
+"""A process that solves semidefinite programs by Clarabel, each query and answer a line of JSON.
 
 Its steps are counted, so that a solution is the same on every machine. The kernel ends the process
 where one takes very long all the same, as OpenBLAS may where memory is short, and gives it no
@@ -28,9 +28,9 @@ def serve(queries: Iterable[bytes], answers: IO[bytes]) -> None:
     """Answer one query after the other; SIGPROF and SIGALRM, which nothing handles, end it."""
     for line in queries:
         query = json.loads(line)
-        _time(query["seconds"])
+        _limit_time(query["seconds"])
         P = solve(np.array(query["W"]), query["square"], query["floor"])
-        _time(0)
+        _limit_time(0)
         answers.write(json.dumps(P.tolist()).encode() + b"\n")
         answers.flush()
 
@@ -42,16 +42,16 @@ def solve(W: Array, square: float, floor: float) -> Array:
     trace, numbers ≥ 0 for P ≥ floor, and semidefinite matrices, each as the upper half of its
     columns with √2 off the diagonal, for Σ_i P_i (μ² e_i e_iᵀ − w_i w_iᵀ) − sI, w_i the rows of W.
     """
-    n, one = len(W), np.eye(len(W))
+    n, eye = len(W), np.eye(len(W))
     column, row = np.tril_indices(n)
     weight = np.where(row == column, 1.0, np.sqrt(2.0))
-    parts = square * one[:, :, None] * one[:, None] - W[:, :, None] * W[:, None]
-    halves = np.concatenate([parts, -one[None]])[:, row, column] * weight
-    bounds = np.block([[np.ones((1, n)), np.zeros((1, 1))], [-one, np.zeros((n, 1))]])
+    quadratic_forms = square * eye[:, :, None] * eye[:, None] - W[:, :, None] * W[:, None]
+    halves = np.concatenate([quadratic_forms, -eye[None]])[:, row, column] * weight
+    bounds = np.block([[np.ones((1, n)), np.zeros((1, 1))], [-eye, np.zeros((n, 1))]])
     b = np.concatenate([[float(n)], np.full(n, -floor), np.zeros(len(row))])
     settings = clarabel.DefaultSettings()
     settings.verbose, settings.max_iter = False, STEPS
-    found = clarabel.DefaultSolver(
+    solution = clarabel.DefaultSolver(
         sparse.csc_matrix((n + 1, n + 1)),
         np.concatenate([np.zeros(n), [-1.0]]),
         sparse.csc_matrix(np.concatenate([bounds, -halves.T])),
@@ -59,11 +59,11 @@ def solve(W: Array, square: float, floor: float) -> Array:
         [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(n), clarabel.PSDTriangleConeT(n)],
         settings,
     ).solve()
-    settled = str(found.status) in ("Solved", "AlmostSolved")
-    return np.asarray(found.x[:n]) if settled else np.full(n, np.nan)
+    solved = str(solution.status) in ("Solved", "AlmostSolved")
+    return np.asarray(solution.x[:n]) if solved else np.full(n, np.nan)
 
 
-def _time(seconds: float) -> None:
+def _limit_time(seconds: float) -> None:
     if sys.platform != "win32":
         signal.setitimer(signal.ITIMER_PROF, seconds)
         signal.setitimer(signal.ITIMER_REAL, WAIT * seconds)

@@ -25,7 +25,7 @@ from rnnbounds.impl.numbers.outward import (
 _MOST = 2.0**200  # of entries whose products are numbers
 
 
-def outside_discs(mid: Tensor, radius: Tensor) -> tuple[complex, float] | None:
+def eigenvalue_outside_circle(mid: Tensor, radius: Tensor) -> tuple[complex, float] | None:
     """About an eigenvalue, and a certified lower bound > 1 on the modulus of one, of every matrix J
     with |J − mid| ≤ radius entry by entry, (n, n) both; None if none was certified."""
     if not bool((torch.maximum(mid.abs(), radius) < _MOST).all()):
@@ -35,42 +35,42 @@ def outside_discs(mid: Tensor, radius: Tensor) -> tuple[complex, float] | None:
         X = torch.linalg.inv(V)
     except RuntimeError:  # no convergence, or no eigenvectors enough
         return None
-    sizes_V, sizes_X, sizes = _size(V), _size(X), mid.abs()
+    abs_V, abs_X, abs_mid = _magnitudes(V), _magnitudes(X), mid.abs()
     P = _times(mid.to(V.dtype), V)
     A = _times(X, P)
-    off_P = add_up(_lost(sizes, sizes_V), _product(radius, sizes_V))
-    off = add_up(_lost(sizes_X, _size(P)), _product(sizes_X, off_P))  # of X J V
-    defect = _size(_times(X, V) - torch.eye(len(mid), dtype=V.dtype))
-    e = sum_up(add_up(mul_up(defect, 1 + 2.0**-50), _lost(sizes_X, sizes_V))).amax()
+    error_P = add_up(_product_rounding(abs_mid, abs_V), _product(radius, abs_V))
+    error = add_up(_product_rounding(abs_X, _magnitudes(P)), _product(abs_X, error_P))  # of X J V
+    defect = _magnitudes(_times(X, V) - torch.eye(len(mid), dtype=V.dtype))
+    e = sum_up(add_up(mul_up(defect, 1 + 2.0**-50), _product_rounding(abs_X, abs_V))).amax()
     room = subtract_down(1.0, e)
     if not room > 0:
         return None
-    whole = sum_up(add_up(_size(A), off)).amax()
-    moved = mul_up(div_up(e, room), whole)
-    apart = _size(A).fill_diagonal_(0.0)
-    radii = add_up(add_up(sum_up(apart), sum_up(off)), moved)
-    return _outside(A.diagonal(), radii)
+    row_sums = sum_up(add_up(_magnitudes(A), error)).amax()
+    shift = mul_up(div_up(e, room), row_sums)
+    off_diagonal = _magnitudes(A).fill_diagonal_(0.0)
+    radii = add_up(add_up(sum_up(off_diagonal), sum_up(error)), shift)
+    return _disc_outside_circle(A.diagonal(), radii)
 
 
-def _outside(centres: Tensor, radii: Tensor) -> tuple[complex, float] | None:
+def _disc_outside_circle(centres: Tensor, radii: Tensor) -> tuple[complex, float] | None:
     """The least modulus in a set of discs that lie outside the unit circle and meet no others."""
-    inner = subtract_down(centres.abs() * (1 - 2.0**-50), radii)
+    least_moduli = subtract_down(centres.abs() * (1 - 2.0**-50), radii)
     distance = (centres[:, None] - centres[None]).abs() * (1 - 2.0**-50)
-    meets = ~(distance > add_up(radii[:, None], radii[None]))
-    out = inner > 1
-    while bool(out.any()):
-        fallen = out & (meets & ~out[None]).any(1)
-        if not bool(fallen.any()):
+    overlaps = ~(distance > add_up(radii[:, None], radii[None]))
+    outside = least_moduli > 1
+    while bool(outside.any()):
+        touching = outside & (overlaps & ~outside[None]).any(1)
+        if not bool(touching.any()):
             break
-        out = out & ~fallen
-    if not bool(out.any()):
+        outside = outside & ~touching
+    if not bool(outside.any()):
         return None
-    reached = torch.zeros_like(out)
-    top = int(torch.where(out, inner, -math.inf).argmax())
-    reached[top] = True
-    while bool((more := (meets & reached[None]).any(1) & ~reached).any()):
-        reached = reached | more
-    return complex(centres[top]), float(inner[reached].amin())
+    component = torch.zeros_like(outside)
+    furthest = int(torch.where(outside, least_moduli, -math.inf).argmax())
+    component[furthest] = True
+    while bool((neighbours := (overlaps & component[None]).any(1) & ~component).any()):
+        component = component | neighbours
+    return complex(centres[furthest]), float(least_moduli[component].amin())
 
 
 def _times(A: Tensor, C: Tensor) -> Tensor:
@@ -79,7 +79,7 @@ def _times(A: Tensor, C: Tensor) -> Tensor:
     return torch.complex(real, A.real @ C.imag + A.imag @ C.real)
 
 
-def _size(M: Tensor) -> Tensor:
+def _magnitudes(M: Tensor) -> Tensor:
     """At least |M_ij|."""
     return mul_up(M.abs(), 1 + 2.0**-50)
 
@@ -88,7 +88,7 @@ def _product(A: Tensor, C: Tensor) -> Tensor:
     return product_up(A[None], C[None])[0]
 
 
-def _lost(A: Tensor, C: Tensor) -> Tensor:
+def _product_rounding(A: Tensor, C: Tensor) -> Tensor:
     """At least what rounding takes from a complex product of sizes A and C, entry by entry."""
     product = _product(A, C)
     return add_up(mul_up(2 * gamma(4 * A.shape[1] + 16), product), underflow(product))

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from flint import acb, acb_mat, arb, arb_mat, ctx, fmpz_mat, fmpz_poly
 
-from rnnbounds.impl.numbers.rationals import whole
-from rnnbounds.impl.numbers.spectra.discs import outside_discs
+from rnnbounds.impl.numbers.rationals import common_denominator
+from rnnbounds.impl.numbers.spectra.discs import eigenvalue_outside_circle
 
 EXACT_SIZE = 64  # the characteristic polynomial is computed over the integers up to here
 BALL_SIZE = 256  # beyond, ball arithmetic takes minutes and is not tried
@@ -30,7 +30,7 @@ class Eigenvalue:
     modulus: float
 
 
-def outside(W: list[list[float]]) -> Eigenvalue | None:
+def unstable_eigenvalue(W: list[list[float]]) -> Eigenvalue | None:
     """An eigenvalue of W (n, n) with modulus ≥ 1, certified; None if none was certified.
 
     Complete for n ≤ EXACT_SIZE but for moduli within about 2⁻⁵⁰⁰ of 1.
@@ -38,20 +38,20 @@ def outside(W: list[list[float]]) -> Eigenvalue | None:
     if len(W) > FLOAT_SIZE:
         return None
     if len(W) <= EXACT_SIZE:
-        return _outside_exactly(W)
+        return _exact_unstable_eigenvalue(W)
     mid = torch.tensor(W, dtype=torch.float64)
-    if (told := outside_discs(mid, torch.zeros_like(mid))) is not None:
-        return Eigenvalue(told[0].real, told[0].imag, told[1])
+    if (disc := eigenvalue_outside_circle(mid, torch.zeros_like(mid))) is not None:
+        return Eigenvalue(disc[0].real, disc[0].imag, disc[1])
     if len(W) > BALL_SIZE:
         return None
     for precision in _PRECISIONS[:2]:
         with ctx.workprec(precision):
-            if found := outside_ball(arb_mat(W)):
-                return found
+            if eigenvalue := unstable_eigenvalue_of_ball(arb_mat(W)):
+                return eigenvalue
     return None
 
 
-def outside_ball(W: arb_mat) -> Eigenvalue | None:
+def unstable_eigenvalue_of_ball(W: arb_mat) -> Eigenvalue | None:
     """An eigenvalue of modulus > 1 of every matrix in the ball W, or None."""
     try:
         return _largest(acb_mat(W).eig(multiple=True))
@@ -59,8 +59,8 @@ def outside_ball(W: arb_mat) -> Eigenvalue | None:
         return None
 
 
-def _outside_exactly(W: list[list[float]]) -> Eigenvalue | None:
-    rows, scale = whole(W)
+def _exact_unstable_eigenvalue(W: list[list[float]]) -> Eigenvalue | None:
+    rows, scale = common_denominator(W)
     characteristic = [c * scale**k for k, c in enumerate(fmpz_mat(rows).charpoly().coeffs())]
     p = fmpz_poly(characteristic)
     shared = p.gcd(fmpz_poly(characteristic[::-1]))
@@ -70,8 +70,8 @@ def _outside_exactly(W: list[list[float]]) -> Eigenvalue | None:
     for precision in _PRECISIONS:
         with ctx.workprec(precision):
             roots = _roots(p)
-            if found := _largest(roots):
-                return found
+            if eigenvalue := _largest(roots):
+                return eigenvalue
             if all(abs(root) < 1 for root in roots):
                 return None
     return None
@@ -85,19 +85,19 @@ def _roots(p: fmpz_poly) -> list[acb]:
 
 def _largest(roots: list[acb]) -> Eigenvalue | None:
     """The root of the greatest certified modulus, if that is above 1."""
-    certain = [root for root in roots if abs(root) > 1]
-    if not certain:
+    outside = [root for root in roots if abs(root) > 1]
+    if not outside:
         return None
-    return _eigenvalue(max(certain, key=lambda root: acb(root).abs_lower()), 1.0)
+    return _eigenvalue(max(outside, key=lambda root: acb(root).abs_lower()), 1.0)
 
 
-def _eigenvalue(root: acb, at_least: float) -> Eigenvalue:
+def _eigenvalue(root: acb, lower_bound: float) -> Eigenvalue:
     root = acb(root)
-    modulus = max(at_least, _below(root.abs_lower()))
+    modulus = max(lower_bound, _float_below(root.abs_lower()))
     return Eigenvalue(float(root.real.mid()), float(root.imag.mid()), modulus)
 
 
-def _below(x: arb) -> float:
-    """A float64 that is certainly at most x."""
+def _float_below(x: arb) -> float:
+    """Round a ball down to a float64 that is at most every number in it."""
     value = float(x.lower())
     return value if arb(value) <= x else value * (1 - 2.0**-50)

@@ -1,4 +1,4 @@
-"""The referee of the certified norm: ‖W‖₂ in ball arithmetic, and decided exactly in rationals."""
+"""The spectral norm ‖W‖₂ in ball arithmetic, and compared with a number exactly in rationals."""
 
 import math
 from fractions import Fraction
@@ -7,7 +7,7 @@ from flint import acb_mat, arb, arb_mat, ctx, fmpq
 from torch import Tensor
 
 from rnnbounds.impl.errors import ShapeError
-from rnnbounds.impl.numbers.rationals import whole
+from rnnbounds.impl.numbers.rationals import common_denominator
 
 _GUARD_BITS = 32
 
@@ -28,8 +28,8 @@ def ball_norm(W: Tensor | arb_mat) -> arb:
     if len(entries) == 1:
         return abs(entries[0])
     with ctx.extraprec(_GUARD_BITS):
-        middle = matrix.mid()
-        low, high = _largest_eigenvalue(middle)
+        midpoint = matrix.mid()
+        low, high = _largest_eigenvalue(midpoint)
         spread = sum((entry.rad() * entry.rad() for entry in entries), arb(0)).upper().sqrt()
         least = (low.max(arb(0)).sqrt() - spread).lower()
         norm = least.max(arb(0)).union((high.max(arb(0)).sqrt() + spread).upper())
@@ -49,7 +49,7 @@ def rational_norm_at_most(W: Tensor, s: fmpq | float) -> bool:
     bound = Fraction(s) if isinstance(s, float | int) else Fraction(int(s.p), int(s.q))
     if bound < 0:
         return False
-    integers, scale = whole(rows)
+    integers, scale = common_denominator(rows)
     columns = list(zip(*integers, strict=True))
     if len(columns) > len(rows):
         columns = list(zip(*columns, strict=True))
@@ -81,34 +81,34 @@ def positive_semidefinite(matrix: list[list[int]]) -> bool:
     return True
 
 
-def _largest_eigenvalue(middle: arb_mat) -> tuple[arb, arb]:
+def _largest_eigenvalue(midpoint: arb_mat) -> tuple[arb, arb]:
     """Bounds on the largest eigenvalue of MᵀM for an exact M."""
-    gram = middle.transpose() * middle
+    gram = midpoint.transpose() * midpoint
     if gram.nrows() == 1:
         return gram[0, 0].lower(), gram[0, 0].upper()
     try:
-        found = [value.real for value in acb_mat(gram).eig(multiple=True)]
+        eigenvalues = [value.real for value in acb_mat(gram).eig(multiple=True)]
     except ValueError:  # clusters that are not isolated, at any precision
-        return _by_squaring(middle)
-    low, high = found[0].lower(), found[0].upper()
-    for value in found[1:]:
+        return _by_squaring(midpoint)
+    low, high = eigenvalues[0].lower(), eigenvalues[0].upper()
+    for value in eigenvalues[1:]:
         low, high = low.max(value.lower()), high.max(value.upper())
     return low, high
 
 
-def _by_squaring(middle: arb_mat) -> tuple[arb, arb]:
+def _by_squaring(midpoint: arb_mat) -> tuple[arb, arb]:
     """(tr Gᴺ / n)^(1/N) ≤ λ_max ≤ (tr Gᴺ)^(1/N), G = MᵀM, N = 2^precision: slow, never at a loss.
 
     Each squaring doubles the relative radius, so it takes twice the precision.
     """
     squarings = ctx.prec
     with ctx.extraprec(ctx.prec + _GUARD_BITS):
-        power = middle.transpose() * middle
+        power = midpoint.transpose() * midpoint
         for _ in range(squarings):
             power = power * power
         trace = power.trace()
         if not trace > 0:
-            return arb(0), (middle.transpose() * middle).trace().upper()
+            return arb(0), (midpoint.transpose() * midpoint).trace().upper()
         low, high = trace / power.nrows(), trace
         root = arb(2) ** -squarings
         return (low.log() * root).exp().lower(), (high.log() * root).exp().upper()

@@ -14,13 +14,13 @@ N = TypeVar("N", arb, fmpq)
 _SWEEPS = 60
 
 
-def decomposition(A: arb_mat) -> tuple[list[list[arb]], list[arb], list[list[arb]]]:
+def singular_value_decomposition(A: arb_mat) -> tuple[list[list[arb]], list[arb], list[list[arb]]]:
     """Vectors u_i, numbers σ_i ≥ 0 and vectors v_i with A ≈ Σ_i σ_i u_i v_iᵀ, all exact midpoints.
 
     A (m, n) gives min(m, n) of each, orthonormal up to flint's precision; u_i = 0 where σ_i = 0.
     """
     if A.nrows() < A.ncols():
-        V, sigma, U = decomposition(A.transpose())
+        V, sigma, U = singular_value_decomposition(A.transpose())
         return U, sigma, V
     floats = torch.tensor([[float(v) for v in row] for row in A.tolist()], dtype=torch.float64)
     V = _orthonormal(torch.linalg.svd(floats).Vh.tolist())
@@ -42,7 +42,7 @@ def dot(a: Sequence[N], b: Sequence[N]) -> N:
 
 
 def _rotate(G: list[list[arb]], V: list[list[arb]], i: int, j: int, small: arb) -> bool:
-    """Make two vectors orthogonal by a rotation; whether that was needed."""
+    """Make two vectors orthogonal by a rotation; True if that was needed."""
     a, b, c = (dot(G[p], G[q]).mid() for p, q in ((i, i), (j, j), (i, j)))
     if not abs(c) > small * (a * b).sqrt():
         return False
@@ -64,9 +64,9 @@ def _orthonormal(rows: list[list[float]]) -> list[list[arb]]:
     for row in rows:
         vector = [arb(v) for v in row]
         for _ in range(2):
-            for known in basis:
-                along = dot(known, vector).mid()
-                vector = [(v - along * k).mid() for v, k in zip(vector, known, strict=True)]
+            for unit in basis:
+                component = dot(unit, vector).mid()
+                vector = [(v - component * k).mid() for v, k in zip(vector, unit, strict=True)]
         length = dot(vector, vector).sqrt()
         basis.append([(v / length).mid() for v in vector])
     return basis

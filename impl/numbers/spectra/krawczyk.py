@@ -23,8 +23,8 @@ def unique_zero(f: Map, centre: Vector) -> arb_mat | None:
     existence and uniqueness in X; the zero lies in K(X), which is returned.
     """
     n = len(centre)
-    middle = column(centre)
-    value, slope = f(middle)
+    midpoint = column(centre)
+    value, slope = f(midpoint)
     try:
         inverse = np.linalg.inv(np.array([[float(a.mid()) for a in row] for row in slope.tolist()]))
     except np.linalg.LinAlgError:
@@ -32,11 +32,11 @@ def unique_zero(f: Map, centre: Vector) -> arb_mat | None:
     if not np.isfinite(inverse).all():
         return None
     Y = arb_mat(inverse.tolist())
-    newton = middle - Y * value
+    newton = midpoint - Y * value
     scale = max(1.0, float(np.abs(centre).max()))
     for radius in _RADII:
         delta = arb(0, radius * scale)
-        box = arb_mat([[m + delta] for m in middle.entries()])
+        box = arb_mat([[m + delta] for m in midpoint.entries()])
         _, slopes = f(box)
         image = newton + (identity(n) - Y * slopes) * arb_mat([[delta]] * n)
         pairs = zip(image.entries(), box.entries(), strict=True)
@@ -55,7 +55,7 @@ def column(values: Vector) -> arb_mat:
     return arb_mat([[float(value)] for value in values])
 
 
-def disjoint(a: arb_mat, b: arb_mat) -> bool:
+def are_disjoint(a: arb_mat, b: arb_mat) -> bool:
     """True if two boxes are proved disjoint."""
     pairs = zip(a.entries(), b.entries(), strict=True)
     return any(not left.overlaps(right) for left, right in pairs)

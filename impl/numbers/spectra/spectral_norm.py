@@ -30,9 +30,9 @@ from rnnbounds.impl.errors import ShapeError
 from rnnbounds.impl.numbers.outward import (
     UNIT,
     add_up,
+    apply_to_arrays,
     mul_up,
     norm_up,
-    over_arrays,
     sqrt_up,
     sum_up,
     underflow,
@@ -53,11 +53,11 @@ def certified_norm(W: Tensor) -> Tensor:
     zero and 1×1 matrices, rounded outward for a row or column; infinity if W is not finite.
     Raises ShapeError. Source: Rump; Higham.
     """
-    V = np.ascontiguousarray(_prepared(W))
+    V = np.ascontiguousarray(_tall_array(W))
     if V.shape[2] == 1:
         return norm_up(torch.from_numpy(V[:, :, 0])).to(W.device)
-    known = _bounds(V) if V.size > _SMALL else _known(V.shape, V.tobytes()).copy()
-    return torch.from_numpy(known).to(W.device)
+    bounds = _bounds(V) if V.size > _SMALL else _cached_bounds(V.shape, V.tobytes()).copy()
+    return torch.from_numpy(bounds).to(W.device)
 
 
 def scaled_norm(d: Tensor, W: Tensor) -> Tensor:
@@ -68,13 +68,13 @@ def scaled_norm(d: Tensor, W: Tensor) -> Tensor:
 
 
 @lru_cache(maxsize=_KEPT)
-def _known(shape: tuple[int, ...], entries: bytes) -> Array:
+def _cached_bounds(shape: tuple[int, ...], entries: bytes) -> Array:
     """`_bounds`, since many constants of one cell ask for the norms of the same weights."""
     return _bounds(np.frombuffer(entries).reshape(shape))
 
 
 def _bounds(V: Array) -> Array:
-    """A bound for each of matrices (B, m, n)."""
+    """Upper bounds on ‖V‖₂ of each matrix (B, m, n), infinite where an entry is."""
     with np.errstate(all="ignore"):
         largest = np.abs(V).max((1, 2))
         finite = np.isfinite(largest)
@@ -85,20 +85,20 @@ def _bounds(V: Array) -> Array:
     return np.where(finite, bound, np.inf)
 
 
-def gate(W: Tensor, s: Tensor) -> Tensor:
+def is_norm_below(W: Tensor, s: Tensor) -> Tensor:
     """True where ‖W‖₂ < s is proved for each matrix: W (B, m, n), s (B,) -> (B,) booleans.
 
     False is no refutation. About a quarter of the cost of the singular values.
     Raises ShapeError. Source: Rump; Higham.
     """
-    V, target = _prepared(W), s.detach().cpu().numpy()
+    V, target = _tall_array(W), s.detach().cpu().numpy()
     with np.errstate(all="ignore"):
         scale = exponent(target)
         if np.abs(scale).max() > _MODERATE:
             V, target = shift(V, -scale[:, None, None]), shift(target, -scale)
         gram, square = _gram(V), target * target
-        c = _shift(gram, square, V.shape[1])
-        passed = _completes(np.negative(gram, out=gram), square, c) & (target > 0)
+        c = _diagonal_shift(gram, square, V.shape[1])
+        passed = _factorises(np.negative(gram, out=gram), square, c) & (target > 0)
     return torch.from_numpy(passed).to(W.device)
 
 
@@ -118,36 +118,38 @@ def _search(V: Array) -> Array:
     gram, rows = _gram(V), V.shape[1]
     top = torch.linalg.eigvalsh(torch.from_numpy(gram)).numpy()[:, -1]
     top = np.maximum(top, 0.0)
-    excess = 1.25 * _shift(gram, top, rows)
+    excess = 1.25 * _diagonal_shift(gram, top, rows)
     square = top + excess
-    passed = _passes(gram, square, rows) | ~V.any((1, 2))  # and 0 passes for the norm of zeros
+    passed = _proves_bounds(gram, square, rows) | ~V.any(
+        (1, 2)
+    )  # and 0 passes for the norm of zeros
     for _ in range(_DOUBLINGS):
-        left = np.flatnonzero(~passed)
-        if not len(left):
+        unproved = np.flatnonzero(~passed)
+        if not len(unproved):
             break
         excess = 2 * excess
-        square[left] = (top + excess)[left]
-        passed[left] = _passes(gram[left], square[left], rows)
-    bound: Array = over_arrays(lambda up, s: up.root(s), square)
+        square[unproved] = (top + excess)[unproved]
+        passed[unproved] = _proves_bounds(gram[unproved], square[unproved], rows)
+    bound: Array = apply_to_arrays(lambda up, s: up.root(s), square)
     if passed.all():
         return bound
     return np.where(passed, bound, frobenius_bound(torch.from_numpy(V)).numpy())
 
 
-def _passes(gram: Array, square: Array, rows: int) -> Array:
+def _proves_bounds(gram: Array, square: Array, rows: int) -> Array:
     """True where the factorisation of fl(s²I − WᵀW) − cI completes: (B,) booleans."""
-    return _completes(-gram, square, _shift(gram, square, rows))
+    return _factorises(-gram, square, _diagonal_shift(gram, square, rows))
 
 
-def _shift(gram: Array, square: Array, rows: int) -> Array:
-    """c, as derived above."""
+def _diagonal_shift(gram: Array, square: Array, rows: int) -> Array:
+    """c = (n+4)u tr A + (m+2)u ‖W‖_F² + 5u s², the shift that covers all rounding errors."""
     diagonal = gram.diagonal(0, 1, 2)
     trace = np.abs(square[:, None] - diagonal).sum(1)
     n = gram.shape[1]
     return UNIT * ((n + 4) * trace + (rows + 2) * diagonal.sum(1) + 5 * square)
 
 
-def _completes(negated: Array, square: Array, c: Array) -> Array:
+def _factorises(negated: Array, square: Array, c: Array) -> Array:
     """True where fl(s²I − WᵀW) − cI is factorised, given −fl(WᵀW), which it overwrites: (B,)."""
     n = negated.shape[1]
     diagonal = negated.reshape(len(negated), n * n)[:, :: n + 1]
@@ -164,7 +166,7 @@ def _gram(V: Array) -> Array:
     return V.swapaxes(1, 2) @ V
 
 
-def _prepared(W: Tensor) -> Array:
+def _tall_array(W: Tensor) -> Array:
     """W on the CPU in float64, at least as tall as wide."""
     if W.ndim != 3:
         raise ShapeError("W", "(batch, m, n)", W)

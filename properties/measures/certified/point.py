@@ -12,7 +12,7 @@ from flint import arb, arb_mat, fmpq
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import Activation, activation
-from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, DualArithmetic
 from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.convert.unitary import UnitaryModel
@@ -134,7 +134,7 @@ class ModelPoint:
         batched = {name: part[None] for name, part in (weights or self.weights).items()}
         directions: Any = BALLS.directions(batched, len(s), 0, tuple(batched))
         start = Dual(ball_column(s), directions.unit(ball_column(s), 0))
-        arithmetic = Duals(BALLS.arithmetic(batched), directions)
+        arithmetic = DualArithmetic(BALLS.arithmetic(batched), directions)
         tangent = self.program(arithmetic, start, directions.still(self.x)).tangent
         return StepJacobians(
             *(

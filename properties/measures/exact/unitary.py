@@ -8,7 +8,7 @@ import numpy as np
 from flint import arb, fmpq, fmpq_mat
 
 from rnnbounds.impl.arithmetic.activation import activation
-from rnnbounds.impl.numbers.rationals import exactly, identity
+from rnnbounds.impl.numbers.rationals import identity, rational_matrix
 from rnnbounds.properties.measures.exact.paths import (
     count_path,
     for_members,
@@ -106,7 +106,7 @@ def shipped_gap_square(batch: Batch, i: int, s: int) -> fmpq | None:
         return None
     pair = batch.pair(i, s)
     world = quantity.cached_world(pair, RATIONALS)
-    V, U = (exactly(unitary.weights[f"weight_{name}_l0"]) for name in ("hh", "ih"))
+    V, U = (rational_matrix(unitary.weights[f"weight_{name}_l0"]) for name in ("hh", "ih"))
     biases = (unitary.weights[f"bias_{name}_l0"].tolist() for name in ("ih", "hh"))
     b = [rational(p) + rational(q) for p, q in zip(*biases, strict=True)]
     D = [rational(d) for d in unitary.scaling.tolist()]
@@ -128,7 +128,7 @@ def shipped_defect_square(batch: Batch, i: int, s: int) -> fmpq | None:
     unitary = unitary_network(batch.spec, batch.spec.members[i])
     if unitary is None:
         return None
-    V = exactly(unitary.weights["weight_hh_l0"])
+    V = rational_matrix(unitary.weights["weight_hh_l0"])
     return square_norm((V.transpose() * V - identity(unitary.states)).entries())
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
-from rnnbounds.impl.arithmetic.entries.rationals import IrrationalError, known
+from rnnbounds.impl.arithmetic.entries.rationals import IrrationalError, require_rational
 from rnnbounds.impl.gradients.adjoint import (
     gradient_gaps,
     last_gradient,
@@ -137,8 +137,9 @@ def rational_arithmetic(batch: Batch) -> PairArithmetic | None:
         return None
     rho = batch.cell.activation
     return PairArithmetic(
-        number=rational, matrix=fmpq_mat, rho=known(rho.name, rho.rational),
-        slope=known(rho.name, rho.rational_slope), loss_gradient=lambda h: exactly(h) or [],
+        number=rational, matrix=fmpq_mat, rho=require_rational(rho.name, rho.rational),
+        slope=require_rational(rho.name, rho.rational_slope),
+        loss_gradient=lambda h: exactly(h) or [],
         is_linear=rho.name == "identity",
     )  # fmt: skip
 

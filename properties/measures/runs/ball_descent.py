@@ -12,7 +12,7 @@ from typing import Any
 from flint import arb, arb_mat
 
 from rnnbounds.impl.arithmetic.base import ALL
-from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Duals
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import DualArithmetic
 from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
 from rnnbounds.properties.measures.readings.balls import BallPair
 from rnnbounds.properties.read.entry_carriers import BALLS
@@ -63,8 +63,8 @@ class BallDescent:
         batch, cells = self.pair.batch, self.pair.batch.require_cells
         seeds: Any = BALLS.directions(cells.parameters, 0, 0, tuple(cells.parameters))
 
-        plain = Duals(self.arithmetic(w), seeds)
-        paired = OtherWeights(plain, Duals(self.arithmetic(gap)))
+        plain = DualArithmetic(self.arithmetic(w), seeds)
+        paired = OtherWeights(plain, DualArithmetic(self.arithmetic(gap)))
         inputs = [seeds.still(x) for x in batch.x[0, :, :, 0].tolist()]
         state, cut_time = seeds.still([0.0] * cells.units), max(len(inputs) - self.k, 0)
         for x in inputs[:cut_time]:

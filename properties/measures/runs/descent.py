@@ -15,10 +15,10 @@ from typing import Any
 
 import torch
 
-from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, DualArithmetic
 from rnnbounds.impl.gradients.loss import Loss
 from rnnbounds.impl.gradients.loss import loss as make_loss
-from rnnbounds.impl.norms.readout_norms import magnitude
+from rnnbounds.impl.norms.readout_norms import absolute_difference
 from rnnbounds.impl.numbers.outward import UNIT, add_up, mul_up, norm_up, underflow
 from rnnbounds.properties.measures.readings.slack import zero_full_window
 from rnnbounds.properties.measures.runs.readings import contract_rows
@@ -86,7 +86,7 @@ class DescentBatch:
         """∇p at these weights, (M, P)."""
         cells: Any = self.batch.cells
         seeds: Any = RoundedDirections(weights, 0, 0, tuple(weights))
-        arithmetic = Duals(RoundedCells(weights), seeds)
+        arithmetic = DualArithmetic(RoundedCells(weights), seeds)
 
         state = seeds.still(self.x.new_zeros(len(self.x), cells.units, 1))
         for t, x in enumerate(self.x.unbind(1)):
@@ -104,7 +104,7 @@ class DescentBatch:
     def project(self, name: str, y: Tensor) -> tuple[Tensor, Tensor]:
         """Π y of a block, certainly in Ω or nearly so, and at most how far that is from it."""
         start, radius = self.initial_weights[name], self.radii[name]
-        size = norm_up(magnitude(y, start).flatten(1))
+        size = norm_up(absolute_difference(y, start).flatten(1))
         is_inside = size <= radius
         shape = (-1, *[1] * (y.ndim - 1))
         factor = torch.where(radius == 0, 0.0, radius * (1 - INWARD) / size)
@@ -119,7 +119,8 @@ class DescentBatch:
     def is_in_omega(self, weights: Weights) -> Tensor:
         """Mask the runs (M,) whose weights certainly lie in Ω."""
         checks = [
-            norm_up(magnitude(part, self.initial_weights[name]).flatten(1)) <= self.radii[name]
+            norm_up(absolute_difference(part, self.initial_weights[name]).flatten(1))
+            <= self.radii[name]
             for name, part in weights.items()
         ]
         return torch.stack(checks).all(0)

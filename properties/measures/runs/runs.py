@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, DualArithmetic
 from rnnbounds.properties.read.numbers.gaps import Difference, Differences
 from rnnbounds.properties.read.numbers.norms import operator_product, repeat_columns
 from rnnbounds.properties.read.numbers.rounded import Rounded, RoundedCells, join_parts
@@ -131,7 +131,7 @@ class CellRuns:
 
     def derivatives_at(self, s: Rounded, x: Rounded) -> StepDerivatives:
         """The derivatives of one step of M columns."""
-        arithmetic = Duals(self.arithmetic, self.directions)
+        arithmetic = DualArithmetic(self.arithmetic, self.directions)
         return self.split_tangent(self.program(arithmetic, *self.with_directions(s, x)).tangent)
 
     def derivative_gaps_at(self, both: Difference[Rounded], x: Rounded) -> StepDerivatives:
@@ -144,7 +144,7 @@ class CellRuns:
             Dual(both.gap, s.tangent - s.tangent),
             Dual(zero, input_dual.tangent - input_dual.tangent),
         )
-        arithmetic = Differences(Duals(self.arithmetic, self.directions))
+        arithmetic = Differences(DualArithmetic(self.arithmetic, self.directions))
         result = self.program(
             arithmetic, Difference(s, unmoved[0]), Difference(input_dual, unmoved[1])
         )

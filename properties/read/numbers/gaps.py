@@ -19,7 +19,7 @@ from typing import Any, Generic
 from rnnbounds.impl.arithmetic.base import ALL, Arithmetic, V
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual
 from rnnbounds.impl.arithmetic.elementary import Scalable
-from rnnbounds.impl.arithmetic.entries.units import E, Entries
+from rnnbounds.impl.arithmetic.entries.columns import E, Entries
 from rnnbounds.properties.read.numbers.rounded import Rounded, match_axes
 
 
@@ -185,7 +185,7 @@ def _(difference: Rounded, gap: Rounded) -> Rounded:
 
 @zero_where_equal.register(Entries)
 def _(difference: E, gap: E) -> E:
-    return difference.met(gap, lambda a, b: b if b == 0 else a)
+    return difference.map_pairs(gap, lambda a, b: b if b == 0 else a)
 
 
 @zero_where_equal.register
@@ -210,4 +210,4 @@ def _(one: Rounded, two: Rounded) -> Rounded:
 
 @nonzero_if_either.register(Entries)
 def _(one: E, two: E) -> E:
-    return one.met(two, lambda a, b: a if b == 0 else b)
+    return one.map_pairs(two, lambda a, b: a if b == 0 else b)

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from flint import fmpq, fmpq_mat
 
-from rnnbounds.impl.cells.stacks.stack import layer
+from rnnbounds.impl.cells.stacks.stack import layer_weights
 from rnnbounds.impl.convert.rational_unitary import RationalRNN
 from rnnbounds.impl.numbers.rationals import identity
 from rnnbounds.properties.read.carrier import Carrier
@@ -124,7 +124,7 @@ class StackWorld(ShippedWorld):
     def layers(self) -> list[tuple[Any, Any]]:
         """The step of each layer and its arithmetic."""
         model = self.member.model
-        weights = (layer(model.weights, l) for l in (0, 1))
+        weights = (layer_weights(model.weights, l) for l in (0, 1))
         arithmetics = (self.carrier.arithmetic({n: p[None] for n, p in w.items()}) for w in weights)
         return list(zip((cell.program for cell in model.cell.layers), arithmetics, strict=True))
 

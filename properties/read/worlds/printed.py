@@ -16,7 +16,7 @@ from flint import arb
 
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.certificate.record import Certificate
-from rnnbounds.impl.norms.solver.client import SOLVED
+from rnnbounds.impl.norms.solver.client import SOLVER_NORM
 from rnnbounds.impl.numbers.outward import UNIT
 from rnnbounds.properties.read.numbers.norms import gamma, vector_lengths
 from rnnbounds.properties.read.numbers.rounded import ROUND_UP, Rounded
@@ -32,7 +32,7 @@ from rnnbounds.properties.systems.unitary.exact import rational
 Tensor = torch.Tensor
 SIZES: dict[str, str] = {
     "spectral": "two", "infinity": "largest", "one": "sum", "perron": "largest",
-    "comparison": "largest", "diagonal": "two", SOLVED: "two", "iterated": "two",
+    "comparison": "largest", "diagonal": "two", SOLVER_NORM: "two", "iterated": "two",
     "quadratic": "two",
 }  # fmt: skip
 

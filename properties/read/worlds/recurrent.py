@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from flint import fmpq
 
-from rnnbounds.impl.numbers.rationals import exactly
+from rnnbounds.impl.numbers.rationals import rational_matrix
 from rnnbounds.properties.read.carrier import Carrier
 from rnnbounds.properties.read.entry_carriers import RATIONALS, EntryCarrier
 from rnnbounds.properties.read.ground_terms import Term
@@ -53,7 +53,10 @@ class RecurrentWorld(StepWorld):
             raise AbsentError
         other = self.batch.other.parameters
         own, others = (
-            {name: exactly(part[0].reshape(self.units, -1)) for name, part in parameters.items()}
+            {
+                name: rational_matrix(part[0].reshape(self.units, -1))
+                for name, part in parameters.items()
+            }
             for parameters in (self.parameters, other)
         )
         gap = {name: part - others[name] for name, part in own.items()}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, DualArithmetic
 from rnnbounds.properties.read.carrier import Carrier, Parameters
 from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.numbers.gaps import Difference, Differences, OtherWeights
@@ -97,7 +97,7 @@ class StepWorld(World):
         if not any(weights):
             return Differences(base)
         weight_gap = self.other_weights[1]
-        return OtherWeights(base, weight_gap if base is self.plain else Duals(weight_gap))
+        return OtherWeights(base, weight_gap if base is self.plain else DualArithmetic(weight_gap))
 
     def state(self, s: Value) -> Value:
         """The state itself, or the initial state for ZERO."""
@@ -120,7 +120,7 @@ class StepWorld(World):
 
     def derivatives(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
         """Evaluate φ's derivatives in all directions at (s, x), or at a pair, without the cache."""
-        arithmetic, run = Duals(self.plain, self.directions), self.cell.program
+        arithmetic, run = DualArithmetic(self.plain, self.directions), self.cell.program
         if not isinstance(x, Difference):
             return run(arithmetic, *self.with_directions(self.state(s), x)).tangent
         states, inputs = self.pair(s), self.pair(x)

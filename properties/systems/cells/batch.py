@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import torch
 
-from rnnbounds.impl.arithmetic.derivatives.second_order import constants, jets
+from rnnbounds.impl.arithmetic.derivatives.second_order import second_order_constants, step_jets
 from rnnbounds.impl.arithmetic.invariance import InvariantBox
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.norms.comparison import Comparison, UnitNorms
@@ -73,13 +73,13 @@ class Cells:
     @per_system
     def invariant_box(self) -> InvariantBox:
         """Prove the box that the cell states invariant, for each system."""
-        found: InvariantBox = self.cell.held(self.B_x[:, None])
+        found: InvariantBox = self.cell.proved_box(self.B_x[:, None])
         return found
 
     @cached_property
     def comparison(self) -> Comparison:
         """Comparison matrices that bound |φ(s, x) − φ(s', x)| entry by entry on the box."""
-        found: Comparison = self.cell.compared(self.box, self.B_x[:, None])
+        found: Comparison = self.cell.compare_on(self.box, self.B_x[:, None])
         return found
 
     @per_system
@@ -104,7 +104,7 @@ class Cells:
             for name, part in comparison_fields.items()
             if isinstance(part, Tensor)
         }
-        return replace(comparison, **detached).unitwise(self.v.detach())
+        return replace(comparison, **detached).unit_norms(self.v.detach())
 
     @per_system
     def smoothness(self) -> dict[str, Tensor]:
@@ -170,11 +170,11 @@ def step_smoothness(
 ) -> dict[str, Tensor]:
     """The constants of a step on a box in the norm of v, for all weights within the radii of the
     cells' own."""
-    jet_values = jets(
+    jet_values = step_jets(
         cells.cell.program, cells.parameters, box, v, cells.B_x[:, None], cells.cell.d,
         gates=kind_of(cells.kind).gates or 1, radii=radii or {},
     )  # fmt: skip
-    return constants(jet_values, v)
+    return second_order_constants(jet_values, v)
 
 
 def build_cells(kind: str, parameters: dict[str, Tensor]) -> Any:

@@ -160,7 +160,7 @@ def draw_weights(spec: SystemSpec, rng: Generator, cell: Cell) -> Weights:
     layout = cell.layout(())
     sizes = defaultdict(lambda: spec.n + 1, n=spec.n, d=spec.d)
     arrays = {}
-    for name, shape in layout.shaped(sizes).items():
+    for name, shape in layout.shapes_for(sizes).items():
         is_gate = name in cell.opens
         rows, columns = (*shape, 1)[:2]
         if len(shape) == 1:

@@ -12,8 +12,8 @@ from functools import cached_property
 
 import torch
 
-from rnnbounds.impl.arithmetic.slopes import compare
-from rnnbounds.impl.arithmetic.spans import reached
+from rnnbounds.impl.arithmetic.interval_arithmetic import step_bound
+from rnnbounds.impl.arithmetic.slopes import compare_runs
 from rnnbounds.impl.norms.comparison import Comparison
 from rnnbounds.impl.numbers.outward import mul_up, norm_up
 from rnnbounds.properties.systems.cells.batch import Cells, step_smoothness
@@ -66,13 +66,15 @@ class CellsOmega:
 
     def _reached_box(self, box: Tensor) -> Tensor:
         cells, B = self.cells, self.cells.B_x[:, None]
-        return reached(cells.cell.program, cells.parameters, box, B, cells.cell.d, radii=self.radii)
+        return step_bound(
+            cells.cell.program, cells.parameters, box, B, cells.cell.d, radii=self.radii
+        )
 
     @cached_property
     def comparison(self) -> Comparison:
         """Comparison matrices that bound |φ(s, x) − φ(s', x)| on the box for all weights of Ω."""
         cells, B = self.cells, self.cells.B_x[:, None]
-        return compare(
+        return compare_runs(
             cells.cell.program, cells.parameters, self.box, B, cells.cell.d, radii=self.radii
         )
 

@@ -13,7 +13,7 @@ import torch
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.arithmetic.invariance import InvariantBox
-from rnnbounds.impl.arithmetic.slopes import compare
+from rnnbounds.impl.arithmetic.slopes import compare_runs
 from rnnbounds.impl.cells.refutation.refute import ALL
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.record import Certificate
@@ -115,10 +115,12 @@ class Certified(StoredCells):
     @cached_property
     def comparison(self) -> Comparison:
         """How far inputs move each unit, of vanilla cells too."""
-        if hasattr(self.cell, "compared"):
-            found: Comparison = self.cell.compared(self.box, self.B_x[:, None])
+        if hasattr(self.cell, "compare_on"):
+            found: Comparison = self.cell.compare_on(self.box, self.B_x[:, None])
             return found
-        return compare(self.cell.program, self.parameters, self.box, self.B_x[:, None], self.cell.d)
+        return compare_runs(
+            self.cell.program, self.parameters, self.box, self.B_x[:, None], self.cell.d
+        )
 
 
 def build_certified(spec: SystemSpec) -> BatchParts:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
 from rnnbounds.impl.arithmetic.invariance import InvariantBox
 from rnnbounds.impl.cells.stacks.stack import PREFIX
-from rnnbounds.impl.cells.stacks.stack import layer as weights_of
+from rnnbounds.impl.cells.stacks.stack import layer_weights as weights_of
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
@@ -252,9 +252,9 @@ def proved_box(spec: SystemSpec, member: int) -> InvariantBox | None:
     """Prove a member's box invariant under the inputs of its certificate; None for cells without
     a box."""
     model, certificate = certified_model(spec, member)
-    if not hasattr(model.cell, "held"):
+    if not hasattr(model.cell, "proved_box"):
         return None
-    box: InvariantBox = model.cell.held(
+    box: InvariantBox = model.cell.proved_box(
         certificate.input_bound if certificate.inputs is None else certificate.inputs
     )
     return box

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, LIBRARY_ACTIVATIONS
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import CELLS, STACK, kind_of
-from rnnbounds.impl.norms.semidefinite import at_hand
+from rnnbounds.impl.norms.semidefinite import available_norms as available_among
 from rnnbounds.properties.systems.certified.constants import CertifiedRoute
 from rnnbounds.properties.systems.certified.fields import Certified, CertifiedRelu, CertifiedRnn
 from rnnbounds.properties.systems.drawing.choices import pick, seeds
@@ -53,7 +53,7 @@ LENGTHS = (5, 8, 12, 3, 16, 24, 2, 1)
 def available_norms(cell: str) -> tuple[str, ...]:
     """The norms of a cell that can be certified with what is installed: the run's record says by
     the packages' versions whether the optional solver was."""
-    return at_hand(kind_of(cell).norms, MAX_UNITS)
+    return available_among(kind_of(cell).norms, MAX_UNITS)
 
 
 def layer_count(cell: str) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import torch
 
-from rnnbounds.impl.cells.gated.gate import most
+from rnnbounds.impl.cells.gated.gate import magnitude
 from rnnbounds.impl.cells.gated.gru import GRU
 from rnnbounds.impl.cells.gated.lstm import LSTM
 from rnnbounds.impl.norms.weighted import perron_vector
@@ -86,9 +86,9 @@ def lstm_constants(gated: GatedCells, cell: LSTM) -> dict[str, Tensor]:
 
 def gru_constants(gated: GatedCells, cell: GRU) -> dict[str, Tensor]:
     """r̄, z̄ and the least z, the norms and ‖b_hn‖_∞."""
-    r, z, _ = cell.gates(*cell.over(gated.box, gated.B_x[:, None]))
+    r, z, _ = cell.gates(*cell.intervals(gated.box, gated.B_x[:, None]))
     constants = {
-        "r_bar": most(r).amax(1), "z_bar": z.range.high.amax(1), "z_low": z.range.low.amin(1),
+        "r_bar": magnitude(r).amax(1), "z_bar": z.range.high.amax(1), "z_low": z.range.low.amin(1),
         "c_n_inf": gated.cell.b_hh.detach()[:, 2 * gated.cell.n :].abs().amax(1),
     }  # fmt: skip
     constants |= gate_norms(gated, "rzn")

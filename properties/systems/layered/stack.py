@@ -15,8 +15,8 @@ from typing import Any
 import torch
 from flint import fmpq, fmpq_mat
 
-from rnnbounds.impl.cells.stacks.layer_analysis import analysed
-from rnnbounds.impl.cells.stacks.stack import PREFIX, layer
+from rnnbounds.impl.cells.stacks.layer_analysis import analyse_layer
+from rnnbounds.impl.cells.stacks.stack import PREFIX, layer_weights
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.adapters import load_model
@@ -69,13 +69,13 @@ class StackMember(ShippedMember):
             self.model,
             self.spec.scale * self.spec.d,
         )
-        weights = (layer(model.weights, l) for l in (0, 1))
+        weights = (layer_weights(model.weights, l) for l in (0, 1))
         lower, upper = (
             LoadedModel(cell, kind.name, model.dtype, layer_weights, model.source)
             for cell, layer_weights in zip(model.cell.layers, weights, strict=True)
         )
-        lower_analysis = analysed(kind, lower, (NORM,), below)
-        upper_analysis = analysed(kind, upper, (NORM,), lower_analysis)
+        lower_analysis = analyse_layer(kind, lower, (NORM,), below)
+        upper_analysis = analyse_layer(kind, upper, (NORM,), lower_analysis)
         norms = lower_analysis.norm(NORM), upper_analysis.norm(NORM)
         mu = upper_analysis.coupling(norms[1], norms[0], lower_analysis.n)
         return {"lam_1": norms[0].lam, "lam_2": norms[1].lam, "mu": mu}

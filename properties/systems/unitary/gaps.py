@@ -21,7 +21,7 @@ Square = Callable[[ReluNetwork, int], fmpq | None]
 
 def largest_gap_square(C: fmpq_mat, one: Sequence[Unreduced], other: Sequence[Unreduced]) -> fmpq:
     """max_t ‖C (h_t − p_t)‖², p_t the leading entries of the other states."""
-    gaps = [h - p.first(C.ncols()) for h, p in zip(one, other, strict=True)]
+    gaps = [h - p.first_rows(C.ncols()) for h, p in zip(one, other, strict=True)]
     seen = (Unreduced.of(C) @ gap for gap in gaps if not gap.zero)
     return max((gap.square for gap in seen), default=ZERO)
 
@@ -70,7 +70,7 @@ def rescaled_gap(member: ReluNetwork, s: int) -> fmpq | None:
         return equivalent_gap(lambda m: m.state_bound)(member, s)  # no D is better than I
     D, unitary = other
     back = Unreduced.of(diagonal([1 / entry for entry in D]))
-    seen = [back @ p.first(len(D)) for p in unitary.run(member.x[s])]
+    seen = [back @ p.first_rows(len(D)) for p in unitary.run(member.x[s])]
     return largest_gap_square(member.C, member.states[s], seen)
 
 

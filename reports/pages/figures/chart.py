@@ -8,7 +8,7 @@ from rnnbounds.reports.pages.figures.axis import DIGIT_WIDTH, MOST_LABELS, Axis,
 from rnnbounds.reports.pages.figures.drawing import RIGHT, WIDTH, Shape, draw_svg, left_margin
 from rnnbounds.reports.pages.figures.plot import Series, draw_plot
 from rnnbounds.reports.pages.text import abbreviate_count, bound_text, count, scientific
-from rnnbounds.reports.records.curve import Curve
+from rnnbounds.reports.records.checks.curve import Curve
 from rnnbounds.reports.records.record import Histogram
 
 AXES = {"k": "window k, steps", "N": "N, steps of descent", "T": "T, steps"}

@@ -36,8 +36,8 @@ from rnnbounds.impl.models.device import check_device
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.files import check_target
 from rnnbounds.impl.training.certificate import LENGTH, Task
-from rnnbounds.reports.pages.certificate import FILES
-from rnnbounds.reports.pages.measurement import certified_and_measured_page
+from rnnbounds.reports.pages.model.certificate import FILES
+from rnnbounds.reports.pages.model.measurement import certified_and_measured_page
 from rnnbounds.shell.output import (
     Format,
     require_folder,

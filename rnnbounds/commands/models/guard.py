@@ -10,18 +10,18 @@ from typing import Annotated
 import msgspec
 import typer
 
+from rnnbounds.commands.models.guarding import Guard, UnknownModelError
 from rnnbounds.commands.options import FormatOption, path_option
-from rnnbounds.guarding import Guard, UnknownModelError
 from rnnbounds.reports.files import write_all, write_atomic
 from rnnbounds.reports.formats.guarded import junit, markdown, sarif
 from rnnbounds.reports.gate.models import load_model_settings
 from rnnbounds.reports.gate.thresholds import PROJECT
 from rnnbounds.reports.history import load_guard_history
-from rnnbounds.reports.pages.guard_page import render_guard_page
-from rnnbounds.reports.pages.kept_models import render_guard_history
+from rnnbounds.reports.pages.model.guard import render_guard_page
+from rnnbounds.reports.pages.model.kept_models import render_guard_history
 from rnnbounds.reports.records.guarded import GuardResults
-from rnnbounds.results import JOB_SUMMARY, add_summary
 from rnnbounds.shell.output import Format, echo, print_json, require_folder, show_progress
+from rnnbounds.shell.results import JOB_SUMMARY, add_summary
 
 
 def guard(

@@ -10,7 +10,7 @@ import typer
 
 from rnnbounds.commands.options import path_option
 from rnnbounds.impl.certificate.inputs import input_data
-from rnnbounds.input_text import InputsError, parse_input_set
+from rnnbounds.shell.input_text import InputsError, parse_input_set
 
 FROM_DATA = "from-data"
 

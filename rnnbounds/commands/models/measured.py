@@ -11,7 +11,7 @@ from rnnbounds.impl.errors import at_least, at_most, shown
 from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.memory.tube.near import NearCertificate
 from rnnbounds.reports.pages.experiment import Page
-from rnnbounds.reports.pages.measurement import FILES, write_measurement
+from rnnbounds.reports.pages.model.measurement import FILES, write_measurement
 from rnnbounds.reports.pages.text import plain_number
 from rnnbounds.shell.output import Format, echo, print_table
 

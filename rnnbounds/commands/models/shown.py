@@ -20,7 +20,7 @@ from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.norms.meanings import NORM_MEANINGS
 from rnnbounds.impl.reading.misfit import LISTED
 from rnnbounds.impl.training.certificate import TrainingCertificate
-from rnnbounds.reports.pages.answer import (
+from rnnbounds.reports.pages.model.answer import (
     NOTHING_PROVED,
     answer_sentence,
     epsilon_meaning,
@@ -28,8 +28,8 @@ from rnnbounds.reports.pages.answer import (
     output_bound,
     output_name,
 )
-from rnnbounds.reports.pages.certificate import certificate_page, write_certificate
-from rnnbounds.reports.pages.constants import find_constant
+from rnnbounds.reports.pages.model.certificate import certificate_page, write_certificate
+from rnnbounds.reports.pages.model.constants import find_constant
 from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import (
     Format,
@@ -99,7 +99,7 @@ def print_certificate(
     echo(f"{certificate.verdict}: {answer_sentence(document, shown(Path(certificate.model).name))}")
     if certificate.witness is not None and certificate.verdict == "refuted":
         echo(f"which means: {certificate.witness.meaning}")
-        echo(f"so {certificate.witness.speaks}")
+        echo(f"so {certificate.witness.claim_text}")
     echo(f"inputs: {certificate.speaks_of}; every run starts from the zero state")
     if certificate.verdict == "certified":
         _print_windows(certificate, document)

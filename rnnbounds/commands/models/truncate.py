@@ -25,7 +25,7 @@ from rnnbounds.impl.errors import exactly
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.files import check_target, write_files
 from rnnbounds.reports.files import make_folder
-from rnnbounds.reports.pages.certificate import FILES, certificate_files, certificate_page
+from rnnbounds.reports.pages.model.certificate import FILES, certificate_files, certificate_page
 from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import (
     Format,

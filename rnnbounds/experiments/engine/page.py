@@ -17,7 +17,7 @@ from rnnbounds.reports.pages.experiment import (
     Table,
     Verdict,
 )
-from rnnbounds.reports.pages.summary import environment_items
+from rnnbounds.reports.pages.run.summary import environment_items
 from rnnbounds.reports.pages.text import NOTHING, plain_number, plural, ratio_text, round_up
 
 VERDICTS = {

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
-from rnnbounds.impl.numbers import told
+from rnnbounds.impl.numbers import json_values
 from rnnbounds.reports.records.record import Environment
 
 SCHEMA = "rnnbounds/experiment/1"
@@ -125,7 +125,7 @@ def record_figures(values: Mapping[str, Any]) -> dict[str, float | None]:
 
 def finite_or_none(value: Any) -> float | None:
     """A float, None where it is not finite."""
-    return None if value is None else told.finite(float(value))
+    return None if value is None else json_values.finite_or_none(float(value))
 
 
 def make_curve(x: Sequence[Any], y: Sequence[Any]) -> Curve:

@@ -31,11 +31,11 @@ from rnnbounds.experiments.stable.published import (
 )
 from rnnbounds.impl.arithmetic.inputs.sets import input_box
 from rnnbounds.impl.cells.table import kind_of
-from rnnbounds.impl.cells.vanilla import parts_of
+from rnnbounds.impl.cells.vanilla import norm_data_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
-from rnnbounds.impl.norms.semidefinite import at_hand, left_out
-from rnnbounds.impl.norms.solver.client import SOLVED
+from rnnbounds.impl.norms.semidefinite import available_norms, reason_to_omit
+from rnnbounds.impl.norms.solver.client import SOLVER_NORM
 from rnnbounds.impl.norms.state_norms import state_norm
 from rnnbounds.impl.norms.weighted import diagonal_norm
 from rnnbounds.impl.numbers.outward import mul_up
@@ -47,8 +47,8 @@ CELL, CHO = "rnn-tanh", "Cho’s GRU"
 
 def load_data(setting: Sizes, data: str | None) -> LoadedData:
     """Nothing; the norms that are left out, and why."""
-    reason = left_out(setting.most)
-    return LoadedData(None, {} if reason is None else {f"{SOLVED} was not tried": reason})
+    reason = reason_to_omit(setting.most)
+    return LoadedData(None, {} if reason is None else {f"{SOLVER_NORM} was not tried": reason})
 
 
 def list_units(setting: Sizes) -> list[Unit]:
@@ -76,11 +76,11 @@ def random_run(job: Job[Sizes]) -> Run:
     """One RNN."""
     setting, planted_network = job.setting, draw_planted(job.setting, job.unit.seed)
     loaded = load_model({"weight_hh": planted_network.W, "weight_ih": planted_network.U}, CELL)
-    cell_parts = parts_of(loaded, setting.input_bound)
+    cell_parts = norm_data_of(loaded, setting.input_bound)
     figures: dict[str, float | None] = {NORM: float(certified_norm(cell_parts.W))}
     planted = diagonal_norm(cell_parts.W, planted_network.d[None]).factor
     figures[PLANTED] = float(mul_up(cell_parts.slope, planted))
-    for name in at_hand(kind_of(CELL).norms, setting.most):
+    for name in available_norms(kind_of(CELL).norms, setting.most):
         norm = state_norm(name, cell_parts)
         figures[f"λ, {name}"] = norm.lam
         figures[f"k, {name}"] = norm.window(setting.epsilon) if norm.lam < 1 else None

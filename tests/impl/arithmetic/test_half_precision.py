@@ -4,9 +4,9 @@ import pytest
 import torch
 from flint import arb, ctx
 
-from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, working
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, working_unit
 from rnnbounds.impl.arithmetic.intervals import Interval
-from rnnbounds.impl.arithmetic.roundings import Runs
+from rnnbounds.impl.arithmetic.roundings import DtypeRuns
 from rnnbounds.impl.checker.cells import rounding as checker
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 
@@ -16,10 +16,14 @@ HALVES = (torch.float16, torch.bfloat16)
 def test_one_source() -> None:
     """Boxes and errors work with the same unit roundoff; a float32 rounds it itself."""
     for dtype, unit in ((torch.float32, 2.0**-24), (torch.float64, 2.0**-53)):
-        assert Runs((dtype,)).unit == working(Runs((dtype,)).unit) == unit
+        assert DtypeRuns((dtype,)).unit == working_unit(DtypeRuns((dtype,)).unit) == unit
     for dtype in HALVES:
-        assert working(Runs((dtype,)).unit) == 2.0**-24
-        assert Runs((dtype,)).library == Runs((torch.float32,)).library == 2.0**-20
+        assert working_unit(DtypeRuns((dtype,)).unit) == 2.0**-24
+        assert (
+            DtypeRuns((dtype,)).function_error
+            == DtypeRuns((torch.float32,)).function_error
+            == 2.0**-20
+        )
 
 
 @pytest.mark.slow
@@ -34,7 +38,7 @@ def test_every_argument(name: str, dtype: torch.dtype) -> None:
     ends = z.isinf()
     assert torch.equal(found[ends].double(), rho(z[ends].double()))
     z, found = (part[z.isfinite()].double() for part in (z, found))
-    run = Runs((dtype,))
+    run = DtypeRuns((dtype,))
     with ctx.workprec(80):
         exact = [rho.ball(arb(v)) for v in z.tolist()]
         off = [float(abs(arb(v) - e).upper()) for v, e in zip(found.tolist(), exact, strict=True)]
@@ -42,10 +46,10 @@ def test_every_argument(name: str, dtype: torch.dtype) -> None:
             torch.tensor([float(end) for end in ends], dtype=torch.float64)
             for ends in ([e.lower() for e in exact], [e.upper() for e in exact])
         )
-    allowed = rho.error_in(run.unit, 1, z.abs()) + run.tiny
+    allowed = rho.dtype_error(run.unit, 1, z.abs()) + run.tiny
     assert bool((torch.tensor(off, dtype=torch.float64) <= allowed).all())
-    lost = run.library * torch.maximum(low.abs(), high.abs())
-    box = run.off(Interval(low - lost, high + lost), 0.0)
+    lost = run.function_error * torch.maximum(low.abs(), high.abs())
+    box = run.round_within(Interval(low - lost, high + lost), 0.0)
     assert bool(((box.low <= found) & (found <= box.high)).all())
     # Nearly all of it is the one rounding: with less than that of float32 allowed it fails.
     assert not bool((torch.tensor(off, dtype=torch.float64) <= allowed / 2).all())
@@ -57,6 +61,6 @@ def test_the_checker_assumes_the_same(unit: float) -> None:
     for name, rho in ACTIVATIONS.items():
         told = BALL_ACTIVATIONS[{"identity": "linear"}.get(name, f"rnn-{name}")]
         for n, size in ((1, 0.0), (3, 0.25), (5, 40.0)):
-            here = float(rho.error_in(unit, n, torch.tensor(size, dtype=torch.float64)))
+            here = float(rho.dtype_error(unit, n, torch.tensor(size, dtype=torch.float64)))
             there = checker._function(told, n, arb(size), unit)
             assert here * (1 - 1e-12) <= float(there.mid()) <= here

@@ -13,9 +13,9 @@ from draws import normal
 from flint import arb, fmpq
 from safetensors.torch import load_file, save_file
 
-from rnnbounds.impl.arithmetic.inputs.ends import Ball
-from rnnbounds.impl.arithmetic.inputs.given import through
-from rnnbounds.impl.arithmetic.inputs.sets import InputSet, input_around, input_box, input_rows
+from rnnbounds.impl.arithmetic.inputs.input_images import image_of_set
+from rnnbounds.impl.arithmetic.inputs.maximisers import BallSet
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet, data_box, input_box, input_rows
 from rnnbounds.impl.arithmetic.intervals import Interval
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
@@ -38,7 +38,7 @@ def rnn(kind: type[torch.nn.RNNBase] = torch.nn.RNN, d: int = 3, n: int = 5, sca
 
 def within(inputs: InputSet, W: torch.Tensor, x: torch.Tensor) -> None:
     """W x of an input lies in what is told of the set, in rationals."""
-    told = through(inputs, W, Interval)
+    told = image_of_set(inputs, W, Interval)
     for i, row in enumerate(W[0].tolist()):
         exact = sum((fmpq(*w.as_integer_ratio()) * fmpq(*a.as_integer_ratio())
                      for w, a in zip(row, x.tolist(), strict=True)), fmpq(0))  # fmt: skip
@@ -59,7 +59,7 @@ def test_affine_maps_of_sets():
         for row in rows.rows:
             within(rows, W, row)
         exact = (W[0] @ rows.rows.mT).aminmax(dim=1)
-        told = through(rows, W, Interval)
+        told = image_of_set(rows, W, Interval)
         assert torch.allclose(told.low[0], exact.min, rtol=1e-12, atol=0)
         assert torch.allclose(told.high[0], exact.max, rtol=1e-12, atol=0)
 
@@ -72,10 +72,10 @@ def test_a_set_is_a_number_that_holds_it():
     assert len({box, other}) == 2
     assert box.holds((4.0, -3.0))
     assert not box.holds((4.5, 0.0))
-    near = input_around(5.0, (torch.tensor([0.0]), torch.tensor([5.0])), 0.5)
+    near = data_box(5.0, (torch.tensor([0.0]), torch.tensor([5.0])), 0.5)
     assert (float(near), near.low.item(), near.high.item()) == (5.5, -0.5, 5.5)
     assert near.what == "the box around the data and all within 0.5 of it"
-    assert input_around(5.0, (near.low, near.high)).what == "the box around the data"
+    assert data_box(5.0, (near.low, near.high)).what == "the box around the data"
     table = input_rows(torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 0.0]]))
     assert (float(table), table.to_json()["rows"]) == (2.0, 2)
     assert table.holds((1.0, 0.0))
@@ -85,7 +85,7 @@ def test_a_set_is_a_number_that_holds_it():
 @pytest.mark.parametrize("size", [5e-324, 1e-300, 1.0, 1e300])
 def test_the_furthest_input_is_at_the_edge_for_gradients_of_any_size(size: float):
     """Of a ball of radius 2, towards the first axis."""
-    (x,) = Ball(2.0).furthest(torch.tensor([[size, 0.0]], dtype=torch.float64))
+    (x,) = BallSet(2.0).furthest(torch.tensor([[size, 0.0]], dtype=torch.float64))
     assert 1.99 < float(x[0]) <= 2
     assert float(x[1]) == 0
 

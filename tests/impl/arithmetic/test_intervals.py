@@ -3,8 +3,8 @@ import torch
 from draws import doubles
 
 from rnnbounds.impl.arithmetic.base import Arithmetic, V
-from rnnbounds.impl.arithmetic.intervals import Interval, PoleError, bounded
-from rnnbounds.impl.arithmetic.slopes import compare
+from rnnbounds.impl.arithmetic.intervals import Interval, PoleError, function_bounds
+from rnnbounds.impl.arithmetic.slopes import compare_runs
 from rnnbounds.impl.cells.programs import jacobian
 
 
@@ -19,7 +19,7 @@ def test_near_one_is_reached():
         "b": torch.zeros(1, 1).double(),
         "W": torch.full((1, 1, 1), 0.5).double(),
     }
-    found = compare(step, parameters, torch.ones(1, 1).double(), 1.0, 1)
+    found = compare_runs(step, parameters, torch.ones(1, 1).double(), 1.0, 1)
     s, x = torch.zeros(1, 1, 1).double(), torch.ones(1, 1, 1).double()
     slope = float(jacobian(step, parameters, s, x)[0])
     assert slope <= float(found.factor(found.infinity())) <= slope * (1 + 1e-12)
@@ -38,7 +38,7 @@ def test_intervals_are_exact_on_dyadic_numbers():
 def test_reciprocal_through_zero_fails_closed(low: float, high: float):
     """An interval that meets 0 has no reciprocal: what would bound it after cannot hide that."""
     a = Interval(doubles([[low]]), doubles([[high]]))
-    f = bounded("reciprocal")
+    f = function_bounds("reciprocal")
     assert float(f.slope(a)) == torch.inf
     with pytest.raises(PoleError, match=r"may divide by 0 .*; keep"):
         f.image(a)

@@ -8,7 +8,7 @@ from gated_draws import cho, draw, gru, lstm
 from program_draws import KIND, SAMPLES, cells, inputs
 
 from rnnbounds.impl.arithmetic.base import Arithmetic, V
-from rnnbounds.impl.arithmetic.invariance import held
+from rnnbounds.impl.arithmetic.invariance import prove_box
 from rnnbounds.impl.cells import table
 from rnnbounds.impl.cells.kind import fixed
 from rnnbounds.impl.cells.program import ProgramCell, program_kind
@@ -93,7 +93,7 @@ def test_a_cell_without_a_box_is_told_so(monkeypatch):
 def test_boxes_that_ship_are_proved(name):
     """Every finite bound of today's cells is proved, and hardly any wider than stated."""
     cell = cells(name, 40, seed=11)
-    told = cell.held(1.5)
+    told = cell.proved_box(1.5)
     assert not bool(told.refused.any())
     finite = torch.isfinite(cell.box(1.5))
     assert bool(torch.isfinite(told.box)[finite].all())
@@ -107,7 +107,7 @@ def test_a_smaller_box_is_refused(name):
         cell = draw({"lstm": lstm, "gru": gru, "cho": cho}[name], 3, systems=20, seed=5)
     else:
         cell = cells(name, 20, seed=5)
-    told = cell.held(1.5)
+    told = cell.proved_box(1.5)
     x = inputs(20, 60, 2, 1.5).mT
     s, most = torch.zeros(20, told.box.shape[1], 1).double(), torch.zeros_like(told.box)
     for t in range(60):
@@ -115,7 +115,7 @@ def test_a_smaller_box_is_refused(name):
         most = torch.maximum(most, s[:, :, 0].abs())
     assert bool((most <= told.box * (1 + 1e-12)).all())
     paired = getattr(cell, "paired", False)
-    again = held(cell.program, cell.parameters, most / 4, 1.5, cell.d, paired)
+    again = prove_box(cell.program, cell.parameters, most / 4, 1.5, cell.d, paired)
     assert bool(again.refused.all())
     assert again.reason is not None
 
@@ -148,7 +148,7 @@ def test_nothing_is_proved_of_numbers_that_are_none():
     """NaN, negative sizes and gates outside of [0, 1] hold nothing."""
     cell = cells("min-gru", 1)
     for size in (float("nan"), -1.0):
-        told = held(cell.program, cell.parameters, torch.full((1, 4), size).double(), 1.0, 2)
+        told = prove_box(cell.program, cell.parameters, torch.full((1, 4), size).double(), 1.0, 2)
         assert not bool(torch.isfinite(told.box).any())
 
     class Wide(ProgramCell):
@@ -161,16 +161,16 @@ def test_nothing_is_proved_of_numbers_that_are_none():
             return m.mix(m.vector("g"), m.affine("U", None, x), s)
 
     made = Wide({"g": torch.full((1, 1), 2.0).double(), "U": torch.ones(1, 1, 1).double()})
-    assert bool(held(made.program, made.parameters, torch.ones(1, 1).double(), 1.0, 1).refused)
-    assert not bool((made.compared(torch.ones(1, 1).double(), 1.0).matrices < 1).any())
+    assert bool(prove_box(made.program, made.parameters, torch.ones(1, 1).double(), 1.0, 1).refused)
+    assert not bool((made.compare_on(torch.ones(1, 1).double(), 1.0).matrices < 1).any())
 
 
 def test_boxes_do_not_depend_on_the_batch():
     """A system's box is that which it has alone, whatever others need."""
     for name in ("leaky-relu", "lru", "selective"):
         cell = cells(name, 5, seed=9)
-        together = cell.held(1.0).box
+        together = cell.proved_box(1.0).box
         for i in range(5):
             one = replace(cell, parameters={k: v[i : i + 1] for k, v in cell.parameters.items()})
-            assert torch.equal(one.held(1.0).box[0], together[i])
+            assert torch.equal(one.proved_box(1.0).box[0], together[i])
     assert KIND["lru"] == "diagonal"

@@ -18,12 +18,16 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.arithmetic.base import Floats, Rows
-from rnnbounds.impl.arithmetic.derivatives.dual_numbers import _SLOPES, Dual, Duals
-from rnnbounds.impl.arithmetic.derivatives.second_order import JetArithmetic, constants, jets
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import _SLOPES, Dual, DualArithmetic
+from rnnbounds.impl.arithmetic.derivatives.second_order import (
+    JetArithmetic,
+    second_order_constants,
+    step_jets,
+)
+from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, step_bound
 from rnnbounds.impl.arithmetic.intervals import Interval
-from rnnbounds.impl.arithmetic.roundings import Runs
-from rnnbounds.impl.arithmetic.slopes import compare, stepped
-from rnnbounds.impl.arithmetic.spans import SpanArithmetic, reached
+from rnnbounds.impl.arithmetic.roundings import DtypeRuns
+from rnnbounds.impl.arithmetic.slopes import compare_runs, step_lipschitz
 from rnnbounds.impl.cells.programs import ball_step, float_step, jacobian
 from rnnbounds.impl.gradients.step_errors import step_error
 from rnnbounds.impl.memory.running import Running, RunningError
@@ -37,9 +41,9 @@ DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 def test_values_and_differences(name):
     """Intervals hold values, and slopes differences, row by row and in Euclidean norms."""
     one, (s, x) = system(name), system(name).points()
-    spans = reached(*one.step)[0].tolist()
-    found = stepped(*one.step)
-    norm = float(compare(*one.step).euclidean)
+    spans = step_bound(*one.step)[0].tolist()
+    found = step_lipschitz(*one.step)
+    norm = float(compare_runs(*one.step).euclidean)
     N, closest = one.box.shape[1], 0.0
     with ctx.workprec(160):
         ends = [one.exact(s, x, i) for i in range(COLUMNS)]
@@ -98,7 +102,7 @@ def test_tangents_of_parameters_and_of_tangents(name):
     by = generator(3)
     along = {k: torch.randn(p.shape, generator=by).double() for k, p in one.parameters.items()}
     still = [Dual(Rows(part.mT), Rows(torch.zeros_like(part.mT))) for part in (s, x)]
-    found = one.program(Duals(Floats(one.parameters), Floats(along)), *still)
+    found = one.program(DualArithmetic(Floats(one.parameters), Floats(along)), *still)
     run = partial(float_step, one.program)
     told, moved = torch.func.jvp(lambda p: run(p, s, x), (one.parameters,), (along,))
     assert torch.equal(found.value.value.mT, told)
@@ -107,7 +111,11 @@ def test_tangents_of_parameters_and_of_tangents(name):
         return
     way = torch.randn(s.shape, generator=generator(4), dtype=torch.float64)
     state = Dual(Dual(Rows(s.mT), Rows(way.mT)), Dual(Rows(way.mT), still[0].tangent))
-    found = one.program(Duals(Duals(Floats(one.parameters))), state, Dual(still[1], 0.0 * still[1]))
+    found = one.program(
+        DualArithmetic(DualArithmetic(Floats(one.parameters))),
+        state,
+        Dual(still[1], 0.0 * still[1]),
+    )
 
     def first(at):
         return torch.func.jvp(lambda a: run(one.parameters, a, x), (at,), (way,))[1]
@@ -129,7 +137,7 @@ def test_jets(name):
     """First and second derivatives in the state and in every parameter, and pairs of these."""
     one, (s, x) = system(name), system(name).points()
     v = 0.5 + torch.rand(1, one.box.shape[1], generator=generator(3), dtype=torch.float64)
-    found, by, names = jets(*one.step[:3], v, B, one.d), generator(2), list(one.parameters)
+    found, by, names = step_jets(*one.step[:3], v, B, one.d), generator(2), list(one.parameters)
     at = (s, one.parameters)
 
     def run(s: Tensor, parameters: Mapping[str, Tensor]) -> Tensor:
@@ -164,7 +172,7 @@ def test_runs_of_dtypes(name, dtype):
         assert not keeps_to_its_model("erf", dtype="bfloat16")
         assert min(off) == torch.inf
         return
-    most = reached(*one.step, Runs((dtype,), fused=True))[0].tolist()
+    most = step_bound(*one.step, DtypeRuns((dtype,), fused=True))[0].tolist()
     own = {key: part.to(dtype) for key, part in one.parameters.items()}
     ran = one.program(Floats(own), Rows(s.mT.to(dtype)), Rows(x.mT.to(dtype))).value.double()[0]
     e = 1e-3 * torch.rand(s.mT.shape, generator=generator(6), dtype=torch.float64)
@@ -189,16 +197,18 @@ def test_less_is_said_of_less(name):
     radii = {k: 0.1 * norm_up(p.flatten(1)) for k, p in whole.parameters.items() if k != "leak"}
     still = {key: 0 * radius for key, radius in radii.items()}
     v = torch.ones_like(whole.box)
-    large, small = (stepped(*each.step) for each in (whole, half))
-    wide, same = (stepped(*whole.step, given) for given in (radii, still))
+    large, small = (step_lipschitz(*each.step) for each in (whole, half))
+    wide, same = (step_lipschitz(*whole.step, given) for given in (radii, still))
     for less, more in ((small, large), (large, wide)):
         assert bool((less.range.low >= more.range.low).all())
         assert bool((less.range.high <= more.range.high).all())
-        assert bool((less.worst <= more.worst * HAIR).all())
+        assert bool((less.largest_slopes <= more.largest_slopes * HAIR).all())
     assert torch.equal(same.slopes, large.slopes)
     assert torch.equal(same.range.high, large.range.high)
-    known = [constants(jets(*each.step[:3], v, B, each.d), v) for each in (half, whole)]
-    known.append(constants(jets(*whole.step[:3], v, B, whole.d, radii=radii), v))
+    known = [
+        second_order_constants(step_jets(*each.step[:3], v, B, each.d), v) for each in (half, whole)
+    ]
+    known.append(second_order_constants(step_jets(*whole.step[:3], v, B, whole.d, radii=radii), v))
     for less, more in pairwise(known):
         assert all(bool((less[part] <= more[part] * HAIR).all()) for part in more)
     errors = [step_error(*each.step, torch.float32) for each in (half, whole)]
@@ -211,18 +221,18 @@ def test_no_weights_of_a_set_are_left_out(name):
     the radii some are not."""
     one, by = system(name), generator(5)
     radii = {k: 0.2 * norm_up(p.flatten(1)) for k, p in one.parameters.items() if k != "leak"}
-    whole, alone = stepped(*one.step, radii), stepped(*one.step)
-    driven = compare(*one.step, radii=radii).drive
+    whole, alone = step_lipschitz(*one.step, radii), step_lipschitz(*one.step)
+    driven = compare_runs(*one.step, radii=radii).drive
     beyond = False
     for _ in range(4):
         edge = dict(one.parameters)
         for key, radius in radii.items():
             way = torch.randn(edge[key].shape, generator=by, dtype=torch.float64)
             edge[key] = edge[key] + way * (radius / way.norm() / HAIR)
-        there = stepped(one.program, edge, one.box, B, one.d)
+        there = step_lipschitz(one.program, edge, one.box, B, one.d)
         assert bool((there.range.high <= whole.range.high).all())
-        assert bool((there.worst <= whole.worst * HAIR).all())
-        assert bool((compare(one.program, edge, one.box, B, one.d).drive <= driven).all())
+        assert bool((there.largest_slopes <= whole.largest_slopes * HAIR).all())
+        assert bool((compare_runs(one.program, edge, one.box, B, one.d).drive <= driven).all())
         beyond = beyond or bool((there.range.high > alone.range.high).any())
     uses = not torch.equal(whole.range.high, alone.range.high)
     assert beyond or not uses
@@ -239,16 +249,16 @@ def test_nothing_moves(lift):
         return m.activate("tanh", m.affine("W", None, s) + m.affine("U", None, x))
 
     told = {
-        "spans": lambda: reached(step, still, box, 1.0, 1),
-        "slopes": lambda: stepped(step, still, box, 1.0, 1).slopes,
-        "jets": lambda: jets(step, still, box, box, 1.0, 1, trained=()).first,
+        "spans": lambda: step_bound(step, still, box, 1.0, 1),
+        "slopes": lambda: step_lipschitz(step, still, box, 1.0, 1).slopes,
+        "jets": lambda: step_jets(step, still, box, box, 1.0, 1, trained=()).first,
         "errors": lambda: step_error(step, still, box, 1.0, 1, torch.float16),
         "running": lambda: (
             step(Running(still), RunningError.exactly(box), RunningError.exactly(box[:, :1])).error
         ),
     }
     assert float(told[lift]().abs().amax()) <= 1e-290
-    m = SpanArithmetic(still)
+    m = IntervalArithmetic(still)
     assert isinstance(step(m, m.box(box), m.inputs(1.0, box, 1)).range, Interval)
     assert JetArithmetic(still, {"W": 2}).directions == 3
 
@@ -257,7 +267,7 @@ def test_an_endless_set_of_weights():
     """Of weights that may be anything nothing is known."""
     one = system("lstm")
     radii = {key: torch.full((1,), torch.inf, dtype=torch.float64) for key in one.parameters}
-    assert not (stepped(*one.step, radii).worst[:, :, :4] < 1e9).any(dim=2).all()
+    assert not (step_lipschitz(*one.step, radii).largest_slopes[:, :, :4] < 1e9).any(dim=2).all()
 
 
 @pytest.mark.parametrize("name", _SLOPES)
@@ -265,7 +275,7 @@ def test_slopes_of_activations_twice(name):
     """The slopes that are made of elementary functions are torch's."""
     z = torch.linspace(-3, 3, 13, dtype=torch.float64)[None]
     once = Dual(Rows(z), Rows(torch.ones_like(z)))
-    found = Duals(Floats({})).slope(name, once)
+    found = DualArithmetic(Floats({})).slope(name, once)
     rho = ACTIVATIONS[name]
     told, second = torch.func.jvp(rho.derivative, (z,), (torch.ones_like(z),))
     assert torch.allclose(found.value.value, told, rtol=1e-12, atol=1e-14)

@@ -4,14 +4,18 @@ import torch
 from gated_draws import draw, generator, lstm
 
 from rnnbounds.impl.arithmetic.base import Arithmetic, V
-from rnnbounds.impl.arithmetic.derivatives.second_order import constants, jets
+from rnnbounds.impl.arithmetic.derivatives.second_order import second_order_constants, step_jets
 
 
 def found_of(cell, gates: int = 1):
     """Box, weights of the norm and jets of a cell."""
     told = cell.comparison(1.0)
     v = told.perron()
-    return told.box, v, jets(cell.program, cell.parameters, told.box, v, 1.0, cell.d, gates=gates)
+    return (
+        told.box,
+        v,
+        step_jets(cell.program, cell.parameters, told.box, v, 1.0, cell.d, gates=gates),
+    )
 
 
 def test_gates_are_blocks_of_their_own():
@@ -19,7 +23,7 @@ def test_gates_are_blocks_of_their_own():
     cell = draw(lstm, 3, systems=20, seed=7)
     _, v, whole = found_of(cell)
     _, _, parts = found_of(cell, 4)
-    before, after = constants(whole, v), constants(parts, v)
+    before, after = second_order_constants(whole, v), second_order_constants(parts, v)
     for name in before:
         assert bool((after[name] <= before[name] * (1 + 1e-9)).all())
     assert float((after["L_w"] / before["L_w"]).min()) < 0.9
@@ -38,12 +42,12 @@ def test_linear_systems_are_exact():
         "b": torch.randn(1, 3, generator=by).double(),
     }
     box, v = torch.tensor([[1.0, 2.0, 2.0]]).double(), torch.tensor([[1.0, 2.0, 0.5]]).double()
-    told = constants(jets(step, parameters, box, v, 2.0, 2), v)
+    told = second_order_constants(step_jets(step, parameters, box, v, 2.0, 2), v)
     assert math.isclose(float(told["L_w"]), math.sqrt(9 + 4 + 1) / 0.5, rel_tol=1e-12)
     assert math.isclose(float(told["beta_hw"]), math.sqrt(5.25) / 0.5, rel_tol=1e-12)
     assert float(told["beta_hh"]) == 0.0
     assert float(told["beta_ww"]) <= 1e-300
-    fewer = constants(jets(step, parameters, box, v, 2.0, 2, trained=("U",)), v)
+    fewer = second_order_constants(step_jets(step, parameters, box, v, 2.0, 2, trained=("U",)), v)
     assert math.isclose(float(fewer["L_w"]), 2 / 0.5, rel_tol=1e-12)
     assert float(fewer["beta_hw"]) == 0.0
 
@@ -61,7 +65,10 @@ def test_a_mix_of_something_with_itself_is_that():
     by = generator(2)
     parameters = {"W": torch.randn(1, 3, 3, generator=by).double(), "b": torch.ones(1, 3).double()}
     box, v = torch.tensor([[1.0, 2.0, 2.0]]).double(), torch.tensor([[1.0, 2.0, 0.5]]).double()
-    one, two = (constants(jets(step, parameters, box, v, 2.0, 2), v) for step in (alone, mixed))
+    one, two = (
+        second_order_constants(step_jets(step, parameters, box, v, 2.0, 2), v)
+        for step in (alone, mixed)
+    )
     for name in ("L_w", "beta_hw"):
         assert math.isclose(float(one[name]), float(two[name]), rel_tol=1e-12)
 
@@ -71,6 +78,6 @@ def test_infinite_boxes_fail_closed():
     cell = draw(lstm, 2, seed=1)
     box = torch.tensor([[torch.inf, torch.inf, 1.0, 1.0]]).double()
     v = torch.ones(1, 4).double()
-    told = constants(jets(cell.program, cell.parameters, box, v, 1.0, 2), v)
+    told = second_order_constants(step_jets(cell.program, cell.parameters, box, v, 1.0, 2), v)
     assert all(not bool(part.isnan().any()) for part in told.values())
     assert float(told["L_w"]) == torch.inf

@@ -5,19 +5,19 @@ import torch
 from draws import normal
 from gated_draws import cho, draw, gru, lstm
 
-from rnnbounds.impl.arithmetic.signed import (
+from rnnbounds.impl.arithmetic.signed_norms import (
     Block,
-    Moved,
     Term,
     Terms,
-    blocks_of,
-    joined,
-    norms,
-    part,
-    scaled,
-    weighed,
+    TermSum,
+    apply_weight,
+    block_norms,
+    block_terms,
+    join_terms,
+    scale_terms,
+    select_units,
 )
-from rnnbounds.impl.arithmetic.slopes import compare
+from rnnbounds.impl.arithmetic.slopes import compare_runs
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.numbers.operations import OUTWARD
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
@@ -41,7 +41,7 @@ def test_signs_are_seen():
 def test_no_larger_than_the_matrices():
     """Where absolute values tell more, as of the sum of several gates, they are taken."""
     cell = draw(lstm, 4, systems=20)
-    found = compare(cell.program, cell.parameters, cell.box(1.0), 1.0, cell.d, blocks=2)
+    found = compare_runs(cell.program, cell.parameters, cell.box(1.0), 1.0, cell.d, blocks=2)
     parts = found.matrices.amax(1).unflatten(2, (2, 4)).unflatten(1, (2, 4)).transpose(2, 3)
     plain = certified_norm(parts.flatten(0, 2)).reshape(-1, 2, 2)
     assert bool((found.euclidean <= plain).all())
@@ -53,7 +53,7 @@ def test_it_is_miller_and_hardts(make):
     """λ of the blocks is at most the formula with the norm of each gate, at its largest slope."""
     cell = draw(make, 6, systems=30, scale=0.5, seed=2)
     box = cell.box(1.0)
-    E = cell.compared(box, 1.0).euclidean
+    E = cell.compare_on(box, 1.0).euclidean
     sizes = [certified_norm(W) for W in cell.W.chunk(cell.count, dim=1)]
     if make is lstm:
         on, (i, f, z, _) = cell.gates(box, 1.0), sizes
@@ -71,7 +71,7 @@ def test_a_sum_moves_with_all_its_parts():
     """Of s + W s with W = I the factor is that of twice the state."""
     layers = {"transition_1_weight": torch.eye(3).double()[None]}
     one = kind_of("deep-identity").build(layers | {"input_weight": torch.zeros(1, 3, 1).double()})
-    doubled = compare(lambda m, s, x: s + one.program(m, s, x), one.parameters,
+    doubled = compare_runs(lambda m, s, x: s + one.program(m, s, x), one.parameters,
                       torch.ones(1, 3).double(), 0.0, 1)  # fmt: skip
     assert float(doubled.euclidean) == pytest.approx(2.0)
 
@@ -79,21 +79,21 @@ def test_a_sum_moves_with_all_its_parts():
 def test_parts_and_joints():
     """A part of a joint is the part; units that stand still have no term."""
     like = torch.ones(1, 4).double()
-    c, h = (part(blocks_of(like, 2, OUTWARD), start, start + 2) for start in (0, 2))
+    c, h = (select_units(block_terms(like, 2, OUTWARD), start, start + 2) for start in (0, 2))
     assert [len(c), len(h)] == [1, 1]
-    assert norms(c).tolist() == [[1.0, 0.0]]
-    both = joined([weighed(rotation(2), h), c], [2, 2])
-    assert norms(part(both, 2, 4)).tolist() == [[1.0, 0.0]]
-    assert norms(part(both, 0, 2))[0, 1] == pytest.approx(1.0)
-    assert weighed(rotation(2), ()) == ()
+    assert block_norms(c).tolist() == [[1.0, 0.0]]
+    both = join_terms([apply_weight(rotation(2), h), c], [2, 2])
+    assert block_norms(select_units(both, 2, 4)).tolist() == [[1.0, 0.0]]
+    assert block_norms(select_units(both, 0, 2))[0, 1] == pytest.approx(1.0)
+    assert apply_weight(rotation(2), ()) == ()
 
 
 def test_unknown_scales():
     """A scale without a bound gives no bound, but for blocks that do not move the units."""
     one = Block(torch.tensor([[0.0, 1.0]]).double())
-    source = Moved((Term(torch.ones(1, 2).double(), None, one, OUTWARD),))
+    source = TermSum((Term(torch.ones(1, 2).double(), None, one, OUTWARD),))
     rows = torch.tensor([[torch.inf, 1.0]]).double()
-    told = norms((Term(rows, rotation(2), source, OUTWARD),))
+    told = block_norms((Term(rows, rotation(2), source, OUTWARD),))
     assert told.tolist() == [[0.0, torch.inf]]
 
 
@@ -104,12 +104,12 @@ def test_gates_of_one_affine_map_add_up_to_less():
     n, gates = 4, 3
     W = torch.randn(1, gates * n, n, dtype=torch.float64, generator=draw)
     rows = torch.rand(1, gates * n, dtype=torch.float64, generator=draw)
-    whole = weighed(W, blocks_of(rows[:, :n], 1, OUTWARD))
+    whole = apply_weight(W, block_terms(rows[:, :n], 1, OUTWARD))
     terms: Terms = ()
     for k in range(gates):
         at = (k * n, (k + 1) * n)
-        terms += scaled(rows[:, slice(*at)], part(whole, *at))
-    told, apart = float(norms(terms)), sum(float(term.norm) for term in terms)
+        terms += scale_terms(rows[:, slice(*at)], select_units(whole, *at))
+    told, apart = float(block_norms(terms)), sum(float(term.norm) for term in terms)
     assert told < 0.9 * apart
     signs = torch.randint(0, 2, (4096, gates * n), generator=draw) * 2.0 - 1
     moved = (signs * rows)[:, :, None] * W

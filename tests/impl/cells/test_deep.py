@@ -4,8 +4,8 @@ import pytest
 import torch
 from program_draws import cells, weights
 
-from rnnbounds.impl.arithmetic.derivatives.second_order import constants, jets
-from rnnbounds.impl.cells.deep import depth, layout
+from rnnbounds.impl.arithmetic.derivatives.second_order import second_order_constants, step_jets
+from rnnbounds.impl.cells.deep import count_layers, deep_layout
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.errors import ShapeError
@@ -33,7 +33,7 @@ def test_jets_of_one_layer_know_the_published_constants():
         }
     )
     box = torch.ones(1, 3).double()
-    told = constants(jets(cell.program, cell.parameters, box, box, 1.0, 2), box)
+    told = second_order_constants(step_jets(cell.program, cell.parameters, box, box, 1.0, 2), box)
     R = math.sqrt(3 + 1 + 1)
     assert float(told["L_w"]) == pytest.approx(R, rel=1e-12)
     rows, curvature = float(W.abs().sum(2).amax()), 4 / (3 * math.sqrt(3))
@@ -44,8 +44,12 @@ def test_jets_of_one_layer_know_the_published_constants():
 def test_names_tell_the_depth():
     """As many layers as are named; a layer that is left out is missed by name."""
     held = weights("deep-tanh")
-    assert depth(held) == 2
-    assert depth(()) == 1
-    assert layout(held).required == ("transition_1_weight", "transition_2_weight", "input_weight")
+    assert count_layers(held) == 2
+    assert count_layers(()) == 1
+    assert deep_layout(held).required == (
+        "transition_1_weight",
+        "transition_2_weight",
+        "input_weight",
+    )
     with pytest.raises(ShapeError, match="transition_2_weight"):
         certify(held | {"transition_2_weight": torch.ones(4, 4).double()}, 1.0)

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from rnnbounds.impl.cells.kind import fixed, undriven
+from rnnbounds.impl.cells.kind import fixed, identity_drive
 from rnnbounds.impl.cells.layout import Layout, Sizes
 from rnnbounds.impl.errors import ShapeError
 
@@ -20,7 +20,7 @@ def test_sizes():
     held = {name: part for name, part in weights().items() if name != "b"}
     assert CELL.sizes(held) == Sizes(n=2, d=5, state=5)
     assert CELL.required == ("R", "W", "U", "gain")
-    assert CELL.fitting(weights()) == 5
+    assert CELL.count_fitting(weights()) == 5
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_misfits(name, shape, needed):
     found = weights(**{name: shape})
     with pytest.raises(ShapeError, match=f"{name} has shape .* but {needed} is needed"):
         CELL.sizes(found)
-    assert CELL.fitting(found) == list(CELL.shapes).index(name)
+    assert CELL.count_fitting(found) == list(CELL.shapes).index(name)
 
 
 def test_a_symbol_from_a_multiple():
@@ -56,4 +56,4 @@ def test_fixed():
     layout = fixed({"decay": "n", "B": "n d"})
     assert layout(()) is layout(("anything",))
     x = torch.ones(2, 3)
-    assert undriven({}, x) is x
+    assert identity_drive({}, x) is x

@@ -10,7 +10,7 @@ from flint import fmpq_mat
 
 import rnnbounds
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual
-from rnnbounds.impl.arithmetic.entries.rationals import Ratios
+from rnnbounds.impl.arithmetic.entries.rationals import RationalColumns
 from rnnbounds.impl.cells import table
 from rnnbounds.impl.cells.table import (
     CELLS,
@@ -87,7 +87,7 @@ def test_a_registered_cell(weights):
 
 def test_numbers_are_exact_where_the_arithmetic_is():
     """0.1 is the float of that name, in rationals and in tangents, which it does not move."""
-    one = Ratios.of(fmpq_mat([[1], [2]]))
+    one = RationalColumns.of(fmpq_mat([[1], [2]]))
     p, q = (0.1).as_integer_ratio()
     assert (0.1 * one).units[1][0] == one.units[1][0] * p / q
     assert (1 - one).units[1][0] == -1

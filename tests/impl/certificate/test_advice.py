@@ -7,7 +7,7 @@ import torch
 
 from rnnbounds.impl.arithmetic.inputs.sets import input_box
 from rnnbounds.impl.cells.analysis import ProgramAnalysis
-from rnnbounds.impl.cells.refutation.refute import unsought
+from rnnbounds.impl.cells.refutation.refute import reason_too_large
 from rnnbounds.impl.cells.stacks.stack_analysis import StackAnalysis
 from rnnbounds.impl.cells.vanilla import VanillaAnalysis
 from rnnbounds.impl.certificate.advice import Advice, Certified
@@ -202,7 +202,7 @@ def test_what_was_not_sought_is_told_of_any_cell(monkeypatch):
     """In numbers that are this cell's own: rows of all its gates."""
     monkeypatch.setattr("rnnbounds.impl.certificate.advice._ROWS", 14)
     assert "have 15 rows, more than 14" in undecided("gru")[1].advice.skipped
-    assert "the state has 800 numbers" in unsought(800)
+    assert "the state has 800 numbers" in reason_too_large(800)
 
 
 def test_measuring_is_the_first_thing_to_do():

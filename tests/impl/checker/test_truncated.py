@@ -24,7 +24,7 @@ from rnnbounds.impl.convert.truncate import save_truncated, truncate, unrolled
 from rnnbounds.impl.format.sealed import TRUNCATED
 from rnnbounds.impl.format.tensors import said_format
 from rnnbounds.impl.format.truncated import CertificateFileError, read_truncated
-from rnnbounds.impl.norms.solver.client import installed
+from rnnbounds.impl.norms.solver.client import is_installed
 from rnnbounds.impl.norms.state_norms import NORMS
 from rnnbounds.impl.reading.adapters import load_model
 
@@ -58,7 +58,9 @@ def written(path, loaded, norm="auto"):
 @pytest.mark.parametrize("cell", ["linear", "rnn-tanh", "rnn-silu", "rnn-sigmoid"])
 def test_good_files(tmp_path, name, cell):
     """Every certificate that is written is proved again, with and without the source."""
-    if (name == "quadratic" and cell != "linear") or (name == "diagonal-sdp" and not installed()):
+    if (name == "quadratic" and cell != "linear") or (
+        name == "diagonal-sdp" and not is_installed()
+    ):
         return
     scale = {"infinity": 0.15, "one": 0.15}.get(name, 0.4)
     for seed, dtype in enumerate((torch.float32, torch.float64, torch.bfloat16, torch.float16)):
@@ -163,7 +165,7 @@ def lower(*keys, factor=LESS):
 )
 def test_forged_certificates(tmp_path, name, change, falls):
     """Every number that is claimed is looked at: a lower one falls, and what rests on it."""
-    if name == "diagonal-sdp" and not installed():
+    if name == "diagonal-sdp" and not is_installed():
         return
     loaded = model(3, "rnn-relu", torch.float64, scale=0.3)
     path = forged(written(tmp_path / "t", loaded, name), change)

@@ -105,7 +105,7 @@ def drawn(cell, k, latest):
     """The feed-forward form of a drawn cell."""
     names = tuple(f"{name}_l0" for name in CELLS[cell]) if "stacked" in cell else CELLS[cell]
     layout, draw = kind_of(cell).layout(names), torch.Generator().manual_seed(0)
-    shapes = layout.shaped({"n": 3, "d": 2, "p": 2, "m1": 4, "n_l0": 3})
+    shapes = layout.shapes_for({"n": 3, "d": 2, "p": 2, "m1": 4, "n_l0": 3})
     weights = {name: torch.randn(shape, generator=draw) * 0.4 for name, shape in shapes.items()}
     if "leak" in weights:
         weights["leak"] = weights["leak"].abs().clamp(0.1, 0.9)

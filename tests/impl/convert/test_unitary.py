@@ -10,7 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from rnnbounds.impl.convert.exact_rescaling import is_float, scales
 from rnnbounds.impl.convert.rational_unitary import RationalRNN
 from rnnbounds.impl.convert.unitary import NoUnitaryError, unitary
-from rnnbounds.impl.numbers.rationals import defect_rank, exactly
+from rnnbounds.impl.numbers.rationals import defect_rank, rational_matrix
 from rnnbounds.impl.reading.adapters import load_model
 
 FLOPS = {"_linalg_svd": 22, "_linalg_eigh": 9, "linalg_cholesky_ex": 1 / 3, "mm": 2, "bmm": 2}
@@ -79,16 +79,18 @@ def test_exact_in_rationals(seed):
     made = unitary(recurrent, 1.0, initial=start)
 
     def exact(weights, start):
-        W, U, *b = (exactly(torch.atleast_2d(weights[name])) for name in ("hh", "ih", "bi", "bh"))
+        W, U, *b = (
+            rational_matrix(torch.atleast_2d(weights[name])) for name in ("hh", "ih", "bi", "bh")
+        )
         sides = (side.entries() for side in b)
         total = tuple(x + y for x, y in zip(*sides, strict=True))
-        return RationalRNN(W, U, total, tuple(exactly(start[None]).entries()))
+        return RationalRNN(W, U, total, tuple(rational_matrix(start[None]).entries()))
 
     keys = {"ih": NAMES[0], "hh": NAMES[1], "bi": NAMES[2], "bh": NAMES[3]}
     state = recurrent.state_dict()
     plain = exact({short: state[name] for short, name in keys.items()}, start)
     large = exact({short: made.weights[name] for short, name in keys.items()}, made.initial)
-    x = [tuple(exactly(v[None]).entries()) for v in worst(recurrent, start, 5, 1.0)[0]]
+    x = [tuple(rational_matrix(v[None]).entries()) for v in worst(recurrent, start, 5, 1.0)[0]]
     for h, s in zip(plain.states(x), large.states(x), strict=True):
         assert s == (*h, *[fmpq(0)] * (made.states - n))
 

@@ -31,7 +31,7 @@ def model(name):
     if name in SAMPLES:
         return load_model(drawn(name, 3, 2, scale=0.5), KIND.get(name, name))
     kind, by = CELLS[name], torch.Generator().manual_seed(0)
-    shapes = kind.layout(()).shaped(SIZES)
+    shapes = kind.layout(()).shapes_for(SIZES)
     told = {role: torch.randn(*shape, generator=by).double() / 3 for role, shape in shapes.items()}
     return load_model({role + kind.suffix: part for role, part in told.items()}, name)
 

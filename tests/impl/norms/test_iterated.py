@@ -12,7 +12,14 @@ from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.gradients.windows.rollout import truncations
 from rnnbounds.impl.norms import iterated as module
-from rnnbounds.impl.norms.iterated import STEPS, VERTICES, Steps, _vertices, iterated, step_factors
+from rnnbounds.impl.norms.iterated import (
+    STEPS,
+    VERTICES,
+    StepFamily,
+    _vertex_norms,
+    iterated_norms,
+    step_factors,
+)
 from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm
 from rnnbounds.impl.reading.adapters import load_model
 
@@ -21,7 +28,7 @@ SLOPES = ((0.0, 1.0), (-0.13, 1.13), (-1.0, 1.0), (0.01, 1.0))
 
 def steps(W, slopes=(0.0, 1.0), kept=None):
     """The steps of a cell."""
-    return Steps(W, *slopes, torch.zeros_like(W[0]) if kept is None else kept)
+    return StepFamily(W, *slopes, torch.zeros_like(W[0]) if kept is None else kept)
 
 
 def products(V, kept, chosen):
@@ -92,7 +99,7 @@ def test_expansion():
 def test_norm_of_all_steps():
     """The adapted norm: μ^r ≥ λ_r and K ≥ λ_m μ^{−m}, so that λ_r^q λ_m ≤ Kμ^k for every k."""
     W = normal(6, 6, seed=1) / 2
-    for one in iterated(steps(W), torch.ones(6, dtype=torch.float64)):
+    for one in iterated_norms(steps(W), torch.ones(6, dtype=torch.float64)):
         r, lam = len(one.factors), (1.0, *one.factors)
         for k in range(40):
             whole, rest = divmod(k, r)
@@ -129,12 +136,12 @@ def test_fails_closed():
     one = torch.ones(3, dtype=torch.float64)
     for value in (1e308, math.inf, math.nan):
         W = torch.full((3, 3), value, dtype=torch.float64)
-        for found in iterated(steps(W), one):
+        for found in iterated_norms(steps(W), one):
             assert not found.rate < 1
             assert found.condition >= 1
-    zero = iterated(steps(torch.zeros(3, 3, dtype=torch.float64)), one)
+    zero = iterated_norms(steps(torch.zeros(3, 3, dtype=torch.float64)), one)
     assert all(found.rate < 1e-17 and found.condition == 1 for found in zero)
-    tiny = iterated(steps(torch.full((3, 3), 1e-308, dtype=torch.float64)), one)
+    tiny = iterated_norms(steps(torch.full((3, 3), 1e-308, dtype=torch.float64)), one)
     assert all(found.factors[-1] > 0 for found in tiny)
 
 
@@ -143,11 +150,11 @@ def test_every_vertex_counts(slopes):
     """w_1, …, w_5 are the largest ‖W J_m ⋯ J_1‖₂ of all 2^{2m} corners: no less, hardly more."""
     W = normal(2, 2, seed=5)
     at = steps(W, slopes, torch.tensor([0.25, 0.5], dtype=torch.float64))
-    found, level = _vertices(at, 5), [W]
+    found, level = _vertex_norms(at, 5), [W]
     assert len(found) == 5
     for told in found:
         corners = [torch.tensor(E, dtype=W.dtype) for E in itertools.product(slopes, repeat=2)]
-        level = [product @ at.at(E) for product in level for E in corners]
+        level = [product @ at.jacobian(E) for product in level for E in corners]
         worst = max(float(torch.linalg.matrix_norm(product, 2)) for product in level)
         assert worst * (1 - 1e-13) <= told <= worst * (1 + 1e-11)
 
@@ -157,7 +164,7 @@ def test_maps_of_every_number_of_steps():
     W, one = normal(2, 2, seed=5) / 2, torch.ones(2, dtype=torch.float64)
     factors = step_factors(steps(W), one)
     assert len(factors) == STEPS
-    found = iterated(steps(W), one)
+    found = iterated_norms(steps(W), one)
     assert [told.factors for told in found] == [factors[:r] for r in range(2, STEPS + 1)]
     for told, exact in zip(found, factors[1:], strict=True):
         r = len(told.factors)
@@ -171,7 +178,7 @@ def test_all_vertices_that_are_few_are_taken(n, monkeypatch):
     most = int(math.log2(VERTICES)) // n
     assert 2 ** (n * most) <= VERTICES < 2 ** (n * (most + 1))
     at, one = steps(normal(n, n, seed=5), (-1.0, 1.0)), torch.ones(n, dtype=torch.float64)
-    factors, corners = step_factors(at, one), _vertices(at, most)
+    factors, corners = step_factors(at, one), _vertex_norms(at, most)
     assert all(lam <= w * (1 + 1e-12) for lam, w in zip(factors[1:], corners, strict=False))
     monkeypatch.setattr(module, "VERTICES", 2 ** (n * (most - 1)))
     assert step_factors(at, one)[most] > factors[most] * (1 + 1e-6)

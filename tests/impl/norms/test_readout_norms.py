@@ -5,7 +5,7 @@ from fractions import Fraction
 import torch
 from draws import normal
 
-from rnnbounds.impl.norms.readout_norms import WeightedMaximumDual, magnitude
+from rnnbounds.impl.norms.readout_norms import WeightedMaximumDual, absolute_difference
 
 COUNT = 4096  # of numbers, so that every rounding goes the wrong way in some
 c, w = normal(COUNT, 1, 1, seed=1), normal(COUNT, 1, 1, seed=2)
@@ -29,8 +29,8 @@ def test_the_dual_of_a_weighted_maximum() -> None:
     sizes = [abs(a) * b for a, b in zip(exactly(c), one, strict=True)]
     assert at_least(dual.operator(c), sizes)
     apart = [abs(a - b) for a, b in zip(exactly(c), exactly(w), strict=True)]
-    assert at_least(magnitude(c, w), apart)
-    assert at_least(dual.apart(c, w), [a * b for a, b in zip(apart, one, strict=True)])
+    assert at_least(absolute_difference(c, w), apart)
+    assert at_least(dual.distance(c, w), [a * b for a, b in zip(apart, one, strict=True)])
 
 
 def test_mixed_signs_are_bounded_by_the_matrix_of_moduli() -> None:

@@ -14,7 +14,12 @@ from rnnbounds.impl.checker.cells import remaining as checker
 from rnnbounds.impl.checker.truncated import check_truncated
 from rnnbounds.impl.convert.truncate import save_truncated, unrolled
 from rnnbounds.impl.norms import remaining as maker
-from rnnbounds.impl.norms.remaining import STEPS, Layer, Remaining, started
+from rnnbounds.impl.norms.remaining import (
+    STEPS,
+    DifferenceBounds,
+    LayerMatrices,
+    initial_difference,
+)
 from rnnbounds.impl.reading.adapters import load_model
 
 EPSILONS = (0.3, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6)
@@ -22,7 +27,7 @@ EPSILONS = (0.3, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6)
 
 def one(matrices, start, shown=1):
     """What one layer leaves."""
-    return Remaining((Layer(matrices, start),), shown)
+    return DifferenceBounds((LayerMatrices(matrices, start),), shown)
 
 
 def exact(matrices, start, steps):
@@ -45,10 +50,10 @@ def test_bounds_the_exact_sequence(seed):
     left = one(torch.from_numpy(M), torch.from_numpy(start), shown)
     for m, g in enumerate(exact(M.tolist(), start.tolist(), 12)):
         square = sum(value**2 for value in g[-shown:])
-        found = Fraction(left.after(m)) ** 2
+        found = Fraction(left.bound_after(m)) ** 2
         assert found >= square
         assert found <= square * (1 + Fraction(1, 10**12)) + Fraction(1, 10**1500)
-    assert left.after(0) == left.after(0)  # what is known is kept
+    assert left.bound_after(0) == left.bound_after(0)  # what is known is kept
 
 
 @pytest.mark.parametrize("M", [[[0.5, 0.0], [1.0, 0.5]], [[0.9, 0.3], [0.0, 0.2]]])
@@ -56,7 +61,7 @@ def test_least_window_of_which_all_longer_ones_are_good(M):
     """Also where what is left of the output rises before it falls; never above the k given, and
     shorter for no smaller ε."""
     left = one(torch.tensor([M], dtype=torch.float64), torch.tensor([1.0, 0.125]).double())
-    sizes, before = [left.after(m) for m in range(400)], 0
+    sizes, before = [left.bound_after(m) for m in range(400)], 0
     for epsilon in EPSILONS:
         k = left.window(epsilon, 300)
         assert all(size <= epsilon for size in sizes[k:])
@@ -74,7 +79,7 @@ def test_least_window_of_which_all_longer_ones_are_good(M):
 def test_the_start_is_the_least_that_is_known(lam, radius, wanted):
     """Of the box, and of v times S/(1 − λ) or the radius; the box alone unless λ < 1."""
     box, v = torch.tensor([8.0, 1.0]).double(), torch.tensor([1.0, 2.0]).double()
-    assert started(box, v, 1.0, lam, radius).tolist() == wanted
+    assert initial_difference(box, v, 1.0, lam, radius).tolist() == wanted
 
 
 def test_what_cannot_be_had_is_left_to_the_factor():
@@ -87,8 +92,11 @@ def test_what_cannot_be_had_is_left_to_the_factor():
         for matrices in (torch.zeros(1, 2, 2).double(), torch.eye(2).double()[None] / 2):
             for k in (0, 1, 7):
                 assert one(matrices, below).window(2.0, k) == k
-        layers = Layer(half, start), Layer(torch.zeros(1, 1, 2).double(), torch.ones(1).double())
-        assert Remaining(layers, 1).window(2.0, 1) == 1
+        layers = (
+            LayerMatrices(half, start),
+            LayerMatrices(torch.zeros(1, 1, 2).double(), torch.ones(1).double()),
+        )
+        assert DifferenceBounds(layers, 1).window(2.0, 1) == 1
     start = torch.ones(1, dtype=torch.float64)
     assert one(half, start).window(1e-2, STEPS + 1) == STEPS + 1
     assert one(half, start).window(1e-2, STEPS) == 7
@@ -104,7 +112,7 @@ def model(cell, seed, n=3, d=2, layers=2):
     draw, kind = torch.Generator().manual_seed(seed), kind_of(cell.removeprefix("stacked-"))
     found = {}
     for l in range(layers if cell.startswith("stacked-") else 1):
-        shapes = kind.layout(()).shaped({"n": n, "d": n if l else d})
+        shapes = kind.layout(()).shapes_for({"n": n, "d": n if l else d})
         suffix = f"_l{l}" if cell.startswith("stacked-") else kind.suffix
         for name, shape in shapes.items():
             size = 0.4 / shape[-1] if len(shape) == 2 else 0.3
@@ -140,7 +148,7 @@ def test_windows_of_models(cell, tmp_path):
         norm = found.norm(name)
         if not norm.lam < 1 or norm.remaining is None:
             continue
-        pairs = [(norm.geometric(eps), norm.window(eps)) for eps in EPSILONS]
+        pairs = [(norm.geometric_window(eps), norm.window(eps)) for eps in EPSILONS]
         assert all(k <= most for most, k in pairs)
         assert sorted(k for _, k in pairs) == [k for _, k in pairs]
         shorter += sum(k < most for most, k in pairs)
@@ -167,7 +175,7 @@ def test_all_that_is_tried_is_proved(cell, tmp_path, monkeypatch):
     """However much work a window may take: the checker goes as far, in stacks of any height."""
     held, epsilon = model(cell, 1, layers=4), 1e-3
     norm = kind_of(held.name).analyse(held, 1.0).norm("perron")
-    k = norm.geometric(epsilon)
+    k = norm.geometric_window(epsilon)
     work = k * sum(layer.matrices.numel() for layer in norm.remaining.layers)
     for module in (maker, checker):
         monkeypatch.setattr(module, "WORK", work)
@@ -192,7 +200,7 @@ def test_no_input_less(cell, norm):
     held, B = load_model(weights, cell), 2.0**-12
     told = certify(held, B, (2.0**-20,), norm)
     k = told.window(2.0**-20)
-    assert k < kind_of(cell).analyse(held, B).norm(norm).geometric(2.0**-20)
+    assert k < kind_of(cell).analyse(held, B).norm(norm).geometric_window(2.0**-20)
     x = torch.full((1, 60, 1), B, dtype=torch.float64)
     assert gap(held, x, k) <= 2.0**-20 < gap(held, x, k - 1)
 
@@ -207,8 +215,8 @@ def test_a_window_speaks_of_all_longer_ones(tmp_path):
         "lstm",
     )  # fmt: skip
     left = kind_of("lstm").analyse(held, 1.0).norm("perron").remaining
-    assert left.after(0) < left.after(1)
-    epsilon = (left.after(0) + left.after(1)) / 2
+    assert left.bound_after(0) < left.bound_after(1)
+    epsilon = (left.bound_after(0) + left.bound_after(1)) / 2
     certificate = certify(held, 1.0, (epsilon,), "perron")
     told, k = certificate.to_json(), certificate.window(epsilon)
     assert k > 1
@@ -224,14 +232,16 @@ def test_the_checker_takes_what_a_maker_takes(cell, norm, tmp_path, monkeypatch)
     """At the most work that a maker does the checker proves the window: blocks are few numbers."""
     held = model(cell, 1, n=6)
     told = kind_of(cell).analyse(held, 1.0).norm(norm)
-    epsilon = next(eps for eps in EPSILONS if told.window(eps) < told.geometric(eps))
-    least = told.geometric(epsilon) * sum(one.matrices.numel() for one in told.remaining.layers)
+    epsilon = next(eps for eps in EPSILONS if told.window(eps) < told.geometric_window(eps))
+    least = told.geometric_window(epsilon) * sum(
+        one.matrices.numel() for one in told.remaining.layers
+    )
     for module, most in ((maker, least), (checker, least * (checker.WORK // maker.WORK))):
         monkeypatch.setattr(module, "WORK", most)
     certificate = certify(held, 1.0, (epsilon,), norm)
     path = tmp_path / "t.safetensors"
     k = certificate.window(epsilon)
-    assert k < told.geometric(epsilon)
+    assert k < told.geometric_window(epsilon)
     save_truncated(unrolled(held, k), certificate.to_json(), path)
     assert [one.detail for one in check_truncated(path)[1] if not one.holds] == []
 
@@ -250,16 +260,16 @@ def test_a_window_of_any_size_is_judged(tmp_path):
 def test_steps_that_were_broken_off_are_done_again(monkeypatch):
     """Ctrl-C in the middle leaves nothing that is less than what is left."""
     matrices = torch.tensor([[[0.5, 0.25], [0.0, 0.5]]], dtype=torch.float64)
-    layer = Layer(matrices, torch.ones(2, dtype=torch.float64))
-    expected, again = (Remaining((layer,), 1) for _ in range(2))
-    moved, left = Layer.moved, iter([True, True, False])
+    layer = LayerMatrices(matrices, torch.ones(2, dtype=torch.float64))
+    expected, again = (DifferenceBounds((layer,), 1) for _ in range(2))
+    moved, left = LayerMatrices.next_difference, iter([True, True, False])
 
     def failing(self, *args):
         if next(left, True):
             return moved(self, *args)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Layer, "moved", failing)
+    monkeypatch.setattr(LayerMatrices, "next_difference", failing)
     with pytest.raises(KeyboardInterrupt):
-        again.sizes(6)
-    assert again.sizes(6)[:6] == expected.sizes(6)[:6]
+        again.bounds(6)
+    assert again.bounds(6)[:6] == expected.bounds(6)[:6]

@@ -14,23 +14,23 @@ from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker.definite import norm_at_most
 from rnnbounds.impl.errors import RangeError
 from rnnbounds.impl.norms.semidefinite import (
-    USUAL,
-    left_out,
+    FAST_SIZE,
+    reason_to_omit,
     semidefinite_scaling,
     solve,
 )
 from rnnbounds.impl.norms.solver import client as solver_client
 from rnnbounds.impl.norms.solver.client import (
-    LARGEST,
+    LARGEST_SIZE,
     MissingSolverError,
     Solver,
     UnansweredError,
-    installed,
+    is_installed,
 )
 from rnnbounds.impl.norms.weighted import diagonal_scaling
 from rnnbounds.impl.reading.adapters import load_model
 
-needs_solver = pytest.mark.skipif(not installed(), reason="the extra sdp is not installed")
+needs_solver = pytest.mark.skipif(not is_installed(), reason="the extra sdp is not installed")
 
 
 def draw(n, seed=0, spread=1.0):
@@ -121,8 +121,8 @@ def test_degenerate():
     for value in (math.nan, math.inf):
         W = torch.full((1, 2, 2), value, dtype=torch.float64)
         assert float(semidefinite_scaling(W, never).factor) == math.inf
-    with pytest.raises(RangeError, match=f"at most {LARGEST}"):
-        semidefinite_scaling(torch.zeros(1, LARGEST + 1, LARGEST + 1).double(), never)
+    with pytest.raises(RangeError, match=f"at most {LARGEST_SIZE}"):
+        semidefinite_scaling(torch.zeros(1, LARGEST_SIZE + 1, LARGEST_SIZE + 1).double(), never)
 
 
 @needs_solver
@@ -170,7 +170,7 @@ def test_a_solver_without_memory(monkeypatch):
 @pytest.mark.skipif(sys.platform == "win32", reason="no limits of time there")
 def test_a_solver_that_takes_too_long(monkeypatch):
     """The kernel ends it; the next program has another process."""
-    monkeypatch.setattr(solver_client, "MORE", 0.0)
+    monkeypatch.setattr(solver_client, "EXTRA_SECONDS", 0.0)
     hasty = Solver(seconds=0.001)
     with pytest.raises(UnansweredError, match="gave no answer in 0 s of CPU time"):
         hasty.solve(np.ones((40, 40)), 1.0, 1e-9)
@@ -191,8 +191,8 @@ def test_a_solver_that_cannot_start(monkeypatch, capfd):
 @needs_solver
 def test_many_states():
     """Above USUAL states the solver runs by name alone."""
-    many = cell(USUAL + 1)
+    many = cell(FAST_SIZE + 1)
     assert dict(certify(many, 1.0).skipped).keys() == {"diagonal-sdp"}
-    assert left_out(USUAL) is None
+    assert reason_to_omit(FAST_SIZE) is None
     assert not certify(cell(), 1.0).skipped
     assert certify(many, 1.0, norm="diagonal-sdp").norm == "diagonal-sdp"

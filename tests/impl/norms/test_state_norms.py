@@ -2,8 +2,8 @@ import math
 
 import torch
 
-from rnnbounds.impl.cells.vanilla import parts_of
-from rnnbounds.impl.norms.state_norms import NORMS, Parts, state_norm
+from rnnbounds.impl.cells.vanilla import norm_data_of
+from rnnbounds.impl.norms.state_norms import NORMS, NormData, state_norm
 from rnnbounds.impl.reading.adapters import load_model
 
 
@@ -11,7 +11,7 @@ def test_scalar_is_exact():
     """A scalar dyadic model has exactly its constants, in every norm."""
     weights = {"weight_hh": torch.tensor([[0.5]]), "weight_ih": torch.tensor([[2.0]])}
     for name in NORMS:
-        norm = state_norm(name, parts_of(load_model(weights, "linear"), 1.0))
+        norm = state_norm(name, norm_data_of(load_model(weights, "linear"), 1.0))
         assert math.isclose(
             norm.lam, 0.5, rel_tol=2e-15 if name in ("quadratic", "iterated") else 0
         )
@@ -28,7 +28,7 @@ def test_biases_are_added_in_balls():
     }
     model = load_model(weights, "linear")
     assert float(model.cell.b) == 1.0
-    assert float(parts_of(model, 0.0).offset) > 1.0
+    assert float(norm_data_of(model, 0.0).offset) > 1.0
 
 
 def test_huge_weights():
@@ -36,7 +36,7 @@ def test_huge_weights():
     n = 3
     huge = torch.full((n, n), 1e308, dtype=torch.float64)
     for name in NORMS:
-        norm = state_norm(name, Parts(huge[None], huge, huge[0], 1.0, 1e10))
+        norm = state_norm(name, NormData(huge[None], huge, huge[0], 1.0, 1e10))
         assert norm.lam > 1e300
         assert norm.drive > 1e300
         assert not math.isnan(norm.equivalence)

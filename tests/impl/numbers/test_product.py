@@ -11,8 +11,8 @@ from rnnbounds.impl.gradients.adjoint import gradient_gaps
 from rnnbounds.impl.gradients.loss import loss
 from rnnbounds.impl.gradients.windows.rollout import states, truncations
 from rnnbounds.impl.models.rnn import RNN
-from rnnbounds.impl.numbers.product import rows_times
-from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm, gate
+from rnnbounds.impl.numbers.product import multiply_rows
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm, is_norm_below
 
 EXTREMES = [1e300, -1e300, 1e-200, 5e-324, 1.0, 0.0, torch.inf, torch.nan]
 
@@ -30,7 +30,7 @@ def test_products_are_torchs() -> None:
     A, C = extreme(40, 3, 1), extreme(40, 1, 3)
     found = A.new_empty(40, 3, 3)
     with np.errstate(all="ignore"):
-        rows_times(A.numpy(), C.numpy(), found.numpy())
+        multiply_rows(A.numpy(), C.numpy(), found.numpy())
     torch.testing.assert_close(found, A @ C, equal_nan=True)
 
 
@@ -47,10 +47,12 @@ def read(name: str, size: float) -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: gate(torch.full((1, 3, 3), 1e300, dtype=torch.float64), torch.ones(1).double()),
+        lambda: is_norm_below(
+            torch.full((1, 3, 3), 1e300, dtype=torch.float64), torch.ones(1).double()
+        ),
         lambda: certified_norm(extreme(1, 1, 1) + extreme(1, 3, 3)),
         lambda: certified_norm(torch.tensor([[[1, 1e-200], [1e-200, 1e-200]]]).double()),
-        lambda: activation("tanh").into(extreme(64), torch.empty(64, dtype=torch.float64)),
+        lambda: activation("tanh").write_to(extreme(64), torch.empty(64, dtype=torch.float64)),
         *(
             lambda name=name, size=size: read(name, size)
             for name in ("tanh", "relu", "identity")

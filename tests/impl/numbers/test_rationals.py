@@ -16,9 +16,9 @@ from rnnbounds.impl.convert.rational_unitary import (
 from rnnbounds.impl.numbers.rationals import (
     cayley,
     defect_rank,
-    exactly,
     identity,
     random_contraction,
+    rational_matrix,
     root_above,
 )
 
@@ -133,7 +133,7 @@ def test_beyond_the_bound():
 def test_ranks_of_floats():
     """The rank is that of the rationals which the floats are: 0.6 and 0.8 are no unit vector."""
     W = torch.tensor([[0.0, 0.6, 0.8], [0.0] * 3, [0.0] * 3], dtype=torch.float64)
-    assert defect_rank(W) == defect_rank(exactly(W)) == 3
+    assert defect_rank(W) == defect_rank(rational_matrix(W)) == 3
     assert defect_rank(torch.eye(3, dtype=torch.float64)) == 0
     assert defect_rank(1j * torch.eye(3, dtype=torch.complex128)) == 0
     assert defect_rank(torch.tensor([[2.0**-1074]], dtype=torch.float64)) == 1

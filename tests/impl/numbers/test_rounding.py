@@ -17,7 +17,7 @@ import pytest
 from rnnbounds.impl.checker.machine import require_floats
 from rnnbounds.impl.numbers import rounding
 from rnnbounds.impl.numbers.error_free import ERROR_FREE
-from rnnbounds.impl.numbers.rounding import HARDWARE, Mode, obeys, upward
+from rnnbounds.impl.numbers.rounding import HARDWARE, Mode, is_exact_rounding, run_rounding_up
 
 OPERATIONS: tuple[Callable[..., Any], ...] = (
     lambda up, a, b: up.add(a, b),
@@ -31,7 +31,7 @@ SPECIAL = (0.0, -0.0, 5e-324, -5e-324, 2.0**-1022, 1.0, -1.0, 1.7e308, math.inf,
 @pytest.fixture
 def mode() -> Mode:
     """The mode; skipped where the machine has none that it obeys."""
-    if rounding._obeyed() is None:
+    if rounding._hardware_mode() is None:
         pytest.skip("no rounding mode")
     return Mode()
 
@@ -39,10 +39,10 @@ def mode() -> Mode:
 @pytest.fixture
 def without(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A machine of which no rounding mode is known."""
-    monkeypatch.setattr(rounding, "_NAMES", {})
-    rounding._obeyed.cache_clear()
+    monkeypatch.setattr(rounding, "_MODE_CODES", {})
+    rounding._hardware_mode.cache_clear()
     yield
-    rounding._obeyed.cache_clear()
+    rounding._hardware_mode.cache_clear()
 
 
 class Fake:
@@ -51,9 +51,9 @@ class Fake:
     def __init__(self, change: Callable[[Any], Any], only: int = 0) -> None:
         self.change, self.only = change, only
 
-    def within(self, operation: Callable[..., Any], *arrays: Any) -> Any:
+    def run(self, operation: Callable[..., Any], *arrays: Any) -> Any:
         """The operation in the mode, and then spoilt, perhaps at one length alone."""
-        found = Mode().within(operation, *arrays)
+        found = Mode().run(operation, *arrays)
         return self.change(found) if self.only in (0, np.size(found)) else found
 
 
@@ -74,7 +74,7 @@ def test_same_bits_as_the_error_free_transformations(
     with np.errstate(all="ignore"):
         for size in (200, 5000):
             a, b = drawn(size)
-            found = np.fmin(mode.within(operation, a, b), math.inf)
+            found = np.fmin(mode.run(operation, a, b), math.inf)
             due = operation(ERROR_FREE, a, b)
             size = np.abs([a, b])
             usual = ((size > 2.0**-400) & (size < 2.0**400)).all(0)
@@ -89,7 +89,7 @@ def test_the_least_float_that_is_enough(mode: Mode, scale: float) -> None:
     keep = np.isfinite(a) & np.isfinite(b) & (np.abs(a) < 1e300) & (np.abs(b) < 1e300)
     a, b = a[keep], b[keep]
     for name, exactly in (("add", Fraction.__add__), ("multiply", Fraction.__mul__)):
-        found = mode.within(lambda up, x, y, name=name: getattr(up, name)(x, y), a, b)
+        found = mode.run(lambda up, x, y, name=name: getattr(up, name)(x, y), a, b)
         for x, y, z in zip(a.tolist(), b.tolist(), found.tolist(), strict=True):
             due = exactly(Fraction(x), Fraction(y))
             assert Fraction(z) >= due
@@ -98,7 +98,7 @@ def test_the_least_float_that_is_enough(mode: Mode, scale: float) -> None:
 
 def test_a_machine_that_obeys(mode: Mode) -> None:
     """It is found to."""
-    assert obeys(mode)
+    assert is_exact_rounding(mode)
 
 
 class Spoilt(Mode):
@@ -109,9 +109,9 @@ class Spoilt(Mode):
         own = getattr(HARDWARE, name)
         self.up = replace(HARDWARE, **{name: lambda *given: change(own(*given), *given)})
 
-    def within(self, operation: Callable[..., Any], *arrays: Any) -> Any:
+    def run(self, operation: Callable[..., Any], *arrays: Any) -> Any:
         """The operation over that."""
-        return super().within(lambda up, *given: operation(self.up, *given), *arrays)
+        return super().run(lambda up, *given: operation(self.up, *given), *arrays)
 
 
 def named(name: int) -> Mode:
@@ -200,7 +200,7 @@ if platform.machine() in ("x86_64", "AMD64"):  # elsewhere their names differ
 @pytest.mark.parametrize("how", WRONG)
 def test_a_machine_that_does_not_obey(mode: Mode, how: str) -> None:
     """Too little and too much are seen, of each operation, at all sizes and in all places."""
-    assert not obeys(WRONG[how]())
+    assert not is_exact_rounding(WRONG[how]())
 
 
 def test_who_does_not_obey_is_not_asked(mode: Mode, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,24 +208,24 @@ def test_who_does_not_obey_is_not_asked(mode: Mode, monkeypatch: pytest.MonkeyPa
     for only in (0, 13):
         fake = Fake(lambda x: np.nextafter(x, -math.inf), only)
         monkeypatch.setattr(rounding, "Mode", lambda fake=fake: fake)
-        rounding._obeyed.cache_clear()
+        rounding._hardware_mode.cache_clear()
         try:
-            assert rounding._obeyed() is None
-            assert upward(lambda up, a: up.add(a, 2.0**-60), np.float64(1.0)) > 1
+            assert rounding._hardware_mode() is None
+            assert run_rounding_up(lambda up, a: up.add(a, 2.0**-60), np.float64(1.0)) > 1
         finally:
-            rounding._obeyed.cache_clear()
+            rounding._hardware_mode.cache_clear()
 
 
 def test_put_back_whatever_is_raised(mode: Mode) -> None:
     """Also within one another."""
 
     def fails(up: Any) -> Any:
-        mode.within(lambda up: up.add(1.0, 2.0**-60))
+        mode.run(lambda up: up.add(1.0, 2.0**-60))
         assert np.add(1.0, 2.0**-60) > 1
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        mode.within(fails)
+        mode.run(fails)
     require_floats()
     assert np.add(1.0, 2.0**-60) == 1
 
@@ -233,7 +233,9 @@ def test_put_back_whatever_is_raised(mode: Mode) -> None:
 def test_without_a_mode(without: None) -> None:
     """The error-free transformations go on alone."""
     seen = []
-    assert upward(lambda up, a: seen.append(up) or up.add(a, 2.0**-60), np.float64(1.0)) > 1
+    assert (
+        run_rounding_up(lambda up, a: seen.append(up) or up.add(a, 2.0**-60), np.float64(1.0)) > 1
+    )
     assert seen == [ERROR_FREE]
 
 
@@ -244,8 +246,8 @@ def test_without_a_library(monkeypatch: pytest.MonkeyPatch) -> None:
         raise OSError
 
     monkeypatch.setattr(ctypes, "PyDLL", none)
-    rounding._obeyed.cache_clear()
+    rounding._hardware_mode.cache_clear()
     try:
-        assert rounding._obeyed() is None
+        assert rounding._hardware_mode() is None
     finally:
-        rounding._obeyed.cache_clear()
+        rounding._hardware_mode.cache_clear()

@@ -6,7 +6,7 @@ from torch.autograd import forward_ad
 
 from rnnbounds.impl.numbers import tanh as module
 from rnnbounds.impl.numbers.outward import UNIT
-from rnnbounds.impl.numbers.tanh import plain, tanh, vectorised
+from rnnbounds.impl.numbers.tanh import is_plain, tanh, vectorised
 
 EDGES = (0.1875, 0.25, 0.375, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24)  # of NumPy's table
 
@@ -63,12 +63,12 @@ def test_plain() -> None:
     """What asks for derivatives, backward or forward, is of another dtype or negated by a bit alone
     is not lent to NumPy."""
     z = torch.ones(2, dtype=torch.float64)
-    assert plain(z, z[None])
-    assert not plain(z, z.clone().requires_grad_())
-    assert not plain(z.float())
-    assert not plain(torch.complex(z, z).conj().imag)
+    assert is_plain(z, z[None])
+    assert not is_plain(z, z.clone().requires_grad_())
+    assert not is_plain(z.float())
+    assert not is_plain(torch.complex(z, z).conj().imag)
     with forward_ad.dual_level():
-        assert not plain(forward_ad.make_dual(z, z))
+        assert not is_plain(forward_ad.make_dual(z, z))
 
 
 def test_without_vector_code(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from rnnbounds.impl.arithmetic.inputs.sets import input_box
-from rnnbounds.impl.numbers.told import as_json
+from rnnbounds.impl.numbers.json_values import as_json
 
 
 def test_numbers_of_other_classes_are_plain() -> None:

@@ -21,7 +21,7 @@ def test_arithmetic_is_that_of_rationals(seed: int) -> None:
     assert (a - a).zero
     assert not a.zero
     assert a.relu().matrix == fmpq_mat(3, 3, [max(v, fmpq(0)) for v in A.entries()])
-    assert a.first(2).matrix.tolist() == A.tolist()[:2]
+    assert a.first_rows(2).matrix.tolist() == A.tolist()[:2]
     assert a.square == max((A.transpose() * A)[i, i] for i in range(3))
     v = A.entries()[:3]
     assert Unreduced.columns(v, 2).matrix.tolist() == [[entry, entry] for entry in v]

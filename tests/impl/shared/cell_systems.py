@@ -22,7 +22,7 @@ def weights_of(cell, names=(), n=2, d=1, layers=1, seed=0, scale=0.25):
     found = {}
     for l in range(layers):
         layout = kind.layout(names)
-        shapes = layout.shaped({"n": n, "d": d, "p": 1, "m1": n + 1})
+        shapes = layout.shapes_for({"n": n, "d": d, "p": 1, "m1": n + 1})
         own = {name: torch.randn(shape, generator=draw) for name, shape in shapes.items()}
         own = {name: w * (scale / w.shape[-1] if w.ndim == 2 else 0.3) for name, w in own.items()}
         if "leak" in own:

@@ -89,4 +89,4 @@ def system(name: str, size: float = 1.0, dtype: torch.dtype = torch.float64) -> 
         return System(OPERATIONS[name], weights, torch.full((1, 3), wide).double(), 3)
     cell = draw(GATED[name], 2, seed=12) if name in GATED else cells(name, 1)
     weights = {k: part.to(dtype).double() for k, part in cell.parameters.items()}
-    return System(cell.program, weights, size * cell.held(B).box.clamp(max=4.0), cell.d)
+    return System(cell.program, weights, size * cell.proved_box(B).box.clamp(max=4.0), cell.d)

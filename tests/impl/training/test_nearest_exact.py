@@ -4,7 +4,7 @@ import torch
 from draws import normal
 from flint import arb, arb_mat, ctx, fmpq
 
-from rnnbounds.impl.numbers.spectra.jacobi import decomposition, dot
+from rnnbounds.impl.numbers.spectra.jacobi import dot, singular_value_decomposition
 from rnnbounds.impl.training.nearest_exact import (
     ball_distance,
     ball_itself,
@@ -27,7 +27,7 @@ def test_decomposition(shape: tuple[int, int]) -> None:
     """The factors reproduce the matrix and are orthonormal, to the precision asked for."""
     A = arb_mat(normal(*shape).tolist())
     with ctx.workprec(PRECISION):
-        U, sigma, V = decomposition(A)
+        U, sigma, V = singular_value_decomposition(A)
         rows = [[s * v for v in u] for u, s in zip(U, sigma, strict=True)]
         assert frobenius(A - arb_mat(rows).transpose() * arb_mat(V)) < arb(2) ** (20 - PRECISION)
         for vectors in (U, V):
@@ -40,7 +40,7 @@ def test_decomposition_of_degenerate_matrices() -> None:
     """Equal singular values, rank one, and zero, whose left vectors are 0."""
     with ctx.workprec(PRECISION):
         for A in (torch.eye(3) * 2, torch.ones(3, 3), torch.zeros(3, 3)):
-            U, sigma, V = decomposition(arb_mat(A.double().tolist()))
+            U, sigma, V = singular_value_decomposition(arb_mat(A.double().tolist()))
             rows = [[s * v for v in u] for u, s in zip(U, sigma, strict=True)]
             rest = arb_mat(A.double().tolist()) - arb_mat(rows).transpose() * arb_mat(V)
             assert frobenius(rest) < arb(2) ** (20 - PRECISION)

@@ -153,7 +153,7 @@ def test_a_certificate_that_lies_is_convicted(lie: str, monkeypatch: pytest.Monk
 def test_norms_that_cannot_be_had_are_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """The solver is optional: the main job attacks the other norms without it."""
     assert "diagonal-sdp" in specs.available_norms("linear")
-    monkeypatch.setattr(semidefinite, "installed", lambda: False)
+    monkeypatch.setattr(semidefinite, "is_installed", lambda: False)
     assert "diagonal-sdp" not in specs.available_norms("linear")
     instances = list(specs.worst_certified_specs(Certified))
     assert all(spec.norm != "diagonal-sdp" for spec in instances)
@@ -184,15 +184,15 @@ def test_boxes_are_those_of_all_members_together(cell: str, layers: int, over: s
     )
     cells = build_batch(spec).cells
     assert cells is not None
-    if not hasattr(cells.cell, "held"):
+    if not hasattr(cells.cell, "proved_box"):
         assert cells.invariant_box.box.isinf().all()
         return
     free = torch.tensor([one.states.startswith(ALL) for one in cells.certificates])[:, None]
     for i, (model, told) in enumerate(zip(cells.models, cells.certificates, strict=True)):
-        box = model.cell.held(told.input_bound if told.inputs is None else told.inputs).box
+        box = model.cell.proved_box(told.input_bound if told.inputs is None else told.inputs).box
         assert torch.equal(cells.box[i : i + 1], torch.where(free[i], torch.inf, box))
     if over == "ball":
-        together = torch.where(free, torch.inf, cells.cell.held(cells.B_x[:, None]).box)
+        together = torch.where(free, torch.inf, cells.cell.proved_box(cells.B_x[:, None]).box)
         assert torch.equal(cells.box, together)
 
 

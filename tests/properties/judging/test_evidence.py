@@ -13,7 +13,7 @@ from rnnbounds.properties.judging.evidence import KEPT_CHECKS, Evidence, check_r
 from rnnbounds.properties.judging.judge import Judgement, Verdict, judge
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.table import make_spec, parse_spec
-from rnnbounds.reports.records.curve import Against
+from rnnbounds.reports.records.checks.curve import Against
 from rnnbounds.reports.records.histogram import count_ratios
 from rnnbounds.reports.records.record import Cost, Tally
 from rnnbounds.theory import claim

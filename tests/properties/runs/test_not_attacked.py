@@ -9,9 +9,9 @@ from rnnbounds.impl.cells.table import CELLS
 from rnnbounds.properties.runs.matrix import UNDRAWN_REASON, build_matrix
 from rnnbounds.properties.systems import columns as columns_module
 from rnnbounds.properties.systems.columns import column_name, drawn_cells
-from rnnbounds.reports.pages.summary import entry_text as tooltip
+from rnnbounds.reports.pages.run.summary import entry_text as tooltip
+from rnnbounds.reports.records.checks.tally import Tally
 from rnnbounds.reports.records.matrix import Entry, Matrix, matrix_problems
-from rnnbounds.reports.records.tally import Tally
 from rnnbounds.theory import CLAIMS, claim
 
 

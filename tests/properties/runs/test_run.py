@@ -32,7 +32,7 @@ from rnnbounds.reports.records.record import Tally
 from rnnbounds.theory import CLAIMS, claim
 from rnnbounds.theory.axioms.base import AXIOMS
 from rnnbounds.theory.errors import UnknownClaimError
-from rnnbounds.theory.proof.laws import count_axioms
+from rnnbounds.theory.proof.foundations.laws import count_axioms
 from rnnbounds.theory.proof.proof import Ledger, StepResult
 
 CHEAP = [claim("instability")]

@@ -9,11 +9,11 @@ from playwright.sync_api import sync_playwright
 from rnnbounds.properties.runs.glossary import cited_works, claim_file, symbol_names, symbol_records
 from rnnbounds.reports.pages.page import render_run
 from rnnbounds.reports.records.changes import Changes, make_change
-from rnnbounds.reports.records.curve import Curve, Point
+from rnnbounds.reports.records.checks.curve import Curve, Point
+from rnnbounds.reports.records.checks.tally import Tally
 from rnnbounds.reports.records.ledger import LedgerRecord, LedgerStep
 from rnnbounds.reports.records.matrix import Column, Entry, Matrix
 from rnnbounds.reports.records.record import InstanceArrays
-from rnnbounds.reports.records.tally import Tally
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.language.printing import statement_mathml, statement_text
 from rnnbounds.theory.typeset import quantifier, typeset
@@ -73,18 +73,13 @@ def told(run, tmp_path):
     return path
 
 
-@pytest.fixture(scope="session")
-def whole(tmp_path_factory):
-    """Makes the page of all claims, with every formula of every form and false variant."""
-
-    def write(run):
-        path = tmp_path_factory.mktemp("whole") / "index.html"
-        pattern = curved(run).claims[1]
-        claims = tuple(claim_of(claim, pattern) for claim in CLAIMS)
-        path.write_bytes(render_run(replace(run, claims=claims, symbols=symbol_records(CLAIMS))))
-        return path
-
-    return write
+@pytest.fixture
+def whole(run, tmp_path):
+    """The page of all claims, with every formula of every form and false variant."""
+    pattern, path = curved(run).claims[1], tmp_path / "whole.html"
+    claims = tuple(claim_of(claim, pattern) for claim in CLAIMS)
+    path.write_bytes(render_run(replace(run, claims=claims, symbols=symbol_records(CLAIMS))))
+    return path
 
 
 def claim_of(claim, pattern):

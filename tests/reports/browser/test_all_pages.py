@@ -51,7 +51,7 @@ PAGES = {
     "experiment, curves": "gradients/index.html",
     "experiment, brackets of norms": "norms/index.html",
 }
-AT = [(width, theme) for width in (360, 768, 1280) for theme in ("light", "dark")]
+AT = [(360, "light"), (768, "dark"), (1280, "dark")]
 AXE_AT = [(360, "light"), (1280, "dark")]
 WRONG = """() => {
   const found = [];
@@ -132,11 +132,13 @@ def write_models():
 
 def write_measurements():
     """Of windows drawn alike: stated, near the data, and short of a share."""
-    np.save("data.npy", np.random.default_rng(0).uniform(-1, 1, (60, 24, 1)))
+    windows = np.random.default_rng(0).uniform(-1, 1, (60, 24, 1))
+    np.save("data.npy", windows)
+    np.save("few.npy", windows[:8])
     calls(
         ("measure model.safetensors --data data.npy --eps 0.1 --eps 0.001 --out measured", 0),
         ("measure model.safetensors --data data.npy --near 0.01 --eps 0.1 --out near", 0),
-        ("measure wild.safetensors --data data.npy --eps 1e-9 --share 0.7 --out short", 1),
+        ("measure wild.safetensors --data few.npy --eps 1e-9 --share 0.7 --out short", 1),
         ("certify model.safetensors --inputs=-1:1 --data data.npy --eps 0.1 --out both", 0),
     )
 
@@ -176,7 +178,7 @@ def page_at(folder, run):
     history = History(folder / "kept")
     for number, day in enumerate(days):
         where = replace(run.environment, started=day, finished="", seconds=60.0 + number)
-        history.keep(replace(run, environment=where))
+        history.store(replace(run, environment=where))
     runs = history.runs()
     (folder / "history.html").write_bytes(render_trends_page(runs))
     (folder / "one.html").write_bytes(render_trends_page(runs[:1]))

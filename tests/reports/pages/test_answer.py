@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from rnnbounds.reports.pages.answer import (
+from rnnbounds.reports.pages.model.answer import (
     answer_sentence,
     epsilon_meaning,
     epsilon_share,

@@ -8,8 +8,8 @@ from shown import Shown, kept
 
 from rnnbounds.reports.pages.page import render_run
 from rnnbounds.reports.records.changes import Changes, make_change
+from rnnbounds.reports.records.checks.tally import Tally
 from rnnbounds.reports.records.matrix import Column, Entry, Matrix
-from rnnbounds.reports.records.tally import Tally
 
 HERE = Path(__file__).parent / "golden"
 

@@ -1,6 +1,6 @@
 """The page of a guard: a verdict for each model, what changed since its baseline, the remedy."""
 
-from rnnbounds.reports.pages.guard_page import guard_page, render_guard_page
+from rnnbounds.reports.pages.model.guard import guard_page, render_guard_page
 from rnnbounds.reports.records.guarded import GuardResults, ModelOutcome
 
 FINE = ModelOutcome(name="fine", line="certified", lam=0.5, k=3, verdict="certified")

@@ -2,9 +2,9 @@
 
 from msgspec.structs import replace
 
-from rnnbounds.reports.pages.headline import lead_paragraph
-from rnnbounds.reports.pages.summary import summarise_run
-from rnnbounds.reports.records.tally import Tally
+from rnnbounds.reports.pages.run.headline import lead_paragraph
+from rnnbounds.reports.pages.run.summary import summarise_run
+from rnnbounds.reports.records.checks.tally import Tally
 
 
 def test_vacuous_checks_are_no_evidence(run):

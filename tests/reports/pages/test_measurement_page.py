@@ -3,8 +3,8 @@
 import pytest
 
 from rnnbounds.reports.pages.experiment import Code, Plot, render_page
-from rnnbounds.reports.pages.measured import percent_below, percent_text
-from rnnbounds.reports.pages.measurement import certified_and_measured_page, measurement_page
+from rnnbounds.reports.pages.model.measured import percent_below, percent_text
+from rnnbounds.reports.pages.model.measurement import certified_and_measured_page, measurement_page
 
 
 def measured(ks, shares=None, *, largest=0.5, **fields):

@@ -1,6 +1,6 @@
 """How long a model remembers, on a page."""
 
-from rnnbounds.reports.pages.memory import memory_section
+from rnnbounds.reports.pages.model.memory import memory_section
 
 FORGETTING = {"windows": 1, "curve": [{"k": 1, "q50": 0.1, "q90": 0.1, "worst": 0.1}]}
 

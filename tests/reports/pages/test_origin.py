@@ -6,9 +6,9 @@ import torch
 import rnnbounds
 from rnnbounds.impl.cells.table import CELLS, kind_of
 from rnnbounds.impl.norms.meanings import NORM_MEANINGS
-from rnnbounds.reports.pages.constants import CONSTANTS, find_constant
 from rnnbounds.reports.pages.experiment import Paragraph, Table
-from rnnbounds.reports.pages.origin import norms_table, origin_sections
+from rnnbounds.reports.pages.model.constants import CONSTANTS, find_constant
+from rnnbounds.reports.pages.model.origin import norms_table, origin_sections
 
 NETS = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU}
 
@@ -77,7 +77,7 @@ def test_every_constant_has_a_definition(cell: str) -> None:
     """Of every cell, alone and in two layers; a name that nobody defined stands for itself."""
     kind, by = kind_of(cell), torch.Generator().manual_seed(0)
     variant = "lambda_re" if cell == "diagonal" else "transition_1_weight"
-    shapes = kind.layout((variant,)).shaped({"n": 2, "d": 1, "p": 1, "m1": 3})
+    shapes = kind.layout((variant,)).shapes_for({"n": 2, "d": 1, "p": 1, "m1": 3})
     weights = {
         f"{name}{kind.suffix}": torch.rand(shape, generator=by) / 8 + 0.01
         for name, shape in shapes.items()

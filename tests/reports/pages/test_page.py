@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from rnnbounds.reports import Run, decode, encode, load
 from rnnbounds.reports.pages.frame import BASE_POLICY
 from rnnbounds.reports.pages.page import LIST_LIMIT, checks_per_list, render_run, write_report
-from rnnbounds.reports.pages.summary import nines_share
+from rnnbounds.reports.pages.run.summary import nines_share
 
 PAPER = "https://arxiv.org/abs/"
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{7*7}}"

@@ -8,7 +8,7 @@ import pytest
 from rnnbounds.reports import Histogram
 from rnnbounds.reports.pages import text
 from rnnbounds.reports.pages.figures.chart import curve_plot, histogram_chart
-from rnnbounds.reports.records.curve import Curve, Point
+from rnnbounds.reports.records.checks.curve import Curve, Point
 from rnnbounds.reports.records.histogram import EDGES, EMPTY, count_ratios
 
 

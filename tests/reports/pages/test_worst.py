@@ -12,9 +12,14 @@ from msgspec.structs import replace
 
 from rnnbounds.reports import Run, decode, encode
 from rnnbounds.reports.pages.page import render_run
-from rnnbounds.reports.pages.worst import arrays_file_name, arrays_url, gap_figure, states_figure
+from rnnbounds.reports.pages.run.worst import (
+    arrays_file_name,
+    arrays_url,
+    gap_figure,
+    states_figure,
+)
+from rnnbounds.reports.records.checks.curve import Point
 from rnnbounds.reports.records.consistency import find_claim_contradictions
-from rnnbounds.reports.records.curve import Point
 from rnnbounds.reports.records.record import InstanceArrays
 
 SVG = ElementTree.fromstring

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from rnnbounds.reports import RecordError, Run, Tally, encode, load
+from rnnbounds.reports.records.checks.curve import Curve, Point
 from rnnbounds.reports.records.consistency import find_contradictions
-from rnnbounds.reports.records.curve import Curve, Point
 from rnnbounds.reports.records.matrix import Column, Entry, Matrix
 from rnnbounds.reports.records.record import Cost, Histogram
 

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from rnnbounds.reports import Tally, decode, encode, run_problems
 from rnnbounds.reports.pages.page import render_run
-from rnnbounds.reports.pages.summary import entry_text
+from rnnbounds.reports.pages.run.summary import entry_text
 from rnnbounds.reports.records.matrix import STANDING_WORDS, Column, Entry, Matrix, matrix_problems
 
 NAMES = ("state-bound", "truncation", "instability")

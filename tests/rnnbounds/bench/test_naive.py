@@ -16,7 +16,7 @@ from rnnbounds.bench.vanilla import descent_sets, judge_batch, run_campaign, tru
 from rnnbounds.impl.gradients.adjoint import gradient_gaps
 from rnnbounds.impl.gradients.adjoint_error import gradient_gap_error
 from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm
-from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm, gate
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm, is_norm_below
 from rnnbounds.impl.training.descent import descend, descent_error
 from rnnbounds.properties.judging.judge import Verdict
 from rnnbounds.properties.measures.table import MEASURES
@@ -80,8 +80,8 @@ def test_norms(n: int) -> None:
     """The gate passes what balls prove, and neither what is below the norm."""
     W, s = random_matrices(n)
     W, s = W[:3], s[:3]
-    assert gate(W, s).all()
-    assert not gate(W, s * (1 - 2.0**-20)).any()
+    assert is_norm_below(W, s).all()
+    assert not is_norm_below(W, s * (1 - 2.0**-20)).any()
     for one, at, bound in zip(W, s.tolist(), certified_norm(W).tolist(), strict=True):
         assert prove_in_balls(one, at)
         assert not prove_in_balls(one, at * (1 - 2.0**-20))

@@ -5,15 +5,15 @@ from collections import Counter
 
 import pytest
 
-from rnnbounds.commands import proofs as module
-from rnnbounds.commands.proofs import claim_row
+from rnnbounds.commands.proofs import prove as module
+from rnnbounds.commands.proofs.prove import claim_row
 from rnnbounds.reports import load
 from rnnbounds.reports.pages.text import ratio_text
 from rnnbounds.reports.records.ledger import LedgerRecord, LedgerStep
 from rnnbounds.reports.table import Tightest, build_table
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.language.vocabulary import VOCABULARY
-from rnnbounds.theory.proof.basis import basis
+from rnnbounds.theory.proof.foundations.basis import basis
 
 # The claims with steps that no machine proves.
 IN_PROSE: set[str] = set()

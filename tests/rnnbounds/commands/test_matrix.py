@@ -5,7 +5,7 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from rnnbounds.commands import proofs
+from rnnbounds.commands.proofs import prove as proofs
 from rnnbounds.properties.runs.matrix import build_matrix
 from rnnbounds.properties.runs.probe import probe
 from rnnbounds.properties.systems.batch import build_batch

@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from rnnbounds.reports import encode, load
-from rnnbounds.results import JOB_SUMMARY, RunOutputs, claim_files
+from rnnbounds.shell.results import JOB_SUMMARY, RunOutputs, claim_files
 
 ROOT = Path(__file__).parents[3]
 ONE = ("verify", "certified-norm", "-n", 0, "--attacks", "random")

@@ -64,15 +64,6 @@ def test_a_false_bound_falls(call, tiny, statement, tmp_path, monkeypatch):
         assert (arrays["lhs"] > arrays["rhs"]).any()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("factor", [50, 2000])
-def test_a_factor_that_long_runs_refute(call, factor):
-    """The quick profile refutes a multiple of S_0 λ^k, with a scalar system near λ = 1."""
-    outcome = call("attack", f"h_gap <= {factor}*S_0*lam**k")
-    assert outcome.code == 1
-    assert re.match(r"refuted: identity, n = 1, T = \d+, W = 0\.99", outcome.out)
-
-
 def test_the_document_of_a_fallen_bound(call, tiny):
     """One JSON document with exit 1; its replay command speaks of the typed statement."""
     outcome = call("attack", FALSE, "--format", "json")

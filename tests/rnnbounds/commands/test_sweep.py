@@ -85,17 +85,15 @@ def test_what_no_seed_moves_is_run_once(call, tiny, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_parts_may_end_in_any_order(call, tiny, tmp_path, monkeypatch):
     """As those of several seeds do where processes go on from one to the next."""
-    arguments = ("verify", *CLAIM, "--seeds", "1-3", "--out")
+    arguments = ("verify", *CLAIM, "--seeds", "1-2", "--out")
     assert call(*arguments, tmp_path / "plain").code == 0
     honest = seeds.run_calls
     monkeypatch.setattr(
         seeds, "run_calls", lambda calls, **options: (yield from honest(calls[::-1], **options))
     )
     outcome = call(*arguments, tmp_path / "mixed")
-    assert [line.split(":")[0] for line in outcome.out.splitlines()[:3]] == [
-        "seed 1", "seed 2", "seed 3",
-    ]  # fmt: skip
-    for seed in (1, 2, 3):
+    assert [line.split(":")[0] for line in outcome.out.splitlines()[:2]] == ["seed 1", "seed 2"]
+    for seed in (1, 2):
         one, other = (tmp_path / name / str(seed) / "run.json" for name in ("plain", "mixed"))
         assert without_environment(load(one)) == without_environment(load(other))
 

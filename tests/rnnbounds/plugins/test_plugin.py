@@ -43,14 +43,16 @@ def session(plugin, tiny, tmp_path, capsys, monkeypatch) -> Session:
 
 @pytest.mark.slow
 def test_the_same_record_as_verify(session, python, plugin, call, tiny, tmp_path):
-    """In one process, in two, and from the command line: one record but for the environment."""
+    """In one process, in two, and from the command line: one record but for the environment; all
+    that is imported in two, to the page's figures, is so without a warning."""
     assert call("verify", CLAIM, "-n", 0, "--out", tmp_path / "cli").code == 0
     code, told = session("-k", CLAIM, "--bounds-report", tmp_path / "0")
     assert code == 0, told
     (tmp_path / "tiny_budget.py").write_text(TWO)
     fixed = ("-p", "tiny_budget", *plugin, "-p", "no:cacheprovider", "-q", "-n", 2, "-k", CLAIM)
-    result = python("-m", "pytest", BOUNDS, *fixed, "--bounds-report", tmp_path / "2")
-    assert result.returncode == 0, result.stdout + result.stderr
+    report = ("-W", "error", "--bounds-report", tmp_path / "2")
+    result = python("-m", "pytest", BOUNDS, *fixed, *report)
+    assert (result.returncode, result.stderr) == (0, ""), result.stdout + result.stderr
     for folder, text in ((tmp_path / "0", told), (tmp_path / "2", result.stdout)):
         assert f"wrote {folder / 'run.json'} and {folder / 'index.html'}" in text
         assert sorted(path.name for path in folder.iterdir()) == ["index.html", "run.json"]

@@ -120,23 +120,3 @@ def test_an_option_overrides_its_setting(session, tmp_path):
     """What the command line says goes."""
     code, told = session("bounds_profile = slow", "--bounds-profile", "quick", "--collect-only")
     assert code == 0, told
-
-
-@pytest.mark.slow
-def test_warnings_may_be_errors(python, plugin, tmp_path):
-    """All that is imported, to the page's figures, is so without one: -W error is the user's."""
-    words = (
-        *plugin,
-        *WORDS[:3],
-        "-W",
-        "error",
-        "--bounds-report",
-        "made",
-        "--pyargs",
-        "rnnbounds.properties",
-    )
-    ran = python("-m", "pytest", *words, "-k", "certified-norm and extremal")
-    assert "INTERNALERROR" not in ran.stdout + ran.stderr
-    assert (ran.returncode, ran.stderr) == (1, "")  # one part alone is no whole run
-    assert "1 passed" in ran.stdout
-    assert (tmp_path / "made" / "index.html").exists()

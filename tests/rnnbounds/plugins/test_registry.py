@@ -189,7 +189,7 @@ def test_a_cell_is_given_once():
     """The last of two would read what the first certified."""
     kind = impl_cells.CELLS["lstm"]
     with pytest.raises(impl_cells.DuplicateCellError, match="two cells are named 'lstm'"):
-        impl_cells.by_name((kind, kind))
+        impl_cells.index_by_name((kind, kind))
 
 
 def test_the_table_is_as_it_must_be():

@@ -25,7 +25,7 @@ from rnnbounds.theory.language.terms.jets import (
 )
 from rnnbounds.theory.language.terms.variables import c, j, v
 from rnnbounds.theory.language.terms.vectors import Scalar, function
-from rnnbounds.theory.models.box_geometry import BOX
+from rnnbounds.theory.models.box.geometry import BOX
 from rnnbounds.theory.models.geometry import EUCLIDEAN
 from rnnbounds.theory.models.jets.model import RULES, g, has_kind, p, q
 from rnnbounds.theory.proof import Proof, Step, check

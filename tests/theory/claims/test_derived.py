@@ -11,7 +11,7 @@ from rnnbounds.theory.language import ZERO, Clause
 from rnnbounds.theory.language.terms.tubes import error, line
 from rnnbounds.theory.models.tube import lines, pairs
 from rnnbounds.theory.proof import Form, check
-from rnnbounds.theory.proof.basis import Basis, basis
+from rnnbounds.theory.proof.foundations.basis import Basis, basis
 
 TUBE = (
     *("program", "values", "running errors", "leaves", "affine forms", "divided differences"),

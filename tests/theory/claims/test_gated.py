@@ -5,7 +5,7 @@ from sympy import tanh
 
 from rnnbounds.theory.language.terms.gates import sigmoid
 from rnnbounds.theory.language.terms.variables import z
-from rnnbounds.theory.models.activations import SIGMOID
+from rnnbounds.theory.models.activation.table import SIGMOID
 from rnnbounds.theory.models.gates.gate import Gate
 
 

@@ -7,22 +7,13 @@ from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.axioms.base import AXIOMS
 from rnnbounds.theory.language import Axiom, Instance, Law
 from rnnbounds.theory.language.definitions import REGISTRY, Definition
-from rnnbounds.theory.models.activations import ACTIVATIONS
-from rnnbounds.theory.proof import Claim, Form, Variant, check, prove, prove_variant
-from rnnbounds.theory.proof.laws import law_instances
+from rnnbounds.theory.models.activation.table import ACTIVATIONS
+from rnnbounds.theory.proof import Claim, Form, check, prove, prove_variant
+from rnnbounds.theory.proof.foundations.laws import law_instances
 from rnnbounds.theory.proof.lemma import Lemma
 from rnnbounds.theory.registry import check_claims
 
-FORMS = [
-    pytest.param(claim, form, id=f"{claim.id}/{form.name}")
-    for claim in CLAIMS
-    for form in claim.forms
-]
-VARIANTS = [
-    pytest.param(claim, variant, id=f"{claim.id}/{variant.id}")
-    for claim in CLAIMS
-    for variant in claim.false_variants
-]
+EACH = pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
 CARRYING = (
     *(f"contraction-{name}" for name in ("linear", "rnn", "weighted")),
     *("certified-norm", "rounding-state", "cell-constants", "loss-constants"),
@@ -40,26 +31,26 @@ HUMAN: set[str] = set()  # the claims with an argument in prose
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("claim", "form"), FORMS)
-def test_every_form_is_proved(claim: Claim, form: Form) -> None:
+@EACH
+def test_every_form_is_proved(claim: Claim) -> None:
     """All steps by machine, the last is the statement itself, nothing is redundant or unused."""
-    ledger = prove(claim)[claim.forms.index(form)]
-    assert not ledger.failures, ledger.failures
-    assert ledger.stands
-    assert form.proof.conclusion == form.statement
-    assert len(ledger.steps) == len(form.proof.steps)
-    kinds = {step.kind for step in ledger.steps}
-    assert kinds == ({"machine", "human"} if claim.id in HUMAN else {"machine"})
-    assert ledger.proved == (claim.id not in HUMAN)
-    assert [name for step in ledger.steps for name in step.redundant] == []
-    assert ledger.unused == ()
-    assert set(ledger.axioms) == AXIOM_NAMES[form.proof]
-    assert set(ledger.definitions) == DEFINITION_NAMES[form.proof]
+    for form, ledger in zip(claim.forms, prove(claim), strict=True):
+        assert not ledger.failures, (form.name, ledger.failures)
+        assert ledger.stands
+        assert form.proof.conclusion == form.statement
+        assert len(ledger.steps) == len(form.proof.steps)
+        kinds = {step.kind for step in ledger.steps}
+        assert kinds == ({"machine", "human"} if claim.id in HUMAN else {"machine"})
+        assert ledger.proved == (claim.id not in HUMAN)
+        assert [name for step in ledger.steps for name in step.redundant] == []
+        assert ledger.unused == (), form.name
+        assert set(ledger.axioms) == AXIOM_NAMES[form.proof]
+        assert set(ledger.definitions) == DEFINITION_NAMES[form.proof]
+        carries_the_last(form)
 
 
-@pytest.mark.parametrize(("claim", "form"), FORMS)
-def test_every_step_carries_the_last(claim: Claim, form: Form) -> None:
-    """A later step uses it, or prose, which may use all; and each lemma is a form of a claim.
+def carries_the_last(form: Form) -> None:
+    """Each step is used by a later one, or prose, which may use all; lemmas are forms of claims.
 
     So whatever is dropped, an assumption or a law, turns the ledger: a step that has it among its
     uses fails without, since none is redundant, and with it all that leads from it to the last.
@@ -68,7 +59,7 @@ def test_every_step_carries_the_last(claim: Claim, form: Form) -> None:
     for step in reversed(form.proof.steps):
         if step.kind == "human":
             break
-        assert step.id in carrying
+        assert step.id in carrying, form.name
         for use in step.method_uses:
             law = use.law if isinstance(use, Instance) else use
             if isinstance(law, Lemma):
@@ -83,16 +74,17 @@ def test_what_carries_the_others_rests_on_textbook_lemmas(id: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("claim", "variant"), VARIANTS)
-def test_every_false_variant_fails(claim: Claim, variant: Variant) -> None:
+@EACH
+def test_every_false_variant_fails(claim: Claim) -> None:
     """The ledger fails by a counter-model, or since the variant drops an assumption it needs."""
-    ledger = prove_variant(claim, variant)
-    assert not ledger.stands
-    first = ledger.failures[0].detail
-    form = claim.form(variant.form)
-    dropped = {a.id for a in form.assumptions} - {a.id for a in variant.assumptions}
-    missing = any(f"'{id}' is neither granted nor proved" in first for id in dropped)
-    assert "counter-model" in first or missing, first
+    for variant in claim.false_variants:
+        ledger = prove_variant(claim, variant)
+        assert not ledger.stands, variant.id
+        first = ledger.failures[0].detail
+        form = claim.form(variant.form)
+        dropped = {a.id for a in form.assumptions} - {a.id for a in variant.assumptions}
+        missing = any(f"'{id}' is neither granted nor proved" in first for id in dropped)
+        assert "counter-model" in first or missing, (variant.id, first)
 
 
 def test_claims_speak_the_vocabulary() -> None:
@@ -100,14 +92,14 @@ def test_claims_speak_the_vocabulary() -> None:
     check_claims(CLAIMS)
 
 
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda c: c.id)
-def test_claims_are_complete(claim: Claim) -> None:
+def test_claims_are_complete() -> None:
     """Four variants at least, each other than its form."""
-    assert len(claim.false_variants) >= 4
-    for variant in claim.false_variants:
-        form = claim.form(variant.form)
-        assert (variant.statement, variant.assumptions) != (form.statement, form.assumptions)
-    assert all((claim.title, claim.extremal, claim.source.text))
+    for claim in CLAIMS:
+        assert len(claim.false_variants) >= 4, claim.id
+        for variant in claim.false_variants:
+            form = claim.form(variant.form)
+            assert (variant.statement, variant.assumptions) != (form.statement, form.assumptions)
+        assert all((claim.title, claim.extremal, claim.source.text)), claim.id
 
 
 def test_few_theorems() -> None:

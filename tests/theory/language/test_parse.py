@@ -46,10 +46,10 @@ def test_statements_are_read_exactly(text: str, statement: Statement) -> None:
     assert parsed.rhs.doit() == statement.rhs.doit()
 
 
-@pytest.mark.parametrize("name", VOCABULARY)
-def test_every_quantity_can_be_typed(name: str) -> None:
+def test_every_quantity_can_be_typed() -> None:
     """All names of the vocabulary are known."""
-    assert parse_statement(f"{name} <= 1").lhs == VOCABULARY[name].symbol
+    for name, quantity in VOCABULARY.items():
+        assert parse_statement(f"{name} <= 1").lhs == quantity.symbol
 
 
 @pytest.mark.parametrize("name", ["h_gap <= S_0*lam**k/(1-lam)", "min(lam, 2*k) <= sqrt(1.5)"])

@@ -14,15 +14,15 @@ from rnnbounds.theory.language import Statement, le, lt, symbols
 from rnnbounds.theory.language.constants import SILU_PEAK, silu_peak_ball
 from rnnbounds.theory.language.terms.gradients import curvature, steepness
 from rnnbounds.theory.language.terms.variables import z
-from rnnbounds.theory.models.activations import (
+from rnnbounds.theory.models.activation.pieces import Piece, PieceDerivative
+from rnnbounds.theory.models.activation.slopes import CURVATURES, SLOPES, EachActivation
+from rnnbounds.theory.models.activation.table import (
     ACTIVATIONS,
     ActivationFacts,
     Supremum,
     activation_facts,
     prove_activation,
 )
-from rnnbounds.theory.models.pieces import Piece, PieceDerivative
-from rnnbounds.theory.models.slopes import CURVATURES, SLOPES, EachActivation
 from rnnbounds.theory.numbers.evaluate import ball
 from rnnbounds.theory.proof import Proof, Step, check
 from rnnbounds.theory.proof.ledger import Ledger

@@ -15,7 +15,7 @@ from rnnbounds.theory.language.terms.variables import a, j, m, x
 from rnnbounds.theory.language.terms.vectors import RECURSION, entry, norm, phi, state
 from rnnbounds.theory.models.system import CONTRACTIVE, DRIVE
 from rnnbounds.theory.proof import Form, Step, check, step, theorem
-from rnnbounds.theory.proof.basis import Basis, basis
+from rnnbounds.theory.proof.foundations.basis import Basis, basis
 from rnnbounds.theory.proof.scope import assumption_law
 
 FORMS = {f"{claim.id}/{form.name}": form for claim in CLAIMS for form in claim.forms}

@@ -9,9 +9,9 @@ from rnnbounds.theory.kernel import door
 from rnnbounds.theory.kernel.naturals import require_natural
 from rnnbounds.theory.language import ONE, ZERO, Assumption, Statement, at, law, le, lt, symbols
 from rnnbounds.theory.language.terms.variables import y, z
-from rnnbounds.theory.models.activations import ACTIVATIONS, ActivationFacts, Supremum
-from rnnbounds.theory.models.pieces import Piece
-from rnnbounds.theory.models.slopes import require_pieces
+from rnnbounds.theory.models.activation.pieces import Piece
+from rnnbounds.theory.models.activation.slopes import require_pieces
+from rnnbounds.theory.models.activation.table import ACTIVATIONS, ActivationFacts, Supremum
 from rnnbounds.theory.proof import Proof, Step, check
 from rnnbounds.theory.proof.methods import Gap, Smt
 from rnnbounds.theory.proof.scope import StepScope

@@ -16,7 +16,7 @@ from rnnbounds.theory.language import ONE, ZERO, Assumption, Clause, assume, at,
 from rnnbounds.theory.language.terms.gates import omega_norm, to_cell, to_output
 from rnnbounds.theory.language.terms.variables import a, b, m, v, z
 from rnnbounds.theory.language.terms.vectors import max_norm
-from rnnbounds.theory.models.box_runs import JOINT
+from rnnbounds.theory.models.box.runs import JOINT
 from rnnbounds.theory.models.gates import lstm_runs
 from rnnbounds.theory.models.gates.gate import s_1, s_2
 from rnnbounds.theory.models.gates.lstm import (

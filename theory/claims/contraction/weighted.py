@@ -31,9 +31,9 @@ from rnnbounds.theory.language.terms.vectors import (
     phi,
     state,
 )
+from rnnbounds.theory.models.activation.slopes import SLOPES
 from rnnbounds.theory.models.cells import LINEAR, RNN, U, W, bias
 from rnnbounds.theory.models.lemmas.powers import power_nonnegative
-from rnnbounds.theory.models.slopes import SLOPES
 from rnnbounds.theory.models.system import WINDOW
 from rnnbounds.theory.proof import Claim, Form, Source, scale, step, theorem
 

@@ -23,8 +23,8 @@ from rnnbounds.theory.language.terms.gradients import (
 )
 from rnnbounds.theory.language.terms.variables import A, B, a, b, c, v, vector
 from rnnbounds.theory.language.terms.vectors import diagonal, frobenius, norm, row_norm
+from rnnbounds.theory.models.activation.slopes import CURVATURES, SLOPES
 from rnnbounds.theory.models.cells import RECURRENT_NORM, RNN, U, W, bias
-from rnnbounds.theory.models.slopes import CURVATURES, SLOPES
 from rnnbounds.theory.proof import Claim, OtherCells, Source, scale, step, theorem, thousandth_less
 
 L_rho, beta_rho, W_norm, W_rows, W_radius, B_x, H = symbols(

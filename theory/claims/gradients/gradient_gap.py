@@ -21,7 +21,7 @@ from rnnbounds.theory.language.quantities.gradients import run_gradient
 from rnnbounds.theory.language.terms.gradients import gap_sum
 from rnnbounds.theory.language.terms.variables import j, m, s, x, y
 from rnnbounds.theory.language.terms.vectors import norm
-from rnnbounds.theory.models.box_geometry import BOX
+from rnnbounds.theory.models.box.geometry import BOX
 from rnnbounds.theory.models.geometry import EUCLIDEAN, Geometry
 from rnnbounds.theory.models.lemmas.powers import power_at_most_one, power_nonnegative
 from rnnbounds.theory.models.system import MEMORY

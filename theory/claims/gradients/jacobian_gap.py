@@ -13,7 +13,7 @@ from rnnbounds.theory.language.terms.gradients import d_loss, sensitivity
 from rnnbounds.theory.language.terms.variables import j, s, x
 from rnnbounds.theory.language.terms.vectors import norm, state
 from rnnbounds.theory.models import geometry
-from rnnbounds.theory.models.box_geometry import BOX
+from rnnbounds.theory.models.box.geometry import BOX
 from rnnbounds.theory.models.lemmas.powers import power_at_most_one, power_nonnegative
 from rnnbounds.theory.models.sensitivity import forgetting_steps, sensitivity_steps, start_steps
 from rnnbounds.theory.models.system import DIFFERENTIABLE, SOME_WINDOW, WINDOW

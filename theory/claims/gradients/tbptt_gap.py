@@ -22,7 +22,7 @@ from rnnbounds.theory.language.terms.gradients import (
 )
 from rnnbounds.theory.language.terms.variables import j, s, x
 from rnnbounds.theory.language.terms.vectors import entry, state
-from rnnbounds.theory.models.box_geometry import BOX, CUT_GRADIENT_NORM
+from rnnbounds.theory.models.box.geometry import BOX, CUT_GRADIENT_NORM
 from rnnbounds.theory.models.geometry import EUCLIDEAN, Geometry, S_full, S_start, full, x_next
 from rnnbounds.theory.models.lemmas.powers import power_nonnegative
 from rnnbounds.theory.models.sensitivity import sensitivity_steps

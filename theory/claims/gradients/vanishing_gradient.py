@@ -8,8 +8,8 @@ from rnnbounds.theory.language import ZERO, Assumption, Use, at, le, symbols
 from rnnbounds.theory.language.terms.gradients import d_state, jacobian
 from rnnbounds.theory.language.terms.variables import j, m, x
 from rnnbounds.theory.language.terms.vectors import entry, state
-from rnnbounds.theory.models.box_geometry import BOX, SHOWN_DERIVATIVE
-from rnnbounds.theory.models.box_geometry import LIPSCHITZ_INPUT as LIPSCHITZ_INPUT_BOX
+from rnnbounds.theory.models.box.geometry import BOX, SHOWN_DERIVATIVE
+from rnnbounds.theory.models.box.geometry import LIPSCHITZ_INPUT as LIPSCHITZ_INPUT_BOX
 from rnnbounds.theory.models.geometry import EUCLIDEAN, Geometry
 from rnnbounds.theory.models.sensitivity import factor_step
 from rnnbounds.theory.models.system import (

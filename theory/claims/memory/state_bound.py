@@ -3,7 +3,7 @@
 from sympy import sqrt
 
 from rnnbounds.theory.language import at, le, symbols
-from rnnbounds.theory.models.box_geometry import BOX
+from rnnbounds.theory.models.box.geometry import BOX
 from rnnbounds.theory.models.geometry import EUCLIDEAN
 from rnnbounds.theory.models.lemmas.powers import POWER_NOT_NEGATIVE
 from rnnbounds.theory.models.sensitivity import state_steps

@@ -10,7 +10,7 @@ from rnnbounds.theory.axioms.base import EXPONENTIAL, LOGARITHM
 from rnnbounds.theory.claims.memory.state_bound import FINITE as STATE_BOUND_FINITE
 from rnnbounds.theory.language import ZERO, Assumption, Use, at, le, lt, symbols
 from rnnbounds.theory.models import system
-from rnnbounds.theory.models.box_geometry import BOX, SHOWN
+from rnnbounds.theory.models.box.geometry import BOX, SHOWN
 from rnnbounds.theory.models.geometry import EUCLIDEAN, Geometry
 from rnnbounds.theory.models.lemmas import powers
 from rnnbounds.theory.models.lemmas.powers import POWER_NOT_NEGATIVE, long_window

@@ -22,9 +22,9 @@ from rnnbounds.theory.language.terms.vectors import (
     state,
     transpose,
 )
+from rnnbounds.theory.models.activation.slopes import SLOPES
 from rnnbounds.theory.models.cells import RNN, U, W, bias
 from rnnbounds.theory.models.lemmas.powers import POWER_NOT_NEGATIVE
-from rnnbounds.theory.models.slopes import SLOPES
 from rnnbounds.theory.models.system import CONTRACTION, CONTRACTIVE
 from rnnbounds.theory.proof import Claim, Form, OtherCells, Source, step, swap, theorem
 

@@ -22,7 +22,7 @@ from rnnbounds.theory.language import ONE, Assumption, Use, assume, at, eq, le, 
 from rnnbounds.theory.language.terms import gradients
 from rnnbounds.theory.language.terms.variables import v, w, w_other, x
 from rnnbounds.theory.language.terms.vectors import inner, norm, state
-from rnnbounds.theory.models.box_geometry import BOX
+from rnnbounds.theory.models.box.geometry import BOX
 from rnnbounds.theory.models.weights.every_weight import content, extend_assumption, extend_law
 from rnnbounds.theory.models.weights.other_weights import ON_OMEGA, SOME_INPUT
 from rnnbounds.theory.models.weights.training import GRADIENT_BOUND, GRADIENT_GAP, SMOOTH

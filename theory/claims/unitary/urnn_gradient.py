@@ -19,8 +19,8 @@ from rnnbounds.theory.language.terms.gradients import d_state, derivative, slope
 from rnnbounds.theory.language.terms.unitary import J_2, W_3, J, V, d_run, part, preactivation
 from rnnbounds.theory.language.terms.variables import X, Y, a, b, eye, i, j, s, x, z
 from rnnbounds.theory.language.terms.vectors import entry, norm, state, transpose
+from rnnbounds.theory.models.activation.slopes import SLOPES
 from rnnbounds.theory.models.cells import RNN, U, W, bias
-from rnnbounds.theory.models.slopes import SLOPES
 from rnnbounds.theory.models.system import DIFFERENTIABLE, SOME_WINDOW, WINDOW
 from rnnbounds.theory.models.unitary import networks
 from rnnbounds.theory.models.unitary.isometry import SLOPE, before, isometric, isometry, x_next

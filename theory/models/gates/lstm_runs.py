@@ -23,7 +23,7 @@ from rnnbounds.theory.language.terms.gates import (
 from rnnbounds.theory.language.terms.unitary import part, rows
 from rnnbounds.theory.language.terms.variables import a, b, i, j, m, v, x
 from rnnbounds.theory.language.terms.vectors import max_norm, norm, phi
-from rnnbounds.theory.models import box_runs
+from rnnbounds.theory.models.box import runs as box_runs
 from rnnbounds.theory.models.gates.gate import bound_by_entries, next_input, s_1, s_2
 from rnnbounds.theory.models.gates.lstm import (
     BOX,

@@ -21,7 +21,7 @@ from rnnbounds.theory.language import (
 from rnnbounds.theory.language.terms.gradients import d_loss, d_state, d_weights, sensitivity
 from rnnbounds.theory.language.terms.variables import a, b, c, j, w, w_other, x
 from rnnbounds.theory.language.terms.vectors import RUN, entry, norm, phi, state, weighted
-from rnnbounds.theory.models.box_geometry import BoxGeometry, inside
+from rnnbounds.theory.models.box.geometry import BoxGeometry, inside
 from rnnbounds.theory.models.geometry import EUCLIDEAN, EUCLIDEAN_GRADIENTS, Geometry, make_geometry
 from rnnbounds.theory.models.system import DIFFERENTIABLE
 from rnnbounds.theory.models.weights.every_weight import insert_weights

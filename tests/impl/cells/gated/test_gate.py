@@ -4,7 +4,7 @@ import pytest
 import torch
 from flint import arb, arb_mat
 
-from rnnbounds.impl.arithmetic.intervals import Interval, bounded
+from rnnbounds.impl.arithmetic.intervals import Interval, function_bounds
 from rnnbounds.impl.numbers import ball_functions as balls
 from rnnbounds.impl.numbers.ball_functions import tanh_up
 from rnnbounds.impl.numbers.outward import product_up, rows_up
@@ -22,7 +22,7 @@ def interval(low: float, high: float) -> Interval:
 
 def known(on: Interval) -> list[float]:
     """The most and the least that a gate is there, and how steep sigmoid and tanh are."""
-    gate, tanh = bounded("sigmoid"), bounded("tanh")
+    gate, tanh = function_bounds("sigmoid"), function_bounds("tanh")
     image = gate.image(on)
     return [float(a) for a in (image.high, image.low, gate.slope(on), tanh.slope(on))]
 

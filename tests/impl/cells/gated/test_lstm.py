@@ -16,7 +16,7 @@ def test_better_than_the_proposition():
     for seed in range(20):
         cell = draw(lstm, 3, scale=0.5, seed=seed)
         box = cell.box(1.0)
-        told, found = cell.constants(box, 1.0), cell.compared(box, 1.0)
+        told, found = cell.constants(box, 1.0), cell.compare_on(box, 1.0)
         whole = told["a"] + told["f_bar"]
         published = max(whole, told["q"] + told["o_bar"] * whole)
         factors = [float(found.factor(getattr(found, name)())) for name in
@@ -33,7 +33,7 @@ def test_their_sufficient_condition_is_met():
     for seed in range(40):
         told = draw(lstm, 3, scale=0.02, seed=seed)
         box = told.box(1.0)
-        named, found = told.constants(box, 1.0), told.compared(box, 1.0)
+        named, found = told.constants(box, 1.0), told.compare_on(box, 1.0)
         theta += named["theta"] < 1
         a, f, o, q = (named[name] for name in ("a", "f_bar", "o_bar", "q"))
         if o * a < (1 - f) * (1 - q):

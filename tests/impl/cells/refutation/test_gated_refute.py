@@ -8,7 +8,7 @@ from gated_draws import cho, draw, generator, gru, lstm
 
 from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
 from rnnbounds.impl.cells.refutation import gated_refute
-from rnnbounds.impl.cells.refutation.constants import GIVEN, further
+from rnnbounds.impl.cells.refutation.constants import MOST_CANDIDATES, further_inputs
 from rnnbounds.impl.cells.refutation.gated_refute import FrozenGated, refute_gated
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.reading.adapters import load_model
@@ -39,9 +39,11 @@ def test_constant_inputs_at_any_scale(B):
     """No constant input that is tried is larger than B, even where B is subnormal."""
     drawn = draw(gru, 3, d=4).U[0].tolist()
     for U in (drawn, [[0.6, 0.8], [0.6, 0.8001]], [[1.0, 2.0, 3.0]], [[1e308, 1e308]]):
-        for x, _ in gated_refute._inputs(np.array(U), B, 2 * np.ones((3, 4))[:, : len(U[0])]):
+        for x, _ in gated_refute._constant_inputs(
+            np.array(U), B, 2 * np.ones((3, 4))[:, : len(U[0])]
+        ):
             assert sum(Fraction(float(a)) ** 2 for a in x) <= Fraction(B) ** 2
-    assert B > 0 or len(list(gated_refute._inputs(np.array(U), B))) == 1
+    assert B > 0 or len(list(gated_refute._constant_inputs(np.array(U), B))) == 1
 
 
 def leaky(W, U, b, name="tanh"):
@@ -50,7 +52,7 @@ def leaky(W, U, b, name="tanh"):
     model = load_model(
         {key: torch.tensor(part).double() for key, part in held.items()}, f"leaky-{name}"
     )
-    return model.cell, model.cell.held(1.0).box[0]
+    return model.cell, model.cell.proved_box(1.0).box[0]
 
 
 @pytest.mark.parametrize(("size", "where"), [(8.0, 0.5), (40 / 3, 0.3)])
@@ -84,10 +86,10 @@ def test_repellers_lie_in_the_box(n):
 def test_given_inputs_are_so_many():
     """Evenly taken of all that are within the bound."""
     rows = np.linspace(-2, 2, 1001)[:, None]
-    found = list(further(np.zeros((2, 1)), 1.0, rows))
+    found = list(further_inputs(np.zeros((2, 1)), 1.0, rows))
     assert all(abs(float(x[0])) <= 1 for x in found)
-    assert GIVEN / 2 - 2 <= len(found) - 2 <= GIVEN / 2 + 2
-    assert list(further(np.zeros((2, 1)), 0.0, rows[:0])) == []
+    assert MOST_CANDIDATES / 2 - 2 <= len(found) - 2 <= MOST_CANDIDATES / 2 + 2
+    assert list(further_inputs(np.zeros((2, 1)), 0.0, rows[:0])) == []
 
 
 @pytest.mark.parametrize("cell", ["leaky-tanh", "rnn-tanh", "linear"])

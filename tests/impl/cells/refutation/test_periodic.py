@@ -5,11 +5,11 @@ from flint import ctx
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.cells.refutation.periodic import (
     PERIODS,
-    Frozen,
-    candidates,
-    pair,
-    point,
-    repeller,
+    FrozenVanilla,
+    periodic_candidates,
+    periodic_pair,
+    periodic_point,
+    repelling_point,
 )
 from rnnbounds.impl.numbers.spectra.krawczyk import column
 
@@ -22,7 +22,7 @@ def _precision():
 
 def scalar(w, c=0.0, name="tanh"):
     """h ↦ ρ(wh + c)."""
-    return Frozen(np.array([[w]]), column(np.array([c])), ACTIVATIONS[name])
+    return FrozenVanilla(np.array([[w]]), column(np.array([c])), ACTIVATIONS[name])
 
 
 @pytest.mark.parametrize("name", ["tanh", "sigmoid", "softplus", "gelu", "sin", "relu"])
@@ -30,26 +30,26 @@ def scalar(w, c=0.0, name="tanh"):
 def test_contractions_have_one(name, period):
     """A contraction has one point of each period, which attracts."""
     cell = scalar(0.7, 0.3, name)
-    found = candidates(cell, period)
+    found = periodic_candidates(cell, period)
     assert len(found) == 1
-    assert point(cell, found[0], period) is not None
-    assert pair(cell, found, period) is None
-    assert repeller(cell, found, period) is None
+    assert periodic_point(cell, found[0], period) is not None
+    assert periodic_pair(cell, found, period) is None
+    assert repelling_point(cell, found, period) is None
 
 
 def test_neutral_point():
     """tanh(h) attracts to 0 with the multiplier 1: neither a pair nor a repeller."""
     cell = scalar(1.0)
-    found = candidates(cell, 1)
-    assert pair(cell, found, 1) is None
-    assert repeller(cell, found, 1) is None
+    found = periodic_candidates(cell, 1)
+    assert periodic_pair(cell, found, 1) is None
+    assert repelling_point(cell, found, 1) is None
 
 
 def test_kinks_are_not_trusted():
     """At the kink of ReLU the derivative is a set: no point, no multiplier is certified."""
     cell = scalar(3.0, 0.0, "relu")
-    assert point(cell, np.zeros(1), 1) is None
-    assert repeller(cell, [np.zeros(1)], 1) is None
+    assert periodic_point(cell, np.zeros(1), 1) is None
+    assert repelling_point(cell, [np.zeros(1)], 1) is None
     assert not cell.enclose(column(np.zeros(1)), 1)[2]
     assert cell.enclose(column(np.ones(1)), 1)[2]
 
@@ -57,18 +57,18 @@ def test_kinks_are_not_trusted():
 def test_kinks_of_other_units():
     """A dead unit that sits on its kink is a certified point, but its multiplier is not trusted."""
     W = np.array([[2.0, 0.0], [0.0, 0.0]])
-    cell = Frozen(W, column(np.array([-1.0, 0.0])), ACTIVATIONS["relu"])
+    cell = FrozenVanilla(W, column(np.array([-1.0, 0.0])), ACTIVATIONS["relu"])
     rest = np.array([1.0, 0.0])
-    assert point(cell, rest, 1) is not None
-    assert repeller(cell, [rest], 1) is None
+    assert periodic_point(cell, rest, 1) is not None
+    assert repelling_point(cell, [rest], 1) is None
 
 
 def test_claims_nothing_without_proof():
     """Float candidates that are no fixed points stay unproved."""
     cell = scalar(3.0)
-    assert pair(cell, [np.array([0.5]), np.array([-0.5])], 1) is None
-    assert pair(cell, [np.zeros(1), np.zeros(1)], 1) is None
-    assert repeller(cell, [np.array([0.2])], 1) is None
+    assert periodic_pair(cell, [np.array([0.5]), np.array([-0.5])], 1) is None
+    assert periodic_pair(cell, [np.zeros(1), np.zeros(1)], 1) is None
+    assert repelling_point(cell, [np.array([0.2])], 1) is None
 
 
 @pytest.mark.parametrize("n", [3, 40])
@@ -79,8 +79,8 @@ def test_what_nearly_repels_is_not_certified(n, room):
     rates = np.linspace(0.1, 1.0, n)
     for top, certified in ((1 - room, False), (1.0, False), (1 + 1e-9, True)):
         W = (Q * (rates * top)) @ Q.T
-        cell = Frozen(W, column(np.zeros(n)), ACTIVATIONS["sin"])
-        found = repeller(cell, [np.zeros(n)], 1)
+        cell = FrozenVanilla(W, column(np.zeros(n)), ACTIVATIONS["sin"])
+        found = repelling_point(cell, [np.zeros(n)], 1)
         if top != 1.0:  # rounding may have moved that one to either side
             assert (found is not None) == certified
         assert found is None or 1 < found[1] <= 1 + 2e-9
@@ -91,10 +91,10 @@ def test_what_is_nearly_fixed_is_no_pair():
     cell = scalar(1 - 1e-9)
     near = [np.zeros(1), np.full(1, 1e-3), np.full(1, -1e-3)]
     for period in PERIODS:
-        assert pair(cell, near, period) is None
+        assert periodic_pair(cell, near, period) is None
 
 
 def test_overflow():
     """Weights that overflow give candidates or none, never an exception."""
     cell = scalar(1e308, 1e308)
-    assert len(candidates(cell, 2)) <= 4
+    assert len(periodic_candidates(cell, 2)) <= 4

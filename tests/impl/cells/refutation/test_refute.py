@@ -10,7 +10,7 @@ from gated_draws import cho, draw, gru, lstm
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.cells.refutation import gated_refute, refute
 from rnnbounds.impl.cells.refutation.gated_refute import refute_gated
-from rnnbounds.impl.cells.refutation.growth import growth
+from rnnbounds.impl.cells.refutation.growth import growing_orbits
 from rnnbounds.impl.cells.refutation.refute import ALL, BOX, SIZE
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.numbers.outward import norm_up
@@ -101,7 +101,7 @@ def test_witnesses_are_replayed(name):
     x = doubles(found.input or [0.0])[None, :, None]
     points = [doubles(point)[None, :, None] for point in found.points]
     if found.states == BOX:
-        box = held.cell.held(B).box[0]
+        box = held.cell.proved_box(B).box[0]
         assert all(bool((point[0, :, 0].abs() <= box + found.radius).all()) for point in points)
     if found.kind == EIGEN:
         assert found.modulus == pytest.approx(np.abs(np.linalg.eigvals(held.cell.W[0])).max())
@@ -167,7 +167,7 @@ def test_contractions_are_never_refuted(cell):
     by = np.random.default_rng(5)
     if (make := {"lstm": lstm, "gru": gru, "cho": cho}.get(cell)) is not None:
         cells = [draw(make, 2, scale=0.1, seed=seed) for seed in range(3)]
-        assert [refute_gated(one, one.held(1.0).box[0], 1.0) for one in cells] == [None] * 3
+        assert [refute_gated(one, one.proved_box(1.0).box[0], 1.0) for one in cells] == [None] * 3
         return
     for n in (1, 2, 5, 9):
         W = by.normal(size=(n, n))
@@ -188,7 +188,7 @@ def test_limits(monkeypatch, home):
     def lost(*_, **__):
         raise np.linalg.LinAlgError
 
-    monkeypatch.setattr(home, "candidates" if home is refute else "periodic", lost)
+    monkeypatch.setattr(home, "periodic_candidates" if home is refute else "periodic_witness", lost)
     assert seek(small, 1.0) is None
 
 
@@ -207,8 +207,8 @@ def test_witnesses_without_a_box_speak_of_all_states(cell):
     """Of vanilla cells and linear systems ℝⁿ is refuted, whether inputs reach it or not."""
     witness = sought(model(cell, [[2.0]], None, [[0.0]]), 1.0)
     assert witness.states == ALL
-    assert "ℝⁿ" in witness.speaks
-    speaks = sought(*UNSTABLE["lstm that latches"][:2]).speaks
+    assert "ℝⁿ" in witness.claim_text
+    speaks = sought(*UNSTABLE["lstm that latches"][:2]).claim_text
     assert BOX in speaks
     assert "‖x_t‖₂ ≤ 0.5" in speaks
 
@@ -224,9 +224,9 @@ def test_witnesses_without_a_box_speak_of_all_states(cell):
 )
 def test_no_growth(W, b):
     """Nothing is claimed where no ray is certainly kept, or where numbers overflow."""
-    assert growth(np.array(W), column(np.array(b)), ACTIVATIONS["relu"]) is None
+    assert growing_orbits(np.array(W), column(np.array(b)), ACTIVATIONS["relu"]) is None
 
 
 def test_growth_under_constants_in_balls():
     """A constant that is only known as a ball serves as well."""
-    assert growth(np.array([[2.0]]), arb_mat([[2]]) / 3, ACTIVATIONS["relu"]) is not None
+    assert growing_orbits(np.array([[2.0]]), arb_mat([[2]]) / 3, ACTIVATIONS["relu"]) is not None

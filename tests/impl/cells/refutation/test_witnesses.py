@@ -24,7 +24,7 @@ def latch(forget: float = 9.0) -> dict[str, torch.Tensor]:
 def test_points_outside_of_the_box_are_of_no_account():
     """The same two fixed points, of a box that holds one of them, which repels, or none inside."""
     cell = load_model(latch()).cell
-    box = cell.held(0.5).box[0]
+    box = cell.proved_box(0.5).box[0]
     assert refute_gated(cell, box, 0.5) is not None
     assert refute_gated(cell, box / 4096, 0.5).points == ((0.0, 0.0),)
     assert refute_gated(cell, box * 0, 0.5) is None

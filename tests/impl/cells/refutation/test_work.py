@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from rnnbounds.impl.cells.refutation import work
-from rnnbounds.impl.cells.refutation.refute import unsought
+from rnnbounds.impl.cells.refutation.refute import reason_too_large
 from rnnbounds.impl.certificate import certify as certify_module
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.reading.adapters import load_model
@@ -33,38 +33,38 @@ def bistable() -> Source:
 def test_a_search_that_is_cut_is_undecided_and_says_so(monkeypatch, make):
     """Without its limit it finds a witness."""
     assert certify(make(), 0.0).verdict == "refuted"
-    monkeypatch.setattr(certify_module, "limited", lambda: work.limited(most=1.0))
+    monkeypatch.setattr(certify_module, "limit_work", lambda: work.limit_work(limit=1.0))
     found = certify(make(), 0.0)
     assert found.verdict == "undecided"
-    assert dict(found.skipped) == {"refutation": work.CUT}
+    assert dict(found.skipped) == {"refutation": work.LIMIT_REACHED}
     told = json.loads(json.dumps(found.to_json()))
-    assert {"what": "refutation", "reason": work.CUT} in told["skipped"]
+    assert {"what": "refutation", "reason": work.LIMIT_REACHED} in told["skipped"]
 
 
 def test_work_is_counted_by_size_alone():
     """A Newton step from one state and a proof about one point, of periods 1 and 2."""
-    with work.limited(most=1e9) as counted:
+    with work.limit_work(limit=1e9) as counted:
         for period in (1, 2):
-            work.floats(10, 1, period)
-            work.proof(10, period)
-    assert 1e9 - counted.left == 1000 * (2 + 3 + 200 * (1 + 2))
+            work.count_newton(10, 1, period)
+            work.count_proof(10, period)
+    assert 1e9 - counted.remaining == 1000 * (2 + 3 + 200 * (1 + 2))
     assert not counted.exhausted
 
 
 def test_what_exceeds_the_limit_is_not_done():
     """And outside of a search nothing is limited."""
-    with work.limited(most=10.0) as counted, pytest.raises(work.ExhaustedError):
-        work.proof(2, 1)
+    with work.limit_work(limit=10.0) as counted, pytest.raises(work.ExhaustedError):
+        work.count_proof(2, 1)
     assert counted.exhausted
-    assert counted.left == 10
+    assert counted.remaining == 10
     with nullcontext():
-        work.proof(1000, 4)
+        work.count_proof(1000, 4)
 
 
 def test_what_a_search_of_many_states_may_do():
     """Enough for a proof of each period at 256 states, and no more than some tens: seconds each."""
     one = sum(200 * period * 256**3 for period in (1, 2, 3, 4))
-    assert one < work.MOST < 10 * one
+    assert one < work.WORK_LIMIT < 10 * one
 
 
 WITHOUT_BALLS = (
@@ -84,4 +84,4 @@ WITHOUT_BALLS = (
 )
 def test_what_is_not_tried_for_its_size_is_said(states, linear, reason):
     """In balls too, which a linear cell is taken to last."""
-    assert unsought(states, linear=linear) == reason
+    assert reason_too_large(states, linear=linear) == reason

@@ -6,7 +6,7 @@ import torch
 from flint import arb, ctx
 from program_draws import cells, inputs, weights
 
-from rnnbounds.impl.cells.scans.diagonal import from_s4d, layout
+from rnnbounds.impl.cells.scans.diagonal import diagonal_layout, from_s4d
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.errors import ShapeError
@@ -45,14 +45,14 @@ def test_memory_is_exact(name):
     """After k steps exactly |Λ|ᵏ is left of each unit, and the bound is its float above."""
     cell = cells(name, 3, seed=6)
     s = torch.ones(3, cell.n, 1).double()
-    start = s[:, : cell.units, 0] * (1 if cell.real else math.sqrt(2.0))
+    start = s[:, : cell.eigenvalue_count, 0] * (1 if cell.is_real else math.sqrt(2.0))
     still = torch.zeros(3, 2, 1).double()
     free = type(cell)({key: part for key, part in cell.parameters.items() if key != "b"})
     for _ in range(7):
         s = free.step(s, still)
-    parts = s[:, :, 0].reshape(3, -1, cell.units)
+    parts = s[:, :, 0].reshape(3, -1, cell.eigenvalue_count)
     left = parts.square().sum(1).sqrt() / start
-    bound = cell.memory(7)
+    bound = cell.decay_powers(7)
     assert bool((left <= bound * (1 + 1e-13)).all())
     assert bool((left >= bound * (1 - 1e-13)).all())
     with ctx.workprec(200):
@@ -60,8 +60,8 @@ def test_memory_is_exact(name):
         one = kind_of("diagonal").build(
             {"lambda_re": torch.tensor([[-0.75]]).double(), "B_re": torch.ones(1, 1, 1).double()}
         )
-        assert arb(float(one.memory(7))) >= exact
-        assert math.nextafter(float(one.memory(7)), 0) < exact
+        assert arb(float(one.decay_powers(7))) >= exact
+        assert math.nextafter(float(one.decay_powers(7)), 0) < exact
 
 
 def test_factor_is_the_largest_modulus():
@@ -133,6 +133,6 @@ def test_s4d_as_published():
 
 def test_layouts():
     """The names tell the convention; without any it is the real one."""
-    assert "nu_log" in layout(("nu_log",)).shapes
-    assert layout(()).state == "n"
-    assert layout(weights("complex")).state == "2n"
+    assert "nu_log" in diagonal_layout(("nu_log",)).shapes
+    assert diagonal_layout(()).state == "n"
+    assert diagonal_layout(weights("complex")).state == "2n"

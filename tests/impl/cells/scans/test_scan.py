@@ -45,7 +45,7 @@ def test_memory(name):
     for t in range(12):
         s, other = (cell.step(part, x[:, t, :, None]) for part in (s, other))
     left = (s - other).abs()[:, :, 0]
-    assert bool((left <= cell.memory(1.0, 12) * (1 + 1e-12) + 1e-15).all())
+    assert bool((left <= cell.decay_powers(1.0, 12) * (1 + 1e-12) + 1e-15).all())
 
 
 @EACH
@@ -71,7 +71,7 @@ def test_measured_rate_of_constant_decays():
     cell = kind_of("min-gru").build({name: part[None].double() for name, part in held.items()})
     assert measured_rate(cell, torch.ones(1, 4, 1)).rate == pytest.approx(0.5, rel=1e-15)
     assert float(cell.decay_bound(5.0)) == 0.5
-    assert float(cell.memory(5.0, 3)) == 0.125
+    assert float(cell.decay_powers(5.0, 3)) == 0.125
 
 
 def test_the_bound_depends_on_the_inputs():

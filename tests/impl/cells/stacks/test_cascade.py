@@ -4,8 +4,8 @@ import pytest
 import torch
 from stack_draws import net
 
-from rnnbounds.impl.cells.stacks.cascade import cascade, radius
-from rnnbounds.impl.cells.stacks.layer_analysis import boxed
+from rnnbounds.impl.cells.stacks.cascade import cascade_norm, state_radius
+from rnnbounds.impl.cells.stacks.layer_analysis import compare_in_box
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.norms.state_norms import StateNorm
 from rnnbounds.impl.reading.adapters import load_model
@@ -31,7 +31,7 @@ def holds(norms, couplings, found) -> bool:
 def test_conditions(lams, coupling):
     """The weights obey the inequality of the cascade, with a factor below 1."""
     norms, couplings = [layer(lam) for lam in lams], [coupling] * len(lams)
-    found = cascade(norms, couplings)
+    found = cascade_norm(norms, couplings)
     assert max(lams) <= found.lam < 1
     assert holds(norms, couplings, found)
     assert found.radius < math.inf
@@ -39,28 +39,28 @@ def test_conditions(lams, coupling):
 
 def test_nothing_is_lost_without_coupling():
     """Layers that do not meet have the largest factor, one has its own, zeros have zero."""
-    assert cascade([layer(0.25), layer(0.75)], [0.0, 0.0]).lam == 0.75
-    alone = cascade([layer(0.5, 3.0)], [0.0])
+    assert cascade_norm([layer(0.25), layer(0.75)], [0.0, 0.0]).lam == 0.75
+    alone = cascade_norm([layer(0.5, 3.0)], [0.0])
     assert (alone.lam, alone.drive, alone.radius, alone.weights) == (0.5, 3.0, 6.0, (1.0,))
-    assert cascade([layer(0.0)] * 40, [1.0] * 40).lam == 0.0
-    assert cascade([layer(0.5)] * 40, [0.0] * 40).lam == 0.5
+    assert cascade_norm([layer(0.0)] * 40, [1.0] * 40).lam == 0.0
+    assert cascade_norm([layer(0.5)] * 40, [0.0] * 40).lam == 0.5
 
 
 @pytest.mark.parametrize("lam", [1.0, 1.5, math.inf])
 def test_no_cascade_of_what_does_not_contract(lam):
     """One layer that does not contract, or an unknown coupling, and nothing is certified."""
-    assert not cascade([layer(0.5), layer(lam)], [0.0, 1.0]).lam < 1
-    assert not cascade([layer(lam), layer(0.5)], [0.0, 1.0]).lam < 1
-    assert not cascade([layer(0.5), layer(0.5)], [0.0, math.inf]).lam < 1
-    assert not cascade([layer(0.5), layer(0.5)], [0.0, math.nan]).lam < 1
+    assert not cascade_norm([layer(0.5), layer(lam)], [0.0, 1.0]).lam < 1
+    assert not cascade_norm([layer(lam), layer(0.5)], [0.0, 1.0]).lam < 1
+    assert not cascade_norm([layer(0.5), layer(0.5)], [0.0, math.inf]).lam < 1
+    assert not cascade_norm([layer(0.5), layer(0.5)], [0.0, math.nan]).lam < 1
 
 
 def test_radius():
     """The least of S/(1 − λ) and what is known of the box."""
-    assert radius(layer(0.5)) == 2.0
-    assert radius(layer(0.5, radius=1.5)) == 1.5
-    assert radius(layer(1.0, radius=7.0)) == 7.0
-    assert radius(layer(1.0)) == math.inf
+    assert state_radius(layer(0.5)) == 2.0
+    assert state_radius(layer(0.5, radius=1.5)) == 1.5
+    assert state_radius(layer(1.0, radius=7.0)) == 7.0
+    assert state_radius(layer(1.0)) == math.inf
 
 
 @pytest.mark.parametrize("name", ["lstm", "gru", "lstm-projected"])
@@ -70,7 +70,7 @@ def test_boxed_layer(name):
     cell, d = model.cell, model.d
     reach = torch.linspace(0.05, 0.5, d, dtype=torch.float64)
     ball = kind_of(model.name).analyse(model, float(reach.norm()) * (1 + 2**-40)).comparison
-    found, steep = boxed(cell, ball, reach)
+    found, steep = compare_in_box(cell, ball, reach)
     assert torch.equal(steep[..., : found.box.shape[1]], found.matrices)
     assert (found.box <= ball.box).all()
     v = ball.perron()

@@ -8,7 +8,7 @@ import torch
 from draws import doubles, normal
 from gated_draws import draw, gru, lstm
 
-from rnnbounds.impl.arithmetic.inputs.ends import Ball, inputs_of
+from rnnbounds.impl.arithmetic.inputs.maximisers import BallSet, input_set_of
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, input_box, input_rows
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.errors import InputError
@@ -50,11 +50,11 @@ def test_a_rotation_is_found_by_gradients():
 @pytest.mark.parametrize("bound", [0.0, 1e-300, 2.0**-1074, 1.0, 1e300])
 def test_witnesses_keep_their_bound(bound):
     """At any scale; and the ends of the ball are as large as they may be."""
-    found = Ball(bound).furthest(normal(5, 3, seed=1))
+    found = BallSet(bound).maximiser(normal(5, 3, seed=1))
     assert bool((norm_up(found) <= bound).all())
     assert bound < 1e-200 or bound > 1e150 or bool((norm_up(found) > bound * (1 - 1e-8)).all())
-    assert not bool(Ball(bound).furthest(torch.zeros(1, 3).double()).any())
-    assert not bool(Ball(bound).furthest(doubles([[math.nan, math.inf, 0.0]])).any())
+    assert not bool(BallSet(bound).maximiser(torch.zeros(1, 3).double()).any())
+    assert not bool(BallSet(bound).maximiser(doubles([[math.nan, math.inf, 0.0]])).any())
     held = linear([[0.5]]) | {"bias_ih": doubles([1.0])}
     for witness in attack(held, bound, (1e-2,), cell="linear", work=2**30).witnesses:
         assert bool((norm_up(witness.inputs) <= bound).all())
@@ -97,7 +97,7 @@ def test_gaps_that_are_kept_are_those_of_the_inputs(work, monkeypatch):
 
     def found():
         size = sum(part.numel() for part in model.weights.values())
-        search = Search(model.cell, states_of(model), size, Ball(1.0), 64, work)
+        search = Search(model.cell, states_of(model), size, BallSet(1.0), 64, work)
         return [(epsilon, x.tolist(), *rest) for epsilon, x, *rest in search.run(epsilons)]
 
     kept, known, forgotten = found(), Search._gaps, []
@@ -185,8 +185,8 @@ FAR = [(-1e200, 1e200), (1e200, 2e200), (-1e308, 1e308), (1e-200, 2e-200), (0.0,
 def test_ends_of_boxes_of_every_scale(ends):
     """Where squares are no numbers any more, what is furthest is of the set, and on its side."""
     given = input_box(*ends, 1)
-    inputs, g = inputs_of(given), doubles([[1.0], [-1.0], [0.0]])
-    found = inputs.furthest(g)
+    inputs, g = input_set_of(given), doubles([[1.0], [-1.0], [0.0]])
+    found = inputs.maximiser(g)
     assert inputs.holds(found)
     assert given.holds(found[0].tolist())
     assert (found[0] - found[1]).item() > 0 or ends[0] > 1e150  # beyond which none is sought
@@ -215,11 +215,11 @@ def test_sets_of_inputs(what):
 @pytest.mark.parametrize("what", SETS)
 def test_ends_of_sets(what):
     """Every end and what is mixed of them is of the set, and no input of the set lies further."""
-    given, inputs = SETS[what], inputs_of(SETS[what])
+    given, inputs = SETS[what], input_set_of(SETS[what])
     g = normal(50, 2, seed=3)
-    ends = inputs.furthest(g)
-    mixed = inputs.mixed(ends, inputs.furthest(-g), 0.5)
-    rest = inputs.rest(2)[None]
+    ends = inputs.maximiser(g)
+    mixed = inputs.mixed(ends, inputs.maximiser(-g), 0.5)
+    rest = inputs.smallest_input(2)[None]
     assert all(given.holds(x) for x in torch.cat([ends, mixed, rest]).tolist())
     assert inputs.holds(torch.cat([ends, mixed, rest]))
     assert not inputs.holds(doubles([[3.0, 3.0]]))

@@ -6,12 +6,12 @@ import torch
 from draws import doubles, normal
 from flint import acb_mat, arb, arb_mat, ctx
 
-from rnnbounds.impl.numbers.spectra.discs import outside_discs
+from rnnbounds.impl.numbers.spectra.discs import eigenvalue_outside_circle
 
 
 def modulus(mid: torch.Tensor, radius: torch.Tensor) -> float | None:
     """The lower bound alone; the eigenvalue that is told is about as large."""
-    if (found := outside_discs(mid, radius)) is None:
+    if (found := eigenvalue_outside_circle(mid, radius)) is None:
         return None
     assert abs(found[0]) >= found[1] > 1
     return found[1]

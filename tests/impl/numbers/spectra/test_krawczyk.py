@@ -1,7 +1,7 @@
 import numpy as np
 from flint import arb, arb_mat, ctx
 
-from rnnbounds.impl.numbers.spectra.krawczyk import column, disjoint, unique_zero
+from rnnbounds.impl.numbers.spectra.krawczyk import are_disjoint, column, unique_zero
 
 
 def parabola(y):
@@ -43,7 +43,7 @@ def test_no_zero_at_a_kink():
 def test_disjoint():
     """Boxes are disjoint if one coordinate separates them; NaN separates nothing."""
     a, b = column(np.array([0.0, 1.0])), column(np.array([0.0, 2.0]))
-    assert disjoint(a, b)
-    assert not disjoint(a, a)
-    assert not disjoint(a, arb_mat([[arb(0, 1)], [arb(1, 1)]]))
-    assert not disjoint(a, arb_mat([[arb.nan()], [arb.nan()]]))
+    assert are_disjoint(a, b)
+    assert not are_disjoint(a, a)
+    assert not are_disjoint(a, arb_mat([[arb(0, 1)], [arb(1, 1)]]))
+    assert not are_disjoint(a, arb_mat([[arb.nan()], [arb.nan()]]))

@@ -29,7 +29,7 @@ from rnnbounds.properties.runs.versions import describe_difference, fingerprint
 from rnnbounds.reports.records.outcome import without_environment
 from rnnbounds.reports.records.record import Run
 
-CLAIMS = ("contraction-linear", "projection")
+CLAIMS = ("certified-norm", "projection")
 ATTACKS = ("extremal",)
 
 

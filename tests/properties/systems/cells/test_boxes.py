@@ -34,7 +34,7 @@ def test_what_ships_is_what_is_attacked(kind: str) -> None:
     """The box under attack is the one that the cell's own certificate rests on, and is proved."""
     batch = batch_of(kind)
     assert batch.cells is not None
-    told = batch.cells.cell.held(batch.cells.B_x[:, None])
+    told = batch.cells.cell.proved_box(batch.cells.B_x[:, None])
     assert torch.equal(batch.cells.box, told.box)
     assert not bool(told.refused.any())
     require_boxes(batch)

@@ -74,7 +74,7 @@ def around(name: str, left: str, truth: Fraction, k: int, spec: SystemSpec) -> I
 
 def scalar_cases() -> Iterator[Case]:
     """The state and every gap of h = λh + x are polynomials in λ; the float just below 1 is one."""
-    for lam in (0.5, 0.75, 0.25, 0.9375, 0.0, -0.5, 0.999755859375):
+    for lam in (0.5, 0.0, -0.5, 0.999755859375):
         for scale in (1.0, 2.0**-300, 2.0**200):
             x = [scale] * 4
             spec, name, truth = linear(lam, x, 3), f"lam {lam} scale {scale:g}", path(lam, x)
@@ -153,28 +153,26 @@ def test_there_are_enough_cases() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_verdict(case: Case) -> None:
-    """The judge reaches the planted verdict."""
-    check_spec(case.spec)
-    statement = parse_statement(case.statement)
-    seen = judge(statement, typed_assumptions(statement), build_batch(case.spec))
-    k = case.k if seen.verdicts.shape[2] > 1 else 0
-    assert Verdict(int(seen.verdicts[0, 0, k])).name == case.verdict
+def test_verdicts() -> None:
+    """The judge reaches the planted verdicts."""
+    for case in CASES:
+        check_spec(case.spec)
+        statement = parse_statement(case.statement)
+        seen = judge(statement, typed_assumptions(statement), build_batch(case.spec))
+        k = case.k if seen.verdicts.shape[2] > 1 else 0
+        assert Verdict(int(seen.verdicts[0, 0, k])).name == case.verdict, case.name
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")], ids=str)
 @pytest.mark.parametrize("where", ["W", "U", "b", "C", "x", "h", "h_other"])
-@pytest.mark.parametrize(
-    "bound", ["h_norm <= 10", "h_gap <= 10", "y_gap <= 10", "step_gap <= 10", "dh_dx <= 10"]
-)
-def test_not_a_number_is_never_a_pass(bound: str, where: str, bad: float) -> None:
+def test_not_a_number_is_never_a_pass(where: str, bad: float) -> None:
     """NaN or infinity in any array of a system is neither HOLDS nor VIOLATED."""
     spec = linear(0.5, [1.0] * 4, 3)
     old: Any = getattr(spec.values, where)
     new = [[bad] * len(old[0])] * len(old) if isinstance(old[0], list) else [bad] * len(old)
     values = msgspec.structs.replace(spec.values, **{where: new})
-    spoiled = msgspec.structs.replace(spec, values=values)
-    statement = parse_statement(bound)
-    seen = judge(statement, typed_assumptions(statement), build_batch(spoiled))
-    assert not {Verdict.HOLDS, Verdict.VIOLATED} & set(seen.verdicts.ravel().tolist())
+    spoiled = build_batch(msgspec.structs.replace(spec, values=values))
+    for measured in ("h_norm", "h_gap", "y_gap", "step_gap", "dh_dx"):
+        statement = parse_statement(f"{measured} <= 10")
+        seen = judge(statement, typed_assumptions(statement), spoiled).verdicts
+        assert not {Verdict.HOLDS, Verdict.VIOLATED} & set(seen.ravel().tolist()), measured

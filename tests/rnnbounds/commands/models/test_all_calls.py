@@ -69,7 +69,7 @@ class Model:
         found[ROWS] = torch.rand(4, d, generator=by) - 0.5
         layout = kind.layout((self.variant,))
         for layer in range(self.layers):
-            shapes = layout.shaped({"n": self.n, "d": d, "p": 1, "m1": self.n + 1})
+            shapes = layout.shapes_for({"n": self.n, "d": d, "p": 1, "m1": self.n + 1})
             own = {
                 name: torch.randn(shape, generator=by) * self.scale + self.shift * (len(shape) == 1)
                 for name, shape in shapes.items()

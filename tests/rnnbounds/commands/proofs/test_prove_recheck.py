@@ -2,7 +2,7 @@
 
 import pytest
 
-from rnnbounds.commands import recheck as command
+from rnnbounds.commands.proofs import recheck as command
 from rnnbounds.theory.recheck import Verdict
 
 

@@ -140,7 +140,7 @@ def _monotone(search: calculus._MaximumSearch) -> None:
     """Beyond the radius every function lies between its value there and its limit: so e to an
     imaginary power, taken for positive, had it."""
     for end in (search.method.radius, -search.method.radius, FAR, -FAR):
-        if not abs(search._value(search.function, arb(end))) <= search._limit:
+        if not abs(search._on(search.function, arb(end))) <= search._limit:
             raise Gap("the value at an end")
 
 
@@ -167,7 +167,7 @@ def _unmarked(name: str, over: Range, mark: int = 0) -> Term:
 FAULTS: dict[str, tuple[Patch, ...]] = {
     "logarithms are split": ((identity, "difference", _of_split_logs),),
     "e to an imaginary power is positive": ((calculus._MaximumSearch, "check_tails", _monotone),),
-    "a recursion counts anywhere": ((definitions, "_comes_before", _any_count),),
+    "a recursion counts anywhere": ((definitions, "_is_evaluated_before", _any_count),),
     "quantities are unfolded late": ((Statement, "replace", _late), (Law, "at", _late_at)),
     "rewriting leaves the reals": ((rewriting, "rewrite", _complex),),
     "a bound variable is free": ((door, "term", _loose),),
@@ -177,7 +177,7 @@ FAULTS: dict[str, tuple[Patch, ...]] = {
     ),
     "anything is a variable": ((Law, "__post_init__", lambda _: None),),
     "what is written alike is equal": ((functions, "variable", _unmarked),),
-    "what an axiom speaks of is forgotten": ((proof, "_constants", lambda _: frozenset()),),
+    "what an axiom speaks of is forgotten": ((proof, "_fixed_variables", lambda _: frozenset()),),
 }
 
 

@@ -31,8 +31,8 @@ from rnnbounds.theory.language.terms.vectors import (
     state,
     trace,
 )
+from rnnbounds.theory.models.activation.slopes import SLOPES
 from rnnbounds.theory.models.cells import U, W, bias
-from rnnbounds.theory.models.slopes import SLOPES
 from rnnbounds.theory.proof import step
 from rnnbounds.theory.proof.methods import Identity, Smt
 

@@ -1,0 +1,1 @@
+"""Pages about one model: its certificate, its measurement, its guard."""

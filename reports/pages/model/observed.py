@@ -1,0 +1,100 @@
+"""Details of a measurement: near the data, of windows drawn alike, and how steps contract."""
+
+from rnnbounds.reports.pages.experiment import Block, Paragraph, Section, Table
+from rnnbounds.reports.pages.model.memory import Document, length_text, share_text
+from rnnbounds.reports.pages.text import NOTHING, bound_text, plain_number, plural
+
+
+def detail_sections(record: Document) -> tuple[Section, ...]:
+    """A section for each kind of answer, with what it presupposes."""
+    return (
+        *_near_sections(record.get("near"), "C h" if "readout" in record else "h"),
+        Section("Windows drawn like these", tuple(_statement_blocks(record))),
+        Section("How steps contract on these windows", (_steps_table(record),)),
+    )
+
+
+def _near_sections(near_data: Document | None, vector: str) -> tuple[Section, ...]:
+    """Section on the bounds certified near the data, of h or of C h (`of`); () if not requested."""
+    if near_data is None:
+        return ()
+    gaps = {row["k"]: row["gap"] for row in near_data["gaps"]}
+    start = (
+        f"states with |s_i| ≤ {plain_number(near_data['states'])}"
+        if near_data["states"]
+        else "the zero state"
+    )
+    width = "undecided" if near_data["width"] is None else bound_text(near_data["width"])
+    rows = tuple(
+        (
+            plain_number(row["eps"]),
+            length_text(row["k"]),
+            NOTHING if row["k"] is None else bound_text(gaps[row["k"]]),
+        )
+        for row in near_data["memory"]
+    )
+    statement = Paragraph(
+        f"Certified of each of the first {near_data['windows']} windows, of all inputs within "
+        f"{plain_number(near_data['delta'])} of the recorded ones in every number at every step, "
+        f"from {start}, in real arithmetic; of no other inputs. How far any state is from the one "
+        f"computed here in float64 on what was recorded, at most: {width}."
+    )
+    advice = near_data["advice"] or ""
+    table = Table(
+        ("ε", "k", f"‖{vector}_T − {vector}_T^k‖₂ at most"), rows, frozenset((1, 2)), advice
+    )
+    return (Section("Certified near your data", (statement, table)),)
+
+
+def _statement_blocks(record: Document) -> list[Block]:
+    statement = record["statement"]
+    if statement is None:
+        return [Paragraph(f"Nothing is stated of other windows: {record['unstated']}.")]
+    count = statement["windows"]
+    rows = []
+    for line in statement["lines"]:
+        share = share_text(line["share"])
+        rows.append(
+            (plain_number(line["eps"]), length_text(line["k"]), share, length_text(line["beyond"]))
+        )
+    windows_needed = statement["held_out_needed"]
+    return [
+        Paragraph(
+            f"With confidence {plain_number(statement['confidence'])} in all rows together, at "
+            "least this "
+            f"share of all windows drawn like these is within ε at k, in real arithmetic. This "
+            f"presupposes that {statement['presupposes']}."
+        ),
+        Table(
+            ("ε", "k", "share of windows", "held out, beyond ε"), tuple(rows), frozenset((1, 2, 3)),
+            f"k was chosen on {plural(count['chosen_on'], 'window')} and tried on "
+            f"{count['held_out']} others, held out. A share of {plain_number(statement['share'])} "
+            f"takes {windows_needed} of these with none beyond ε.",
+        ),
+    ]  # fmt: skip
+
+
+def _steps_table(record: Document) -> Table:
+    steps, pairs = record["steps"], record["stability"]
+    growth = steps["lyapunov"]
+    return Table(
+        ("of a step", "seen"),
+        (
+            ("largest growth of the distance between two states", _bound(pairs["largest_ratio"])),
+            ("steps at which the distance grew", f"{pairs['expanding']} of {pairs['pairs']}"),
+            ("spectral norm of the Jacobian, median", _number_text(steps["norm"]["median"])),
+            ("spectral norm of the Jacobian, largest", _number_text(steps["norm"]["largest"])),
+            ("largest Lyapunov exponent, estimated", _number_text(growth["mean"])),
+        ),
+        frozenset((1,)),
+        f"Jacobians along {plural(steps['windows'], 'window')}; a distance below its former one "
+        f"(growth below 1) is forgotten. Computed in float64, of these windows alone.",
+    )
+
+
+def _bound(value: float | None) -> str:
+    return NOTHING if value is None else bound_text(value, 4)
+
+
+def _number_text(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:.4g}"

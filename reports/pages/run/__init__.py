@@ -1,0 +1,1 @@
+"""Parts of a run's page, made from its record alone."""

@@ -1,0 +1,1 @@
+"""Checks of a run: single ones, counts, curves and worst instances."""

@@ -1,0 +1,266 @@
+"""The models of a project, each asked its question: certified or measured, and held against its
+baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+import msgspec
+
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.inputs import input_data
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.errors import InputError as ImplInputError
+from rnnbounds.impl.errors import at_most, exactly
+from rnnbounds.impl.memory.measure import Measurement, measure
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.reading.adapters import Source, load_model
+from rnnbounds.reports.errors import InputError
+from rnnbounds.reports.files import write_atomic
+from rnnbounds.reports.gate.certified import load_certificate, parse_certificate
+from rnnbounds.reports.gate.models import (
+    CertifyQuestion,
+    MeasureQuestion,
+    ModelQuestion,
+    ModelSettings,
+    Question,
+    load_model_settings,
+)
+from rnnbounds.reports.gate.questions import PairError
+from rnnbounds.reports.pages.experiment import Verdict
+from rnnbounds.reports.pages.model.certificate import certificate_page, write_certificate
+from rnnbounds.reports.pages.model.guard import changes_sections as changes_since
+from rnnbounds.reports.pages.model.measurement import measurement_page, write_measurement
+from rnnbounds.reports.records.changes import Changes
+from rnnbounds.reports.records.guarded import ModelOutcome
+from rnnbounds.reports.redact import redact
+from rnnbounds.shell.input_text import parse_input_set
+
+
+@dataclass(frozen=True)
+class Guard:
+    """How models are asked: paths are relative to `home`; pages go below `out`, if any; `update`
+    writes the certificate of a model that is certified as its new baseline."""
+
+    home: Path
+    out: Path | None = None
+    update: bool = False
+
+    def outcomes(
+        self, model_settings: ModelSettings, names: Iterable[str]
+    ) -> Iterator[ModelOutcome]:
+        """The answer for each model; one that cannot be read keeps no other from its own."""
+        for name in names:
+            try:
+                if name in model_settings.unreadable:
+                    raise model_settings.unreadable[name]
+                yield self.outcome(name, model_settings.questions[name])
+            except (InputError, ImplInputError) as error:
+                model_name = (
+                    model_settings.questions[name].model
+                    if name in model_settings.questions
+                    else "it"
+                )
+                reasons = (str(error),)
+                yield ModelOutcome(
+                    name=name, line=f"{model_name} is not judged", unread=True, problems=reasons
+                )
+
+    def outcome(self, name: str, question: Question) -> ModelOutcome:
+        """The answer for one model. Raises InputError for what cannot be read or written."""
+        model = self._load(question)
+        if isinstance(question, MeasureQuestion):
+            return self._measure(name, question, model)
+        return self._certify(name, question, model)
+
+    def _load(self, question: ModelQuestion) -> LoadedModel[Any]:
+        factory = ":" in question.model and not (self.home / question.model).exists()
+        source: Source = question.model if factory else self.home / question.model
+        options = {"ignore": question.ignore, "layer": question.layer, "readout": question.readout}
+        return load_model(source, question.cell, **options)  # type: ignore[arg-type]
+
+    def _certify(
+        self, name: str, question: CertifyQuestion, model: LoadedModel[Any]
+    ) -> ModelOutcome:
+        certificate = certify(model, self._inputs(question, model.d), question.eps)
+        document, k = certificate.to_json(), certificate.window(question.eps)
+        problems, changes = certificate_problems(certificate, question), None
+        advice = list(certificate.next_steps)
+        if question.baseline is not None and self.update:
+            with suppress(InputError):  # of what was not there, or answers another question
+                accepted = self._compare(question, document).failing if not problems else ()
+                advice += [f"accepted: {row.line}" for row in accepted]
+            advice.append(self._write_baseline(question.baseline, certificate, problems))
+        elif question.baseline is not None:
+            changes = self._compare(question, document)
+            regressions = [f"since {question.baseline}: {row.line}" for row in changes.failing]
+            if regressions and certificate.verdict == "certified":
+                accept = f"if this is intended, write {question.baseline} anew and commit it"
+                advice.append(f"{accept}: rnnbounds guard {quote(name)} --update")
+            problems += regressions
+        advice += window_advice(k, question.at_most)
+        outcome = ModelOutcome(
+            name=name, line=certificate.line(), problems=tuple(problems), changes=changes,
+            lam=document["lambda"], k=k, verdict=certificate.verdict, advice=tuple(advice),
+        )  # fmt: skip
+        if self.out is not None:
+            new_lines = advice[len(certificate.next_steps) :]
+            page = certificate_page(
+                document, Path(question.model).name, extra_sections=changes_since(outcome),
+                next_lines=new_lines,
+            )  # fmt: skip
+            if problems:
+                fails = Verdict("fails", "bad")
+                reasons = tuple(map(redact, problems))
+                page = replace(page, verdict=fails, problems=reasons, failed=True)
+            write_certificate(document, self.out / name, page)
+        return outcome
+
+    def _write_baseline(
+        self, baseline: str, certificate: Certificate, problems: Sequence[str]
+    ) -> str:
+        """Writes the certificate as the new baseline, if it is what was asked; whether it did."""
+        if problems:
+            return f"{baseline} was not written: {problems[0]}"
+        data = msgspec.json.format(msgspec.json.encode(certificate.to_json()))
+        write_atomic(self.home / baseline, data + b"\n")
+        return f"wrote {baseline}"
+
+    def _compare(self, question: CertifyQuestion, document: dict[str, Any]) -> Changes:
+        """The changes since the baseline. Raises InputError, which names --update, where it is
+        missing or answers another question."""
+        place, new = (
+            self.home / str(question.baseline),
+            parse_certificate(msgspec.json.encode(document)),
+        )
+        if not place.exists():
+            raise InputError(
+                f"{question.baseline} does not exist; write it with 'rnnbounds guard --update' and "
+                f"commit it"
+            )
+        try:
+            return question.compare_with_baseline(load_certificate(place), new)
+        except PairError as error:
+            raise InputError(
+                f"{question.baseline}: {error}, or accept this one with 'rnnbounds guard --update'"
+            ) from None
+
+    def _inputs(self, question: CertifyQuestion, d: int) -> Any:
+        if question.data is not None:
+            return input_data(self.home / question.data, question.margin)
+        if question.inputs is not None:
+            return parse_input_set(question.inputs, self.home / question.model, d)
+        return question.input_bound
+
+    def _measure(
+        self, name: str, question: MeasureQuestion, model: LoadedModel[Any]
+    ) -> ModelOutcome:
+        measurement = measure(
+            model, self.home / question.data, window=question.window, eps=question.eps,
+            confidence=question.confidence, share=question.share,
+        )  # fmt: skip
+        problems = measurement_problems(measurement, question.eps, question.share, question.at_most)
+        if self.out is not None:
+            document = measurement.to_json()
+            inputs = certify(model, input_data(self.home / question.data), question.eps)
+            beside = inputs.to_json()
+            page = measurement_page(document, beside, Path(question.model).name, problems)
+            write_measurement(document, beside, self.out / name, page)
+        line = None if measurement.statement is None else measurement.statement.lines[0]
+        k = None if line is None else line.k
+        return ModelOutcome(
+            name=name, line=_measurement_line(measurement, question), problems=tuple(problems), k=k,
+            verdict="not stated" if line is None or line.share is None else "stated",
+            advice=tuple(measurement_advice(measurement, question.at_most)),
+        )  # fmt: skip
+
+
+def require_model(config: Path, name: str) -> None:
+    """Raise AssertionError unless the model of that name keeps what the settings ask of it."""
+    __tracebackhide__ = True
+    model_settings = load_model_settings(config)
+    if name not in model_settings.names:
+        raise UnknownModelError(name, model_settings.names)
+    if name in model_settings.unreadable:
+        raise model_settings.unreadable[name]
+    outcome = Guard(config.parent).outcome(name, model_settings.questions[name])
+    if not outcome.passes:
+        raise AssertionError("\n".join((*outcome.problems, outcome.line, *outcome.advice)))
+
+
+class UnknownModelError(InputError):
+    """A name that the settings do not have."""
+
+    def __init__(self, name: str, names: list[str]) -> None:
+        super().__init__(f"the settings have no model {name!r}; name one of {', '.join(names)}")
+
+
+def certificate_problems(certificate: Certificate, question: ModelQuestion) -> list[str]:
+    """Why a certificate does not say what was asked."""
+    if certificate.verdict != "certified":
+        witness = None if certificate.witness is None else certificate.witness.text
+        reason = certificate.reason or witness or "no norm that was tried certifies it"
+        return [f"{certificate.verdict}: {reason}"]
+    return window_problems(certificate.window(question.eps), question.eps, question.at_most)
+
+
+def measurement_problems(
+    measurement: Measurement, eps: float, share: float, at_most_k: int | None
+) -> list[str]:
+    """Why a measurement does not state what was asked, at the first ε."""
+    if measurement.statement is None:
+        return [f"nothing is stated of other windows: {measurement.unstated}"]
+    line, problems = measurement.statement.lines[0], []
+    if line.share is None or line.share < share:
+        share_text = "no share" if line.share is None else f"a share of {at_most(line.share)}"
+        problems = [
+            f"{share_text} of windows is stated to be within ε = {exactly(eps)}, not {share:g}"
+        ]
+    return problems + window_problems(line.k, eps, at_most_k)
+
+
+def window_problems(k: int | None, eps: float, at_most_k: int | None) -> list[str]:
+    """Why a window is none, or longer than asked."""
+    if k is None:
+        return [f"no k is known at ε = {exactly(eps)}"]
+    if at_most_k is not None and k > at_most_k:
+        return [f"ε = {exactly(eps)} needs the last {k} inputs, more than {at_most_k}"]
+    return []
+
+
+def window_advice(k: int | None, at_most_k: int | None) -> list[str]:
+    """Advice on a k that exceeds `at_most_k`; [] if it does not, or if either is None."""
+    if k is None or at_most_k is None or k <= at_most_k:
+        return []
+    return [f"if this is intended, set at-most = {k}"]
+
+
+def _measurement_line(measurement: Measurement, question: MeasureQuestion) -> str:
+    """Sentence on the share of windows within ε and its confidence, or else on the measurement."""
+    line = None if measurement.statement is None else measurement.statement.lines[0]
+    if line is None or line.share is None or line.k is None:
+        return measurement.line()
+    return (
+        f"{measurement.model.source}: {measurement.model.name}, stated with confidence "
+        f"{exactly(question.confidence)}: a share of at least {at_most(line.share)} of windows "
+        f"like these is within ε = {exactly(question.eps)} from k = {line.k} on"
+    )
+
+
+def measurement_advice(measurement: Measurement, at_most_k: int | None) -> Iterator[str]:
+    """Yield advice if the share of windows is too small, or if k exceeds `at_most_k`."""
+    statement = measurement.statement
+    line = None if statement is None else statement.lines[0]
+    if statement is not None and not statement.reached:
+        few = statement.held < statement.needed
+        yield (
+            f"record {2 * statement.needed} windows in all, or ask for a smaller share"
+            if few
+            else "allow a larger ε or ask for a smaller share; more windows state a larger one"
+        )
+    yield from window_advice(None if line is None else line.k, at_most_k)

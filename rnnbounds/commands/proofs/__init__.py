@@ -1,0 +1,1 @@
+"""Commands about claims and their proofs."""

@@ -1,0 +1,228 @@
+"""``rnnbounds claims``: what is claimed, as the run that the package carries found it.
+
+Nothing that proves or attacks is imported, unless it is asked for now; the theory is, for the
+statements as LaTeX, the entries of their sources and the vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from rnnbounds.commands.options import CORES, FormatOption, Ids, Workers
+from rnnbounds.commands.proofs.matrix import require_matrix, show_matrix
+from rnnbounds.reports.errors import RecordError
+from rnnbounds.reports.records.codec import load
+from rnnbounds.reports.records.matrix import Matrix, missing_entries
+from rnnbounds.reports.table import (
+    TABLE_FILE,
+    ClaimRow,
+    ClaimsTable,
+    Proof,
+    build_table,
+    packaged_table,
+)
+from rnnbounds.reports.words import plural
+from rnnbounds.shell.output import Format, echo, print_json, print_table
+from rnnbounds.shell.terminal import write
+
+HEADS = ("claim", "statement", "source", "proof", "tightest lhs/rhs, by", "false variants")
+
+
+def claims(
+    ids: Ids = None,
+    matrix: Annotated[
+        bool, typer.Option("--matrix", help="the result of each claim on each cell")
+    ] = False,
+    run: Annotated[
+        Path | None, typer.Option("--run", metavar="RUN.json", help="the table of this run")
+    ] = None,
+    now: Annotated[
+        bool, typer.Option("--now", help="prove (with --matrix: and probe) everything now: minutes")
+    ] = False,
+    workers: Workers = CORES,
+    markdown: Annotated[bool, typer.Option("--markdown", help="the table in Markdown")] = False,
+    latex: Annotated[
+        bool, typer.Option("--latex", help="statements, assumptions and sources as LaTeX")
+    ] = False,
+    form: Annotated[
+        str | None, typer.Option("--form", metavar="NAME", help="with --latex: this form alone")
+    ] = None,
+    bibtex: Annotated[
+        bool, typer.Option("--bibtex", help="BibTeX entries of the sources and textbooks")
+    ] = False,
+    vocabulary: Annotated[
+        bool, typer.Option("--vocabulary", help="every quantity: name, meaning, norm, definition")
+    ] = False,
+    format: FormatOption = Format.text,
+) -> int:
+    """Print the table of claims: id, statement, source, proof, tightness, false variants; with
+    --matrix the claims by cell, exit 1 if an entry fails.
+
+    Results are those of the run that the package carries. --latex, --bibtex and --vocabulary print
+    the theory for use elsewhere.
+    """
+    forms = {"--markdown": markdown, "--latex": latex, "--bibtex": bibtex}
+    chosen_options = [
+        name for name, is_set in (forms | {"--vocabulary": vocabulary}).items() if is_set
+    ]
+    if chosen_options and (
+        len(chosen_options) > 1 or matrix or (format is Format.json and chosen_options[0] in forms)
+    ):
+        raise typer.BadParameter(
+            f"{chosen_options[0]} prints one thing alone; leave the other options out"
+        )
+    if (latex or bibtex or vocabulary) and (now or run is not None):
+        raise typer.BadParameter(
+            f"{chosen_options[0]} is not about a run; leave out --run and --now"
+        )
+    if form is not None and not latex:
+        raise typer.BadParameter("--form chooses what --latex prints: give --latex too")
+    if vocabulary or matrix:
+        if ids:
+            raise typer.BadParameter("it is about all claims; leave out the names of claims")
+        if vocabulary:
+            return show_vocabulary(format)
+    if latex or bibtex:
+        return show_theory(ids, latex, form)
+    if now and run is not None:
+        raise typer.BadParameter("--run reads a run, and --now makes one; leave one out")
+    if now:
+        from rnnbounds.commands.proofs import prove as proofs
+
+        if matrix:
+            return show_matrix(proofs.probe_matrix(workers), format)
+        rows = select_rows(proofs.prove_rows(), ids)
+    else:
+        table = packaged_table() if run is None else build_table(load(run))
+        if matrix:
+            return show_matrix(complete_matrix(table, run), format)
+        rows = select_rows(table.claims, ids)
+    if markdown:
+        for line in markdown_table(rows):
+            echo(line)
+        return 0
+    if format is Format.json:
+        print_json([row_document(row) for row in rows])
+        return 0
+    print_table(
+        HEADS,
+        [
+            (
+                row.id,
+                row.statement,
+                row.source,
+                proof_text(row.proof),
+                row.reached,
+                len(row.false_variants),
+            )
+            for row in rows
+        ],
+    )
+    return 0
+
+
+def select_rows(rows: Sequence[ClaimRow], ids: Sequence[str] | None) -> list[ClaimRow]:
+    """The rows of these claims, all by default; raises UnknownClaimError."""
+    by_id = {row.id: row for row in rows}
+    for id in ids or ():
+        if id not in by_id:
+            from rnnbounds.theory.errors import UnknownClaimError
+
+            raise UnknownClaimError("claim", id, by_id)
+    return [by_id[id] for id in dict.fromkeys(ids or by_id)]
+
+
+def show_theory(ids: Sequence[str] | None, latex: bool, form: str | None = None) -> int:
+    """Print the claims as LaTeX, or the BibTeX entries of what they and their proofs cite."""
+    from rnnbounds.theory import CLAIMS, claim
+    from rnnbounds.theory.latex.document import document
+
+    entries_ = [claim(id) for id in ids] if ids else list(CLAIMS)
+    if latex:
+        write(document(entries_, form))
+        return 0
+    from rnnbounds.theory.axioms.base import AXIOMS
+    from rnnbounds.theory.bibliography import bibtex
+
+    names = {entry.id for entry in entries_}
+    axioms = {
+        axiom for row in packaged_table().claims if row.id in names for axiom in row.proof.axioms
+    }
+    sources = [entry.source.text for entry in entries_]
+    write(bibtex([*sources, *(axiom.source for axiom in AXIOMS if axiom.id in axioms)]) + "\n")
+    return 0
+
+
+def show_vocabulary(format: Format) -> int:
+    """Print every quantity that a statement can name, in the order of the theory."""
+    from rnnbounds.theory.language.printing import latex, plain_text
+    from rnnbounds.theory.language.quantity import ROLE_MEANINGS
+    from rnnbounds.theory.language.spelling import typed_notation
+    from rnnbounds.theory.language.vocabulary import VOCABULARY
+
+    if format is Format.json:
+        print_json(
+            [
+                {
+                    "name": q.name, "notation": typed_notation(q.notation), "latex": q.notation,
+                    "meaning": q.meaning, "norm": q.norm, "role": q.role,
+                    "value": ROLE_MEANINGS[q.role], "least": q.lower,
+                    "definition": None if q.definition is None else plain_text(q.definition),
+                    "definition_latex": None if q.definition is None else latex(q.definition),
+                    "systems": list(q.about),
+                }
+                for q in VOCABULARY.values()
+            ]
+        )  # fmt: skip
+        return 0
+    heads = ("name", "notation", "meaning", "norm or unit", "definition or value used")
+    rows = []
+    for q in VOCABULARY.values():
+        defined = ROLE_MEANINGS[q.role] if q.definition is None else plain_text(q.definition)
+        rows.append((q.name, typed_notation(q.notation), q.meaning, q.norm, defined))
+    print_table(heads, rows)
+    return 0
+
+
+def complete_matrix(table: ClaimsTable, record: Path | None) -> Matrix:
+    """The matrix of a table; raises RecordError if it leaves a claim out on some cell."""
+    matrix = require_matrix(table, record)
+    claims = dict.fromkeys([row.id for row in table.claims] + list(matrix.claims))
+    if missing := missing_entries(matrix, tuple(claims)):
+        raise RecordError(f"{record or TABLE_FILE}: {missing[0]}; write the run again")
+    return matrix
+
+
+def row_document(row: ClaimRow) -> dict[str, Any]:
+    """The JSON document of one claim; assumptions by their ids, where this program knows them."""
+    ids = next((row_.needs for row_ in packaged_table().claims if row_.id == row.id), {})
+    needs = sorted({ids.get(text, id) for text, id in row.needs.items()})
+    return {**msgspec.to_builtins(row), "needs": needs}
+
+
+def markdown_table(rows: Iterable[ClaimRow]) -> list[str]:
+    """The table of claims in Markdown."""
+    lines = [HEADS]
+    for row in rows:
+        proof = (
+            f"**not proved**, {len(row.proof.human)} of {plural(row.proof.steps, 'step')} in prose"
+        )
+        if row.proof.proved:
+            proof = f"{row.proof.words}; {plural(row.proof.steps, 'step')}"
+        names = (f"`{row.id}`", f"`{row.statement}`")
+        lines.append((*names, row.source, proof, row.reached, str(len(row.false_variants))))
+    head, *body = (f"| {' | '.join(line)} |" for line in lines)
+    return [head, "|" + "---|" * len(HEADS), *body]
+
+
+def proof_text(proof: Proof) -> str:
+    """The state of a proof in a few words."""
+    state = proof.words if proof.proved else "NOT PROVED"
+    prose = f", {len(proof.human)} in prose" if proof.human else ""
+    theorems = plural(len(proof.axioms), "textbook theorem")
+    return f"{state}; {plural(proof.steps, 'step')}{prose}, {theorems}"

@@ -1,0 +1,223 @@
+"""``rnnbounds prove``, and the tables of ``rnnbounds claims --now``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from rnnbounds.commands.options import FormatOption, Ids
+from rnnbounds.commands.proofs.recheck import recheck as recheck_proofs
+from rnnbounds.commands.proofs.recheck import shipped_proofs_text
+from rnnbounds.commands.proofs.steps import print_wrapped, quantified_text, show_lemmas, show_step
+from rnnbounds.properties.runs.parts import chosen_claims, ledger_records, unused_assumptions
+from rnnbounds.properties.runs.probe import probe_matrix as probe_claims
+from rnnbounds.reports.records.basis import basis_phrase, basis_sentence, count_bases
+from rnnbounds.reports.records.ledger import LedgerRecord
+from rnnbounds.reports.records.matrix import Matrix
+from rnnbounds.reports.table import ClaimRow, Proof
+from rnnbounds.reports.words import plural
+from rnnbounds.shell.output import Format, echo, print_json, show_progress
+from rnnbounds.theory.language.law import Axiom
+from rnnbounds.theory.language.printing import statement_text
+from rnnbounds.theory.proof.claim import Claim
+from rnnbounds.theory.proof.foundations.laws import axioms_used
+from rnnbounds.theory.proof.foundations.laws import count_axioms as count_laws
+from rnnbounds.theory.recheck import unsettled
+
+
+def probe_matrix(workers: int) -> Matrix:
+    """A matrix that is proved and probed now."""
+    entries = chosen_claims(())
+    with show_progress(len(entries), "probing") as advance:
+        return probe_claims(entries, workers, advance)
+
+
+def prove_rows() -> tuple[ClaimRow, ...]:
+    """The claims with their ledgers as run now; nothing is attacked."""
+    return tuple(claim_row(entry, ledgers) for entry, ledgers in prove_all(chosen_claims(())))
+
+
+def prove_all(
+    entries: Sequence[Claim],
+) -> list[tuple[Claim, tuple[LedgerRecord, ...]]]:
+    """Each claim with its ledgers, run under a progress bar."""
+    with show_progress(len(entries), "proving") as advance:
+        proofs = []
+        for entry in entries:
+            advance(entry.id)
+            proofs.append((entry, ledger_records(entry)))
+    return proofs
+
+
+def claim_row(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> ClaimRow:
+    """The row of a claim as it is stated, with these proofs."""
+    return ClaimRow(
+        id=entry.id,
+        title=entry.title,
+        source=entry.source.text,
+        relation=entry.statement.relation,
+        statement=statement_text(entry.statement),
+        needs={a.text: a.id for form in entry.forms for a in form.assumptions},
+        false_variants=tuple(variant.id for variant in entry.false_variants),
+        proof=Proof.of(
+            ledgers,
+            bool(ledgers) and all(ledger.proved for ledger in ledgers),
+            {ledger.form: ledger.standing for ledger in ledgers},
+        ),
+    )
+
+
+def prove(
+    claim: Ids = None,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            help="exit 1 also for a step argued in prose, as a claim of your own may have",
+        ),
+    ] = False,
+    step: Annotated[
+        str | None,
+        typer.Option(
+            "--step",
+            metavar="NAME",
+            help="one step of the claim: its premises, and z3's part",
+        ),
+    ] = None,
+    lemmas: Annotated[
+        bool, typer.Option("--lemmas", help="list the steps that several claims share; run none")
+    ] = False,
+    recheck: Annotated[
+        bool,
+        typer.Option(
+            "--recheck",
+            help="check the proofs by the second checker instead, which asks cvc5 (extra: recheck)",
+        ),
+    ] = False,
+    format: FormatOption = Format.text,
+) -> int:
+    """Run the proof ledgers; exit 1 if a machine step fails."""
+    entries = chosen_claims(claim or ())
+    if recheck:
+        return recheck_proofs(entries, format)
+    if lemmas:
+        return show_lemmas(entries, format)
+    if step is not None:
+        if len(claim or ()) != 1:
+            raise typer.BadParameter("--step is about one claim; name it")
+        return show_step(entries[0], step, format)
+    proofs = prove_all(entries)
+    if format is Format.json:
+        print_json([prove_document(entry, ledgers) for entry, ledgers in proofs])
+    else:
+        for entry, ledgers in proofs:
+            print_ledgers(entry, ledgers)
+        print_summary(proofs)
+    return int(any(is_failing(ledger, strict) for _, ledgers in proofs for ledger in ledgers))
+
+
+def is_failing(ledger: LedgerRecord, strict: bool) -> bool:
+    """True if a machine step fails, or the form is neither proved nor, unless strict, argued."""
+    failed = any(step.verdict == "failed" for step in ledger.steps)
+    return failed or not (ledger.proved or (ledger.argued and not strict))
+
+
+def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str, Any]:
+    """The JSON document of one claim's proofs."""
+    return {
+        "id": entry.id,
+        "forms": [
+            {
+                "name": ledger.form,
+                "basis": ledger.standing,
+                "presupposed": ledger.presupposed,
+                "met": ledger.met,
+            }
+            for ledger in ledgers
+        ],
+        "steps": [
+            {
+                "form": ledger.form,
+                "id": step.id,
+                "statement": step.statement,
+                "quantifier": step.quantifier,
+                "kind": step.kind,
+                "method": step.method,
+                "uses": step.uses,
+                "redundant": step.redundant,
+                "verdict": step.verdict,
+                "rests": unsettled().get(f"{entry.id}/{ledger.form}", {}).get(step.id, ""),
+            }
+            for ledger in ledgers
+            for step in ledger.steps
+        ],
+        "axioms": sorted({axiom for ledger in ledgers for axiom in ledger.axioms}),
+        "definitions": {d.name: d.text for ledger in ledgers for d in ledger.definitions},
+        "taken": asdict(count_laws(laws_of(entry))),
+        "human": [step for ledger in ledgers for step in ledger.human],
+        "unused": unused_assumptions(entry),
+        "proved": all(ledger.proved for ledger in ledgers),
+    }
+
+
+def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
+    """Print each form's assumptions, its steps with unneeded premises and reasons of failure, its
+    definitions, and the assumptions that no step uses."""
+    unused = unused_assumptions(entry)
+    for ledger in ledgers:
+        state = basis_phrase(ledger.standing) if ledger.proved else "NOT PROVED"
+        presupposed = f" ({', '.join(ledger.presupposed)})" if ledger.presupposed else ""
+        echo(f"{entry.id} ({ledger.form}): {state}{presupposed}")
+        open_steps = unsettled().get(f"{entry.id}/{ledger.form}", {})
+        for assumption in entry.form(ledger.form).assumptions:
+            print_wrapped(f"{assumption.label}: {assumption.id}: {assumption.text}")
+        if not ledger.met:
+            print_wrapped(
+                "not shown: that a system meets all of this; only that z3 does not refute it"
+            )
+        for step in ledger.steps:
+            uses = f"  [{', '.join(step.uses)}]" if step.uses else ""
+            stated = quantified_text(step.quantifier, step.statement)
+            print_wrapped(f"{step.verdict:7} {step.method:10} {step.id}: {stated}{uses}")
+            if step.redundant:
+                print_wrapped(f"not needed: {', '.join(step.redundant)}", 10)
+            if step.verdict == "failed":
+                print_wrapped(step.detail, 10)
+            if step.id in open_steps:
+                print_wrapped(f"rests on {open_steps[step.id]}", 10)
+        for definition in ledger.definitions:
+            print_wrapped(f"defines {definition.name}: {definition.text}")
+        if not ledger.steps:
+            echo("  no steps: a statement without a proof is not proved")
+        if ledger.form in unused:
+            assumed = ", ".join(unused[ledger.form])
+            print_wrapped(
+                f"assumed, but used by no step: {assumed}; remove it, unless a quantity has no "
+                "meaning without it"
+            )
+
+
+def print_summary(proofs: list[tuple[Claim, tuple[LedgerRecord, ...]]]) -> None:
+    """The last line: what the forms rest on, and from which laws of which theorems."""
+    axioms = sorted({a for _, ledgers in proofs for ledger in ledgers for a in ledger.axioms})
+    steps = sum(len(ledger.steps) for _, ledgers in proofs for ledger in ledgers)
+    laws = count_laws(axiom for entry, _ in proofs for axiom in laws_of(entry))
+    forms = basis_sentence(
+        count_bases(ledger.standing for _, ledgers in proofs for ledger in ledgers)
+    )
+    proved = f"{plural(len(proofs), 'claim')}, {forms}; {plural(steps, 'step')}"
+    names = {
+        f"{e.id}/{ledger_.form}": [s.id for s in ledger_.steps]
+        for e, ledgers_ in proofs
+        for ledger_ in ledgers_
+    }
+    echo(shipped_proofs_text(names))
+    echo(f"{proved}, from {laws.text}: {', '.join(axioms)}")
+
+
+def laws_of(entry: Claim) -> Iterator[Axiom]:
+    """The textbook laws that its proofs use."""
+    return (axiom for form in entry.forms for axiom in axioms_used(form.proof))

@@ -1,0 +1,1 @@
+"""Activations: their table, their pieces and their slopes."""

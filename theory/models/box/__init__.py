@@ -1,0 +1,1 @@
+"""Cells on the box that no run leaves."""

@@ -1,0 +1,1 @@
+"""Foundations of proofs: what a form rests on, and how much is taken without proof."""
