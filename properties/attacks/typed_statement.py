@@ -62,7 +62,7 @@ def typed_assumptions(
 ) -> tuple[Assumption, ...]:
     """List the assumptions of a user's statement (contraction, positivity, side conditions); a
     check that does not meet them is vacuous."""
-    kinds = [KINDS[kind] for kind in testable_kinds(statement)]
+    kinds = [KINDS[kind] for kind in kinds_to_test(statement)]
     contraction = (contraction_assumption(),) if all(kind.is_contractive for kind in kinds) else ()
     side_assumptions = (
         Assumption(f"side condition {statement_text(c)}", "", c) for c in conditions
@@ -77,7 +77,7 @@ def lambda_symbol() -> sympy.Symbol:
     return symbol
 
 
-def testable_kinds(statement: Statement) -> tuple[str, ...]:
+def kinds_to_test(statement: Statement) -> tuple[str, ...]:
     """Which systems a statement can be tested on.
 
     Raises:
@@ -117,7 +117,7 @@ def attack_typed(
 ) -> TypedResult:
     """Attack a typed statement; a counter-example comes back shrunk and explained."""
     statement = stated.statement
-    kinds = testable_kinds(statement)
+    kinds = kinds_to_test(statement)
     missing_by_kind = [missing_quantities(kind, statement) for kind in kinds]
     if all(missing_by_kind):
         raise UnsuppliedError(statement_text(statement), missing_by_kind[0][0], kinds)

@@ -99,7 +99,9 @@ def test_a_wrong_import_in_a_claim(refused, monkeypatch, tmp_path, line, what):
     file.write_text(f'"""A claim."""\n\n{line}\n')
     monkeypatch.setattr(table.package, "__path__", [str(tmp_path)])
     monkeypatch.setattr(imports, "PACKAGE_FOLDER", tmp_path)
-    monkeypatch.setattr(machine, "examine", lambda device: table.claims_by_module.__wrapped__())
+    monkeypatch.setattr(
+        machine, "examine_device", lambda device: table.claims_by_module.__wrapped__()
+    )
     said = refused("doctor")
     assert said.startswith(f"rnnbounds: {file}, line 3: {what}")
     assert said.endswith("; correct that import, or install rnnbounds again, with what it needs")

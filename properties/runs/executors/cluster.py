@@ -69,7 +69,7 @@ class Cluster:
     def map_calls(
         self, work: Callable[..., Any], calls: Iterable[Call], affinity: Affinity = no_affinity
     ) -> Generator[Any, None, None]:
-        """As `Executor.each`; the scheduler chooses the workers, whatever the affinity is.
+        """As `Executor.map_calls`; the scheduler chooses the workers, whatever the affinity is.
 
         Calls that are not begun when the iteration is left are not begun any more. Raises
         ClusterError if a call ends the workers that do it, or all workers or the scheduler are

@@ -90,8 +90,8 @@ class WorkerPool:
     def map_calls(
         self, work: Callable[..., Any], calls: Sequence[Call], affinity: Affinity = no_affinity
     ) -> Generator[Any, None, None]:
-        """As `Executor.each`. Raises WorkerError if a process dies. Leaving the iteration before
-        its end kills the processes; a later call starts fresh ones."""
+        """As `Executor.map_calls`. Raises WorkerError if a process dies. Leaving the iteration
+        before its end kills the processes; a later call starts fresh ones."""
         queue, last_affinity, busy = (
             TaskQueue(calls, affinity),
             dict[Connection, Hashable](),

@@ -6,7 +6,7 @@ import pytest
 
 from rnnbounds.properties.attacks.attack import Case, measures_single_steps
 from rnnbounds.properties.attacks.budget import batch_size, needs_own_pool, profile
-from rnnbounds.properties.attacks.typed_statement import testable_kinds
+from rnnbounds.properties.attacks.typed_statement import kinds_to_test
 from rnnbounds.properties.judging.judge import has_windows
 from rnnbounds.properties.measures.readings.needs import NEEDS, Needs
 from rnnbounds.properties.runs.matrix import unmet_tie
@@ -37,10 +37,10 @@ FORM = claim("state-bound").forms[0]
 def test_systems_of_a_typed_statement(text: str, kinds: tuple[str, ...]) -> None:
     """Those that have all of its quantities; of cells, every kind of the family."""
     if kinds:
-        assert set(testable_kinds(parse_statement(text))) == set(kinds)
+        assert set(kinds_to_test(parse_statement(text))) == set(kinds)
     else:
         with pytest.raises(ValueError, match="no one system has all of decay_product, h_gap"):
-            testable_kinds(parse_statement(text))
+            kinds_to_test(parse_statement(text))
 
 
 def test_windows_follow_from_the_definition() -> None:

@@ -8,7 +8,7 @@ from rnnbounds.properties.attacks.budget import Budget
 from rnnbounds.properties.attacks.shrink import find_violation
 from rnnbounds.properties.attacks.typed_statement import (
     attack_typed,
-    testable_kinds,
+    kinds_to_test,
     typed_assumptions,
 )
 from rnnbounds.properties.errors import InputError
@@ -179,10 +179,10 @@ def test_a_statement_about_no_one_system() -> None:
 
 def test_kinds() -> None:
     """Each statement is tested on every kind of system that has what it measures."""
-    assert testable_kinds(parse_statement("h_gap <= 1")) == ("linear", "rnn")
-    assert testable_kinds(parse_statement("step_gap_P <= step_gap")) == ("linear",)
-    assert testable_kinds(parse_statement("W_norm_exact <= 1")) == ("matrix",)
-    assert testable_kinds(parse_statement("descent_growth <= 1")) == ("descent",)
+    assert kinds_to_test(parse_statement("h_gap <= 1")) == ("linear", "rnn")
+    assert kinds_to_test(parse_statement("step_gap_P <= step_gap")) == ("linear",)
+    assert kinds_to_test(parse_statement("W_norm_exact <= 1")) == ("matrix",)
+    assert kinds_to_test(parse_statement("descent_growth <= 1")) == ("descent",)
     assert typed_assumptions(parse_statement("W_norm_exact <= 1")) == ()
     (contractive,) = typed_assumptions(parse_statement("h_gap <= 1"))
     assert contractive.id == "contractive"

@@ -60,7 +60,7 @@ def test_what_is_shrunk_agrees_where_it_is_recorded(monkeypatch):
     doubled.hi[1] *= 2
     monkeypatch.setitem(batch.cache, "enclosure of h_norm", doubled)
     require_agreement(FALSE, batch, found.judgement)
-    last = found._replace(spec=SPEC.select_pair(1, 1), at=(1, 1, k))
+    last = found._replace(spec=SPEC.select_pair(1, 1), position=(1, 1, k))
     monkeypatch.setattr(
         "rnnbounds.properties.attacks.shrink.find_violation",
         lambda statement, assumptions, spec, window=None: last if spec == SPEC else None,

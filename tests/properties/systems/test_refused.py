@@ -8,7 +8,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from rnnbounds.properties.attacks.extremal import NAMED_SPECS
-from rnnbounds.properties.attacks.typed_statement import testable_kinds
+from rnnbounds.properties.attacks.typed_statement import kinds_to_test
 from rnnbounds.properties.errors import InputError, SpecError
 from rnnbounds.properties.systems.limits.fitted import fit_readouts
 from rnnbounds.properties.systems.spec import SystemSpec, check_spec
@@ -124,10 +124,10 @@ def test_a_candidate_has_as_many_inputs_as_units() -> None:
 )
 def test_statements_find_their_kinds(text: str, kinds: tuple[str, ...]) -> None:
     """By what is measured, and by constants and parameters that few systems have."""
-    assert testable_kinds(parse_statement(text)) == kinds
+    assert kinds_to_test(parse_statement(text)) == kinds
 
 
 def test_what_no_system_has_together_is_refused() -> None:
     """A network's state and a candidate's number of states."""
     with pytest.raises(InputError, match="all of h_norm, states"):
-        testable_kinds(parse_statement("h_norm <= states"))
+        kinds_to_test(parse_statement("h_norm <= states"))

@@ -44,7 +44,7 @@ def test_as_many_workers_as_there_is_work_for(refused, tiny, monkeypatch, option
     def asked(count: int, fork: bool) -> None:
         raise InputError(f"{count} of them")
 
-    monkeypatch.setattr(module, "local", asked)
+    monkeypatch.setattr(module, "local_executor", asked)
     line = refused("verify", CLAIM, "--attacks", "random", "-n", "64", *options)
     assert line == f"rnnbounds: {processes} of them"
 

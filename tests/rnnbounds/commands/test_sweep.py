@@ -39,7 +39,7 @@ def convicted(monkeypatch):
                 counterexample=None,
                 ledger_fails=True,
             )
-            for variant, _ in self.told
+            for variant, _ in self.targets
         )
 
     monkeypatch.setattr(VariantGroup, "attack_remaining", falls)

@@ -75,9 +75,9 @@ def test_a_process_that_dies_in_a_part(tmp_path) -> None:
 def test_everything_is_done_once(cluster, monkeypatch) -> None:
     """Though the scheduler is told of no more than two calls at a time."""
     monkeypatch.setattr(module, "MAX_SUBMITTED", 2)
-    found = list(cluster.each(square, [(n,) for n in range(7)]))
+    found = list(cluster.map_calls(square, [(n,) for n in range(7)]))
     assert sorted(answer for answer, _ in found) == [n * n for n in range(7)]
-    assert list(cluster.each(square, [])) == []
+    assert list(cluster.map_calls(square, [])) == []
 
 
 def test_a_run_that_is_left_begins_no_more(cluster, monkeypatch) -> None:
@@ -88,7 +88,7 @@ def test_a_run_that_is_left_begins_no_more(cluster, monkeypatch) -> None:
             await asyncio.sleep(0)
 
     monkeypatch.setattr(module, "MAX_SUBMITTED", 3)
-    with closing(cluster.each(square, [(n,) for n in range(9)])) as answers:
+    with closing(cluster.map_calls(square, [(n,) for n in range(9)])) as answers:
         next(answers)
     del answers
     cluster._client.sync(forgotten, callback_timeout=30)
@@ -104,7 +104,7 @@ def test_a_machine_without_this_rnnbounds(cluster, monkeypatch, early) -> None:
 
     monkeypatch.setattr(module, "fingerprint", lambda: Lacking())
     with pytest.raises(ClusterError, match=r"no_such_module.*; install the packages"):
-        cluster.check() if early else list(cluster.each(square, [(1,)]))
+        cluster.check() if early else list(cluster.map_calls(square, [(1,)]))
 
 
 def test_a_worker_of_another_version_is_refused(monkeypatch) -> None:
@@ -186,7 +186,7 @@ def test_all_workers_are_lost(monkeypatch) -> None:
 def test_a_part_takes_as_long_as_it_likes(cluster, monkeypatch) -> None:
     """While a worker is there."""
     monkeypatch.setattr(module, "TIMEOUT_SECONDS", 1e-6)
-    assert [answer for answer, _ in cluster.each(square, [(3,)])] == [9]
+    assert [answer for answer, _ in cluster.map_calls(square, [(3,)])] == [9]
 
 
 def test_a_scheduler_that_is_lost() -> None:

@@ -74,14 +74,14 @@ if __name__ == "__main__":
     worker_jobs.KEPT.append(1)
     {before}
     with local_executor(2) as pool:
-        print(list(pool.each(worker_jobs.kept, [()] * 3)))
+        print(list(pool.map_calls(worker_jobs.kept, [()] * 3)))
 """
 SOLVED = """
 import os, worker_jobs
 from rnnbounds.properties.runs.executors.pool import local_executor
 if __name__ == "__main__":
     with local_executor(2) as pool:
-        (solver,) = pool.each(worker_jobs.solver, [()])
+        (solver,) = pool.map_calls(worker_jobs.solver, [()])
     try:
         os.kill(solver, 0)
     except ProcessLookupError:
@@ -93,7 +93,7 @@ if __name__ == "__main__":
     from rnnbounds.properties.runs.executors.pool import local_executor
     threading.Thread(target=threading.Event().wait, daemon=True).start()
     with local_executor(2) as pool:
-        print(list(pool.each(abs, [(-1,)])))
+        print(list(pool.map_calls(abs, [(-1,)])))
 else:
     told = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     print({signal.SIGINT, signal.SIGTERM} <= told, flush=True)

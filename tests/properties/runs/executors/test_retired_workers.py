@@ -58,7 +58,7 @@ def test_a_worker_that_lacks_what_is_asked_is_retired(monkeypatch) -> None:
 
         monkeypatch.setattr(module, "run_pickled_call", lacking)
         monkeypatch.setattr(
-            cluster, "_unfit",
+            cluster, "_unfit_workers",
             lambda: {bad: ClusterError("no it")} if bad in cluster._client.nthreads() else {},
         )  # fmt: skip
         assert len(list(cluster.map_calls(square, [(n,) for n in range(9)]))) == 9
@@ -69,7 +69,7 @@ def test_no_worker_is_fit(cluster, monkeypatch) -> None:
     """Nobody is left to go on with: the reason ends the run."""
     monkeypatch.setattr(module, "unfit_reason", lambda here, dask_worker: "is old")
     with pytest.raises(ClusterError, match=r"^the worker tcp://\S+ is old$"):
-        list(cluster.each(square, [(1,)]))
+        list(cluster.map_calls(square, [(1,)]))
 
 
 def test_a_worker_that_stops_is_retired(monkeypatch) -> None:
@@ -86,7 +86,7 @@ def test_a_worker_that_stops_is_retired(monkeypatch) -> None:
         monkeypatch.setattr(module, "TIMEOUT_SECONDS", 0.01)
         monkeypatch.setattr(module, "call_outcome", stopping)
         monkeypatch.setattr(
-            cluster, "_seen",
+            cluster, "_last_heard",
             lambda: {worker: 0.0 if worker == bad else monotonic() for worker in seen()},
         )  # fmt: skip
         try:
@@ -102,7 +102,7 @@ def test_the_only_worker_that_stops_is_told_of_once(cluster, monkeypatch) -> Non
     """And waited for: it may go on."""
     said, looks = list[str](), iter([False] * 9)
     monkeypatch.setattr(cluster, "_tell", said.append)
-    monkeypatch.setattr(cluster, "_seen", lambda: {"tcp://a:1": 3.0})
+    monkeypatch.setattr(cluster, "_last_heard", lambda: {"tcp://a:1": 3.0})
     cluster._wait_patiently(lambda: next(looks, True))
     (line,) = said
     assert line.startswith("the worker tcp://a:1 has been silent for 60 s, and so have all others")
@@ -127,6 +127,6 @@ def test_a_worker_that_stops_before_the_run_is_retired_too(monkeypatch) -> None:
 
         monkeypatch.setattr(module, "TIMEOUT_SECONDS", 0.01)
         monkeypatch.setattr(cluster._client, "_run", asked)
-        monkeypatch.setattr(cluster, "_seen", lambda: {bad: 0.0, "tcp://a:1": monotonic()})
+        monkeypatch.setattr(cluster, "_last_heard", lambda: {bad: 0.0, "tcp://a:1": monotonic()})
         cluster.check()
         assert len(said) == 1
