@@ -59,7 +59,7 @@ class Summary:
     rows: tuple[SummaryRow, ...]
     judged: tuple[str, ...]
     proved: tuple[str, ...]
-    explain_unproved_box: tuple[str, ...]
+    unproved: tuple[str, ...]
     machine: str
 
     @property
