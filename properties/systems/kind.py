@@ -21,7 +21,7 @@ from rnnbounds.properties.systems.supply.route import Route
 # The cell of what is none.
 NO_CELL = "no-cell"
 # Every recurrent cell contracts in some norm, if its weights are small enough.
-STATE = ("contraction", "smooth")
+STATE = ("contraction", "smooth", "segment")
 
 
 class Column(NamedTuple):

@@ -93,7 +93,7 @@ impulse, impulse_end, impulse_gap, return_gap, orthogonal_defect, impulse_error,
         certified(
             "impulse_error",
             "bound on the difference of both networks' outputs after a unit impulse, at all times",
-            "Euclidean", "e",
+            "Euclidean", r"e_{\infty}",
         ),
         certified("E_norm", "‖E‖₂ of a unitary network's readout", "spectral", r"\lVert E\rVert"),
     )
