@@ -78,9 +78,7 @@ def block_terms(box: Tensor, blocks: int, up: Operations) -> Terms:
     """The units of a state (B, N), in blocks of one size."""
     indicators = torch.eye(blocks, dtype=box.dtype, device=box.device)
     rows = indicators.repeat_interleave(box.shape[1] // blocks, dim=1)
-    expanded = (
-        select_units[:, None].expand(-1, len(box), -1) for select_units in (rows, indicators)
-    )
+    expanded = (part[:, None].expand(-1, len(box), -1) for part in (rows, indicators))
     return tuple(Term(rows, None, Block(reach), up) for rows, reach in zip(*expanded, strict=True))
 
 
@@ -91,9 +89,9 @@ def apply_weight(W: Tensor, terms: Terms) -> Terms:
     return (replace(terms[0], rows=torch.ones_like(W[:, :, 0]), A=W, y=TermSum(terms)),)
 
 
-def scale_terms(rows: Tensor, terms: Terms) -> Terms:
+def scale_terms(factors: Tensor, terms: Terms) -> Terms:
     """The terms times a diagonal that is at most `factors` (B, m)."""
-    return tuple(term.scaled(rows) for term in terms)
+    return tuple(term.scaled(factors) for term in terms)
 
 
 def select_units(terms: Terms, start: int, stop: int) -> Terms:

@@ -135,9 +135,9 @@ UNITS = per_unit_form(
 )
 
 
-def _factor(cell_slope: Expr = cell_slope, output_slope: Expr = cell_slope + F.peak) -> Expr:
-    """The contraction factor max(a + f̄, q + ō(a + f̄))."""
-    return Max(cell_slope + F.peak, output_slope + O.peak * output_slope, evaluate=False)
+def _factor(cells: Expr = cell_slope, fed: Expr = cell_slope + F.peak) -> Expr:
+    """The contraction factor max(a + f̄, q + ō fed), where fed is a + f̄ if nothing else is said."""
+    return Max(cells + F.peak, output_slope + O.peak * fed, evaluate=False)
 
 
 slope_as_sigmoid = cell_slope - Rational(3, 4) * I.peak * G.size
@@ -170,7 +170,7 @@ CONTRACTION_LSTM = Claim(
         STEPWISE.variant(
             "output-of-new-cells",
             "the output is taken not to see the old cells",
-            _factor(output_slope=cell_slope) * gate_state_gap,
+            _factor(fed=cell_slope) * gate_state_gap,
         ),
         STEPWISE.variant(
             "all-cells",
