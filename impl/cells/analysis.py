@@ -20,7 +20,7 @@ from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.gradients.step_errors import step_error
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.comparison import Comparison, two_norm_steps
-from rnnbounds.impl.norms.state_norms import StateNorm
+from rnnbounds.impl.norms.norm_data import StateNorm
 from rnnbounds.impl.numbers.outward import norm_up
 
 

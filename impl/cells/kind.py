@@ -18,7 +18,7 @@ from rnnbounds.impl.cells.rounding import LayerInputs
 from rnnbounds.impl.errors import NotFiniteError
 from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.models.loaded import Cell, LoadedModel
-from rnnbounds.impl.norms.state_norms import StateNorm
+from rnnbounds.impl.norms.norm_data import StateNorm
 from rnnbounds.impl.training.certificate import Task, TrainingCertificate
 
 

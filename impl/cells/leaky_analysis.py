@@ -18,8 +18,9 @@ from rnnbounds.impl.cells.analysis import ProgramAnalysis
 from rnnbounds.impl.cells.kind import Weights
 from rnnbounds.impl.cells.rounding import StepBounds
 from rnnbounds.impl.norms.comparison import two_norm_steps
+from rnnbounds.impl.norms.norm_data import NormData, StateNorm
 from rnnbounds.impl.norms.solver.client import SOLVER_NORM
-from rnnbounds.impl.norms.state_norms import NormData, StateNorm, state_norm
+from rnnbounds.impl.norms.state_norms import state_norm
 from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up
 

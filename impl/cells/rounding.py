@@ -29,8 +29,8 @@ from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, subtract_down
 class LayerInputs:
     """The inputs of a layer, as the run below computes them.
 
-    off: how far they are from the exact ones, ‖x̂ − x‖₂. inputs: what holds both. states: the box of
-    the exact states under the exact ones (1, N).
+    input_error: ‖x̂ − x‖₂, how far they are from the exact ones. inputs: the bound or set that holds
+    both. states: the box of the exact states under the exact inputs (1, N).
     """
 
     input_error: float
@@ -76,8 +76,9 @@ def run_error(
 ) -> Rounding:
     """Bound C r on the rounding error of the output, for the least r that is proved.
 
-    step: what is known where both runs stay in a box. box: that of the exact states, (1, N). by: at
-    least |s_i| for ‖s‖_* = 1. anywhere: a box of both runs, whatever their gap. off: e. scale: C.
+    step: what is known where both runs stay in a box. box: that of the exact states, (1, N).
+    unit_reach: at least |s_i| for ‖s‖_* = 1. run_box: a box of both runs, whatever their gap.
+    input_error: e. scale: C.
     """
     r = first_gap = step(box).run_gap(input_error)
     if first_gap == 0:

@@ -33,7 +33,8 @@ from rnnbounds.impl.gradients.rounding import HEADROOMS, Rounding, absolute_norm
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
-from rnnbounds.impl.norms.state_norms import NORMS, NormData, StateNorm, state_norm
+from rnnbounds.impl.norms.norm_data import NormData, StateNorm
+from rnnbounds.impl.norms.state_norms import NORMS, state_norm
 from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down, underflow
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm

@@ -29,9 +29,9 @@ from rnnbounds.impl.models.device import check_device
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
+from rnnbounds.impl.norms.norm_data import StateNorm
 from rnnbounds.impl.norms.semidefinite import reason_to_omit
 from rnnbounds.impl.norms.solver.client import SOLVER_NORM, UnansweredError
-from rnnbounds.impl.norms.state_norms import StateNorm
 from rnnbounds.impl.numbers.outward import mul_up
 from rnnbounds.impl.reading.adapters import Source, load_model
 from rnnbounds.impl.training.certificate import Task

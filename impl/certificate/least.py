@@ -13,7 +13,7 @@ from typing import Any
 
 from rnnbounds.impl.cells.kind import Analysis
 from rnnbounds.impl.gradients.rounding import Rounding
-from rnnbounds.impl.norms.state_norms import StateNorm
+from rnnbounds.impl.norms.norm_data import StateNorm
 from rnnbounds.impl.numbers.json_values import finite_or_none
 
 

@@ -26,8 +26,8 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
+from rnnbounds.impl.norms.norm_data import StateNorm
 from rnnbounds.impl.norms.remaining import DifferenceBounds, LayerMatrices, initial_difference
-from rnnbounds.impl.norms.state_norms import StateNorm
 from rnnbounds.impl.norms.weighted import perron_vector
 from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.impl.numbers.outward import div_up, mul_up, norm_up, rows_up, subtract_down, sum_up

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rnnbounds.properties.attacks.budget import Budget
-from rnnbounds.properties.judging.judge import quantity_names
+from rnnbounds.properties.judging.sides import quantity_names
 from rnnbounds.properties.measures.readings.needs import Needs
 from rnnbounds.properties.measures.table import needs_of
 from rnnbounds.properties.systems.spec import SystemSpec

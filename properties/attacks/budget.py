@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rnnbounds.properties.errors import UnknownChoiceError
-from rnnbounds.properties.judging.judge import quantity_names
+from rnnbounds.properties.judging.sides import quantity_names
 from rnnbounds.properties.measures.table import needs_of
 from rnnbounds.properties.systems.table import kinds_about
 from rnnbounds.theory.proof.claim import Form

@@ -27,7 +27,8 @@ from rnnbounds.properties.attacks.pool import (
 from rnnbounds.properties.attacks.table import attacks
 from rnnbounds.properties.judging.agreement import require_agreement
 from rnnbounds.properties.judging.evidence import Evidence
-from rnnbounds.properties.judging.judge import Judgement, judge
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.judging.verdict import Judgement
 from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import kinds_about, parse_spec

@@ -17,7 +17,8 @@ from rnnbounds.properties.attacks.campaign import derived_seed, run_attack
 from rnnbounds.properties.attacks.pool import requirement_tags
 from rnnbounds.properties.attacks.scope import Scope
 from rnnbounds.properties.attacks.table import attacks as every
-from rnnbounds.properties.judging.judge import ExactBudget, Judgement, Verdict, judge
+from rnnbounds.properties.judging.judge import ExactBudget, judge
+from rnnbounds.properties.judging.verdict import Judgement, Verdict
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.theory.proof.claim import Assumption, Statement

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from rnnbounds.properties.adam import Adam
 from rnnbounds.properties.attacks.attack import Attack, Case, Visit
 from rnnbounds.properties.attacks.estimates import estimates
-from rnnbounds.properties.judging.judge import quantity_names
+from rnnbounds.properties.judging.sides import quantity_names
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import Batch, explicit_spec
 from rnnbounds.properties.systems.kind import AscentSearch, FitSearch, Kind, kind_of_spec

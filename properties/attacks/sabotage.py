@@ -18,7 +18,7 @@ from rnnbounds.properties.attacks.falsify import AttackOrder, Target, falsify
 from rnnbounds.properties.attacks.pool import Pool, claim_pools, examples_per_kind, variant_pool
 from rnnbounds.properties.attacks.shrink import shrink
 from rnnbounds.properties.attacks.table import attacks as every
-from rnnbounds.properties.judging.judge import Judgement
+from rnnbounds.properties.judging.verdict import Judgement
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.reports.records.record import Check, VariantRecord
 from rnnbounds.theory.language.printing import statement_mathml, statement_text

@@ -13,7 +13,8 @@ from rnnbounds.properties.attacks.scope import Scope
 from rnnbounds.properties.attacks.shrink import shrink
 from rnnbounds.properties.attacks.table import ALL_ATTACKS, chosen_attacks
 from rnnbounds.properties.errors import InputError
-from rnnbounds.properties.judging.judge import ExactBudget, quantity_names
+from rnnbounds.properties.judging.judge import ExactBudget
+from rnnbounds.properties.judging.sides import quantity_names
 from rnnbounds.properties.judging.simplification import positivity_assumptions, simplify_statement
 from rnnbounds.properties.systems.table import KINDS, kinds_about
 from rnnbounds.reports.records.record import Check

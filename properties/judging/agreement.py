@@ -10,7 +10,8 @@ import numpy as np
 from flint import ctx
 
 from rnnbounds.properties.errors import DisagreementError
-from rnnbounds.properties.judging.judge import Judgement, Verdict, quantity_names
+from rnnbounds.properties.judging.sides import quantity_names
+from rnnbounds.properties.judging.verdict import Judgement, Verdict
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.read.numbers.sizes import float_ends
 from rnnbounds.properties.systems.batch import Batch

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import cast
 
 import msgspec
 import numpy as np
 
-from rnnbounds.properties.judging.judge import (
+from rnnbounds.properties.judging.check_records import check_record
+from rnnbounds.properties.judging.sides import has_windows, quantity_names
+from rnnbounds.properties.judging.verdict import (
     HOLDS,
     UNDECIDED,
     VACUOUS,
     VIOLATED,
     Judgement,
     Verdict,
-    has_windows,
-    quantity_names,
 )
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.columns import cell_name
@@ -26,7 +25,6 @@ from rnnbounds.reports.pages.text import plural
 from rnnbounds.reports.records.checks.curve import Against, Sides, merge_sides
 from rnnbounds.reports.records.histogram import EMPTY, count_ratios
 from rnnbounds.reports.records.record import Check, Cost, Histogram, Tally, check_identity
-from rnnbounds.reports.records.record import Verdict as VerdictName
 from rnnbounds.theory.proof.claim import Claim, Form
 
 KEPT_CHECKS = 3
@@ -262,41 +260,3 @@ def add_counts(first: dict[str, int], second: dict[str, int]) -> dict[str, int]:
     """The counts of both, in the order of their names."""
     names = sorted(first.keys() | second.keys())
     return {name: first.get(name, 0) + second.get(name, 0) for name in names}
-
-
-def check_record(
-    claim: str,
-    form: str,
-    spec: SystemSpec,
-    k: int | None,
-    verdict: Verdict,
-    lhs: tuple[float, float],
-    rhs: tuple[float, float],
-    explanation: str = "",
-) -> Check:
-    """A Check: each side's middle with half its width as the error; lhs/rhs from the upper ends."""
-
-    def midpoint(ends: tuple[float, float]) -> tuple[float, float]:
-        low, high = float(ends[0]), float(ends[1])
-        if low == high:
-            return low, 0.0
-        centre = low + (high - low) / 2
-        return centre, float(np.nextafter(max(high - centre, centre - low), np.inf))
-
-    with np.errstate(all="ignore"):
-        ratio = float(np.float64(lhs[1]) / np.float64(rhs[1])) if rhs[1] else float("nan")
-    (lhs_mid, lhs_error), (rhs_mid, rhs_error) = midpoint(lhs), midpoint(rhs)
-    if verdict == Verdict.HOLDS:
-        ratio = min(ratio, 1.0)
-    is_decided = verdict in (Verdict.HOLDS, Verdict.VIOLATED) and np.isfinite(ratio)
-    return Check(
-        claim=claim, form=form, spec=spec.explicit_fields, k=k,
-        lhs=lhs_mid, lhs_error=lhs_error, rhs=rhs_mid, rhs_error=rhs_error,
-        ratio=ratio if is_decided else None, verdict=cast(VerdictName, verdict.name),
-        replay=replay_command(claim, form, spec), explanation=explanation,
-    )  # fmt: skip
-
-
-def replay_command(claim: str, form: str, spec: SystemSpec) -> str:
-    """The shell command that re-runs one check."""
-    return f"rnnbounds replay '{spec.text}' --claim {claim} --form {form}"

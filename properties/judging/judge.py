@@ -9,164 +9,37 @@ whatever is not finite decides nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from enum import IntEnum
+from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import torch
-from sympy import Expr
 
-from rnnbounds.properties.errors import QuantityError
 from rnnbounds.properties.judging import meter
 from rnnbounds.properties.judging.boxes import require_boxes
-from rnnbounds.properties.judging.exact_decision import Outcome, decide_exactly
+from rnnbounds.properties.judging.exact_decision import decide_exactly
 from rnnbounds.properties.judging.outputs import windows_held_by_outputs
+from rnnbounds.properties.judging.sides import (
+    broadcast_side,
+    enclose_quantities,
+    enclose_sides,
+    has_windows,
+    quantity_names,
+    unmet_assumptions,
+)
 from rnnbounds.properties.judging.simplification import statement_at_end
-from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.judging.verdict import (
+    HOLDS,
+    UNDECIDED,
+    VACUOUS,
+    VIOLATED,
+    Judgement,
+    Verdict,
+    compare_sides,
+)
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.theory.language.vocabulary import VOCABULARY
-from rnnbounds.theory.numbers.evaluate import enclose
 from rnnbounds.theory.numbers.interval import Interval
 from rnnbounds.theory.proof.claim import Assumption, Statement
-
-
-class Verdict(IntEnum):
-    """Verdict of a check; only HOLDS is a pass."""
-
-    HOLDS = 0
-    VIOLATED = 1
-    UNDECIDED = 2
-    VACUOUS = 3
-
-
-# As arrays of verdicts hold them.
-HOLDS, VIOLATED, UNDECIDED, VACUOUS = map(np.int8, Verdict)
-VerdictCodes = npt.NDArray[np.int8]
-KnownParts = dict[Expr, Interval]
-
-
-@dataclass
-class Judgement:
-    """Verdicts of one statement on one batch, (B, S, windows); one window where there is no k."""
-
-    verdicts: VerdictCodes
-    lhs: Interval
-    rhs: Interval
-    vacuous: dict[str, int] = field(default_factory=dict)
-    escalated: int = 0
-
-    @property
-    def ratio(self) -> npt.NDArray[np.float64]:
-        """lhs/rhs at the upper ends where a verdict was reached; NaN for 0/0: it says nothing."""
-        lhs, rhs = self.lhs.hi, self.rhs.hi
-        with np.errstate(all="ignore"):
-            ratio = lhs / rhs
-        holds = self.verdicts == HOLDS
-        # Upper ends may overlap where exact arithmetic proved lhs <= rhs: the true ratio is at most
-        # 1.
-        np.minimum(ratio, 1.0, out=ratio, where=holds)
-        is_known = np.isfinite(ratio) & (holds | (self.verdicts == VIOLATED))
-        return ratio if is_known.all() else np.where(is_known, ratio, np.nan)
-
-    def write_outcome(self, at: tuple[int, int, int], outcome: Outcome) -> None:
-        """Take what exact arithmetic found of one check; the sides are views until something is."""
-        if not self.lhs.lo.flags.writeable:
-            self.lhs, self.rhs = (Interval(*map(np.array, side.ends)) for side in self.sides)
-        self.verdicts[at] = Verdict[outcome.verdict]
-        if outcome.lhs is not None and outcome.rhs is not None:
-            self.lhs.lo[at], self.lhs.hi[at] = outcome.lhs
-            self.rhs.lo[at], self.rhs.hi[at] = outcome.rhs
-
-    @property
-    def sides(self) -> tuple[Interval, Interval]:
-        """(lhs, rhs)."""
-        return self.lhs, self.rhs
-
-
-def compare_sides(relation: str, lhs: Interval, rhs: Interval) -> VerdictCodes:
-    """HOLDS or VIOLATED where the enclosures decide it, UNDECIDED elsewhere.
-
-    ``==`` holds if the enclosures meet and are finite: the gap is then below its rigorous rounding
-    bound; ``exists`` asks lhs <= rhs of a witness.
-    """
-    with np.errstate(invalid="ignore"):
-        if relation in ("<=", "exists"):
-            holds, fails = lhs.hi <= rhs.lo, lhs.lo > rhs.hi
-        elif relation == "<":
-            holds, fails = lhs.hi < rhs.lo, lhs.lo >= rhs.hi
-        else:
-            disjoint = (lhs.lo > rhs.hi) | (lhs.hi < rhs.lo)
-            are_points = (lhs.lo == lhs.hi) & (rhs.lo == rhs.hi)
-            overlap = (lhs.lo <= rhs.hi) & (rhs.lo <= lhs.hi)
-            holds, fails = (
-                (overlap, disjoint) if relation == "==" else (disjoint, overlap & are_points)
-            )
-    finite = np.isfinite(lhs.lo) & np.isfinite(lhs.hi) & np.isfinite(rhs.lo) & np.isfinite(rhs.hi)
-    is_held = np.asarray(holds & finite)
-    if is_held.all():
-        return np.full(is_held.shape, HOLDS)
-    return np.asarray(np.where(is_held, HOLDS, np.where(fails & finite, VIOLATED, UNDECIDED)))
-
-
-def broadcast_side(side: Interval, shape: tuple[int, ...]) -> Interval:
-    """The side in the shape of the verdicts: views that are not to be written to."""
-    lo, hi = (end.view() if end.shape == shape else np.broadcast_to(end, shape)
-              for end in side.ends)  # fmt: skip
-    lo.flags.writeable = hi.flags.writeable = False
-    return Interval.from_ends((lo, hi))
-
-
-def enclose_quantities(batch: Batch, names: set[str]) -> dict[str, Interval]:
-    """Enclosures of every quantity a statement speaks of, by name."""
-    parameters = batch.parameters
-    enclosures: dict[str, Interval] = {}
-    for name in sorted(names):
-        role = VOCABULARY[name].role
-        if name not in (MEASURES if role == "measured" else parameters) and role != "certified":
-            raise QuantityError(name, batch.spec.kind)
-        if role == "parameter":
-            enclosures[name] = Interval(parameters[name], parameters[name])
-        elif role == "certified":
-            enclosures[name] = batch.constant(name)
-        else:
-            key = f"enclosure of {name}"
-            if key not in batch.cache:
-                batch.cache[key] = MEASURES[name].enclose(batch)
-            enclosures[name] = batch.cache[key]
-    return enclosures
-
-
-def has_windows(statement: Statement) -> bool:
-    """True if a quantity of the statement depends on the window k."""
-    return any(VOCABULARY[name].windowed for name in quantity_names(statement))
-
-
-def quantity_names(*statements: Statement) -> set[str]:
-    """The names of the vocabulary in the statements."""
-    return {symbol.name for statement in statements for symbol in statement.symbols}
-
-
-def enclose_sides(
-    statement: Statement, env: dict[str, Interval], known: KnownParts | None = None
-) -> tuple[Interval, Interval]:
-    """Both sides enclosed; ``known`` has the parts of other statements about the same batch."""
-    known = {} if known is None else known
-    return enclose(statement.lhs, env, known), enclose(statement.rhs, env, known)
-
-
-def unmet_assumptions(
-    assumptions: tuple[Assumption, ...], env: dict[str, Interval], known: KnownParts | None = None
-) -> dict[str, npt.NDArray[np.bool_]]:
-    """Mask, by assumption id, the checks where the assumption is not certainly met."""
-    masks = {}
-    for assumption in assumptions:
-        if assumption.condition is not None:
-            both_sides = enclose_sides(assumption.condition, env, known)
-            masks[assumption.id] = (
-                compare_sides(assumption.condition.relation, *both_sides) != HOLDS
-            )
-    return masks
 
 
 @dataclass

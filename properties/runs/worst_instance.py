@@ -12,7 +12,7 @@ import torch
 from rnnbounds.impl.arithmetic.base import Floats, Rows
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.properties.judging.evidence import LONGEST_DRAWN_RUN
-from rnnbounds.properties.judging.judge import has_windows
+from rnnbounds.properties.judging.sides import has_windows
 from rnnbounds.properties.runs.replay import find_statement, replay
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.kind import kind_of_spec

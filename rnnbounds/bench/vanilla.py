@@ -23,7 +23,8 @@ from rnnbounds.impl.gradients.windows.rollout import truncations
 from rnnbounds.impl.numbers.outward import norm_up
 from rnnbounds.impl.training.descent import Omega, descend
 from rnnbounds.properties.attacks.search import run_hypothesis
-from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.vanilla.specs import Rnn

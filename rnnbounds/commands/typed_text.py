@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from rnnbounds.properties.attacks.scope import NEAR, Scope
 from rnnbounds.properties.attacks.typed_statement import TypedResult
-from rnnbounds.properties.judging.judge import has_windows
+from rnnbounds.properties.judging.sides import has_windows
 from rnnbounds.reports.pages.text import round_up
 from rnnbounds.reports.records.record import Check
 from rnnbounds.reports.words import count, plural

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from flint import arb, ctx
 
-from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.spec import SystemSpec

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.norms.state_norms import StateNorm
+from rnnbounds.impl.norms.norm_data import StateNorm
 from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, subtract_down
 
 _REFERENCE_EPSILON = 1e-6  # the ε at which the weights are compared

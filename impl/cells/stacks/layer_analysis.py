@@ -21,8 +21,8 @@ from rnnbounds.impl.cells.analysis import ProgramAnalysis, box_as_json
 from rnnbounds.impl.cells.kind import Analysis, Kind
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.comparison import Comparison
+from rnnbounds.impl.norms.norm_data import StateNorm
 from rnnbounds.impl.norms.remaining import LayerMatrices, initial_difference
-from rnnbounds.impl.norms.state_norms import StateNorm
 from rnnbounds.impl.numbers.outward import div_up, mul_up, norm_up, sum_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
@@ -36,8 +36,8 @@ _ITERATES = 4
 class LayerAnalysis:
     """One layer: all its norms, with the best one first.
 
-    slopes: N (state, d). whole: |s_i| ≤ whole_i for the states (state,), None where nothing is
-    known. n: how many outputs there are. B: the bound on the inputs. compared: what compares
+    slopes: N (state, d). state_box: |s_i| ≤ state_box_i for the states (state,), None where nothing
+    is known. n: how many outputs there are. B: the bound on the inputs. compare_on: what compares
     states, (R, state, state), and beside it inputs if there is a layer below that has a box; None
     for vanilla cells.
     """

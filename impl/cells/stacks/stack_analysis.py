@@ -16,9 +16,9 @@ from rnnbounds.impl.cells.stacks.cascade import Cascade, cascade_norm
 from rnnbounds.impl.cells.stacks.layer_analysis import LayerAnalysis, analyse_layer
 from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.norms.norm_data import StateNorm
 from rnnbounds.impl.norms.remaining import DifferenceBounds
 from rnnbounds.impl.norms.solver.client import SOLVER_NORM
-from rnnbounds.impl.norms.state_norms import StateNorm
 from rnnbounds.impl.numbers.outward import div_up, mul_up, sum_up
 
 

@@ -13,12 +13,12 @@ import numpy as np
 from flint import arb, arb_mat, fmpq
 
 from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm
-from rnnbounds.properties.measures.readings.adjoints import (
+from rnnbounds.properties.measures.readings.adjoint_arithmetic import (
     CellWeights,
-    FullRun,
     is_zero,
     matrix_entries,
 )
+from rnnbounds.properties.measures.readings.adjoints import FullRun
 from rnnbounds.properties.measures.readings.balls import BallPair, ball_matrix
 from rnnbounds.properties.measures.readings.gradients import ball_run
 from rnnbounds.properties.read.numbers.sizes import euclidean_ball, float_ends

@@ -23,12 +23,12 @@ from rnnbounds.impl.gradients.adjoint_error import (
     tbptt_error,
 )
 from rnnbounds.impl.models.rnn import RNN
-from rnnbounds.properties.measures.readings.adjoints import (
+from rnnbounds.properties.measures.readings.adjoint_arithmetic import (
     CellWeights,
-    FullRun,
     PairArithmetic,
     matrix_entries,
 )
+from rnnbounds.properties.measures.readings.adjoints import FullRun
 from rnnbounds.properties.measures.readings.balls import BallPair
 from rnnbounds.properties.measures.readings.slack import ROUND_UP, norm_rounding
 from rnnbounds.properties.measures.readings.vanishing import zero_equal_windows

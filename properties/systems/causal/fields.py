@@ -7,7 +7,8 @@ from math import nan
 from msgspec.structs import replace
 
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.systems.spec import INPUTS, SystemSpec, spec_of
+from rnnbounds.properties.systems.spec import SystemSpec, spec_of
+from rnnbounds.properties.systems.spec_choices import INPUTS
 
 # Models are looked at window by window, each of which is a run of its own.
 MODULE_LIMITS: dict[str, float] = {

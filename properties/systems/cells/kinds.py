@@ -32,7 +32,8 @@ from rnnbounds.properties.systems.cells.cell_weights import (
 from rnnbounds.properties.systems.cells.route import ProgramRoute
 from rnnbounds.properties.systems.drawing.choices import pick, seeds
 from rnnbounds.properties.systems.kind import STATE, Column, DrawRequest, Kind, cell_named
-from rnnbounds.properties.systems.spec import LOSSES, SpecType, SystemSpec, spec_of
+from rnnbounds.properties.systems.spec import SpecType, SystemSpec, spec_of
+from rnnbounds.properties.systems.spec_choices import LOSSES
 from rnnbounds.properties.systems.supply.route import draw_each_member
 
 CELL_FIELDS = (

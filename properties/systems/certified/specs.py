@@ -17,7 +17,8 @@ from rnnbounds.properties.systems.certified.constants import CertifiedRoute
 from rnnbounds.properties.systems.certified.fields import Certified, CertifiedRelu, CertifiedRnn
 from rnnbounds.properties.systems.drawing.choices import pick, seeds
 from rnnbounds.properties.systems.kind import DrawRequest, Instances, Kind, ListedCells
-from rnnbounds.properties.systems.spec import DTYPES, LOSSES, SETS, SpecType, SystemSpec
+from rnnbounds.properties.systems.spec import SpecType, SystemSpec
+from rnnbounds.properties.systems.spec_choices import DTYPES, LOSSES, SETS
 
 ALL_ACTIVATIONS = ACTIVATIONS | LIBRARY_ACTIVATIONS
 # One of each, so that an activation that many cells share is drawn no more often than a cell.

@@ -22,7 +22,8 @@ from rnnbounds.properties.systems.kind import (
     cell_named,
     network_cells,
 )
-from rnnbounds.properties.systems.spec import INPUTS, SystemSpec, spec_of
+from rnnbounds.properties.systems.spec import SystemSpec, spec_of
+from rnnbounds.properties.systems.spec_choices import INPUTS
 from rnnbounds.properties.systems.unitary.blocks import block_member
 from rnnbounds.properties.systems.unitary.exact import EXACT_LIMITS, check_exact
 from rnnbounds.properties.systems.unitary.networks import network_member

@@ -23,7 +23,8 @@ from rnnbounds.properties.systems.kind import (
     network_cells,
     specs_of_kind,
 )
-from rnnbounds.properties.systems.spec import BALLS, LOSSES, TRAINED, SpecType, SystemSpec
+from rnnbounds.properties.systems.spec import SpecType, SystemSpec
+from rnnbounds.properties.systems.spec_choices import BALLS, LOSSES, TRAINED
 from rnnbounds.properties.systems.vanilla import learning_instances as instances
 from rnnbounds.properties.systems.vanilla.ascent import Ascent
 from rnnbounds.properties.systems.vanilla.network_weights import draw_networks

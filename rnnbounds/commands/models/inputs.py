@@ -61,7 +61,7 @@ Margin = Annotated[
 class InputOptions:
     """Input options of a call; raises InputsError if they contradict each other.
 
-    stated: true if the inputs must be stated; otherwise they default to those of the data.
+    required: true if the inputs must be stated; otherwise they default to those of the data.
     """
 
     bound: str | None

@@ -18,7 +18,7 @@ from rnnbounds.impl.convert.truncate import (
 )
 from rnnbounds.impl.errors import NotFiniteError, ShapeError
 from rnnbounds.impl.norms.comparison import two_norm_steps
-from rnnbounds.impl.norms.state_norms import StateNorm
+from rnnbounds.impl.norms.norm_data import StateNorm
 from rnnbounds.impl.reading.adapters import load_model
 
 GATED = ("lstm", "gru", "gru-cho")

@@ -3,7 +3,8 @@ import math
 import torch
 
 from rnnbounds.impl.cells.vanilla import norm_data_of
-from rnnbounds.impl.norms.state_norms import NORMS, NormData, state_norm
+from rnnbounds.impl.norms.norm_data import NormData
+from rnnbounds.impl.norms.state_norms import NORMS, state_norm
 from rnnbounds.impl.reading.adapters import load_model
 
 

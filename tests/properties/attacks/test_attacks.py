@@ -14,7 +14,8 @@ from rnnbounds.properties.attacks.budget import Budget
 from rnnbounds.properties.attacks.campaign import attack_claim, run_attack
 from rnnbounds.properties.attacks.extremal import NAMED_SPECS
 from rnnbounds.properties.attacks.search import visit_random_specs
-from rnnbounds.properties.judging.judge import Judgement, Verdict, judge
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.judging.verdict import Judgement, Verdict
 from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.drawing.choices import DEPTH, largest_visible_window
 from rnnbounds.properties.systems.spec import SystemSpec

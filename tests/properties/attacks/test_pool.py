@@ -13,7 +13,8 @@ from rnnbounds.properties.attacks.campaign import (
     evidence_judge,
 )
 from rnnbounds.properties.attacks.pool import BLOCK_EXAMPLES, claim_pools, pool_for, variant_pool
-from rnnbounds.properties.judging.judge import Judgement, judge
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.judging.verdict import Judgement
 from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.table import kinds_about, make_spec
 from rnnbounds.theory import CLAIMS, claim

@@ -7,7 +7,7 @@ import pytest
 from rnnbounds.properties.attacks.attack import Case, measures_single_steps
 from rnnbounds.properties.attacks.budget import batch_size, needs_own_pool, profile
 from rnnbounds.properties.attacks.typed_statement import kinds_to_test
-from rnnbounds.properties.judging.judge import has_windows
+from rnnbounds.properties.judging.sides import has_windows
 from rnnbounds.properties.measures.readings.needs import NEEDS, Needs
 from rnnbounds.properties.runs.matrix import unmet_tie
 from rnnbounds.properties.systems.table import FAMILIES

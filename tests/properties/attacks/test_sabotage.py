@@ -14,9 +14,10 @@ from rnnbounds.properties.attacks.sabotage import (
     try_proof,
     variant_target,
 )
-from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.systems.batch import Batch, build_batch
-from rnnbounds.properties.systems.spec import LOSSES, SCHEDULES
+from rnnbounds.properties.systems.spec_choices import LOSSES, SCHEDULES
 from rnnbounds.theory import CLAIMS, claim
 from rnnbounds.theory.proof.claim import Claim, Form, Variant
 

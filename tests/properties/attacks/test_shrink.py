@@ -5,15 +5,8 @@ from msgspec.structs import replace
 
 from rnnbounds.properties.attacks.budget import TRIES
 from rnnbounds.properties.attacks.extremal import NAMED_SPECS
-from rnnbounds.properties.attacks.shrink import (
-    SHORT_LENGTHS,
-    Violation,
-    explain_violation,
-    find_violation,
-    shrink,
-    simpler_specs,
-    simplifications,
-)
+from rnnbounds.properties.attacks.shrink import Violation, explain_violation, find_violation, shrink
+from rnnbounds.properties.attacks.simplify import SHORT_LENGTHS, simpler_specs, simplifications
 from rnnbounds.properties.attacks.typed_statement import typed_assumptions
 from rnnbounds.properties.systems.batch import build_batch, explicit_spec
 from rnnbounds.properties.systems.spec import SystemSpec

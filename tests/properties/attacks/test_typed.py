@@ -12,7 +12,7 @@ from rnnbounds.properties.attacks.typed_statement import (
     typed_assumptions,
 )
 from rnnbounds.properties.errors import InputError
-from rnnbounds.properties.judging.judge import has_windows
+from rnnbounds.properties.judging.sides import has_windows
 from rnnbounds.properties.runs.replay import replay
 from rnnbounds.properties.systems.table import parse_spec
 from rnnbounds.properties.systems.vanilla import corners

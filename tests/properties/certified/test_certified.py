@@ -15,7 +15,8 @@ from seen import readings
 from rnnbounds.impl.cells.refutation.refute import ALL
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.norms import semidefinite
-from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.certified import models, specs

@@ -9,8 +9,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from rnnbounds.properties.judging.evidence import KEPT_CHECKS, Evidence, check_record, tightness_key
-from rnnbounds.properties.judging.judge import Judgement, Verdict, judge
+from rnnbounds.properties.judging.check_records import check_record
+from rnnbounds.properties.judging.evidence import KEPT_CHECKS, Evidence, tightness_key
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.judging.verdict import Judgement, Verdict
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.table import make_spec, parse_spec
 from rnnbounds.reports.records.checks.curve import Against

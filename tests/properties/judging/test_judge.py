@@ -7,14 +7,9 @@ from msgspec.structs import replace
 
 from rnnbounds.impl.gradients.constants import Constants
 from rnnbounds.properties.attacks.typed_statement import typed_assumptions
-from rnnbounds.properties.judging.judge import (
-    Verdict,
-    compare_sides,
-    has_windows,
-    judge,
-    quantity_names,
-    unmet_assumptions,
-)
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.judging.sides import has_windows, quantity_names, unmet_assumptions
+from rnnbounds.properties.judging.verdict import Verdict, compare_sides
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import SystemSpec, Values

@@ -16,7 +16,8 @@ from rnnbounds.properties.attacks.budget import PROFILES
 from rnnbounds.properties.attacks.campaign import Observer, attack_pool
 from rnnbounds.properties.attacks.pool import Pool, claim_pools, variant_pool
 from rnnbounds.properties.attacks.search import visit_random_specs
-from rnnbounds.properties.judging.judge import Judgement, quantity_names
+from rnnbounds.properties.judging.sides import quantity_names
+from rnnbounds.properties.judging.verdict import Judgement
 from rnnbounds.properties.measures.measure import FastPath, Opaque
 from rnnbounds.properties.measures.table import MEASURES, fast_paths
 from rnnbounds.properties.read import quantity

@@ -12,8 +12,9 @@ from rnnbounds.impl.models.causal.base import Convolution
 from rnnbounds.impl.models.causal.convolution import TCN
 from rnnbounds.properties.attacks.extremal import extremal_specs
 from rnnbounds.properties.attacks.search import visit_random_specs
-from rnnbounds.properties.attacks.shrink import simpler_specs
-from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.attacks.simplify import simpler_specs
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.runs.replay import dump_system, replay
 from rnnbounds.properties.systems.batch import build_batch

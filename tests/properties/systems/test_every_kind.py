@@ -15,13 +15,14 @@ from msgspec.structs import replace
 
 from rnnbounds.properties.attacks.extremal import NAMED_SPECS, extremal_specs
 from rnnbounds.properties.attacks.search import visit_random_specs
-from rnnbounds.properties.attacks.shrink import simpler_specs
+from rnnbounds.properties.attacks.simplify import simpler_specs
 from rnnbounds.properties.attacks.typed_statement import kinds_with
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import Batch, build_batch, explicit_spec
 from rnnbounds.properties.systems.kind import AscentSearch
-from rnnbounds.properties.systems.spec import INPUTS, SystemSpec, check_spec
+from rnnbounds.properties.systems.spec import SystemSpec, check_spec
+from rnnbounds.properties.systems.spec_choices import INPUTS
 from rnnbounds.properties.systems.table import FAMILIES, KINDS, parse_spec
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from rnnbounds.properties.attacks.gradient import gradient_specs, log_ratio
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.read.numbers.rounded import Rounded, rounded_step
 from rnnbounds.properties.systems.batch import build_batch, explicit_spec

@@ -11,7 +11,8 @@ from seen import verdicts
 
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.properties.attacks.extremal import NAMED_SPECS
-from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.layered.dyadic import exact_floats

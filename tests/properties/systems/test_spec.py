@@ -10,13 +10,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.systems.spec import (
-    INPUTS,
-    LIMITS,
-    REGIMES,
-    Values,
-    check_spec,
-)
+from rnnbounds.properties.systems.spec import Values, check_spec
+from rnnbounds.properties.systems.spec_choices import INPUTS, LIMITS, REGIMES
 from rnnbounds.properties.systems.table import KINDS, make_spec, parse_spec
 
 ONE = Values(

@@ -18,7 +18,7 @@ from rnnbounds.impl.gradients.adjoint_error import gradient_gap_error
 from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm, is_norm_below
 from rnnbounds.impl.training.descent import descend, descent_error
-from rnnbounds.properties.judging.judge import Verdict
+from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.vanilla.specs import Rnn

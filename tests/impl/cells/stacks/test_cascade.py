@@ -7,7 +7,7 @@ from stack_draws import net
 from rnnbounds.impl.cells.stacks.cascade import cascade_norm, state_radius
 from rnnbounds.impl.cells.stacks.layer_analysis import compare_in_box
 from rnnbounds.impl.cells.table import kind_of
-from rnnbounds.impl.norms.state_norms import StateNorm
+from rnnbounds.impl.norms.norm_data import StateNorm
 from rnnbounds.impl.reading.adapters import load_model
 
 

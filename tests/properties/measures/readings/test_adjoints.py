@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from rnnbounds.properties.measures.readings.adjoints import Vector, add, hadamard, subtract
+from rnnbounds.properties.measures.readings.adjoint_arithmetic import add, hadamard, subtract
+from rnnbounds.properties.measures.readings.adjoints import Vector
 
 ENTRYWISE = [hadamard, add, subtract]
 

@@ -12,12 +12,14 @@ from msgspec.structs import replace
 from seen import readings
 
 from rnnbounds.properties.attacks.extremal import NAMED_SPECS
-from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.readings.adjoints import FullRun
 from rnnbounds.properties.measures.readings.gradients import ball_arithmetic, full_run, rational_run
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build_batch
-from rnnbounds.properties.systems.spec import INPUTS, LOSSES, REGIMES, TRAINED, SystemSpec
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.spec_choices import INPUTS, LOSSES, REGIMES, TRAINED
 from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.properties.systems.vanilla.learning_instances import scalar_loss_spec
 from rnnbounds.theory.language.parse import parse_statement

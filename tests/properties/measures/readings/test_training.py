@@ -11,11 +11,13 @@ from seen import readings
 
 from rnnbounds.impl.training.projection import Ball
 from rnnbounds.properties.errors import DisagreementError, SpecError
-from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.readings.exact_training import quadratic_gap
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build_batch
-from rnnbounds.properties.systems.spec import BALLS, LOSSES, SystemSpec, check_spec
+from rnnbounds.properties.systems.spec import SystemSpec, check_spec
+from rnnbounds.properties.systems.spec_choices import BALLS, LOSSES
 from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.properties.systems.vanilla.learning_instances import (
     scalar_loss_spec,

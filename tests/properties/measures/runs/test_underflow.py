@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from rnnbounds.impl.numbers.outward import TINY
-from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.read.numbers import rounded
 from rnnbounds.properties.read.numbers.norms import (
     NORM_FLOOR,

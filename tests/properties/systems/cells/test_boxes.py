@@ -10,7 +10,8 @@ from rnnbounds.impl.cells.scans.diagonal import Diagonal
 from rnnbounds.impl.cells.scans.min_gru import MinGRU
 from rnnbounds.properties.errors import BoxError
 from rnnbounds.properties.judging.boxes import require_boxes
-from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.table import FAMILIES, make_spec, parse_spec
 from rnnbounds.theory import claim as claim_of

@@ -5,14 +5,16 @@ import torch
 from msgspec.structs import replace
 
 from rnnbounds.impl.arithmetic.base import Floats, Rows
-from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.readings.balls import ball_pair
 from rnnbounds.properties.measures.runs.ball_descent import project_with_gap, w_gap_ball
 from rnnbounds.properties.measures.runs.descent import DescentBatch
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.cells.constants import CONSTANTS
-from rnnbounds.properties.systems.spec import LOSSES, SystemSpec
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.spec_choices import LOSSES
 from rnnbounds.properties.systems.table import FAMILIES, make_spec
 from rnnbounds.theory import claim
 

@@ -19,7 +19,8 @@ from rnnbounds.properties.systems.drawing.matrices import (
     recurrent_matrices,
     scale_to_norm,
 )
-from rnnbounds.properties.systems.spec import INPUTS, REGIMES, SystemSpec
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.spec_choices import INPUTS, REGIMES
 from rnnbounds.properties.systems.table import make_spec
 
 

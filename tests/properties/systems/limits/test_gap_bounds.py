@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from sympy import Rational
 
 from rnnbounds.properties.attacks.extremal import NAMED_SPECS
-from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.limits.gap_bounds import is_relu_equivalent, tanh_gap_bound
 from rnnbounds.properties.systems.limits.pairs import sigmoid_pair_member

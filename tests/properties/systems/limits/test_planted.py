@@ -12,7 +12,8 @@ import msgspec
 import pytest
 
 from rnnbounds.properties.attacks.typed_statement import typed_assumptions
-from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import SystemSpec, Values, check_spec
 from rnnbounds.properties.systems.table import make_spec

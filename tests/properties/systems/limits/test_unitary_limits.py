@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from rnnbounds.properties.attacks.extremal import NAMED_SPECS
 from rnnbounds.properties.judging.evidence import Evidence
-from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.limits import fitted as fits
 from rnnbounds.properties.systems.limits.near import candidate_member

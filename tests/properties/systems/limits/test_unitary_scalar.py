@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.numbers.rationals import identity
-from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.limits import planted

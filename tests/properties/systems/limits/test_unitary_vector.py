@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from rnnbounds.impl.numbers.rationals import cayley, diagonal, identity
 from rnnbounds.properties.attacks.extremal import NAMED_SPECS
-from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.limits import fitted as fits
 from rnnbounds.properties.systems.limits.pairs import MergedOrthogonal, sigmoid_pair_member

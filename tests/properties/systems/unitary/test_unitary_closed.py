@@ -9,7 +9,8 @@ from rnnbounds.impl.convert.rational_unitary import RationalRNN, norm_above
 from rnnbounds.impl.numbers.rationals import identity
 from rnnbounds.properties.attacks.extremal import NAMED_SPECS
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.exact.paths import root_ends
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build_batch

@@ -1,0 +1,141 @@
+"""Norms of states with their constants, and the data of a system that they are computed from."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from rnnbounds.impl.norms.remaining import DifferenceBounds
+from rnnbounds.impl.norms.weighted import (
+    WeightedNorm,
+    diagonal_scaling,
+)
+from rnnbounds.impl.norms.window import least_window
+from rnnbounds.impl.numbers.json_values import finite_or_none
+from rnnbounds.impl.numbers.outward import (
+    add_up,
+    div_up,
+    mul_up,
+    norm_up,
+    subtract_down,
+)
+
+
+@dataclass(frozen=True)
+class StateNorm:
+    """One norm ‖·‖_* on the state, with rigorous upper bounds (infinite where none is known).
+
+    lam: the contraction factor in it. drive: sup ‖φ(0, x)‖_* over ‖x‖₂ ≤ B. equivalence: C with
+    ‖h‖₂ ≤ C‖s‖_* for the output h of a state s. reach: c with ‖s‖_* ≤ c‖s‖₂. weights: v of
+    max |s_i|/v_i, d of ‖(d_i s_i)‖₂, the rows of Q of ‖Qs‖₂, or w of max ‖s_b‖₂/w_b over the blocks
+    of a gated cell's state; None for the plain norms. radius: a bound on ‖s_t‖_* for all t that
+    needs no contraction. steps: r of an iterated norm, 1 for all others. input_lipschitz: L with
+    ‖φ(s, x) − φ(s, x′)‖_* ≤ L‖x − x′‖₂. remaining: the comparison from which λ is, if it is from
+    one, and a start that holds all states.
+    """
+
+    name: str
+    lam: float
+    drive: float
+    equivalence: float
+    reach: float
+    weights: tuple[float, ...] | tuple[tuple[float, ...], ...] | None = None
+    radius: float = math.inf
+    steps: int = 1
+    input_lipschitz: float = math.inf
+    remaining: DifferenceBounds | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def gain(self) -> float:
+        """G with ‖h_T − h′_T‖₂ ≤ G δ for every T, for two runs from one state whose inputs are
+        within δ of one another: C L/(1 − λ)."""
+        margin = subtract_down(1.0, self.lam)
+        product = mul_up(self.equivalence, self.input_lipschitz)
+        return float(div_up(product, margin)) if margin > 0 else math.inf
+
+    @cached_property
+    def euclidean_bounds(self) -> tuple[float, float]:
+        """(C S, C radius): the drive and the radius as bounds in the Euclidean norm."""
+        sizes = torch.tensor([self.drive, self.radius], dtype=torch.float64)
+        drive, radius = mul_up(self.equivalence, sizes).tolist()
+        return drive, radius
+
+    @cached_property
+    def states(self) -> float:
+        """At least ‖h_t‖₂ for all t: C times the least of S/(1 − λ) and the radius."""
+        margin, (drive, radius) = subtract_down(1.0, self.lam), self.euclidean_bounds
+        return min(float(div_up(drive, margin)) if margin > 0 else math.inf, radius)
+
+    def to_json(self) -> dict[str, Any]:
+        """The norm with its constants as plain JSON data; infinite ones are null."""
+        return {
+            "norm": self.name,
+            "lambda": self.lam,
+            "weights": self.weights,
+            "steps": self.steps,
+            "drive": self.drive,
+            "equivalence": self.equivalence,
+            "reach": finite_or_none(self.reach),
+            "radius": finite_or_none(self.radius),
+        }
+
+    def window(self, epsilon: float) -> int | None:
+        """The least k with a bound on ‖h_T − h_T^k‖₂ of at most ε: C λᵏ times the bound on states,
+        or the smaller one of `impl.norms.remaining`; None if there is none."""
+        k = self.geometric_window(epsilon)
+        return k if k is None or self.remaining is None else self.remaining.window(epsilon, k)
+
+    def geometric_window(self, epsilon: float) -> int | None:
+        """Find the least k with C λᵏ times the bound on states at most ε, or None."""
+        drive, radius = self.euclidean_bounds
+        return least_window(drive, self.lam, epsilon, radius)
+
+
+@dataclass(frozen=True, eq=False)
+class NormData:
+    """Data of all norms: W (1, n, n), U (n, d), offset (n,) ≥ |ρ(b)|, B ≥ ‖x‖₂.
+
+    slope: L_ρ. least: a lower bound on ρ′. retention: that of the units (n,), rounded up; 0 for
+    vanilla cells. Other cells have W and U rounded once, and only the norms by diagonal weights,
+    ‖D·‖₂. box: |h_i| ≤ box_i for all t by the range of the activations, (n,); None if unknown.
+    first_states: |φ(0, x)_i| ≤ first_states_i over a set of inputs smaller than the ball,
+    (n,); None for a ball.
+    """
+
+    W: Tensor
+    U: Tensor
+    offset: Tensor
+    slope: float
+    B: float
+    least: float = -math.inf
+    retention: Tensor | None = None
+    box: Tensor | None = None
+    first_states: Tensor | None = None
+
+    @cached_property
+    def input_lipschitz(self) -> Tensor:
+        """L_ρ‖U_i‖₂, how far an input moves each unit, (n,)."""
+        return mul_up(self.slope, norm_up(self.U))
+
+    @cached_property
+    def unit_drive(self) -> Tensor:
+        """sup |φ(0, x)_i|, (n,)."""
+        bound = add_up(mul_up(self.input_lipschitz, self.B), self.offset)
+        return bound if self.first_states is None else torch.minimum(bound, self.first_states)
+
+    @cached_property
+    def scaling(self) -> WeightedNorm:
+        """The diagonal weights that three norms start from."""
+        return diagonal_scaling(self.W)
+
+    def drive_bound(self, ball: Tensor, size: Callable[[Tensor], Tensor]) -> float:
+        """sup ‖φ(0, x)‖_* over the inputs: the bound for the ball, or for the smaller set in it."""
+        return float(ball if self.first_states is None else ball.minimum(size(self.unit_drive)))
+
+    def box_radius(self, size: Callable[[Tensor], Tensor]) -> float:
+        """The largest norm in the box, at its corner: a bound on all states without contraction."""
+        return math.inf if self.box is None else float(size(self.box))
