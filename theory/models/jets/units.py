@@ -49,24 +49,10 @@ from rnnbounds.theory.models.jets.model import (
     q,
 )
 from rnnbounds.theory.models.jets.ranges import RANGES, SIZES, SPREADS
+from rnnbounds.theory.models.jets.unit_terms import slope_bound, slope_change, value_change
 from rnnbounds.theory.proof import Step, step
 
 WeightedSum: TypeAlias = tuple[tuple[Expr, Expr], ...]  # (z, A), … for z A + …
-
-
-def value_change(u: Expr) -> Statement:
-    """Statement |u(s) − u(s′)| ≤ ℓ_s ‖s − s′‖."""
-    return le(Abs(unit_value(u, one) - unit_value(u, two)), steep(u, STATES) * gap)
-
-
-def slope_bound(u: Expr, state: Expr = one) -> Statement:
-    """Statement ‖∂_c u‖ ≤ ℓ_c."""
-    return le(weighted(unit_slope(u, state, c)), steep(u, c))
-
-
-def slope_change(u: Expr) -> Statement:
-    """Statement ‖∂_c u(s) − ∂_c u(s′)‖ ≤ s_sc ‖s − s′‖."""
-    return le(weighted(unit_slope(u, one, c) - unit_slope(u, two, c)), bent(u, c) * gap)
 
 
 def _sum(parts: WeightedSum) -> Expr:
