@@ -143,11 +143,9 @@ def test_a_certificate_that_lies_is_convicted(lie: str, monkeypatch: pytest.Monk
     assert not (honest.verdicts == Verdict.VIOLATED).any()
     shipped = models.certify
     monkeypatch.setattr(models, "certify", lambda *a, **options: told(shipped(*a, **options)))
-    models._certified.cache_clear()
-    try:
-        found = judge(form.statement, form.assumptions, build_batch(spec))
-    finally:
-        models._certified.cache_clear()
+    uncached: Any = models.certified_whole_model
+    monkeypatch.setattr(models, "certified_whole_model", uncached.__wrapped__)
+    found = judge(form.statement, form.assumptions, build_batch(spec))
     assert (found.verdicts == Verdict.VIOLATED).any()
 
 
