@@ -74,9 +74,9 @@ visit_random_specs("kept", specs.append, examples=3, batch=2, sequences=1, seed=
 chosen, evidence = [claim("truncation"), claim("vanishing-gradient")], {}
 for one in chosen:
     form = one.form("box")
-    evidence[one.id] = {"box": Evidence.of(one, form)}
+    evidence[one.id] = {"box": Evidence.empty(one, form)}
     for batch in map(build_batch, specs):
-        evidence[one.id]["box"].add(batch, judge(form.statement, form.assumptions, batch))
+        evidence[one.id]["box"].add_batch(batch, judge(form.statement, form.assumptions, batch))
     tally = evidence[one.id]["box"].cells["kept"].tally
     print(tally.holds > 0, tally.violated, tally.undecided)
 seen = {e.column: e.standing for e in build_matrix(chosen, evidence, {}).entries}
