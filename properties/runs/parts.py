@@ -162,7 +162,7 @@ def run_part(part: Part, *, profile_name: str, seed: int, device: str = "cpu") -
         results["evidence"], results["variants"] = attack_part(part, budget, seed, device)
         for block in range(part.block + 1, part.block + part.blocks):
             block_evidence, _ = attack_part(
-                replace(part, block=block, false=()), budget, seed, device
+                replace(part, block=block, variant_claims=()), budget, seed, device
             )
             for id, forms in block_evidence.items():
                 merge_evidence(results["evidence"][id], forms)

@@ -91,7 +91,7 @@ def test_what_is_made_of_a_batch_lies_where_it_does(kind, name) -> None:
 
 def tallies(part: Part, device: str) -> dict[str, dict[str, Tally]]:
     """The verdicts of every check of a part, by claim and form."""
-    found = run_part(replace(part, false=()), profile_name="quick", seed=1, device=device)
+    found = run_part(replace(part, variant_claims=()), profile_name="quick", seed=1, device=device)
     return {
         claim: {form: evidence.tally for form, evidence in seen.items()}
         for claim, seen in found.evidence.items()

@@ -25,7 +25,7 @@ from rnnbounds.theory.language.quantities.layers import LAYERS
 from rnnbounds.theory.language.quantities.memory import MEMORY
 from rnnbounds.theory.language.quantities.near import NEAR
 from rnnbounds.theory.language.quantities.stacks import STACKS
-from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.language.vocabulary import QUANTITIES, VOCABULARY
 from rnnbounds.theory.numbers.evaluate import enclose
 from rnnbounds.theory.numbers.interval import Interval
 
@@ -106,6 +106,7 @@ def network_constant(batch: Batch, name: str) -> Array:
     """A constant of a batch of networks; infinite where only other systems have it."""
     if name in DERIVED:
         return DERIVED[name](batch)
-    if name in FOREIGN_CONSTANTS:
+    is_of_a_claim = name in VOCABULARY and VOCABULARY[name] not in QUANTITIES
+    if name in FOREIGN_CONSTANTS or is_of_a_claim:
         return np.full((batch.cell.batch, 1, 1), np.inf)
     return batch.constants[name].detach().cpu().numpy().reshape(-1, 1, 1)

@@ -85,7 +85,7 @@ def test_a_set_is_a_number_that_holds_it():
 @pytest.mark.parametrize("size", [5e-324, 1e-300, 1.0, 1e300])
 def test_the_furthest_input_is_at_the_edge_for_gradients_of_any_size(size: float):
     """Of a ball of radius 2, towards the first axis."""
-    (x,) = BallSet(2.0).furthest(torch.tensor([[size, 0.0]], dtype=torch.float64))
+    (x,) = BallSet(2.0).maximiser(torch.tensor([[size, 0.0]], dtype=torch.float64))
     assert 1.99 < float(x[0]) <= 2
     assert float(x[1]) == 0
 

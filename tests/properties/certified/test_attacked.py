@@ -32,7 +32,7 @@ def test_a_lie_is_no_share(cell: str) -> None:
         assert p.attack is not None
         names = ("k 0", "gap 0", "eps 0", "witness 0")
         with ctx.workprec(256):
-            told = recomputed_constants(replace(p, attacked=replace(p.attack, **lie)))
+            told = recomputed_constants(replace(p, attack=replace(p.attack, **lie)))
             return {name: is_share_at_most(name, *told[name], fmpq(1)) for name in names}
 
     assert all(seen().values())

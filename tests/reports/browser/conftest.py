@@ -98,7 +98,8 @@ def claim_of(claim, pattern):
             form=form.name, axioms=(), human=(), proved=True,
             steps=tuple(
                 LedgerStep(
-                    id=step.id, statement=step.text, kind="machine", method="smt", uses=step.uses,
+                    id=step.id, statement=step.text, kind="machine", method="smt",
+                    uses=step.use_names,
                     verdict="proved", mathml=statement_mathml(step.conclusion),
                     quantifier=step.quantifier, scope=quantifier(step),
                 )

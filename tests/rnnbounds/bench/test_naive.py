@@ -101,7 +101,7 @@ def test_campaigns() -> None:
     specs = []
     run_campaign(2, specs.append, 0, batch=2, sequences=2)
     assert len(specs) == 2
-    seen = judge_batch(specs[0].alone(1, 1))
+    seen = judge_batch(specs[0].select_pair(1, 1))
     assert (seen.verdicts == Verdict.HOLDS).all()
     batch = build_batch(specs[0].select_pair(1, 1))
     parts = (*(getattr(batch.cell, name)[0] for name in "WUb"), batch.x[0, :, :, 0])

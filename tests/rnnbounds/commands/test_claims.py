@@ -43,7 +43,7 @@ def proofs(monkeypatch):
 
     def use(found: LedgerRecord) -> None:
         monkeypatch.setattr(module, "ledger_records", lambda entry: (found,))
-        monkeypatch.setattr(module, "unused", lambda entry: {})
+        monkeypatch.setattr(module, "unused_assumptions", lambda entry: {})
 
     return use
 

@@ -61,6 +61,6 @@ def test_a_brought_quantity_that_nothing_measures(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(registry.UnsuppliedError, match="compute it in properties/measures"):
         registry.check_registry(CLAIMS, [replace(one, forms=(form,), false_variants=())])
     registry.missing_reason.cache_clear()
-    monkeypatch.setattr(registry, "paths", lambda: (FastPath("h_nrom"),))
+    monkeypatch.setattr(registry, "fast_paths", lambda: (FastPath("h_nrom"),))
     with pytest.raises(ValueError, match="unknown quantity 'h_nrom'; did you mean h_norm"):
         registry.check_registry(CLAIMS, [])

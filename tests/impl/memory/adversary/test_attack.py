@@ -218,7 +218,7 @@ def test_ends_of_sets(what):
     given, inputs = SETS[what], input_set_of(SETS[what])
     g = normal(50, 2, seed=3)
     ends = inputs.maximiser(g)
-    mixed = inputs.mixed(ends, inputs.maximiser(-g), 0.5)
+    mixed = inputs.interpolate(ends, inputs.maximiser(-g), 0.5)
     rest = inputs.smallest_input(2)[None]
     assert all(given.holds(x) for x in torch.cat([ends, mixed, rest]).tolist())
     assert inputs.holds(torch.cat([ends, mixed, rest]))

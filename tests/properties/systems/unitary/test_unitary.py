@@ -54,7 +54,7 @@ def test_networks_are_what_their_constants_say(regime: str, units: int) -> None:
         assert (member.lam == 1) == (units == 1)
         assert rational(member.constants()["lam"]) >= member.lam
         for path in member.states:
-            assert all(h.square <= member.bound**2 for h in path)
+            assert all(h.square <= member.state_bound**2 for h in path)
 
 
 def test_inputs_keep_to_their_bound() -> None:
@@ -72,7 +72,7 @@ def test_inputs_keep_to_their_bound() -> None:
 def test_a_slow_drive_comes_near_the_bound() -> None:
     """Some state is beyond 99/100 of B_h: a bias for less lets it through."""
     reached = [
-        max(h.square for h in member.states[0]) / member.bound**2
+        max(h.square for h in member.states[0]) / member.state_bound**2
         for member in build_batch(NAMED_SPECS["slow-drive"]).exact
     ]
     assert fmpq(99, 100) ** 2 < max(reached) <= 1
