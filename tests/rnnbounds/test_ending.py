@@ -44,7 +44,7 @@ if __name__ == "__main__":
     from rnnbounds.cli import main
     # What is no part asks a worker to import nothing.
     rnnbounds.properties.runs.run.heaviest_first = lambda parts: [None] * len(parts)
-    rnnbounds.properties.runs.run.affinity = lambda call: None
+    rnnbounds.properties.runs.run.part_affinity = lambda call: None
     rnnbounds.properties.runs.run.remote_part = forever.{work}
     rnnbounds.properties.runs.run.run_part = forever.{work}
     sys.argv = ["rnnbounds", "verify", "truncation", "-n", "{workers}", "--out", "out", *{more}]

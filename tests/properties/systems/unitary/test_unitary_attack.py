@@ -68,7 +68,11 @@ def rationals(path: Path, spec: SystemSpec, text: str) -> dict[str, np.ndarray]:
 def test_the_dump_has_the_rescaled_equivalent(tmp_path: Path) -> None:
     """D, and the network whose first units are D h, from the strings alone."""
     shifts = NAMED_SPECS["weighted-shift"]
-    saved = next(i for i, m in enumerate(build_batch(shifts).exact) if getattr(m, "rescaled", None))
+    saved = next(
+        i
+        for i, m in enumerate(build_batch(shifts).exact)
+        if getattr(m, "rescaled_equivalent", None)
+    )
     spec = shifts.select_pair(saved, 0)
     seen = rationals(tmp_path / "a.npz", spec, "unitary_gap_rescaled <= 0")
     D, h, s = seen["D"], seen["h"][0], seen["start_D"]
