@@ -102,11 +102,16 @@ FOREIGN_CONSTANTS = {quantity.name for quantity in _FOREIGN if quantity.role == 
 FOREIGN_CONSTANTS = FOREIGN_CONSTANTS.union(PREDICTIONS).difference(DERIVED)
 
 
+def is_foreign_to_networks(name: str) -> bool:
+    """True for a quantity that a claim brought, if it says which other systems have it."""
+    brought = VOCABULARY.get(name)
+    return brought is not None and brought not in QUANTITIES and bool(brought.about)
+
+
 def network_constant(batch: Batch, name: str) -> Array:
     """A constant of a batch of networks; infinite where only other systems have it."""
     if name in DERIVED:
         return DERIVED[name](batch)
-    is_of_a_claim = name in VOCABULARY and VOCABULARY[name] not in QUANTITIES
-    if name in FOREIGN_CONSTANTS or is_of_a_claim:
+    if name in FOREIGN_CONSTANTS or is_foreign_to_networks(name):
         return np.full((batch.cell.batch, 1, 1), np.inf)
     return batch.constants[name].detach().cpu().numpy().reshape(-1, 1, 1)
