@@ -18,10 +18,9 @@ from hypothesis import settings
 from rnnbounds.properties.collector import limit_collector
 from rnnbounds.properties.frames import with_large_frame
 
-FACE = Path(__file__).with_name("rnnbounds")
 sys.path.insert(0, str(Path(__file__).with_name("shared")))  # what tests of several rooms share
 
-from cases import few  # noqa: E402
+from cases import few
 
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")
 TRACER = sys.gettrace() if "COVERAGE_RUN" in os.environ else None
@@ -51,14 +50,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     limit_collector()
     if TRACER:
         sys.settrace(None)
-        of_face = {item.nodeid for item in session.items if FACE in item.path.parents}
         slow = {item.nodeid for item in session.items if item.get_closest_marker("slow")}
-        TRACED.update(few(item.nodeid for item in session.items) - of_face - slow)
+        TRACED.update(few(item.nodeid for item in session.items) - slow)
 
 
 def traced(item: pytest.Item) -> Generator[None, object, object]:
-    """Tracing doubles the time of a test: slow ones, and those of the face, of which no coverage is
-    asked, are spared what they would cover beyond the others; so is all that pytest does."""
+    """Tracing doubles the time of a test: slow ones are spared what they would cover beyond the
+    others; so is all that pytest does."""
     if item.nodeid not in TRACED:
         return (yield)
     sys.settrace(TRACER)
