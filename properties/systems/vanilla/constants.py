@@ -17,15 +17,10 @@ from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.drawing.draws import Array
 from rnnbounds.properties.systems.supply.other_inputs import x_gap
 from rnnbounds.theory.claims.training.end_to_end import DRIFT, STILL
-from rnnbounds.theory.language.quantities.causal import CAUSAL
 from rnnbounds.theory.language.quantities.cells import CELLS
 from rnnbounds.theory.language.quantities.certificates import CERTIFICATES
 from rnnbounds.theory.language.quantities.gates import GATES
-from rnnbounds.theory.language.quantities.layers import LAYERS
-from rnnbounds.theory.language.quantities.memory import MEMORY
-from rnnbounds.theory.language.quantities.near import NEAR
-from rnnbounds.theory.language.quantities.stacks import STACKS
-from rnnbounds.theory.language.vocabulary import QUANTITIES, VOCABULARY
+from rnnbounds.theory.language.vocabulary import VOCABULARY
 from rnnbounds.theory.numbers.evaluate import enclose
 from rnnbounds.theory.numbers.interval import Interval
 
@@ -96,22 +91,17 @@ DERIVED: dict[str, Callable[[Batch], Array]] = {
 }
 # What training of a network asks for.
 PREDICTIONS = {"K_0": prediction_reading(STILL), "K_1": prediction_reading(DRIFT)}
-# What only systems of other families have.
-_FOREIGN = (*GATES, *CELLS, *LAYERS, *MEMORY, *STACKS, *CAUSAL, *CERTIFICATES, *NEAR)
+# What only systems of other families have, where a quantity does not name the kinds that do.
+_FOREIGN = (*GATES, *CELLS, *CERTIFICATES)
 FOREIGN_CONSTANTS = {quantity.name for quantity in _FOREIGN if quantity.role == "certified"}
 FOREIGN_CONSTANTS = FOREIGN_CONSTANTS.union(PREDICTIONS).difference(DERIVED)
-
-
-def is_foreign_to_networks(name: str) -> bool:
-    """True for a quantity that a claim brought, if it says which other systems have it."""
-    brought = VOCABULARY.get(name)
-    return brought is not None and brought not in QUANTITIES and bool(brought.about)
 
 
 def network_constant(batch: Batch, name: str) -> Array:
     """A constant of a batch of networks; infinite where only other systems have it."""
     if name in DERIVED:
         return DERIVED[name](batch)
-    if name in FOREIGN_CONSTANTS or is_foreign_to_networks(name):
+    known = VOCABULARY.get(name)
+    if name in FOREIGN_CONSTANTS or (known is not None and known.about):
         return np.full((batch.cell.batch, 1, 1), np.inf)
     return batch.constants[name].detach().cpu().numpy().reshape(-1, 1, 1)
