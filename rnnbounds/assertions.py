@@ -35,7 +35,7 @@ from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated, untouched
 from rnnbounds.impl.numbers.outward import norm_up
 from rnnbounds.impl.reading.adapters import Source, load_model
-from rnnbounds.impl.reading.data import Data, DataSource
+from rnnbounds.impl.reading.data.sequences import Data, DataSource
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -41,9 +41,9 @@ from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.norms.comparison import Comparison
 from rnnbounds.impl.norms.weighted import perron_vector
-from rnnbounds.impl.reading.misfit import WeightsError
-from rnnbounds.impl.reading.recognition import recognise
-from rnnbounds.impl.reading.torch_modules import module_tensors
+from rnnbounds.impl.reading.pytorch.modules import module_tensors
+from rnnbounds.impl.reading.recognition.misfit import WeightsError
+from rnnbounds.impl.reading.recognition.recognise import recognise
 
 NORMS = ("spectral", "infinity", "one", "perron")
 _ITERATES, _SETTLED, _ACTIVATED = 24, 0.99, 8  # boxes are iterated as those of the certificate

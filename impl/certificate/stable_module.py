@@ -14,7 +14,7 @@ from rnnbounds.impl.arithmetic.inputs.sets import bound_of
 from rnnbounds.impl.errors import InputError, RangeError, exactly, number
 from rnnbounds.impl.models.surroundings import isolated, writing
 from rnnbounds.impl.numbers.ball_functions import float_above
-from rnnbounds.impl.reading.torch_modules import module_tensors
+from rnnbounds.impl.reading.pytorch.modules import module_tensors
 from rnnbounds.impl.training.projection import nearest_rows, stable
 from rnnbounds.impl.training.stable_gates import StableGates
 from rnnbounds.impl.training.stable_gru import StableGRU

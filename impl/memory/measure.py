@@ -40,7 +40,7 @@ from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.numbers.json_values import as_json
 from rnnbounds.impl.reading.adapters import Source, load_model
-from rnnbounds.impl.reading.data import Data, DataSource, float64, read_data
+from rnnbounds.impl.reading.data.sequences import Data, DataSource, float64, read_data
 
 _LOG = logging.getLogger("rnnbounds.measure")
 SCHEMA = "rnnbounds/measurement/1"

@@ -14,10 +14,10 @@ from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import STACK, kind_of
 from rnnbounds.impl.errors import NotFiniteError, shown
 from rnnbounds.impl.models.loaded import LoadedModel
-from rnnbounds.impl.reading.misfit import WeightsError
 from rnnbounds.impl.reading.opened import Module, Opened
 from rnnbounds.impl.reading.readout import readout_of
-from rnnbounds.impl.reading.recognition import Reading, recognise
+from rnnbounds.impl.reading.recognition.misfit import WeightsError
+from rnnbounds.impl.reading.recognition.recognise import Reading, recognise
 from rnnbounds.impl.reading.sources import Source as Source
 from rnnbounds.impl.reading.sources import open_source
 

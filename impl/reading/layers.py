@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from rnnbounds.impl.cells.table import CELLS, kind_of
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import read
-from rnnbounds.impl.reading.fit import TORCH, direct, holds
 from rnnbounds.impl.reading.opened import Opened
-from rnnbounds.impl.reading.parts import prefixes_of_parts
-from rnnbounds.impl.reading.recognition import ROOT
+from rnnbounds.impl.reading.recognition.fit import TORCH, direct, holds
+from rnnbounds.impl.reading.recognition.parts import prefixes_of_parts
+from rnnbounds.impl.reading.recognition.recognise import ROOT
 from rnnbounds.impl.reading.sources import Source, open_source
 
 

@@ -7,7 +7,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.reading.torch_modules import module_tensors, recurrent_parts, refuse_hooks
+from rnnbounds.impl.reading.pytorch.modules import module_tensors, recurrent_parts, refuse_hooks
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from torch import Tensor
 from rnnbounds.impl.errors import InputError, NotFiniteError, RangeError, at_least, shown
 from rnnbounds.impl.models.loaded import digest
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
-from rnnbounds.impl.reading.recognition import check_tensor
+from rnnbounds.impl.reading.recognition.recognise import check_tensor
 
 
 class ReadoutError(InputError):

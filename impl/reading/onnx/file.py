@@ -15,11 +15,11 @@ from torch import Tensor
 
 from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.reading.files import ModelFileError
-from rnnbounds.impl.reading.misfit import WeightsError, choices
 from rnnbounds.impl.reading.onnx.nodes import NodeError, axes_of, cell_of, recurrent, weights_of
 from rnnbounds.impl.reading.onnx.starts import refuse_other_runs
 from rnnbounds.impl.reading.onnx.values import STANDARD, Values, ValueTwiceError
 from rnnbounds.impl.reading.opened import LayerInfo
+from rnnbounds.impl.reading.recognition.misfit import WeightsError, choices
 
 LARGEST_GRAPH = 2**28  # bytes; parsing takes several times as much
 _STATE = "save the state dict of the model that was exported as safetensors"

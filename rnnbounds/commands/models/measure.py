@@ -23,7 +23,7 @@ from rnnbounds.impl.certificate.record import EPSILONS
 from rnnbounds.impl.errors import shown
 from rnnbounds.impl.memory.measure import measure
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.data import read_data
+from rnnbounds.impl.reading.data.sequences import read_data
 from rnnbounds.reports.pages.model.measurement import FILES, measurement_page
 from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import Format, echo, print_json, require_folder, show_status

@@ -18,7 +18,7 @@ from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import at_least, at_most, exactly, factor, shown
 from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.norms.meanings import NORM_MEANINGS
-from rnnbounds.impl.reading.misfit import LISTED
+from rnnbounds.impl.reading.recognition.misfit import LISTED
 from rnnbounds.impl.training.certificate import TrainingCertificate
 from rnnbounds.reports.pages.model.answer import (
     NOTHING_PROVED,

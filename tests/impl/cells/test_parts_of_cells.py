@@ -6,7 +6,7 @@ import torch
 from rnnbounds.impl.convert.truncate import save_truncated, truncate
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.misfit import WeightsError
+from rnnbounds.impl.reading.recognition.misfit import WeightsError
 
 READ = {"weight_hh_l0": torch.ones(1, 1) / 2, "weight_ih_l0": torch.ones(1, 1)}
 

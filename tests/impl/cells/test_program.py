@@ -13,7 +13,7 @@ from rnnbounds.impl.convert.truncate import (
     truncate,
 )
 from rnnbounds.impl.errors import PrecisionError
-from rnnbounds.impl.reading.misfit import AmbiguousCellError
+from rnnbounds.impl.reading.recognition.misfit import AmbiguousCellError
 
 EACH = pytest.mark.parametrize("name", SAMPLES)
 

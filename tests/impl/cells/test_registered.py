@@ -53,8 +53,8 @@ def table_as_it_was(monkeypatch):
     """What a test registers is gone after it."""
     monkeypatch.setattr(table, "CELLS", dict(CELLS))
     for name in (
-        "rnnbounds.impl.reading.recognition",
-        "rnnbounds.impl.reading.misfit",
+        "rnnbounds.impl.reading.recognition.recognise",
+        "rnnbounds.impl.reading.recognition.misfit",
         "rnnbounds.impl.certificate.certify",
     ):
         monkeypatch.setattr(f"{name}.CELLS", table.CELLS)

@@ -7,8 +7,8 @@ from safetensors.torch import save_file
 
 from rnnbounds.impl.arithmetic.inputs.sets import input_rows
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.reading import data, data_files
-from rnnbounds.impl.reading.data import read_data
+from rnnbounds.impl.reading.data import files, sequences
+from rnnbounds.impl.reading.data.sequences import read_data
 
 SERIES = np.arange(12.0).reshape(6, 2) / 8
 
@@ -97,7 +97,7 @@ class TestFiles:
 
         table = arrow.table({"a": np.arange(1000.0)})
         parquet.write_table(table, tmp_path / "x.parquet", use_dictionary=False)
-        monkeypatch.setattr(data_files, "LARGEST", 8000)  # the rows; their page has a header too
+        monkeypatch.setattr(files, "LARGEST", 8000)  # the rows; their page has a header too
         monkeypatch.setattr(parquet.ParquetFile, "iter_batches", pytest.fail)
         with pytest.raises(InputError, match="unpacks to more than 8000 bytes"):
             read_data(tmp_path / "x.parquet")
@@ -117,7 +117,7 @@ class TestPython:
             assert np.array_equal(read_data(held).x, x.numpy())
 
     def test_a_loader_without_end_is_left(self, monkeypatch):
-        monkeypatch.setattr(data, "LARGEST", 1000)
+        monkeypatch.setattr(sequences, "LARGEST", 1000)
         endless = iter(lambda: torch.zeros(1, 2, 3), None)
         with pytest.raises(InputError, match="fewer of them"):
             read_data(endless)
@@ -128,7 +128,7 @@ class TestHostileFiles:
         assert read_data(np.ma.masked_greater(SERIES, 9)).N == 1
 
     def test_a_text_that_is_too_large(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(data_files, "LARGEST_TEXT", 4)
+        monkeypatch.setattr(files, "LARGEST_TEXT", 4)
         with pytest.raises(InputError, match="larger than 4 bytes; save it as"):
             read_data(text(tmp_path / "x.csv", "1,2,3"))
 
@@ -141,7 +141,7 @@ class TestChecks:
             read_data(x)
 
     def test_nan_beyond_the_first_block(self, monkeypatch):
-        monkeypatch.setattr(data, "BLOCK", 4)
+        monkeypatch.setattr(sequences, "BLOCK", 4)
         x = np.zeros((9, 2))
         x[7, 0] = -np.inf
         with pytest.raises(InputError, match="the first at t = 7, channel 0;"):

@@ -12,7 +12,7 @@ from rnnbounds.impl.cells.table import CELLS, kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.misfit import AmbiguousCellError, WeightsError
+from rnnbounds.impl.reading.recognition.misfit import AmbiguousCellError, WeightsError
 
 LAYERS = {"": 1, "stacked-": 2}
 NAMES = [layers + name for layers in LAYERS for name in CELLS]

@@ -19,7 +19,7 @@ from rnnbounds.impl.convert.truncate import (
 )
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.files import ModelFileError
-from rnnbounds.impl.reading.misfit import WeightsError
+from rnnbounds.impl.reading.recognition.misfit import WeightsError
 
 WAYS = [
     *((kind, {"bias": bias}) for kind in (torch.nn.LSTM, torch.nn.GRU) for bias in (True, False)),

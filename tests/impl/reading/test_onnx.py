@@ -11,7 +11,7 @@ from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.files import ModelFileError
 from rnnbounds.impl.reading.layers import layers
-from rnnbounds.impl.reading.misfit import WeightsError
+from rnnbounds.impl.reading.recognition.misfit import WeightsError
 
 onnx = pytest.importorskip("onnx")
 from onnx import helper, numpy_helper  # noqa: E402

@@ -11,7 +11,7 @@ from torch.nn.utils import parametrizations, parametrize, prune, spectral_norm, 
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.layers import layers
-from rnnbounds.impl.reading.misfit import WeightsError
+from rnnbounds.impl.reading.recognition.misfit import WeightsError
 
 UTILITIES = {
     "weight_norm": (weight_norm, "_g and .*_v, to which weight_norm"),

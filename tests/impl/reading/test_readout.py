@@ -7,8 +7,8 @@ from refusals import refused
 import rnnbounds
 from rnnbounds.impl.errors import InputError, NotFiniteError
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.misfit import WeightsError
 from rnnbounds.impl.reading.readout import Readout, ReadoutError
+from rnnbounds.impl.reading.recognition.misfit import WeightsError
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from refusals import refused
 
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.layers import Layer, layers
-from rnnbounds.impl.reading.misfit import WeightsError
+from rnnbounds.impl.reading.recognition.misfit import WeightsError
 
 MODELS = """
 import torch

@@ -7,7 +7,7 @@ from torch.nn.utils import parametrizations, parametrize
 
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.misfit import UnsupportedModelError, WeightsError
+from rnnbounds.impl.reading.recognition.misfit import UnsupportedModelError, WeightsError
 from rnnbounds.impl.training.stable_lstm import stable_lstm_
 
 LAYERS = [torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU]

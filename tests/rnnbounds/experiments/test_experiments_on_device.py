@@ -24,7 +24,7 @@ def device(monkeypatch):
     ones."""
     monkeypatch.setattr("rnnbounds.experiments.engine.running.choose_device", str)
     monkeypatch.setattr(
-        "rnnbounds.impl.reading.recognition.check_tensor", lambda name, tensor: None
+        "rnnbounds.impl.reading.recognition.recognise.check_tensor", lambda name, tensor: None
     )
     with elsewhere() as there:
         yield there

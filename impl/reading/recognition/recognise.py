@@ -13,15 +13,15 @@ from torch import Tensor
 from rnnbounds.impl.cells.kind import Kind
 from rnnbounds.impl.cells.table import CELLS, STACK, kind_of
 from rnnbounds.impl.errors import shown
-from rnnbounds.impl.reading.fit import TORCH, Fit, direct, fit, holds, owned
-from rnnbounds.impl.reading.misfit import (
+from rnnbounds.impl.reading.recognition.fit import TORCH, Fit, direct, fit, holds, owned
+from rnnbounds.impl.reading.recognition.misfit import (
     AmbiguousCellError,
     WeightsError,
     choices,
     match_error,
     misshapen,
 )
-from rnnbounds.impl.reading.parts import stored_in_parts
+from rnnbounds.impl.reading.recognition.parts import stored_in_parts
 
 LARGEST_STEP = 2**25  # entries of the derivative of one step
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)

@@ -11,7 +11,7 @@ from rnnbounds.impl.cells.layout import Layout
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import CELLS
 from rnnbounds.impl.errors import InputError, ShapeError, shown
-from rnnbounds.impl.reading.fit import TORCH, Fit, fit
+from rnnbounds.impl.reading.recognition.fit import TORCH, Fit, fit
 
 _PROJECTION = re.compile(r"weight_hr(_l[0-9]+)?")
 _SYMBOL = re.compile(r"_l\d+")

@@ -12,7 +12,7 @@ from torch.nn.utils import parametrize
 from rnnbounds.impl.cells.table import CELLS
 from rnnbounds.impl.errors import shown
 from rnnbounds.impl.models.surroundings import untouched
-from rnnbounds.impl.reading.misfit import UnsupportedModelError, WeightsError, choices
+from rnnbounds.impl.reading.recognition.misfit import UnsupportedModelError, WeightsError, choices
 
 _BASES = (torch.nn.RNNBase, torch.nn.RNNCellBase)
 _OWN: dict[type[torch.nn.Module], str] = {

@@ -20,7 +20,7 @@ from torch import Tensor
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.errors import InputError, RangeError, at_least, exactly, number, shown, to_copy
 from rnnbounds.impl.numbers.outward import norm_up
-from rnnbounds.impl.reading.data_files import LARGEST, open_data
+from rnnbounds.impl.reading.data.files import LARGEST, open_data
 
 BLOCK = 2**20  # numbers that are float64 at a time
 

@@ -1,0 +1,1 @@
+"""Recorded inputs: files of numbers, arrays and loaders as sequences."""

@@ -1,0 +1,1 @@
+"""Modules of torch, with the cells that they compute."""
