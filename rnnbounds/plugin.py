@@ -240,13 +240,11 @@ class BoundsReport:
         option = self.config.getoption
         claim_sets = [{claim for claim, _ in result.part.claim_works} for result in self.results]
         # A part that is shared was selected by one of its claims, and that has a part alone.
-        claims = set().union(
-            *([claims_ for claims_ in claim_sets if len(claims_) == 1] or claim_sets)
-        )
+        claims = set().union(*([ids for ids in claim_sets if len(ids) == 1] or claim_sets))
         by_node = any("::" in argument for argument in self.config.args)
         narrowed = bool(option("keyword") or option("markexpr") or by_node)
         workers = int(option("numprocesses", None) or 1)
-        environment_ = run_environment("cpu", workers, self.started, self.results)
+        environment = run_environment("cpu", workers, self.started, self.results)
         command = ["pytest", *map(str, self.config.invocation_params.args)]
         return merge_record(
             self.results,
@@ -254,7 +252,7 @@ class BoundsReport:
             attacks=chosen_attacks(option("--bounds-attacks").split(",")),
             profile=option("--bounds-profile"),
             seed=option("--bounds-seed"),
-            environment=replace(environment_, command=redact_command(command)),
+            environment=replace(environment, command=redact_command(command)),
         )
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

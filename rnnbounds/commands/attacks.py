@@ -140,7 +140,7 @@ def verify(
     changes = outputs.changes(run)
     if folder is not None:
         write_report(run, folder, changes=changes)
-    lines_, failures = outputs.write(run, changes), run_problems(run)
+    written, failures = outputs.write(run, changes), run_problems(run)
     if format is Format.json:
         print_json(run)
     else:
@@ -154,7 +154,7 @@ def verify(
             echo(line)
         if folder is not None:
             echo(f"wrote {folder / 'index.html'} and {folder / 'run.json'}")
-        for line in lines_:
+        for line in written:
             echo(line)
     return int(bool(failures or (changes and changes.failing)))
 
