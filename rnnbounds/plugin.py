@@ -19,7 +19,7 @@ from rnnbounds.shell.terminal import printable
 if TYPE_CHECKING:
     from rnnbounds.properties.runs.parts import PartResult
     from rnnbounds.reports.records.record import Run
-    from rnnbounds.shell.results import RunOutputs
+    from rnnbounds.shell.results import RequestedOutputs
 
 KEY = "rnnbounds"
 MACHINE_KEY = "rnnbounds-machine"  # what this machine lacks, so that no part of a run is judged
@@ -109,13 +109,13 @@ def check_options(
     attacks: str,
     folder: str | None,
     baseline: str | None = None,
-) -> RunOutputs:
+) -> RequestedOutputs:
     """Check the plugin's options before a run; raises pytest.UsageError in one line."""
     from rnnbounds.properties.attacks.budget import profile
     from rnnbounds.properties.attacks.table import chosen_attacks
     from rnnbounds.reports.pages.page import FILES
     from rnnbounds.shell.output import require_folder
-    from rnnbounds.shell.results import RunOutputs
+    from rnnbounds.shell.results import RequestedOutputs
 
     if "" in (folder, baseline):
         option = "report" if folder == "" else "baseline"
@@ -128,7 +128,7 @@ def check_options(
         if folder:
             require_folder(Path(folder), *FILES)
         files = [Path(folder) / name for name in FILES] if folder else []
-        return RunOutputs(None if baseline is None else Path(baseline)).check(outputs=files)
+        return RequestedOutputs(None if baseline is None else Path(baseline)).check(outputs=files)
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
 
@@ -161,7 +161,7 @@ class BoundsReport:
     """
 
     def __init__(
-        self, config: pytest.Config, folder: str | None, outputs: RunOutputs | None
+        self, config: pytest.Config, folder: str | None, outputs: RequestedOutputs | None
     ) -> None:
         self.config = config
         self.from_options = self.requested = (folder, outputs)

@@ -24,7 +24,7 @@ WAIT = 60  # seconds on the clock for one of CPU time: a process that hangs with
 Array = npt.NDArray[np.float64]
 
 
-def serve(queries: Iterable[bytes], answers: IO[bytes]) -> None:
+def answer_each(queries: Iterable[bytes], answers: IO[bytes]) -> None:
     """Answer one query after the other; SIGPROF and SIGALRM, which nothing handles, end it."""
     for line in queries:
         query = json.loads(line)
@@ -84,4 +84,4 @@ if __name__ == "__main__":
     if sys.platform != "win32":
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # or was ended, and nobody reads
     bound_memory(int(sys.argv[1]))
-    serve(sys.stdin.buffer, sys.stdout.buffer)
+    answer_each(sys.stdin.buffer, sys.stdout.buffer)
