@@ -34,7 +34,7 @@ from rnnbounds.impl.norms.solver.client import (
 )
 from rnnbounds.impl.norms.weighted import WeightedNorm, diagonal_norm, diagonal_scaling
 
-FAST_SIZES = {DIAGONAL_SDP: 32, METRIC_SDP: 12}  # states that take a second at most
+FAST_SIZES = {DIAGONAL_SDP: 32, METRIC_SDP: 10}  # states that take a second at most
 _PROGRAMS = 8
 _CONVERGED = 1 - 1e-7
 _FLOOR = 1e-9  # of P, whose trace is n
