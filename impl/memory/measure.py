@@ -17,25 +17,24 @@ from torch import Tensor
 from rnnbounds.impl.certificate.notebook import Row, Shown
 from rnnbounds.impl.certificate.record import EPSILONS, epsilons_of
 from rnnbounds.impl.errors import InputError, exactly
+from rnnbounds.impl.memory.curve import CurveRow, draw_curve, forgetting_curve
 from rnnbounds.impl.memory.exact import Decided, within
 from rnnbounds.impl.memory.local import Local, local, sampled
-from rnnbounds.impl.memory.overlap import overlap
-from rnnbounds.impl.memory.repeats import repeats
 from rnnbounds.impl.memory.runs import Runner, Truncations, blocks, grid, readout_told, truncations
 from rnnbounds.impl.memory.statement import (
     CUT,
     FOUND,
     PRESUPPOSED,
     SHARE,
-    OverlapError,
     Statement,
     least_window,
     require_enough,
     stated,
+    why_unstated,
 )
 from rnnbounds.impl.memory.tube.near import NearCertificate, size_of
 from rnnbounds.impl.memory.tube.near import near as near_data
-from rnnbounds.impl.memory.window_count import WindowCount
+from rnnbounds.impl.memory.window_count import WindowCount, cut, rows_of
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.numbers.json_values import as_json
@@ -46,9 +45,6 @@ _LOG = logging.getLogger("rnnbounds.measure")
 SCHEMA = "rnnbounds/measurement/1"
 CURVE, FEWEST = 2000, 20  # windows of which every truncation is run
 CURVE_WORK, HELD_WORK = 2**35, 2**36  # products, beyond which fewer windows are taken
-LENGTH = 64  # of the windows that one long series is cut into, unless it is short
-QUANTILES = (0.5, 0.9, 0.99)
-_LOOKED_AT, _NUMBERS = 4096, 2**24  # sequences that are compared with one another
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,16 +73,9 @@ class Measurement(Shown):
     near: NearCertificate | None = None
 
     @property
-    def curve(self) -> list[dict[str, float]]:
+    def curve(self) -> list[CurveRow]:
         """The forgetting curve: for each k the quantiles of the gap, and the worst seen."""
-        gaps = self.seen.gaps
-        told = torch.quantile(gaps, gaps.new_tensor(QUANTILES), dim=0)
-        names = [f"q{100 * q:g}" for q in QUANTILES]
-        return [
-            {"k": k, **dict(zip(names, told[:, i].tolist(), strict=True)),
-             "worst": float(gaps[:, i].amax())}
-            for i, k in enumerate(self.ks)
-        ]  # fmt: skip
+        return forgetting_curve(self.ks, self.seen.gaps)
 
     def window(self, epsilon: float) -> int | None:
         """The least k < T, of the grid, from which on every gap that was seen is within ε."""
@@ -107,12 +96,7 @@ class Measurement(Shown):
 
     def draw(self, axes: Any) -> None:
         """The forgetting curve, and each ε."""
-        for name in self.curve[0].keys() - {"k"}:
-            axes.plot(self.ks, [row[name] for row in self.curve], label=name)
-        for eps in self.eps:
-            axes.axhline(eps, linestyle=":", color="grey")
-        axes.set(yscale="log", xlabel="k", ylabel="gap of outputs", title=self.line())
-        axes.legend()
+        draw_curve(axes, self.curve, self.eps, self.line())
 
     def to_json(self) -> dict[str, Any]:
         """The record as plain JSON data; what is infinite or no number is null."""
@@ -201,11 +185,9 @@ def measure(
     elif states != 0:
         raise InputError("states is of runs near the data; give near, too")
     eps = epsilons_of(eps)
-    if window is None and read.one:
-        window = min(read.T, LENGTH, max(2, read.T // 8))
-    held, runner = read.windows(window), Runner.of(loaded)
+    held, runner = cut(read, window), Runner.of(loaded)
     M, T = held.shape[0] * held.shape[1], held.shape[2]
-    ks, unstated = grid(T), _unstated(read, held)
+    ks, unstated = grid(T), why_unstated(read, held)
     if share is not None and unstated is not None:
         raise unstated
     with torch.no_grad():
@@ -255,20 +237,6 @@ def measure(
     )  # fmt: skip
 
 
-def _unstated(data: Data, held: np.ndarray[Any, Any]) -> InputError | None:
-    """Why nothing is stated of other windows, if it is not."""
-    M = held.shape[0] * held.shape[1]
-    if M < 2:
-        return InputError(
-            "one window leaves none to choose k on; record more, or cut shorter windows"
-        )
-    shared = (
-        overlap(data.x[: max(2, min(_LOOKED_AT, _NUMBERS // data.x[0].size))]) if data.N > 1 else 0
-    )
-    told = f"windows overlap by {shared} of {data.T} inputs" if shared else repeats(held, M // 2)
-    return None if told is None else OverlapError(told)
-
-
 def _held_out(
     runner: Runner,
     held: np.ndarray[Any, Any],
@@ -287,5 +255,4 @@ def _held_out(
 
 def _part(held: np.ndarray[Any, Any], rows: slice) -> Tensor:
     """Some of the windows, in order: (M, T, d)."""
-    i = np.arange(rows.start, rows.stop)
-    return float64(held[i // held.shape[1], i % held.shape[1]])
+    return float64(rows_of(held, rows))
