@@ -41,8 +41,9 @@ if TYPE_CHECKING:
     from rnnbounds.impl.convert.truncate import truncate as truncate
     from rnnbounds.impl.memory.adversary.attack import Attacked as Attacked
     from rnnbounds.impl.memory.adversary.attack import attack as attack
+    from rnnbounds.impl.memory.causal.any_model import measure as measure
+    from rnnbounds.impl.memory.causal.record import CausalMeasurement as CausalMeasurement
     from rnnbounds.impl.memory.measure import Measurement as Measurement
-    from rnnbounds.impl.memory.measure import measure as measure
     from rnnbounds.impl.reading.layers import layers as layers
     from rnnbounds.impl.training.certificate import Task as Task
     from rnnbounds.impl.training.projection import stable as stable
@@ -70,7 +71,9 @@ _NAMES = {
     "impl.convert.export": "export_truncated",
     "impl.convert.truncate": "load_certificate load_truncated save_truncated truncate",
     "impl.memory.adversary.attack": "Attacked attack",
-    "impl.memory.measure": "Measurement measure",
+    "impl.memory.causal.any_model": "measure",
+    "impl.memory.causal.record": "CausalMeasurement",
+    "impl.memory.measure": "Measurement",
     "impl.reading.layers": "layers",
     "impl.training.certificate": "Task",
     "impl.training.projection": "stable",

@@ -1,11 +1,12 @@
 """Measurements of any model: a recurrent cell that is read, or any causal model as it is run."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rnnbounds.impl.certificate.record import EPSILONS
 from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.memory.causal.gaps import NORM
 from rnnbounds.impl.memory.causal.measuring import BATCH, measure_causal
 from rnnbounds.impl.memory.causal.record import CausalMeasurement
 from rnnbounds.impl.memory.measure import Measurement
@@ -16,6 +17,8 @@ from rnnbounds.impl.reading.data.sequences import Data, DataSource
 from rnnbounds.impl.reading.opened import Function, Module, Opened
 from rnnbounds.impl.reading.sources import AnySource, open_source
 
+AnyMeasurement = Measurement | CausalMeasurement
+
 
 class OtherKindError(InputError):
     """An option of models that are read for one that is run as it is, or the other way round."""
@@ -25,7 +28,7 @@ class OtherKindError(InputError):
         kind, remedy = (
             ("a recurrent layer that is read", "leave it out, or name the layer")
             if as_is
-            else ("a model that is run as it is", "leave it out, or ask for that with as_is")
+            else ("a model that is run as it is", "leave it out, or say as_is (--as-is)")
         )
         super().__init__(f"{' and '.join(names)} {be} of {kind}; {remedy}")
 
@@ -45,6 +48,13 @@ def run_as_is(opened: Opened, as_is: bool, reading: Collection[str]) -> Module |
     return opened if wanted and not reading and isinstance(opened, Module | Function) else None
 
 
+def require_read(of_running: Mapping[str, object]) -> None:
+    """Raise OtherKindError for an option, by its name, of models that are run as they are."""
+    given = [name for name, value in of_running.items() if value not in (None, NORM, BATCH)]
+    if given:
+        raise OtherKindError(given, as_is=False)
+
+
 def measure(
     model: AnySource | LoadedModel[Any],
     data: DataSource | Data,
@@ -61,12 +71,12 @@ def measure(
     near: float | None = None,
     states: float = 0.0,
     as_is: bool = False,
-    gap: str = "norm",
+    gap: str = NORM,
     batch: int = BATCH,
     device: str | None = None,
     resume: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Measurement | CausalMeasurement:
+) -> AnyMeasurement:
     """Run a model on data, in full and truncated, and state what follows for data drawn alike.
 
     `data` as in `read_data`. A window is a sequence of the data, or `window` inputs of it; one long
@@ -116,9 +126,7 @@ def measure(
         if (whole := run_as_is(opened, as_is, given)) is not None:
             return measure_causal(whole, data, eps=eps, **of_running, **options)  # type: ignore[arg-type]
         loaded = read(opened, cell, ignore, layer, readout)
-    others = [name for name, value in of_running.items() if value not in (None, "norm", BATCH)]
-    if others:
-        raise OtherKindError(others, as_is=False)
+    require_read(of_running)
     return measure_recurrent(
         loaded, data, eps=EPSILONS if eps is None else eps, input_bound=input_bound,
         near=near, states=states, **options,

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.memory.causal.model import CausalModel, last_of
+from rnnbounds.impl.memory.causal.model import CausalModel, MemoryLimitError, last_of
 
 PROBED, SPLITS = 4, 16  # windows, and times after which inputs are changed
 
@@ -30,7 +30,19 @@ class Checked(NamedTuple):
 
 
 def check_model(model: CausalModel, x: Tensor) -> Checked:
-    """Try the conditions on windows x (N, T, …), N ≥ 1; raises ConditionError where one fails."""
+    """Try the conditions on windows x (N, T, …), N ≥ 1, or on fewer where memory runs out.
+
+    Raises ConditionError where one fails, and MemoryLimitError where two windows do not fit.
+    """
+    try:
+        return _checked(model, x)
+    except MemoryError:
+        if len(x) <= 2:
+            raise MemoryLimitError from None
+    return check_model(model, x[: len(x) // 2])
+
+
+def _checked(model: CausalModel, x: Tensor) -> Checked:
     x = x.repeat(2, *[1] * (x.ndim - 1)) if len(x) == 1 else x
     y, again = (model.outputs(x) for _ in range(2))
     last_of(y)  # raises NotFiniteError
@@ -46,7 +58,8 @@ def check_model(model: CausalModel, x: Tensor) -> Checked:
         if (gap := _changed(y[row], model.outputs(mixed)[row])).any():
             raise ConditionError(
                 f"{model.title}: the output on a window changes by {float(gap.max()):.3g} with "
-                f"the other windows of its batch; call .eval() first, and take inputs (N, T, …)"
+                f"the other windows of its batch; call .eval() first, take inputs (N, T, …), or "
+                f"run one window at a time in a function of your own"
             )
     if y.ndim == 3:
         _check_causal(model, x, y, other)

@@ -11,8 +11,10 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.certificate.record import EPSILONS, epsilons_of
-from rnnbounds.impl.errors import RangeError, UnknownNameError
+from rnnbounds.impl.errors import RangeError, UnknownNameError, exactly
 from rnnbounds.impl.numbers.outward import add_up, norm_up
+
+NORM = "norm"  # the gap by default
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,10 @@ class Gap:
     formula: str
     of: Callable[[Tensor, Tensor], Tensor]
     eps: tuple[float, ...] = EPSILONS
+
+    def within(self, epsilon: float) -> str:
+        """Name the condition gap ≤ ε in texts."""
+        return "the same argmax" if self.eps == (0.0,) else f"within {exactly(epsilon)}"
 
     def epsilons(self, eps: object | None) -> tuple[float, ...]:
         """The ε that were asked for, or those by default; raises RangeError for none.
@@ -67,7 +73,7 @@ def other_argmax(y: Tensor, other: Tensor) -> Tensor:
 GAPS = {
     gap.name: gap
     for gap in (
-        Gap("norm", "‖y_T − y_T^k‖₂", norm),
+        Gap(NORM, "‖y_T − y_T^k‖₂", norm),
         Gap("tv", "TV(softmax y_T, softmax y_T^k)", total_variation, (0.1, 0.01)),
         Gap("argmax", "argmax y_T ≠ argmax y_T^k", other_argmax, (0.0,)),
     )

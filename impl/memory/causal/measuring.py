@@ -20,8 +20,8 @@ from torch import Tensor
 
 from rnnbounds.impl.errors import RangeError, ShapeError, shown
 from rnnbounds.impl.memory.causal.checks import PROBED, check_model
-from rnnbounds.impl.memory.causal.gaps import Gap, gap_named
-from rnnbounds.impl.memory.causal.model import CausalModel
+from rnnbounds.impl.memory.causal.gaps import NORM, Gap, gap_named
+from rnnbounds.impl.memory.causal.model import CausalModel, is_memory
 from rnnbounds.impl.memory.causal.plan import Plan
 from rnnbounds.impl.memory.causal.record import CausalMeasurement, RunInfo
 from rnnbounds.impl.memory.causal.saved_rows import SavedRows
@@ -44,7 +44,7 @@ def measure_causal(
     eps: float | Sequence[float] | None = None,
     confidence: float = 0.99,
     share: float | None = None,
-    gap: str = "norm",
+    gap: str = NORM,
     batch: int = BATCH,
     device: str | None = None,
     resume: str | Path | None = None,
@@ -117,7 +117,7 @@ def read_inputs(source: DataSource | Data) -> tuple[Data, bool]:
 def _key(model: CausalModel, held: np.ndarray[Any, Any], options: list[Any]) -> str:
     """SHA-256 of the model's parameters, or of a function's name, the windows and the options."""
     told = [model.digest or model.title, str(held.dtype), held.shape, options]
-    sha = hashlib.sha256(json.dumps(told).encode())
+    sha = hashlib.sha256(json.dumps(told, default=float).encode())
     for sequence in held:
         sha.update(np.ascontiguousarray(sequence).data)
     return sha.hexdigest()
@@ -145,7 +145,9 @@ class _Runs:
         for part in self.saved.batches(rows.start + known, rows.stop):
             try:
                 found = self._of(self.inputs(part), ks)
-            except MemoryError:
+            except (MemoryError, RuntimeError) as cause:
+                if not is_memory(cause):
+                    raise
                 self.saved.halve()
                 continue
             self.saved.add(name, found)

@@ -22,6 +22,15 @@ class CallError(InputError):
         super().__init__(f"{shown(model)} {what}; {remedy}")
 
 
+class MemoryLimitError(InputError):
+    """Memory that runs out on as few windows as can be run."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "memory runs out on a single window; ask for a shorter window, or another device"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class CausalModel:
     """A function of windows (N, T, d), or of tokens (N, T), run on one device.
@@ -77,7 +86,7 @@ class CausalModel:
             with torch.no_grad():
                 y = _tensor(self.call(x.clone()))
         except (Exception, SystemExit) as cause:
-            if _is_memory(cause):
+            if is_memory(cause):
                 raise MemoryError from None
             text = " ".join(f"{type(cause).__name__}: {cause}".split())[:160]
             where = f"windows of shape {tuple(x.shape)}, {x.dtype}"
@@ -121,7 +130,7 @@ def _tensor(found: Any) -> Tensor | None:
     return found if isinstance(found, Tensor) else None
 
 
-def _is_memory(cause: BaseException) -> bool:
+def is_memory(cause: BaseException) -> bool:
     """True for an error of the allocator, of Python or torch, on any device."""
     allocator = isinstance(cause, RuntimeError) and "can't allocate memory" in str(cause)
     return allocator or isinstance(cause, MemoryError | torch.OutOfMemoryError)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import floor
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ class Plan:
         alpha, needed = require_enough(M, len(epsilons), confidence, share)
         chosen_on = min(M // 2, CURVE)
         beyond = Fraction(0) if share is None else 1 - exact(share, "the share")
-        spare = int(chosen_on * beyond / 2)
+        spare = floor(chosen_on * beyond / 2)
         return cls(
             M, grid(held.shape[2])[1:], epsilons, min(M - M // 2, 2 * needed) if states else 0,
             spare, confidence, alpha, SHARE if share is None else share, needed,
@@ -66,4 +67,4 @@ class Plan:
     @property
     def total(self) -> int:
         """How many windows are run."""
-        return self.seen + self.rest.stop - self.rest.start
+        return self.seen + int(self.rest.stop - self.rest.start)

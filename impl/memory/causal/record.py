@@ -7,7 +7,6 @@ from typing import Any
 from torch import Tensor
 
 from rnnbounds.impl.certificate.notebook import Row, Shown
-from rnnbounds.impl.errors import exactly
 from rnnbounds.impl.memory.causal.gaps import Gap
 from rnnbounds.impl.memory.curve import CurveRow, draw_curve, forgetting_curve
 from rnnbounds.impl.memory.statement import Statement, least_window
@@ -71,7 +70,7 @@ class CausalMeasurement(Shown):
     def line(self) -> str:
         """From which k on every window was within ε."""
         parts = ", ".join(
-            f"within {exactly(eps)} {'at no k' if k is None else f'from k = {k} on'}"
+            f"{self.gap.within(eps)} {'at no k' if k is None else f'from k = {k} on'}"
             for eps, k in ((eps, self.window(eps)) for eps in self.eps)
         )
         where = f"{len(self.gaps)} windows of {self.length} inputs"

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from rnnbounds import disk
 from rnnbounds.impl.errors import InputError, shown
+from rnnbounds.impl.memory.causal.model import MemoryLimitError
 from rnnbounds.impl.reading.files import as_safetensors, parse_safetensors, read_file
 
 FORMAT = "rnnbounds/resume/1"
@@ -90,9 +91,7 @@ class SavedRows:
             first = part.stop if self._done else first
 
     def halve(self) -> None:
-        """Run half as many windows at once; raises InputError where it is one already."""
+        """Run half as many windows at once; raises MemoryLimitError where it is one already."""
         if self.batch == 1:
-            raise InputError(
-                "memory runs out on a single window; ask for a shorter window, or another device"
-            )
+            raise MemoryLimitError
         self.batch, self._done = self.batch // 2, False
