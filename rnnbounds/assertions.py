@@ -165,8 +165,8 @@ def assert_measured(
         ignore=ignore, layer=layer, readout=readout, as_is=as_is, gap=gap,
     )  # fmt: skip
     if problems := measurement_problems(measured, eps, share, at_most):
-        raise AssertionError("; ".join((*problems, *measurement_advice(measured, None),
-                                        measured.line())))  # fmt: skip
+        lines = (*problems, *measurement_advice(measured, None), measured.line())
+        raise AssertionError("; ".join(lines))
     return measured
 
 
@@ -296,8 +296,5 @@ def require_certified(certificate: Certificate) -> Certificate:
 def _remedy(certificate: Certificate) -> str:
     """Advice for a model whose λ is too large: project its weights, or its cell type's remedy."""
     kind = kind_of(certificate.cell)
-    if kind.trains:
-        return (
-            "project its recurrent matrix to a smaller norm after each step with rnnbounds.stable"
-        )
-    return kind.remedy
+    project = "project its recurrent matrix to a smaller norm after each step with rnnbounds.stable"
+    return project if kind.trains else kind.remedy

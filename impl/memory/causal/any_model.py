@@ -12,6 +12,7 @@ from rnnbounds.impl.memory.causal.record import CausalMeasurement
 from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.memory.measure import measure as measure_recurrent
 from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.reading.adapters import load_model, read
 from rnnbounds.impl.reading.data.sequences import Data, DataSource
 from rnnbounds.impl.reading.opened import Function, Module, Opened
@@ -55,12 +56,13 @@ def require_read(of_running: Mapping[str, object]) -> None:
         raise OtherKindError(given, as_is=False)
 
 
+@isolated()
 def measure(
     model: AnySource | LoadedModel[Any],
     data: DataSource | Data,
     *,
     window: int | None = None,
-    eps: float | Sequence[float] | None = None,
+    eps: float | Sequence[float] = EPSILONS,
     confidence: float = 0.99,
     share: float | None = None,
     input_bound: float | None = None,
@@ -96,9 +98,10 @@ def measure(
     integers (N, T) or (T,), to outputs (N, T, p), or (N, p) after the last input; of a tuple the
     first counts, of other objects `.logits` or `.last_hidden_state`. `gap`: "norm", ‖y_T − y_T^k‖₂;
     "tv", total variation of the softmax; "argmax", 1 where the largest entry is another, else 0.
-    With a share, half of what may lie beyond ε is spared when k is chosen. `batch`: windows that
-    are run at once, halved where memory runs out; `device`: where a module is moved to and inputs
-    go; `resume`: a file that keeps what was run, from which a stopped run goes on.
+    By default ε is 0.1 and 0.01 for tv, and 0 for argmax. With a share, half of what may lie beyond
+    ε is spared when k is chosen. `batch`: windows that are run at once, halved where memory runs
+    out; `device`: where a module is moved to and inputs go; `resume`: a file that keeps what was
+    run, from which a stopped run goes on.
 
     Raises an InputError of one line for what is no model, an option of the other kind, data of
     another width, shorter than the window or beyond the bound, a model that overflows or raises,
@@ -112,11 +115,12 @@ def measure(
         "window": window, "confidence": confidence, "share": share, "progress": progress,
     }  # fmt: skip
     of_reading = {
-        "input_bound": input_bound, "cell": cell, "ignore": ignore, "layer": layer,
-        "readout": readout, "near": near, "states": states,
+        "input_bound": input_bound is not None, "cell": cell is not None,
+        "ignore": ignore not in ((), []), "layer": layer is not None,
+        "readout": readout is not None, "near": near is not None, "states": states != 0.0,
     }  # fmt: skip
     of_running = {"gap": gap, "batch": batch, "device": device, "resume": resume}
-    given = [name for name, value in of_reading.items() if value not in (None, (), 0.0)]
+    given = [name for name, is_given in of_reading.items() if is_given]
     if isinstance(model, LoadedModel):
         if as_is:
             raise InputError("a model that was read is one layer; pass the module with as_is")
@@ -124,10 +128,11 @@ def measure(
     else:
         opened = open_source(model)
         if (whole := run_as_is(opened, as_is, given)) is not None:
-            return measure_causal(whole, data, eps=eps, **of_running, **options)  # type: ignore[arg-type]
+            own = None if eps is EPSILONS else eps  # a gap has ε of its own by default
+            return measure_causal(whole, data, eps=own, **of_running, **options)  # type: ignore[arg-type]
         loaded = read(opened, cell, ignore, layer, readout)
     require_read(of_running)
     return measure_recurrent(
-        loaded, data, eps=EPSILONS if eps is None else eps, input_bound=input_bound,
+        loaded, data, eps=eps, input_bound=input_bound,
         near=near, states=states, **options,
     )  # fmt: skip
