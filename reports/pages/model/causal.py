@@ -14,7 +14,6 @@ from rnnbounds.reports.pages.experiment import (
 )
 from rnnbounds.reports.pages.figures.plot import Series
 from rnnbounds.reports.pages.model.measured import (
-    join_words,
     measurement_verdict,
     statement_sentence,
 )
@@ -61,17 +60,16 @@ def write_causal(record: Document, folder: Path, page: Page) -> None:
 
 def _sentence(record: Document) -> str:
     """The k of each ε on these windows, then what is stated of others."""
-    found = [
-        f"{row['k']} (within {plain_number(row['eps'])})" for row in record["memory"] if row["k"]
-    ]
+    same = {"norm": "the output to within {}", "tv": "the softmax to within {}",
+            "argmax": "the same argmax"}[record["gap"]["name"]]  # fmt: skip
     windows = plural(record["forgetting"]["windows"], "window")
-    seen = (
-        f"On {windows} the output after the last k inputs alone is as near as that to the output "
-        f"after all from k = {join_words(found)} on."
-        if found
-        else f"No k below the whole window does on all of {windows}."
-    )
-    return f"{seen} {statement_sentence(record)}"
+    found = [
+        f"the last {plural(row['k'], 'input')} alone: {same.format(plain_number(row['eps']))}"
+        for row in record["memory"]
+        if row["k"]
+    ]
+    none = "no k below the whole window is enough"
+    return f"On {windows}, {'; '.join(found) or none}. {statement_sentence(record)}"
 
 
 def _answers_section(record: Document) -> Section:

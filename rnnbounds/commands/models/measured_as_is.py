@@ -57,7 +57,7 @@ class AsIsCall:
 def print_causal(result: CausalMeasurement, batch: int) -> None:
     """Print a measurement of a model as it is run, of which `batch` windows were asked at once."""
     run = result.run
-    fewer = "" if run.batch == batch else f", for which memory sufficed, not {batch}"
+    fewer = "" if run.batch == batch else f": memory did not suffice for {batch}"
     echo(
         f"{shown(result.model)}: run as it is, inputs in {run.inputs} on {run.device}, at most "
         f"{plural(run.batch, 'window')} at once{fewer}"
@@ -80,4 +80,4 @@ def print_causal(result: CausalMeasurement, batch: int) -> None:
         echo(f"seen: {result.gap.within(eps)} {from_k(result.window(eps))}")
     print_statement(result, SCOPE)
     if result.spare and result.statement is not None:
-        echo(f"k was chosen with {plural(result.spare, 'window')} of these allowed beyond ε")
+        echo(f"{result.spare} of the windows that k was chosen on were allowed to be beyond ε")
