@@ -38,7 +38,7 @@ class CausalMeasurement(Shown):
     statement: about all windows drawn like these, run as here, or None with the reason `unstated`;
     `spare` of the windows that k was chosen on were allowed to be beyond ε.
 
-    >>> seen = rnnbounds.measure(torch.nn.Conv1d(8, 8, 1), torch.randn(200, 8, 8), eps=0.1)
+    >>> seen = rnnbounds.measure(torch.nn.Linear(8, 8), torch.randn(200, 20, 8), eps=0.1)
     >>> seen.window(0.1), seen.curve[0]["worst"]
     """
 
