@@ -88,7 +88,7 @@ def _statement(runs: "_Runs", plan: Plan, seen: Tensor) -> Statement:
     choosing = seen[: plan.half]
     chosen = [least_window(plan.ks, choosing, epsilon, plan.spare) for epsilon in plan.epsilons]
     asked = sorted({k for k in chosen if k is not None})
-    rest = runs.gaps("held", plan.rest, asked) if asked else runs.report.after(plan.rest, seen)
+    rest = runs.gaps("held_out", plan.rest, asked) if asked else runs.report.after(plan.rest, seen)
     known = seen[plan.half : plan.half + plan.held_out]
     lines = []
     for epsilon, k in zip(plan.epsilons, chosen, strict=True):

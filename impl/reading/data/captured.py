@@ -17,14 +17,14 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True, eq=False)
 class Captured:
-    """What reached a layer while its model ran.
+    """Inputs that reached a layer while its model ran.
 
     sequences: the inputs (T_i, d) of each, in order. starts: (N, S), the states from which they
     were run, of all layers, of an LSTM h before c; zeros where none was given. batch_first: how
     torch's layer stacks its inputs, None for other modules. dilations: what the layer, or a module
-    around it, has as `dilation` or `dilations`, by its path. fed_back: in how many of the `batches`
-    the layer started where it had ended in the one before. training: True if the model was in
-    training mode.
+    around it, has as `dilation` or `dilations`, by its path. carried_over: in how many of the
+    `batches` the layer started where it had ended in the one before. training: True if the model
+    was in training mode.
 
     >>> seen = rnnbounds.capture(model, loader, "encoder.rnn")
     >>> print(*seen.notes(), sep="\\n")
@@ -37,7 +37,7 @@ class Captured:
     batch_first: bool | None
     dilations: Mapping[str, object]
     batches: int
-    fed_back: int
+    carried_over: int
     training: bool
 
     @property
@@ -51,7 +51,7 @@ class Captured:
         return float(np.abs(self.starts).max(initial=0.0))
 
     def notes(self) -> list[str]:
-        """What the weights do not say, a line each."""
+        """Facts that the weights do not say, a line each."""
         short, long = min(self.lengths), max(self.lengths)
         length = f"{short}" if short == long else f"{short} to {long}"
         d = self.sequences[0].shape[1]
@@ -68,10 +68,10 @@ class Captured:
                 f"runs start from states other than zero, up to |s_i| = "
                 f"{at_least(self.largest_start)}, where measurements start from zero"
             )
-        if self.fed_back:
+        if self.carried_over:
             lines.append(
-                f"the state is fed back: in {self.fed_back} of {self.batches} batches the layer "
-                f"starts where it had ended"
+                f"the state is carried over: in {self.carried_over} of {self.batches} batches the "
+                f"layer starts where it had ended"
             )
         if self.training:
             lines.append("the model is in training mode, where inputs may be drawn at random")

@@ -83,7 +83,7 @@ def _run(model: torch.nn.Module, batch: Any) -> None:
 
 
 def _dilations(model: torch.nn.Module, layer: str) -> dict[str, object]:
-    """What the layer and the modules around it have as `dilation` or `dilations`, by path."""
+    """Attributes `dilation` and `dilations` of the layer and the modules around it, by path."""
     parts = [] if layer == "." else layer.split(".")
     found: dict[str, object] = {}
     for depth in range(len(parts), -1, -1):
@@ -99,7 +99,7 @@ class _Recorder:
     """Sequences so far, of which those of this batch may go on."""
 
     def __init__(self, layer: str) -> None:
-        self.layer, self.batches, self.fed_back, self.bytes = layer, 0, 0, 0
+        self.layer, self.batches, self.carried_over, self.bytes = layer, 0, 0, 0
         self.done: list[Array] = []
         self.starts: list[Array] = []
         self.open: list[Call] = []
@@ -125,7 +125,7 @@ class _Recorder:
         new = not (self.open and self.open[-1].is_whole and call.follows(self.open[-1]))
         if new:
             moved = call.start is not None and bool(call.start.any())
-            self.fed_back += not self.open and moved and call.follows(self.last)
+            self.carried_over += not self.open and moved and call.follows(self.last)
             self.close()
         cell = isinstance(part, torch.nn.RNNCellBase)
         self.calls, self.first_calls = self.calls + cell, self.first_calls + (cell and new)
@@ -162,5 +162,5 @@ class _Recorder:
             raise CaptureError(self.layer, "sees vectors of several widths", "choose another layer")
         return Captured(
             self.layer, tuple(self.done), np.concatenate(self.starts), batch_first, dilations,
-            self.batches, self.fed_back, training,
+            self.batches, self.carried_over, training,
         )  # fmt: skip

@@ -51,7 +51,7 @@ def measurement_sentence(record: Document) -> str:
 
 
 def statement_sentence(record: Document) -> str:
-    """What is stated of other windows: the confidence, each k, and the least share."""
+    """Sentence on other windows: the confidence, each k, and the least share."""
     statement = record["statement"]
     lines = [line for line in (statement or {"lines": ()})["lines"] if line["share"]]
     if not lines:

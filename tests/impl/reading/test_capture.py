@@ -61,7 +61,7 @@ def test_inputs_as_the_layer_sees_them(kind, batch_first):
     assert not model.rnn._forward_hooks
     expected = np.concatenate([scaled(model, batch) for batch in X.split(8)])
     assert np.array_equal(seen.data().x, expected)
-    assert (seen.batch_first, seen.largest_start, seen.fed_back) == (batch_first, 0, 0)
+    assert (seen.batch_first, seen.largest_start, seen.carried_over) == (batch_first, 0, 0)
     assert f"batch_first is {batch_first}" in seen.notes()
     found = rnnbounds.measure(model, seen.data(), layer="rnn", eps=0.1)
     assert (found.windows, found.length) == (24, 10)
@@ -126,7 +126,7 @@ def test_a_layer_called_on_chunks_is_one_sequence():
     assert np.array_equal(seen.data().x, X.numpy())
 
 
-def test_starts_other_than_zero_and_a_state_fed_back():
+def test_starts_other_than_zero_and_a_state_carried_over():
     """The largest entry, and in how many batches the state is the last one's."""
     model, state = torch.nn.LSTM(3, 5, batch_first=True), None
 
@@ -135,7 +135,7 @@ def test_starts_other_than_zero_and_a_state_fed_back():
         state = model(batch, state)[1]
 
     seen = rnnbounds.capture(model, X.split(8), ".", run=run)
-    assert seen.fed_back == 2
+    assert seen.carried_over == 2
     assert seen.starts.shape == (24, 10)
     assert not seen.starts[:8].any()
     assert seen.largest_start == np.abs(seen.starts).max() > 0
