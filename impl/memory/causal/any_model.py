@@ -7,7 +7,7 @@ from typing import Any
 from rnnbounds.impl.certificate.record import EPSILONS
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.memory.causal.gaps import NORM
-from rnnbounds.impl.memory.causal.measuring import BATCH, measure_causal
+from rnnbounds.impl.memory.causal.measuring import measure_causal
 from rnnbounds.impl.memory.causal.record import CausalMeasurement
 from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.memory.measure import measure as measure_recurrent
@@ -51,7 +51,7 @@ def run_as_is(opened: Opened, as_is: bool, reading: Collection[str]) -> Module |
 
 def require_read(of_running: Mapping[str, object]) -> None:
     """Raise OtherKindError for an option, by its name, of models that are run as they are."""
-    given = [name for name, value in of_running.items() if value not in (None, NORM, BATCH)]
+    given = [name for name, value in of_running.items() if value not in (None, NORM)]
     if given:
         raise OtherKindError(given, as_is=False)
 
@@ -74,7 +74,7 @@ def measure(
     states: float = 0.0,
     as_is: bool = False,
     gap: str = NORM,
-    batch: int = BATCH,
+    batch: int | None = None,
     device: str | None = None,
     resume: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -99,9 +99,9 @@ def measure(
     first counts, of other objects `.logits` or `.last_hidden_state`. `gap`: "norm", ‖y_T − y_T^k‖₂;
     "tv", total variation of the softmax; "argmax", 1 where the largest entry is another, else 0.
     By default ε is 0.1 and 0.01 for tv, and 0 for argmax. With a share, half of what may lie beyond
-    ε is spared when k is chosen. `batch`: windows that are run at once, halved where memory runs
-    out; `device`: where a module is moved to and inputs go; `resume`: a file that keeps what was
-    run, from which a stopped run goes on.
+    ε is spared when k is chosen. `batch`: windows that are run at once, by default at most 64,
+    halved where memory runs out; `device`: where a module is moved to and inputs go; `resume`: a
+    file that keeps results of windows, from which a stopped run goes on.
 
     Raises an InputError of one line for what is no model, an option of the other kind, data of
     another width, shorter than the window or beyond the bound, a model that overflows or raises,

@@ -32,7 +32,7 @@ from rnnbounds.impl.models.surroundings import isolated, untouched
 from rnnbounds.impl.reading.data.sequences import Data, DataSource, read_data
 from rnnbounds.impl.reading.opened import Function, Module
 
-BATCH = 64  # windows that are run at once
+BATCH, NUMBERS = 64, 2**26  # windows that are run at once by default, with so many outputs
 
 
 @isolated()
@@ -45,7 +45,7 @@ def measure_causal(
     confidence: float = 0.99,
     share: float | None = None,
     gap: str = NORM,
-    batch: int = BATCH,
+    batch: int | None = None,
     device: str | None = None,
     resume: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -53,7 +53,7 @@ def measure_causal(
     """Measure a causal model on data, as it is run; arguments as in `rnnbounds.measure`."""
     asked = gap_named(gap)
     epsilons = asked.epsilons(eps)
-    if type(batch) is not int or batch < 1:
+    if batch is not None and (type(batch) is not int or batch < 1):
         raise RangeError("the batch", repr(batch), "a whole number of windows, at least 1")
     read, tokens = read_inputs(data)
     held = cut(read, window)
@@ -62,19 +62,22 @@ def measure_causal(
         raise unstated
     plan = Plan.of(held, epsilons, confidence, share, unstated is None)
     model = CausalModel.of(opened, device)
-    options = [gap, epsilons, confidence, share, batch, str(model.device), torch.__version__]
-    key = _key(model, held, [*options, tokens])
-    saved = SavedRows.open(None if resume is None else Path(resume), key, batch)
-    runs = _Runs(model, held, tokens, asked, saved, WindowCount(plan.total, progress))
+    digest = model.digest
     with untouched(opened.module) if isinstance(opened, Module) else nullcontext():
-        probe = runs.inputs(slice(0, min(plan.windows, PROBED)))
+        probe = model.inputs(rows_of(held, slice(0, min(plan.windows, PROBED))), tokens)
         checked = check_model(model, probe)
+        if batch is None:
+            batch = max(1, min(BATCH, NUMBERS // (plan.ks[-1] * checked.outputs)))
+        options = [gap, epsilons, confidence, share, batch, str(model.device), torch.__version__]
+        key = _key(digest or model.title, held, [*options, tokens])
+        saved = SavedRows.open(None if resume is None else Path(resume), key, batch)
+        runs = _Runs(model, held, tokens, asked, saved, WindowCount(plan.total, progress))
         found = runs.gaps("curve", slice(0, plan.seen), plan.ks[:-1])
         seen = torch.cat([found[:, :-1], found.new_zeros(plan.seen, 1)], 1)  # 0 at k = T
         statement = _statement(runs, plan, seen) if unstated is None else None
     run = RunInfo(
         str(probe.dtype).removeprefix("torch."), checked.outputs, str(model.device), saved.batch,
-        checked.causal, model.digest,
+        checked.causal, digest,
     )  # fmt: skip
     return CausalMeasurement(
         model.title, run, read.source, plan.windows, plan.ks[-1], asked, plan.ks, seen,
@@ -114,10 +117,10 @@ def read_inputs(source: DataSource | Data) -> tuple[Data, bool]:
     return replace(read, x=x, one=len(x) == 1), True
 
 
-def _key(model: CausalModel, held: np.ndarray[Any, Any], options: list[Any]) -> str:
-    """SHA-256 of the model's parameters, or of a function's name, the windows and the options."""
-    told = [model.digest or model.title, str(held.dtype), held.shape, options]
-    sha = hashlib.sha256(json.dumps(told, default=float).encode())
+def _key(model: str, held: np.ndarray[Any, Any], options: list[Any]) -> str:
+    """SHA-256 of the digest of a model, or of a function's name, the windows and the options."""
+    known = [model, str(held.dtype), held.shape, options]
+    sha = hashlib.sha256(json.dumps(known, default=float).encode())
     for sequence in held:
         sha.update(np.ascontiguousarray(sequence).data)
     return sha.hexdigest()
@@ -134,17 +137,15 @@ class _Runs:
     saved: SavedRows
     report: WindowCount
 
-    def inputs(self, rows: slice) -> Tensor:
-        """These windows, as the model takes them."""
-        return self.model.inputs(rows_of(self.held, rows), self.tokens)
-
     def gaps(self, name: str, rows: slice, ks: Sequence[int]) -> Tensor:
         """The gap at each k, then ‖y_T‖₂, of these windows: (M, len(ks) + 1)."""
         known = len(self.saved.table(name, len(ks) + 1, rows.stop - rows.start))
-        self.report.after(slice(0, known), None)
+        if known:
+            self.report.after(slice(0, known), None)
         for part in self.saved.batches(rows.start + known, rows.stop):
             try:
-                found = self._of(self.inputs(part), ks)
+                x = self.model.inputs(rows_of(self.held, part), self.tokens)
+                found = self._of(x, ks)
             except (MemoryError, RuntimeError) as cause:
                 if not is_memory(cause):
                     raise

@@ -64,7 +64,11 @@ def _sentence(record: Document) -> str:
             "argmax": "the same argmax"}[record["gap"]["name"]]  # fmt: skip
     windows = plural(record["forgetting"]["windows"], "window")
     found = [
-        ("the last input alone gives " if row["k"] == 1 else f"the last {row['k']} alone give ")
+        (
+            "the last input alone gives "
+            if row["k"] == 1
+            else f"the last {row['k']} inputs alone give "
+        )
         + same.format(plain_number(row["eps"]))
         for row in record["memory"]
         if row["k"]

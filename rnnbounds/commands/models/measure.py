@@ -24,7 +24,6 @@ from rnnbounds.impl.certificate.record import EPSILONS
 from rnnbounds.impl.errors import shown
 from rnnbounds.impl.memory.causal.any_model import require_read, run_as_is
 from rnnbounds.impl.memory.causal.gaps import NORM
-from rnnbounds.impl.memory.causal.measuring import BATCH
 from rnnbounds.impl.memory.measure import measure
 from rnnbounds.impl.reading.adapters import read
 from rnnbounds.impl.reading.data.sequences import read_data
@@ -86,8 +85,8 @@ def measure_model(
         ),
     ] = NORM,
     batch: Annotated[
-        int, typer.Option("--batch", min=1, help="windows that are run as it is at once")
-    ] = BATCH,
+        int | None, typer.Option("--batch", min=1, help="windows that are run as it is at once")
+    ] = None,
     device: Annotated[
         str | None, typer.Option("--device", help="where a model is run as it is, as cuda")
     ] = None,

@@ -54,10 +54,10 @@ class AsIsCall:
         return int(bool(problems))
 
 
-def print_causal(result: CausalMeasurement, batch: int) -> None:
-    """Print a measurement of a model as it is run, of which `batch` windows were asked at once."""
+def print_causal(result: CausalMeasurement, batch: int | None) -> None:
+    """Print a measurement of a model as it is run; `batch`: windows at once that were asked for."""
     run = result.run
-    fewer = "" if run.batch == batch else f": memory did not suffice for {batch}"
+    fewer = "" if batch in (None, run.batch) else f": memory did not suffice for {batch}"
     echo(
         f"{shown(result.model)}: run as it is, inputs in {run.inputs} on {run.device}, at most "
         f"{plural(run.batch, 'window')} at once{fewer}"

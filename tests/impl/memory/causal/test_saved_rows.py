@@ -123,3 +123,11 @@ def test_files_that_are_none(tmp_path):
     for columns, most in ((3, 2), (2, 2), (3, 1)):
         with pytest.raises(ResumeError, match="table curve is damaged; remove the file"):
             SavedRows.open(tmp_path / "rows", "key", 8).table("curve", columns, most)
+
+
+def test_large_outputs_make_small_batches(monkeypatch):
+    """By default as many windows are run at once as have so many outputs."""
+    monkeypatch.setattr("rnnbounds.impl.memory.causal.measuring.NUMBERS", 5 * 12 * 4)
+    assert rnnbounds.measure(Limited(5), X, eps=0.1).run.batch == 5
+    monkeypatch.setattr("rnnbounds.impl.memory.causal.measuring.NUMBERS", 1)
+    assert rnnbounds.measure(Limited(5), X, eps=0.1).run.batch == 1
