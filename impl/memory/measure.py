@@ -20,21 +20,23 @@ from rnnbounds.impl.errors import InputError, exactly
 from rnnbounds.impl.memory.curve import CurveRow, draw_curve, forgetting_curve
 from rnnbounds.impl.memory.exact import Decided, within
 from rnnbounds.impl.memory.local import Local, local, sampled
+from rnnbounds.impl.memory.overlap import overlap
+from rnnbounds.impl.memory.repeats import repeats
 from rnnbounds.impl.memory.runs import Runner, Truncations, blocks, grid, readout_told, truncations
 from rnnbounds.impl.memory.statement import (
     CUT,
     FOUND,
     PRESUPPOSED,
     SHARE,
+    OverlapError,
     Statement,
     least_window,
     require_enough,
     stated,
-    why_unstated,
 )
 from rnnbounds.impl.memory.tube.near import NearCertificate, size_of
 from rnnbounds.impl.memory.tube.near import near as near_data
-from rnnbounds.impl.memory.window_count import WindowCount, cut, rows_of
+from rnnbounds.impl.memory.window_count import WindowCount
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.numbers.json_values import as_json
@@ -45,6 +47,8 @@ _LOG = logging.getLogger("rnnbounds.measure")
 SCHEMA = "rnnbounds/measurement/1"
 CURVE, FEWEST = 2000, 20  # windows of which every truncation is run
 CURVE_WORK, HELD_WORK = 2**35, 2**36  # products, beyond which fewer windows are taken
+LENGTH = 64  # of the windows that one long series is cut into, unless it is short
+_LOOKED_AT, _NUMBERS = 4096, 2**24  # sequences that are compared with one another
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -185,9 +189,11 @@ def measure(
     elif states != 0:
         raise InputError("states is of runs near the data; give near, too")
     eps = epsilons_of(eps)
-    held, runner = cut(read, window), Runner.of(loaded)
+    if window is None and read.one:
+        window = min(read.T, LENGTH, max(2, read.T // 8))
+    held, runner = read.windows(window), Runner.of(loaded)
     M, T = held.shape[0] * held.shape[1], held.shape[2]
-    ks, unstated = grid(T), why_unstated(read, held)
+    ks, unstated = grid(T), reason_unstated(read, held)
     if share is not None and unstated is not None:
         raise unstated
     with torch.no_grad():
@@ -201,7 +207,7 @@ def measure(
         _LOG.info("measuring %s on %d windows of %d inputs", loaded.name, M, T)
         seen = Truncations.joined(
             [
-                report.after(block, truncations(runner, _part(held, block), ks))
+                report.after(block, truncations(runner, held_part(held, block), ks))
                 for block in blocks(some, each)
             ]
         )
@@ -209,7 +215,7 @@ def measure(
             raise InputError(
                 f"{loaded.source} overflows on {read.source}; scale the inputs as in training"
             )
-        steps = local(runner, _part(held, slice(0, sampled(runner, M, T))), ks)
+        steps = local(runner, held_part(held, slice(0, sampled(runner, M, T))), ks)
         chosen = [least_window(ks, seen.gaps[: M // 2], epsilon) for epsilon in eps]
         statement = None
         if unstated is None:
@@ -229,12 +235,26 @@ def measure(
         if near is not None:
             seen_ks = [least_window(ks, seen.gaps, epsilon) for epsilon in eps]
             part = slice(0, near_count)
-            found = near_data(runner, _part(held, part), near, eps, states=states, seen=seen_ks)
+            found = near_data(runner, held_part(held, part), near, eps, states=states, seen=seen_ks)
             around = report.after(part, found)
     return Measurement(
         loaded, read.source, M, T, ks, seen, steps, eps, statement,
         None if unstated is None else str(unstated), around,
     )  # fmt: skip
+
+
+def reason_unstated(data: Data, held: np.ndarray[Any, Any]) -> InputError | None:
+    """Why nothing is stated of other windows, if it is not."""
+    M = held.shape[0] * held.shape[1]
+    if M < 2:
+        return InputError(
+            "one window leaves none to choose k on; record more, or cut shorter windows"
+        )
+    shared = (
+        overlap(data.x[: max(2, min(_LOOKED_AT, _NUMBERS // data.x[0].size))]) if data.N > 1 else 0
+    )
+    told = f"windows overlap by {shared} of {data.T} inputs" if shared else repeats(held, M // 2)
+    return None if told is None else OverlapError(told)
 
 
 def _held_out(
@@ -249,10 +269,11 @@ def _held_out(
     """Which of so many windows, from `first` on, are within ε at k for certain."""
     each = 8 * (runner.states + runner.outputs) + held[0, 0].size
     parts = [slice(first + b.start, first + b.stop) for b in blocks(count, each)]
-    told = [report.after(part, within(runner, _part(held, part), k, epsilon)) for part in parts]
+    told = [report.after(part, within(runner, held_part(held, part), k, epsilon)) for part in parts]
     return Decided(*map(torch.cat, zip(*told, strict=True)))
 
 
-def _part(held: np.ndarray[Any, Any], rows: slice) -> Tensor:
+def held_part(held: np.ndarray[Any, Any], rows: slice) -> Tensor:
     """Some of the windows, in order: (M, T, d)."""
-    return float64(rows_of(held, rows))
+    i = np.arange(rows.start, rows.stop)
+    return float64(held[i // held.shape[1], i % held.shape[1]])

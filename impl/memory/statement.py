@@ -17,18 +17,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 from torch import Tensor
 
 from rnnbounds.impl.errors import InputError, RangeError
 from rnnbounds.impl.memory.binomial import draws_needed, share_below
 from rnnbounds.impl.memory.exact import Decided
-from rnnbounds.impl.memory.overlap import overlap
-from rnnbounds.impl.memory.repeats import repeats
-from rnnbounds.impl.reading.data.sequences import Data
 
 SHARE = 0.99  # for which the windows that it takes are told, if no share is asked for
-_LOOKED_AT, _NUMBERS = 4096, 2**24  # sequences that are compared with one another
 PRESUPPOSED = "the windows are independent draws of one distribution"
 CUT = "; windows cut from one recording are so only as far as it forgets"
 FOUND = "; shared inputs are found only if many windows share runs of them or one is repeated"
@@ -105,20 +100,6 @@ class Statement:
             "share": self.aim,
             "held_out_needed": self.needed,
         }
-
-
-def why_unstated(data: Data, held: np.ndarray[Any, Any]) -> InputError | None:
-    """The reason why nothing is stated of windows other than those held (N, M, T, d), or None."""
-    M = held.shape[0] * held.shape[1]
-    if M < 2:
-        return InputError(
-            "one window leaves none to choose k on; record more, or cut shorter windows"
-        )
-    shared = (
-        overlap(data.x[: max(2, min(_LOOKED_AT, _NUMBERS // data.x[0].size))]) if data.N > 1 else 0
-    )
-    found = f"windows overlap by {shared} of {data.T} inputs" if shared else repeats(held, M // 2)
-    return None if found is None else OverlapError(found)
 
 
 def least_window(ks: Sequence[int], gaps: Tensor, epsilon: float, spare: int = 0) -> int | None:

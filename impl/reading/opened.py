@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -25,6 +25,7 @@ class LayerInfo:
     own: str | None = None
 
 
+@runtime_checkable
 class Opened(Protocol):
     """A source that was opened. where: what messages call it. title: what a certificate does."""
 

@@ -34,7 +34,7 @@ _LONGEST = 250  # characters; a file's name may be as long
 _SUFFIXES = (".safetensors", ".pt", ".pth", ".onnx", ".bin", ".ckpt")
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
-Source = str | os.PathLike[str] | torch.nn.Module | Mapping[str, Tensor]
+Source = str | os.PathLike[str] | torch.nn.Module | Mapping[str, Tensor] | Opened
 AnySource = Source | Callable[..., object]
 
 
@@ -46,7 +46,9 @@ class FactoryError(InputError):
 
 
 def open_source(source: AnySource) -> Opened:
-    """Whatever a source is, opened; raises an InputError for what is none."""
+    """Whatever a source is, opened, once; raises an InputError for what is none."""
+    if isinstance(source, Opened):
+        return source
     if isinstance(source, torch.nn.Module):
         return Module(source, type(source).__name__)
     if isinstance(source, Mapping):

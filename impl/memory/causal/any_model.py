@@ -13,7 +13,6 @@ from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.memory.measure import measure as measure_recurrent
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
-from rnnbounds.impl.reading.adapters import load_model, read
 from rnnbounds.impl.reading.data.sequences import Data, DataSource
 from rnnbounds.impl.reading.opened import Function, Module, Opened
 from rnnbounds.impl.reading.sources import AnySource, open_source
@@ -34,14 +33,17 @@ class OtherKindError(InputError):
         super().__init__(f"{' and '.join(names)} {be} of {kind}; {remedy}")
 
 
-def run_as_is(opened: Opened, as_is: bool, reading: Collection[str]) -> Module | Function | None:
+def run_as_is(
+    opened: Opened | LoadedModel[Any], as_is: bool, reading: Collection[str]
+) -> Module | Function | None:
     """The model, if it is measured as it is run: where that is asked for, or where nothing in a
     module or function is recurrent and no option (`reading`) of a layer was given; else None.
 
     Raises InputError for weights alone, which cannot be run as they are, and for such options.
     """
     if as_is and not isinstance(opened, Module | Function):
-        what = f"{opened.where} holds weights, which cannot be run as they are"
+        where = opened.source if isinstance(opened, LoadedModel) else opened.where
+        what = f"{where} holds weights, which cannot be run as they are"
         raise InputError(f"{what}; pass a module, a function or package.module:factory")
     if as_is and reading:
         raise OtherKindError(sorted(reading), as_is=True)
@@ -121,18 +123,12 @@ def measure(
     }  # fmt: skip
     of_running = {"gap": gap, "batch": batch, "device": device, "resume": resume}
     given = [name for name, is_given in of_reading.items() if is_given]
-    if isinstance(model, LoadedModel):
-        if as_is:
-            raise InputError("a model that was read is one layer; pass the module with as_is")
-        loaded = load_model(model, cell, ignore=ignore, layer=layer, readout=readout)
-    else:
-        opened = open_source(model)
-        if (whole := run_as_is(opened, as_is, given)) is not None:
-            own = None if eps is EPSILONS else eps  # a gap has ε of its own by default
-            return measure_causal(whole, data, eps=own, **of_running, **options)  # type: ignore[arg-type]
-        loaded = read(opened, cell, ignore, layer, readout)
+    opened = model if isinstance(model, LoadedModel) else open_source(model)
+    if (whole := run_as_is(opened, as_is, given)) is not None:
+        own = None if eps is EPSILONS else eps  # a gap has ε of its own by default
+        return measure_causal(whole, data, eps=own, **of_running, **options)  # type: ignore[arg-type]
     require_read(of_running)
     return measure_recurrent(
-        loaded, data, eps=eps, input_bound=input_bound,
-        near=near, states=states, **options,
+        opened, data, eps=eps, cell=cell, ignore=ignore, layer=layer, readout=readout,
+        input_bound=input_bound, near=near, states=states, **options,
     )  # fmt: skip

@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +18,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.errors import RangeError, ShapeError, shown
+from rnnbounds.impl.errors import RangeError
 from rnnbounds.impl.memory.causal.checks import PROBED, check_model
-from rnnbounds.impl.memory.causal.gaps import NORM, Gap, gap_named
-from rnnbounds.impl.memory.causal.model import CausalModel, is_memory
+from rnnbounds.impl.memory.causal.gaps import NORM, gap_named
+from rnnbounds.impl.memory.causal.model import CausalModel
 from rnnbounds.impl.memory.causal.plan import Plan
 from rnnbounds.impl.memory.causal.record import CausalMeasurement, RunInfo
 from rnnbounds.impl.memory.causal.saved_rows import SavedRows
+from rnnbounds.impl.memory.causal.window_runs import WindowRuns
 from rnnbounds.impl.memory.exact import Decided
-from rnnbounds.impl.memory.statement import Statement, least_window, stated, why_unstated
-from rnnbounds.impl.memory.window_count import WindowCount, cut, rows_of
+from rnnbounds.impl.memory.measure import LENGTH, held_part, reason_unstated
+from rnnbounds.impl.memory.runs import blocks
+from rnnbounds.impl.memory.statement import CUT, FOUND, PRESUPPOSED, Statement, least_window, stated
+from rnnbounds.impl.memory.window_count import WindowCount
 from rnnbounds.impl.models.surroundings import isolated, untouched
 from rnnbounds.impl.reading.data.sequences import Data, DataSource, read_data
 from rnnbounds.impl.reading.opened import Function, Module
@@ -56,22 +59,25 @@ def measure_causal(
     if batch is not None and (type(batch) is not int or batch < 1):
         raise RangeError("the batch", repr(batch), "a whole number of windows, at least 1")
     read, tokens = read_inputs(data)
-    held = cut(read, window)
-    unstated = why_unstated(read, held)
+    if window is None and read.one:
+        window = min(read.T, LENGTH, max(2, read.T // 8))
+    held = read.windows(window)
+    M, T, unstated = held.shape[0] * held.shape[1], held.shape[2], reason_unstated(read, held)
     if share is not None and unstated is not None:
         raise unstated
-    plan = Plan.of(held, epsilons, confidence, share, unstated is None)
+    presupposed = PRESUPPOSED + (CUT if held.shape[1] > 1 else "") + FOUND
+    plan = Plan.of(M, T, epsilons, confidence, share, unstated is None, presupposed)
     model = CausalModel.of(opened, device)
-    digest = model.digest
+    digest, takes = model.digest, model.taking(tokens, held.dtype)
     with untouched(opened.module) if isinstance(opened, Module) else nullcontext():
-        probe = model.inputs(rows_of(held, slice(0, min(plan.windows, PROBED))), tokens)
+        probe = takes(held_part(held, slice(0, min(M, PROBED))))
         checked = check_model(model, probe)
         if batch is None:
-            batch = max(1, min(BATCH, NUMBERS // (plan.ks[-1] * checked.outputs)))
-        options = [gap, epsilons, confidence, share, batch, str(model.device), torch.__version__]
-        key = _key(digest or model.title, held, [*options, tokens])
+            batch = max(1, min(BATCH, NUMBERS // (T * checked.outputs)))
+        options = [gap, epsilons, confidence, share, batch, str(probe.dtype), str(model.device)]
+        key = _key([digest or model.title, T, torch.__version__, *options], held, M)
         saved = SavedRows.open(None if resume is None else Path(resume), key, batch)
-        runs = _Runs(model, held, tokens, asked, saved, WindowCount(plan.total, progress))
+        runs = WindowRuns(model, held, takes, asked, saved, WindowCount(plan.total, progress))
         found = runs.gaps("curve", slice(0, plan.seen), plan.ks[:-1])
         seen = torch.cat([found[:, :-1], found.new_zeros(plan.seen, 1)], 1)  # 0 at k = T
         statement = _statement(runs, plan, seen) if unstated is None else None
@@ -80,13 +86,13 @@ def measure_causal(
         checked.causal, digest,
     )  # fmt: skip
     return CausalMeasurement(
-        model.title, run, read.source, plan.windows, plan.ks[-1], asked, plan.ks, seen,
+        model.title, run, read.source, M, T, asked, plan.ks, seen,
         float(found[:, -1].amax()), epsilons, statement,
         None if unstated is None else str(unstated), plan.spare,
     )  # fmt: skip
 
 
-def _statement(runs: "_Runs", plan: Plan, seen: Tensor) -> Statement:
+def _statement(runs: WindowRuns, plan: Plan, seen: Tensor) -> Statement:
     """Choose k for each ε on the first half of the windows, and try it on those held out."""
     choosing = seen[: plan.half]
     chosen = [least_window(plan.ks, choosing, epsilon, plan.spare) for epsilon in plan.epsilons]
@@ -114,56 +120,12 @@ def read_inputs(source: DataSource | Data) -> tuple[Data, bool]:
         return read, False
     rows = read.x[0].T if read.d == 1 else read.x[0]
     x = np.ascontiguousarray(rows)[:, :, None]
-    return replace(read, x=x, one=len(x) == 1), True
+    return replace(read_data(x[0] if len(x) == 1 else x), source=read.source), True
 
 
-def _key(model: str, held: np.ndarray[Any, Any], options: list[Any]) -> str:
-    """SHA-256 of the digest of a model, or of a function's name, the windows and the options."""
-    known = [model, str(held.dtype), held.shape, options]
-    sha = hashlib.sha256(json.dumps(known, default=float).encode())
-    for sequence in held:
-        sha.update(np.ascontiguousarray(sequence).data)
+def _key(options: list[Any], held: np.ndarray[Any, Any], windows: int) -> str:
+    """SHA-256 of the model, as its digest or its name, the options and all windows."""
+    sha = hashlib.sha256(json.dumps(options, default=float).encode())
+    for rows in blocks(windows, held[0, 0].size):
+        sha.update(held_part(held, rows).numpy().tobytes())
     return sha.hexdigest()
-
-
-@dataclass(frozen=True)
-class _Runs:
-    """Runs of a model over numbered windows, in batches, of which the results are saved."""
-
-    model: CausalModel
-    held: np.ndarray[Any, Any]
-    tokens: bool
-    gap: Gap
-    saved: SavedRows
-    report: WindowCount
-
-    def gaps(self, name: str, rows: slice, ks: Sequence[int]) -> Tensor:
-        """The gap at each k, then ‖y_T‖₂, of these windows: (M, len(ks) + 1)."""
-        known = len(self.saved.table(name, len(ks) + 1, rows.stop - rows.start))
-        if known:
-            self.report.after(slice(0, known), None)
-        for part in self.saved.batches(rows.start + known, rows.stop):
-            try:
-                x = self.model.inputs(rows_of(self.held, part), self.tokens)
-                found = self._of(x, ks)
-            except (MemoryError, RuntimeError) as cause:
-                if not is_memory(cause):
-                    raise
-                self.saved.halve()
-                continue
-            self.saved.add(name, found)
-            self.report.after(part, None)
-        return self.saved.table(name, len(ks) + 1, rows.stop - rows.start)
-
-    def _of(self, x: Tensor, ks: Sequence[int]) -> Tensor:
-        full = self.model.last(x)
-        columns = []
-        for k in ks:
-            short = self.model.last(x[:, x.shape[1] - k :])
-            if short.shape != full.shape:
-                what = f"the last output of {shown(self.model.title)} after {k} inputs"
-                remedy = "let it return outputs (N, T, p) or (N, p), p the same for every T"
-                raise ShapeError(what, f"that after {x.shape[1]}, {tuple(full.shape)},", short,
-                                 remedy)  # fmt: skip
-            columns.append(self.gap.of(full, short))
-        return torch.stack([*columns, torch.linalg.vector_norm(full, dim=1)], 1)

@@ -70,11 +70,15 @@ class CausalModel:
             sha.update(plain.flatten().view(torch.uint8).numpy().tobytes())
         return sha.hexdigest()
 
-    def inputs(self, x: np.ndarray[Any, Any], tokens: bool) -> Tensor:
-        """Windows (M, T, d) as the model takes them; tokens are (M, T), in int64."""
-        if tokens:
-            return torch.from_numpy(x[:, :, 0].astype(np.int64)).to(self.device)
-        return torch.from_numpy(np.ascontiguousarray(x)).to(self.device, self.dtype)
+    def taking(self, tokens: bool, stored: np.dtype[Any]) -> Callable[[Tensor], Tensor]:
+        """The map from float64 windows (M, T, d) to what the model takes, on its device: windows in
+        its dtype, or else in the dtype that they were `stored` in; of tokens (M, T), in int64."""
+        own = self.dtype or torch.from_numpy(np.empty(0, stored.newbyteorder("="))).dtype
+
+        def taken(x: Tensor) -> Tensor:
+            return (x[:, :, 0].long() if tokens else x.to(own)).to(self.device)
+
+        return taken
 
     def outputs(self, x: Tensor) -> Tensor:
         """The outputs on windows x: (N, T, p), or (N, p) after the last input; as computed.

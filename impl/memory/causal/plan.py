@@ -3,12 +3,9 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
-from typing import Any
-
-import numpy as np
 
 from rnnbounds.impl.memory.runs import grid
-from rnnbounds.impl.memory.statement import CUT, FOUND, PRESUPPOSED, SHARE, exact, require_enough
+from rnnbounds.impl.memory.statement import SHARE, exact, require_enough
 
 CURVE = 2000  # windows of which every truncation is run
 
@@ -32,20 +29,18 @@ class Plan:
 
     @classmethod
     def of(
-        cls, held: np.ndarray[Any, Any], epsilons: tuple[float, ...], confidence: float,
-        share: float | None, states: bool,
+        cls, windows: int, T: int, epsilons: tuple[float, ...], confidence: float,
+        share: float | None, states: bool, presupposed: str,
     ) -> "Plan":  # fmt: skip
-        """The plan for windows (N, each, T, d); `states`: if a statement about others is made.
-        Raises TooFewError for a share that so few windows cannot reach."""
-        M = held.shape[0] * held.shape[1]
-        alpha, needed = require_enough(M, len(epsilons), confidence, share)
-        chosen_on = min(M // 2, CURVE)
+        """The plan for windows of T inputs; `states`: if a statement about others is made, which
+        presupposes that. Raises TooFewError for a share that so few windows cannot reach."""
+        alpha, needed = require_enough(windows, len(epsilons), confidence, share)
         beyond = Fraction(0) if share is None else 1 - exact(share, "the share")
-        spare = floor(chosen_on * beyond / 2)
+        half = windows // 2
         return cls(
-            M, grid(held.shape[2])[1:], epsilons, min(M - M // 2, 2 * needed) if states else 0,
-            spare, confidence, alpha, SHARE if share is None else share, needed,
-            PRESUPPOSED + (CUT if held.shape[1] > 1 else "") + FOUND,
+            windows, grid(T)[1:], epsilons, min(windows - half, 2 * needed) if states else 0,
+            floor(min(half, CURVE) * beyond / 2), confidence, alpha,
+            SHARE if share is None else share, needed, presupposed,
         )  # fmt: skip
 
     @property

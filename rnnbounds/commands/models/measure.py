@@ -25,7 +25,7 @@ from rnnbounds.impl.errors import shown
 from rnnbounds.impl.memory.causal.any_model import require_read, run_as_is
 from rnnbounds.impl.memory.causal.gaps import NORM
 from rnnbounds.impl.memory.measure import measure
-from rnnbounds.impl.reading.adapters import read
+from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.data.sequences import read_data
 from rnnbounds.impl.reading.sources import open_source
 from rnnbounds.reports.pages.model.causal import FILES as CAUSAL_FILES
@@ -126,7 +126,7 @@ def measure_model(
     input_options = InputOptions(input_bound, inputs, data, margin, required=False)
     if out is not None:
         require_folder(out, *FILES)
-    loaded = read(opened, cell, ignore or (), layer, readout)
+    loaded = load_model(opened, cell, ignore=ignore or (), layer=layer, readout=readout)
     recorded, bound = (
         read_data(data),
         input_options.input_set(model, loaded.d) if input_options.is_stated else None,
