@@ -41,9 +41,12 @@ if TYPE_CHECKING:
     from rnnbounds.impl.convert.truncate import truncate as truncate
     from rnnbounds.impl.memory.adversary.attack import Attacked as Attacked
     from rnnbounds.impl.memory.adversary.attack import attack as attack
+    from rnnbounds.impl.memory.causal.any_model import measure as measure
+    from rnnbounds.impl.memory.causal.record import CausalMeasurement as CausalMeasurement
     from rnnbounds.impl.memory.measure import Measurement as Measurement
-    from rnnbounds.impl.memory.measure import measure as measure
+    from rnnbounds.impl.reading.data.captured import Captured as Captured
     from rnnbounds.impl.reading.layers import layers as layers
+    from rnnbounds.impl.reading.pytorch.capture import capture as capture
     from rnnbounds.impl.training.certificate import Task as Task
     from rnnbounds.impl.training.projection import stable as stable
     from rnnbounds.impl.training.stable_lstm import stable_lstm_ as stable_lstm_
@@ -70,8 +73,12 @@ _NAMES = {
     "impl.convert.export": "export_truncated",
     "impl.convert.truncate": "load_certificate load_truncated save_truncated truncate",
     "impl.memory.adversary.attack": "Attacked attack",
-    "impl.memory.measure": "Measurement measure",
+    "impl.memory.causal.any_model": "measure",
+    "impl.memory.causal.record": "CausalMeasurement",
+    "impl.memory.measure": "Measurement",
+    "impl.reading.data.captured": "Captured",
     "impl.reading.layers": "layers",
+    "impl.reading.pytorch.capture": "capture",
     "impl.training.certificate": "Task",
     "impl.training.projection": "stable",
     "impl.training.stable_lstm": "stable_lstm_",

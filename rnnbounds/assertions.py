@@ -30,12 +30,14 @@ from rnnbounds.impl.errors import (
     number,
     renamed,
 )
-from rnnbounds.impl.memory.measure import Measurement, measure
+from rnnbounds.impl.memory.causal.any_model import AnyMeasurement, measure
+from rnnbounds.impl.memory.causal.gaps import NORM
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated, untouched
 from rnnbounds.impl.numbers.outward import norm_up
 from rnnbounds.impl.reading.adapters import Source, load_model
 from rnnbounds.impl.reading.data.sequences import Data, DataSource
+from rnnbounds.impl.reading.sources import AnySource
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -131,7 +133,7 @@ def assert_remembers(
 
 @hide_frames
 def assert_measured(
-    model: Source | LoadedModel[Any],
+    model: AnySource | LoadedModel[Any],
     data: DataSource | Data,
     *,
     eps: float,
@@ -143,11 +145,13 @@ def assert_measured(
     ignore: Collection[str] = (),
     layer: str | None = None,
     readout: str | None = None,
-) -> Measurement:
+    as_is: bool = False,
+    gap: str = NORM,
+) -> AnyMeasurement:
     """Assert that of windows drawn like the data at least the share is within ε at some k.
 
-    The statement holds with that confidence; with ``at_most`` k is to be no larger. Source: Clopper
-    & Pearson.
+    The statement holds with that confidence; with ``at_most`` k is to be no larger. The model is
+    read, or run as it is, as in `rnnbounds.measure`. Source: Clopper & Pearson.
 
     >>> rnnbounds.assert_measured("model.safetensors", "data.npy", eps=0.1, share=0.95, at_most=20)
 
@@ -156,14 +160,13 @@ def assert_measured(
         InputError: it is no model, or the data are too few to state so much.
     """
     __tracebackhide__ = True
-    options = {"cell": cell, "ignore": ignore, "layer": layer, "readout": readout}
     measured = measure(
-        model, data, window=window, eps=eps, confidence=confidence, share=share,
-        **options,  # type: ignore[arg-type]
+        model, data, window=window, eps=eps, confidence=confidence, share=share, cell=cell,
+        ignore=ignore, layer=layer, readout=readout, as_is=as_is, gap=gap,
     )  # fmt: skip
     if problems := measurement_problems(measured, eps, share, at_most):
-        advice = (line for line in measurement_advice(measured, None))
-        raise AssertionError("; ".join((*problems, *advice, measured.line())))
+        lines = (*problems, *measurement_advice(measured, None), measured.line())
+        raise AssertionError("; ".join(lines))
     return measured
 
 
@@ -293,8 +296,5 @@ def require_certified(certificate: Certificate) -> Certificate:
 def _remedy(certificate: Certificate) -> str:
     """Advice for a model whose λ is too large: project its weights, or its cell type's remedy."""
     kind = kind_of(certificate.cell)
-    if kind.trains:
-        return (
-            "project its recurrent matrix to a smaller norm after each step with rnnbounds.stable"
-        )
-    return kind.remedy
+    project = "project its recurrent matrix to a smaller norm after each step with rnnbounds.stable"
+    return project if kind.trains else kind.remedy

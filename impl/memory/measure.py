@@ -17,6 +17,7 @@ from torch import Tensor
 from rnnbounds.impl.certificate.notebook import Row, Shown
 from rnnbounds.impl.certificate.record import EPSILONS, epsilons_of
 from rnnbounds.impl.errors import InputError, exactly
+from rnnbounds.impl.memory.curve import CurveRow, draw_curve, forgetting_curve
 from rnnbounds.impl.memory.exact import Decided, within
 from rnnbounds.impl.memory.local import Local, local, sampled
 from rnnbounds.impl.memory.overlap import overlap
@@ -47,7 +48,6 @@ SCHEMA = "rnnbounds/measurement/1"
 CURVE, FEWEST = 2000, 20  # windows of which every truncation is run
 CURVE_WORK, HELD_WORK = 2**35, 2**36  # products, beyond which fewer windows are taken
 LENGTH = 64  # of the windows that one long series is cut into, unless it is short
-QUANTILES = (0.5, 0.9, 0.99)
 _LOOKED_AT, _NUMBERS = 4096, 2**24  # sequences that are compared with one another
 
 
@@ -77,16 +77,9 @@ class Measurement(Shown):
     near: NearCertificate | None = None
 
     @property
-    def curve(self) -> list[dict[str, float]]:
+    def curve(self) -> list[CurveRow]:
         """The forgetting curve: for each k the quantiles of the gap, and the worst seen."""
-        gaps = self.seen.gaps
-        told = torch.quantile(gaps, gaps.new_tensor(QUANTILES), dim=0)
-        names = [f"q{100 * q:g}" for q in QUANTILES]
-        return [
-            {"k": k, **dict(zip(names, told[:, i].tolist(), strict=True)),
-             "worst": float(gaps[:, i].amax())}
-            for i, k in enumerate(self.ks)
-        ]  # fmt: skip
+        return forgetting_curve(self.ks, self.seen.gaps)
 
     def window(self, epsilon: float) -> int | None:
         """The least k < T, of the grid, from which on every gap that was seen is within ε."""
@@ -107,12 +100,7 @@ class Measurement(Shown):
 
     def draw(self, axes: Any) -> None:
         """The forgetting curve, and each ε."""
-        for name in self.curve[0].keys() - {"k"}:
-            axes.plot(self.ks, [row[name] for row in self.curve], label=name)
-        for eps in self.eps:
-            axes.axhline(eps, linestyle=":", color="grey")
-        axes.set(yscale="log", xlabel="k", ylabel="gap of outputs", title=self.line())
-        axes.legend()
+        draw_curve(axes, self.curve, self.eps, self.line())
 
     def to_json(self) -> dict[str, Any]:
         """The record as plain JSON data; what is infinite or no number is null."""
@@ -205,7 +193,7 @@ def measure(
         window = min(read.T, LENGTH, max(2, read.T // 8))
     held, runner = read.windows(window), Runner.of(loaded)
     M, T = held.shape[0] * held.shape[1], held.shape[2]
-    ks, unstated = grid(T), _unstated(read, held)
+    ks, unstated = grid(T), reason_unstated(read, held)
     if share is not None and unstated is not None:
         raise unstated
     with torch.no_grad():
@@ -219,7 +207,7 @@ def measure(
         _LOG.info("measuring %s on %d windows of %d inputs", loaded.name, M, T)
         seen = Truncations.joined(
             [
-                report.after(block, truncations(runner, _part(held, block), ks))
+                report.after(block, truncations(runner, held_part(held, block), ks))
                 for block in blocks(some, each)
             ]
         )
@@ -227,7 +215,7 @@ def measure(
             raise InputError(
                 f"{loaded.source} overflows on {read.source}; scale the inputs as in training"
             )
-        steps = local(runner, _part(held, slice(0, sampled(runner, M, T))), ks)
+        steps = local(runner, held_part(held, slice(0, sampled(runner, M, T))), ks)
         chosen = [least_window(ks, seen.gaps[: M // 2], epsilon) for epsilon in eps]
         statement = None
         if unstated is None:
@@ -247,7 +235,7 @@ def measure(
         if near is not None:
             seen_ks = [least_window(ks, seen.gaps, epsilon) for epsilon in eps]
             part = slice(0, near_count)
-            found = near_data(runner, _part(held, part), near, eps, states=states, seen=seen_ks)
+            found = near_data(runner, held_part(held, part), near, eps, states=states, seen=seen_ks)
             around = report.after(part, found)
     return Measurement(
         loaded, read.source, M, T, ks, seen, steps, eps, statement,
@@ -255,7 +243,7 @@ def measure(
     )  # fmt: skip
 
 
-def _unstated(data: Data, held: np.ndarray[Any, Any]) -> InputError | None:
+def reason_unstated(data: Data, held: np.ndarray[Any, Any]) -> InputError | None:
     """Why nothing is stated of other windows, if it is not."""
     M = held.shape[0] * held.shape[1]
     if M < 2:
@@ -281,11 +269,11 @@ def _held_out(
     """Which of so many windows, from `first` on, are within ε at k for certain."""
     each = 8 * (runner.states + runner.outputs) + held[0, 0].size
     parts = [slice(first + b.start, first + b.stop) for b in blocks(count, each)]
-    told = [report.after(part, within(runner, _part(held, part), k, epsilon)) for part in parts]
+    told = [report.after(part, within(runner, held_part(held, part), k, epsilon)) for part in parts]
     return Decided(*map(torch.cat, zip(*told, strict=True)))
 
 
-def _part(held: np.ndarray[Any, Any], rows: slice) -> Tensor:
+def held_part(held: np.ndarray[Any, Any], rows: slice) -> Tensor:
     """Some of the windows, in order: (M, T, d)."""
     i = np.arange(rows.start, rows.stop)
     return float64(held[i // held.shape[1], i % held.shape[1]])

@@ -102,9 +102,10 @@ class Statement:
         }
 
 
-def least_window(ks: Sequence[int], gaps: Tensor, epsilon: float) -> int | None:
-    """The least k < T of the grid from which on all gaps (M, len(ks)) are within ε, or None."""
-    within = (gaps <= epsilon).all(0).tolist()
+def least_window(ks: Sequence[int], gaps: Tensor, epsilon: float, spare: int = 0) -> int | None:
+    """The least k < T of the grid from which on all gaps (M, len(ks)), but `spare` of them at each
+    k, are within ε; None if there is none."""
+    within = ((gaps <= epsilon).sum(0) >= len(gaps) - spare).tolist()
     beyond = max((index for index, fine in enumerate(within) if not fine), default=-1)
     return ks[beyond + 1] if beyond + 2 < len(ks) else None
 

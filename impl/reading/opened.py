@@ -1,12 +1,13 @@
 """A source that was opened: its tensors, and what it says of the cells of its layers."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
+from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.reading.pytorch.modules import module_tensors, recurrent_parts, refuse_hooks
 
 
@@ -24,6 +25,7 @@ class LayerInfo:
     own: str | None = None
 
 
+@runtime_checkable
 class Opened(Protocol):
     """A source that was opened. where: what messages call it. title: what a certificate does."""
 
@@ -81,3 +83,25 @@ class Module:
     def refuse_hooks(self, layer: str | None) -> None:
         """Raise WeightsError if what the part computes is not known, since it has hooks."""
         refuse_hooks(self.module, layer)
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A callable that is no module: it has no tensors to read, and is only run."""
+
+    call: Callable[..., object]
+    title: str
+
+    @property
+    def where(self) -> str:
+        """The source in messages."""
+        return shown(self.title)
+
+    def told(self, layer: str | None) -> LayerInfo:
+        """Raise InputError: a function has no weights."""
+        remedy = "pass a module or a file; measure alone runs a function as it is"
+        raise InputError(f"{self.where} is a function without weights; {remedy}")
+
+    def layers(self) -> list[str]:
+        """Return []: a function says of no layer."""
+        return []

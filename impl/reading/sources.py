@@ -8,7 +8,7 @@ module or a state dict may stand there ready.
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
 from importlib.util import find_spec
@@ -27,14 +27,15 @@ from rnnbounds.impl.reading.files import (
 )
 from rnnbounds.impl.reading.foreign import is_onnx, unsupported
 from rnnbounds.impl.reading.onnx.file import LARGEST_GRAPH, graph_of
-from rnnbounds.impl.reading.opened import Module, Opened, Weights
+from rnnbounds.impl.reading.opened import Function, Module, Opened, Weights
 
 _OURS = "rnnbounds/"  # formats of files that were written with their cell
 _LONGEST = 250  # characters; a file's name may be as long
 _SUFFIXES = (".safetensors", ".pt", ".pth", ".onnx", ".bin", ".ckpt")
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
-Source = str | os.PathLike[str] | torch.nn.Module | Mapping[str, Tensor]
+Source = str | os.PathLike[str] | torch.nn.Module | Mapping[str, Tensor] | Opened
+AnySource = Source | Callable[..., object]
 
 
 class FactoryError(InputError):
@@ -44,12 +45,16 @@ class FactoryError(InputError):
         super().__init__(f"{shown(name)}: {what}; {remedy}")
 
 
-def open_source(source: Source) -> Opened:
-    """Whatever a source is, opened; raises an InputError for what is none."""
+def open_source(source: AnySource) -> Opened:
+    """Whatever a source is, opened, once; raises an InputError for what is none."""
+    if isinstance(source, Opened):
+        return source
     if isinstance(source, torch.nn.Module):
         return Module(source, type(source).__name__)
     if isinstance(source, Mapping):
         return Weights(source, "the state dict", "state dict")
+    if callable(source) and not isinstance(source, type):
+        return Function(source, getattr(source, "__qualname__", type(source).__name__))
     if not isinstance(source, str | os.PathLike):
         what = f"{type(source).__name__} is no model"
         raise InputError(f"{what}; pass a module, a state dict, or the path of a file")
@@ -58,6 +63,8 @@ def open_source(source: Source) -> Opened:
         thing = _made(name)
         if isinstance(thing, torch.nn.Module):
             return Module(thing, name)
+        if callable(thing):
+            return Function(thing, name)
         return Weights(thing, f"what {shown(name)} returns", name)
     return _file(Path(source))
 
@@ -87,11 +94,10 @@ def _is_factory(name: str) -> bool:
         return len(home) > 1 or find_spec(home) is not None
 
 
-def _made(name: str) -> torch.nn.Module | Mapping[str, Tensor]:
-    """Return the module or state dict of a factory; its output goes to standard error.
+def _made(name: str) -> torch.nn.Module | Mapping[str, Tensor] | Callable[..., object]:
+    """Return the module, state dict or function of a factory; its output goes to standard error.
 
-    Raises FactoryError if it cannot be imported, raises, ends the program, or returns neither a
-    module nor a state dict.
+    Raises FactoryError if it cannot be imported, raises, ends the program, or returns another.
     """
     home, _, path = name.partition(":")
     with _reachable():
@@ -106,7 +112,7 @@ def _made(name: str) -> torch.nn.Module | Mapping[str, Tensor]:
             thing = getattr(thing, part)
         if not isinstance(thing, (torch.nn.Module, Mapping)):
             thing = _called(name, thing)
-    if not isinstance(thing, (torch.nn.Module, Mapping)):
+    if not (isinstance(thing, Mapping) or callable(thing)):
         what = f"returns a {type(thing).__name__}, no model"
         raise FactoryError(name, what, "let it return a torch.nn.Module or a state dict")
     return thing

@@ -47,10 +47,11 @@ def measurement_sentence(record: Document) -> str:
             f"No k below the whole window of {plural(data['length'], 'input')} fixes the {vector} "
             f"to within {join_words(open_epsilons, 'or')}{'' if eps else ' on all windows'}."
         )
-    return " ".join((*sentences, _statement_sentence(record)))
+    return " ".join((*sentences, statement_sentence(record)))
 
 
-def _statement_sentence(record: Document) -> str:
+def statement_sentence(record: Document) -> str:
+    """Sentence on other windows: the confidence, each k, and the least share."""
     statement = record["statement"]
     lines = [line for line in (statement or {"lines": ()})["lines"] if line["share"]]
     if not lines:

@@ -125,12 +125,12 @@ def write_measurement(
     """Write both records and the page into the folder, all or none; raises WriteError."""
     files = {"measurement.json": measurement, "certificate.json": certificate}
     write_all(folder, {
-        **{name: _encode_document(document) for name, document in files.items()},
+        **{name: encode_document(document) for name, document in files.items()},
         "index.html": render_page(page),
     })  # fmt: skip
 
 
-def _encode_document(document: Document) -> bytes:
+def encode_document(document: Document) -> bytes:
     """JSON with the file's name alone wherever it names the model or the data."""
     record = redact_document(document)
     if "data" in record:

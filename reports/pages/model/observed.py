@@ -9,7 +9,7 @@ def detail_sections(record: Document) -> tuple[Section, ...]:
     """A section for each kind of answer, with what it presupposes."""
     return (
         *_near_sections(record.get("near"), "C h" if "readout" in record else "h"),
-        Section("Windows drawn like these", tuple(_statement_blocks(record))),
+        Section("Windows drawn like these", tuple(statement_blocks(record, "in real arithmetic"))),
         Section("How steps contract on these windows", (_steps_table(record),)),
     )
 
@@ -46,7 +46,8 @@ def _near_sections(near_data: Document | None, vector: str) -> tuple[Section, ..
     return (Section("Certified near your data", (statement, table)),)
 
 
-def _statement_blocks(record: Document) -> list[Block]:
+def statement_blocks(record: Document, scope: str) -> list[Block]:
+    """Blocks on the statement about other windows; `scope`: the arithmetic that it is about."""
     statement = record["statement"]
     if statement is None:
         return [Paragraph(f"Nothing is stated of other windows: {record['unstated']}.")]
@@ -62,7 +63,7 @@ def _statement_blocks(record: Document) -> list[Block]:
         Paragraph(
             f"With confidence {plain_number(statement['confidence'])} in all rows together, at "
             "least this "
-            f"share of all windows drawn like these is within ε at k, in real arithmetic. This "
+            f"share of all windows drawn like these is within ε at k, {scope}. This "
             f"presupposes that {statement['presupposes']}."
         ),
         Table(

@@ -17,6 +17,7 @@ from rnnbounds.impl.certificate.inputs import input_data
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import InputError as ImplInputError
 from rnnbounds.impl.errors import at_most, exactly
+from rnnbounds.impl.memory.causal.any_model import AnyMeasurement
 from rnnbounds.impl.memory.measure import Measurement, measure
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.adapters import Source, load_model
@@ -210,7 +211,7 @@ def certificate_problems(certificate: Certificate, question: ModelQuestion) -> l
 
 
 def measurement_problems(
-    measurement: Measurement, eps: float, share: float, at_most_k: int | None
+    measurement: AnyMeasurement, eps: float, share: float, at_most_k: int | None
 ) -> list[str]:
     """Why a measurement does not state what was asked, at the first ε."""
     if measurement.statement is None:
@@ -252,7 +253,7 @@ def _measurement_line(measurement: Measurement, question: MeasureQuestion) -> st
     )
 
 
-def measurement_advice(measurement: Measurement, at_most_k: int | None) -> Iterator[str]:
+def measurement_advice(measurement: AnyMeasurement, at_most_k: int | None) -> Iterator[str]:
     """Yield advice if the share of windows is too small, or if k exceeds `at_most_k`."""
     statement = measurement.statement
     line = None if statement is None else statement.lines[0]

@@ -13,6 +13,7 @@ from rnnbounds.commands.models.attacked import attack_entry as of_attack
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.inputs import Bound, InputOptions, Inputs, Margin
 from rnnbounds.commands.models.measured import print_measurement, unstated_lines, write_both
+from rnnbounds.commands.models.measured_as_is import AsIsCall
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Readout
 from rnnbounds.commands.models.shown import CERTIFYING_TITLE
@@ -21,9 +22,13 @@ from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.inputs import input_data
 from rnnbounds.impl.certificate.record import EPSILONS
 from rnnbounds.impl.errors import shown
+from rnnbounds.impl.memory.causal.any_model import require_read, run_as_is
+from rnnbounds.impl.memory.causal.gaps import NORM
 from rnnbounds.impl.memory.measure import measure
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.data.sequences import read_data
+from rnnbounds.impl.reading.sources import open_source
+from rnnbounds.reports.pages.model.causal import FILES as CAUSAL_FILES
 from rnnbounds.reports.pages.model.measurement import FILES, measurement_page
 from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import Format, echo, print_json, require_folder, show_status
@@ -67,6 +72,28 @@ def measure_model(
     ignore: Ignore = None,
     layer: Layer = None,
     readout: Readout = None,
+    as_is: Annotated[
+        bool,
+        typer.Option("--as-is", help="run the whole module as it is; it is not read"),
+    ] = False,
+    gap: Annotated[
+        str,
+        typer.Option(
+            "--gap",
+            help="of a model that is run as it is: norm, tv (total variation of the softmax) or "
+            "argmax",
+        ),
+    ] = NORM,
+    batch: Annotated[
+        int | None, typer.Option("--batch", min=1, help="windows that are run as it is at once")
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option("--device", help="where a model is run as it is, as cuda")
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        path_option("--resume", "FILE", "keep what was run as it is there, and go on from it"),
+    ] = None,
     out: Annotated[
         Path | None, path_option("--out", "DIR", "for measurement.json, certificate.json, a page")
     ] = None,
@@ -75,13 +102,31 @@ def measure_model(
     """Measure a model's memory on recorded inputs, and state what follows for data drawn like them;
     exit 1 if a --share is given and not stated for every ε.
 
+    A recurrent layer is read from the model. A module without one, a function that a factory
+    returns, and with --as-is any module, is run as it is: inputs (N, T, d), or integers (N, T), to
+    outputs (N, T, p) or (N, p).
+
     Data outside of --input-bound or --inputs are refused. The page has a certificate for these
     inputs too, by default for the box around the data.
     """  # fmt: skip
+    opened = open_source(model)
+    of_running = {"gap": gap, "batch": batch, "device": device, "resume": resume}
+    of_reading = {
+        "--input-bound": input_bound, "--inputs": inputs, "--margin": margin or None,
+        "--near": near, "--states": states or None, "--cell": cell, "--ignore": ignore,
+        "--layer": layer, "--readout": readout,
+    }  # fmt: skip
+    given = [name for name, value in of_reading.items() if value is not None]
+    if (whole := run_as_is(opened, as_is, given)) is not None:
+        if out is not None:
+            require_folder(out, *CAUSAL_FILES)
+        asked = {"window": window, "eps": eps, "confidence": confidence, **of_running}
+        return AsIsCall(whole, data, share, asked).run(out, format)
+    require_read({f"--{name}": value for name, value in of_running.items()})
     input_options = InputOptions(input_bound, inputs, data, margin, required=False)
     if out is not None:
         require_folder(out, *FILES)
-    loaded = load_model(model, cell, ignore=ignore or (), layer=layer, readout=readout)
+    loaded = load_model(opened, cell, ignore=ignore or (), layer=layer, readout=readout)
     recorded, bound = (
         read_data(data),
         input_options.input_set(model, loaded.d) if input_options.is_stated else None,

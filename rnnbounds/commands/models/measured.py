@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rnnbounds.impl.errors import at_least, at_most, shown
+from rnnbounds.impl.memory.causal.any_model import AnyMeasurement
 from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.memory.tube.near import NearCertificate
 from rnnbounds.reports.pages.experiment import Page
@@ -31,7 +32,7 @@ def write_both(
         echo(f"wrote {', '.join(str(folder / name) for name in FILES)}")
 
 
-def unstated_lines(result: Measurement, share: float | None) -> list[str]:
+def unstated_lines(result: AnyMeasurement, share: float | None) -> list[str]:
     """A line for each ε of which a share that was asked for is not stated."""
     if share is None:
         return []
@@ -65,21 +66,28 @@ def print_measurement(result: Measurement | None) -> None:
         f"seen: gap between the {vector} after all {result.length} inputs and after the last "
         f"k{scope}"
     )
-    curve = record["forgetting"]["curve"]
-    names = [("q50", "median"), ("q90", "90 %"), ("q99", "99 %"), ("worst", "worst")]
-    print_table(
-        ("k", *(head for _, head in names)),
-        [(row["k"], *(f"{row[name]:.3g}" for name, _ in names)) for row in thin_rows(curve)],
-    )
+    print_curve(record["forgetting"]["curve"])
     for eps, k in ((eps, result.window(eps)) for eps in result.eps):
-        echo(
-            f"seen: within {plain_number(eps)} "
-            + (f"from k = {k} on" if k is not None else "at no k < T")
-        )
+        echo(f"seen: within {plain_number(eps)} {from_k(k)}")
     print_steps(record, float(result.local.exponents.mean()))
     if result.near is not None:
         print_near(result.near, "C h" if readout_text else "h")
-    print_statement(result)
+    print_statement(result, "in real arithmetic")
+
+
+def print_curve(curve: list[dict[str, float]]) -> None:
+    """Print a few rows of the forgetting curve."""
+    heads = {"mean": "mean", "q50": "median", "q90": "90 %", "q99": "99 %", "worst": "worst"}
+    names = [name for name in heads if name in curve[0]]
+    print_table(
+        ("k", *(heads[name] for name in names)),
+        [(row["k"], *(f"{row[name]:.3g}" for name in names)) for row in thin_rows(curve)],
+    )
+
+
+def from_k(k: int | None) -> str:
+    """Format the k from which on the gaps are within ε."""
+    return f"from k = {k} on" if k is not None else "at no k < T"
 
 
 def thin_rows(curve: list[dict[str, float]]) -> list[dict[str, float]]:
@@ -142,15 +150,16 @@ def print_near(near: NearCertificate, vector: str) -> None:
         echo(near.advice)
 
 
-def print_statement(result: Measurement) -> None:
-    """Print the statement about other windows with its confidence and its assumptions."""
+def print_statement(result: AnyMeasurement, scope: str) -> None:
+    """Print the statement about other windows with its confidence, its scope (the arithmetic that
+    it is about), and its assumptions."""
     statement = result.statement
     if statement is None:
         echo(f"nothing is stated of other windows: {result.unstated}")
         return
     echo(
         f"stated with confidence {plain_number(statement.confidence)} (all lines together): at "
-        f"least this share of windows drawn like these is within ε at k, in real arithmetic"
+        f"least this share of windows drawn like these is within ε at k, {scope}"
     )
     print_table(
         ("ε", "k", "share", f"beyond ε, of {statement.held} held out"),

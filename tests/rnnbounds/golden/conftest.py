@@ -24,6 +24,42 @@ eps = 0.5
 share = 0.5
 confidence = 0.9
 """
+CAUSAL_NETS = """\
+import torch
+
+def last_three():
+    return lambda x: torch.nn.functional.pad(x, (0, 0, 2, 0)).unfold(1, 3, 1).sum(-1)
+
+class Previous(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = torch.nn.Embedding.from_pretrained(torch.eye(8))
+
+    def forward(self, tokens):
+        x = self.embed(tokens)
+        return x + 1.5 * torch.nn.functional.pad(x, (0, 0, 1, 0))[:, :-1]
+
+def tokens():
+    return Previous()
+
+def ahead():
+    return lambda x: x + x.roll(-1, 1)
+
+def noisy():
+    return torch.nn.Sequential(torch.nn.Linear(1, 2), torch.nn.Dropout())
+
+def fails():
+    def model(x):
+        raise ValueError("two\\nlines")
+    return model
+
+def narrow():
+    def model(x):
+        if len(x) > 8:
+            raise MemoryError
+        return x
+    return model
+"""
 Weights = dict[str, torch.Tensor]
 
 
@@ -166,7 +202,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(folder / "project-0.3.safetensors", folder / "model.safetensors")
     (folder / "pyproject.toml").write_text(ASKED)
     (folder / "torn.pt").write_bytes(b"PK\x03\x04")
+    np.save(folder / "tokens.npy", np.random.default_rng(0).integers(0, 8, size=(40, 12)))
     texts = {
+        "causal_nets.py": CAUSAL_NETS,
         "empty.pt": "",
         "text.pt": "not a model",
         "short.pt2": "PK",

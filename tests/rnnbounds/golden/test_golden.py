@@ -17,6 +17,7 @@ Calls run one after another in a folder with the files of conftest.py, which DIR
 import re
 import shlex
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -49,6 +50,7 @@ def answer(
     """What a line of a transcript answers, in a copy of the files."""
     folder = Path(shutil.copytree(files, tmp_path / "files"))
     monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # of factories, beside the files
     # The solver of semidefinite programs is an extra: without it output is the same everywhere.
     monkeypatch.setattr("rnnbounds.impl.norms.solver.client.find_spec", lambda name: None)
     monkeypatch.setattr("rnnbounds.properties.systems.vanilla.corners.LONGEST", 3 * 2**7)

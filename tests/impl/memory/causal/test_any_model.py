@@ -1,0 +1,138 @@
+"""What any causal model remembers: known windows are found, and a cell's curve is that of its
+recurrence."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from causal_models import LocalAttention, SelectiveScan, Smoother, TokenModel, seeded
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rnnbounds
+from rnnbounds.impl.memory.causal.record import CausalMeasurement
+from rnnbounds.impl.memory.measure import Measurement
+
+X = np.random.default_rng(0).normal(size=(60, 20, 4))
+TOKENS = np.random.default_rng(0).integers(0, 11, size=(300, 20))
+
+
+@given(width=st.integers(1, 19))
+def test_a_windowed_attention_has_its_window(width):
+    """k is the window, at every ε that rounding does not reach; one input fewer is not enough."""
+    found = rnnbounds.measure(seeded(LocalAttention, 4, width), X[:20], eps=(1e-2, 1e-4))
+    assert isinstance(found, CausalMeasurement)
+    assert [line.k for line in found.statement.lines] == [width, width]
+    assert found.window(1e-4) == width
+
+
+@pytest.mark.parametrize("make", [torch.nn.LSTM, torch.nn.GRU, torch.nn.RNN])
+def test_a_recurrent_module_as_it_is_forgets_as_its_cell(make):
+    """Run whole in float64 it has the gaps of the recurrence that is read from it."""
+    module = seeded(make, 4, 6, batch_first=True).double()
+    read, run = rnnbounds.measure(module, X[:30]), rnnbounds.measure(module, X[:30], as_is=True)
+    assert isinstance(read, Measurement)
+    assert read.ks[1:] == run.ks
+    assert torch.allclose(read.seen.gaps[:, 1:], run.gaps, rtol=1e-9, atol=1e-13)
+    assert [line.k for line in read.statement.lines] == [line.k for line in run.statement.lines]
+
+
+def test_a_selective_scan_forgets():
+    """The gap of the scan falls with k; no entry of the state keeps more than its decay."""
+    curve = rnnbounds.measure(seeded(SelectiveScan, 4, 8), X, eps=0.1).curve
+    worst = [row["worst"] for row in curve]
+    assert worst[-1] == 0 < worst[10] < worst[0] / 20
+
+
+def test_the_gap_of_a_smoother_is_what_its_formula_says():
+    """Of inputs 1: Σ_{j ≥ k} ½^j, exactly; the data are told to repeat, so nothing is stated."""
+    found = rnnbounds.measure(Smoother(0.5), np.ones((30, 12, 1)), eps=2.0**-5)
+    assert [row["worst"] for row in found.curve] == [2.0 ** (1 - k) - 2.0**-11 for k in found.ks]
+    assert found.window(2.0**-5) == 6
+    assert found.largest == 2 - 2.0**-11
+
+
+@pytest.mark.parametrize("gap", ["tv", "argmax"])
+def test_tokens(gap):
+    """Integers (N, T) are tokens; softmax and argmax are fixed by the model's window."""
+    found = rnnbounds.measure(seeded(TokenModel, 11, 6, 5), TOKENS, gap=gap)
+    assert (found.run.inputs, found.run.outputs) == ("int64", 11)
+    assert found.window(found.eps[-1]) == 5
+    assert all(0 <= row["worst"] <= 1 for row in found.curve)
+    record = found.to_json()
+    assert record["schema"] == "rnnbounds/causal-measurement/1"
+    assert record["gap"]["name"] == gap
+    assert record["run"]["causality"] == "tried"
+
+
+def test_one_series_of_tokens_is_cut():
+    """(T,) is one recording, as of numbers."""
+    found = rnnbounds.measure(seeded(TokenModel, 11, 6, 3), TOKENS.reshape(-1), window=10, gap="tv")
+    assert (found.windows, found.length) == (600, 10)
+
+
+def test_a_share_spares_windows_when_k_is_chosen():
+    """One window of the first half is remembered for longer: with a share of 0.8 k is chosen
+    without it, and the share is stated of the windows held out."""
+    x = X[:, :, :1].copy()
+    x[3, :10] = 100
+    found = rnnbounds.measure(Smoother(0.5), x, eps=0.1, share=0.8, confidence=0.9)
+    whole = rnnbounds.measure(Smoother(0.5), x, eps=0.1, confidence=0.9)
+    assert found.spare == 3
+    assert found.statement.lines[0].k < whole.statement.lines[0].k
+    assert found.statement.lines[0].share >= 0.8
+
+
+OUTPUTS = {
+    "a tuple": lambda y: (y, None),
+    "logits": lambda y: SimpleNamespace(logits=y),
+    "a dict": lambda y: {"loss": torch.zeros(()), "logits": y},
+    "hidden": lambda y: SimpleNamespace(last_hidden_state=y),
+    "an array": lambda y: y.numpy(),
+}
+
+
+@pytest.mark.parametrize("form", OUTPUTS)
+def test_outputs_in_other_forms(form):
+    """They are the same numbers."""
+    model = seeded(LocalAttention, 4, 5)
+    plain = rnnbounds.measure(model, X, eps=0.1)
+    found = rnnbounds.measure(lambda x: OUTPUTS[form](model(x.float())), X, eps=0.1)
+    assert torch.equal(found.gaps, plain.gaps)
+    assert found.run.sha256 is None
+
+
+def test_one_output_a_window():
+    """Causality cannot be tried, which the record says."""
+    model = seeded(LocalAttention, 4, 5)
+    found = rnnbounds.measure(lambda x: model(x.float())[:, -1], X, eps=0.1)
+    assert found.to_json()["run"]["causality"] == "not tried"
+    assert found.window(0.1) == rnnbounds.measure(model, X, eps=0.1).window(0.1)
+
+
+def test_the_same_record_again_and_nothing_is_changed():
+    """Twice the same, whatever the caller's settings; the module keeps mode and numbers."""
+    module = seeded(SelectiveScan, 4, 8)
+    before = {name: part.clone() for name, part in module.state_dict().items()}
+    first = rnnbounds.measure(module, X, eps=0.1).to_json()
+    with torch.inference_mode(), torch.autocast("cpu"):
+        again = rnnbounds.measure(module, X, eps=0.1).to_json()
+    assert first == again
+    assert all(torch.equal(before[name], part) for name, part in module.state_dict().items())
+
+
+def test_assertion():
+    """It holds for a model as it is run, and fails with what was stated."""
+    model = seeded(LocalAttention, 4, 5)
+    rnnbounds.assert_measured(model, X, eps=0.1, share=0.8, confidence=0.9, at_most=5)
+    with pytest.raises(AssertionError, match="needs the last 5 inputs, more than 4"):
+        rnnbounds.assert_measured(model, X, eps=0.1, share=0.8, confidence=0.9, at_most=4)
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_in_a_notebook(rows):
+    """A line and a table."""
+    found = rnnbounds.measure(seeded(LocalAttention, 4, 5), X, eps=0.1)
+    assert "within 0.1 from k = 5 on" in str(found)
+    assert found.rows()[rows]["k"] == rows + 1
