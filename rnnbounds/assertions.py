@@ -35,7 +35,8 @@ from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated, untouched
 from rnnbounds.impl.numbers.outward import norm_up
 from rnnbounds.impl.reading.adapters import Source, load_model
-from rnnbounds.impl.reading.data.sequences import Data, DataSource
+from rnnbounds.impl.reading.data.recordings import Data
+from rnnbounds.impl.reading.data.sequences import DataSource
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -40,7 +39,8 @@ from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.numbers.json_values import as_json
 from rnnbounds.impl.reading.adapters import Source, load_model
-from rnnbounds.impl.reading.data.sequences import Data, DataSource, float64, read_data
+from rnnbounds.impl.reading.data.recordings import Data, Windows, float64
+from rnnbounds.impl.reading.data.sequences import DataSource, read_data
 
 _LOG = logging.getLogger("rnnbounds.measure")
 SCHEMA = "rnnbounds/measurement/1"
@@ -204,13 +204,13 @@ def measure(
     if window is None and read.one:
         window = min(read.T, LENGTH, max(2, read.T // 8))
     held, runner = read.windows(window), Runner.of(loaded)
-    M, T = held.shape[0] * held.shape[1], held.shape[2]
+    M, T = len(held), held.T
     ks, unstated = grid(T), _unstated(read, held)
     if share is not None and unstated is not None:
         raise unstated
     with torch.no_grad():
         alpha, needed = require_enough(M, len(eps), confidence, share)
-        each = len(ks) * (runner.states + runner.outputs) + held[0, 0].size
+        each = len(ks) * (runner.states + runner.outputs) + T * held.d
         some = min(M, CURVE, max(FEWEST, CURVE_WORK // max(1, sum(ks) * runner.products)))
         out = min(M - M // 2, max(2 * needed, HELD_WORK // (6 * T * runner.products)))
         near_count = 0 if near is None else min(M, CURVE)
@@ -239,7 +239,7 @@ def measure(
                     told = _held_out(runner, held, M // 2, out, k, epsilon, report)
                 lines.append(stated(epsilon, k, told, alpha))
             aim = SHARE if share is None else share
-            presupposed = PRESUPPOSED + (CUT if held.shape[1] > 1 else "") + FOUND
+            presupposed = PRESUPPOSED + (CUT if held.sequences < M else "") + FOUND
             statement = Statement(
                 confidence, min(M // 2, some), out, T, tuple(lines), aim, needed, presupposed
             )
@@ -250,28 +250,36 @@ def measure(
             found = near_data(runner, _part(held, part), near, eps, states=states, seen=seen_ks)
             around = report.after(part, found)
     return Measurement(
-        loaded, read.source, M, T, ks, seen, steps, eps, statement,
+        loaded, _source(read, held), M, T, ks, seen, steps, eps, statement,
         None if unstated is None else str(unstated), around,
     )  # fmt: skip
 
 
-def _unstated(data: Data, held: np.ndarray[Any, Any]) -> InputError | None:
+def _source(data: Data, held: Windows) -> str:
+    """The data in a report, with the number of sequences that have no window."""
+    if not held.shorter:
+        return data.source
+    return f"{data.source} ({held.shorter} of {data.N} sequences, which are shorter, left out)"
+
+
+def _unstated(data: Data, held: Windows) -> InputError | None:
     """Why nothing is stated of other windows, if it is not."""
-    M = held.shape[0] * held.shape[1]
+    M = len(held)
     if M < 2:
         return InputError(
             "one window leaves none to choose k on; record more, or cut shorter windows"
         )
-    shared = (
-        overlap(data.x[: max(2, min(_LOOKED_AT, _NUMBERS // data.x[0].size))]) if data.N > 1 else 0
-    )
-    told = f"windows overlap by {shared} of {data.T} inputs" if shared else repeats(held, M // 2)
+    shared, T = 0, max(data.T, held.T)
+    if held.sequences > 1:
+        most = max(2, min(_LOOKED_AT, _NUMBERS // (T * data.d)))
+        shared = overlap(*data.ends_of_sequences(T, most))
+    told = f"windows overlap by {shared} of {T} inputs" if shared else repeats(held, M // 2)
     return None if told is None else OverlapError(told)
 
 
 def _held_out(
     runner: Runner,
-    held: np.ndarray[Any, Any],
+    held: Windows,
     first: int,
     count: int,
     k: int,
@@ -279,13 +287,12 @@ def _held_out(
     report: WindowCount,
 ) -> Decided:
     """Which of so many windows, from `first` on, are within ε at k for certain."""
-    each = 8 * (runner.states + runner.outputs) + held[0, 0].size
+    each = 8 * (runner.states + runner.outputs) + held.T * held.d
     parts = [slice(first + b.start, first + b.stop) for b in blocks(count, each)]
     told = [report.after(part, within(runner, _part(held, part), k, epsilon)) for part in parts]
     return Decided(*map(torch.cat, zip(*told, strict=True)))
 
 
-def _part(held: np.ndarray[Any, Any], rows: slice) -> Tensor:
+def _part(held: Windows, rows: slice) -> Tensor:
     """Some of the windows, in order: (M, T, d)."""
-    i = np.arange(rows.start, rows.stop)
-    return float64(held[i // held.shape[1], i % held.shape[1]])
+    return float64(held[rows])
