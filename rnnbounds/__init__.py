@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from rnnbounds.impl.memory.adversary.attack import attack as attack
     from rnnbounds.impl.memory.measure import Measurement as Measurement
     from rnnbounds.impl.memory.measure import measure as measure
+    from rnnbounds.impl.reading.data.sequences import read_data as read_data
     from rnnbounds.impl.reading.layers import layers as layers
     from rnnbounds.impl.training.certificate import Task as Task
     from rnnbounds.impl.training.projection import stable as stable
@@ -71,6 +72,7 @@ _NAMES = {
     "impl.convert.truncate": "load_certificate load_truncated save_truncated truncate",
     "impl.memory.adversary.attack": "Attacked attack",
     "impl.memory.measure": "Measurement measure",
+    "impl.reading.data.sequences": "read_data",
     "impl.reading.layers": "layers",
     "impl.training.certificate": "Task",
     "impl.training.projection": "stable",

@@ -30,7 +30,7 @@ class TableColumns:
     ) -> "TableColumns":
         """Columns as a user names them: "a,b", or a list of names."""
         names = columns.split(",") if isinstance(columns, str) else [*(columns or ())]
-        if not all(isinstance(name, str) and name for name in names):
+        if not all(names):
             raise InputError(f"columns = {shown(columns)} names no column; give names, as a,b")
         return cls(tuple(names), group, time)
 

@@ -68,6 +68,10 @@ def _by_name(path: Path, named: TableColumns, lines: Iterator[list[str]]) -> Arr
                 raise ModelFileError(path, f"{reason}, no number", REMEDY)
             numbers.append(value)
         if group is not None:
+            if not cells[group].strip():
+                raise ModelFileError(
+                    path, f"row {n} of column {shown(named.group)!r} is empty", "fill it in"
+                )
             indices.append(known.setdefault(cells[group], len(known)))
         if named.time is not None:
             times.append(_time(path, cells[places[-1]], n, named.time))

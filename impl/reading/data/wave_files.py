@@ -26,7 +26,7 @@ def wave_file(path: Path) -> Array:
     except ModelFileError:
         raise
     except Exception as cause:  # a damaged file makes the parser raise anything
-        reason = f"is no intact .wav file of PCM ({in_a_line(cause)})"
+        reason = f"is no intact .wav file ({in_a_line(cause)})"
         raise ModelFileError(path, reason, "save it as PCM of 8, 16, 24 or 32 bits") from None
     if not count or len(data) != count * channels * width:
         reason = f"names {count} frames and holds {len(data) // (channels * width)}"
