@@ -25,7 +25,7 @@ def is_compressed(message: bytes) -> bool:
 
 
 def _field(data: bytes, table: int, number: int) -> int | None:
-    """Where a field of a table stands."""
+    """Find the position of a field of a table; None if it is absent."""
     vtable = table - struct.unpack_from("<i", data, table)[0]
     if vtable < 0 or 4 + 2 * number >= struct.unpack_from("<H", data, vtable)[0]:
         return None
@@ -34,6 +34,6 @@ def _field(data: bytes, table: int, number: int) -> int | None:
 
 
 def _table(data: bytes, table: int, number: int) -> int | None:
-    """Where the table that a field refers to stands."""
+    """Find the position of the table that a field refers to; None if it is absent."""
     at = _field(data, table, number)
     return None if at is None else at + int(struct.unpack_from("<I", data, at)[0])

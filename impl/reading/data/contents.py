@@ -14,5 +14,5 @@ def whole(path: Path, largest: int = LARGEST) -> bytes:
 
 
 def in_a_line(cause: BaseException) -> str:
-    """What a library says of a file, in a line of at most 120 characters."""
+    """Format a library's error as one line of at most 120 characters."""
     return " ".join(str(cause).split())[:120] or type(cause).__name__
