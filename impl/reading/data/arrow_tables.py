@@ -86,7 +86,7 @@ def _require_types(schema: Any, named: TableColumns, path: Path) -> list[str]:
     chosen = named.chosen(schema.names, path)
     steps = set()
     for name in chosen:
-        kind = schema.field(name).type
+        kind = _stored(schema.field(name).type)
         if name == named.group:
             base = kind.value_type if types.is_dictionary(kind) else kind
             needed, fits = "numbers or texts", _is_text(base) or types.is_integer(base)
@@ -107,6 +107,13 @@ def _require_types(schema: Any, named: TableColumns, path: Path) -> list[str]:
         reason = "has a whole sequence in each row"
         raise ModelFileError(path, reason, "leave group and time out")
     return chosen
+
+
+def _stored(kind: Any) -> Any:
+    """The type that a registered extension, as an Array2D, is stored as; other types as they are."""
+    from pyarrow import BaseExtensionType
+
+    return kind.storage_type if isinstance(kind, BaseExtensionType) else kind
 
 
 def _is_number(kind: Any) -> bool:
@@ -163,7 +170,7 @@ def _table(
     if not any(len(batch) for batch in held):
         raise ModelFileError(path, "has no row of numbers", AGAIN)
     table = arrow.Table.from_batches(held)
-    columns = {name: table.column(name) for name in chosen}
+    columns = {name: table.column(name).cast(_stored(table.column(name).type)) for name in chosen}
     channels = [name for name in chosen if name not in (named.group, named.time)]
     if _is_sequence(columns[channels[0]].type):
         return _sequences(path, {name: columns[name] for name in channels})
