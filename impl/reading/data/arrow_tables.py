@@ -110,7 +110,7 @@ def _require_types(schema: Any, named: TableColumns, path: Path) -> list[str]:
 
 
 def _stored(kind: Any) -> Any:
-    """The type that a registered extension, as an Array2D, is stored as; other types as they are."""
+    """The type that a registered extension, as an Array2D, is stored as; any other type itself."""
     from pyarrow import BaseExtensionType
 
     return kind.storage_type if isinstance(kind, BaseExtensionType) else kind
