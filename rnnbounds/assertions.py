@@ -7,7 +7,7 @@ asked. They raise AssertionError themselves, so that they hold under ``python -O
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
@@ -103,7 +103,7 @@ def assert_remembers(
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
-    readout: str | None = None,
+    readout: str | Sequence[str] | None = None,
 ) -> Certificate:
     """Assert that the last ``at_most`` inputs fix the output to within ε in the Euclidean norm.
 
@@ -143,7 +143,7 @@ def assert_measured(
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
-    readout: str | None = None,
+    readout: str | Sequence[str] | None = None,
 ) -> Measurement:
     """Assert that of windows drawn like the data at least the share is within ε at some k.
 

@@ -20,7 +20,7 @@ from rnnbounds.impl.memory.exact import Decided, within
 from rnnbounds.impl.memory.local import Local, local, sampled
 from rnnbounds.impl.memory.overlap import overlap
 from rnnbounds.impl.memory.repeats import repeats
-from rnnbounds.impl.memory.runs import Runner, Truncations, blocks, grid, readout_told, truncations
+from rnnbounds.impl.memory.runs import Runner, Truncations, blocks, grid, truncations
 from rnnbounds.impl.memory.statement import (
     CUT,
     FOUND,
@@ -128,7 +128,7 @@ class Measurement(Shown):
             "cell": self.model.name,
             "shape": {"n": self.model.n, "d": self.model.d},
             "sha256": self.model.digest,
-            **({} if (read := readout_told(self.model)) is None else {"readout": read}),
+            **({} if (read := self.model.readout) is None else {"readout": read.stated()}),
             "data": {"source": self.data, "windows": self.windows, "length": self.length},
             "forgetting": {"windows": len(seen.gaps), "curve": self.curve},
             "memory": [{"eps": eps, "k": self.window(eps)} for eps in self.eps],
@@ -171,7 +171,7 @@ def measure(
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
-    readout: str | None = None,
+    readout: str | Sequence[str] | None = None,
     near: float | None = None,
     states: float = 0.0,
     progress: Callable[[int, int], None] | None = None,
@@ -179,7 +179,7 @@ def measure(
     """Run a model on data, in full and truncated, and state what follows for data drawn alike.
 
     `model`, `cell`, `ignore`, `layer` and `readout` as in `load_model`, `data` as in `read_data`;
-    with a readout all answers are about its predictions. A window is a sequence of the data, or so
+    with a readout all answers are about its outputs. A window is a sequence of the data, or so
     many inputs of it; one long series is cut into windows of 64, or of its eighth part if that is
     shorter. With a `share`, data that cannot reach it at that `confidence` for all ε together are
     refused; without, the statement says which share they reach.

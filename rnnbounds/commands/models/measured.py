@@ -12,6 +12,7 @@ from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.memory.tube.near import NearCertificate
 from rnnbounds.reports.pages.experiment import Page
 from rnnbounds.reports.pages.model.measurement import FILES, write_measurement
+from rnnbounds.reports.pages.model.vectors import short_name, vector_name, vector_symbol
 from rnnbounds.reports.pages.text import plain_number
 from rnnbounds.shell.output import Format, echo, print_table
 
@@ -51,19 +52,16 @@ def print_measurement(result: Measurement | None) -> None:
     if result is None:
         return
     record = result.to_json()
-    readout_text = (
-        "" if "readout" not in record else f", predictions {shown(record['readout']['tensor'])} h"
-    )
+    readout_text = f", of the {shown(vector_name(record))}" if "readout" in record else ""
     echo(
         f"on your data: {result.windows} windows of {result.length} inputs from "
         f"{shown(result.data)}, each run from the zero state, in float64{readout_text}"
     )
-    vector = "prediction" if readout_text else "output"
     measured = len(result.seen.gaps)
     scope = "" if measured == result.windows else f", in the first {measured} windows"
     echo(
-        f"seen: gap between the {vector} after all {result.length} inputs and after the last "
-        f"k{scope}"
+        f"seen: gap between the {short_name(record)} after all {result.length} inputs and after "
+        f"the last k{scope}"
     )
     curve = record["forgetting"]["curve"]
     names = [("q50", "median"), ("q90", "90 %"), ("q99", "99 %"), ("worst", "worst")]
@@ -78,7 +76,7 @@ def print_measurement(result: Measurement | None) -> None:
         )
     print_steps(record, float(result.local.exponents.mean()))
     if result.near is not None:
-        print_near(result.near, "C h" if readout_text else "h")
+        print_near(result.near, vector_symbol(record))
     print_statement(result)
 
 

@@ -36,7 +36,7 @@ def test_epsilon_in_units() -> None:
     )
     read = CERTIFIED | {"readout": {"tensor": "head.weight", "norm": 3.0}}
     assert Fraction(output_bound(read)) >= Fraction(3 * 1.4375)
-    assert epsilon_meaning(read).endswith("two predictions head.weight h, where ‖head.weight h‖₂ ≤ "
+    assert epsilon_meaning(read).endswith("two linear maps head.weight h, where ‖head.weight h‖₂ ≤ "
                                         "4.31251")  # fmt: skip
     assert output_bound(CERTIFIED | {"constants": {"B_h": None}}) is None
     assert "where" not in epsilon_meaning(CERTIFIED | {"constants": {}})
