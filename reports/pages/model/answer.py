@@ -66,11 +66,10 @@ def epsilon_share(epsilon: float, bound: float) -> str:
 
 def epsilon_meaning(document: Document) -> str:
     """ε in the user's units: of which distance it is a bound, and how large that can be."""
-    bound = output_bound(document)
-    meaning = f"ε bounds the Euclidean distance of two {vector_name(document, 's')}"
-    if bound is None:
-        return meaning
-    return f"{meaning}, where ‖{vector_symbol(document)}‖₂ ≤ {bound_text(bound)}"
+    bound, symbol = output_bound(document), vector_symbol(document)
+    vectors = f"outputs {symbol}" if symbol == "h" else symbol
+    meaning = f"ε bounds the Euclidean distance of two {vectors}"
+    return meaning if bound is None else f"{meaning}, where ‖{symbol}‖₂ ≤ {bound_text(bound)}"
 
 
 def factor_text(lam: float) -> str:

@@ -7,7 +7,7 @@ from typing import Literal
 from rnnbounds.reports.pages.experiment import Block, Paragraph, Plot, Section, Table, Verdict
 from rnnbounds.reports.pages.figures.plot import Series
 from rnnbounds.reports.pages.model.memory import Document, inputs_text, length_text, share_text
-from rnnbounds.reports.pages.model.vectors import short_name
+from rnnbounds.reports.pages.model.vectors import short_name, value_name
 from rnnbounds.reports.pages.text import NOTHING, bound_text, plain_number, plural
 
 ColumnCells = dict[float, str]
@@ -151,7 +151,7 @@ def epsilon_explanation(record: Document) -> str:
     )
     largest = largest_output(record)
     size = (
-        f" The largest {short_name(record)} seen has norm {bound_text(largest, 3)}."
+        f" The largest {value_name(record)} seen has norm {bound_text(largest, 3)}."
         if largest
         else ""
     )
@@ -168,7 +168,7 @@ def largest_output(record: Document) -> float | None:
 def _relative_text(record: Document, eps: float) -> str:
     largest = largest_output(record)
     return (
-        f" ({percent_text(eps / largest)} of the largest {short_name(record)} seen)"
+        f" ({percent_text(eps / largest)} of the largest {value_name(record)} seen)"
         if largest
         else ""
     )

@@ -1,4 +1,4 @@
-"""Names of the vector whose error ε bounds: the output h, or the map of h that a readout is.
+"""Names of the vector whose error ε bounds: the output h, or the map y of h that a readout is.
 
 The code of a model is not read, so that a readout is never called its prediction.
 """
@@ -15,31 +15,34 @@ def stage_names(readout: Document) -> Sequence[str]:
     return found
 
 
-def map_symbol(names: Sequence[str]) -> str:
-    """The map of h that these stages are: `head.weight h`, `b.weight ∘ tanh ∘ a.weight h`."""
-    return f"{' ∘ '.join(reversed(names))} h"
+def map_name(names: Sequence[str]) -> str:
+    """The map of these stages: `linear map y = head.weight h`, `map y = b.weight ∘ tanh ∘ a.weight
+    h`; biases are not shown."""
+    return f"{_kind(names)} y = {' ∘ '.join(reversed(names))} h"
 
 
-def map_name(names: Sequence[str], plural: str = "") -> str:
-    """What that map is called: `linear map head.weight h`; a chain is no linear map."""
-    return f"{'linear ' * (len(names) == 1)}map{plural} {map_symbol(names)}"
-
-
-def vector_name(document: Document, plural: str = "") -> str:
+def vector_name(document: Document) -> str:
     """The vector of a certificate: `output h`, or the map of its readout."""
     readout = document.get("readout")
-    return map_name(stage_names(readout), plural) if readout else f"output{plural} h"
+    return map_name(stage_names(readout)) if readout else "output h"
 
 
 def vector_symbol(document: Document) -> str:
-    """The vector of a certificate in formulas: `h`, or `head.weight h`."""
-    readout = document.get("readout")
-    return map_symbol(stage_names(readout)) if readout else "h"
+    """The vector of a certificate in formulas."""
+    return "y" if document.get("readout") else "h"
 
 
-def short_name(document: Document, plural: str = "") -> str:
+def short_name(document: Document) -> str:
     """The vector in a sentence: `output`, `linear map of h` or `map of h`."""
     readout = document.get("readout")
-    if not readout:
-        return f"output{plural}"
-    return f"{'linear ' * (len(stage_names(readout)) == 1)}map{plural} of h"
+    return f"{_kind(stage_names(readout))} of h" if readout else "output"
+
+
+def value_name(document: Document, plural: str = "") -> str:
+    """One vector of many, or many of them: `output`, `value of this linear map of h`."""
+    short = short_name(document)
+    return f"value{plural} of this {short}" if document.get("readout") else f"{short}{plural}"
+
+
+def _kind(names: Sequence[str]) -> str:
+    return "linear map" if len(names) == 1 else "map"

@@ -29,7 +29,12 @@ from rnnbounds.reports.pages.model.answer import (
 )
 from rnnbounds.reports.pages.model.certificate import certificate_page, write_certificate
 from rnnbounds.reports.pages.model.constants import find_constant
-from rnnbounds.reports.pages.model.vectors import short_name, stage_names, vector_symbol
+from rnnbounds.reports.pages.model.vectors import (
+    short_name,
+    stage_names,
+    value_name,
+    vector_symbol,
+)
 from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import (
     Format,
@@ -149,7 +154,7 @@ def _print_windows(certificate: Certificate, document: Mapping[str, Any]) -> Non
 
 def _print_bounds(certificate: Certificate) -> None:
     """λ, the gain and the rounding, each with its meaning."""
-    vectors = short_name({"readout": certificate.readout}, "s")
+    vectors = value_name({"readout": certificate.readout}, "s")
     gain = at_least(certificate.constants["gain"], 3)
     echo(
         f"λ = {factor(certificate.lam)} < 1 in the {certificate.norm} norm: two states come "

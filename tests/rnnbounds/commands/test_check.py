@@ -20,7 +20,7 @@ def test_a_certificate_of_predictions(call, refused, tmp_path):
     again = ("check", path, "--source", model, "--cell", "rnn-tanh")
     told = call(*again)
     assert told.code == 0
-    assert "of the linear map head.weight h" in told.out
+    assert "of the linear map y = head.weight h" in told.out
     assert "‖C‖₂ ≤ 5" in told.out
     record = json.loads(path.read_text())
     for place in ("truncation", "constants"):
@@ -46,12 +46,12 @@ def test_a_certificate_of_a_chain(call, refused, tmp_path):
     told = call(*asked, "--attack")
     assert told.code == 0
     assert "linear map" not in told.out
-    assert "map b.weight ∘ sigmoid ∘ a.weight h" in told.out
+    assert "map y = b.weight ∘ sigmoid ∘ a.weight h" in told.out
     path = folder / "certificate.json"
     again = ("check", path, "--source", model, "--cell", "rnn-tanh")
     told = call(*again)
     assert told.code == 0
-    for part in ("of the map b.weight ∘ sigmoid ∘ a.weight h", "‖C‖₂ ≤ 5 of C = a.weight",
+    for part in ("of the map y = b.weight ∘ sigmoid ∘ a.weight h", "‖C‖₂ ≤ 5 of C = a.weight",
                  "sup |ρ′| ≤ 0.25 of ρ = sigmoid", "of C = b.weight", "L ≤ 1.25"):  # fmt: skip
         assert part in told.out
     record = json.loads(path.read_text())
