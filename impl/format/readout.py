@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from rnnbounds.impl.format.fields import Count, Exactly, RecordError, Size, converted
 
-Chain = Annotated[list[str], Meta(min_length=2, max_length=64)]
+Chain = Annotated[list[str], Meta(min_length=2)]
 
 
 class LinearReadout(Exactly, frozen=True):

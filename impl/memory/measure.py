@@ -179,10 +179,11 @@ def measure(
     """Run a model on data, in full and truncated, and state what follows for data drawn alike.
 
     `model`, `cell`, `ignore`, `layer` and `readout` as in `load_model`, `data` as in `read_data`;
-    with a readout all answers are about its outputs. A window is a sequence of the data, or so
-    many inputs of it; one long series is cut into windows of 64, or of its eighth part if that is
-    shorter. With a `share`, data that cannot reach it at that `confidence` for all ε together are
-    refused; without, the statement says which share they reach.
+    with a readout all answers are about its outputs. A window is a sequence of the data, or so many
+    inputs of it; sequences of different lengths are cut into windows as long as the shortest, one
+    long series into windows of 64, or of its eighth part if that is shorter. With a `share`, data
+    that cannot reach it at that `confidence` for all ε together are refused; without, the statement
+    says which share they reach.
     `near`: what is certified of all inputs within that of these, number by number, from states with
     no entry above `states`. `progress` is called with how many windows were run, and of how many.
     Raises an InputError for what is no model, for `states` without `near`,

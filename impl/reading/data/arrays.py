@@ -14,7 +14,7 @@ from rnnbounds.impl.reading.data.recordings import LARGEST, Array
 from rnnbounds.impl.reading.files import ModelFileError
 
 LARGEST_HEADER = 10_000  # bytes of a .npy's, as NumPy has it, which reads a longer one first
-_INPUTS, _LENGTHS, _MASK = "x", "lengths", "mask"
+_INPUTS, _LENGTHS, _MASK, _STARTS = "x", "lengths", "mask", "starts"
 
 
 def npy_file(path: Path) -> Array:
@@ -35,11 +35,14 @@ def npy_file(path: Path) -> Array:
 
 def npz_file(path: Path) -> Array | Ragged:
     """The inputs of a .npz archive: its only array, or `x` (N, T, d) beside `lengths` (N,) or
-    `mask` (N, T); raises ModelFileError for an array of another name."""
+    `mask` (N, T); raises ModelFileError for an array of another name. `starts`, the states of
+    captured sequences, may be zeros alone: runs start from these."""
     arrays = _entries(path)
+    if _STARTS in arrays and arrays.pop(_STARTS).any():
+        reason = f"has {_STARTS} other than zero, and runs start from zero"
+        raise ModelFileError(path, reason, f"leave {_STARTS} out to run them from zero")
     beside = [name for name in arrays if name != _INPUTS] if len(arrays) > 1 else []
-    known = len(beside) < 2 and {*beside} <= {_LENGTHS, _MASK} and len(arrays) > 0
-    if not known:
+    if not arrays or len(beside) > 1 or not {*beside} <= {_LENGTHS, _MASK}:
         told = ", ".join(map(shown, [*arrays][:8])) or "none"
         remedy = f"keep {_INPUTS}, and {_LENGTHS} or {_MASK} beside it"
         raise ModelFileError(path, f"holds the arrays {told}", remedy)

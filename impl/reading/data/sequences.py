@@ -16,7 +16,10 @@ from torch.nn.utils.rnn import PackedSequence
 from rnnbounds.impl.errors import shown
 from rnnbounds.impl.reading.data.files import open_data
 from rnnbounds.impl.reading.data.ragged import Ragged, cut_masked, cut_padding, joined, unpacked
-from rnnbounds.impl.reading.data.recordings import LARGEST, Array, Data, DataError
+from rnnbounds.impl.reading.data.recordings import LARGEST, Array
+from rnnbounds.impl.reading.data.recordings import Data as Data
+from rnnbounds.impl.reading.data.recordings import DataError as DataError
+from rnnbounds.impl.reading.data.recordings import float64 as float64
 from rnnbounds.impl.reading.data.tables import TableColumns
 
 _MOST = 10**7  # sequences of a list

@@ -79,7 +79,8 @@ def test_places_are_sequences_and_times(lengths):
 def test_archives(tmp_path):
     """Of inputs beside lengths or a mask, compressed, of one array of any name and order."""
     x, mask = padded([3, 1, 6])
-    for beside in ({"lengths": [3, 1, 6]}, {"mask": mask}):
+    starts = np.zeros((3, 4))
+    for beside in ({"lengths": [3, 1, 6]}, {"mask": mask}, {"mask": mask, "starts": starts}):
         np.savez(tmp_path / "x.npz", x=x, **beside)
         assert same(read_data(tmp_path / "x.npz"), [3, 1, 6])
     np.savez_compressed(tmp_path / "x.npz", other=np.nan_to_num(x))
