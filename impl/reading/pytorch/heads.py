@@ -1,4 +1,4 @@
-"""What a module says of a readout: which of its layers are linear, and what a Sequential computes.
+"""Checks of a readout against a module: which layers are linear, and what a Sequential computes.
 
 The forward of a module is not run, so that only this much is known: a readout that goes through a
 `torch.nn.Sequential` goes through it from its start, or from the last part that is none of torch's
