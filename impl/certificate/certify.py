@@ -73,7 +73,7 @@ def certify(
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
-    readout: str | None = None,
+    readout: str | Sequence[str] | None = None,
     training: Task | None = None,
     device: str = "cpu",
 ) -> Certificate:
