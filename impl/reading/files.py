@@ -4,7 +4,6 @@ import errno
 import io
 import json
 import warnings
-import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -17,10 +16,12 @@ from torch import Tensor
 from rnnbounds import disk
 from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.format.tensors import header
-from rnnbounds.impl.reading.foreign import pointer, text, unpickled, unsupported_archive
+from rnnbounds.impl.reading.foreign import code, pointer, text, unpickled
+from rnnbounds.impl.reading.pytorch.archive import ArchiveError, read_archive
+from rnnbounds.impl.reading.pytorch.unpickler import CodeError, Inert
 
 LARGEST = 2**31  # bytes of a file of weights that anybody waits for
-_MODELS = (".safetensors", ".pt", ".pth", ".onnx", ".bin")
+_MODELS = (".safetensors", ".pt", ".pth", ".ckpt", ".onnx", ".bin")
 _SMALLER = "save the state dict of the recurrent layer alone, as safetensors"
 _DEEPEST = 8  # dictionaries in one another: a pickle may hold itself
 _MOST = 2**16  # tensors: a pickle may hold one dictionary many times
@@ -79,31 +80,32 @@ def as_safetensors(tensors: Mapping[str, Tensor], told: Mapping[str, str]) -> by
 
 
 def unpickle(data: bytes, path: Path) -> Mapping[str, Tensor]:
-    """A state dict that torch.save wrote; opened as weights alone, so that no code can run.
+    """The state dict in a file of torch.save, torch.jit.save, Lightning or stable-baselines.
 
-    Raises ModelFileError for anything else, and for archives that unpack to more than they hold.
+    No code can run: an archive is read with inert objects in the place of classes, a file of torch
+    before 1.6 as weights alone. Raises ModelFileError for anything else, and for archives that
+    unpack to more than they hold.
     """
     try:
-        if data.startswith(b"PK"):
-            with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                entries = archive.infolist()
-            if told := unsupported_archive([entry.filename for entry in entries]):
-                raise ModelFileError(path, *told)
-            stored = all(entry.compress_type == zipfile.ZIP_STORED for entry in entries)
-            if not stored or sum(entry.file_size for entry in entries) > len(data):
-                raise ModelFileError(
-                    path, "unpacks to more than it holds", "save it with torch.save"
-                )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the unpickler, about what it then refuses
-            state = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
-    except InputError:
-        raise
+        state = read_archive(data) if data.startswith(b"PK") else _old(data)
+    except ArchiveError as cause:
+        raise ModelFileError(path, *cause.args) from None
+    except CodeError as cause:
+        raise ModelFileError(path, *code(cause.args[0])) from None
     except Exception as cause:  # a damaged file makes the unpickler raise anything
         raise ModelFileError(path, *(text(data) or unpickled(cause, data))) from None
+    if isinstance(state, Inert):
+        raise ModelFileError(path, *code(state.name))
     if not isinstance(state, Mapping):
         raise ModelFileError(path, "holds no state dict", "save model.state_dict()")
     return flat(state)
+
+
+def _old(data: bytes) -> object:
+    """What a file holds that is no archive, as torch.save wrote it before torch 1.6."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the unpickler, about what it then refuses
+        return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
 
 
 def flat(state: Mapping[Any, Any], prefix: str = "", depth: int = 0) -> dict[str, Any]:

@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from rnnbounds.impl.errors import shown
+
 Refusal = tuple[str, str]  # what the file is, and what to do about it
 
 _STATE = "safetensors.torch.save_file(model.state_dict(), 'model.safetensors')"
@@ -55,8 +57,6 @@ def unsupported_archive(names: Sequence[str]) -> Refusal | None:
     if names and all(name.endswith(".npy") for name in names):
         call = "safetensors.numpy.save_file(dict(numpy.load(FILE)), 'model.safetensors')"
         return "holds NumPy arrays (.npz)", f"convert it: {call}"
-    if any("code" in name.split("/")[:-1] for name in names):
-        return "is a TorchScript program", f"load it where you trust it, and save {_STATE}"
     if any(name.endswith(("archive_format", "models/model.json")) for name in names):
         return "is an exported program (.pt2)", f"load it with torch.export.load, and save {_STATE}"
     if any(name.endswith(".weights.h5") for name in names):
@@ -73,5 +73,10 @@ def unpickled(cause: BaseException, data: bytes) -> Refusal:
         other = "wants to run code" if data.startswith(_PICKLE) else "is no file of torch.save"
         reason = f"is damaged, or {other} ({type(cause).__name__})"
         return reason, "save model.state_dict() again, best as safetensors"
-    reason = f"wants to run code: {wanted[1]} is pickled in it, as in a whole module"
+    return code(wanted[1])
+
+
+def code(name: str) -> Refusal:
+    """A pickle that is not opened as it names this class or function: (reason, remedy)."""
+    reason = f"wants to run code: {shown(name)} is pickled in it, as in a whole module"
     return reason, "save model.state_dict() alone, or name a factory, as package.module:make_model"
