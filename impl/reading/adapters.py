@@ -4,7 +4,7 @@ Weights are data: nothing that is read from a file can run code, and nothing is 
 dtype, shape, storage and values were looked at. The weights are taken exactly as stored.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -71,11 +71,19 @@ def read(
         opened.refuse_hooks(
             layer
         )  # after weights that are stored in parts, which hooks put together
-    model = _model(found, opened.title)
+    model = _model(found, _title(opened.title, told.notes, found.tensors.values()))
     if readout is None:
         return model
     C = readout_of(told.tensors, opened.where, readout, model.n)
-    return replace(model, readout=C, unread=tuple(one for one in model.unread if one != C.name))
+    unread = tuple(one for one in model.unread if one != C.name)
+    title = _title(opened.title, told.notes, [*found.tensors.values(), C.name])
+    return replace(model, readout=C, unread=unread, source=title)
+
+
+def _title(title: str, notes: Mapping[str, tuple[str, ...]], names: Iterable[str]) -> str:
+    """The title of a source, with what has to be said of the tensors that are read."""
+    told = dict.fromkeys(note for name in names for note in notes.get(name, ()))
+    return f"{title} ({'; '.join(told)})" if told else title
 
 
 def _reread(model: LoadedModel[Any], name: str | None, ignore: Collection[str]) -> LoadedModel[Any]:

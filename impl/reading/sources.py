@@ -27,11 +27,11 @@ from rnnbounds.impl.reading.files import (
 )
 from rnnbounds.impl.reading.foreign import is_onnx, unsupported
 from rnnbounds.impl.reading.onnx.file import LARGEST_GRAPH, graph_of
-from rnnbounds.impl.reading.opened import Module, Opened, Weights
+from rnnbounds.impl.reading.opened import Opened, Weights, open_module
 
 _OURS = "rnnbounds/"  # formats of files that were written with their cell
 _LONGEST = 250  # characters; a file's name may be as long
-_SUFFIXES = (".safetensors", ".pt", ".pth", ".onnx", ".bin", ".ckpt")
+_SUFFIXES = (".safetensors", ".pt", ".pth", ".onnx", ".bin", ".ckpt", ".zip")
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 Source = str | os.PathLike[str] | torch.nn.Module | Mapping[str, Tensor]
@@ -47,7 +47,7 @@ class FactoryError(InputError):
 def open_source(source: Source) -> Opened:
     """Whatever a source is, opened; raises an InputError for what is none."""
     if isinstance(source, torch.nn.Module):
-        return Module(source, type(source).__name__)
+        return open_module(source)
     if isinstance(source, Mapping):
         return Weights(source, "the state dict", "state dict")
     if not isinstance(source, str | os.PathLike):
@@ -57,7 +57,7 @@ def open_source(source: Source) -> Opened:
         name = os.fspath(source)
         thing = _made(name)
         if isinstance(thing, torch.nn.Module):
-            return Module(thing, name)
+            return open_module(thing, name)
         return Weights(thing, f"what {shown(name)} returns", name)
     return _file(Path(source))
 

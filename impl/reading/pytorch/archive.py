@@ -7,7 +7,7 @@ torch._utils.
 
 import io
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -86,7 +86,7 @@ class _Storages:
         order = f"{self._root}byteorder"
         if order in self._archive.namelist() and _entry(self._archive, order) != b"little":
             raise ArchiveError("has its numbers in big-endian order", "save it as safetensors")
-        rebuild = {
+        rebuild: dict[str, Callable[..., object]] = {
             "collections.OrderedDict": _dictionary,
             "torch.Size": _size,
             "torch._utils._rebuild_tensor": _view,

@@ -1,10 +1,10 @@
 """Read a pickle without running anything that it names.
 
-The opcodes are those of `pickletools`, which decodes their arguments and executes nothing; here they
-move plain values on a stack. A name of code becomes an `Inert` object, which cannot be called: to
-reduce, create or build one gives another inert object, unless the caller rebuilds it by that name.
-No key of a dictionary is hashed but text and numbers, since a tuple of tuples takes exponential
-time or the C stack. Source: Python's pickletools, which documents every opcode.
+The opcodes are those of `pickletools`, which decodes their arguments and executes nothing; here
+they move plain values on a stack. A name of code becomes an `Inert` object, which cannot be called:
+to reduce, create or build one gives another inert object, unless the caller rebuilds it by that
+name. Of the keys of dictionaries only text and numbers are hashed: a tuple of tuples could take
+exponential time, or the stack of C. Source: Python's pickletools, which documents every opcode.
 """
 
 import pickletools
@@ -93,8 +93,8 @@ class _Machine:
                 self._marked.append(stack)
                 self._stack = []
             case "TUPLE" | "LIST" | "DICT" | "FROZENSET":
-                items = self._since_mark()
-                self._stack.append(_COLLECTED[name](items))
+                held = self._since_mark()
+                self._stack.append(_COLLECTED[name](held))
             case "TUPLE1" | "TUPLE2" | "TUPLE3":
                 size = int(name[-1])
                 stack[-size:] = [(*_last(stack, size),)]
@@ -104,8 +104,8 @@ class _Machine:
                 del stack[-size:]
                 _ADD[name](stack[-1], items)
             case "APPENDS" | "SETITEMS" | "ADDITEMS":
-                items = self._since_mark()
-                _ADD[name.removesuffix("S")](self._stack[-1], items)
+                held = self._since_mark()
+                _ADD[name.removesuffix("S")](self._stack[-1], held)
             case "POP":
                 self._stack = self._marked.pop() if not stack else stack[:-1]
             case "POP_MARK":
@@ -118,8 +118,8 @@ class _Machine:
                 own, module = pop(), pop()
                 stack.append(_named(str(module), str(own)))
             case "INST" | "OBJ":
-                items = self._since_mark()
-                named = _named(*arg.split(" ", 1)) if name == "INST" else items[0]
+                held = self._since_mark()
+                named = _named(*arg.split(" ", 1)) if name == "INST" else held[0]
                 self._stack.append(_created(named))
             case "REDUCE":
                 args, function = pop(), pop()

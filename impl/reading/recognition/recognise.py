@@ -13,6 +13,7 @@ from torch import Tensor
 from rnnbounds.impl.cells.kind import Kind
 from rnnbounds.impl.cells.table import CELLS, STACK, kind_of
 from rnnbounds.impl.errors import shown
+from rnnbounds.impl.reading.pytorch.unpickler import Inert
 from rnnbounds.impl.reading.recognition.fit import TORCH, Fit, direct, fit, holds, owned
 from rnnbounds.impl.reading.recognition.misfit import (
     AmbiguousCellError,
@@ -213,6 +214,9 @@ def _no_strays(best: Fit, prefix: str, known: Collection[str], where: str) -> No
 
 def check_tensor(name: str, tensor: object) -> None:
     """Refuse, before anything is allocated, what is not a plain array of real floats."""
+    if isinstance(tensor, Inert):
+        what = f"{name} is a pickled {shown(tensor.name)}, not a tensor"
+        raise WeightsError(f"{what}; save a state dict")
     if not isinstance(tensor, Tensor):
         raise WeightsError(f"{name} is a {type(tensor).__name__}, not a tensor; save a state dict")
     if type(tensor) not in _PLAIN:
