@@ -17,8 +17,9 @@ from rnnbounds import disk
 from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.format.tensors import header
 from rnnbounds.impl.reading.foreign import code, pointer, text, unpickled
+from rnnbounds.impl.reading.inert import Inert
 from rnnbounds.impl.reading.pytorch.archive import ArchiveError, read_archive
-from rnnbounds.impl.reading.pytorch.unpickler import CodeError, Inert
+from rnnbounds.impl.reading.pytorch.unpickler import CodeError
 
 LARGEST = 2**31  # bytes of a file of weights that anybody waits for
 _MODELS = (".safetensors", ".pt", ".pth", ".ckpt", ".onnx", ".bin")

@@ -10,8 +10,11 @@ from torch import Tensor
 
 from rnnbounds.impl.reading.pytorch.computed import refuse_hooks
 from rnnbounds.impl.reading.pytorch.modules import meant, module_tensors, recurrent_parts
+from rnnbounds.impl.reading.pytorch.quantised import class_name
 from rnnbounds.impl.reading.pytorch.reparametrised import make_whole
 from rnnbounds.impl.reading.recognition.scalars import broadcast
+
+_COMPILED = "torch._dynamo.eval_frame.OptimizedModule"
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +103,8 @@ def open_module(module: torch.nn.Module, title: str | None = None) -> Module | W
     while isinstance(inner := getattr(module, _inner(module), None), torch.nn.Module):
         module = inner
     if isinstance(module, torch.jit.ScriptModule):
-        return Weights(module.state_dict(), "the module", title or str(module.original_name))
+        named = f"{title or module.original_name} (TorchScript: its weights by their names)"
+        return Weights(module.state_dict(), "the module", named)
     return Module(module, title or type(module).__name__)
 
 
@@ -108,5 +112,4 @@ def _inner(module: torch.nn.Module) -> str:
     """The attribute that holds the module in a wrapper of torch's, "" for any other module."""
     if isinstance(module, torch.nn.DataParallel | torch.nn.parallel.DistributedDataParallel):
         return "module"
-    compiled = type(module).__module__.startswith("torch._dynamo.")
-    return "_orig_mod" if compiled and type(module).__name__ == "OptimizedModule" else ""
+    return "_orig_mod" if class_name(module) == _COMPILED else ""

@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.reading.foreign import Refusal, unsupported_archive
-from rnnbounds.impl.reading.pytorch.unpickler import Inert, dictionary, run_pickle
+from rnnbounds.impl.reading.inert import Inert
+from rnnbounds.impl.reading.pytorch.unpickler import dictionary, run_pickle
 
 _PICKLE = "data.pkl"
 _POLICY = "policy.pth"  # in the .zip of stable-baselines

@@ -98,7 +98,7 @@ def _none_in(module: torch.nn.Module) -> WeightsError:
     """That a module holds no recurrent module of torch's, as far as one can say what it holds."""
     name = type(module).__name__
     for path, part in module.named_modules():
-        if type(part).__module__.startswith(_QUANTISED):
+        if quantised.class_name(part).startswith(_QUANTISED):
             what = f"{name} holds a quantised {type(part).__name__} ({shown(path or '.')})"
             return WeightsError(f"{what}; pass the model before it was quantised")
         if isinstance(part, torch.jit.ScriptModule):

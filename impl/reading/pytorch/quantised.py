@@ -17,7 +17,13 @@ _OWN = ("LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell")
 
 def is_quantised(part: torch.nn.Module) -> bool:
     """True for the layers and cells of torch.ao.nn.quantized.dynamic, but not for subclasses."""
-    return type(part).__module__.startswith(_HOME) and type(part).__name__ in _OWN
+    home, _, name = class_name(part).rpartition(".")
+    return home.startswith(_HOME) and name in _OWN
+
+
+def class_name(part: torch.nn.Module) -> str:
+    """The full name of a module's class, without importing what it is compared with."""
+    return f"{getattr(type(part), '__module__', '')}.{type(part).__name__}"
 
 
 def dequantised(part: Any) -> dict[str, Tensor]:

@@ -13,6 +13,8 @@ from typing import Any
 
 from torch import Tensor
 
+from rnnbounds.impl.reading.inert import Inert
+
 MOST_OPCODES = 2**22  # some seconds
 _VALUES = frozenset(
     "INT BININT BININT1 BININT2 LONG LONG1 LONG4 FLOAT BINFLOAT STRING BINSTRING SHORT_BINSTRING "
@@ -32,15 +34,6 @@ _BUILTINS = {"eval", "exec", "compile", "open", "print", "input", "__import__", 
 
 class CodeError(Exception):
     """A pickle that names a function which no weights need, say os.system: args[0] is the name."""
-
-
-class Inert:
-    """An object that a pickle asks for by the name of code, and that is not made."""
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
 
 
 class Scripted(dict[str, object]):

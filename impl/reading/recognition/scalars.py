@@ -42,7 +42,9 @@ def _number(name: str, value: object, dtype: torch.dtype) -> Tensor | None:
             if value.shape in ((), (1,)) and type(value) in (Tensor, torch.nn.Parameter)
             else None
         )
-    if not (type(value) in (int, float) and abs(value) <= 1 and dtype.is_floating_point):
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if not (abs(value) <= 1 and dtype.is_floating_point):
         return None
     number = torch.tensor(value, dtype=dtype)
     if float(number) != value:
