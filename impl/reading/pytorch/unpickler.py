@@ -27,7 +27,7 @@ _NEW: dict[str, Callable[[], object]] = {
     "EMPTY_SET": lambda: Inert("builtins.set"),
 }  # fmt: skip
 _LONGEST_KEY = 2**63  # a larger whole number takes long to print
-_SCRIPTED = "__torch__."
+_SCRIPTED, _PACKED = "__torch__.", "__torch__.torch.classes."  # modules, but not packed weights
 _RUNS = {"os", "posix", "nt", "sys", "subprocess", "importlib", "runpy", "pty", "shutil", "socket"}
 _BUILTINS = {"eval", "exec", "compile", "open", "print", "input", "__import__", "breakpoint"}
 
@@ -155,7 +155,8 @@ def _named(module: str, name: str) -> Inert:
 def _created(kind: object) -> Inert | Scripted:
     if type(kind) is not Inert:
         raise ValueError("an object of what is no class")
-    return Scripted() if kind.name.startswith(_SCRIPTED) else Inert(kind.name)
+    scripted = kind.name.startswith(_SCRIPTED) and not kind.name.startswith(_PACKED)
+    return Scripted() if scripted else Inert(kind.name)
 
 
 def _last(stack: Sequence[Any], size: int) -> Sequence[Any]:

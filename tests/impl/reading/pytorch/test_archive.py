@@ -228,7 +228,12 @@ def test_torchscript_is_read_by_its_names(tmp_path):
         for layer in ("rnn", "cell"):
             digest = load_model(net, layer=layer).digest
             assert load_model(tmp_path / "m.pt", layer=layer).digest == digest
-            assert load_model(made, layer=layer).digest == digest
+            found = load_model(made, layer=layer)
+            assert found.digest == digest
+            assert found.source == "Net (TorchScript: its weights by their names)"
+    within = torch.nn.Sequential(torch.jit.script(torch.nn.GRU(2, 3)))
+    refused(within, WeightsError, r"holds TorchScript \(0\); pass its state dict")
+    assert load_model(within.state_dict()).name == "gru"
     rnn = torch.jit.script(torch.nn.RNN(2, 3, nonlinearity="relu"))
     refused(rnn, AmbiguousCellError, "does not say which cell it holds")
     torch.jit.save(torch.jit.freeze(torch.jit.script(net.eval())), tmp_path / "m.pt")
