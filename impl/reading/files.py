@@ -1,24 +1,21 @@
 """Files of weights: read whole and without running what they hold, written whole or not at all."""
 
 import errno
-import io
 import json
-import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import safetensors.torch
-import torch
 from torch import Tensor
 
 from rnnbounds import disk
 from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.format.tensors import header
-from rnnbounds.impl.reading.foreign import code, pointer, text, unpickled
+from rnnbounds.impl.reading.foreign import code, damaged, pointer, text
 from rnnbounds.impl.reading.inert import Inert
-from rnnbounds.impl.reading.pytorch.archive import ArchiveError, read_archive
+from rnnbounds.impl.reading.pytorch.archive import ArchiveError, read_archive, read_old
 from rnnbounds.impl.reading.pytorch.unpickler import CodeError
 
 LARGEST = 2**31  # bytes of a file of weights that anybody waits for
@@ -83,30 +80,22 @@ def as_safetensors(tensors: Mapping[str, Tensor], told: Mapping[str, str]) -> by
 def unpickle(data: bytes, path: Path) -> Mapping[str, Tensor]:
     """The state dict in a file of torch.save, torch.jit.save, Lightning or stable-baselines.
 
-    No code can run: an archive is read with inert objects in the place of classes, a file of torch
-    before 1.6 as weights alone. Raises ModelFileError for anything else, and for archives that
-    unpack to more than they hold.
+    No code can run: it is read with inert objects in the place of classes. Raises ModelFileError
+    for anything else, and for archives that unpack to more than they hold.
     """
     try:
-        state = read_archive(data) if data.startswith(b"PK") else _old(data)
+        state = read_archive(data) if data.startswith(b"PK") else read_old(data)
     except ArchiveError as cause:
         raise ModelFileError(path, *cause.args) from None
     except CodeError as cause:
         raise ModelFileError(path, *code(cause.args[0])) from None
     except Exception as cause:  # a damaged file makes the unpickler raise anything
-        raise ModelFileError(path, *(text(data) or unpickled(cause, data))) from None
+        raise ModelFileError(path, *(text(data) or damaged(cause, data))) from None
     if isinstance(state, Inert):
         raise ModelFileError(path, *code(state.name))
     if not isinstance(state, Mapping):
         raise ModelFileError(path, "holds no state dict", "save model.state_dict()")
     return flat(state)
-
-
-def _old(data: bytes) -> object:
-    """What a file holds that is no archive, as torch.save wrote it before torch 1.6."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the unpickler, about what it then refuses
-        return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
 
 
 def flat(state: Mapping[Any, Any], prefix: str = "", depth: int = 0) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Files of other formats: how each is known, and how its weights become a file that is read."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,7 +23,6 @@ _MAGIC: tuple[tuple[int, bytes, Refusal], ...] = (  # where it stands, and what 
 )
 _PICKLE = b"\x80"  # the opcode that all pickles since version 2 begin with
 _TEXT = 512  # bytes that tell a text
-_GLOBAL = re.compile(r"GLOBAL ([\w.]+)")
 
 
 def is_onnx(path: Path, data: bytes) -> bool:
@@ -66,14 +64,11 @@ def unsupported_archive(names: Sequence[str]) -> Refusal | None:
     return None
 
 
-def unpickled(cause: BaseException, data: bytes) -> Refusal:
-    """Explain a pickle that holds more than weights, or is damaged: (reason, remedy)."""
-    wanted = _GLOBAL.search(str(cause))
-    if wanted is None:
-        other = "wants to run code" if data.startswith(_PICKLE) else "is no file of torch.save"
-        reason = f"is damaged, or {other} ({type(cause).__name__})"
-        return reason, "save model.state_dict() again, best as safetensors"
-    return code(wanted[1])
+def damaged(cause: BaseException, data: bytes) -> Refusal:
+    """Explain a file that no pickle of torch.save is read from: (reason, remedy)."""
+    other = "a pickle of something else" if data.startswith(_PICKLE) else "no file of torch.save"
+    reason = f"is damaged, or {other} ({type(cause).__name__})"
+    return reason, "save model.state_dict() again, best as safetensors"
 
 
 def code(name: str) -> Refusal:

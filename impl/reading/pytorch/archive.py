@@ -1,35 +1,25 @@
 """Read the archives that torch.save and torch.jit.save write, without running what they hold.
 
-An archive is a zip: `NAME/data.pkl` is a pickle, `NAME/data/KEY` the storage of that key. A tensor
-is a view of a storage, with strides, and never reaches beyond it. Sources: torch.serialization,
-torch._utils.
+An archive is a zip: `NAME/data.pkl` is a pickle, `NAME/data/KEY` the storage of that key. Before
+torch 1.6 a file was a row of pickles and then the storages. Source: torch.serialization.
 """
 
 import io
 import zipfile
-from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
-import torch
-from torch import Tensor
-
+from rnnbounds.impl.errors import shown
 from rnnbounds.impl.reading.foreign import Refusal, unsupported_archive
 from rnnbounds.impl.reading.inert import Inert
-from rnnbounds.impl.reading.pytorch.unpickler import dictionary, run_pickle
+from rnnbounds.impl.reading.pytorch.storages import REBUILD, Storages, saved_class, storage_id
+from rnnbounds.impl.reading.pytorch.unpickler import CodeError, run_pickle
 
 _PICKLE = "data.pkl"
 _POLICY = "policy.pth"  # in the .zip of stable-baselines
-_DTYPES = {
-    "torch.FloatStorage": torch.float32, "torch.DoubleStorage": torch.float64,
-    "torch.HalfStorage": torch.float16, "torch.BFloat16Storage": torch.bfloat16,
-    "torch.LongStorage": torch.int64, "torch.IntStorage": torch.int32,
-    "torch.ShortStorage": torch.int16, "torch.CharStorage": torch.int8,
-    "torch.ByteStorage": torch.uint8, "torch.BoolStorage": torch.bool,
-    "torch.ComplexFloatStorage": torch.complex64, "torch.ComplexDoubleStorage": torch.complex128,
-}  # fmt: skip
 _AGAIN = "save it with torch.save"
+_BIG_ENDIAN: Refusal = ("has its numbers in big-endian order", "save it as safetensors")
+_MAGIC, _VERSION = 0x1950A86A20F9469CFC6C, 1001
 _BOMB: Refusal = ("unpacks to more than it holds", _AGAIN)
-_MOST_AXES = 64  # as torch has it
 
 
 class ArchiveError(Exception):
@@ -51,7 +41,15 @@ def read_archive(data: bytes, *, within: bool = False) -> object:
         roots = [name.removesuffix(_PICKLE) for name in names if name.split("/")[1:] == [_PICKLE]]
         if len(roots) != 1:
             raise ArchiveError("is a zip archive, not one of torch.save", _AGAIN)
-        return _Storages(archive, roots[0]).object()
+        return _object(archive, roots[0])
+
+
+def _object(archive: zipfile.ZipFile, root: str) -> object:
+    order = f"{root}byteorder"
+    if order in archive.namelist() and _entry(archive, order) != b"little":
+        raise ArchiveError(*_BIG_ENDIAN)
+    storages = Storages(lambda key: _entry(archive, f"{root}data/{key}"))
+    return run_pickle(_entry(archive, f"{root}{_PICKLE}"), REBUILD, storages.load)
 
 
 def _checked(archive: zipfile.ZipFile, size: int) -> list[str]:
@@ -76,81 +74,37 @@ def _entry(archive: zipfile.ZipFile, name: str) -> bytes:
     return archive.read(name)
 
 
-class _Storages:
-    """The tensors of an archive, as its pickle asks for them."""
+def read_old(data: bytes) -> object:
+    """What torch.save wrote before torch 1.6: a magic number, a version, the machine, the object,
+    the keys of storages, and each storage after its number of entries. Raises as `read_archive`."""
+    file = io.BytesIO(data)
+    magic = run_pickle(file, {}, _no_storage)
+    if isinstance(magic, Inert):
+        raise CodeError(magic.name)
+    version, machine = (run_pickle(file, {}, _no_storage) for _ in range(2))
+    if (magic, version) != (_MAGIC, _VERSION) or not isinstance(machine, dict):
+        raise ValueError("no file of torch.save")
+    if machine.get("little_endian") is not True:
+        raise ArchiveError(*_BIG_ENDIAN)
+    start, sizes = file.tell(), dict[str, int]()
 
-    def __init__(self, archive: zipfile.ZipFile, root: str) -> None:
-        self._archive, self._root = archive, root
-        self._read: dict[tuple[str, torch.dtype], Tensor] = {}
+    def ask(asked: Any) -> Inert:
+        if kept := saved_class(asked):
+            return kept
+        key, dtype, _ = storage_id(asked)
+        if dtype is None:  # where its entries end is not known
+            raise ArchiveError(f"has a {shown(asked[1].name)}", "save the state dict of floats")
+        sizes[key] = dtype.itemsize
+        return Inert("torch.UntypedStorage")
 
-    def object(self) -> object:
-        order = f"{self._root}byteorder"
-        if order in self._archive.namelist() and _entry(self._archive, order) != b"little":
-            raise ArchiveError("has its numbers in big-endian order", "save it as safetensors")
-        rebuild: dict[str, Callable[..., object]] = {
-            "collections.OrderedDict": _dictionary,
-            "torch.Size": _size,
-            "torch._utils._rebuild_tensor": _view,
-            "torch._utils._rebuild_tensor_v2": _view,
-            "torch._utils._rebuild_parameter": _first,
-            "torch._utils._rebuild_parameter_with_state": _first,
-            "torch._tensor._rebuild_from_type_v2": _of_type,
-            "torch.jit._pickle.build_tensorlist": _first,
-        }
-        return run_pickle(_entry(self._archive, f"{self._root}{_PICKLE}"), rebuild, self._storage)
-
-    def _storage(self, asked: Any) -> Tensor | Inert:
-        """All entries of the storage ("storage", type, key, device, entries), as one vector."""
-        _, kind, key, _, entries = asked
-        dtype = _DTYPES.get(kind.name)
-        if dtype is None:
-            return Inert(kind.name)
-        known = self._read.get((str(key), dtype))
-        if known is None:
-            held = _entry(self._archive, f"{self._root}data/{key}")
-            known = torch.empty(0, dtype=dtype)
-            if held:
-                known = torch.frombuffer(bytearray(held), dtype=dtype)
-            self._read[str(key), dtype] = known
-        if len(known) != entries:
-            raise ValueError("a storage of another size")
-        return known
+    run_pickle(file, {}, ask)
+    held = {}
+    for key in cast(list[str], run_pickle(file, {}, _no_storage)):
+        entries = int.from_bytes(file.read(8), "little")
+        held[key] = file.read(min(entries * sizes[key], len(data)))
+    file.seek(start)
+    return run_pickle(file, REBUILD, Storages(held.__getitem__).load)
 
 
-def _view(
-    storage: object, offset: int, size: Sequence[int], stride: Sequence[int], *rest: object
-) -> Tensor | Inert:
-    """The tensor of this size in a storage, without requires_grad and backward hooks.
-
-    Further data, say of a lazy conjugate, makes it inert, as an unknown dtype does.
-    """
-    if not isinstance(storage, Tensor) or any(rest[2:]):
-        return Inert("torch.Tensor")
-    ends = [(m - 1) * by for m, by in zip(size, stride, strict=True)]
-    whole = all(type(part) is int and part >= 0 for part in (offset, *size, *stride))
-    if not whole or len(size) > _MOST_AXES:
-        raise ValueError("a tensor of no shape")
-    if all(size) and offset + sum(ends) >= len(storage):
-        raise ValueError("a tensor beyond its storage")
-    return storage.as_strided(size, stride, offset)
-
-
-def _first(held: object, *_: object) -> object:
-    """The tensor of a parameter, without what stands beside it; the items of a list."""
-    return held
-
-
-def _of_type(function: Inert, kind: Inert, args: Sequence[Any], _: object) -> object:
-    """A tensor with attributes of its own, without these; another class is inert."""
-    plain = kind.name in ("torch.Tensor", "torch.nn.parameter.Parameter")
-    if plain and function.name == "torch._utils._rebuild_tensor_v2":
-        return _view(*args)
-    return Inert(kind.name)
-
-
-def _dictionary(*pairs: Sequence[Sequence[Any]]) -> dict[Any, object]:
-    return dictionary([part for pair in (pairs[0] if pairs else ()) for part in pair])
-
-
-def _size(sizes: Sequence[object] = ()) -> tuple[object, ...]:
-    return tuple(sizes)
+def _no_storage(_: object) -> object:
+    raise ValueError("a storage among plain values")

@@ -9,7 +9,7 @@ exponential time, or the stack of C. Source: Python's pickletools, which documen
 
 import pickletools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import IO, Any
 
 from torch import Tensor
 
@@ -41,12 +41,13 @@ class Scripted(dict[str, object]):
 
 
 def run_pickle(
-    data: bytes,
+    data: bytes | IO[bytes],
     rebuild: Mapping[str, Callable[..., object]],
     load: Callable[[Any], object],
 ) -> object:
     """The object of a pickle, with `rebuild[name](*args)` for what is reduced by that name and
-    `load(id)` for persistent ids. Raises CodeError, and any exception for a damaged pickle."""
+    `load(id)` for persistent ids; a stream is read up to the end of the pickle. Raises CodeError,
+    and any exception for a damaged pickle."""
     return _Machine(rebuild, load).run(data)
 
 
@@ -61,7 +62,7 @@ class _Machine:
         self._marked: list[list[Any]] = []
         self._memo: dict[int, Any] = {}
 
-    def run(self, data: bytes) -> object:
+    def run(self, data: bytes | IO[bytes]) -> object:
         for count, (opcode, arg, _) in enumerate(pickletools.genops(data)):
             if count == MOST_OPCODES:
                 raise ValueError(f"more than {MOST_OPCODES} opcodes")

@@ -55,13 +55,17 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize("nested", [False, True], ids=["archive", "policy"])
+@pytest.mark.parametrize("place", ["archive", "policy", "file", "old file"])
 @pytest.mark.parametrize("pickled", RUNS.values(), ids=RUNS)
-def test_pickles_in_archives(tmp_path, monkeypatch, pickled, nested):
-    """Nothing that a pickle names runs, in an archive or in a policy's: one line."""
+def test_pickles_run_nothing(tmp_path, monkeypatch, pickled, place):
+    """In an archive, in a policy's, alone, or in a file as before torch 1.6: one line."""
     monkeypatch.chdir(tmp_path)
-    data = packed("m/data.pkl", pickled)
-    (tmp_path / "m.pt").write_bytes(packed("policy.pth", data) if nested else data)
+    archive, old = packed("m/data.pkl", pickled), io.BytesIO()
+    torch.save({}, old, _use_new_zipfile_serialization=False)
+    held = {"archive": archive, "policy": packed("policy.pth", archive), "file": pickled}
+    held["old file"] = old.getvalue().replace(b"\x80\x02}q\x00.\x80\x02]", pickled + b"\x80\x02]")
+    assert held["old file"] != old.getvalue()
+    (tmp_path / "m.pt").write_bytes(held[place])
     refused("m.pt", InputError, "")
     assert not (tmp_path / "ran").exists()
 

@@ -14,7 +14,8 @@ from refusals import refused
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.files import ModelFileError, flat
 from rnnbounds.impl.reading.inert import Inert
-from rnnbounds.impl.reading.pytorch.archive import ArchiveError, read_archive
+from rnnbounds.impl.reading.pytorch.archive import ArchiveError, read_archive, read_old
+from rnnbounds.impl.reading.pytorch.unpickler import CodeError
 from rnnbounds.impl.reading.recognition.misfit import AmbiguousCellError, WeightsError
 
 DTYPES = [
@@ -23,11 +24,16 @@ DTYPES = [
 ]  # fmt: skip
 
 
-def saved(held):
-    """The bytes of an archive of torch.save."""
+def saved(held, new=True):
+    """The bytes of an archive of torch.save, or of a file as before torch 1.6."""
     file = io.BytesIO()
-    torch.save(held, file)
+    torch.save(held, file, _use_new_zipfile_serialization=new)
     return file.getvalue()
+
+
+def read(data):
+    """What an archive or an old file holds."""
+    return read_archive(data) if data.startswith(b"PK") else read_old(data)
 
 
 def packed(pickled, root="m/", **entries):
@@ -52,8 +58,11 @@ def tensors(draw):
 
 
 @pytest.mark.slow
-@given(st.dictionaries(st.text(max_size=4), tensors() | st.integers() | st.text(), max_size=4))
-def test_tensors_are_those_that_torch_reads(held):
+@given(
+    st.dictionaries(st.text(max_size=4), tensors() | st.integers() | st.text(), max_size=4),
+    st.booleans(),
+)
+def test_tensors_are_those_that_torch_reads(held, new):
     """Each dtype, view and shape, Parameter or not; tied ones share their storage."""
     tied = {f"{name}-again": one for name, one in held.items()}
     parameters = {
@@ -61,9 +70,9 @@ def test_tensors_are_those_that_torch_reads(held):
         for name, one in held.items()
         if isinstance(one, torch.Tensor)
     }
-    data = saved(held | tied | parameters)
+    data = saved(held | tied | parameters, new)
     expected = torch.load(io.BytesIO(data), weights_only=True)
-    found = read_archive(data)
+    found = read(data)
     assert list(found) == list(expected)
     for name, one in expected.items():
         if isinstance(one, torch.Tensor):
@@ -105,19 +114,19 @@ def test_a_checkpoint_with_classes_beside_its_weights(tmp_path):
     optimiser = torch.optim.Adam(net.parameters())
     net[0](torch.zeros(1, 2))[0].sum().backward()
     optimiser.step()
-    torch.save(
-        {
+    held = {
             "state_dict": net.state_dict(), "optimizer_states": [optimiser.state_dict()],
             "hyper_parameters": {"args": argparse.Namespace(a=1), "loss": torch.nn.MSELoss()},
             "callbacks": {("a", 1): {2}}, "optimiser": optimiser,
-        },
-        tmp_path / "m.ckpt",
-    )  # fmt: skip
-    read = load_model(tmp_path / "m.ckpt")
-    assert read.digest == load_model(net).digest
-    assert read.tensors["weight_hh"] == "state_dict.0.weight_hh_l0"
-    names = ("callbacks.<tuple 0>", "hyper_parameters.args", "hyper_parameters.loss", "optimiser")
-    assert set(read.unread) >= {*names, "optimizer_states", "state_dict.1.weight"}
+        }  # fmt: skip
+    for new in (True, False):
+        (tmp_path / "m.ckpt").write_bytes(saved(held, new))
+        found = load_model(tmp_path / "m.ckpt")
+        assert found.digest == load_model(net).digest
+        assert found.tensors["weight_hh"] == "state_dict.0.weight_hh_l0"
+        names = {"callbacks.<tuple 0>", "hyper_parameters.args", "hyper_parameters.loss"}
+        names |= {"optimizer_states", "state_dict.1.weight", "optimiser"}
+        assert set(found.unread) >= names
 
 
 def test_an_inert_object_is_no_weight(tmp_path):
@@ -127,8 +136,9 @@ def test_an_inert_object_is_no_weight(tmp_path):
     refused(path, WeightsError, "weight_hh_l0 is a pickled argparse.Namespace, not a tensor")
     torch.save(state() | {"x": argparse.Namespace()}, path)
     refused(path, WeightsError, "holds x, which", cell="rnn-tanh")
-    torch.save(torch.nn.GRU(2, 3), path)
-    refused(path, ModelFileError, "wants to run code: torch.nn.modules.rnn.GRU is pickled in it")
+    for new in (True, False):
+        path.write_bytes(saved(torch.nn.GRU(2, 3), new))
+        refused(path, ModelFileError, "to run code: torch.nn.modules.rnn.GRU is pickled in it")
 
 
 STORAGE = b"(U\x07storagectorch\nFloatStorage\nU\x010U\x03cpuK\x04tQ"
@@ -178,6 +188,28 @@ def test_archives_that_are_none(tmp_path):
             archive.writestr("m/data.pkl", plain)
     (tmp_path / "m.pt").write_bytes(twice.getvalue())
     refused(tmp_path / "m.pt", ModelFileError, "two entries of one name; save it with torch.save")
+
+
+def test_old_files_that_are_none():
+    """Another magic number, version or order of bytes, a storage of another type or size."""
+    whole = saved({"a": torch.arange(3.0), "b": torch.arange(2)}, new=False)
+    assert read_old(whole)["b"].tolist() == [0, 1]
+    for old, new, line in (
+        (b"l\xfc\x9cF", b"l\xfc\x9cG", "no file of torch.save"),
+        (b"M\xe9\x03.", b"M\xe8\x03.", "no file of torch.save"),
+        (b"little_endianq\x02\x88", b"little_endianq\x02\x89", "big-endian"),
+        (b"FloatStorage", b"QInt8Storage", "has a torch.QInt8Storage"),
+        (b"ctorch\nLong", b"ctorch\nByte", "another size"),
+    ):
+        assert old in whole
+        with pytest.raises((ValueError, ArchiveError), match=line):
+            read_old(whole.replace(old, new))
+    for cut in range(0, len(whole), 7):
+        with pytest.raises((ValueError, IndexError, KeyError)):
+            read_old(whole[:cut])
+    for held in (b"}.", b"K\x01.", b"cmy\nNet\n)\x81."):
+        with pytest.raises((ValueError, CodeError)):
+            read_old(b"\x80\x02" + held)
 
 
 def test_policies_of_stable_baselines(tmp_path):
