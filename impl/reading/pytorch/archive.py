@@ -102,6 +102,8 @@ def read_old(data: bytes) -> object:
     for key in cast(list[str], run_pickle(file, {}, _no_storage)):
         entries = int.from_bytes(file.read(8), "little")
         held[key] = file.read(min(entries * sizes[key], len(data)))
+    if file.read(1):
+        raise ValueError("more than its storages")
     file.seek(start)
     return run_pickle(file, REBUILD, Storages(held.__getitem__).load)
 
