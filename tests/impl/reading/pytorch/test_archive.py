@@ -199,7 +199,7 @@ def test_old_files_that_are_none():
         (b"M\xe9\x03.", b"M\xe8\x03.", "no file of torch.save"),
         (b"little_endianq\x02\x88", b"little_endianq\x02\x89", "big-endian"),
         (b"FloatStorage", b"QInt8Storage", "has a torch.QInt8Storage"),
-        (b"ctorch\nLong", b"ctorch\nByte", "more than its storages"),
+        (b"ctorch\nLong", b"ctorch\nByte", r"storage|multiple"),
     ):
         assert old in whole
         with pytest.raises((ValueError, ArchiveError), match=line):
