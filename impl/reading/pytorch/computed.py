@@ -34,8 +34,8 @@ class _Hook:
 
 
 def computed_weights(part: torch.nn.Module) -> tuple[dict[str, Tensor], set[str], dict[str, str]]:
-    """The weights of a module that it computes of others, the names of these, and notes on those
-    that are rounded.
+    """The weights of a module that it computes of others, the names of these, where one that ends with
+    a dot is a folder, and notes on those that are rounded.
 
     In training mode some count or iterate at each use, in their buffers: that is undone. Raises
     WeightsError for a weight that changes from use to use.
@@ -51,7 +51,8 @@ def computed_weights(part: torch.nn.Module) -> tuple[dict[str, Tensor], set[str]
         if not torch.equal(value, again[name]):
             raise WeightsError(f"{name} has another value at each use; call .eval() first")
     parts = {one.name + end for one in hooks for end in one.ends}
-    return {name: value for name, value in values.items() if name not in parts}, parts, notes
+    whole = {name: value for name, value in values.items() if name not in parts}
+    return whole, parts | {f"parametrizations.{name}." for name in parametrised}, notes
 
 
 def _values(part: Any, parametrised: list[str], hooks: list[_Hook]) -> dict[str, Tensor]:

@@ -13,6 +13,7 @@ from rnnbounds.impl.cells.table import CELLS
 from rnnbounds.impl.errors import shown
 from rnnbounds.impl.reading.pytorch import quantised
 from rnnbounds.impl.reading.pytorch.computed import computed_weights
+from rnnbounds.impl.reading.pytorch.reparametrised import make_whole
 from rnnbounds.impl.reading.recognition.misfit import UnsupportedModelError, WeightsError, choices
 
 _BASES = (torch.nn.RNNBase, torch.nn.RNNCellBase)
@@ -50,21 +51,26 @@ def module_tensors(module: torch.nn.Module, layer: str | None = None) -> ModuleT
 
     The part is the only one, that of the path `layer`, or the only one below it. A weight that the
     part computes, say a parametrised or a pruned one, has its value, and what it is made of is left
-    out. Raises WeightsError for modules that hold none or several or whose values are not fixed,
-    UnsupportedModelError for two directions and for what is none of torch's.
+    out; weights elsewhere are made whole as those of a state dict. Raises WeightsError for modules
+    that hold none or several or whose values are not fixed, UnsupportedModelError for two
+    directions and for what is none of torch's.
     """
     path, part = meant(module, layer)
     stated = _stated(part)
     values, parts, notes = _values(part)
-    tensors: dict[str, Tensor] = {}
+    below = _full(path, "")
+    own, others = dict[str, Tensor](), dict[str, Tensor]()
     for where, one in module.named_modules():
-        if "parametrizations" not in where.split("."):
-            tensors |= {_full(where, name): tensor for name, tensor in _stored(one).items()}
-    left_out = {_full(path, name) for name in parts}
-    tensors = {name: tensor for name, tensor in tensors.items() if name not in left_out}
-    tensors |= {_full(path, name): value for name, value in values.items()}
-    noted: dict[str, tuple[str, ...]] = {_full(path, name): (note,) for name, note in notes.items()}
-    if path and type(part).__name__.endswith("Cell"):
+        for name, tensor in _stored(one).items():
+            full = _full(where, name)
+            if not full.startswith(below):
+                others[full] = tensor
+            elif parts.isdisjoint(_beginnings(full.removeprefix(below))):
+                own[full] = tensor
+    tensors, noted = make_whole(others)
+    tensors = {**tensors, **own, **{_full(path, name): one for name, one in values.items()}}
+    noted |= {_full(path, name): (note,) for name, note in notes.items()}
+    if path and not hasattr(part, "num_layers"):
         noted = {name: (*noted.get(name, ()), _LOOP) for name in tensors}
     return ModuleTensors(tensors, stated, path, noted)
 
@@ -108,6 +114,11 @@ def _none_in(module: torch.nn.Module) -> WeightsError:
     return WeightsError(
         f"{what}; pass one with a torch.nn.RNN, LSTM or GRU, or the state dict of another cell"
     )
+
+
+def _beginnings(name: str) -> set[str]:
+    """A name and the folders that it is in: {"a.b.c", "a.b.", "a."}."""
+    return {name, *(name[: place + 1] for place, letter in enumerate(name) if letter == ".")}
 
 
 def _full(path: str, name: str) -> str:

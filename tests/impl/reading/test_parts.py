@@ -173,6 +173,9 @@ def test_layers_in_parts():
     read = load_model(state, layer="c", readout="head")
     assert read.source == "state dict (weights as weight_norm computes them on this machine)"
     assert torch.equal(read.readout.weight, both["head"].weight)
+    of_module = load_model(both, layer="c", readout="head")
+    assert torch.equal(of_module.readout.weight, read.readout.weight)
+    assert of_module.source == read.source.replace("state dict", "ModuleDict")
 
 
 def test_no_cell_has_roles_that_look_like_parts():
