@@ -34,8 +34,8 @@ class _Hook:
 
 
 def computed_weights(part: torch.nn.Module) -> tuple[dict[str, Tensor], set[str], dict[str, str]]:
-    """The weights of a module that it computes of others, the names of these, where one that ends with
-    a dot is a folder, and notes on those that are rounded.
+    """The weights of a module that it computes of others, the names of these, of which one with a
+    dot at its end is a folder, and notes on weights that are rounded.
 
     In training mode some count or iterate at each use, in their buffers: that is undone. Raises
     WeightsError for a weight that changes from use to use.
