@@ -27,7 +27,7 @@ class ArchiveError(Exception):
 
 
 def read_archive(data: bytes, *, within: bool = False) -> object:
-    """What was saved, with `Inert` objects for all that is neither plain nor a tensor.
+    """The object that was saved, with `Inert` objects for all that is neither plain nor a tensor.
 
     within: the archive is an entry of another. Raises ArchiveError, unpickler.CodeError, and any
     exception for a damaged archive.
@@ -75,8 +75,11 @@ def _entry(archive: zipfile.ZipFile, name: str) -> bytes:
 
 
 def read_old(data: bytes) -> object:
-    """What torch.save wrote before torch 1.6: a magic number, a version, the machine, the object,
-    the keys of storages, and each storage after its number of entries. Raises as `read_archive`."""
+    """The object of a file as torch.save wrote it before torch 1.6; raises as `read_archive`.
+
+    The file is a row of pickles, that is a magic number, a version, the machine, the object and the
+    keys of storages, and then each storage after its number of entries.
+    """
     file = io.BytesIO(data)
     magic = run_pickle(file, {}, _no_storage)
     if isinstance(magic, Inert):

@@ -200,7 +200,7 @@ def dictionary(items: Sequence[object]) -> dict[Any, object]:
 
 
 def _attributes(state: object) -> dict[str, object]:
-    """What is a weight, or may be one, among the attributes of a module of TorchScript.
+    """Attributes of a module of TorchScript that are weights, or may be.
 
     Left out are flags, whole numbers, texts, and the lists of torch's layers that repeat their
     tensors or name them.
