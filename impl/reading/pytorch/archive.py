@@ -18,6 +18,10 @@ _PICKLE = "data.pkl"
 _POLICY = "policy.pth"  # in the .zip of stable-baselines
 _AGAIN = "save it with torch.save"
 _BIG_ENDIAN: Refusal = ("has its numbers in big-endian order", "save it as safetensors")
+_CHECKSUM: Refusal = (
+    "does not match its checksums",
+    "save it again, with torch.serialization.set_crc32_options(True)",
+)
 _MAGIC, _VERSION = 0x1950A86A20F9469CFC6C, 1001
 _BOMB: Refusal = ("unpacks to more than it holds", _AGAIN)
 
@@ -68,10 +72,13 @@ def _stored(entry: zipfile.ZipInfo) -> bool:
 
 
 def _entry(archive: zipfile.ZipFile, name: str) -> bytes:
-    """The bytes of an entry that is stored as it is."""
+    """The bytes of an entry that is stored as it is, and matches its checksum."""
     if not _stored(archive.getinfo(name)):
         raise ArchiveError(*_BOMB)
-    return archive.read(name)
+    try:
+        return archive.read(name)
+    except zipfile.BadZipFile:
+        raise ArchiveError(*_CHECKSUM) from None
 
 
 def read_old(data: bytes) -> object:

@@ -30,16 +30,16 @@ def make_whole(tensors: Mapping[Any, Any]) -> tuple[Mapping[Any, Any], dict[str,
     >>> whole, notes = make_whole(torch.nn.utils.weight_norm(rnn, "weight_hh_l0").state_dict())
     """
     names = [name for name in tensors if isinstance(name, str)]
-    held, notes = dict(tensors), dict[str, tuple[str, ...]]()
+    made, apart, notes = dict[str, Tensor](), set[str](), dict[str, tuple[str, ...]]()
     for parts in weights_in_parts(names):
         value = _value(parts, [tensors[name] for name in parts.names])
         if value is not None:
             full = parts.prefix + parts.weight
-            held = {name: one for name, one in held.items() if name not in parts.names}
-            held[full] = value
+            made[full] = value
+            apart.update(parts.names)
             if parts.utility != "prune":
                 notes[full] = (COMPUTED.format(parts.utility),)
-    return held, notes
+    return {name: one for name, one in tensors.items() if name not in apart} | made, notes
 
 
 def _value(parts: Parts, held: list[Tensor]) -> Tensor | None:

@@ -181,6 +181,10 @@ def test_archives_that_are_none(tmp_path):
     ):
         with pytest.raises(ArchiveError, match=line):
             read_archive(data)
+    four = torch.arange(4.0).numpy().tobytes()
+    data = packed(VIEW % FITTING, data__0=four)
+    with pytest.raises(ArchiveError, match="checksums"):
+        read_archive(data.replace(four, four[::-1]))
     twice = io.BytesIO()
     with zipfile.ZipFile(twice, "w") as archive:
         archive.writestr("m/data.pkl", plain)
