@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.errors import InputError, NotFiniteError, ShapeError, shown
-from rnnbounds.impl.reading.opened import Function, Module
+from rnnbounds.impl.reading.opened import Function, Runnable
 
 _RETURNS = "let it return outputs (N, T, p) or (N, p)"
 
@@ -45,7 +45,7 @@ class CausalModel:
     dtype: torch.dtype | None
 
     @classmethod
-    def of(cls, opened: Module | Function, device: str | None = None) -> "CausalModel":
+    def of(cls, opened: Runnable, device: str | None = None) -> "CausalModel":
         """The model of an opened source; a module is moved to the device, if one is named."""
         if isinstance(opened, Function):
             return cls(opened.call, opened.title, _device(device or "cpu"), None)
