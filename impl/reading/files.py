@@ -20,7 +20,7 @@ from rnnbounds.impl.format.tensors import header
 from rnnbounds.impl.reading.foreign import pointer, text, unpickled, unsupported_archive
 
 LARGEST = 2**31  # bytes of a file of weights that anybody waits for
-_MODELS = (".safetensors", ".pt", ".pth", ".onnx", ".bin")
+_MODELS = (".safetensors", ".pt", ".pth", ".onnx", ".bin", ".keras", ".h5", ".npz", ".msgpack")
 _SMALLER = "save the state dict of the recurrent layer alone, as safetensors"
 _DEEPEST = 8  # dictionaries in one another: a pickle may hold itself
 _MOST = 2**16  # tensors: a pickle may hold one dictionary many times

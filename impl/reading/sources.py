@@ -25,13 +25,17 @@ from rnnbounds.impl.reading.files import (
     read_file,
     unpickle,
 )
-from rnnbounds.impl.reading.foreign import is_onnx, unsupported
+from rnnbounds.impl.reading.foreign import is_keras, is_onnx, unsupported
+from rnnbounds.impl.reading.keras.file import keras_model
 from rnnbounds.impl.reading.onnx.file import LARGEST_GRAPH, graph_of
 from rnnbounds.impl.reading.opened import Module, Opened, Weights
 
 _OURS = "rnnbounds/"  # formats of files that were written with their cell
 _LONGEST = 250  # characters; a file's name may be as long
-_SUFFIXES = (".safetensors", ".pt", ".pth", ".onnx", ".bin", ".ckpt")
+_SUFFIXES = (
+    ".safetensors", ".pt", ".pth", ".onnx", ".bin", ".ckpt", ".keras", ".h5", ".hdf5", ".npz",
+    ".msgpack",
+)  # fmt: skip
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 Source = str | os.PathLike[str] | torch.nn.Module | Mapping[str, Tensor]
@@ -69,6 +73,8 @@ def _file(path: Path) -> Opened:
         raise ModelFileError(path, *told)
     if is_onnx(path, data):
         return graph_of(data, path)
+    if is_keras(path, data):
+        return keras_model(data, path)
     if data[8:9] == b"{" or path.suffix == ".safetensors":
         tensors, metadata = parse_safetensors(data, path)
         ours = metadata.get("format", "").startswith(_OURS)
