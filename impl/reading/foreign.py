@@ -38,6 +38,12 @@ def is_keras(path: Path, data: bytes) -> bool:
     return data.startswith(b"PK") and b"model.weights.h5" in data[-_DIRECTORY:]
 
 
+def is_npz(data: bytes) -> bool:
+    """True if a file is an archive of NumPy's arrays, by the name of its first entry."""
+    length = int.from_bytes(data[26:28], "little")
+    return data.startswith(b"PK\x03\x04") and data[30 : 30 + length].endswith(b".npy")
+
+
 def unsupported(data: bytes) -> Refusal | None:
     """Identify another format by its first bytes: (reason, remedy), or None."""
     return next((told for at, magic, told in _MAGIC if data.startswith(magic, at)), None)
@@ -59,9 +65,6 @@ def text(data: bytes) -> Refusal | None:
 
 def unsupported_archive(names: Sequence[str]) -> Refusal | None:
     """Identify an archive by its entries: (reason, remedy), or None if torch.save wrote it."""
-    if names and all(name.endswith(".npy") for name in names):
-        call = "safetensors.numpy.save_file(dict(numpy.load(FILE)), 'model.safetensors')"
-        return "holds NumPy arrays (.npz)", f"convert it: {call}"
     if any("code" in name.split("/")[:-1] for name in names):
         return "is a TorchScript program", f"load it where you trust it, and save {_STATE}"
     if any(name.endswith(("archive_format", "models/model.json")) for name in names):

@@ -25,8 +25,11 @@ from rnnbounds.impl.reading.files import (
     read_file,
     unpickle,
 )
-from rnnbounds.impl.reading.foreign import is_keras, is_onnx, unsupported
-from rnnbounds.impl.reading.keras.file import keras_model
+from rnnbounds.impl.reading.foreign import is_keras, is_npz, is_onnx, unsupported
+from rnnbounds.impl.reading.jax.msgpack import is_msgpack, parse_msgpack
+from rnnbounds.impl.reading.jax.names import by_torchs_names
+from rnnbounds.impl.reading.jax.npz import parse_npz
+from rnnbounds.impl.reading.keras.file import KerasModel, keras_model
 from rnnbounds.impl.reading.onnx.file import LARGEST_GRAPH, graph_of
 from rnnbounds.impl.reading.opened import Module, Opened, Weights
 
@@ -53,7 +56,7 @@ def open_source(source: Source) -> Opened:
     if isinstance(source, torch.nn.Module):
         return Module(source, type(source).__name__)
     if isinstance(source, Mapping):
-        return Weights(source, "the state dict", "state dict")
+        return _named(source, "the state dict", "state dict")
     if not isinstance(source, str | os.PathLike):
         what = f"{type(source).__name__} is no model"
         raise InputError(f"{what}; pass a module, a state dict, or the path of a file")
@@ -62,8 +65,19 @@ def open_source(source: Source) -> Opened:
         thing = _made(name)
         if isinstance(thing, torch.nn.Module):
             return Module(thing, name)
-        return Weights(thing, f"what {shown(name)} returns", name)
+        return _named(thing, f"what {shown(name)} returns", name)
     return _file(Path(source))
+
+
+def tensors_of(path: Path) -> Mapping[str, Tensor]:
+    """The tensors of a file by their names: a state dict's, or a Keras model's tables (n, p).
+
+    Raises ModelFileError for a graph, whose values are not listed.
+    """
+    opened = _file(path)
+    if isinstance(opened, Weights | KerasModel):
+        return opened.tensors
+    raise ModelFileError(path, "is a graph", "save the tensor by its name as safetensors")
 
 
 def _file(path: Path) -> Opened:
@@ -79,8 +93,20 @@ def _file(path: Path) -> Opened:
         tensors, metadata = parse_safetensors(data, path)
         ours = metadata.get("format", "").startswith(_OURS)
         cell = metadata.get("cell")
-        return Weights(tensors, shown(path), str(path), cell, "the file" if ours else None)
-    return Weights(unpickle(data, path), shown(path), str(path))
+        if ours or cell:
+            return Weights(tensors, shown(path), str(path), cell, "the file" if ours else None)
+        return _named(tensors, shown(path), str(path))
+    if is_npz(data):
+        return _named(parse_npz(data, path), shown(path), str(path))
+    if is_msgpack(path, data):
+        return _named(parse_msgpack(data, path), shown(path), str(path))
+    return _named(unpickle(data, path), shown(path), str(path))
+
+
+def _named(tensors: Mapping[str, Tensor], where: str, title: str) -> Weights:
+    """A state dict, also one by the names of flax or equinox."""
+    named, flax = by_torchs_names(tensors)
+    return Weights(named, where, title + " (with flax' default activations)" * flax)
 
 
 def _is_factory(name: str) -> bool:

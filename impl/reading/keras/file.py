@@ -32,16 +32,16 @@ _AGAIN = "save it again with Keras"
 @dataclass(frozen=True, eq=False)
 class KerasModel:
     """The stacks of recurrent layers by the name of the first, each read or with the reason why it
-    is not, and the tables beside them."""
+    is not, and the tensors beside them."""
 
     stacks: Mapping[str, list[Layer] | InputError]
-    tables: Mapping[str, Tensor]
+    tensors: Mapping[str, Tensor]
     where: str
     title: str
     binding: str | None
 
     def told(self, layer: str | None) -> LayerInfo:
-        """The tensors of one stack, by torch's names below its own, and the tables."""
+        """The tensors of one stack, by torch's names below its own, and those beside."""
         if layer is None and len(self.stacks) == 1:
             layer = next(iter(self.stacks))
         if not self.stacks:
@@ -54,7 +54,7 @@ class KerasModel:
             raise stack
         weights = {f"{layer}.{own}": tensor for own, tensor in weights_of(stack).items()}
         binding = self.binding if stack[0].cell else None
-        return LayerInfo({**weights, **self.tables}, stack[0].cell, binding, layer)
+        return LayerInfo({**weights, **self.tensors}, stack[0].cell, binding, layer)
 
     def layers(self) -> list[str] | None:
         """The names of the stacks."""

@@ -1,0 +1,99 @@
+"""Keras files against the outputs of Keras: fixtures that it wrote, and models made now."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+pytest.importorskip("h5py")
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.layers import layers
+from rnnbounds.impl.reading.sources import open_source
+
+FILES = Path(__file__).with_name("files")
+NAMES = ("stack", "cells", "directions", "nested")
+# The cell of each layer of a configured model; None for one in two directions or in reverse.
+CELLS = {
+    "enc": "stacked-lstm", "gru": "gru", "cho": "gru-cho", "bare": "gru", "tanh": "rnn-tanh",
+    "relu": "rnn-relu", "levels": "stacked-gru", "cell": "lstm", "both": None, "two": None,
+    "back": None, "inner.rnn": "lstm",
+}  # fmt: skip
+OUTPUTS = {
+    "enc": "upper",
+    "both": "top",
+    "back": "on",
+    "inner.rnn": "inner",
+}  # of the last layer of a stack
+
+
+def run(model, x):
+    """The outputs h (N, T, n) of a model from the zero state, in float64, for inputs (N, T, d)."""
+    size = kind_of(model.name).layout(model.weights).sizes(model.weights).state
+    s = torch.zeros(1, size, len(x), dtype=torch.float64)
+    outputs = []
+    for t in range(x.shape[1]):
+        s = model.cell.step(s, x[:, t].double().mT[None])
+        outputs.append(s[0, -model.n :].mT)
+    return torch.stack(outputs, 1)
+
+
+def torchs(opened, layer, x):
+    """The outputs of torch's LSTM or GRU with the weights of a layer in one or two directions."""
+    told = opened.told(layer)
+    own = {name.removeprefix(f"{layer}."): one for name, one in told.tensors.items()}
+    own = {name: one for name, one in own.items() if "_l" in name}
+    forward = any(name.endswith("_l0") for name in own)
+    own = own if forward else {name.removesuffix("_reverse"): one for name, one in own.items()}
+    width, d = own["weight_ih_l0"].shape
+    kind = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU}[told.cell]
+    layers = sum(name.startswith("weight_ih") and "_rev" not in name for name in own)
+    module = kind(d, own["weight_hh_l0"].shape[1], layers, batch_first=True, bidirectional=forward)
+    held = {name: torch.zeros_like(one) for name, one in module.state_dict().items()}
+    assert own.keys() <= held.keys()
+    module.load_state_dict(held | own)
+    with torch.no_grad():
+        return module(x if forward else x.flip(1))[0]
+
+
+def check(path, numbers, cells):
+    """All layers of a file are listed, and give the outputs that Keras gave."""
+    opened = open_source(path)
+    for layer in layers(path):
+        if layer.name not in cells:
+            continue
+        x = torch.from_numpy(numbers["x"])
+        if layer.name == "inner.rnn":
+            x = opened.told(layer.name).tensors["words.weight"][x.long()]
+        expected = numbers[OUTPUTS.get(layer.name, layer.name)]
+        if cells[layer.name] is None:
+            assert layer.cell is None
+            outputs = torchs(opened, layer.name, x)
+        else:
+            assert layer.cell == cells[layer.name], layer
+            outputs = run(load_model(path, layer=layer.name), x)
+        outputs = outputs if expected.ndim == 3 else outputs[:, -1]
+        assert np.allclose(outputs, expected, rtol=0, atol=1e-6), layer.name
+    assert {layer.name for layer in layers(path)} <= CELLS.keys() | {"upper", "on"}
+
+
+@pytest.fixture
+def unpacked(tmp_path):
+    """A function that unpacks a fixture, and opens its numbers."""
+
+    def unpack(name, end):
+        path = tmp_path / f"{name}{end}"
+        path.write_bytes(gzip.decompress((FILES / f"{path.name}.gz").read_bytes()))
+        return path, np.load(FILES / f"{name}.npz")
+
+    return unpack
+
+
+@pytest.mark.parametrize("prefix", ["keras", "keras2"])
+@pytest.mark.parametrize("end", [".keras", ".h5"])
+@pytest.mark.parametrize("name", NAMES)
+def test_models(unpacked, prefix, name, end):
+    """Both formats of both versions."""
+    check(*unpacked(f"{prefix}_{name}", end), CELLS)
