@@ -69,7 +69,9 @@ def main(prefix):
         import keras
     write(keras, prefix, FILES)
     for path in FILES.glob(f"{prefix}_*"):
-        if path.suffix in (".keras", ".h5"):
+        if path.name.endswith(".weights.h5") and path.name != "keras_cells.weights.h5":
+            path.unlink()
+        elif path.suffix in (".keras", ".h5"):
             path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
             path.unlink()
 

@@ -1,14 +1,16 @@
 """Keras files against the outputs of Keras: fixtures that it wrote, and models made now."""
 
 import gzip
+import runpy
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from cell_runs import outputs_of
 
 pytest.importorskip("h5py")
-from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.layers import layers
 from rnnbounds.impl.reading.sources import open_source
@@ -29,17 +31,6 @@ OUTPUTS = {
 }  # of the last layer of a stack
 
 
-def run(model, x):
-    """The outputs h (N, T, n) of a model from the zero state, in float64, for inputs (N, T, d)."""
-    size = kind_of(model.name).layout(model.weights).sizes(model.weights).state
-    s = torch.zeros(1, size, len(x), dtype=torch.float64)
-    outputs = []
-    for t in range(x.shape[1]):
-        s = model.cell.step(s, x[:, t].double().mT[None])
-        outputs.append(s[0, -model.n :].mT)
-    return torch.stack(outputs, 1)
-
-
 def torchs(opened, layer, x):
     """The outputs of torch's LSTM or GRU with the weights of a layer in one or two directions."""
     told = opened.told(layer)
@@ -47,7 +38,7 @@ def torchs(opened, layer, x):
     own = {name: one for name, one in own.items() if "_l" in name}
     forward = any(name.endswith("_l0") for name in own)
     own = own if forward else {name.removesuffix("_reverse"): one for name, one in own.items()}
-    width, d = own["weight_ih_l0"].shape
+    d = own["weight_ih_l0"].shape[1]
     kind = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU}[told.cell]
     layers = sum(name.startswith("weight_ih") and "_rev" not in name for name in own)
     module = kind(d, own["weight_hh_l0"].shape[1], layers, batch_first=True, bidirectional=forward)
@@ -73,7 +64,7 @@ def check(path, numbers, cells):
             outputs = torchs(opened, layer.name, x)
         else:
             assert layer.cell == cells[layer.name], layer
-            outputs = run(load_model(path, layer=layer.name), x)
+            outputs = outputs_of(load_model(path, layer=layer.name), x)
         outputs = outputs if expected.ndim == 3 else outputs[:, -1]
         assert np.allclose(outputs, expected, rtol=0, atol=1e-6), layer.name
     assert {layer.name for layer in layers(path)} <= CELLS.keys() | {"upper", "on"}
@@ -97,3 +88,29 @@ def unpacked(tmp_path):
 def test_models(unpacked, prefix, name, end):
     """Both formats of both versions."""
     check(*unpacked(f"{prefix}_{name}", end), CELLS)
+
+
+@pytest.mark.slow
+def test_keras(tmp_path, monkeypatch):
+    """All formats of the version that is installed, on torch."""
+    monkeypatch.setenv("KERAS_BACKEND", "torch")
+    keras = pytest.importorskip("keras")
+    make = runpy.run_path(str(FILES.with_name("make_keras.py")))
+    make["write"](keras, "keras", tmp_path)
+    for name in NAMES:
+        numbers = np.load(tmp_path / f"keras_{name}.npz")
+        for end in (".keras", ".h5"):
+            check(tmp_path / f"keras_{name}{end}", numbers, CELLS)
+
+
+def test_weights_alone(unpacked):
+    """Weights without a configuration are those of the whole model, with Keras' activations."""
+    whole, weights = (unpacked("keras_cells", end)[0] for end in (".keras", ".weights.h5"))
+    for name in ("gru", "cho", "tanh", "relu", "levels", "cell"):
+        asked = CELLS[name] if name in ("tanh", "relu") else None
+        loaded = load_model(weights, asked, layer=name)
+        assert loaded.digest == load_model(whole, layer=name).digest
+        assert loaded.source.endswith("(with Keras' default activations, without masked steps)")
+    for name, reason in (("bare", "does not say reset_after"), ("tanh", "say --cell rnn-tanh or")):
+        with pytest.raises(InputError, match=reason):
+            load_model(weights, layer=name)
