@@ -15,6 +15,7 @@ from torch import Tensor
 
 from rnnbounds.impl.errors import shown
 from rnnbounds.impl.reading.recognition.misfit import WeightsError
+from rnnbounds.impl.reading.recognition.recognise import check_tensor
 
 _DENSE = re.compile(r"((?:.+\.)?)([ih][ifgorzn]?|dense_[ih])_?\.(kernel|bias)")
 _GATES = {"ifgo": {"hi", "hf", "hg", "ho"}, "rzn": {"ir", "iz", "in", "hn"}, "": {"i"}}  # biases
@@ -39,7 +40,7 @@ def by_torchs_names(tensors: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], b
     groups: dict[str, dict[str, dict[str, Tensor]]] = {}
     places: dict[str, list[str]] = {}
     for name, tensor in found.items():
-        if (match := _DENSE.fullmatch(name)) and isinstance(tensor, Tensor):
+        if (match := _DENSE.fullmatch(name)) and _is_plain(tensor):
             prefix, dense, leaf = match.groups()
             groups.setdefault(prefix, {}).setdefault(dense, {})[leaf] = tensor
             places.setdefault(prefix, []).append(name)
@@ -64,15 +65,18 @@ def _cell(prefix: str, group: Mapping[str, Dense]) -> dict[str, Tensor]:
         sides = [[side + gate for gate in gates or ("",)] for side in "ih"]
         if group.keys() == {name for side in sides for name in side}:
             _check(prefix, group, biased)
-            weights = {}
-            for role, side in zip(("ih", "hh"), sides, strict=True):
-                weights[f"weight_{role}"] = _stacked([group[name]["kernel"] for name in side])
-                if not biased.isdisjoint(side):
-                    biases = [_bias(group[name]) for name in side]
-                    weights[f"bias_{role}"] = torch.cat(biases)
+            weights = {
+                f"weight_{role}": _stacked([group[name]["kernel"] for name in side])
+                for role, side in zip(("ih", "hh"), sides, strict=True)
+            }
+            found = [side for side in sides if not biased.isdisjoint(side)]
+            for role, side in zip(("bias_ih", "bias_hh"), found, strict=False):
+                weights[role] = torch.cat([_bias(group[name]) for name in side])
             return weights
     if group.keys() == _MGU:
-        raise WeightsError(f"{shown(prefix)} is an MGU cell of flax, which is not read; {_STATE}")
+        raise WeightsError(
+            f"{shown(prefix[:-1])} is an MGU cell of flax, which is not read; {_STATE}"
+        )
     return {}
 
 
@@ -90,18 +94,21 @@ def _joint(prefix: str, group: Mapping[str, Dense]) -> dict[str, Tensor]:
 
 
 def _check(prefix: str, group: Mapping[str, Dense], biased: set[str]) -> None:
-    """Raise WeightsError unless every dense layer has a kernel, and those alone a bias."""
+    """Raise WeightsError unless each has a kernel, those alone a bias, all of one dtype."""
+    if len({one.dtype for dense in group.values() for one in dense.values()}) > 1:
+        raise WeightsError(f"the weights of {shown(prefix[:-1])} mix dtypes; convert them to one")
     for name, dense in group.items():
         expected = {"kernel", "bias"} if name in biased else {"kernel"}
-        if dense.keys() != expected or dense["kernel"].ndim != 2:
+        fits = dense.keys() == expected and dense["kernel"].ndim == 2
+        if not fits or _bias(dense).shape != dense["kernel"].shape[1:]:
             what = f"{shown(prefix + name)} has {', '.join(sorted(dense))} of other number or shape"
             raise WeightsError(f"{what} than in flax' cell; {_STATE}")
 
 
 def _stacked(kernels: list[Tensor]) -> Tensor:
     """The kernels (d, n) of the gates as rows, (g n, d)."""
-    if len({(one.shape, one.dtype) for one in kernels}) > 1:
-        raise WeightsError(f"the gates of a flax cell differ in shape or dtype; {_STATE}")
+    if len({one.shape for one in kernels}) > 1:
+        raise WeightsError(f"the gates of a flax cell differ in shape; {_STATE}")
     return torch.cat([one.T for one in kernels]).contiguous()
 
 
@@ -110,22 +117,34 @@ def _bias(dense: Dense) -> Tensor:
     return dense.get("bias", dense["kernel"].new_zeros(dense["kernel"].shape[1]))
 
 
+def _is_plain(tensor: object) -> bool:
+    """True for a tensor whose entries may be copied: of real floats, all of them stored."""
+    try:
+        check_tensor("", tensor)
+    except WeightsError:
+        return False
+    return True
+
+
 def _one(name: str, tensor: Tensor, all_: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """One tensor by torch's name: a kernel or embedding as a weight, a bias of equinox' cells."""
     prefix, dot, own = name.rpartition(".")
-    matrix = getattr(tensor, "ndim", 0) == 2
-    if own == "kernel" and matrix:
-        return {f"{prefix}{dot}weight": tensor.T.contiguous()}
-    if own == "embedding" and matrix:
-        return {f"{prefix}{dot}weight": tensor}
-    weight = all_.get(f"{prefix}{dot}weight_hh")
-    if own not in ("bias", "bias_n") or getattr(weight, "ndim", 0) != 2 or weight is None:
+    if own not in ("kernel", "embedding", "bias", "bias_n") or not _is_plain(tensor):
         return {name: tensor}
-    gates, rest = divmod(len(weight), weight.shape[1] or 1)
-    wanted = {4: {"bias"}, 3: {"bias", "bias_n"}}.get(gates, set())
+    if own in ("kernel", "embedding") and tensor.ndim == 2:
+        return {f"{prefix}{dot}weight": tensor.T.contiguous() if own == "kernel" else tensor}
+    wanted = _equinox(all_.get(f"{prefix}{dot}weight_hh"))
     there = {one for one in ("bias", "bias_n", "bias_ih") if f"{prefix}{dot}{one}" in all_}
-    if rest or there != wanted:
+    if tensor.ndim != 1 or own not in wanted or there != wanted:
         return {name: tensor}
     if own == "bias":
         return {f"{prefix}{dot}bias_ih": tensor}
     return {f"{prefix}{dot}bias_hh": torch.cat([tensor.new_zeros(2 * len(tensor)), tensor])}
+
+
+def _equinox(weight: object) -> set[str]:
+    """The biases that a cell of equinox has by its weight_hh (g n, n): of an LSTM, of a GRU."""
+    if not isinstance(weight, Tensor) or weight.ndim != 2:
+        return set()
+    sizes = {4: {"bias"}, 3: {"bias", "bias_n"}}
+    return next((one for g, one in sizes.items() if len(weight) == g * weight.shape[1]), set())

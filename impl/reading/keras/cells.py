@@ -63,7 +63,9 @@ class Cell:
         if missing := [role for role in ROLES[:2] if role not in self.stored]:
             raise KerasError(self.layer, f"has no {missing[0]} in the file", _AGAIN)
         K, R = self.stored["kernel"], self.stored["recurrent_kernel"]
-        n = int(self.settings.get("units", len(R) if R.ndim else 0))
+        n = self.settings.get("units", len(R) if R.ndim else 0)
+        if type(n) is not int or n < 1:
+            raise KerasError(self.layer, f"has {shown(n)} units", _AGAIN)
         columns = len(GATES[self.kind]) * n
         self._check_shape("recurrent_kernel", (n, columns))
         self._check_shape("kernel", (K.shape[0] if K.ndim else 0, columns))
@@ -97,10 +99,11 @@ class Cell:
         return bool(self.stored["bias"].ndim == 2 if stated is None else stated)
 
     def _activation(self, key: str, default: str | None) -> str | None:
-        """The name of an activation; one that is an object has its class, which no table has."""
+        """The name of an activation; one that is an object is in no table."""
         held = self.settings.get(key, default)
         if isinstance(held, Mapping):
-            return f"{kind_of_layer(held)} (an object)"
+            inner = held.get("config")
+            return f"object {inner if isinstance(inner, str) else kind_of_layer(held)}"
         return "linear" if held is None and key in self.settings else held
 
     def _check_dtype(self) -> None:
@@ -115,6 +118,6 @@ class Cell:
 
     def _check_shape(self, role: str, shape: tuple[int, ...]) -> None:
         actual = tuple(self.stored[role].shape)
-        if actual != shape or 0 in shape:
+        if actual != shape or 0 in actual:
             what = f"has a {role} of shape {actual}, not {shape}, that of {self.kind}"
             raise KerasError(self.layer, what, _AGAIN)

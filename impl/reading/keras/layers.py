@@ -24,7 +24,7 @@ from rnnbounds.impl.reading.keras.stored import Place, Stored
 _CELLS = {f"{kind}Cell": kind for kind in GATES}
 _KINDS = (*GATES, "RNN", "Bidirectional")
 _TELLING = ("recurrent_initializer", "return_sequences", "cell")
-_OWN = "name its weights as torch does in a state dict, if its cell is one of those here"
+_OWN = "save its weights by torch's names if it computes a cell that is read"
 _REVERSE = "_reverse"
 
 
@@ -74,7 +74,7 @@ def is_recurrent(layer: LayerConfig, stored: Stored) -> bool:
     return (
         layer.kind in _KINDS
         or any(key in one for key in _TELLING for one in settings)
-        or ("keras" not in layer.kind and ">" in layer.kind and stored.is_recurrent(layer))
+        or (">" in layer.kind and stored.is_recurrent(layer))
     )
 
 
@@ -101,7 +101,7 @@ def _two_directions(layer: LayerConfig, stored: Stored) -> tuple[Cell, ...]:
     merged = layer.settings.get("merge_mode", "concat")
     if merged != "concat":
         what = f"merges its directions by {shown(merged)}, not by concat"
-        raise KerasError(layer.name, what, "read each direction from a layer of its own")
+        raise KerasError(layer.name, what, "save each direction as a layer of its own")
     forward = layer.settings["layer"]
     backward = layer.settings.get("backward_layer")
     given = () if backward is None else (str(backward["config"]["name"]),)

@@ -27,7 +27,8 @@ def stacks_of(model: ModelConfig, stored: Stored) -> dict[str, list[Layer] | Inp
     found: dict[str, list[Layer] | InputError] = {}
     for layers in model.models:
         by_name = {layer.names[-1]: layer for layer in layers}
-        inputs = [name for name, layer in by_name.items() if layer.kind == "InputLayer"]
+        outer = [layer for layer in layers if len(layer.names) == 1]  # others are fed by a model
+        inputs = [layer.name for layer in outer if layer.kind == "InputLayer"]
         tops: dict[str, str] = {}  # the stack of which a layer is the last one, by their names
         for config in layers:
             if not is_recurrent(config, stored):

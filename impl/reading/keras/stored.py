@@ -65,8 +65,9 @@ class StoredByPath:
         }
 
     def is_recurrent(self, layer: LayerConfig) -> bool:
-        """True if a cell is stored."""
-        return self.file.has(f"{layer.path}/cell")
+        """True if a cell is stored in the layer or in one that it holds."""
+        held = self.file.names(layer.path) if self.file.has(layer.path) else []
+        return "cell" in held or any(self.file.has(f"{layer.path}/{one}/cell") for one in held)
 
     def _check_name(self, layer: LayerConfig) -> None:
         """Raise KerasError if the file calls the layer otherwise, as far as it has names."""
