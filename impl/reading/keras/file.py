@@ -62,7 +62,7 @@ class KerasModel:
 
 
 def keras_model(data: bytes, path: Path) -> KerasModel:
-    """The model of a Keras file; raises ModelFileError, also where h5py is not installed."""
+    """The model of a Keras file; raises an InputError of one line."""
     with _readable(path):
         if not data.startswith(b"PK"):
             return _model(Hdf5(data), None, path)
@@ -83,14 +83,11 @@ def _readable(path: Path) -> Iterator[None]:
     """Turn whatever a damaged file raises into a ModelFileError."""
     try:
         yield
-    except ImportError:
-        remedy = "pip install 'rnnbounds[keras]'"
-        raise ModelFileError(path, "is a Keras model, which h5py reads", remedy) from None
     except ModelFileError:
         raise
     except InputError as cause:
         raise InputError(f"{shown(path)}: {cause}") from None
-    except Exception as cause:  # h5py and zipfile raise what they like
+    except Exception as cause:  # zipfile and struct raise what they like
         reason = f"is no intact Keras model ({type(cause).__name__})"
         raise ModelFileError(path, reason, _AGAIN) from None
 
