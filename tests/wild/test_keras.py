@@ -114,3 +114,27 @@ def test_weights_alone(unpacked):
     for name, reason in (("bare", "does not say reset_after"), ("tanh", "say --cell rnn-tanh or")):
         with pytest.raises(InputError, match=reason):
             load_model(weights, layer=name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [torch.nn.LSTM, torch.nn.GRU, torch.nn.RNN])
+def test_torch_to_keras(kind, tmp_path, monkeypatch):
+    """The program of the docs gives a Keras layer with torch's outputs, and its weights again."""
+    monkeypatch.setenv("KERAS_BACKEND", "torch")
+    keras = pytest.importorskip("keras")
+    page = (FILES.parents[2] / "docs" / "how-to" / "read.md").read_text(encoding="utf-8")
+    program = page.partition("```python\ndef keras_weights")[2].partition("```")[0]
+    known = {"torch": torch}
+    exec(f"def keras_weights{program}", known)
+    module, x = kind(2, 3, batch_first=True), torch.randn(2, 7, 2)
+    layer = getattr(keras.layers, {"RNN": "SimpleRNN"}.get(kind.__name__, kind.__name__))(
+        3, return_sequences=True, name="enc"
+    )
+    model = keras.Sequential([keras.Input((7, 2)), layer])
+    layer.set_weights(known["keras_weights"](module))
+    expected = module(x)[0].detach()
+    with torch.no_grad():
+        assert torch.allclose(model(x).cpu(), expected, rtol=0, atol=1e-6)
+    model.save(tmp_path / "m.keras")
+    outputs = outputs_of(load_model(tmp_path / "m.keras"), x)
+    assert torch.allclose(outputs, expected.double(), rtol=0, atol=1e-6)

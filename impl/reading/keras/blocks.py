@@ -36,7 +36,7 @@ class Blocks:
 
     @cached_property
     def root(self) -> int:
-        """Where the header of the root group stands."""
+        """The position of the header of the root group."""
         if not self.data.startswith(MAGIC):
             raise BlockError("does not begin as one")
         if self.unpack("<BxxxxBB", 8) != (0, 8, 8) or self.unpack("<Q", 24) != (0,):
@@ -83,7 +83,7 @@ class Blocks:
         return found
 
     def links(self, tree: int, heap: int) -> dict[str, int | None]:
-        """Where the objects of a group stand, by name; None for a soft link."""
+        """The positions of the objects of a group, by name; None for a soft link."""
         self.check(b"HEAP", heap, "has a group without names")
         (segment,) = self.unpack("<Q", heap + 24)
         found: dict[str, int | None] = {}

@@ -139,7 +139,7 @@ class Hdf5:
         return found, bool(flags & 1)
 
     def _header(self, path: str) -> int:
-        """Where the header of an object stands, each of whose links is one inside of the file."""
+        """The position of the header of an object; each link to it is one inside of the file."""
         at = self._blocks.root
         for name in filter(None, path.split("/")):
             links = self._group(path, at)

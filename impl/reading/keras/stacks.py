@@ -1,4 +1,4 @@
-"""What a Keras model holds: its recurrent layers, as stacks, and the tables beside them."""
+"""The contents of a Keras model: its recurrent layers, as stacks, and the tables beside them."""
 
 from torch import Tensor
 

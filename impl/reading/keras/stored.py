@@ -1,4 +1,4 @@
-"""Where the weights of a layer stand in a Keras file: by paths in Keras 3, by names in an .h5.
+"""Places of the weights of a layer in a Keras file: by paths in Keras 3, by names in an .h5.
 
 A `.keras` and a `.weights.h5` keep the variables of a layer by their numbers, in groups that follow
 its attributes: layers/lstm/cell/vars/{0, 1, 2}. A whole model's .h5 keeps those of a layer of the
