@@ -6,7 +6,8 @@ from rnnbounds.impl.arithmetic.inputs.sets import InputSet, data_box, input_rows
 from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.reading.data.recordings import Data
 from rnnbounds.impl.reading.data.sequences import DataSource, read_data
-from rnnbounds.impl.reading.files import ModelFileError, parse_safetensors, read_file, unpickle
+from rnnbounds.impl.reading.files import ModelFileError
+from rnnbounds.impl.reading.sources import tensors_of
 
 ROWS = "the rows of "
 
@@ -27,16 +28,12 @@ def input_tensor(path: Path, name: str) -> InputSet:
 
     Raises ModelFileError, and InputError for what is no table.
     """
-    data = read_file(path)
-    if data[8:9] == b"{" or path.suffix == ".safetensors":
-        tensors = parse_safetensors(data, path)[0]
-    else:
-        tensors = dict(unpickle(data, path))
+    tensors = tensors_of(path)
     if name not in tensors:
-        tables = [key for key, part in tensors.items() if part.ndim == 2]
+        tables = [key for key, part in tensors.items() if getattr(part, "ndim", 0) == 2]
         names_text = ", ".join(map(shown, sorted(tables)[:8]))
         raise ModelFileError(path, f"has no tensor {shown(name)}", f"name one of {names_text}")
     table = tensors[name]
-    if table.ndim != 2 or not table.is_floating_point():
+    if getattr(table, "ndim", 0) != 2 or not table.is_floating_point():
         raise InputError(f"{shown(name)} is no table of numbers; name one whose rows are inputs")
     return input_rows(table, f"{ROWS}{shown(name)}")

@@ -13,7 +13,6 @@ _POINTER = b"version https://git-lfs"
 _MAGIC: tuple[tuple[int, bytes, Refusal], ...] = (  # where it stands, and what it says
     (0, _POINTER, ("is a pointer of Git LFS, not the file", "fetch it with git lfs pull")),
     (0, b"MATLAB ", ("is a MATLAB file", _NAMED)),
-    (0, b"\x89HDF", ("is an HDF5 file, as Keras writes", _NAMED)),
     (0, b"\x93NUMPY", ("is one NumPy array", "save all weights by their names as safetensors")),
     (0, b"GGUF", ("is a GGUF file", _NAMED)),
     (0, b"PAR1", ("is a Parquet file", _NAMED)),
@@ -22,6 +21,7 @@ _MAGIC: tuple[tuple[int, bytes, Refusal], ...] = (  # where it stands, and what 
     (257, b"ustar", ("is a tar archive", "unpack it, and name the file of weights in it")),
 )
 _PICKLE = b"\x80"  # the opcode that all pickles since version 2 begin with
+_DIRECTORY = 2**16  # bytes at the end of a zip that hold the names in a small one
 _TEXT = 512  # bytes that tell a text
 
 
@@ -29,6 +29,19 @@ def is_onnx(path: Path, data: bytes) -> bool:
     """True if a file is an ONNX model, by its suffix or its first field, the version of the format;
     protobuf has no magic number."""
     return path.suffix == ".onnx" or (data[:1] == b"\x08" and data[2:3] in (b"\x12", b":", b"B"))
+
+
+def is_keras(path: Path, data: bytes) -> bool:
+    """True if a file is one of Keras: HDF5, or a zip with the weights of a model."""
+    if path.suffix == ".keras" or data.startswith(b"\x89HDF"):
+        return True
+    return data.startswith(b"PK") and b"model.weights.h5" in data[-_DIRECTORY:]
+
+
+def is_npz(data: bytes) -> bool:
+    """True if a file is an archive of NumPy's arrays, by the name of its first entry."""
+    length = int.from_bytes(data[26:28], "little")
+    return data.startswith(b"PK\x03\x04") and data[30 : 30 + length].endswith(b".npy")
 
 
 def unsupported(data: bytes) -> Refusal | None:
@@ -52,13 +65,8 @@ def text(data: bytes) -> Refusal | None:
 
 def unsupported_archive(names: Sequence[str]) -> Refusal | None:
     """Identify an archive by its entries: (reason, remedy), or None if torch.save wrote it."""
-    if names and all(name.endswith(".npy") for name in names):
-        call = "safetensors.numpy.save_file(dict(numpy.load(FILE)), 'model.safetensors')"
-        return "holds NumPy arrays (.npz)", f"convert it: {call}"
     if any(name.endswith(("archive_format", "models/model.json")) for name in names):
         return "is an exported program (.pt2)", f"load it with torch.export.load, and save {_STATE}"
-    if any(name.endswith(".weights.h5") for name in names):
-        return "is a Keras model", _NAMED
     if not any(name.endswith("data.pkl") for name in names):
         return "is a zip archive, not one of torch.save", "unpack it, and name the file of weights"
     return None

@@ -86,12 +86,17 @@ def _prunes(hook: object) -> bool:
     return isinstance(hook, base) and own == (base.__call__, base.apply_mask)
 
 
-def refuse_hooks(part: torch.nn.Module) -> None:
-    """Raise WeightsError if hooks, its own or those of all modules, may change what goes into a
-    module or comes out of it."""
+def has_unknown_hooks(part: torch.nn.Module) -> bool:
+    """True if hooks, its own or those of all modules, may change what goes into a module or comes
+    out of it; those of torch's that compute a weight do not."""
     of_all = hooked._global_forward_hooks or hooked._global_forward_pre_hooks
     others = part._forward_pre_hooks.keys() - {hook.key for hook in _hooks(part)}
-    if part._forward_hooks or others or of_all:
+    return bool(part._forward_hooks or others or of_all)
+
+
+def refuse_hooks(part: torch.nn.Module) -> None:
+    """Raise WeightsError if a module has hooks of which nothing is known."""
+    if has_unknown_hooks(part):
         raise WeightsError(
             f"{type(part).__name__} has hooks, so that what it computes is not known; remove "
             f"them, or pass its state dict with the cell that it is"

@@ -14,6 +14,7 @@ import torch
 from rnnbounds.impl.errors import shown
 from rnnbounds.impl.models.readout import Readout
 from rnnbounds.impl.numbers.ball_functions import LEAK
+from rnnbounds.impl.reading.pytorch.computed import has_unknown_hooks
 from rnnbounds.impl.reading.pytorch.modules import RECURRENT
 from rnnbounds.impl.reading.readout import ReadoutError
 
@@ -45,7 +46,7 @@ def require_readout(module: torch.nn.Module, readout: Readout) -> None:
 
 def _require_plain(part: torch.nn.Linear, owner: str) -> None:
     own = type(part).forward is torch.nn.Linear.forward and "forward" not in vars(part)
-    hooked = bool(part._forward_hooks or part._forward_pre_hooks)
+    hooked = has_unknown_hooks(part)
     if hooked or not own:
         what = f"{shown(owner)} has {'hooks' if hooked else 'a forward of its own'}"
         raise ReadoutError(f"{what}, so that what it computes is not known; pass the state dict")

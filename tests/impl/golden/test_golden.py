@@ -14,6 +14,7 @@ import pytest
 from rnnbounds.impl.errors import InputError
 
 HERE = Path(__file__).parent
+_NEEDS = {"onnx": "onnxruntime", "keras": "h5py"}
 # What a library says in its own words, of which versions have several.
 _LIBRARY = re.compile(
     r"(no intact \S+ file |no intact file of [a-z ]+|no table of numbers )\((?!it has).*\);"
@@ -52,8 +53,8 @@ def played(text: str) -> str:
 @pytest.mark.parametrize("path", sorted(HERE.glob("*.txt")), ids=lambda path: path.stem)
 def test_transcripts(path, request, tmp_path, monkeypatch):
     """Each is what it was; files are those of an empty folder."""
-    if path.stem == "onnx":
-        pytest.importorskip("onnxruntime")
+    if path.stem in _NEEDS:
+        pytest.importorskip(_NEEDS[path.stem])
     monkeypatch.chdir(tmp_path)
     text = path.read_text()
     now = played(text)

@@ -1,0 +1,1 @@
+"""Recurrent cells of JAX libraries: flax (linen and nnx) and equinox."""

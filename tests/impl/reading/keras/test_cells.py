@@ -1,0 +1,81 @@
+"""Cells of Keras against its formulas, x K + h R + b, and as torch's."""
+
+import numpy as np
+import pytest
+import torch
+from cell_runs import outputs_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.keras.cells import GATES, Cell
+
+SETTINGS = {
+    "SimpleRNN": {},
+    "LSTM": {},
+    "GRU": {"reset_after": True},
+    "Cho": {"reset_after": False},
+}
+
+
+def sigmoid(z):
+    """The logistic function."""
+    return 1 / (1 + np.exp(-z))
+
+
+def step(kind, stored, state, x):
+    """One step as keras.src.layers.rnn has it: state (h,) or (h, c)."""
+    K, R = stored["kernel"], stored["recurrent_kernel"]
+    b = stored.get("bias", np.zeros(K.shape[1]))
+    h = state[0]
+    if kind == "SimpleRNN":
+        return (np.tanh(x @ K + b + h @ R),)
+    if kind == "LSTM":
+        i, f, c, o = np.split(x @ K + h @ R + b, 4)
+        cell = sigmoid(f) * state[1] + sigmoid(i) * np.tanh(c)
+        return sigmoid(o) * np.tanh(cell), cell
+    n = len(h)
+    inner, b = b if b.ndim == 2 else (b, np.zeros(3 * n))
+    xz, xr, xh = np.split(x @ K + inner, 3)
+    hz, hr, hh = np.split(h @ R + b, 3)
+    z, r = sigmoid(xz + hz), sigmoid(xr + hr)
+    candidate = np.tanh(xh + (r * hh if kind == "GRU" else (r * h) @ R[:, 2 * n :]))
+    return (z * h + (1 - z) * candidate,)
+
+
+@pytest.mark.parametrize("kind", SETTINGS)
+@settings(max_examples=25)
+@given(n=st.integers(1, 4), d=st.integers(1, 3), bias=st.booleans(), seed=st.integers(0, 2**32 - 1))
+def test_formula(kind, n, d, bias, seed):
+    """The cell here has the outputs of Keras' formula, whatever the weights."""
+    random, name = np.random.default_rng(seed), "GRU" if kind == "Cho" else kind
+    g = len(GATES[name])
+    shapes = {"kernel": (d, g * n), "recurrent_kernel": (n, g * n)}
+    if bias:
+        shapes["bias"] = (2, g * n) if kind == "GRU" else (g * n,)
+    stored = {role: random.normal(size=shape) for role, shape in shapes.items()}
+    held = {role: torch.from_numpy(one) for role, one in stored.items()}
+    cell = Cell("layer", name, SETTINGS[kind] | {"units": n, "activation": "tanh"}, held)
+    loaded = load_model(cell.weights(), cell.name)
+    x = random.normal(size=(5, d))
+    state, expected = (np.zeros(n), np.zeros(n)), []
+    for one in x:
+        state = step(kind, stored, state, one)
+        expected.append(state[0])
+    outputs = outputs_of(loaded, torch.from_numpy(x)[None])[0]
+    assert np.allclose(outputs, expected, rtol=0, atol=1e-12)
+
+
+def test_weights_are_exact():
+    """No number of a file is changed, in any float dtype."""
+    for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
+        stored = {
+            "kernel": torch.randn(2, 12).to(dtype),
+            "recurrent_kernel": torch.randn(3, 12).to(dtype),
+            "bias": torch.randn(12).to(dtype),
+        }
+        weights = Cell("layer", "LSTM", {"units": 3}, stored).weights()
+        assert torch.equal(weights["weight_ih"].T, stored["kernel"])
+        assert torch.equal(weights["weight_hh"].T, stored["recurrent_kernel"])
+        assert torch.equal(weights["bias_ih"], stored["bias"])
+        assert all(one.is_contiguous() and one.dtype == dtype for one in weights.values())
