@@ -74,7 +74,7 @@ def unsupported_archive(names: Sequence[str]) -> Refusal | None:
 
 def damaged(cause: BaseException, data: bytes) -> Refusal:
     """Explain a file that no pickle of torch.save is read from: (reason, remedy)."""
-    other = "a pickle of something else" if data.startswith(_PICKLE) else "no file of torch.save"
+    other = "is no pickle of weights" if data.startswith(_PICKLE) else "is no file of torch.save"
     reason = f"is damaged, or {other} ({type(cause).__name__})"
     return reason, "save model.state_dict() again, best as safetensors"
 

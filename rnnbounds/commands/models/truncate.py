@@ -32,7 +32,7 @@ from rnnbounds.commands.models.shown import (
 from rnnbounds.commands.options import FormatOption
 from rnnbounds.impl.convert.export import check_export, exported
 from rnnbounds.impl.convert.truncate import NotCertifiedError, packed, truncate
-from rnnbounds.impl.errors import exactly
+from rnnbounds.impl.errors import exactly, shown
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.files import check_target, write_files
 from rnnbounds.reports.files import make_folder
@@ -107,6 +107,8 @@ def truncate_model(
         scope = "the last output alone, " if latest else ""
         precision = f"within {exactly(eps)} of the recurrent model"
         echo(f"wrote {out}: {scope}k = {plural(module.k, 'input')}, {precision}")
+        if loaded.source != str(model):  # with notes on weights that were computed
+            echo(f"the recurrent model is {shown(loaded.source)}")
         for target in exports:
             echo(f"wrote {target}: the model without a state, for batches and lengths of any size")
         echo(f"{certificate['cell']}, {read_tensors_text(certificate['information'])}")

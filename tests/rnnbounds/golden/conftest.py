@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
+from torch.nn.utils.parametrizations import weight_norm
 
 ASKED = """\
 [tool.rnnbounds.models.forecaster]
@@ -153,6 +154,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
             torch.nn.ModuleDict({
                 "rnn": seeded(torch.nn.RNN, 1, 2), "head": torch.nn.Linear(2, 3),
             }), 0.25, only="hh",
+        ),
+        "normed": module(
+            weight_norm(seeded(torch.nn.GRU, 2, 3), "weight_hh_l0"), 0.125, only="original0"
         ),
     }  # fmt: skip
     for name, held in torch_files.items():
