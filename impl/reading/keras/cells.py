@@ -31,7 +31,8 @@ _AGAIN = "save the model again with Keras"
 class Cell:
     """One cell of a layer: its class (a key of GATES), its configuration, and its weights by role.
 
-    Activations that the configuration does not state are tanh and sigmoid, Keras' defaults.
+    settings is empty, or a name alone, in a file of weights alone; Keras' default activations, tanh
+    and sigmoid, are then those of an LSTM and a GRU.
     """
 
     layer: str
@@ -99,7 +100,10 @@ class Cell:
         return bool(self.stored["bias"].ndim == 2 if stated is None else stated)
 
     def _activation(self, key: str, default: str | None) -> str | None:
-        """The name of an activation; one that is an object is in no table."""
+        """The name of an activation; one that is an object is in no table. A configuration says it,
+        a file of weights alone does not."""
+        if key not in self.settings and self.settings.keys() - {"name"}:
+            raise KerasError(self.layer, f"does not say its {key}", _AGAIN)
         held = self.settings.get(key, default)
         if isinstance(held, Mapping):
             inner = held.get("config")

@@ -50,9 +50,11 @@ def stacks_of(model: ModelConfig, stored: Stored) -> dict[str, list[Layer] | Inp
 
 
 def masks(model: ModelConfig) -> bool:
-    """True if a layer may mask steps, at which recurrent layers keep their states."""
+    """True if a layer may mask steps, at which recurrent layers keep their states; a layer with
+    code of its own may."""
     return any(
-        layer.kind == "Masking"
+        layer.kind in ("Masking", "Lambda")
+        or ">" in layer.kind
         or bool(layer.settings.get("mask_zero"))
         or any("mask" in call.keywords for call in layer.calls)
         for layer in model.layers

@@ -12,9 +12,9 @@ from rnnbounds.impl.reading.keras.cells import GATES, Cell
 
 SETTINGS = {
     "SimpleRNN": {},
-    "LSTM": {},
-    "GRU": {"reset_after": True},
-    "Cho": {"reset_after": False},
+    "LSTM": {"recurrent_activation": "sigmoid"},
+    "GRU": {"recurrent_activation": "sigmoid", "reset_after": True},
+    "Cho": {"recurrent_activation": "sigmoid", "reset_after": False},
 }
 
 

@@ -90,6 +90,8 @@ def test_masks():
     assert load_model(keras_file(lstm("a"))).source == "m.keras"
     for path in (
         keras_file(other("Masking"), lstm("a")),
+        keras_file(other("Lambda"), lstm("a")),
+        keras_file(other("Mine") | {"module": "mine"}, lstm("a")),
         keras_file(embedding, lstm("a"), edit=edit),
     ):
         assert load_model(path).source == "m.keras (without masked steps)"
