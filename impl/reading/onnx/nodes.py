@@ -92,7 +92,7 @@ def cell_of(node: Any, values: Values) -> str:
         return _VANILLA[rho[0]]
     if rho != _USUAL[node.op_type]:
         usual = ", ".join(_USUAL[node.op_type])
-        what = f"has the activations {shown(', '.join(rho))}, not {usual}"
+        what = f"has the activations {shown(', '.join(_given(known)))}, not {usual}"
         raise NodeError(node.name, what, _STORED)
     if node.op_type == "GRU":
         return "gru" if known.get("linear_before_reset", 0) else "gru-cho"
@@ -101,7 +101,7 @@ def cell_of(node: Any, values: Values) -> str:
 
 def _activations(node: Any, known: dict[str, Any]) -> list[str]:
     """The activations of a direction, which ONNX names in any case; raises NodeError."""
-    given = [bytes(name).decode(errors="replace") for name in known.get("activations", ())]
+    given = _given(known)
     rho = [name.capitalize() for name in given] or _USUAL[node.op_type]
     if len(_DIRECTIONS[direction_of(node)]) == 1 or not given:
         return rho
@@ -110,6 +110,10 @@ def _activations(node: Any, known: dict[str, Any]) -> list[str]:
         what = f"has other activations in each direction ({shown(', '.join(given))})"
         raise NodeError(node.name, what, _STORED)
     return rho[:half]
+
+
+def _given(known: dict[str, Any]) -> list[str]:
+    return [bytes(name).decode(errors="replace") for name in known.get("activations", ())]
 
 
 def weights_of(node: Any, values: Values, layer: int) -> dict[str, Tensor]:
