@@ -65,11 +65,11 @@ def _read(path: Path, offset: int, size: int) -> bytes:
     """The bytes of a regular file that is no link; raises ExternalError."""
     name = shown(path.name)
     try:
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-        with os.fdopen(os.open(path, flags | getattr(os, "O_BINARY", 0)), "rb") as stream:
+        _require_regular(path.lstat(), name)  # before it is opened, which may do something
+        flags = (getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
+        with os.fdopen(os.open(path, os.O_RDONLY | sum(flags)), "rb") as stream:
             status = os.fstat(stream.fileno())
-            if path.is_symlink() or not stat.S_ISREG(status.st_mode):
-                raise ExternalError(f"lies in {name}, which is no regular file")
+            _require_regular(status, name)
             if offset + size > status.st_size:
                 what = f"ends at byte {offset + size} of {name}, which has {status.st_size}"
                 raise ExternalError(what)
@@ -78,8 +78,14 @@ def _read(path: Path, offset: int, size: int) -> bytes:
     except FileNotFoundError:
         raise ExternalError(f"lies in {name}, which is not beside the model") from None
     except (OSError, ValueError) as cause:
-        why = "is a link" if path.is_symlink() else f"cannot be read ({type(cause).__name__})"
+        why = f"cannot be read ({type(cause).__name__})"
         raise ExternalError(f"lies in {name}, which {why}") from None
     if len(data) < size:
         raise ExternalError(f"lies in {name}, which shrinks while it is read")
     return data
+
+
+def _require_regular(status: os.stat_result, name: str) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        what = "a link" if stat.S_ISLNK(status.st_mode) else "no regular file"
+        raise ExternalError(f"lies in {name}, which is {what}")

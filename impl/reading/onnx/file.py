@@ -34,61 +34,59 @@ _LEGACY = "torch.onnx.export(…, dynamo=False)"
 class Graph:
     """The recurrent nodes of a graph by stacks; values: those of the graph, computed when read.
 
-    loop: a node that loops, if there is one.
+    loop: a node that loops, if there is one. title: with what no weight of a quantised node says.
     """
 
     stacks: Stacks
     values: Values
     loop: str | None
     where: str
-    path: str
-
-    @property
-    def title(self) -> str:
-        """The source in certificates, with what is not in the weights of a quantised node."""
-        quantised = any(
-            node.op_type == QUANTISED for one in self.stacks.found.values() for node in one.nodes
-        )
-        return f"{self.path} ({WITHOUT})" if quantised else self.path
+    title: str
 
     def told(self, layer: str | None) -> LayerInfo:
         """The tensors of one stack, by torch's names below the name of its first node."""
-        stacks, names = self.stacks.found, self.layers()
-        if not names:
-            raise WeightsError(f"{self.where} holds no recurrent node{self._instead()}")
-        if (
-            layer is None
-            and len(names) == 1
-            and not (names[0] in stacks and stacks[names[0]].branch)
-        ):
-            layer = names[0]
-        if layer in self.stacks.closed:
-            what = f"runs in a loop, the body of {shown(self.stacks.closed[layer])}"
-            raise NodeError(layer, what, _STATE)
-        if layer is None or layer not in stacks:
-            inside = " in branches" if any(one.branch for one in stacks.values()) else ""
-            what = f"{self.where} holds {len(names)} recurrent nodes or stacks{inside}"
-            raise WeightsError(f"{what}; choose one with --layer: {choices(names, layer)}")
-        nodes = stacks[layer].nodes
+        name = self._only() if layer is None else layer
+        if name in self.stacks.closed:
+            what = f"runs in a loop, the body of {shown(self.stacks.closed[name])}"
+            raise NodeError(name, what, _STATE)
+        if name not in self.stacks.found:
+            raise self._choose(name)
         found: dict[str, Tensor] = {}
-        for l, node in enumerate(nodes):
+        for l, node in enumerate(self.stacks.found[name].nodes):
             cell = cell_of(node, self.values)
             weights = weights_of(node, self.values, l)
-            n = next(one.shape[1] for name, one in weights.items() if "_hh_" in name)
+            n = next(one.shape[1] for role, one in weights.items() if "_hh_" in role)
             refuse_other_runs(node, self.values, n)
-            found |= {f"{layer}.{name}": tensor for name, tensor in weights.items()}
-        return LayerInfo(found, cell, "the node", layer)
+            found |= {f"{name}.{role}": tensor for role, tensor in weights.items()}
+        return LayerInfo(found, cell, "the node", name)
 
     def layers(self) -> list[str]:
         """The names of the stacks, and of recurrent nodes in loops."""
         return [*self.stacks.found, *self.stacks.closed]
 
-    def _instead(self) -> str:
-        """What to do with a graph without a recurrent node."""
-        if self.loop is not None:
-            return f" but the loop {shown(self.loop)}; {_STATE}"
-        what = "an RNN, an LSTM or a GRU of ONNX"
-        return f" ({what}); export it by {_LEGACY}, which writes them whole, or {_STATE}"
+    def _only(self) -> str:
+        """The one layer, if it runs whatever the inputs are; raises WeightsError."""
+        names = self.layers()
+        if len(names) != 1 or self._is_in_branch(names[0]):
+            raise self._choose(None)
+        return names[0]
+
+    def _is_in_branch(self, name: str) -> bool:
+        return name in self.stacks.found and self.stacks.found[name].branch != ""
+
+    def _choose(self, asked: str | None) -> WeightsError:
+        """Build the error for a layer that is not there, or where none is named."""
+        names = self.layers()
+        if names:
+            inside = " in branches" if any(map(self._is_in_branch, names)) else ""
+            what = f"{len(names)} recurrent nodes or stacks{inside}"
+            what = f"{what}; choose one with --layer: {choices(names, asked)}"
+        elif self.loop is not None:
+            what = f"no recurrent node but the loop {shown(self.loop)}; {_STATE}"
+        else:
+            what = "no recurrent node (an RNN, an LSTM or a GRU of ONNX)"
+            what = f"{what}; export it by {_LEGACY}, which writes them whole, or {_STATE}"
+        return WeightsError(f"{self.where} holds {what}")
 
 
 def graph_of(data: bytes, path: Path) -> Graph:
@@ -112,7 +110,9 @@ def graph_of(data: bytes, path: Path) -> Graph:
         raise ModelFileError(path, str(why), "export it again") from None
     loop = next((step.node for step in steps if subgraphs(step.node)), None)
     name = None if loop is None else loop.name or loop.op_type
-    return Graph(Stacks(steps, values), values, name, shown(path), str(path))
+    quantised = any(recurrent(one.node) and one.node.op_type == QUANTISED for one in steps)
+    title = f"{path} ({WITHOUT})" if quantised else str(path)
+    return Graph(Stacks(steps, values), values, name, shown(path), title)
 
 
 def _refuse_unread(model: Any, path: Path) -> None:
