@@ -64,7 +64,7 @@ class Dims:
             whole = constants(name, self._values)
             return None if whole is None else tuple((one, "") for one in whole)
         node = self._values.made.get(name)
-        if node is None or node.domain not in STANDARD:
+        if node is None or node.domain not in STANDARD or not self._values.allows(node):
             return None
         given = attributes(node)
         if node.op_type == "Shape":

@@ -27,7 +27,8 @@ class ExternalError(Exception):
 def external_bytes(tensor: Any, folder: Path | None) -> bytes:
     """Return the raw data of a tensor; folder: that of the model. Raises ExternalError."""
     told = {entry.key: entry.value for entry in tensor.external_data}
-    if len(told) < len(tensor.external_data) or not told.keys() <= _READ:
+    texts = all(isinstance(value, str) for value in told.values())  # protobuf's of wrong bytes
+    if len(told) < len(tensor.external_data) or not told.keys() <= _READ or not texts:
         raise ExternalError("lies in another file, by entries that are not read")
     name = told.get("location", "")
     if folder is None or not _is_plain(name):

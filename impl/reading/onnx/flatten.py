@@ -34,6 +34,8 @@ class Step:
 
 def flatten(graph: Any, values: Values) -> list[Step]:
     """All nodes in order, with their values declared in `values`; raises GraphError."""
+    if not all(isinstance(text, str) for text in _texts(graph)):  # protobuf's of wrong bytes
+        raise GraphError("has names that are no text")
     walk = _Walk(values)
     walk.read(graph, ChainMap(), "")
     return walk.steps
@@ -54,6 +56,17 @@ def subgraphs(node: Any) -> list[Any]:
         for part in node.attribute
         for graph in ([part.g] if part.HasField("g") else part.graphs)
     ]
+
+
+def _texts(graph: Any) -> Iterator[str]:
+    """The names in a graph and in those of its nodes."""
+    yield from (one.name for one in (*graph.input, *graph.output, *graph.initializer))
+    yield from (one.values.name for one in graph.sparse_initializer)
+    for node in graph.node:
+        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
+        yield from (part.name for part in node.attribute)
+        for inner in subgraphs(node):
+            yield from _texts(inner)
 
 
 def _read_inside(node: Any) -> Iterator[str]:

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.reading.onnx.folding import AGAIN, STANDARD, Array, UnfixedError
-from rnnbounds.impl.reading.onnx.quantised import DOMAIN, QUANTISED, dequantised
+from rnnbounds.impl.reading.onnx.quantised import DOMAIN, QUANTISED, dequantised, widened
 from rnnbounds.impl.reading.onnx.values import Values
 
 STATES = {"RNN": "h", "LSTM": "iofc", "GRU": "zrh", QUANTISED: "iofc"}  # nodes, with their gates
@@ -73,13 +73,9 @@ def cell_of(node: Any, values: Values) -> str:
     """The cell that a node computes; raises NodeError for what is none of ours."""
     from onnx.helper import get_attribute_value
 
-    try:
-        values.check(node)
-        known = {one.name: get_attribute_value(one) for one in node.attribute}
-    except Exception:  # the checker raises what it likes
-        known = None
-    if known is None or len(known) < len(node.attribute):
+    if not values.allows(node):
         raise NodeError(node.name, f"is no {node.op_type} that ONNX allows", AGAIN)
+    known = {one.name: get_attribute_value(one) for one in node.attribute}
     for name, value in known.items():
         if name not in _READ and (name, value) != ("input_forget", 0):
             raise NodeError(node.name, f"has {shown(name)}, which no cell here has", _STORED)
@@ -131,7 +127,7 @@ def weights_of(node: Any, values: Values, layer: int) -> dict[str, Tensor]:
     if input_of(node, "B"):
         B = _weight(node, "B", values)
         _require_shape(node, "B", B, (len(ends), 2 * gates * n))
-        B = B.astype(R.dtype) if node.op_type == QUANTISED else B  # float32 to float64
+        B = widened(B) if node.op_type == QUANTISED else B
         found |= {"bias_ih": B[:, : gates * n], "bias_hh": B[:, gates * n :]}
     if input_of(node, "P"):
         P = _weight(node, "P", values)

@@ -6,6 +6,8 @@ q − z has at most 9 bits and s 24. The node also quantises x and h, at each st
 batch, which no weight says. Source: onnxruntime's contributed operators.
 """
 
+import numpy as np
+
 from rnnbounds.impl.reading.onnx.folding import Array
 
 QUANTISED = "DynamicQuantizeLSTM"
@@ -22,5 +24,10 @@ def dequantised(q: Array, scale: Array, zero: Array) -> Array | None:
     if zero.shape != scale.shape:
         return None
     s, z = (one.reshape(len(q), 1, -1) for one in (scale, zero))
-    weights: Array = (q.astype("int64") - z) * s.astype("float64")
-    return weights.swapaxes(1, 2)
+    return ((q.astype("int64") - z) * widened(s)).swapaxes(1, 2)
+
+
+def widened(array: Array) -> Array:
+    """The float64 of a float32, NaN too."""
+    with np.errstate(invalid="ignore"):
+        return array.astype("float64")

@@ -66,11 +66,15 @@ class _Followed:
 
 
 class _Run:
-    """Sizes of the sequences that a stack reads; those that are not known are symbols."""
+    """Sizes of the sequences that a stack reads; those that are not known are symbols.
 
-    def __init__(self, node: Any, values: Values) -> None:
-        self.node, self.values = node, values
+    dims: the integer vectors that are made of them.
+    """
+
+    def __init__(self, node: Any, values: Values, followed: Mapping[str, "_Followed"]) -> None:
+        self.node, self.values, self._followed = node, values, followed
         self.directions = 2 if direction_of(node) == "bidirectional" else 1
+        self.dims = Dims(values, self._sizes)
 
     def size(self, factor: str) -> Size:
         """The size of a factor; of time and batch by shape inference from the inputs."""
@@ -84,6 +88,17 @@ class _Run:
         known = {DIRECTION: self.directions, FEATURE: number_of(self.node, "hidden_size", 0)}
         number = known.get(factor, 0)
         return (number, "") if number > 0 else (1, factor)
+
+    def _sizes(self, name: str) -> Vector | None:
+        """The sizes of a value of the run: what is followed, or what the first layer reads."""
+        one = self._followed.get(name)
+        if name == input_of(self.node, "X"):
+            axes = (*input_axes(axes_of(self.node))[:2], "d")  # its features are no factor of Y
+        elif one is not None and one.run is self:
+            axes = one.axes
+        else:
+            return None
+        return tuple(product([self.size(factor) for factor in axis]) for axis in axes)
 
     @cached_property
     def _inferred(self) -> dict[str, int | None]:
@@ -127,7 +142,8 @@ class Stacks:
         elif name in self.found:
             raise InputError(f"two nodes are named {shown(name)}; export the model again")
         else:
-            stack, run = Stack([node], step.branch), _Run(node, self._values)
+            stack = Stack([node], step.branch)
+            run = _Run(node, self._values, self._followed)
             self.found[name] = stack
         if node.output and node.output[0]:
             axes = without_units(output_axes(axes_of(node)), run.own_size)
@@ -150,7 +166,7 @@ class Stacks:
 
     def _relay(self, step: Step) -> None:
         below = self._followed.get(step.node.input[0])
-        if below is None or below.stack.branch != step.branch:
+        if below is None or below.stack.branch != step.branch or not self._values.allows(step.node):
             return
         axes = self._relayed(step.node, below)
         if axes is not None and step.node.output[0]:
@@ -175,7 +191,7 @@ class Stacks:
             return squeezed(bare if places is None else axes, places) or squeezed(bare, places)
         if op == "Reshape" and len(node.input) == 2:
             bare = without_units(axes, below.run.size)
-            target = Dims(self._values, lambda name: self._sizes(name, below)).vector(node.input[1])
+            target = below.run.dims.vector(node.input[1])
             if target is not None:
                 copy_zero = not given.get("allowzero", 0)
                 return reshaped(bare, target, below.run.size, copy_zero=copy_zero)
@@ -186,17 +202,6 @@ class Stacks:
         if "axes" in given or len(node.input) < 2:
             return given.get("axes")
         return constants(node.input[1], self._values)
-
-    def _sizes(self, name: str, below: _Followed) -> Vector | None:
-        """The sizes of a value of the run: what is followed, or what the first layer reads."""
-        first, one = below.stack.nodes[0], self._followed.get(name)
-        if name == input_of(first, "X"):
-            axes = (*input_axes(axes_of(first))[:2], "d")  # its features are no factor of Y
-        elif one is not None and one.run is below.run:
-            axes = one.axes
-        else:
-            return None
-        return tuple(product([below.run.size(factor) for factor in axis]) for axis in axes)
 
     def _holding(self, below: _Followed) -> tuple[int, ...]:
         """The types that hold all values of the stack, by ONNX's numbers."""

@@ -65,9 +65,13 @@ class Values:
         if all(self.fixed(name) for name in node.input if name):
             self._fixed.update(node.output)
 
-    def check(self, node: Any) -> None:
-        """Raise what `onnx.checker` raises of a node that its operator does not allow."""
-        self._folder.check(node)
+    def allows(self, node: Any) -> bool:
+        """True for a node that its operator allows, and in which no attribute comes twice."""
+        try:
+            self._folder.check(node)
+        except Exception:  # the checker raises what it likes
+            return False
+        return len({one.name for one in node.attribute}) == len(node.attribute)
 
     def fixed(self, name: str) -> bool:
         """True if no input changes the value, whether or not it can be computed here."""
