@@ -20,7 +20,7 @@ from rnnbounds.impl.reading.onnx.external import ExternalError, external_bytes
 Array = npt.NDArray[Any]
 
 LARGEST_WORK = 2**26  # entries that are read and made in all
-MOST_NODES = 1000  # that are evaluated
+MOST_NODES = 4000  # that are evaluated
 STANDARD = ("", "ai.onnx")  # the domain of ONNX's own operators
 COPIES = {
     "Cast", "Concat", "Expand", "Flatten", "Gather", "Identity", "Reshape", "Slice", "Split",
