@@ -82,7 +82,7 @@ class Dims:
 def _made(
     op: str, parts: list[Vector], further: list[list[int] | None], given: dict[str, Any]
 ) -> Vector | None:
-    """What a node makes of vectors; further: its inputs after the first, where constant."""
+    """Apply an operator to vectors; further: its inputs after the first, where constant."""
     first = parts[0]
     if op == "Concat":
         return sum(parts, ()) if given.get("axis") in (0, -1) else None

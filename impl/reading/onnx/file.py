@@ -5,7 +5,6 @@ are constants, stored or computed from stored ones. What a node computes beyond 
 as are nodes in loops, and in operators that the file defines, of which nobody knows what is run.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -117,17 +116,13 @@ def graph_of(data: bytes, path: Path) -> Graph:
 
 def _refuse_unread(model: Any, path: Path) -> None:
     """Raise ModelFileError for operators of old versions, and for such as the file defines."""
-    if any(map(recurrent, _inside(model))):
-        raise ModelFileError(path, "has recurrent nodes in functions of its own", _STATE)
+    for function in model.functions:
+        if any(map(recurrent, nested(function))):
+            what = f"has recurrent nodes in a function of its own, {shown(function.name)}"
+            raise ModelFileError(path, what, _STATE)
     if any(function.domain in (*STANDARD, DOMAIN) for function in model.functions):
         raise ModelFileError(path, "defines an operator of ONNX anew", _STATE)
     versions = [one.version for one in model.opset_import if one.domain in STANDARD]
     if max(versions, default=0) < _OPSET:
         what = f"has operators of a version before {_OPSET}"
         raise ModelFileError(path, what, "export it again with a newer opset")
-
-
-def _inside(model: Any) -> Iterator[Any]:
-    """All nodes of the operators that a file defines."""
-    for function in model.functions:
-        yield from nested(function)

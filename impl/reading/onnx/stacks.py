@@ -218,7 +218,7 @@ def _are_numbers(axes: Axes, below: _Followed) -> bool:
 
 
 def _kind(node: Any, values: Values) -> tuple[Any, ...] | None:
-    """What the layers of a stack have in common; None for a node that is not read."""
+    """Tell what all layers of a stack share; None for a node that is not read."""
     try:
         cell = cell_of(node, values)
     except NodeError:
