@@ -14,7 +14,13 @@ from torch import Tensor
 
 from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.reading.onnx.folding import AGAIN, STANDARD, Array, UnfixedError
-from rnnbounds.impl.reading.onnx.quantised import DOMAIN, QUANTISED, dequantised, widened
+from rnnbounds.impl.reading.onnx.quantised import (
+    DOMAIN,
+    QUANTISED,
+    as_lstm,
+    dequantised,
+    widened,
+)
 from rnnbounds.impl.reading.onnx.values import Values
 
 STATES = {"RNN": "h", "LSTM": "iofc", "GRU": "zrh", QUANTISED: "iofc"}  # nodes, with their gates
@@ -73,7 +79,7 @@ def cell_of(node: Any, values: Values) -> str:
     """The cell that a node computes; raises NodeError for what is none of ours."""
     from onnx.helper import get_attribute_value
 
-    if not values.allows(node):
+    if not values.allows(as_lstm(node) if node.op_type == QUANTISED else node):
         raise NodeError(node.name, f"is no {node.op_type} that ONNX allows", AGAIN)
     known = {one.name: get_attribute_value(one) for one in node.attribute}
     for name, value in known.items():

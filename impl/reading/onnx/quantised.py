@@ -6,13 +6,25 @@ q − z has at most 9 bits and s 24. The node also quantises x and h, at each st
 batch, which no weight says. Source: onnxruntime's contributed operators.
 """
 
+from typing import Any
+
 import numpy as np
 
 from rnnbounds.impl.reading.onnx.folding import Array
 
 QUANTISED = "DynamicQuantizeLSTM"
 DOMAIN = "com.microsoft"
+_PLAIN = 8  # inputs that an LSTM has too
 WITHOUT = "weights dequantised, without the quantisation of x and h"
+
+
+def as_lstm(node: Any) -> Any:
+    """The LSTM of ONNX with the attributes of the node, which `onnx` knows how to check."""
+    from onnx.helper import make_node
+
+    plain = make_node("LSTM", node.input[:_PLAIN], node.output, name=node.name)
+    plain.attribute.extend(node.attribute)
+    return plain
 
 
 def dequantised(q: Array, scale: Array, zero: Array) -> Array | None:

@@ -64,7 +64,7 @@ def test_dequantised_halves_are_refused(tmp_path):
     refused(path, NodeError, "is computed by DequantizeLinear in float16, which runtimes round")
 
 
-def quantised(path, ways=1, columns=True, **changes):
+def quantised(path, ways=1, columns=True, attributes=(), **changes):
     """A file of onnxruntime's quantised LSTM, and its constants by role."""
     wide, op_ways = (ways, 12) if columns else (ways,), {1: "forward", 2: "bidirectional"}
     parts = {
@@ -78,7 +78,7 @@ def quantised(path, ways=1, columns=True, **changes):
     inputs = ["x", "W", "R", "B", "", "", "", "", "W_scale", "W_zero", "R_scale", "R_zero"]
     one = helper.make_node(
         "DynamicQuantizeLSTM", inputs, ["rnn.Y"], name="rnn", domain="com.microsoft",
-        hidden_size=3, direction=op_ways[ways],
+        **{"hidden_size": 3, "direction": op_ways[ways]} | dict(attributes),
     )  # fmt: skip
     graph(path, one, constants=[stored(*one) for one in parts.items()], outputs=["rnn.Y"])
     model = onnx.load(path)
@@ -127,5 +127,10 @@ def test_quantised_weights_of_no_node(tmp_path):
     ):
         quantised(path, **changes)
         refused(path, NodeError, told)
+    for attributes in ({"activations": [0.5]}, {"activations": "Tanh"}, {"direction": 1}):
+        quantised(path, attributes=attributes)
+        refused(path, NodeError, "is no DynamicQuantizeLSTM that ONNX allows")
+    quantised(path, attributes={"clip": 1.0})
+    refused(path, NodeError, "has clip, which no cell here has")
     quantised(path)
     refused(path, WeightsError, "the node is lstm, not gru", cell="gru")
