@@ -1,10 +1,10 @@
 """One recurrent node of ONNX: which cell it is, and its weights in torch's order of gates.
 
-A node has W (1, g n, d), R (1, g n, n) and B (1, 2 g n), both biases, for one direction, with the
-gates i, o, f, c of an LSTM and z, r, h of a GRU; torch stacks i, f, c, o and r, z, h. A GRU's
-`linear_before_reset` says that the reset gate comes after the product, as torch has it and not Cho.
-Peepholes P (1, 3 n) that are zero are none. Source: the operators RNN, LSTM and GRU of ONNX,
-version 22.
+A node has W (D, g n, d), R (D, g n, n) and B (D, 2 g n), both biases, for D directions, with the
+gates i, o, f, c of an LSTM and z, r, h of a GRU; torch stacks i, f, c, o and r, z, h, and names the
+weights of the other direction `…_reverse`. A GRU's `linear_before_reset` says that the reset gate
+comes after the product, as torch has it and not Cho. Peepholes P (D, 3 n) that are zero are none.
+Source: the operators RNN, LSTM and GRU of ONNX, version 22.
 """
 
 from typing import Any
@@ -13,23 +13,31 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.errors import InputError, shown
-from rnnbounds.impl.reading.onnx.values import STANDARD, Array, UnfixedError, Values
+from rnnbounds.impl.reading.onnx.folding import AGAIN, STANDARD, Array, UnfixedError
+from rnnbounds.impl.reading.onnx.quantised import (
+    DOMAIN,
+    QUANTISED,
+    as_lstm,
+    dequantised,
+    widened,
+)
+from rnnbounds.impl.reading.onnx.values import Values
 
-STATES = {"RNN": "h", "LSTM": "iofc", "GRU": "zrh"}  # recurrent nodes, with their gates
-_ORDER = {"RNN": "h", "LSTM": "ifco", "GRU": "rzh"}
+STATES = {"RNN": "h", "LSTM": "iofc", "GRU": "zrh", QUANTISED: "iofc"}  # nodes, with their gates
+_ORDER = {"RNN": "h", "LSTM": "ifco", "GRU": "rzh", QUANTISED: "ifco"}
 _ROLES = ("X", "W", "R", "B", "sequence_lens", "initial_h", "initial_c", "P")
-_USUAL = {"LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"], "RNN": ["Tanh"]}
+_SCALES = ("W_scale", "W_zero_point", "R_scale", "R_zero_point")
+_USUAL = {
+    "LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"], "RNN": ["Tanh"],
+    QUANTISED: ["Sigmoid", "Tanh", "Tanh"],
+}  # fmt: skip
 _VANILLA = {
     "Tanh": "rnn-tanh", "Relu": "rnn-relu", "Sigmoid": "rnn-sigmoid", "Softplus": "rnn-softplus",
 }  # fmt: skip
+_DIRECTIONS = {"forward": ("",), "reverse": ("_reverse",), "bidirectional": ("", "_reverse")}
 _READ = {"hidden_size", "direction", "activations", "layout", "linear_before_reset"}
 _TYPES = ("float16", "bfloat16", "float32", "float64")
 _STORED = "hand over the state dict of the model that was exported"
-_AGAIN = "export it again"
-_ONE_WAY = {
-    "reverse": "hand over its state dict as a forward cell, whose inputs come in reverse order",
-    "bidirectional": "hand over the state dict of one direction",
-}
 
 
 class NodeError(InputError):
@@ -41,78 +49,102 @@ class NodeError(InputError):
 
 def recurrent(node: Any) -> bool:
     """True for a node of one of these operators."""
-    return node.op_type in STATES and node.domain in STANDARD
+    domains = (DOMAIN,) if node.op_type == QUANTISED else STANDARD
+    return node.op_type in STATES and node.domain in domains
 
 
 def input_of(node: Any, role: str) -> str:
     """The name of the input of that role, or "" if the node has none."""
-    place = _ROLES.index(role)
+    place = (*_ROLES, *_SCALES).index(role)
     return str(node.input[place]) if place < len(node.input) else ""
+
+
+def number_of(node: Any, name: str, default: int) -> int:
+    """An attribute that is a whole number."""
+    return next((int(one.i) for one in node.attribute if one.name == name), default)
+
+
+def axes_of(node: Any) -> int:
+    """The layout of a node: 0 for inputs by time and batch, 1 for batch and time."""
+    return number_of(node, "layout", 0)
+
+
+def direction_of(node: Any) -> str:
+    """The direction of a node: forward, reverse or bidirectional, if it is one of ONNX's."""
+    told = next((one.s for one in node.attribute if one.name == "direction"), b"forward")
+    return bytes(told).decode(errors="replace")
 
 
 def cell_of(node: Any, values: Values) -> str:
     """The cell that a node computes; raises NodeError for what is none of ours."""
     from onnx.helper import get_attribute_value
 
-    try:
-        values.check(node)
-        known = {one.name: get_attribute_value(one) for one in node.attribute}
-    except Exception:  # the checker raises what it likes
-        known = None
-    if known is None or len(known) < len(node.attribute):
-        raise NodeError(node.name, f"is no {node.op_type} that ONNX allows", _AGAIN)
+    if not values.allows(as_lstm(node) if node.op_type == QUANTISED else node):
+        raise NodeError(node.name, f"is no {node.op_type} that ONNX allows", AGAIN)
+    known = {one.name: get_attribute_value(one) for one in node.attribute}
     for name, value in known.items():
         if name not in _READ and (name, value) != ("input_forget", 0):
             raise NodeError(node.name, f"has {shown(name)}, which no cell here has", _STORED)
-    direction = known.get("direction", b"forward").decode(errors="replace")
-    if direction != "forward":
-        remedy = _ONE_WAY.get(direction, _AGAIN)
-        raise NodeError(node.name, f"has the direction {shown(direction)}", remedy)
+    if (direction := direction_of(node)) not in _DIRECTIONS:
+        raise NodeError(node.name, f"has the direction {shown(direction)}", AGAIN)
     if not {known.get("layout", 0), known.get("linear_before_reset", 0)} <= {0, 1}:
-        raise NodeError(node.name, "has a flag that is neither 0 nor 1", _AGAIN)
-    rho = [name.decode(errors="replace") for name in known.get("activations", ())]
-    rho = rho or _USUAL[node.op_type]
+        raise NodeError(node.name, "has a flag that is neither 0 nor 1", AGAIN)
+    rho = _activations(node, known)
     if node.op_type == "RNN" and len(rho) == 1 and rho[0] in _VANILLA:
         return _VANILLA[rho[0]]
     if rho != _USUAL[node.op_type]:
         usual = ", ".join(_USUAL[node.op_type])
-        what = f"has the activations {shown(', '.join(rho))}, not {usual}"
+        what = f"has the activations {shown(', '.join(_given(known)))}, not {usual}"
         raise NodeError(node.name, what, _STORED)
-    if node.op_type == "LSTM":
-        return "lstm"
-    return "gru" if known.get("linear_before_reset", 0) else "gru-cho"
+    if node.op_type == "GRU":
+        return "gru" if known.get("linear_before_reset", 0) else "gru-cho"
+    return "lstm"
 
 
-def axes_of(node: Any) -> int:
-    """The layout of a node: 0 for inputs by time and batch, 1 for batch and time."""
-    return next((int(one.i) for one in node.attribute if one.name == "layout"), 0)
+def _activations(node: Any, known: dict[str, Any]) -> list[str]:
+    """The activations of a direction, which ONNX names in any case; raises NodeError."""
+    given = _given(known)
+    rho = [name.capitalize() for name in given] or _USUAL[node.op_type]
+    if len(_DIRECTIONS[direction_of(node)]) == 1 or not given:
+        return rho
+    half = len(rho) // 2
+    if rho[:half] != rho[half:]:
+        what = f"has other activations in each direction ({shown(', '.join(given))})"
+        raise NodeError(node.name, what, _STORED)
+    return rho[:half]
 
 
-def weights_of(node: Any, values: Values) -> dict[str, Tensor]:
-    """The weights by torch's names without a layer, gates in torch's order; raises NodeError."""
-    gates = len(STATES[node.op_type])
-    R = _weight(node, "R", values)
-    n = R.shape[-1] if R.ndim else 0
-    said = next((int(one.i) for one in node.attribute if one.name == "hidden_size"), n)
+def _given(known: dict[str, Any]) -> list[str]:
+    return [bytes(name).decode(errors="replace") for name in known.get("activations", ())]
+
+
+def weights_of(node: Any, values: Values, layer: int) -> dict[str, Tensor]:
+    """The weights by torch's names for a layer, gates in torch's order; raises NodeError."""
+    gates, ends = len(STATES[node.op_type]), _DIRECTIONS[direction_of(node)]
+    W, R = (_matrix(node, role, values) for role in "WR")
+    n, d = (array.shape[-1] if array.ndim else 0 for array in (R, W))
+    said = number_of(node, "hidden_size", n)
     if said != n:
         what = f"says hidden_size {said}, but R ({shown(input_of(node, 'R'))}) has {n} columns"
-        raise NodeError(node.name, what, _AGAIN)
-    W = _weight(node, "W", values)
-    d = W.shape[-1] if W.ndim else 0
-    _require_shape(node, "R", R, (1, gates * n, n))
-    _require_shape(node, "W", W, (1, gates * n, d))
-    found = {"weight_ih": _ordered(node, W[0]), "weight_hh": _ordered(node, R[0])}
+        raise NodeError(node.name, what, AGAIN)
+    _require_shape(node, "R", R, (len(ends), gates * n, n))
+    _require_shape(node, "W", W, (len(ends), gates * n, d))
+    found = {"weight_ih": W, "weight_hh": R}
     if input_of(node, "B"):
         B = _weight(node, "B", values)
-        _require_shape(node, "B", B, (1, 2 * gates * n))
-        both = B[0].reshape(2, -1)
-        found |= {"bias_ih": _ordered(node, both[0]), "bias_hh": _ordered(node, both[1])}
+        _require_shape(node, "B", B, (len(ends), 2 * gates * n))
+        B = widened(B) if node.op_type == QUANTISED else B
+        found |= {"bias_ih": B[:, : gates * n], "bias_hh": B[:, gates * n :]}
     if input_of(node, "P"):
         P = _weight(node, "P", values)
-        _require_shape(node, "P", P, (1, 3 * n))
+        _require_shape(node, "P", P, (len(ends), 3 * n))
         if P.any():
             raise NodeError(node.name, "has peepholes, which no cell here has", _STORED)
-    return found
+    return {
+        f"{role}_l{layer}{end}": _ordered(node, array[i])
+        for i, end in enumerate(ends)
+        for role, array in found.items()
+    }
 
 
 def _ordered(node: Any, rows: Array) -> Tensor:
@@ -124,26 +156,44 @@ def _ordered(node: Any, rows: Array) -> Tensor:
     return ordered.view(torch.bfloat16) if half else ordered
 
 
-def _weight(node: Any, role: str, values: Values) -> Array:
-    """The value of a weight; raises NodeError if it is none that the graph fixes."""
-    name = input_of(node, role)
-    if not name:
-        raise NodeError(node.name, f"has no {role}", _AGAIN)
-    try:
-        array = values.array(name)
-    except UnfixedError as reason:
-        what = f"has weights {role} ({shown(name)}), which {reason}"
-        raise NodeError(node.name, what, reason.remedy) from None
-    if array.dtype.name not in _TYPES:
+def _matrix(node: Any, role: str, values: Values) -> Array:
+    """W or R; of a quantised node dequantised, transposed as another node has it."""
+    if node.op_type != QUANTISED:
+        return _weight(node, role, values)
+    parts = [_read(node, part, values) for part in (role, f"{role}_scale", f"{role}_zero_point")]
+    array = dequantised(*parts)
+    if array is None:
+        named = f"{role} ({shown(input_of(node, role))})"
         raise NodeError(
-            node.name, f"has weights {role} ({shown(name)}) that are no floats", _STORED
+            node.name, f"has weights {named} that are not quantised as ONNX has it", AGAIN
         )
     return array
 
 
+def _weight(node: Any, role: str, values: Values) -> Array:
+    """The value of a weight; raises NodeError if it is none that the graph fixes."""
+    array = _read(node, role, values)
+    if array.dtype.name not in _TYPES:
+        named = f"{role} ({shown(input_of(node, role))})"
+        raise NodeError(node.name, f"has weights {named} that are no floats", _STORED)
+    return array
+
+
+def _read(node: Any, role: str, values: Values) -> Array:
+    name = input_of(node, role)
+    if not name:
+        raise NodeError(node.name, f"has no {role}", AGAIN)
+    try:
+        return values.array(name)
+    except UnfixedError as reason:
+        what = f"has weights {role} ({shown(name)}), which {reason}"
+        raise NodeError(node.name, what, reason.remedy) from None
+
+
 def _require_shape(node: Any, role: str, array: Array, shape: tuple[int, ...]) -> None:
-    """Raise NodeError for weights of another shape than that of one direction."""
+    """Raise NodeError for weights of another shape than that of the node's directions."""
     if array.shape != shape:
         named = f"{role} ({shown(input_of(node, role))})"
-        what = f"has weights {named} of shape {array.shape}, not {shape}, that of one direction"
+        of = "one direction" if shape[0] == 1 else "two directions"
+        what = f"has weights {named} of shape {array.shape}, not {shape}, that of {of}"
         raise NodeError(node.name, what, _STORED)

@@ -10,8 +10,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from rnnbounds.impl.errors import shown
-from rnnbounds.impl.reading.onnx.nodes import NodeError, axes_of, input_of, recurrent
-from rnnbounds.impl.reading.onnx.values import COPIES, UnfixedError, Values, stored_array
+from rnnbounds.impl.reading.onnx.folding import COPIES, UnfixedError, is_one_of, stored_array
+from rnnbounds.impl.reading.onnx.nodes import (
+    NodeError,
+    axes_of,
+    direction_of,
+    input_of,
+    recurrent,
+)
+from rnnbounds.impl.reading.onnx.values import Values
 
 _FROM_ZERO = "to certify its cell from 0, hand over the state dict"
 
@@ -50,9 +57,10 @@ def _require_start(node: Any, state: str, values: Values, n: int) -> None:
     shape = values.array(state).shape if values.fixed(state) else values.shape(state)
     if shape is None and not handed:
         raise UnfixedError("is 0, but of no shape that is known")
-    expected = (None, 1, n) if axes_of(node) else (1, None, n)
+    ways = 2 if direction_of(node) == "bidirectional" else 1
+    expected = (None, ways, n) if axes_of(node) else (ways, None, n)
     if shape is not None and not _fits(shape, expected, open_ended=handed):
-        axes = f"(N, 1, {n})" if axes_of(node) else f"(1, N, {n})"
+        axes = f"(N, {ways}, {n})" if axes_of(node) else f"({ways}, N, {n})"
         found = ", ".join("?" if size is None else str(size) for size in shape)
         raise UnfixedError(f"has the shape ({found}), not {axes}")
 
@@ -77,7 +85,9 @@ def _origins(name: str, values: Values) -> Iterator[str]:
             continue
         seen.add(now)
         node = values.made.get(now)
-        if node is None or values.fixed(now) or node.op_type not in COPIES:
+        if now in values.choices:
+            ahead += values.choices[now]
+        elif node is None or values.fixed(now) or not is_one_of(node, COPIES):
             yield now
         else:
             ahead += node.input if node.op_type == "Concat" else node.input[:1]
@@ -86,7 +96,7 @@ def _origins(name: str, values: Values) -> Iterator[str]:
 def _filled(name: str, values: Values) -> bool:
     """True for a tensor of zeros of a size that varies; raises UnfixedError for other fillings."""
     node = values.made.get(name)
-    if node is None or values.fixed(name) or node.op_type != "ConstantOfShape":
+    if node is None or values.fixed(name) or not is_one_of(node, {"ConstantOfShape"}):
         return False
     if any(stored_array(part.t).any() for part in node.attribute):
         raise UnfixedError("is not 0")
@@ -100,6 +110,7 @@ def _sequence(node: Any, values: Values) -> set[str]:
         now = ahead.pop()
         if now not in seen:
             seen.add(now)
+            ahead += values.choices.get(now, ())
             if (made := values.made.get(now)) is not None:
                 ahead += made.input[:1] if recurrent(made) else made.input
     return seen

@@ -9,6 +9,7 @@ import torch
 from refusals import refused
 
 from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.files import ModelFileError
 from rnnbounds.impl.reading.onnx.nodes import NodeError
 
 onnx = pytest.importorskip("onnx")
@@ -134,7 +135,8 @@ def test_starts_of_the_caller(tmp_path, role):
             assert load_model(path).name == "lstm"
         else:
             refused(path, NodeError, f"starts from {role} .s., which has the shape")
-    refused(started(tmp_path / "m.onnx", role, []), NodeError, "which is nowhere in the graph")
+    path = started(tmp_path / "m.onnx", role, [])
+    refused(path, ModelFileError, "a node rnn that reads s, which nothing before it makes")
 
 
 @pytest.mark.parametrize("made", LENGTHS)

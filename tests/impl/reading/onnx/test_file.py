@@ -15,7 +15,7 @@ from rnnbounds.impl.reading.recognition.misfit import WeightsError
 
 onnx = pytest.importorskip("onnx")
 from onnx import helper, numpy_helper  # noqa: E402
-from onnx_graphs import graph, node  # noqa: E402
+from onnx_graphs import graph, ints, node  # noqa: E402
 
 
 def written(path, module, op, **attributes):
@@ -80,15 +80,13 @@ def test_nodes_that_branch(tmp_path):
     first, second, third = (torch.nn.GRU(size, 3) for size in (2, 3, 3))
     usual = {"linear_before_reset": 1}
     one, a = node(first, "GRU", "a", **usual)
-    flat = helper.make_node("Squeeze", ["a.Y"], ["flat"])
+    flat = helper.make_node("Squeeze", ["a.Y", "i1"], ["flat"])
     two, b = node(second, "GRU", "b", "flat", **usual)
     three, c = node(third, "GRU", "c", "flat", **usual)
-    path = graph(tmp_path / "m.onnx", one, flat, two, three, constants=[*a, *b, *c])
+    path = graph(tmp_path / "m.onnx", one, flat, two, three, constants=[*a, *b, *c, ints("i1", 1)])
     assert [(one.name, one.cell) for one in layers(path)] == [("a", "stacked-gru"), ("c", "gru")]
     assert load_model(path, layer="c").digest == load_model(third).digest
-    refused(
-        path, WeightsError, "2 recurrent nodes or stacks of them; choose one with --layer: a, c"
-    )
+    refused(path, WeightsError, "2 recurrent nodes or stacks; choose one with --layer: a, c")
     refused(path, WeightsError, "choose one", layer="b")
     three.input[0], three.name = "a.Y_h", "a"
     refused(graph(path, one, three, constants=[*a, *c]), InputError, "two nodes are named a")

@@ -1,0 +1,121 @@
+"""Which nodes between two layers relay alone, so that these are one stack: and which do not."""
+
+import numpy as np
+import pytest
+import torch
+
+from rnnbounds.impl.reading.layers import layers
+
+onnx = pytest.importorskip("onnx")
+from onnx import helper, numpy_helper  # noqa: E402
+from onnx_graphs import CONSTANTS, FLOAT, graph, node, op, stored  # noqa: E402
+from onnx_runs import opened  # noqa: E402
+
+torch.manual_seed(0)
+BELOW, ABOVE = torch.nn.GRU(2, 3), torch.nn.GRU(3, 3)
+SIZES = [
+    numpy_helper.from_array(np.array(one, "int64"), name)
+    for name, one in {
+        "(0,0,-1)": [0, 0, -1], "(4,2,3)": [4, 2, 3], "(2,4,3)": [2, 4, 3], "(-1,2,3)": [-1, 2, 3],
+        "(8,3)": [8, 3], "(-1,N=1,3)": [-1, 1, 3], "none": [],
+    }.items()
+]  # fmt: skip
+SIZES += [
+    numpy_helper.from_array(np.array(True), "training"), stored("half", 0.5),
+    numpy_helper.from_array(np.float32(0.5), "ratio"),
+]  # fmt: skip
+FLAT = op("Squeeze", "a.Y i1", "lower")  # (T, N, 3)
+OTHER = {1: FLOAT, 10: onnx.TensorProto.FLOAT16, 11: onnx.TensorProto.DOUBLE}
+
+
+def cast(fed, to, output):
+    """A node that makes another type of a value."""
+    return op("Cast", fed, output, to=OTHER[to])
+
+
+RELAYS = {
+    "Squeeze": [op("Squeeze", "a.Y i1", "y")],
+    "all of size 1": [op("Squeeze", "a.Y", "y")],
+    "Identity": [FLAT, op("Identity", "lower", "y")],
+    "Dropout": [FLAT, op("Dropout", "lower ratio", "y")],
+    "wider": [FLAT, cast("lower", 11, "wide"), cast("wide", 1, "y")],
+    "Transpose": [FLAT, op("Transpose", "lower", "t", perm=[1, 0, 2]),
+                  op("Transpose", "t", "y", perm=[1, 0, 2])],
+    "Reshape": [op("Transpose", "a.Y", "t", perm=[0, 2, 1, 3]), op("Reshape", "t (0,0,-1)", "y")],
+    "known sizes": [FLAT, op("Reshape", "lower (8,3)", "t"), op("Reshape", "t (4,2,3)", "y")],
+    "known rest": [FLAT, op("Reshape", "lower (8,3)", "t"), op("Reshape", "t (-1,2,3)", "y")],
+    "by Shape": [FLAT, op("Shape", "x", "sizes"), op("Slice", "sizes i0 i2", "front"),
+                 op("Concat", "front i3", "target", axis=0), op("Reshape", "lower (8,3)", "t"),
+                 op("Reshape", "t target", "y")],
+    "Unsqueeze": [FLAT, op("Unsqueeze", "lower i0", "t"), op("Squeeze", "t i0", "y")],
+}  # fmt: skip
+ENDS = {
+    "Add": [FLAT, op("Add", "lower half", "y")],
+    "Relu": [FLAT, op("Relu", "lower", "y")],
+    "of another domain": [FLAT, helper.make_node("Identity", ["lower"], ["y"], domain="own")],
+    "Dropout": [FLAT, op("Dropout", "lower ratio training", "y")],
+    "halves": [FLAT, cast("lower", 10, "narrow"), cast("narrow", 1, "y")],
+    "Transpose": [FLAT, op("Transpose", "lower", "y", perm=[1, 0, 2])],
+    "Reshape": [FLAT, op("Reshape", "lower (2,4,3)", "y")],
+    "sizes of another": [FLAT, op("Shape", "other", "sizes"), op("Reshape", "lower sizes", "y")],
+    "features of x": [FLAT, op("Shape", "x", "sizes"), op("Reshape", "lower sizes", "y")],
+    "the last": [op("Unsqueeze", "a.Y_h none", "y")],
+    "reversed": [FLAT, op("Slice", "lower i8 i0 i0", "y")],
+}  # fmt: skip
+
+
+def between(path, nodes, sizes=(4, 2, 2)):
+    """A file of two layers with nodes between them that read a.Y and make y."""
+    usual = {"linear_before_reset": 1}
+    one, a = node(BELOW, "GRU", "a", **usual)
+    two, b = node(ABOVE, "GRU", "b", "y", **usual)
+    inputs = [("x", (FLOAT, sizes)), ("other", (FLOAT, (2, 4, 3)))]
+    return graph(path, one, *nodes, two, constants=[*a, *b, *CONSTANTS, *SIZES], inputs=inputs)
+
+
+@pytest.mark.parametrize("made", RELAYS)
+def test_nodes_that_relay(tmp_path, made):
+    """The two layers are one stack."""
+    path = between(tmp_path / "m.onnx", RELAYS[made])
+    assert [(one.name, one.cell) for one in layers(path)] == [("a", "stacked-gru")]
+
+
+@pytest.mark.parametrize("made", ENDS)
+def test_nodes_that_do_more(tmp_path, made):
+    """The layers are listed apart."""
+    path = between(tmp_path / "m.onnx", ENDS[made])
+    assert [(one.name, one.cell) for one in layers(path)] == [("a", "gru"), ("b", "gru")]
+
+
+@pytest.mark.parametrize("made", ["all of size 1", "known sizes", "known rest"])
+def test_sizes_that_are_not_known(tmp_path, made):
+    """What relays at some sizes alone ends the stack where these are not known."""
+    path = between(tmp_path / "m.onnx", RELAYS[made], ["T", "N", 2])
+    assert len(opened(path).layers()) == 2
+
+
+def test_a_batch_of_one(tmp_path):
+    """An axis of size 1 stands anywhere, as where sequences have no batch."""
+    nodes = [FLAT, op("Squeeze", "lower i1", "t"), op("Unsqueeze", "t i1", "y")]
+    assert len(opened(between(tmp_path / "m.onnx", nodes, ["T", 1, 2])).layers()) == 1
+    assert len(opened(between(tmp_path / "m.onnx", nodes, ["T", "N", 2])).layers()) == 2
+    nodes[-1] = op("Unsqueeze", "t i0", "y")  # time is the batch
+    assert len(opened(between(tmp_path / "m.onnx", nodes, ["T", 1, 2])).layers()) == 2
+
+
+@pytest.mark.parametrize(
+    "other", [{"direction": "reverse"}, {"linear_before_reset": 0}, {"clip": 1.0}]
+)
+def test_layers_of_other_kinds(tmp_path, other):
+    """A stack is of one cell in one direction."""
+    one, a = node(BELOW, "GRU", "a", linear_before_reset=1)
+    two, b = node(ABOVE, "GRU", "b", "lower", **({"linear_before_reset": 1} | other))
+    path = graph(tmp_path / "m.onnx", one, FLAT, two, constants=[*a, *b, *CONSTANTS])
+    assert opened(path).layers() == ["a", "b"]
+
+
+def test_activations_in_any_case(tmp_path):
+    """ONNX does not tell upper from lower case in their names."""
+    one, parts = node(torch.nn.LSTM(2, 3), "LSTM", "a", activations=["sigmoid", "TANH", "tanH"])
+    graph(tmp_path / "m.onnx", one, constants=parts)
+    assert layers(tmp_path / "m.onnx")[0].cell == "lstm"

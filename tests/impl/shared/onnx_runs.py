@@ -1,0 +1,37 @@
+"""Stacks that were read from ONNX graphs, run by our own cells in float64."""
+
+import torch
+
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.reading.onnx.file import graph_of
+
+
+def opened(path):
+    """The graph of a file."""
+    return graph_of(path.read_bytes(), path)
+
+
+def run_stack(told, x):
+    """The outputs (T, N, D n) of what `Graph.told` answers, for inputs (T, N, d)."""
+    roles = {name.removeprefix(f"{told.own}."): one.double() for name, one in told.tensors.items()}
+    x, l = torch.as_tensor(x).double(), 0
+    while any(name.endswith((f"_l{l}", f"_l{l}_reverse")) for name in roles):
+        ways = []
+        for end in (f"_l{l}", f"_l{l}_reverse"):
+            weights = {n.removesuffix(end): one for n, one in roles.items() if n.endswith(end)}
+            if weights:
+                flips = [0] if end.endswith("_reverse") else []
+                ways.append(run_cell(told.cell, weights, x.flip(flips)).flip(flips))
+        x, l = torch.cat(ways, -1), l + 1
+    return x
+
+
+def run_cell(cell, weights, x):
+    """The outputs (T, N, n) of one cell from the zero state."""
+    kind = kind_of(cell)
+    sizes = kind.layout(weights).sizes(weights)
+    state, found = x.new_zeros(x.shape[1], 1, sizes.state), []
+    for now in kind.drive(weights, x)[:, :, None]:
+        state = kind.step(weights, now, state)
+        found.append(state[:, 0, -sizes.n :])
+    return torch.stack(found)
