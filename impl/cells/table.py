@@ -15,6 +15,7 @@ from typing import Any
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.cells.deep import DEEP_KINDS
 from rnnbounds.impl.cells.gated.gru import GRU_CHO_KIND, GRU_KIND
+from rnnbounds.impl.cells.gated.li_gru import LI_GRU_KINDS
 from rnnbounds.impl.cells.gated.lstm import LSTM_KIND, LSTM_PROJECTED_KIND
 from rnnbounds.impl.cells.gated.variants import PLUS, VARIANT_KINDS, variant_kind
 from rnnbounds.impl.cells.kind import Kind
@@ -36,6 +37,7 @@ _KINDS = (
     GRU_KIND,
     GRU_CHO_KIND,
     *VARIANT_KINDS,
+    *LI_GRU_KINDS,
     *LEAKY_KINDS,
     *DEEP_KINDS,
     DIAGONAL_KIND,

@@ -23,7 +23,7 @@ from rnnbounds.impl.numbers.outward import div_up, mul_up
 
 PEEPHOLES = ("weight_ci", "weight_cf", "weight_co")
 _PLAIN = torch_layout(4, "2n")
-PEEPHOLE_LAYOUT = Layout(_PLAIN.shapes | dict.fromkeys(PEEPHOLES, "n"), _PLAIN.optional, "2n")
+PEEPHOLE_LAYOUT = Layout({**_PLAIN.shapes, **dict.fromkeys(PEEPHOLES, "n")}, _PLAIN.optional, "2n")
 
 
 @dataclass(frozen=True, eq=False)

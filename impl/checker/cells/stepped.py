@@ -44,7 +44,7 @@ class Stepped:
     @property
     def blocks(self) -> int:
         """Into how many vectors of one size a state falls for Euclidean norms."""
-        return 2 if self.cell == "lstm" else 1
+        return 2 if self.cell.partition("+")[0] in ("lstm", "lstm-peephole") else 1
 
     @cached_property
     def rest(self) -> list[arb]:
