@@ -5,7 +5,7 @@
 in evaluation, with the mean μ and the variance σ² that were learnt (torch's default ε). They stay
 weights of the cell: what they make of w is rounded nowhere. On |h| ≤ h̄ with |ν| ≤ ν̄ the box
 |h| ≤ max(h̄, ν̄) is kept; what h̄ ← ν̄ settles at from 0 on is proposed. The names are speechbrain's,
-with _ for dots. Source: Ravanelli et al., Light gated recurrent units for speech recognition (2018).
+with _ for dots. Source: Ravanelli et al. (2018), Light gated recurrent units.
 """
 
 from dataclasses import dataclass

@@ -14,9 +14,8 @@ from flint import arb
 
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.cells.layouts import RHO, LayoutError
-from rnnbounds.impl.checker.cells.units import Units, Weights, joined, mixed, still
+from rnnbounds.impl.checker.cells.units import Step, Units, Weights, joined, mixed, still
 
-Step = Callable[[Weights, Units, Units], Units]
 Rho = Callable[[Units], Units]
 _NUMBER = r"-(-?\d{1,40}(?:\.\d{1,50})?)"
 _NAMED = re.compile(rf"([a-z]+(?:-[a-z]+)*)((?:{_NUMBER})*)", re.ASCII)

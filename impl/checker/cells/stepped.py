@@ -16,9 +16,8 @@ from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.cells.iterated import norm_above
 from rnnbounds.impl.checker.cells.layouts import activation
 from rnnbounds.impl.checker.cells.norms import Cell
-from rnnbounds.impl.checker.cells.steps import Step
 from rnnbounds.impl.checker.cells.terms import Term, norms
-from rnnbounds.impl.checker.cells.units import Row, Units, Weights
+from rnnbounds.impl.checker.cells.units import Row, Step, Units, Weights
 from rnnbounds.impl.checker.definite import exact, largest, norm, smaller
 
 Ends = tuple[list[arb], list[arb]]

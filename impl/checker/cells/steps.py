@@ -7,9 +7,9 @@ Cho et al. (2014), Jaeger et al. (2007), Pascanu et al. (2014), Feng et al. (202
 from collections.abc import Mapping
 
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS, EXP
-from rnnbounds.impl.checker.cells.gated import Step, gated_step
+from rnnbounds.impl.checker.cells.gated import gated_step
 from rnnbounds.impl.checker.cells.layouts import activation
-from rnnbounds.impl.checker.cells.units import Units, Weights, joined, mixed, still
+from rnnbounds.impl.checker.cells.units import Step, Units, Weights, joined, mixed, still
 
 _SIGMOID, _TANH = BALL_ACTIVATIONS["rnn-sigmoid"], BALL_ACTIVATIONS["rnn-tanh"]
 _SOFTPLUS = BALL_ACTIVATIONS["rnn-softplus"]

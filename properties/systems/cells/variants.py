@@ -7,6 +7,8 @@ from functools import partial
 
 import numpy as np
 
+from rnnbounds.impl.cells.gated.li_gru import VARIANCE
+from rnnbounds.impl.cells.gated.lstm_variant import PEEPHOLES
 from rnnbounds.impl.cells.gated.variants import PLUS
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.properties.systems.cells.cell_weights import Generator, Weights, draw_cell
@@ -18,8 +20,9 @@ from rnnbounds.properties.systems.supply.route import draw_each_member
 
 DRIVEN = "driven"
 CELLS = (
-    "lstm-peephole", "mgu", "mgu-zhou", "lstm+hard-sigmoid+tanh+relu", "gru+hard-sigmoid-0.2-0.5+tanh",
-    "gru-cho+sigmoid+relu",
+    "lstm-peephole", "mgu", "mgu-zhou", "lstm+hard-sigmoid+tanh+relu",
+    "gru+hard-sigmoid-0.2-0.5+tanh", "gru-cho+sigmoid+relu", "li-gru-relu", "li-gru-leaky-relu",
+    "li-gru-tanh",
 )  # fmt: skip
 GatedVariant = spec_of("gated-variant", CELL_FIELDS, regimes=(DRIVEN, *CELLS))
 
@@ -29,11 +32,16 @@ def variant_name(spec: SystemSpec) -> str:
     return CELLS[0] if spec.regime == DRIVEN else spec.regime
 
 
-def draw_variant(spec: SystemSpec, rng: Generator) -> Weights:
-    """The weights of that cell; variances, where it has some, are positive."""
-    weights = draw_weights(spec, rng, kind_of(variant_name(spec)))
-    if (variance := weights.get(VARIANCE)) is not None:
-        weights[VARIANCE] = np.abs(variance) + 0.25
+def draw_variant(spec: SystemSpec, rng: Generator, cell: str | None = None) -> Weights:
+    """The weights of that cell, or of the one that is named: peepholes that are small, and
+    variances that are positive."""
+    weights = draw_weights(spec, rng, kind_of(cell or variant_name(spec)))
+    if VARIANCE in weights:
+        weights[VARIANCE] = np.abs(weights[VARIANCE]) + 0.25
+    peephole = spec.lam / 8
+    for name in weights.keys() & set(PEEPHOLES):
+        is_driven = spec.regime == DRIVEN
+        weights[name] = np.full(spec.n, peephole) if is_driven else peephole * weights[name]
     return weights
 
 
@@ -45,7 +53,9 @@ def is_variant(cell: str) -> bool:
 GATED_VARIANT = Kind(
     GatedVariant,
     partial(draw_cell_spec, GatedVariant),
-    ProgramRoute(draw_each_member(partial(draw_cell, name=variant_name, draw=draw_variant)), variant_name),
+    ProgramRoute(
+        draw_each_member(partial(draw_cell, name=variant_name, draw=draw_variant)), variant_name
+    ),
     CellNames(variant_name, tuple({"regime": cell} for cell in CELLS)),
     columns={GatedVariant.kind: Column("gated, other", STATE)},
 )
