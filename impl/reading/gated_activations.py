@@ -15,7 +15,7 @@ from torch import Tensor
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.cells.gated.activations import HARD_SIGMOID, check_activation, numbered
 from rnnbounds.impl.cells.gated.variants import PLUS
-from rnnbounds.impl.errors import InputError, UnknownActivationError, shown
+from rnnbounds.impl.errors import InputError, UnknownActivationError, UnknownNameError, shown
 
 Numbers = tuple[float, ...]
 _STORED = "hand over a model with activations that a cell here has"
@@ -112,7 +112,7 @@ def varied(base: str, gates: str, *others: str) -> str:
         return base
     try:
         check_activation(gates, gate=True)
-    except UnknownActivationError:
+    except UnknownNameError:
         what = f"has gates with {shown(gates)}, which may leave the numbers between 0 and 1"
         raise UnreadActivationError(what) from None
     return PLUS.join((base, gates, *others))

@@ -21,7 +21,7 @@ import numpy as np
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.arithmetic.base import Arithmetic, V
-from rnnbounds.impl.errors import UnknownActivationError
+from rnnbounds.impl.errors import UnknownActivationError, UnknownNameError
 
 HARD_SIGMOID = "hard-sigmoid"
 _NUMBER = r"-?\d{1,40}(?:\.\d{1,50})?"
@@ -79,11 +79,12 @@ def known_forms() -> tuple[str, ...]:
 
 
 def check_activation(name: str, *, gate: bool = False) -> None:
-    """Raise UnknownActivationError for a name that is no activation; of a gate, for all but σ and
-    hard sigmoids, whose values are between 0 and 1."""
+    """Raise UnknownNameError for a name that is no activation; of a gate, for all but σ and hard
+    sigmoids, whose values are between 0 and 1."""
     _parsed(name)
     if gate and name != "sigmoid" and not name.startswith(HARD_SIGMOID):
-        raise UnknownActivationError(name, ["sigmoid", HARD_SIGMOID, HARD_SIGMOID + "-0.2-0.5"])
+        forms = ["sigmoid", HARD_SIGMOID, HARD_SIGMOID + "-0.2-0.5"]
+        raise UnknownNameError("activation of gates", name, forms)
 
 
 def activate(m: Arithmetic[V], name: str, v: V) -> V:

@@ -41,13 +41,13 @@ class VariantError(InputError):
 @cache
 def variant_kind(name: str) -> Kind:
     """The kind of that name with its activations. Raises VariantError for another cell or count,
-    UnknownActivationError for an activation that no such cell has.
+    UnknownNameError for an activation that no such cell has.
 
     >>> variant_kind("gru+hard-sigmoid+relu").layout(())
     """
     base, *activations = name.split(PLUS)
     if base not in _BASES:
-        raise VariantError(name, f"has other activations than one of {', '.join(VARIED)}")
+        raise VariantError(name, f"has no activations to name, as {', '.join(VARIED)} have")
     make, layout, count = _BASES[base]
     if len(activations) != count:
         raise VariantError(name, f"has {len(activations)} activations, not {count}")

@@ -37,5 +37,5 @@ def joined_names(tensors: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
     }
 
 
-def _all_equal(part: Tensor, value: float) -> bool:
+def _all_equal(part: object, value: float) -> bool:
     return isinstance(part, Tensor) and bool(torch.all(part == value))

@@ -12,7 +12,7 @@ from rnnbounds.impl.cells.gated.activations import numbered
 from rnnbounds.impl.cells.gated.variants import VariantError
 from rnnbounds.impl.cells.table import CELLS, kind_of
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.errors import RangeError, UnknownActivationError
+from rnnbounds.impl.errors import RangeError, UnknownActivationError, UnknownNameError
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.recognition.misfit import AmbiguousCellError
@@ -157,8 +157,8 @@ def test_names():
     ("name", "error", "what"),
     [
         ("gru+sigmoid", VariantError, "has 1 activations, not 2"),
-        ("mgu+sigmoid+tanh", VariantError, "other activations than one of lstm"),
-        ("gru+tanh+tanh", UnknownActivationError, "did you mean hard-sigmoid or"),
+        ("mgu+sigmoid+tanh", VariantError, "has no activations to name, as lstm"),
+        ("gru+tanh+tanh", UnknownNameError, "did you mean hard-sigmoid or"),
         ("gru+sigmoid+tnah", UnknownActivationError, "did you mean tanh"),
         ("gru+hard-sigmoid-0.2+tanh", UnknownActivationError, "hard-sigmoid-0.2-0.5"),
         ("gru+sigmoid+leaky-relu-nan", UnknownActivationError, "leaky-relu-0.2"),
