@@ -66,6 +66,15 @@ class Gated(ProgramCell):
         m = IntervalArithmetic(self.parameters)
         return m, m.box(box), m.inputs(B, box, self.d)
 
+    def retention(self, box: Tensor, B: float) -> dict[str, float]:
+        """The largest and the least of the upper bounds on what a unit of the one cell keeps of
+        itself as it is."""
+        kept = self.kept(*self.intervals(box, B))
+        assert kept is not None
+        gate, is_input_gate = kept
+        bound = (1.0 - gate if is_input_gate else gate).range.high
+        return {"decay_high": float(bound.amax()), "decay_low": float(bound.amin())}
+
     @abstractmethod
     def smaller_box(self, m: IntervalArithmetic, s: IntervalVector, x: IntervalVector) -> Tensor:
         """A box (B, N) of the next states, which is invariant if it lies within the box of s."""

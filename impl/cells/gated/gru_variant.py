@@ -64,13 +64,8 @@ class GRUVariant(Gated):
         return magnitude(self.gates(m, s, x)[2])
 
     def constants(self, box: Tensor, B: float) -> dict[str, float]:
-        """The largest |h|, and the ends of the update gate."""
-        z = self.gates(*self.intervals(box, B))[1].range
-        return {
-            "h_bar": float(box.amax()),
-            "z_low": float(z.low.amin()),
-            "z_bar": float(z.high.amax()),
-        }
+        """The largest |h|, and bounds on what is kept."""
+        return {"h_bar": float(box.amax())} | self.retention(box, B)
 
 
 def _flax_mgu(weights: Weights) -> GRUVariant:

@@ -67,9 +67,8 @@ class LiGRU(Gated):
         return magnitude(self.gates(m, s, x)[1])
 
     def constants(self, box: Tensor, B: float) -> dict[str, float]:
-        """The largest |h|, and the most that the update gate can be."""
-        z = magnitude(self.gates(*self.intervals(box, B))[0])
-        return {"h_bar": float(box.amax()), "z_bar": float(z.amax())}
+        """The largest |h|, and bounds on what is kept."""
+        return {"h_bar": float(box.amax())} | self.retention(box, B)
 
 
 def require_variances(weights: Weights) -> Weights:

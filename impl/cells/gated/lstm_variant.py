@@ -81,7 +81,6 @@ class LSTMVariant(Gated):
         return 2
 
     def constants(self, box: Tensor, B: float) -> dict[str, float]:
-        """The largest |c| and |h|, and the most that the forget gate can be."""
-        f = magnitude(self.kept(*self.intervals(box, B))[0])
-        largest = {"B_c": box[0, : self.n], "h_bar": box[0, self.n :], "f_bar": f}
-        return {name: float(size.amax()) for name, size in largest.items()}
+        """The largest |c| and |h|, and bounds on what is kept."""
+        c, h = (float(part.amax()) for part in box[0].chunk(2))
+        return {"B_c": c, "h_bar": h} | self.retention(box, B)
