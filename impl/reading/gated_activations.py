@@ -24,6 +24,7 @@ _ONNX: Mapping[str, tuple[str, int, Numbers | None]] = {  # our name, numbers, t
     "tanh": ("tanh", 0, ()),
     "relu": ("relu", 0, ()),
     "softplus": ("softplus", 0, ()),
+    "softsign": ("softsign", 0, ()),
     "elu": ("elu", 1, (1.0,)),
     "leakyrelu": ("leaky-relu", 1, (0.01,)),
     "hardsigmoid": (HARD_SIGMOID, 2, (0.2, 0.5)),
@@ -33,8 +34,9 @@ _ONNX: Mapping[str, tuple[str, int, Numbers | None]] = {  # our name, numbers, t
 _USUAL = {"LSTM": ("Sigmoid", "Tanh", "Tanh"), "GRU": ("Sigmoid", "Tanh"), "RNN": ("Tanh",)}
 _KERAS: Mapping[str, str] = {
     "linear": "identity", "tanh": "tanh", "sigmoid": "sigmoid", "relu": "relu",
-    "softplus": "softplus", "elu": "elu", "silu": "silu", "swish": "silu", "gelu": "gelu",
-    "leaky_relu": numbered("leaky-relu", 0.2), "hard_sigmoid": HARD_SIGMOID,
+    "softplus": "softplus", "softsign": "softsign", "elu": "elu", "silu": "silu",
+    "swish": "silu", "gelu": "gelu", "leaky_relu": numbered("leaky-relu", 0.2),
+    "hard_sigmoid": HARD_SIGMOID,
 }  # fmt: skip
 
 

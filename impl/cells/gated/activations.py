@@ -5,9 +5,10 @@
     affine-α-β          αv + β
     scaled-tanh-α-β     α tanh(βv)
     leaky-relu-α        v where v > 0, else αv
+    softsign            v/(1 + |v|)
 
 and each activation of `impl.arithmetic.activation`. α and β are decimal numbers and stand for the
-nearest float32 each, as ONNX stores them. All of it is composed: min(1, max(0, u)) is
+nearest float32 each, as ONNX stores them. What has numbers is composed: min(1, max(0, u)) is
 1 − max(0, 1 − max(0, u)), which encloses its values and its slopes without loss.
 Source: the operators RNN, LSTM and GRU of ONNX, version 22.
 """
@@ -23,7 +24,7 @@ from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.arithmetic.base import Arithmetic, V
 from rnnbounds.impl.errors import UnknownActivationError, UnknownNameError
 
-HARD_SIGMOID = "hard-sigmoid"
+HARD_SIGMOID, SOFTSIGN = "hard-sigmoid", "softsign"
 _NUMBER = r"-?\d{1,40}(?:\.\d{1,50})?"
 _NAME = re.compile(rf"([a-z]+(?:-[a-z]+)*)((?:-{_NUMBER})*)", re.ASCII)
 Composed = Callable[..., Any]
@@ -59,14 +60,14 @@ def _parsed(name: str) -> tuple[Composed | None, tuple[float, ...]]:
 
     Raises UnknownActivationError.
     """
-    if name in ACTIVATIONS:
+    if name in ACTIVATIONS or name == SOFTSIGN:
         return None, ()
     match = _NAME.fullmatch(name)
     numbers = re.findall(rf"-({_NUMBER})", match[2]) if match else []
     composed = _COMPOSED.get((match[1], len(numbers))) if match else None
     values = tuple(float(np.float32(a)) for a in numbers)
     if composed is None or not np.isfinite(values).all():
-        raise UnknownActivationError(name, [*ACTIVATIONS, *known_forms()])
+        raise UnknownActivationError(name, [*ACTIVATIONS, SOFTSIGN, *known_forms()])
     return composed, values
 
 

@@ -214,4 +214,8 @@ with ctx.workprec(_PRECISION):
     SQRT = BallActivation(
         sqrt, arb(0), arb("inf"), arb("inf"), slope_at=lambda z: 1 / (2 * z.sqrt())
     )
+    SOFTSIGN = BallActivation(
+        lambda z: z / (1 + abs(z)), arb(0), arb(1), arb(1), _FOUR,
+        slope_at=lambda z: 1 / (1 + abs(z)) ** 2,
+    )  # fmt: skip
     EXP = BallActivation(arb.exp, arb(0), arb("inf"), arb("inf"), slope_at=arb.exp, rises=True)

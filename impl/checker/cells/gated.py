@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
+from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS, SOFTSIGN
 from rnnbounds.impl.checker.cells.layouts import RHO, LayoutError
 from rnnbounds.impl.checker.cells.units import Step, Units, Weights, joined, mixed, still
 
@@ -26,6 +26,8 @@ def activation_named(name: str) -> Rho:
     """The activation of that name; raises LayoutError."""
     if name in RHO:
         return lambda u: u.through(BALL_ACTIVATIONS[RHO[name]])
+    if name == "softsign":
+        return lambda u: u.through(SOFTSIGN)
     match = _NAMED.fullmatch(name)
     numbers = re.findall(_NUMBER, match[2]) if match else []
     form = _FORMS.get((match[1], len(numbers))) if match else None

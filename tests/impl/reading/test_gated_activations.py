@@ -26,6 +26,7 @@ NODES = [
     ("GRU", ("HardSigmoid", "Tanh"), (0.3,), (), False, False),
     ("GRU", ("Sigmoid", "LeakyRelu"), (0.125,), (), False, True),
     ("GRU", ("Sigmoid", "Relu"), (), (), False, False),
+    ("GRU", ("Sigmoid", "SoftSign"), (), (), False, True),
     ("RNN", ("Elu",), (), (), False, False),
     ("RNN", ("Affine",), (1.0,), (0.0,), False, False),
 ]
@@ -110,7 +111,7 @@ def test_nodes_as_onnxruntime_runs_them(op, names, alphas, betas, peeping, linea
     [
         (("LSTM", ("Sigmoid", "Tanh")), "2 activations, not 3"),
         (("LSTM", ("Tanh", "Tanh", "Tanh")), "gates with tanh"),
-        (("GRU", ("Sigmoid", "Softsign")), "the activation Softsign"),
+        (("RNN", ("Softsign",)), "which no vanilla cell has"),
         (("GRU", ("Sigmoid", "ThresholdedRelu")), "the activation ThresholdedRelu"),
         (("GRU", ("Sigmoid", "Elu"), (2.0,)), "an α that is not 1"),
         (("GRU", ("Sigmoid", "Affine"), (2.0,)), "without its α and β"),

@@ -61,7 +61,7 @@ SYSTEMS = {
     "scans": ("stacked-min-gru", "spectral"),
     "peepholes": ("lstm-peephole", "spectral"),
     "one gate": ("mgu", "perron"),
-    "peepholes, hard": ("lstm-peephole+hard-sigmoid+tanh+relu", "comparison"),
+    "peepholes, hard": ("lstm-peephole+hard-sigmoid+softsign+relu", "comparison"),
     "hard lstm": ("lstm+hard-sigmoid-0.2-0.5+scaled-tanh-0.5-1.5+leaky-relu-0.2", "perron"),
     "one gate, first": ("mgu-zhou", "spectral"),
     "hard gru": ("gru+hard-sigmoid+affine-0.5-0.25", "spectral"),
