@@ -127,7 +127,7 @@ def matrix() -> Iterator[str]:
 
 
 def formats() -> Iterator[str]:
-    """What is done with each format of models, by the test that shows it."""
+    """The actions that each format of models allows, each by the test that shows it."""
     yield from (f"The tests of the columns *certified* to *checked* are in `{TESTS}`.", "")
     yield from documented_table()
 

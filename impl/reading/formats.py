@@ -1,4 +1,4 @@
-"""The formats of models that are read, and what is done with each, by the test that shows it.
+"""The formats of models that are read, and the actions that each allows, with their tests.
 
 A format is one record; `rnnbounds certify --formats` prints the table, and the documentation has it
 with its tests. Each cell of the table is one test of `tests/impl/reading/test_formats.py`, by the
@@ -72,7 +72,7 @@ def format_table(actions: tuple[str, ...] = ACTIONS) -> Iterator[tuple[str, ...]
 
 
 def documented_table() -> Iterator[str]:
-    """The same table in Markdown, each cell with the name of its test."""
+    """The table of formats in Markdown, line by line, each cell with the name of its test."""
     heads = ("format", "files", "extra", *ACTIONS, "outputs as its library's")
     yield f"| {' | '.join(heads)} |"
     yield f"|{'---|' * len(heads)}"

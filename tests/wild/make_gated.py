@@ -60,7 +60,7 @@ def flax(folder: Path = FILES) -> None:
 
 
 def write(folder: Path, name: str, weights: Arrays, h: np.ndarray) -> None:
-    """Both files of a model."""
+    """Write the weights and the run of a model."""
     folder.mkdir(parents=True, exist_ok=True)
     kept = {name: np.ascontiguousarray(part) for name, part in weights.items()}
     save_file(kept, folder / f"{name}.safetensors")

@@ -1,4 +1,5 @@
-"""Light GRUs of speechbrain and flax's minimal gated unit, as the libraries save and run them."""
+"""Gated layers as their libraries save and run them: light GRUs of speechbrain, flax's minimal
+gated unit, and Keras' layers with other activations."""
 
 import importlib.util
 from pathlib import Path
@@ -13,6 +14,7 @@ import rnnbounds
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.gated_activations import keras_cell
 from rnnbounds.impl.reading.recognition.misfit import AmbiguousCellError
 
 CELLS = {
@@ -49,17 +51,23 @@ def model(folder: Path, name: str) -> LoadedModel:
     }, "mgu")  # fmt: skip
 
 
+def outputs(cell: str, weights: dict[str, torch.Tensor], x: torch.Tensor, n: int) -> torch.Tensor:
+    """h_1, …, h_T (N, T, n) of the cell in float64, from zero."""
+    kind, found = kind_of(cell), []
+    s = torch.zeros(len(x), kind.layout(weights).sizes(weights).state, dtype=torch.float64)
+    for t in range(x.shape[1]):
+        s = kind.step(weights, kind.drive(weights, x[:, t].double()), s)
+        found.append(s[:, -n:])
+    return torch.stack(found, 1)
+
+
 @pytest.mark.parametrize("name", CELLS)
 def test_outputs(name: str, folder: Path) -> None:
     """Run from zero over the library's inputs the cell has its outputs, to float32's roundings."""
     loaded, run = model(folder, name), load_file(folder / f"{name}-run.safetensors")
-    kind = kind_of(loaded.name)
     weights = {role: part.double() for role, part in loaded.weights.items()}
-    s, found = torch.zeros(len(run["x"]), loaded.n, dtype=torch.float64), []
-    for t in range(run["x"].shape[1]):
-        s = kind.step(weights, kind.drive(weights, run["x"][:, t].double()), s)
-        found.append(s)
-    np.testing.assert_allclose(torch.stack(found, 1), run["h"], rtol=0, atol=2e-6)
+    found = outputs(loaded.name, weights, run["x"], loaded.n)
+    np.testing.assert_allclose(found, run["h"], rtol=0, atol=2e-6)
     assert float(run["h"].abs().max()) > 0.1
 
 
@@ -72,3 +80,45 @@ def test_a_light_gru_is_found_in_a_state_dict() -> None:
     assert (layer.cell, layer.n, layer.d) == ("li-gru-relu", make_gated.n, make_gated.d)
     told = rnnbounds.certify(path, 1.0, 1e-2, cell="li-gru-relu")
     assert told.cell == "li-gru-relu"
+
+
+KERAS = (
+    ("LSTM", "relu", "hard_sigmoid", {}),
+    ("LSTM", "leaky_relu", "sigmoid", {}),
+    ("LSTM", "softsign", "hard_sigmoid", {}),
+    ("LSTM", "gelu", "sigmoid", {}),
+    ("GRU", "relu", "hard_sigmoid", {"reset_after": True}),
+    ("GRU", "linear", "hard_sigmoid", {"reset_after": False}),
+    ("SimpleRNN", "softplus", None, {}),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("layer", "activation", "gates", "options"), KERAS)
+def test_keras(
+    layer: str, activation: str, gates: str | None, options: dict[str, bool],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """The cell that the activations name has Keras' outputs, to float32's roundings."""
+    monkeypatch.setenv("KERAS_BACKEND", "torch")
+    keras = pytest.importorskip("keras")
+    n, x = 4, make_gated.inputs()
+    recurrent = {} if gates is None else {"recurrent_activation": gates}
+    built = getattr(keras.layers, layer)(
+        n, activation=activation, return_sequences=True, **recurrent, **options
+    )
+    built(x)
+    by = np.random.default_rng(1)
+    built.set_weights([0.7 * by.standard_normal(part.shape) for part in built.get_weights()])
+    kernel, recurrent_kernel, bias = built.get_weights()
+    biases = bias if bias.ndim == 2 else [bias, 0 * bias]
+    roles = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    weights = {}
+    for role, rows in zip(roles, (kernel.T, recurrent_kernel.T, *biases), strict=True):
+        blocks = np.split(rows, len(rows) // n)
+        ordered = [blocks[place] for place in ((1, 0, 2) if layer == "GRU" else range(len(blocks)))]
+        weights[role] = torch.from_numpy(np.concatenate(ordered)).double()
+    base = "gru-cho" if options == {"reset_after": False} else layer.lower()
+    cell = keras_cell(base.replace("simple", ""), activation, gates or "sigmoid", keras.__version__)
+    found = outputs(cell, weights, torch.from_numpy(x), n)
+    np.testing.assert_allclose(found, keras.ops.convert_to_numpy(built(x)), rtol=0, atol=2e-6)

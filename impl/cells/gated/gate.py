@@ -96,8 +96,8 @@ class Gated(ProgramCell):
         return next_box(box)
 
     def settled_box(self, start: Tensor, B: float | Tensor) -> Tensor:
-        """What iterates of `smaller_box` settle at from a box that is too small, a little larger:
-        it is a proposal. Infinite where they do not settle, each system by itself."""
+        """A proposal of a box (B, N): iterates of `smaller_box`, from a box that is too small until
+        they settle, widened by 2⁻¹². Infinite where they do not settle, each system by itself."""
         box, settled = start, torch.zeros_like(start[:, :1], dtype=torch.bool)
         m, _, x = self.intervals(start, B)
         for _ in range(_GROWTHS):

@@ -34,7 +34,7 @@ class LSTMVariant(Gated):
     activations: tuple[str, str, str] = ("sigmoid", "tanh", "tanh")
 
     def pre_activations(self, m: Arithmetic[V], s: V, x: V) -> tuple[V, V, V, V]:
-        """Those of i, f, z and o, o's without its peephole."""
+        """The pre-activations of i, f, z and o, (n,) each; o's without its peephole."""
         fed = m.affine("weight_ih", "bias_ih", x)
         n = fed.size // 4
         fed = fed + m.affine("weight_hh", "bias_hh", s.part(n, 2 * n))

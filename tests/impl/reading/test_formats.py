@@ -158,6 +158,6 @@ def test_every_named_test_exists():
 
 
 def test_both_tables_have_a_row_for_each_format():
-    """What the command prints, and the page of the documentation."""
+    """The command prints as many rows as the page of the documentation has."""
     assert len(list(format_table())) == len(FORMATS) == len(list(documented_table())) - 2
     assert all(len(row) == 3 + len(ACTIONS) for row in format_table())

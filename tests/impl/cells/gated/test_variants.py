@@ -172,7 +172,7 @@ def test_names_of_none(name, error, what):
 
 
 def test_what_a_file_does_not_say():
-    """Which unit with one gate, and which candidate of a light GRU; a variance below 0."""
+    """The kind of a unit with one gate, the candidate of a light GRU; a variance below 0."""
     for cell, first in (("mgu", "mgu or mgu-zhou"), ("li-gru-relu", "li-gru-relu or li-gru-leaky")):
         with pytest.raises(AmbiguousCellError, match=first):
             load_model(drawn(cell))
