@@ -13,6 +13,7 @@ from rnnbounds.impl.reading.pytorch.computed import refuse_hooks
 from rnnbounds.impl.reading.pytorch.modules import meant, module_tensors, recurrent_parts
 from rnnbounds.impl.reading.pytorch.quantised import class_name
 from rnnbounds.impl.reading.pytorch.reparametrised import make_whole
+from rnnbounds.impl.reading.recognition.joined import joined_names
 from rnnbounds.impl.reading.recognition.scalars import broadcast
 
 _COMPILED = "torch._dynamo.eval_frame.OptimizedModule"
@@ -70,7 +71,7 @@ class Weights:
 
     @cached_property
     def _whole(self) -> tuple[Mapping[str, Tensor], Mapping[str, tuple[str, ...]]]:
-        return make_whole(broadcast(self.tensors))
+        return make_whole(broadcast(joined_names(self.tensors)))
 
     def layers(self) -> list[str] | None:
         """Return None: the layers of a state dict follow from its names."""

@@ -22,6 +22,7 @@ from rnnbounds.properties.measures.certified.matrix_norms import MatrixNorm, Sca
 from rnnbounds.properties.read.entry_carriers import BALLS
 from rnnbounds.properties.read.worlds.printed import layer_norm_parts, norm_of_state
 from rnnbounds.properties.systems.cells.batch import INWARD
+from rnnbounds.properties.systems.cells.variants import is_variant
 from rnnbounds.properties.systems.unitary.exact import rational
 
 
@@ -112,7 +113,14 @@ class ModelPoint:
 
     @cached_property
     def decays(self) -> list[arb]:
-        """Decay of each unit, ‖φ(e_j, x) − φ(0, x)‖₂, of a cell linear in its state."""
+        """Decay of each unit: of gated cells by the gate that keeps it, at s and x; of cells linear
+        in their state ‖φ(e_j, x) − φ(0, x)‖₂."""
+        if is_variant(self.certificate.cell):
+            cell = self.program.__self__
+            gate, is_input_gate = cell.kept(
+                self.arithmetic, ball_column(self.s), ball_column(self.x)
+            )
+            return column_values(1.0 - gate if is_input_gate else gate)
         units, fixed = len(self.s), self.step([0.0] * len(self.s))
         images = (self.step([float(i == j) for i in range(units)]) for j in range(self.n))
         return [

@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from rnnbounds.impl.cells.table import CELLS, STACK
+from rnnbounds.impl.cells.table import STACK
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.cells.route import BoxRoute
 from rnnbounds.properties.systems.certified.constants import or_infinite
@@ -26,6 +26,7 @@ from rnnbounds.properties.systems.certified.specs import (
     COMMON,
     RARE_CELLS,
     RARE_STACKS,
+    SINGLE_CELLS,
     column_cell,
     layer_count,
 )
@@ -174,7 +175,7 @@ NEAR = Kind(
     NearRoute(),
     ListedCells(
         column_cell, tuple({"cell": cell, "layers": layer_count(cell)} for cell in COMMON),
-        cells=(*CELLS, STACK),
+        cells=(*SINGLE_CELLS, STACK),
     ),
     Instances(worst_near_specs),
 )  # fmt: skip

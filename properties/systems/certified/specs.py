@@ -13,6 +13,7 @@ from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, LIBRARY_ACTIVATION
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import CELLS, STACK, kind_of
 from rnnbounds.impl.norms.semidefinite import available_norms as available_among
+from rnnbounds.properties.systems.cells.variants import CELLS as VARIANTS
 from rnnbounds.properties.systems.certified.constants import CertifiedRoute
 from rnnbounds.properties.systems.certified.fields import Certified, CertifiedRelu, CertifiedRnn
 from rnnbounds.properties.systems.drawing.choices import pick, seeds
@@ -27,7 +28,8 @@ COMMON = (
     "deep-tanh", "diagonal", "min-gru", "min-lstm", "selective", "stacked-rnn-tanh", "stacked-gru",
     "stacked-lstm",
 )  # fmt: skip
-RARE_CELLS = tuple(name for name in CELLS if name not in COMMON)
+SINGLE_CELLS = tuple(dict.fromkeys((*CELLS, *VARIANTS)))
+RARE_CELLS = tuple(name for name in SINGLE_CELLS if name not in COMMON)
 # Stacks of cells that are not torch's, which are read alike.
 RARE_STACKS = tuple(
     PREFIX + name
@@ -181,7 +183,7 @@ def certified_kind(make: SpecType, *cells: str) -> Kind:
 
 
 KINDS = (
-    certified_kind(Certified, *CELLS, STACK),
+    certified_kind(Certified, *SINGLE_CELLS, STACK),
     certified_kind(CertifiedRnn, *TRAINABLE),
     certified_kind(CertifiedRelu, "rnn-relu"),
 )
