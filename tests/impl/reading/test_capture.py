@@ -220,8 +220,8 @@ def test_vectors_of_several_widths_and_too_many(monkeypatch):
         rnnbounds.capture(Smoothing(), [X, X[:, :, :2]], ".")
     with pytest.raises(InputError, match="has no windows of 0 inputs"):
         rnnbounds.capture(Smoothing(), [X], ".").data(0)
-    monkeypatch.setattr("rnnbounds.impl.reading.pytorch.capture.LARGEST", 3000)
-    with pytest.raises(CaptureError, match="sees more than 3000 bytes; pass fewer batches"):
+    monkeypatch.setattr("rnnbounds.impl.reading.pytorch.capture.LARGEST", 2000)
+    with pytest.raises(CaptureError, match="sees more than 2000 bytes; pass fewer batches"):
         rnnbounds.capture(Smoothing(), X.split(8), ".")
     with pytest.raises(CaptureError, match="no sequence of vectors"):
         rnnbounds.capture(Smoothing(), [X[0]], ".")
