@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.errors import ShapeError, shown
-from rnnbounds.impl.memory.causal.gaps import Gap
-from rnnbounds.impl.memory.causal.model import CausalModel, is_memory
-from rnnbounds.impl.memory.causal.saved_rows import SavedRows
+from rnnbounds.impl.memory.blackbox.gaps import OutputGap
+from rnnbounds.impl.memory.blackbox.model import CausalModel, is_memory
+from rnnbounds.impl.memory.blackbox.saved_rows import SavedRows
 from rnnbounds.impl.memory.measure import held_part
 from rnnbounds.impl.memory.window_count import WindowCount
 
@@ -23,7 +23,7 @@ class WindowRuns:
     model: CausalModel
     held: np.ndarray[Any, Any]
     takes: Callable[[Tensor], Tensor]
-    gap: Gap
+    gap: OutputGap
     saved: SavedRows
     report: WindowCount
 

@@ -7,7 +7,7 @@ from causal_models import LocalAttention, TokenModel, seeded
 
 import rnnbounds
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.memory.causal.checks import ConditionError
+from rnnbounds.impl.memory.blackbox.checks import ConditionError
 
 X = np.random.default_rng(0).normal(size=(30, 20, 4)).astype(np.float32)
 META = torch.nn.Linear(4, 3, device="meta")
