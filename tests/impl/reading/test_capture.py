@@ -215,11 +215,9 @@ def test_a_layer_that_is_not_torchs():
 
 
 def test_vectors_of_several_widths_and_too_many(monkeypatch):
-    """One line each; a window has a length."""
+    """One line each."""
     with pytest.raises(CaptureError, match="sees vectors of several widths"):
         rnnbounds.capture(Smoothing(), [X, X[:, :, :2]], ".")
-    with pytest.raises(InputError, match="has no windows of 0 inputs"):
-        rnnbounds.capture(Smoothing(), [X], ".").data(0)
     monkeypatch.setattr("rnnbounds.impl.reading.pytorch.capture.LARGEST", 2000)
     with pytest.raises(CaptureError, match="sees more than 2000 bytes; pass fewer batches"):
         rnnbounds.capture(Smoothing(), X.split(8), ".")
