@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     )
     from rnnbounds.impl.memory.measure import Measurement as Measurement
     from rnnbounds.impl.reading.data.captured import Captured as Captured
+    from rnnbounds.impl.reading.data.sequences import read_data as read_data
     from rnnbounds.impl.reading.layers import layers as layers
     from rnnbounds.impl.reading.pytorch.capture import capture as capture
     from rnnbounds.impl.training.certificate import Task as Task
@@ -79,6 +80,7 @@ _NAMES = {
     "impl.memory.blackbox.causal_measurement": "CausalMeasurement",
     "impl.memory.measure": "Measurement",
     "impl.reading.data.captured": "Captured",
+    "impl.reading.data.sequences": "read_data",
     "impl.reading.layers": "layers",
     "impl.reading.pytorch.capture": "capture",
     "impl.training.certificate": "Task",

@@ -7,7 +7,7 @@ asked. They raise AssertionError themselves, so that they hold under ``python -O
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
@@ -36,7 +36,8 @@ from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated, untouched
 from rnnbounds.impl.numbers.outward import norm_up
 from rnnbounds.impl.reading.adapters import Source, load_model
-from rnnbounds.impl.reading.data.sequences import Data, DataSource
+from rnnbounds.impl.reading.data.recordings import Data
+from rnnbounds.impl.reading.data.sequences import DataSource
 from rnnbounds.impl.reading.sources import AnySource
 
 P = ParamSpec("P")
@@ -104,7 +105,7 @@ def assert_remembers(
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
-    readout: str | None = None,
+    readout: str | Sequence[str] | None = None,
 ) -> Certificate:
     """Assert that the last ``at_most`` inputs fix the output to within ε in the Euclidean norm.
 
@@ -144,7 +145,7 @@ def assert_measured(
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
-    readout: str | None = None,
+    readout: str | Sequence[str] | None = None,
     as_is: bool = False,
     gap: str = NORM,
 ) -> AnyMeasurement:

@@ -19,7 +19,7 @@ from rnnbounds.shell.terminal import printable
 if TYPE_CHECKING:
     from rnnbounds.properties.runs.parts import PartResult
     from rnnbounds.reports.records.record import Run
-    from rnnbounds.shell.results import RunOutputs
+    from rnnbounds.shell.results import RequestedOutputs
 
 KEY = "rnnbounds"
 MACHINE_KEY = "rnnbounds-machine"  # what this machine lacks, so that no part of a run is judged
@@ -109,13 +109,13 @@ def check_options(
     attacks: str,
     folder: str | None,
     baseline: str | None = None,
-) -> RunOutputs:
+) -> RequestedOutputs:
     """Check the plugin's options before a run; raises pytest.UsageError in one line."""
     from rnnbounds.properties.attacks.budget import profile
     from rnnbounds.properties.attacks.table import chosen_attacks
     from rnnbounds.reports.pages.page import FILES
     from rnnbounds.shell.output import require_folder
-    from rnnbounds.shell.results import RunOutputs
+    from rnnbounds.shell.results import RequestedOutputs
 
     if "" in (folder, baseline):
         option = "report" if folder == "" else "baseline"
@@ -128,7 +128,7 @@ def check_options(
         if folder:
             require_folder(Path(folder), *FILES)
         files = [Path(folder) / name for name in FILES] if folder else []
-        return RunOutputs(None if baseline is None else Path(baseline)).check(outputs=files)
+        return RequestedOutputs(None if baseline is None else Path(baseline)).check(outputs=files)
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
 
@@ -161,7 +161,7 @@ class BoundsReport:
     """
 
     def __init__(
-        self, config: pytest.Config, folder: str | None, outputs: RunOutputs | None
+        self, config: pytest.Config, folder: str | None, outputs: RequestedOutputs | None
     ) -> None:
         self.config = config
         self.from_options = self.requested = (folder, outputs)
@@ -240,13 +240,11 @@ class BoundsReport:
         option = self.config.getoption
         claim_sets = [{claim for claim, _ in result.part.claim_works} for result in self.results]
         # A part that is shared was selected by one of its claims, and that has a part alone.
-        claims = set().union(
-            *([claims_ for claims_ in claim_sets if len(claims_) == 1] or claim_sets)
-        )
+        claims = set().union(*([ids for ids in claim_sets if len(ids) == 1] or claim_sets))
         by_node = any("::" in argument for argument in self.config.args)
         narrowed = bool(option("keyword") or option("markexpr") or by_node)
         workers = int(option("numprocesses", None) or 1)
-        environment_ = run_environment("cpu", workers, self.started, self.results)
+        environment = run_environment("cpu", workers, self.started, self.results)
         command = ["pytest", *map(str, self.config.invocation_params.args)]
         return merge_record(
             self.results,
@@ -254,7 +252,7 @@ class BoundsReport:
             attacks=chosen_attacks(option("--bounds-attacks").split(",")),
             profile=option("--bounds-profile"),
             seed=option("--bounds-seed"),
-            environment=replace(environment_, command=redact_command(command)),
+            environment=replace(environment, command=redact_command(command)),
         )
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

@@ -14,10 +14,11 @@ from torch import Tensor
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, Activation
 from rnnbounds.impl.arithmetic.base import Arithmetic, V
 from rnnbounds.impl.cells.kind import Kind, Weights, fixed
-from rnnbounds.impl.cells.leaky_analysis import DIAGONAL_NORMS, LeakyAnalysis, leaky_norm_data
+from rnnbounds.impl.cells.leaky_analysis import EUCLIDEAN_NORMS, LeakyAnalysis, leaky_norm_data
 from rnnbounds.impl.cells.program import Activated, program_kind
 from rnnbounds.impl.errors import RangeError
 from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.norms.state_norms import dense_norms
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 
@@ -73,7 +74,7 @@ def leaky_kind(rho: Activation) -> Kind:
         make,
         fixed({"W": "n n", "W_in": "n d", "leak": "n", "b": "n"}, optional=("b",)),
         prepare=require_leaks_in_range,
-        norms=("spectral", "infinity", "perron", *DIAGONAL_NORMS),
+        norms=("spectral", "infinity", "perron", *dense_norms(EUCLIDEAN_NORMS, rho)),
         default=False,
         analyse=analyse,
     )

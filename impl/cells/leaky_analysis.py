@@ -17,14 +17,13 @@ from rnnbounds.impl.arithmetic.activation import Activation
 from rnnbounds.impl.cells.analysis import ProgramAnalysis
 from rnnbounds.impl.cells.kind import Weights
 from rnnbounds.impl.cells.rounding import StepBounds
-from rnnbounds.impl.norms.comparison import two_norm_steps
 from rnnbounds.impl.norms.norm_data import NormData, StateNorm
-from rnnbounds.impl.norms.solver.client import SOLVER_NORM
+from rnnbounds.impl.norms.solver.client import DIAGONAL_SDP, METRIC_SDP
 from rnnbounds.impl.norms.state_norms import state_norm
 from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up
 
-DIAGONAL_NORMS = ("diagonal", SOLVER_NORM, "iterated")
+EUCLIDEAN_NORMS = ("diagonal", DIAGONAL_SDP, "iterated", "quadratic", METRIC_SDP)
 _PRECISION = 128
 
 
@@ -62,7 +61,7 @@ class LeakyAnalysis(ProgramAnalysis):
 
     def norm(self, name: str) -> StateNorm:
         """The norm of that name: that of the comparison, or one by diagonal weights."""
-        if name not in DIAGONAL_NORMS:
+        if name not in EUCLIDEAN_NORMS:
             return super().norm(name)
         return state_norm(name, self._data_with_box)
 
@@ -72,13 +71,13 @@ class LeakyAnalysis(ProgramAnalysis):
 
     def unit_reach(self, norm: StateNorm) -> Tensor:
         """At least |s_i| for ‖s‖_* = 1."""
-        if norm.name not in DIAGONAL_NORMS:
+        if norm.name not in EUCLIDEAN_NORMS:
             return super().unit_reach(norm)
         return torch.full_like(self.comparison.box, norm.equivalence)
 
     def step_bounds(self, norm: StateNorm, box: Tensor, inputs: float, error: Tensor) -> StepBounds:
         """Bound λ, L and δ of a step on a box; norms by diagonal weights need no box."""
-        if norm.name not in DIAGONAL_NORMS:
+        if norm.name not in EUCLIDEAN_NORMS:
             return super().step_bounds(norm, box, inputs, error)
         return StepBounds(
             norm.lam, norm.input_lipschitz, float(mul_up(norm.reach, norm_up(error)[0]))
@@ -86,10 +85,6 @@ class LeakyAnalysis(ProgramAnalysis):
 
     def constants(self, norm: StateNorm) -> dict[str, float]:
         """The constants of every cell; the steps r by C c, with ‖h‖₂ ≤ C‖h‖_* ≤ C c‖h‖₂."""
-        constants = super().constants(norm)
-        if norm.name in DIAGONAL_NORMS:
-            euclidean_norm = replace(norm, weights=(norm.equivalence,))
-            constants["two_norm_steps"], constants["two_norm_factor"] = two_norm_steps(
-                euclidean_norm, 1
-            )
-        return {**constants, "steps": norm.steps}
+        if norm.name in EUCLIDEAN_NORMS:
+            norm = replace(norm, weights=(norm.equivalence,))
+        return {**super().constants(norm), "steps": norm.steps}

@@ -34,7 +34,7 @@ from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
 from rnnbounds.impl.norms.norm_data import NormData, StateNorm
-from rnnbounds.impl.norms.state_norms import NORMS, state_norm
+from rnnbounds.impl.norms.state_norms import NORMS, dense_norms, state_norm
 from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down, underflow
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
@@ -167,7 +167,7 @@ def vanilla_kind(name: str, rho: Activation) -> Kind:
         width=1,
         mode={"tanh": "RNN_TANH", "relu": "RNN_RELU"}.get(rho.name),
         default=False,
-        norms=tuple(norm for norm in NORMS if name == "linear" or norm != "quadratic"),
+        norms=dense_norms(NORMS, rho),
         build=build,
         step=step,
         analyse=analyse,

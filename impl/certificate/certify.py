@@ -31,7 +31,7 @@ from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.impl.norms.norm_data import StateNorm
 from rnnbounds.impl.norms.semidefinite import reason_to_omit
-from rnnbounds.impl.norms.solver.client import SOLVER_NORM, UnansweredError
+from rnnbounds.impl.norms.solver.client import UnansweredError
 from rnnbounds.impl.numbers.outward import mul_up
 from rnnbounds.impl.reading.adapters import Source, load_model
 from rnnbounds.impl.training.certificate import Task
@@ -73,7 +73,7 @@ def certify(
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
-    readout: str | None = None,
+    readout: str | Sequence[str] | None = None,
     training: Task | None = None,
     device: str = "cpu",
 ) -> Certificate:
@@ -104,8 +104,8 @@ def certify(
         what = "training is certified for the output h, not for that of a readout"
         raise InputError(f"{what}; leave out the readout or the options of training")
     names = _names(norm, kind)
-    reason = reason_to_omit(loaded.n) if norm == "auto" and SOLVER_NORM in names else None
-    skipped: tuple[tuple[str, str], ...] = () if reason is None else ((SOLVER_NORM, reason),)
+    reasons = {} if norm != "auto" else {name: reason_to_omit(name, loaded.n) for name in names}
+    skipped = tuple((name, reason) for name, reason in reasons.items() if reason is not None)
     names = tuple(name for name in names if name not in dict(skipped))
     inputs = bound if isinstance(bound, InputSet) else None
     if inputs is not None:
@@ -117,10 +117,9 @@ def certify(
     placed = loaded if here else replace(loaded, cell=kind.cell_of(loaded.weights, device))
     system = kind.analyse(placed, bound)
     norms, unanswered = _norms(system, names)
-    if unanswered is not None:
-        if norm != "auto":
-            raise unanswered
-        skipped = ((SOLVER_NORM, str(unanswered)),)
+    if norm != "auto" and unanswered:
+        raise unanswered[norm]
+    skipped += tuple((name, str(error)) for name, error in unanswered.items())
     read = loaded.readout
     of_h = {one: one if read is None else read.within(one) for one in epsilons}
     smallest = min(of_h.values())
@@ -197,15 +196,15 @@ def certify(
 
 def _norms(
     system: Analysis, names: Sequence[str]
-) -> tuple[list[StateNorm], UnansweredError | None]:
-    """The norms of these names, and why that of the solver is not among them, if it is not."""
-    norms, unanswered = [], None
+) -> tuple[list[StateNorm], dict[str, UnansweredError]]:
+    """The norms of these names, and why one of the solver's is not among them, by its name."""
+    norms, unanswered = [], {}
     for name in names:
         try:
             norms.append(system.norm(name))
             _LOG.debug("%s norm: λ ≤ %s", name, factor(norms[-1].lam))
         except UnansweredError as error:
-            unanswered = error
+            unanswered[name] = error
             _LOG.info("%s norm: skipped: %s", name, error)
     return norms, unanswered
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, data_box, input_rows
 from rnnbounds.impl.errors import InputError, shown
-from rnnbounds.impl.reading.data.sequences import Data, DataSource, read_data
+from rnnbounds.impl.reading.data.recordings import Data
+from rnnbounds.impl.reading.data.sequences import DataSource, read_data
 from rnnbounds.impl.reading.files import ModelFileError, parse_safetensors, read_file, unpickle
 
 ROWS = "the rows of "

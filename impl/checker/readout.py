@@ -1,55 +1,90 @@
-"""The readout C of a certificate about predictions C h + c, whose windows and gain are those of the
-output h times ‖C‖₂: that C is the model's, and that its norm is at most the one that is stated."""
+"""The readout f of a certificate about outputs f(h), whose windows and gain are those of h times a
+Lipschitz constant L of f: that f is the model's, and that the L that is stated is one.
 
+L is the product of a bound for each stage: ‖C‖₂ of a linear layer, proved by pivots or exactly, and
+sup |ρ′| of an activation, in balls. Biases belong to f, but move no distance by more than that.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
+from flint import arb, ctx
+
 from rnnbounds import disk
+from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.definite import exact, norm_at_most
 from rnnbounds.impl.checker.unitary import Finding
 from rnnbounds.impl.errors import at_least, shown
-from rnnbounds.impl.format.fields import Count, Exactly, RecordError, Size, converted
-from rnnbounds.impl.format.tensors import MOST, Array, digest, encoded
+from rnnbounds.impl.format.fields import RecordError
+from rnnbounds.impl.format.readout import BoundedChain, bounded_readout, stage_names
+from rnnbounds.impl.format.tensors import MOST, Array, Part, digest, encoded
 from rnnbounds.impl.format.text import strict
 
-
-class _Stated(Exactly, frozen=True):
-    """The weight by name, its rows, a bound on ‖C‖₂ and the digest of its numbers."""
-
-    tensor: str
-    outputs: Count
-    norm: Size
-    sha256: str
+_PRECISION = 256
 
 
 @dataclass(frozen=True, eq=False)
 class Readout:
-    """A readout by the name of its weight (p, n), with its dtype and its numbers in float64."""
+    """A readout as it was read: `stages` by name, each the numbers of its weight (p, q) in float64,
+    or None for an activation; `tensors` has the dtype and the numbers of all that its digest is of,
+    weights and biases, by full name."""
 
-    name: str
-    dtype: str
-    weight: Array
+    stages: Sequence[tuple[str, Array | None]]
+    tensors: Mapping[str, tuple[str, Array]]
 
 
-def readout_named(path: Path) -> str | None:
-    """The weight of the readout that a certificate says it is about, None if it says none."""
+def readout_named(path: Path) -> Sequence[str] | None:
+    """The stages of the readout that a certificate says it is about, None if it says none."""
     try:
-        return str(strict(disk.read(path, MOST).decode())["readout"]["tensor"])
+        return stage_names(strict(disk.read(path, MOST).decode())["readout"])
     except (OSError, LookupError, ValueError, TypeError, RecursionError):
         return None  # whoever reads the rest says what is wrong
 
 
-def readout_norm(told: Any, read: Readout | None) -> tuple[float, Finding]:
-    """The bound on ‖C‖₂ that is stated, and whether it is proved of this C; raises RecordError for
-    a statement of another kind, or of another readout."""
-    stated = converted(told, _Stated)
-    part = None if read is None else encoded(read.weight, read.dtype)
-    if read is None or part is None:
+def readout_norm(told: Any, read: Readout | None) -> tuple[float, tuple[Finding, ...]]:
+    """The L that is stated, and whether it is proved of this readout; raises RecordError for a
+    statement of another kind, or of another readout."""
+    stated = bounded_readout(told)
+    if read is None:
         raise RecordError("no readout of the model")
-    named = (read.name, len(read.weight)) == (stated.tensor, stated.outputs)
-    if not named or digest("readout", {read.name: part}) != stated.sha256:
+    parts = {name: encoded(part, dtype) for name, (dtype, part) in read.tensors.items()}
+    names = [name for name, _ in read.stages]
+    chain = isinstance(stated, BoundedChain)
+    title = f"readout {','.join(names)}" if chain else "readout"
+    same = names == [*stage_names(told)] and stated.outputs == _outputs(read)
+    if not same or _digest(title, parts) != stated.sha256:
         raise RecordError("another readout")
-    rows = [[exact(value) for value in row] for row in read.weight.tolist()]
-    detail = f"‖C‖₂ ≤ {at_least(stated.norm, 9)} of C = {shown(read.name)}"
-    return stated.norm, Finding("readout", norm_at_most(rows, stated.norm), detail)
+    found = [
+        _stage(name, weight, norm)
+        for (name, weight), norm in zip(read.stages, stated.norms, strict=True)
+    ]
+    if chain:
+        holds = prod(map(exact, stated.norms)) <= exact(stated.norm)
+        detail = f"L ≤ {at_least(stated.norm, 9)}, the product of these"
+        found.append(Finding("readout", holds, detail))
+    return stated.norm, tuple(found)
+
+
+def _stage(name: str, weight: Array | None, norm: float) -> Finding:
+    """Prove the bound of one stage."""
+    if weight is None:
+        with ctx.workprec(_PRECISION):
+            slope = BALL_ACTIVATIONS["linear" if name == "identity" else f"rnn-{name}"].slope
+            holds = bool(slope <= arb(norm))
+        return Finding("readout", holds, f"sup |ρ′| ≤ {at_least(norm, 9)} of ρ = {shown(name)}")
+    rows = [[exact(value) for value in row] for row in weight.tolist()]
+    detail = f"‖C‖₂ ≤ {at_least(norm, 9)} of C = {shown(name)}"
+    return Finding("readout", norm_at_most(rows, norm), detail)
+
+
+def _outputs(read: Readout) -> int:
+    return [len(weight) for _, weight in read.stages if weight is not None][-1]
+
+
+def _digest(title: str, parts: Mapping[str, Part | None]) -> str | None:
+    """The digest of the tensors; None if one is not what its dtype holds."""
+    exact_parts = {name: part for name, part in parts.items() if part is not None}
+    return digest(title, exact_parts) if len(exact_parts) == len(parts) else None

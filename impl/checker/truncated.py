@@ -18,7 +18,8 @@ for what it calls information; the cell, the input bound and each ε are what it
 - constants: S_0 and, of vanilla cells, each of L_ρ, M_ρ, ‖W‖₂, ‖U‖₂ and L_x is at least what its
   name means;
 - radius: ‖s_t‖_* ≤ R for all t, by the box or the bound on ρ alone;
-- readout: of a certificate about predictions C h, a bound on ‖C‖₂, by which gain and windows grow;
+- readout: of a certificate about outputs f(h), a Lipschitz constant L of f, by which gain and
+  windows grow;
 - states: ‖h_t‖₂ ≤ B_h, by C S/(1 − λ), by C R or by the box;
 - window: C λᵏ min(S/(1 − λ), R) ≤ ε for each pair (ε, k), or k steps and any number of more leave
   as little by `impl.checker.cells.remaining`;
@@ -64,8 +65,8 @@ _FINITE = ("L_rho", "B_x", "drive", "equivalence", "steps")
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """A record and the weights by role, in float64, of which it is to hold; scale: at least ‖C‖₂ of
-    the readout that windows and gain are about."""
+    """A record and the weights by role, in float64, of which it is to hold; scale: at least L
+    of the readout that windows and gain are about."""
 
     weights: Mapping[str, Array]
     record: Record
@@ -120,7 +121,7 @@ def check_certificate(path: Path, source: Source, readout: Readout | None = None
         claim, found, about = Claim(source.weights, said), [], whole.get("readout")
         if about is not None:
             scale, shown = readout_norm(about, readout)
-            claim, told, found = replace(claim, scale=scale), told | {"readout": about}, [shown]
+            claim, told, found = replace(claim, scale=scale), told | {"readout": about}, [*shown]
         found += proved(claim)
     except (RecordError, LayoutError):
         raise CertificateFileError(path, "holds no certificate that can be checked") from None
@@ -257,7 +258,7 @@ def _of_states(file: Claim, cell: Any, norm: Norm) -> list[Finding]:
     lam, (C, S, R) = arb(told.lam), (told.constants[n] for n in ("equivalence", "drive", "radius"))
 
     def within(size: arb, most: float) -> bool:
-        """True if c C min(S/(1 − λ), R) size ≤ most, where c is the norm of the readout."""
+        """True if c C min(S/(1 − λ), R) size ≤ most, where c is the L of the readout."""
         size = arb(file.scale) * arb(C) * size
         by_drive = arb(S) * size <= arb(most) * (1 - lam)
         return bool(by_drive or (not math.isinf(R) and arb(R) * size <= most))

@@ -1,12 +1,13 @@
 """The files of witnesses of long memories: their check needs the model, and so torch."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
 from rnnbounds import disk
 from rnnbounds.impl.format.fields import Count, Ends, Exactly, Number, RecordError, Size, Window
+from rnnbounds.impl.format.readout import stated_readout
 
 MOST = 2**28  # bytes of a file
 SCHEMA = "rnnbounds/attacked/1"
@@ -45,14 +46,6 @@ class SkippedSearch(Exactly, frozen=True):
     reason: str
 
 
-class StatedReadout(Exactly, frozen=True):
-    """The readout that the gaps are about."""
-
-    tensor: str
-    outputs: Count
-    sha256: str
-
-
 class Witnesses(Exactly, frozen=True):
     """Statements of a file of witnesses."""
 
@@ -65,7 +58,11 @@ class Witnesses(Exactly, frozen=True):
     no_k_below: Annotated[tuple[Window, ...], Meta(min_length=1)]
     skipped: list[SkippedSearch]
     witnesses: list[StatedWitness]
-    readout: StatedReadout | UnsetType = UNSET
+    readout: dict[str, Any] | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if self.readout is not UNSET:
+            stated_readout(self.readout)
 
 
 def begins_as_attacked(path: Path) -> bool:

@@ -62,13 +62,13 @@ def gradient_error(
 
     Of the truncated runs only those with k ≤ K matter, where ρ′ jumps; all of them by default.
     """
-    bounds = _bounds(cell, x, loss, trained, x.shape[1] if K is None else K)
+    bounds = _gradient_error_bounds(cell, x, loss, trained, x.shape[1] if K is None else K)
     return bounds.whole()
 
 
 def gradient_gap_error(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = "WUb") -> Tensor:
     """Bound the errors of ``gradient_gaps`` and ``tb_gaps``: (B, S, K+1), 0 at k = T."""
-    bounds = _bounds(cell, x, loss, trained, K)
+    bounds = _gradient_error_bounds(cell, x, loss, trained, K)
     error = bounds.whole()
     gap = 2 * (error + UNIT * (bounds.size() + error)) * _UP
     return _windows(gap, K, x.shape[1])
@@ -85,7 +85,7 @@ def mean_gradient_gap_error(
     T = x.shape[1]
     if cell.activation.curvature == math.inf:
         return _windows(torch.full_like(x[:, 0, 0], math.inf), K, T)
-    bounds = _bounds(cell, x, loss, trained, K)
+    bounds = _gradient_error_bounds(cell, x, loss, trained, K)
     error = bounds.whole()
     gap = 2 * (error + gamma(T + 2) * (bounds.size() + error)) * _UP
     return _windows(gap, K, T)
@@ -94,7 +94,7 @@ def mean_gradient_gap_error(
 def tbptt_error(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = "WUb") -> Tensor:
     """Bound the errors of ``tbptt_gaps``, decreasing with λ^k: (B, S, K+1), 0 at k = T."""
     check_task(cell, x, K, loss, trained)
-    return _bounds(cell, x, loss, trained, 0).tails()[..., : K + 1]
+    return _gradient_error_bounds(cell, x, loss, trained, 0).tails()[..., : K + 1]
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class _Bounds:
 
 
 @torch.no_grad()
-def _bounds(cell: RNN, x: Tensor, loss: Loss, trained: str, K: int) -> _Bounds:
+def _gradient_error_bounds(cell: RNN, x: Tensor, loss: Loss, trained: str, K: int) -> _Bounds:
     check_task(cell, x, K, loss, trained)
     rho, n, T = cell.activation, cell.n, x.shape[1]
     L = rho.slope

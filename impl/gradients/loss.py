@@ -20,14 +20,14 @@ from rnnbounds.impl.numbers.outward import add_up, gamma, mul_up, norm_up, under
 from rnnbounds.impl.numbers.spectra.jacobi import dot
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
-__all__ = ["LABEL", "LOSSES", "CrossEntropy", "Linear", "Loss", "Squared", "loss"]
+__all__ = ["LABEL", "LOSSES", "CrossEntropy", "LinearLoss", "Loss", "Squared", "loss"]
 
 N = TypeVar("N", arb, fmpq)
 LABEL = 0  # the class that the cross-entropy asks for
 
 
 @dataclass(frozen=True, eq=False)
-class Linear(Loss):
+class LinearLoss(Loss):
     """p(h) = c·h with c the first row of C: L_p = ‖c‖, β_p = 0, both exact."""
 
     name = "linear"
@@ -195,7 +195,7 @@ def _squared(C: Tensor, y: Tensor | None) -> Loss:
 
 
 LOSSES: dict[str, Callable[[Tensor, Tensor | None], Loss]] = {
-    "linear": lambda C, y: Linear(C),
+    "linear": lambda C, y: LinearLoss(C),
     "squared": _squared,
     "cross-entropy": lambda C, y: CrossEntropy(C),
 }

@@ -30,9 +30,9 @@ class Decided(NamedTuple):
 
 
 def within(runner: Runner, x: Tensor, k: int, epsilon: float) -> Decided:
-    """Decide ‖h_T − h_T^k‖₂ ≤ ε rigorously for windows x (M, T, d); of C h with a readout."""
+    """Decide ‖h_T − h_T^k‖₂ ≤ ε rigorously for windows x (M, T, d); of f(h) with a readout f."""
     short = x[:, x.shape[1] - k :]
-    apart = runner.read(Running(runner.parameters), near(runner, x) - near(runner, short))
+    apart = runner.apart(Running(runner.parameters), near(runner, x), near(runner, short))
     size = apart.value.abs()
     inside = norm_up(add_up(size, apart.error))[0] <= epsilon
     least = (size - apart.error).clamp(min=0).norm(dim=2)[0] * (1 - 2.0**-40)
@@ -75,8 +75,8 @@ def enclosed(runner: Runner, x: Tensor) -> Columns:
 
 
 def distances(runner: Runner, x: Tensor, short: Tensor) -> list[arb]:
-    """‖h_T − h_T^k‖₂ of each window in balls, or of C h."""
-    apart = runner.read(_balls(runner), enclosed(runner, x) - enclosed(runner, short))
+    """‖h_T − h_T^k‖₂ of each window in balls, or of f(h)."""
+    apart = runner.apart(_balls(runner), enclosed(runner, x), enclosed(runner, short))
     return [sum((a * a for a in one), arb(0)).sqrt() for one in zip(*apart.units, strict=True)]
 
 

@@ -1,10 +1,10 @@
 """How a model's steps contract along the runs that were seen: an estimate, in float64.
 
 With J_t = ∂s_t/∂s_{t−1} of the whole state: the spectral norms ‖J_t‖₂ of single steps, the products
-‖∂h_T/∂s_{T−k}‖₂ = ‖P J_T ⋯ J_{T−k+1}‖₂ of the last k, P taking the output from the state, or what a
-readout makes of it, and the
-largest Lyapunov exponent over the length of a window, lim of which for T → ∞ exists for stationary
-inputs: log|R_11| of the QR method, averaged over steps.
+‖∂h_T/∂s_{T−k}‖₂ = ‖P J_T ⋯ J_{T−k+1}‖₂ of the last k, P taking the output from the state, or the
+derivative of a readout of it at s_T, and the largest Lyapunov exponent over the length of a window,
+lim of which for T → ∞ exists for stationary inputs: log|R_11| of the QR method, averaged over
+steps.
 Sources: Miller & Hardt, section 4; Benettin et al. (1980) and Eckmann & Ruelle (1985), section V.
 """
 
@@ -54,8 +54,7 @@ def local(runner: Runner, x: Tensor, ks: Collection[int]) -> Local:
         exponents = exponents + R[:, 0, 0].abs().log()
         s = runner.step(s, x[None, :, t])
     norms = torch.stack([_norm(J) for J in found], dim=1)
-    last = Rows(torch.eye(N, dtype=torch.float64)[None, :, N - runner.n :])
-    product = runner.read(Floats(runner.parameters), last).value.mT.expand(M, -1, -1)
+    product = output_jacobians(runner, s)
     products = [_norm(product)] if 0 in ks else []
     for k, J in enumerate(reversed(found), 1):
         product = product @ J
@@ -72,6 +71,16 @@ def _norm(J: Tensor) -> Tensor:
     J = J if J.shape[-2] <= J.shape[-1] else J.mT
     norm = torch.linalg.eigvalsh(J @ J.mT)[..., -1].clamp(min=0).sqrt()
     return torch.where(known[..., 0, 0], norm * size[..., 0, 0], torch.nan)
+
+
+def output_jacobians(runner: Runner, s: Tensor) -> Tensor:
+    """∂y/∂s of the outputs y = h, or f(h) of a readout, at M columns: s (1, M, N) -> (M, p, N)."""
+    M, N, n = s.shape[1], runner.states, runner.n
+    m = DualArithmetic(Floats({name: part[:, None] for name, part in runner.parameters.items()}))
+    directions = torch.eye(N, dtype=torch.float64)[:, N - n :].expand(1, M, N, n)
+    h = Dual(Rows(s[:, :, None, N - n :]), Rows(directions))
+    still = Dual(Rows(torch.zeros_like(h.value.value)), Rows(torch.zeros_like(directions)))
+    return runner.apart(m, h, still).tangent.value.mT[0]
 
 
 def jacobians(runner: Runner, s: Tensor, x: Tensor) -> Tensor:

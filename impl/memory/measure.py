@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -22,7 +21,7 @@ from rnnbounds.impl.memory.exact import Decided, within
 from rnnbounds.impl.memory.local import Local, local, sampled
 from rnnbounds.impl.memory.overlap import overlap
 from rnnbounds.impl.memory.repeats import repeats
-from rnnbounds.impl.memory.runs import Runner, Truncations, blocks, grid, readout_told, truncations
+from rnnbounds.impl.memory.runs import Runner, Truncations, blocks, grid, truncations
 from rnnbounds.impl.memory.statement import (
     CUT,
     FOUND,
@@ -41,7 +40,8 @@ from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.numbers.json_values import as_json
 from rnnbounds.impl.reading.adapters import Source, load_model
-from rnnbounds.impl.reading.data.sequences import Data, DataSource, float64, read_data
+from rnnbounds.impl.reading.data.recordings import Data, Windows, float64
+from rnnbounds.impl.reading.data.sequences import DataSource, read_data
 
 _LOG = logging.getLogger("rnnbounds.measure")
 SCHEMA = "rnnbounds/measurement/1"
@@ -116,7 +116,7 @@ class Measurement(Shown):
             "cell": self.model.name,
             "shape": {"n": self.model.n, "d": self.model.d},
             "sha256": self.model.digest,
-            **({} if (read := readout_told(self.model)) is None else {"readout": read}),
+            **({} if (read := self.model.readout) is None else {"readout": read.stated()}),
             "data": {"source": self.data, "windows": self.windows, "length": self.length},
             "forgetting": {"windows": len(seen.gaps), "curve": self.curve},
             "memory": [{"eps": eps, "k": self.window(eps)} for eps in self.eps],
@@ -159,7 +159,7 @@ def measure(
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
-    readout: str | None = None,
+    readout: str | Sequence[str] | None = None,
     near: float | None = None,
     states: float = 0.0,
     progress: Callable[[int, int], None] | None = None,
@@ -167,10 +167,11 @@ def measure(
     """Run a model on data, in full and truncated, and state what follows for data drawn alike.
 
     `model`, `cell`, `ignore`, `layer` and `readout` as in `load_model`, `data` as in `read_data`;
-    with a readout all answers are about its predictions. A window is a sequence of the data, or so
-    many inputs of it; one long series is cut into windows of 64, or of its eighth part if that is
-    shorter. With a `share`, data that cannot reach it at that `confidence` for all ε together are
-    refused; without, the statement says which share they reach.
+    with a readout all answers are about its outputs. A window is a sequence of the data, or so many
+    inputs of it; sequences of different lengths are cut into windows as long as the shortest, one
+    long series into windows of 64, or of its eighth part if that is shorter. With a `share`, data
+    that cannot reach it at that `confidence` for all ε together are refused; without, the statement
+    says which share they reach.
     `near`: what is certified of all inputs within that of these, number by number, from states with
     no entry above `states`. `progress` is called with how many windows were run, and of how many.
     Raises an InputError for what is no model, for `states` without `near`,
@@ -192,13 +193,13 @@ def measure(
     if window is None and read.one:
         window = min(read.T, LENGTH, max(2, read.T // 8))
     held, runner = read.windows(window), Runner.of(loaded)
-    M, T = held.shape[0] * held.shape[1], held.shape[2]
+    M, T = len(held), held.T
     ks, unstated = grid(T), reason_unstated(read, held)
     if share is not None and unstated is not None:
         raise unstated
     with torch.no_grad():
         alpha, needed = require_enough(M, len(eps), confidence, share)
-        each = len(ks) * (runner.states + runner.outputs) + held[0, 0].size
+        each = len(ks) * (runner.states + runner.outputs) + T * held.d
         some = min(M, CURVE, max(FEWEST, CURVE_WORK // max(1, sum(ks) * runner.products)))
         out = min(M - M // 2, max(2 * needed, HELD_WORK // (6 * T * runner.products)))
         near_count = 0 if near is None else min(M, CURVE)
@@ -227,7 +228,7 @@ def measure(
                     told = _held_out(runner, held, M // 2, out, k, epsilon, report)
                 lines.append(stated(epsilon, k, told, alpha))
             aim = SHARE if share is None else share
-            presupposed = PRESUPPOSED + (CUT if held.shape[1] > 1 else "") + FOUND
+            presupposed = PRESUPPOSED + (CUT if held.sequences < M else "") + FOUND
             statement = Statement(
                 confidence, min(M // 2, some), out, T, tuple(lines), aim, needed, presupposed
             )
@@ -238,28 +239,36 @@ def measure(
             found = near_data(runner, held_part(held, part), near, eps, states=states, seen=seen_ks)
             around = report.after(part, found)
     return Measurement(
-        loaded, read.source, M, T, ks, seen, steps, eps, statement,
+        loaded, _source(read, held), M, T, ks, seen, steps, eps, statement,
         None if unstated is None else str(unstated), around,
     )  # fmt: skip
 
 
-def reason_unstated(data: Data, held: np.ndarray[Any, Any]) -> InputError | None:
+def _source(data: Data, held: Windows) -> str:
+    """The data in a report, with the number of sequences that have no window."""
+    if not held.shorter:
+        return data.source
+    return f"{data.source} ({held.shorter} of {data.N} sequences, which are shorter, left out)"
+
+
+def reason_unstated(data: Data, held: Windows) -> InputError | None:
     """Why nothing is stated of other windows, if it is not."""
-    M = held.shape[0] * held.shape[1]
+    M = len(held)
     if M < 2:
         return InputError(
             "one window leaves none to choose k on; record more, or cut shorter windows"
         )
-    shared = (
-        overlap(data.x[: max(2, min(_LOOKED_AT, _NUMBERS // data.x[0].size))]) if data.N > 1 else 0
-    )
-    told = f"windows overlap by {shared} of {data.T} inputs" if shared else repeats(held, M // 2)
+    shared, T = 0, max(data.T, held.T)
+    if held.sequences > 1:
+        most = max(2, min(_LOOKED_AT, _NUMBERS // (T * data.d)))
+        shared = overlap(*data.ends_of_sequences(T, most))
+    told = f"windows overlap by {shared} of {T} inputs" if shared else repeats(held, M // 2)
     return None if told is None else OverlapError(told)
 
 
 def _held_out(
     runner: Runner,
-    held: np.ndarray[Any, Any],
+    held: Windows,
     first: int,
     count: int,
     k: int,
@@ -267,13 +276,12 @@ def _held_out(
     report: WindowCount,
 ) -> Decided:
     """Which of so many windows, from `first` on, are within ε at k for certain."""
-    each = 8 * (runner.states + runner.outputs) + held[0, 0].size
+    each = 8 * (runner.states + runner.outputs) + held.T * held.d
     parts = [slice(first + b.start, first + b.stop) for b in blocks(count, each)]
     told = [report.after(part, within(runner, held_part(held, part), k, epsilon)) for part in parts]
     return Decided(*map(torch.cat, zip(*told, strict=True)))
 
 
-def held_part(held: np.ndarray[Any, Any], rows: slice) -> Tensor:
+def held_part(held: Windows, rows: slice) -> Tensor:
     """Some of the windows, in order: (M, T, d)."""
-    i = np.arange(rows.start, rows.stop)
-    return float64(held[i // held.shape[1], i % held.shape[1]])
+    return float64(held[rows])

@@ -8,12 +8,12 @@ those whose hash says so, which keeps equal ones. Source: Karp & Rabin (1987); M
 """
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from rnnbounds.impl.memory.overlap import ODD, hashes
+from rnnbounds.impl.reading.data.recordings import Windows
 
 RUNS, BLOCK, SAMPLE = 2**21, 2**20, 2**18  # hashes that are kept; numbers, inputs looked at at once
 MANY = 0.25  # of the windows: phrases of a language come again as well
@@ -22,11 +22,10 @@ _CHANCE = 100  # times less often than this runs agree by chance
 Array = np.ndarray[Any, Any]
 
 
-def repeats(windows: Array, first: int) -> str | None:
-    """Describe how windows (N, each, L, d) repeat, or None: one of those from `first` on equals one
+def repeats(windows: Windows, first: int) -> str | None:
+    """Describe how windows repeat, or None: one of those from `first` on equals one
     before it, or a share MANY has a quarter of its inputs in common with others."""
-    N, each, L, _ = windows.shape
-    M, c = N * each, _agreeing(windows)
+    M, L, c = len(windows), windows.T, _agreeing(windows)
     if c == 1:
         return None
     whole, at = _runs(windows, L, _needed(c, M * M))
@@ -57,25 +56,25 @@ def _needed(c: float, pairs: int) -> int:
     return max(2, math.ceil(math.log(_CHANCE * pairs) / -math.log(c)))
 
 
-def _agreeing(windows: Array) -> float:
+def _agreeing(windows: Windows) -> float:
     """c, of inputs all over the data."""
-    N, each, L, _ = windows.shape
-    step = max(1, N * each * L // SAMPLE)
-    i = np.arange(0, N * each * L, step)
-    x = windows[i // (each * L), i // L % each, i % L]
+    M, L = len(windows), windows.T
+    i = np.arange(0, M * L, max(1, M * L // SAMPLE))
+    x = windows.rows[windows.first[i // L] + i % L]
     _, counts = np.unique(hashes(x[None])[0], return_counts=True)
     return float(np.square(counts / len(i)).sum())
 
 
-def _runs(windows: Array, r: int, need: int) -> tuple[Array, Array]:
+def _runs(windows: Windows, r: int, need: int) -> tuple[Array, Array]:
     """Hashes of runs of r inputs that take at least so many values in turn, and whose they are."""
-    N, each, L, d = windows.shape
-    keep = np.uint64(max(1, N * each * (L - r + 1) // RUNS))
+    M, L = len(windows), windows.T
+    keep = np.uint64(max(1, M * (L - r + 1) // RUNS))
     powers = np.cumprod(np.full(L + 1, ODD, dtype=np.uint64))
     back = np.cumprod(np.full(L + 1, pow(ODD, -1, 2**64), dtype=np.uint64))
     found, whose = [], []
-    for start, block in _blocks(windows, max(1, BLOCK // (each * L * d))):
-        rows = hashes(block)
+    size = max(1, BLOCK // (L * windows.d))
+    for start in range(0, M, size):
+        rows = hashes(windows[start : start + size])
         sums = np.cumsum(rows * powers[:L], axis=1, dtype=np.uint64)
         sums = np.pad(sums, ((0, 0), (1, 0)))
         told = (sums[:, r:] - sums[:, :-r]) * back[: L - r + 1]
@@ -86,9 +85,3 @@ def _runs(windows: Array, r: int, need: int) -> tuple[Array, Array]:
         found.append(told[i, j])
         whose.append(i + start)
     return np.concatenate(found), np.concatenate(whose)
-
-
-def _blocks(windows: Array, rows: int) -> Iterator[tuple[int, Array]]:
-    N, each, L, d = windows.shape
-    for start in range(0, N, rows):
-        yield start * each, windows[start : start + rows].reshape(-1, L, d)

@@ -2,8 +2,8 @@
 
 Both runs of a gap start from the zero state, the full one at the first input of its window, the
 truncated one k inputs before the end, as what `truncate` writes does: the gap of a window at k is
-‖h_T − h_T^k‖₂, of the output after its last input, or ‖C h_T − C h_T^k‖₂ where a readout is asked
-about. It is 0 at k = T.
+‖h_T − h_T^k‖₂, of the output after its last input, or ‖f(h_T) − f(h_T^k)‖₂ where a readout f is
+asked about. It is 0 at k = T.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,23 +16,24 @@ from torch import Tensor
 from rnnbounds.impl.arithmetic.base import Arithmetic, Floats, Program, Rows, V
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.models.readout import Readout
 from rnnbounds.impl.models.rnn import RNN
 
 NUMBERS = 2**22  # of states that are held at a time
 BLUR = 2.0**-30  # of a state's size: nearer pairs may be apart by rounding alone
 DENSE, RATIO = 32, 17 / 16  # every k up to 32, then each the sixteenth part larger
-READ = "C h"  # the readout's weight among the parameters, of which no tensor is called so
 
 
 @dataclass(frozen=True, eq=False)
 class Runner:
     """A model's step in float64, of its weights as stored: both biases of a vanilla cell, each.
-    The parameters hold the readout that is asked about, if one is."""
+    The parameters hold those of the readout that is asked about, if one is."""
 
     program: Program
     parameters: Mapping[str, Tensor]
     states: int
     n: int
+    readout: Readout | None = None
 
     @classmethod
     def of(cls, model: LoadedModel[Any]) -> "Runner":
@@ -41,9 +42,9 @@ class Runner:
         if isinstance(model.cell, RNN):  # it knows the sum of its two biases, rounded
             own = {name: part.double()[None] for name, part in stored.items()}
         sizes = kind_of(model.name).layout(stored).sizes(stored)
-        if (C := read_by(model)) is not None:
-            own = {**own, READ: C[None]}
-        return cls(model.cell.program, own, sizes.state, sizes.n)
+        if model.readout is not None:
+            own = {**own, **{n: part[None] for n, part in model.readout.parameters.items()}}
+        return cls(model.cell.program, own, sizes.state, sizes.n, model.readout)
 
     @property
     def products(self) -> int:
@@ -52,12 +53,12 @@ class Runner:
 
     @property
     def outputs(self) -> int:
-        """How many numbers h has, or C h."""
-        return len(self.parameters[READ][0]) if READ in self.parameters else self.n
+        """The number of entries of h, or of f(h)."""
+        return self.n if self.readout is None else self.readout.outputs
 
-    def read(self, m: Arithmetic[V], apart: V) -> V:
-        """Map a difference of outputs h to that of C h, if there is a readout C."""
-        return m.affine(READ, None, apart) if READ in self.parameters else apart
+    def apart(self, m: Arithmetic[V], a: V, b: V) -> V:
+        """The difference of the outputs a and b, or f(a) − f(b) of a readout f."""
+        return a - b if self.readout is None else self.readout.apart(m, a, b)
 
     def zero(self, windows: int) -> Tensor:
         """The zero state of so many windows, (1, M, N)."""
@@ -119,20 +120,9 @@ def truncations(runner: Runner, x: Tensor, ks: Sequence[int]) -> Truncations:
         s = torch.cat([s, zero], dim=1)
     h = s[0, :, runner.states - runner.n :].reshape(-1, M, runner.n)
     rows = torch.tensor([starts.index(T - k) for k in ks])
-    apart = runner.read(Floats(runner.parameters), Rows(h[rows] - h[0])).value
+    apart = runner.apart(Floats(runner.parameters), Rows(h[rows]), Rows(h[:1])).value
     gaps: Tensor = torch.linalg.vector_norm(apart, dim=2).T
     return Truncations(gaps, ratio, pairs, expanding)
-
-
-def read_by(model: LoadedModel[Any]) -> Tensor | None:
-    """The weight C (p, n) of the readout that is asked about, in float64."""
-    return None if model.readout is None else model.readout.weight.double()
-
-
-def readout_told(model: LoadedModel[Any]) -> dict[str, Any] | None:
-    """That readout as it is recorded: its norm plays no part."""
-    told = {} if model.readout is None else model.readout.to_json()
-    return {name: told[name] for name in ("tensor", "outputs", "sha256")} if told else None
 
 
 def _apart(s: Tensor, M: int) -> Tensor:

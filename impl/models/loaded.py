@@ -1,12 +1,14 @@
 """A user's recurrent model as it was read: its weights as stored, and its cell in float64."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import torch
 from torch import Tensor
+
+from rnnbounds.impl.models.digest import digest
+from rnnbounds.impl.models.readout import Readout
 
 
 class Cell(Protocol):
@@ -24,28 +26,6 @@ class Cell(Protocol):
         """One step of M columns a system: states (B, size, M), inputs (B, d, M) -> states."""
 
 
-class Readout(Protocol):
-    """A linear readout y = C h + c."""
-
-    @property
-    def name(self) -> str:
-        """The full name of C."""
-
-    @property
-    def weight(self) -> Tensor:
-        """C (p, n), as stored."""
-
-    @property
-    def norm(self) -> float:
-        """At least ‖C‖₂."""
-
-    def within(self, eps: float) -> float:
-        """An ε of the output h that keeps predictions within eps."""
-
-    def to_json(self) -> dict[str, Any]:
-        """The record as plain JSON data."""
-
-
 C = TypeVar("C", bound=Cell)
 
 
@@ -58,8 +38,8 @@ class LoadedModel(Generic[C]):
     a batch of one in float64. The conversion is exact, but the sum `cell.b` of the two biases of a
     vanilla cell may be rounded: what is certified takes both. `tensors` has the full names in the
     source by role, `ignored` those that the caller said to leave out of the cell, `unread` those of
-    tensors elsewhere, which have another prefix. `readout` is the linear map after the cell that
-    ε is asked of, if any.
+    tensors elsewhere, which have another prefix. `readout` is the map after the cell that ε is
+    asked of, if any.
     """
 
     cell: C
@@ -92,13 +72,3 @@ class LoadedModel(Generic[C]):
     def digest(self) -> str:
         """SHA-256 of the cell's name and of its weights, which ties a certificate to a model."""
         return digest(self.name, self.weights)
-
-
-def digest(name: str, weights: Mapping[str, Tensor]) -> str:
-    """SHA-256 over a cell's name and, in a fixed order, its weights' roles, dtypes and bytes."""
-    sha = hashlib.sha256(name.encode())
-    for role in sorted(weights):
-        part = weights[role].detach().cpu().contiguous()
-        sha.update(f"|{role}|{part.dtype}|{tuple(part.shape)}|".encode())
-        sha.update(part.flatten().view(torch.uint8).numpy().tobytes())
-    return sha.hexdigest()

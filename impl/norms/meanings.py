@@ -13,6 +13,8 @@ NORM_MEANINGS: Mapping[str, str] = {
     "semidefinite programming",
     "iterated": "a norm made for several steps at once, which uses that slopes have a sign",
     "quadratic": "the Euclidean length of Q times a state, Q from a Lyapunov equation",
+    "quadratic-sdp": "the Euclidean length of Q times a state, Q found by semidefinite "
+    "programming for restricted slopes",
     "comparison": "the largest weighted value in a state, one weight for c and one for h",
     "cascade": "the largest of the layers' own norms, with one weight per layer",
 }

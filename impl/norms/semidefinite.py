@@ -24,15 +24,17 @@ from torch import Tensor
 
 from rnnbounds.impl.errors import RangeError
 from rnnbounds.impl.norms.solver.client import (
+    DIAGONAL_SDP,
     LARGEST_SIZE,
+    METRIC_SDP,
     SOLVER,
-    SOLVER_NORM,
+    SOLVER_NORMS,
     MissingSolverError,
     is_installed,
 )
 from rnnbounds.impl.norms.weighted import WeightedNorm, diagonal_norm, diagonal_scaling
 
-FAST_SIZE = 32  # states up to which a solution takes a second at most
+FAST_SIZES = {DIAGONAL_SDP: 32, METRIC_SDP: 10}  # states that take a second at most
 _PROGRAMS = 8
 _CONVERGED = 1 - 1e-7
 _FLOOR = 1e-9  # of P, whose trace is n
@@ -45,7 +47,7 @@ def solve(W: Array, square: float) -> Array:
 
     Raises MissingSolverError, and UnansweredError where its process ends before its answer.
     """
-    return SOLVER.solve(W, square, _FLOOR)
+    return SOLVER.diagonal_program(W, square, _FLOOR)
 
 
 @np.errstate(all="ignore")  # a search in floats: what it finds is proved afterwards
@@ -85,12 +87,16 @@ def semidefinite_scaling(
 
 
 def available_norms(norms: Iterable[str], n: int) -> tuple[str, ...]:
-    """The norms that a search tries at n states: all but the solver's, unless it is usable."""
-    return tuple(norm for norm in norms if norm != SOLVER_NORM or reason_to_omit(n) is None)
+    """The norms that a search tries at n states: a solver's only if it is usable."""
+    return tuple(norm for norm in norms if reason_to_omit(norm, n) is None)
 
 
-def reason_to_omit(n: int) -> str | None:
-    """The reason why a search at n states omits the solver's norm; None if it does not."""
+def reason_to_omit(norm: str, n: int) -> str | None:
+    """The reason why a search at n states omits a norm; None if it does not."""
+    if norm not in SOLVER_NORMS:
+        return None
     if not is_installed():
         return str(MissingSolverError())
-    return None if n <= FAST_SIZE else f"{n} states take the solver long; ask for it by name"
+    if n <= FAST_SIZES[norm]:
+        return None
+    return f"{n} states take the solver long; ask for it by name"

@@ -1,21 +1,26 @@
 """The norms in which one cell may contract, each with its way back to the Euclidean norm.
 
 A diagonal of slopes |ρ′| ≤ L_ρ commutes with diagonal weights, so in the plain and the diagonally
-weighted norms the cell h ↦ ρ(Wh + …) contracts by λ = L_ρ‖W‖; a full quadratic form certifies
-linear systems only, and a norm of several steps sees that slopes have a sign
-(`impl.norms.iterated`). Sources: Miller & Hardt, section 2; Horn & Johnson, section 8 (Perron).
+weighted norms the cell h ↦ ρ(Wh + …) contracts by λ = L_ρ‖W‖. A full quadratic form certifies
+linear systems, or a cell with multipliers for its slopes (`impl.norms.metric`), and a norm of
+several steps sees that slopes have a sign (`impl.norms.iterated`). Sources: Miller & Hardt, section
+2; Horn & Johnson, section 8 (Perron).
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
+from rnnbounds.impl.arithmetic.activation import Activation
+from rnnbounds.impl.errors import RangeError
 from rnnbounds.impl.norms.iterated import StepFamily, iterated_norms
+from rnnbounds.impl.norms.metric import metric_norm, slope_system
 from rnnbounds.impl.norms.norm_data import NormData, StateNorm
 from rnnbounds.impl.norms.semidefinite import semidefinite_scaling
-from rnnbounds.impl.norms.solver.client import SOLVER_NORM
+from rnnbounds.impl.norms.solver.client import DIAGONAL_SDP, LARGEST_METRIC, METRIC_SDP
 from rnnbounds.impl.norms.weighted import (
     WeightedNorm,
     perron_vector,
@@ -138,27 +143,53 @@ def _preference(norm: StateNorm) -> tuple[bool, float, float]:
 
 
 def _quadratic(p: NormData) -> StateNorm:
-    weighted = quadratic_norm(p.W)
-    Q = weighted.weights[0]
-    offset = sum_up(mul_up(Q.abs(), p.offset))
-    rounding = mul_up(2 * gamma(Q.shape[0]), norm_up((Q.abs() @ p.U.abs()).flatten()))
+    """‖Q·‖₂ for a linear system, h⁺ = (diag(κ) + W)h + Ux + b."""
+    W, lost = p.W, 0.0
+    if p.retention is not None:
+        W = p.W + torch.diag(p.retention)[None]
+        entries = norm_up((p.W.abs() + torch.diag(p.retention)).flatten(1))
+        lost = float(add_up(mul_up(4 * UNIT, entries), underflow(entries)))
+    weighted = quadratic_norm(W)
+    lam = add_up(weighted.factor, mul_up(weighted.condition, lost))
+    return _dense_norm("quadratic", p, weighted.weights[0], float(lam))
+
+
+def _metric(p: NormData) -> StateNorm:
+    """‖Q·‖₂ for slopes in [m, L], with the multipliers after the rows of Q."""
+    if p.W.shape[1] > LARGEST_METRIC:
+        limit = f"at most {LARGEST_METRIC}"
+        raise RangeError(f"the number of states for {METRIC_SDP}", p.W.shape[1], limit)
+    found = metric_norm(slope_system(p), p.scaling.weights[0].diagonal().cpu().numpy())
+    norm = _dense_norm(METRIC_SDP, p, p.W.new_tensor(found.Q), found.factor)
+    assert norm.weights is not None
+    return replace(norm, weights=(*norm.weights, tuple(found.multipliers.tolist())))
+
+
+def _dense_norm(name: str, p: NormData, Q: Tensor, lam: float) -> StateNorm:
+    """The norm ‖Q·‖₂, in which the cell contracts by lam, with its constants."""
+    reach, inverse = float(certified_norm(Q[None])), float(certified_inverse(Q[None]).norm)
 
     def size(units: Tensor) -> Tensor:
         return norm_up(sum_up(mul_up(Q.abs(), units)))
 
-    drive, lipschitz = _euclidean_drive(p, Q @ p.U, offset, size, add_up(rounding, TINY))
-    weights = tuple(tuple(row) for row in Q.tolist())
-    reach = float(certified_norm(Q[None]))
-    inverse = float(certified_inverse(weighted.weights).norm)
-    return StateNorm(
-        "quadratic",
-        float(weighted.factor),
-        drive,
-        inverse,
-        reach,
-        weights,
-        input_lipschitz=lipschitz,
-    )
+    offset = sum_up(mul_up(Q.abs(), p.offset))
+    if p.slope == p.least:
+        rounding = mul_up(2 * gamma(Q.shape[0]), norm_up((Q.abs() @ p.U.abs()).flatten()))
+        drive, lipschitz = _euclidean_drive(p, Q @ p.U, offset, size, add_up(rounding, TINY))
+    else:
+        plain, moved = _euclidean_drive(p, p.U, p.offset, norm_up)
+        drive = min(float(mul_up(reach, plain)), float(size(p.unit_drive)))
+        lipschitz = min(float(mul_up(reach, moved)), float(size(p.input_lipschitz)))
+    radius = p.box_radius(size)
+    weights = tuple(map(tuple, Q.tolist()))
+    return StateNorm(name, lam, drive, inverse, reach, weights, radius, input_lipschitz=lipschitz)
+
+
+def dense_norms(names: Iterable[str], rho: Activation) -> tuple[str, ...]:
+    """The names without the dense norm that is not of this activation: a Lyapunov equation's is of
+    linear systems, multipliers are of all others."""
+    other = METRIC_SDP if rho.least == rho.slope else "quadratic"
+    return tuple(name for name in names if name != other)
 
 
 NORMS: Mapping[str, Callable[[NormData], StateNorm]] = {
@@ -167,11 +198,12 @@ NORMS: Mapping[str, Callable[[NormData], StateNorm]] = {
     "one": _one,
     "perron": _perron,
     "diagonal": lambda p: _diagonal_norm("diagonal", p, p.scaling),
-    SOLVER_NORM: lambda p: _diagonal_norm(
-        SOLVER_NORM, p, semidefinite_scaling(p.W, start=p.scaling)
+    DIAGONAL_SDP: lambda p: _diagonal_norm(
+        DIAGONAL_SDP, p, semidefinite_scaling(p.W, start=p.scaling)
     ),
     "iterated": _iterated,
     "quadratic": _quadratic,
+    METRIC_SDP: _metric,
 }
 
 

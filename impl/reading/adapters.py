@@ -4,7 +4,7 @@ Weights are data: nothing that is read from a file can run code, and nothing is 
 dtype, shape, storage and values were looked at. The weights are taken exactly as stored.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from rnnbounds.impl.cells.table import STACK, kind_of
 from rnnbounds.impl.errors import NotFiniteError, shown
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.opened import Module, Opened
+from rnnbounds.impl.reading.pytorch.heads import require_readout
 from rnnbounds.impl.reading.readout import readout_of
 from rnnbounds.impl.reading.recognition.misfit import WeightsError
 from rnnbounds.impl.reading.recognition.recognise import Reading, recognise
@@ -28,7 +29,7 @@ def load_model(
     *,
     ignore: Collection[str] = (),
     layer: str | None = None,
-    readout: str | None = None,
+    readout: str | Sequence[str] | None = None,
 ) -> LoadedModel[Any]:
     """Read the weights of a recurrent cell, one of those in `impl.cells.table`.
 
@@ -42,7 +43,8 @@ def load_model(
     shapes say it: torch's names mean torch's cells, but a state dict of a vanilla RNN does not say
     its activation. Layers make a stack by themselves. `layer` is the part of a bigger model that is
     meant, as "encoder.rnn", or "." for what has no prefix; `impl.reading.layers` lists them.
-    `readout` is the linear layer after the cell, as "head", whose outputs ε is then about. Names
+    `readout` is the linear layer after the cell, as "head", whose outputs ε is then about, or a
+    chain of linear layers and activations, as "a,tanh,b". Names
     are exact: a tensor under the cell's prefix that the cell does not read is an error, unless
     `ignore` has its full name; what the cell needs cannot be ignored.
     Raises an InputError of one line for everything that is not such a model.
@@ -60,7 +62,7 @@ def read(
     cell: str | None,
     ignore: Collection[str],
     layer: str | None,
-    readout: str | None = None,
+    readout: str | Sequence[str] | None = None,
 ) -> LoadedModel[Any]:
     """Read a recurrent cell from an opened source, as `load_model` does."""
     told = opened.told(layer)
@@ -74,8 +76,11 @@ def read(
     model = _model(found, opened.title)
     if readout is None:
         return model
-    C = readout_of(told.tensors, opened.where, readout, model.n)
-    return replace(model, readout=C, unread=tuple(one for one in model.unread if one != C.name))
+    f = readout_of(told.tensors, opened.where, readout, model.n)
+    if isinstance(opened, Module):
+        require_readout(opened.module, f)
+    unread = tuple(one for one in model.unread if one not in f.tensors)
+    return replace(model, readout=f, unread=unread)
 
 
 def _reread(model: LoadedModel[Any], name: str | None, ignore: Collection[str]) -> LoadedModel[Any]:

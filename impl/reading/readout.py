@@ -1,69 +1,70 @@
-"""The linear readout y = C h + c after a cell: what ε of its outputs asks of the state.
+"""Finding a readout in a source: linear layers by the names of their weights, and activations."""
 
-‖C h − C h′‖₂ ≤ ‖C‖₂‖h − h′‖₂, so predictions are within ε where outputs h are within ε/‖C‖₂.
-Source: Miller & Hardt, Proposition 3, with L_f = ‖C‖₂.
-"""
-
-import math
-import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.errors import InputError, NotFiniteError, RangeError, at_least, shown
-from rnnbounds.impl.models.loaded import digest
-from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, Activation
+from rnnbounds.impl.errors import InputError, NotFiniteError, shown
+from rnnbounds.impl.models.readout import Linear, Readout
 from rnnbounds.impl.reading.recognition.recognise import check_tensor
+
+_WEIGHT = "weight"
 
 
 class ReadoutError(InputError):
     """A readout that is not there, or does not read the cell's output."""
 
 
-@dataclass(frozen=True, eq=False)
-class Readout:
-    """A readout by the name of its weight C (p, n), as stored."""
-
-    name: str
-    weight: Tensor
-
-    @cached_property
-    def norm(self) -> float:
-        """At least ‖C‖₂."""
-        return float(certified_norm(self.weight.double()[None]))
-
-    def within(self, eps: float) -> float:
-        """An ε of the output h that keeps predictions within eps; raises RangeError for none."""
-        found = math.nextafter(eps / self.norm, 0.0) if self.norm else sys.float_info.max
-        if not found > 0:
-            raise RangeError("ε", eps, f"larger for a readout with ‖C‖₂ ≤ {at_least(self.norm, 3)}")
-        return found
-
-    def to_json(self) -> dict[str, Any]:
-        """The record as plain JSON data."""
-        sha256 = digest("readout", {self.name: self.weight})
-        told = {"tensor": self.name, "outputs": len(self.weight), "norm": self.norm}
-        return told | {"sha256": sha256}
+def readout_of(
+    tensors: Mapping[str, Tensor], where: str, names: str | Sequence[str], n: int
+) -> Readout:
+    """The readout of an output of n numbers: "head", or stages as "a,tanh,b", each an activation, a
+    weight's full name, or the part before its `.weight`. A layer's bias is the tensor `bias` beside
+    its `weight`. Raises ReadoutError for what is none.
+    """
+    chain = names.split(",") if isinstance(names, str) else list(names)
+    stages: list[Linear | Activation] = []
+    for name in (name.strip() for name in chain):
+        if name in ACTIVATIONS and name not in tensors and f"{name}.{_WEIGHT}" not in tensors:
+            stages.append(ACTIVATIONS[name])
+        else:
+            layer = _layer(tensors, where, name, n)
+            stages.append(layer)
+            n = len(layer.weight)
+    if not any(isinstance(stage, Linear) for stage in stages):
+        raise ReadoutError(f"readout {shown(','.join(chain))} has no linear layer; name one")
+    return Readout(tuple(stages))
 
 
-def readout_of(tensors: Mapping[str, Tensor], where: str, name: str, n: int) -> Readout:
-    """The readout of that name, or with that prefix; raises ReadoutError for what is none."""
+def _layer(tensors: Mapping[str, Tensor], where: str, name: str, n: int) -> Linear:
+    """The linear layer of that name, which reads n numbers."""
     known = {str(key): tensor for key, tensor in tensors.items()}
-    full = next((one for one in (f"{name}.weight", name) if one in known), None)
+    full = next((one for one in (f"{name}.{_WEIGHT}", name) if one in known), None)
     if full is None:
         wide = [key for key, one in known.items() if getattr(one, "ndim", 0) == 2]
         fitting = [shown(key) for key in wide if known[key].shape[1] == n]
-        what = f"{where} holds no readout {shown(name)}.weight"
+        what = f"{where} holds no readout {shown(name)}.{_WEIGHT}"
         raise ReadoutError(f"{what}; matrices with {n} columns are {', '.join(fitting) or 'none'}")
-    check_tensor(shown(full), known[full])
-    weight = known[full].detach().cpu().clone()
+    weight = _stored(full, known[full])
     if weight.ndim != 2 or weight.shape[1] != n or not len(weight):
         what = f"{shown(full)} of shape {tuple(weight.shape)} reads no output of {n} numbers"
         raise ReadoutError(f"{what}; name the linear layer right after the cell")
-    if not bool(torch.isfinite(weight).all()):
-        raise NotFiniteError(shown(full))
-    return Readout(full, weight)
+    beside = f"{full.removesuffix(_WEIGHT)}bias"
+    if not full.endswith(_WEIGHT) or beside not in known:
+        return Linear(full, weight)
+    bias = _stored(beside, known[beside])
+    if bias.shape != weight.shape[:1]:
+        what = f"{shown(beside)} of shape {tuple(bias.shape)} fits no {shown(full)}"
+        raise ReadoutError(f"{what} of shape {tuple(weight.shape)}; name a linear layer")
+    return Linear(full, weight, (beside, bias))
+
+
+def _stored(name: str, tensor: Tensor) -> Tensor:
+    """A copy of a tensor as stored; raises an InputError for what is no array of finite floats."""
+    check_tensor(shown(name), tensor)
+    copy = tensor.detach().cpu().clone()
+    if not bool(torch.isfinite(copy).all()):
+        raise NotFiniteError(shown(name))
+    return copy

@@ -70,7 +70,7 @@ def rational_projected(A: Tensor, ball: Ball) -> Rational | None:
     """
     rows, ell = rational_itself(A), rational(ball.radius)
     if ball.norm == "infinity":
-        return [_threshold(row, ell) for row in rows]
+        return [_project_l1_ball(row, ell) for row in rows]
     if ball.norm == "frobenius":
         return _scaled(rows, _root(_square(rows)), ell)
     if _scattered(rows) or ell == 0:
@@ -133,7 +133,7 @@ def _radial(A: arb_mat, radius: float) -> tuple[arb_mat, arb]:
     return P, ell * frobenius(A - P) - _inner(A - P, P)
 
 
-def _threshold(row: list[fmpq], ell: fmpq) -> list[fmpq]:
+def _project_l1_ball(row: list[fmpq], ell: fmpq) -> list[fmpq]:
     """The nearest point of the ℓ1 ball, exactly, by sorting."""
     if sum(map(abs, row), fmpq(0)) <= ell:
         return row

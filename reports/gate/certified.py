@@ -35,11 +35,18 @@ class Inputs(msgspec.Struct, frozen=True):
 
 
 class Readout(msgspec.Struct, frozen=True):
-    """The linear map C after the cell that ε is about, and ‖C‖₂ from above."""
+    """The map after the cell that ε is about: the name of a linear layer, or a chain of stages, and
+    its Lipschitz constant from above."""
 
-    tensor: str
     outputs: Length
+    tensor: str = ""
+    chain: tuple[str, ...] = ()
     norm: Positive | None = None
+
+    @property
+    def name(self) -> str:
+        """The stages with commas between them."""
+        return self.tensor or ",".join(self.chain)
 
 
 class Window(msgspec.Struct, frozen=True):

@@ -107,11 +107,11 @@ def compare_directed_attacks(claims: Claims, share: float, chance: float) -> Ite
             and all(ratio is None or is_finite(ratio) for ratio in ratio_pair)
         ]
         kinds: tuple[tuple[Kind, bool], ...] = (("regressed", False), ("improved", True))
-        for kind, reversed_ in kinds:
-            ordered = [(new, old) if reversed_ else (old, new) for old, new in pairs]
+        for kind, lower_bound in kinds:
+            ordered = [(new, old) if lower_bound else (old, new) for old, new in pairs]
             moved, decreased, odds = sign_test(ordered, share)
             if 2 * len(seeded) * odds < chance:
-                direction = "higher" if reversed_ else "lower"
+                direction = "higher" if lower_bound else "lower"
                 after = f"{direction} in {count(decreased)} of {plural(moved, 'claim')} that moved"
                 subject = f"the run, {attack}"
                 yield make_change(

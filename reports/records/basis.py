@@ -52,8 +52,8 @@ def basis_summary(counts: Mapping[Standing, int]) -> str:
 
 def basis_phrase(standing: Standing, number: int = 1) -> str:
     """For a sentence: `derived from an assumed inclusion`."""
-    singular, plural_ = SENTENCES.get(standing, (standing, standing))
-    return singular if number == 1 else plural_
+    singular, several = SENTENCES.get(standing, (standing, standing))
+    return singular if number == 1 else several
 
 
 def basis_sentence(counts: Mapping[Standing, int]) -> str:

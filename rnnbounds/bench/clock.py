@@ -77,7 +77,7 @@ class Clock:
         once = [min(self.time_once(work), self.time_once(work)) for work in works]
         times = [max(1, ceil(self.sample / max(seconds, 1e-7))) for seconds in once]
         readings = [
-            [self.time_once(work, times_) for work, times_ in zip(works, times, strict=True)]
+            [self.time_once(work, of_work) for work, of_work in zip(works, times, strict=True)]
             for _ in range(self.repeats)
         ]
         return Timing(tuple(zip(*readings, strict=True)))

@@ -59,7 +59,7 @@ from rnnbounds.shell.output import (
     require_folder,
     show_progress,
 )
-from rnnbounds.shell.results import RunOutputs
+from rnnbounds.shell.results import RequestedOutputs
 from rnnbounds.shell.signals import pause_watch
 from rnnbounds.shell.terminal import print_error
 
@@ -112,7 +112,7 @@ def verify(
             raise InputError("--systems is for one seed; leave out --seeds or --systems")
     folder = None if out is None else require_folder(out, *(() if seed_list else FILES))
     files = () if folder is None or seed_list else tuple(folder / name for name in FILES)
-    outputs = RunOutputs(baseline, summary, sarif, history).check(bool(seed_list), files)
+    outputs = RequestedOutputs(baseline, summary, sarif, history).check(bool(seed_list), files)
     if folder is not None:
         for number in seed_list:
             require_folder(folder / str(number), *FILES)
@@ -140,7 +140,7 @@ def verify(
     changes = outputs.changes(run)
     if folder is not None:
         write_report(run, folder, changes=changes)
-    lines_, failures = outputs.write(run, changes), run_problems(run)
+    written, failures = outputs.write(run, changes), run_problems(run)
     if format is Format.json:
         print_json(run)
     else:
@@ -154,7 +154,7 @@ def verify(
             echo(line)
         if folder is not None:
             echo(f"wrote {folder / 'index.html'} and {folder / 'run.json'}")
-        for line in lines_:
+        for line in written:
             echo(line)
     return int(bool(failures or (changes and changes.failing)))
 

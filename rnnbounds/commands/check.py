@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,7 +18,11 @@ from rnnbounds.impl.format.sealed import TRUNCATED, UNITARY
 from rnnbounds.impl.format.tensors import said_format
 from rnnbounds.impl.format.truncated import EXPORTS, is_certificate
 from rnnbounds.impl.format.witnesses import begins_as_attacked
+from rnnbounds.reports.pages.model.vectors import map_name
 from rnnbounds.shell.output import Format, echo, print_json, print_table, show_status
+
+if TYPE_CHECKING:
+    from rnnbounds.impl.models.readout import Readout as StoredReadout
 
 Checker = Callable[[Path, Source | None], tuple[dict[str, Any], tuple[Finding, ...]]]
 CHECKERS: Mapping[str, Checker] = {
@@ -100,10 +104,10 @@ def check_file(
         return check_witnesses(file, source, cell, ignore or (), layer, format)
     if source is None and (cell is not None or layer is not None or ignore):
         raise CellWithoutSourceError
-    layer_name = readout_named(file) if is_certificate(file) else None
+    stages = readout_named(file) if is_certificate(file) else None
     original, readout = None, None
     if source is not None:
-        original, readout = read_source(source, cell, ignore or (), layer, layer_name)
+        original, readout = read_source(source, cell, ignore or (), layer, stages)
     if is_certificate(file):
         if original is None:
             raise ModelNeededError("this is a certificate of")
@@ -120,7 +124,7 @@ def check_file(
     shape = certificate["shape"]
     echo(f"{file}: the certificate {'holds' if holds else 'FAILS'}")
     subject = f"{certificate['cell']}, n = {shape['n']}, d = {shape['d']}, {certificate['dtype']}"
-    subject += "" if layer_name is None else f", of predictions {shown(layer_name)} h"
+    subject += "" if stages is None else f", of the {shown(map_name(stages))}"
     echo(f"of {subject}, {_inputs_text(certificate)}")
     _print_findings(findings, certificate["information"])
     return int(not holds)
@@ -152,8 +156,8 @@ def check_witnesses(
     from rnnbounds.impl.memory.adversary.check import check_attacked, readout_stated
     from rnnbounds.impl.reading.adapters import load_model
 
-    layer_name = readout_stated(file)
-    model = load_model(source, cell, ignore=ignore, layer=layer, readout=layer_name)
+    stages = readout_stated(file)
+    model = load_model(source, cell, ignore=ignore, layer=layer, readout=stages)
     with show_status(PROVING_TITLE):
         document, findings = check_attacked(file, model, source)
     holds = all(finding.holds for finding in findings)
@@ -161,9 +165,8 @@ def check_witnesses(
         print_json({**_findings_document(file, holds, findings), "attacked": document})
         return int(not holds)
     echo(f"{file}: the witnesses {'hold' if holds else 'FAIL'}")
-    subject = shown(document["cell"]) + (
-        "" if layer_name is None else f", of predictions {shown(layer_name)} h"
-    )
+    subject = shown(document["cell"])
+    subject += "" if stages is None else f", of the {shown(map_name(stages))}"
     echo(f"of {subject}, {shown(document['dtype'])}, {_inputs_text(document)}")
     _print_findings(findings, document["information"])
     return int(not holds)
@@ -215,16 +218,23 @@ def read_source(
     cell: str | None,
     ignore: Sequence[str],
     layer: str | None = None,
-    readout: str | None = None,
+    readout: Sequence[str] | None = None,
 ) -> tuple[Source, Readout | None]:
     """The original model and its readout, whatever wrote them: torch reads them."""
     from rnnbounds.impl.reading.adapters import load_model
 
     model = load_model(path, cell, ignore=ignore, layer=layer, readout=readout)
     weights = {role: part.double().numpy() for role, part in model.weights.items()}
-    source_readout = None
-    if model.readout is not None:
-        weight = model.readout.weight
-        dtype = str(weight.dtype).removeprefix("torch.")
-        source_readout = Readout(model.readout.name, dtype, weight.double().numpy())
-    return Source(model.name, model.dtype, weights), source_readout
+    return Source(model.name, model.dtype, weights), _stages(model.readout)
+
+
+def _stages(readout: StoredReadout | None) -> Readout | None:
+    """The readout as the checker takes it."""
+    if readout is None:
+        return None
+    tensors = {
+        name: (str(part.dtype).removeprefix("torch."), part.double().numpy())
+        for name, part in readout.tensors.items()
+    }
+    weights = {one.name: tensors[one.name][1] for one in readout.linear.values()}
+    return Readout([(name, weights.get(name)) for name in readout.names], tensors)

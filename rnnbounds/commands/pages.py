@@ -15,7 +15,7 @@ from rnnbounds.reports.pages.page import FILES, write_report
 from rnnbounds.reports.records.codec import load
 from rnnbounds.reports.records.outcome import run_problems
 from rnnbounds.shell.output import Format, echo, print_json
-from rnnbounds.shell.results import RunOutputs
+from rnnbounds.shell.results import RequestedOutputs
 
 
 def report(
@@ -37,7 +37,9 @@ def report(
         raise WriteError(page, OSError(0, "it is the file that is read"))
     same_file = disk.is_same_file(run, out / "run.json")  # the record itself is left as it is
     names = (("index.html",) if same_file else FILES) + ((CURVES,) if csv else ())
-    changes = RunOutputs(baseline).check(outputs=[out / name for name in names]).changes(record)
+    changes = (
+        RequestedOutputs(baseline).check(outputs=[out / name for name in names]).changes(record)
+    )
     write_report(record, out, names=names, changes=changes)
     failures = run_problems(record)
     if format is Format.json:

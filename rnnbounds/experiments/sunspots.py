@@ -113,14 +113,14 @@ def truncate_run(
     """The feed-forward form within ε, compared with the recurrent network on the held-out years."""
     series, C = job.data[0], model.readout.weight.detach()
     x, rounding = series.x[:, :-1], rounding_or_inf(certificate)
-    module, certificate_ = truncate(model.rnn, epsilon, series.input_bound)
+    module, short_certificate = truncate(model.rnn, epsilon, series.input_bound)
     with torch.no_grad():
         h = module(x)
         difference = (model.rnn(x)[0] - h)[0, series.split :]
         forecasts = series.to_numbers(model.readout(h))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "truncated.safetensors"
-        save_truncated(module, certificate_, path)
+        save_truncated(module, short_certificate, path)
         job.keep_file(f"truncated-{epsilon:g}-{job.unit.seed}.safetensors", path.read_bytes())
     figures = {
         YEARS: module.k,
@@ -178,8 +178,8 @@ def find_problems(runs: Sequence[Run]) -> tuple[str, ...]:
                     lines.append(f"{label}, k = {k}: the states are {gap} apart, not ≤ {bound}")
         for name, limit in ((STATES, "ε"), (APART, BOUND)) if STATES in run.figures else ():
             if not _figure_or_nan(run, name) <= _figure_or_nan(run, limit):
-                text_ = f"{name} {_figure_or_nan(run, name)}, not ≤ {_figure_or_nan(run, limit)}"
-                lines.append(f"{label}, {run.model}: {text_}")
+                excess = f"{name} {_figure_or_nan(run, name)}, not ≤ {_figure_or_nan(run, limit)}"
+                lines.append(f"{label}, {run.model}: {excess}")
     return tuple(lines)
 
 

@@ -46,7 +46,7 @@ class SameFileError(InputError):
 
 
 @dataclass(frozen=True)
-class RunOutputs:
+class RequestedOutputs:
     """Outputs requested of a run; all are checked before the minutes that it takes."""
 
     baseline: Path | None = None
@@ -54,7 +54,7 @@ class RunOutputs:
     sarif: Path | None = None
     history: Path | None = None
 
-    def check(self, has_seeds: bool = False, outputs: Sequence[Path] = ()) -> RunOutputs:
+    def check(self, has_seeds: bool = False, outputs: Sequence[Path] = ()) -> RequestedOutputs:
         """Itself; raises InputError for what cannot be read, or written, and of many seeds.
 
         `outputs` are the other files that the run writes, which are not to be written twice.

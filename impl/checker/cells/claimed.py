@@ -14,8 +14,9 @@ from flint import arb
 
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.cells.layouts import layout
-from rnnbounds.impl.checker.cells.norms import Cell, Greatest, Norm, Quadratic, Scaled, Total
+from rnnbounds.impl.checker.cells.norms import Cell, Greatest, Norm, Scaled, Total
 from rnnbounds.impl.checker.cells.poles import diagonal
+from rnnbounds.impl.checker.cells.quadratic import Multiplied, Quadratic
 from rnnbounds.impl.checker.cells.stepped import Blocks, Ends, Stepped
 from rnnbounds.impl.checker.cells.steps import step_of
 from rnnbounds.impl.checker.cells.units import Units, Weights, still, through
@@ -26,6 +27,7 @@ from rnnbounds.impl.format.norms import Stated
 from rnnbounds.impl.format.tensors import Array
 
 STEPS = 64
+_DENSE = {"quadratic": 0, "quadratic-sdp": 1}  # how many rows stand after the matrix
 _SCALED = ("diagonal", "diagonal-sdp", "iterated")
 
 
@@ -63,13 +65,14 @@ def norm_of(told: Stated, cell: Any) -> Norm:
         if name == "infinity":
             return Greatest(one)
         return Scaled(one) if name == "spectral" else Total()
-    if name == "quadratic" and vanilla:
-        rows = converted(weights, list[list[Number]])
-        if {len(rows), *map(len, rows)} != {size}:
+    slopes = vanilla or cell.cell.startswith("leaky-")
+    if name in _DENSE and slopes:
+        rows = [[exact(v) for v in row] for row in converted(weights, list[list[Number]])]
+        if len(rows) != size + _DENSE[name] or {*map(len, rows)} != {size}:
             raise RecordError("no square matrix")
-        return Quadratic([[exact(v) for v in row] for row in rows])
+        return Multiplied(rows[:-1], rows[-1]) if _DENSE[name] else Quadratic(rows)
     v = [exact(a) for a in positive(weights, size)]
-    if name in _SCALED and (vanilla or cell.cell.startswith("leaky-")):
+    if name in _SCALED and slopes:
         return Scaled(v, told.steps)
     if name == "perron" or (name == "comparison" and not vanilla):
         return Greatest(v)

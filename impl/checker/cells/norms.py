@@ -15,13 +15,11 @@ from rnnbounds.impl.checker.cells.activations import BallActivation
 from rnnbounds.impl.checker.cells.iterated import norm_above, scaled, step_factors
 from rnnbounds.impl.checker.definite import (
     Rows,
-    balls,
     exact,
     float_above,
     largest,
     norm,
     norm_at_most,
-    positive,
     smaller,
 )
 
@@ -120,12 +118,13 @@ class Norm(Protocol):
         """True if ‖h‖_* ≤ c‖h‖₂ is proved, in the norm in which the cell contracts by λ."""
 
 
-class _Vanilla:
+class VanillaNorm:
     """Base class of the norms of vanilla cells."""
 
     units: list[fmpq] | None = None
 
     def drive(self, cell: Any, lam: float) -> arb:
+        """At least sup ‖φ(0, x)‖_*."""
         raise NotImplementedError
 
     def moved(self, cell: Any, lam: float) -> arb:
@@ -177,7 +176,7 @@ class Greatest:
 
 
 @dataclass(frozen=True)
-class Total(_Vanilla):
+class Total(VanillaNorm):
     """Σ |h_i|."""
 
     def contracts(self, cell: Any, lam: float) -> bool:
@@ -203,7 +202,7 @@ class Total(_Vanilla):
 
 
 @dataclass(frozen=True)
-class Scaled(_Vanilla):
+class Scaled(VanillaNorm):
     """‖Dh‖₂ for a positive diagonal D, or what `steps` > 1 steps make of it."""
 
     d: list[fmpq]
@@ -257,44 +256,3 @@ class Scaled(_Vanilla):
     def reached(self, cell: Any, lam: float, c: float) -> bool:
         """K max d ≤ c."""
         return bool(self.condition(cell, lam) * arb(max(self.d)) <= arb(c))
-
-
-@dataclass(frozen=True)
-class Quadratic(_Vanilla):
-    """‖Qh‖₂, of linear systems alone."""
-
-    Q: Rows
-
-    def contracts(self, cell: Any, lam: float) -> bool:
-        """λ²QᵀQ − (QW)ᵀQW is positive definite, or W = 0."""
-        Q, W = balls(self.Q), balls(cell.W)
-        linear = cell.rho.least == 1 and cell.rho.slope == 1
-        still = all(v == 0 for row in cell.W for v in row)
-        room = arb(lam) ** 2 * (Q.transpose() * Q) - (Q * W).transpose() * (Q * W)
-        return linear and (still or positive(room))
-
-    def drive(self, cell: Any, lam: float) -> arb:
-        """‖QU‖₂B + ‖|Q|o‖₂."""
-        ball = arb(cell.pushed(balls(self.Q) * balls(cell.U)) + self._size(cell.offset))
-        return ball if cell.first is None else smaller(ball, self._size(cell.rest))
-
-    def radius(self, cell: Any, lam: float) -> arb:
-        """‖|Q| box‖₂."""
-        return self._size(cell.box)
-
-    def _size(self, v: list[arb]) -> arb:
-        """‖|Q| v‖₂ of v ≥ 0."""
-        size = balls([[abs(a) for a in row] for row in self.Q])
-        return norm((size * arb_mat([[a] for a in v])).entries())
-
-    def equivalent(self, cell: Any, C: float) -> bool:
-        """C²QᵀQ − I is positive definite, or Q is the 1 × 1 matrix with |Q|C ≥ 1."""
-        Q = balls(self.Q)
-        if Q.nrows() == 1:
-            return bool(abs(self.Q[0][0]) * exact(C) >= 1)
-        one = arb_mat([[int(i == j) for j in range(Q.nrows())] for i in range(Q.nrows())])
-        return positive(arb(C) ** 2 * (Q.transpose() * Q) - one)
-
-    def reached(self, cell: Any, lam: float, c: float) -> bool:
-        """‖Q‖₂ ≤ c."""
-        return norm_at_most(self.Q, c)

@@ -3,8 +3,8 @@
 A certificate's (ε, k) says that for every T and all inputs of the set ‖h_T − h_T^j‖₂ ≤ ε for every
 window j ≥ k, both runs from the zero state: `impl.norms.window` takes the least k of a bound that
 falls with k. So one sequence of inputs with ‖h_T − h_T^j‖₂ > ε refutes every k ≤ j, and the least k
-that is true is at least j + 1, which no certified k is below. Norm, output (h, or C h where a
-readout is asked about), start and arithmetic (real, of the weights as stored) are those of the
+that is true is at least j + 1, which no certified k is below. Norm, output (h, or f(h) where a
+readout f is asked about), start and arithmetic (real, of the weights as stored) are those of the
 certificate.
 """
 
@@ -23,7 +23,6 @@ from rnnbounds.impl.errors import InputError, at_most, exactly
 from rnnbounds.impl.format.witnesses import SCHEMA
 from rnnbounds.impl.memory.adversary.proof import BITS, most_steps, proved_gap
 from rnnbounds.impl.memory.adversary.search import LONGEST, WORK, Search
-from rnnbounds.impl.memory.runs import READ, read_by, readout_told
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
@@ -68,7 +67,7 @@ class Attacked(Shown):
 
     windows: (ε, the least k that is not refuted), 0 where no witness was found, which says nothing.
     skipped: what the limits left out, each with why. inputs: the set of all inputs, None for the
-    ball. readout: the linear map that ε is about, None for h itself.
+    ball. readout: the map that ε is about, None for h itself.
 
     >>> found = rnnbounds.attack(torch.nn.RNN(1, 4), 1.0, 0.1)
     >>> found.least(0.1), found.witnesses[0].gap
@@ -133,7 +132,7 @@ def attack(
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
-    readout: str | None = None,
+    readout: str | Sequence[str] | None = None,
     work: int = WORK,
 ) -> Attacked:
     """Seek inputs ‖x_t‖₂ ≤ B that show how long a model remembers, and prove what was found.
@@ -159,13 +158,13 @@ def attack(
     if most < 1:
         reason = f"for {size} weights a proof of any k is beyond the limit of work"
         return _told(loaded, inputs.B, given, epsilons, {}, (("attack", reason),))
-    search = Search(loaded.cell, states, size, inputs, most, work, read_by(loaded))
+    search = Search(loaded.cell, states, size, inputs, most, work, loaded.readout)
     found: dict[float, MemoryWitness] = {}
     skipped: list[tuple[str, str]] = []
     for epsilon, x, past, seen in search.run(epsilons):
         if seen < 0 or not inputs.holds(x):
             continue
-        k, gap = proved_gap(loaded.cell, weights, states, x, past, epsilon)
+        k, gap = proved_gap(loaded.cell, weights, states, x, past, epsilon, loaded.readout)
         if k >= 0:
             found[epsilon] = MemoryWitness(epsilon, k, gap, x[: past + k])
         if seen > k:
@@ -209,8 +208,8 @@ def states_of(model: LoadedModel[Any]) -> int:
 
 def weights_of(model: LoadedModel[Any]) -> Mapping[str, Tensor]:
     """The weights as stored, and the readout's where one is asked about."""
-    C = read_by(model)
-    return model.weights if C is None else {**model.weights, READ: C}
+    read = model.readout
+    return model.weights if read is None else {**model.weights, **read.parameters}
 
 
 def _told(
@@ -225,5 +224,5 @@ def _told(
     witnesses = tuple(found[e] for e in dict.fromkeys(epsilons) if e in found)
     return Attacked(
         model.name, model.dtype, model.digest, bound, windows, witnesses, skipped, given,
-        readout_told(model),
+        None if model.readout is None else model.readout.stated(),
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,11 @@ from rnnbounds.impl.certificate.inputs import ROWS, input_tensor
 from rnnbounds.impl.checker.unitary import Finding
 from rnnbounds.impl.errors import InputError, at_most, exactly, shown
 from rnnbounds.impl.format.fields import RecordError, converted
+from rnnbounds.impl.format.readout import stage_names
 from rnnbounds.impl.format.text import plain
 from rnnbounds.impl.format.witnesses import MOST, SCHEMA, StatedWitness, Witnesses
 from rnnbounds.impl.memory.adversary.attack import Attacked, states_of, weights_of
 from rnnbounds.impl.memory.adversary.proof import proved_gap
-from rnnbounds.impl.memory.runs import readout_told
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.files import write_file
 
@@ -41,8 +42,8 @@ def save_attacked(attacked: Attacked, path: Path) -> None:
     write_file(path, json.dumps(attacked.to_json(), allow_nan=False).encode())
 
 
-def readout_stated(path: Path) -> str | None:
-    """The tensor of the readout that the witnesses of a file are about, None if it is h.
+def readout_stated(path: Path) -> Sequence[str] | None:
+    """The stages of the readout that the witnesses of a file are about, None if it is h.
 
     Raises WitnessFileError for a file that is not intact.
     """
@@ -50,7 +51,7 @@ def readout_stated(path: Path) -> str | None:
         stated, _ = _record(path)
     except _BROKEN:
         raise WitnessFileError(path, _UNREADABLE) from None
-    return None if stated.readout is UNSET else stated.readout.tensor
+    return None if stated.readout is UNSET else stage_names(stated.readout)
 
 
 def check_attacked(
@@ -73,7 +74,7 @@ def check_attacked(
         raise WitnessFileError(path, _UNREADABLE) from None
     named = (stated.schema, stated.cell, stated.dtype, stated.sha256)
     same = named == (SCHEMA, model.name, model.dtype, model.digest)
-    same = same and told.get("readout") == readout_told(model)
+    same = same and told.get("readout") == (model.readout.stated() if model.readout else None)
     found = [Finding("model", same, "the cell, its dtype and its weights are the model's")]
     if (given := told["inputs"]) and given["rows"] is not None:
         table = _table(told, source)
@@ -81,7 +82,7 @@ def check_attacked(
         without = "not proved: the box around the table alone is checked, the source has none such"
         found.append(Finding("inputs", table is not None, without if table is None else where))
         bound = table or bound
-    proved, of = {}, "h" if model.readout is None else "C h"
+    proved, of = {}, "h" if model.readout is None else "y"
     for one, x in zip(stated.witnesses, runs, strict=True) if same else ():
         holds = _proved(one, x, model) and bound.holds(x)
         proved[one.eps] = one.k if holds else -1
@@ -121,7 +122,8 @@ def _run(one: StatedWitness, d: int) -> Tensor:
 
 def _proved(one: StatedWitness, x: Tensor, model: LoadedModel[Any]) -> bool:
     known = (model.cell, weights_of(model), states_of(model), x, len(x) - one.k)
-    k, _ = proved_gap(*known, math.nextafter(one.gap, 0.0))  # above it, so at least the gap
+    least = math.nextafter(one.gap, 0.0)  # above it, so at least the gap
+    k, _ = proved_gap(*known, least, model.readout)
     return k == one.k and one.gap > one.eps
 
 

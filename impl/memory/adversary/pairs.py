@@ -2,8 +2,7 @@
 
 Inputs x (P + K, d, M) are M sequences. The first P lead from zero to a state s; from then on a
 second run, which starts at zero, sees the same inputs. After k of these its output is that of the
-model truncated to k inputs, and the gap is ‖h_{P+k} − h_{P+k}^k‖₂, or that of C h for a readout C
-(p, n).
+model truncated to k inputs, and the gap is ‖h_{P+k} − h_{P+k}^k‖₂, or that of f(h) for a readout f.
 """
 
 from collections.abc import Iterator
@@ -13,25 +12,28 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rnnbounds.impl.arithmetic.base import Floats, Rows
+from rnnbounds.impl.models.readout import Readout
+
 AT_ONCE = 2**20  # numbers of states whose gaps are taken together
 
 
-def gaps(cell: Any, states: int, x: Tensor, past: int, C: Tensor | None = None) -> Tensor:
+def gaps(cell: Any, states: int, x: Tensor, past: int, readout: Readout | None = None) -> Tensor:
     """The gap after k = 0, …, K common inputs in floats: (K + 1, M)."""
     pairs, most = _pairs(cell, states, x, past), max(1, AT_ONCE // (2 * states * x.shape[2]))
     found = []
     while some := [*islice(pairs, most)]:
-        found.append(_apart(torch.cat(some), cell.n, C))
+        found.append(_apart(torch.cat(some), cell.n, readout))
     return torch.cat(found)
 
 
 def rises(
-    cell: Any, states: int, x: Tensor, past: int, k: int, C: Tensor | None = None
+    cell: Any, states: int, x: Tensor, past: int, k: int, readout: Readout | None = None
 ) -> tuple[Tensor, Tensor]:
     """The gap after k inputs, (M,), and the direction of x in which each rises, as x."""
     x = x[: past + k].detach().requires_grad_()
     *_, last = _pairs(cell, states, x, past)
-    gap = _apart(last, cell.n, C)[0]
+    gap = _apart(last, cell.n, readout)[0]
     logs = torch.where(gap > 0, gap, 1.0).log().sum()  # of one size, however small the gap
     (g,) = torch.autograd.grad(logs, x)
     return gap.detach(), g.nan_to_num(0.0, 0.0, 0.0)
@@ -55,10 +57,14 @@ def _pairs(cell: Any, states: int, x: Tensor, past: int) -> Iterator[Tensor]:
         yield both
 
 
-def _apart(both: Tensor, n: int, C: Tensor | None) -> Tensor:
+def _apart(both: Tensor, n: int, readout: Readout | None) -> Tensor:
     """The gaps of pairs (K, N, 2 M): (K, M)."""
-    h, other = both[:, -n:].chunk(2, dim=2)
-    gap = h - other if C is None else C @ (h - other)
-    size = gap.abs().amax(1, keepdim=True)
+    h, other = both[:, -n:].mT.chunk(2, dim=1)
+    if readout is None:
+        gap = h - other
+    else:
+        gap = readout.apart(Floats(readout.parameters), Rows(h), Rows(other)).value
+    size = gap.abs().amax(2, keepdim=True)
     unit = torch.where((size > 0) & torch.isfinite(size), size, 1.0).detach()
-    return (gap / unit).square().sum(1).sqrt() * unit[:, 0]
+    found: Tensor = (gap / unit).square().sum(2).sqrt() * unit[:, :, 0]
+    return found

@@ -15,21 +15,22 @@ from flint import arb, ctx
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
-from rnnbounds.impl.memory.runs import READ
+from rnnbounds.impl.models.readout import Readout
 
 BITS = (128, 256, 512, 1024, 2048, 4096)
 WORK = 2**30  # products of 64-bit words in one run of a pair
 
 
 def proved_gap(
-    cell: Any, weights: Mapping[str, Tensor], states: int, x: Tensor, past: int, epsilon: float
-) -> tuple[int, float]:
+    cell: Any, weights: Mapping[str, Tensor], states: int, x: Tensor, past: int, epsilon: float,
+    readout: Readout | None = None,
+) -> tuple[int, float]:  # fmt: skip
     """The largest k ≤ K with a gap that is certainly above ε after k common inputs, and a lower
     bound on that gap: x (past + K, d). k is −1 where none is proved.
 
-    `cell` has the program, n and the sizes; `weights` are as stored, and have the readout if gaps
-    are those of C h. The answer is that of the least precision at which the last gap is above ε, or
-    of the last that the limit of work allows.
+    `cell` has the program, n and the sizes; `weights` are as stored, and have the parameters of the
+    readout if gaps are those of f(h). The answer is that of the least precision at which the last
+    gap is above ε, or of the last that the limit of work allows.
     """
     K, best = len(x) - past, (-1, 0.0)
     parts = {name: part.detach().double() for name, part in weights.items()}
@@ -37,7 +38,9 @@ def proved_gap(
     while left and best[0] < K:
         bits, *left = left
         with ctx.workprec(bits):
-            found, came = _longest(cell, parts, states, x, past, epsilon, to_the_end=not left)
+            found, came = _longest(
+                cell, parts, states, x, past, epsilon, readout, to_the_end=not left
+            )
         best = max(best, found)
         left = [more for more in left if more * came >= bits * len(x)] or left[-1:]
     return best
@@ -56,7 +59,7 @@ def most_steps(weights: Mapping[str, Tensor]) -> int:
 
 def _longest(
     cell: Any, weights: Mapping[str, Tensor], states: int, x: Tensor, past: int, epsilon: float,
-    to_the_end: bool,
+    readout: Readout | None, to_the_end: bool,
 ) -> tuple[tuple[int, float], int]:  # fmt: skip
     """Compute `proved_gap` at the working precision, and the steps until the balls are too wide to
     decide; the run stops there unless it goes `to_the_end`."""
@@ -71,10 +74,9 @@ def _longest(
     for k in range(len(inputs) - past + 1):
         if k:
             both = cell.program(m, both, inputs[past + k - 1])
-        apart = Columns([[a - b] for a, b in both.units[-cell.n :]])
-        gap = _norm(
-            [a for (a,) in (m.affine(READ, None, apart) if READ in weights else apart).units]
-        )
+        full, late = (Columns([[unit[i]] for unit in both.units[-cell.n :]]) for i in (0, 1))
+        apart = full - late if readout is None else readout.apart(m, full, late)
+        gap = _norm([a for (a,) in apart.units])
         if not gap.is_finite() or (not to_the_end and _lost(gap, epsilon)):
             return best, max(past + k, 1)
         least = _below(gap)

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.inputs.maximisers import Inputs
 from rnnbounds.impl.memory.adversary.pairs import gaps, longest, rises
+from rnnbounds.impl.models.readout import Readout
 
 WORK = (
     40_000 * 2**20
@@ -31,9 +32,9 @@ _GAIN = 1 + 2.0**-10  # what is worth another step
 @dataclass
 class Search:
     """One search: `cell` in float64 with states and weights of so many numbers, under the `inputs`;
-    `most` common inputs; `left` is the work that it may yet do; `C` (p, n) the readout, if gaps are
-    those of C h. `x` (past + K, d, M) is what it has found, and `seen` the gaps of it and of x with
-    its last inputs again and again, where they are known."""
+    `most` common inputs; `left` is the work that it may yet do; `readout` is f if gaps are those of
+    f(h). `x` (past + K, d, M) is what it has found, and `seen` the gaps of it and of x with its
+    last inputs again and again, where they are known."""
 
     cell: Any
     states: int
@@ -41,7 +42,7 @@ class Search:
     inputs: Inputs
     most: int = LONGEST
     left: int = WORK
-    C: Tensor | None = None
+    readout: Readout | None = None
     past: int = _PAST
     x: Tensor = field(init=False)
     seen: Tensor | None = None
@@ -91,7 +92,7 @@ class Search:
         self._extend(K)
         count = len(self.x) - self.past + 1
         if self.seen is None or len(self.seen) < count:
-            self.seen = gaps(self.cell, self.states, self.x, self.past, self.C)
+            self.seen = gaps(self.cell, self.states, self.x, self.past, self.readout)
             self._pay(len(self.x))
         return self.seen[:count]
 
@@ -122,7 +123,7 @@ class Search:
             if self.left <= 0 or idle > 1:
                 break
             with torch.enable_grad():
-                gap, g = rises(self.cell, self.states, tried, self.past, k, self.C)
+                gap, g = rises(self.cell, self.states, tried, self.past, k, self.readout)
             self._pay(3 * end)
             better = gap > top
             idle = 0 if bool((gap > top.max() * _GAIN).any()) else idle + 1

@@ -71,7 +71,7 @@ def measure(
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
-    readout: str | None = None,
+    readout: str | Sequence[str] | None = None,
     near: float | None = None,
     states: float = 0.0,
     as_is: bool = False,

@@ -32,7 +32,8 @@ from rnnbounds.impl.memory.runs import blocks
 from rnnbounds.impl.memory.statement import CUT, FOUND, PRESUPPOSED, Statement, least_window, stated
 from rnnbounds.impl.memory.window_count import WindowCount
 from rnnbounds.impl.models.surroundings import isolated, untouched
-from rnnbounds.impl.reading.data.sequences import Data, DataSource, read_data
+from rnnbounds.impl.reading.data.recordings import Data, Windows
+from rnnbounds.impl.reading.data.sequences import DataSource, read_data
 from rnnbounds.impl.reading.opened import Function, Module
 
 BATCH, NUMBERS = 64, 2**26  # windows that are run at once by default, with so many outputs
@@ -62,20 +63,20 @@ def measure_causal(
     if window is None and read.one:
         window = min(read.T, LENGTH, max(2, read.T // 8))
     held = read.windows(window)
-    M, T, unstated = held.shape[0] * held.shape[1], held.shape[2], reason_unstated(read, held)
+    M, T, unstated = len(held), held.T, reason_unstated(read, held)
     if share is not None and unstated is not None:
         raise unstated
-    presupposed = PRESUPPOSED + (CUT if held.shape[1] > 1 else "") + FOUND
+    presupposed = PRESUPPOSED + (CUT if held.sequences < M else "") + FOUND
     plan = WindowPlan.of(M, T, epsilons, confidence, share, unstated is None, presupposed)
     model = CausalModel.of(opened, device)
-    digest, takes = model.digest, model.taking(tokens, held.dtype)
+    digest, takes = model.digest, model.taking(tokens, held.rows.dtype)
     with untouched(opened.module) if isinstance(opened, Module) else nullcontext():
         probe = takes(held_part(held, slice(0, min(M, PROBED))))
         checked = check_model(model, probe)
         if batch is None:
             batch = max(1, min(BATCH, NUMBERS // (T * checked.outputs)))
         options = [gap, epsilons, confidence, share, batch, str(probe.dtype), str(model.device)]
-        key = _key([digest or model.title, T, torch.__version__, *options], held, M)
+        key = _key([digest or model.title, T, torch.__version__, *options], held)
         saved = SavedRows.open(None if resume is None else Path(resume), key, batch)
         runs = WindowRuns(model, held, takes, asked, saved, WindowCount(plan.total, progress))
         found = runs.gaps("curve", slice(0, plan.seen), plan.ks[:-1])
@@ -116,16 +117,16 @@ def read_inputs(source: DataSource | Data) -> tuple[Data, bool]:
     """Sequences as `read_data` has them, and True if they are tokens: integers (T,) or (N, T),
     which become sequences (N, T, 1)."""
     read = read_data(source)
-    if isinstance(source, Data) or not read.one or read.x.dtype.kind not in "iu":
+    if not read.one or read.rows.dtype.kind not in "iu":
         return read, False
-    rows = read.x[0].T if read.d == 1 else read.x[0]
-    x = np.ascontiguousarray(rows)[:, :, None]
+    sequences = read.rows if read.d > 1 else read.rows.T
+    x = np.ascontiguousarray(sequences)[:, :, None]
     return replace(read_data(x[0] if len(x) == 1 else x), source=read.source), True
 
 
-def _key(options: list[Any], held: np.ndarray[Any, Any], windows: int) -> str:
+def _key(options: list[Any], held: Windows) -> str:
     """SHA-256 of the model, as its digest or its name, the options and all windows."""
     sha = hashlib.sha256(json.dumps(options, default=float).encode())
-    for rows in blocks(windows, held[0, 0].size):
+    for rows in blocks(len(held), held.T * held.d):
         sha.update(held_part(held, rows).numpy().tobytes())
     return sha.hexdigest()

@@ -2,9 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -14,6 +12,7 @@ from rnnbounds.impl.memory.blackbox.model import CausalModel, is_memory
 from rnnbounds.impl.memory.blackbox.saved_rows import SavedRows
 from rnnbounds.impl.memory.measure import held_part
 from rnnbounds.impl.memory.window_count import WindowCount
+from rnnbounds.impl.reading.data.recordings import Windows
 
 
 @dataclass(frozen=True)
@@ -21,7 +20,7 @@ class WindowRuns:
     """held: the windows as recorded; takes: the map from them to what the model takes."""
 
     model: CausalModel
-    held: np.ndarray[Any, Any]
+    held: Windows
     takes: Callable[[Tensor], Tensor]
     gap: OutputGap
     saved: SavedRows

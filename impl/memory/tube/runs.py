@@ -4,8 +4,8 @@ Every run from a state with |s_i| ≤ r, on inputs with |x_tj − x̄_tj| ≤ δ
 the states that float64 computes from 0 on x̄, each of which is taken as it is: what rounding moves a
 step by is in the tube, and nothing of it is carried on with the norms of the weights. The gap at k
 is ‖h_T − h_T^k‖₂ of a run from such a state at the start and of one from another such state k
-inputs before the end, both on the same inputs, or that of C h where a readout is asked about. Their
-difference moves by products of slopes between the two, see `impl.memory.tube.arithmetic`.
+inputs before the end, both on the same inputs, or that of f(h) where a readout f is asked about.
+Their difference moves by products of slopes between the two, see `impl.memory.tube.arithmetic`.
 """
 
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.memory.running import Running, RunningError
-from rnnbounds.impl.memory.runs import READ, Runner
+from rnnbounds.impl.memory.runs import Runner
 from rnnbounds.impl.memory.tube.arithmetic import Tube, Tubes
 from rnnbounds.impl.memory.tube.zonotopes import Zonotope
+from rnnbounds.impl.models.readout import FIRST, Linear, Readout
 from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up
-from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 GENERATORS, MOST, LEAST = 1536, 48, 8  # that are kept, and of them for each unit
 KEPT = 8  # for each unit, of the sets that later runs start from
@@ -97,14 +97,26 @@ class Around:
         known."""
         seen, off = self._ended(ks)
         of_h = norm_up(_reached(seen, off))
-        if (C := self.runner.parameters.get(READ)) is not None:
-            parts = [
-                _reached(self.running.affine(READ, None, seen, slice(i, i + ROWS)), off.mapped(W))
-                for i, W in zip(range(0, len(C[0]), ROWS), torch.split(C[0], ROWS), strict=True)
-            ]
-            of_read = norm_up(torch.cat(parts, -1))[0]
-            of_h = torch.minimum(of_read, mul_up(certified_norm(C), of_h))
+        if self.runner.readout is not None:
+            of_h = self._read(self.runner.readout, seen, off, of_h)
         return of_h.reshape(len(ks), -1)
+
+    def _read(self, readout: Readout, seen: RunningError, off: Zonotope, of_h: Tensor) -> Tensor:
+        """At least ‖f(a) − f(b)‖₂ of a readout f: its L times ‖a − b‖₂, or what its first layer C
+        makes of a − b, row by row, times the L of all stages after it."""
+        found, first = mul_up(readout.norm, of_h), readout.stages[0]
+        if isinstance(first, Linear):
+            parts = [
+                _reached(self.running.affine(FIRST, None, seen, slice(i, i + ROWS)), off.mapped(W))
+                for i, W in zip(
+                    range(0, len(first.weight), ROWS),
+                    torch.split(first.weight.double(), ROWS),
+                    strict=True,
+                )
+            ]
+            rest = Readout(readout.stages[1:]).norm
+            found = torch.minimum(found, mul_up(rest, norm_up(torch.cat(parts, -1))[0]))
+        return found
 
     def apart(self, *ks: int) -> Tensor:
         """At least |h_T − h_T^k|_i, (len(ks), M, n)."""

@@ -20,13 +20,16 @@ import numpy.typing as npt
 
 from rnnbounds.impl.errors import InputError
 
-SOLVER_NORM = "diagonal-sdp"  # the norm that needs the solver
+DIAGONAL_SDP, METRIC_SDP = "diagonal-sdp", "quadratic-sdp"
+SOLVER_NORMS = (DIAGONAL_SDP, METRIC_SDP)  # the norms that need the solver
 LARGEST_SIZE = 128  # states; beyond it the solver needs more than gigabytes
+LARGEST_METRIC = 32  # states for a norm that is not diagonal
 MEMORY = 8 * 2**30  # bytes of addresses, of which LARGEST states take half
 SECONDS = 10.0  # of CPU time for one program of few states, a hundred times what it takes
 EXTRA_SECONDS = (
     600.0  # for one of LARGEST states: the work grows by the sixth power of their number
 )
+NEEDING = f"the norms {' and '.join(SOLVER_NORMS)}"
 SERVER = Path(__file__).with_name("server.py")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")  # each takes addresses
 
@@ -37,9 +40,7 @@ class MissingSolverError(InputError):
     """The optional solver is not installed."""
 
     def __init__(self) -> None:
-        super().__init__(
-            f"the {SOLVER_NORM} norm needs clarabel; install it with: pip install 'rnnbounds[sdp]'"
-        )
+        super().__init__(f"{NEEDING} need clarabel; install it with: pip install 'rnnbounds[sdp]'")
 
 
 class UnansweredError(InputError):
@@ -47,7 +48,7 @@ class UnansweredError(InputError):
 
     def __init__(self, ending: str) -> None:
         super().__init__(
-            f"the solver of the {SOLVER_NORM} norm {ending}; give it more memory "
+            f"the solver of {NEEDING} {ending}; give it more memory "
             "(ulimit -v unlimited), or choose another norm"
         )
 
@@ -66,15 +67,30 @@ class Solver:
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0
 
-    def solve(self, W: Array, square: float, floor: float) -> Array:
+    def diagonal_program(self, W: Array, square: float, floor: float) -> Array:
         """The P (n,) of `impl.norms.semidefinite`, W (n, n); NaN where the solver gives up.
 
         Raises MissingSolverError, and UnansweredError where its process cannot be started or ends.
         """
+        work = (len(W) / LARGEST_SIZE) ** 6
+        return self._answer("diagonal", [W], {"square": square, "floor": floor}, work)
+
+    def metric_program(self, A: Array, W: Array, Q: Array, floor: float) -> tuple[Array, Array]:
+        """P (n, n) and Λ (n,) of `impl.norms.metric`, all matrices (n, n); NaN where the solver
+        gives up. Raises MissingSolverError and UnansweredError."""
+        n = len(W)
+        found = self._answer("metric", [A, W, Q], {"floor": floor}, (n / LARGEST_METRIC) ** 6)
+        return found[: n * n].reshape(n, n), found[n * n :]
+
+    def _answer(
+        self, program: str, matrices: list[Array], numbers: dict[str, float], work: float
+    ) -> Array:
+        """Ask for a program; work: its part of what the largest one takes."""
         if not is_installed():
             raise MissingSolverError
-        seconds = self._seconds + EXTRA_SECONDS * (len(W) / LARGEST_SIZE) ** 6
-        query = {"W": W.tolist(), "square": square, "floor": floor, "seconds": seconds}
+        seconds = self._seconds + EXTRA_SECONDS * work
+        query = {"program": program, "matrices": [M.tolist() for M in matrices],
+                 "numbers": numbers, "seconds": seconds}  # fmt: skip
         with self._lock:
             try:
                 line = self._send(json.dumps(query).encode() + b"\n")

@@ -8,7 +8,7 @@ memory beyond its share. Run as a script; it imports nothing of this package.
 import json
 import signal
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import IO, Any
 
@@ -24,43 +24,82 @@ WAIT = 60  # seconds on the clock for one of CPU time: a process that hangs with
 Array = npt.NDArray[np.float64]
 
 
-def serve(queries: Iterable[bytes], answers: IO[bytes]) -> None:
+def answer_each(queries: Iterable[bytes], answers: IO[bytes]) -> None:
     """Answer one query after the other; SIGPROF and SIGALRM, which nothing handles, end it."""
     for line in queries:
         query = json.loads(line)
         _limit_time(query["seconds"])
-        P = solve(np.array(query["W"]), query["square"], query["floor"])
+        parts = (np.array(matrix) for matrix in query["matrices"])
+        found = PROGRAMS[query["program"]](*parts, **query["numbers"])
         _limit_time(0)
-        answers.write(json.dumps(P.tolist()).encode() + b"\n")
+        answers.write(json.dumps(found.tolist()).encode() + b"\n")
         answers.flush()
 
 
-def solve(W: Array, square: float, floor: float) -> Array:
+def diagonal_program(W: Array, square: float, floor: float) -> Array:
     """The P (n,) of `impl.norms.semidefinite` for μ² = `square`; NaN where the solver gives up.
 
-    Clarabel has it in y = (P, s) as the least −s with b − A y in a product of cones: zero for the
-    trace, numbers ≥ 0 for P ≥ floor, and semidefinite matrices, each as the upper half of its
-    columns with √2 off the diagonal, for Σ_i P_i (μ² e_i e_iᵀ − w_i w_iᵀ) − sI, w_i the rows of W.
+    Its cones: zero for the trace, numbers ≥ 0 for P ≥ floor, and semidefinite matrices for
+    Σ_i P_i (μ² e_i e_iᵀ − w_i w_iᵀ) − sI, w_i the rows of W.
     """
     n, eye = len(W), np.eye(len(W))
+    forms = square * eye[:, :, None] * eye[:, None] - W[:, :, None] * W[:, None]
+    above = np.block([[-eye, np.zeros((n, 1))]])
+    return _largest_margin(np.concatenate([forms, -eye[None]]), np.ones(n), above, -floor)[:n]
+
+
+def metric_program(A: Array, W: Array, Q: Array, floor: float) -> Array:
+    """P (n, n) and Λ (n,) of `impl.norms.metric`, row by row, for λ = 1 and differences Q⁻¹u; NaN
+    where the solver gives up.
+
+    The semidefinite matrices are those of the inequality with P in the coordinates of u, less s in
+    the upper left block and `floor` in the other; tr P = n.
+    """
+    n = len(W)
     column, row = np.tril_indices(n)
+    images, size = np.hstack([A, Q]), 2 * n
+    units = np.zeros((len(row), n, n))
+    units[np.arange(len(row)), row, column] = units[np.arange(len(row)), column, row] = 1.0
+    forms = np.zeros((len(row) + n + 1, size, size))
+    forms[: len(row)] = -(images.T @ units @ images)
+    forms[: len(row), :n, :n] += units
+    for i in range(n):
+        form = forms[len(row) + i]
+        form[n + i, :n] = form[:n, n + i] = -W[i]
+        form[n + i, n + i] = 2.0
+    forms[-1] = -np.diag(np.repeat([1.0, floor], n))
+    trace = np.concatenate([(row == column).astype(float), np.zeros(n)])
+    found = _largest_margin(forms, trace, np.zeros((0, len(forms))), 0.0)
+    P = np.tensordot(found[: len(row)], units, 1)
+    return np.concatenate([P.flatten(), found[len(row) : -1]])
+
+
+PROGRAMS: dict[str, Callable[..., Array]] = {"diagonal": diagonal_program, "metric": metric_program}
+
+
+def _largest_margin(forms: Array, trace: Array, rows: Array, limit: float) -> Array:
+    """The y (m,) with Σ_i y_i forms_i ⪰ 0 and the largest last entry, where trace·y = n for all but
+    that one and rows·y ≤ limit; NaN where the solver gives up.
+
+    Clarabel has it as the least −y_m with b − A y in a product of cones, a semidefinite matrix as
+    the upper half of its columns with √2 off the diagonal.
+    """
+    size = forms.shape[1]
+    column, row = np.tril_indices(size)
     weight = np.where(row == column, 1.0, np.sqrt(2.0))
-    quadratic_forms = square * eye[:, :, None] * eye[:, None] - W[:, :, None] * W[:, None]
-    halves = np.concatenate([quadratic_forms, -eye[None]])[:, row, column] * weight
-    bounds = np.block([[np.ones((1, n)), np.zeros((1, 1))], [-eye, np.zeros((n, 1))]])
-    b = np.concatenate([[float(n)], np.full(n, -floor), np.zeros(len(row))])
+    halves = forms[:, row, column] * weight
+    A = np.vstack([np.append(trace, 0.0)[None], rows, -halves.T])
+    b = np.concatenate([[trace.sum()], np.full(len(rows), limit), np.zeros(len(row))])
+    cones = [clarabel.ZeroConeT(1), clarabel.PSDTriangleConeT(size)]
+    cones[1:1] = [clarabel.NonnegativeConeT(len(rows))] if len(rows) else []
     settings = clarabel.DefaultSettings()
     settings.verbose, settings.max_iter = False, STEPS
-    solution = clarabel.DefaultSolver(
-        sparse.csc_matrix((n + 1, n + 1)),
-        np.concatenate([np.zeros(n), [-1.0]]),
-        sparse.csc_matrix(np.concatenate([bounds, -halves.T])),
-        b,
-        [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(n), clarabel.PSDTriangleConeT(n)],
-        settings,
-    ).solve()
+    objective = np.append(np.zeros(len(forms) - 1), -1.0)
+    quadratic = sparse.csc_matrix((len(forms), len(forms)))
+    solver = clarabel.DefaultSolver(quadratic, objective, sparse.csc_matrix(A), b, cones, settings)
+    solution = solver.solve()
     solved = str(solution.status) in ("Solved", "AlmostSolved")
-    return np.asarray(solution.x[:n]) if solved else np.full(n, np.nan)
+    return np.asarray(solution.x) if solved else np.full(len(forms), np.nan)
 
 
 def _limit_time(seconds: float) -> None:
@@ -84,4 +123,4 @@ if __name__ == "__main__":
     if sys.platform != "win32":
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # or was ended, and nobody reads
     bound_memory(int(sys.argv[1]))
-    serve(sys.stdin.buffer, sys.stdout.buffer)
+    answer_each(sys.stdin.buffer, sys.stdout.buffer)

@@ -56,7 +56,9 @@ def certified_norm(W: Tensor) -> Tensor:
     V = np.ascontiguousarray(_tall_array(W))
     if V.shape[2] == 1:
         return norm_up(torch.from_numpy(V[:, :, 0])).to(W.device)
-    bounds = _bounds(V) if V.size > _SMALL else _cached_bounds(V.shape, V.tobytes()).copy()
+    bounds = (
+        _spectral_norm_bounds(V) if V.size > _SMALL else _cached_bounds(V.shape, V.tobytes()).copy()
+    )
     return torch.from_numpy(bounds).to(W.device)
 
 
@@ -69,11 +71,12 @@ def scaled_norm(d: Tensor, W: Tensor) -> Tensor:
 
 @lru_cache(maxsize=_KEPT)
 def _cached_bounds(shape: tuple[int, ...], entries: bytes) -> Array:
-    """`_bounds`, since many constants of one cell ask for the norms of the same weights."""
-    return _bounds(np.frombuffer(entries).reshape(shape))
+    """`_spectral_norm_bounds`, cached: many constants of one cell ask for norms of the same
+    weights."""
+    return _spectral_norm_bounds(np.frombuffer(entries).reshape(shape))
 
 
-def _bounds(V: Array) -> Array:
+def _spectral_norm_bounds(V: Array) -> Array:
     """Upper bounds on ‖V‖₂ of each matrix (B, m, n), infinite where an entry is."""
     with np.errstate(all="ignore"):
         largest = np.abs(V).max((1, 2))

@@ -77,27 +77,9 @@ class Captured:
             lines.append("the model is in training mode, where inputs may be drawn at random")
         return lines
 
-    def data(self, window: int | None = None) -> Data:
-        """The sequences as data for `measure`: whole if all are as long, else, or with a `window`,
-        cut into windows of so many inputs from their starts, the rest left out.
-
-        Raises DataError where lengths differ and no window is given, or all are shorter.
-        """
-        if window is None:
-            if len(set(self.lengths)) > 1:
-                reason = f"has sequences of {min(self.lengths)} to {max(self.lengths)} inputs"
-                raise DataError(self.layer, reason, "ask for data(window) of one length")
-            return read_data(np.stack(self.sequences))
-        if type(window) is not int or window < 1:
-            raise DataError(self.layer, f"has no windows of {window!r} inputs", "choose another")
-        cut = [
-            one[: len(one) // window * window].reshape(-1, window, one.shape[1])
-            for one in self.sequences
-        ]
-        if not sum(map(len, cut)):
-            reason = f"has sequences of at most {max(self.lengths)} inputs"
-            raise DataError(self.layer, reason, "ask for a shorter window")
-        return read_data(np.concatenate(cut))
+    def data(self) -> Data:
+        """The sequences as data for `measure`, of different lengths as they are."""
+        return read_data(list(self.sequences))
 
     def save(self, path: str | Path) -> None:
         """Write the sequences: to .npy as (N, T, d), which `measure --data` reads, or to .npz as

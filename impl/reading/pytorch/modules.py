@@ -14,7 +14,7 @@ from rnnbounds.impl.errors import shown
 from rnnbounds.impl.models.surroundings import untouched
 from rnnbounds.impl.reading.recognition.misfit import UnsupportedModelError, WeightsError, choices
 
-_BASES = (torch.nn.RNNBase, torch.nn.RNNCellBase)
+RECURRENT = (torch.nn.RNNBase, torch.nn.RNNCellBase)
 _OWN: dict[type[torch.nn.Module], str] = {
     torch.nn.RNN: "", torch.nn.RNNCell: "",
     torch.nn.LSTM: "LSTM", torch.nn.LSTMCell: "LSTM",
@@ -25,7 +25,7 @@ _QUANTISED = ("torch.ao.nn.quant", "torch.nn.quant")
 
 def recurrent_parts(module: torch.nn.Module) -> list[tuple[str, torch.nn.Module]]:
     """The recurrent modules in a module, by their paths."""
-    return [(path, part) for path, part in module.named_modules() if isinstance(part, _BASES)]
+    return [(path, part) for path, part in module.named_modules() if isinstance(part, RECURRENT)]
 
 
 def module_tensors(

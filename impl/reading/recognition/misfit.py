@@ -98,7 +98,15 @@ def _unread(found: Fit, where: str) -> WeightsError:
     looked = f" (it looks for {', '.join(free)})" if free else ""
     what = f"{where} holds {listed}, which {found.kind.name} does not read{looked}"
     them = "it" if len(names) == 1 else "them"
+    if any(map(is_parameter, found.unread)):
+        return WeightsError(f"{what}; rename {them}, or state the cell that reads {them}")
     return WeightsError(f"{what}; rename {them}, or say --ignore {names[0]} to leave {them} out")
+
+
+def is_parameter(own: str) -> bool:
+    """True for the names of weights and biases of a cell, which no message advises to ignore: what
+    a model computes with them would be left out."""
+    return own.startswith(("weight", "bias"))
 
 
 def misshapen(found: Fit, tensors: Mapping[str, Tensor], *, alone: bool) -> InputError:

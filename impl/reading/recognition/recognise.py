@@ -18,6 +18,7 @@ from rnnbounds.impl.reading.recognition.misfit import (
     AmbiguousCellError,
     WeightsError,
     choices,
+    is_parameter,
     match_error,
     misshapen,
 )
@@ -208,6 +209,8 @@ def _no_strays(best: Fit, prefix: str, known: Collection[str], where: str) -> No
                 if apart := stored_in_parts([name for name in known if name.startswith(other)]):
                     raise WeightsError(f"{where} holds {apart}")
                 what = f"{where} holds {shown(full)} apart from {shown(anchor)}"
+                if is_parameter(parts[-1]):
+                    raise WeightsError(f"{what}; rename it, or choose the cell by --layer")
                 raise WeightsError(f"{what}; rename it, or say --ignore {shown(full)}")
 
 

@@ -16,8 +16,8 @@ from rnnbounds.impl.arithmetic.entries.balls import Columns
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.gradients.loss import Squared
+from rnnbounds.impl.models.readout import Linear, Readout
 from rnnbounds.impl.numbers.spectra.exact_norm import rational_norm_at_most
-from rnnbounds.impl.reading.readout import Readout
 from rnnbounds.properties.measures.certified.attack_numbers import recomputed_and_printed
 from rnnbounds.properties.measures.certified.matrix_norms import MatrixNorm, ScaledNorm
 from rnnbounds.properties.measures.certified.point import (
@@ -196,7 +196,7 @@ def recomputed_boxes(p: ModelPoint) -> dict[str, tuple[RecomputedValue, float]]:
 def recomputed_readout(p: ModelPoint) -> dict[str, tuple[RecomputedValue, float]]:
     """The norm and the size that are printed of a readout."""
     C = p.loss.C[0]
-    printed = Readout("C", C).to_json()
+    printed = Readout((Linear("C", C),)).to_json()
     return {
         "readout": (MatrixNorm(C), printed["norm"]),
         "outputs": (fmpq(len(C)), printed["outputs"]),

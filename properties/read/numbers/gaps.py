@@ -59,8 +59,8 @@ class Difference(Scalable, Generic[V]):
     def sigmoid(self) -> Difference[V]:
         """1/(1 + e⁻ᵃ)."""
         there, other = self.value.sigmoid(), self.other
-        shut, open_ = (-self.value).sigmoid(), other.sigmoid()
-        return Difference(there, half_tanh(self.gap) * (there * (-other).sigmoid() + shut * open_))
+        shut, opened = (-self.value).sigmoid(), other.sigmoid()
+        return Difference(there, half_tanh(self.gap) * (there * (-other).sigmoid() + shut * opened))
 
     def tanh(self) -> Difference[V]:
         """tanh a."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 
 from rnnbounds.impl.gradients.criterion import Loss
-from rnnbounds.impl.gradients.loss import LABEL, CrossEntropy, Linear, Squared
+from rnnbounds.impl.gradients.loss import LABEL, CrossEntropy, LinearLoss, Squared
 from rnnbounds.properties.read.numbers.rounded import Rounded, join_parts
 
 
@@ -19,7 +19,7 @@ def gradient(loss: Loss, h: Rounded) -> Rounded:
         return h.apply_matrix(loss.C, -loss.y).apply_matrix(loss.C.mT)
     if isinstance(loss, CrossEntropy):
         return weighted_rows(loss, softmax(h.apply_matrix(loss.C)))
-    assert isinstance(loss, Linear)
+    assert isinstance(loss, LinearLoss)
     return Rounded.exact(loss.C[:, 0, :, None].expand(h.value.shape))
 
 

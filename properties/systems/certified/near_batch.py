@@ -20,8 +20,8 @@ from rnnbounds.impl.memory.runs import Runner
 from rnnbounds.impl.memory.tube.near import NearCertificate, Search
 from rnnbounds.impl.memory.tube.runs import Around
 from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.models.readout import FIRST, Linear, Readout
 from rnnbounds.impl.models.surroundings import isolated
-from rnnbounds.impl.reading.readout import Readout
 from rnnbounds.properties.systems.certified.models import (
     StoredCells,
     cached_by,
@@ -64,7 +64,7 @@ def near_model(spec: SystemSpec, member: int) -> LoadedModel[Any]:
         grid_normals(member_generator(spec, member, stream=6), spec.units, loaded_model.n)
     )
     return dataclasses.replace(
-        loaded_model, readout=Readout("C.weight", C.to(getattr(torch, spec.dtype)))
+        loaded_model, readout=Readout((Linear("C.weight", C.to(getattr(torch, spec.dtype))),))
     )
 
 
@@ -202,5 +202,7 @@ def build_near(spec: SystemSpec) -> BatchParts:
     build = kind_of(spec.cell).build
     cells = NearCells(build(parts), spec.cell, bound, initial[0], initial[1], parts)
     identity = torch.eye(sizes.n, dtype=torch.float64)
-    readouts = [identity if one.readout is None else one.readout.weight.double() for one in models]
+    readouts = [
+        identity if one.readout is None else one.readout.parameters[FIRST] for one in models
+    ]
     return BatchParts(cells, torch.stack(readouts), x)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from rnnbounds.reports.pages.experiment import Verdict
+from rnnbounds.reports.pages.model.vectors import vector_name, vector_symbol
 from rnnbounds.reports.pages.text import bound_text, plain_number, round_up
 from rnnbounds.reports.words import plural
 
@@ -41,23 +42,19 @@ def answer_sentence(document: Document, model: str) -> str:
         return f"{model} forgets: its output is known without any input {precision}"
     fix = "fixes" if windows[0]["k"] == 1 else "fix"
     last = "last input" if windows[0]["k"] == 1 else f"last {plural(windows[0]['k'], 'input')}"
-    return f"{model} forgets: its {last} {fix} the {output_name(document)} {precision}"
-
-
-def output_name(document: Document) -> str:
-    """Name of the vector whose error ε bounds: the output h, or the prediction C h of a readout."""
-    readout = document.get("readout")
-    return f"prediction {readout['tensor']} h" if readout else "output h"
+    return f"{model} forgets: its {last} {fix} the {vector_name(document)} {precision}"
 
 
 def output_bound(document: Document) -> float | None:
-    """The bound on the Euclidean norm of that: B_h, times ‖C‖₂ of a readout; None if none is known.
+    """The bound on the Euclidean norm of that vector: B_h, times ‖C‖₂ of a linear readout; None if
+    none is known, as of a chain of stages.
 
-    A readout's bias moves all predictions alike, so that no distance has it.
+    A readout's bias moves all outputs alike, so that no distance has it.
     """
     state_bound = (document.get("constants") or {}).get("B_h")
     readout = document.get("readout")
-    if not isinstance(state_bound, float) or not state_bound:
+    chain = readout is not None and "chain" in readout
+    if chain or not isinstance(state_bound, float) or not state_bound:
         return None
     return state_bound * (1 + 2**-50) * readout["norm"] if readout else state_bound
 
@@ -69,13 +66,10 @@ def epsilon_share(epsilon: float, bound: float) -> str:
 
 def epsilon_meaning(document: Document) -> str:
     """ε in the user's units: of which distance it is a bound, and how large that can be."""
-    bound, vector = output_bound(document), output_name(document)
-    meaning = f"ε bounds the Euclidean distance of two {vector.replace(' ', 's ', 1)}"
-    return (
-        meaning
-        if bound is None
-        else f"{meaning}, where ‖{vector.split(' ', 1)[1]}‖₂ ≤ {bound_text(bound)}"
-    )
+    bound, symbol = output_bound(document), vector_symbol(document)
+    vectors = f"outputs {symbol}" if symbol == "h" else symbol
+    meaning = f"ε bounds the Euclidean distance of two {vectors}"
+    return meaning if bound is None else f"{meaning}, where ‖{symbol}‖₂ ≤ {bound_text(bound)}"
 
 
 def factor_text(lam: float) -> str:

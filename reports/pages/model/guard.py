@@ -94,8 +94,8 @@ def unlisted_problems(model: ModelOutcome) -> tuple[str, ...]:
     """Why a model fails, but for what the table of changes since its baseline says."""
     rows = () if model.changes is None else model.changes.failing
     endings = tuple(f": {row.line}" for row in rows)
-    others_ = tuple(redact(line) for line in model.problems if not line.endswith(endings))
-    return others_ or (("it is worse than its baseline",) if rows else ())
+    remaining = tuple(redact(line) for line in model.problems if not line.endswith(endings))
+    return remaining or (("it is worse than its baseline",) if rows else ())
 
 
 def changes_sections(model: ModelOutcome) -> tuple[Section, ...]:

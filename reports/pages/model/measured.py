@@ -7,6 +7,7 @@ from typing import Literal
 from rnnbounds.reports.pages.experiment import Block, Paragraph, Plot, Section, Table, Verdict
 from rnnbounds.reports.pages.figures.plot import Series
 from rnnbounds.reports.pages.model.memory import Document, inputs_text, length_text, share_text
+from rnnbounds.reports.pages.model.vectors import short_name, value_name
 from rnnbounds.reports.pages.text import NOTHING, bound_text, plain_number, plural
 
 ColumnCells = dict[float, str]
@@ -30,7 +31,7 @@ def measurement_sentence(record: Document) -> str:
     """The k at which the output is fixed on these windows, then what is stated of others."""
     data, eps = record["data"], [row["eps"] for row in record["memory"] if row["k"] is not None]
     open_epsilons = [plain_number(row["eps"]) for row in record["memory"] if row["k"] is None]
-    sentences, vector = [], _vector_name(record)
+    sentences, vector = [], short_name(record)
     if eps:
         first, *other_rows = (row for row in record["memory"] if row["k"] is not None)
         inputs = f"{first['k']} inputs fix" if first["k"] != 1 else "input fixes"
@@ -136,7 +137,7 @@ def _gap_plot(record: Document, certificate: Document) -> Plot:
         style: Literal["points", "dashed"] = "points" if len(windows) < 2 else "dashed"
         lines.append(Series("certified for every input", at, eps, style))
     caption = (
-        f"Distance between the {_vector_name(record)} of the whole window and of its last k inputs "
+        f"Distance between the {short_name(record)} of the whole window and of its last k inputs "
         f"alone."
     )
     return Plot(lines, "k, number of last inputs", "distance", caption, log_y=True)
@@ -146,12 +147,12 @@ def epsilon_explanation(record: Document) -> str:
     """Sentences that explain k and ε, with the largest norm of an output in these windows."""
     definition = (
         f"k is the number of last inputs. ε bounds the Euclidean distance between the "
-        f"{_vector_name(record)} of the model that reads the whole window and of the model that "
+        f"{short_name(record)} of the model that reads the whole window and of the model that "
         f"reads the last k inputs alone, from the zero state."
     )
     largest = largest_output(record)
     size = (
-        f" The largest {_vector_name(record)} seen has norm {bound_text(largest, 3)}."
+        f" The largest {value_name(record)} seen has norm {bound_text(largest, 3)}."
         if largest
         else ""
     )
@@ -168,14 +169,10 @@ def largest_output(record: Document) -> float | None:
 def _relative_text(record: Document, eps: float) -> str:
     largest = largest_output(record)
     return (
-        f" ({percent_text(eps / largest)} of the largest {_vector_name(record)} seen)"
+        f" ({percent_text(eps / largest)} of the largest {value_name(record)} seen)"
         if largest
         else ""
     )
-
-
-def _vector_name(record: Document) -> str:
-    return "prediction" if "readout" in record else "output"
 
 
 def percent_text(ratio: float) -> str:

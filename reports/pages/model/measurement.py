@@ -89,11 +89,11 @@ def _next_sections(
         "eps": line["eps"], "share": share, "confidence": statement["confidence"],
         "at-most": line["k"],
     }  # fmt: skip
-    lines_ = "\n".join(f"{name} = {_toml_value(value)}" for name, value in question.items())
+    entries = "\n".join(f"{name} = {_toml_value(value)}" for name, value in question.items())
     blocks = (
         Paragraph("Let CI keep it so: add this to pyproject.toml,"),
         Code(
-            f"[tool.rnnbounds.models.{_toml_key(Path(str(measurement['model'])).stem)}]\n{lines_}"
+            f"[tool.rnnbounds.models.{_toml_key(Path(str(measurement['model'])).stem)}]\n{entries}"
         ),
         Paragraph("and run:"),
         Code("rnnbounds guard"),

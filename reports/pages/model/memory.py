@@ -16,8 +16,8 @@ from rnnbounds.reports.pages.model.answer import (
     epsilon_meaning,
     epsilon_share,
     output_bound,
-    output_name,
 )
+from rnnbounds.reports.pages.model.vectors import vector_name, vector_symbol
 from rnnbounds.reports.pages.text import NOTHING, bound_text, plain_number
 from rnnbounds.reports.redact import redact_call
 
@@ -43,7 +43,7 @@ def memory_section(certificate: Document, measurement: Document | None = None) -
     ]
     epsilons = [row["eps"] for row in (measurement or {}).get("memory", certificate["truncation"])]
     bound = output_bound(certificate)
-    shares = [] if bound is None else [f"of ‖{output_name(certificate).split(' ', 1)[1]}‖₂"]
+    shares = [] if bound is None else [f"of ‖{vector_symbol(certificate)}‖₂"]
     rows = tuple(
         (
             plain_number(eps),
@@ -54,7 +54,7 @@ def memory_section(certificate: Document, measurement: Document | None = None) -
     )
     blocks: list[Block] = [
         Paragraph(
-            f"A window k is long enough if the last k inputs fix the {output_name(certificate)} to "
+            f"A window k is long enough if the last k inputs fix the {vector_name(certificate)} to "
             f"within ε. "
             f"{epsilon_meaning(certificate)}."
         ),

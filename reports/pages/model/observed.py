@@ -2,20 +2,21 @@
 
 from rnnbounds.reports.pages.experiment import Block, Paragraph, Section, Table
 from rnnbounds.reports.pages.model.memory import Document, length_text, share_text
+from rnnbounds.reports.pages.model.vectors import vector_symbol
 from rnnbounds.reports.pages.text import NOTHING, bound_text, plain_number, plural
 
 
 def detail_sections(record: Document) -> tuple[Section, ...]:
     """A section for each kind of answer, with what it presupposes."""
     return (
-        *_near_sections(record.get("near"), "C h" if "readout" in record else "h"),
+        *_near_sections(record.get("near"), vector_symbol(record)),
         Section("Windows drawn like these", tuple(statement_blocks(record, "in real arithmetic"))),
         Section("How steps contract on these windows", (_steps_table(record),)),
     )
 
 
 def _near_sections(near_data: Document | None, vector: str) -> tuple[Section, ...]:
-    """Section on the bounds certified near the data, of h or of C h (`of`); () if not requested."""
+    """Section on the bounds certified near the data, of h or a map of it; () if not requested."""
     if near_data is None:
         return ()
     gaps = {row["k"]: row["gap"] for row in near_data["gaps"]}

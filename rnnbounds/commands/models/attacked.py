@@ -12,6 +12,7 @@ from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import exactly, shown
 from rnnbounds.impl.memory.adversary.attack import Attacked, attack, bracket
 from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.reports.pages.model.vectors import map_name, stage_names
 from rnnbounds.shell.output import echo, show_status
 
 MaybeAttacked = Attacked | None
@@ -43,7 +44,7 @@ def print_attacked(certificate: Certificate, result: MaybeAttacked) -> None:
     if result is None:
         return
     readout_text = (
-        "" if result.readout is None else f", of predictions {shown(result.readout['tensor'])} h"
+        "" if result.readout is None else f", of the {shown(map_name(stage_names(result.readout)))}"
     )
     echo(f"attacked: inputs that are proved to be remembered for longer than k steps{readout_text}")
     for epsilon, lower, k in bracket(certificate, result):

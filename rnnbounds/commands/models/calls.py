@@ -29,7 +29,11 @@ class ModelCall:
     @property
     def measure_command(self) -> str:
         """`rnnbounds measure`, of the recorded inputs that were named or of a FILE."""
-        return self._command("measure", {"--data": str(self.asked.data or DATA)})
+        return self._command("measure", self._data or {"--data": DATA})
+
+    @property
+    def _data(self) -> Mapping[str, str | None]:
+        return {} if self.asked.data is None else self.asked.data.options
 
     def next_steps(self, certificate: Certificate, attacked: bool) -> list[str]:
         """List next steps for a certified or refuted model, each a line `words: command`; [] for
@@ -42,17 +46,17 @@ class ModelCall:
         if certificate.verdict != "certified":
             return []
         epsilon = exactly(certificate.windows[0][0])
-        data = {"--data": str(self.asked.data)} if self.asked.bound == FROM_DATA else {}
+        data = self._data if self.asked.bound == FROM_DATA else {}
         steps = []
         if not attacked:
-            attack = self._command("certify", data | {"--eps": epsilon}, "--attack")
+            attack = self._command("certify", {**data, "--eps": epsilon}, "--attack")
             steps.append(f"see how much shorter its memory may be: {attack}")
         if self.readout is None:
-            options = data | {"--eps": epsilon, "--out": "short.safetensors"}
+            options = {**data, "--eps": epsilon, "--out": "short.safetensors"}
             steps.append(f"serve it without a state: {self._command('truncate', options)}")
         return steps
 
-    def _command(self, name: str, more_values: Mapping[str, str], *flags: str) -> str:
+    def _command(self, name: str, more_values: Mapping[str, str | None], *flags: str) -> str:
         inputs = self.asked
         values = {
             **more_values,

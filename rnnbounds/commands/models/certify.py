@@ -15,7 +15,18 @@ from rnnbounds.commands.models.attacked import (
     attack_entry,
 )
 from rnnbounds.commands.models.calls import ModelCall
-from rnnbounds.commands.models.inputs import Bound, InputOptions, Inputs, Margin, Recorded
+from rnnbounds.commands.models.inputs import (
+    Bound,
+    Columns,
+    Group,
+    InputOptions,
+    Inputs,
+    Lengths,
+    Margin,
+    Recorded,
+    RecordedInputs,
+    Time,
+)
 from rnnbounds.commands.models.layers import List, require_list_alone, show_layers
 from rnnbounds.commands.models.measured import write_both
 from rnnbounds.commands.models.options import EPILOG as EPILOG
@@ -51,6 +62,10 @@ def certify_model(
     input_bound: Bound = None,
     inputs: Inputs = None,
     data: Recorded = None,
+    columns: Columns = None,
+    group: Group = None,
+    time: Time = None,
+    lengths: Lengths = None,
     margin: Margin = 0.0,
     cell: Cell = None,
     ignore: Ignore = None,
@@ -104,10 +119,9 @@ def certify_model(
     if list_layers:
         require_list_alone(context)
         return show_layers(model, cell, format)
-    input_options, torch_device = (
-        InputOptions(input_bound, inputs, data, margin),
-        check_device(device),
-    )
+    recorded = RecordedInputs.of(data, columns, group, time, lengths)
+    input_options = InputOptions(input_bound, inputs, recorded, margin)
+    torch_device = check_device(device)
     if out is not None:
         require_folder(out, *FILES)
     task = Task(steps, alpha, loss, readout_norm, target_bound, length)
@@ -123,9 +137,9 @@ def certify_model(
     called = ModelCall(model, input_options, cell, ignore or (), layer, readout)
     certificate = replace(certificate, measuring=called.measure_command)
     measurement = None
-    if data is not None:
+    if recorded is not None:
         bound = certificate.input_bound if certificate.inputs is None else certificate.inputs
-        measurement = measure(loaded, data, eps=eps or EPSILONS, input_bound=bound)
+        measurement = measure(loaded, recorded.sequences, eps=eps or EPSILONS, input_bound=bound)
     attack_result = attack_certified(loaded, certificate) if attacks else None
     document = certificate.to_json() | attack_entry(attack_result)
     if attack_result is not None and witness is not None:  # nothing is refused from here on

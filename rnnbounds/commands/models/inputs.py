@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +12,8 @@ import typer
 
 from rnnbounds.commands.options import path_option
 from rnnbounds.impl.certificate.inputs import input_data
+from rnnbounds.impl.reading.data.recordings import Data
+from rnnbounds.impl.reading.data.sequences import read_data
 from rnnbounds.shell.input_text import InputsError, parse_input_set
 
 FROM_DATA = "from-data"
@@ -52,9 +56,65 @@ Recorded = Annotated[
         f"--near certifies near them alone)",
     ),
 ]
+Columns = Annotated[
+    str | None,
+    typer.Option("--columns", metavar="A,B", help="the columns of --data that are channels"),
+]
+Group = Annotated[
+    str | None,
+    typer.Option("--group", metavar="COLUMN", help="rows of --data with one value are a series"),
+]
+Time = Annotated[
+    str | None,
+    typer.Option("--time", metavar="COLUMN", help="has to increase within each series of --data"),
+]
+Lengths = Annotated[
+    Path | None,
+    path_option("--lengths", "FILE", "of the padded sequences of --data, one number for each"),
+]
 Margin = Annotated[
     float, typer.Option("--margin", help="δ: include all inputs within δ of those of --data")
 ]
+
+
+@dataclass(frozen=True)
+class RecordedInputs:
+    """The file of recorded inputs, the columns of a table, and the lengths of padded sequences."""
+
+    path: Path
+    columns: str | None = None
+    group: str | None = None
+    time: str | None = None
+    lengths: Path | None = None
+
+    @classmethod
+    def of(
+        cls, path: Path | None, columns: str | None, group: str | None, time: str | None,
+        lengths: Path | None,
+    ) -> RecordedInputs | None:  # fmt: skip
+        """The recorded inputs of a call; None without --data, of which all others are about."""
+        if path is not None:
+            return cls(path, columns, group, time, lengths)
+        if any(option is not None for option in (columns, group, time, lengths)):
+            raise InputsError(
+                "--columns, --group, --time and --lengths are of --data; name its file"
+            )
+        return None
+
+    @cached_property
+    def sequences(self) -> Data:
+        """The inputs, read once; raises InputError."""
+        return read_data(
+            self.path, columns=self.columns, group=self.group, time=self.time, lengths=self.lengths
+        )
+
+    @property
+    def options(self) -> Mapping[str, str | None]:
+        """The options by their names, to write a command."""
+        return {
+            "--data": str(self.path), "--columns": self.columns, "--group": self.group,
+            "--time": self.time, "--lengths": None if self.lengths is None else str(self.lengths),
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -66,7 +126,7 @@ class InputOptions:
 
     bound: str | None
     inputs: str | None
-    data: Path | None
+    data: RecordedInputs | None
     margin: float
     required: bool = True
 
@@ -87,7 +147,7 @@ class InputOptions:
     def input_set(self, model: Path, d: int) -> float:
         """B, or the set of inputs of d channels; raises InputError."""
         if self.bound == FROM_DATA and self.data is not None:
-            return input_data(self.data, self.margin)
+            return input_data(self.data.sequences, self.margin)
         if self.inputs is None:
             return float(str(self.bound))
         return parse_input_set(self.inputs, model, d)

@@ -11,7 +11,17 @@ import typer
 from rnnbounds.commands.models.attacked import attack_certified
 from rnnbounds.commands.models.attacked import attack_entry as of_attack
 from rnnbounds.commands.models.calls import ModelCall
-from rnnbounds.commands.models.inputs import Bound, InputOptions, Inputs, Margin
+from rnnbounds.commands.models.inputs import (
+    Bound,
+    Columns,
+    Group,
+    InputOptions,
+    Inputs,
+    Lengths,
+    Margin,
+    RecordedInputs,
+    Time,
+)
 from rnnbounds.commands.models.measured import print_measurement, unstated_lines, write_both
 from rnnbounds.commands.models.measured_as_is import AsIsCall
 from rnnbounds.commands.models.options import EPILOG as EPILOG
@@ -26,7 +36,6 @@ from rnnbounds.impl.memory.blackbox.any_model import require_read, run_as_is
 from rnnbounds.impl.memory.blackbox.gaps import NORM
 from rnnbounds.impl.memory.measure import measure
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.data.sequences import read_data
 from rnnbounds.impl.reading.sources import open_source
 from rnnbounds.reports.pages.model.causal import FILES as CAUSAL_FILES
 from rnnbounds.reports.pages.model.measurement import FILES, measurement_page
@@ -37,14 +46,21 @@ from rnnbounds.shell.output import Format, echo, print_json, require_folder, sho
 def measure_model(
     model: Model,
     data: Annotated[
-        Path, path_option("--data", "FILE", "inputs: .npy, .csv, .parquet or .safetensors")
+        Path,
+        path_option(
+            "--data", "FILE", "inputs: .npy, .npz, .csv, .parquet, .arrow, .wav or .safetensors"
+        ),
     ],
+    columns: Columns = None,
+    group: Group = None,
+    time: Time = None,
+    lengths: Lengths = None,
     window: Annotated[
         int | None,
         typer.Option(
             "--window",
-            help="T, the length of windows that sequences are cut into; by default whole "
-            "sequences, and a single one in windows of 64 or an eighth of it",
+            help="T, the length of windows that sequences are cut into; by default that of the "
+            "shortest one, and for a single one 64 or an eighth of it",
         ),
     ] = None,
     eps: Annotated[list[float] | None, typer.Option("--eps", help="target ε; repeatable")] = None,
@@ -109,7 +125,7 @@ def measure_model(
     Data outside of --input-bound or --inputs are refused. The page has a certificate for these
     inputs too, by default for the box around the data.
     """  # fmt: skip
-    opened = open_source(model)
+    opened, recorded = open_source(model), RecordedInputs(data, columns, group, time, lengths)
     of_running = {"gap": gap, "batch": batch, "device": device, "resume": resume}
     of_reading = {
         "--input-bound": input_bound, "--inputs": inputs, "--margin": margin or None,
@@ -121,27 +137,23 @@ def measure_model(
         if out is not None:
             require_folder(out, *CAUSAL_FILES)
         asked = {"window": window, "eps": eps, "confidence": confidence, **of_running}
-        return AsIsCall(whole, data, share, asked).run(out, format)
+        return AsIsCall(whole, recorded, share, asked).run(out, format)
     require_read({f"--{name}": value for name, value in of_running.items()})
-    input_options = InputOptions(input_bound, inputs, data, margin, required=False)
+    input_options = InputOptions(input_bound, inputs, recorded, margin, required=False)
     if out is not None:
         require_folder(out, *FILES)
     loaded = load_model(opened, cell, ignore=ignore or (), layer=layer, readout=readout)
-    recorded, bound = (
-        read_data(data),
-        input_options.input_set(model, loaded.d) if input_options.is_stated else None,
-    )
+    read = recorded.sequences
+    bound = input_options.input_set(model, loaded.d) if input_options.is_stated else None
     with show_status(f"measuring {plural(loaded.n, 'state')}, windows") as advance:
         result = measure(
-            loaded, recorded, window=window, eps=eps or EPSILONS, confidence=confidence,
+            loaded, read, window=window, eps=eps or EPSILONS, confidence=confidence,
             share=share, input_bound=bound, near=near, states=states, progress=advance,
         )  # fmt: skip
     unstated = unstated_lines(result, share)
     if out is not None:
         with show_status(CERTIFYING_TITLE.format(loaded.n)):
-            certificate = certify(
-                loaded, input_data(recorded) if bound is None else bound, result.eps
-            )
+            certificate = certify(loaded, input_data(read) if bound is None else bound, result.eps)
         called = ModelCall(model, input_options, cell, ignore or (), layer, readout)
         certificate = replace(certificate, measuring=called.measure_command)
         attack_result = attack_certified(loaded, certificate)

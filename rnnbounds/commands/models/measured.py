@@ -13,6 +13,7 @@ from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.memory.tube.near import NearCertificate
 from rnnbounds.reports.pages.experiment import Page
 from rnnbounds.reports.pages.model.measurement import FILES, write_measurement
+from rnnbounds.reports.pages.model.vectors import short_name, vector_name, vector_symbol
 from rnnbounds.reports.pages.text import plain_number
 from rnnbounds.shell.output import Format, echo, print_table
 
@@ -52,26 +53,23 @@ def print_measurement(result: Measurement | None) -> None:
     if result is None:
         return
     record = result.to_json()
-    readout_text = (
-        "" if "readout" not in record else f", predictions {shown(record['readout']['tensor'])} h"
-    )
+    readout_text = f", of the {shown(vector_name(record))}" if "readout" in record else ""
     echo(
         f"on your data: {result.windows} windows of {result.length} inputs from "
         f"{shown(result.data)}, each run from the zero state, in float64{readout_text}"
     )
-    vector = "prediction" if readout_text else "output"
     measured = len(result.seen.gaps)
     scope = "" if measured == result.windows else f", in the first {measured} windows"
     echo(
-        f"seen: gap between the {vector} after all {result.length} inputs and after the last "
-        f"k{scope}"
+        f"seen: gap between the {short_name(record)} after all {result.length} inputs and after "
+        f"the last k{scope}"
     )
     print_curve(record["forgetting"]["curve"])
     for eps, k in ((eps, result.window(eps)) for eps in result.eps):
         echo(f"seen: within {plain_number(eps)} {from_k(k)}")
     print_steps(record, float(result.local.exponents.mean()))
     if result.near is not None:
-        print_near(result.near, "C h" if readout_text else "h")
+        print_near(result.near, vector_symbol(record))
     print_statement(result, "in real arithmetic")
 
 

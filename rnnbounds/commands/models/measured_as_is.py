@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rnnbounds.commands.models.inputs import RecordedInputs
 from rnnbounds.commands.models.measured import (
     from_k,
     print_curve,
@@ -30,7 +31,7 @@ class AsIsCall:
     `measure_causal`."""
 
     model: Module | Function
-    data: Path
+    data: RecordedInputs
     share: float | None
     options: Mapping[str, Any]
 
@@ -39,7 +40,7 @@ class AsIsCall:
         asked for is not stated. What the model prints goes to standard error."""
         with show_status("measuring windows") as advance, redirect_stdout(sys.stderr):
             result = measure_causal(
-                self.model, self.data, share=self.share, progress=advance, **self.options
+                self.model, self.data.sequences, share=self.share, progress=advance, **self.options
             )
         problems = unstated_lines(result, self.share)
         if out is not None:

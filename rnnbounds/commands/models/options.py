@@ -64,7 +64,12 @@ Layer = Annotated[
 ]
 Readout = Annotated[
     str | None,
-    typer.Option("--readout", help="the linear layer after the cell; ε is then about its outputs"),
+    typer.Option(
+        "--readout",
+        metavar="NAMES",
+        help="the linear layer after the cell, or linear layers and activations as a,tanh,b; ε is "
+        "then about its outputs",
+    ),
 ]
 Out = Annotated[
     Path,

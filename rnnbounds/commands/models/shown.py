@@ -26,10 +26,15 @@ from rnnbounds.reports.pages.model.answer import (
     epsilon_meaning,
     epsilon_share,
     output_bound,
-    output_name,
 )
 from rnnbounds.reports.pages.model.certificate import certificate_page, write_certificate
 from rnnbounds.reports.pages.model.constants import find_constant
+from rnnbounds.reports.pages.model.vectors import (
+    short_name,
+    stage_names,
+    value_name,
+    vector_symbol,
+)
 from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import (
     Format,
@@ -129,7 +134,7 @@ def print_next(lines: Sequence[str]) -> None:
 def _print_windows(certificate: Certificate, document: Mapping[str, Any]) -> None:
     """k at each ε, and how large ε is in the units of the output."""
     bound = output_bound(document)
-    shares = [] if bound is None else [f"of ‖{output_name(document).split(' ', 1)[1]}‖₂"]
+    shares = [] if bound is None else [f"of ‖{vector_symbol(document)}‖₂"]
     print_table(
         ("ε", *shares, "k"),
         [
@@ -139,13 +144,17 @@ def _print_windows(certificate: Certificate, document: Mapping[str, Any]) -> Non
     )
     echo(epsilon_meaning(document))
     if certificate.readout is not None:
-        name, norm = shown(certificate.readout["tensor"]), certificate.readout["norm"]
-        echo(f"‖{name}‖₂ ≤ {at_least(norm)}")
+        names, norm = stage_names(certificate.readout), at_least(certificate.readout["norm"])
+        size = f"‖{shown(names[0])}‖₂" if len(names) == 1 else "its Lipschitz constant"
+        echo(
+            f"{size} ≤ {norm}; ε is about this {short_name(document)}, of which no file says "
+            f"that the model computes it"
+        )
 
 
 def _print_bounds(certificate: Certificate) -> None:
     """λ, the gain and the rounding, each with its meaning."""
-    vectors = "outputs" if certificate.readout is None else "predictions"
+    vectors = value_name({"readout": certificate.readout}, "s")
     gain = at_least(certificate.constants["gain"], 3)
     echo(
         f"λ = {factor(certificate.lam)} < 1 in the {certificate.norm} norm: two states come "

@@ -9,7 +9,18 @@ from typing import Annotated, Any
 import typer
 
 from rnnbounds.commands.models.calls import ModelCall
-from rnnbounds.commands.models.inputs import Bound, InputOptions, Inputs, Margin, Recorded
+from rnnbounds.commands.models.inputs import (
+    Bound,
+    Columns,
+    Group,
+    InputOptions,
+    Inputs,
+    Lengths,
+    Margin,
+    Recorded,
+    RecordedInputs,
+    Time,
+)
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, PageFolder
 from rnnbounds.commands.models.shown import (
@@ -43,6 +54,10 @@ def truncate_model(
     input_bound: Bound = None,
     inputs: Inputs = None,
     data: Recorded = None,
+    columns: Columns = None,
+    group: Group = None,
+    time: Time = None,
+    lengths: Lengths = None,
     margin: Margin = 0.0,
     cell: Cell = None,
     ignore: Ignore = None,
@@ -60,7 +75,8 @@ def truncate_model(
     format: FormatOption = Format.text,
 ) -> int:
     """Write the feed-forward equivalent and its certificate; exit 1 if none is certified."""
-    input_options = InputOptions(input_bound, inputs, data, margin)
+    recorded = RecordedInputs.of(data, columns, group, time, lengths)
+    input_options = InputOptions(input_bound, inputs, recorded, margin)
     check_target(out, model)
     for path in export or ():
         check_export(path)

@@ -142,18 +142,18 @@ def show_theory(ids: Sequence[str] | None, latex: bool, form: str | None = None)
     from rnnbounds.theory import CLAIMS, claim
     from rnnbounds.theory.latex.document import document
 
-    entries_ = [claim(id) for id in ids] if ids else list(CLAIMS)
+    chosen = [claim(id) for id in ids] if ids else list(CLAIMS)
     if latex:
-        write(document(entries_, form))
+        write(document(chosen, form))
         return 0
     from rnnbounds.theory.axioms.base import AXIOMS
     from rnnbounds.theory.bibliography import bibtex
 
-    names = {entry.id for entry in entries_}
+    names = {entry.id for entry in chosen}
     axioms = {
         axiom for row in packaged_table().claims if row.id in names for axiom in row.proof.axioms
     }
-    sources = [entry.source.text for entry in entries_]
+    sources = [entry.source.text for entry in chosen]
     write(bibtex([*sources, *(axiom.source for axiom in AXIOMS if axiom.id in axioms)]) + "\n")
     return 0
 
@@ -200,7 +200,9 @@ def complete_matrix(table: ClaimsTable, record: Path | None) -> Matrix:
 
 def row_document(row: ClaimRow) -> dict[str, Any]:
     """The JSON document of one claim; assumptions by their ids, where this program knows them."""
-    ids = next((row_.needs for row_ in packaged_table().claims if row_.id == row.id), {})
+    ids = next(
+        (packaged.needs for packaged in packaged_table().claims if packaged.id == row.id), {}
+    )
     needs = sorted({ids.get(text, id) for text, id in row.needs.items()})
     return {**msgspec.to_builtins(row), "needs": needs}
 

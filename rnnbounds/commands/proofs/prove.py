@@ -210,9 +210,9 @@ def print_summary(proofs: list[tuple[Claim, tuple[LedgerRecord, ...]]]) -> None:
     )
     proved = f"{plural(len(proofs), 'claim')}, {forms}; {plural(steps, 'step')}"
     names = {
-        f"{e.id}/{ledger_.form}": [s.id for s in ledger_.steps]
-        for e, ledgers_ in proofs
-        for ledger_ in ledgers_
+        f"{e.id}/{one.form}": [s.id for s in one.steps]
+        for e, of_claim in proofs
+        for one in of_claim
     }
     echo(shipped_proofs_text(names))
     echo(f"{proved}, from {laws.text}: {', '.join(axioms)}")

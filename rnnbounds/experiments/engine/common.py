@@ -32,9 +32,9 @@ def make_run_folder(out: Path) -> None:
 
 def record_environment(started: datetime, *packages: str, device: str = "cpu") -> Environment:
     """Record the environment and times of a run, with the versions of these packages too."""
-    environment_ = run_environment(device, 1, started, ())
-    versions = environment_.versions | {name: installed_version(name) for name in packages}
-    return msgspec.structs.replace(environment_, versions=versions)
+    found = run_environment(device, 1, started, ())
+    versions = found.versions | {name: installed_version(name) for name in packages}
+    return msgspec.structs.replace(found, versions=versions)
 
 
 def choose_device(name: str) -> str:

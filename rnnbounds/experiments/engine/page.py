@@ -34,7 +34,7 @@ def build_page(record: Record, charts: Sequence[Chart] = (), more: Sequence[Sect
     tasks = dict.fromkeys(run.task for run in record.runs)
     seeds = sorted({run.seed for run in record.runs})
     has_figures = any(
-        isinstance(block, (Plot, Drawing)) for section_ in more for block in section_.blocks
+        isinstance(block, (Plot, Drawing)) for other in more for block in other.blocks
     )
     task_sections = [task_section(record, task, charts, has_figures=has_figures) for task in tasks]
     return Page(

@@ -66,11 +66,11 @@ def text() -> SetTask:
     weights, of each of 400 is held out, so that windows are no neighbours of one another."""
     symbols, length, choosing, tested = 48, 96, 200, 400
     help_text = "".join(topics.topics.values()).lower()
-    usual = [piece_ for piece_, _ in Counter(help_text).most_common(symbols - 1)]
-    place = {piece_: i for i, piece_ in enumerate(usual)}
+    usual = [symbol for symbol, _ in Counter(help_text).most_common(symbols - 1)]
+    place = {symbol: i for i, symbol in enumerate(usual)}
 
     def ids(text: str) -> Tensor:
-        return torch.tensor([place.get(piece_, symbols - 1) for piece_ in text])
+        return torch.tensor([place.get(symbol, symbols - 1) for symbol in text])
 
     eye, generator = torch.eye(symbols), seeded_generator(0)
     pieces = list(dict.fromkeys(help_text.split("\n\n")))
@@ -85,10 +85,7 @@ def text() -> SetTask:
         [ids(p[a : a + length + 1]) for p, a in zip(long_pieces, starts, strict=True)]
     )
     part_ids = training_ids.unfold(0, length + 1, 1), windows[:choosing], windows[choosing:]
-    parts = {
-        name: Part(piece_[:, :-1], piece_[:, 1:])
-        for name, piece_ in zip(PARTS, part_ids, strict=True)
-    }
+    parts = {name: Part(ids[:, :-1], ids[:, 1:]) for name, ids in zip(PARTS, part_ids, strict=True)}
     return SetTask(
         "text", f"CPython {installed_version('python')}, pydoc_data.topics",
         SymbolScore("bits a character"),

@@ -86,7 +86,10 @@ def judge_runs(runs: Sequence[Run], setting: Sizes) -> Outcome:
             if (
                 free
                 and mean
-                and all(summary_ and summary_.verdict == "certified" for summary_ in certificates)
+                and all(
+                    certificate and certificate.verdict == "certified"
+                    for certificate in certificates
+                )
             ):
                 figures = f"{way}: {score_text(groups[way])} against {score_text(groups['free'])}"
                 costs[way] = (mean / free - 1, f"{figures}, {score_unit(groups[way])}")

@@ -35,7 +35,6 @@ from rnnbounds.impl.cells.vanilla import norm_data_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.norms.semidefinite import available_norms, reason_to_omit
-from rnnbounds.impl.norms.solver.client import SOLVER_NORM
 from rnnbounds.impl.norms.state_norms import state_norm
 from rnnbounds.impl.norms.weighted import diagonal_norm
 from rnnbounds.impl.numbers.outward import mul_up
@@ -47,8 +46,9 @@ CELL, CHO = "rnn-tanh", "Cho’s GRU"
 
 def load_data(setting: Sizes, data: str | None) -> LoadedData:
     """Nothing; the norms that are left out, and why."""
-    reason = reason_to_omit(setting.most)
-    return LoadedData(None, {} if reason is None else {f"{SOLVER_NORM} was not tried": reason})
+    reasons = {name: reason_to_omit(name, setting.most) for name in kind_of(CELL).norms}
+    omitted = {f"{name} was not tried": why for name, why in reasons.items() if why is not None}
+    return LoadedData(None, omitted)
 
 
 def list_units(setting: Sizes) -> list[Unit]:

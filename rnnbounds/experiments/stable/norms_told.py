@@ -53,16 +53,15 @@ def judge_runs(runs: Sequence[Run], norms: tuple[float, float]) -> Outcome:
     random, failures, sentences = select_runs(runs, task=RNNS), find_problems(runs, norms), []
     counts = {name: len(sorted_lengths(random, name)) for name in norm_names(random)}
     chosen = len(sorted_lengths(random, AUTO))
-    sentence_ = f"Of {len(random)} networks with ‖W‖₂ ≥ {norms[0]:g} auto certifies {chosen}: "
-    sentences.append(sentence_ + ", ".join(f"the {name} norm {n}" for name, n in counts.items()
+    opening = f"Of {len(random)} networks with ‖W‖₂ ≥ {norms[0]:g} auto certifies {chosen}: "
+    sentences.append(opening + ", ".join(f"the {name} norm {n}" for name, n in counts.items()
                                  if name != DIAGONAL) + ".")  # fmt: skip
     for task in (LSTMS, GRUS):
         if some := select_runs(runs, task=task):
             published = [name for name in norm_names(some) if name in PUBLISHED]
-            sentence_ = f"Of {len(some)} {task}s it certifies {len(sorted_lengths(some, AUTO))}: "
+            opening = f"Of {len(some)} {task}s it certifies {len(sorted_lengths(some, AUTO))}: "
             sentences.append(
-                sentence_
-                + "; ".join(f"{one} {len(sorted_lengths(some, one))}" for one in published)
+                opening + "; ".join(f"{one} {len(sorted_lengths(some, one))}" for one in published)
             )
             sentences[-1] += "."
     holds = counts.get("spectral") == 0 and chosen == len(random) and not failures
@@ -109,14 +108,14 @@ def extra_sections(record: Record) -> Sequence[Section]:
     }
     titles = {RNNS: "Which norm certifies", LSTMS: "LSTMs: what others certify",
               GRUS: "GRUs: what others certify"}  # fmt: skip
-    sections_ = []
+    found = []
     for task, title in titles.items():
         if runs := select_runs(record.runs, task=task):
             blocks: list[Block] = [lengths_plot(runs), Paragraph(words[task]), norms_table(runs)]
             if task == LSTMS:
                 blocks.append(Paragraph(_bounded_text(runs)))
-            sections_.append(Section(title, tuple(blocks)))
-    return sections_
+            found.append(Section(title, tuple(blocks)))
+    return found
 
 
 def norms_table(runs: Sequence[Run]) -> Table:
@@ -129,8 +128,8 @@ def norms_table(runs: Sequence[Run]) -> Table:
                     if (k := run.figures.get(f"k, {name}")) is not None]  # fmt: skip
             chosen = [best for _, best in pairs if best is not None]
             cells = [
-                str(count_wins(runs, name, lambda k, rest_: k <= min(rest_, default=k))),
-                str(count_wins(runs, name, lambda k, rest_: not rest_)),
+                str(count_wins(runs, name, lambda k, others: k <= min(others, default=k))),
+                str(count_wins(runs, name, lambda k, others: not others)),
                 f"{median(chosen):g}" if chosen else NOTHING,
                 str(sum(best is not None and best < k for k, best in pairs)),
             ]

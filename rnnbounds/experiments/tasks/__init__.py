@@ -35,9 +35,10 @@ def load_tasks(names: Sequence[str], data: str | None, full: bool) -> LoadedData
     for name in names:
         if name not in TASKS:
             raise UnknownChoiceError("task", name, tuple(TASKS))
-        folder_ = folder / name if folder and has_task_folders else folder
+        own_folder = folder / name if folder and has_task_folders else folder
         tasks[name] = TASKS[name](
-            folder_ if not has_task_folders or (folder_ and folder_.exists()) else None, full
+            own_folder if not has_task_folders or (own_folder and own_folder.exists()) else None,
+            full,
         )
     sources = {name: f"{task.source}, SHA-256 {task.digest[:16]}" for name, task in tasks.items()}
     return LoadedData(tasks, sources)

@@ -43,7 +43,7 @@ def read_rolls(data: bytes, names: Sequence[str], width: int) -> list[list[Tenso
             cell = parse_matrix(body)
             if cell.kind == _CELL and cell.name in names:
                 by_name[cell.name] = [
-                    to_roll(parse_matrix(body_), width) for _, body_ in cell.contents
+                    to_roll(parse_matrix(content), width) for _, content in cell.contents
                 ]
     if missing := [name for name in names if name not in by_name]:
         raise MatlabError(f"it has no cells {', '.join(missing)}")
@@ -79,10 +79,10 @@ def read_elements(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 def parse_matrix(body: bytes) -> Matrix:
     """The array of an element's bytes."""
-    elements_ = list(read_elements(body))
-    if len(elements_) < 3 or not elements_[0][1] or len(elements_[1][1]) % 4:
+    parts = list(read_elements(body))
+    if len(parts) < 3 or not parts[0][1] or len(parts[1][1]) % 4:
         raise MatlabError("it is damaged")
-    (_, flags), (_, sizes), (_, name), *contents = elements_
+    (_, flags), (_, sizes), (_, name), *contents = parts
     shape = struct.unpack(f"<{len(sizes) // 4}i", sizes)
     return Matrix(flags[0], shape, name.decode("latin-1"), contents)
 

@@ -78,8 +78,8 @@ def load_bach(count: int | None) -> dict[str, Rolls]:
             for note in score.notes
             for pitch in note.pitches
         ]
-        name_ = PARTS[max(0, i % 10 - 7)]
-        parts[name_].append(sample_notes(notes, float(score.highestTime)))
+        part = PARTS[max(0, i % 10 - 7)]
+        parts[part].append(sample_notes(notes, float(score.highestTime)))
     return dict(parts)
 
 
@@ -103,21 +103,23 @@ def read_published(path: Path) -> dict[str, Rolls]:
     try:
         if path.suffix == ".mat":
             names = ("traindata", "validdata", "testdata")
-            rolls_: dict[str, Rolls] = dict(zip(_PARTS, read_rolls(data, names, KEYS), strict=True))
-            require_few(x for part in rolls_.values() for x in part)
+            by_part: dict[str, Rolls] = dict(
+                zip(_PARTS, read_rolls(data, names, KEYS), strict=True)
+            )
+            require_few(x for part in by_part.values() for x in part)
         else:
             document = msgspec.json.decode(data, type=Chorales)
             require_few(x for key in _PARTS.values() for x in getattr(document, key))
-            rolls_ = {
+            by_part = {
                 name: [frames_to_roll(x) for x in getattr(document, key)]
                 for name, key in _PARTS.items()
             }
     except (msgspec.DecodeError, MatlabError, RecursionError) as error:
         raise DataError(path, f"holds no chorales ({error})", REMEDY) from None
-    for name, chorales in rolls_.items():
-        if not any(len(roll_) > 1 for roll_ in chorales):
+    for name, chorales in by_part.items():
+        if not any(len(chorale) > 1 for chorale in chorales):
             raise DataError(path, f"has no chorale of two frames for {name}", REMEDY)
-    return rolls_
+    return by_part
 
 
 def require_few(chorales: Iterable[Sized]) -> None:
@@ -128,11 +130,11 @@ def require_few(chorales: Iterable[Sized]) -> None:
 
 def frames_to_roll(frames: Sequence[Sequence[int]]) -> Tensor:
     """(T, 88) from pitches; raises ValidationError for one that no key has, −1 being a rest."""
-    roll_ = torch.zeros(len(frames), KEYS)
+    pitches_on = torch.zeros(len(frames), KEYS)
     for t, pitches in enumerate(frames):
         for pitch in pitches:
             if pitch != -1 and not 0 <= pitch - LOWEST < KEYS:
                 raise msgspec.ValidationError(f"{pitch} is the pitch of no key")
             if pitch != -1:
-                roll_[t, pitch - LOWEST] = 1
-    return roll_
+                pitches_on[t, pitch - LOWEST] = 1
+    return pitches_on

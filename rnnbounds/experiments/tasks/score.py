@@ -157,8 +157,8 @@ class ClassScore(LogitScore):
 
 def count_chunks(predicted: Iterable[str], true: Iterable[str]) -> tuple[int, int, int]:
     """How many chunks are right, told and true: right is one of that type, start and end."""
-    chunks_, right = set(find_chunks(predicted)), set(find_chunks(true))
-    return len(chunks_ & right), len(chunks_), len(right)
+    claimed, right = set(find_chunks(predicted)), set(find_chunks(true))
+    return len(claimed & right), len(claimed), len(right)
 
 
 def find_chunks(tags: Iterable[str]) -> Iterator[tuple[str, int, int]]:

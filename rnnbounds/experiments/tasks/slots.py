@@ -46,10 +46,10 @@ def slot_task(data: Path | None = None, full: bool = False) -> Task:
         by_words = {
             tuple(words): tags for module in MODULES for words, tags in read_headers(module)
         }
-        sentences_ = [
+        parsed = [
             (list(words), tags) for words, tags in by_words.items() if len(words) <= MOST_WORDS
         ]
-        splits = split_tenths(sentences_)
+        splits = split_tenths(parsed)
     else:
         paths = find_family(data, (IOB, IOB_TWO, CSV), REMEDY)
         source, read_split = paths[0].name, read_iob if paths[0].suffix == ".iob" else read_csv
@@ -68,21 +68,21 @@ def slot_task(data: Path | None = None, full: bool = False) -> Task:
     words = [word for line, _ in splits[0] for word in line]
     ids = vocabulary(words, len(set(words)) + 1 if full or data else 1000, UNKNOWN)
     places = {tag: i for i, tag in enumerate(tags)}
-    told_parts = {}
+    parts = {}
     for name, part in zip(PARTS, splits, strict=True):
         x = pad_lines([[ids.get(word, 0) for word in line] for line, _ in part], longest, 0)
         y = pad_lines([[places[tag] for tag in line] for _, line in part], longest, -1)
-        told_parts[name] = Part(x, y)
+        parts[name] = Part(x, y)
     score = SlotScore(tuple(tags))
-    return Task("slots", source, score, len(ids), len(ids), len(tags), told_parts)
+    return Task("slots", source, score, len(ids), len(ids), len(tags), parts)
 
 
-def split_tenths(sentences_: Sequence[Sentence]) -> list[list[Sentence]]:
+def split_tenths(parsed: Sequence[Sentence]) -> list[list[Sentence]]:
     """To train on, to choose by, to judge by: of any ten, one of the latter each."""
     return [
-        [sentence_ for i, sentence_ in enumerate(sentences_) if i % 10 < 8],
-        list(sentences_[8::10]),
-        list(sentences_[9::10]),
+        [sentence for i, sentence in enumerate(parsed) if i % 10 < 8],
+        list(parsed[8::10]),
+        list(parsed[9::10]),
     ]
 
 
@@ -93,17 +93,17 @@ def pad_lines(lines: Sequence[Sequence[int]], length: int, filler: int) -> Tenso
 
 def read_iob(path: Path) -> list[Sentence]:
     """BOS words EOS, a tab, a tag for each, the intent in place of the last; raises DataError."""
-    sentences_ = []
+    parsed = []
     for number, line in enumerate(read_text(path, REMEDY).splitlines(), start=1):
         if line.strip():
             words, tab, tags = line.partition("\t")
-            sentences_.append(parse_sentence(path, number, words, tags if tab else "", 1))
-    return sentences_
+            parsed.append(parse_sentence(path, number, words, tags if tab else "", 1))
+    return parsed
 
 
 def read_csv(path: Path) -> list[Sentence]:
     """The columns tokens and slots of a table; raises DataError."""
-    rows, sentences_ = csv.reader(io.StringIO(read_text(path, REMEDY)), strict=True), []
+    rows, parsed = csv.reader(io.StringIO(read_text(path, REMEDY)), strict=True), []
     try:
         names = next(rows)
         if not {"tokens", "slots"} <= set(names):
@@ -112,10 +112,10 @@ def read_csv(path: Path) -> list[Sentence]:
         for number, row in enumerate(filter(None, rows), start=2):
             if len(row) <= max(words, tags):
                 raise DataError(path, f"has no cells tokens and slots in line {number}", REMEDY)
-            sentences_.append(parse_sentence(path, number, row[words], row[tags], 0))
+            parsed.append(parse_sentence(path, number, row[words], row[tags], 0))
     except csv.Error as error:
         raise DataError(path, f"is no table ({error})", REMEDY) from None
-    return sentences_
+    return parsed
 
 
 def parse_sentence(path: Path, number: int, words_text: str, tagged: str, intents: int) -> Sentence:

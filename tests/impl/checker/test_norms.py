@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.cells.claimed import cell_of, norm_of
-from rnnbounds.impl.checker.cells.norms import Cell, Greatest, Quadratic, Scaled, Total
+from rnnbounds.impl.checker.cells.norms import Cell, Greatest, Scaled, Total
+from rnnbounds.impl.checker.cells.quadratic import Quadratic
 from rnnbounds.impl.checker.cells.remaining import _held, _of_units, _start, left
 from rnnbounds.impl.checker.cells.stacked import Cascade, Stack, _coupling, _layer
 from rnnbounds.impl.checker.cells.stepped import Blocks, Stepped

@@ -8,12 +8,12 @@ from rnnbounds.impl.format.fields import RecordError
 from rnnbounds.impl.format.tensors import digest, encoded
 
 C = np.array([[3.0, 4.0]])
-READ = Readout("head.weight", "float64", C)
+READ = Readout([("head.weight", C)], {"head.weight": ("float64", C)})
 
 
 def stated(weight: np.ndarray = C, **other: object) -> dict[str, object]:
     """What a record says of a readout."""
-    part = encoded(weight, READ.dtype)
+    part = encoded(weight, "float64")
     assert part is not None
     name = "head.weight"
     told = {"tensor": name, "outputs": 1, "norm": 5.0, "sha256": digest("readout", {name: part})}
@@ -23,7 +23,7 @@ def stated(weight: np.ndarray = C, **other: object) -> dict[str, object]:
 @pytest.mark.parametrize(("norm", "holds"), [(5.0, True), (np.nextafter(5.0, 0), False)])
 def test_the_norm_is_proved_at_its_edge(norm: float, holds: bool) -> None:
     """‖C‖₂ = 5 holds, and nothing below."""
-    assert readout_norm(stated(norm=float(norm)), READ)[1].holds is holds
+    assert readout_norm(stated(norm=float(norm)), READ)[1][0].holds is holds
 
 
 @pytest.mark.parametrize(

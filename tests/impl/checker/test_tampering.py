@@ -21,7 +21,7 @@ from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.convert.truncate import save_truncated, unrolled
 from rnnbounds.impl.format.sealed import TRUNCATED
 from rnnbounds.impl.format.tensors import decoded, digest, encoded
-from rnnbounds.impl.norms.solver.client import is_installed
+from rnnbounds.impl.norms.solver.client import SOLVER_NORMS, is_installed
 from rnnbounds.impl.reading.adapters import load_model
 
 GOOD = [
@@ -33,6 +33,7 @@ GOOD = [
     ("linear", "quadratic", torch.float32, True),
     ("rnn-sigmoid", "one", torch.float16, True),
     ("rnn-tanh", "diagonal-sdp", torch.float64, True),
+    ("rnn-tanh", "quadratic-sdp", torch.float64, True),
 ]
 SPEAKS_OF = {("input_bound",), ("truncation", 0, "eps"), ("truncation", 1, "eps")}
 UNREAD = ("weights", "norm", "constants", "box", "layers")  # by the side that runs the model
@@ -58,7 +59,7 @@ def certified(cell, norm, dtype, biases):
 @pytest.fixture(params=GOOD, ids=lambda told: f"{told[0]}-{told[1]}")
 def good(request, tmp_path):
     """A path, a good file that is taken apart, and its source."""
-    if request.param[1] == "diagonal-sdp" and not is_installed():
+    if request.param[1] in SOLVER_NORMS and not is_installed():
         pytest.skip("needs the solver")
     path, (held, certificate) = tmp_path / "t", certified(*request.param)
     save_truncated(unrolled(held, certificate.windows[0][1]), certificate.to_json(), path)

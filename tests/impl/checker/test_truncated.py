@@ -14,7 +14,7 @@ from flint import arb_mat
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
-from rnnbounds.impl.cells.table import CELLS
+from rnnbounds.impl.cells.table import CELLS, kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker import truncated
 from rnnbounds.impl.checker.cells.iterated import norm_above
@@ -24,7 +24,7 @@ from rnnbounds.impl.convert.truncate import save_truncated, truncate, unrolled
 from rnnbounds.impl.format.sealed import TRUNCATED
 from rnnbounds.impl.format.tensors import said_format
 from rnnbounds.impl.format.truncated import CertificateFileError, read_truncated
-from rnnbounds.impl.norms.solver.client import is_installed
+from rnnbounds.impl.norms.solver.client import SOLVER_NORMS, is_installed
 from rnnbounds.impl.norms.state_norms import NORMS
 from rnnbounds.impl.reading.adapters import load_model
 
@@ -58,9 +58,7 @@ def written(path, loaded, norm="auto"):
 @pytest.mark.parametrize("cell", ["linear", "rnn-tanh", "rnn-silu", "rnn-sigmoid"])
 def test_good_files(tmp_path, name, cell):
     """Every certificate that is written is proved again, with and without the source."""
-    if (name == "quadratic" and cell != "linear") or (
-        name == "diagonal-sdp" and not is_installed()
-    ):
+    if name not in kind_of(cell).norms or (name in SOLVER_NORMS and not is_installed()):
         return
     scale = {"infinity": 0.15, "one": 0.15}.get(name, 0.4)
     for seed, dtype in enumerate((torch.float32, torch.float64, torch.bfloat16, torch.float16)):
@@ -165,7 +163,7 @@ def lower(*keys, factor=LESS):
 )
 def test_forged_certificates(tmp_path, name, change, falls):
     """Every number that is claimed is looked at: a lower one falls, and what rests on it."""
-    if name == "diagonal-sdp" and not is_installed():
+    if name in SOLVER_NORMS and not is_installed():
         return
     loaded = model(3, "rnn-relu", torch.float64, scale=0.3)
     path = forged(written(tmp_path / "t", loaded, name), change)

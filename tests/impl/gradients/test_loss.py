@@ -6,7 +6,7 @@ from draws import normal
 from flint import arb, ctx, fmpq
 from torch import Tensor
 
-from rnnbounds.impl.gradients.loss import LOSSES, CrossEntropy, Linear, Loss, Squared, loss
+from rnnbounds.impl.gradients.loss import LOSSES, CrossEntropy, LinearLoss, Loss, Squared, loss
 from rnnbounds.impl.norms.readout_norms import QuadraticDual, WeightedMaximumDual
 from rnnbounds.impl.numbers.spectra.inverse import certified_inverse
 
@@ -64,8 +64,8 @@ def test_dyadic_constants_are_exact() -> None:
     assert squared.curvature.item() == 2.25
     maximum = WeightedMaximumDual(two[:, None])
     assert squared.slope(radius, maximum).item() == 3 * (3 * 4 + 0.5)
-    assert Linear(C).slope(radius, maximum).item() == 3.0
-    assert (Linear(C).slope(radius).item(), Linear(C).curvature.item()) == (1.5, 0.0)
+    assert LinearLoss(C).slope(radius, maximum).item() == 3.0
+    assert (LinearLoss(C).slope(radius).item(), LinearLoss(C).curvature.item()) == (1.5, 0.0)
 
 
 def test_cross_entropy_constants() -> None:

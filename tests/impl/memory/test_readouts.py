@@ -4,7 +4,9 @@ import pytest
 import torch
 from draws import doubles, normal
 
+import rnnbounds
 from rnnbounds.impl.memory.adversary.attack import attack
+from rnnbounds.impl.memory.adversary.check import check_attacked, save_attacked
 from rnnbounds.impl.memory.exact import distances, within
 from rnnbounds.impl.memory.local import local
 from rnnbounds.impl.memory.measure import measure
@@ -12,6 +14,7 @@ from rnnbounds.impl.memory.runs import Runner, truncations
 from rnnbounds.impl.memory.tube import runs
 from rnnbounds.impl.memory.tube.runs import Around
 from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.models.readout import Linear, Readout
 from rnnbounds.impl.reading.adapters import load_model
 
 HEADS = {
@@ -32,6 +35,17 @@ def read(head: str | None) -> LoadedModel:
     if head is None:
         return load_model(state, layer="rnn")
     return load_model(state | {"C.weight": HEADS[head].double()}, layer="rnn", readout="C")
+
+
+def read_chain(stages: str) -> LoadedModel:
+    """That GRU, with a readout of two layers and their biases."""
+    torch.manual_seed(0)
+    net = torch.nn.ModuleDict({
+        "rnn": torch.nn.GRU(2, 3, 2), "a": torch.nn.Linear(3, 4), "b": torch.nn.Linear(4, 2),
+    }).double()  # fmt: skip
+    with torch.no_grad():
+        net["a"].bias.copy_(doubles([0.5, -0.5, 0.25, 0.125]))
+    return load_model(net.state_dict(), layer="rnn", readout=stages)
 
 
 def windows() -> torch.Tensor:
@@ -124,3 +138,74 @@ def test_a_measurement_names_the_readout() -> None:
     near, of_h = (dict(told[head].near.gaps) for head in ("twice", None))
     for k in near.keys() & of_h.keys():
         assert near[k] == pytest.approx(2 * of_h[k])
+
+
+@pytest.mark.parametrize("stages", ["a,tanh,b", "a,relu,b", "tanh,a", "a,b", "a,silu"])
+def test_gaps_of_chains(stages: str) -> None:
+    """Seen, in balls, stated and near the data: of f(h), biases and all."""
+    model, x = read_chain(stages), windows()
+    runner, plain = Runner.of(model), Runner.of(read(None))
+    gaps = truncations(runner, x, (0, 2, 7)).gaps[:, 1]
+    ends = []
+    for inputs in (x, x[:, 5:]):
+        s = plain.zero(4)
+        for one in inputs.unbind(1):
+            s = plain.step(s, one[None])
+        ends.append(s[0, :, -3:])
+    full, late = (through(model.readout, h) for h in ends)
+    assert torch.allclose(gaps, (full - late).norm(dim=1), rtol=1e-12, atol=1e-15)
+    for gap, ball in zip(gaps.tolist(), distances(runner, x, x[:, 5:]), strict=True):
+        assert float(ball.mid()) == pytest.approx(gap, rel=1e-12)
+    assert within(runner, x, 2, float(gaps.sort().values[1:3].mean())).inside.sum() == 2
+    near = Around(runner, x, 2.0**-9).gaps(2)[0]
+    assert (near >= gaps).all()
+    assert (near <= model.readout.norm * Around(plain, x, 2.0**-9).gaps(2)[0] * (1 + 1e-9)).all()
+
+
+def through(readout: Readout, h: torch.Tensor) -> torch.Tensor:
+    """f(h) by torch's own functions."""
+    for stage in readout.stages:
+        is_linear = isinstance(stage, Linear)
+        h = torch.nn.functional.linear(h, stage.weight, stage.bias[1]) if is_linear else stage(h)
+    return h
+
+
+def test_products_of_chains() -> None:
+    """The derivative of f at the last output, times those of the steps."""
+    model, x = read_chain("a,tanh,b"), windows()
+    told = local(Runner.of(model), x, (0, 1)).products
+    plain = Runner.of(read(None))
+    for i in range(4):
+        s = plain.zero(1)
+        for t in range(6):
+            s = plain.step(s, x[None, i : i + 1, t])
+
+        def last(s: torch.Tensor, i: int = i) -> torch.Tensor:
+            moved = plain.step(s[None, None], x[None, i : i + 1, 6])
+            return through(model.readout, moved[0, 0, -3:])
+
+        J = torch.autograd.functional.jacobian(last, s[0, 0])
+        assert float(told[i, 1]) == pytest.approx(float(torch.linalg.matrix_norm(J, 2)), rel=1e-9)
+
+
+def test_a_chain_is_attacked_and_its_witness_proved_again(tmp_path) -> None:
+    """With its biases: tanh of a large one sees hardly any input."""
+    state = {
+        "weight_hh_l0": doubles([[0.5]]), "weight_ih_l0": doubles([[1.0]]),
+        "a.weight": doubles([[1.0]]), "b.weight": doubles([[4.0]]),
+    }  # fmt: skip
+    asked = {"cell": "linear", "layer": ".", "readout": "a,tanh,b"}
+    told = attack(state, 1.0, 1e-2, **asked, work=2**30)
+    assert (told.windows, told.readout["chain"]) == (
+        ((1e-2, 10),),
+        ["a.weight", "tanh", "b.weight"],
+    )
+    flat = attack(state | {"a.bias": doubles([9.0])}, 1.0, 1e-2, **asked, work=2**30)
+    assert flat.windows[0][1] == 0
+    save_attacked(told, tmp_path / "w.json")
+    _, found = check_attacked(tmp_path / "w.json", load_model(state, **asked))
+    assert all(finding.holds for finding in found)
+    other = load_model(state | {"a.bias": doubles([0.5])}, **asked)
+    assert not check_attacked(tmp_path / "w.json", other)[1][0].holds
+    k = rnnbounds.certify(state, 1.0, 1e-2, **asked).window(1e-2)
+    assert k >= told.windows[0][1]

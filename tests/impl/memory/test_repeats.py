@@ -4,9 +4,15 @@ import numpy as np
 import pytest
 
 from rnnbounds.impl.memory import repeats as module
-from rnnbounds.impl.memory.repeats import repeats
+from rnnbounds.impl.reading.data.sequences import read_data
 
 RNG = np.random.default_rng
+
+
+def repeats(x, first):
+    """What is found of windows (N, each, L, d)."""
+    N, each, L, d = x.shape
+    return module.repeats(read_data(x.reshape(N, each * L, d)).windows(L), first)
 
 
 def cut(series, length, starts):

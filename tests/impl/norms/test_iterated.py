@@ -113,7 +113,7 @@ def test_beyond_every_single_step():
     entries = W * torch.exp(torch.stack([log_d * 0, log_d, -log_d, log_d * 0], 1).view(-1, 2, 2))
     assert float(torch.linalg.matrix_norm(entries, 2).min()) > 1.03
     loaded = load_model({"weight_hh": W, "weight_ih": torch.ones(2, 1).double()}, "rnn-tanh")
-    certificate = certify(loaded, 1.0, (1e-2,))
+    certificate = certify(loaded, 1.0, (1e-2,), "iterated")
     assert (certificate.verdict, certificate.norm) == ("certified", "iterated")
     assert certificate.constants["steps"] > 1
     k = certificate.window(1e-2)

@@ -9,12 +9,12 @@ import torch
 from flint import fmpq
 from scipy.optimize import minimize
 
-import rnnbounds.impl.norms.semidefinite
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker.definite import norm_at_most
 from rnnbounds.impl.errors import RangeError
+from rnnbounds.impl.norms import metric, semidefinite
 from rnnbounds.impl.norms.semidefinite import (
-    FAST_SIZE,
+    FAST_SIZES,
     reason_to_omit,
     semidefinite_scaling,
     solve,
@@ -22,6 +22,7 @@ from rnnbounds.impl.norms.semidefinite import (
 from rnnbounds.impl.norms.solver import client as solver_client
 from rnnbounds.impl.norms.solver.client import (
     LARGEST_SIZE,
+    SOLVER_NORMS,
     MissingSolverError,
     Solver,
     UnansweredError,
@@ -145,23 +146,24 @@ def test_without_the_extra(monkeypatch):
     assert "\n" not in str(caught.value)
     certificate = certify(cell(), 1.0)
     assert certificate.verdict == "certified"
-    assert [name for name, _ in certificate.skipped] == ["diagonal-sdp"]
-    entry = certificate.to_json()["norms_tried"][-1]
-    assert (entry["norm"], entry["lambda"], entry["k"]) == ("diagonal-sdp", None, None)
-    assert "pip install" in entry["skipped"]
+    assert [name for name, _ in certificate.skipped] == [*SOLVER_NORMS]
+    for name, entry in zip(SOLVER_NORMS, certificate.to_json()["norms_tried"][-2:], strict=True):
+        assert (entry["norm"], entry["lambda"], entry["k"]) == (name, None, None)
+        assert "pip install" in entry["skipped"]
 
 
 @needs_solver
 @pytest.mark.skipif(sys.platform == "win32", reason="no limits of memory there")
 def test_a_solver_without_memory(monkeypatch):
     """By name one line with the remedy; the search goes on without it, is right, and says so."""
-    monkeypatch.setattr(rnnbounds.impl.norms.semidefinite, "SOLVER", Solver(memory=2**25))
+    for user in (semidefinite, metric):
+        monkeypatch.setattr(user, "SOLVER", Solver(memory=2**25))
     with pytest.raises(UnansweredError, match=r"ended with code .*; give it more memory"):
         certify(cell(), 1.0, norm="diagonal-sdp")
     certificate = certify(cell(), 1.0)
     assert certificate.verdict == "certified"
-    assert [name for name, _ in certificate.skipped] == ["diagonal-sdp"]
-    assert "diagonal-sdp" not in [name for name, *_ in certificate.tried]
+    assert [name for name, _ in certificate.skipped] == [*SOLVER_NORMS]
+    assert not {*SOLVER_NORMS} & {name for name, *_ in certificate.tried}
     entry = certificate.to_json()["norms_tried"][-1]
     assert "ended with code" in entry["skipped"]
 
@@ -173,9 +175,9 @@ def test_a_solver_that_takes_too_long(monkeypatch):
     monkeypatch.setattr(solver_client, "EXTRA_SECONDS", 0.0)
     hasty = Solver(seconds=0.001)
     with pytest.raises(UnansweredError, match="gave no answer in 0 s of CPU time"):
-        hasty.solve(np.ones((40, 40)), 1.0, 1e-9)
+        hasty.diagonal_program(np.ones((40, 40)), 1.0, 1e-9)
     hasty._seconds = 60.0
-    assert np.isfinite(hasty.solve(np.eye(2), 1.0, 1e-9)).all()
+    assert np.isfinite(hasty.diagonal_program(np.eye(2), 1.0, 1e-9)).all()
     hasty.end()
 
 
@@ -184,15 +186,15 @@ def test_a_solver_that_cannot_start(monkeypatch, capfd):
     """No word of its own reaches the terminal."""
     monkeypatch.setattr(solver_client.sys, "executable", "/no/such/python")
     with pytest.raises(UnansweredError, match=r"cannot be started \(No such file"):
-        Solver().solve(np.eye(2), 1.0, 1e-9)
+        Solver().diagonal_program(np.eye(2), 1.0, 1e-9)
     assert capfd.readouterr() == ("", "")
 
 
 @needs_solver
 def test_many_states():
     """Above USUAL states the solver runs by name alone."""
-    many = cell(FAST_SIZE + 1)
-    assert dict(certify(many, 1.0).skipped).keys() == {"diagonal-sdp"}
-    assert reason_to_omit(FAST_SIZE) is None
+    many = cell(FAST_SIZES["diagonal-sdp"] + 1)
+    assert dict(certify(many, 1.0).skipped).keys() == {*SOLVER_NORMS}
+    assert reason_to_omit("diagonal-sdp", FAST_SIZES["diagonal-sdp"]) is None
     assert not certify(cell(), 1.0).skipped
     assert certify(many, 1.0, norm="diagonal-sdp").norm == "diagonal-sdp"

@@ -5,7 +5,7 @@ from refusals import refused
 from safetensors.torch import save_file
 
 from rnnbounds.impl.cells.table import CELLS
-from rnnbounds.impl.models.loaded import digest
+from rnnbounds.impl.models.digest import digest
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.recognition.misfit import UnsupportedModelError
 

@@ -98,11 +98,9 @@ def test_lengths_of_packed_sequences():
     assert all(
         np.array_equal(one, x[: len(one)].numpy()) for one, x in zip(seen.sequences, X, strict=True)
     )
-    with pytest.raises(InputError, match=r"4 to 10 inputs; ask for data\(window\)"):
-        seen.data()
-    assert seen.data(5).x.shape == (24, 5, 3)  # two of the longest, none of the shortest
-    with pytest.raises(InputError, match="at most 10 inputs; ask for a shorter window"):
-        seen.data(11)
+    data = seen.data()
+    assert tuple(data.lengths.tolist()) == seen.lengths
+    assert len(data.windows(5)) == 24  # two of the longest, none of the shortest
 
 
 @pytest.mark.parametrize("kind", [torch.nn.LSTMCell, torch.nn.GRUCell, torch.nn.RNNCell])

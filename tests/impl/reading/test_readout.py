@@ -6,8 +6,9 @@ from refusals import refused
 
 import rnnbounds
 from rnnbounds.impl.errors import InputError, NotFiniteError
+from rnnbounds.impl.models.readout import Linear, Readout
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.readout import Readout, ReadoutError
+from rnnbounds.impl.reading.readout import ReadoutError
 from rnnbounds.impl.reading.recognition.misfit import WeightsError
 
 
@@ -54,8 +55,8 @@ def test_gain_is_of_predictions(model):
 
 def test_edges():
     """A readout of zeros, one that is huge, and an ε that is none for it."""
-    assert Readout("C", torch.zeros(1, 2)).within(1e-2) > 1e300
-    huge = Readout("C", torch.full((1, 1), 1e300, dtype=torch.float64))
+    assert Readout((Linear("C", torch.zeros(1, 2)),)).within(1e-2) > 1e300
+    huge = Readout((Linear("C", torch.full((1, 1), 1e300, dtype=torch.float64)),))
     assert 0 < huge.within(1.0) * 1e300 <= 1.0
     with pytest.raises(InputError, match="larger for a readout"):
         huge.within(1e-300)
@@ -73,3 +74,73 @@ def test_what_is_no_readout(model):
     task = rnnbounds.Task(steps=10, alpha=1e-4)
     with pytest.raises(InputError, match="training is certified for the output h"):
         rnnbounds.certify(net, 1.0, readout="head", training=task)
+
+
+@pytest.fixture
+def deep():
+    """A GRU that contracts, and a head of two layers with tanh between, in a Sequential."""
+    torch.manual_seed(1)
+    head = [torch.nn.Linear(3, 4), torch.nn.Dropout(0.5), torch.nn.Tanh(), torch.nn.Linear(4, 2)]
+    parts = {"rnn": torch.nn.GRU(2, 3), "head": torch.nn.Sequential(*head)}
+    with torch.no_grad():
+        for part in parts["rnn"].parameters():
+            part /= 4
+    return torch.nn.ModuleDict(parts).eval()
+
+
+@pytest.mark.parametrize("names", ["head.0,tanh,head.3", ("head.0.weight", "tanh", "head.3")])
+def test_a_chain_keeps_to_eps(deep, names):
+    """By the product of its norms, which biases are no part of; the digest has them."""
+    found = rnnbounds.certify(deep, 1.0, 1e-2, readout=names)
+    told, norms = found.to_json()["readout"], []
+    for layer in (deep["head"][0], deep["head"][3]):
+        norms.append(float(torch.linalg.matrix_norm(layer.weight.detach().double(), 2)))
+    assert told["chain"] == ["head.0.weight", "tanh", "head.3.weight"]
+    assert told["norms"] == [pytest.approx(norms[0]), 1.0, pytest.approx(norms[1])]
+    assert told["norm"] == pytest.approx(norms[0] * norms[1])
+    assert not {name for name in found.unread if name.startswith("head")}
+    k = found.window(1e-2)
+    x = torch.nn.functional.normalize(torch.randn(50, 60, 2), dim=2)
+    with torch.no_grad():
+        whole, short = (deep["head"](deep["rnn"](part)[0][-1]) for part in (x, x[50 - k :]))
+    assert float((whole - short).norm(dim=1).max()) <= 1e-2
+    with torch.no_grad():
+        deep["head"][0].bias += 1
+    other = rnnbounds.certify(deep, 1.0, 1e-2, readout=names).to_json()["readout"]
+    assert {**other, "sha256": ""} == {**told, "sha256": ""}
+    assert other["sha256"] != told["sha256"]
+
+
+def test_what_is_no_chain(deep):
+    """Stages that do not fit, are none, or are not the ones of the module's Sequential."""
+    refused(deep, ReadoutError, r"head.0.weight of shape \(4, 3\) reads no output of 4",
+            readout="head.0,tanh,head.0")  # fmt: skip
+    refused(deep, ReadoutError, "tanh has no linear layer", readout="tanh")
+    refused(deep, ReadoutError, "no readout tan.weight; .* 4 columns are head.3.weight",
+            readout="head.0,tan,head.3")  # fmt: skip
+    for names in ("head.0,relu,head.3", "head.0,head.3", "head.3", "head.0,sigmoid"):
+        if names == "head.3":
+            deep["head"][3] = torch.nn.Linear(3, 2)
+        refused(deep, ReadoutError, "is not what head computes: name head.0,tanh,head.3",
+                readout=names)  # fmt: skip
+    own = deep.state_dict()
+    own["head.0.bias"] = torch.zeros(3)
+    refused(own, ReadoutError, r"head.0.bias of shape \(3,\) fits no head.0.weight",
+            readout="head.0", layer="rnn")  # fmt: skip
+
+
+def test_what_a_module_says_of_its_parts(deep):
+    """Weights of a recurrent layer are no readout, a layer with hooks is not known; what stands in
+    no Sequential may be anything."""
+    refused(deep, ReadoutError, "is a weight of a GRU", readout="rnn.weight_hh_l0")
+    deep["tail"] = torch.nn.Linear(4, 1)
+    assert load_model(deep, readout="tanh,head.0,tanh").readout.outputs == 4
+    shared = torch.nn.Tanh()  # stands in the Sequential twice
+    layers = torch.nn.Linear(3, 4), shared, torch.nn.Linear(4, 4), shared, torch.nn.Linear(4, 1)
+    deep["twice"] = torch.nn.Sequential(*layers)
+    assert load_model(deep, readout="twice.0,tanh,twice.2,tanh").readout.outputs == 4
+    refused(deep, ReadoutError, "not what twice computes", readout="twice.0,tanh,twice.2,twice.4")
+    deep["after"] = torch.nn.Linear(2, 1)
+    assert load_model(deep, readout="head.0,tanh,head.3,after").readout.outputs == 1
+    deep["head"][0].register_forward_hook(lambda *_: None)
+    refused(deep, ReadoutError, "head.0 has hooks", readout="head.0")

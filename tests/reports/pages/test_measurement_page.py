@@ -75,9 +75,9 @@ def test_the_sentence():
     )
     some = page_of(measured((1, None), largest=0, readout={"tensor": "C"})).lead
     assert some == (
-        "On these 40 windows the last input fixes the prediction to within 0.1. No k below the "
-        "whole window of 9 inputs fixes the prediction to within 0.01. Nothing is stated of other "
-        "windows."
+        "On these 40 windows the last input fixes the linear map of h to within 0.1. No k below "
+        "the whole window of 9 inputs fixes the linear map of h to within 0.01. Nothing is stated "
+        "of other windows."
     )
     none = page_of(measured((None, None), (None, None))).lead
     assert none.startswith("No k below the whole window of 9 inputs fixes the output to within 0.1")

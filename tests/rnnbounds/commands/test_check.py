@@ -20,7 +20,7 @@ def test_a_certificate_of_predictions(call, refused, tmp_path):
     again = ("check", path, "--source", model, "--cell", "rnn-tanh")
     told = call(*again)
     assert told.code == 0
-    assert "of predictions head.weight h" in told.out
+    assert "of the linear map y = head.weight h" in told.out
     assert "‖C‖₂ ≤ 5" in told.out
     record = json.loads(path.read_text())
     for place in ("truncation", "constants"):
@@ -30,4 +30,39 @@ def test_a_certificate_of_predictions(call, refused, tmp_path):
     assert call(*again).code == 1
     path.write_text(json.dumps(record))
     torch.save(held | {"head.weight": torch.tensor([[4.0], [2.0]])}, model)
+    assert "no certificate that can be checked" in refused(*again)
+
+
+def test_a_certificate_of_a_chain(call, refused, tmp_path):
+    """Each stage is proved again, and their product; other biases are another readout."""
+    model, folder = tmp_path / "model.pt", tmp_path / "made"
+    held = {
+        "weight_hh_l0": torch.tensor([[0.5]]), "weight_ih_l0": torch.ones(1, 1),
+        "a.weight": torch.tensor([[4.0], [3.0]]), "a.bias": torch.ones(2),
+        "b.weight": torch.tensor([[0.6, 0.8], [-0.8, 0.6]]),
+    }  # fmt: skip
+    torch.save(held, model)
+    asked = ("certify", model, *TANH, "--eps", 0.01, "--out", folder, "--readout", "a,sigmoid,b")
+    told = call(*asked, "--attack")
+    assert told.code == 0
+    assert "linear map" not in told.out
+    assert "map y = b.weight ∘ sigmoid ∘ a.weight h" in told.out
+    path = folder / "certificate.json"
+    again = ("check", path, "--source", model, "--cell", "rnn-tanh")
+    told = call(*again)
+    assert told.code == 0
+    for part in ("of the map y = b.weight ∘ sigmoid ∘ a.weight h", "‖C‖₂ ≤ 5 of C = a.weight",
+                 "sup |ρ′| ≤ 0.25 of ρ = sigmoid", "of C = b.weight", "L ≤ 1.25"):  # fmt: skip
+        assert part in told.out
+    record = json.loads(path.read_text())
+    norms = record["readout"]["norms"]
+    lowered = [[4.99, *norms[1:]], [norms[0], 0.2499, norms[2]], [*norms[:2], 0.99]]
+    for change in ({"norm": 1.2}, *({"norms": one} for one in lowered)):
+        path.write_text(json.dumps(record | {"readout": record["readout"] | change}))
+        assert call(*again).code == 1
+    for change in ({"norms": norms[:2]}, {"tensor": "a.weight"}, {"chain": ["a.weight", "tanh"]}):
+        path.write_text(json.dumps(record | {"readout": record["readout"] | change}))
+        assert "no certificate that can be checked" in refused(*again)
+    path.write_text(json.dumps(record))
+    torch.save(held | {"a.bias": torch.zeros(2)}, model)
     assert "no certificate that can be checked" in refused(*again)

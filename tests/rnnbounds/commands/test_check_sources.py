@@ -8,7 +8,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
-from rnnbounds.impl.models.loaded import digest
+from rnnbounds.impl.models.digest import digest
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from rnnbounds.reports import encode, load
-from rnnbounds.shell.results import JOB_SUMMARY, RunOutputs, claim_files
+from rnnbounds.shell.results import JOB_SUMMARY, RequestedOutputs, claim_files
 
 ROOT = Path(__file__).parents[3]
 ONE = ("verify", "certified-norm", "-n", 0, "--attacks", "random")
@@ -54,7 +54,7 @@ def test_a_baseline_is_not_written_over(refused, record, tmp_path):
     link.symlink_to(record)
     for words in (("--summary", link), ("--out", record.parent)):
         assert "are one file" in refused(*ONE, "--baseline", record, *words)
-    wanted, run = RunOutputs(record).check(), load(record)
+    wanted, run = RequestedOutputs(record).check(), load(record)
     record.unlink()
     found = wanted.changes(run)
     assert found is not None
@@ -64,7 +64,7 @@ def test_a_baseline_is_not_written_over(refused, record, tmp_path):
 def test_a_summary_that_is_lost(record, tmp_path, monkeypatch, caplog):
     """The step's summary is a courtesy: where it cannot be written the run stands."""
     monkeypatch.setenv(JOB_SUMMARY, str(tmp_path))
-    assert RunOutputs().write(load(record), None) == []
+    assert RequestedOutputs().write(load(record), None) == []
     assert "no summary in GITHUB_STEP_SUMMARY" in caplog.text
 
 
@@ -85,7 +85,9 @@ def test_what_fails_is_shown_at_a_file_that_is_there(record, tmp_path, monkeypat
     """Of the user's own project: the workflow that asked for the run, else pyproject.toml."""
 
     def places():
-        RunOutputs(sarif=tmp_path / "s.sarif").write(replace(run, missing_parts=("a/proof",)), None)
+        RequestedOutputs(sarif=tmp_path / "s.sarif").write(
+            replace(run, missing_parts=("a/proof",)), None
+        )
         results = json.loads((tmp_path / "s.sarif").read_text())["runs"][0]["results"]
         assert results
         return {

@@ -5,6 +5,7 @@ import torch
 from gated_draws import draw, lstm
 
 from rnnbounds.impl.memory.adversary import pairs
+from rnnbounds.impl.models.readout import Linear, Readout
 
 
 @pytest.mark.parametrize("outputs", [None, 2])
@@ -12,8 +13,10 @@ def test_few_states_are_held_at_once(outputs, monkeypatch):
     """However long the inputs are; the gaps are the same."""
     cell, states, by = draw(lstm, 3, scale=0.5, seed=2), 6, torch.Generator().manual_seed(0)
     x = torch.randn(9, cell.d, 4, generator=by, dtype=torch.float64)
-    C = None if outputs is None else torch.randn(outputs, cell.n, generator=by).double()
-    whole, apart, held = pairs.gaps(cell, states, x, 3, C), pairs._apart, []
+    readout = None
+    if outputs is not None:
+        readout = Readout((Linear("C", torch.randn(outputs, cell.n, generator=by)),))
+    whole, apart, held = pairs.gaps(cell, states, x, 3, readout), pairs._apart, []
 
     def counted(both, *more):
         held.append(len(both))
@@ -21,5 +24,5 @@ def test_few_states_are_held_at_once(outputs, monkeypatch):
 
     monkeypatch.setattr(pairs, "_apart", counted)
     monkeypatch.setattr(pairs, "AT_ONCE", 2 * (2 * states * x.shape[2]))
-    assert torch.equal(pairs.gaps(cell, states, x, 3, C), whole)
+    assert torch.equal(pairs.gaps(cell, states, x, 3, readout), whole)
     assert held == [2, 2, 2, 1]

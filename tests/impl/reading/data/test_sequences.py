@@ -7,7 +7,7 @@ from safetensors.torch import save_file
 
 from rnnbounds.impl.arithmetic.inputs.sets import input_rows
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.reading.data import files, sequences
+from rnnbounds.impl.reading.data import arrow_tables, recordings, sequences, text_tables
 from rnnbounds.impl.reading.data.sequences import read_data
 
 SERIES = np.arange(12.0).reshape(6, 2) / 8
@@ -69,7 +69,7 @@ class TestFiles:
         with pytest.raises(InputError, match="no intact table"):
             read_data(tmp_path / "z.parquet")
 
-    @pytest.mark.parametrize("stored", ["text", "bytes", "dictionary", "list", "date", "decimal"])
+    @pytest.mark.parametrize("stored", ["text", "bytes", "dictionary", "struct", "date", "decimal"])
     def test_parquet_is_refused_by_its_types_before_anything_is_decoded(
         self, tmp_path, monkeypatch, stored
     ):
@@ -79,7 +79,7 @@ class TestFiles:
 
         long = arrow.DictionaryArray.from_arrays([0] * 4000, ["x" * 2**20])
         columns = {
-            "text": long, "dictionary": long, "bytes": [b"x"], "list": [[1.5]],
+            "text": long, "dictionary": long, "bytes": [b"x"], "struct": [{"c": 1.5}],
             "date": arrow.array([1], arrow.date32()),
             "decimal": arrow.array([1], arrow.decimal128(5)),
         }  # fmt: skip
@@ -87,7 +87,9 @@ class TestFiles:
         table = arrow.table({"a": [0.5] * rows, "b": columns[stored]})
         parquet.write_table(table, tmp_path / "x.parquet", store_schema=stored != "text")
         monkeypatch.setattr(parquet.ParquetFile, "iter_batches", pytest.fail)
-        with pytest.raises(InputError, match=r"column 'b' is of .*; keep columns of numbers alone"):
+        with pytest.raises(
+            InputError, match=r"column 'b' is of .*; choose columns of numbers by --columns"
+        ):
             read_data(tmp_path / "x.parquet")
 
     def test_parquet_that_unpacks_to_more_than_its_rows(self, tmp_path, monkeypatch):
@@ -97,7 +99,7 @@ class TestFiles:
 
         table = arrow.table({"a": np.arange(1000.0)})
         parquet.write_table(table, tmp_path / "x.parquet", use_dictionary=False)
-        monkeypatch.setattr(files, "LARGEST", 8000)  # the rows; their page has a header too
+        monkeypatch.setattr(arrow_tables, "LARGEST", 8000)  # the rows; their page has a header too
         monkeypatch.setattr(parquet.ParquetFile, "iter_batches", pytest.fail)
         with pytest.raises(InputError, match="unpacks to more than 8000 bytes"):
             read_data(tmp_path / "x.parquet")
@@ -128,7 +130,7 @@ class TestHostileFiles:
         assert read_data(np.ma.masked_greater(SERIES, 9)).N == 1
 
     def test_a_text_that_is_too_large(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(files, "LARGEST_TEXT", 4)
+        monkeypatch.setattr(text_tables, "LARGEST_TEXT", 4)
         with pytest.raises(InputError, match="larger than 4 bytes; save it as"):
             read_data(text(tmp_path / "x.csv", "1,2,3"))
 
@@ -141,7 +143,7 @@ class TestChecks:
             read_data(x)
 
     def test_nan_beyond_the_first_block(self, monkeypatch):
-        monkeypatch.setattr(sequences, "BLOCK", 4)
+        monkeypatch.setattr(recordings, "BLOCK", 4)
         x = np.zeros((9, 2))
         x[7, 0] = -np.inf
         with pytest.raises(InputError, match="the first at t = 7, channel 0;"):
@@ -161,12 +163,12 @@ class TestChecks:
 
     def test_windows_share_no_input(self):
         read = read_data(np.arange(14.0).reshape(2, 7))  # T = 2, d = 7
-        assert read.windows(1).shape == (1, 2, 1, 7)
+        assert read.windows(1)[:].shape == (2, 1, 7)
         stacked = read_data(np.arange(14.0).reshape(2, 7, 1))
-        assert stacked.windows(3)[..., 0].tolist() == [
-            [[0, 1, 2], [3, 4, 5]], [[7, 8, 9], [10, 11, 12]],
+        assert stacked.windows(3)[:][..., 0].tolist() == [
+            [0, 1, 2], [3, 4, 5], [7, 8, 9], [10, 11, 12],
         ]  # fmt: skip
-        assert np.shares_memory(stacked.windows(3), stacked.x)
+        assert stacked.windows(3).rows is stacked.rows
 
 
 class TestRows:

@@ -1,0 +1,165 @@
+"""Dense quadratic norms in which cells with restricted slopes contract, by matrix inequalities.
+
+Slopes of ρ lie in [m, L]. Two runs of s⁺ = κ∘s + ρ(Ws + …) differ by δ⁺ = Aδ + y, A = diag(κ) + mW,
+where y_i = e_i (Wδ)_i with 0 ≤ e_i ≤ ℓ = L − m, so that Σ_i Λ_i y_i (ℓ(Wδ)_i − y_i) ≥ 0 for every
+Λ ≥ 0. Hence ‖Qδ⁺‖₂ ≤ λ‖Qδ‖₂ for P = QᵀQ if
+
+    [ λ²P − AᵀPA     −AᵀP − ℓWᵀΛ ]
+    [ −PA − ℓΛW       2Λ − P     ]  ⪰  0,
+
+a norm that need not be diagonal. For ℓ fixed and P near I in the coordinates of the norm before it,
+the program of `impl.norms.solver.server` makes the margin of the upper left block largest, until it
+is 0 (Dinkelbach). What the solver says is a proposal: λ is the least number found for which the
+matrix is proved positive definite in balls. Sources: Revay, Wang & Manchester, Recurrent
+Equilibrium Networks (2021), with E = I; Boyd et al., Linear Matrix Inequalities, section 2.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from flint import arb, arb_mat, ctx
+
+from rnnbounds.impl.norms.norm_data import NormData
+from rnnbounds.impl.norms.solver.client import SOLVER
+from rnnbounds.impl.numbers.ball_functions import float_above
+from rnnbounds.impl.numbers.spectra.definite import positive_definite
+
+_PROGRAMS = 16
+_CONVERGED = 1 - 1e-7
+_FLOOR = 1e-9  # of the lower right block
+_PRECISION = 128
+_ROUNDED = 2.0**-52  # relative error of what was rounded once, and more
+_MARGINS = (1e-12, 1e-10, 1e-8, 1e-6, 1e-4)  # by which λ may exceed what floats say
+
+Array = npt.NDArray[np.float64]
+Proposal = tuple[Array, Array]  # P (n, n) and Λ (n,)
+
+
+@dataclass(frozen=True, eq=False)
+class SlopeSystem:
+    """Differences δ⁺ = Aδ + y with y_i between 0 and ℓ(Wδ)_i: A, W (n, n) in floats, and in balls
+    that hold the exact matrices."""
+
+    A: Array
+    W: Array
+    span: float
+    A_balls: arb_mat
+    W_balls: arb_mat
+
+
+def slope_system(p: NormData) -> SlopeSystem:
+    """The system of a cell: vanilla, with its exact weights, or an echo-state network's, whose
+    weights and κ were rounded once."""
+    W = p.W[0].detach().cpu().numpy()
+    least, n = max(p.least, -p.slope), len(W)
+    kept = np.zeros(n) if p.retention is None else p.retention.cpu().numpy()
+    with ctx.workprec(_PRECISION):
+        spread = arb(0) if p.retention is None else arb(0, _ROUNDED)
+        W_balls = arb_mat(
+            [[arb(w) * (1 + spread) + _lost(w, spread) for w in row] for row in W.tolist()]
+        )
+        A_balls = arb(least) * W_balls
+        for i, kappa in enumerate(kept.tolist()):
+            A_balls[i, i] += arb(kappa) * (1 + spread)
+        span = float_above(arb(p.slope) - arb(least))
+    return SlopeSystem(np.diag(kept) + least * W, W, span, A_balls, W_balls)
+
+
+def _lost(w: float, spread: arb) -> arb:
+    """What a product may have lost by underflow: nothing of an exact weight, or of 0."""
+    return arb(0) if w == 0 or spread.is_zero() else arb(0, math.ulp(0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class MetricNorm:
+    """‖Qs‖₂ for Q (n, n), the multipliers Λ (n,) and the factor λ; infinite if none is proved."""
+
+    Q: Array
+    multipliers: Array
+    factor: float
+
+
+def metric_norm(
+    system: SlopeSystem,
+    d: Array,
+    solver: Callable[[SlopeSystem, Array, float], Proposal] | None = None,
+) -> MetricNorm:
+    """The norm with the least factor that the programs find, from the diagonal weights d (n,).
+
+    Raises MissingSolverError, and UnansweredError if the solver's process ends before its answer.
+    """
+    propose = solver or _ask
+    Q, best, least = np.diag(d / d.max()), None, np.inf
+    with np.errstate(all="ignore"):
+        inverse = 1 / np.diag(Q)
+        A, W = (np.diag(Q)[:, None] * M * inverse for M in (system.A, system.W))
+        rate = float(np.linalg.norm(A, 2) + system.span * np.linalg.norm(W, 2))
+        for _ in range(_PROGRAMS):
+            if not 0 < rate < np.inf:
+                break
+            P, multipliers = propose(system, Q, rate)
+            Q, rate = _rate(system, P, multipliers)
+            if not rate < least:
+                break
+            converged, best, least = rate > _CONVERGED * least, (Q, multipliers), rate
+            if converged:
+                break
+    n = len(system.W)
+    if best is None:
+        return MetricNorm(np.eye(n), np.ones(n), np.inf)
+    return MetricNorm(*best, certified_rate(system, *best, least))
+
+
+def certified_rate(system: SlopeSystem, Q: Array, multipliers: Array, guess: float) -> float:
+    """A λ near the guess for which the matrix inequality is proved; infinity if none is."""
+    if not (np.isfinite(Q).all() and np.isfinite(multipliers).all() and (multipliers >= 0).all()):
+        return float("inf")
+    with ctx.workprec(_PRECISION):
+        root, ell = arb_mat(Q.tolist()), arb(system.span)
+        P = root.transpose() * root
+        Lambda = arb_mat(np.diag(multipliers).tolist())
+        corner = P * system.A_balls + ell * (Lambda * system.W_balls)
+        lower = 2 * Lambda - P
+        image = root * system.A_balls
+        for margin in _MARGINS:
+            lam = guess * (1 + margin)
+            upper = arb(lam) ** 2 * P - image.transpose() * image
+            if positive_definite(_joined(upper, corner, lower)):
+                return lam
+    return float("inf")
+
+
+def _ask(system: SlopeSystem, Q: Array, rate: float) -> Proposal:
+    """The solver's P and Λ, NaN where it gives up."""
+    inverse = np.linalg.inv(Q)
+    A, W = Q @ system.A @ inverse / rate, system.span / rate * system.W @ inverse
+    P, multipliers = SOLVER.metric_program(A, W, Q, _FLOOR)
+    return Q.T @ P @ Q, multipliers
+
+
+def _rate(system: SlopeSystem, P: Array, multipliers: Array) -> tuple[Array, float]:
+    """Q with QᵀQ = P up to scale, scaled so that its largest entry is 1, and the least λ in floats
+    with P and Λ scaled alike; infinity where P or 2Λ − P is not positive definite."""
+    n = len(P)
+    try:
+        Q = np.linalg.cholesky((P + P.T) / 2).T
+        scale = np.abs(Q).max()
+        Q, multipliers[:] = Q / scale, multipliers / scale**2
+        P = Q.T @ Q
+        rest = np.linalg.cholesky(2 * np.diag(multipliers) - P)
+        inverse = np.linalg.inv(Q)
+        corner = P @ system.A + system.span * multipliers[:, None] * system.W
+        both = np.vstack([np.linalg.solve(rest, corner) @ inverse, Q @ system.A @ inverse])
+        return Q, float(np.linalg.norm(both, 2))
+    except np.linalg.LinAlgError:
+        return np.eye(n), float("inf")
+
+
+def _joined(upper: arb_mat, corner: arb_mat, lower: arb_mat) -> arb_mat:
+    """[[upper, −cornerᵀ], [−corner, lower]]."""
+    first = [a + b for a, b in zip(upper.tolist(), (-corner.transpose()).tolist(), strict=True)]
+    second = [a + b for a, b in zip((-corner).tolist(), lower.tolist(), strict=True)]
+    return arb_mat(first + second)

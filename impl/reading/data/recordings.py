@@ -1,0 +1,231 @@
+"""Recorded inputs as a record: sequences of numbers, their extent, and windows cut from them.
+
+Numbers keep the dtype that they are stored in, are mapped from the disk where the format allows it,
+and become float64, which is exact for all dtypes that are read but integers beyond 2⁵³, a block at
+a time.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.errors import InputError, RangeError, at_least, exactly, number, shown, to_copy
+from rnnbounds.impl.numbers.outward import norm_up
+
+LARGEST = 2**31  # bytes of numbers in memory; a .npy is mapped and may be of any size
+BLOCK = 2**20  # numbers that are float64 at a time
+
+Array = np.ndarray[Any, Any]
+
+
+class DataError(InputError):
+    """Inputs that cannot be what the model is run on."""
+
+    def __init__(self, source: str, reason: str, remedy: str) -> None:
+        super().__init__(f"{shown(source)}: {reason}; {remedy}")
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """M windows (T, d) of a recording that share no input, each read when it is taken.
+
+    rows: all inputs (R, d) as stored. first: the row at which each window begins, (M,).
+    sequences: the number N of sequences that they are cut from. shorter: the number of sequences
+    that have fewer than T inputs, of which there are no windows.
+    """
+
+    rows: Array
+    first: Array
+    T: int
+    sequences: int
+    shorter: int = 0
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def __getitem__(self, chosen: slice | Array) -> Array:
+        """Some of the windows, (m, T, d), copied."""
+        found: Array = self.rows[self.first[chosen][:, None] + np.arange(self.T)]
+        return found
+
+    @property
+    def d(self) -> int:
+        """The number of channels."""
+        return int(self.rows.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """N sequences of inputs of d channels, all finite, one after another.
+
+    `rows` (R, d) as stored, `lengths` (N,) with sum R. `one`: true for one long series. `source`
+    names them in messages.
+    """
+
+    rows: Array
+    lengths: Array
+    one: bool
+    source: str
+
+    @property
+    def N(self) -> int:
+        """How many sequences."""
+        return len(self.lengths)
+
+    @property
+    def T(self) -> int:
+        """The length of the shortest sequence."""
+        return int(self.lengths.min())
+
+    @property
+    def d(self) -> int:
+        """How many channels an input has."""
+        return int(self.rows.shape[1])
+
+    @property
+    def x(self) -> Array:
+        """The sequences (N, T, d), a view; raises DataError if their lengths differ."""
+        if len(self.rows) != self.N * self.T:
+            raise DataError(self.source, "has sequences of different lengths", "take their rows")
+        return self.rows.reshape(self.N, self.T, self.d)
+
+    @property
+    def begins(self) -> Array:
+        """The row at which each sequence begins, (N,)."""
+        return np.cumsum(self.lengths) - self.lengths
+
+    def place(self, row: int) -> tuple[int, int]:
+        """(sequence, t) of a row."""
+        i = int(np.searchsorted(self.begins, row, side="right")) - 1
+        return i, row - int(self.begins[i])
+
+    def inputs(self) -> Iterator[Tensor]:
+        """All inputs in order, a block (rows, d) in float64 at a time."""
+        rows = max(1, BLOCK // self.d)
+        for start in range(0, len(self.rows), rows):
+            yield float64(self.rows[start : start + rows])
+
+    @property
+    def largest(self) -> float:
+        """At least ‖x_t‖₂ of every input, rounded up."""
+        found = 0.0
+        for block in self.inputs():
+            norms = torch.linalg.vector_norm(block, dim=1)
+            top = norms.amax()  # the largest is among those that rounding does not tell from it
+            near = norms >= top * (1 - 2.0**-30) if 2.0**-400 < top < math.inf else norms >= 0
+            found = max(found, float(norm_up(block[near]).amax()))
+        return found
+
+    @property
+    def ends(self) -> tuple[Tensor, Tensor]:
+        """The least and the largest number of each channel, (d,) each."""
+        blocks = [(block.amin(0), block.amax(0)) for block in self.inputs()]
+        low, high = (torch.stack(ends) for ends in zip(*blocks, strict=True))
+        return low.amin(0), high.amax(0)
+
+    def require_width(self, d: int) -> "Data":
+        """Itself; raises DataError unless inputs have d channels."""
+        if self.d != d:
+            reason = f"has {self.d} channels per input, but the model reads {d}"
+            raise DataError(self.source, reason, "pass the inputs of the model")
+        return self
+
+    def require_within(self, B: float) -> "Data":
+        """Itself; raises DataError if an input has ‖x_t‖₂ > B, which is decided exactly."""
+        if not 0 <= number("the input bound B", B, "a number ≥ 0") < math.inf:
+            raise RangeError("the input bound B", B, "a number ≥ 0")
+        beyond, largest = 0, 0.0
+        for block in self.inputs():
+            if torch.linalg.vector_norm(block, dim=1).amax() < B * (1 - 2.0**-30):
+                continue
+            norms = norm_up(block)
+            for row in (norms > B).nonzero()[:, 0].tolist():
+                if norms[row] > B * (1 + 2.0**-40) or _beyond(block[row], B):
+                    beyond, largest = beyond + 1, max(largest, float(norms[row]))
+        if beyond:
+            reason = (
+                f"{beyond} of {len(self.rows)} inputs are beyond ‖x_t‖₂ ≤ {exactly(B)}, by "
+                f"up to {at_least(largest - B, 3)}"
+            )
+            raise DataError(
+                self.source, reason, f"state an input bound of {to_copy(largest)} or more"
+            )
+        return self
+
+    def require_in(self, low: Tensor, high: Tensor, what: str) -> "Data":
+        """Itself; raises DataError if an input leaves the box low ≤ x ≤ high, (d,) each."""
+        count, most = 0, 0.0
+        for block in self.inputs():
+            apart = torch.maximum(low - block, block - high).amax(1)
+            count, most = count + int((apart > 0).sum()), max(most, float(apart.amax()))
+        if count:
+            reason = (
+                f"{count} of {len(self.rows)} inputs leave {what}, by up to {at_least(most, 3)}"
+            )
+            raise DataError(self.source, reason, "state a larger set of inputs")
+        return self
+
+    def require_among(self, rows: Tensor, what: str) -> "Data":
+        """Itself; raises DataError if an input is none of the rows (m, d), to the last bit."""
+        known = {row.tobytes() for row in _bits(rows)}
+        count = sum(row.tobytes() not in known for block in self.inputs() for row in _bits(block))
+        if count:
+            reason = f"{count} of {len(self.rows)} inputs are none of {what}"
+            raise DataError(self.source, reason, "state the set that they are of")
+        return self
+
+    def require_of(self, bound: float) -> "Data":
+        """Itself; raises an InputError unless all inputs are of that ball, or `InputSet`."""
+        if isinstance(bound, InputSet):
+            bound.require(self.d)
+            self.require_in(bound.low, bound.high, bound.what)
+            if bound.rows is not None:
+                self.require_among(bound.rows, bound.what)
+        return self.require_within(bound)
+
+    def windows(self, length: int | None = None) -> Windows:
+        """Windows of that length that share no input: each sequence is cut from its start, and the
+        rest at its end left out; by default windows of the shortest sequence's length. Raises
+        DataError if all sequences are shorter, RangeError for no length."""
+        length = self.T if length is None else length
+        if type(length) is not int or length < 1:
+            raise RangeError("the window", repr(length), "a whole number of inputs, at least 1")
+        if length > (longest := int(self.lengths.max())):
+            reason = f"has sequences of {longest} inputs, fewer than a window of {length}"
+            raise DataError(self.source, reason, "record longer ones, or ask for a shorter window")
+        counts = self.lengths // length
+        each = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        first = np.repeat(self.begins, counts) + each * length
+        kept = int((counts > 0).sum())
+        return Windows(self.rows, first, length, kept, self.N - kept)
+
+    def ends_of_sequences(self, length: int, most: int) -> tuple[Array, Array]:
+        """The first and the last `length` inputs of the first `most` sequences that have as many,
+        (m, length, d) each."""
+        long = np.flatnonzero(self.lengths >= length)[:most]
+        heads = Windows(self.rows, self.begins[long], length, len(long))
+        tails = Windows(self.rows, heads.first + self.lengths[long] - length, length, len(long))
+        return heads[:], tails[:]
+
+
+def float64(x: Array) -> Tensor:
+    """A part of the data, copied."""
+    with np.errstate(all="ignore"):  # a NaN may signal
+        return torch.from_numpy(np.array(x, dtype=np.float64))
+
+
+def _bits(rows: Tensor) -> np.ndarray[Any, Any]:
+    """The rows in float64, where −0 is 0."""
+    found: np.ndarray[Any, Any] = rows.to(torch.float64).add(0.0).numpy()
+    return found
+
+
+def _beyond(x: Tensor, B: float) -> bool:
+    return sum(Fraction(a) ** 2 for a in x.tolist()) > Fraction(B) ** 2
