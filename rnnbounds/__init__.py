@@ -46,10 +46,10 @@ if TYPE_CHECKING:
         CausalMeasurement as CausalMeasurement,
     )
     from rnnbounds.impl.memory.measure import Measurement as Measurement
+    from rnnbounds.impl.reading.capture import capture as capture
     from rnnbounds.impl.reading.data.captured import Captured as Captured
     from rnnbounds.impl.reading.data.sequences import read_data as read_data
     from rnnbounds.impl.reading.layers import layers as layers
-    from rnnbounds.impl.reading.pytorch.capture import capture as capture
     from rnnbounds.impl.training.certificate import Task as Task
     from rnnbounds.impl.training.projection import stable as stable
     from rnnbounds.impl.training.stable_lstm import stable_lstm_ as stable_lstm_
@@ -82,7 +82,7 @@ _NAMES = {
     "impl.reading.data.captured": "Captured",
     "impl.reading.data.sequences": "read_data",
     "impl.reading.layers": "layers",
-    "impl.reading.pytorch.capture": "capture",
+    "impl.reading.capture": "capture",
     "impl.training.certificate": "Task",
     "impl.training.projection": "stable",
     "impl.training.stable_lstm": "stable_lstm_",

@@ -74,7 +74,12 @@ def leaky_kind(rho: Activation) -> Kind:
         make,
         fixed({"W": "n n", "W_in": "n d", "leak": "n", "b": "n"}, optional=("b",)),
         prepare=require_leaks_in_range,
-        norms=("spectral", "infinity", "perron", *dense_norms(EUCLIDEAN_NORMS, rho)),
+        norms=(
+            "spectral",
+            "infinity",
+            "perron",
+            *dense_norms(EUCLIDEAN_NORMS, rho.least, rho.slope),
+        ),
         default=False,
         analyse=analyse,
     )

@@ -167,7 +167,7 @@ def vanilla_kind(name: str, rho: Activation) -> Kind:
         width=1,
         mode={"tanh": "RNN_TANH", "relu": "RNN_RELU"}.get(rho.name),
         default=False,
-        norms=dense_norms(NORMS, rho),
+        norms=dense_norms(NORMS, rho.least, rho.slope),
         build=build,
         step=step,
         analyse=analyse,

@@ -130,10 +130,10 @@ def _reached(cell: Any, B: Bound) -> Tensor:
 def _read(model: Any, cell: str | None) -> tuple[Kind, Mapping[str, Tensor]]:
     """The kind of the model, and its tensors by role, as they are."""
     if isinstance(model, torch.nn.Module):
-        tensors, cell_name, path = module_tensors(model)
-        if cell is not None and kind_of(cell).name != cell_name:
-            raise WeightsError(f"the module is {cell_name}, not {cell}; leave the cell out")
-        reading = recognise(tensors, "the module", cell_name, layer=path or ".")
+        held = module_tensors(model)
+        if cell is not None and kind_of(cell).name != held.cell:
+            raise WeightsError(f"the module is {held.cell}, not {cell}; leave the cell out")
+        reading = recognise(held.tensors, "the module", held.cell, layer=held.path or ".")
     elif not isinstance(model, Mapping):
         what = f"{type(model).__name__} is no model"
         raise InputError(f"{what}; pass a module, or a mapping of its tensors by name")

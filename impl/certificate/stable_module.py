@@ -14,13 +14,12 @@ from rnnbounds.impl.arithmetic.inputs.sets import bound_of
 from rnnbounds.impl.errors import InputError, RangeError, exactly, number
 from rnnbounds.impl.models.surroundings import isolated, writing
 from rnnbounds.impl.numbers.ball_functions import float_above
-from rnnbounds.impl.reading.pytorch.modules import module_tensors
+from rnnbounds.impl.reading.pytorch.modules import meant, module_tensors
 from rnnbounds.impl.training.projection import nearest_rows, stable
 from rnnbounds.impl.training.stable_gates import StableGates
 from rnnbounds.impl.training.stable_gru import StableGRU
 from rnnbounds.impl.training.stable_lstm import StableLSTM
 
-_RECURRENT = (torch.nn.RNNBase, torch.nn.RNNCellBase)
 _ROLES = ("weight_hh", "weight_ih", "bias_ih", "bias_hh", "weight_hr")
 
 
@@ -66,7 +65,7 @@ def stable_(
     if not isinstance(module, torch.nn.Module):
         raise InputError(f"{type(module).__name__} is no module; pass one of torch.nn")
     module_tensors(module)  # one recurrent part, of torch's, in one direction
-    part = next(child for child in module.modules() if isinstance(child, _RECURRENT))
+    part = meant(module)[1]
     layers = part.num_layers if isinstance(part, torch.nn.RNNBase) else 1
     names = [f"_l{l}" for l in range(layers)] if isinstance(part, torch.nn.RNNBase) else [""]
     B, all_moved = float(bound_of(input_bound)), []
@@ -135,4 +134,6 @@ def _weights(part: torch.nn.Module, suffix: str) -> dict[str, Tensor]:
             weights[role] = parameters[name]
         elif is_parametrized(part, name) or getattr(part, name, None) is not None:
             raise NotStoredError(name)
+    if "weight_hh" not in weights:
+        raise NotStoredError("weight_hh")
     return weights

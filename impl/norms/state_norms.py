@@ -14,7 +14,6 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.activation import Activation
 from rnnbounds.impl.errors import RangeError
 from rnnbounds.impl.norms.iterated import StepFamily, iterated_norms
 from rnnbounds.impl.norms.metric import metric_norm, slope_system
@@ -185,10 +184,10 @@ def _dense_norm(name: str, p: NormData, Q: Tensor, lam: float) -> StateNorm:
     return StateNorm(name, lam, drive, inverse, reach, weights, radius, input_lipschitz=lipschitz)
 
 
-def dense_norms(names: Iterable[str], rho: Activation) -> tuple[str, ...]:
-    """The names without the dense norm that is not of this activation: a Lyapunov equation's is of
-    linear systems, multipliers are of all others."""
-    other = METRIC_SDP if rho.least == rho.slope else "quadratic"
+def dense_norms(names: Iterable[str], least: float, slope: float) -> tuple[str, ...]:
+    """The names without the dense norm that is of other slopes than those in [least, slope]: a
+    Lyapunov equation's is of linear systems, multipliers are of all others."""
+    other = METRIC_SDP if least == slope else "quadratic"
     return tuple(name for name in names if name != other)
 
 

@@ -4,7 +4,7 @@ Weights are data: nothing that is read from a file can run code, and nothing is 
 dtype, shape, storage and values were looked at. The weights are taken exactly as stored.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,8 +37,8 @@ def load_model(
     module of one of their cells (or a module that holds exactly one of these), a state dict with
     the names of the cell (torch's `weight_ih_l0`, `weight_hh_l0`, … and, optionally, `bias_ih_l0`,
     `bias_hh_l0`; all of a single cell without `_l0`; one prefix such as "rnn." is allowed), a
-    safetensors file, a file of `torch.save(state_dict)`, which is opened with `weights_only=True`
-    alone, an ONNX model, or `package.module:factory`, whose code is run. `cell` is one of `CELLS`,
+    safetensors file, a file of `torch.save` or `torch.jit.save`, of which no code is run, an ONNX
+    model, or `package.module:factory`, whose code is run. `cell` is one of `CELLS`,
     or that with "stacked-" before it; it may be left out where the module, the file or names and
     shapes say it: torch's names mean torch's cells, but a state dict of a vanilla RNN does not say
     its activation. Layers make a stack by themselves. `layer` is the part of a bigger model that is
@@ -73,14 +73,21 @@ def read(
         opened.refuse_hooks(
             layer
         )  # after weights that are stored in parts, which hooks put together
-    model = _model(found, opened.title)
+    model = _model(found, _title(opened.title, told.notes, found.tensors.values()))
     if readout is None:
         return model
     f = readout_of(told.tensors, opened.where, readout, model.n)
     if isinstance(opened, Module):
         require_readout(opened.module, f)
     unread = tuple(one for one in model.unread if one not in f.tensors)
-    return replace(model, readout=f, unread=unread)
+    title = _title(opened.title, told.notes, [*found.tensors.values(), *f.tensors])
+    return replace(model, readout=f, unread=unread, source=title)
+
+
+def _title(title: str, notes: Mapping[str, tuple[str, ...]], names: Iterable[str]) -> str:
+    """The title of a source, with what has to be said of the tensors that are read."""
+    told = dict.fromkeys(note for name in names for note in notes.get(name, ()))
+    return f"{title} ({'; '.join(told)})" if told else title
 
 
 def _reread(model: LoadedModel[Any], name: str | None, ignore: Collection[str]) -> LoadedModel[Any]:

@@ -1,28 +1,27 @@
 """Files of weights: read whole and without running what they hold, written whole or not at all."""
 
 import errno
-import io
 import json
-import warnings
-import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import safetensors.torch
-import torch
 from torch import Tensor
 
 from rnnbounds import disk
 from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.format.tensors import header
-from rnnbounds.impl.reading.foreign import pointer, text, unpickled, unsupported_archive
+from rnnbounds.impl.reading.foreign import code, damaged, pointer, text
+from rnnbounds.impl.reading.inert import Inert
+from rnnbounds.impl.reading.pytorch.archive import ArchiveError, read_archive, read_old
+from rnnbounds.impl.reading.pytorch.unpickler import CodeError
 
 LARGEST = 2**31  # bytes of a file of weights that anybody waits for
-_MODELS = (".safetensors", ".pt", ".pth", ".onnx", ".bin")
+_MODELS = (".safetensors", ".pt", ".pth", ".ckpt", ".onnx", ".bin")
 _SMALLER = "save the state dict of the recurrent layer alone, as safetensors"
-_DEEPEST = 8  # dictionaries in one another: a pickle may hold itself
+_DEEPEST = 16  # dictionaries in one another: a pickle may hold itself
 _MOST = 2**16  # tensors: a pickle may hold one dictionary many times
 
 
@@ -79,28 +78,21 @@ def as_safetensors(tensors: Mapping[str, Tensor], told: Mapping[str, str]) -> by
 
 
 def unpickle(data: bytes, path: Path) -> Mapping[str, Tensor]:
-    """A state dict that torch.save wrote; opened as weights alone, so that no code can run.
+    """The state dict in a file of torch.save, torch.jit.save, Lightning or stable-baselines.
 
-    Raises ModelFileError for anything else, and for archives that unpack to more than they hold.
+    No code can run: it is read with inert objects in the place of classes. Raises ModelFileError
+    for anything else, and for archives that unpack to more than they hold.
     """
     try:
-        if data.startswith(b"PK"):
-            with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                entries = archive.infolist()
-            if told := unsupported_archive([entry.filename for entry in entries]):
-                raise ModelFileError(path, *told)
-            stored = all(entry.compress_type == zipfile.ZIP_STORED for entry in entries)
-            if not stored or sum(entry.file_size for entry in entries) > len(data):
-                raise ModelFileError(
-                    path, "unpacks to more than it holds", "save it with torch.save"
-                )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the unpickler, about what it then refuses
-            state = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
-    except InputError:
-        raise
+        state = read_archive(data) if data.startswith(b"PK") else read_old(data)
+    except ArchiveError as cause:
+        raise ModelFileError(path, *cause.args) from None
+    except CodeError as cause:
+        raise ModelFileError(path, *code(cause.args[0])) from None
     except Exception as cause:  # a damaged file makes the unpickler raise anything
-        raise ModelFileError(path, *(text(data) or unpickled(cause, data))) from None
+        raise ModelFileError(path, *(text(data) or damaged(cause, data))) from None
+    if isinstance(state, Inert):
+        raise ModelFileError(path, *code(state.name))
     if not isinstance(state, Mapping):
         raise ModelFileError(path, "holds no state dict", "save model.state_dict()")
     return flat(state)

@@ -1,8 +1,9 @@
 """Files of other formats: how each is known, and how its weights become a file that is read."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
+
+from rnnbounds.impl.errors import shown
 
 Refusal = tuple[str, str]  # what the file is, and what to do about it
 
@@ -22,7 +23,6 @@ _MAGIC: tuple[tuple[int, bytes, Refusal], ...] = (  # where it stands, and what 
 )
 _PICKLE = b"\x80"  # the opcode that all pickles since version 2 begin with
 _TEXT = 512  # bytes that tell a text
-_GLOBAL = re.compile(r"GLOBAL ([\w.]+)")
 
 
 def is_onnx(path: Path, data: bytes) -> bool:
@@ -55,8 +55,6 @@ def unsupported_archive(names: Sequence[str]) -> Refusal | None:
     if names and all(name.endswith(".npy") for name in names):
         call = "safetensors.numpy.save_file(dict(numpy.load(FILE)), 'model.safetensors')"
         return "holds NumPy arrays (.npz)", f"convert it: {call}"
-    if any("code" in name.split("/")[:-1] for name in names):
-        return "is a TorchScript program", f"load it where you trust it, and save {_STATE}"
     if any(name.endswith(("archive_format", "models/model.json")) for name in names):
         return "is an exported program (.pt2)", f"load it with torch.export.load, and save {_STATE}"
     if any(name.endswith(".weights.h5") for name in names):
@@ -66,12 +64,14 @@ def unsupported_archive(names: Sequence[str]) -> Refusal | None:
     return None
 
 
-def unpickled(cause: BaseException, data: bytes) -> Refusal:
-    """Explain a pickle that holds more than weights, or is damaged: (reason, remedy)."""
-    wanted = _GLOBAL.search(str(cause))
-    if wanted is None:
-        other = "wants to run code" if data.startswith(_PICKLE) else "is no file of torch.save"
-        reason = f"is damaged, or {other} ({type(cause).__name__})"
-        return reason, "save model.state_dict() again, best as safetensors"
-    reason = f"wants to run code: {wanted[1]} is pickled in it, as in a whole module"
+def damaged(cause: BaseException, data: bytes) -> Refusal:
+    """Explain a file that no pickle of torch.save is read from: (reason, remedy)."""
+    other = "a pickle of something else" if data.startswith(_PICKLE) else "no file of torch.save"
+    reason = f"is damaged, or {other} ({type(cause).__name__})"
+    return reason, "save model.state_dict() again, best as safetensors"
+
+
+def code(name: str) -> Refusal:
+    """A pickle that is not opened as it names this class or function: (reason, remedy)."""
+    reason = f"wants to run code: {shown(name)} is pickled in it, as in a whole module"
     return reason, "save model.state_dict() alone, or name a factory, as package.module:make_model"

@@ -1,14 +1,21 @@
 """A source that was opened: its tensors, and what it says of the cells of its layers."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
 from rnnbounds.impl.errors import InputError, shown
-from rnnbounds.impl.reading.pytorch.modules import module_tensors, recurrent_parts, refuse_hooks
+from rnnbounds.impl.reading.pytorch.computed import refuse_hooks
+from rnnbounds.impl.reading.pytorch.modules import meant, module_tensors, recurrent_parts
+from rnnbounds.impl.reading.pytorch.quantised import class_name
+from rnnbounds.impl.reading.pytorch.reparametrised import make_whole
+from rnnbounds.impl.reading.recognition.scalars import broadcast
+
+_COMPILED = "torch._dynamo.eval_frame.OptimizedModule"
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,13 +23,15 @@ class LayerInfo:
     """Tensors by full names, and what the source says of the cell that is meant.
 
     binding: what the source is called, if what it says is more than a hint. own: the layer, where
-    the source itself knows which tensors are its.
+    the source itself knows which tensors are its. notes: what a certificate has to say
+    of a tensor, by its full name, say that it is not stored as such.
     """
 
     tensors: Mapping[str, Tensor]
     cell: str | None = None
     binding: str | None = None
     own: str | None = None
+    notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @runtime_checkable
@@ -56,7 +65,12 @@ class Weights:
 
     def told(self, layer: str | None) -> LayerInfo:
         """Return all tensors and hints, whichever the layer."""
-        return LayerInfo(self.tensors, self.cell, self.binding)
+        tensors, notes = self._whole
+        return LayerInfo(tensors, self.cell, self.binding, notes=notes)
+
+    @cached_property
+    def _whole(self) -> tuple[Mapping[str, Tensor], Mapping[str, tuple[str, ...]]]:
+        return make_whole(broadcast(self.tensors))
 
     def layers(self) -> list[str] | None:
         """Return None: the layers of a state dict follow from its names."""
@@ -73,8 +87,8 @@ class Module:
 
     def told(self, layer: str | None) -> LayerInfo:
         """Its tensors, with the values of those of one recurrent part."""
-        held, cell, path = module_tensors(self.module, layer)
-        return LayerInfo(held, cell, self.where, path or ".")
+        held = module_tensors(self.module, layer)
+        return LayerInfo(held.tensors, held.cell, self.where, held.path or ".", held.notes)
 
     def layers(self) -> list[str] | None:
         """Its recurrent parts."""
@@ -82,7 +96,7 @@ class Module:
 
     def refuse_hooks(self, layer: str | None) -> None:
         """Raise WeightsError if what the part computes is not known, since it has hooks."""
-        refuse_hooks(self.module, layer)
+        refuse_hooks(meant(self.module, layer)[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,3 +119,40 @@ class Function:
     def layers(self) -> list[str]:
         """Return []: a function says of no layer."""
         return []
+
+
+@dataclass(frozen=True, eq=False)
+class Scripted:
+    """TorchScript, which does not say what its parts compute: read by the names of its weights."""
+
+    module: torch.jit.ScriptModule
+    title: str
+    where: str = "the module"
+
+    def told(self, layer: str | None) -> LayerInfo:
+        """Return all tensors, whichever the layer."""
+        return Weights(self.module.state_dict(), self.where, self.title).told(layer)
+
+    def layers(self) -> list[str] | None:
+        """Return None: the layers follow from the names."""
+        return None
+
+
+Runnable = Module | Function | Scripted  # what can be run as it is
+
+
+def open_module(module: torch.nn.Module, title: str | None = None) -> Module | Scripted:
+    """A module, without what distributes or compiles it."""
+    while isinstance(inner := getattr(module, _inner(module), None), torch.nn.Module):
+        module = inner
+    if isinstance(module, torch.jit.ScriptModule):
+        named = f"{title or module.original_name} (TorchScript: its weights by their names)"
+        return Scripted(module, named)
+    return Module(module, title or type(module).__name__)
+
+
+def _inner(module: torch.nn.Module) -> str:
+    """The attribute that holds the module in a wrapper of torch's, "" for any other module."""
+    if isinstance(module, torch.nn.DataParallel | torch.nn.parallel.DistributedDataParallel):
+        return "module"
+    return "_orig_mod" if class_name(module) == _COMPILED else ""

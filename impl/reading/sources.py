@@ -27,11 +27,11 @@ from rnnbounds.impl.reading.files import (
 )
 from rnnbounds.impl.reading.foreign import is_onnx, unsupported
 from rnnbounds.impl.reading.onnx.file import LARGEST_GRAPH, graph_of
-from rnnbounds.impl.reading.opened import Function, Module, Opened, Weights
+from rnnbounds.impl.reading.opened import Function, Opened, Weights, open_module
 
 _OURS = "rnnbounds/"  # formats of files that were written with their cell
 _LONGEST = 250  # characters; a file's name may be as long
-_SUFFIXES = (".safetensors", ".pt", ".pth", ".onnx", ".bin", ".ckpt")
+_SUFFIXES = (".safetensors", ".pt", ".pth", ".onnx", ".bin", ".ckpt", ".zip")
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 Source = str | os.PathLike[str] | torch.nn.Module | Mapping[str, Tensor] | Opened
@@ -50,7 +50,7 @@ def open_source(source: AnySource) -> Opened:
     if isinstance(source, Opened):
         return source
     if isinstance(source, torch.nn.Module):
-        return Module(source, type(source).__name__)
+        return open_module(source)
     if isinstance(source, Mapping):
         return Weights(source, "the state dict", "state dict")
     if callable(source) and not isinstance(source, type):
@@ -62,7 +62,7 @@ def open_source(source: AnySource) -> Opened:
         name = os.fspath(source)
         thing = _made(name)
         if isinstance(thing, torch.nn.Module):
-            return Module(thing, name)
+            return open_module(thing, name)
         if callable(thing):
             return Function(thing, name)
         return Weights(thing, f"what {shown(name)} returns", name)

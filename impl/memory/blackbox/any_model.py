@@ -14,7 +14,7 @@ from rnnbounds.impl.memory.measure import measure as measure_recurrent
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.reading.data.sequences import Data, DataSource
-from rnnbounds.impl.reading.opened import Function, Module, Opened
+from rnnbounds.impl.reading.opened import Function, Module, Opened, Runnable
 from rnnbounds.impl.reading.sources import AnySource, open_source
 
 AnyMeasurement = Measurement | CausalMeasurement
@@ -35,20 +35,20 @@ class OtherKindError(InputError):
 
 def run_as_is(
     opened: Opened | LoadedModel[Any], as_is: bool, reading: Collection[str]
-) -> Module | Function | None:
+) -> Runnable | None:
     """The model, if it is measured as it is run: where that is asked for, or where nothing in a
     module or function is recurrent and no option (`reading`) of a layer was given; else None.
 
     Raises InputError for weights alone, which cannot be run as they are, and for such options.
     """
-    if as_is and not isinstance(opened, Module | Function):
+    if as_is and not isinstance(opened, Runnable):
         where = opened.source if isinstance(opened, LoadedModel) else opened.where
         what = f"{where} holds weights, which cannot be run as they are"
         raise InputError(f"{what}; pass a module, a function or package.module:factory")
     if as_is and reading:
         raise OtherKindError(sorted(reading), as_is=True)
     wanted = as_is or (isinstance(opened, Module | Function) and opened.layers() == [])
-    return opened if wanted and not reading and isinstance(opened, Module | Function) else None
+    return opened if wanted and not reading and isinstance(opened, Runnable) else None
 
 
 def require_read(of_running: Mapping[str, object]) -> None:

@@ -34,14 +34,14 @@ from rnnbounds.impl.memory.window_count import WindowCount
 from rnnbounds.impl.models.surroundings import isolated, untouched
 from rnnbounds.impl.reading.data.recordings import Data, Windows
 from rnnbounds.impl.reading.data.sequences import DataSource, read_data
-from rnnbounds.impl.reading.opened import Function, Module
+from rnnbounds.impl.reading.opened import Module, Runnable, Scripted
 
 BATCH, NUMBERS = 64, 2**26  # windows that are run at once by default, with so many outputs
 
 
 @isolated()
 def measure_causal(
-    opened: Module | Function,
+    opened: Runnable,
     data: DataSource | Data,
     *,
     window: int | None = None,
@@ -70,7 +70,7 @@ def measure_causal(
     plan = WindowPlan.of(M, T, epsilons, confidence, share, unstated is None, presupposed)
     model = CausalModel.of(opened, device)
     digest, takes = model.digest, model.taking(tokens, held.rows.dtype)
-    with untouched(opened.module) if isinstance(opened, Module) else nullcontext():
+    with untouched(opened.module) if isinstance(opened, Module | Scripted) else nullcontext():
         probe = takes(held_part(held, slice(0, min(M, PROBED))))
         checked = check_model(model, probe)
         if batch is None:

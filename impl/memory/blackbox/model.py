@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn.parameter import is_lazy
 
 from rnnbounds.impl.errors import InputError, NotFiniteError, ShapeError, shown
-from rnnbounds.impl.reading.opened import Function, Module
+from rnnbounds.impl.reading.opened import Function, Runnable
 
 _RETURNS = "let it return outputs (N, T, p) or (N, p)"
 
@@ -46,7 +46,7 @@ class CausalModel:
     dtype: torch.dtype | None
 
     @classmethod
-    def of(cls, opened: Module | Function, device: str | None = None) -> "CausalModel":
+    def of(cls, opened: Runnable, device: str | None = None) -> "CausalModel":
         """The model of an opened source; a module is moved to the device, if one is named."""
         if isinstance(opened, Function):
             return cls(opened.call, opened.title, _device(device or "cpu"), None)

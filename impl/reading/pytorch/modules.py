@@ -4,14 +4,16 @@ A module is believed to be torch's own if it runs torch's `forward`; what a subc
 another one is not known, whatever its weights are called.
 """
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
-from torch.nn.modules import module as hooked
-from torch.nn.utils import parametrize
 
 from rnnbounds.impl.cells.table import CELLS
 from rnnbounds.impl.errors import shown
-from rnnbounds.impl.models.surroundings import untouched
+from rnnbounds.impl.reading.pytorch import quantised
+from rnnbounds.impl.reading.pytorch.computed import computed_weights
+from rnnbounds.impl.reading.pytorch.reparametrised import make_whole
 from rnnbounds.impl.reading.recognition.misfit import UnsupportedModelError, WeightsError, choices
 
 RECURRENT = (torch.nn.RNNBase, torch.nn.RNNCellBase)
@@ -20,35 +22,70 @@ _OWN: dict[type[torch.nn.Module], str] = {
     torch.nn.LSTM: "LSTM", torch.nn.LSTMCell: "LSTM",
     torch.nn.GRU: "GRU", torch.nn.GRUCell: "GRU",
 }  # fmt: skip
+_LOOP = "one step of a loop that is the module's own"  # a note
 _QUANTISED = ("torch.ao.nn.quant", "torch.nn.quant")
 
 
 def recurrent_parts(module: torch.nn.Module) -> list[tuple[str, torch.nn.Module]]:
     """The recurrent modules in a module, by their paths."""
-    return [(path, part) for path, part in module.named_modules() if isinstance(part, RECURRENT)]
+    return [
+        (path, part)
+        for path, part in module.named_modules()
+        if isinstance(part, RECURRENT) or quantised.is_quantised(part)
+    ]
 
 
-def module_tensors(
-    module: torch.nn.Module, layer: str | None = None
-) -> tuple[dict[str, Tensor], str, str]:
-    """All tensors of a module, by full names, what its recurrent part computes, and its path.
+@dataclass(frozen=True, eq=False)
+class ModuleTensors:
+    """All tensors of a module by full names, the cell that its recurrent part computes, the path of
+    that part, and notes on tensors that were computed."""
 
-    The part is the only one, that of the path `layer`, or the only one below it. A parametrised
-    weight has its value, and what it is made of is left out. Raises WeightsError for modules that
-    hold none or several or whose values are not fixed, UnsupportedModelError for two directions and
-    for what is none of torch's.
+    tensors: dict[str, Tensor]
+    cell: str
+    path: str
+    notes: dict[str, tuple[str, ...]]
+
+
+def module_tensors(module: torch.nn.Module, layer: str | None = None) -> ModuleTensors:
+    """Read the tensors of a module for one recurrent part.
+
+    The part is the only one, that of the path `layer`, or the only one below it. A weight that the
+    part computes, say a parametrised or a pruned one, has its value, and what it is made of is left
+    out; weights elsewhere are made whole as those of a state dict. Raises WeightsError for modules
+    that hold none or several or whose values are not fixed, UnsupportedModelError for two
+    directions and for what is none of torch's.
     """
-    path, part = _meant(module, layer)
+    path, part = meant(module, layer)
     stated = _stated(part)
-    tensors: dict[str, Tensor] = {}
+    values, parts, notes = _values(part)
+    below = _full(path, "")
+    own, others = dict[str, Tensor](), dict[str, Tensor]()
     for where, one in module.named_modules():
-        if "parametrizations" not in where.split("."):
-            tensors |= {_full(where, name): tensor for name, tensor in _stored(one).items()}
-    tensors |= {_full(path, name): value for name, value in _computed(part).items()}
-    return tensors, stated, path
+        for name, tensor in _stored(one).items():
+            full = _full(where, name)
+            if not full.startswith(below):
+                others[full] = tensor
+            elif parts.isdisjoint(_beginnings(full.removeprefix(below))):
+                own[full] = tensor
+    tensors, noted = make_whole(others)
+    tensors = {**tensors, **own, **{_full(path, name): one for name, one in values.items()}}
+    noted |= {_full(path, name): (note,) for name, note in notes.items()}
+    if path and not hasattr(part, "num_layers"):
+        noted = {name: (*noted.get(name, ()), _LOOP) for name in tensors}
+    return ModuleTensors(tensors, stated, path, noted)
 
 
-def _meant(module: torch.nn.Module, layer: str | None) -> tuple[str, torch.nn.Module]:
+def _values(part: torch.nn.Module) -> tuple[dict[str, Tensor], set[str], dict[str, str]]:
+    """The weights that a recurrent part does not store as such, as `computed_weights` has them."""
+    if not quantised.is_quantised(part):
+        return computed_weights(part)
+    values = quantised.dequantised(part)
+    return values, set(), dict.fromkeys(values, quantised.NOTE)
+
+
+def meant(module: torch.nn.Module, layer: str | None = None) -> tuple[str, torch.nn.Module]:
+    """The recurrent part of the path `layer`, below it, or the only one, after its path; raises
+    WeightsError for none or several."""
     parts = recurrent_parts(module)
     found = parts if layer is None else [one for one in parts if (one[0] or ".") == layer]
     if layer is not None and not found:
@@ -66,29 +103,22 @@ def _meant(module: torch.nn.Module, layer: str | None) -> tuple[str, torch.nn.Mo
 def _none_in(module: torch.nn.Module) -> WeightsError:
     """That a module holds no recurrent module of torch's, as far as one can say what it holds."""
     name = type(module).__name__
-    if isinstance(module, torch.jit.ScriptModule):
-        what = f"{module.original_name} is TorchScript, which does not say what its parts are"
-        return WeightsError(f"{what}; pass the module that was scripted, or its state dict")
     for path, part in module.named_modules():
-        if type(part).__module__.startswith(_QUANTISED):
+        if quantised.class_name(part).startswith(_QUANTISED):
             what = f"{name} holds a quantised {type(part).__name__} ({shown(path or '.')})"
             return WeightsError(f"{what}; pass the model before it was quantised")
+        if isinstance(part, torch.jit.ScriptModule):
+            what = f"{name} holds TorchScript ({shown(path)})"
+            return WeightsError(f"{what}; pass its state dict, with --layer")
     what = f"{name} holds no recurrent module of torch's"
     return WeightsError(
         f"{what}; pass one with a torch.nn.RNN, LSTM or GRU, or the state dict of another cell"
     )
 
 
-def refuse_hooks(module: torch.nn.Module, layer: str | None = None) -> None:
-    """Raise WeightsError if hooks, its own or those of all modules, may change what goes into the
-    recurrent part that is meant or comes out of it."""
-    part = _meant(module, layer)[1]
-    of_all = hooked._global_forward_hooks or hooked._global_forward_pre_hooks
-    if part._forward_hooks or part._forward_pre_hooks or of_all:
-        raise WeightsError(
-            f"{type(part).__name__} has hooks, so that what it computes is not known; remove "
-            f"them, or pass its state dict with the cell that it is"
-        )
+def _beginnings(name: str) -> set[str]:
+    """A name and the folders that it is in: {"a.b.c", "a.b.", "a."}."""
+    return {name, *(name[: place + 1] for place, letter in enumerate(name) if letter == ".")}
 
 
 def _full(path: str, name: str) -> str:
@@ -101,25 +131,25 @@ def _stored(one: torch.nn.Module) -> dict[str, Tensor]:
     return {name: tensor for name, tensor in held.items() if tensor is not None}
 
 
-def _computed(part: torch.nn.Module) -> dict[str, Tensor]:
-    """The values of parametrised tensors; raises WeightsError if they change from use to use.
-
-    In training mode some count or iterate at each use, in their buffers: that is undone.
-    """
-    if not parametrize.is_parametrized(part):
-        return {}
-    values: dict[str, Tensor] = {}
-    with untouched(part):
-        for name in part.parametrizations:  # type: ignore[union-attr]
-            value, again = (getattr(part, name) for _ in range(2))
-            if not torch.equal(value, again):
-                raise WeightsError(f"{name} has another value at each use; call .eval() first")
-            values[name] = value
-    return values
-
-
 def _stated(part: torch.nn.Module) -> str:
     """The name of the cell that a module of torch's computes."""
+    name = type(part).__name__
+    mode = quantised.mode(part) if quantised.is_quantised(part) else _mode(part)
+    if getattr(part, "bidirectional", False):
+        what = {"LSTM": "an LSTM", "GRU": "a GRU"}.get(mode, "an RNN")
+        raise UnsupportedModelError(f"{what} that is bidirectional")
+    if part.training and getattr(part, "dropout", False) and vars(part).get("num_layers", 1) > 1:
+        raise WeightsError(
+            f"{name} drops out between its layers in training mode; call .eval() first"
+        )
+    stated = next((kind.name for kind in CELLS.values() if kind.mode == mode), None)
+    if stated is None:
+        raise UnsupportedModelError(f"torch.nn.{name} of {mode}")
+    return stated
+
+
+def _mode(part: torch.nn.Module) -> str:
+    """torch's word for what a module computes; raises an InputError for another forward pass."""
     own = next((known for known in _OWN if isinstance(part, known)), None)
     if own is None:
         raise UnsupportedModelError(f"torch.nn.{type(part).__name__}")
@@ -129,20 +159,6 @@ def _stated(part: torch.nn.Module) -> str:
             f"{type(part).__name__} has a forward of its own, so that what it computes is not "
             f"known; pass its state dict with the cell that it is"
         )
-    mode = _OWN[own]
-    if isinstance(part, torch.nn.RNNBase):
-        if part.bidirectional:
-            what = {"LSTM": "an LSTM", "GRU": "a GRU"}.get(mode, "an RNN")
-            raise UnsupportedModelError(f"{what} that is bidirectional")
-        if part.training and part.dropout and part.num_layers > 1:
-            raise WeightsError(
-                f"{type(part).__name__} drops out between its layers in training mode; call "
-                f".eval() first"
-            )
-        mode = mode or part.mode
-    elif isinstance(part, torch.nn.RNNCell):
-        mode = f"RNN_{part.nonlinearity.upper()}"
-    stated = next((kind.name for kind in CELLS.values() if kind.mode == mode), None)
-    if stated is None:
-        raise UnsupportedModelError(f"torch.nn.{type(part).__name__} of {mode}")
-    return stated
+    if isinstance(part, torch.nn.RNNCell):
+        return f"RNN_{part.nonlinearity.upper()}"
+    return _OWN[own] or str(part.mode)

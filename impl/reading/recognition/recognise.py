@@ -13,6 +13,7 @@ from torch import Tensor
 from rnnbounds.impl.cells.kind import Kind
 from rnnbounds.impl.cells.table import CELLS, STACK, kind_of
 from rnnbounds.impl.errors import shown
+from rnnbounds.impl.reading.inert import Inert
 from rnnbounds.impl.reading.recognition.fit import TORCH, Fit, direct, fit, holds, owned
 from rnnbounds.impl.reading.recognition.misfit import (
     AmbiguousCellError,
@@ -36,7 +37,8 @@ class Reading:
     """The one cell of a source: its kind, and its weights by role.
 
     tensors: their full names in the source, by role. ignored: the full names that the caller said
-    to leave out. unread: those of all other tensors, which have another prefix than the cell.
+    to leave out. unread: those of all other tensors, which have another prefix than the cell,
+    then those of other things, say of an epoch.
     """
 
     kind: Kind
@@ -84,8 +86,9 @@ def recognise(
     _check_size(best, known)
     read = best.tensors
     further = known.keys() - set(read.values()) - set(ignored)
+    unread = sorted(further, key=lambda full: (type(known[full]) not in _PLAIN, full))
     weights = {role: known[full] for role, full in read.items()}
-    return Reading(best.kind, weights, read, ignored, tuple(sorted(further)))
+    return Reading(best.kind, weights, read, ignored, tuple(unread))
 
 
 def _named(tensors: Mapping[str, Tensor], where: str) -> dict[str, Tensor]:
@@ -216,6 +219,9 @@ def _no_strays(best: Fit, prefix: str, known: Collection[str], where: str) -> No
 
 def check_tensor(name: str, tensor: object) -> None:
     """Refuse, before anything is allocated, what is not a plain array of real floats."""
+    if isinstance(tensor, Inert):
+        what = f"{name} is a pickled {shown(tensor.name)}, not a tensor"
+        raise WeightsError(f"{what}; save a state dict")
     if not isinstance(tensor, Tensor):
         raise WeightsError(f"{name} is a {type(tensor).__name__}, not a tensor; save a state dict")
     if type(tensor) not in _PLAIN:

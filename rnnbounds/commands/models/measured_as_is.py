@@ -19,7 +19,7 @@ from rnnbounds.commands.models.measured import (
 from rnnbounds.impl.errors import shown
 from rnnbounds.impl.memory.blackbox.causal_measurement import CausalMeasurement
 from rnnbounds.impl.memory.blackbox.measuring import measure_causal
-from rnnbounds.impl.reading.opened import Function, Module
+from rnnbounds.impl.reading.opened import Runnable
 from rnnbounds.reports.pages.model.causal import FILES, SCOPE, causal_page, write_causal
 from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import Format, echo, print_json, show_status
@@ -30,7 +30,7 @@ class AsIsCall:
     """A call of ``rnnbounds measure`` about a model as it is run; `options` are those of
     `measure_causal`."""
 
-    model: Module | Function
+    model: Runnable
     data: RecordedInputs
     share: float | None
     options: Mapping[str, Any]

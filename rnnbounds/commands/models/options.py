@@ -35,7 +35,7 @@ Model = Annotated[
     Path,
     typer.Argument(
         metavar="MODEL",
-        help="a safetensors file, a weights_only state dict, an ONNX model, or "
+        help="a safetensors file, one of torch.save, an ONNX model, or "
         "package.module:factory, whose code is run",
     ),
 ]

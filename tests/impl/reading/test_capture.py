@@ -7,7 +7,7 @@ from torch.nn.utils.rnn import pack_padded_sequence
 
 import rnnbounds
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.reading.pytorch.capture import CaptureError
+from rnnbounds.impl.reading.capture import CaptureError
 
 X = torch.randn(24, 10, 3, generator=torch.Generator().manual_seed(0))
 

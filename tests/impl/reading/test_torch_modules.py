@@ -180,3 +180,40 @@ def test_one_name_to_ignore():
     """A single name is one name, not its letters."""
     state = dict(made(torch.nn.LSTM).state_dict()) | {"ab": torch.ones(1)}
     assert load_model(state, ignore="ab").ignored == ("ab",)
+
+
+@EACH
+def test_wrappers_are_taken_off(base):
+    """A module that is distributed or compiled is the one inside, with its names."""
+    whole = torch.nn.ModuleDict({"rnn": made(base), "head": torch.nn.Linear(3, 1)})
+    plain = load_model(whole)
+    for wrapped in (
+        torch.nn.DataParallel(whole),
+        torch.nn.DataParallel(torch.nn.DataParallel(whole)),
+    ):
+        found = load_model(wrapped, layer="rnn")
+        assert (found.digest, found.tensors, found.source) == (
+            plain.digest, plain.tensors, plain.source,
+        )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_compiled_modules():
+    """torch.compile wraps a module, or replaces its call."""
+    whole = torch.nn.Sequential(made(torch.nn.LSTM))
+    found = load_model(torch.compile(whole), layer="0")
+    assert found.tensors == load_model(whole).tensors
+    assert found.source == "Sequential"
+    whole.compile()
+    assert load_model(whole).digest == found.digest
+    state = torch.compile(whole).state_dict()
+    assert load_model(state, layer="_orig_mod.0").digest == found.digest
+
+
+@EACH
+def test_a_cell_within_a_module_is_a_step_of_its_loop(base):
+    """What the module does between two steps is not known, and that is said."""
+    source = load_model(torch.nn.Sequential(made(base))).source
+    loop = " (one step of a loop that is the module's own)" * (base in CELLS)
+    assert source == f"Sequential{loop}"
+    assert load_model(made(base)).source == base.__name__
