@@ -216,7 +216,7 @@ def test_vectors_of_several_widths_and_too_many(monkeypatch):
     """One line each."""
     with pytest.raises(CaptureError, match="sees vectors of several widths"):
         rnnbounds.capture(Smoothing(), [X, X[:, :, :2]], ".")
-    monkeypatch.setattr("rnnbounds.impl.reading.pytorch.capture.LARGEST", 2000)
+    monkeypatch.setattr("rnnbounds.impl.reading.capture.LARGEST", 2000)
     with pytest.raises(CaptureError, match="sees more than 2000 bytes; pass fewer batches"):
         rnnbounds.capture(Smoothing(), X.split(8), ".")
     with pytest.raises(CaptureError, match="no sequence of vectors"):
