@@ -41,8 +41,10 @@ if TYPE_CHECKING:
     from rnnbounds.impl.convert.truncate import truncate as truncate
     from rnnbounds.impl.memory.adversary.attack import Attacked as Attacked
     from rnnbounds.impl.memory.adversary.attack import attack as attack
-    from rnnbounds.impl.memory.causal.any_model import measure as measure
-    from rnnbounds.impl.memory.causal.record import CausalMeasurement as CausalMeasurement
+    from rnnbounds.impl.memory.blackbox.any_model import measure as measure
+    from rnnbounds.impl.memory.blackbox.causal_measurement import (
+        CausalMeasurement as CausalMeasurement,
+    )
     from rnnbounds.impl.memory.measure import Measurement as Measurement
     from rnnbounds.impl.reading.capture import capture as capture
     from rnnbounds.impl.reading.data.captured import Captured as Captured
@@ -74,8 +76,8 @@ _NAMES = {
     "impl.convert.export": "export_truncated",
     "impl.convert.truncate": "load_certificate load_truncated save_truncated truncate",
     "impl.memory.adversary.attack": "Attacked attack",
-    "impl.memory.causal.any_model": "measure",
-    "impl.memory.causal.record": "CausalMeasurement",
+    "impl.memory.blackbox.any_model": "measure",
+    "impl.memory.blackbox.causal_measurement": "CausalMeasurement",
     "impl.memory.measure": "Measurement",
     "impl.reading.data.captured": "Captured",
     "impl.reading.data.sequences": "read_data",

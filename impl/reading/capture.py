@@ -14,7 +14,7 @@ from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.models.surroundings import isolated, untouched
 from rnnbounds.impl.reading.data.captured import Array, Captured
 from rnnbounds.impl.reading.data.recordings import LARGEST
-from rnnbounds.impl.reading.pytorch.calls import Call, call_of
+from rnnbounds.impl.reading.pytorch.layer_calls import Call, call_of
 from rnnbounds.impl.reading.pytorch.modules import recurrent_parts
 
 

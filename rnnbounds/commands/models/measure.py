@@ -32,8 +32,8 @@ from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.inputs import input_data
 from rnnbounds.impl.certificate.record import EPSILONS
 from rnnbounds.impl.errors import shown
-from rnnbounds.impl.memory.causal.any_model import require_read, run_as_is
-from rnnbounds.impl.memory.causal.gaps import NORM
+from rnnbounds.impl.memory.blackbox.any_model import require_read, run_as_is
+from rnnbounds.impl.memory.blackbox.gaps import NORM
 from rnnbounds.impl.memory.measure import measure
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.sources import open_source

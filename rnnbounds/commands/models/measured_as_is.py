@@ -17,8 +17,8 @@ from rnnbounds.commands.models.measured import (
     unstated_lines,
 )
 from rnnbounds.impl.errors import shown
-from rnnbounds.impl.memory.causal.measuring import measure_causal
-from rnnbounds.impl.memory.causal.record import CausalMeasurement
+from rnnbounds.impl.memory.blackbox.causal_measurement import CausalMeasurement
+from rnnbounds.impl.memory.blackbox.measuring import measure_causal
 from rnnbounds.impl.reading.opened import Runnable
 from rnnbounds.reports.pages.model.causal import FILES, SCOPE, causal_page, write_causal
 from rnnbounds.reports.words import plural

@@ -195,3 +195,30 @@ def test_a_layer_that_is_not_called():
     with pytest.raises(RuntimeError):
         rnnbounds.capture(model, [X[:, :, :2]], "rnn")
     assert not model.rnn._forward_hooks
+
+
+class Smoothing(torch.nn.Module):
+    """A recurrent layer of somebody's own."""
+
+    def forward(self, x):
+        """(N, T, d) -> (N, T, d)."""
+        return x.cumsum(1) / 2
+
+
+def test_a_layer_that_is_not_torchs():
+    """Its inputs are taken as (N, T, d); its states are not known."""
+    model = torch.nn.Sequential(torch.nn.Linear(3, 2), Smoothing())
+    seen = rnnbounds.capture(model, X.split(8), "1")
+    assert seen.data().x.shape == (24, 10, 2)
+    assert (seen.batch_first, seen.starts.shape, seen.largest_start) == (None, (24, 0), 0)
+
+
+def test_vectors_of_several_widths_and_too_many(monkeypatch):
+    """One line each."""
+    with pytest.raises(CaptureError, match="sees vectors of several widths"):
+        rnnbounds.capture(Smoothing(), [X, X[:, :, :2]], ".")
+    monkeypatch.setattr("rnnbounds.impl.reading.capture.LARGEST", 2000)
+    with pytest.raises(CaptureError, match="sees more than 2000 bytes; pass fewer batches"):
+        rnnbounds.capture(Smoothing(), X.split(8), ".")
+    with pytest.raises(CaptureError, match="no sequence of vectors"):
+        rnnbounds.capture(Smoothing(), [X[0]], ".")

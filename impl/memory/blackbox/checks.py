@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.memory.causal.model import CausalModel, MemoryLimitError, last_of
+from rnnbounds.impl.memory.blackbox.model import CausalModel, MemoryLimitError, last_of
 
 PROBED, SPLITS = 4, 16  # windows, and times after which inputs are changed
 

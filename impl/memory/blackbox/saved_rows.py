@@ -14,7 +14,7 @@ from torch import Tensor
 
 from rnnbounds import disk
 from rnnbounds.impl.errors import InputError, shown
-from rnnbounds.impl.memory.causal.model import MemoryLimitError
+from rnnbounds.impl.memory.blackbox.model import MemoryLimitError
 from rnnbounds.impl.reading.files import as_safetensors, parse_safetensors, read_file
 
 FORMAT = "rnnbounds/resume/1"

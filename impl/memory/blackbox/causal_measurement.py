@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor
 
 from rnnbounds.impl.certificate.notebook import Row, Shown
-from rnnbounds.impl.memory.causal.gaps import Gap
+from rnnbounds.impl.memory.blackbox.gaps import OutputGap
 from rnnbounds.impl.memory.curve import CurveRow, draw_curve, forgetting_curve
 from rnnbounds.impl.memory.statement import Statement, least_window
 from rnnbounds.impl.numbers.json_values import as_json
@@ -47,7 +47,7 @@ class CausalMeasurement(Shown):
     data: str
     windows: int
     length: int
-    gap: Gap
+    gap: OutputGap
     ks: tuple[int, ...]
     gaps: Tensor
     largest: float

@@ -6,9 +6,9 @@ from typing import Any
 
 from rnnbounds.impl.certificate.record import EPSILONS
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.memory.causal.gaps import NORM
-from rnnbounds.impl.memory.causal.measuring import measure_causal
-from rnnbounds.impl.memory.causal.record import CausalMeasurement
+from rnnbounds.impl.memory.blackbox.causal_measurement import CausalMeasurement
+from rnnbounds.impl.memory.blackbox.gaps import NORM
+from rnnbounds.impl.memory.blackbox.measuring import measure_causal
 from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.memory.measure import measure as measure_recurrent
 from rnnbounds.impl.models.loaded import LoadedModel

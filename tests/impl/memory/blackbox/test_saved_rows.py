@@ -7,7 +7,7 @@ from causal_models import LocalAttention, seeded
 
 import rnnbounds
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.memory.causal.saved_rows import ResumeError, SavedRows
+from rnnbounds.impl.memory.blackbox.saved_rows import ResumeError, SavedRows
 
 X = np.random.default_rng(0).normal(size=(40, 12, 4))
 
@@ -127,7 +127,7 @@ def test_files_that_are_none(tmp_path):
 
 def test_large_outputs_make_small_batches(monkeypatch):
     """By default as many windows are run at once as have so many outputs."""
-    monkeypatch.setattr("rnnbounds.impl.memory.causal.measuring.NUMBERS", 5 * 12 * 4)
+    monkeypatch.setattr("rnnbounds.impl.memory.blackbox.measuring.NUMBERS", 5 * 12 * 4)
     assert rnnbounds.measure(Limited(5), X, eps=0.1).run.batch == 5
-    monkeypatch.setattr("rnnbounds.impl.memory.causal.measuring.NUMBERS", 1)
+    monkeypatch.setattr("rnnbounds.impl.memory.blackbox.measuring.NUMBERS", 1)
     assert rnnbounds.measure(Limited(5), X, eps=0.1).run.batch == 1

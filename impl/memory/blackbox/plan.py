@@ -11,7 +11,7 @@ CURVE = 2000  # windows of which every truncation is run
 
 
 @dataclass(frozen=True)
-class Plan:
+class WindowPlan:
     """Which windows are run: `seen` of them at every k of `ks`; k is chosen on those before `half`,
     where `spare` may lie beyond ε, and tried on the `held_out` from there on. alpha is of each ε;
     `needed`: windows held out, all within ε, that a share of `aim` takes."""
@@ -31,7 +31,7 @@ class Plan:
     def of(
         cls, windows: int, T: int, epsilons: tuple[float, ...], confidence: float,
         share: float | None, states: bool, presupposed: str,
-    ) -> "Plan":  # fmt: skip
+    ) -> "WindowPlan":  # fmt: skip
         """The plan for windows of T inputs; `states`: if a statement about others is made, which
         presupposes that. Raises TooFewError for a share that so few windows cannot reach."""
         alpha, needed = require_enough(windows, len(epsilons), confidence, share)

@@ -18,7 +18,7 @@ NORM = "norm"  # the gap by default
 
 
 @dataclass(frozen=True)
-class Gap:
+class OutputGap:
     """A gap: `formula` names it in texts, `of` computes it of outputs (M, p), (M, p) -> (M,),
     `eps` are the ε that are asked about by default."""
 
@@ -73,14 +73,14 @@ def other_argmax(y: Tensor, other: Tensor) -> Tensor:
 GAPS = {
     gap.name: gap
     for gap in (
-        Gap(NORM, "‖y_T − y_T^k‖₂", norm),
-        Gap("tv", "TV(softmax y_T, softmax y_T^k)", total_variation, (0.1, 0.01)),
-        Gap("argmax", "argmax y_T ≠ argmax y_T^k", other_argmax, (0.0,)),
+        OutputGap(NORM, "‖y_T − y_T^k‖₂", norm),
+        OutputGap("tv", "TV(softmax y_T, softmax y_T^k)", total_variation, (0.1, 0.01)),
+        OutputGap("argmax", "argmax y_T ≠ argmax y_T^k", other_argmax, (0.0,)),
     )
 }
 
 
-def gap_named(name: str) -> Gap:
+def gap_named(name: str) -> OutputGap:
     """The gap of that name; raises UnknownNameError."""
     if name not in GAPS:
         raise UnknownNameError("gap", name, GAPS)

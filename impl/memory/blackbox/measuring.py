@@ -19,13 +19,13 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.errors import RangeError
-from rnnbounds.impl.memory.causal.checks import PROBED, check_model
-from rnnbounds.impl.memory.causal.gaps import NORM, gap_named
-from rnnbounds.impl.memory.causal.model import CausalModel
-from rnnbounds.impl.memory.causal.plan import Plan
-from rnnbounds.impl.memory.causal.record import CausalMeasurement, RunInfo
-from rnnbounds.impl.memory.causal.saved_rows import SavedRows
-from rnnbounds.impl.memory.causal.window_runs import WindowRuns
+from rnnbounds.impl.memory.blackbox.causal_measurement import CausalMeasurement, RunInfo
+from rnnbounds.impl.memory.blackbox.checks import PROBED, check_model
+from rnnbounds.impl.memory.blackbox.gaps import NORM, gap_named
+from rnnbounds.impl.memory.blackbox.model import CausalModel
+from rnnbounds.impl.memory.blackbox.plan import WindowPlan
+from rnnbounds.impl.memory.blackbox.saved_rows import SavedRows
+from rnnbounds.impl.memory.blackbox.window_runs import WindowRuns
 from rnnbounds.impl.memory.exact import Decided
 from rnnbounds.impl.memory.measure import LENGTH, held_part, reason_unstated
 from rnnbounds.impl.memory.runs import blocks
@@ -67,7 +67,7 @@ def measure_causal(
     if share is not None and unstated is not None:
         raise unstated
     presupposed = PRESUPPOSED + (CUT if held.sequences < M else "") + FOUND
-    plan = Plan.of(M, T, epsilons, confidence, share, unstated is None, presupposed)
+    plan = WindowPlan.of(M, T, epsilons, confidence, share, unstated is None, presupposed)
     model = CausalModel.of(opened, device)
     digest, takes = model.digest, model.taking(tokens, held.rows.dtype)
     with untouched(opened.module) if isinstance(opened, Module | Scripted) else nullcontext():
@@ -93,7 +93,7 @@ def measure_causal(
     )  # fmt: skip
 
 
-def _statement(runs: WindowRuns, plan: Plan, seen: Tensor) -> Statement:
+def _statement(runs: WindowRuns, plan: WindowPlan, seen: Tensor) -> Statement:
     """Choose k for each ε on the first half of the windows, and try it on those held out."""
     choosing = seen[: plan.half]
     chosen = [least_window(plan.ks, choosing, epsilon, plan.spare) for epsilon in plan.epsilons]

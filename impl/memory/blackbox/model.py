@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.parameter import is_lazy
 
 from rnnbounds.impl.errors import InputError, NotFiniteError, ShapeError, shown
 from rnnbounds.impl.reading.opened import Function, Runnable
@@ -49,9 +50,13 @@ class CausalModel:
         """The model of an opened source; a module is moved to the device, if one is named."""
         if isinstance(opened, Function):
             return cls(opened.call, opened.title, _device(device or "cpu"), None)
+        parts = list(opened.module.parameters())
+        if any(part.is_meta or is_lazy(part) for part in parts):
+            what = f"{opened.title} has parameters without values"
+            raise InputError(f"{shown(what)}; load them, and run lazy modules once")
         if device is not None:
             opened.module.to(_device(device))
-        parts = list(opened.module.parameters())
+            parts = list(opened.module.parameters())
         dtype = next((part.dtype for part in parts if part.is_floating_point()), None)
         own = parts[0].device if parts else _device(device or "cpu")
         return cls(opened.module, opened.title, own, dtype)
@@ -141,9 +146,10 @@ def is_memory(cause: BaseException) -> bool:
 
 
 def _device(name: str) -> torch.device:
-    """The device of that name; raises InputError unless a tensor can be there."""
+    """The device of that name; raises InputError unless numbers can be there."""
     try:
-        return torch.empty(0, device=torch.device(name)).device
-    except (RuntimeError, AssertionError, TypeError):
+        torch.zeros(1, device=torch.device(name)).cpu()
+        return torch.device(name)
+    except (RuntimeError, AssertionError, TypeError, NotImplementedError):
         what = f"no device {shown(name)!r} is available"
         raise InputError(f"{what}; choose cpu, or cuda where there is one") from None

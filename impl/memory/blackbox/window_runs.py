@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.errors import ShapeError, shown
-from rnnbounds.impl.memory.causal.gaps import Gap
-from rnnbounds.impl.memory.causal.model import CausalModel, is_memory
-from rnnbounds.impl.memory.causal.saved_rows import SavedRows
+from rnnbounds.impl.memory.blackbox.gaps import OutputGap
+from rnnbounds.impl.memory.blackbox.model import CausalModel, is_memory
+from rnnbounds.impl.memory.blackbox.saved_rows import SavedRows
 from rnnbounds.impl.memory.measure import held_part
 from rnnbounds.impl.memory.window_count import WindowCount
 from rnnbounds.impl.reading.data.recordings import Windows
@@ -22,7 +22,7 @@ class WindowRuns:
     model: CausalModel
     held: Windows
     takes: Callable[[Tensor], Tensor]
-    gap: Gap
+    gap: OutputGap
     saved: SavedRows
     report: WindowCount
 

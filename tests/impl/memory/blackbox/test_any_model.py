@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rnnbounds
-from rnnbounds.impl.memory.causal.record import CausalMeasurement
+from rnnbounds.impl.memory.blackbox.causal_measurement import CausalMeasurement
 from rnnbounds.impl.memory.measure import Measurement
 
 X = np.random.default_rng(0).normal(size=(60, 20, 4))

@@ -7,9 +7,10 @@ from causal_models import LocalAttention, TokenModel, seeded
 
 import rnnbounds
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.memory.causal.checks import ConditionError
+from rnnbounds.impl.memory.blackbox.checks import ConditionError
 
 X = np.random.default_rng(0).normal(size=(30, 20, 4)).astype(np.float32)
+META = torch.nn.Linear(4, 3, device="meta")
 TOKENS = np.random.default_rng(0).integers(0, 11, size=(30, 20))
 
 
@@ -148,6 +149,8 @@ def test_models_that_fail(model, x, reason):
         ({"batch": 0}, "the batch = 0, but it must be a whole number"),
         ({"batch": True}, "the batch = True"),
         ({"device": "moon"}, "no device 'moon' is available; choose cpu"),
+        ({"device": "meta"}, "no device 'meta' is available"),
+        ({"device": 3}, "no device '3' is available"),
         ({"eps": -1.0}, "ε = -1.0, but it must be a number > 0"),
         ({"share": 0.99}, "15 held-out windows are too few"),
         ({"window": 21}, "fewer than a window of 21"),
@@ -157,6 +160,13 @@ def test_options(options, reason):
     """Each is refused by its name."""
     with pytest.raises(InputError, match=reason):
         rnnbounds.measure(lambda x: x, X, **options)
+
+
+@pytest.mark.parametrize("made", [lambda: torch.nn.LazyLinear(3), lambda: META])
+def test_parameters_without_values(made):
+    """Refused before anything is run."""
+    with pytest.raises(InputError, match="has parameters without values; load them"):
+        rnnbounds.measure(made(), X)
 
 
 @pytest.mark.parametrize(
