@@ -55,7 +55,8 @@ _LOOKED_AT, _NUMBERS = 4096, 2**24  # sequences that are compared with one anoth
 class Measurement(Shown):
     """The measured memory of a model on data; see `to_json` for the record that is written.
 
-    windows, length: so many windows of so many inputs. ks: the grid of k; seen: all truncations of
+    windows, length: so many windows of so many inputs, cut from so many `sequences`, of which some
+    are `shorter` and left out. ks: the grid of k; seen: all truncations of
     the first windows; local: the steps of the first few of these. statement: of all windows drawn
     like these, or None with the reason `unstated`. near: what is certified of all inputs near
     these, if it was asked for.
@@ -66,6 +67,8 @@ class Measurement(Shown):
 
     model: LoadedModel[Any]
     data: str
+    sequences: int
+    shorter: int
     windows: int
     length: int
     ks: tuple[int, ...]
@@ -117,7 +120,10 @@ class Measurement(Shown):
             "shape": {"n": self.model.n, "d": self.model.d},
             "sha256": self.model.digest,
             **({} if (read := self.model.readout) is None else {"readout": read.stated()}),
-            "data": {"source": self.data, "windows": self.windows, "length": self.length},
+            "data": {
+                "source": self.data, "windows": self.windows, "length": self.length,
+                "sequences": self.sequences, "shorter": self.shorter,
+            },
             "forgetting": {"windows": len(seen.gaps), "curve": self.curve},
             "memory": [{"eps": eps, "k": self.window(eps)} for eps in self.eps],
             "stability": {
@@ -239,16 +245,9 @@ def measure(
             found = near_data(runner, held_part(held, part), near, eps, states=states, seen=seen_ks)
             around = report.after(part, found)
     return Measurement(
-        loaded, _source(read, held), M, T, ks, seen, steps, eps, statement,
+        loaded, read.source, read.N, held.shorter, M, T, ks, seen, steps, eps, statement,
         None if unstated is None else str(unstated), around,
     )  # fmt: skip
-
-
-def _source(data: Data, held: Windows) -> str:
-    """The data in a report, with the number of sequences that have no window."""
-    if not held.shorter:
-        return data.source
-    return f"{data.source} ({held.shorter} of {data.N} sequences, which are shorter, left out)"
 
 
 def reason_unstated(data: Data, held: Windows) -> InputError | None:

@@ -45,6 +45,18 @@ class ModelQuestion(
     at_most: Count | None = None
 
 
+class RecordedData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file of recorded inputs: of a table the columns that are channels, as "a,b", the one whose
+    values are series, and the one that increases within these; lengths: a file of those of padded
+    sequences."""
+
+    file: str
+    columns: str | None = None
+    group: str | None = None
+    time: str | None = None
+    lengths: str | None = None
+
+
 class CertifyQuestion(
     ModelQuestion, frozen=True, forbid_unknown_fields=True, rename="kebab", kw_only=True
 ):
@@ -59,7 +71,7 @@ class CertifyQuestion(
 
     inputs: str | None = None
     input_bound: Annotated[float, msgspec.Meta(ge=0)] | None = None
-    data: str | None = None
+    data: str | RecordedData | None = None
     margin: Annotated[float, msgspec.Meta(ge=0)] = 0.0
     baseline: str | None = None
     window: Count = 0
@@ -100,7 +112,7 @@ class MeasureQuestion(
     """A model that is measured on recorded inputs: of windows drawn like these at least the share
     is to be within ε at k, with that confidence. window: the length that sequences are cut into."""
 
-    data: str
+    data: str | RecordedData
     share: Annotated[float, msgspec.Meta(gt=0, lt=1)]
     confidence: Annotated[float, msgspec.Meta(gt=0, lt=1)] = 0.99
     window: Annotated[int, msgspec.Meta(ge=2)] | None = None

@@ -64,6 +64,7 @@ CERTIFY = {
     "constants.beta": "beta_told",
     **{f"constants.{name}": SHARE for name in RECOMPUTATIONS},
     "readout.norm": SHARE,
+    "readout.norms[]": SHARE,
     "readout.outputs": SHARE,
     "training.lambda": "lam",
     "training.readout_norm": SHARE,

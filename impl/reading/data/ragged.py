@@ -67,13 +67,16 @@ def unpacked(packed: PackedSequence) -> list[Any]:
     """The sequences of a PackedSequence, tensors (T_i, …) in the order in which they were packed.
 
     `data` holds input t of the first batch_sizes[t] sequences, the longest first, after those of
-    all earlier t; `unsorted_indices` is the caller's order.
+    all earlier t; `unsorted_indices` is the caller's order. Raises DataError for other fields.
     """
-    sizes = packed.batch_sizes
+    sizes, indices = packed.batch_sizes, packed.unsorted_indices
+    whole = len(sizes) > 0 and int(sizes.sum()) == len(packed.data) and int(sizes.min()) > 0
+    falling = whole and not bool((sizes[1:] > sizes[:-1]).any())
+    if not falling or (indices is not None and sorted(indices.tolist()) != [*range(int(sizes[0]))]):
+        raise DataError("the data", "is no intact PackedSequence", "pack the sequences again")
     begins = sizes.cumsum(0) - sizes
     found = [packed.data[begins[sizes > i] + i] for i in range(int(sizes[0]))]
-    order = packed.unsorted_indices
-    return found if order is None else [found[i] for i in order.tolist()]
+    return found if indices is None else [found[i] for i in indices.tolist()]
 
 
 def _padded(x: Array, first: tuple[int, ...], what: str, source: str) -> Array:

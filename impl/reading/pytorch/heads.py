@@ -39,7 +39,7 @@ def require_readout(module: torch.nn.Module, readout: Readout) -> None:
             _require_plain(part, owner)
         paths = (owner[:i] for i in range(len(owner)) if not i or owner[i] == ".")
         known = [p for p in paths if _is_sequential(module.get_submodule(p))]
-        sequentials |= dict.fromkeys(known[:1])
+        sequentials |= dict.fromkeys(known)
     for path in sequentials:
         _require_all(path, [*_stages(module.get_submodule(path), path)], readout)
 
@@ -54,8 +54,11 @@ def _require_plain(part: torch.nn.Linear, owner: str) -> None:
 
 def _require_all(path: str, computed: list[str], readout: Readout) -> None:
     """Compare the readout with the stages of a Sequential: "" is one of which nothing is known."""
-    names = [*readout.names]
-    first = next(i for i, name in enumerate(names) if name in computed and name.endswith(_END))
+    names = [name for name in readout.names if name != "identity"]
+    own = [i for i, name in enumerate(names) if name in computed and name.endswith(_END)]
+    if not own:  # its layers are parts of a part of which nothing is known
+        return
+    first = own[0]
     at = computed.index(names[first])
     before = [*takewhile(bool, reversed(computed[:at]))][::-1]
     after = [*takewhile(bool, computed[at:])]

@@ -12,6 +12,7 @@ from typing import Any
 from flint import arb, arb_mat, fmpq
 from torch import Tensor
 
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.arithmetic.entries.balls import Columns
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.cells.stacks.stack import PREFIX
@@ -194,12 +195,20 @@ def recomputed_boxes(p: ModelPoint) -> dict[str, tuple[RecomputedValue, float]]:
 
 
 def recomputed_readout(p: ModelPoint) -> dict[str, tuple[RecomputedValue, float]]:
-    """The norm and the size that are printed of a readout."""
+    """The norm and the size that are printed of a readout C, and the norms of the chain Cᵀ tanh C:
+    its derivative at 0 is CᵀC."""
     C = p.loss.C[0]
-    printed = Readout((Linear("C", C),)).to_json()
+    first, back = Linear("C", C), Linear("D", C.mT)
+    printed, chain = (
+        Readout(stages).to_json() for stages in ((first,), (first, ACTIVATIONS["tanh"], back))
+    )
+    at_zero = arb_mat(C.mT.tolist()) * arb_mat(C.tolist())
     return {
         "readout": (MatrixNorm(C), printed["norm"]),
         "outputs": (fmpq(len(C)), printed["outputs"]),
+        "first stage": (MatrixNorm(C), chain["norms"][0]),
+        "last stage": (MatrixNorm(C.mT), chain["norms"][2]),
+        "chain": (ScaledNorm(at_zero), chain["norm"]),
     }
 
 

@@ -1,7 +1,7 @@
 """The page of a model on recorded data: the answer first, then each kind of answer by itself."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import floor
@@ -22,6 +22,7 @@ from rnnbounds.reports.pages.experiment import (
 from rnnbounds.reports.pages.model.certificate import certificate_page, redact_document
 from rnnbounds.reports.pages.model.measured import (
     answers_section,
+    left_out_text,
     measurement_sentence,
     measurement_verdict,
 )
@@ -30,6 +31,7 @@ from rnnbounds.reports.pages.model.observed import detail_sections
 from rnnbounds.reports.pages.text import plural
 from rnnbounds.reports.redact import redact
 
+DATA_OPTIONS = ("columns", "group", "time", "lengths")  # of a file of data, beside its name
 FILES = ("measurement.json", "certificate.json", "index.html")
 
 
@@ -82,10 +84,13 @@ def _next_sections(
     if not lines or options is None:
         return steps
     line, share = lines[0], floor(Fraction(lines[0]["share"]) * 100) / 100
+    data: Any = redact(str(measurement["data"]["source"]))
+    table = {name: options[name] for name in DATA_OPTIONS if options.get(name)}
     question = {
         "model": redact(str(measurement["model"])), "cell": measurement["cell"],
-        **{name: value for name, value in options.items() if value},
-        "data": redact(str(measurement["data"]["source"])), "window": measurement["data"]["length"],
+        **{name: value for name, value in options.items() if value and name not in DATA_OPTIONS},
+        "data": {"file": data, **table} if table else data,
+        "window": measurement["data"]["length"],
         "eps": line["eps"], "share": share, "confidence": statement["confidence"],
         "at-most": line["k"],
     }  # fmt: skip
@@ -113,7 +118,7 @@ def _model_section(measurement: Document, certificate: Document) -> Section:
             f"{plural(shape['d'], 'channel')}",
         ),
         ("SHA-256 of its weights", str(measurement["sha256"])),
-        ("data", redact(str(data["source"]))),
+        ("data", f"{redact(str(data['source']))}{left_out_text(data)}"),
         ("for every input", f"{certificate['verdict']}: certificate.json beside this page"),
     ]
     return Section("The model and the data", (Table(("what", "is"), tuple(rows)),))
@@ -144,5 +149,7 @@ def _toml_key(name: str) -> str:
 
 
 def _toml_value(item: Any) -> str:
-    """A text or a number in TOML."""
+    """A text, a number, a list or an inline table in TOML."""
+    if isinstance(item, Mapping):
+        return f"{{ {', '.join(f'{name} = {_toml_value(one)}' for name, one in item.items())} }}"
     return msgspec.json.encode(item).decode()

@@ -21,6 +21,8 @@ from rnnbounds.impl.memory.blackbox.any_model import AnyMeasurement
 from rnnbounds.impl.memory.measure import Measurement, measure
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.adapters import Source, load_model
+from rnnbounds.impl.reading.data.recordings import Data
+from rnnbounds.impl.reading.data.sequences import read_data
 from rnnbounds.reports.errors import InputError
 from rnnbounds.reports.files import write_atomic
 from rnnbounds.reports.gate.certified import load_certificate, parse_certificate
@@ -30,6 +32,7 @@ from rnnbounds.reports.gate.models import (
     ModelQuestion,
     ModelSettings,
     Question,
+    RecordedData,
     load_model_settings,
 )
 from rnnbounds.reports.gate.questions import PairError
@@ -153,22 +156,31 @@ class Guard:
 
     def _inputs(self, question: CertifyQuestion, d: int) -> Any:
         if question.data is not None:
-            return input_data(self.home / question.data, question.margin)
+            return input_data(self._recorded(question.data), question.margin)
         if question.inputs is not None:
             return parse_input_set(question.inputs, self.home / question.model, d)
         return question.input_bound
 
+    def _recorded(self, data: str | RecordedData) -> Data:
+        named = RecordedData(file=data) if isinstance(data, str) else data
+        lengths = None if named.lengths is None else self.home / named.lengths
+        return read_data(
+            self.home / named.file, columns=named.columns, group=named.group, time=named.time,
+            lengths=lengths,
+        )  # fmt: skip
+
     def _measure(
         self, name: str, question: MeasureQuestion, model: LoadedModel[Any]
     ) -> ModelOutcome:
+        recorded = self._recorded(question.data)
         measurement = measure(
-            model, self.home / question.data, window=question.window, eps=question.eps,
+            model, recorded, window=question.window, eps=question.eps,
             confidence=question.confidence, share=question.share,
         )  # fmt: skip
         problems = measurement_problems(measurement, question.eps, question.share, question.at_most)
         if self.out is not None:
             document = measurement.to_json()
-            inputs = certify(model, input_data(self.home / question.data), question.eps)
+            inputs = certify(model, input_data(recorded), question.eps)
             beside = inputs.to_json()
             page = measurement_page(document, beside, Path(question.model).name, problems)
             write_measurement(document, beside, self.out / name, page)

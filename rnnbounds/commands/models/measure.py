@@ -157,7 +157,10 @@ def measure_model(
         called = ModelCall(model, input_options, cell, ignore or (), layer, readout)
         certificate = replace(certificate, measuring=called.measure_command)
         attack_result = attack_certified(loaded, certificate)
-        options = {"layer": layer, "readout": readout, "ignore": ignore}
+        options = {
+            "layer": layer, "readout": readout, "ignore": ignore, "columns": columns,
+            "group": group, "time": time, "lengths": lengths and str(lengths),
+        }  # fmt: skip
         document_, document = result.to_json(), certificate.to_json() | of_attack(attack_result)
         page = measurement_page(document_, document, Path(loaded.source).name, unstated, options)
         write_both(document_, document, out, format, page)

@@ -12,6 +12,7 @@ from rnnbounds.impl.memory.blackbox.any_model import AnyMeasurement
 from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.memory.tube.near import NearCertificate
 from rnnbounds.reports.pages.experiment import Page
+from rnnbounds.reports.pages.model.measured import left_out_text
 from rnnbounds.reports.pages.model.measurement import FILES, write_measurement
 from rnnbounds.reports.pages.model.vectors import short_name, vector_name, vector_symbol
 from rnnbounds.reports.pages.text import plain_number
@@ -56,7 +57,8 @@ def print_measurement(result: Measurement | None) -> None:
     readout_text = f", of the {shown(vector_name(record))}" if "readout" in record else ""
     echo(
         f"on your data: {result.windows} windows of {result.length} inputs from "
-        f"{shown(result.data)}, each run from the zero state, in float64{readout_text}"
+        f"{shown(result.data)}{left_out_text(record['data'])}, each run from the zero state, in "
+        f"float64{readout_text}"
     )
     measured = len(result.seen.gaps)
     scope = "" if measured == result.windows else f", in the first {measured} windows"

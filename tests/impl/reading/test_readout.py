@@ -1,5 +1,7 @@
 """Readouts: ε of predictions, which are within ‖C‖₂ times what outputs are within."""
 
+from copy import deepcopy
+
 import pytest
 import torch
 from refusals import refused
@@ -140,6 +142,10 @@ def test_what_a_module_says_of_its_parts(deep):
     deep["twice"] = torch.nn.Sequential(*layers)
     assert load_model(deep, readout="twice.0,tanh,twice.2,tanh").readout.outputs == 4
     refused(deep, ReadoutError, "not what twice computes", readout="twice.0,tanh,twice.2,twice.4")
+    block = torch.nn.ModuleDict({"inner": deepcopy(deep["twice"])})
+    deep["outer"] = torch.nn.Sequential(block, torch.nn.Linear(1, 1))
+    assert load_model(deep, readout="outer.0.inner.0,identity,tanh").readout.outputs == 4
+    refused(deep, ReadoutError, "not what outer.0.inner", readout="outer.0.inner.0,relu")
     deep["after"] = torch.nn.Linear(2, 1)
     assert load_model(deep, readout="head.0,tanh,head.3,after").readout.outputs == 1
     deep["head"][0].register_forward_hook(lambda *_: None)

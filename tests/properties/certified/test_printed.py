@@ -177,6 +177,9 @@ def test_a_readout() -> None:
     document = certify(tensors, 1.0, cell="rnn-tanh", readout="out").to_json()
     assert document["readout"]["norm"] > 0
     assert strangers(document, CERTIFY) == []
+    chain = certify(tensors, 1.0, cell="rnn-tanh", readout="out,tanh").to_json()
+    assert chain["readout"]["norms"] == [document["readout"]["norm"], 1.0]
+    assert strangers(chain, CERTIFY) == []
 
 
 @pytest.mark.parametrize("over", ["ball", "box", "rows"])
