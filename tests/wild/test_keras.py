@@ -138,3 +138,22 @@ def test_torch_to_keras(kind, tmp_path, monkeypatch):
     model.save(tmp_path / "m.keras")
     outputs = outputs_of(load_model(tmp_path / "m.keras"), x)
     assert torch.allclose(outputs, expected.double(), rtol=0, atol=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "SimpleRNN"])
+def test_masked_steps(kind, tmp_path, monkeypatch):
+    """A masked step leaves the state: outputs are those of the inputs that are not masked."""
+    monkeypatch.setenv("KERAS_BACKEND", "torch")
+    keras = pytest.importorskip("keras")
+    layer = getattr(keras.layers, kind)(3, return_sequences=True, name="enc")
+    model = keras.Sequential([keras.Input((7, 2)), keras.layers.Masking(), layer])
+    x = torch.randn(1, 7, 2)
+    kept = torch.tensor([True, False, True, True, False, False, True])
+    x[:, ~kept] = 0
+    model.save(tmp_path / "m.keras")
+    loaded = load_model(tmp_path / "m.keras")
+    assert loaded.source.endswith("(without masked steps)")
+    with torch.no_grad():
+        expected = model(x).cpu().double()[:, kept]
+    assert torch.allclose(outputs_of(loaded, x[:, kept]), expected, rtol=0, atol=1e-6)

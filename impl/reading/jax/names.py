@@ -59,6 +59,8 @@ def by_torchs_names(tensors: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], b
 
 def _cell(prefix: str, group: Mapping[str, Dense]) -> dict[str, Tensor]:
     """The weights of a cell by torch's names without a layer; {} if the group is none."""
+    if not any("kernel" in dense for dense in group.values()):
+        return {}
     if group.keys() == {"dense_i", "dense_h"}:
         return _joint(prefix, group)
     for gates, biased in _GATES.items():

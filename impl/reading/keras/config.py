@@ -88,12 +88,18 @@ def parse_config(text: str | bytes) -> ModelConfig:
 
 
 def kind_of_layer(entry: Config) -> str:
-    """The class of a serialised object: "LSTM", or "mine>LSTM" if it is not Keras' own."""
-    kind, module = str(entry["class_name"]), entry.get("module")
+    """The class of a serialised object: "LSTM", or "mine>LSTM" if it is not Keras' own.
+
+    Keras 3 states the module, None for a class that is neither its own nor registered; an .h5 does
+    not state it, and there a class of that name is Keras' own for Keras too.
+    """
+    kind, module = str(entry["class_name"]), entry.get("module", _KERAS[0])
+    if str(module).partition(".")[0] not in _KERAS:
+        return f"{module or 'own'}>{kind}"
     registered = entry.get("registered_name")
-    if module is not None and str(module).partition(".")[0] not in _KERAS:
-        return f"{module}>{kind}"
-    return kind if registered in (None, kind) else str(registered)
+    if registered in (None, kind):
+        return kind
+    return str(registered) if ">" in str(registered) else f"{registered}>{kind}"
 
 
 def snake_case(kind: str) -> str:

@@ -128,7 +128,7 @@ def _cells(
     if kind in GATES:
         return [Cell(layer.name, kind, settings, stored.weights(layer, place, ROLES))]
     if kind != "RNN":
-        what = f"is a {shown(kind)}, which is not read"
+        what = f"is of the class {shown(kind)}, which is not read"
         raise KerasError(layer.name, what, _OWN)
     held = settings["cell"]
     if kind_of_layer(held) != "StackedRNNCells":
@@ -148,7 +148,9 @@ def _cells(
 def _cell(layer: LayerConfig, entry: Config, place: Place, stored: Stored) -> Cell:
     kind = kind_of_layer(entry)
     if kind not in _CELLS:
-        raise KerasError(layer.name, f"has a cell {shown(kind)}, which is not read", _OWN)
+        raise KerasError(
+            layer.name, f"has a cell of the class {shown(kind)}, which is not read", _OWN
+        )
     weights = stored.weights(layer, place, ROLES)
     return Cell(layer.name, _CELLS[kind], entry["config"], weights)
 

@@ -15,6 +15,7 @@ from torch import Tensor
 from rnnbounds.impl.reading.keras.config import KerasError, LayerConfig
 from rnnbounds.impl.reading.keras.hdf5 import Hdf5
 
+_MOST = 2**10  # groups in a layer
 _AGAIN = "save the whole model again with Keras"
 
 
@@ -65,9 +66,14 @@ class StoredByPath:
         }
 
     def is_recurrent(self, layer: LayerConfig) -> bool:
-        """True if a cell is stored in the layer or in one that it holds."""
-        held = self.file.names(layer.path) if self.file.has(layer.path) else []
-        return "cell" in held or any(self.file.has(f"{layer.path}/{one}/cell") for one in held)
+        """True if a cell is stored in the layer or below it, or if that is not soon known."""
+        groups, seen = [layer.path] if self.file.has(layer.path) else [], 0
+        while groups and seen < _MOST:
+            group, seen = groups.pop(), seen + 1
+            groups += [f"{group}/{name}" for name in self.file.names(group)]
+            if any(one.endswith("/cell") for one in groups):
+                return True
+        return bool(groups)
 
     def _check_name(self, layer: LayerConfig) -> None:
         """Raise KerasError if the file calls the layer otherwise, as far as it has names."""

@@ -86,6 +86,8 @@ def test_others_stay():
         "a.kernel.value",
         "b",
     }
+    linear = {"i.weight": kernel, "i.bias": kernel[0], "h.weight": kernel, "h.bias": kernel[0]}
+    assert by_torchs_names(linear) == (linear, False)
     with pytest.raises(ValueError, match="have one name"):
         by_torchs_names({"a.kernel": kernel, "a.weight": kernel})
 
