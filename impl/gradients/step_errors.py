@@ -24,7 +24,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, LIBRARY_ACTIVATIONS
 from rnnbounds.impl.arithmetic.base import ALL, Program
 from rnnbounds.impl.arithmetic.inputs.input_images import input_enclosure
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
@@ -127,8 +127,8 @@ class RoundingError(RangedNumber):
     def function(self, name: str) -> Self:
         """The elementary function of that name, or an activation."""
         value = self.apply(self.range.function(name))
-        if name in ACTIVATIONS:
-            library_error = self.run.activation_error(ACTIVATIONS[name], self.most)
+        if (rho := (ACTIVATIONS | LIBRARY_ACTIVATIONS).get(name)) is not None:
+            library_error = self.run.activation_error(rho, self.most)
             if not all(map(partial(_sound, name), self.run.dtypes)):
                 library_error = torch.full_like(library_error, torch.inf)
         else:  # rounded, from that far off, where functions are computed with more precision

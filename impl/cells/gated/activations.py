@@ -65,7 +65,8 @@ def _parsed(name: str) -> tuple[Composed | None, tuple[float, ...]]:
     match = _NAME.fullmatch(name)
     numbers = re.findall(rf"-({_NUMBER})", match[2]) if match else []
     composed = _COMPOSED.get((match[1], len(numbers))) if match else None
-    values = tuple(float(np.float32(a)) for a in numbers)
+    with np.errstate(over="ignore"):  # infinity is refused below
+        values = tuple(float(np.float32(a)) for a in numbers)
     if composed is None or not np.isfinite(values).all():
         raise UnknownActivationError(name, [*ACTIVATIONS, SOFTSIGN, *known_forms()])
     return composed, values

@@ -45,6 +45,8 @@ def cell_of(
         raise RecordError("no box of the states")
     if "leak" in weights and not ((weights["leak"] > 0) & (weights["leak"] <= 1)).all():
         raise RecordError("a leak that is not in (0, 1]")
+    if "norm_running_var" in weights and not (weights["norm_running_var"] >= 0).all():
+        raise RecordError("a variance below 0")
     held, sides = Weights(weights), [arb(side) for side in box]
     step, poles = diagonal(held) if name == "diagonal" else (step_of(name), None)
     return Stepped(name, held, step, states, n, d, B, ends, sides, poles)

@@ -5,36 +5,26 @@ activations that the cell's name says, Zhou et al. (2016) and flax's MGUCell for
 gate, Ravanelli et al. (2018) for the light GRU. Numbers in a name are the nearest float32.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
 from flint import arb
 
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS, SOFTSIGN
-from rnnbounds.impl.checker.cells.layouts import RHO, LayoutError
+from rnnbounds.impl.checker.cells.layouts import RHO, activation_form
 from rnnbounds.impl.checker.cells.units import Step, Units, Weights, joined, mixed, still
 
 Rho = Callable[[Units], Units]
-_NUMBER = r"-(-?\d{1,40}(?:\.\d{1,50})?)"
-_NAMED = re.compile(rf"([a-z]+(?:-[a-z]+)*)((?:{_NUMBER})*)", re.ASCII)
 _EPSILON = 1e-5  # of torch's BatchNorm1d
 
 
 def activation_named(name: str) -> Rho:
     """The activation of that name; raises LayoutError."""
-    if name in RHO:
-        return lambda u: u.through(BALL_ACTIVATIONS[RHO[name]])
-    if name == "softsign":
-        return lambda u: u.through(SOFTSIGN)
-    match = _NAMED.fullmatch(name)
-    numbers = re.findall(_NUMBER, match[2]) if match else []
-    form = _FORMS.get((match[1], len(numbers))) if match else None
-    values = [float(np.float32(a)) for a in numbers]
-    if form is None or not np.isfinite(values).all():
-        raise LayoutError("no activation that is known here")
-    return form(*map(arb, values))
+    form, numbers = activation_form(name)
+    if form in RHO and not numbers:
+        return lambda u: u.through(BALL_ACTIVATIONS[RHO[form]])
+    found: Rho = _FORMS[form, len(numbers)](*map(arb, numbers))
+    return found
 
 
 def _line(a: arb, u: Units, b: arb) -> Units:
@@ -58,6 +48,7 @@ def _scaled_tanh(a: arb, b: arb) -> Rho:
 
 
 _FORMS: Mapping[tuple[str, int], Callable[..., Rho]] = {
+    ("softsign", 0): lambda: lambda u: u.through(SOFTSIGN),
     ("hard-sigmoid", 0): lambda: lambda u: _clipped(_line(arb(1) / 6, u, arb(1) / 2)),
     ("hard-sigmoid", 2): lambda a, b: lambda u: _clipped(_line(a, u, b)),
     ("affine", 2): lambda a, b: lambda u: _line(a, u, b),

@@ -9,10 +9,19 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 
 RHO = {name.removeprefix("rnn-"): name for name in BALL_ACTIVATIONS} | {"identity": "linear"}
 STACKED = "stacked-"
+GATES = ("sigmoid", "hard-sigmoid")  # activations whose values are between 0 and 1
+FORMS = {  # those of gated cells alone, and how many numbers follow
+    "softsign": (0,), "hard-sigmoid": (0, 2), "affine": (2,), "scaled-tanh": (2,),
+    "leaky-relu": (1,),
+}  # fmt: skip
+_NUMBER = r"-(-?\d{1,40}(?:\.\d{1,50})?)"
+_NAMED = re.compile(rf"([a-z]+(?:-[a-z]+)*)((?:{_NUMBER})*)", re.ASCII)
 _NUMBERED = re.compile(r"(.+)_l(0|[1-9][0-9]{0,3})")
 _TRANSITION = re.compile(r"transition_([1-9][0-9]{0,2})_weight")
 _TERM = re.compile(r"(\d*)([a-z]\w*)")
@@ -58,6 +67,9 @@ def layout(cell: str, roles: Collection[str]) -> Layout:
         return _SCANS[cell]
     base, *activations = cell.split("+")
     if activations and len(activations) == _ACTIVATIONS.get(base):
+        forms = [activation_form(name)[0] for name in activations]
+        if forms[0] not in GATES:
+            raise LayoutError("gates that may leave the numbers between 0 and 1")
         return _TORCH[base]
     if cell.removeprefix(_LIGHT) in ("relu", "leaky-relu", "tanh") and cell.startswith(_LIGHT):
         return _NORMALISED
@@ -67,6 +79,23 @@ def layout(cell: str, roles: Collection[str]) -> Layout:
     if family == "deep" and rho in RHO:
         return _deep(roles)
     raise LayoutError("no cell that is known here")
+
+
+def activation_form(name: str) -> tuple[str, list[float]]:
+    """The form of an activation in the name of a gated cell, and the float32 numbers that follow;
+    raises LayoutError."""
+    if name in RHO:
+        return name, []
+    match = _NAMED.fullmatch(name)
+    with np.errstate(over="ignore"):  # infinity is refused below
+        numbers = [float(np.float32(a)) for a in re.findall(_NUMBER, match[2])] if match else []
+    if (
+        match is None
+        or len(numbers) not in FORMS.get(match[1], ())
+        or not np.isfinite(numbers).all()
+    ):
+        raise LayoutError("no activation that is known here")
+    return match[1], numbers
 
 
 def activation(cell: str) -> str:
