@@ -89,6 +89,10 @@ class Difference(Scalable, Generic[V]):
         there = self.value.reciprocal()
         return Difference(there, -(self.gap * (there * self.other.reciprocal())))
 
+    def sqrt(self) -> Difference[V]:
+        """√a for a ≥ 0, and 0 for a < 0."""
+        return self.apply_function(lambda v: v.sqrt())
+
     def apply_function(self, f: Callable[[V], V]) -> Difference[V]:
         """Any function: its values are subtracted, but where they are those of one number."""
         there = f(self.value)
