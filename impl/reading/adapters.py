@@ -71,7 +71,7 @@ def read(
         opened.refuse_hooks(
             layer
         )  # after weights that are stored in parts, which hooks put together
-    model = _model(found, opened.title)
+    model = _model(found, told.title or opened.title)
     if readout is None:
         return model
     C = readout_of(told.tensors, opened.where, readout, model.n)

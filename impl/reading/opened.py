@@ -15,13 +15,15 @@ class LayerInfo:
     """Tensors by full names, and what the source says of the cell that is meant.
 
     binding: what the source is called, if what it says is more than a hint. own: the layer, where
-    the source itself knows which tensors are its.
+    the source itself knows which tensors are its. title: what certificates call the layer, if the
+    source's title does not say what is read of it.
     """
 
     tensors: Mapping[str, Tensor]
     cell: str | None = None
     binding: str | None = None
     own: str | None = None
+    title: str | None = None
 
 
 class Opened(Protocol):

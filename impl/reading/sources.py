@@ -28,6 +28,9 @@ from rnnbounds.impl.reading.files import (
 from rnnbounds.impl.reading.foreign import is_onnx, unsupported
 from rnnbounds.impl.reading.onnx.file import LARGEST_GRAPH, graph_of
 from rnnbounds.impl.reading.opened import Module, Opened, Weights
+from rnnbounds.impl.reading.sequence.layers import prefixes
+from rnnbounds.impl.reading.sequence.opened import SequenceModel
+from rnnbounds.impl.reading.sequence.settings import settings_beside
 
 _OURS = "rnnbounds/"  # formats of files that were written with their cell
 _LONGEST = 250  # characters; a file's name may be as long
@@ -49,7 +52,7 @@ def open_source(source: Source) -> Opened:
     if isinstance(source, torch.nn.Module):
         return Module(source, type(source).__name__)
     if isinstance(source, Mapping):
-        return Weights(source, "the state dict", "state dict")
+        return _weights(source, "the state dict", "state dict")
     if not isinstance(source, str | os.PathLike):
         what = f"{type(source).__name__} is no model"
         raise InputError(f"{what}; pass a module, a state dict, or the path of a file")
@@ -58,7 +61,7 @@ def open_source(source: Source) -> Opened:
         thing = _made(name)
         if isinstance(thing, torch.nn.Module):
             return Module(thing, name)
-        return Weights(thing, f"what {shown(name)} returns", name)
+        return _weights(thing, f"what {shown(name)} returns", name)
     return _file(Path(source))
 
 
@@ -72,9 +75,21 @@ def _file(path: Path) -> Opened:
     if data[8:9] == b"{" or path.suffix == ".safetensors":
         tensors, metadata = parse_safetensors(data, path)
         ours = metadata.get("format", "").startswith(_OURS)
-        cell = metadata.get("cell")
-        return Weights(tensors, shown(path), str(path), cell, "the file" if ours else None)
-    return Weights(unpickle(data, path), shown(path), str(path))
+        if (cell := metadata.get("cell")) is not None or ours:
+            return Weights(tensors, shown(path), str(path), cell, "the file" if ours else None)
+        return _weights(tensors, shown(path), str(path), path)
+    return _weights(unpickle(data, path), shown(path), str(path), path)
+
+
+def _weights(
+    tensors: Mapping[str, Tensor], where: str, title: str, path: Path | None = None
+) -> Opened:
+    """A state dict; layers of sequence models in a file are read with the settings beside it."""
+    named = {str(key): tensor for key, tensor in tensors.items()}
+    if len(named) < len(tensors) or not prefixes(list(named)):
+        return Weights(tensors, where, title)
+    settings = {} if path is None else settings_beside(path)
+    return SequenceModel(named, where, title, settings)
 
 
 def _is_factory(name: str) -> bool:

@@ -10,7 +10,7 @@ import msgspec
 import typer
 
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.reading.layers import layers
+from rnnbounds.impl.reading.layers import Layer, layers
 from rnnbounds.shell.output import Format, echo, print_json, print_table
 
 _ALLOWED = ("model", "cell", "list_layers", "format")
@@ -55,6 +55,16 @@ List = Annotated[
 ]  # fmt: skip
 
 
+def _remarks(model: Path, infos: Sequence[Layer]) -> dict[str, list[str]]:
+    """What is read of layers of which not all is: the layers' names by the remark."""
+    found: dict[str, list[str]] = {}
+    for info in infos:
+        name, _, remark = (info.source or "").removeprefix(str(model)).partition(": ")
+        if name == f", {info.name}":
+            found.setdefault(remark, []).append(info.name)
+    return found
+
+
 def show_layers(model: Path, cell: str | None, format: Format) -> int:
     """Print the layers of a model; 1 if none of them is read."""
     infos = layers(model, cell)
@@ -68,6 +78,9 @@ def show_layers(model: Path, cell: str | None, format: Format) -> int:
                  info.dtype or "-") for info in infos
             ],
         )  # fmt: skip
+        for remark, names in _remarks(model, infos).items():
+            others = f" and {len(names) - 1} more" if names[1:] else ""
+            echo(f"{names[0]}{others}: {remark}")
         for info in infos:
             if info.reason is not None:
                 echo(f"{info.name}: not read: {info.reason}")
