@@ -21,7 +21,7 @@ Settings = Mapping[str, Any]  # of a `config.json`; empty where there is none
 @dataclass(frozen=True, eq=False)
 class Recurrence:
     """A recurrence that was read: the name of its cell, the cell's weights by role, and what the
-    inputs x consist of, in words."""
+    inputs x consist of, one part after another, as "δ and u⊗B"."""
 
     cell: str
     weights: dict[str, Tensor]

@@ -38,7 +38,7 @@ def _read(
     ):  # fmt: skip
         weights[f"weight_{gate}"] = torch.block_diag(*tensors[weight].mT)[channels]
         weights[f"bias_{gate}"] = tensors[bias].flatten()[channels]
-    return Recurrence("rg-lru", widened(weights), f"those after the convolution ({len(param)})")
+    return Recurrence("rg-lru", widened(weights), "u after the convolution")
 
 
 def _family(name: str, names: _Names, *models: str) -> Family:

@@ -27,15 +27,14 @@ _UNLIMITED = (0.0, math.inf)
 
 def _mamba(tensors: Mapping[str, Tensor], channels: slice, settings: Settings) -> Recurrence:
     A_log, W = tensors["A_log"][channels], tensors["dt_proj.weight"][channels]
-    (count, states), rank = A_log.shape, W.shape[1]
+    states = A_log.shape[1]
     gate, drive = driven(W.repeat_interleave(states, dim=0))
     weights = {
         "weight_delta": gate, "weight_B": drive, "A_log": A_log.flatten(),
         "bias_delta": tensors["dt_proj.bias"][channels].repeat_interleave(states),
     }  # fmt: skip
-    norm = f", ‖δ‖₂ ≤ √{rank}" if settings.get("model_type") == _FALCON else ""
-    inputs = f"δ as dt_proj reads it ({rank}{norm}) and u⊗B after the convolution"
-    return Recurrence("selective", widened(weights), f"{inputs} ({count}·{states})")
+    bound = f" (‖δ‖₂ ≤ √{W.shape[1]})" if settings.get("model_type") == _FALCON else ""
+    return Recurrence("selective", widened(weights), f"δ{bound} and u⊗B")
 
 
 def _mamba_2(tensors: Mapping[str, Tensor], channels: slice, settings: Settings) -> Recurrence:
@@ -46,8 +45,7 @@ def _mamba_2(tensors: Mapping[str, Tensor], channels: slice, settings: Settings)
         "weight_delta": gate, "weight_B": drive, "A_log": tensors["A_log"][channels],
         "bias_delta": bias,
     }  # fmt: skip
-    inputs = f"dt before dt_bias ({len(bias)}) and one entry of u⊗B a head ({len(bias)})"
-    return Recurrence("selective", widened(weights), inputs)
+    return Recurrence("selective", widened(weights), "dt and an entry of u⊗B a head")
 
 
 def _refuse_limits(settings: Settings) -> None:

@@ -47,8 +47,7 @@ class SequenceModel:
         tensors = {full: part for full, part in self.tensors.items() if full not in used}
         tensors |= {f"{prefix}{_PART}{role}": part for role, part in found.weights.items()}
         part = meant if channels is None else str(layer)
-        what = f"the recurrence of {family.name} alone; inputs: {found.inputs}"
-        title = f"{self.title}, {part}: {what}"
+        title = f"{self.title}, {part} ({family.name}'s recurrence alone, of {found.inputs})"
         return LayerInfo(tensors, found.cell, "the layer", prefix + _PART[:-1], title)
 
     def _meant(self, name: str | None) -> str | None:

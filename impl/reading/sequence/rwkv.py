@@ -20,8 +20,7 @@ from rnnbounds.impl.reading.sequence.family import Family, Recurrence, Settings
 def _read(tensors: Mapping[str, Tensor], channels: slice, settings: Settings) -> Recurrence:
     decay = tensors["time_decay"][channels]
     eye = torch.eye(len(decay), dtype=decay.dtype, device=decay.device)
-    inputs = f"the drives e^k v, or e^k ({len(decay)}), of the numerators, or denominators"
-    return Recurrence("diagonal", {"time_decay": decay, "B_re": eye}, inputs)
+    return Recurrence("diagonal", {"time_decay": decay, "B_re": eye}, "e^k v, or of e^k")
 
 
 def _family(*mixed: str) -> Family:

@@ -37,8 +37,7 @@ def _read(
         weights["cap"] = torch.full((len(b),), cap, dtype=torch.float64, device=b.device)
         if bool((weights["cap"].to(b.dtype) == cap).all()):
             weights["cap"] = weights["cap"].to(b.dtype)
-    inputs = f"{of} ({W.shape[1]}) and one entry of e^i v kᵀ a head ({len(b)})"
-    return Recurrence("gated-scan", widened(weights), inputs)
+    return Recurrence("gated-scan", widened(weights), f"{of} and an entry of e^i v kᵀ a head")
 
 
 def _cap(settings: Settings) -> float | None:
@@ -63,7 +62,7 @@ def _family(gate: str, of: str, layout: Layout, channels: str = "h") -> Family:
     return Family("mLSTM", layout, used, ("xlstm",), channels, _size, partial(_read, gate, of))
 
 
-_NORMED = "those of the layer after its norm"
+_NORMED = "the layer's inputs after its norm"
 _BIASES = {"q.bias": "k", "k.bias": "k", "v.bias": "v", "ogate_preact.bias": "v"}
 FAMILIES = (
     _family(

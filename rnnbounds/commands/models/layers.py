@@ -56,12 +56,12 @@ List = Annotated[
 
 
 def _remarks(model: Path, infos: Sequence[Layer]) -> dict[str, list[str]]:
-    """What is read of layers of which not all is: the layers' names by the remark."""
+    """What is read of layers of which a part is: the names of the layers by the remark."""
     found: dict[str, list[str]] = {}
     for info in infos:
-        name, _, remark = (info.source or "").removeprefix(str(model)).partition(": ")
-        if name == f", {info.name}":
-            found.setdefault(remark, []).append(info.name)
+        if info.source not in (None, str(model)):
+            remark = str(info.source).removeprefix(f"{model}, {info.name} ")
+            found.setdefault(remark.strip("()"), []).append(info.name)
     return found
 
 
