@@ -10,7 +10,6 @@ none. An sLSTM is refused: its gates see its own output. Sources: Beck et al., x
 al., xLSTM 7B (2025).
 """
 
-import math
 from collections.abc import Mapping
 from functools import partial
 
@@ -21,7 +20,7 @@ from rnnbounds.impl.cells.layout import Layout
 from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.reading.sequence.family import Family, Recurrence, Settings, driven, widened
 
-_CAP = "gate_soft_cap"
+_CAP, _MOST = "gate_soft_cap", 2.0**64
 
 
 def _read(
@@ -34,9 +33,9 @@ def _read(
     forget, drive = driven(W)
     weights = {"weight_f": forget, "weight_v": drive, "bias_f": b}
     if gate.endswith("preact") and (cap := _cap(settings)) is not None:
-        weights["cap"] = torch.full((len(b),), cap, dtype=torch.float64, device=b.device)
-        if bool((weights["cap"].to(b.dtype) == cap).all()):
-            weights["cap"] = weights["cap"].to(b.dtype)
+        exact = torch.full((len(b),), cap, dtype=torch.float64, device=b.device)
+        short = exact.to(b.dtype)
+        weights["cap"] = short if torch.equal(short.double(), exact) else exact
     return Recurrence("gated-scan", widened(weights), f"{of} and an entry of e^i v kᵀ a head")
 
 
@@ -48,8 +47,9 @@ def _cap(settings: Settings) -> float | None:
     cap = settings[_CAP]
     if cap is None:
         return None
-    if isinstance(cap, bool) or not isinstance(cap, int | float) or not 0 < cap < math.inf:
-        raise InputError(f"{_CAP} = {shown(cap)} in config.json is no positive number; correct it")
+    if isinstance(cap, bool) or not isinstance(cap, int | float) or not 1 / _MOST <= cap <= _MOST:
+        what = f"{_CAP} = {shown(cap)} in config.json is no number from 2**-64 to 2**64"
+        raise InputError(f"{what}; correct it")
     return float(cap)
 
 
