@@ -15,7 +15,8 @@ class Layer:
     """One recurrent layer, or a stack of such, by its prefix; "." has none.
 
     cell: its kind, None if it is not read as it stands, for that `reason`. n, d, states: the sizes
-    of its output, of its input and of its state. source: what certificates call it.
+    of its output, of its input and of its state. source: what certificates call
+    it, where only a part of the layer is read.
     """
 
     name: str
@@ -56,4 +57,5 @@ def _layer(opened: Opened, name: str, cell: str | None) -> Layer:
     except InputError as error:
         return Layer(name, reason=str(error))
     sizes = kind_of(model.name).layout(model.weights).sizes(model.weights)
-    return Layer(name, model.name, sizes.n, sizes.d, sizes.state, model.dtype, model.source)
+    source = None if model.source == opened.title else model.source
+    return Layer(name, model.name, sizes.n, sizes.d, sizes.state, model.dtype, source)

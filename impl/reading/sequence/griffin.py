@@ -36,7 +36,8 @@ def _read(
     for gate, weight, bias in (
         ("a", names.weight_a, names.bias_a), ("i", names.weight_i, names.bias_i)
     ):  # fmt: skip
-        weights[f"weight_{gate}"] = torch.block_diag(*tensors[weight].mT)[channels]
+        blocks = torch.block_diag(*tensors[weight].mT)  # type: ignore[no-untyped-call]
+        weights[f"weight_{gate}"] = blocks[channels]
         weights[f"bias_{gate}"] = tensors[bias].flatten()[channels]
     return Recurrence("rg-lru", widened(weights), "u after the convolution")
 

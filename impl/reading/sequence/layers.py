@@ -28,7 +28,7 @@ _OWN = "give the recurrence itself by the names of a cell, as the how-to on read
 def prefixes(names: Sequence[str]) -> list[str]:
     """The prefixes, with their dots, of layers that some family may have; a cell of the table by
     its own names is none."""
-    groups, found = direct(names), {}
+    groups, found = direct(names), dict[str, None]()
     for full in names:
         for anchor in _ANCHORS:
             prefix = full.removesuffix(anchor)

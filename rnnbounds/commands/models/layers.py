@@ -59,8 +59,8 @@ def _remarks(model: Path, infos: Sequence[Layer]) -> dict[str, list[str]]:
     """What is read of layers of which a part is: the names of the layers by the remark."""
     found: dict[str, list[str]] = {}
     for info in infos:
-        if info.source not in (None, str(model)):
-            remark = str(info.source).removeprefix(f"{model}, {info.name} ")
+        if info.source is not None:
+            remark = info.source.removeprefix(f"{model}, {info.name} ")
             found.setdefault(remark.strip("()"), []).append(info.name)
     return found
 
