@@ -184,7 +184,8 @@ def zero_where_equal(difference: Any, gap: Any) -> Any:
 
 @zero_where_equal.register
 def _(difference: Rounded, gap: Rounded) -> Rounded:
-    return difference.zero_unless(gap.nonzero_mask)
+    matched = match_axes(difference, gap)[1]  # that of a parameter has no axis of directions
+    return difference.zero_unless(matched.nonzero_mask)
 
 
 @zero_where_equal.register(Entries)
