@@ -83,7 +83,7 @@ def _family(group: Mapping[str, Tensor], name: str) -> Family:
 
 
 def _faults(family: Family, group: Mapping[str, Tensor]) -> Iterator[str]:
-    """What keeps tensors from being a layer of that family."""
+    """Reasons why these tensors are no layer of that family."""
     for own in family.layout.required:
         if own not in group:
             yield f"holds no {own}, which {family.name} has"

@@ -40,7 +40,7 @@ def _s5(tensors: Mapping[str, Tensor], channels: slice, settings: Settings) -> R
         "Lambda_re": re, "Lambda_im": tensors["Lambda_im"][channels],
         "log_step": tensors["log_step"][channels, 0], "B_re": B[..., 0], "B_im": B[..., 1],
     }  # fmt: skip
-    return Recurrence("diagonal", widened(weights), "the layer's inputs, held over a step")
+    return Recurrence("diagonal", widened(weights), "the layer's inputs")
 
 
 FAMILIES = (

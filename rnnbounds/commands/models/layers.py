@@ -56,7 +56,7 @@ List = Annotated[
 
 
 def _remarks(model: Path, infos: Sequence[Layer]) -> dict[str, list[str]]:
-    """What is read of layers of which a part is: the names of the layers by the remark."""
+    """Remarks about layers of which only a part is read, each with the names of its layers."""
     found: dict[str, list[str]] = {}
     for info in infos:
         if info.source is not None:
