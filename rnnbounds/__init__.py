@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         CausalMeasurement as CausalMeasurement,
     )
     from rnnbounds.impl.memory.measure import Measurement as Measurement
-    from rnnbounds.impl.reading.capture import capture as capture
+    from rnnbounds.impl.reading.data.capture import capture as capture
     from rnnbounds.impl.reading.data.captured import Captured as Captured
     from rnnbounds.impl.reading.data.sequences import read_data as read_data
     from rnnbounds.impl.reading.layers import layers as layers
@@ -82,7 +82,7 @@ _NAMES = {
     "impl.reading.data.captured": "Captured",
     "impl.reading.data.sequences": "read_data",
     "impl.reading.layers": "layers",
-    "impl.reading.capture": "capture",
+    "impl.reading.data.capture": "capture",
     "impl.training.certificate": "Task",
     "impl.training.projection": "stable",
     "impl.training.stable_lstm": "stable_lstm_",

@@ -47,15 +47,20 @@ class Layout:
 
     def sizes(self, weights: Mapping[str, Tensor]) -> Sizes:
         """The sizes that all weights agree on, each at least 1; raises ShapeError."""
+        symbols = self.symbols(weights)
+        return Sizes(
+            _evaluate_sum(self.output, symbols), symbols["d"], _evaluate_sum(self.state, symbols)
+        )
+
+    def symbols(self, weights: Mapping[str, Tensor]) -> dict[str, int]:
+        """The size that each symbol stands for, at least 1; raises ShapeError."""
         symbols: dict[str, int] = {}
         for name, shape in self.shapes.items():
             if name in weights and not _match_shape(shape, tuple(weights[name].shape), symbols):
                 weight = weights[name]
                 remedy = "expand it to that shape" if weight.ndim == 0 else _REMEDY
                 raise ShapeError(name, _describe_shape(shape, symbols), weight, remedy)
-        return Sizes(
-            _evaluate_sum(self.output, symbols), symbols["d"], _evaluate_sum(self.state, symbols)
-        )
+        return symbols
 
     def shapes_for(self, symbols: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
         """The shape of each weight, given what every symbol stands for."""

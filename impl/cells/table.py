@@ -21,8 +21,10 @@ from rnnbounds.impl.cells.gated.variants import PLUS, VARIANT_KINDS, variant_kin
 from rnnbounds.impl.cells.kind import Kind
 from rnnbounds.impl.cells.leaky import LEAKY_KINDS
 from rnnbounds.impl.cells.scans.diagonal import DIAGONAL_KIND
+from rnnbounds.impl.cells.scans.gated_scan import GATED_SCAN_KIND
 from rnnbounds.impl.cells.scans.min_gru import MIN_GRU_KIND
 from rnnbounds.impl.cells.scans.min_lstm import MIN_LSTM_KIND
+from rnnbounds.impl.cells.scans.rg_lru import RG_LRU_KIND
 from rnnbounds.impl.cells.scans.selective import SELECTIVE_KIND
 from rnnbounds.impl.cells.stacks.layer_analysis import CASCADE
 from rnnbounds.impl.cells.stacks.stack import PREFIX, stack_kind
@@ -44,6 +46,8 @@ _KINDS = (
     MIN_GRU_KIND,
     MIN_LSTM_KIND,
     SELECTIVE_KIND,
+    GATED_SCAN_KIND,
+    RG_LRU_KIND,
 )
 
 

@@ -74,7 +74,7 @@ def read(
         opened.refuse_hooks(
             layer
         )  # after weights that are stored in parts, which hooks put together
-    model = _model(found, _title(opened.title, told.notes, found.tensors.values()))
+    model = _model(found, _title(told.title or opened.title, told.notes, found.tensors.values()))
     if readout is None:
         return model
     f = readout_of(told.tensors, opened.where, readout, model.n)

@@ -14,9 +14,9 @@ from rnnbounds import disk
 from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.format.tensors import header
 from rnnbounds.impl.reading.foreign import code, damaged, pointer, text
-from rnnbounds.impl.reading.inert import Inert
 from rnnbounds.impl.reading.pytorch.archive import ArchiveError, read_archive, read_old
 from rnnbounds.impl.reading.pytorch.unpickler import CodeError
+from rnnbounds.impl.reading.recognition.inert import Inert
 
 LARGEST = 2**31  # bytes of a file of weights that anybody waits for
 _MODELS = (

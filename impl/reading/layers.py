@@ -2,13 +2,11 @@
 
 from dataclasses import dataclass
 
-from rnnbounds.impl.cells.table import CELLS, kind_of
+from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import read
 from rnnbounds.impl.reading.opened import Opened
-from rnnbounds.impl.reading.recognition.fit import TORCH, direct, holds
-from rnnbounds.impl.reading.recognition.parts import prefixes_of_parts
-from rnnbounds.impl.reading.recognition.recognise import ROOT
+from rnnbounds.impl.reading.recognition.recognise import ROOT, recurrent_prefixes
 from rnnbounds.impl.reading.sources import Source, open_source
 
 
@@ -17,7 +15,8 @@ class Layer:
     """One recurrent layer, or a stack of such, by its prefix; "." has none.
 
     cell: its kind, None if it is not read as it stands, for that `reason`. n, d, states: the sizes
-    of its output, of its input and of its state.
+    of its output, of its input and of its state. source: what certificates call
+    it, where only a part of the layer is read.
     """
 
     name: str
@@ -26,6 +25,7 @@ class Layer:
     d: int | None = None
     states: int | None = None
     dtype: str | None = None
+    source: str | None = None
     reason: str | None = None
 
 
@@ -46,21 +46,9 @@ def layers(source: Source, cell: str | None = None) -> tuple[Layer, ...]:
 
 
 def _named(opened: Opened) -> list[str]:
-    """The prefixes whose tensors speak of some cell, by their names."""
+    """The layers whose tensors speak of some cell, by their names."""
     names = [str(key) for key in opened.told(None).tensors]
-    kinds = CELLS.values()
-    found = [
-        prefix
-        for prefix, group in direct(names).items()
-        if any(holds(kind, group, asked=False) for kind in kinds)
-    ]
-    recurrent = [one for one in prefixes_of_parts(names) if _recurrent(one, names)]
-    return [prefix[:-1] or ROOT for prefix in dict.fromkeys([*found, *recurrent])]
-
-
-def _recurrent(prefix: str, names: list[str]) -> bool:
-    """True if a module whose weights are in parts has others by torch's names of a cell."""
-    return any(TORCH.fullmatch(own) for own in direct(names).get(prefix, ()))
+    return [prefix[:-1] or ROOT for prefix in recurrent_prefixes(names)]
 
 
 def _layer(opened: Opened, name: str, cell: str | None) -> Layer:
@@ -69,4 +57,5 @@ def _layer(opened: Opened, name: str, cell: str | None) -> Layer:
     except InputError as error:
         return Layer(name, reason=str(error))
     sizes = kind_of(model.name).layout(model.weights).sizes(model.weights)
-    return Layer(name, model.name, sizes.n, sizes.d, sizes.state, model.dtype)
+    source = None if model.source == opened.title else model.source
+    return Layer(name, model.name, sizes.n, sizes.d, sizes.state, model.dtype, source)

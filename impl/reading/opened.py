@@ -25,7 +25,8 @@ class LayerInfo:
 
     binding: what the source is called, if what it says is more than a hint. own: the layer, where
     the source itself knows which tensors are its. notes: what a certificate has to say
-    of a tensor, by its full name, say that it is not stored as such.
+    of a tensor, by its full name, say that it is not stored as such. title: what certificates call
+    the layer, if the source's title does not say what is read of it.
     """
 
     tensors: Mapping[str, Tensor]
@@ -33,6 +34,7 @@ class LayerInfo:
     binding: str | None = None
     own: str | None = None
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    title: str | None = None
 
 
 @runtime_checkable

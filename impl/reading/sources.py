@@ -32,6 +32,9 @@ from rnnbounds.impl.reading.jax.npz import parse_npz
 from rnnbounds.impl.reading.keras.file import KerasModel, keras_model
 from rnnbounds.impl.reading.onnx.file import LARGEST_GRAPH, graph_of
 from rnnbounds.impl.reading.opened import Function, Opened, Weights, open_module
+from rnnbounds.impl.reading.sequence.layers import prefixes
+from rnnbounds.impl.reading.sequence.opened import SequenceModel
+from rnnbounds.impl.reading.sequence.settings import settings_beside
 
 _OURS = "rnnbounds/"  # formats of files that were written with their cell
 _LONGEST = 250  # characters; a file's name may be as long
@@ -112,18 +115,23 @@ def _file(path: Path) -> Opened:
         cell = metadata.get("cell")
         if ours or cell:
             return Weights(tensors, shown(path), str(path), cell, "the file" if ours else None)
-        return _named(tensors, shown(path), str(path))
+        return _named(tensors, shown(path), str(path), path)
     if is_npz(data):
         return _named(parse_npz(data, path), shown(path), str(path))
     if is_msgpack(path, data):
         return _named(parse_msgpack(data, path), shown(path), str(path))
-    return _named(unpickle(data, path), shown(path), str(path))
+    return _named(unpickle(data, path), shown(path), str(path), path)
 
 
-def _named(tensors: Mapping[str, Tensor], where: str, title: str) -> Weights:
-    """A state dict, also one by the names of flax or equinox."""
+def _named(
+    tensors: Mapping[str, Tensor], where: str, title: str, path: Path | None = None
+) -> Opened:
+    """A state dict, also one by the names of flax or equinox; layers of sequence models in a file
+    are read with the settings beside it."""
     named, flax = by_torchs_names(tensors)
-    return Weights(named, where, title + " (with flax' default activations)" * flax)
+    if flax or not prefixes(list(named)):
+        return Weights(named, where, title + " (with flax' default activations)" * flax)
+    return SequenceModel(named, where, title, {} if path is None else settings_beside(path))
 
 
 def _is_factory(name: str) -> bool:

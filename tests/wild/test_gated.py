@@ -14,7 +14,7 @@ import rnnbounds
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.gated_activations import keras_cell
+from rnnbounds.impl.reading.recognition.gated_activations import keras_cell
 from rnnbounds.impl.reading.recognition.misfit import AmbiguousCellError
 
 CELLS = {

@@ -7,9 +7,11 @@ The names of the weights say how Λ and B̄ come from them:
 - plain: Λ = lambda_re + i lambda_im, B̄ = B_re + i B_im. Without lambda_im all is real, of n reals.
 - LRU: Λ = exp(−exp(nu_log) + i exp(theta_log)), B̄ = exp(gamma_log)∘(B_re + i B_im), gamma_log = 0
   where it is absent. Source: Orvieto et al., Resurrecting recurrent neural networks (2023), App. A.
-- S4D and S5: A = −exp(log_A_real) + i A_imag, Λ = exp(Δ A), B̄ = (Λ − 1)/A∘(B_re + i B_im) with
-  Δ = exp(log_dt), the zero-order hold. Sources: Gu et al., On the parameterization and
-  initialization of diagonal state space models (2022); Smith et al., S5 (2023).
+- S4D: A = −exp(log_A_real) + i A_imag, Λ = exp(Δ A), B̄ = (Λ − 1)/A∘(B_re + i B_im) with
+  Δ = exp(log_dt), the zero-order hold. S5: the same with A = Lambda_re + i Lambda_im and
+  Δ = exp(log_step). Sources: Gu et al., On the parameterization and initialization of diagonal
+  state space models (2022); Smith et al., S5 (2023).
+- RWKV-4: Λ = exp(−exp(time_decay)), real, B̄ = B_re. Source: Peng et al., RWKV (2023), section 3.
 
 A unit keeps exactly |Λ_j|ᵏ of its past over k steps; λ = max |Λ_j| in the Euclidean norm is exact.
 """
@@ -50,14 +52,19 @@ _S4D = Layout(
     {"log_A_real": "n", "A_imag": "n", "log_dt": "n", **_INPUT_SHAPES, "b": "2n"},
     ("B_im", "b"), "2n", "2n",
 )  # fmt: skip
+_S5 = Layout(
+    {"Lambda_re": "n", "Lambda_im": "n", "log_step": "n", **_INPUT_SHAPES, "b": "2n"},
+    ("B_im", "b"), "2n", "2n",
+)  # fmt: skip
+_RWKV = Layout({"time_decay": "n", "B_re": "n d", "b": "n"}, ("b",))
+_CONVENTIONS = {  # by a name that no other convention has
+    "nu_log": _LRU, "log_A_real": _S4D, "log_step": _S5, "lambda_im": _COMPLEX, "time_decay": _RWKV,
+}  # fmt: skip
 
 
 def diagonal_layout(names: Collection[str]) -> Layout:
     """The layout of the convention that the names speak of, the plain real one for any others."""
-    for name, layout in (("nu_log", _LRU), ("log_A_real", _S4D), ("lambda_im", _COMPLEX)):
-        if name in names:
-            return layout
-    return _PLAIN
+    return next((_CONVENTIONS[name] for name in _CONVENTIONS if name in names), _PLAIN)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +76,7 @@ class Diagonal(ProgramCell):
     def program(self, m: Arithmetic[V], s: V, x: V) -> V:
         """One step over any arithmetic."""
         if self.is_real:
-            return m.vector("lambda_re") * s + m.affine("B_re", "b", x)
+            return self.eigenvalues(m)[0] * s + m.affine("B_re", "b", x)
         (a, w), (p, q) = self.eigenvalues(m), self.input_part(m, x)
         re, im = s.chunk(2)
         rotated = m.join(a * re - w * im + p, w * re + a * im + q)
@@ -79,8 +86,11 @@ class Diagonal(ProgramCell):
         """|Λ| and the angle over any arithmetic, in the conventions that store these."""
         if "nu_log" in self.parameters:
             return (-m.vector("nu_log").exp()).exp(), m.vector("theta_log").exp()
-        if "log_A_real" in self.parameters:
-            dt, (a, w) = m.vector("log_dt").exp(), self.rates(m)
+        if "time_decay" in self.parameters:
+            decay = m.vector("time_decay")
+            return (-decay.exp()).exp(), decay - decay
+        if self.is_held:
+            dt, (a, w) = self.duration(m), self.rates(m)
             return (dt * a).exp(), dt * w
         return None
 
@@ -88,13 +98,19 @@ class Diagonal(ProgramCell):
         """Re Λ and Im Λ over any arithmetic."""
         if (polar := self.polar(m)) is not None:
             size, angle = polar
-            return size * angle.cos(), size * angle.sin()
+            return polar if self.is_real else (size * angle.cos(), size * angle.sin())
         re = m.vector("lambda_re")
         return re, re - re if self.is_real else m.vector("lambda_im")
 
     def rates(self, m: Arithmetic[V]) -> tuple[V, V]:
         """Re A and Im A in continuous time."""
+        if "log_step" in self.parameters:
+            return m.vector("Lambda_re"), m.vector("Lambda_im")
         return -m.vector("log_A_real").exp(), m.vector("A_imag")
+
+    def duration(self, m: Arithmetic[V]) -> V:
+        """The step Δ of the zero-order hold."""
+        return m.vector("log_step" if "log_step" in self.parameters else "log_dt").exp()
 
     def input_part(self, m: Arithmetic[V], x: V) -> tuple[V, V]:
         """Re B̄ x and Im B̄ x over any arithmetic."""
@@ -103,7 +119,7 @@ class Diagonal(ProgramCell):
         if "gamma_log" in self.parameters:
             scale = m.vector("gamma_log").exp()
             return scale * p, scale * q
-        if "log_A_real" in self.parameters:
+        if self.is_held:
             (re, im), (a, w) = self.eigenvalues(m), self.rates(m)
             ones = (a - a).exp()
             u, v = re - ones, im
@@ -115,7 +131,13 @@ class Diagonal(ProgramCell):
     @property
     def is_real(self) -> bool:
         """True if a state is n real numbers, False if it is n complex pairs."""
-        return "lambda_re" in self.parameters and "lambda_im" not in self.parameters
+        names = self.parameters
+        return "time_decay" in names or ("lambda_re" in names and "lambda_im" not in names)
+
+    @property
+    def is_held(self) -> bool:
+        """True if Λ and B̄ are those of the zero-order hold of a system in continuous time."""
+        return "log_A_real" in self.parameters or "log_step" in self.parameters
 
     @property
     def n(self) -> int:

@@ -18,7 +18,7 @@ from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, In
 from rnnbounds.impl.cells.program import ProgramCell
 from rnnbounds.impl.cells.refutation.constants import CandidateInputs
 from rnnbounds.impl.errors import ShapeError
-from rnnbounds.impl.numbers.outward import mul_up
+from rnnbounds.impl.numbers.outward import div_up, mul_up, subtract_down
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +63,26 @@ class ScanCell(ProgramCell):
         for _ in range(k):
             powers = mul_up(powers, bound)
         return powers
+
+
+@dataclass(frozen=True, eq=False)
+class DrivenScan(ScanCell):
+    """B scans h⁺ = d(x)∘h + u(x) that are defined by their decay d and their drive u."""
+
+    @abstractmethod
+    def drive(self, m: Arithmetic[V], x: V) -> V:
+        """u(x) over any arithmetic."""
+
+    def program(self, m: Arithmetic[V], s: V, x: V) -> V:
+        """One step over any arithmetic."""
+        return self.decay(m, x) * s + self.drive(m, x)
+
+    def box(self, B: float | Tensor) -> Tensor:
+        """sup |u|/(1 − d̄), infinite where d̄ is not below 1."""
+        m, x = self.intervals(B)
+        margin = subtract_down(1.0, self.decay_bound(B)).clamp(min=0.0)
+        drive = self.drive(m, x).range.magnitude
+        return torch.where(margin > 0, div_up(drive, margin), torch.inf)
 
 
 @dataclass(frozen=True)

@@ -9,44 +9,29 @@ below 1 for every input, but near 1 where Δ is small: the certified rate is tha
 
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
-
 from rnnbounds.impl.arithmetic.base import Arithmetic, V
 from rnnbounds.impl.cells.kind import fixed
 from rnnbounds.impl.cells.program import program_kind
-from rnnbounds.impl.cells.scans.scan import ScanCell
-from rnnbounds.impl.numbers.outward import div_up, subtract_down
+from rnnbounds.impl.cells.scans.scan import DrivenScan
 
 
 @dataclass(frozen=True, eq=False)
-class Selective(ScanCell):
+class Selective(DrivenScan):
     """B scans: weight_delta and weight_B (B, n, d), A_log and perhaps bias_delta (B, n)."""
 
     reads = "weight_B"
-
-    def program(self, m: Arithmetic[V], s: V, x: V) -> V:
-        """One step over any arithmetic."""
-        return self.decay(m, x) * s + self.input_part(m, x)
 
     def decay(self, m: Arithmetic[V], x: V) -> V:
         """exp(−Δ∘exp(A_log))."""
         return (-(self.duration(m, x) * m.vector("A_log").exp())).exp()
 
-    def input_part(self, m: Arithmetic[V], x: V) -> V:
+    def drive(self, m: Arithmetic[V], x: V) -> V:
         """Δ∘(B x)."""
         return self.duration(m, x) * m.affine("weight_B", None, x)
 
     def duration(self, m: Arithmetic[V], x: V) -> V:
         """The step's duration Δ = softplus(W_Δ x + b_Δ)."""
         return m.affine("weight_delta", "bias_delta", x).softplus()
-
-    def box(self, B: float | Tensor) -> Tensor:
-        """sup |Δ∘(B x)|/(1 − d̄), infinite where d̄ is not below 1."""
-        m, x = self.intervals(B)
-        margin = subtract_down(1.0, self.decay_bound(B)).clamp(min=0.0)
-        drive = self.input_part(m, x).range.magnitude
-        return torch.where(margin > 0, div_up(drive, margin), torch.inf)
 
 
 SELECTIVE_KIND = program_kind(

@@ -188,6 +188,20 @@ _SCANS = {
         {"weight_delta": "n d", "weight_B": "n d", "A_log": "n", "bias_delta": "n"},
         ("bias_delta",),
     ),
+    "gated-scan": Layout(
+        {"weight_f": "n d", "weight_v": "n d", "bias_f": "n", "cap": "n"}, ("bias_f", "cap")
+    ),
+    "rg-lru": Layout(
+        {
+            "weight_a": "n d",
+            "weight_i": "n d",
+            "weight_x": "n d",
+            "recurrent_param": "n",
+            "bias_a": "n",
+            "bias_i": "n",
+        },
+        ("bias_a", "bias_i"),
+    ),
 }
 _COMPLEX = {"B_re": "n d", "B_im": "n d"}
 _DIAGONAL: tuple[tuple[str, Layout], ...] = (
@@ -205,6 +219,14 @@ _DIAGONAL: tuple[tuple[str, Layout], ...] = (
             ("B_im", "b"), "2n", "2n",
         ),
     ),
+    (
+        "log_step",
+        Layout(
+            {"Lambda_re": "n", "Lambda_im": "n", "log_step": "n", **_COMPLEX, "b": "2n"},
+            ("B_im", "b"), "2n", "2n",
+        ),
+    ),
+    ("time_decay", Layout({"time_decay": "n", "B_re": "n d", "b": "n"}, ("b",))),
     (
         "lambda_im",
         Layout(

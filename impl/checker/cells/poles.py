@@ -2,7 +2,9 @@
 
 lambda_re and perhaps lambda_im: as stored. nu_log: Λ = exp(−exp(nu_log) + i exp(theta_log)) and
 B̄ = exp(gamma_log)∘B (Orvieto et al., 2023). log_A_real: A = −exp(log_A_real) + i A_imag,
-Λ = exp(ΔA), B̄ = (Λ − 1)/A∘B, Δ = exp(log_dt) (Gu et al., 2022; Smith et al., 2023).
+Λ = exp(ΔA), B̄ = (Λ − 1)/A∘B, Δ = exp(log_dt) (Gu et al., 2022). log_step: the same hold of
+A = Lambda_re + i Lambda_im with Δ = exp(log_step) (Smith et al., 2023). time_decay:
+Λ = exp(−exp(time_decay)), real (Peng et al., 2023).
 """
 
 from dataclasses import dataclass
@@ -50,7 +52,13 @@ def poles_of(m: Weights) -> Poles:
         fed = [_times(gamma, part) for part in (B, m.matrix("B_im"))]
         return Poles(*_turned(size, angle), size, fed)
     if "log_A_real" in m:
-        return _held(m, B)
+        rates = [-v.exp() for v in m.vector("log_A_real")], m.vector("A_imag")
+        return _held(m, B, "log_dt", *rates)
+    if "log_step" in m:
+        return _held(m, B, "log_step", m.vector("Lambda_re"), m.vector("Lambda_im"))
+    if "time_decay" in m:
+        size = [(-v.exp()).exp() for v in m.vector("time_decay")]
+        return Poles(size, None, size, [B])
     re = m.vector("lambda_re")
     if "lambda_im" not in m:
         return Poles(re, None, [abs(v) for v in re], [B])
@@ -59,10 +67,9 @@ def poles_of(m: Weights) -> Poles:
     return Poles(re, im, size, [B, _imaginary(m, B)])
 
 
-def _held(m: Weights, B: Weight) -> Poles:
-    """The zero-order hold."""
-    dt = [v.exp() for v in m.vector("log_dt")]
-    a, w = [-v.exp() for v in m.vector("log_A_real")], m.vector("A_imag")
+def _held(m: Weights, B: Weight, step: str, a: list[arb], w: list[arb]) -> Poles:
+    """The zero-order hold of A = a + i w over steps that last exp of that vector."""
+    dt = [v.exp() for v in m.vector(step)]
     size = [(d * v).exp() for d, v in zip(dt, a, strict=True)]
     re, im = _turned(size, [d * v for d, v in zip(dt, w, strict=True)])
     g, h = [], []  # (Λ − 1)/A

@@ -1,12 +1,15 @@
 """One step of each cell with gates or layers of its own, over units in balls.
 
 Written anew from the formulas: LSTM and GRU as torch documents them (gates i, f, g, o and r, z, n),
-Cho et al. (2014), Jaeger et al. (2007), Pascanu et al. (2014), Feng et al. (2024), Gu & Dao (2023).
+Cho et al. (2014), Jaeger et al. (2007), Pascanu et al. (2014), Feng et al. (2024), Gu & Dao (2023),
+Beck et al. (2025), De et al. (2024).
 """
 
 from collections.abc import Mapping
 
-from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS, EXP
+from flint import arb
+
+from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS, EXP, SQRT, softplus
 from rnnbounds.impl.checker.cells.gated import gated_step
 from rnnbounds.impl.checker.cells.layouts import activation
 from rnnbounds.impl.checker.cells.units import Step, Units, Weights, joined, mixed, still
@@ -99,6 +102,24 @@ def _selective(m: Weights, h: Units, x: Units) -> Units:
     return (-(duration * rate)).through(EXP) * h + duration * m.affine("weight_B", None, x)
 
 
+def _gated_scan(m: Weights, h: Units, x: Units) -> Units:
+    """h⁺ = f∘h + V x, f = σ(z) or σ(c∘tanh(z/c)), z = W_f x + b_f."""
+    z = m.affine("weight_f", "bias_f", x)
+    if "cap" in m:
+        inverse = still([1 / c for c in m.vector("cap")])
+        z = m.constant("cap") * (z * inverse).through(_TANH)
+    return z.through(_SIGMOID) * h + m.affine("weight_v", None, x)
+
+
+def _rg_lru(m: Weights, h: Units, x: Units) -> Units:
+    """h⁺ = a∘h + √(1 − a²)∘σ(W_i x + b_i)∘(W_x x), −log a = 8 σ(W_a x + b_a)∘softplus(p)."""
+    speed = still([8 * softplus(p) for p in m.vector("recurrent_param")])
+    rate = m.affine("weight_a", "bias_a", x).through(_SIGMOID) * speed
+    lost = still([arb(1)] * len(h)) - (-(rate + rate)).through(EXP)
+    taken = m.affine("weight_i", "bias_i", x).through(_SIGMOID) * m.affine("weight_x", None, x)
+    return (-rate).through(EXP) * h + lost.through(SQRT) * taken
+
+
 _STEPS: Mapping[str, Step] = {
     "lstm": _lstm,
     "lstm-projected": _lstm,
@@ -107,4 +128,6 @@ _STEPS: Mapping[str, Step] = {
     "min-gru": _min_gru,
     "min-lstm": _min_lstm,
     "selective": _selective,
+    "gated-scan": _gated_scan,
+    "rg-lru": _rg_lru,
 }

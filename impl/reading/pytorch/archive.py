@@ -10,9 +10,9 @@ from typing import Any, cast
 
 from rnnbounds.impl.errors import shown
 from rnnbounds.impl.reading.foreign import Refusal, unsupported_archive
-from rnnbounds.impl.reading.inert import Inert
 from rnnbounds.impl.reading.pytorch.storages import REBUILD, Storages, saved_class, storage_id
 from rnnbounds.impl.reading.pytorch.unpickler import CodeError, run_pickle
+from rnnbounds.impl.reading.recognition.inert import Inert
 
 _PICKLE = "data.pkl"
 _POLICY = "policy.pth"  # in the .zip of stable-baselines

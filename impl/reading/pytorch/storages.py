@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.reading.inert import Inert
 from rnnbounds.impl.reading.pytorch.unpickler import dictionary
+from rnnbounds.impl.reading.recognition.inert import Inert
 
 _DTYPES = {
     "torch.FloatStorage": torch.float32, "torch.DoubleStorage": torch.float64,

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from torch import Tensor
 
-from rnnbounds.impl.reading.inert import Inert
+from rnnbounds.impl.reading.recognition.inert import Inert
 
 MOST_OPCODES = 2**22  # some seconds
 _VALUES = frozenset(

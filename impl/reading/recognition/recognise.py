@@ -13,8 +13,8 @@ from torch import Tensor
 from rnnbounds.impl.cells.kind import Kind
 from rnnbounds.impl.cells.table import CELLS, STACK, kind_of
 from rnnbounds.impl.errors import shown
-from rnnbounds.impl.reading.inert import Inert
 from rnnbounds.impl.reading.recognition.fit import TORCH, Fit, direct, fit, holds, owned
+from rnnbounds.impl.reading.recognition.inert import Inert
 from rnnbounds.impl.reading.recognition.misfit import (
     AmbiguousCellError,
     WeightsError,
@@ -23,7 +23,7 @@ from rnnbounds.impl.reading.recognition.misfit import (
     match_error,
     misshapen,
 )
-from rnnbounds.impl.reading.recognition.parts import stored_in_parts
+from rnnbounds.impl.reading.recognition.parts import prefixes_of_parts, stored_in_parts
 
 LARGEST_STEP = 2**25  # entries of the derivative of one step
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
@@ -89,6 +89,20 @@ def recognise(
     unread = sorted(further, key=lambda full: (type(known[full]) not in _PLAIN, full))
     weights = {role: known[full] for role, full in read.items()}
     return Reading(best.kind, weights, read, ignored, tuple(unread))
+
+
+def recurrent_prefixes(names: Collection[str]) -> list[str]:
+    """The prefixes, with their dots, whose tensors speak of some cell by their names, or of one of
+    torch's whose weights are stored in parts."""
+    groups = direct(names)
+    found = [
+        prefix
+        for prefix, group in groups.items()
+        if any(holds(kind, group, asked=False) for kind in CELLS.values())
+    ]
+    parts = (prefix for prefix in prefixes_of_parts(names)
+             if any(map(TORCH.fullmatch, groups.get(prefix, ()))))  # fmt: skip
+    return list(dict.fromkeys([*found, *parts]))
 
 
 def _named(tensors: Mapping[str, Tensor], where: str) -> dict[str, Tensor]:

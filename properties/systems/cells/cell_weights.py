@@ -126,6 +126,10 @@ def draw_diagonal(spec: SystemSpec, rng: Generator) -> Weights:
     rate, dt = round_short(np.log(fast)), grid_normals(rng, n) / 4
     if regime == "lru":
         return {"nu_log": rate, "theta_log": angle / 4 - 3, **B}
+    if regime == "s5":
+        return {"Lambda_re": round_short(-fast), "Lambda_im": angle / 4, "log_step": dt, **B}
+    if regime == "rwkv":
+        return {"time_decay": rate, "B_re": B["B_re"]}
     return {"log_A_real": rate, "A_imag": angle / 4, "log_dt": dt, **B}
 
 
@@ -164,6 +168,33 @@ def draw_selective(spec: SystemSpec, rng: Generator) -> Weights:
         "A_log": np.repeat(A[:1], n) if spec.regime == "driven" else A,
         "bias_delta": draw_bias(spec, rng, n, gate=True),
     }  # fmt: skip
+
+
+def draw_gated_scan(spec: SystemSpec, rng: Generator) -> Weights:
+    """A scan with a free drive, whose gate is capped unless it is driven."""
+    n, d = spec.n, spec.d
+    weights = {
+        "weight_f": draw_input_matrix(spec, rng, n, d, gate=True),
+        "weight_v": draw_input_matrix(spec, rng, n, d),
+        "bias_f": draw_bias(spec, rng, n, gate=True),
+    }
+    if spec.regime != "driven":
+        weights["cap"] = rng.choice((0.5, 2.0, 15.0), n)
+    return weights
+
+
+def draw_rg_lru(spec: SystemSpec, rng: Generator) -> Weights:
+    """A real-gated linear recurrent unit."""
+    n, d = spec.n, spec.d
+    p = grid_normals(rng, n) / 2 - 2
+    return {
+        "weight_a": draw_input_matrix(spec, rng, n, d, gate=True),
+        "weight_i": draw_input_matrix(spec, rng, n, d, gate=True),
+        "weight_x": draw_input_matrix(spec, rng, n, d),
+        "recurrent_param": np.repeat(p[:1], n) if spec.regime == "driven" else p,
+        "bias_a": draw_bias(spec, rng, n, gate=True),
+        "bias_i": draw_bias(spec, rng, n, gate=True),
+    }
 
 
 def draw_deep(spec: SystemSpec, rng: Generator) -> Weights:

@@ -19,12 +19,14 @@ from rnnbounds.properties.systems.cells.cell_weights import (
     draw_cell,
     draw_deep,
     draw_diagonal,
+    draw_gated_scan,
     draw_input_matrix,
     draw_leaky,
     draw_min_gru,
     draw_min_lstm,
     draw_projected_lstm,
     draw_recurrent,
+    draw_rg_lru,
     draw_selective,
     draw_stack,
     stack_name,
@@ -53,12 +55,12 @@ Deep = spec_of(
 Diagonal = spec_of(
     "diagonal",
     CELL_FIELDS,
-    regimes=("zero", "driven", "real", "complex", "lru", "s4d"),
+    regimes=("zero", "driven", "real", "complex", "lru", "s4d", "s5", "rwkv"),
     linear=True,
 )
-MinGru, MinLstm, Selective = (
+MinGru, MinLstm, Selective, GatedScan, RgLru = (
     spec_of(kind, CELL_FIELDS, regimes=SCAN_REGIMES, linear=True)
-    for kind in ("min-gru", "min-lstm", "selective")
+    for kind in ("min-gru", "min-lstm", "selective", "gated-scan", "rg-lru")
 )
 Stack = spec_of("stack", f"{CELL_FIELDS} layers", regimes=("driven", "rnn", "gru", "lstm"))
 
@@ -151,6 +153,8 @@ KINDS = (
     program_kind(MinGru, draw_min_gru, "minGRU", "scan"),
     program_kind(MinLstm, draw_min_lstm, "minLSTM", "scan"),
     program_kind(Selective, draw_selective, "selective", "scan"),
+    program_kind(GatedScan, draw_gated_scan, "gated scan", "scan"),
+    program_kind(RgLru, draw_rg_lru, "RG-LRU", "scan"),
     program_kind(Stack, draw_stack, named=stack_name),
 )
 

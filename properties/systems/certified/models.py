@@ -53,6 +53,8 @@ OWN_CELLS: dict[str, Callable[[SystemSpec, Generator], Weights]] = {
     "min-gru": cell_weights.draw_min_gru,
     "min-lstm": cell_weights.draw_min_lstm,
     "selective": cell_weights.draw_selective,
+    "gated-scan": cell_weights.draw_gated_scan,
+    "rg-lru": cell_weights.draw_rg_lru,
 }
 
 

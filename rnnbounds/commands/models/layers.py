@@ -11,7 +11,7 @@ import typer
 
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.formats import ACTIONS, format_table
-from rnnbounds.impl.reading.layers import layers
+from rnnbounds.impl.reading.layers import Layer, layers
 from rnnbounds.shell.output import Format, echo, print_json, print_table
 
 _ALLOWED = ("model", "cell", "list_layers", "format")
@@ -73,6 +73,16 @@ Formats = Annotated[
 ]  # fmt: skip
 
 
+def _remarks(model: Path, infos: Sequence[Layer]) -> dict[str, list[str]]:
+    """Remarks about layers of which only a part is read, each with the names of its layers."""
+    found: dict[str, list[str]] = {}
+    for info in infos:
+        if info.source is not None:
+            remark = info.source.removeprefix(str(model)).removeprefix(f", {info.name}")
+            found.setdefault(remark.removeprefix(" (").removesuffix(")"), []).append(info.name)
+    return found
+
+
 def show_layers(model: Path, cell: str | None, format: Format) -> int:
     """Print the layers of a model; 1 if none of them is read."""
     infos = layers(model, cell)
@@ -86,6 +96,9 @@ def show_layers(model: Path, cell: str | None, format: Format) -> int:
                  info.dtype or "-") for info in infos
             ],
         )  # fmt: skip
+        for remark, names in _remarks(model, infos).items():
+            others = f" and {len(names) - 1} more" if names[1:] else ""
+            echo(f"{names[0]}{others}: {remark}")
         for info in infos:
             if info.reason is not None:
                 echo(f"{info.name}: not read: {info.reason}")

@@ -44,6 +44,17 @@ def test_reciprocal_through_zero_fails_closed(low: float, high: float):
         f.image(a)
 
 
+def test_roots_across_zero_fail_closed():
+    """√a is 0 below 0, steeper than any bound at 0, and exact on squares."""
+    f = function_bounds("sqrt")
+    a = Interval(doubles([[-1.0, 0.0, 0.25]]), doubles([[4.0, 4.0, 2.25]]))
+    image = f.image(a)
+    assert image.low.tolist() == [[0.0, 0.0, 0.5]]
+    assert image.high.tolist() == [[2.0, 2.0, 1.5]]
+    assert f.slope(a).tolist() == [[torch.inf, torch.inf, 1.0]]
+    assert f.curvature(a).tolist() == [[torch.inf, torch.inf, 2.0]]
+
+
 def test_a_mix_of_negative_numbers_is_enclosed():
     """1 − g is rounded towards the side on which a negative number is the larger one."""
     gate, zero, one = doubles([[1e-20]]), doubles([[0.0]]), doubles([[1.0]])

@@ -57,6 +57,11 @@ def diagonal(w, h, x, rho):
     elif "log_dt" in w:
         A, dt = -np.exp(w["log_A_real"]) + 1j * w["A_imag"], np.exp(w["log_dt"])
         lam, fed = np.exp(dt * A), ((np.exp(dt * A) - 1) / A)[:, None] * fed
+    elif "log_step" in w:
+        A, dt = w["Lambda_re"] + 1j * w["Lambda_im"], np.exp(w["log_step"])
+        lam, fed = np.exp(dt * A), ((np.exp(dt * A) - 1) / A)[:, None] * fed
+    elif "time_decay" in w:
+        lam = np.exp(-np.exp(w["time_decay"])) + 0j
     else:
         lam = w["lambda_re"] + 1j * w.get("lambda_im", 0.0)
     n = len(lam)
@@ -82,8 +87,23 @@ def selective(w, h, x, rho):
     return np.exp(-delta * np.exp(w["A_log"])) * h + delta * affine(w, "B", x)
 
 
+def gated_scan(w, h, x, rho):
+    """h⁺ = σ(c tanh(z/c)) h + V x, z = W_f x + b_f, or σ(z) h + V x."""
+    z = affine(w, "f", x)
+    f = sigmoid(w["cap"] * np.tanh(z / w["cap"]) if "cap" in w else z)
+    return f * h + w["weight_v"] @ x
+
+
+def rg_lru(w, h, x, rho):
+    """h⁺ = a h + √(1 − a²) i (W_x x), a = e^{−8 r softplus(p)}."""
+    r, i = sigmoid(affine(w, "a", x)), sigmoid(affine(w, "i", x))
+    a = np.exp(-8 * r * np.logaddexp(0, w["recurrent_param"]))
+    return a * h + np.sqrt(1 - a * a) * i * (w["weight_x"] @ x)
+
+
 FORMULAS = {"leaky": leaky, "deep": deep, "diagonal": diagonal, "min-gru": min_gru,
-            "min-lstm": min_lstm, "selective": selective}  # fmt: skip
+            "min-lstm": min_lstm, "selective": selective, "gated-scan": gated_scan,
+            "rg-lru": rg_lru}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [*SAMPLES, "gru-cho"])

@@ -7,7 +7,7 @@ from torch.nn.utils.rnn import pack_padded_sequence
 
 import rnnbounds
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.reading.capture import CaptureError
+from rnnbounds.impl.reading.data.capture import CaptureError
 
 X = torch.randn(24, 10, 3, generator=torch.Generator().manual_seed(0))
 
@@ -217,7 +217,7 @@ def test_vectors_of_several_widths_and_too_many(monkeypatch):
     """One line each."""
     with pytest.raises(CaptureError, match="sees vectors of several widths"):
         rnnbounds.capture(Smoothing(), [X, X[:, :, :2]], ".")
-    monkeypatch.setattr("rnnbounds.impl.reading.capture.LARGEST", 2000)
+    monkeypatch.setattr("rnnbounds.impl.reading.data.capture.LARGEST", 2000)
     with pytest.raises(CaptureError, match="sees more than 2000 bytes; pass fewer batches"):
         rnnbounds.capture(Smoothing(), X.split(8), ".")
     with pytest.raises(CaptureError, match="no sequence of vectors"):

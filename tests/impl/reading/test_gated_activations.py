@@ -7,7 +7,11 @@ import pytest
 import torch
 
 from rnnbounds.impl.cells.table import kind_of
-from rnnbounds.impl.reading.gated_activations import UnreadActivationError, cell_for, keras_cell
+from rnnbounds.impl.reading.recognition.gated_activations import (
+    UnreadActivationError,
+    cell_for,
+    keras_cell,
+)
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")

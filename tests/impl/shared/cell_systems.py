@@ -30,6 +30,8 @@ def weights_of(cell, names=(), n=2, d=1, layers=1, seed=0, scale=0.25):
             own["leak"] = own["leak"].abs().clamp(0.1, 0.9)
         if "norm_running_var" in own:
             own["norm_running_var"] = own["norm_running_var"].abs() + 0.5
+        if "Lambda_re" in own:
+            own["Lambda_re"] = -own["Lambda_re"].abs() - 0.1
         d = layout.sizes(own).n
         suffix = f"_l{l}" if cell.startswith("stacked-") else kind.suffix
         found |= {name + suffix: w for name, w in own.items()}
@@ -52,7 +54,11 @@ SYSTEMS = {
     "real": ("diagonal", "spectral"),
     "min-gru": ("min-gru", "spectral"),
     "min-lstm": ("min-lstm", "infinity"),
+    "s5": ("diagonal", "spectral", ("log_step",)),
+    "rwkv": ("diagonal", "infinity", ("time_decay",)),
     "selective": ("selective", "perron"),
+    "gated-scan": ("gated-scan", "spectral"),
+    "rg-lru": ("rg-lru", "infinity"),
     "lstms": ("stacked-lstm", "cascade"),
     "grus": ("stacked-gru", "perron"),
     "rnns": ("stacked-rnn-tanh", "cascade"),

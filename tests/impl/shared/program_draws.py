@@ -7,9 +7,10 @@ from rnnbounds.impl.cells.table import kind_of
 
 SAMPLES = (
     "leaky-tanh", "leaky-relu", "deep-tanh", "deep-softplus", "real", "complex", "lru", "s4d",
-    "min-gru", "min-lstm", "selective",
+    "s5", "rwkv", "min-gru", "min-lstm", "selective", "gated-scan", "capped", "rg-lru",
 )  # fmt: skip
-KIND = {"real": "diagonal", "complex": "diagonal", "lru": "diagonal", "s4d": "diagonal"}
+KIND = dict.fromkeys(("real", "complex", "lru", "s4d", "s5", "rwkv"), "diagonal")
+KIND["capped"] = "gated-scan"
 
 
 def weights(name: str, n: int = 4, d: int = 2, *, seed: int = 0, systems: int = 0, scale=0.2):
@@ -39,6 +40,17 @@ def weights(name: str, n: int = 4, d: int = 2, *, seed: int = 0, systems: int = 
         return {**logs, **fed, "b": normal(2 * n)}
     if name == "s4d":
         return {"log_A_real": normal(n), "A_imag": 3 * normal(n), "log_dt": normal(n) - 2, **fed}
+    if name == "s5":
+        rates = {"Lambda_re": -2 - normal(n).exp(), "Lambda_im": 3 * normal(n)}
+        return {**rates, "log_step": normal(n) - 2, **fed}
+    if name == "rwkv":
+        return {"time_decay": normal(n) - 1, "B_re": normal(n, d)}
+    if name in ("gated-scan", "capped"):
+        gate = {"weight_f": normal(n, d), "weight_v": normal(n, d), "bias_f": normal(n)}
+        return gate if name == "gated-scan" else {**gate, "cap": 1 + normal(n).exp()}
+    if name == "rg-lru":
+        gates = {f"weight_{gate}": normal(n, d) for gate in "aix"}
+        return {**gates, "recurrent_param": normal(n) - 1, "bias_a": normal(n)}
     if name == "min-gru":
         return {f"weight_{gate}": normal(n, d) for gate in "zh"} | {"bias_z": normal(n)}
     if name == "min-lstm":

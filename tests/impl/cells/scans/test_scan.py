@@ -11,7 +11,7 @@ from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.convert.truncate import NotCertifiedError, truncate
 from rnnbounds.impl.errors import ShapeError
 
-SCANS = ("min-gru", "min-lstm", "selective")
+SCANS = ("min-gru", "min-lstm", "selective", "gated-scan", "rg-lru")
 EACH = pytest.mark.parametrize("name", SCANS)
 
 
@@ -26,10 +26,9 @@ def test_decays_are_the_jacobian(name):
     diagonal = by_state.diagonal(dim1=2, dim2=3)
     assert torch.allclose(torch.diag_embed(diagonal), by_state, rtol=0, atol=0)
     assert bool((diagonal.abs() <= bound[:, None] * (1 + 1e-12)).all())
-    steep = cell.parameters["weight_z" if name == "min-gru" else "weight_delta"] if (
-        name != "min-lstm"
-    ) else None  # fmt: skip
-    if steep is not None:
+    gate = {"min-gru": "z", "selective": "delta", "gated-scan": "f", "rg-lru": "a"}.get(name)
+    if gate is not None:
+        steep = cell.parameters[f"weight_{gate}"] * (-1 if name == "gated-scan" else 1)
         way = -2 * (1 - 1e-12) * (steep / steep.norm(dim=2, keepdim=True)).mT
         by_state, _ = jacobian(cell.program, cell.parameters, torch.zeros(40, 4, 4).double(), way)
         reached = by_state.diagonal(dim1=2, dim2=3).diagonal(dim1=1, dim2=2)
@@ -102,3 +101,23 @@ def test_what_rounds_to_one_has_no_window():
     assert {k for _, k in certify(held, 1.0).windows} == {None}
     with pytest.raises(NotCertifiedError, match="1 decay may round to 1 in bfloat16"):
         truncate(held, 1e-2, 1.0)
+
+
+def test_a_capped_gate_forgets_whatever_its_inputs():
+    """f ≤ σ(c): an mLSTM's decays are below 1 for all inputs."""
+    told = certify(weights("gated-scan", seed=1) | {"cap": torch.full((4,), 15.0).double()}, 1e30)
+    assert told.lam == pytest.approx(1 / (1 + math.exp(-15)), rel=1e-15)
+    assert certify(weights("gated-scan", seed=1), 1e30).verdict == "undecided"
+
+
+def test_the_first_state_of_an_rg_lru_is_held_by_its_box():
+    """Without √(1 − a²) at the first position the run starts from i∘x: in the box, and in the
+    ball of the norm."""
+    held, B = weights("rg-lru", seed=2), 2.0
+    told = certify(held, B)
+    cell = kind_of("rg-lru").build({key: part[None] for key, part in held.items()})
+    x = inputs(1, 200, 2, B)[0]
+    i = torch.sigmoid(x @ held["weight_i"].mT)
+    start = i * (x @ held["weight_x"].mT)
+    assert bool((start.abs() <= cell.proved_box(B).box).all())
+    assert float(start.norm(dim=1).max()) <= told.constants["B_h"]

@@ -13,9 +13,9 @@ from refusals import refused
 
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.files import ModelFileError, flat
-from rnnbounds.impl.reading.inert import Inert
 from rnnbounds.impl.reading.pytorch.archive import ArchiveError, read_archive, read_old
 from rnnbounds.impl.reading.pytorch.unpickler import CodeError
+from rnnbounds.impl.reading.recognition.inert import Inert
 from rnnbounds.impl.reading.recognition.misfit import AmbiguousCellError, WeightsError
 
 DTYPES = [

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnbounds.impl.reading.inert import Inert
 from rnnbounds.impl.reading.pytorch import unpickler
 from rnnbounds.impl.reading.pytorch.unpickler import CodeError, Scripted, run_pickle
+from rnnbounds.impl.reading.recognition.inert import Inert
 
 PLAIN = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
