@@ -36,6 +36,7 @@ _FUNCTIONS: Mapping[str, Callable[[Tensor], Tensor]] = {
     "sin": torch.sin,
     "cos": torch.cos,
     "reciprocal": torch.reciprocal,
+    "sqrt": lambda a: a.clamp(min=0.0).sqrt(),
 }
 
 ALL = slice(None)  # all rows of a parameter
@@ -86,6 +87,9 @@ class Numbers(Protocol):
 
     def reciprocal(self) -> Self:
         """1/a."""
+
+    def sqrt(self) -> Self:
+        """√a for a ≥ 0, and 0 for a < 0."""
 
     def chunk(self, count: int) -> tuple[Self, ...]:
         """So many equal parts of the units."""

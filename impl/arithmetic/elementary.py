@@ -137,3 +137,7 @@ class Elementary(Scalable):
     def reciprocal(self) -> Self:
         """1/a."""
         return self.function("reciprocal")
+
+    def sqrt(self) -> Self:
+        """√a for a ≥ 0, and 0 for a < 0."""
+        return self.function("sqrt")

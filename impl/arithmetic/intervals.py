@@ -27,7 +27,7 @@ from rnnbounds.impl.numbers.ball_functions import (
     upper_bound,
 )
 from rnnbounds.impl.numbers.operations import OUTWARD, Operations
-from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up
+from rnnbounds.impl.numbers.outward import add_up, mul_up
 
 _PRECISION = 80
 INCREASING = (
@@ -230,13 +230,9 @@ def _reciprocal(a: Interval) -> Interval:
     return Interval(-low, high)
 
 
-def _inverse_power(a: Interval, power: int) -> Tensor:
-    """At least 1/|a|^power, infinite where a may be 0."""
-    size = div_up(1.0, a.least_magnitude)
-    result = size
-    for _ in range(power - 1):
-        result = mul_up(result, size)
-    return result
+def _inverse_power(factor: float, power: float) -> Callable[[Interval], Tensor]:
+    """Build an upper bound on factor/|a|^power, infinite where a may be 0."""
+    return lambda a: upper_bound(lambda z: factor / z ** arb(power), a.least_magnitude)
 
 
 def _exponential_bound(a: Interval) -> Tensor:
@@ -290,9 +286,8 @@ _ELEMENTARY: Mapping[str, FunctionBounds] = {
     ),
     "sin": _periodic_bounds(lambda z: z.sin(), lambda z: z.cos()),
     "cos": _periodic_bounds(lambda z: z.cos(), lambda z: z.sin()),
-    "reciprocal": FunctionBounds(
-        _reciprocal,
-        lambda a: _inverse_power(a, 2),
-        lambda a: mul_up(2.0, _inverse_power(a, 3)),
+    "reciprocal": FunctionBounds(_reciprocal, _inverse_power(1.0, 2), _inverse_power(2.0, 3)),
+    "sqrt": FunctionBounds(
+        _increasing_image(balls.sqrt), _inverse_power(0.5, 0.5), _inverse_power(0.25, 1.5)
     ),
 }

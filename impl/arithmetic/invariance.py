@@ -83,6 +83,9 @@ def prove_box(
     """
     box = torch.where(box >= 0, box, torch.inf)  # NaN and negative sizes hold nothing
     largest = mul_up(_LARGEST_FACTOR, box)  # no box that is tried is larger
+    if run is not None:  # rounding moves units that stand still, as a ReLU that never opens
+        sides = torch.where(torch.isfinite(box), box, 0.0).amax(1, keepdim=True)
+        largest = add_up(largest, mul_up(2.0 ** -_DTYPE_INFLATION_BITS[0], sides))
     disc_factors = _disc_factors(program, parameters, largest, B, d) if paired else None
     interval_step = step_bounds(program, IntervalArithmetic(parameters, run), box, B, d)
 

@@ -15,7 +15,9 @@ from typing import Any
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.cells.deep import DEEP_KINDS
 from rnnbounds.impl.cells.gated.gru import GRU_CHO_KIND, GRU_KIND
+from rnnbounds.impl.cells.gated.li_gru import LI_GRU_KINDS
 from rnnbounds.impl.cells.gated.lstm import LSTM_KIND, LSTM_PROJECTED_KIND
+from rnnbounds.impl.cells.gated.variants import PLUS, VARIANT_KINDS, variant_kind
 from rnnbounds.impl.cells.kind import Kind
 from rnnbounds.impl.cells.leaky import LEAKY_KINDS
 from rnnbounds.impl.cells.scans.diagonal import DIAGONAL_KIND
@@ -34,6 +36,8 @@ _KINDS = (
     LSTM_PROJECTED_KIND,
     GRU_KIND,
     GRU_CHO_KIND,
+    *VARIANT_KINDS,
+    *LI_GRU_KINDS,
     *LEAKY_KINDS,
     *DEEP_KINDS,
     DIAGONAL_KIND,
@@ -134,11 +138,13 @@ class UnknownCellError(UnknownNameError):
 
 
 def kind_of(name: str) -> Kind:
-    """The kind of that name, also of a stack: "stacked-lstm"; raises UnknownCellError."""
+    """The kind of that name, also of a stack, "stacked-lstm", and of a cell with activations of its
+    own, "gru+sigmoid+relu". Raises UnknownCellError, and for activations as `variant_kind`."""
     inner = str(name).removeprefix(PREFIX)
-    if inner not in CELLS:
+    if inner not in CELLS and PLUS not in inner:
         raise UnknownCellError(name)
-    return CELLS[inner] if inner == name else stack_kind(CELLS[inner])
+    found = CELLS[inner] if inner in CELLS else variant_kind(inner)
+    return found if inner == name else stack_kind(found)
 
 
 register_installed()

@@ -174,7 +174,8 @@ def _factor(cell: Any, B: Bound, names: Sequence[str]) -> Tensor:
 
 def _states(cell: Any) -> int:
     """N, the size of the state."""
-    return int(cell.W.shape[1] // 4 + cell.n) if isinstance(cell, LSTM) else int(cell.n)
+    states = cell.W.shape[1] // 4 + cell.n if isinstance(cell, LSTM) else cell.n * cell.blocks
+    return int(states)
 
 
 def _spectral(cell: Any, comparison: Comparison) -> Tensor:

@@ -135,6 +135,10 @@ _KNOWN = {
     "softplus": _increasing(softplus, lambda a: a.high.sigmoid()),
     "sin": _periodic(torch.sin),
     "cos": _periodic(torch.cos),
+    "sqrt": _increasing(
+        lambda a: _root(a.clamp(min=0.0)),
+        lambda a: torch.where(a.low > 0, 0.5 * a.low.clamp(min=0.0) ** -0.5, torch.inf),
+    ),
     "reciprocal": FunctionBounds(
         _reciprocal,
         lambda a: torch.where(a.low * a.high > 0, a.least_magnitude**-2, torch.inf),

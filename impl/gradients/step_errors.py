@@ -34,7 +34,10 @@ from rnnbounds.impl.arithmetic.weight_balls import EnclosingArithmetic
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
 from rnnbounds.impl.numbers.outward import add_up, mul_up, underflow
 
-_FUNCTIONS = {"exp": 1.0, "sin": 1.0, "cos": 1.0, "reciprocal": 0.125}  # of a function's units
+_FUNCTIONS = {  # of a function's units; IEEE 754 rounds 1/a and √a correctly, libraries to 2 units
+    "exp": 1.0, "sin": 1.0, "cos": 1.0, "reciprocal": 0.125, "sqrt": 0.125,
+}  # fmt: skip
+_RELATIVE = ("exp", "reciprocal", "sqrt")  # whose errors are relative to their values
 _MIX = 6.0  # units
 _BELOW = 4.0  # values are this many times below the largest number: GELU takes 2z on its way
 
@@ -132,9 +135,7 @@ class RoundingError(RangedNumber):
             library = self.run.function_error
             share, more = _FUNCTIONS.get(name, torch.inf), 16 * self.run.unit > library
             units = share * library + more * self.run.unit * (1 + 2.0**-10)
-            library_error = mul_up(
-                units, value.most if name in ("exp", "reciprocal") else 1.0 + value.error
-            )
+            library_error = mul_up(units, value.most if name in _RELATIVE else 1.0 + value.error)
         return self.told(
             value.range,
             add_up(value.error, add_up(library_error, underflow(library_error, self.run.tiny))),

@@ -113,6 +113,9 @@ class RunningError(Elementary):
             known = (room > 0) & (room < torch.inf)
             spread = torch.where(known, e / v.abs() / room, torch.inf)  # |v| room may overflow
             return self.rounded(1 / v, spread * _UP + TINY)
+        if name == "sqrt":  # |√a − √b| ≤ √|a − b|, and ≤ |a − b|/√a
+            found = v.clamp(min=0.0).sqrt()
+            return self.rounded(found, torch.fmin(e.sqrt(), e / found) * _UP)
         found = {"sin": torch.sin, "cos": torch.cos}[name](v)
         return self.rounded(found, e + _LIBRARY)
 

@@ -23,6 +23,13 @@ def relu(z: arb) -> arb:
     return arb(0) if z < 0 else arb(0).union(z.upper())
 
 
+def sqrt(z: arb) -> arb:
+    """√z for z ≥ 0, and 0 for z < 0: of a ball that meets 0, [0, √(its upper end)]."""
+    if z > 0 or z.is_nan():
+        return z.sqrt()
+    return arb(0) if z <= 0 else arb(0).union(z.upper().sqrt())
+
+
 def leaky_relu(z: arb) -> arb:
     """max(z, 0.01 z)."""
     return relu(z) - LEAK * relu(-z)

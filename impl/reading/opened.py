@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.reading.pytorch.modules import module_tensors, recurrent_parts, refuse_hooks
+from rnnbounds.impl.reading.recognition.joined import joined_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +55,7 @@ class Weights:
 
     def told(self, layer: str | None) -> LayerInfo:
         """Return all tensors and hints, whichever the layer."""
-        return LayerInfo(self.tensors, self.cell, self.binding)
+        return LayerInfo(joined_names(self.tensors), self.cell, self.binding)
 
     def layers(self) -> list[str] | None:
         """Return None: the layers of a state dict follow from its names."""

@@ -20,6 +20,7 @@ from rnnbounds.properties.systems.causal import kinds as causal
 from rnnbounds.properties.systems.cells import kinds as cells
 from rnnbounds.properties.systems.cells.extremal import worst_cell_specs
 from rnnbounds.properties.systems.cells.route import CellRoute
+from rnnbounds.properties.systems.cells.variants import GATED_VARIANT
 from rnnbounds.properties.systems.certified import specs as certified
 from rnnbounds.properties.systems.certified.near import NEAR
 from rnnbounds.properties.systems.gated import kinds as gated
@@ -45,6 +46,7 @@ _KINDS = (
     *layers.KINDS,
     *memory.KINDS,
     *cells.KINDS,
+    GATED_VARIANT,
     *causal.KINDS,
     *certified.KINDS,
     NEAR,

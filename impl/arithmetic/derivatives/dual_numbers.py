@@ -142,6 +142,7 @@ _CHAIN: dict[str, Callable[[Any, Any], Any]] = {
     "sin": lambda v, there: v.cos(),
     "cos": lambda v, there: -v.sin(),
     "reciprocal": lambda v, there: -(there * there),
+    "sqrt": lambda v, there: 0.5 * there.reciprocal(),
 }
 
 _SLOPES: dict[str, Callable[..., Any]] = {

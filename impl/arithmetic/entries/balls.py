@@ -23,6 +23,7 @@ FUNCTIONS: Mapping[str, Callable[[arb], arb]] = {
     "sin": arb.sin,
     "cos": arb.cos,
     "reciprocal": lambda a: 1 / a,
+    "sqrt": balls.sqrt,
 }
 
 

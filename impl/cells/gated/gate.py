@@ -11,7 +11,7 @@ Source: Miller & Hardt, Proposition 1, made explicit unit by unit.
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -24,6 +24,7 @@ from rnnbounds.impl.numbers.outward import sum_up
 
 _ITERATES = 24
 _CONVERGED = 0.99
+_GROWTHS, _SETTLED = 64, 1 + 2.0**-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +32,6 @@ class Gated(ProgramCell):
     """B cells by torch's names, the rows of each gate one after another: weight_hh (B, g n, n),
     weight_ih (B, g n, d) and biases (B, g n)."""
 
-    count: ClassVar[int]  # g
     reads = "weight_ih"
 
     @property
@@ -54,13 +54,9 @@ class Gated(ProgramCell):
         """The size of the output h."""
         return self.W.shape[2]
 
-    def weight_magnitudes(self) -> tuple[Tensor, ...]:
-        """|W| of each gate, (B, n, n)."""
-        return self.W.detach().abs().chunk(self.count, dim=1)
-
     def row_sums(self, gates: str) -> dict[str, Tensor]:
         """‖W‖_∞ of each gate, by its letter."""
-        sizes = zip(gates, self.weight_magnitudes(), strict=True)
+        sizes = zip(gates, self.W.detach().abs().chunk(len(gates), dim=1), strict=True)
         return {gate: sum_up(size).amax(1) for gate, size in sizes}
 
     def intervals(
@@ -89,6 +85,19 @@ class Gated(ProgramCell):
             if not bool(active.any()):
                 break
         return next_box(box)
+
+    def settled_box(self, start: Tensor, B: float | Tensor) -> Tensor:
+        """What iterates of `smaller_box` settle at from a box that is too small, a little larger:
+        it is a proposal. Infinite where they do not settle, each system by itself."""
+        box, settled = start, torch.zeros_like(start[:, :1], dtype=torch.bool)
+        m, _, x = self.intervals(start, B)
+        for _ in range(_GROWTHS):
+            grown = torch.maximum(box, self.smaller_box(m, m.box(box), x))
+            now = settled | (grown <= _SETTLED * box).all(1, keepdim=True)
+            settled, box = now, torch.where(settled, box, grown)
+            if bool(settled.all()):
+                break
+        return torch.where(settled, _SETTLED * box, torch.inf)
 
 
 def magnitude(v: IntervalVector) -> Tensor:

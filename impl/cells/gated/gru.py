@@ -24,8 +24,6 @@ from rnnbounds.impl.numbers.outward import sum_up
 class GRU(Gated):
     """B GRU cells: gates in torch's order r, z, n; state h; `cho` says which candidate."""
 
-    count = 3
-
     cho: bool = False
 
     def pre_activations(self, m: Arithmetic[V], h: V, x: V) -> tuple[V, V, V]:

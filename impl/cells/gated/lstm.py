@@ -36,8 +36,6 @@ class LSTM(Gated):
     """B LSTM cells: gates in torch's order i, f, z, o; state (c, h); weight_hr (B, p, n) if h is
     projected."""
 
-    count = 4
-
     def pre_activations(self, m: Arithmetic[V], s: V, x: V) -> V:
         """The pre-activations of i, f, z and o."""
         input_part = m.affine("weight_ih", "bias_ih", x)

@@ -11,7 +11,7 @@ from typing import Any
 
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 
-_RHO = {name.removeprefix("rnn-"): name for name in BALL_ACTIVATIONS} | {"identity": "linear"}
+RHO = {name.removeprefix("rnn-"): name for name in BALL_ACTIVATIONS} | {"identity": "linear"}
 STACKED = "stacked-"
 _NUMBERED = re.compile(r"(.+)_l(0|[1-9][0-9]{0,3})")
 _TRANSITION = re.compile(r"transition_([1-9][0-9]{0,2})_weight")
@@ -56,17 +56,22 @@ def layout(cell: str, roles: Collection[str]) -> Layout:
         return next(found for sign, found in _DIAGONAL if sign in roles or not sign)
     if cell in _SCANS:
         return _SCANS[cell]
+    base, *activations = cell.split("+")
+    if activations and len(activations) == _ACTIVATIONS.get(base):
+        return _TORCH[base]
+    if cell.removeprefix(_LIGHT) in ("relu", "leaky-relu", "tanh") and cell.startswith(_LIGHT):
+        return _NORMALISED
     family, _, rho = cell.partition("-")
-    if family == "leaky" and rho in _RHO:
+    if family == "leaky" and rho in RHO:
         return Layout({"W": "n n", "W_in": "n d", "leak": "n", "b": "n"}, ("b",))
-    if family == "deep" and rho in _RHO:
+    if family == "deep" and rho in RHO:
         return _deep(roles)
     raise LayoutError("no cell that is known here")
 
 
 def activation(cell: str) -> str:
     """The name in BALL_ACTIVATIONS of that of a leaky or a deep cell."""
-    return _RHO[cell.partition("-")[2]]
+    return RHO[cell.partition("-")[2]]
 
 
 def known(cell: str) -> bool:
@@ -136,7 +141,17 @@ _TORCH = {
     ),
     "gru": _torch(3),
     "gru-cho": _torch(3),
+    "mgu": _torch(2),
+    "mgu-zhou": _torch(2),
 }  # fmt: skip
+_TORCH["lstm-peephole"] = Layout(
+    {**_TORCH["lstm"].shapes, **dict.fromkeys(("weight_ci", "weight_cf", "weight_co"), "n")},
+    ("bias_ih", "bias_hh"), "2n", suffix="_l0",
+)  # fmt: skip
+_ACTIVATIONS = {"lstm": 3, "lstm-peephole": 3, "gru": 2, "gru-cho": 2}  # that a name may say
+_LIGHT = "li-gru-"
+_NORM = ("norm_weight", "norm_bias", "norm_running_mean", "norm_running_var")
+_NORMALISED = Layout({"u_weight": "2n n", "w_weight": "2n d", **dict.fromkeys(_NORM, "2n")})
 _SCANS = {
     "min-gru": _gates("z", "h"),
     "min-lstm": _gates("f", "i", "h"),

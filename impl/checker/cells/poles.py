@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from rnnbounds.impl.checker.cells.steps import Step
 from rnnbounds.impl.checker.cells.terms import Weight
-from rnnbounds.impl.checker.cells.units import Units, Weights, joined, still, through
+from rnnbounds.impl.checker.cells.units import Step, Units, Weights, joined, still, through
 
 
 @dataclass(frozen=True)

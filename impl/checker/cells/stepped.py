@@ -16,9 +16,8 @@ from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.cells.iterated import norm_above
 from rnnbounds.impl.checker.cells.layouts import activation
 from rnnbounds.impl.checker.cells.norms import Cell
-from rnnbounds.impl.checker.cells.steps import Step
 from rnnbounds.impl.checker.cells.terms import Term, norms
-from rnnbounds.impl.checker.cells.units import Row, Units, Weights
+from rnnbounds.impl.checker.cells.units import Row, Step, Units, Weights
 from rnnbounds.impl.checker.definite import exact, largest, norm, smaller
 
 Ends = tuple[list[arb], list[arb]]
@@ -44,7 +43,7 @@ class Stepped:
     @property
     def blocks(self) -> int:
         """Into how many vectors of one size a state falls for Euclidean norms."""
-        return 2 if self.cell == "lstm" else 1
+        return 2 if self.cell.partition("+")[0] in ("lstm", "lstm-peephole") else 1
 
     @cached_property
     def rest(self) -> list[arb]:

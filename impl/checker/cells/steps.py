@@ -4,13 +4,13 @@ Written anew from the formulas: LSTM and GRU as torch documents them (gates i, f
 Cho et al. (2014), Jaeger et al. (2007), Pascanu et al. (2014), Feng et al. (2024), Gu & Dao (2023).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS, EXP
+from rnnbounds.impl.checker.cells.gated import gated_step
 from rnnbounds.impl.checker.cells.layouts import activation
-from rnnbounds.impl.checker.cells.units import Units, Weights, joined, mixed, still
+from rnnbounds.impl.checker.cells.units import Step, Units, Weights, joined, mixed, still
 
-Step = Callable[[Weights, Units, Units], Units]
 _SIGMOID, _TANH = BALL_ACTIVATIONS["rnn-sigmoid"], BALL_ACTIVATIONS["rnn-tanh"]
 _SOFTPLUS = BALL_ACTIVATIONS["rnn-softplus"]
 
@@ -19,7 +19,9 @@ def step_of(cell: str) -> Step:
     """The step of a cell that is not vanilla, and no diagonal recurrence."""
     if cell in _STEPS:
         return _STEPS[cell]
-    return _leaky(cell) if cell.startswith("leaky-") else _deep(cell)
+    if cell.startswith("leaky-"):
+        return _leaky(cell)
+    return _deep(cell) if cell.startswith("deep-") else gated_step(cell)
 
 
 def _lstm(m: Weights, s: Units, x: Units) -> Units:

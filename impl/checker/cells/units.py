@@ -9,7 +9,7 @@ Nothing here is the maker's. Sources: Moore, Kearfott & Cloud, Introduction to I
 Miller & Hardt, Proposition 1.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
 
@@ -159,6 +159,9 @@ class Weights:
         if bias is None or bias not in self.stored:
             return found
         return found + still(self.vector(bias)[rows])
+
+
+Step = Callable[[Weights, Units, Units], Units]  # the next state, of state and input
 
 
 def still(values: list[arb]) -> Units:

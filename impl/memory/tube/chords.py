@@ -186,6 +186,24 @@ def _pole(power: int, factor: float) -> Bound:
     return bound
 
 
+def _root(z: Tensor) -> Tensor:
+    return z.clamp(min=0.0).sqrt()
+
+
+def _root_slope(z: Tensor) -> Tensor:
+    return torch.where(z > 0, 0.5 / _root(z), 0.0)
+
+
+def _positive(power: float, factor: float) -> Bound:
+    """Upper bound on factor/z^power between the two, infinite unless both are positive."""
+
+    def bound(low: Tensor, high: Tensor) -> Tensor:
+        size = factor / low.clamp(min=0.0) ** power * (_UP + 64 * UNIT) + TINY
+        return torch.where(low > 0, size, torch.inf)
+
+    return bound
+
+
 def _falling(z: Tensor) -> Tensor:
     return -1 / (z * z)
 
@@ -200,5 +218,9 @@ _ELEMENTARY: Mapping[str, Curve] = {
     "reciprocal": Curve(
         torch.reciprocal, _falling, _relative(torch.reciprocal), _relative(_falling),
         _pole(3, 2.0), _pole(4, 6.0),
+    ),
+    "sqrt": Curve(
+        _root, _root_slope, _relative(_root), _relative(_root_slope),
+        _positive(1.5, 0.25), _positive(2.5, 0.375),
     ),
 }  # fmt: skip

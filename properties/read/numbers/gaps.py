@@ -89,6 +89,10 @@ class Difference(Scalable, Generic[V]):
         there = self.value.reciprocal()
         return Difference(there, -(self.gap * (there * self.other.reciprocal())))
 
+    def sqrt(self) -> Difference[V]:
+        """√a for a ≥ 0, and 0 for a < 0."""
+        return self.apply_function(lambda v: v.sqrt())
+
     def apply_function(self, f: Callable[[V], V]) -> Difference[V]:
         """Any function: its values are subtracted, but where they are those of one number."""
         there = f(self.value)
@@ -180,7 +184,8 @@ def zero_where_equal(difference: Any, gap: Any) -> Any:
 
 @zero_where_equal.register
 def _(difference: Rounded, gap: Rounded) -> Rounded:
-    return difference.zero_unless(gap.nonzero_mask)
+    matched = match_axes(difference, gap)[1]  # that of a parameter has no axis of directions
+    return difference.zero_unless(matched.nonzero_mask)
 
 
 @zero_where_equal.register(Entries)

@@ -189,6 +189,12 @@ class Rounded(Scalable):
             value, torch.where(least_size > 0, relative_error * ROUND_UP + TINY, torch.inf)
         )
 
+    def sqrt(self) -> Rounded:
+        """√a for a ≥ 0, and 0 for a < 0: off by at most √e, and by e/√a."""
+        value = self.value.clamp(min=0.0).sqrt()
+        carried = torch.fmin(self.error.sqrt(), self.error / value)
+        return Rounded(value, (carried + UNIT * value) * ROUND_UP + TINY)
+
     def chunk(self, count: int) -> tuple[Rounded, ...]:
         """Equal parts of the units."""
         size = -(-self.size // count)

@@ -11,6 +11,7 @@ import torch
 
 from rnnbounds.impl.arithmetic.derivatives.second_order import second_order_constants, step_jets
 from rnnbounds.impl.arithmetic.invariance import InvariantBox
+from rnnbounds.impl.cells.gated.li_gru import VARIANCE
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.norms.comparison import Comparison, UnitNorms
 from rnnbounds.impl.numbers.outward import norm_up
@@ -23,7 +24,7 @@ Tensor = torch.Tensor
 LARGEST_STATE = 2.0**20
 # Brings inputs of cells below the norm that their rounding may take them above.
 INWARD = 1 - 2.0**-40
-FIXED_WEIGHTS = ("leak",)
+FIXED_WEIGHTS = ("leak", VARIANCE)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from rnnbounds.commands.models.attacked import (
 )
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.inputs import Bound, InputOptions, Inputs, Margin, Recorded
-from rnnbounds.commands.models.layers import List, require_list_alone, show_layers
+from rnnbounds.commands.models.layers import Formats, List, require_list_alone, show_layers
 from rnnbounds.commands.models.measured import write_both
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Readout
@@ -91,6 +91,7 @@ def certify_model(
     attack: Attack = False,
     witness: Witness = None,
     list_layers: List = False,
+    formats: Formats = False,
     device: Device = "cpu",
     verbose: Annotated[
         bool, typer.Option("--verbose", help="also each norm in half a line, and all constants")

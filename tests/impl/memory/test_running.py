@@ -12,6 +12,7 @@ from rnnbounds.impl.memory.running import Running, RunningError
 FUNCTIONS = {
     "exp": lambda t: t.exp(),
     "reciprocal": lambda t: 1 / t,
+    "sqrt": lambda t: t.sqrt() if t > 0 else arb(0),
     "sin": lambda t: t.sin(),
     "cos": lambda t: t.cos(),
     "tanh": lambda t: t.tanh(),

@@ -25,8 +25,11 @@ def weights_of(cell, names=(), n=2, d=1, layers=1, seed=0, scale=0.25):
         shapes = layout.shapes_for({"n": n, "d": d, "p": 1, "m1": n + 1})
         own = {name: torch.randn(shape, generator=draw) for name, shape in shapes.items()}
         own = {name: w * (scale / w.shape[-1] if w.ndim == 2 else 0.3) for name, w in own.items()}
+        own |= {name: w / 4 for name, w in own.items() if name.startswith("weight_c")}
         if "leak" in own:
             own["leak"] = own["leak"].abs().clamp(0.1, 0.9)
+        if "norm_running_var" in own:
+            own["norm_running_var"] = own["norm_running_var"].abs() + 0.5
         d = layout.sizes(own).n
         suffix = f"_l{l}" if cell.startswith("stacked-") else kind.suffix
         found |= {name + suffix: w for name, w in own.items()}
@@ -56,6 +59,13 @@ SYSTEMS = {
     "sines": ("stacked-rnn-sin", "iterated"),
     "lrus": ("stacked-diagonal", "cascade", ("nu_log",)),
     "scans": ("stacked-min-gru", "spectral"),
+    "peepholes": ("lstm-peephole", "spectral"),
+    "one gate": ("mgu", "perron"),
+    "peepholes, hard": ("lstm-peephole+hard-sigmoid+tanh+relu", "comparison"),
+    "hard lstm": ("lstm+hard-sigmoid-0.2-0.5+scaled-tanh-0.5-1.5+leaky-relu-0.2", "perron"),
+    "one gate, first": ("mgu-zhou", "spectral"),
+    "hard gru": ("gru+hard-sigmoid+affine-0.5-0.25", "spectral"),
+    "light": ("li-gru-leaky-relu", "perron"),
 }
 
 

@@ -36,6 +36,7 @@ OPERATIONS = {
     "exp": lambda m, s, x: (s + x).exp(),
     "waves": lambda m, s, x: (3.0 * s).sin() * (x - s).cos(),
     "reciprocal": lambda m, s, x: (0.75 + 0.5 * s).reciprocal() + x,
+    "sqrt": lambda m, s, x: (2.5 + 0.5 * s + x).sqrt() - 0.5 * x,
     "softplus": lambda m, s, x: (40.0 * s).softplus(),
     "affine": lambda m, s, x: m.affine("W", "b", s - x),
     "rows": lambda m, s, x: m.affine("V", None, s * m.vector("b"), slice(1, 4)) + x,

@@ -11,7 +11,7 @@ from rnnbounds.impl.memory.tube.chords import Curve, Known, curve
 
 ELEMENTARY = {
     "exp": lambda z: z.exp(), "sin": lambda z: z.sin(), "cos": lambda z: z.cos(),
-    "reciprocal": lambda z: 1 / z,
+    "reciprocal": lambda z: 1 / z, "sqrt": lambda z: z.sqrt() if z > 0 else arb(0),
 }  # fmt: skip
 NAMES = sorted({*ACTIVATIONS, *ELEMENTARY})
 POINTS = (-30.0, -2.5, -1.3169578969248167, -0.6585, -1e-9, 0.0, 1e-9, 0.3, 0.6585, 1.4, 3.0, 25.0)

@@ -1,0 +1,83 @@
+"""The formats of models that are read, and what is done with each, by the test that shows it.
+
+A format is one record; `rnnbounds certify --formats` prints the table, and the documentation has it
+with its tests. Each cell of the table is one test of `tests/impl/reading/test_formats.py`, by the
+action and the format's key.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+ACTIONS = ("certified", "measured", "truncated", "exported", "checked")
+TESTS = "tests/impl/reading/test_formats.py"
+NONE = "–"
+
+
+class ModelFormat(NamedTuple):
+    """One format: its key in the ids of tests, its title, the endings of its files, the extra that
+    it needs, the test of its outputs against those of its own library, and what is done with it.
+
+    >>> ModelFormat("onnx", "ONNX model", ".onnx", "tests/…::test_…", extra="onnx")
+    """
+
+    key: str
+    title: str
+    files: str
+    outputs: str
+    extra: str = ""
+    actions: tuple[str, ...] = ACTIONS
+
+    def test_of(self, action: str) -> str | None:
+        """The id of the test of an action, None for one that is not done."""
+        return f"{TESTS}::test_{action}[{self.key}]" if action in self.actions else None
+
+
+FORMATS = (
+    ModelFormat(
+        "module", "torch.nn module", NONE,
+        "tests/impl/cells/stacks/test_stack.py::test_equals_torch",
+    ),
+    ModelFormat(
+        "factory", "package.module:factory", NONE,
+        "tests/impl/reading/test_sources.py::test_a_factory",
+    ),
+    ModelFormat(
+        "state-dict", "state dict of torch.save", ".pt .pth .bin .ckpt",
+        "tests/impl/reading/test_torch_modules.py::test_tensors_have_their_names_in_the_module",
+    ),
+    ModelFormat(
+        "safetensors", "safetensors", ".safetensors",
+        "tests/impl/reading/test_torch_modules.py::test_tensors_have_their_names_in_the_module",
+    ),
+    ModelFormat(
+        "truncated", "file of rnnbounds truncate", ".safetensors",
+        "tests/impl/convert/test_truncate.py::test_file_is_a_model",
+    ),
+    ModelFormat(
+        "onnx", "ONNX model", ".onnx", "tests/impl/reading/test_onnx.py::test_what_torch_exports",
+        extra="onnx",
+    ),
+    ModelFormat(
+        "li-gru", "state dict of speechbrain's LiGRU", ".ckpt .pt .safetensors",
+        "tests/wild/test_gated.py::test_outputs",
+    ),
+)  # fmt: skip
+
+
+def format_table(actions: tuple[str, ...] = ACTIONS) -> Iterator[tuple[str, ...]]:
+    """A row for each format: title, files, extra, and for each action "yes" or "–"."""
+    for one in FORMATS:
+        done = ("yes" if action in one.actions else NONE for action in actions)
+        yield (one.title, one.files, one.extra or NONE, *done)
+
+
+def documented_table() -> Iterator[str]:
+    """The same table in Markdown, each cell with the name of its test."""
+    heads = ("format", "files", "extra", *ACTIONS, "outputs as its library's")
+    yield f"| {' | '.join(heads)} |"
+    yield f"|{'---|' * len(heads)}"
+    for one in FORMATS:
+        tests = [one.test_of(action) for action in ACTIONS]
+        cells = [NONE if test is None else f"`{test.rpartition('::')[2]}`" for test in tests]
+        named = f"`{one.outputs.removeprefix('tests/')}`"
+        yield f"| {' | '.join((one.title, one.files, one.extra or NONE, *cells, named))} |"
