@@ -130,6 +130,12 @@ def _prefix(
     if not cells:
         if parts := stored_in_parts(names):
             raise WeightsError(f"{where} holds {parts}")
+        if alone := [full for full in names if full.endswith("weight_hh_l0_reverse")]:
+            what = f"{where} holds {shown(alone[0])}, the reverse direction alone"
+            remedy = (
+                "hand over its state dict as a forward cell, whose inputs come in reverse order"
+            )
+            raise WeightsError(f"{what}; {remedy}")
         held = ", ".join(shown(full) for full in list(names)[:4]) or "nothing"
         wanted, what = _wanted(kinds)
         raise WeightsError(f"{where} holds {held}, but no {wanted}; save {what} state dict")
