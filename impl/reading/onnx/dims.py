@@ -12,7 +12,8 @@ from rnnbounds.impl.reading.onnx.folding import STANDARD, UnfixedError
 from rnnbounds.impl.reading.onnx.values import Values
 
 _DEEPEST = 50  # nodes between a tensor and a shape made of its sizes
-_LONGEST = 16  # entries
+_LONGEST = 16  # entries, and factors of one
+_LARGEST = 2**63
 _SAME = ("Cast", "Identity", "Squeeze", "Unsqueeze")
 _DATA = dict.fromkeys(("Gather", "Slice", "Reshape", *_SAME), 1)  # inputs that are vectors
 _PLAIN = {"allowzero", "axes", "axis", "to"}  # attributes that are read, or make no difference
@@ -66,6 +67,8 @@ class Dims:
         node = self._values.made.get(name)
         if node is None or node.domain not in STANDARD or not self._values.allows(node):
             return None
+        if len(node.input) > _LONGEST:
+            return None
         given = attributes(node)
         if node.op_type == "Shape":
             found = self._sizes(node.input[0])
@@ -76,7 +79,14 @@ class Dims:
             return None
         further = [constants(one, self._values) for one in node.input[1:]]
         made = _made(node.op_type, known, further, given)
-        return made if made is None or len(made) <= _LONGEST else None
+        return made if made is not None and _is_small(made) else None
+
+
+def _is_small(made: Vector) -> bool:
+    """True for a vector that may be a shape."""
+    return len(made) <= _LONGEST and all(
+        abs(number) < _LARGEST and len(symbols) <= _LONGEST for number, symbols in made
+    )
 
 
 def _made(

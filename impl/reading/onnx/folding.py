@@ -53,7 +53,7 @@ def is_one_of(node: Any, operators: Set[str]) -> bool:
     return node.op_type in operators and node.domain in STANDARD
 
 
-class Folder:
+class Evaluator:
     """Evaluates nodes of a model, at most MOST_NODES of them and LARGEST_WORK numbers."""
 
     def __init__(self, model: Any) -> None:

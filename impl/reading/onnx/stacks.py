@@ -43,6 +43,7 @@ from rnnbounds.impl.reading.onnx.nodes import (
 )
 from rnnbounds.impl.reading.onnx.values import Values
 
+_MOST_AXES = 16  # of a value that is followed
 # Floats by ONNX's number of their type, each with those that hold all of its values.
 _HELD = {"float16": (10, 1, 11), "bfloat16": (16, 1, 11), "float32": (1, 11), "float64": (11,)}
 
@@ -169,7 +170,7 @@ class Stacks:
         if below is None or below.stack.branch != step.branch or not self._values.allows(step.node):
             return
         axes = self._relayed(step.node, below)
-        if axes is not None and step.node.output[0]:
+        if axes is not None and len(axes) <= _MOST_AXES and step.node.output[0]:
             self._followed[step.node.output[0]] = replace(below, axes=axes)
 
     def _relayed(self, node: Any, below: _Followed) -> Axes | None:
@@ -181,14 +182,8 @@ class Stacks:
             return axes if given.get("to") in self._holding(below) else None
         if op == "Transpose":
             return transposed(axes, given.get("perm"))
-        if op == "Unsqueeze":
-            return unsqueezed(axes, self._places(node, given))
-        if op == "Squeeze":
-            bare = without_units(axes, below.run.size)
-            places = self._places(node, given)
-            if places is None and (len(node.input) > 1 or not _are_numbers(bare, below)):
-                return None
-            return squeezed(bare if places is None else axes, places) or squeezed(bare, places)
+        if op in ("Squeeze", "Unsqueeze"):
+            return self._resized(node, below, self._places(node, given))
         if op == "Reshape" and len(node.input) == 2:
             bare = without_units(axes, below.run.size)
             target = below.run.dims.vector(node.input[1])
@@ -196,6 +191,17 @@ class Stacks:
                 copy_zero = not given.get("allowzero", 0)
                 return reshaped(bare, target, below.run.size, copy_zero=copy_zero)
         return None
+
+    def _resized(self, node: Any, below: _Followed, places: list[int] | None) -> Axes | None:
+        """The axes after a Squeeze or an Unsqueeze; one without places cuts all sizes of 1, which
+        have to be known."""
+        axes, bare = below.axes, without_units(below.axes, below.run.size)
+        if places and node.op_type == "Unsqueeze":
+            return unsqueezed(axes, places)
+        if places:
+            return squeezed(axes, places) or squeezed(bare, places)
+        known = len(node.input) == 1 and places is None and _are_numbers(bare, below)
+        return squeezed(bare, None) if known and node.op_type == "Squeeze" else None
 
     def _places(self, node: Any, given: Mapping[str, Any]) -> list[int] | None:
         """The axes that a Squeeze or an Unsqueeze names, as an attribute or as a constant."""

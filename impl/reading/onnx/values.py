@@ -15,7 +15,7 @@ import numpy as np
 from rnnbounds.impl.reading.onnx.folding import (
     AGAIN,
     Array,
-    Folder,
+    Evaluator,
     UnfixedError,
     inferred,
     is_one_of,
@@ -46,7 +46,7 @@ class Values:
         self.choices: dict[str, Sequence[str]] = {}
         self.sparse: set[str] = set()
         self._model, self._beside = model, folder
-        self._folder = Folder(model)
+        self._evaluator = Evaluator(model)
         self._given = {one.name: one for one in model.graph.input}
         self._order: dict[str, int] = {}  # the place of the node that makes a value
         self._fixed: set[str] = set()
@@ -68,7 +68,7 @@ class Values:
     def allows(self, node: Any) -> bool:
         """True for a node that its operator allows, and in which no attribute comes twice."""
         try:
-            self._folder.check(node)
+            self._evaluator.check(node)
         except Exception:  # the checker raises what it likes
             return False
         return len({one.name for one in node.attribute}) == len(node.attribute)
@@ -165,9 +165,9 @@ class Values:
 
     def _evaluate(self, node: Any) -> None:
         """Keep what a node puts out; raises UnfixedError."""
-        self._folder.require(node)
+        self._evaluator.require(node)
         read = {name: self._held(name) for name in node.input if name}
-        self._known |= self._folder.fold(node, read, self._part([node], read))
+        self._known |= self._evaluator.fold(node, read, self._part([node], read))
 
     def _part(self, nodes: list[Any], read: Iterable[str]) -> Any:
         """A model of some nodes and of the types of what they read; small integers, which may be

@@ -60,6 +60,14 @@ ENDS = {
     "sizes of another": [FLAT, op("Shape", "other", "sizes"), op("Reshape", "lower sizes", "y")],
     "features of x": [FLAT, op("Shape", "x", "sizes"), op("Reshape", "lower sizes", "y")],
     "the last": [op("Unsqueeze", "a.Y_h none", "y")],
+    "no axes": [op("Squeeze", "a.Y none", "y")],
+    "large numbers": [FLAT, op("Shape", "lower", "sizes"), op("Gather", "sizes i0", "p0"),
+                      *[op("Mul", f"p{i} p{i}", f"p{i + 1}") for i in range(40)],
+                      op("Concat", "p40 i2 i3", "target", axis=0),
+                      op("Reshape", "lower target", "y")],
+    "many numbers": [FLAT, op("Shape", "lower", "sizes"),
+                     op("Concat", "sizes " * 5000, "target", axis=0),
+                     op("Reshape", "lower target", "y")],
     "reversed": [FLAT, op("Slice", "lower i8 i0 i0", "y")],
 }  # fmt: skip
 
