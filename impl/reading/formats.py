@@ -54,7 +54,8 @@ FORMATS = (
         "tests/impl/convert/test_truncate.py::test_file_is_a_model",
     ),
     ModelFormat(
-        "onnx", "ONNX model", ".onnx", "tests/impl/reading/test_onnx.py::test_what_torch_exports",
+        "onnx", "ONNX model", ".onnx",
+        "tests/impl/reading/onnx/test_file.py::test_what_torch_exports",
         extra="onnx",
     ),
     ModelFormat(

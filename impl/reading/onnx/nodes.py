@@ -3,7 +3,7 @@
 A node has W (D, g n, d), R (D, g n, n) and B (D, 2 g n), both biases, for D directions, with the
 gates i, o, f, c of an LSTM and z, r, h of a GRU; torch stacks i, f, c, o and r, z, h, and names the
 weights of the other direction `…_reverse`. A GRU's `linear_before_reset` says that the reset gate
-comes after the product, as torch has it and not Cho. Peepholes P (D, 3 n) that are zero are none.
+comes after the product, as torch has it and not Cho. Peepholes are P (D, 3 n).
 Source: the operators RNN, LSTM and GRU of ONNX, version 22.
 """
 
@@ -13,6 +13,11 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.errors import InputError, shown
+from rnnbounds.impl.reading.gated_activations import (
+    UnreadActivationError,
+    cell_for,
+    numbers_taken,
+)
 from rnnbounds.impl.reading.onnx.folding import AGAIN, STANDARD, Array, UnfixedError
 from rnnbounds.impl.reading.onnx.quantised import (
     DOMAIN,
@@ -27,15 +32,11 @@ STATES = {"RNN": "h", "LSTM": "iofc", "GRU": "zrh", QUANTISED: "iofc"}  # nodes,
 _ORDER = {"RNN": "h", "LSTM": "ifco", "GRU": "rzh", QUANTISED: "ifco"}
 _ROLES = ("X", "W", "R", "B", "sequence_lens", "initial_h", "initial_c", "P")
 _SCALES = ("W_scale", "W_zero_point", "R_scale", "R_zero_point")
-_USUAL = {
-    "LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"], "RNN": ["Tanh"],
-    QUANTISED: ["Sigmoid", "Tanh", "Tanh"],
-}  # fmt: skip
-_VANILLA = {
-    "Tanh": "rnn-tanh", "Relu": "rnn-relu", "Sigmoid": "rnn-sigmoid", "Softplus": "rnn-softplus",
-}  # fmt: skip
 _DIRECTIONS = {"forward": ("",), "reverse": ("_reverse",), "bidirectional": ("", "_reverse")}
-_READ = {"hidden_size", "direction", "activations", "layout", "linear_before_reset"}
+_READ = {
+    "hidden_size", "direction", "layout", "linear_before_reset",
+    "activations", "activation_alpha", "activation_beta",
+}  # fmt: skip
 _TYPES = ("float16", "bfloat16", "float32", "float64")
 _STORED = "hand over the state dict of the model that was exported"
 
@@ -89,33 +90,44 @@ def cell_of(node: Any, values: Values) -> str:
         raise NodeError(node.name, f"has the direction {shown(direction)}", AGAIN)
     if not {known.get("layout", 0), known.get("linear_before_reset", 0)} <= {0, 1}:
         raise NodeError(node.name, "has a flag that is neither 0 nor 1", AGAIN)
-    rho = _activations(node, known)
-    if node.op_type == "RNN" and len(rho) == 1 and rho[0] in _VANILLA:
-        return _VANILLA[rho[0]]
-    if rho != _USUAL[node.op_type]:
-        usual = ", ".join(_USUAL[node.op_type])
-        what = f"has the activations {shown(', '.join(_given(known)))}, not {usual}"
+    first, *others = (cell for cell, _ in _cells(node, values))
+    if others and others != [first]:
+        what = f"computes {shown(first)} forwards, but {shown(others[0])} in reverse"
         raise NodeError(node.name, what, _STORED)
-    if node.op_type == "GRU":
-        return "gru" if known.get("linear_before_reset", 0) else "gru-cho"
-    return "lstm"
+    return first
 
 
-def _activations(node: Any, known: dict[str, Any]) -> list[str]:
-    """The activations of a direction, which ONNX names in any case; raises NodeError."""
-    given = _given(known)
-    rho = [name.capitalize() for name in given] or _USUAL[node.op_type]
-    if len(_DIRECTIONS[direction_of(node)]) == 1 or not given:
-        return rho
-    half = len(rho) // 2
-    if rho[:half] != rho[half:]:
-        what = f"has other activations in each direction ({shown(', '.join(given))})"
-        raise NodeError(node.name, what, _STORED)
-    return rho[:half]
+def _cells(node: Any, values: Values) -> list[tuple[str, dict[str, Tensor]]]:
+    """The cell of each direction, and its peepholes by role; raises NodeError."""
+    from onnx.helper import get_attribute_value
+
+    known = {one.name: get_attribute_value(one) for one in node.attribute}
+    given = [name.decode(errors="replace") for name in known.get("activations", ())]
+    lists = (given, known.get("activation_alpha", ()), known.get("activation_beta", ()))
+    ways = len(_DIRECTIONS[direction_of(node)])
+    short = any(lists[1:]) and (len(lists[1]), len(lists[2])) != numbers_taken(given)
+    if ways > 1 and (len(given) % ways or short):  # where the first direction ends is not said
+        raise NodeError(node.name, "has activations or α and β of one direction alone", AGAIN)
+    peepholes = _weight(node, "P", values) if input_of(node, "P") else None
+    if peepholes is not None:
+        _require_shape(node, "P", peepholes, (ways, 3 * _units(node, values)))
+    op = "LSTM" if node.op_type == QUANTISED else node.op_type
+    found = []
+    for i in range(ways):
+        rho, alphas, betas = (one[i * len(one) // ways :][: len(one) // ways] for one in lists)
+        P = None if peepholes is None else _tensor(peepholes[i])
+        try:
+            reset = number_of(node, "linear_before_reset", 0) == 1
+            found.append(cell_for(op, rho, alphas, betas, P, reset))
+        except UnreadActivationError as why:
+            raise NodeError(node.name, why.what, why.remedy) from None
+    return found
 
 
-def _given(known: dict[str, Any]) -> list[str]:
-    return [bytes(name).decode(errors="replace") for name in known.get("activations", ())]
+def _units(node: Any, values: Values) -> int:
+    """The number n of units, by R; 0 if that has no axes."""
+    R = _read(node, "R", values)
+    return 0 if not R.ndim else R.shape[1 if node.op_type == QUANTISED else -1]
 
 
 def weights_of(node: Any, values: Values, layer: int) -> dict[str, Tensor]:
@@ -135,25 +147,28 @@ def weights_of(node: Any, values: Values, layer: int) -> dict[str, Tensor]:
         _require_shape(node, "B", B, (len(ends), 2 * gates * n))
         B = widened(B) if node.op_type == QUANTISED else B
         found |= {"bias_ih": B[:, : gates * n], "bias_hh": B[:, gates * n :]}
-    if input_of(node, "P"):
-        P = _weight(node, "P", values)
-        _require_shape(node, "P", P, (len(ends), 3 * n))
-        if P.any():
-            raise NodeError(node.name, "has peepholes, which no cell here has", _STORED)
     return {
-        f"{role}_l{layer}{end}": _ordered(node, array[i])
-        for i, end in enumerate(ends)
-        for role, array in found.items()
+        f"{role}_l{layer}{end}": tensor
+        for i, (end, (_, peepholes)) in enumerate(zip(ends, _cells(node, values), strict=True))
+        for role, tensor in {
+            **{role: _ordered(node, array[i]) for role, array in found.items()},
+            **{role: part.to(_tensor(R[:0]).dtype) for role, part in peepholes.items()},
+        }.items()
     }
 
 
 def _ordered(node: Any, rows: Array) -> Tensor:
     """The blocks of rows of the gates, in torch's order."""
-    gates, half = STATES[node.op_type], rows.dtype.name == "bfloat16"
-    whole = torch.from_numpy(rows.copy().view("int16") if half else rows.copy())
+    gates, whole = STATES[node.op_type], _tensor(rows)
     blocks = dict(zip(gates, whole.chunk(len(gates)), strict=False))
-    ordered = torch.cat([blocks[gate] for gate in _ORDER[node.op_type] if gate in blocks])
-    return ordered.view(torch.bfloat16) if half else ordered
+    return torch.cat([blocks[gate] for gate in _ORDER[node.op_type] if gate in blocks])
+
+
+def _tensor(array: Array) -> Tensor:
+    """The tensor of an array; NumPy knows bfloat16 by another name."""
+    if array.dtype.name == "bfloat16":
+        return torch.from_numpy(array.copy().view("int16")).view(torch.bfloat16)
+    return torch.from_numpy(array.copy())
 
 
 def _matrix(node: Any, role: str, values: Values) -> Array:

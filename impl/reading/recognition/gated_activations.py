@@ -78,6 +78,12 @@ def cell_for(
     return varied("lstm-peephole", *found), {"weight_ci": i, "weight_cf": f, "weight_co": o}
 
 
+def numbers_taken(activations: Sequence[str]) -> tuple[int, int]:
+    """How many α and how many β ONNX's activations consume; unknown ones none."""
+    counts = [_ONNX.get(name.lower(), ("", 0, ()))[1] for name in activations]
+    return sum(count > 0 for count in counts), sum(count > 1 for count in counts)
+
+
 def keras_cell(base: str, activation: object, gates: object = "sigmoid", version: str = "3") -> str:
     """The cell of a Keras layer: `rnn`, `lstm`, `gru` or `gru-cho` with these activations, as the
     given version of Keras defines them. Raises UnreadActivationError.

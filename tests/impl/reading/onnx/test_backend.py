@@ -1,5 +1,5 @@
 """The onnx package's own tests of its nodes RNN, LSTM and GRU: each is read, with the outputs that
-it expects, or refused by name."""
+it expects."""
 
 import numpy as np
 import pytest
@@ -11,13 +11,10 @@ from onnx.backend.test.case import node  # noqa: E402
 from onnx.backend.test.case.node import gru, lstm, rnn  # noqa: E402, F401
 from onnx_runs import opened, run_stack  # noqa: E402
 
-from rnnbounds.impl.reading.onnx.nodes import NodeError  # noqa: E402
-
 OPERATORS = ("RNN", "LSTM", "GRU")  # whose modules list their cases when they are imported
 CASES = {
     case.name: case for case in node._NodeTestCases if case.model.graph.node[0].op_type in OPERATORS
 }
-REFUSED = {"test_lstm_with_peepholes": "has peepholes, which no cell here has"}
 
 
 def bound(case, path):
@@ -40,10 +37,6 @@ def test_cases(tmp_path, name):
     path = tmp_path / "m.onnx"
     x, expected = bound(CASES[name], path)
     graph = opened(path)
-    if name in REFUSED:
-        with pytest.raises(NodeError, match=REFUSED[name]):
-            graph.told(None)
-        return
     one = CASES[name].model.graph.node[0]
     told = {part.name: helper.get_attribute_value(part) for part in one.attribute}
     by_batch, ways = told.get("layout", 0), told.get("direction", b"forward")

@@ -80,4 +80,4 @@ def test_random_graphs(tmp_path, part):
     """None is read as another network; layers with exporters' nodes between them are joined."""
     found = [agree(25 * part + i, tmp_path / "m.onnx") for i in range(25)]
     assert all(joined >= needed for joined, needed in found)
-    assert sum(needed for _, needed in found) > 3
+    assert sum(needed for _, needed in found) > 2
