@@ -58,7 +58,8 @@ def write(keras, prefix, folder):
         np.savez(folder / f"{prefix}_{name}.npz", x=x, **dict(zip(called, answers, strict=True)))
         model.save(folder / f"{prefix}_{name}.keras")
         model.save(folder / f"{prefix}_{name}.h5")
-        model.save_weights(folder / f"{prefix}_{name}.weights.h5")
+        end = ".weights.h5" if prefix == "keras" else "_weights.h5"
+        model.save_weights(folder / f"{prefix}_{name}{end}")
 
 
 def main(prefix):
@@ -69,7 +70,7 @@ def main(prefix):
         import keras
     write(keras, prefix, FILES)
     for path in FILES.glob(f"{prefix}_*"):
-        if path.name.endswith(".weights.h5") and path.name != "keras_cells.weights.h5":
+        if path.name.endswith("weights.h5") and "cells" not in path.name:
             path.unlink()
         elif path.suffix in (".keras", ".h5"):
             path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))

@@ -103,9 +103,10 @@ def test_keras(tmp_path, monkeypatch):
             check(tmp_path / f"keras_{name}{end}", numbers, CELLS)
 
 
-def test_weights_alone(unpacked):
+@pytest.mark.parametrize(("prefix", "end"), [("keras", ".weights.h5"), ("keras2", "_weights.h5")])
+def test_weights_alone(unpacked, prefix, end):
     """Weights without a configuration are those of the whole model, with Keras' activations."""
-    whole, weights = (unpacked("keras_cells", end)[0] for end in (".keras", ".weights.h5"))
+    whole, weights = (unpacked(f"{prefix}_cells", one)[0] for one in (".keras", end))
     for name in ("gru", "cho", "tanh", "relu", "levels", "cell"):
         asked = CELLS[name] if name in ("tanh", "relu") else None
         loaded = load_model(weights, asked, layer=name)

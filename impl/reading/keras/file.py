@@ -97,7 +97,9 @@ def _model(file: Hdf5, config: bytes | None, path: Path) -> KerasModel:
     whole = file.texts("", "model_config")
     stored: Stored
     if config is None and whole is None:
-        model, stored = configuration_of(file), StoredByPath(file, named=False)
+        older = file.texts("", "layer_names") is not None
+        model = configuration_of(file)
+        stored = StoredByName(file, "") if older else StoredByPath(file, named=False)
         note = " (with Keras' default activations, without masked steps)"
     elif config is None:
         model, stored = parse_config("".join(whole or ())), StoredByName(file, "model_weights")

@@ -1,7 +1,8 @@
-"""Files of weights of Keras 3 without a configuration: the layers that the tree of groups tells.
+"""Files of weights without a configuration: the layers that their groups and names tell.
 
-A group with cell/vars is a recurrent layer, whose gates are counted: its recurrent kernel is
-(n, g n) with g = 1, 3 or 4. Activations are not stored; neither is what feeds what.
+A recurrent layer has a recurrent kernel (n, g n), whose gates are counted: g = 1, 3 or 4. Keras 3
+keeps it in a group cell/vars, Keras 2 lists its name. Activations are not stored; neither is what
+feeds what.
 """
 
 import re
@@ -21,12 +22,50 @@ _WHOLE = "save the whole model, as model.save('m.keras')"
 
 def configuration_of(file: Hdf5) -> ModelConfig:
     """The layers of a file of weights, each by itself; raises InputError for another file."""
-    if file.has("layer_names") or file.texts("", "layer_names") is not None:
-        raise InputError(f"the file holds weights of Keras 2 without their configuration; {_WHOLE}")
+    listed = file.texts("", "layer_names")
+    if listed is not None:
+        return ModelConfig((tuple(_older(file, listed)),))
     found = tuple(_layers(file, "", (), [_MOST]))
     if not found and not file.has("layers"):
         raise InputError("the HDF5 file is not one of Keras; save weights by torch's names")
     return ModelConfig((found,))
+
+
+def _older(file: Hdf5, listed: list[str]) -> Iterator[LayerConfig]:
+    """The layers of Keras 2, which lists the names of their weights."""
+    for layer in listed:
+        names = [name.split("/") for name in file.texts(layer, "weight_names") or ()]
+        roles = {parts[-1].removesuffix(":0") for parts in names}
+        cells = [parts for parts in names if parts[-1].startswith("recurrent_kernel")]
+        kinds = [_kind(file, "/".join((layer, *parts))) for parts in cells]
+        settings: dict[str, Any] = {}
+        if len(kinds) > 1 and any(part.startswith("forward_") for part in cells[0]):
+            kind, inner = "Bidirectional", {"class_name": kinds[0], "config": {}}
+            settings = {"layer": inner}
+        elif len(kinds) > 1 and all("stacked_rnn_cells" in parts for parts in cells):
+            kind, settings = "RNN", _stacked(kinds, [parts[-2] for parts in cells])
+        elif len(kinds) > 1:
+            what = f"{shown(layer)} holds several recurrent layers without their configuration"
+            raise InputError(f"{what}; {_WHOLE}")
+        elif kinds:
+            kind = kinds[0]
+        elif roles == {"embeddings"}:
+            kind = "Embedding"
+        elif "kernel" in roles <= {"kernel", "bias"} and len(names) == len(roles):
+            kernel = next(parts for parts in names if parts[-1].startswith("kernel"))
+            kind = "Dense" if file.tensor("/".join((layer, *kernel))).ndim == 2 else "Conv"
+        else:
+            continue
+        yield LayerConfig((layer,), "", kind, settings, (), 0)
+
+
+def _stacked(kinds: list[str], names: list[str]) -> dict[str, Any]:
+    """The configuration of an RNN around several cells."""
+    cells = [
+        {"class_name": f"{kind}Cell", "config": {"name": name}}
+        for kind, name in zip(kinds, names, strict=True)
+    ]
+    return {"cell": {"class_name": "StackedRNNCells", "config": {"cells": cells}}}
 
 
 def _layers(
@@ -66,28 +105,25 @@ def _settings(file: Hdf5, path: str, held: list[str]) -> tuple[str, dict[str, An
     if "cell" in held:
         cells = f"{path}/cell/cells"
         if not file.has(cells):
-            return _kind(file, f"{path}/cell"), {}
-        ordered = sorted(
-            file.names(cells), key=lambda one: int((re.findall(r"\d+$", one) or [0])[0])
-        )
-        held_cells = [
-            {"class_name": f"{_kind(file, f'{cells}/{one}')}Cell", "config": {"name": one}}
-            for one in ordered
-        ]
-        stacked = {"class_name": "StackedRNNCells", "config": {"cells": held_cells}}
-        return "RNN", {"cell": stacked}
+            return _kind(file, f"{path}/cell/vars/1"), {}
+        ordered = sorted(file.names(cells), key=_number)
+        kinds = [_kind(file, f"{cells}/{one}/vars/1") for one in ordered]
+        return "RNN", _stacked(kinds, ordered)
     table = _TABLES.get(re.sub(r"_\d+$", "", path.rpartition("/")[2]))
     return (table, {}) if table and "vars" in held else None
 
 
+def _number(name: str) -> int:
+    """The number that Keras appends to the name of a class: gru_cell -> 0, gru_cell_2 -> 2."""
+    return int(name.rpartition("_")[2]) if re.search(r"_\d+$", name) else 0
+
+
 def _kind(file: Hdf5, path: str) -> str:
     """The class of a cell, by how many gates its recurrent kernel has."""
-    shape = file.tensor(f"{path}/vars/1").shape
+    shape = tuple(file.tensor(path).shape)
     columns = {len(gates): kind for kind, gates in GATES.items()}
     gates, rest = divmod(shape[1], shape[0]) if len(shape) == 2 and shape[0] else (0, 0)
     if rest or gates not in columns:
-        what = (
-            f"the HDF5 object {shown(path)} is no cell of Keras: a kernel of shape {tuple(shape)}"
-        )
+        what = f"the HDF5 object {shown(path)} of shape {shape} is no recurrent kernel of Keras"
         raise InputError(f"{what}; {_WHOLE}")
     return columns[gates]
