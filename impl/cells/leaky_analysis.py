@@ -23,7 +23,7 @@ from rnnbounds.impl.norms.state_norms import state_norm
 from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up
 
-EUCLIDEAN_NORMS = ("diagonal", DIAGONAL_SDP, "iterated", "quadratic", METRIC_SDP)
+EUCLIDEAN_NORMS = ("diagonal", DIAGONAL_SDP, METRIC_SDP, "iterated", "quadratic")
 _PRECISION = 128
 
 

@@ -46,7 +46,7 @@ class NormError(InputError):
     def __init__(self, norm: str, kind: Kind) -> None:
         kinds = [other.name for other in CELLS.values() if norm in other.norms]
         scope = f"{kinds[0]} and the like" if kinds else "stacks of layers"
-        scope = "linear systems" if kinds == ["linear"] else scope
+        scope = "linear systems" if kinds == ["linear", "leaky-identity"] else scope
         super().__init__(
             f"the {norm} norm certifies {scope} only; use the {kind.norms[-1]} norm for {kind.name}"
         )

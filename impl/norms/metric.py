@@ -69,7 +69,7 @@ def slope_system(p: NormData) -> SlopeSystem:
 
 
 def _lost(w: float, spread: arb) -> arb:
-    """What a product may have lost by underflow: nothing of an exact weight, or of 0."""
+    """The loss of a product by underflow: none of an exact weight, or of 0."""
     return arb(0) if w == 0 or spread.is_zero() else arb(0, math.ulp(0.0))
 
 

@@ -200,9 +200,9 @@ NORMS: Mapping[str, Callable[[NormData], StateNorm]] = {
     DIAGONAL_SDP: lambda p: _diagonal_norm(
         DIAGONAL_SDP, p, semidefinite_scaling(p.W, start=p.scaling)
     ),
+    METRIC_SDP: _metric,
     "iterated": _iterated,
     "quadratic": _quadratic,
-    METRIC_SDP: _metric,
 }
 
 

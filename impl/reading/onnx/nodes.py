@@ -13,11 +13,6 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.errors import InputError, shown
-from rnnbounds.impl.reading.gated_activations import (
-    UnreadActivationError,
-    cell_for,
-    numbers_taken,
-)
 from rnnbounds.impl.reading.onnx.folding import AGAIN, STANDARD, Array, UnfixedError
 from rnnbounds.impl.reading.onnx.quantised import (
     DOMAIN,
@@ -27,6 +22,11 @@ from rnnbounds.impl.reading.onnx.quantised import (
     widened,
 )
 from rnnbounds.impl.reading.onnx.values import Values
+from rnnbounds.impl.reading.recognition.gated_activations import (
+    UnreadActivationError,
+    cell_for,
+    numbers_taken,
+)
 
 STATES = {"RNN": "h", "LSTM": "iofc", "GRU": "zrh", QUANTISED: "iofc"}  # nodes, with their gates
 _ORDER = {"RNN": "h", "LSTM": "ifco", "GRU": "rzh", QUANTISED: "ifco"}

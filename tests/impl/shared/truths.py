@@ -87,6 +87,19 @@ def euclidean(Q, U, offset, L, B):
     return L * np.linalg.norm(Q @ U, 2) * B + np.linalg.norm(np.abs(Q) @ offset)
 
 
+def multiplied(Q, multipliers, W, U, offset, L, B):
+    """The factor, the drive, C and c of ‖Q·‖₂ with multipliers for slopes in [0, L]."""
+    P, drive = Q.T @ Q, euclidean(np.eye(len(Q)), U, offset, L, B)
+    units = L * np.linalg.norm(U, axis=1) * B + offset
+    least = min(np.linalg.norm(Q, 2) * drive, np.linalg.norm(np.abs(Q) @ units))
+    ends = np.linalg.norm(np.linalg.inv(Q), 2), np.linalg.norm(Q, 2)
+    rest = 2 * np.diag(multipliers) - P
+    if (multipliers < 0).any() or np.linalg.eigvalsh(rest).min() <= 0:
+        return np.inf, least, *ends
+    half = np.linalg.solve(np.linalg.cholesky(rest), L * multipliers[:, None] * W)
+    return np.linalg.norm(half @ np.linalg.inv(Q), 2), least, *ends
+
+
 def one_step(norm, weights, W, U, offset, L, B):
     """The factor, the drive, C and c of a norm."""
     n = len(W)
@@ -97,6 +110,8 @@ def one_step(norm, weights, W, U, offset, L, B):
         v = np.array(weights if norm == "perron" else np.ones(n))
         factor = (L * np.abs(W) @ v / v).max()
         return factor, (units / v).max(), np.linalg.norm(v), 1 / v.min()
+    if norm == "quadratic-sdp":
+        return multiplied(np.array(weights[:-1]), np.array(weights[-1]), W, U, offset, L, B)
     Q = np.eye(n) if norm == "spectral" else np.array(weights)
     Q = Q if Q.ndim == 2 else np.diag(Q)
     inverse = np.linalg.inv(Q)
@@ -107,6 +122,7 @@ def one_step(norm, weights, W, U, offset, L, B):
 def largest(norm, weights, n):
     """The norm of a state of n units that are all 1 at most."""
     v = np.array(np.ones(n) if weights is None else weights)
+    v = v[:-1] if norm == "quadratic-sdp" else v
     if norm == "one":
         return n
     if norm in ("infinity", "perron"):

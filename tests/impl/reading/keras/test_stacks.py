@@ -67,7 +67,7 @@ def test_reverse():
     assert stacks(back, lstm("b")) == {"a": 2}
     names = open_source("m.keras").told("a").tensors
     assert all(name.endswith(("_l0_reverse", "_l1_reverse")) for name in names)
-    with pytest.raises(InputError, match=r"a\.weight_ih_l0_reverse"):
+    with pytest.raises(InputError, match=r"a\.weight_hh_l0_reverse"):
         load_model("m.keras")
 
 
