@@ -5,6 +5,7 @@ import doctest
 import re
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,7 @@ def test_attack_a_model(
     weights = torch.nn.LSTM(3, 16).state_dict()
     weights["weight_hh_l0"] /= 4
     save_file(weights, "lstm.safetensors")
+    copytree(Path(__file__).parents[1] / "wild/files/sequence/mamba", "mamba")
     found: list[str] = []
     shown = [*blocks("how-to/attack-a-model", ""), *blocks("how-to/read", "")[1:]]
     for line in filter(None, "".join(shown).splitlines()):

@@ -20,6 +20,7 @@ from rnnbounds.impl.reading.sequence.family import Family, Recurrence, Settings
 FAMILIES: tuple[Family, ...] = (
     *mamba.FAMILIES, *griffin.FAMILIES, *rwkv.FAMILIES, *xlstm.FAMILIES, *state_space.FAMILIES,
 )  # fmt: skip
+_QUICK = 2**21  # entries of the derivative of one step that take a minute or less
 _ANCHORS = {*(family.anchor for family in FAMILIES), xlstm.SLSTM}
 _SLICE = re.compile(r"(.*)\[(\d{1,9}):(\d{1,9})\]")
 _OWN = "give the recurrence itself by the names of a cell, as the how-to on reading lists them"
@@ -111,7 +112,7 @@ def _check_size(family: Family, sizes: Mapping[str, int], asked: slice, name: st
     if entries(count) <= LARGEST_STEP:
         return
     fewer = count
-    while fewer > 1 and entries(fewer) > LARGEST_STEP:
+    while fewer > 1 and entries(fewer) > _QUICK:
         fewer //= 2
     what = f"{shown(name)} has {family.size(sizes, count)[0]} states, too many at once"
     part = f"{name}[{asked.start}:{asked.start + fewer}]"

@@ -27,8 +27,9 @@ class SequenceModel:
 
     @cached_property
     def names(self) -> list[str]:
-        """The layers, by their prefixes; "." has none."""
-        return [prefix[:-1] or "." for prefix in prefixes(list(self.tensors))]
+        """The layers, by their prefixes, in the order of their numbers; "." has none."""
+        found = [prefix[:-1] or "." for prefix in prefixes(list(self.tensors))]
+        return sorted(found, key=_numbered)
 
     def layers(self) -> list[str]:
         """Its sequence layers, then those that are recurrent by their cells' own names."""
@@ -67,3 +68,10 @@ class SequenceModel:
         raise WeightsError(
             f"{self.where} holds no layer {shown(name)}; it has {listed}: choose one"
         )
+
+
+def _numbered(name: str) -> list[tuple[int, str]]:
+    """A key that orders layers by their numbers: a file of safetensors has no order of its own."""
+    return [
+        (int(part) if part.isdecimal() and len(part) < 10 else -1, part) for part in name.split(".")
+    ]

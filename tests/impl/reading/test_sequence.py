@@ -125,14 +125,14 @@ def test_state_spaces(make):
 
 
 def test_each_layer_is_listed(tmp_path):
-    """Beside others, in the order of the file; nothing is asked for where there is only one."""
+    """Beside others, in the order of numbers; nothing is asked for where there is only one."""
     lstm = {f"head.{k}": v for k, v in torch.nn.LSTM(2, 2).state_dict().items()}
-    state = draw.mamba() | draw.mamba("layers.1.mixer.") | lstm
+    state = draw.mamba("layers.10.mixer.") | draw.mamba("layers.1.mixer.") | draw.mamba() | lstm
     found = rnnbounds.layers(state)
     assert [(one.name, one.cell) for one in found] == [
-        ("layers.0.mixer", "selective"), ("layers.1.mixer", "selective"), ("head", "lstm"),
+        *((f"layers.{number}.mixer", "selective") for number in (0, 1, 10)), ("head", "lstm"),
     ]  # fmt: skip
-    assert [one.n for one in found] == [12, 12, 2]
+    assert [one.n for one in found] == [12, 12, 12, 2]
     assert load_model(state, layer="head").name == "lstm"
     assert load_model(state, layer="layers.1").source == (
         "state dict, layers.1.mixer (Mamba's recurrence alone, of δ and u⊗B)"
