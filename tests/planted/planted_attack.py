@@ -38,11 +38,11 @@ def members(kind: str) -> tuple[str, ...]:
 
 def only(kinds: tuple[str, ...]) -> None:
     """Leave out the systems of all other kinds."""
-    pools, drawn, worst = campaign.pools_of, search.visit_random_specs, extremal.extremal_specs
+    pools, drawn, worst = campaign.claim_pools, search.visit_random_specs, extremal.extremal_specs
 
     def pools_of(*asked: Any) -> dict[Any, Any]:
         found = pools(*asked).items()
-        return {pool: some for pool, some in found if set(members(pool.about)) & set(kinds)}
+        return {pool: some for pool, some in found if set(members(pool.kind_name)) & set(kinds)}
 
     def random_specs(kind: str, *args: Any, **options: Any) -> bool:
         return kind not in kinds or drawn(kind, *args, **options)  # type: ignore[arg-type]
@@ -50,7 +50,7 @@ def only(kinds: tuple[str, ...]) -> None:
     def extremal_specs(*args: Any, **options: Any) -> Iterator[Any]:
         return (spec for spec in worst(*args, **options) if spec.kind in kinds)
 
-    campaign.pools_of = pools_of
+    campaign.claim_pools = pools_of
     search.visit_random_specs = random_specs
     extremal.extremal_specs = extremal_specs
 

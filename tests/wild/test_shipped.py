@@ -1,6 +1,8 @@
-"""Models that packages ship, asked as their owners would ask: silero-vad's LSTM, which stands behind
-convolutions, and g2p_en's GRUs. Nothing is converted by hand; inputs of silero's LSTM are its own convolutions'
-of a synthetic sound, those of g2p_en the embedded letters of words."""
+"""Models that packages ship, asked as their owners would ask: silero-vad's LSTM, and g2p_en's GRUs.
+
+Nothing is converted by hand. Inputs of silero's LSTM are its own convolutions' of a synthetic
+sound, those of g2p_en the embedded letters of words.
+"""
 
 import json
 import re

@@ -7,6 +7,7 @@ stand between. Dense layers and embeddings are tables beside: `NAME.weight` as t
 """
 
 import io
+import json
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -74,8 +75,9 @@ def keras_model(data: bytes, path: Path) -> KerasModel:
             for part in ("config.json", "model.weights.h5"):
                 if part not in archive.namelist():
                     raise ModelFileError(path, f"has no {part}", f"{_AGAIN}, in one piece")
-            config = archive.read("config.json")
-            return _model(Hdf5(archive.read("model.weights.h5")), config, path)
+            config, names = archive.read("config.json"), archive.namelist()
+            about = archive.read("metadata.json") if "metadata.json" in names else b"{}"
+            return _model(Hdf5(archive.read("model.weights.h5")), config, path, about)
 
 
 @contextmanager
@@ -92,7 +94,7 @@ def _readable(path: Path) -> Iterator[None]:
         raise ModelFileError(path, reason, _AGAIN) from None
 
 
-def _model(file: Hdf5, config: bytes | None, path: Path) -> KerasModel:
+def _model(file: Hdf5, config: bytes | None, path: Path, about: bytes = b"{}") -> KerasModel:
     """The model of a configuration and its weights, or of an HDF5 file that has both or these."""
     whole = file.texts("", "model_config")
     stored: Stored
@@ -105,7 +107,8 @@ def _model(file: Hdf5, config: bytes | None, path: Path) -> KerasModel:
         model, stored = parse_config("".join(whole or ())), StoredByName(file, "model_weights")
         note = ""
     else:
-        model, stored, note = parse_config(config), StoredByPath(file), ""
+        version = str(json.loads(about).get("keras_version", ""))
+        model, stored, note = parse_config(config), StoredByPath(file, version), ""
     binding = None if note else "the Keras layer"
     if masks(model):
         note = " (without masked steps)"

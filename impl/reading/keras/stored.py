@@ -39,6 +39,10 @@ class Place:
 class Stored(Protocol):
     """The weights in a file."""
 
+    @property
+    def version(self) -> str:
+        """The version of Keras that wrote them, "" if the file does not say."""
+
     def weights(self, layer: LayerConfig, place: Place, roles: Sequence[str]) -> dict[str, Tensor]:
         """The tensors of these roles, or the first of them; raises KerasError for others."""
 
@@ -51,6 +55,7 @@ class StoredByPath:
     """A tree of Keras 3 (and of the .keras files of Keras 2.15); named: layers have their names."""
 
     file: Hdf5
+    version: str = ""
     named: bool = True
 
     def weights(self, layer: LayerConfig, place: Place, roles: Sequence[str]) -> dict[str, Tensor]:
@@ -91,6 +96,11 @@ class StoredByName:
 
     file: Hdf5
     root: str
+
+    @property
+    def version(self) -> str:
+        """The version, which is an attribute of the file."""
+        return "".join(self.file.texts("", "keras_version") or ())
 
     def weights(self, layer: LayerConfig, place: Place, roles: Sequence[str]) -> dict[str, Tensor]:
         """Read those whose names end in a role, of which each layer has one."""

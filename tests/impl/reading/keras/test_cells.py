@@ -23,30 +23,45 @@ def sigmoid(z):
     return 1 / (1 + np.exp(-z))
 
 
-def step(kind, stored, state, x):
+ACTIVATIONS = {
+    "tanh": np.tanh,
+    "relu": lambda z: np.maximum(z, 0),
+    "softplus": lambda z: np.log1p(np.exp(z)),
+}
+GATES_OF = {
+    ("sigmoid", "3.15.1"): sigmoid,
+    ("hard_sigmoid", "3.15.1"): lambda z: np.clip(z / 6 + 0.5, 0, 1),
+    ("hard_sigmoid", "2.15.0"): lambda z: np.clip(float(np.float32(0.2)) * z + 0.5, 0, 1),
+}
+
+
+def step(kind, stored, state, x, rho, sigmoid):
     """One step as keras.src.layers.rnn has it: state (h,) or (h, c)."""
     K, R = stored["kernel"], stored["recurrent_kernel"]
     b = stored.get("bias", np.zeros(K.shape[1]))
     h = state[0]
     if kind == "SimpleRNN":
-        return (np.tanh(x @ K + b + h @ R),)
+        return (rho(x @ K + b + h @ R),)
     if kind == "LSTM":
         i, f, c, o = np.split(x @ K + h @ R + b, 4)
-        cell = sigmoid(f) * state[1] + sigmoid(i) * np.tanh(c)
-        return sigmoid(o) * np.tanh(cell), cell
+        cell = sigmoid(f) * state[1] + sigmoid(i) * rho(c)
+        return sigmoid(o) * rho(cell), cell
     n = len(h)
     inner, b = b if b.ndim == 2 else (b, np.zeros(3 * n))
     xz, xr, xh = np.split(x @ K + inner, 3)
     hz, hr, hh = np.split(h @ R + b, 3)
     z, r = sigmoid(xz + hz), sigmoid(xr + hr)
-    candidate = np.tanh(xh + (r * hh if kind == "GRU" else (r * h) @ R[:, 2 * n :]))
+    candidate = rho(xh + (r * hh if kind == "GRU" else (r * h) @ R[:, 2 * n :]))
     return (z * h + (1 - z) * candidate,)
 
 
 @pytest.mark.parametrize("kind", SETTINGS)
 @settings(max_examples=25)
-@given(n=st.integers(1, 4), d=st.integers(1, 3), bias=st.booleans(), seed=st.integers(0, 2**32 - 1))
-def test_formula(kind, n, d, bias, seed):
+@given(
+    n=st.integers(1, 4), d=st.integers(1, 3), bias=st.booleans(), seed=st.integers(0, 2**32 - 1),
+    rho=st.sampled_from(sorted(ACTIVATIONS)), gates=st.sampled_from(sorted(GATES_OF)),
+)  # fmt: skip
+def test_formula(kind, n, d, bias, seed, rho, gates):
     """The cell here has the outputs of Keras' formula, whatever the weights."""
     random, name = np.random.default_rng(seed), "GRU" if kind == "Cho" else kind
     g = len(GATES[name])
@@ -55,15 +70,18 @@ def test_formula(kind, n, d, bias, seed):
         shapes["bias"] = (2, g * n) if kind == "GRU" else (g * n,)
     stored = {role: random.normal(size=shape) for role, shape in shapes.items()}
     held = {role: torch.from_numpy(one) for role, one in stored.items()}
-    cell = Cell("layer", name, SETTINGS[kind] | {"units": n, "activation": "tanh"}, held)
+    stated = {"units": n, "activation": rho}
+    if kind != "SimpleRNN":
+        stated["recurrent_activation"] = gates[0]
+    cell = Cell("layer", name, SETTINGS[kind] | stated, held, gates[1])
     loaded = load_model(cell.weights(), cell.name)
     x = random.normal(size=(5, d))
     state, expected = (np.zeros(n), np.zeros(n)), []
     for one in x:
-        state = step(kind, stored, state, one)
+        state = step(kind, stored, state, one, ACTIVATIONS[rho], GATES_OF[gates])
         expected.append(state[0])
     outputs = outputs_of(loaded, torch.from_numpy(x)[None])[0]
-    assert np.allclose(outputs, expected, rtol=0, atol=1e-12)
+    assert np.allclose(outputs, expected, rtol=1e-9, atol=1e-12)
 
 
 def test_weights_are_exact():
