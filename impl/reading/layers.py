@@ -1,10 +1,13 @@
 """The recurrent layers that a model has, each with the cell that it is or why it is not read."""
 
 from dataclasses import dataclass
+from typing import Any
 
+from rnnbounds.impl.cells.layout import Sizes
 from rnnbounds.impl.cells.table import CELLS, kind_of
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.reading.adapters import read
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.reading.adapters import read, read_both
 from rnnbounds.impl.reading.opened import Opened
 from rnnbounds.impl.reading.recognition.fit import TORCH, direct, holds
 from rnnbounds.impl.reading.recognition.parts import prefixes_of_parts
@@ -65,8 +68,17 @@ def _recurrent(prefix: str, names: list[str]) -> bool:
 
 def _layer(opened: Opened, name: str, cell: str | None) -> Layer:
     try:
+        both = read_both(opened, cell, (), name)
+        if both is not None:
+            cells = [one for layer in both.layers for one in layer]
+            states = sum(_sizes(one).state for one in cells)
+            return Layer(name, both.name, both.n, both.d, states, both.dtype)
         model = read(opened, cell, (), name)
     except InputError as error:
         return Layer(name, reason=str(error))
-    sizes = kind_of(model.name).layout(model.weights).sizes(model.weights)
+    sizes = _sizes(model)
     return Layer(name, model.name, sizes.n, sizes.d, sizes.state, model.dtype)
+
+
+def _sizes(model: LoadedModel[Any]) -> Sizes:
+    return kind_of(model.name).layout(model.weights).sizes(model.weights)

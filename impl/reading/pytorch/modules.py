@@ -35,8 +35,8 @@ def module_tensors(
 
     The part is the only one, that of the path `layer`, or the only one below it. A parametrised
     weight has its value, and what it is made of is left out. Raises WeightsError for modules that
-    hold none or several or whose values are not fixed, UnsupportedModelError for two directions and
-    for what is none of torch's.
+    hold none or several or whose values are not fixed, UnsupportedModelError for what is none of
+    torch's.
     """
     path, part = _meant(module, layer)
     stated = _stated(part)
@@ -131,9 +131,6 @@ def _stated(part: torch.nn.Module) -> str:
         )
     mode = _OWN[own]
     if isinstance(part, torch.nn.RNNBase):
-        if part.bidirectional:
-            what = {"LSTM": "an LSTM", "GRU": "a GRU"}.get(mode, "an RNN")
-            raise UnsupportedModelError(f"{what} that is bidirectional")
         if part.training and part.dropout and part.num_layers > 1:
             raise WeightsError(
                 f"{type(part).__name__} drops out between its layers in training mode; call "
