@@ -52,7 +52,9 @@ def certify_both(
         if not all(one.verdict == "certified" for one in found[-1]):
             error, reason = None, reason or f"layer {l + 1} is not certified"
             break
-        fadings.append((_fading(both.forward, forward, inputs), _fading(both.reverse, reverse, inputs)))
+        fadings.append(
+            (_fading(both.forward, forward, inputs), _fading(both.reverse, reverse, inputs))
+        )
         if error is not None:
             unknown = next((one.unrounded for one in found[-1] if one.rounding is None), None)
             error, reason = (
@@ -86,9 +88,9 @@ def _norm(model: LoadedModel[Any], certificate: Certificate, inputs: float) -> S
     """The norm of the certificate: with its comparison, of a cell whose states have a box."""
     if certificate.proof.get("box") is not None:
         return kind_of(model.name).analyse(model, inputs).norm(certificate.norm)
-    named = certificate.constants
-    sizes = (named[name] for name in ("drive", "equivalence", "reach"))
-    return StateNorm(certificate.norm, certificate.lam, *sizes, radius=named["radius"])
+    of = certificate.constants
+    sizes = of["drive"], of["equivalence"], of["reach"]
+    return StateNorm(certificate.norm, certificate.lam, *sizes, radius=of["radius"])
 
 
 def _gain(layers: Sequence[tuple[Certificate, Certificate]]) -> float:

@@ -30,8 +30,8 @@ class BidirectionalWindows(torch.nn.Module):
     lstm. The module maps x (N, T, d) -> (N, T, n), n that of both directions together, or (N, T, p)
     through the readout, a `torch.nn.Linear(n, p)`. Its parameters carry torch's names, so that the
     state dict loads into torch's own module. Output t is known as soon as input t + future is.
-    Work: about T(past + future + 1) steps of each cell, in past + future + 1 sequential ones. Raises
-    InputError for missing or further weights, ShapeError, RangeError (past or future < 0),
+    Work: about T(past + future + 1) steps of each cell, in past + future + 1 sequential ones.
+    Raises InputError for missing or further weights, ShapeError, RangeError (past or future < 0),
     UnknownNameError.
     """
 
@@ -105,9 +105,7 @@ class BidirectionalWindows(torch.nn.Module):
         """The outputs of so many positions of x, from `start` on."""
         past, future = self.window
         there = torch.ones_like(x[:1, :, :1])
-        each = [
-            torch.nn.functional.pad(part, (0, 0, past, future)) for part in (x, there)
-        ]
+        each = [torch.nn.functional.pad(part, (0, 0, past, future)) for part in (x, there)]
         xs, masks = (
             [part[:, start + j : start + j + count] for j in range(past + future + 1)]
             for part in each

@@ -7,7 +7,7 @@ the certificate and a digest of all of them. It is written whole or not at all.
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor
@@ -124,9 +124,7 @@ def packed_both(
     return as_safetensors(weights, told | {"sha256": BIDIRECTIONAL.seal(told, parts)})
 
 
-def vouched_both(
-    module: BidirectionalWindows, certificate: Mapping[str, Any], path: Path
-) -> str:
+def vouched_both(module: BidirectionalWindows, certificate: Mapping[str, Any], path: Path) -> str:
     """The text of the record of a truncated model; raises InputError for a certificate of another
     model or window, and for a module with a readout."""
     try:
@@ -147,7 +145,7 @@ def vouched_both(
     return text
 
 
-def load_both(data: bytes, path: Path) -> tuple[BidirectionalWindows, BidirectionalFile]:
+def parsed_both(data: bytes, path: Path) -> tuple[BidirectionalWindows, BidirectionalFile]:
     """The module in a file, whose weights are those that its record is about; raises an InputError
     for a file that is not intact."""
     tensors, _ = parse_safetensors(data, path)
@@ -186,7 +184,8 @@ class _Fixed(torch.nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """x (N, T, d) -> y (N, T, n)."""
-        return torch.func.functional_call(self.windows, dict(self.named_buffers()), (x,))
+        weights = dict(self.named_buffers())
+        return cast(Tensor, torch.func.functional_call(self.windows, weights, (x,)))
 
 
 def _about(meant: BidirectionalRecord, parts: Mapping[str, Part]) -> bool:

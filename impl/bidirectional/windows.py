@@ -1,20 +1,22 @@
 """The window [t − k₁, t + k₂] that fixes output t of a model in both directions to within ε.
 
 Of one cell of a layer, run from the zero state where another run has been going on, the outputs are
-at most f(m) apart after m steps, and inputs e_j apart drive them at most Σ_j λ^{m−j} p e_j apart,
-p ≥ C L. In a window of W inputs, position s = 0, …, W − 1, let e_s bound how far the inputs of a
-layer are from those of the whole run, 0 for the lowest. Then its outputs (h→, h←) are apart by
+at most f(m) apart after m steps or more, and inputs e_j apart drive them at most Σ_j λ^{m−j} p e_j
+apart, p ≥ C L. In a window of W inputs, position s = 0, …, W − 1, let e_s bound how far the inputs
+of a layer are from those of the whole run, 0 for the lowest. Then its outputs (h→, h←) are apart by
 
     e⁺_s = √(a_s² + b_s²),   a_s = f→(s + 1) + Σ_{j ≤ s} λ→^{s−j} p→ e_j,
                              b_s = f←(W − s) + Σ_{j ≥ s} λ←^{j−s} p← e_j,
 
 and so on, layer by layer: the gap of output t is that of the last layer at s = k₁. Where the
-sequence ends within the window, both runs start there from zero, and the gap is no larger.
+sequence ends within the window, both runs start there from zero, and the gap is no larger. Of one
+layer every longer window is as good.
 Source: Miller & Hardt, Lemma 1, for each cell.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -48,17 +50,21 @@ class Fading:
     remaining: DifferenceBounds | None = None
 
     def kept(self, count: int) -> Tensor:
-        """f(0), …, f(count), float64, rounded up."""
-        impulse = torch.zeros(count + 1, dtype=torch.float64)
+        """At least f(m) and all later ones for m = 0, …, count: float64, rounded up."""
+        known = 0 if self.remaining is None else min(STEPS, WORK // self._work)
+        impulse = torch.zeros(max(count, known) + 1, dtype=torch.float64)
         impulse[0] = self.start
         bounds = decaying_sum(impulse, self.lam)
         if self.remaining is not None:
-            work = sum(layer.matrices.numel() for layer in self.remaining.layers)
-            known = min(count + 1, STEPS, WORK // work)
-            compared = self.remaining.bounds(known)[:known]
-            nearer = torch.tensor(compared, dtype=torch.float64)
-            bounds[:known] = torch.minimum(bounds[:known], nearer)
-        return bounds
+            compared = torch.tensor(self.remaining.bounds(known)[:known], dtype=torch.float64)
+            from_on = torch.cat([compared, bounds[known : known + 1]]).flip(0).cummax(0).values
+            bounds[: known + 1] = torch.minimum(bounds[: known + 1], from_on.flip(0))
+        return bounds[: count + 1]
+
+    @property
+    def _work(self) -> int:
+        layers = () if self.remaining is None else self.remaining.layers
+        return max(1, sum(layer.matrices.numel() for layer in layers))
 
     def gathered(self, e: Tensor) -> Tensor:
         """Σ_{j ≤ s} λ^{s−j} p e_j for each s, rounded up."""
@@ -83,8 +89,9 @@ def gap(layers: Layers, window: Around) -> float:
 def least_window(layers: Layers, epsilon: float) -> Around | None:
     """A short window whose gap is at most ε, None if none up to LONGEST is proved.
 
-    The least k with k inputs on either side, by bisection; then as few of the past as these leave,
-    then as few of the future. Every window that is returned was itself bounded.
+    The least k with k inputs on either side, by bisection; then the least past p that these leave,
+    and of p, p + 1, p + 3, p + 7, … that with which past and future are together the least. The
+    window that is returned was itself bounded.
     """
 
     def within(past: int, future: int) -> bool:
@@ -96,8 +103,10 @@ def least_window(layers: Layers, epsilon: float) -> Around | None:
             return None
         k = max(1, 2 * k)
     k = _least(lambda j: within(j, j), k // 2, k)
-    past = _least(lambda j: within(j, k), 0, k)
-    return Around(past, _least(lambda j: within(past, j), 0, k))
+    least = _least(lambda j: within(j, k), 0, k)
+    tried = [min(k, least + 2**i - 1) for i in range((k - least).bit_length() + 1)]
+    found = [Around(past, _least(partial(within, past), 0, k)) for past in tried]
+    return min(found, key=sum)
 
 
 def _least(holds: Callable[[int], bool], low: int, high: int) -> int:

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from flint import arb, ctx
@@ -92,7 +91,7 @@ def check_both(path: Path, source: Source, readout: Readout | None = None) -> Ch
     Raises CertificateFileError for what is no certificate of this model, or certifies nothing.
     """
     require_floats()
-    whole = document_of(disk.read(path, MOST), path)
+    whole = document_of(disk.read(path, MOST))
     if whole is None:
         return None
     if whole.get("verdict") in ("refuted", "undecided"):
@@ -215,9 +214,7 @@ def _cell(claim: Claim, count: int) -> _Cell:
     _, cell, one = system(claim)
     told = claim.record
     lam = arb(told.of("gain").lam)
-    return _Cell(
-        kept(told.stated, one, cell, count), arb(told.constants["gain"]) * (1 - lam), lam
-    )
+    return _Cell(kept(told.stated, one, cell, count), arb(told.constants["gain"]) * (1 - lam), lam)
 
 
 def _gap(layers: Sequence[tuple[_Cell, _Cell]], past: int, future: int) -> arb:

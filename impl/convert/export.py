@@ -77,9 +77,7 @@ def exported(module: FeedForward, certificate: dict[str, Any], path: Path) -> by
     return serialised(Stateless(module), module.sizes.d, module.k, text, path)
 
 
-def serialised(
-    module: torch.nn.Module, d: int, steps: int, certificate: str, path: Path
-) -> bytes:
+def serialised(module: torch.nn.Module, d: int, steps: int, certificate: str, path: Path) -> bytes:
     """The bytes of a module of fixed weights that maps x (N, T, d) -> (N, T, ·) in so many steps,
     any N and T, with the text of its certificate: by the suffix of the path .pt2 or ONNX."""
     x = torch.zeros(3, max(2, steps) + 5, d, dtype=next(module.buffers()).dtype)

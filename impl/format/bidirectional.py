@@ -28,7 +28,7 @@ from rnnbounds.impl.format.record import Box, Record, stated
 from rnnbounds.impl.format.sealed import ANOTHER, Refusal, Sealing
 from rnnbounds.impl.format.tensors import Part, digest
 from rnnbounds.impl.format.text import strict
-from rnnbounds.impl.format.truncated import CertificateFileError, TruncatedFileError
+from rnnbounds.impl.format.truncated import TruncatedFileError
 
 SCHEMA: Literal["rnnbounds/bidirectional-truncated/1"] = "rnnbounds/bidirectional-truncated/1"
 WHOLE: Literal["rnnbounds/bidirectional-certificate/1"] = "rnnbounds/bidirectional-certificate/1"
@@ -88,15 +88,23 @@ class BidirectionalRecord(Exactly, frozen=True):
         return [one for both in self.layers for one in (both.forward, both.reverse)]
 
 
+class StatedWindow(Struct):
+    """The window at an ε, None on both sides where nothing is known."""
+
+    eps: Annotated[float, Meta(gt=0)]
+    past: Count | None
+    future: Count | None
+
+
 class BidirectionalDocument(Struct):
     """A certificate of any verdict, but for its cells."""
 
     model: str
     verdict: Literal["certified", "refuted", "undecided"]
-    truncation: list[dict[str, Any]]
+    truncation: Annotated[list[StatedWindow], Meta(min_length=1)]
     gain: Bound
     rounding: dict[str, Any]
-    layers: Annotated[list[dict[Literal["forward", "reverse"], Any]], Meta(min_length=1)]
+    layers: Annotated[list[dict[str, Any]], Meta(min_length=1)]
     ignored: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     readout: dict[str, Any] | None = None
@@ -194,15 +202,12 @@ def read_bidirectional(
     return BidirectionalFile(parts, int(window[0]), int(window[1]), said, certificate)
 
 
-def document_of(data: bytes, path: Path) -> dict[str, Any] | None:
-    """The data of a certificate in both directions, None for a file of another schema.
-
-    Raises CertificateFileError for JSON that states a key twice, NaN or infinity.
-    """
+def document_of(data: bytes) -> dict[str, Any] | None:
+    """The data of a certificate in both directions; None for what is none, whatever is wrong."""
     try:
         told = strict(data.decode())
-        json.dumps(told, allow_nan=False)
+        json.dumps(told, allow_nan=False)  # 1e999 is a number to JSON, and no float
     except (ValueError, RecursionError):
-        raise CertificateFileError(path, "holds no readable certificate") from None
+        return None
     schema = told.get("schema") if isinstance(told, dict) else None
     return told if schema in (WHOLE, SCHEMA) else None

@@ -205,7 +205,7 @@ def measure(
         window = min(read.T, LENGTH, max(2, read.T // 8))
     held, runner = read.windows(window), Runner.of(loaded)
     M, T = held.shape[0] * held.shape[1], held.shape[2]
-    ks, unstated = grid(T), _unstated(read, held)
+    ks, unstated = grid(T), reason_unstated(read, held)
     if share is not None and unstated is not None:
         raise unstated
     with torch.no_grad():
@@ -219,7 +219,7 @@ def measure(
         _LOG.info("measuring %s on %d windows of %d inputs", loaded.name, M, T)
         seen = Truncations.joined(
             [
-                report.after(block, truncations(runner, _part(held, block), ks))
+                report.after(block, truncations(runner, held_part(held, block), ks))
                 for block in blocks(some, each)
             ]
         )
@@ -227,7 +227,7 @@ def measure(
             raise InputError(
                 f"{loaded.source} overflows on {read.source}; scale the inputs as in training"
             )
-        steps = local(runner, _part(held, slice(0, sampled(runner, M, T))), ks)
+        steps = local(runner, held_part(held, slice(0, sampled(runner, M, T))), ks)
         chosen = [least_window(ks, seen.gaps[: M // 2], epsilon) for epsilon in eps]
         statement = None
         if unstated is None:
@@ -247,7 +247,7 @@ def measure(
         if near is not None:
             seen_ks = [least_window(ks, seen.gaps, epsilon) for epsilon in eps]
             part = slice(0, near_count)
-            found = near_data(runner, _part(held, part), near, eps, states=states, seen=seen_ks)
+            found = near_data(runner, held_part(held, part), near, eps, states=states, seen=seen_ks)
             around = report.after(part, found)
     return Measurement(
         loaded, read.source, M, T, ks, seen, steps, eps, statement,
@@ -255,7 +255,7 @@ def measure(
     )  # fmt: skip
 
 
-def _unstated(data: Data, held: np.ndarray[Any, Any]) -> InputError | None:
+def reason_unstated(data: Data, held: np.ndarray[Any, Any]) -> InputError | None:
     """Why nothing is stated of other windows, if it is not."""
     M = held.shape[0] * held.shape[1]
     if M < 2:
@@ -281,11 +281,11 @@ def _held_out(
     """Which of so many windows, from `first` on, are within ε at k for certain."""
     each = 8 * (runner.states + runner.outputs) + held[0, 0].size
     parts = [slice(first + b.start, first + b.stop) for b in blocks(count, each)]
-    told = [report.after(part, within(runner, _part(held, part), k, epsilon)) for part in parts]
+    told = [report.after(part, within(runner, held_part(held, part), k, epsilon)) for part in parts]
     return Decided(*map(torch.cat, zip(*told, strict=True)))
 
 
-def _part(held: np.ndarray[Any, Any], rows: slice) -> Tensor:
+def held_part(held: np.ndarray[Any, Any], rows: slice) -> Tensor:
     """Some of the windows, in order: (M, T, d)."""
     i = np.arange(rows.start, rows.stop)
     return float64(held[i // held.shape[1], i % held.shape[1]])

@@ -68,12 +68,12 @@ class LoadedBidirectional:
     @property
     def weights(self) -> dict[str, Tensor]:
         """All weights by torch's names, as weight_hh_l1_reverse."""
-        return {name: part for name, part in self._each("weights")}
+        return dict(self._each("weights"))
 
     @property
     def tensors(self) -> dict[str, str]:
         """The full names in the source, by torch's names."""
-        return {name: full for name, full in self._each("tensors")}
+        return dict(self._each("tensors"))
 
     @property
     def digest(self) -> str:
@@ -87,4 +87,3 @@ class LoadedBidirectional:
             for cell, end in zip(layer, ENDS, strict=True)
         ]
         return [(role + end, value) for end, one in held for role, value in one.items()]
-

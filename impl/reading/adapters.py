@@ -114,9 +114,7 @@ def read_both(
 
 def _both(found: ReadingBoth, title: str) -> LoadedBidirectional:
     """The model of layers that fit."""
-    layers = tuple(
-        Directions(*(_model(cell, title) for cell in both)) for both in found.layers
-    )
+    layers = tuple(Directions(*(_model(cell, title) for cell in both)) for both in found.layers)
     if len({cell.dtype for both in layers for cell in both}) > 1:
         raise WeightsError("the weights mix dtypes; convert them to one, say with .float()")
     return LoadedBidirectional(layers, title, found.ignored, found.unread)

@@ -10,11 +10,12 @@ import typer
 
 from rnnbounds.commands.models.attacked import attack_certified
 from rnnbounds.commands.models.attacked import attack_entry as of_attack
+from rnnbounds.commands.models.bidirectional import measure_bidirectional, require_plain
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.inputs import Bound, InputOptions, Inputs, Margin
 from rnnbounds.commands.models.measured import print_measurement, unstated_lines, write_both
 from rnnbounds.commands.models.options import EPILOG as EPILOG
-from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Readout
+from rnnbounds.commands.models.options import Cell, Direction, Ignore, Layer, Model, Readout
 from rnnbounds.commands.models.shown import CERTIFYING_TITLE
 from rnnbounds.commands.options import FormatOption, path_option
 from rnnbounds.impl.certificate.certify import certify
@@ -22,7 +23,8 @@ from rnnbounds.impl.certificate.inputs import input_data
 from rnnbounds.impl.certificate.record import EPSILONS
 from rnnbounds.impl.errors import shown
 from rnnbounds.impl.memory.measure import measure
-from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.models.bidirectional import LoadedBidirectional
+from rnnbounds.impl.reading.adapters import load_both
 from rnnbounds.impl.reading.data.sequences import read_data
 from rnnbounds.reports.pages.model.measurement import FILES, measurement_page
 from rnnbounds.reports.words import plural
@@ -67,6 +69,7 @@ def measure_model(
     ignore: Ignore = None,
     layer: Layer = None,
     readout: Readout = None,
+    direction: Direction = None,
     out: Annotated[
         Path | None, path_option("--out", "DIR", "for measurement.json, certificate.json, a page")
     ] = None,
@@ -81,11 +84,19 @@ def measure_model(
     input_options = InputOptions(input_bound, inputs, data, margin, required=False)
     if out is not None:
         require_folder(out, *FILES)
-    loaded = load_model(model, cell, ignore=ignore or (), layer=layer, readout=readout)
+    loaded = load_both(
+        model, cell, ignore=ignore or (), layer=layer, readout=readout, direction=direction
+    )
     recorded, bound = (
         read_data(data),
         input_options.input_set(model, loaded.d) if input_options.is_stated else None,
     )
+    if isinstance(loaded, LoadedBidirectional):
+        require_plain(near, states, out)
+        return measure_bidirectional(
+            loaded, recorded, window=window, eps=eps or EPSILONS, confidence=confidence,
+            share=share, input_bound=bound, format=format,
+        )  # fmt: skip
     with show_status(f"measuring {plural(loaded.n, 'state')}, windows") as advance:
         result = measure(
             loaded, recorded, window=window, eps=eps or EPSILONS, confidence=confidence,
@@ -97,7 +108,7 @@ def measure_model(
             certificate = certify(
                 loaded, input_data(recorded) if bound is None else bound, result.eps
             )
-        called = ModelCall(model, input_options, cell, ignore or (), layer, readout)
+        called = ModelCall(model, input_options, cell, ignore or (), layer, readout, direction)
         certificate = replace(certificate, measuring=called.measure_command)
         attack_result = attack_certified(loaded, certificate)
         options = {"layer": layer, "readout": readout, "ignore": ignore}
