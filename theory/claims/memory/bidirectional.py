@@ -16,11 +16,9 @@ from rnnbounds.theory.language import (
     Assumption,
     Clause,
     Use,
-    assume,
     at,
     eq,
     le,
-    symbols,
 )
 from rnnbounds.theory.language.quantities.norms import T, k
 from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, tag
@@ -44,11 +42,11 @@ from rnnbounds.theory.language.terms.bidirectional import (
     top_back_norm,
     top_back_run,
 )
-from rnnbounds.theory.language.terms.variables import i, j, m, s, v, x, y, z
+from rnnbounds.theory.language.terms.variables import i, j, m, s, v, x
 from rnnbounds.theory.language.terms.vectors import entry, norm
 from rnnbounds.theory.language.vocabulary import enter
 from rnnbounds.theory.models.printed import assumed
-from rnnbounds.theory.models.system import SOME_WINDOW, WINDOW
+from rnnbounds.theory.models.system import WINDOW
 from rnnbounds.theory.proof import Claim, Source, Step, step, theorem
 from rnnbounds.theory.proof.methods import HYPOTHESIS
 
@@ -67,9 +65,7 @@ _OWN = "of the cell's certificate"
 ahead_gap = norm(ahead_run(x, 0, T) - ahead_run(x, T - k, k))
 back_gap = norm(back_run(x, 2 * T, T + 1) - back_run(x, 2 * T - k, T - k + 1))
 top_ahead_gap = norm(top_ahead_run(x, 0, 2 * T, T) - top_ahead_run(x, T - k, 2 * T - k, k))
-top_back_gap = norm(
-    top_back_run(x, 0, 2 * T, T + 1) - top_back_run(x, T - k, 2 * T - k, T - k + 1)
-)
+top_back_gap = norm(top_back_run(x, 0, 2 * T, T + 1) - top_back_run(x, T - k, 2 * T - k, T - k + 1))
 (
     lam_ahead, lam_back, C_ahead, C_back, R_ahead, R_back, past, future, epsilon, both_gap, top_gap
 ) = enter(
@@ -81,18 +77,27 @@ top_back_gap = norm(
         certified("C_back", "the printed C of the reverse cell", _OWN, r"C_\gets"),
         certified("R_ahead", "min(S/(1 − λ), R) of the forward cell", _OWN, r"R_\to"),
         certified("R_back", "min(S/(1 − λ), R) of the reverse cell", _OWN, r"R_\gets"),
+    ),
+    *tag(
+        "both both-stack",
         _inputs("past_told", "the printed inputs before t", "k_1^{(cert)}"),
         _inputs("future_told", "the printed inputs after t", "k_2^{(cert)}"),
         certified("eps_both", "the ε of that window", "Euclidean", r"\varepsilon^{(cert)}"),
+    ),
+    *tag(
+        "both",
         measured(
             "both_gap", "the output of one layer at T in full against that of the window",
             r"\lVert y_T-y_T^{(k)}\rVert", joint(ahead_gap, back_gap),
         ),
+    ),
+    *tag(
+        "both-stack",
         measured(
             "top_both_gap", "the output of two layers at T in full against that of the window",
             r"\lVert y^2_T-y_T^{2(k)}\rVert", joint(top_ahead_gap, top_back_gap),
         ),
-    )
+    ),
 )  # fmt: skip
 
 whole, fresh = ahead_run(x, 0, s + j), ahead_run(x, s, j)
@@ -165,13 +170,6 @@ FORGETTING = (
         for name, lam in (("forward powers", lam_ahead), ("reverse powers", lam_back))
     ),
 )
-y_more, z_more = real_symbols("y_more z_more", real=True)
-PYTHAGORAS = step(
-    "root of squares",
-    le(joint(y, z), joint(y_more, z_more)),
-    forall=(y, z, y_more, z_more),
-    given=(le(ZERO, y), le(ZERO, z), le(y, y_more), le(z, z_more)),
-).by()
 ahead_bound = C_ahead * lam_ahead**k * R_ahead
 back_bound = C_back * lam_back ** (T - k + 1) * R_back
 ONE_LAYER = theorem(
@@ -179,12 +177,11 @@ ONE_LAYER = theorem(
     le(both_gap, joint(ahead_bound, back_bound)),
     (*AHEAD, *BACK, WINDOW),
     "both",
-    (*FORGETTING, PYTHAGORAS),
+    FORGETTING,
     "of two cells, each with the constants that its certificate prints",
 ).by(
     "forward gap",
     "reverse gap",
-    at("root of squares", ahead_gap, back_gap, ahead_bound, back_bound),
     at("forward powers", k, k),
     at("reverse powers", T - k + 1, T - k + 1),
     "window",
@@ -212,23 +209,18 @@ PRINTED_WINDOW = assumed(
     "printed window",
     "the printed (k₁, k₂) is so large that √(f→² + f←²) ≤ ε after k₁ + 1 and k₂ + 1 steps or more",
     (i, j),
-    Clause(
-        le(joint(left_ahead(j), left_back(i + 1)), epsilon), (le(past + 1, j), le(future, i))
-    ),
+    Clause(le(joint(left_ahead(j), left_back(i + 1)), epsilon), (le(past + 1, j), le(future, i))),
 )
 WINDOW_FORM = theorem(
     "window",
     le(both_gap, epsilon),
-    (*LEFT, PRINTED_WINDOW, WINDOW, LONG_PAST, LONG_FUTURE),
+    (*LEFT, PRINTED_WINDOW, LONG_PAST, LONG_FUTURE),
     "both",
-    (PYTHAGORAS,),
-    "the windows that are printed of one layer",
+    note="the windows that are printed of one layer",
 ).by(
     at("forward memory", T - k, k),
     at("reverse memory", 2 * T - k, k, T - k + 1),
-    at("root of squares", ahead_gap, back_gap, left_ahead(k), left_back(T - k + 1)),
     at("printed window", T - k, k),
-    "window",
     "long past",
     "long future",
 )
@@ -288,11 +280,8 @@ def upper_cell(
             le(own_norm(start), R),
             le(ZERO, lam),
             le(ZERO, L),
-            le(ZERO, C),
         ),
-        assumed(
-            f"upper {id} output", "C is at least ‖h‖₂/‖s‖", (v,), le(norm(v), C * own_norm(v))
-        ),
+        assumed(f"upper {id} output", "C is at least ‖h‖₂/‖s‖", (v,), le(norm(v), C * own_norm(v))),
     )
 
 
@@ -300,7 +289,7 @@ def recursion(id: str, bound: Any, lam: Expr, L: Expr, R: Expr, gap_below: Expr)
     """Assumption: g(i, 0) ≥ R and g(i, j + 1) ≥ λ g(i + 1, j) + L e, e the gap of what is read."""
     return assumed(
         f"printed {id} recursion",
-        "what is printed is computed by g(i, 0) ≥ R and g(i, j + 1) ≥ λ g(i + 1, j) + L√(f→² + f←²)",
+        "what is printed is computed by g(i, 0) ≥ R, g(i, j + 1) ≥ λ g(i + 1, j) + L√(f→² + f←²)",
         (i, j),
         le(R, bound(i, 0)),
         le(lam * bound(i + 1, j) + L * gap_below, bound(i, j + 1)),
@@ -341,9 +330,7 @@ def upper_gap(
     own_norm: Any,
     pair: tuple[Expr, Expr],
     bound: Any,
-    read: tuple[tuple[Expr, Expr], tuple[Expr, Expr]],
     below: tuple[Use, Use],
-    bounds_below: tuple[Expr, Expr],
     runs: tuple[Use, ...],
 ) -> Step:
     """Step: the states of an upper cell in the window are at most g(i, j) from the whole run's."""
@@ -351,7 +338,7 @@ def upper_gap(
         f"upper {id} gap", le(own_norm(pair[0] - pair[1]), bound(i, j)), forall=(s, l, i, j)
     ).inductively(
         base=(
-            *(use for use in runs[:1]),
+            runs[0],
             at(f"upper {id} cell", s, l, i, 0),
             at(f"printed {id} recursion", i, 0),
         ),
@@ -361,27 +348,23 @@ def upper_gap(
             at(f"upper {id} cell", s, l, i, j),
             at(f"printed {id} recursion", i, j),
             *below,
-            at("root of squares", apart(read[0]), apart(read[1]), *bounds_below),
         ),
         others=(i,),
     )
 
 
 UPPER_STEPS = (
-    PYTHAGORAS,
     upper_gap(
-        "forward", top_ahead_norm, (full_ta, window_ta), top_ahead_left, read_ta,
+        "forward", top_ahead_norm, (full_ta, window_ta), top_ahead_left,
         (at("forward memory", s, j + 1), at("reverse memory", end + 1, l, i + 1)),
-        (left_ahead(j + 1), left_back(i + 1)),
         (
             TOP_RUNS.at(x, s, s + i, 0),
             TOP_RUNS.at(x, 0, far + 1, s + j), TOP_RUNS.at(x, s, end + 1, j),
         ),
     ),
     upper_gap(
-        "reverse", top_back_norm, (full_tb, window_tb), top_back_left, read_tb,
+        "reverse", top_back_norm, (full_tb, window_tb), top_back_left,
         (at("forward memory", s, i + 1), at("reverse memory", end + 1, l, j + 1)),
-        (left_ahead(i + 1), left_back(j + 1)),
         (
             TOP_RUNS.at(x, s, s + i, 0),
             TOP_RUNS.at(x, 0, far + 1, l + j), TOP_RUNS.at(x, s, end + 1, j),
@@ -393,8 +376,8 @@ top_back_pair = top_back_run(x, 0, 2 * T, T + 1) - top_back_run(x, T - k, 2 * T 
 TWO_LAYERS = theorem(
     "two-layers",
     le(top_gap, epsilon),
-    (*LEFT, *UPPER, PRINTED_TOP, WINDOW, SOME_WINDOW, AT_PAST, AT_FUTURE),
-    "both",
+    (*LEFT, *UPPER, PRINTED_TOP, AT_PAST, AT_FUTURE),
+    "both-stack",
     UPPER_STEPS,
     "the windows that are printed of two layers",
 ).by(
@@ -402,18 +385,10 @@ TWO_LAYERS = theorem(
     at("upper reverse gap", T - k, k, k - 1, T - k + 1),
     at("upper forward output", top_ahead_pair),
     at("upper reverse output", top_back_pair),
-    at("upper forward cell", T - k, k, T - k, k),
-    at("upper reverse cell", T - k, k, T - k, k),
-    at(
-        "root of squares", top_ahead_gap, top_back_gap,
-        C_ta * top_ahead_left(T - k, k), C_tb * top_back_left(k - 1, T - k + 1),
-    ),
     at("printed window", T - k, k - 1),
-    "window",
-    "some window",
     "printed past",
     "printed future",
-)  # fmt: skip
+)
 
 BIDIRECTIONAL = Claim(
     id="bidirectional",
@@ -451,7 +426,9 @@ BIDIRECTIONAL = Claim(
                        le(past, k)),
         ),
         TWO_LAYERS.variant(
-            "thousandth-of-epsilon", "the printed window of two layers is good for less", epsilon / 1000
+            "sixteenth-of-epsilon",
+            "the printed window of two layers is good for a sixteenth of its ε",
+            epsilon / 16,
         ),
     ),
     extremal=(

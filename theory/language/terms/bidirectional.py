@@ -21,15 +21,13 @@ back_run = function("back_run", module=__name__, defined=True)
 top_ahead_run = function("top_ahead_run", module=__name__, defined=True)
 top_back_run = function("top_back_run", module=__name__, defined=True)
 # The norms in which the cells contract, as their certificates print them
-ahead_norm, back_norm = (
-    function(name, Norm, __name__) for name in ("ahead_norm", "back_norm")
-)
+ahead_norm, back_norm = (function(name, Norm, __name__) for name in ("ahead_norm", "back_norm"))
 top_ahead_norm, top_back_norm = (
     function(name, Norm, __name__) for name in ("top_ahead_norm", "top_back_norm")
 )
-# What is known of a printed certificate: left_ahead(j), left_back(j), what a cell keeps of its start
-# after j steps; top_ahead_left(i, j), top_back_left(i, j), how far the upper layer's states in a
-# window of i + j inputs are from those of the whole run after j steps
+# What is known of a printed certificate: left_ahead(j), left_back(j), what a cell keeps of its
+# start after j steps; top_ahead_left(i, j), top_back_left(i, j), how far the upper layer's states
+# in a window of i + j inputs are from those of the whole run after j steps
 left_ahead, left_back = (function(name, Scalar, __name__) for name in ("left_ahead", "left_back"))
 top_ahead_left, top_back_left = (
     function(name, Scalar, __name__) for name in ("top_ahead_left", "top_back_left")
@@ -49,9 +47,7 @@ TOP_RUNS = define(
     eq(top_ahead_run(x, s, m, 0), 0),
     eq(
         top_ahead_run(x, s, m, j + 1),
-        top_ahead(
-            top_ahead_run(x, s, m, j), ahead_run(x, s, j + 1), back_run(x, m, m - s - j)
-        ),
+        top_ahead(top_ahead_run(x, s, m, j), ahead_run(x, s, j + 1), back_run(x, m, m - s - j)),
     ),
     eq(top_back_run(x, s, m, 0), 0),
     eq(
