@@ -80,11 +80,16 @@ def exported(module: FeedForward, certificate: dict[str, Any], path: Path) -> by
 def serialised(module: torch.nn.Module, d: int, steps: int, certificate: str, path: Path) -> bytes:
     """The bytes of a module of fixed weights that maps x (N, T, d) -> (N, T, ·) in so many steps,
     any N and T, with the text of its certificate: by the suffix of the path .pt2 or ONNX."""
+    program = traced_program(module, d, steps)
+    return _onnx(program, certificate) if path.suffix == ".onnx" else _pt2(program, certificate)
+
+
+def traced_program(module: torch.nn.Module, d: int, steps: int) -> torch.export.ExportedProgram:
+    """The graph of such a module, whose batch and length are dynamic."""
     x = torch.zeros(3, max(2, steps) + 5, d, dtype=next(module.buffers()).dtype)
     N, T = torch.export.Dim("batch", min=1), torch.export.Dim("length", min=1)
     with torch.no_grad():
-        traced = torch.export.export(module.eval(), (x,), dynamic_shapes=({0: N, 1: T},))
-    return _onnx(traced, certificate) if path.suffix == ".onnx" else _pt2(traced, certificate)
+        return torch.export.export(module.eval(), (x,), dynamic_shapes=({0: N, 1: T},))
 
 
 class Stateless(torch.nn.Module):

@@ -15,8 +15,8 @@ WORK = 2**24
 @pytest.mark.slow
 @torch.no_grad()
 def test_witnesses_are_torchs():
-    """In a sequence that ends with t no window with fewer inputs of the past is within ε, and in one
-    that begins with it none of the future."""
+    """In a sequence that ends with t no window with fewer inputs of the past is within ε, and in
+    one that begins with it none of the future."""
     module = both("rnn-tanh", dtype=torch.float64, scale=0.8)
     found = rnnbounds.attack(module, 1.0, 0.1, work=WORK)
     least = found.least(0.1)
@@ -42,9 +42,7 @@ def test_a_contradiction_is_told():
     module = both("rnn-tanh", scale=0.6)
     found = rnnbounds.attack(module, 1.0, 0.05, work=WORK)
     certificate = rnnbounds.certify(module, 1.0, 0.05)
-    wrong = type(certificate)(
-        **vars(certificate) | {"windows": ((0.05, Around(0, 99)),)}
-    )
+    wrong = type(certificate)(**vars(certificate) | {"windows": ((0.05, Around(0, 99)),)})
     with pytest.raises(ContradictionError, match="one of the two proofs is wrong"):
         bracket_both(wrong, found)
 

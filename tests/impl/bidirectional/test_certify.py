@@ -74,7 +74,7 @@ def test_a_readout():
 
 
 def test_refuted_and_undecided():
-    """A cell of the lowest layer that a witness refutes refutes the model; one above it does not."""
+    """A witness against a cell of the lowest layer refutes the model; one above it does not."""
     module = both("rnn-tanh", layers=2, scale=0.3)
     with torch.no_grad():
         module.weight_hh_l0_reverse.copy_(torch.eye(3) * -4)

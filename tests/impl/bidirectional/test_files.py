@@ -95,7 +95,9 @@ def test_refusals(tmp_path):
         (lambda: windows(cell="lstm"), ShapeError, "weight_hh"),
         (lambda: windows()(torch.zeros(1, 2, 5)), ShapeError, "x has shape"),
         (
-            lambda: BidirectionalWindows(torch.nn.GRU(1, 2).state_dict(), cell="gru", past=1, future=1),
+            lambda: BidirectionalWindows(
+                torch.nn.GRU(1, 2).state_dict(), cell="gru", past=1, future=1
+            ),
             InputError,
             "no weights of layers in both directions",
         ),

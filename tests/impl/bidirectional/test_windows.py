@@ -60,7 +60,7 @@ def test_least_window_is_within_epsilon(layers, epsilon):
 
 
 def test_one_layer_is_exact():
-    """Scalar dyadic cells: √((½^{k₁+1})² + 0) ≤ 2⁻⁴ from k₁ = 3 on, and the future is not needed."""
+    """Scalar dyadic cells: √((½^{k₁+1})² + 0) ≤ 2⁻⁴ from k₁ = 3 on, whatever the future."""
     halves, none = Fading(0.5, 1.0, 0.0, 0.0), Fading(0.0, 0.0, 0.0, 0.0)
     assert least_window([(halves, none)], 2.0**-4) == Around(3, 0)
     assert least_window([(none, halves)], 2.0**-4) == Around(0, 3)

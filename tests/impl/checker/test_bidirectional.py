@@ -88,6 +88,7 @@ def test_every_claim_can_fail(tmp_path):
     changed(lambda c: c.update(cell="bidirectional lstm, 2 layers"), "refused")
     changed(lambda c: c["layers"].pop(), "refused")
     changed(lambda c: c["layers"].reverse(), "refused")
+
     def halve_inputs(c):
         cell(c).update(input_bound=cell(c)["input_bound"] / 2)
         cell(c)["constants"].update(B_x=cell(c)["constants"]["B_x"] / 2)
@@ -97,8 +98,12 @@ def test_every_claim_can_fail(tmp_path):
     for l in (0, 1):
         for end in ("forward", "reverse"):
             name = f"layer {l + 1}, {end}: "
-            changed(lambda c, l=l, e=end: cell(c, l, e).update({"lambda": cell(c, l, e)["lambda"] / 2}),
-                    name + "contraction", name + "window", "refused")  # fmt: skip
+            changed(
+                lambda c, l=l, e=end: cell(c, l, e).update({"lambda": cell(c, l, e)["lambda"] / 2}),
+                name + "contraction",
+                name + "window",
+                "refused",
+            )
             for constant in ("drive", "equivalence", "gain", "B_h"):
                 changed(
                     lambda c, l=l, e=end, k=constant: cell(c, l, e)["constants"].update(
