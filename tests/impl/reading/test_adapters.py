@@ -7,6 +7,7 @@ from safetensors.torch import save_file
 from rnnbounds.impl.cells.table import CELLS
 from rnnbounds.impl.models.loaded import digest
 from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.recognition.misfit import DirectionsError
 
 
 def check(loaded, weights, name="rnn-tanh"):
