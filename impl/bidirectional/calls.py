@@ -38,7 +38,7 @@ AnyCertificate = Certificate | BidirectionalCertificate
 
 
 class OneDirectionError(InputError):
-    """What is asked of models in one direction only."""
+    """A question that only models in one direction have an answer to."""
 
     def __init__(self, what: str, instead: str) -> None:
         super().__init__(f"{what} is for models in one direction; {instead}")

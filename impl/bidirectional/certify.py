@@ -76,7 +76,7 @@ def certify_both(
 
 
 def _fading(model: LoadedModel[Any], certificate: Certificate, inputs: float) -> Fading:
-    """What the cell keeps of its start, and gathers of its inputs, as its certificate proves it."""
+    """The memory of a cell as its certificate proves it."""
     norm = _norm(model, certificate, inputs)
     other = certificate.proof.get("other_norms", {}).get("gain", {})
     push_lam = float(other.get("lambda", certificate.lam))

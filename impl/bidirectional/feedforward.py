@@ -32,7 +32,10 @@ class BidirectionalWindows(torch.nn.Module):
     state dict loads into torch's own module. Output t is known as soon as input t + future is.
     Work: about T(past + future + 1) steps of each cell, in past + future + 1 sequential ones.
     Raises InputError for missing or further weights, ShapeError, RangeError (past or future < 0),
-    UnknownNameError.
+    UnknownNameError. Source: Miller & Hardt, section 3.
+
+    >>> module, certificate = rnnbounds.truncate(torch.nn.GRU(1, 8, bidirectional=True), 0.1, 1.0)
+    >>> module(x), module.window  # x (N, T, d)
     """
 
     def __init__(
@@ -83,7 +86,7 @@ class BidirectionalWindows(torch.nn.Module):
 
     @torch.no_grad()
     def infer(self, x: Tensor) -> Tensor:
-        """Those outputs without gradients, a block of windows at a time, so that memory does not
+        """The outputs of all windows without gradients, a block of windows at a time, so that memory does not
         grow with T (past + future + 1): (N, T, d) -> (N, T, n or p)."""
         self._check(x)
         N, T, past = x.shape[0], x.shape[1], self.window.past

@@ -1,4 +1,4 @@
-"""How far around an input a model in both directions looks, on recorded windows.
+"""Measured memory of a model in both directions, on recorded windows.
 
 The gap of a window of T inputs at k is ‖y_t − y_t^{[t − k, t + k]}‖₂ at its middle input t, of the
 whole run and of the run on the inputs t − k, …, t + k alone, both from zero states at both ends;
@@ -195,7 +195,7 @@ class _Runs:
         return gaps
 
     def within(self, x: Tensor, t: int, k: int, epsilon: float) -> Decided:
-        """Of which windows that gap is at most ε for certain, in real arithmetic; the rest count as
+        """Decide for which windows that gap is at most ε, in real arithmetic; the rest count as
         beyond it, undecided where the bounds on rounding leave it open."""
 
         def output(start: int, stop: int) -> RunningError:

@@ -37,7 +37,7 @@ class Around(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Fading:
-    """What the output of one cell keeps of its start and gathers of its inputs.
+    """The memory of one cell: what its output keeps of its start and gathers of its inputs.
 
     lam, start: f(m) ≤ start·λᵐ. push, push_lam: p and the λ of its sum, each in the norm that is
     best for it. remaining: bounds on f(m) by a comparison, where there is one.

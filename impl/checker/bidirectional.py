@@ -210,7 +210,7 @@ def _gain(said: BidirectionalRecord, scale: float) -> Finding:
 
 
 def _cell(claim: Claim, count: int) -> _Cell:
-    """What a proved cell keeps of its start, and gathers of its inputs."""
+    """The memory of a proved cell, of so many steps."""
     _, cell, one = system(claim)
     told = claim.record
     lam = arb(told.of("gain").lam)

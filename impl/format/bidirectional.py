@@ -132,7 +132,7 @@ def full_name(cell: str, layers: int) -> str:
 
 
 def by_cell(named: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What has torch's names, cell by cell under the names of a cell, the lowest layer first.
+    """Values by torch's names, split by cell, under a cell's own names; the lowest layer first.
 
     Raises LookupError for other names, and for layers that lack a direction.
     """

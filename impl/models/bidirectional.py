@@ -57,7 +57,7 @@ class LoadedBidirectional:
 
     @property
     def name(self) -> str:
-        """That with its directions and layers: "bidirectional lstm, 2 layers"."""
+        """The cell with its directions and layers: "bidirectional lstm, 2 layers"."""
         return full_name(self.cell, len(self.layers))
 
     @property

@@ -167,7 +167,7 @@ def recursion(id: str, bound: Any, lam: Expr, L: Expr, R: Expr, gap_below: Expr)
     """Assumption: g(i, 0) ≥ R and g(i, j + 1) ≥ λ g(i + 1, j) + L e, e the gap of what is read."""
     return assumed(
         f"printed {id} recursion",
-        "what is printed is computed by g(i, 0) ≥ R, g(i, j + 1) ≥ λ g(i + 1, j) + L√(f→² + f←²)",
+        "g bounds the upper cell: g(i, 0) ≥ R, g(i, j + 1) ≥ λ g(i + 1, j) + L√(f→² + f←²)",
         (i, j),
         le(R, bound(i, 0)),
         le(lam * bound(i + 1, j) + L * gap_below, bound(i, j + 1)),

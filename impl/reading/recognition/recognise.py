@@ -47,7 +47,7 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class Located:
-    """Where the tensors of one cell stand, before anything is known of their shapes.
+    """Place of the tensors of one cell among others, before their shapes are looked at.
 
     known: all tensors by name. kinds: the candidates. near: the names of the part of the model that
     is meant. prefix: that of the cell, with its dot. ignored: full names that are left out.

@@ -52,7 +52,7 @@ class BothMember(ExactMember):
         return recurrence_tables(zero, [[fmpq(0)] * d] * n, (fmpq(0),) * n, self.x)
 
     def constants(self) -> dict[str, float]:
-        """What the certificate prints: of the cells of the lowest layer, and the window."""
+        """Numbers that the certificate prints: of the cells of the lowest layer, and the window."""
         found = {"eps_both": self.certificate.windows[0][0]}
         window = self.certificate.windows[0][1]
         past, future = (inf, inf) if window is None else window

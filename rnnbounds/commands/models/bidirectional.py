@@ -219,7 +219,7 @@ def _print_windows(certificate: BidirectionalCertificate) -> None:
 
 
 def _print_memory(record: dict[str, Any]) -> None:
-    """What was seen on data, and the statement on others."""
+    """Print the measurement on data, and the statement on others."""
     data, curve = record["data"], record["forgetting"]["curve"]
     echo(
         f"on your data: {data['windows']} windows of {data['length']} inputs from "
@@ -246,7 +246,7 @@ def _print_memory(record: dict[str, Any]) -> None:
 
 
 def _next(certificate: BidirectionalCertificate, called: ModelCall, attacked: bool) -> list[str]:
-    """What to do next, each a line `words: command`."""
+    """List next steps, each a line `words: command`."""
     if certificate.verdict == "certified":
         return called.further(certificate.windows[0][0], attacked=attacked)
     return [f"see what it remembers of recorded inputs: {called.measure_command}"]

@@ -142,10 +142,10 @@ BIDIRECTIONAL = Claim(
             joint(lam_ahead * ahead_bound, lam_back * back_bound),
         ),
         ONE_LAYER.variant(
-            "past-alone", "what follows t plays no part", ahead_bound,
+            "past-alone", "inputs after t play no part", ahead_bound,
         ),
         ONE_LAYER.variant(
-            "future-alone", "what precedes t plays no part", back_bound,
+            "future-alone", "inputs before t play no part", back_bound,
         ),
         ONE_LAYER.variant(
             "sides-swapped", "the past is taken for the future",
