@@ -86,7 +86,7 @@ class BidirectionalWindows(torch.nn.Module):
 
     @torch.no_grad()
     def infer(self, x: Tensor) -> Tensor:
-        """The outputs of all windows without gradients, a block of windows at a time, so that memory does not
+        """The outputs of all windows without gradients, a block at a time, so that memory does not
         grow with T (past + future + 1): (N, T, d) -> (N, T, n or p)."""
         self._check(x)
         N, T, past = x.shape[0], x.shape[1], self.window.past
