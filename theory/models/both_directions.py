@@ -47,8 +47,8 @@ whole_back, fresh_back = back_run(x, m + i, i + j), back_run(x, m, j)
 AHEAD = (
     assumed(
         "forward cell",
-        "the printed λ→ is a contraction factor of φ→ along the runs, and R→ bounds its states, in "
-        "the printed norm",
+        "the printed λ_f is a contraction factor of φ_f along the runs, and R_f bounds its states, "
+        "in the printed norm",
         (s, j),
         le(
             ahead_norm(ahead(whole, entry(x, s + j + 1)) - ahead(fresh, entry(x, s + j + 1))),
@@ -57,15 +57,15 @@ AHEAD = (
         le(ahead_norm(ahead_run(x, 0, s)), R_ahead),
     ),
     assumed(
-        "forward output", "the printed C→ is at least ‖h‖₂/‖s‖", (v,),
+        "forward output", "the printed C_f is at least ‖h‖₂/‖s‖", (v,),
         le(norm(v), C_ahead * ahead_norm(v)),
     ),
 )  # fmt: skip
 BACK = (
     assumed(
         "reverse cell",
-        "the printed λ← is a contraction factor of φ← along the runs, and R← bounds its states, in "
-        "the printed norm",
+        "the printed λ_r is a contraction factor of φ_r along the runs, and R_r bounds its states, "
+        "in the printed norm",
         (m, i, j),
         le(
             back_norm(back(whole_back, entry(x, m - j)) - back(fresh_back, entry(x, m - j))),
@@ -74,20 +74,20 @@ BACK = (
         le(back_norm(back_run(x, m + i, i)), R_back),
     ),
     assumed(
-        "reverse output", "the printed C← is at least ‖h‖₂/‖s‖", (v,),
+        "reverse output", "the printed C_r is at least ‖h‖₂/‖s‖", (v,),
         le(norm(v), C_back * back_norm(v)),
     ),
 )  # fmt: skip
 LEFT = (
     assumed(
         "forward memory",
-        "f→(j) bounds the distance of outputs of φ→ after j steps on the same inputs",
+        "m_f(j) bounds the distance of outputs of φ_f after j steps on the same inputs",
         (s, j),
         le(norm(whole - fresh), left_ahead(j)),
     ),
     assumed(
         "reverse memory",
-        "f←(j) bounds the distance of outputs of φ← after j steps on the same inputs",
+        "m_r(j) bounds the distance of outputs of φ_r after j steps on the same inputs",
         (m, i, j),
         le(norm(whole_back - fresh_back), left_back(j)),
     ),
@@ -98,7 +98,8 @@ LONG_FUTURE = Assumption(
 )
 PRINTED_WINDOW = assumed(
     "printed window",
-    "the printed (k₁, k₂) is so large that √(f→² + f←²) ≤ ε after k₁ + 1 and k₂ + 1 steps or more",
+    "the printed (k₁, k₂) is so large that √(m_f² + m_r²) ≤ ε after k₁ + 1 and k₂ + 1 steps or "
+    "more",
     (i, j),
     Clause(le(joint(left_ahead(j), left_back(i + 1)), epsilon), (le(past + 1, j), le(future, i))),
 )
@@ -167,7 +168,7 @@ def recursion(id: str, bound: Any, lam: Expr, L: Expr, R: Expr, gap_below: Expr)
     """Assumption: g(i, 0) ≥ R and g(i, j + 1) ≥ λ g(i + 1, j) + L e, e the gap of what is read."""
     return assumed(
         f"printed {id} recursion",
-        "g bounds the upper cell: g(i, 0) ≥ R, g(i, j + 1) ≥ λ g(i + 1, j) + L√(f→² + f←²)",
+        "g bounds the upper cell: g(i, 0) ≥ R, g(i, j + 1) ≥ λ g(i + 1, j) + L√(m_f² + m_r²)",
         (i, j),
         le(R, bound(i, 0)),
         le(lam * bound(i + 1, j) + L * gap_below, bound(i, j + 1)),
@@ -176,11 +177,11 @@ def recursion(id: str, bound: Any, lam: Expr, L: Expr, R: Expr, gap_below: Expr)
 
 UPPER = (
     *upper_cell(
-        "forward", "→", top_ahead, top_ahead_norm, before_ta, read_ta,
+        "forward", "_f", top_ahead, top_ahead_norm, before_ta, read_ta,
         top_ahead_run(x, 0, far, s), (lam_ta, L_ta, C_ta, R_ta),
     ),
     *upper_cell(
-        "reverse", "←", top_back, top_back_norm, before_tb, read_tb,
+        "reverse", "_r", top_back, top_back_norm, before_tb, read_tb,
         top_back_run(x, 0, far, l), (lam_tb, L_tb, C_tb, R_tb),
     ),
     recursion(

@@ -2,7 +2,7 @@
 
 Of inputs x_1, …, x_{2T}, the output at t = T is compared with that of the window T − k + 1, …,
 2T − k: of k inputs up to t and of T − k after it, in which all runs start from zero at both ends.
-One layer gives y_t = (h→_t, h←_t); a second one reads both, and its own gaps add to those below.
+One layer gives y_t = (h_f_t, h_r_t); a second one reads both, and its own gaps add to those below.
 """
 
 from sympy import Max

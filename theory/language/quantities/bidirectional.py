@@ -32,31 +32,31 @@ top_back_gap = norm(top_back_run(x, 0, 2 * T, T + 1) - top_back_run(x, T - k, 2 
 BIDIRECTIONAL: tuple[Quantity, ...] = (
     *tag(
         "both",
-        certified("lam_ahead", "the printed λ of the forward cell", _OWN, r"\lambda_f"),
-        certified("lam_back", "the printed λ of the reverse cell", _OWN, r"\lambda_r"),
-        certified("C_ahead", "the printed C of the forward cell", _OWN, r"C_f"),
-        certified("C_back", "the printed C of the reverse cell", _OWN, r"C_r"),
-        certified("R_ahead", "min(S/(1 − λ), R) of the forward cell", _OWN, r"R_f"),
-        certified("R_back", "min(S/(1 − λ), R) of the reverse cell", _OWN, r"R_r"),
+        certified("lam_ahead", "the printed λ of the forward cell", _OWN, r"\lambda^{(f)}"),
+        certified("lam_back", "the printed λ of the reverse cell", _OWN, r"\lambda^{(r)}"),
+        certified("C_ahead", "the printed C of the forward cell", _OWN, r"C^{(f)}"),
+        certified("C_back", "the printed C of the reverse cell", _OWN, r"C^{(r)}"),
+        certified("R_ahead", "min(S/(1 − λ), R) of the forward cell", _OWN, r"R^{(f)}"),
+        certified("R_back", "min(S/(1 − λ), R) of the reverse cell", _OWN, r"R^{(r)}"),
     ),
     *tag(
         "both both-stack",
         _inputs("past_told", "the printed inputs before t", "k_1^{(cert)}"),
         _inputs("future_told", "the printed inputs after t", "k_2^{(cert)}"),
-        certified("eps_both", "the ε of that window", "Euclidean", r"\varepsilon^{(cert)}"),
+        certified("eps_both", "the ε of that window", "Euclidean", r"\varepsilon^{(both)}"),
     ),
     *tag(
         "both",
         measured(
             "both_gap", "the output of one layer at T in full against that of the window",
-            r"\lVert y_T-y_T^{(k)}\rVert", joint(ahead_gap, back_gap),
+            r"\lVert Y_T-Y_T^{(k)}\rVert", joint(ahead_gap, back_gap),
         ),
     ),
     *tag(
         "both-stack",
         measured(
             "top_both_gap", "the output of two layers at T in full against that of the window",
-            r"\lVert y^2_T-y_T^{2(k)}\rVert", joint(top_ahead_gap, top_back_gap),
+            r"\lVert Y^2_T-Y_T^{2(k)}\rVert", joint(top_ahead_gap, top_back_gap),
         ),
     ),
 )  # fmt: skip

@@ -1,7 +1,8 @@
 """Formal terms of models in both directions: runs forward and back, and a second layer on both.
 
-One layer runs φ→ forward and φ← back over the inputs x_1, …, x_{2T}; the upper layer reads both its
-states at each input. In a window of the inputs s + 1, …, e all runs start from zero at its ends.
+One layer runs φ_f forward and φ_r back over the inputs x_1, …, x_{2T}; the upper layer reads both
+its states at each input. In a window of the inputs s + 1, …, m all runs start from zero at its
+ends.
 """
 
 from rnnbounds.theory.language.definitions import define
