@@ -24,7 +24,7 @@ from rnnbounds.impl.cells.table import CELLS, NORM_NAMES, kind_of
 from rnnbounds.impl.certificate.advice import Advice, advise
 from rnnbounds.impl.certificate.least import least
 from rnnbounds.impl.certificate.record import EPSILONS, Certificate, Verdict, epsilons_of
-from rnnbounds.impl.errors import InputError, UnknownNameError, factor, renamed
+from rnnbounds.impl.errors import InputError, UnknownNameError, factor
 from rnnbounds.impl.models.device import check_device
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
@@ -62,7 +62,6 @@ class NotTrainedError(InputError):
         )
 
 
-@renamed("0.3", epsilons="eps", epsilon="eps")
 @isolated()
 def certify(
     model: Source | LoadedModel[Any],

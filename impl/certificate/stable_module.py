@@ -64,8 +64,11 @@ def stable_(
         raise RangeError("λ", lam, "above 0 and below 1")
     if not isinstance(module, torch.nn.Module):
         raise InputError(f"{type(module).__name__} is no module; pass one of torch.nn")
-    module_tensors(module)  # one recurrent part, of torch's, in one direction
+    module_tensors(module)  # one recurrent part, of torch's
     part = meant(module)[1]
+    if getattr(part, "bidirectional", False):
+        what = f"{type(part).__name__} reads its inputs in both directions"
+        raise InputError(f"{what}, of which none is projected; take one without bidirectional=True")
     layers = part.num_layers if isinstance(part, torch.nn.RNNBase) else 1
     names = [f"_l{l}" for l in range(layers)] if isinstance(part, torch.nn.RNNBase) else [""]
     B, all_moved = float(bound_of(input_bound)), []

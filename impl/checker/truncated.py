@@ -158,7 +158,7 @@ def proved(file: Claim) -> list[Finding]:
     """Prove each statement of a record; raises RecordError for a record that makes none."""
     told = file.record
     with ctx.workprec(_PRECISION):
-        found, cell, norm = _system(file)
+        found, cell, norm = system(file)
         if not all(finding.holds for finding in found):
             return found
         found += [Finding(*proof) for proof in proofs(told.stated, norm, cell)]
@@ -173,14 +173,14 @@ def proved(file: Claim) -> list[Finding]:
 def _in_another_norm(file: Claim, constant: str) -> list[Finding]:
     """Prove the norm in which that constant is stated, and the bounds on states in it."""
     other = file.record.of(constant)
-    found, cell, norm = _system(replace(file, record=other))
+    found, cell, norm = system(replace(file, record=other))
     if all(finding.holds for finding in found):
         found += [Finding(*proof) for proof in proofs(other.stated, norm, cell)]
     states = _held(other, cell)
     return [replace(one, name=f"{constant}: {one.name}") for one in [*found, *states]]
 
 
-def _system(file: Claim) -> tuple[list[Finding], Any, Norm]:
+def system(file: Claim) -> tuple[list[Finding], Any, Norm]:
     """The cell with the norm that is stated, and what is proved of its box and its layers."""
     told, B = file.record, arb(file.record.input_bound)
     vanilla = told.box is None and told.layers is None
@@ -232,7 +232,7 @@ def _gain(file: Claim) -> list[Finding]:
     told, most = file.record.of("gain"), file.record.constants["gain"]
     if most == math.inf:
         return []
-    _, cell, norm = _system(replace(file, record=told))
+    _, cell, norm = system(replace(file, record=told))
     size = arb(file.scale) * arb(told.constants["equivalence"]) * norm.moved(cell, told.lam)
     holds = told.lam < 1 and bool(size <= arb(most) * (1 - arb(told.lam)))
     detail = f"inputs δ apart drive outputs at most {at_least(most, 9)} δ apart"

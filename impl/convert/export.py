@@ -74,8 +74,22 @@ def exported(module: FeedForward, certificate: dict[str, Any], path: Path) -> by
     if module.k > LAYERS:
         raise RangeError("the window k", module.k, f"at most {LAYERS} to export, as for a larger ε")
     text = vouched(module, certificate, path)
-    traced = _traced(Stateless(module))
-    return _onnx(traced, text) if path.suffix == ".onnx" else _pt2(traced, text)
+    return serialised(Stateless(module), module.sizes.d, module.k, text, path)
+
+
+def serialised(module: torch.nn.Module, d: int, steps: int, certificate: str, path: Path) -> bytes:
+    """The bytes of a module of fixed weights that maps x (N, T, d) -> (N, T, ·) in so many steps,
+    any N and T, with the text of its certificate: by the suffix of the path .pt2 or ONNX."""
+    program = traced_program(module, d, steps)
+    return _onnx(program, certificate) if path.suffix == ".onnx" else _pt2(program, certificate)
+
+
+def traced_program(module: torch.nn.Module, d: int, steps: int) -> torch.export.ExportedProgram:
+    """The graph of such a module, whose batch and length are dynamic."""
+    x = torch.zeros(3, max(2, steps) + 5, d, dtype=next(module.buffers()).dtype)
+    N, T = torch.export.Dim("batch", min=1), torch.export.Dim("length", min=1)
+    with torch.no_grad():
+        return torch.export.export(module.eval(), (x,), dynamic_shapes=({0: N, 1: T},))
 
 
 class Stateless(torch.nn.Module):
@@ -112,14 +126,6 @@ class Stateless(torch.nn.Module):
         for t in range(self.k):
             s = there[:, t : t + 1] * self.kind.step(weights, drive[:, t : t + 1], s)
         return s[:, 0, -self.sizes.n :]
-
-
-def _traced(module: Stateless) -> torch.export.ExportedProgram:
-    d = module.sizes.d
-    x = torch.zeros(3, max(2, module.k) + 5, d, dtype=next(module.buffers()).dtype)
-    N, T = torch.export.Dim("batch", min=1), torch.export.Dim("length", min=1)
-    with torch.no_grad():
-        return torch.export.export(module.eval(), (x,), dynamic_shapes=({0: N, 1: T},))
 
 
 @contextmanager

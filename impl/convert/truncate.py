@@ -18,7 +18,7 @@ from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.document import of_truncated, read_certificate
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.convert.feedforward import FeedForward
-from rnnbounds.impl.errors import InputError, RangeError, exactly, factor, renamed
+from rnnbounds.impl.errors import InputError, RangeError, exactly, factor
 from rnnbounds.impl.format.fields import RecordError
 from rnnbounds.impl.format.record import record, stated
 from rnnbounds.impl.format.sealed import ANOTHER, TRUNCATED
@@ -83,7 +83,6 @@ class Truncated(NamedTuple):
         return f"{self.module.cell}: k = {self.k} input{'s' * (self.k != 1)}, {within}"
 
 
-@renamed("0.3", epsilon="eps", epsilons="eps")
 @isolated()
 def truncate(
     model: Source | LoadedModel[Any],

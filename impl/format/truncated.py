@@ -16,7 +16,9 @@ from rnnbounds.impl.format.tensors import MOST, Part, digest, dtype_of
 
 ALL, LATEST = "all", "latest"  # outputs that the model gives
 EXPORTS = (".pt2", ".onnx")  # the endings of what other runtimes read, which is not checked
-_BEGINNING = re.compile(rb'"schema": "rnnbounds/(truncated-)?certificate/')
+_BEGINNING = re.compile(
+    rb'"schema": "rnnbounds/((truncated-|bidirectional-)?certificate|bidirectional-truncated)/'
+)
 
 
 class TruncatedFileError(SealedFileError):

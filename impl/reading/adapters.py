@@ -12,11 +12,13 @@ import torch
 
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import STACK, kind_of
-from rnnbounds.impl.errors import NotFiniteError, shown
+from rnnbounds.impl.errors import NotFiniteError, UnknownNameError, shown
+from rnnbounds.impl.models.bidirectional import DIRECTIONS, Directions, LoadedBidirectional
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.opened import Module, Opened
 from rnnbounds.impl.reading.pytorch.heads import require_readout
 from rnnbounds.impl.reading.readout import readout_of
+from rnnbounds.impl.reading.recognition.bidirectional import ReadingBoth, recognise_both
 from rnnbounds.impl.reading.recognition.misfit import WeightsError
 from rnnbounds.impl.reading.recognition.recognise import Reading, recognise
 from rnnbounds.impl.reading.sources import Source as Source
@@ -30,6 +32,7 @@ def load_model(
     ignore: Collection[str] = (),
     layer: str | None = None,
     readout: str | Sequence[str] | None = None,
+    direction: str | None = None,
 ) -> LoadedModel[Any]:
     """Read the weights of a recurrent cell, one of those in `impl.cells.table`.
 
@@ -45,7 +48,8 @@ def load_model(
     its activation. Layers make a stack by themselves. `layer` is the part of a bigger model that is
     meant, as "encoder.rnn", or "." for what has no prefix; `impl.reading.layers` lists them.
     `readout` is the linear layer after the cell, as "head", whose outputs ε is then about, or a
-    chain of linear layers and activations, as "a,tanh,b". Names
+    chain of linear layers and activations, as "a,tanh,b".
+    `direction`, "forward" or "reverse", reads that one of a layer in both directions. Names
     are exact: a tensor under the cell's prefix that the cell does not read is an error, unless
     `ignore` has its full name; what the cell needs cannot be ignored.
     Raises an InputError of one line for everything that is not such a model.
@@ -55,7 +59,103 @@ def load_model(
             what = "a model that was read is one layer"
             raise WeightsError(f"{what}; name layer and readout where it is read")
         return _reread(source, _cell_name(cell, source.name), ignore)
+    if direction is not None:
+        return _one_direction(open_source(source), cell, ignore, layer, readout, direction)
     return read(open_source(source), cell, ignore, layer, readout)
+
+
+def load_both(
+    source: Source | LoadedModel[Any] | LoadedBidirectional,
+    cell: str | None = None,
+    *,
+    ignore: Collection[str] = (),
+    layer: str | None = None,
+    readout: str | Sequence[str] | None = None,
+    direction: str | None = None,
+) -> LoadedModel[Any] | LoadedBidirectional:
+    """Read a recurrent model in one direction or in both; arguments and errors as in `load_model`.
+
+    A source whose weights have torch's names of both directions is a `LoadedBidirectional`, unless
+    `direction` asks for one of them.
+    """
+    if isinstance(source, LoadedBidirectional):
+        if (cell, layer, readout, direction) != (None,) * 4 or ignore:
+            what = "a model in both directions that was read"
+            raise WeightsError(f"{what} is as it is; name cell, layer and the like where it is")
+        return source
+    if isinstance(source, LoadedModel) or direction is not None:
+        return load_model(
+            source, cell, ignore=ignore, layer=layer, readout=readout, direction=direction
+        )
+    opened = open_source(source)
+    both = read_both(opened, cell, ignore, layer, readout)
+    return both or read(opened, cell, ignore, layer, readout)
+
+
+def read_both(
+    opened: Opened,
+    cell: str | None,
+    ignore: Collection[str],
+    layer: str | None,
+    readout: str | Sequence[str] | None = None,
+) -> LoadedBidirectional | None:
+    """Read a model in both directions from an opened source, None if it has one direction."""
+    told = opened.told(layer)
+    named = _cell_name(cell, told.cell, told.binding)
+    within = None if layer is None else told.own or layer
+    found = recognise_both(told.tensors, opened.where, named, ignore, within)
+    if found is None:
+        return None
+    if isinstance(opened, Module):
+        opened.refuse_hooks(layer)
+    names = [full for layer in found.layers for one in layer for full in one.tensors.values()]
+    model = _both(found, _title(told.title or opened.title, told.notes, names))
+    if readout is None:
+        return model
+    f = readout_of(told.tensors, opened.where, readout, model.n)
+    if len(f.names) > 1:
+        what = "of a model in both directions ε is asked of one linear layer, not of a chain"
+        raise WeightsError(f"{what}; name the first")
+    if isinstance(opened, Module):
+        require_readout(opened.module, f)
+    unread = tuple(one for one in model.unread if one not in f.tensors)
+    title = _title(told.title or opened.title, told.notes, [*names, *f.tensors])
+    return replace(model, readout=f, unread=unread, source=title)
+
+
+def _both(found: ReadingBoth, title: str) -> LoadedBidirectional:
+    """The model of layers that fit."""
+    layers = tuple(Directions(*(_model(cell, title) for cell in both)) for both in found.layers)
+    if len({cell.dtype for both in layers for cell in both}) > 1:
+        raise WeightsError("the weights mix dtypes; convert them to one, say with .float()")
+    return LoadedBidirectional(layers, title, found.ignored, found.unread)
+
+
+def _one_direction(
+    opened: Opened,
+    cell: str | None,
+    ignore: Collection[str],
+    layer: str | None,
+    readout: str | Sequence[str] | None,
+    direction: str,
+) -> LoadedModel[Any]:
+    """The cell of one direction of a layer; raises WeightsError for a stack, whose second layer
+    reads both, and InputError for other words."""
+    if direction not in DIRECTIONS:
+        raise UnknownNameError("direction", direction, DIRECTIONS)
+    both = read_both(opened, cell, ignore, layer)
+    if both is None:
+        what = f"{opened.where} has one direction only"
+        raise WeightsError(f"{what}; leave out the direction")
+    if len(both.layers) > 1:
+        what = f"{opened.where} has {len(both.layers)} layers, of which the second reads both"
+        raise WeightsError(f"{what} directions; leave out the direction")
+    if readout is not None:
+        what = "a readout reads both directions"
+        raise WeightsError(f"{what}; leave out the readout or the direction")
+    model: LoadedModel[Any] = getattr(both.layers[0], direction)
+    other = set(both.tensors.values()) - set(model.tensors.values())
+    return replace(model, ignored=both.ignored, unread=tuple(sorted({*both.unread, *other})))
 
 
 def read(

@@ -78,6 +78,8 @@ class EntryCarrier(Carrier):
         """Powers of numbers; the largest or the modulus of sizes."""
         if head == "^":
             (exponent,), (base,) = known, values
+            if isinstance(base, Size) and exponent == 2:
+                return sizes.square_of(base)
             return sizes.sqrt_size(base) if exponent == Fraction(1, 2) else base ** int(exponent)
         if head == "Max":
             return reduce(Size.max, map(sizes.as_size, values))

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rnnbounds.commands.options import FormatOption
+from rnnbounds.impl.checker.bidirectional import check_bidirectional, check_both
 from rnnbounds.impl.checker.readout import Readout, readout_named
 from rnnbounds.impl.checker.truncated import check_certificate, check_truncated
 from rnnbounds.impl.checker.unitary import Finding, Source, check
 from rnnbounds.impl.errors import InputError, exactly, shown
+from rnnbounds.impl.format.bidirectional import BIDIRECTIONAL
 from rnnbounds.impl.format.sealed import TRUNCATED, UNITARY
 from rnnbounds.impl.format.tensors import said_format
 from rnnbounds.impl.format.truncated import EXPORTS, is_certificate
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 Checker = Callable[[Path, Source | None], tuple[dict[str, Any], tuple[Finding, ...]]]
 CHECKERS: Mapping[str, Checker] = {
     TRUNCATED.family: check_truncated,
+    BIDIRECTIONAL.family: check_bidirectional,
     UNITARY.family: check,
 }
 PROVING_TITLE = "proving the certificate anew"
@@ -38,7 +41,8 @@ class CellWithoutSourceError(InputError):
 
     def __init__(self) -> None:
         super().__init__(
-            "--cell, --ignore and --layer are about --source; name a source, or leave them out"
+            "--cell, --ignore, --layer and --direction are about --source; name a source, or leave "
+            "them out"
         )
 
 
@@ -90,6 +94,9 @@ def check_file(
     layer: Annotated[
         str | None, typer.Option("--layer", help="the recurrent part of --source, as encoder.rnn")
     ] = None,
+    direction: Annotated[
+        str | None, typer.Option("--direction", help="forward or reverse, one of --source's two")
+    ] = None,
     format: FormatOption = Format.text,
 ) -> int:
     """Prove the certificate of a file again in ball arithmetic; exit 1 if any part fails.
@@ -101,18 +108,19 @@ def check_file(
     if file.suffix in EXPORTS:
         raise ExportedError(file)
     if begins_as_attacked(file):
-        return check_witnesses(file, source, cell, ignore or (), layer, format)
-    if source is None and (cell is not None or layer is not None or ignore):
+        return check_witnesses(file, source, cell, ignore or (), layer, direction, format)
+    if source is None and (cell is not None or layer is not None or ignore or direction):
         raise CellWithoutSourceError
     stages = readout_named(file) if is_certificate(file) else None
     original, readout = None, None
     if source is not None:
-        original, readout = read_source(source, cell, ignore or (), layer, stages)
+        original, readout = read_source(source, cell, ignore or (), layer, stages, direction)
     if is_certificate(file):
         if original is None:
             raise ModelNeededError("this is a certificate of")
         with show_status(PROVING_TITLE):
-            certificate, findings = check_certificate(file, original, readout)
+            both = check_both(file, original, readout)
+            certificate, findings = both or check_certificate(file, original, readout)
     else:
         checker = _find_checker(file)
         with show_status(PROVING_TITLE):
@@ -148,6 +156,7 @@ def check_witnesses(
     cell: str | None,
     ignore: Sequence[str],
     layer: str | None,
+    direction: str | None,
     format: Format,
 ) -> int:
     """Replay witnesses of long memories on their model, in balls; exit 1 if any fails."""
@@ -157,7 +166,9 @@ def check_witnesses(
     from rnnbounds.impl.reading.adapters import load_model
 
     stages = readout_stated(file)
-    model = load_model(source, cell, ignore=ignore, layer=layer, readout=stages)
+    model = load_model(
+        source, cell, ignore=ignore, layer=layer, readout=stages, direction=direction
+    )
     with show_status(PROVING_TITLE):
         document, findings = check_attacked(file, model, source)
     holds = all(finding.holds for finding in findings)
@@ -219,11 +230,12 @@ def read_source(
     ignore: Sequence[str],
     layer: str | None = None,
     readout: Sequence[str] | None = None,
+    direction: str | None = None,
 ) -> tuple[Source, Readout | None]:
     """The original model and its readout, whatever wrote them: torch reads them."""
-    from rnnbounds.impl.reading.adapters import load_model
+    from rnnbounds.impl.reading.adapters import load_both
 
-    model = load_model(path, cell, ignore=ignore, layer=layer, readout=readout)
+    model = load_both(path, cell, ignore=ignore, layer=layer, readout=readout, direction=direction)
     weights = {role: part.double().numpy() for role, part in model.weights.items()}
     return Source(model.name, model.dtype, weights), _stages(model.readout)
 

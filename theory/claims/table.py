@@ -21,6 +21,7 @@ ORDER = (
     "state-bound",
     "truncation",
     "least-window",
+    "bidirectional",
     "prediction",
     "input-robustness",
     "certificate",

@@ -17,7 +17,20 @@ ROLE_MEANINGS: dict[Role, str] = {
     "certified": "certified upper bound of the model, not the supremum",
     "measured": "measured",
 }
-INTEGER_NAMES = ("T", "k", "t", "n", "d", "N", "states", "depth", "k_told", "two_norm_steps_told")
+INTEGER_NAMES = (
+    "T",
+    "k",
+    "t",
+    "n",
+    "d",
+    "N",
+    "states",
+    "depth",
+    "k_told",
+    "past_told",
+    "future_told",
+    "two_norm_steps_told",
+)
 
 
 class Symbol(sympy.Symbol):

@@ -15,7 +15,7 @@ from flint import arb, ctx, fmpq
 from rnnbounds.impl.checker.cells.norms import Norm
 from rnnbounds.impl.checker.cells.stacked import Cascade, Stack
 from rnnbounds.impl.checker.cells.stepped import Blocks, Stepped
-from rnnbounds.impl.checker.definite import largest, norm
+from rnnbounds.impl.checker.definite import largest, norm, smaller
 from rnnbounds.impl.format.norms import Stated
 
 # And entries of matrices: twice those of a maker, whose k steps by λ may be a few more here.
@@ -26,27 +26,52 @@ _PRECISION = 128
 def left(told: Stated, one: Norm, cell: Any, steps: range) -> arb:
     """At least ‖h − h′‖₂ after so many steps, any of them, of two runs of which one was at 0
     before; infinite where nothing but the factor says how much, or where it is too much work."""
+    last, work = steps[-1], _work(one, cell)
+    if last > STEPS or last * work > WORK:
+        return arb("inf")
+    with ctx.workprec(_PRECISION):
+        sizes = list(islice(_sizes(told, one, cell), steps[0], last + 1))
+        return largest(sizes) if sizes else arb("inf")
+
+
+def kept(told: Stated, one: Norm, cell: Any, count: int) -> list[arb]:
+    """At least ‖h − h′‖₂ after 0, 1, …, count steps of two such runs: the lesser of what the factor
+    and the comparison leave."""
+    R = arb(told.drive) / (1 - arb(told.lam))
+    bounds = [arb(told.equivalence) * (R if math.isinf(told.radius) else R.min(arb(told.radius)))]
+    for _ in range(count):
+        bounds.append((arb(told.lam) * bounds[-1]).upper())
+    known = min(count, STEPS, int(WORK // _work(one, cell)))
+    with ctx.workprec(_PRECISION):
+        nearer = list(islice(_sizes(told, one, cell), known + 1))
+    return [smaller(a, b) for a, b in zip(bounds, nearer, strict=False)] + bounds[len(nearer) :]
+
+
+def _work(one: Norm, cell: Any) -> float:
+    """Entries of the matrices of a comparison."""
+    if isinstance(one, Blocks):
+        return len(one.w) ** 2
+    layers = cell.cells if isinstance(cell, Stack) else [cell]
+    sizes = (
+        layer.states * (layer.states + layer.d * (l > 0))
+        for l, layer in enumerate(layers)
+        if isinstance(layer, Stepped)
+    )
+    return max(1, sum(sizes))
+
+
+def _sizes(told: Stated, one: Norm, cell: Any) -> Iterator[arb]:
+    """Yield bounds on ‖Δh‖₂ after 0, 1, … steps by the comparison; none without one."""
     layers, norms, stated = [cell], [one], [told]
     if isinstance(cell, Stack) and isinstance(one, Cascade):
         layers, norms, stated = cell.cells, one.norms, [layer.norm for layer in cell.stated]
-    if not all(isinstance(layer, Stepped) for layer in layers):
-        return arb("inf")
-    blocks = one if len(layers) == 1 and isinstance(one, Blocks) else None
-    if blocks is None:
-        work = sum(layer.states * (layer.states + layer.d * (l > 0))
-                   for l, layer in enumerate(layers))  # fmt: skip
-    else:
-        work = len(blocks.w) ** 2
-    cheap = steps[-1] <= STEPS and steps[-1] * work <= WORK
-    if not (cheap and all(part.lam < 1 for part in stated)):
-        return arb("inf")
-    with ctx.workprec(_PRECISION):
-        if blocks is not None:
-            sizes = _of_blocks(told, blocks, cell)
-        else:
-            starts = [_start(*each) for each in zip(stated, norms, layers, strict=True)]
-            sizes = _of_units(starts, layers)
-        return largest(islice(sizes, steps[0], steps[-1] + 1))
+    compared = all(isinstance(layer, Stepped) for layer in layers)
+    if not compared or not all(part.lam < 1 for part in stated):
+        return
+    if len(layers) == 1 and isinstance(one, Blocks):
+        yield from _of_blocks(told, one, cell)
+    starts = [_start(*each) for each in zip(stated, norms, layers, strict=True)]
+    yield from _of_units(starts, layers)
 
 
 def _of_units(g: list[list[arb]], layers: Sequence[Stepped]) -> Iterator[arb]:

@@ -135,9 +135,6 @@ def _stated(part: torch.nn.Module) -> str:
     """The name of the cell that a module of torch's computes."""
     name = type(part).__name__
     mode = quantised.mode(part) if quantised.is_quantised(part) else _mode(part)
-    if getattr(part, "bidirectional", False):
-        what = {"LSTM": "an LSTM", "GRU": "a GRU"}.get(mode, "an RNN")
-        raise UnsupportedModelError(f"{what} that is bidirectional")
     if part.training and getattr(part, "dropout", False) and vars(part).get("num_layers", 1) > 1:
         raise WeightsError(
             f"{name} drops out between its layers in training mode; call .eval() first"

@@ -25,13 +25,23 @@ class UnsupportedModelError(InputError):
 
     def __init__(self, found: str) -> None:
         super().__init__(
-            f"{found} is not supported: cells and stacks of them in one direction are, linear, "
-            f"vanilla RNN, LSTM and GRU; keep one direction"
+            f"{found} is not supported: linear cells, vanilla RNN, LSTM and GRU are, and stacks of "
+            f"them; take one of these"
         )
 
 
 class WeightsError(InputError):
     """Tensors that are not the weights of one recurrent cell."""
+
+
+class DirectionsError(WeightsError):
+    """A model in both directions, where one cell is asked for."""
+
+    def __init__(self, where: str, name: str) -> None:
+        super().__init__(
+            f"{where} reads its inputs in both directions ({name}), which certify, truncate, "
+            f"measure and attack take as they are; for one say --direction forward or reverse"
+        )
 
 
 class AmbiguousCellError(InputError):
@@ -69,7 +79,7 @@ def match_error(found: Fit, where: str) -> InputError:
     for own in found.unread:
         full, twin = shown(group[own]), _twin(own, found)
         if TORCH.fullmatch(anchor) and TORCH.fullmatch(own) and own.endswith("_reverse"):
-            return UnsupportedModelError(f"{where} with {full}, that is another direction,")
+            return DirectionsError(where, full)
         if twin is not None:
             both = f"{where} holds {full} and {shown(group[twin])} for one place"
             return WeightsError(f"{both}, with and without _l0; keep one of them")

@@ -48,6 +48,51 @@ class Reading:
     unread: tuple[str, ...]
 
 
+@dataclass(frozen=True, eq=False)
+class Located:
+    """Place of the tensors of one cell among others, before their shapes are looked at.
+
+    known: all tensors by name. kinds: the candidates. near: the names of the part of the model that
+    is meant. prefix: that of the cell, with its dot. ignored: full names that are left out.
+    """
+
+    known: dict[str, Tensor]
+    kinds: tuple[Kind, ...]
+    near: Collection[str]
+    prefix: str
+    ignored: tuple[str, ...]
+
+    @property
+    def group(self) -> dict[str, str]:
+        """Full names of the cell's group, by the names without the prefix."""
+        return owned(self.prefix, self.known)
+
+
+def locate(
+    tensors: Mapping[str, Tensor],
+    where: str,
+    name: str | None,
+    ignore: Collection[str] = (),
+    layer: str | None = None,
+) -> Located:
+    """Find the prefix of the one cell among the tensors; arguments as in `recognise`.
+
+    Raises WeightsError where no cell or several are.
+    """
+    known = _named(tensors, where)
+    if not isinstance(ignore, Collection):
+        raise WeightsError(f"ignore = {shown(ignore)} is no list; give it the names of tensors")
+    ignored = tuple(dict.fromkeys([ignore] if isinstance(ignore, str) else ignore))
+    if unknown := [full for full in ignored if full not in known]:
+        what = f"{where} holds no {shown(unknown[0])}, so that it cannot be ignored"
+        raise WeightsError(f"{what}; leave it out of what is ignored")
+    kinds = [kind for kind in CELLS.values() if name is None or kind.suffix]
+    kinds = kinds if name is None or name == STACK else [kind_of(name)]
+    near = known.keys() if layer is None else _within(known, where, kinds, layer)
+    prefix = _prefix(near, where, kinds, ignored, layer, asked=name is not None)
+    return Located(known, tuple(kinds), near, prefix, ignored)
+
+
 def recognise(
     tensors: Mapping[str, Tensor],
     where: str,
@@ -63,26 +108,16 @@ def recognise(
     none of which the cell needs. layer: the prefix of the cell without its dot, or one that no
     other cell shares; "." for none. Raises an InputError.
     """
-    known = _named(tensors, where)
-    if not isinstance(ignore, Collection):
-        raise WeightsError(f"ignore = {shown(ignore)} is no list; give it the names of tensors")
-    ignored = tuple(dict.fromkeys([ignore] if isinstance(ignore, str) else ignore))
-    if unknown := [full for full in ignored if full not in known]:
-        what = f"{where} holds no {shown(unknown[0])}, so that it cannot be ignored"
-        raise WeightsError(f"{what}; leave it out of what is ignored")
-    kinds = [kind for kind in CELLS.values() if name is None or kind.suffix]
-    kinds = kinds if name is None or name == STACK else [kind_of(name)]
-    near = known.keys() if layer is None else _within(known, where, kinds, layer)
-    prefix = _prefix(near, where, kinds, ignored, layer, asked=name is not None)
-    group = owned(prefix, known)
+    place = locate(tensors, where, name, ignore, layer)
+    known, group, ignored = place.known, place.group, place.ignored
     fits = {
         found.kind.name: found
-        for kind in kinds
+        for kind in place.kinds
         if holds(kind, group, asked=name is not None)
         for found in (fit(kind, group, ignored, forced=name == STACK),)
     }
     best = _best(list(fits.values()), known, where)
-    _no_strays(best, prefix, near, where)
+    _no_strays(best, place.prefix, place.near, where)
     _check_size(best, known)
     read = best.tensors
     further = known.keys() - set(read.values()) - set(ignored)

@@ -90,6 +90,11 @@ def sqrt_size(number: Any) -> Size:
     return Size(number.sqrt(), lambda: None if point is None else point[0])
 
 
+def square_of(size: Size) -> Any:
+    """The square of a size: a rational if that is known, else a ball."""
+    return size.ball * size.ball if size.square is None else size.square
+
+
 def as_size(number: Any) -> Size:
     """The size of a number, a ball or a rational; a size as it is."""
     if isinstance(number, Size):

@@ -19,8 +19,10 @@ from rnnbounds.impl.numbers.rationals import identity
 from rnnbounds.properties.read.carrier import Carrier
 from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.numbers.gaps import Difference, Differences
-from rnnbounds.properties.read.reader import IDENTITY, ZERO, AbsentError, Value
-from rnnbounds.properties.read.worlds.steps import StepWorld
+from rnnbounds.properties.read.reader import IDENTITY, ZERO, Value
+from rnnbounds.properties.read.worlds.both import BothWorld
+from rnnbounds.properties.read.worlds.members import MemberWorld as MemberWorld
+from rnnbounds.properties.systems.layered.both import BothMember
 from rnnbounds.properties.systems.layered.jordan import JordanBlock as Jordan
 from rnnbounds.properties.systems.layered.modes import Mode
 from rnnbounds.properties.systems.layered.scan import Scan
@@ -32,44 +34,6 @@ from rnnbounds.properties.systems.limits.impulse import Responses
 from rnnbounds.properties.systems.unitary.blocks import OrthogonalBlock
 from rnnbounds.properties.systems.unitary.networks import ReluNetwork
 from rnnbounds.properties.systems.unitary.orthogonal import OrthogonalNetwork as Orthogonal
-
-
-class MemberWorld(StepWorld):
-    """One member of a batch and one of its sequences."""
-
-    def __init__(self, member: Any, s: int, carrier: Carrier) -> None:
-        super().__init__(carrier)
-        self.member, self.s = member, s
-        self.units = self.outputs = len(member.tables()["W"])
-        self.inputs = len(member.tables()["U"][0])
-
-    @cached_property
-    def initial_state(self) -> Value:
-        """0."""
-        return self.carrier.vector([0.0] * self.units)
-
-    def leaf(self, head: str, *arguments: Term) -> Value:
-        """Inputs, and what the member gives by name."""
-        if head in ("entry", "x_t"):
-            t = arguments[1] if arguments else 1
-            return self.carrier.vector(self.member.x[self.s][t - 1])
-        method = getattr(self, f"of_{head}", None)
-        if method is None:
-            raise AbsentError
-        value: Value = method(*arguments)
-        return value
-
-    def of_I(self) -> Value:
-        """The identity."""
-        return IDENTITY
-
-    def apply_matrix(self, A: fmpq_mat, v: Value) -> Value:
-        """A v, of a pair too."""
-        if v is ZERO:
-            return v
-        if isinstance(v, Difference):
-            return Difference(self.apply_matrix(A, v.value), self.apply_matrix(A, v.gap))
-        return self.carrier.times(self.carrier.rows(A.tolist()), v)
 
 
 class ShippedWorld(MemberWorld):
@@ -280,6 +244,7 @@ class PartsWorld(MemberWorld):
 
 
 WORLDS: dict[type, type[MemberWorld]] = {
+    BothMember: BothWorld,
     Layered: ShippedWorld, StackMember: StackWorld, Mode: ModeWorld, Jordan: JordanWorld,
     Scan: ScanWorld, Orthogonal: OrthogonalWorld, ReluNetwork: NetworkWorld,
     OrthogonalBlock: PartsWorld,

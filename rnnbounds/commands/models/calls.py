@@ -25,6 +25,7 @@ class ModelCall:
     ignore: Sequence[str] = ()
     layer: str | None = None
     readout: str | None = None
+    direction: str | None = None
 
     @property
     def measure_command(self) -> str:
@@ -45,7 +46,11 @@ class ModelCall:
             ]
         if certificate.verdict != "certified":
             return []
-        epsilon = exactly(certificate.windows[0][0])
+        return self.further(certificate.windows[0][0], attacked=attacked)
+
+    def further(self, eps: float, *, attacked: bool) -> list[str]:
+        """List next steps for a certified model at that ε: the attack, and serving it."""
+        epsilon = exactly(eps)
         data = self._data if self.asked.bound == FROM_DATA else {}
         steps = []
         if not attacked:
@@ -63,6 +68,7 @@ class ModelCall:
             "--input-bound": inputs.bound, "--inputs": inputs.inputs,
             "--margin": repr(inputs.margin) if inputs.margin else None,
             "--cell": self.cell, "--layer": self.layer, "--readout": self.readout,
+            "--direction": self.direction,
         }  # fmt: skip
         options = [*values.items(), *(("--ignore", name) for name in self.ignore)]
         words = [f"{name}={value}" for name, value in options if value is not None]

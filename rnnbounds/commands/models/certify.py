@@ -14,6 +14,7 @@ from rnnbounds.commands.models.attacked import (
     attack_certified,
     attack_entry,
 )
+from rnnbounds.commands.models.bidirectional import certify_bidirectional, require_default
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.inputs import (
     Bound,
@@ -30,7 +31,7 @@ from rnnbounds.commands.models.inputs import (
 from rnnbounds.commands.models.layers import Formats, List, require_list_alone, show_layers
 from rnnbounds.commands.models.measured import write_both
 from rnnbounds.commands.models.options import EPILOG as EPILOG
-from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Readout
+from rnnbounds.commands.models.options import Cell, Direction, Ignore, Layer, Model, Readout
 from rnnbounds.commands.models.shown import (
     CERTIFYING_TITLE,
     show_certificate,
@@ -43,8 +44,9 @@ from rnnbounds.impl.certificate.record import EPSILONS
 from rnnbounds.impl.gradients.loss import LOSSES
 from rnnbounds.impl.memory.adversary.check import save_attacked
 from rnnbounds.impl.memory.measure import measure
+from rnnbounds.impl.models.bidirectional import LoadedBidirectional
 from rnnbounds.impl.models.device import check_device
-from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.adapters import load_both
 from rnnbounds.impl.reading.files import check_target
 from rnnbounds.impl.training.certificate import LENGTH, Task
 from rnnbounds.reports.pages.model.certificate import FILES
@@ -71,6 +73,7 @@ def certify_model(
     ignore: Ignore = None,
     layer: Layer = None,
     readout: Readout = None,
+    direction: Direction = None,
     eps: Annotated[list[float] | None, typer.Option("--eps", help="target ε; repeatable")] = None,
     norm: Annotated[
         str,
@@ -129,13 +132,21 @@ def certify_model(
     if witness is not None:
         check_target(witness, model, suffix=".json")
     attacks = attack or witness is not None
-    loaded = load_model(model, cell, ignore=ignore or (), layer=layer, readout=readout)
+    loaded = load_both(
+        model, cell, ignore=ignore or (), layer=layer, readout=readout, direction=direction
+    )
     input_set = input_options.input_set(model, loaded.d)
+    called = ModelCall(model, input_options, cell, ignore or (), layer, readout, direction)
+    if isinstance(loaded, LoadedBidirectional):
+        require_default(task, witness)
+        return certify_bidirectional(
+            loaded, called, input_set, eps or EPSILONS, norm, out, attacks=attack, format=format,
+            device=torch_device, data=data,
+        )  # fmt: skip
     with show_status(CERTIFYING_TITLE.format(loaded.n)):
         certificate = certify(
             loaded, input_set, eps or EPSILONS, norm, training=task, device=torch_device
         )
-    called = ModelCall(model, input_options, cell, ignore or (), layer, readout)
     certificate = replace(certificate, measuring=called.measure_command)
     measurement = None
     if recorded is not None:

@@ -10,6 +10,7 @@ import typer
 
 from rnnbounds.commands.models.attacked import attack_certified
 from rnnbounds.commands.models.attacked import attack_entry as of_attack
+from rnnbounds.commands.models.bidirectional import measure_bidirectional, require_plain
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.inputs import (
     Bound,
@@ -25,7 +26,7 @@ from rnnbounds.commands.models.inputs import (
 from rnnbounds.commands.models.measured import print_measurement, unstated_lines, write_both
 from rnnbounds.commands.models.measured_as_is import AsIsCall
 from rnnbounds.commands.models.options import EPILOG as EPILOG
-from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Readout
+from rnnbounds.commands.models.options import Cell, Direction, Ignore, Layer, Model, Readout
 from rnnbounds.commands.models.shown import CERTIFYING_TITLE
 from rnnbounds.commands.options import FormatOption, path_option
 from rnnbounds.impl.certificate.certify import certify
@@ -35,7 +36,8 @@ from rnnbounds.impl.errors import shown
 from rnnbounds.impl.memory.blackbox.any_model import require_read, run_as_is
 from rnnbounds.impl.memory.blackbox.gaps import NORM
 from rnnbounds.impl.memory.measure import measure
-from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.models.bidirectional import LoadedBidirectional
+from rnnbounds.impl.reading.adapters import load_both
 from rnnbounds.impl.reading.sources import open_source
 from rnnbounds.reports.pages.model.causal import FILES as CAUSAL_FILES
 from rnnbounds.reports.pages.model.measurement import FILES, measurement_page
@@ -110,6 +112,7 @@ def measure_model(
         Path | None,
         path_option("--resume", "FILE", "keep what was run as it is there, and go on from it"),
     ] = None,
+    direction: Direction = None,
     out: Annotated[
         Path | None, path_option("--out", "DIR", "for measurement.json, certificate.json, a page")
     ] = None,
@@ -130,7 +133,7 @@ def measure_model(
     of_reading = {
         "--input-bound": input_bound, "--inputs": inputs, "--margin": margin or None,
         "--near": near, "--states": states or None, "--cell": cell, "--ignore": ignore,
-        "--layer": layer, "--readout": readout,
+        "--layer": layer, "--readout": readout, "--direction": direction,
     }  # fmt: skip
     given = [name for name, value in of_reading.items() if value is not None]
     if (whole := run_as_is(opened, as_is, given)) is not None:
@@ -142,9 +145,17 @@ def measure_model(
     input_options = InputOptions(input_bound, inputs, recorded, margin, required=False)
     if out is not None:
         require_folder(out, *FILES)
-    loaded = load_model(opened, cell, ignore=ignore or (), layer=layer, readout=readout)
+    loaded = load_both(
+        opened, cell, ignore=ignore or (), layer=layer, readout=readout, direction=direction
+    )
     read = recorded.sequences
     bound = input_options.input_set(model, loaded.d) if input_options.is_stated else None
+    if isinstance(loaded, LoadedBidirectional):
+        require_plain(near, states, out)
+        return measure_bidirectional(
+            loaded, read, window=window, eps=eps or EPSILONS, confidence=confidence,
+            share=share, input_bound=bound, format=format,
+        )  # fmt: skip
     with show_status(f"measuring {plural(loaded.n, 'state')}, windows") as advance:
         result = measure(
             loaded, read, window=window, eps=eps or EPSILONS, confidence=confidence,
@@ -154,7 +165,7 @@ def measure_model(
     if out is not None:
         with show_status(CERTIFYING_TITLE.format(loaded.n)):
             certificate = certify(loaded, input_data(read) if bound is None else bound, result.eps)
-        called = ModelCall(model, input_options, cell, ignore or (), layer, readout)
+        called = ModelCall(model, input_options, cell, ignore or (), layer, readout, direction)
         certificate = replace(certificate, measuring=called.measure_command)
         attack_result = attack_certified(loaded, certificate)
         options = {

@@ -12,6 +12,7 @@ from rnnbounds.commands.options import path_option
 from rnnbounds.impl.cells.gated.variants import VARIED
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import CELLS, STACK
+from rnnbounds.impl.models.bidirectional import DIRECTIONS
 
 
 def cells_by_family(names: Iterable[str]) -> str:
@@ -62,6 +63,14 @@ Layer = Annotated[
     typer.Option(
         "--layer",
         help="the recurrent part of a bigger model, as encoder.rnn; certify --list lists them",
+    ),
+]
+Direction = Annotated[
+    str | None,
+    typer.Option(
+        "--direction",
+        help="forward or reverse: one direction alone of a layer that reads its inputs in both",
+        autocompletion=lambda: list(DIRECTIONS),
     ),
 ]
 Readout = Annotated[

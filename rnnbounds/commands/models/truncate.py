@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from rnnbounds.commands.models.bidirectional import require_whole, truncate_bidirectional
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.inputs import (
     Bound,
@@ -22,7 +23,15 @@ from rnnbounds.commands.models.inputs import (
     Time,
 )
 from rnnbounds.commands.models.options import EPILOG as EPILOG
-from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, PageFolder
+from rnnbounds.commands.models.options import (
+    Cell,
+    Direction,
+    Ignore,
+    Layer,
+    Model,
+    Out,
+    PageFolder,
+)
 from rnnbounds.commands.models.shown import (
     CERTIFYING_TITLE,
     explain_unwritten,
@@ -33,7 +42,8 @@ from rnnbounds.commands.options import FormatOption
 from rnnbounds.impl.convert.export import check_export, exported
 from rnnbounds.impl.convert.truncate import NotCertifiedError, packed, truncate
 from rnnbounds.impl.errors import exactly, shown
-from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.models.bidirectional import LoadedBidirectional
+from rnnbounds.impl.reading.adapters import load_both
 from rnnbounds.impl.reading.files import check_target, write_files
 from rnnbounds.reports.files import make_folder
 from rnnbounds.reports.pages.model.certificate import FILES, certificate_files, certificate_page
@@ -62,6 +72,7 @@ def truncate_model(
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
+    direction: Direction = None,
     latest: Annotated[
         bool, typer.Option("--latest", help="a module of k inputs and one output")
     ] = False,
@@ -83,13 +94,18 @@ def truncate_model(
         check_target(path, model, suffix=path.suffix)
     if page is not None:
         require_folder(page, *FILES)
-    loaded = load_model(model, cell, ignore=ignore or (), layer=layer)
+    loaded = load_both(model, cell, ignore=ignore or (), layer=layer, direction=direction)
+    input_set = input_options.input_set(model, loaded.d)
+    called = ModelCall(model, input_options, cell, ignore or (), layer, direction=direction)
+    if isinstance(loaded, LoadedBidirectional):
+        require_whole(latest, page)
+        return truncate_bidirectional(
+            loaded, called, eps, input_set, out, export or (), format=format
+        )
     try:
-        input_set = input_options.input_set(model, loaded.d)
         with show_status(CERTIFYING_TITLE.format(loaded.n)):
             module, certificate = truncate(loaded, eps, input_set, latest=latest)
     except NotCertifiedError as error:
-        called = ModelCall(model, input_options, cell, ignore or (), layer)
         return explain_unwritten(error.certificate, called, out, "no window is certified", format)
     with show_status(f"exporting {plural(module.k, 'step')}"):
         exports = {path: exported(module, certificate, path) for path in export or ()}

@@ -12,9 +12,9 @@ from rnnbounds.impl.convert.export import (
     LAYERS,
     ExportError,
     Stateless,
-    _traced,
     check_export,
     export_truncated,
+    traced_program,
 )
 from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.convert.truncate import truncate
@@ -128,7 +128,7 @@ def test_every_cell_without_a_state(cell, latest):
 def test_every_cell_is_traced(cell):
     """torch.export meets no branch on a weight, and its program gives the same for any sizes."""
     module = drawn(cell, 1, False)
-    program = _traced(Stateless(module)).module()
+    program = traced_program(Stateless(module), module.sizes.d, module.k).module()
     torch.testing.assert_close(program(inputs(2, 9)), module(inputs(2, 9)), rtol=0, atol=1e-6)
 
 

@@ -7,7 +7,7 @@ from safetensors.torch import save_file
 from rnnbounds.impl.cells.table import CELLS
 from rnnbounds.impl.models.digest import digest
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.recognition.misfit import UnsupportedModelError
+from rnnbounds.impl.reading.recognition.misfit import DirectionsError
 
 
 def check(loaded, weights, name="rnn-tanh"):
@@ -105,12 +105,12 @@ def test_digest_tells_models_apart():
 
 
 def test_directions_are_refused(tmp_path):
-    """Layers make a stack and projections a cell; a second direction is named and refused."""
+    """Layers make a stack and projections a cell; of two directions one is to be named."""
     deep, both = torch.nn.RNN(2, 3, num_layers=2), torch.nn.RNN(2, 3, bidirectional=True)
     assert load_model(deep).name == "stacked-rnn-tanh"
     assert load_model(deep.state_dict(), "rnn-tanh").name == "stacked-rnn-tanh"
     assert load_model(torch.nn.LSTM(2, 3, proj_size=2)).name == "lstm-projected"
-    refused(both, UnsupportedModelError, "an RNN that is bidirectional is not supported: .*; keep")
-    refused(both.state_dict(), UnsupportedModelError, "another direction")
+    refused(both, DirectionsError, "in both directions .*; for one say --direction forward or")
+    refused(both.state_dict(), DirectionsError, "in both directions")
     save_file(both.state_dict(), tmp_path / "both.safetensors")
-    refused(tmp_path / "both.safetensors", UnsupportedModelError, "_l0_reverse")
+    refused(tmp_path / "both.safetensors", DirectionsError, "_l0_reverse")

@@ -1,0 +1,1 @@
+"""Models in both directions: their certificates, their windows, and both as files."""
