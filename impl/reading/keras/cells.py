@@ -14,15 +14,11 @@ from torch import Tensor
 
 from rnnbounds.impl.errors import shown
 from rnnbounds.impl.reading.keras.config import Config, KerasError, kind_of_layer
+from rnnbounds.impl.reading.recognition.gated_activations import UnreadActivationError, keras_cell
 
 ROLES = ("kernel", "recurrent_kernel", "bias")
 GATES = {"SimpleRNN": "h", "LSTM": "ifgo", "GRU": "zrn"}
 _ORDER = {"SimpleRNN": "h", "LSTM": "ifgo", "GRU": "rzn"}
-_VANILLA = {
-    "linear": "linear", "tanh": "rnn-tanh", "relu": "rnn-relu", "sigmoid": "rnn-sigmoid",
-    "softplus": "rnn-softplus", "elu": "rnn-elu", "gelu": "rnn-gelu", "silu": "rnn-silu",
-    "swish": "rnn-silu",
-}  # fmt: skip
 _TRAINED = "train it with cells that are read, or write its step as rnnbounds.program_kind has it"
 _AGAIN = "save the model again with Keras"
 
@@ -32,13 +28,15 @@ class Cell:
     """One cell of a layer: its class (a key of GATES), its configuration, and its weights by role.
 
     settings is empty, or a name alone, in a file of weights alone; Keras' default activations, tanh
-    and sigmoid, are then those of an LSTM and a GRU.
+    and sigmoid, are then those of an LSTM and a GRU. version: of the Keras that wrote the file, ""
+    if it does not say.
     """
 
     layer: str
     kind: str
     settings: Config
     stored: Mapping[str, Tensor]
+    version: str = ""
 
     @property
     def name(self) -> str | None:
@@ -47,16 +45,21 @@ class Cell:
         self._check_dtype()
         rho = self._activation("activation", None if self.kind == "SimpleRNN" else "tanh")
         if self.kind == "SimpleRNN":
-            if rho not in (None, *_VANILLA):
-                raise KerasError(self.layer, f"has the activation {shown(rho)}", _TRAINED)
-            return None if rho is None else _VANILLA[rho]
+            return None if rho is None else self._cell("rnn", rho, "sigmoid")
         gates = self._activation("recurrent_activation", "sigmoid")
-        if (rho, gates) != ("tanh", "sigmoid"):
-            pair = f"the activations {shown(rho)} and {shown(gates)}, not tanh and sigmoid"
-            raise KerasError(self.layer, f"has {pair}", _TRAINED)
         if self.kind == "LSTM":
-            return "lstm"
-        return "gru" if self._resets_after() else "gru-cho"
+            return self._cell("lstm", rho, gates)
+        return self._cell("gru" if self._resets_after() else "gru-cho", rho, gates)
+
+    def _cell(self, base: str, rho: str | None, gates: str | None) -> str:
+        """The cell with these activations, as the version of Keras has them."""
+        if "hard_sigmoid" in (rho, gates) and not self.version:
+            what = "has a hard sigmoid, whose slope depends on the version of Keras"
+            raise KerasError(self.layer, f"{what}, which the file does not say", _AGAIN)
+        try:
+            return keras_cell(base, rho, gates, self.version or "3")
+        except UnreadActivationError as reason:
+            raise KerasError(self.layer, reason.what, _TRAINED) from None
 
     def weights(self) -> dict[str, Tensor]:
         """The weights by torch's names without a layer: weight_ih (g n, d), weight_hh (g n, n), and

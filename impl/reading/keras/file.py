@@ -7,6 +7,7 @@ stand between. Dense layers and embeddings are tables beside: `NAME.weight` as t
 """
 
 import io
+import json
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -74,8 +75,10 @@ def keras_model(data: bytes, path: Path) -> KerasModel:
             for part in ("config.json", "model.weights.h5"):
                 if part not in archive.namelist():
                     raise ModelFileError(path, f"has no {part}", f"{_AGAIN}, in one piece")
-            config = archive.read("config.json")
-            return _model(Hdf5(archive.read("model.weights.h5")), config, path)
+            config, version = archive.read("config.json"), ""
+            if "metadata.json" in archive.namelist():
+                version = str(json.loads(archive.read("metadata.json"))["keras_version"])
+            return _model(Hdf5(archive.read("model.weights.h5")), config, path, version)
 
 
 @contextmanager
@@ -92,8 +95,9 @@ def _readable(path: Path) -> Iterator[None]:
         raise ModelFileError(path, reason, _AGAIN) from None
 
 
-def _model(file: Hdf5, config: bytes | None, path: Path) -> KerasModel:
+def _model(file: Hdf5, config: bytes | None, path: Path, version: str = "") -> KerasModel:
     """The model of a configuration and its weights, or of an HDF5 file that has both or these."""
+    version = version or "".join(file.texts("", "keras_version") or ())
     whole = file.texts("", "model_config")
     stored: Stored
     if config is None and whole is None:
@@ -102,10 +106,11 @@ def _model(file: Hdf5, config: bytes | None, path: Path) -> KerasModel:
         stored = StoredByName(file, "") if older else StoredByPath(file, named=False)
         note = " (with Keras' default activations, without masked steps)"
     elif config is None:
-        model, stored = parse_config("".join(whole or ())), StoredByName(file, "model_weights")
+        model = parse_config("".join(whole or ()))
+        stored = StoredByName(file, "model_weights", version)
         note = ""
     else:
-        model, stored, note = parse_config(config), StoredByPath(file), ""
+        model, stored, note = parse_config(config), StoredByPath(file, version=version), ""
     binding = None if note else "the Keras layer"
     if masks(model):
         note = " (without masked steps)"

@@ -126,7 +126,8 @@ def _cells(
 ) -> list[Cell]:
     """The cells of a layer of that class, or of an RNN around one or several of them."""
     if kind in GATES:
-        return [Cell(layer.name, kind, settings, stored.weights(layer, place, ROLES))]
+        weights = stored.weights(layer, place, ROLES)
+        return [Cell(layer.name, kind, settings, weights, stored.version)]
     if kind != "RNN":
         what = f"is of the class {shown(kind)}, which is not read"
         raise KerasError(layer.name, what, _OWN)
@@ -152,7 +153,7 @@ def _cell(layer: LayerConfig, entry: Config, place: Place, stored: Stored) -> Ce
             layer.name, f"has a cell of the class {shown(kind)}, which is not read", _OWN
         )
     weights = stored.weights(layer, place, ROLES)
-    return Cell(layer.name, _CELLS[kind], entry["config"], weights)
+    return Cell(layer.name, _CELLS[kind], entry["config"], weights, stored.version)
 
 
 def _check_calls(layer: LayerConfig, inputs: Collection[str]) -> None:

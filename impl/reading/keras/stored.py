@@ -37,7 +37,11 @@ class Place:
 
 
 class Stored(Protocol):
-    """The weights in a file."""
+    """The weights in a file; version: of the Keras that wrote it, "" if it does not say."""
+
+    @property
+    def version(self) -> str:
+        """The version of Keras."""
 
     def weights(self, layer: LayerConfig, place: Place, roles: Sequence[str]) -> dict[str, Tensor]:
         """The tensors of these roles, or the first of them; raises KerasError for others."""
@@ -52,6 +56,7 @@ class StoredByPath:
 
     file: Hdf5
     named: bool = True
+    version: str = ""
 
     def weights(self, layer: LayerConfig, place: Place, roles: Sequence[str]) -> dict[str, Tensor]:
         """Read vars/0, vars/1, … in the order of the roles."""
@@ -91,6 +96,7 @@ class StoredByName:
 
     file: Hdf5
     root: str
+    version: str = ""
 
     def weights(self, layer: LayerConfig, place: Place, roles: Sequence[str]) -> dict[str, Tensor]:
         """Read those whose names end in a role, of which each layer has one."""
