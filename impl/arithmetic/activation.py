@@ -286,17 +286,13 @@ _TABLE = (
 
 ACTIVATIONS: dict[str, Activation] = {entry.name: entry for entry in _TABLE}
 
-
-def _softsign(z: Tensor) -> Tensor:
-    """z/(1 + |z|), of half precision in float32, as torch computes other activations."""
-    return functional.softsign(z) if z.element_size() > 2 else functional.softsign(z.float()).to(z)
-
-
 # Torch's own default, at which softplus jumps by log(1 + e⁻²⁰): its relative error is far above 4u.
 LIBRARY_ACTIVATIONS: dict[str, Activation] = {
     "softplus-torch": _softplus_activation("softplus-torch", 20.0, 2.1e-9),
     "softsign": _smooth_activation(
-        "softsign", _softsign, lambda z: (1 + z.abs()) ** -2.0,
+        "softsign",  # of half precision in float32, as torch computes the others
+        lambda z: functional.softsign(z.float() if z.element_size() == 2 else z).to(z),
+        lambda z: (1 + z.abs()) ** -2.0,
         balls.softsign, balls.softsign_slope,
         curvature=2.0, bound=1.0, cap=_ROUNDINGS,
     ),

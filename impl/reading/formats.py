@@ -58,6 +58,21 @@ FORMATS = (
         "tests/impl/reading/onnx/test_file.py::test_what_torch_exports",
         extra="onnx",
     ),
+    ModelFormat("keras", "Keras model", ".keras .h5", "tests/wild/test_keras.py::test_models"),
+    ModelFormat(
+        "keras-weights", "weights of Keras", ".weights.h5",
+        "tests/wild/test_keras.py::test_weights_alone",
+    ),
+    ModelFormat("flax", "parameters of flax", ".msgpack", "tests/wild/test_jax.py::test_files"),
+    ModelFormat("npz", "named arrays of NumPy", ".npz", "tests/wild/test_jax.py::test_files"),
+    ModelFormat(
+        "sb3", "recurrent policy of stable-baselines3", ".zip",
+        "tests/wild/test_torchusers.py::test_stable_baselines",
+    ),
+    ModelFormat(
+        "sequence", "recurrences as transformers saves them", ".safetensors .pt",
+        "tests/wild/test_sequence.py::test_the_recurrence_is_the_librarys",
+    ),
     ModelFormat(
         "li-gru", "state dict of speechbrain's LiGRU", ".ckpt .pt .safetensors",
         "tests/wild/test_gated.py::test_outputs",

@@ -122,3 +122,22 @@ def test_keras(
     cell = keras_cell(base.replace("simple", ""), activation, gates or "sigmoid", keras.__version__)
     found = outputs(cell, weights, torch.from_numpy(x), n)
     np.testing.assert_allclose(found, keras.ops.convert_to_numpy(built(x)), rtol=0, atol=2e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", [".keras", ".h5"])
+def test_keras_files(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A saved model says its activations, and the version whose hard sigmoid it has."""
+    monkeypatch.setenv("KERAS_BACKEND", "torch")
+    keras = pytest.importorskip("keras")
+    x, path = make_gated.inputs(), tmp_path / f"m{ending}"
+    layer = keras.layers.LSTM(
+        4, activation="relu", recurrent_activation="hard_sigmoid", return_sequences=True, name="enc"
+    )
+    built = keras.Sequential([keras.Input(x.shape[1:]), layer])
+    built.save(path)
+    loaded = load_model(path)
+    assert loaded.name == "lstm+hard-sigmoid+relu+relu"
+    weights = {role: part.double() for role, part in loaded.weights.items()}
+    found = outputs(loaded.name, weights, torch.from_numpy(x), 4)
+    np.testing.assert_allclose(found, keras.ops.convert_to_numpy(built(x)), rtol=0, atol=2e-6)

@@ -52,7 +52,8 @@ class Cell:
             gates = self._activation("recurrent_activation", "sigmoid") or "linear"
             base = "lstm" if self.kind == "LSTM" else "gru" if self._resets_after() else "gru-cho"
         if _HARD in (rho, gates) and not self.version:
-            raise KerasError(self.layer, f"has a {_HARD} of an unknown version of Keras", _AGAIN)
+            what = "has a hard sigmoid, whose slope depends on the version of Keras"
+            raise KerasError(self.layer, f"{what}, which the file does not say", _AGAIN)
         try:
             return keras_cell(base, rho, gates, self.version)
         except UnreadActivationError as unread:

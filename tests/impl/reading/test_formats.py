@@ -1,5 +1,6 @@
 """The table of formats: for each format a small model, and every action that the table says."""
 
+import gzip
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import save_file
-from stack_draws import inputs, net
+from stack_draws import net
 
 import rnnbounds
 from rnnbounds.impl.checker.truncated import check_truncated
@@ -17,7 +18,8 @@ from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.formats import ACTIONS, FORMATS, documented_table, format_table
 
 ROOT = Path(__file__).parents[3]
-EPSILON, B = 1e-2, 1.0
+WILD = ROOT / "tests/wild/files"
+EPSILON, B = 1e-2, 0.125
 Made = Callable[[Path], LoadedModel]
 
 
@@ -75,6 +77,18 @@ def light_gru(folder: Path) -> LoadedModel:
     return load_model(folder / "m.safetensors", "li-gru-tanh")
 
 
+def unpacked(folder: Path, name: str) -> Path:
+    """A file of Keras that is kept compressed."""
+    (folder / name).write_bytes(gzip.decompress((WILD / f"{name}.gz").read_bytes()))
+    return folder / name
+
+
+def recurrence(folder: Path) -> LoadedModel:
+    """A layer of Mamba-2."""
+    return load_model(WILD / "sequence/mamba2/model.safetensors", layer="layers.0.mixer")
+
+
+FLAX = "params.OptimizedLSTMCell_0"
 MADE: dict[str, Made] = {
     "module": lambda folder: load_model(module()),
     "factory": made_by_a_factory,
@@ -82,6 +96,14 @@ MADE: dict[str, Made] = {
     "safetensors": saved_as_safetensors,
     "truncated": saved_truncated,
     "onnx": exported_to_onnx,
+    "keras": lambda folder: load_model(unpacked(folder, "keras_cells.keras"), layer="bare"),
+    "keras-weights": lambda folder: load_model(
+        unpacked(folder, "keras_cells.weights.h5"), layer="cell"
+    ),
+    "flax": lambda folder: load_model(WILD / "jax_model.msgpack", layer=FLAX),
+    "npz": lambda folder: load_model(WILD / "jax_model.npz", layer=FLAX),
+    "sb3": lambda folder: load_model(WILD / "ppo.zip", layer="lstm_actor"),
+    "sequence": recurrence,
     "li-gru": light_gru,
 }
 
@@ -111,18 +133,23 @@ def test_certified(model):
     assert (told.verdict, told.cell) == ("certified", model.name)
 
 
+def drawn(model: LoadedModel) -> torch.Tensor:
+    """Inputs (8, 60, d) of norm B in the model's dtype."""
+    x = torch.randn(8, 60, model.d, generator=torch.Generator().manual_seed(0))
+    return (B * (1 - 1e-3) * x / x.norm(dim=2, keepdim=True)).to(getattr(torch, model.dtype))
+
+
 @each("measured")
 def test_measured(model):
     """Measured on data, it forgets no slower than is certified."""
-    x = inputs(T=60)[:, :, : model.d].to(getattr(torch, model.dtype))
-    (seen,) = rnnbounds.measure(model, x.numpy(), eps=EPSILON).to_json()["memory"]
+    (seen,) = rnnbounds.measure(model, drawn(model).numpy(), eps=EPSILON).to_json()["memory"]
     assert 0 < seen["k"] <= rnnbounds.certify(model, B, EPSILON).window(EPSILON)
 
 
 @each("truncated")
 def test_truncated(truncated, model):
     """The truncated form is within ε of the run."""
-    x = inputs(T=60)[:, :, : model.d].to(getattr(torch, model.dtype))
+    x = drawn(model)
     full = unrolled(model, 60)(x)
     assert float((truncated[0](x) - full).detach().norm(dim=2).max()) <= EPSILON * (1 + 1e-3)
 
@@ -131,10 +158,12 @@ def test_truncated(truncated, model):
 @each("exported")
 def test_exported(model, tmp_path):
     """The exported program has the outputs of the truncated form, of a few layers."""
-    short, record = rnnbounds.truncate(model, 50 * EPSILON, B)
+    windows = rnnbounds.certify(model, B, [EPSILON * 1.25**i for i in range(40)]).windows
+    short, record = rnnbounds.truncate(model, next(eps for eps, k in windows if k <= 8), B)
+    assert short.k > 0
     rnnbounds.export_truncated(short, record, tmp_path / "m.pt2")
     program = torch.export.load(tmp_path / "m.pt2").module()
-    x = inputs(T=20)[:, :, : model.d].to(getattr(torch, model.dtype))
+    x = drawn(model)[:, :20]
     torch.testing.assert_close(program(x), short(x), rtol=0, atol=1e-5)
 
 

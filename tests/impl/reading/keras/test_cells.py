@@ -1,12 +1,18 @@
 """Cells of Keras against its formulas, x K + h R + b, and as torch's."""
 
+import json
+import zipfile
+
 import numpy as np
 import pytest
 import torch
 from cell_runs import outputs_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from keras_files import keras_file, layer
+from refusals import refused
 
+from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.keras.cells import GATES, Cell
 
@@ -97,3 +103,16 @@ def test_weights_are_exact():
         assert torch.equal(weights["weight_hh"].T, stored["recurrent_kernel"])
         assert torch.equal(weights["bias_ih"], stored["bias"])
         assert all(one.is_contiguous() and one.dtype == dtype for one in weights.values())
+
+
+@pytest.mark.parametrize(
+    ("version", "form"), [("2.15.0", "hard-sigmoid-0.2-0.5"), ("3.1", "hard-sigmoid")]
+)
+def test_hard_sigmoids(tmp_path, monkeypatch, version, form):
+    """Their slope is that of the version that the file states; without one it is refused."""
+    monkeypatch.chdir(tmp_path)
+    path = keras_file(layer("LSTM", "enc", recurrent_activation="hard_sigmoid"))
+    refused(path, InputError, "whose slope depends on the version of Keras")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("metadata.json", json.dumps({"keras_version": version}))
+    assert load_model(path).name == f"lstm+{form}+tanh+tanh"
