@@ -70,7 +70,8 @@ def certify_both(
     gain = _gain(found) if complete else math.inf
     scale = 1.0 if read is None else read.norm
     return BidirectionalCertificate(
-        model.source, tuple(found), windows, float(mul_up(gain, scale)), error, reason,
+        model.source, model.name, model.n, model.digest, tuple(found), windows,
+        float(mul_up(gain, scale)), error, reason,
         model.ignored, model.unread, None if read is None else read.to_json(),
     )  # fmt: skip
 

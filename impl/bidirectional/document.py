@@ -45,6 +45,9 @@ def _certificate(
     first, *above = (tuple(cell(both[end]) for end in DIRECTIONS) for both in stated.layers)
     certificate = BidirectionalCertificate(
         model=stated.model,
+        cell=stated.cell,
+        n=stated.shape.n,
+        digest=stated.sha256,
         layers=(first, *above),
         windows=tuple((one.eps, _window(one)) for one in stated.truncation),
         gain=stated.gain,

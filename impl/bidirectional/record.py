@@ -9,7 +9,7 @@ from rnnbounds.impl.bidirectional.windows import Around
 from rnnbounds.impl.certificate.notebook import Row, Shown
 from rnnbounds.impl.certificate.record import Certificate, Verdict
 from rnnbounds.impl.errors import RangeError, exactly
-from rnnbounds.impl.format.bidirectional import WHOLE, full_name, joint_digest
+from rnnbounds.impl.format.bidirectional import WHOLE
 from rnnbounds.impl.models.bidirectional import DIRECTIONS
 from rnnbounds.impl.numbers.json_values import as_json
 
@@ -18,20 +18,26 @@ from rnnbounds.impl.numbers.json_values import as_json
 class BidirectionalCertificate(Shown):
     """The certificate of a model in both directions: of every cell one, and windows of the whole.
 
-    layers: the certificates of (forward, reverse), the lowest layer first; those of a higher layer
-    are about inputs that hold all outputs of the layer below. windows: pairs (ε, window): with
-    window (k₁, k₂) output t is fixed to within ε by the inputs t − k₁, …, t + k₂ alone, for every
-    length and t; None where nothing is known. gain: G with ‖y_t − y′_t‖₂ ≤ G δ for inputs that are
-    at most δ apart. rounding: a bound on ‖fl(y_t) − y_t‖₂, or None, for the reason `unrounded`.
-    readout, ignored, unread as in `Certificate`. verdict: certified if every cell is and each ε has
-    a window, refuted if a witness shows that a cell of the lowest layer does not contract, else
-    undecided. document: of a certificate that was read from a file, its JSON data.
+    cell: the cell with its directions and layers, as "bidirectional lstm, 2 layers"; n, digest: the
+    size of the output (h→, h←), and SHA-256 of the digests of all cells.
+    layers: the certificates of (forward, reverse), the lowest layer first, up to one that is not
+    certified; those of a higher layer are about inputs that hold all outputs of the layer below.
+    windows: pairs (ε, window): with window (k₁, k₂) output t is fixed to within ε by the inputs
+    t − k₁, …, t + k₂ alone, for every length and t; None where nothing is known. gain: G with
+    ‖y_t − y′_t‖₂ ≤ G δ for inputs that are at most δ apart. rounding: a bound on ‖fl(y_t) − y_t‖₂,
+    or None, for the reason `unrounded`. readout, ignored, unread as in `Certificate`. verdict:
+    certified if every cell is and each ε has a window, refuted if a witness shows that a cell of
+    the lowest layer does not contract, else undecided. document: of a certificate that was read
+    from a file, its JSON data.
 
     >>> certificate = rnnbounds.certify(torch.nn.GRU(1, 8, bidirectional=True), 1.0, 0.1)
     >>> certificate.verdict, certificate.window(0.1)
     """
 
     model: str
+    cell: str
+    n: int
+    digest: str
     layers: tuple[tuple[Certificate, Certificate], ...]
     windows: tuple[tuple[float, Around | None], ...]
     gain: float
@@ -48,24 +54,9 @@ class BidirectionalCertificate(Shown):
         return self.layers[0][0]
 
     @property
-    def cell(self) -> str:
-        """The cell with its directions and layers, as "bidirectional lstm, 2 layers"."""
-        return full_name(self.first.cell, len(self.layers))
-
-    @property
-    def n(self) -> int:
-        """The size of the output (h→, h←)."""
-        return sum(one.n for one in self.layers[-1])
-
-    @property
     def d(self) -> int:
         """The size of the input."""
         return self.first.d
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the digests of all cells; that of the model."""
-        return joint_digest(one.digest for both in self.layers for one in both)
 
     @property
     def input_bound(self) -> float:

@@ -100,6 +100,9 @@ class BidirectionalDocument(Struct):
     """A certificate of any verdict, but for its cells."""
 
     model: str
+    cell: str
+    shape: Shape
+    sha256: str
     verdict: Literal["certified", "refuted", "undecided"]
     truncation: Annotated[list[StatedWindow], Meta(min_length=1)]
     gain: Bound

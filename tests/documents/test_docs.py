@@ -104,13 +104,18 @@ def test_attack_a_bound(
 def test_attack_a_model(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The commands about long memories print what stands there, but for what is left out."""
+    """The commands about long memories and both directions print what stands there, but for what is
+    left out."""
     monkeypatch.chdir(tmp_path)
     torch.manual_seed(0)
     weights = torch.nn.LSTM(3, 16).state_dict()
     weights["weight_hh_l0"] /= 4
     save_file(weights, "lstm.safetensors")
     copytree(Path(__file__).parents[1] / "wild/files/sequence/mamba", "mamba")
+    torch.manual_seed(0)
+    both = torch.nn.LSTM(3, 16, bidirectional=True).state_dict()
+    divided = {name: part / 4 if "weight_hh" in name else part for name, part in both.items()}
+    save_file(divided, "both.safetensors")
     found: list[str] = []
     shown = [*blocks("how-to/attack-a-model", ""), *blocks("how-to/read", "")[1:]]
     for line in filter(None, "".join(shown).splitlines()):

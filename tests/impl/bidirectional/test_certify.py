@@ -87,6 +87,9 @@ def test_refuted_and_undecided():
         module.weight_hh_l1.copy_(torch.eye(3) * -4)
     found = rnnbounds.certify(module, 1.0, 0.1)
     assert (found.verdict, found.stable) == ("undecided", None)
+    wide = rnnbounds.certify(both("lstm", 2, scale=8), 1.0, 0.1)
+    assert (wide.cell, wide.n, len(wide.layers)) == ("bidirectional lstm, 2 layers", 6, 1)
+    assert wide.digest == load_both(both("lstm", 2, scale=8)).digest
     assert found.reason.startswith("layer 2, forward: ")
 
 
