@@ -146,7 +146,8 @@ def test_whole_certificates(tmp_path):
     told = rnnbounds.certify(whole, 1.0, (0.3, 0.9), layer="rnn", readout="head").to_json()
     path.write_text(json.dumps(told))
     of = source(load_both(module))
-    readout = Readout("head.weight", "float32", head.weight.detach().double().numpy())
+    C = head.weight.detach().double().numpy()
+    readout = Readout([("head.weight", C)], {"head.weight": ("float32", C)})
     found = check_both(path, of, readout)[1]
     assert all(one.holds for one in found)
     assert {"readout", "gain", "window"} <= {one.name for one in found}

@@ -7,7 +7,7 @@ from refusals import refused
 from rnnbounds.impl.certificate.stable_module import stable_
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.recognition.misfit import UnsupportedModelError, WeightsError
+from rnnbounds.impl.reading.recognition.misfit import WeightsError
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 NOTE = "dequantised weights; the module itself also rounds inputs and states to 8 bits"
@@ -49,8 +49,7 @@ def test_stacks_and_other_nonlinearities():
 
 
 def test_others_are_refused(tmp_path):
-    """Both directions, dropout in training, state dicts, tensors, training with quantisation."""
-    refused(quantised(torch.nn.LSTM(2, 3, bidirectional=True)), UnsupportedModelError, "bidirect")
+    """Dropout in training, state dicts, tensors, training with quantisation."""
     dropping = quantised(torch.nn.LSTM(2, 3, 2, dropout=0.5)).train()
     refused(dropping, WeightsError, r"drops out .* call \.eval\(\) first")
     state = quantised(torch.nn.LSTM(2, 3)).state_dict()
