@@ -171,7 +171,7 @@ def draw_selective(spec: SystemSpec, rng: Generator) -> Weights:
 
 
 def draw_gated_scan(spec: SystemSpec, rng: Generator) -> Weights:
-    """A scan with a free drive, whose gate is capped unless it is driven."""
+    """A scan with a free drive, whose gate has one cap unless it is driven."""
     n, d = spec.n, spec.d
     weights = {
         "weight_f": draw_input_matrix(spec, rng, n, d, gate=True),
@@ -179,7 +179,7 @@ def draw_gated_scan(spec: SystemSpec, rng: Generator) -> Weights:
         "bias_f": draw_bias(spec, rng, n, gate=True),
     }
     if spec.regime != "driven":
-        weights["cap"] = rng.choice((0.5, 2.0, 15.0), n)
+        weights["cap"] = np.full(n, rng.choice((0.5, 2.0, 15.0)))
     return weights
 
 
