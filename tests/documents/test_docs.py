@@ -161,10 +161,10 @@ def test_the_model_on_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     to the letter, what was seen to 2 %, since training rounds otherwise elsewhere."""
     pytest.importorskip("statsmodels")
     monkeypatch.chdir(tmp_path)
-    (source,) = blocks("how-to/data", "python")
+    source, *_ = blocks("how-to/data", "python")
     with torch.random.fork_rng(devices=[]):
         exec(source, {})
-    shown = [block for block in blocks("how-to/data", "") if block.startswith("$ rnnbounds")]
+    shown = [block for block in blocks("how-to/data", "") if "sunspots.safetensors" in block]
     assert len(shown) == 2
     for command, *expected in map(str.splitlines, shown):
         assert main(command.split()[2:]) == 0
@@ -178,6 +178,25 @@ def test_the_model_on_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
             for one, other in zip(line.split(), stands.split(), strict=True):
                 seen, stood = (word.strip(",;") for word in (one, other))
                 assert seen == stood or float(seen) == pytest.approx(float(stood), rel=0.02)
+
+
+@pytest.mark.slow
+def test_any_model_and_what_reaches_a_layer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    """The attention has its window; what the program of `capture` prints stands below it."""
+    monkeypatch.chdir(tmp_path)
+    _, attention, forecaster = blocks("how-to/data", "python")
+    (tmp_path / "nets.py").write_text(attention)
+    with torch.random.fork_rng(devices=[]):
+        exec(attention, {"__name__": "__main__"})
+        exec(forecaster, {})
+    *_, shown, printed = blocks("how-to/data", "")
+    assert capsys.readouterr().out == printed
+    command, *lines = shown.splitlines()
+    assert main(command.split()[2:]) == 0
+    found = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert {line for line in lines if line != "…"} <= {*found}
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ class CellsOmega:
         return largest_box
 
     def _reached_box(self, box: Tensor) -> Tensor:
-        """What a step makes of the box, infinite where it may divide by 0."""
+        """The image of the box under a step, infinite where it may divide by 0."""
         cells, B = self.cells, self.cells.B_x[:, None]
         try:
             return step_bound(
