@@ -24,6 +24,7 @@ from rnnbounds.properties.systems.certified.near_batch import (
 )
 from rnnbounds.properties.systems.certified.specs import (
     COMMON,
+    FURTHER,
     RARE_CELLS,
     RARE_STACKS,
     SINGLE_CELLS,
@@ -91,7 +92,7 @@ def worst_near_specs() -> Iterator[SystemSpec]:
             alike, cell=cell, layers=layer_count(cell), inputs="zero", n=2, lam=1.0, distance=0.5,
             bias=0.5, sequences=4, seed=1,
         )  # fmt: skip
-    for cell in COMMON[2:]:
+    for cell in (*COMMON[2:], *FURTHER):
         yield replace(
             alike, cell=cell, layers=layer_count(cell), regime="gaussian", T=3, K=3, lam=1.0,
             bias=0.5,

@@ -28,6 +28,8 @@ COMMON = (
     "deep-tanh", "diagonal", "min-gru", "min-lstm", "selective", "stacked-rnn-tanh", "stacked-gru",
     "stacked-lstm",
 )  # fmt: skip
+# One of each further kind, which random draws seldom meet.
+FURTHER = ("gated-scan", "rg-lru", "mgu")
 SINGLE_CELLS = tuple(dict.fromkeys((*CELLS, *VARIANTS)))
 RARE_CELLS = tuple(name for name in SINGLE_CELLS if name not in COMMON)
 # Stacks of cells that are not torch's, which are read alike.
@@ -128,7 +130,7 @@ def worst_certified_specs(make: SpecType) -> Iterator[SystemSpec]:
     for norm in available_norms("linear"):
         yield replace(base, norm=norm)
         yield replace(base, norm=norm, n=1, lam=0.75, dtype="float16")
-    for cell in COMMON[:1] + COMMON[2:]:
+    for cell in (*COMMON[:1], *COMMON[2:], *FURTHER):
         lam = 0.125 if cell in COSTLY_CELLS else 0.5
         cell_base = replace(base, cell=cell, layers=layer_count(cell), lam=lam)
         yield cell_base

@@ -43,6 +43,10 @@ from rnnbounds.theory.recheck import (
 pytest.importorskip("cvc5")
 
 
+# The forms whose last step the second checker settles: another last step is then refused.
+SETTLED = [name for name in sorted(FORMS) if "claim" not in unsettled()[name]]
+
+
 def refused(name: str, changed: Json) -> bool:
     """Whether the changed document of a shipped form is refused, or leaves open what that did
     not."""
@@ -189,7 +193,7 @@ def test_a_power_is_asked_to_be_natural(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(FORMS)[::10])
+@pytest.mark.parametrize("name", SETTLED[::10])
 def test_no_false_variant_is_accepted(name: str) -> None:
     """A form's proof, re-targeted at the false variants near it."""
     claim, form = FORMS[name]
