@@ -160,7 +160,12 @@ def upper_cell(
             le(ZERO, lam),
             le(ZERO, L),
         ),
-        assumed(f"upper {id} output", "C is at least ‖h‖₂/‖s‖", (v,), le(norm(v), C * own_norm(v))),
+        assumed(
+            f"upper {id} output",
+            f"C is at least ‖h‖₂/‖s‖ of φ{arrow}",
+            (v,),
+            le(norm(v), C * own_norm(v)),
+        ),
     )
 
 
@@ -168,7 +173,7 @@ def recursion(id: str, bound: Any, lam: Expr, L: Expr, R: Expr, gap_below: Expr)
     """Assumption: g(i, 0) ≥ R and g(i, j + 1) ≥ λ g(i + 1, j) + L e, e the gap of what is read."""
     return assumed(
         f"printed {id} recursion",
-        "g bounds the upper cell: g(i, 0) ≥ R, g(i, j + 1) ≥ λ g(i + 1, j) + L√(m_f² + m_r²)",
+        f"g bounds the upper {id} cell: g(i, 0) ≥ R, g(i, j + 1) ≥ λ g(i + 1, j) + L√(m_f² + m_r²)",
         (i, j),
         le(R, bound(i, 0)),
         le(lam * bound(i + 1, j) + L * gap_below, bound(i, j + 1)),
