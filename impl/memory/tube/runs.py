@@ -45,6 +45,21 @@ class Stage(NamedTuple):
         return told.nan_to_num(torch.inf, torch.inf)
 
     @classmethod
+    def within(cls, s: Tensor, size: float) -> "Stage":
+        """All states with |s_i − ŝ_i| ≤ size of one run s (1, M, N)."""
+        sizes = torch.zeros_like(s[0]) + size
+        sets = Zonotope.point(s[0]).widened(sizes).unboxed(0)
+        return cls(s, sets, Ends.outward(s - sizes, s + sizes))
+
+    def beside(self, other: "Stage") -> "Stage":
+        """Both runs, each with generators of its own, and their difference."""
+        one = self.sets.padded(0, other.sets.generators.shape[-1])
+        two = other.sets.padded(self.sets.generators.shape[-1], 0)
+        ends = Ends(*(torch.cat(pair) for pair in zip(self.ends, other.ends, strict=True)))
+        sets = Zonotope.joined(one, two, one + -two)
+        return Stage(torch.cat([self.s, other.s]), sets, ends)
+
+    @classmethod
     def stacked(cls, a: "Stage", b: "Stage") -> "Stage":
         """Both, one after another along the windows."""
         ends = Ends(*(torch.cat(pair, 1) for pair in zip(a.ends, b.ends, strict=True)))
@@ -53,13 +68,12 @@ class Stage(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Around:
-    """Runs around windows x (M, T, d), each number within `delta`, from states within `start`
-    (N,) or a number of the state `begin` (M, N), or of 0."""
+    """Runs around windows x (M, T, d), each number within `delta`, from |s_i| ≤ `start`."""
 
     runner: Runner
     x: Tensor
     delta: float
-    start: float | Tensor = 0.0
+    start: float = 0.0
 
     @property
     def order(self) -> int:
@@ -89,10 +103,7 @@ class Around:
     @property
     def begun(self) -> Stage:
         """The computed state at the start, 0, and the stated states around it."""
-        s = self.runner.zero(len(self.x))
-        size = torch.zeros_like(s[0]) + self.start
-        sets = Zonotope.point(s[0]).widened(size).unboxed(0)
-        return Stage(s, sets, Ends(s - size, s + size))
+        return Stage.within(self.runner.zero(len(self.x)), self.start)
 
     def step(self, stage: Stage, t: int) -> Stage:
         """One step of L runs, for A starts in each window: of A M sets."""
@@ -175,12 +186,7 @@ class Around:
 
     def _begin(self, t: int) -> Stage:
         """The full run and one that starts at that time, and the sets of both."""
-        there, started = self.stages[t], self.begun
-        one = there.sets.padded(0, started.sets.generators.shape[-1])
-        two = started.sets.padded(there.sets.generators.shape[-1], 0)
-        both = torch.cat([there.s, started.s])
-        ends = Ends(*(torch.cat(pair) for pair in zip(there.ends, started.ends, strict=True)))
-        return Stage(both, Zonotope.joined(one, two, one + -two), ends)
+        return self.stages[t].beside(self.begun)
 
 
 def order(runner: Runner) -> int:

@@ -84,6 +84,14 @@ def measure_model(
     states: Annotated[
         float, typer.Option("--states", help="with --near: runs start from any |s_i| up to this")
     ] = 0.0,
+    pasts: Annotated[
+        int,
+        typer.Option(
+            "--pasts",
+            help="with --near: runs start within --states of the end states of so many windows, "
+            "any k inputs before the end",
+        ),
+    ] = 0,
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
@@ -129,8 +137,8 @@ def measure_model(
     of_running = {"gap": gap, "batch": batch, "device": device, "resume": resume}
     of_reading = {
         "--input-bound": input_bound, "--inputs": inputs, "--margin": margin or None,
-        "--near": near, "--states": states or None, "--cell": cell, "--ignore": ignore,
-        "--layer": layer, "--readout": readout,
+        "--near": near, "--states": states or None, "--pasts": pasts or None, "--cell": cell,
+        "--ignore": ignore, "--layer": layer, "--readout": readout,
     }  # fmt: skip
     given = [name for name, value in of_reading.items() if value is not None]
     if (whole := run_as_is(opened, as_is, given)) is not None:
@@ -148,7 +156,8 @@ def measure_model(
     with show_status(f"measuring {plural(loaded.n, 'state')}, windows") as advance:
         result = measure(
             loaded, read, window=window, eps=eps or EPSILONS, confidence=confidence,
-            share=share, input_bound=bound, near=near, states=states, progress=advance,
+            share=share, input_bound=bound, near=near, states=states, pasts=pasts,
+            progress=advance,
         )  # fmt: skip
     unstated = unstated_lines(result, share)
     if out is not None:

@@ -182,11 +182,11 @@ def test_the_least_k_that_is_found() -> None:
 def test_what_is_said_to_make_it_smaller_is_not_zero() -> None:
     """Of a tube that grows from states alone no smaller --near is asked for."""
     runner, x = lstm()
-    kept = NearCertificate(0.0, 0.05, 3, 7, math.inf, {}, ((0.1, None),))
+    kept = NearCertificate(0.0, 0.05, 0, 3, 7, math.inf, {}, ((0.1, None),))
     assert "take a smaller --states or shorter windows" in str(kept.advice)
     open_ = near(runner, x, 0.0, (1e-30,), states=0.05)
     assert open_.advice == "take a smaller --states or a larger ε or longer windows"
-    both = NearCertificate(0.1, 0.05, 3, 7, math.inf, {}, ((0.1, None),))
+    both = NearCertificate(0.1, 0.05, 0, 3, 7, math.inf, {}, ((0.1, None),))
     assert "take a smaller --near or a smaller --states or shorter windows" in str(both.advice)
 
 
