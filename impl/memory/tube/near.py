@@ -21,6 +21,7 @@ from rnnbounds.impl.errors import InputError, RangeError
 from rnnbounds.impl.memory.runs import Runner, blocks, grid
 from rnnbounds.impl.memory.tube.pasts import AfterPasts
 from rnnbounds.impl.memory.tube.runs import KEPT, LEAST, Around, order
+from rnnbounds.impl.memory.tube.wide import from_ball
 from rnnbounds.impl.numbers.json_values import finite_or_none
 
 NUMBERS, LARGEST = 2**25, 2**27  # that are held of windows together, and of one
@@ -93,7 +94,7 @@ class Search:
         """Of some windows together each."""
         sets = [(self.runner, self.x[part], self.delta, self.states) for part in self.parts]
         if self.pasts is None:
-            return [Around(*one) for one in sets]
+            return [from_ball(Around(*one)) for one in sets]
         return [AfterPasts(*one, pasts=self.pasts) for one in sets]
 
     @property

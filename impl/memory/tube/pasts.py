@@ -36,10 +36,10 @@ class AfterPasts(Around):
         s = self.pasts[:, None].repeat(1, len(self.x), 1).reshape(1, -1, self.runner.states)
         return Stage.within(s, self.start)
 
-    def _begin(self, t: int) -> Stage:
+    def _begin(self, t: int) -> tuple[int, Stage]:
         """A run from each past and one from 0, both at that time, and the sets of both."""
         one = self.begun
-        return one.beside(Stage.within(torch.zeros_like(one.s), 0.0))
+        return t, one.beside(Stage.within(torch.zeros_like(one.s), 0.0))
 
 
 def end_states(runner: Runner, x: Tensor) -> Tensor:

@@ -171,22 +171,26 @@ class Around:
         least |h_T − h_T^k|_i of the intervals. The runs of all k take their steps together, each
         from its start on."""
         T, N, n = self.x.shape[1], self.runner.states, self.runner.n
-        order = sorted(ks, reverse=True)
-        stage = self._begin(T - order[0])
-        for t in range(T - order[0], T):
-            stage = self.step(stage, t)
-            if T - t - 1 in order:
-                stage = Stage.stacked(stage, self._begin(t + 1))
+        begun = [self._begin(T - k) for k in ks]
+        order = sorted(range(len(ks)), key=lambda i: begun[i][0])
+        t, stage = begun[order[0]]
+        for i in order[1:]:
+            while t < begun[i][0]:
+                stage, t = self.step(stage, t), t + 1
+            stage = Stage.stacked(stage, begun[i][1])
+        for later in range(t, T):
+            stage = self.step(stage, later)
         rows = torch.arange(stage.s.shape[1]).reshape(len(ks), -1)
-        rows = rows[[order.index(k) for k in ks]].flatten()
+        rows = rows[[order.index(i) for i in range(len(ks))]].flatten()
         value = torch.sub(*stage.s[:, rows, N - n :])
         ends = Ends(*(end[:, rows] for end in stage.ends.part(N - n, N)))
         seen = RunningError(value, value.abs() * 2**-52)
         return seen, stage.sets.part(3 * N - n, 3 * N)[rows], ends.apart
 
-    def _begin(self, t: int) -> Stage:
-        """The full run and one that starts at that time, and the sets of both."""
-        return self.stages[t].beside(self.begun)
+    def _begin(self, t: int) -> tuple[int, Stage]:
+        """A time from which both runs are held together, and both: that in full and one that starts
+        at t."""
+        return t, self.stages[t].beside(self.begun)
 
 
 def order(runner: Runner) -> int:
