@@ -74,7 +74,8 @@ class Curve:
         whose interpolation f differs by β h²/8 for points h apart."""
         low, high = ends
         count = 1 if self.increasing else POINTS
-        u = torch.stack([low + (high - low) * (i / count) for i in range(count)] + [high])
+        inner = [low + (high - low) * (i / count) for i in range(1, count)]
+        u = torch.stack([low, *inner, high])
         value, error = self.function(u), (self.error(u) * _UP).amax(0)
         if not self.increasing:
             step = (high - low) / count * _UP + 4 * UNIT * torch.maximum(low.abs(), high.abs())

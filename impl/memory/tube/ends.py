@@ -39,7 +39,7 @@ class Ends(NamedTuple):
         return Ends.outward(found.amin(0), found.amax(0))
 
     def hull(self, other: "Ends", gate: "Ends") -> "Ends":
-        """What lies between two numbers of the intervals, if the gate is one between 0 and 1."""
+        """Interval that holds g a + (1 − g) b for all of the gate, infinite unless 0 ≤ g ≤ 1."""
         unit = (gate.low >= 0) & (gate.high <= 1)
         low, high = torch.minimum(self.low, other.low), torch.maximum(self.high, other.high)
         return Ends(torch.where(unit, low, -torch.inf), torch.where(unit, high, torch.inf))

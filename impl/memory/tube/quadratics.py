@@ -152,8 +152,8 @@ class Quadratic(Elementary):
 
     @property
     def zonotope(self) -> Zonotope:
-        """Where u − c lies, if α is forgotten: its first order as generators, its second in the
-        box."""
+        """Zonotope that holds u − c, in which α is forgotten: the first order as generators, the
+        second in the box."""
         rest = self.rest.padded(self.line.shape[-1], 0)
         generators = rest.generators.clone()
         generators[..., : self.line.shape[-1]] = self.line
