@@ -153,6 +153,7 @@ def measure(
     direction: str | None = None,
     near: float | None = None,
     states: float = 0.0,
+    pasts: int = 0,
     as_is: bool = False,
     gap: str = NORM,
     batch: int | None = None,
@@ -171,7 +172,8 @@ def measure(
     A recurrent layer is read from `model` as in `load_model`, with `cell`, `ignore`, `layer` and
     `readout`, and measured in float64: a `Measurement`, by default at ε = 1e-2, 1e-4 and 1e-6. With
     a readout all answers are about its predictions; `near`: what is certified of all inputs within
-    that of these, number by number, from states with no entry above `states`; inputs beyond
+    that of these, number by number, from states with no entry above `states`, and
+    with `pasts` from that near the end states of so many of the windows; inputs beyond
     `input_bound` (or a set of inputs) are refused.
 
     A function, a module without recurrent layers, and with `as_is` any module, is measured as it is
@@ -197,7 +199,7 @@ def measure(
         "input_bound": input_bound is not None, "cell": cell is not None,
         "ignore": ignore not in ((), []), "layer": layer is not None,
         "readout": readout is not None, "direction": direction is not None,
-        "near": near is not None, "states": states != 0.0,
+        "near": near is not None, "states": states != 0.0, "pasts": pasts != 0,
     }  # fmt: skip
     of_running = {"gap": gap, "batch": batch, "device": device, "resume": resume}
     given = [name for name, is_given in of_reading.items() if is_given]
@@ -211,9 +213,11 @@ def measure(
     )
     options |= {"eps": eps, "input_bound": input_bound}
     if isinstance(loaded, LoadedModel):
-        return measure_cell(loaded, data, **options, near=near, states=states, progress=progress)
-    if near is not None or states:
-        raise OneDirectionError("near", "leave out near and states")
+        return measure_cell(
+            loaded, data, **options, near=near, states=states, pasts=pasts, progress=progress
+        )
+    if near is not None or states or pasts:
+        raise OneDirectionError("near", "leave out near, states and pasts")
     return measure_both(loaded, data, **options)
 
 

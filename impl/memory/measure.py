@@ -35,12 +35,13 @@ from rnnbounds.impl.memory.statement import (
 )
 from rnnbounds.impl.memory.tube.near import NearCertificate, size_of
 from rnnbounds.impl.memory.tube.near import near as near_data
+from rnnbounds.impl.memory.tube.pasts import end_states, past_rows
 from rnnbounds.impl.memory.window_count import WindowCount
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.numbers.json_values import as_json
 from rnnbounds.impl.reading.adapters import Source, load_model
-from rnnbounds.impl.reading.data.recordings import Data, Windows, float64
+from rnnbounds.impl.reading.data.recordings import Array, Data, Windows, float64
 from rnnbounds.impl.reading.data.sequences import DataSource, read_data
 
 _LOG = logging.getLogger("rnnbounds.measure")
@@ -168,6 +169,7 @@ def measure(
     readout: str | Sequence[str] | None = None,
     near: float | None = None,
     states: float = 0.0,
+    pasts: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Measurement:
     """Run a model on data, in full and truncated, and state what follows for data drawn alike.
@@ -179,8 +181,10 @@ def measure(
     that cannot reach it at that `confidence` for all ε together are refused; without, the statement
     says which share they reach.
     `near`: what is certified of all inputs within that of these, number by number, from states with
-    no entry above `states`. `progress` is called with how many windows were run, and of how many.
-    Raises an InputError for what is no model, for `states` without `near`,
+    no entry above `states`; with `pasts`, from all that are so near the end state of one of so many
+    windows, spread over the data, k inputs before the end. `progress` is called with how many
+    windows were run, and of how many.
+    Raises an InputError for what is no model, for `states` or `pasts` without `near`,
     for data of another width, beyond the `input_bound` (or set of inputs), shorter than the window,
     or on which the model overflows.
 
@@ -193,13 +197,15 @@ def measure(
         read.require_of(input_bound)
     if near is not None:
         near, states = size_of("near", near), size_of("states", states)
-    elif states != 0:
-        raise InputError("states is of runs near the data; give near, too")
+    elif states != 0 or pasts:
+        name = "states is" if states != 0 else "pasts are"
+        raise InputError(f"{name} of runs near the data; give near, too")
     eps = epsilons_of(eps)
     if window is None and read.one:
         window = min(read.T, LENGTH, max(2, read.T // 8))
     held, runner = read.windows(window), Runner.of(loaded)
     M, T = len(held), held.T
+    at = past_rows(pasts, M)
     ks, unstated = grid(T), reason_unstated(read, held)
     if share is not None and unstated is not None:
         raise unstated
@@ -241,8 +247,12 @@ def measure(
         around = None
         if near is not None:
             seen_ks = [least_window(ks, seen.gaps, epsilon) for epsilon in eps]
-            part = slice(0, near_count)
-            found = near_data(runner, held_part(held, part), near, eps, states=states, seen=seen_ks)
+            part, ends = slice(0, near_count), None
+            if pasts:
+                ends = end_states(runner, held_part(held, at))
+            found = near_data(
+                runner, held_part(held, part), near, eps, states=states, pasts=ends, seen=seen_ks
+            )
             around = report.after(part, found)
     return Measurement(
         loaded, read.source, read.N, held.shorter, M, T, ks, seen, steps, eps, statement,
@@ -281,6 +291,6 @@ def _held_out(
     return Decided(*map(torch.cat, zip(*told, strict=True)))
 
 
-def held_part(held: Windows, rows: slice) -> Tensor:
+def held_part(held: Windows, rows: slice | Array) -> Tensor:
     """Some of the windows, in order: (M, T, d)."""
     return float64(held[rows])

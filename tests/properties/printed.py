@@ -101,7 +101,7 @@ ATTACK = {
     "witnesses[].length": SHARE,
     "witnesses[].inputs[][]": SHARE,
 }
-NEAR = {  # what `measure` certifies near data; windows and length are those of the data
+NEAR = {  # what `measure` certifies near data; windows, length and pasts are counts of the data
     "delta": "near_delta",
     "states": "near_states_told",
     "width": "near_width_told",
@@ -111,6 +111,7 @@ NEAR = {  # what `measure` certifies near data; windows and length are those of 
     "memory[].k": "near_k_told",
     "windows": "near_gap_told",
     "length": "near_gap_told",
+    "pasts": "near_gap_told",  # 0 where it judges; of others tests/impl/memory/tube/test_pasts.py
 }
 # What no claim judges, and why; no more than five.
 EXCEPTIONS = {

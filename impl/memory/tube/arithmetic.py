@@ -7,22 +7,27 @@ depends on the states is a difference times what lies between its ends, exactly:
 
     W v + b:  W Δ,    f(u):  f[u, u′] Δ,    u v:  (u + u′)/2 Δv + (v + v′)/2 Δu,
 
-of a run and the computed one, or of two runs. Slopes are known up to a radius, by which a
-difference leaves the generators of its zonotope for the box. Of two runs, the first order of
-f[u, u′] and of the means is a combination of both off and kept; so that all that leaves for the box
-is a multiple of how far the runs are apart, and is forgotten as that is.
+of a run and the computed one, or of two runs. Each u lies in an interval as well (`ends`), by plain
+interval arithmetic, so that no set is wider than that has it: a bounded state stays in its box.
+Slopes are known up to a radius, by which a difference leaves the generators of its zonotope for the
+box. Of two runs, the first order of f[u, u′] and of the means is a combination of both off and
+kept; so that all that leaves for the box is a multiple of how far the runs are apart, and is
+forgotten as that is.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 import torch
+from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.arithmetic.base import ALL
 from rnnbounds.impl.arithmetic.elementary import Elementary
 from rnnbounds.impl.memory.running import Running, RunningError
 from rnnbounds.impl.memory.tube.chords import Curve, Known, curve, hull
+from rnnbounds.impl.memory.tube.ends import Ends
 from rnnbounds.impl.memory.tube.zonotopes import Zonotope
 from rnnbounds.impl.numbers.outward import UNIT
 
@@ -31,17 +36,20 @@ _UP = 1 + 64 * UNIT
 
 @dataclass(frozen=True, eq=False)
 class Tube(Elementary):
-    """near (L, M, m) of M windows, off (L, M, m, p), and of two runs the gap (M, m, p)."""
+    """near (L, M, m) of M windows, off (L, M, m, p), ends (L, M, m), and of two runs the gap
+    (M, m, p)."""
 
     near: RunningError
     off: Zonotope
+    ends: Ends
     gap: Zonotope | None = None
 
     @classmethod
     def still(cls, near: RunningError, gaps: bool) -> Self:
         """Build the tube of a value common to all runs, with a gap of 0 if `gaps`."""
         off = Zonotope.point(near.value)
-        return cls(near, off, off[0] if gaps else None)
+        ends = Ends.outward(near.value - near.error, near.value + near.error)
+        return cls(near, off, ends, off[0] if gaps else None)
 
     @property
     def size(self) -> int:
@@ -58,21 +66,35 @@ class Tube(Elementary):
         """True if it is equal in all runs: it depends on no state and no input."""
         return self.off.generators.shape[-1] == 0 and not bool(self.off.box.any())
 
+    @cached_property
+    def reach(self) -> Tensor:
+        """At least |u − v|, as the zonotope or as the interval has it."""
+        return torch.fmin(
+            self.off.reach, (self.ends.radius(self.near.value) + self.near.error) * _UP
+        )
+
+    @cached_property
+    def apart(self) -> Tensor:
+        """At least |(u − u′) − (v − v′)|, as its zonotope or as those of both runs have it."""
+        assert self.gap is not None
+        return torch.fmin(self.gap.reach, (self.reach[0] + self.reach[-1]) * _UP)
+
     @property
     def mean(self) -> Known:
         """(u + v)/2."""
         value, error = self.values
-        return Known(value, (error + self.off.reach / 2) * _UP)
+        return Known(value, (error + self.reach / 2) * _UP)
 
     def __add__(self, other: Self) -> Self:
         gap = None if self.gap is None or other.gap is None else self.gap + other.gap
-        return type(self)(self.near + other.near, self.off + other.off, gap)
+        return type(self)(self.near + other.near, self.off + other.off, self.ends + other.ends, gap)
 
     def __sub__(self, other: Self) -> Self:
         return self + -other
 
     def __neg__(self) -> Self:
-        return type(self)(-self.near, -self.off, None if self.gap is None else -self.gap)
+        gap = None if self.gap is None else -self.gap
+        return type(self)(-self.near, -self.off, -self.ends, gap)
 
     def __mul__(self, other: Self) -> Self:
         if self.fixed or other.fixed:
@@ -81,13 +103,14 @@ class Tube(Elementary):
         gap = None
         if self.gap is not None and other.gap is not None:
             gap = _moved(self, other) + _moved(other, self)
-        return type(self)(self.near * other.near, off, gap)
+        return type(self)(self.near * other.near, off, self.ends.product(other.ends), gap)
 
     def _times(self, v: Self) -> Self:
         """The product of what is the same for all runs."""
         value, error = self.values
         gap = None if v.gap is None else v.gap.scaled(value[0], error[0])
-        return type(self)(self.near * v.near, v.off.scaled(value, error), gap)
+        off = v.off.scaled(value, error)
+        return type(self)(self.near * v.near, off, self.ends.product(v.ends), gap)
 
     def constant(self, c: float) -> Self:
         """That number in the place of each unit, of all runs."""
@@ -98,10 +121,11 @@ class Tube(Elementary):
         if self.fixed:
             return self.still(near, self.gap is not None)
         value, error = self.values
-        run = Known(value, (error + self.off.reach) * _UP)
+        run = Known(value, (error + self.reach) * _UP)
         told = f.limited(f.chord(run, self.values))
         gap = None if self.gap is None else _bent(f, self, run, told)
-        return type(self)(near, self.off.scaled(*told), gap)
+        ends = self.ends.within(Ends.outward(value - run.radius, value + run.radius))
+        return type(self)(near, self.off.scaled(*told), f.image(ends), gap)
 
     def function(self, name: str) -> Self:
         """The elementary function of that name."""
@@ -110,7 +134,8 @@ class Tube(Elementary):
     def part(self, start: int, stop: int) -> Self:
         """The units from start on, before stop."""
         gap = None if self.gap is None else self.gap.part(start, stop)
-        return type(self)(self.near.part(start, stop), self.off.part(start, stop), gap)
+        near, off = self.near.part(start, stop), self.off.part(start, stop)
+        return type(self)(near, off, self.ends.part(start, stop), gap)
 
 
 def _runs(v: Known) -> tuple[Known, Known]:
@@ -130,11 +155,11 @@ def _moved(factor: Tube, v: Tube) -> Zonotope:
     centre = (g.centre + h.centre) / 2
     radius = ((g.radius + h.radius) / 2 + centre.abs() * 2 * UNIT) * _UP
     one, two = _offs(factor)
-    swing = ((one.reach + two.reach) / 2) * _UP
+    swing = ((factor.reach[0] + factor.reach[-1]) / 2) * _UP
     d = a - b
     half = Known(d.centre / 2, d.radius / 2)
     kept = v.gap.scaled(centre, radius) + one.scaled(*half) + two.scaled(*half)
-    return kept.widened(swing * v.gap.reach)
+    return kept.widened(swing * v.apart)
 
 
 def _bent(f: Curve, v: Tube, run: Known, told: Known) -> Zonotope:
@@ -148,8 +173,8 @@ def _bent(f: Curve, v: Tube, run: Known, told: Known) -> Zonotope:
     gap = v.gap
     assert gap is not None
     (a, b), (one, two), (u, w) = _runs(v.values), _offs(v), _runs(run)
-    r, s = one.reach, two.reach
-    d, D = (a - b).most, gap.reach
+    r, s = v.reach[0], v.reach[-1]
+    d, D = (a - b).most, v.apart
     alone = _runs(told)
     apart = alone[0].radius * r + alone[1].radius * s
     if f.convex:
@@ -191,7 +216,9 @@ class Tubes:
         """W v + b."""
         W = self.running.parameters[weight][0, rows]
         gap = None if v.gap is None else v.gap.mapped(W)
-        return Tube(self.running.affine(weight, bias, v.near, rows), v.off.mapped(W), gap)
+        b = None if bias is None else self.running.parameters.get(bias)
+        ends = v.ends.mapped(W, None if b is None else b[0, rows])
+        return Tube(self.running.affine(weight, bias, v.near, rows), v.off.mapped(W), ends, gap)
 
     def vector(self, name: str, rows: slice = ALL) -> Tube:
         """A parameter vector."""
@@ -206,15 +233,19 @@ class Tubes:
         near, beta = self.running.slope(name, v.near), activation(name).curvature
         zero, most = torch.zeros_like(near.value), torch.full_like(near.value, beta)
         off = v.off.scaled(zero, most)
-        return Tube(near, off, None if v.gap is None else off[0] + -off[-1])
+        radius = ((near.error + off.box) * _UP).nan_to_num(torch.inf)
+        ends = Ends.outward(near.value - radius, near.value + radius)
+        return Tube(near, off, ends, None if v.gap is None else off[0] + -off[-1])
 
     def mix(self, gate: Tube, a: Tube, b: Tube) -> Tube:
         """g∘a + (1 − g)∘b."""
-        return gate * a + (1.0 - gate) * b
+        mixed = gate * a + (1.0 - gate) * b
+        return replace(mixed, ends=mixed.ends.within(a.ends.hull(b.ends, gate.ends)))
 
     def join(self, *parts: Tube) -> Tube:
         """All units of the parts, one after another."""
         near = self.running.join(*(part.near for part in parts))
         gaps = [part.gap for part in parts if part.gap is not None]
         gap = Zonotope.joined(*gaps) if self.gaps else None
-        return Tube(near, Zonotope.joined(*(part.off for part in parts)), gap)
+        ends = Ends.joined(*(part.ends for part in parts))
+        return Tube(near, Zonotope.joined(*(part.off for part in parts)), ends, gap)

@@ -22,10 +22,13 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import Activation, activation
+from rnnbounds.impl.arithmetic.intervals import INCREASING
+from rnnbounds.impl.memory.tube.ends import Ends
 from rnnbounds.impl.numbers.outward import TINY, UNIT
 
 _UP = 1 + 64 * UNIT
 _LIBRARY = 16 * UNIT  # of exp, sin and cos, relative to their scale
+POINTS = 16  # intervals between those at which a function is bounded that does not increase
 _STEEPEST = 1.3169578969248167  # where |σ″| is largest, log(2 + √3)
 
 
@@ -51,7 +54,8 @@ Bound = Callable[[Tensor, Tensor], Tensor]
 @dataclass(frozen=True)
 class Curve:
     """A function in float64, its slope, what both may be off by at z, and what bounds |f″|, |f‴|
-    and f′ between two numbers; `convex` where f′ jumps, and increases."""
+    and f′ between two numbers; `convex` where f′ jumps, and increases; `increasing`
+    where f does; all its `values` lie between two."""
 
     function: Callable[[Tensor], Tensor]
     derivative: Callable[[Tensor], Tensor]
@@ -62,6 +66,23 @@ class Curve:
     least: float = -math.inf
     most: float = math.inf
     convex: bool = False
+    increasing: bool = False
+    values: tuple[float, float] = (-math.inf, math.inf)
+
+    def image(self, ends: Ends) -> Ends:
+        """Bounds on f over intervals: at their ends if it increases, else at points on them, from
+        whose interpolation f differs by β h²/8 for points h apart."""
+        low, high = ends
+        count = 1 if self.increasing else POINTS
+        inner = [low + (high - low) * (i / count) for i in range(1, count)]
+        u = torch.stack([low, *inner, high])
+        value, error = self.function(u), (self.error(u) * _UP).amax(0)
+        if not self.increasing:
+            step = (high - low) / count * _UP + 4 * UNIT * torch.maximum(low.abs(), high.abs())
+            error = (error + self.curvature(low, high) * step * step / 8) * _UP
+        found = Ends.outward(value.amin(0) - error, value.amax(0) + error)
+        least, most = self.values
+        return Ends(found.low.clamp(min=least), found.high.clamp(max=most))
 
     def slope(self, v: Known) -> Known:
         """f′(v), where it is continuous."""
@@ -125,6 +146,8 @@ def _of_activation(rho: Activation) -> Curve:
         rho.least,
         rho.slope,
         convex=math.isinf(rho.curvature),
+        increasing=rho.name in INCREASING,
+        values=(0.0 if rho.name in _POSITIVE else -rho.bound, rho.bound),
     )
 
 
@@ -162,6 +185,7 @@ _BENT: Mapping[str, Bound] = {
     "tanh": lambda low, high: 8 * _bent(2 * low, 2 * high),
 }
 # At least sup |ρ‴|, of activations where it is finite: 1/8, 2, sup |σ″|, 1, 4/√π and 2.
+_POSITIVE = ("sigmoid", "relu", "softplus")
 _SHARP: Mapping[str, float] = {
     "identity": 0.0, "sigmoid": 0.125, "tanh": 2.0, "softplus": 0.0963, "sin": 1.0, "erf": 2.2568,
     "arctan": 2.0,
@@ -211,10 +235,16 @@ def _falling(z: Tensor) -> Tensor:
 _ONE, _absolute = _everywhere(1.0), _everywhere_at(_LIBRARY)
 _ELEMENTARY: Mapping[str, Curve] = {
     "exp": Curve(
-        torch.exp, torch.exp, _relative(torch.exp), _relative(torch.exp), _grown, _grown
+        torch.exp, torch.exp, _relative(torch.exp), _relative(torch.exp), _grown, _grown,
+        increasing=True, values=(0.0, math.inf),
     ),
-    "sin": Curve(torch.sin, torch.cos, _absolute, _absolute, _ONE, _ONE, -1.0, 1.0),
-    "cos": Curve(torch.cos, lambda z: -z.sin(), _absolute, _absolute, _ONE, _ONE, -1.0, 1.0),
+    "sin": Curve(
+        torch.sin, torch.cos, _absolute, _absolute, _ONE, _ONE, -1.0, 1.0, values=(-1.0, 1.0)
+    ),
+    "cos": Curve(
+        torch.cos, lambda z: -z.sin(), _absolute, _absolute, _ONE, _ONE, -1.0, 1.0,
+        values=(-1.0, 1.0),
+    ),
     "reciprocal": Curve(
         torch.reciprocal, _falling, _relative(torch.reciprocal), _relative(_falling),
         _pole(3, 2.0), _pole(4, 6.0),
@@ -222,5 +252,6 @@ _ELEMENTARY: Mapping[str, Curve] = {
     "sqrt": Curve(
         _root, _root_slope, _relative(_root), _relative(_root_slope),
         _positive(1.5, 0.25), _positive(2.5, 0.375),
+        increasing=True, values=(0.0, math.inf),
     ),
 }  # fmt: skip

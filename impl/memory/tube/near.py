@@ -3,11 +3,12 @@
 For each recorded window, all input sequences with |x_tj − x̄_tj| ≤ δ for every t and j, and runs
 from any states with |s_i| ≤ r, in real arithmetic of the weights as stored: every state is within
 the width of the one computed on the window from 0, and ‖h_T − h_T^k‖₂ is within the gap at k, where
-the truncated run starts k inputs before the end. No other inputs are covered.
+the truncated run starts k inputs before the end. With `pasts` the run starts there as well, within
+r of one of them, and the truncated one from 0. No other inputs are covered.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +19,9 @@ from torch import Tensor
 
 from rnnbounds.impl.errors import InputError, RangeError
 from rnnbounds.impl.memory.runs import Runner, blocks, grid
-from rnnbounds.impl.memory.tube.runs import KEPT, Around, order
+from rnnbounds.impl.memory.tube.pasts import AfterPasts
+from rnnbounds.impl.memory.tube.runs import KEPT, LEAST, Around, order
+from rnnbounds.impl.memory.tube.wide import from_ball
 from rnnbounds.impl.numbers.json_values import finite_or_none
 
 NUMBERS, LARGEST = 2**25, 2**27  # that are held of windows together, and of one
@@ -28,7 +31,8 @@ TRIES = 8  # lengths of a truncated run that are expected for all ε together
 
 @dataclass(frozen=True, eq=False)
 class NearCertificate:
-    """Bounds for inputs within `delta` of so many windows, from states with |s_i| ≤ `states`.
+    """Bounds for inputs within `delta` of so many windows, from states with |s_i| ≤ `states`, or
+    from all within `states` of so many `pasts`, which are recorded end states, if there are any.
 
     width: largest distance of a state from the computed one, in the maximum norm, at any step.
     gaps: bound on ‖h_T − h_T^k‖₂ over the windows, for each k tried. windows_of: for each ε the k,
@@ -37,6 +41,7 @@ class NearCertificate:
 
     delta: float
     states: float
+    pasts: int
     windows: int
     length: int
     width: float
@@ -64,6 +69,7 @@ class NearCertificate:
             "delta": self.delta,
             "norm": "maximum, of every input",
             "states": self.states,
+            "pasts": self.pasts,
             "windows": self.windows,
             "length": self.length,
             "width": finite_or_none(self.width),
@@ -81,18 +87,27 @@ class Search:
     x: Tensor
     delta: float
     states: float
+    pasts: Tensor | None = None
 
     @cached_property
     def around(self) -> list[Around]:
         """Of some windows together each."""
-        some = blocks(len(self.x), self.held)
-        return [Around(self.runner, self.x[part], self.delta, self.states) for part in some]
+        sets = [(self.runner, self.x[part], self.delta, self.states) for part in self.parts]
+        if self.pasts is None:
+            return [from_ball(Around(*one)) for one in sets]
+        return [AfterPasts(*one, pasts=self.pasts) for one in sets]
+
+    @property
+    def parts(self) -> Iterator[slice]:
+        """Windows that are held together."""
+        return blocks(len(self.x), self.held)
 
     @property
     def held(self) -> int:
         """How many numbers a step holds beside the sets, of each window and k: its generators, and
         what is made of them on the way."""
-        return 8 * 9 * order(self.runner) * self.runner.states**2
+        kept = order(self.runner) if self.pasts is None else LEAST * len(self.pasts)
+        return 8 * 9 * kept * self.runner.states**2
 
     @cached_property
     def known(self) -> dict[int, float]:
@@ -145,13 +160,14 @@ class Search:
         """As `near` has it."""
         M, T = self.x.shape[:2]
         self.ask(ks)
-        lengths = [k for k in grid(T) if 0 < k < T]
+        lengths = [k for k in grid(T) if 0 < k < T or (k == T and self.pasts is not None)]
         found: list[tuple[float, int | None]] = []
         for epsilon, first in zip(eps, seen or [None] * len(eps), strict=True):
             known = math.isfinite(self.width)
             found.append((epsilon, self.least(epsilon, lengths, first or 1) if known else None))
         gaps = dict(sorted(self.known.items()))
-        return NearCertificate(self.delta, self.states, M, T, self.width, gaps, tuple(found))
+        pasts = 0 if self.pasts is None else len(self.pasts)
+        return NearCertificate(self.delta, self.states, pasts, M, T, self.width, gaps, tuple(found))
 
 
 def near(
@@ -161,18 +177,22 @@ def near(
     eps: Sequence[float],
     *,
     states: float = 0.0,
+    pasts: Tensor | None = None,
     seen: Sequence[int | None] = (),
     ks: Sequence[int] = (),
 ) -> NearCertificate:
     """Certify the inputs near the first windows of x (M, T, d), as many as the work limit allows.
 
-    `seen`: for each ε the least k observed to suffice, where the search begins. `ks`: further k at
-    which to bound the gap. Raises InputError for an invalid δ or `states`, and for windows that are
-    too large.
+    `pasts` (P, N): states that the run may start near, within `states`, k inputs before the end,
+    when the truncated one starts from 0. `seen`: for each ε the least k observed to suffice, where
+    the search begins. `ks`: further k at which to bound the gap. Raises InputError for an invalid δ
+    or `states`, and for windows that are too large.
     """
     delta, states = size_of("near", delta), size_of("states", states)
-    some = x[: _affordable(runner, *x.shape[:2])]
-    return Search(runner, some, delta, states).told(eps, seen, ks)
+    kept = order(runner) if pasts is None else LEAST * len(pasts)
+    M, T = x.shape[:2]
+    some = x[: _affordable(runner, M, T, kept)]
+    return Search(runner, some, delta, states, pasts).told(eps, seen, ks)
 
 
 def size_of(name: str, size: object) -> float:
@@ -186,11 +206,11 @@ def size_of(name: str, size: object) -> float:
     return told
 
 
-def _affordable(runner: Runner, M: int, T: int) -> int:
-    """How many windows."""
+def _affordable(runner: Runner, M: int, T: int, kept: int) -> int:
+    """How many windows, of tubes that keep so many generators for each unit together."""
     N = runner.states
-    held = T * N * N * KEPT
-    work = (TRIES + 1) * T * runner.products * 9 * order(runner) * N
+    held = max(1, kept // order(runner)) * T * N * N * KEPT
+    work = (TRIES + 1) * T * runner.products * 9 * kept * N
     if held > LARGEST or work > MOST_WORK:
         raise InputError(
             f"certifying {N} states near {T} inputs takes too much work or memory; cut shorter "

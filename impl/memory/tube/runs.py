@@ -11,6 +11,7 @@ Their difference moves by products of slopes between the two, see `impl.memory.t
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -18,18 +19,56 @@ from torch import Tensor
 from rnnbounds.impl.memory.running import Running, RunningError
 from rnnbounds.impl.memory.runs import Runner
 from rnnbounds.impl.memory.tube.arithmetic import Tube, Tubes
+from rnnbounds.impl.memory.tube.ends import Ends
 from rnnbounds.impl.memory.tube.zonotopes import Zonotope
 from rnnbounds.impl.models.readout import FIRST, Linear, Readout
-from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up
+from rnnbounds.impl.numbers.outward import UNIT, add_up, mul_up, norm_up
 
 GENERATORS, MOST, LEAST = 1536, 48, 8  # that are kept, and of them for each unit
 KEPT = 8  # for each unit, of the sets that later runs start from
 ROWS = 1024  # of a readout at a time
+_UP = 1 + 64 * UNIT
+
+
+class Stage(NamedTuple):
+    """L runs at one time: computed states s (L, M, N), the sets (M, L N) in which runs lie around
+    them, of two runs their difference as a third part, and intervals (L, M, N) that hold them."""
+
+    s: Tensor
+    sets: Zonotope
+    ends: Ends
+
+    @property
+    def reach(self) -> Tensor:
+        """At least |s_i − ŝ_i| of one run, as the set or as the interval has it, (M, N)."""
+        told = torch.fmin(self.sets.reach, self.ends.radius(self.s)[0])
+        return told.nan_to_num(torch.inf, torch.inf)
+
+    @classmethod
+    def within(cls, s: Tensor, size: float) -> "Stage":
+        """All states with |s_i − ŝ_i| ≤ size of one run s (1, M, N)."""
+        sizes = torch.zeros_like(s[0]) + size
+        sets = Zonotope.point(s[0]).widened(sizes).unboxed(0)
+        return cls(s, sets, Ends.outward(s - sizes, s + sizes))
+
+    def beside(self, other: "Stage") -> "Stage":
+        """Both runs, each with generators of its own, and their difference."""
+        one = self.sets.padded(0, other.sets.generators.shape[-1])
+        two = other.sets.padded(self.sets.generators.shape[-1], 0)
+        ends = Ends(*(torch.cat(pair) for pair in zip(self.ends, other.ends, strict=True)))
+        sets = Zonotope.joined(one, two, one + -two)
+        return Stage(torch.cat([self.s, other.s]), sets, ends)
+
+    @classmethod
+    def stacked(cls, a: "Stage", b: "Stage") -> "Stage":
+        """Both, one after another along the windows."""
+        ends = Ends(*(torch.cat(pair, 1) for pair in zip(a.ends, b.ends, strict=True)))
+        return cls(torch.cat([a.s, b.s], 1), Zonotope.stacked(a.sets, b.sets), ends)
 
 
 @dataclass(frozen=True, eq=False)
 class Around:
-    """Runs around windows x (M, T, d), each number within `delta`, from states within `start`."""
+    """Runs around windows x (M, T, d), each number within `delta`, from |s_i| ≤ `start`."""
 
     runner: Runner
     x: Tensor
@@ -47,33 +86,28 @@ class Around:
         return Running(self.runner.parameters)
 
     @cached_property
-    def sets(self) -> tuple[list[Tensor], list[Zonotope]]:
-        """ŝ_t (1, M, N) and the set (M, N) in which s_t − ŝ_t lies, for t = 0 … T."""
-        s, off = self.begun
-        states, sets = [s], [off]
+    def stages(self) -> list[Stage]:
+        """ŝ_t and the set in which s_t − ŝ_t lies, for t = 0 … T."""
+        stage, found = self.begun, [self.begun]
         for t in range(self.x.shape[1]):
-            s, off = self.step(s, off, t)
-            states.append(s)
-            sets.append(off.unboxed(KEPT * self.runner.states))
-        return states, sets
+            stage = self.step(stage, t)
+            found.append(stage._replace(sets=stage.sets.unboxed(KEPT * self.runner.states)))
+        return found
 
     @cached_property
     def widths(self) -> Tensor:
         """At least |s_t − ŝ_t|_i of all these runs, (M, T + 1, N); infinite from where on nothing
         is known."""
-        told = torch.stack([off.reach for off in self.sets[1]], dim=1)
-        return told.nan_to_num(torch.inf, torch.inf)
+        return torch.stack([stage.reach for stage in self.stages], dim=1)
 
     @property
-    def begun(self) -> tuple[Tensor, Zonotope]:
+    def begun(self) -> Stage:
         """The computed state at the start, 0, and the stated states around it."""
-        s = self.runner.zero(len(self.x))
-        return s, Zonotope.point(s[0]).widened(torch.full_like(s[0], self.start)).unboxed(0)
+        return Stage.within(self.runner.zero(len(self.x)), self.start)
 
-    def step(self, s: Tensor, sets: Zonotope, t: int) -> tuple[Tensor, Zonotope]:
-        """One step of L runs, s (L, A M, N), from sets (A M, L N) of states around them, for A
-        starts in each window; of two runs these hold their difference, less that of the computed
-        ones, as a third part."""
+    def step(self, stage: Stage, t: int) -> Stage:
+        """One step of L runs, for A starts in each window: of A M sets."""
+        s, sets, ends = stage
         N, L = self.runner.states, len(s)
         x = self.x[None, :, t].repeat(1, s.shape[1] // len(self.x), 1)
         d, p = x.shape[2], sets.generators.shape[-1]
@@ -81,22 +115,31 @@ class Around:
         sets = sets.padded(0, d)
         parts = [sets.part(i * N, (i + 1) * N) for i in range(sets.box.shape[-1] // N)]
         gap = parts[2] if L == 2 else None
-        state = Tube(RunningError.exactly(s), Zonotope.beside(*parts[:L]), gap)
+        state = Tube(RunningError.exactly(s), Zonotope.beside(*parts[:L]), ends, gap)
         shared = None if gap is None else Zonotope.point(x[0])
         m = Tubes(self.running, gap is not None)
-        moved: Tube = self.runner.program(m, state, Tube(RunningError.exactly(x), near, shared))
+        fed = Tube(
+            RunningError.exactly(x), near, Ends.outward(x - self.delta, x + self.delta), shared
+        )
+        moved: Tube = self.runner.program(m, state, fed)
         value, error = (part.expand_as(s) for part in (moved.near.value, moved.near.error))
         off = (moved.off + Zonotope.point(s)).widened(error)  # of each run, if it sees no state too
+        ends = Ends(*(end.expand_as(s) for end in moved.ends))
+        ends = ends.within(Ends.outward(value - off.reach, value + off.reach))
+        off = off.within(ends.radius(value))
         lines = [off[i] for i in range(L)]
         if moved.gap is not None:
-            lines.append(moved.gap.widened(error.sum(0)))
-        return value, Zonotope.joined(*lines).unboxed(self.order * N * len(lines))
+            lines.append(
+                moved.gap.widened(error.sum(0)).within((off.reach[0] + off.reach[1]) * _UP)
+            )
+        sets = Zonotope.joined(*lines).unboxed(self.order * N * len(lines))
+        return Stage(value, sets, ends)
 
     def gaps(self, *ks: int) -> Tensor:
         """At least ‖h_T − h_T^k‖₂ of all these runs, (len(ks), M); infinite where nothing is
         known."""
-        seen, off = self._ended(ks)
-        of_h = norm_up(_reached(seen, off))
+        seen, off, most = self._ended(ks)
+        of_h = norm_up(torch.fmin(_reached(seen, off), most))
         if self.runner.readout is not None:
             of_h = self._read(self.runner.readout, seen, off, of_h)
         return of_h.reshape(len(ks), -1)
@@ -120,32 +163,34 @@ class Around:
 
     def apart(self, *ks: int) -> Tensor:
         """At least |h_T − h_T^k|_i, (len(ks), M, n)."""
-        return _reached(*self._ended(ks)).reshape(len(ks), len(self.x), -1)
+        seen, off, most = self._ended(ks)
+        return torch.fmin(_reached(seen, off), most).reshape(len(ks), len(self.x), -1)
 
-    def _ended(self, ks: Sequence[int]) -> tuple[RunningError, Zonotope]:
-        """h_T − h_T^k of the computed runs (len(ks) M, n), and the set of what it is off by. The
-        runs of all k take their steps together, each from its start on."""
+    def _ended(self, ks: Sequence[int]) -> tuple[RunningError, Zonotope, Tensor]:
+        """h_T − h_T^k of the computed runs (len(ks) M, n), the set of what it is off by, and at
+        least |h_T − h_T^k|_i of the intervals. The runs of all k take their steps together, each
+        from its start on."""
         T, N, n = self.x.shape[1], self.runner.states, self.runner.n
-        order = sorted(ks, reverse=True)
-        s, found = self._begin(T - order[0])
-        for t in range(T - order[0], T):
-            s, found = self.step(s, found, t)
-            if T - t - 1 in order:
-                more, other = self._begin(t + 1)
-                s, found = torch.cat([s, more], 1), Zonotope.stacked(found, other)
-        rows = torch.arange(s.shape[1]).reshape(len(ks), -1)
-        rows = rows[[order.index(k) for k in ks]].flatten()
-        full, late = s[:, rows, N - n :]
-        value = full - late
-        return RunningError(value, value.abs() * 2**-52), found.part(3 * N - n, 3 * N)[rows]
+        begun = [self._begin(T - k) for k in ks]
+        order = sorted(range(len(ks)), key=lambda i: begun[i][0])
+        t, stage = begun[order[0]]
+        for i in order[1:]:
+            while t < begun[i][0]:
+                stage, t = self.step(stage, t), t + 1
+            stage = Stage.stacked(stage, begun[i][1])
+        for later in range(t, T):
+            stage = self.step(stage, later)
+        rows = torch.arange(stage.s.shape[1]).reshape(len(ks), -1)
+        rows = rows[[order.index(i) for i in range(len(ks))]].flatten()
+        value = torch.sub(*stage.s[:, rows, N - n :])
+        ends = Ends(*(end[:, rows] for end in stage.ends.part(N - n, N)))
+        seen = RunningError(value, value.abs() * 2**-52)
+        return seen, stage.sets.part(3 * N - n, 3 * N)[rows], ends.apart
 
-    def _begin(self, t: int) -> tuple[Tensor, Zonotope]:
-        """The full run and one that starts at that time, and the sets of both."""
-        there, (zero, started) = self.sets[1][t], self.begun
-        one = there.padded(0, started.generators.shape[-1])
-        two = started.padded(there.generators.shape[-1], 0)
-        both = torch.cat([self.sets[0][t], zero])
-        return both, Zonotope.joined(one, two, one + -two)
+    def _begin(self, t: int) -> tuple[int, Stage]:
+        """A time from which both runs are held together, and both: that in full and one that starts
+        at t."""
+        return t, self.stages[t].beside(self.begun)
 
 
 def order(runner: Runner) -> int:

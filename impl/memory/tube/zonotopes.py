@@ -112,6 +112,13 @@ class Zonotope:
         """The set and all that is so near, entry by entry."""
         return type(self)(self.generators, (self.box + by) * _UP)
 
+    def within(self, radius: Tensor) -> Self:
+        """The set, of which |z_i| ≤ radius_i is known as well: a box for each unit of which that
+        says twice as much as the generators do, which know how units move together."""
+        bounded = ~(self.reach <= 2 * radius) & radius.isfinite()
+        generators = torch.where(bounded[..., None], 0.0, self.generators)
+        return type(self)(generators, torch.where(bounded, radius, self.box))
+
     def unboxed(self, most: int) -> Self:
         """The box as generators, of which `most` at most are kept: what the rest spans beyond one
         unit each is small beside the set, and goes to the box."""

@@ -114,7 +114,7 @@ def member_tube(spec: SystemSpec, member: int) -> Around:
 
 def computed_last_states(spec: SystemSpec) -> Tensor:
     """ŝ_T of each member on what is recorded, (B, N)."""
-    return torch.stack([member_tube(spec, member).sets[0][-1][0, 0] for member in spec.members])
+    return torch.stack([member_tube(spec, member).stages[-1].s[0, 0] for member in spec.members])
 
 
 @torch.inference_mode(mode=False)

@@ -20,11 +20,6 @@ def _near_sections(near_data: Document | None, vector: str) -> tuple[Section, ..
     if near_data is None:
         return ()
     gaps = {row["k"]: row["gap"] for row in near_data["gaps"]}
-    start = (
-        f"states with |s_i| ≤ {plain_number(near_data['states'])}"
-        if near_data["states"]
-        else "the zero state"
-    )
     width = "undecided" if near_data["width"] is None else bound_text(near_data["width"])
     rows = tuple(
         (
@@ -37,14 +32,24 @@ def _near_sections(near_data: Document | None, vector: str) -> tuple[Section, ..
     statement = Paragraph(
         f"Certified of each of the first {near_data['windows']} windows, of all inputs within "
         f"{plain_number(near_data['delta'])} of the recorded ones in every number at every step, "
-        f"from {start}, in real arithmetic; of no other inputs. How far any state is from the one "
-        f"computed here in float64 on what was recorded, at most: {width}."
+        f"from {near_start_text(near_data)}, in real arithmetic; of no other inputs. How far any "
+        f"state is from the one computed here in float64 on what was recorded, at most: {width}."
     )
     advice = near_data["advice"] or ""
     table = Table(
         ("ε", "k", f"‖{vector}_T − {vector}_T^k‖₂ at most"), rows, frozenset((1, 2)), advice
     )
     return (Section("Certified near your data", (statement, table)),)
+
+
+def near_start_text(near_data: Document) -> str:
+    """The states that certified runs near the data start from, in words."""
+    size = plain_number(near_data["states"])
+    if near_data["pasts"]:
+        within = f" within {size} in each entry" if near_data["states"] else ""
+        pasts = plural(near_data["pasts"], "recorded end state")
+        return f"each of {pasts}{within} k inputs before the end, the truncated run from zero"
+    return f"any state with |s_i| ≤ {size}" if near_data["states"] else "the zero state"
 
 
 def statement_blocks(record: Document, scope: str) -> list[Block]:

@@ -86,6 +86,14 @@ def measure_model(
     states: Annotated[
         float, typer.Option("--states", help="with --near: runs start from any |s_i| up to this")
     ] = 0.0,
+    pasts: Annotated[
+        int,
+        typer.Option(
+            "--pasts",
+            help="with --near: runs start within --states of the end states of so many windows, "
+            "any k inputs before the end",
+        ),
+    ] = 0,
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
@@ -132,8 +140,8 @@ def measure_model(
     of_running = {"gap": gap, "batch": batch, "device": device, "resume": resume}
     of_reading = {
         "--input-bound": input_bound, "--inputs": inputs, "--margin": margin or None,
-        "--near": near, "--states": states or None, "--cell": cell, "--ignore": ignore,
-        "--layer": layer, "--readout": readout, "--direction": direction,
+        "--near": near, "--states": states or None, "--pasts": pasts or None, "--cell": cell,
+        "--ignore": ignore, "--layer": layer, "--readout": readout, "--direction": direction,
     }  # fmt: skip
     given = [name for name, value in of_reading.items() if value is not None]
     if (whole := run_as_is(opened, as_is, given)) is not None:
@@ -151,7 +159,7 @@ def measure_model(
     read = recorded.sequences
     bound = input_options.input_set(model, loaded.d) if input_options.is_stated else None
     if isinstance(loaded, LoadedBidirectional):
-        require_plain(near, states, out)
+        require_plain(near, states, pasts, out)
         return measure_bidirectional(
             loaded, read, window=window, eps=eps or EPSILONS, confidence=confidence,
             share=share, input_bound=bound, format=format,
@@ -159,7 +167,8 @@ def measure_model(
     with show_status(f"measuring {plural(loaded.n, 'state')}, windows") as advance:
         result = measure(
             loaded, read, window=window, eps=eps or EPSILONS, confidence=confidence,
-            share=share, input_bound=bound, near=near, states=states, progress=advance,
+            share=share, input_bound=bound, near=near, states=states, pasts=pasts,
+            progress=advance,
         )  # fmt: skip
     unstated = unstated_lines(result, share)
     if out is not None:

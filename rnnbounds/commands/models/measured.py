@@ -14,6 +14,7 @@ from rnnbounds.impl.memory.tube.near import NearCertificate
 from rnnbounds.reports.pages.experiment import Page
 from rnnbounds.reports.pages.model.measured import left_out_text
 from rnnbounds.reports.pages.model.measurement import FILES, write_measurement
+from rnnbounds.reports.pages.model.observed import near_start_text
 from rnnbounds.reports.pages.model.vectors import short_name, vector_name, vector_symbol
 from rnnbounds.reports.pages.text import plain_number
 from rnnbounds.shell.output import Format, echo, print_table
@@ -127,9 +128,7 @@ def _number(value: float | None) -> str:
 
 def print_near(near: NearCertificate, vector: str) -> None:
     """Print the bounds that are certified near the data, of h or of C h (`of`)."""
-    start = (
-        f"any state with |s_i| ≤ {plain_number(near.states)}" if near.states else "the zero state"
-    )
+    start = near_start_text(near.to_json())
     echo(
         f"near your data, certified for the first {near.windows} windows: every input sequence "
         f"that differs from the recorded one by at most {plain_number(near.delta)} in each number, "

@@ -67,19 +67,32 @@ RNNS = tuple(name for name in CELLS if name.startswith("rnn-"))
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cell", [*COMMON, *RARE_STACKS, *RNNS])
-@pytest.mark.parametrize("start", [0.0, START])
+@pytest.mark.parametrize("start", [0.0, START, 1.0])
 def test_no_run_leaves(cell: str, start: float) -> None:
     """Nor are two runs further apart than the gap says, from any states of the set each."""
     around = tube(cell, start)
     starts, x = shots(around)
     seen = run(around, starts, x)
-    states = torch.stack([s[0] for s in around.sets[0]], dim=1)
+    states = torch.stack([stage.s[0] for stage in around.stages], dim=1)
     assert ((seen - states).abs() <= around.widths + SLACK).all()
     n = around.runner.n
     for k in (0, 1, 3, T):
         late = run(around, starts.roll(1, 0), x[:, T - k :])[:, -1, -n:]
         gaps = torch.linalg.vector_norm(seen[:, -1, -n:] - late, dim=1)
         assert (gaps <= around.gaps(k) + SLACK).all()
+
+
+@pytest.mark.parametrize("cell", ["rnn-tanh", "lstm", "gru", "min-gru"])
+@pytest.mark.parametrize("start", [0.25, 1.0])
+@pytest.mark.parametrize("lam", [1.5, 64.0])
+def test_no_tube_leaves_the_box(cell: str, start: float, lam: float) -> None:
+    """|h| ≤ 1 of these cells, however steep they are, and so two runs are within 2√n."""
+    around, n = tube(cell, start, lam=lam), 2
+    for stage in around.stages:
+        assert (stage.ends.high[..., -n:] <= 1 + SLACK).all()
+        assert (stage.ends.low[..., -n:] >= -1 - SLACK).all()
+        assert (stage.reach <= stage.ends.radius(stage.s)[0]).all()
+    assert (around.gaps(2) <= 2 * n**0.5 + SLACK).all()
 
 
 def test_linear_units_meet_it() -> None:
@@ -100,7 +113,7 @@ def test_what_rounding_alone_moves_is_within() -> None:
     with ctx.workprec(200):
         (true,) = zip(*exact.enclosed(alone.runner, alone.x).units, strict=True)
     n = alone.runner.n
-    last, width = alone.sets[0][-1][0, 0, -n:].tolist(), alone.widths[0, -1, -n:].tolist()
+    last, width = alone.stages[-1].s[0, 0, -n:].tolist(), alone.widths[0, -1, -n:].tolist()
     for exactly, told, room in zip(true, last, width, strict=True):
         assert abs(exactly - arb(told)) <= arb(room)
         assert room < 1e-13
@@ -115,7 +128,7 @@ def test_few_generators_hold_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     few = tube("gru", START)
     assert few.order == 1
     starts, x = shots(few)
-    states = torch.stack([s[0] for s in few.sets[0]], dim=1)
+    states = torch.stack([stage.s[0] for stage in few.stages], dim=1)
     assert ((run(few, starts, x) - states).abs() <= few.widths + SLACK).all()
     assert float(few.widths.amax()) >= float(wide.widths.amax()) * (1 - 1e-12)
     assert float(few.gaps(2)) > 0
@@ -169,11 +182,11 @@ def test_the_least_k_that_is_found() -> None:
 def test_what_is_said_to_make_it_smaller_is_not_zero() -> None:
     """Of a tube that grows from states alone no smaller --near is asked for."""
     runner, x = lstm()
-    kept = NearCertificate(0.0, 0.05, 3, 7, math.inf, {}, ((0.1, None),))
+    kept = NearCertificate(0.0, 0.05, 0, 3, 7, math.inf, {}, ((0.1, None),))
     assert "take a smaller --states or shorter windows" in str(kept.advice)
     open_ = near(runner, x, 0.0, (1e-30,), states=0.05)
     assert open_.advice == "take a smaller --states or a larger ε or longer windows"
-    both = NearCertificate(0.1, 0.05, 3, 7, math.inf, {}, ((0.1, None),))
+    both = NearCertificate(0.1, 0.05, 0, 3, 7, math.inf, {}, ((0.1, None),))
     assert "take a smaller --near or a smaller --states or shorter windows" in str(both.advice)
 
 
