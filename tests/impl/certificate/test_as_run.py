@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from program_draws import SAMPLES, cells, weights
+from program_draws import KIND, SAMPLES, cells, weights
 
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
@@ -103,9 +103,7 @@ def test_what_rounds_to_one_is_reported(what):
 @HALVES
 def test_decays_as_run_are_within_their_count(name, dtype):
     """If no decay may round to 1, none does on inputs at the bound."""
-    kind = kind_of({"real": "diagonal", "complex": "diagonal"}.get(name, name)) if name not in (
-        "lru", "s4d"
-    ) else kind_of("diagonal")  # fmt: skip
+    kind = kind_of(KIND.get(name, name))
     for seed in range(3):
         held = stored(weights(name, seed=seed), dtype)
         told = certify(held, 1.0, cell=kind.name)
