@@ -36,6 +36,7 @@ from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up
 # whatever they are.
 _INFLATION_BITS, _ROUNDS, _LARGEST_FACTOR = (44, 32, 20, 8, 2), 6, 2.0
 _DTYPE_INFLATION_BITS = (10, 2)  # in the run of a dtype
+_STILL = 2.0**-10  # a side at least, of states that are all 0, which underflow alone moves
 _PRECISIONS = (128, 1280)  # the second one for angles up to the largest float64
 _ENOUGH_PRECISION = 2.0**-80  # of entries of Jacobians, at which no more precision is asked for
 
@@ -84,7 +85,7 @@ def prove_box(
     box = torch.where(box >= 0, box, torch.inf)  # NaN and negative sizes hold nothing
     largest = mul_up(_LARGEST_FACTOR, box)  # no box that is tried is larger
     if run is not None:  # rounding moves units that stand still, as a ReLU that never opens
-        sides = torch.where(torch.isfinite(box), box, 0.0).amax(1, keepdim=True)
+        sides = torch.where(torch.isfinite(box), box, 0.0).amax(1, keepdim=True).clamp(min=_STILL)
         largest = add_up(largest, mul_up(2.0 ** -_DTYPE_INFLATION_BITS[0], sides))
     disc_factors = _disc_factors(program, parameters, largest, B, d) if paired else None
     interval_step = step_bounds(program, IntervalArithmetic(parameters, run), box, B, d)
