@@ -1,8 +1,8 @@
 """The formats of models that are read, and the actions that each allows, with their tests.
 
 A format is one record; `rnnbounds certify --formats` prints the table, and the documentation has it
-with its tests. Each cell of the table is one test of `tests/impl/reading/test_formats.py`, by the
-action and the format's key.
+with its tests. Each cell of the table is one test, by the action and the format's key, most of them
+in `tests/impl/reading/test_formats.py`.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,8 @@ NONE = "–"
 
 class ModelFormat(NamedTuple):
     """One format: its key in the ids of tests, its title, the endings of its files, the extra that
-    it needs, the test of its outputs against those of its own library, and what is done with it.
+    it needs, the test of its outputs against those of its own library, what is done with it, and
+    the file of its tests.
 
     >>> ModelFormat("onnx", "ONNX model", ".onnx", "tests/…::test_…", extra="onnx")
     """
@@ -26,10 +27,11 @@ class ModelFormat(NamedTuple):
     outputs: str
     extra: str = ""
     actions: tuple[str, ...] = ACTIONS
+    home: str = TESTS
 
     def test_of(self, action: str) -> str | None:
         """The id of the test of an action, None for one that is not done."""
-        return f"{TESTS}::test_{action}[{self.key}]" if action in self.actions else None
+        return f"{self.home}::test_{action}[{self.key}]" if action in self.actions else None
 
 
 FORMATS = (
@@ -76,6 +78,16 @@ FORMATS = (
     ModelFormat(
         "li-gru", "state dict of speechbrain's LiGRU", ".ckpt .pt .safetensors",
         "tests/wild/test_gated.py::test_outputs",
+    ),
+    ModelFormat(
+        "both", "any of these in both directions (RNN, LSTM, GRU)", NONE,
+        "tests/impl/bidirectional/test_files.py::test_windows_are_torchs",
+        home="tests/impl/bidirectional/test_formats.py",
+    ),
+    ModelFormat(
+        "callable", "any causal module or function, as it is run", NONE,
+        "tests/wild/test_causal_lms.py::test_a_sliding_window_is_found",
+        actions=("measured",), home="tests/impl/memory/blackbox/test_formats.py",
     ),
 )  # fmt: skip
 
