@@ -22,20 +22,24 @@ FAMILIES: tuple[Family, ...] = (
 )  # fmt: skip
 _QUICK = 2**21  # entries of the derivative of one step that take a minute or less
 _ANCHORS = {*(family.anchor for family in FAMILIES), xlstm.SLSTM}
+_LAYER = re.compile(r"_l\d+$")
 _SLICE = re.compile(r"(.*)\[(\d{1,9}):(\d{1,9})\]")
 _OWN = "give the recurrence itself by the names of a cell, as the how-to on reading lists them"
 
 
 def prefixes(names: Sequence[str]) -> list[str]:
     """The prefixes, with their dots, of layers that some family may have; a cell of the table by
-    its own names is none."""
+    its own names is none, nor are layers of it, whose names have numbers as torch's."""
     groups, found = direct(names), dict[str, None]()
     for full in names:
         for anchor in _ANCHORS:
             prefix = full.removesuffix(anchor)
             if prefix != full and (not prefix or prefix.endswith(".")):
                 group = groups.get(prefix, {})
-                if not any(holds(kind, group, asked=False) for kind in CELLS.values()):
+                stacked = any(_LAYER.search(own) for own in group)
+                if not stacked and not any(
+                    holds(kind, group, asked=False) for kind in CELLS.values()
+                ):
                     found[prefix] = None
     return list(found)
 

@@ -171,16 +171,13 @@ def draw_selective(spec: SystemSpec, rng: Generator) -> Weights:
 
 
 def draw_gated_scan(spec: SystemSpec, rng: Generator) -> Weights:
-    """A scan with a free drive, whose gate has one cap unless it is driven."""
+    """A scan with a free drive; a gate with a cap has poles among weights nearby."""
     n, d = spec.n, spec.d
-    weights = {
+    return {
         "weight_f": draw_input_matrix(spec, rng, n, d, gate=True),
         "weight_v": draw_input_matrix(spec, rng, n, d),
         "bias_f": draw_bias(spec, rng, n, gate=True),
     }
-    if spec.regime != "driven":
-        weights["cap"] = np.full(n, rng.choice((0.5, 2.0, 15.0)))
-    return weights
 
 
 def draw_rg_lru(spec: SystemSpec, rng: Generator) -> Weights:

@@ -13,7 +13,6 @@ from functools import cached_property
 import torch
 
 from rnnbounds.impl.arithmetic.interval_arithmetic import step_bound
-from rnnbounds.impl.arithmetic.intervals import PoleError
 from rnnbounds.impl.arithmetic.slopes import compare_runs
 from rnnbounds.impl.norms.comparison import Comparison
 from rnnbounds.impl.numbers.outward import mul_up, norm_up
@@ -66,29 +65,18 @@ class CellsOmega:
         return largest_box
 
     def _reached_box(self, box: Tensor) -> Tensor:
-        """The image of the box under a step, infinite where it may divide by 0."""
         cells, B = self.cells, self.cells.B_x[:, None]
-        try:
-            return step_bound(
-                cells.cell.program, cells.parameters, box, B, cells.cell.d, radii=self.radii
-            )
-        except PoleError:
-            return torch.full_like(box, torch.inf)
-
-    @per_system
-    def bounded_radii(self) -> dict[str, Tensor]:
-        """The radii of systems that have a box, 0 for all others, of which nothing is known."""
-        has_box = torch.isfinite(self.box).all(1)
-        return {name: torch.where(has_box, part, 0.0) for name, part in self.radii.items()}
+        return step_bound(
+            cells.cell.program, cells.parameters, box, B, cells.cell.d, radii=self.radii
+        )
 
     @cached_property
     def comparison(self) -> Comparison:
         """Comparison matrices that bound |φ(s, x) − φ(s', x)| on the box for all weights of Ω."""
         cells, B = self.cells, self.cells.B_x[:, None]
         return compare_runs(
-            cells.cell.program, cells.parameters, self.box, B, cells.cell.d,
-            radii=self.bounded_radii,
-        )  # fmt: skip
+            cells.cell.program, cells.parameters, self.box, B, cells.cell.d, radii=self.radii
+        )
 
     @per_system
     def v(self) -> Tensor:
@@ -98,4 +86,4 @@ class CellsOmega:
     @per_system
     def smoothness(self) -> dict[str, Tensor]:
         """L_w, β_hh, β_hw = β_wh and β_ww of a step."""
-        return step_smoothness(self.cells, self.box, self.v, self.bounded_radii)
+        return step_smoothness(self.cells, self.box, self.v, self.radii)

@@ -54,7 +54,7 @@ def test_refusals():
     for call, told in (
         (lambda: rnnbounds.measure(both(), x[..., :1]), "has 1 channels per input"),
         (lambda: rnnbounds.measure(both(), x, input_bound=0.5), "are beyond"),
-        (lambda: rnnbounds.measure(both(), x, near=0.1), "leave out near and states"),
+        (lambda: rnnbounds.measure(both(), x, near=0.1), "leave out near, states and pasts"),
         (lambda: rnnbounds.measure(both(), x, share=0.999), "too few"),
     ):
         with pytest.raises(InputError, match=told):

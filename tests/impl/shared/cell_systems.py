@@ -54,11 +54,7 @@ SYSTEMS = {
     "real": ("diagonal", "spectral"),
     "min-gru": ("min-gru", "spectral"),
     "min-lstm": ("min-lstm", "infinity"),
-    "s5": ("diagonal", "spectral", ("log_step",)),
-    "rwkv": ("diagonal", "infinity", ("time_decay",)),
     "selective": ("selective", "perron"),
-    "gated-scan": ("gated-scan", "spectral"),
-    "rg-lru": ("rg-lru", "infinity"),
     "lstms": ("stacked-lstm", "cascade"),
     "grus": ("stacked-gru", "perron"),
     "rnns": ("stacked-rnn-tanh", "cascade"),
@@ -72,6 +68,10 @@ SYSTEMS = {
     "one gate, first": ("mgu-zhou", "spectral"),
     "hard gru": ("gru+hard-sigmoid+affine-0.5-0.25", "spectral"),
     "light": ("li-gru-leaky-relu", "perron"),
+    "s5": ("diagonal", "spectral", ("log_step",)),
+    "rwkv": ("diagonal", "infinity", ("time_decay",)),
+    "gated-scan": ("gated-scan", "spectral"),
+    "rg-lru": ("rg-lru", "infinity"),
 }
 
 
