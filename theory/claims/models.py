@@ -2,8 +2,7 @@
 
 No system of one unit meets them: they need networks of two blocks of units, whose ReLU mixes them
 in one, two different steps of a candidate, white inputs, meromorphic functions, or a bound for each
-place in a window of two layers.  The tests have
-a swap of two units for the candidate of two steps.
+place in a window of two layers. The tests have a swap of two units for the candidate of two steps.
 """
 
 NO_MODEL = frozenset(
