@@ -4,9 +4,9 @@ Weights are data: nothing that is read from a file can run code, and nothing is 
 dtype, shape, storage and values were looked at. The weights are taken exactly as stored.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
@@ -15,7 +15,7 @@ from rnnbounds.impl.cells.table import STACK, kind_of
 from rnnbounds.impl.errors import NotFiniteError, UnknownNameError, shown
 from rnnbounds.impl.models.bidirectional import DIRECTIONS, Directions, LoadedBidirectional
 from rnnbounds.impl.models.loaded import LoadedModel
-from rnnbounds.impl.reading.opened import Module, Opened
+from rnnbounds.impl.reading.opened import LayerInfo, Module, Opened
 from rnnbounds.impl.reading.pytorch.heads import require_readout
 from rnnbounds.impl.reading.readout import readout_of
 from rnnbounds.impl.reading.recognition.bidirectional import ReadingBoth, recognise_both
@@ -23,6 +23,8 @@ from rnnbounds.impl.reading.recognition.misfit import WeightsError
 from rnnbounds.impl.reading.recognition.recognise import Reading, recognise
 from rnnbounds.impl.reading.sources import Source as Source
 from rnnbounds.impl.reading.sources import open_source
+
+M = TypeVar("M", bound=LoadedModel[Any] | LoadedBidirectional)
 
 
 def load_model(
@@ -87,40 +89,43 @@ def load_both(
         return load_model(
             source, cell, ignore=ignore, layer=layer, readout=readout, direction=direction
         )
-    opened = open_source(source)
-    both = read_both(opened, cell, ignore, layer, readout)
-    return both or read(opened, cell, ignore, layer, readout)
+    return read_any(open_source(source), cell, ignore, layer, readout)
 
 
-def read_both(
+def read_any(
     opened: Opened,
     cell: str | None,
     ignore: Collection[str],
     layer: str | None,
     readout: str | Sequence[str] | None = None,
-) -> LoadedBidirectional | None:
-    """Read a model in both directions from an opened source, None if it has one direction."""
+) -> LoadedModel[Any] | LoadedBidirectional:
+    """Read a recurrent model in one direction or in both from an opened source."""
     told = opened.told(layer)
-    named = _cell_name(cell, told.cell, told.binding)
-    within = None if layer is None else told.own or layer
+    both = _read_both(opened, told, cell, ignore, layer, readout)
+    return both or _read_cell(opened, told, cell, ignore, layer, readout)
+
+
+def _read_both(
+    opened: Opened,
+    told: LayerInfo,
+    cell: str | None,
+    ignore: Collection[str],
+    layer: str | None,
+    readout: str | Sequence[str] | None = None,
+) -> LoadedBidirectional | None:
+    """Read a model in both directions from a layer of a source, None if it has one direction."""
+    named, within = _meant(told, cell, layer)
     found = recognise_both(told.tensors, opened.where, named, ignore, within)
     if found is None:
         return None
     if isinstance(opened, Module):
         opened.refuse_hooks(layer)
     names = [full for layer in found.layers for one in layer for full in one.tensors.values()]
-    model = _both(found, _title(told.title or opened.title, told.notes, names))
-    if readout is None:
-        return model
-    f = readout_of(told.tensors, opened.where, readout, model.n)
-    if len(f.names) > 1:
+    model = _with_readout(_both(found, _title(opened, told, names)), opened, told, readout)
+    if model.readout is not None and len(model.readout.names) > 1:
         what = "of a model in both directions ε is asked of one linear layer, not of a chain"
         raise WeightsError(f"{what}; name the first")
-    if isinstance(opened, Module):
-        require_readout(opened.module, f)
-    unread = tuple(one for one in model.unread if one not in f.tensors)
-    title = _title(told.title or opened.title, told.notes, [*names, *f.tensors])
-    return replace(model, readout=f, unread=unread, source=title)
+    return model
 
 
 def _both(found: ReadingBoth, title: str) -> LoadedBidirectional:
@@ -143,7 +148,7 @@ def _one_direction(
     reads both, and InputError for other words."""
     if direction not in DIRECTIONS:
         raise UnknownNameError("direction", direction, DIRECTIONS)
-    both = read_both(opened, cell, ignore, layer)
+    both = _read_both(opened, opened.told(layer), cell, ignore, layer)
     if both is None:
         what = f"{opened.where} has one direction only"
         raise WeightsError(f"{what}; leave out the direction")
@@ -166,29 +171,54 @@ def read(
     readout: str | Sequence[str] | None = None,
 ) -> LoadedModel[Any]:
     """Read a recurrent cell from an opened source, as `load_model` does."""
-    told = opened.told(layer)
-    named = _cell_name(cell, told.cell, told.binding)
-    within = None if layer is None else told.own or layer
+    return _read_cell(opened, opened.told(layer), cell, ignore, layer, readout)
+
+
+def _read_cell(
+    opened: Opened,
+    told: LayerInfo,
+    cell: str | None,
+    ignore: Collection[str],
+    layer: str | None,
+    readout: str | Sequence[str] | None,
+) -> LoadedModel[Any]:
+    """Read a recurrent cell from a layer of a source."""
+    named, within = _meant(told, cell, layer)
     found = recognise(told.tensors, opened.where, named, ignore, layer=within)
     if isinstance(opened, Module):
         opened.refuse_hooks(
             layer
         )  # after weights that are stored in parts, which hooks put together
-    model = _model(found, _title(told.title or opened.title, told.notes, found.tensors.values()))
+    model = _model(found, _title(opened, told, found.tensors.values()))
+    return _with_readout(model, opened, told, readout)
+
+
+def _meant(told: LayerInfo, cell: str | None, layer: str | None) -> tuple[str | None, str | None]:
+    """The cell that is asked for or stated, and the layer by its name among the tensors."""
+    within = None if layer is None else told.own or layer
+    return _cell_name(cell, told.cell, told.binding), within
+
+
+def _with_readout(
+    model: M, opened: Opened, told: LayerInfo, readout: str | Sequence[str] | None
+) -> M:
+    """The model with the readout that is asked about, if one is."""
     if readout is None:
         return model
     f = readout_of(told.tensors, opened.where, readout, model.n)
     if isinstance(opened, Module):
         require_readout(opened.module, f)
     unread = tuple(one for one in model.unread if one not in f.tensors)
-    title = _title(opened.title, told.notes, [*found.tensors.values(), *f.tensors])
+    title = _title(opened, told, [*model.tensors.values(), *f.tensors])
     return replace(model, readout=f, unread=unread, source=title)
 
 
-def _title(title: str, notes: Mapping[str, tuple[str, ...]], names: Iterable[str]) -> str:
-    """The title of a source, with what has to be said of the tensors that are read."""
-    told = dict.fromkeys(note for name in names for note in notes.get(name, ()))
-    return f"{title} ({'; '.join(told)})" if told else title
+def _title(opened: Opened, told: LayerInfo, names: Iterable[str]) -> str:
+    """The title of a layer, or of its source, with what has to be said of the tensors that are
+    read."""
+    title = told.title or opened.title
+    notes = dict.fromkeys(note for name in names for note in told.notes.get(name, ()))
+    return f"{title} ({'; '.join(notes)})" if notes else title
 
 
 def _reread(model: LoadedModel[Any], name: str | None, ignore: Collection[str]) -> LoadedModel[Any]:

@@ -1,13 +1,11 @@
 """The recurrent layers that a model has, each with the cell that it is or why it is not read."""
 
 from dataclasses import dataclass
-from typing import Any
 
-from rnnbounds.impl.cells.layout import Sizes
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.models.loaded import LoadedModel
-from rnnbounds.impl.reading.adapters import read, read_both
+from rnnbounds.impl.reading.adapters import read_any
 from rnnbounds.impl.reading.opened import Opened
 from rnnbounds.impl.reading.recognition.recognise import ROOT, recurrent_prefixes
 from rnnbounds.impl.reading.sources import Source, open_source
@@ -56,18 +54,12 @@ def _named(opened: Opened) -> list[str]:
 
 def _layer(opened: Opened, name: str, cell: str | None) -> Layer:
     try:
-        both = read_both(opened, cell, (), name)
-        if both is not None:
-            cells = [one for layer in both.layers for one in layer]
-            states = sum(_sizes(one).state for one in cells)
-            return Layer(name, both.name, both.n, both.d, states, both.dtype)
-        model = read(opened, cell, (), name)
+        model = read_any(opened, cell, (), name)
     except InputError as error:
         return Layer(name, reason=str(error))
-    sizes = _sizes(model)
+    cells = (
+        [model] if isinstance(model, LoadedModel) else [c for both in model.layers for c in both]
+    )
+    states = sum(kind_of(c.name).layout(c.weights).sizes(c.weights).state for c in cells)
     source = None if model.source == opened.title else model.source
-    return Layer(name, model.name, sizes.n, sizes.d, sizes.state, model.dtype, source)
-
-
-def _sizes(model: LoadedModel[Any]) -> Sizes:
-    return kind_of(model.name).layout(model.weights).sizes(model.weights)
+    return Layer(name, model.name, model.n, model.d, states, model.dtype, source)

@@ -143,6 +143,15 @@ def test_each_layer_is_listed(tmp_path):
     assert "A_log" not in model.unread
 
 
+def test_a_readout_leaves_the_recurrence_named():
+    """What is read of the layer stands in its title beside a readout too."""
+    state = dict(draw.mamba()) | {"head.weight": torch.ones(1, 24)}
+    plain = load_model(state)
+    asked = load_model(state | {"head.weight": torch.ones(1, plain.n)}, readout="head")
+    assert asked.source == plain.source
+    assert "recurrence alone" in asked.source
+
+
 def test_dtypes_are_widened():
     """mamba_ssm keeps A_log in float32 beside weights in bfloat16: the wider holds both exactly."""
     state = {name: part.bfloat16() for name, part in draw.mamba().items()}
