@@ -9,14 +9,13 @@ from rnnbounds.impl.bidirectional.document import certificate_of
 from rnnbounds.impl.bidirectional.feedforward import BidirectionalWindows
 from rnnbounds.impl.bidirectional.files import exported_both, packed_both, parsed_both
 from rnnbounds.impl.bidirectional.record import BidirectionalCertificate
+from rnnbounds.impl.certificate.document import of_truncated, read_certificate
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.convert.export import exported
 from rnnbounds.impl.convert.feedforward import FeedForward
-from rnnbounds.impl.convert.truncate import load_certificate as load_cell_certificate
-from rnnbounds.impl.convert.truncate import load_truncated as load_cell
-from rnnbounds.impl.convert.truncate import packed
+from rnnbounds.impl.convert.truncate import packed, parsed
 from rnnbounds.impl.format.bidirectional import BIDIRECTIONAL, document_of
-from rnnbounds.impl.format.tensors import said_format
+from rnnbounds.impl.format.tensors import format_in
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.reading.files import read_file, write_file
 
@@ -66,9 +65,9 @@ def load_truncated(path: str | os.PathLike[str]) -> AnyModule:
 
     >>> rnnbounds.load_truncated("short.safetensors")(x)  # x (N, T, d)
     """
-    if _in_both(Path(path)):
-        return parsed_both(read_file(Path(path)), Path(path))[0]
-    return load_cell(path)
+    place = Path(path)
+    data = read_file(place)
+    return (parsed_both if _in_both(data) else parsed)(data, place)[0]
 
 
 @isolated()
@@ -83,12 +82,12 @@ def load_certificate(path: str | os.PathLike[str]) -> AnyCertificate:
     """
     place = Path(path)
     data = read_file(place, what="certificate")
-    if data[8:9] == b"{":
-        if _in_both(place):
-            return certificate_of(parsed_both(data, place)[1].certificate, place)
-    elif (told := document_of(data)) is not None:
-        return certificate_of(told, place)
-    return load_cell_certificate(path)
+    if data[8:9] != b"{":  # where safetensors has its header
+        told = document_of(data)
+        return read_certificate(data, place) if told is None else certificate_of(told, place)
+    if _in_both(data):
+        return certificate_of(parsed_both(data, place)[1].certificate, place)
+    return of_truncated(parsed(data, place)[1].certificate, place)
 
 
 @isolated()
@@ -108,9 +107,6 @@ def export_truncated(
     write_file(Path(path), exported_any(module, as_data(certificate), Path(path)))
 
 
-def _in_both(path: Path) -> bool:
+def _in_both(data: bytes) -> bool:
     """True for the file of a truncated model in both directions, of any version."""
-    try:
-        return said_format(path).startswith(BIDIRECTIONAL.family)
-    except OSError:
-        return False
+    return format_in(data).startswith(BIDIRECTIONAL.family)

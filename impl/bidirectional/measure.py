@@ -16,7 +16,7 @@ from rnnbounds.impl.arithmetic.base import Floats, Rows
 from rnnbounds.impl.certificate.notebook import Row, Shown
 from rnnbounds.impl.certificate.record import EPSILONS, epsilons_of
 from rnnbounds.impl.errors import InputError, exactly
-from rnnbounds.impl.memory.curve import QUANTILES
+from rnnbounds.impl.memory.curve import CurveRow, draw_curve, forgetting_curve
 from rnnbounds.impl.memory.exact import Decided
 from rnnbounds.impl.memory.measure import CURVE, LENGTH, held_part, reason_unstated
 from rnnbounds.impl.memory.running import Running, RunningError
@@ -65,15 +65,9 @@ class MeasuredBoth(Shown):
     unstated: str | None = None
 
     @property
-    def curve(self) -> list[dict[str, float]]:
+    def curve(self) -> list[CurveRow]:
         """The forgetting curve: for each k the quantiles of the gap, and the worst seen."""
-        told = torch.quantile(self.gaps, self.gaps.new_tensor(QUANTILES), dim=0)
-        names = [f"q{100 * q:g}" for q in QUANTILES]
-        return [
-            {"k": k, **dict(zip(names, told[:, i].tolist(), strict=True)),
-             "worst": float(self.gaps[:, i].amax())}
-            for i, k in enumerate(self.ks)
-        ]  # fmt: skip
+        return forgetting_curve(self.ks, self.gaps)
 
     def window(self, epsilon: float) -> int | None:
         """The least k of the grid from which on every gap that was seen is within ε, or None."""
@@ -94,12 +88,7 @@ class MeasuredBoth(Shown):
 
     def draw(self, axes: Any) -> None:
         """The forgetting curve, and each ε."""
-        for name in self.curve[0].keys() - {"k"}:
-            axes.plot(self.ks, [row[name] for row in self.curve], label=name)
-        for eps in self.eps:
-            axes.axhline(eps, linestyle=":", color="grey")
-        axes.set(yscale="log", xlabel="k either side", ylabel="gap of outputs", title=self.line())
-        axes.legend()
+        draw_curve(axes, self.curve, self.eps, self.line(), "k either side")
 
     def to_json(self) -> dict[str, Any]:
         """The record as plain JSON data; what is infinite or no number is null."""

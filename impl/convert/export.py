@@ -11,9 +11,8 @@ documentation.
 import importlib.util
 import io
 import logging
-import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -22,13 +21,10 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.cells.table import kind_of
-from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.convert.feedforward import FeedForward
-from rnnbounds.impl.convert.truncate import as_data, vouched
+from rnnbounds.impl.convert.truncate import vouched
 from rnnbounds.impl.errors import InputError, RangeError, shown
 from rnnbounds.impl.format.truncated import EXPORTS
-from rnnbounds.impl.models.surroundings import isolated
-from rnnbounds.impl.reading.files import write_file
 
 LAYERS = 1000  # of which each is traced
 CERTIFICATE = "certificate.json"  # the name that it has in the file
@@ -49,23 +45,6 @@ def check_export(path: Path) -> None:
         raise ExportError(
             f"{shown(path)}: needs {' and '.join(missing)}; pip install 'rnnbounds[onnx]'"
         )
-
-
-@isolated()
-def export_truncated(
-    module: FeedForward,
-    certificate: Certificate | Mapping[str, Any],
-    path: str | os.PathLike[str],
-) -> None:
-    """Write a truncated model as .pt2 or ONNX, whole or not at all, with its certificate.
-
-    Its input is x (N, T, d) and its output h (N, T, n), or (N, n) of the last one. Raises
-    ExportError, RangeError for more than LAYERS layers, InputError where it cannot be written or
-    the certificate is not the module's.
-
-    >>> rnnbounds.export_truncated(module, certificate, "short.onnx")
-    """
-    write_file(Path(path), exported(module, as_data(certificate), Path(path)))
 
 
 def exported(module: FeedForward, certificate: dict[str, Any], path: Path) -> bytes:

@@ -5,7 +5,6 @@ the certificate and a digest of all of them. It is written whole or not at all.
 """
 
 import json
-import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +14,6 @@ from torch import Tensor
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.certificate.document import of_truncated, read_certificate
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.errors import InputError, RangeError, exactly, factor
@@ -38,8 +36,6 @@ from rnnbounds.impl.reading.files import (
     as_safetensors,
     check_target,
     parse_safetensors,
-    read_file,
-    write_file,
 )
 
 MAX_WINDOW = 1_000_000  # layers beyond this are nobody's feed-forward model
@@ -128,26 +124,6 @@ def unrolled(model: LoadedModel[Any], k: int, latest: bool = False) -> FeedForwa
     return FeedForward(model.weights, cell=model.name, k=k, latest=latest)
 
 
-@isolated()
-def save_truncated(
-    module: FeedForward, certificate: Certificate | Mapping[str, Any], path: str | os.PathLike[str]
-) -> None:
-    """Write a truncated model atomically: a reader sees the old file or the new one, never half.
-
-    Raises InputError if the certificate is not the module's, or the file cannot be written,
-    has the suffix of another kind, or is the model's own.
-
-    >>> module, certificate = rnnbounds.truncate(model, 0.1, 1.0)
-    >>> rnnbounds.save_truncated(module, certificate, "short.safetensors")
-    """
-    write_file(Path(path), packed(module, as_data(certificate), Path(path)))
-
-
-def as_data(certificate: Certificate | Mapping[str, Any]) -> dict[str, Any]:
-    """A certificate as JSON data."""
-    return certificate.to_json() if isinstance(certificate, Certificate) else dict(certificate)
-
-
 def packed(module: FeedForward, certificate: dict[str, Any], target: Path) -> bytes:
     """The bytes of the file of a truncated model; raises as `save_truncated`."""
     text = vouched(module, certificate, target)
@@ -184,34 +160,9 @@ def vouched(module: FeedForward, certificate: dict[str, Any], path: Path) -> str
     return text
 
 
-@isolated()
-def load_truncated(path: str | os.PathLike[str]) -> FeedForward:
-    """Rebuild a truncated model; raises an InputError for a file that is not intact.
-
-    >>> rnnbounds.load_truncated("short.safetensors")(x)  # x (N, T, d)
-    """
-    return _parsed(read_file(Path(path)), Path(path))[0]
-
-
-@isolated()
-def load_certificate(path: str | os.PathLike[str]) -> Certificate:
-    """The certificate in a file: in JSON as `certify` writes it, or with a truncated model.
-
-    Every part is validated, nothing is proved: `rnnbounds check` does that. `to_json` gives the
-    data of the file unchanged. Raises an InputError for a file that holds no certificate, one that
-    contradicts itself, and for a truncated model that is not intact.
-
-    >>> rnnbounds.load_certificate("certificate.json").lam
-    """
-    place = Path(path)
-    data = read_file(place, what="certificate")
-    if data[8:9] != b"{":  # where safetensors has its header
-        return read_certificate(data, place)
-    return of_truncated(_parsed(data, place)[1].certificate, place)
-
-
-def _parsed(data: bytes, path: Path) -> tuple[FeedForward, TruncatedFile]:
-    """The model in a file, whose weights are those that its record is about."""
+def parsed(data: bytes, path: Path) -> tuple[FeedForward, TruncatedFile]:
+    """The model in a file, whose weights are those that its record is about; raises an InputError
+    for a file that is not intact."""
     tensors, _ = parse_safetensors(data, path)
     file = read_truncated(path, lambda path, reason: ModelFileError(path, reason, _AGAIN), data)
     loaded = load_model(tensors, file.record.cell)

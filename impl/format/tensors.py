@@ -37,7 +37,11 @@ def said_format(path: Path) -> str:
     Read as loosely as may be: a damaged file of ours is still ours, and its reader says what is
     wrong with it.
     """
-    data = disk.read(path, MOST)
+    return format_in(disk.read(path, MOST))
+
+
+def format_in(data: bytes) -> str:
+    """The format that the bytes of a file say of themselves, "" where they say none."""
     try:
         told = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
         return str(told.get("format"))

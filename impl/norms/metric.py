@@ -16,7 +16,7 @@ Equilibrium Networks (2021), with E = I; Boyd et al., Linear Matrix Inequalities
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -92,7 +92,8 @@ def metric_norm(
     Raises MissingSolverError, and UnansweredError if the solver's process ends before its answer.
     """
     propose = solver or _ask
-    Q, best, least = np.diag(d / d.max()), None, np.inf
+    n, Q = len(system.W), np.diag(d / d.max())
+    best = MetricNorm(np.eye(n), np.ones(n), np.inf)
     with np.errstate(all="ignore"):
         inverse = 1 / np.diag(Q)
         A, W = (np.diag(Q)[:, None] * M * inverse for M in (system.A, system.W))
@@ -100,23 +101,23 @@ def metric_norm(
         for _ in range(_PROGRAMS):
             if not 0 < rate < np.inf:
                 break
-            P, multipliers = propose(system, Q, rate)
-            Q, rate = _rate(system, P, multipliers)
-            if not rate < least:
+            found = _candidate(system, *propose(system, Q, rate))
+            if not found.factor < best.factor:
                 break
-            converged, best, least = rate > _CONVERGED * least, (Q, multipliers), rate
+            converged = found.factor > _CONVERGED * best.factor
+            best, Q, rate = found, found.Q, found.factor
             if converged:
                 break
-    n = len(system.W)
-    if best is None:
-        return MetricNorm(np.eye(n), np.ones(n), np.inf)
-    return MetricNorm(*best, certified_rate(system, *best, least))
+    return replace(best, factor=certified_rate(system, best))
 
 
-def certified_rate(system: SlopeSystem, Q: Array, multipliers: Array, guess: float) -> float:
-    """A λ near the guess for which the matrix inequality is proved; infinity if none is."""
-    if not (np.isfinite(Q).all() and np.isfinite(multipliers).all() and (multipliers >= 0).all()):
-        return float("inf")
+def certified_rate(system: SlopeSystem, found: MetricNorm) -> float:
+    """A λ near the factor in floats for which the matrix inequality is proved; infinity if none
+    is."""
+    Q, multipliers, guess = found.Q, found.multipliers, found.factor
+    numbers = np.concatenate([[guess], Q.flatten(), multipliers])
+    if not (np.isfinite(numbers).all() and (multipliers >= 0).all()):
+        return math.inf
     with ctx.workprec(_PRECISION):
         root, ell = arb_mat(Q.tolist()), arb(system.span)
         P = root.transpose() * root
@@ -129,7 +130,7 @@ def certified_rate(system: SlopeSystem, Q: Array, multipliers: Array, guess: flo
             upper = arb(lam) ** 2 * P - image.transpose() * image
             if positive_definite(_joined(upper, corner, lower)):
                 return lam
-    return float("inf")
+    return math.inf
 
 
 def _ask(system: SlopeSystem, Q: Array, rate: float) -> Proposal:
@@ -140,22 +141,22 @@ def _ask(system: SlopeSystem, Q: Array, rate: float) -> Proposal:
     return Q.T @ P @ Q, multipliers
 
 
-def _rate(system: SlopeSystem, P: Array, multipliers: Array) -> tuple[Array, float]:
-    """Q with QᵀQ = P up to scale, scaled so that its largest entry is 1, and the least λ in floats
-    with P and Λ scaled alike; infinity where P or 2Λ − P is not positive definite."""
+def _candidate(system: SlopeSystem, P: Array, multipliers: Array) -> MetricNorm:
+    """The norm with QᵀQ = P and Λ up to one scale, in which the largest entry of Q is 1, and the
+    least λ in floats; infinite where P or 2Λ − P is not positive definite."""
     n = len(P)
     try:
         Q = np.linalg.cholesky((P + P.T) / 2).T
         scale = np.abs(Q).max()
-        Q, multipliers[:] = Q / scale, multipliers / scale**2
+        Q, scaled = Q / scale, multipliers / scale**2
         P = Q.T @ Q
-        rest = np.linalg.cholesky(2 * np.diag(multipliers) - P)
+        rest = np.linalg.cholesky(2 * np.diag(scaled) - P)
         inverse = np.linalg.inv(Q)
-        corner = P @ system.A + system.span * multipliers[:, None] * system.W
+        corner = P @ system.A + system.span * scaled[:, None] * system.W
         both = np.vstack([np.linalg.solve(rest, corner) @ inverse, Q @ system.A @ inverse])
-        return Q, float(np.linalg.norm(both, 2))
+        return MetricNorm(Q, scaled, float(np.linalg.norm(both, 2)))
     except np.linalg.LinAlgError:
-        return np.eye(n), float("inf")
+        return MetricNorm(np.eye(n), np.ones(n), np.inf)
 
 
 def _joined(upper: arb_mat, corner: arb_mat, lower: arb_mat) -> arb_mat:

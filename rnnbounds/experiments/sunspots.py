@@ -30,9 +30,10 @@ from rnnbounds.experiments.gaps import (
 from rnnbounds.experiments.models.nets import ReadoutNet
 from rnnbounds.experiments.models.tasks import sunspots
 from rnnbounds.experiments.tasks.sunspot_numbers import load_series
+from rnnbounds.impl.bidirectional.file_calls import save_truncated
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
-from rnnbounds.impl.convert.truncate import save_truncated, truncate
+from rnnbounds.impl.convert.truncate import truncate
 from rnnbounds.impl.reading.files import as_safetensors
 from rnnbounds.impl.training.projection import stable
 from rnnbounds.reports.pages.experiment import Code, Section

@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from rnnbounds.impl.convert.truncate import save_truncated, truncate
+from rnnbounds.impl.bidirectional.file_calls import save_truncated
+from rnnbounds.impl.convert.truncate import truncate
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.recognition.misfit import WeightsError

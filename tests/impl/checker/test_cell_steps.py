@@ -8,6 +8,7 @@ from checked import source
 from flint import arb, arb_mat, ctx
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.impl.bidirectional.file_calls import save_truncated
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS, lowest
@@ -17,7 +18,7 @@ from rnnbounds.impl.checker.cells.poles import poles_of
 from rnnbounds.impl.checker.cells.units import Units, Weights, mixed, still
 from rnnbounds.impl.checker.definite import exact
 from rnnbounds.impl.checker.truncated import check_truncated
-from rnnbounds.impl.convert.truncate import save_truncated, truncate
+from rnnbounds.impl.convert.truncate import truncate
 from rnnbounds.impl.reading.adapters import load_model
 
 

@@ -17,8 +17,9 @@ import torch
 from tampering import LESS, NEVER, doubled, statements, taken_apart, written
 from truths import true_of_truncated
 
+from rnnbounds.impl.bidirectional.file_calls import save_truncated
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.convert.truncate import save_truncated, unrolled
+from rnnbounds.impl.convert.truncate import unrolled
 from rnnbounds.impl.format.sealed import TRUNCATED
 from rnnbounds.impl.format.tensors import decoded, digest, encoded
 from rnnbounds.impl.norms.solver.client import SOLVER_NORMS, is_installed

@@ -6,6 +6,7 @@ import json
 import pytest
 import torch
 
+from rnnbounds.impl.bidirectional.file_calls import export_truncated
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.convert.export import (
     CERTIFICATE,
@@ -13,7 +14,6 @@ from rnnbounds.impl.convert.export import (
     ExportError,
     Stateless,
     check_export,
-    export_truncated,
     traced_program,
 )
 from rnnbounds.impl.convert.feedforward import FeedForward

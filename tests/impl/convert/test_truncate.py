@@ -8,14 +8,9 @@ from draws import normal
 from safetensors import safe_open
 from safetensors.torch import load_file
 
+from rnnbounds.impl.bidirectional.file_calls import load_certificate, load_truncated, save_truncated
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.convert.truncate import (
-    NotCertifiedError,
-    load_certificate,
-    load_truncated,
-    save_truncated,
-    truncate,
-)
+from rnnbounds.impl.convert.truncate import NotCertifiedError, truncate
 from rnnbounds.impl.errors import InputError, RangeError
 from rnnbounds.impl.reading.adapters import load_model
 
