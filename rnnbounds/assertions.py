@@ -88,8 +88,7 @@ def assert_contractive(
     if not certificate.lam < lam:
         raise AssertionError(
             f"λ = {factor(certificate.lam)} in the {certificate.norm} norm is not below "
-            f"{exactly(lam)}; "
-            f"{_remedy(certificate)}"
+            f"{exactly(lam)}; {_remedy(certificate)}"
         )
     return certificate
 

@@ -24,7 +24,7 @@ from rnnbounds.impl.errors import InputError, renamed
 from rnnbounds.impl.memory.adversary.attack import Attacked
 from rnnbounds.impl.memory.adversary.attack import attack as attack_cell
 from rnnbounds.impl.memory.adversary.search import WORK
-from rnnbounds.impl.memory.blackbox.any_model import require_read, run_as_is
+from rnnbounds.impl.memory.blackbox.as_is import require_read, run_as_is
 from rnnbounds.impl.memory.blackbox.causal_measurement import CausalMeasurement
 from rnnbounds.impl.memory.blackbox.gaps import NORM
 from rnnbounds.impl.memory.blackbox.measuring import measure_causal

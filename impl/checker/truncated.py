@@ -244,9 +244,7 @@ def _held(told: Record, cell: Any) -> list[Finding]:
     states = told.constants["B_h"]
     if states == math.inf:
         return []
-    held = bounded(told.stated, cell, states)
-    if isinstance(cell, Stack):
-        held = held or cell.below(states)
+    held = bounded(told.stated, cell, states) or (isinstance(cell, Stack) and cell.below(states))
     return [Finding("states", held, f"‖h‖₂ ≤ {at_least(states, 9)}")]
 
 

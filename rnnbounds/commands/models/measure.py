@@ -33,7 +33,7 @@ from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.inputs import input_data
 from rnnbounds.impl.certificate.record import EPSILONS
 from rnnbounds.impl.errors import shown
-from rnnbounds.impl.memory.blackbox.any_model import require_read, run_as_is
+from rnnbounds.impl.memory.blackbox.as_is import require_read, run_as_is
 from rnnbounds.impl.memory.blackbox.gaps import NORM
 from rnnbounds.impl.memory.measure import measure
 from rnnbounds.impl.models.bidirectional import LoadedBidirectional

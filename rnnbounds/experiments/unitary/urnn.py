@@ -87,12 +87,8 @@ class NoisyTask:
         device = students.weights["C"].device
         x, y = self.x[:, :, part].to(device), self.y[:, :, part].to(device)
         variance = y.var((0, 2), correction=0).mean(-1)
-        return (
-            (1 - self.loss(students(x), y) / variance)
-            .double()
-            .cpu()
-            .reshape(-1, len(self.setting.hidden))
-        )
+        explained = 1 - self.loss(students(x), y) / variance
+        return explained.double().cpu().reshape(-1, len(self.setting.hidden))
 
 
 def load_data(setting: TeacherSizes, data: str | None) -> LoadedData:
