@@ -163,9 +163,9 @@ BIDIRECTIONAL = Claim(
                        le(past, k)),
         ),
         TWO_LAYERS.variant(
-            "sixteenth-of-epsilon",
-            "the printed window of two layers is good for a sixteenth of its ε",
-            epsilon / 16,
+            "half-of-two-layers",
+            "the printed window of two layers is good for half of its ε",
+            epsilon / 2,
         ),
     ),
     extremal=(
