@@ -1,1 +1,1 @@
-"""Inference of truncated models on a GPU: recurrent steps fused into few kernels, in a CUDA graph."""
+"""Inference of truncated models on a GPU, in few kernels and a CUDA graph."""

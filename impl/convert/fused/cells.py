@@ -38,23 +38,23 @@ if INTERPRETED:
 else:
 
     @triton.jit
-    def product(s: Any, W: Any, PRODUCTS: tl.constexpr, WIDE: tl.constexpr) -> Any:
+    def product(s, W, PRODUCTS: tl.constexpr, WIDE: tl.constexpr):
         """s W, summed in WIDE."""
         return tl.dot(s, W, input_precision=PRODUCTS, out_dtype=WIDE)
 
     @triton.jit
-    def tanh(a: Any) -> Any:
+    def tanh(a):
         """libdevice's tanh."""
         return libdevice.tanh(a)
 
     @triton.jit
-    def exp(a: Any) -> Any:
+    def exp(a):
         """libdevice's exp."""
         return libdevice.exp(a)
 
 
 @triton.jit
-def sigmoid(a: Any) -> Any:
+def sigmoid(a):
     """1/(1 + exp(−a)), the quotient rounded to nearest."""
     below = exp(-a) + 1.0
     one = tl.full(below.shape, 1.0, below.dtype)
@@ -65,7 +65,7 @@ def sigmoid(a: Any) -> Any:
 
 
 @triton.jit
-def rnn(a: Any, CELL: tl.constexpr) -> Any:
+def rnn(a, CELL: tl.constexpr):
     """ρ(a)."""
     if CELL == "rnn-tanh":
         a = tanh(a)
@@ -75,13 +75,13 @@ def rnn(a: Any, CELL: tl.constexpr) -> Any:
 
 
 @triton.jit
-def lstm(i: Any, f: Any, z: Any, o: Any, c: Any) -> Any:
+def lstm(i, f, z, o, c):
     """(h⁺, c⁺) of the pre-activations of the gates."""
     c = sigmoid(f) * c + sigmoid(i) * tanh(z)
     return sigmoid(o) * tanh(c), c
 
 
 @triton.jit
-def gru(z: Any, nu: Any, h: Any) -> Any:
+def gru(z, nu, h):
     """h⁺ of the update gate z, the candidate's pre-activation and h."""
     return z * h + (1.0 - z) * tanh(nu)

@@ -63,9 +63,7 @@ class GraphCache:
         with self._lock:
             captured = self._graphs.pop(key, None)
             if captured is None:
-                while self._graphs and (
-                    len(self) >= MOST_GRAPHS or self.size + size > MOST_BYTES
-                ):
+                while self._graphs and (len(self) >= MOST_GRAPHS or self.size + size > MOST_BYTES):
                     self._graphs.popitem(last=False)
                 captured = capture(compute, x, size)
             self._graphs[key] = captured

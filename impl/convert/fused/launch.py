@@ -14,9 +14,10 @@ import triton
 import triton.language as tl
 from torch import Tensor
 from torch.nn.functional import linear
+from triton.backends.nvidia.compiler import CUDAOptions
 
 from rnnbounds.impl.cells.kind import Weights
-from rnnbounds.impl.convert.fused.plan import GATES, ROWS, Plan, padded
+from rnnbounds.impl.convert.fused.plan import GATES, ROWS, Plan, padded, warps
 from rnnbounds.impl.convert.fused.resident import run_chunks
 from rnnbounds.impl.convert.fused.stepwise import advance
 
@@ -26,6 +27,10 @@ _TRITON = {
     torch.float32: tl.float32,
     torch.float64: tl.float64,
 }
+# No contraction of the cells' products and sums, and no flush of subnormal numbers in libdevice.
+_OPTIONS: dict[str, bool] = {"enable_fp_fusion": False} | (
+    {"enable_reflect_ftz": False} if hasattr(CUDAOptions, "enable_reflect_ftz") else {}
+)
 _BLOCK = 64  # units a program of `advance` has
 
 
@@ -80,7 +85,8 @@ def run_layers(
     cell: str, layers: Sequence[Weights], x: Tensor, *, k: int, plan: Plan, latest: bool
 ) -> Tensor:
     """The outputs (N, T, n) of the last layer on x (N, T, d), or the last of them (N, n)."""
-    cut = Cut.of(*x.shape[:2], k, x.shape[1] if latest else plan.C)
+    N, T, _ = x.shape
+    cut = Cut.of(N, T, k, T if latest else plan.C)
     below, read = x, None
     for index, weights in enumerate(layers):
         drives, n = _drive(weights, below), weights["weight_hh"].shape[1]
@@ -123,6 +129,7 @@ def _resident(
         *read.numbers, *write.numbers,
         CELL=cell, P=padded(n), ROWS=ROWS, NARROW=_TRITON[out.dtype],
         WIDE=_TRITON[wide(out.dtype)], PRODUCTS=plan.products,
+        num_warps=warps(GATES[cell] * padded(n) ** 2 * wide(out.dtype).itemsize // 4), **_OPTIONS,
     )  # fmt: skip
 
 
@@ -141,7 +148,7 @@ def _by_steps(
             drives, product, b, h, c, out, count, cut.T, cut.M, cut.C, cut.early, stored, n, j,
             *read.numbers, *write.numbers,
             CELL=cell, GATES=GATES[cell], P=_BLOCK, ROWS=ROWS, NARROW=_TRITON[out.dtype],
-            WIDE=_TRITON[wide(out.dtype)],
+            WIDE=_TRITON[wide(out.dtype)], **_OPTIONS,
         )  # fmt: skip
 
 

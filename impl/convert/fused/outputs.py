@@ -21,6 +21,7 @@ from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.convert.fused.graphs import GRAPHS
 from rnnbounds.impl.convert.fused.plan import (
     PRODUCTS,
+    Card,
     Plan,
     Products,
     Size,
@@ -41,11 +42,15 @@ def fused_plan(
         raise InputError(f"unknown products {products!r}; choose {' or '.join(PRODUCTS)}")
     if not (k and x.is_cuda and x.numel() and x.dtype in DTYPES) or not is_available(x.device):
         return None
-    return plan_for(
-        size_of(kind, weights, x, k, latest),
-        torch.cuda.get_device_properties(x.device).multi_processor_count,
-        products,
-    )
+    return plan_for(size_of(kind, weights, x, k, latest), card_of(x.device), products)
+
+
+@lru_cache
+def card_of(device: torch.device) -> Card:
+    """What a plan asks of a CUDA device."""
+    known = torch.cuda.get_device_properties(device)
+    shared = getattr(known, "shared_memory_per_block_optin", known.shared_memory_per_block)
+    return Card(known.multi_processor_count, shared)
 
 
 def size_of(kind: Kind, weights: Weights, x: Tensor, k: int, latest: bool) -> Size:

@@ -1,16 +1,18 @@
 """Which form of fused inference, and how long its chunks are, by size.
 
-A sequence of T is cut into M = ⌈T/C⌉ chunks, which take C + k steps together. A step of r = N M
-rows costs a time that a model gives, and C is what makes (C + k)·step(r) least. There are two forms:
+A sequence of T is cut into M = ⌈T/C⌉ chunks, which take C + k steps together. A model gives the
+time of a step of r = N M rows, and C is what makes (C + k)·step(r) least. There are two forms:
 
-resident: one kernel, 16 rows a program and one program a multiprocessor, so a step costs
-s·⌈r/(16 · multiprocessors)⌉; s depends on the gates and on n, padded to a power of two.
+resident: one kernel of 16 rows a program, for at most 16,384 = g P² entries of the matrices of g
+gates, n padded to a power of two P. With p programs a multiprocessor a step costs
+0.6 + p g P²/4300 µs: their latencies overlap, their work does not.
 
-steps: two kernels a step, so 7 µs, and 2 g n² operations a row at 25 a picosecond.
+steps: two kernels a step, 7 µs, and 2 g n² operations a row at 25 a picosecond.
 
-The constants are read off times measured on one NVIDIA H200 with a prototype of both forms
-(float32, d = 8, k = 21), at one sequence of 4096 and 64 of 512; the rate and the 7 µs under the
-assumption that its chunks had C = k. These kernels themselves were not run on a GPU.
+The constants are read off times of a prototype of both forms on one NVIDIA H200 (float32, d = 8,
+k = 21; RNN, LSTM and GRU of 16 to 512 units, 1 × 4096 and 64 × 512), taking C to fill its
+multiprocessors once, or C = k; how programs share one is assumed. These kernels were compiled for
+such a card, where the largest take 8 warps to keep all in registers, and were not run on one.
 """
 
 import math
@@ -20,19 +22,16 @@ from typing import Literal
 
 import torch
 
-ROWS = 16  # chunks a program
-PRODUCTS = ("ieee", "tf32x3")
+Form = Literal["resident", "steps"]
 Products = Literal["ieee", "tf32x3"]
+PRODUCTS = ("ieee", "tf32x3")
+ROWS = 16  # chunks a program
 GATES = {"linear": 1, "rnn-tanh": 1, "rnn-relu": 1, "gru": 3, "gru-cho": 3, "lstm": 4}
-# µs a step by gates and padded units; of 64 exact products, a GRU's registers spill. That of a GRU
-# of 32 is between its neighbours, not measured.
-_STEP_US = {
-    "ieee": {(1, 16): 0.6, (1, 64): 1.5, (3, 16): 0.9, (3, 32): 1.8, (3, 64): 29.0,
-             (4, 16): 1.4, (4, 64): 4.5},
-    "tf32x3": {(1, 128): 3.2, (3, 64): 3.4},
-}  # fmt: skip
-_STEP_OF_TWO_KERNELS_US, _OPERATIONS_PER_US = 7.0, 25e6
-_WIDTH = {torch.float64: 2}  # in float32's
+MOST_ENTRIES, _ENTRIES_OF_FOUR_WARPS = 16384, 8192
+_LATENCY_US, _ENTRIES_PER_US = 0.6, 4300.0
+_MOST_PROGRAMS = 4  # that share a multiprocessor
+_TWO_KERNELS_US, _OPERATIONS_PER_US = 7.0, 25e6
+_STEPS_RATIO = 1.1  # between neighbouring candidates of C
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Plan:
     resident form alone takes.
     """
 
-    form: Literal["resident", "steps"]
+    form: Form
     C: int
     products: Products = "ieee"
 
@@ -60,24 +59,56 @@ class Size:
     dtype: torch.dtype
     latest: bool = False
 
+    @property
+    def width(self) -> int:
+        """What a number costs, in those of float32."""
+        return 2 if self.dtype == torch.float64 else 1
+
+    @property
+    def entries(self) -> int:
+        """g P², in numbers of float32."""
+        return GATES[self.cell] * padded(self.n) ** 2 * self.width
+
+
+@dataclass(frozen=True)
+class Card:
+    """A card: its multiprocessors, and the bytes of shared memory that a program may take."""
+
+    multiprocessors: int
+    shared: int
+
 
 def padded(n: int) -> int:
     """The power of two, at least 16, that a program computes with."""
     return max(16, 1 << (n - 1).bit_length())
 
 
-def plan_for(size: Size, multiprocessors: int, products: Products = "ieee") -> Plan | None:
+def warps(entries: int) -> int:
+    """The warps of a program, enough that no register spills."""
+    return 4 if entries <= _ENTRIES_OF_FOUR_WARPS else 8
+
+
+def plan_for(size: Size, card: Card, products: Products = "ieee") -> Plan | None:
     """The plan whose modelled time is least; None for cells that have no fused form."""
+    candidates = ((us, Plan(form, C, p)) for form, C, p, us in _candidates(size, card, products))
+    return min(candidates, key=lambda each: each[0], default=(0.0, None))[1]
+
+
+def _candidates(
+    size: Size, card: Card, products: Products
+) -> Iterator[tuple[Form, int, Products, float]]:
+    """(form, C, products, µs) of all that can run."""
     if size.cell not in GATES:
-        return None
-    best: tuple[float, Plan] | None = None
+        return
     for C in _lengths(size):
         M = -(-size.T // C)
-        steps = C + (size.k if M > 1 else 0)
-        for form, step_us in _step_times(size, size.N * M, multiprocessors, products):
-            if best is None or steps * step_us < best[0]:
-                best = steps * step_us, Plan(form, C, products if form == "resident" else "ieee")
-    return best and best[1]
+        steps, rows = C + (size.k if M > 1 else 0), size.N * M
+        if is_resident(size, card, products):
+            programs = math.ceil(rows / ROWS)
+            yield "resident", C, products, steps * _resident_us(size.entries, programs, card)
+        if size.cell != "gru-cho":  # its candidate needs a second product
+            work = 2 * GATES[size.cell] * size.n**2 * size.width * rows / _OPERATIONS_PER_US
+            yield "steps", C, "ieee", steps * (_TWO_KERNELS_US + work)
 
 
 def _lengths(size: Size) -> Iterator[int]:
@@ -85,28 +116,21 @@ def _lengths(size: Size) -> Iterator[int]:
     C = 1
     while C < size.T and not size.latest:
         yield C
-        C = max(C + 1, C * 11 // 10)
+        C = max(C + 1, int(C * _STEPS_RATIO))
     yield size.T
 
 
-def _step_times(
-    size: Size, rows: int, multiprocessors: int, products: Products
-) -> Iterator[tuple[Literal["resident", "steps"], float]]:
-    gates = GATES[size.cell]
-    waves = math.ceil(rows / (ROWS * multiprocessors))
-    if (one := resident_step_us(size, products)) is not None:
-        yield "resident", waves * one
-    if size.cell != "gru-cho":  # its candidate needs a second product
-        width = _WIDTH.get(size.dtype, 1)
-        work = 2 * gates * size.n**2 * width * rows / _OPERATIONS_PER_US
-        yield "steps", _STEP_OF_TWO_KERNELS_US + work
+def is_resident(size: Size, card: Card, products: Products) -> bool:
+    """True if one program keeps the matrices of a layer: as compiled, it has g P² + 48 P numbers in
+    shared memory at most, twice as many for tf32x3."""
+    staged = 48 * padded(size.n) * size.width
+    copies = 2 if products == "tf32x3" and size.dtype == torch.float32 else 1
+    return size.entries <= MOST_ENTRIES and 4 * copies * (size.entries + staged) <= card.shared
 
 
-def resident_step_us(size: Size, products: Products) -> float | None:
-    """µs of a step of one program, None where its matrices were not seen to fit."""
-    P = padded(size.n) * _WIDTH.get(size.dtype, 1)
-    known = _STEP_US["ieee"]
-    if products == "tf32x3" or size.dtype.itemsize == 2:
-        known = known | _STEP_US["tf32x3"]
-    fits = sorted((p, us) for (g, p), us in known.items() if g == GATES[size.cell] and p >= P)
-    return fits[0][1] if fits else None
+def _resident_us(entries: int, programs: int, card: Card) -> float:
+    """µs of a step of all programs."""
+    most = max(1, min(_MOST_PROGRAMS, _ENTRIES_OF_FOUR_WARPS // entries))
+    together = min(most, math.ceil(programs / card.multiprocessors))
+    rounds = math.ceil(programs / (together * card.multiprocessors))
+    return rounds * (_LATENCY_US + together * entries / _ENTRIES_PER_US)

@@ -4,8 +4,6 @@ A program runs ROWS chunks. Chunk m of sequence b computes the outputs m C, …,
 starts `early` inputs before them, from the zero state; before input 0 the state stays zero.
 """
 
-from typing import Any
-
 import triton
 import triton.language as tl
 
@@ -13,7 +11,7 @@ from rnnbounds.impl.convert.fused.cells import gru, lstm, product, rnn, sigmoid
 
 
 @triton.jit
-def _matrix(W: Any, gate: Any, n: Any, P: tl.constexpr) -> Any:
+def _matrix(W, gate, n, P: tl.constexpr):
     """The transpose of a gate's matrix, (P, P) with zeros beyond n."""
     unit = tl.arange(0, P)
     entry = (gate * n + unit)[None, :] * n + unit[:, None]
@@ -21,13 +19,13 @@ def _matrix(W: Any, gate: Any, n: Any, P: tl.constexpr) -> Any:
 
 
 @triton.jit
-def _drive(at: Any, gate: Any, n: Any, here: Any, P: tl.constexpr, WIDE: tl.constexpr) -> Any:
+def _drive(at, gate, n, here, P: tl.constexpr, WIDE: tl.constexpr):
     """u of a gate at one time, (ROWS, P)."""
     return tl.load(at[:, None] + (gate * n + tl.arange(0, P))[None, :], here, other=0.0).to(WIDE)
 
 
 @triton.jit
-def _bias(b: Any, gate: Any, n: Any, P: tl.constexpr, WIDE: tl.constexpr) -> Any:
+def _bias(b, gate, n, P: tl.constexpr, WIDE: tl.constexpr):
     """b_hh of a gate, (1, P)."""
     unit = tl.arange(0, P)
     return tl.load(b + gate * n + unit, unit < n, other=0.0).to(WIDE)[None, :]
@@ -35,13 +33,13 @@ def _bias(b: Any, gate: Any, n: Any, P: tl.constexpr, WIDE: tl.constexpr) -> Any
 
 @triton.jit
 def run_chunks(
-    drives: Any, W: Any, b: Any, out: Any,
-    count: Any, T: Any, M: Any, C: Any, early: Any, stored: Any, n: Any,
-    u_b: Any, u_m: Any, u_t: Any, u_shift: Any,
-    o_b: Any, o_m: Any, o_t: Any, o_shift: Any,
+    drives, W, b, out,
+    count, T, M, C, early, stored, n,
+    u_b, u_m, u_t, u_shift,
+    o_b, o_m, o_t, o_shift,
     CELL: tl.constexpr, P: tl.constexpr, ROWS: tl.constexpr,
     NARROW: tl.constexpr, WIDE: tl.constexpr, PRODUCTS: tl.constexpr,
-) -> None:  # fmt: skip
+):  # fmt: skip
     """Steps j = 0, …, early + C − 1 of `count` chunks, M a sequence of T inputs.
 
     At step j chunk (b, m) reads its drive at b u_b + m u_m + (j − u_shift) u_t and writes h to

@@ -1,8 +1,6 @@
 """One step of all chunks in two kernels, a product of cuBLAS's and this one, for units too many to
 keep their matrices in one program."""
 
-from typing import Any
-
 import triton
 import triton.language as tl
 
@@ -11,13 +9,13 @@ from rnnbounds.impl.convert.fused.cells import gru, lstm, rnn, sigmoid
 
 @triton.jit(do_not_specialize=["j"])
 def advance(
-    drives: Any, product: Any, b: Any, h: Any, c: Any, out: Any,
-    count: Any, T: Any, M: Any, C: Any, early: Any, stored: Any, n: Any, j: Any,
-    u_b: Any, u_m: Any, u_t: Any, u_shift: Any,
-    o_b: Any, o_m: Any, o_t: Any, o_shift: Any,
+    drives, product, b, h, c, out,
+    count, T, M, C, early, stored, n, j,
+    u_b, u_m, u_t, u_shift,
+    o_b, o_m, o_t, o_shift,
     CELL: tl.constexpr, GATES: tl.constexpr, P: tl.constexpr, ROWS: tl.constexpr,
     NARROW: tl.constexpr, WIDE: tl.constexpr,
-) -> None:  # fmt: skip
+):  # fmt: skip
     """Step j of `impl.convert.fused.resident.run_chunks`, where W h is there: `product`
     (count, g n), h (count, n) in NARROW and c (count, n) in WIDE are contiguous and replaced."""
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
