@@ -6,8 +6,10 @@ of the `early` inputs before a chunk are kept for the one above. So each output 
 whole cell from the zero state.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import triton
@@ -81,6 +83,22 @@ class Cut:
         return self.C + self.early
 
 
+@contextmanager
+def exact_products() -> Iterator[None]:
+    """No product of float32 in TensorFloat-32 within, by torch's newer setting where it has one:
+    the older one cannot be read once that was used."""
+    matmul: Any = torch.backends.cuda.matmul
+    newer = hasattr(matmul, "fp32_precision")
+    name, exact = ("fp32_precision", "ieee") if newer else ("allow_tf32", False)
+    before = getattr(matmul, name)
+    setattr(matmul, name, exact)
+    try:
+        yield
+    finally:
+        setattr(matmul, name, before)
+
+
+@exact_products()
 def run_layers(
     cell: str, layers: Sequence[Weights], x: Tensor, *, k: int, plan: Plan, latest: bool
 ) -> Tensor:

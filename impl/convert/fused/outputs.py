@@ -8,8 +8,7 @@ import importlib.util
 import math
 import os
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import lru_cache, partial
 
 import torch
@@ -20,6 +19,7 @@ from rnnbounds.impl.cells.stacks.stack import PREFIX, count_stack_layers, layer_
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.convert.fused.graphs import GRAPHS
 from rnnbounds.impl.convert.fused.plan import (
+    GATES,
     PRODUCTS,
     Card,
     Plan,
@@ -40,7 +40,9 @@ def fused_plan(
     """The plan for x (N, T, d); None where it, the cell, the dtype or the machine has none."""
     if products not in PRODUCTS:
         raise InputError(f"unknown products {products!r}; choose {' or '.join(PRODUCTS)}")
-    if not (k and x.is_cuda and x.numel() and x.dtype in DTYPES) or not is_available(x.device):
+    if not (k and x.is_cuda and x.numel() and x.dtype in DTYPES) or torch.compiler.is_compiling():
+        return None
+    if kind.name.removeprefix(PREFIX) not in GATES or not is_available(x.device):
         return None
     return plan_for(size_of(kind, weights, x, k, latest), card_of(x.device), products)
 
@@ -95,7 +97,7 @@ def fused_outputs(
     try:
         if not x.is_cuda:
             return compute(x)
-        with torch.cuda.device(x.device), exact_products():
+        with torch.cuda.device(x.device):
             if not captured:
                 return compute(x)
             parts = tuple((part.data_ptr(), part.shape, part.stride()) for part in weights.values())
@@ -127,14 +129,3 @@ def kept_bytes(layers: Sequence[Weights], x: Tensor, k: int, plan: Plan) -> int:
         for layer in layers
     )
     return math.ceil(numbers * x.element_size() * (1 + k / plan.C))
-
-
-@contextmanager
-def exact_products() -> Iterator[None]:
-    """No product of float32 in TensorFloat-32 within."""
-    matmul = torch.backends.cuda.matmul
-    before, matmul.allow_tf32 = matmul.allow_tf32, False
-    try:
-        yield
-    finally:
-        matmul.allow_tf32 = before

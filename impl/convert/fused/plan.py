@@ -18,6 +18,7 @@ such a card, where the largest take 8 warps to keep all in registers, and were n
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import torch
@@ -88,6 +89,7 @@ def warps(entries: int) -> int:
     return 4 if entries <= _ENTRIES_OF_FOUR_WARPS else 8
 
 
+@lru_cache(maxsize=1024)
 def plan_for(size: Size, card: Card, products: Products = "ieee") -> Plan | None:
     """The plan whose modelled time is least; None for cells that have no fused form."""
     candidates = ((us, Plan(form, C, p)) for form, C, p, us in _candidates(size, card, products))
