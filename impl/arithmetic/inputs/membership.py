@@ -35,15 +35,24 @@ def in_zonotope(center: Array, generators: Array, x: Sequence[float]) -> bool:
     G, g = generators.T, len(generators)
     if (basis := _basis(G)) is None:
         return False
-    target = np.array(x) - center
-    # z = 2u − 1 and 1 − u = v: 2 G u = target + Σ g_j, u + v = 1, both ≥ 0.
-    size = max(float(abs(G).max()), 1e-300)
-    both = np.block([[2 * G / size, np.zeros_like(G)], [np.eye(g), np.eye(g)]])
-    aim = np.append((target * (1 + _ROOM) + G.sum(1)) / size, np.ones(g))
-    z = np.clip(2 * _nonnegative(both, aim)[:g] - 1, -1, 1) / (1 + _ROOM)
+    # In units of the basis, S⁻¹(x − c) = S⁻¹ G z: generators may be of very different lengths.
+    sizes = np.linalg.norm(G[:, basis], axis=0)
+    S = G[:, basis] / sizes
+    units = np.linalg.solve(S, G) / sizes[:, None]
+    target = np.linalg.solve(S, np.array(x) - center) / sizes
     exact = [_rational(a) - _rational(c) for a, c in zip(x, center.tolist(), strict=True)]
-    found = _repaired(G, z, exact, basis)
-    return found is not None and all(abs(a) <= 1 for a in found)
+    z = np.linalg.lstsq(units, target, rcond=None)[0]  # the shortest, which leaves most room
+    if abs(z).max() <= 1 and _within(_repaired(G, z, exact, basis)):
+        return True
+    # z = 2u − 1 and 1 − u = v: 2 S⁻¹ G u = S⁻¹(x − c) + Σ S⁻¹ g_j, u + v = 1, both ≥ 0.
+    both = np.block([[2 * units, np.zeros_like(G)], [np.eye(g), np.eye(g)]])
+    aim = np.append(target * (1 + _ROOM) + units.sum(1), np.ones(g))
+    z = np.clip(2 * _nonnegative(both, aim)[:g] - 1, -1, 1) / (1 + _ROOM)
+    return _within(_repaired(G, z, exact, basis))
+
+
+def _within(z: list[fmpq] | None) -> bool:
+    return z is not None and all(abs(a) <= 1 for a in z)
 
 
 def _repaired(A: Array, w: Array, target: list[fmpq], basis: list[int]) -> list[fmpq] | None:
@@ -71,11 +80,12 @@ def _rational(a: float) -> fmpq:
 def _basis(A: Array) -> list[int] | None:
     """As many columns of A (r, m) as it has rows, each the furthest from the span of those before;
     None if there are none."""
-    rest, chosen = A - 0.0, []
+    rest, chosen, lengths = A - 0.0, [], np.linalg.norm(A, axis=0)
     for _ in range(len(A)):
         sizes = np.linalg.norm(rest, axis=0)
+        sizes[sizes <= 1e-13 * lengths] = 0.0  # what rounding left of it
         j = int(sizes.argmax())
-        if not sizes[j] > 1e-14 * np.linalg.norm(A[:, j]):
+        if not sizes[j] > 0:
             return None
         chosen.append(j)
         q = rest[:, j] / sizes[j]
