@@ -1,4 +1,4 @@
-"""Where inputs lie, and what rows of weights make of them, in balls.
+"""Ranges of inputs and of their products with rows of weights, in balls.
 
 For a row w the products w x of all inputs of a set lie between
 

@@ -192,7 +192,7 @@ def _inputs_text(document: dict[str, Any]) -> str:
 
 
 def _set_text(box: dict[str, Any]) -> str:
-    """What the file states of a set beside its box."""
+    """The statement of a set in a file beside its box, in words."""
     if "change" in box:
         size = exactly(max(box["change"], default=0.0))
         return f"|x_t − x_{{t−1}}| ≤ {size if len(set(box['change'])) == 1 else f'δ ≤ {size}'}, "

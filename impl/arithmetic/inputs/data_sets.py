@@ -27,18 +27,27 @@ def input_frames(frames: Tensor, what: str = "the data") -> InputSet:
 
     Raises InputError for frames that are more numbers than a certificate holds, and what
     `input_rows` raises.
+
+    >>> rnnbounds.certify(torch.nn.GRU(3, 16), rnnbounds.input_frames(x))  # x (m, 3)
     """
     return _of_points(frames, f"the frames of {what}", "frames")
 
 
 def input_hull(frames: Tensor, what: str = "the data") -> InputSet:
-    """The convex hull of recorded inputs (m, d). Raises what `input_frames` raises."""
+    """The convex hull of recorded inputs (m, d). Raises what `input_frames` raises.
+
+    >>> hull = rnnbounds.input_hull(x)
+    >>> hull.holds(((x[0] + x[1]) / 2).tolist())  # True if it is proved
+    """
     return _of_points(frames, f"the hull of the frames of {what}", "hull")
 
 
 def input_axes(frames: Tensor, what: str = "the data") -> InputSet:
     """The box in principal axes around recorded inputs (m, d), outwards; a zonotope. Raises what
-    `input_rows` raises."""
+    `input_rows` raises.
+
+    >>> rnnbounds.certify(torch.nn.GRU(3, 16), rnnbounds.input_axes(x))  # x (m, 3)
+    """
     (center, Q), table = _principal(frames, what), input_rows(frames, what).rows
     assert table is not None
     return _around(table, center, Q, 1.0, f"the box in principal axes around {what}")
@@ -47,6 +56,8 @@ def input_axes(frames: Tensor, what: str = "the data") -> InputSet:
 def input_zonotope(frames: Tensor, what: str = "the data") -> InputSet:
     """The least of some zonotopes around recorded inputs (m, d), by the sum of the lengths of its
     generators: principal axes for most of the data, channels for the rest. Raises as `input_axes`.
+
+    >>> rnnbounds.input_zonotope(x).zonotope.generators  # (2d, d)
     """
     (center, Q), table = _principal(frames, what), input_rows(frames, what).rows
     assert table is not None
@@ -58,6 +69,8 @@ def zonotope_set(center: Tensor, generators: Tensor, what: str = "a zonotope") -
     """{c + Σ_j z_j g_j : |z_j| ≤ 1} of a center c (d,) and generators, the rows (g, d).
 
     Raises ShapeError, and RangeError for numbers that are no bound on inputs.
+
+    >>> rnnbounds.zonotope_set(torch.zeros(2), torch.tensor([[1.0, 1.0], [0.1, -0.1]]))
     """
     c, G = (part.detach().to("cpu", torch.float64) for part in (center, generators))
     if G.ndim != 2 or c.ndim != 1 or not G.numel() or G.shape[1] != len(c):
@@ -74,6 +87,8 @@ def changing_box(box: InputSet, change: Tensor | float) -> InputSet:
     """A box of inputs with |x_t − x_{t−1}| ≤ change, one number or one for each channel (d,).
 
     Raises InputError for other sets than boxes, RangeError and ShapeError.
+
+    >>> rnnbounds.changing_box(rnnbounds.input_box(-1, 1, 3), 0.1)
     """
     if not box.is_box:
         raise InputError(f"a bounded change stands beside a box; {box.what} is none")

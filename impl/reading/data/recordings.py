@@ -17,7 +17,7 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.errors import InputError, RangeError, at_least, exactly, number, shown, to_copy
-from rnnbounds.impl.numbers.outward import mul_up, norm_up
+from rnnbounds.impl.numbers.outward import add_up, norm_up
 
 LARGEST = 2**31  # bytes of numbers in memory; a .npy is mapped and may be of any size
 BLOCK = 2**20  # numbers that are float64 at a time
@@ -210,8 +210,9 @@ class Data:
             block[torch.linalg.vector_norm(block - point, dim=1).argmin()]
             for block in self.inputs()
         ]
-        apart = (torch.stack(nearest) - point).abs()
-        return float(norm_up(mul_up(apart, 1 + 2.0**-52)).amin())
+        rows = torch.stack(nearest)
+        apart = torch.maximum(add_up(rows, -point), add_up(point, -rows))
+        return float(norm_up(apart).amin())
 
     def windows(self, length: int | None = None) -> Windows:
         """Windows of that length that share no input: each sequence is cut from its start, and the

@@ -114,9 +114,6 @@ def print_certificate(
     if certificate.witness is not None and certificate.verdict == "refuted":
         echo(f"which means: {certificate.witness.meaning}")
         echo(f"so {certificate.witness.claim_text}")
-        if certificate.witness.distance is not None:
-            far = at_least(certificate.witness.distance)
-            echo(f"that input lies {far} from the nearest recorded input")
     echo(f"inputs: {certificate.speaks_of}; every run starts from the zero state")
     if certificate.verdict == "certified":
         _print_windows(certificate, document)
