@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import Tensor
 
+from rnnbounds.impl.arithmetic.inputs.membership import left_over
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, Zonotope, changes, input_rows
 from rnnbounds.impl.errors import InputError, RangeError, ShapeError, exactly
-from rnnbounds.impl.numbers.outward import add_up, gamma, mul_up, norm_up, sum_up
+from rnnbounds.impl.numbers.outward import add_up, norm_up, sum_up
 
 LARGEST = 2**16  # numbers of frames that a certificate holds
 _OUTWARD = 1 + 2.0**-20  # of generators, so that membership of all frames can be proved
@@ -140,14 +141,12 @@ def _principal(frames: Tensor, what: str) -> tuple[Tensor, Tensor]:
 
 def _around(x: Tensor, center: Tensor, Q: Tensor, share: float, what: str) -> InputSet:
     """The zonotope around the rows of x (m, d); whatever Q is, what it leaves is bounded."""
-    d = len(center)
     z = (x - center) @ Q
     size = z.abs().sort(0).values[math.ceil(share * (len(z) - 1))] * (share > 0) * _OUTWARD
     z = torch.where(size > 0, (z / size.clamp(min=1e-300)).clamp(-1, 1), 0.0)
     axes = (Q * size).mT.contiguous()
-    terms = x.abs() + center.abs() + z.abs() @ axes.abs()
-    error = mul_up(gamma(2 * d + 6), mul_up(terms, 1 + 2.0**-30))
-    left = add_up((x - center - z @ axes).abs(), add_up(error, 1e-290)).amax(0) * _OUTWARD
+    left, error = left_over(x, center, z, axes)
+    left = add_up(left, 2 * error).amax(0) * _OUTWARD  # twice: other z have other roundings
     return zonotope_set(center, torch.cat([axes, torch.diag(left)]), what)
 
 

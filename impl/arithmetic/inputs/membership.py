@@ -10,7 +10,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import torch
 from flint import fmpq, fmpq_mat
+from torch import Tensor
+
+from rnnbounds.impl.numbers.outward import add_up, gamma, mul_up
 
 Array = np.ndarray[Any, Any]
 _ROOM = 2.0**-30  # how much further out, as a part of the distance from the middle
@@ -53,6 +57,26 @@ def in_zonotope(center: Array, generators: Array, x: Sequence[float]) -> bool:
 
 def _within(z: list[fmpq] | None) -> bool:
     return z is not None and all(abs(a) <= 1 for a in z)
+
+
+def left_over(x: Tensor, center: Tensor, z: Tensor, axes: Tensor) -> tuple[Tensor, Tensor]:
+    """|x − c − Σ z_i a_i| in floats, and at least how far that is off: x (m, d), z (m, g), the rows
+    a_i (g, d)."""
+    terms = x.abs() + center.abs() + z.abs() @ axes.abs()
+    error = mul_up(gamma(len(center) + len(axes) + 6), mul_up(terms, 1 + 2.0**-30))
+    return (x - center - z @ axes).abs(), add_up(error, 1e-290)
+
+
+def quickly_in_zonotope(center: Tensor, generators: Tensor, x: Tensor) -> Tensor:
+    """Which rows of x (m, d) are proved to be of the zonotope without rationals: what the first
+    generators leave lies within the last d of them, if these are multiples of the channels."""
+    d = len(center)
+    axes, last = generators[:-d], generators[-d:]
+    if len(generators) < d or bool((last - torch.diag(last.diag()) != 0).any()):
+        return torch.zeros(len(x), dtype=torch.bool)
+    z = ((x - center) @ torch.linalg.pinv(axes)).clamp(-1, 1)
+    left, error = left_over(x, center, z, axes)
+    return (add_up(left, error) <= last.diag().abs()).all(1)
 
 
 def _repaired(A: Array, w: Array, target: list[fmpq], basis: list[int]) -> list[fmpq] | None:

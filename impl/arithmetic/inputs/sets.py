@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.inputs.membership import in_hull, in_zonotope
+from rnnbounds.impl.arithmetic.inputs.membership import in_hull, in_zonotope, quickly_in_zonotope
 from rnnbounds.impl.errors import (
     InputError,
     NotFiniteError,
@@ -131,7 +131,13 @@ class InputSet(float):
         """True if inputs (T, d), one after another, are proved to be of the set."""
         if self.change is not None and bool((changes(x) > self.change).any()):
             return False
-        return all(map(self.holds, torch.unique(x, dim=0).tolist()))
+        rows = torch.unique(x, dim=0)
+        if self.zonotope is not None:
+            inside = (rows >= self.low) & (rows <= self.high)
+            known = quickly_in_zonotope(*self.zonotope, rows) & (norm_up(rows) <= float(self))
+            rows = rows[~(known & inside.all(1))]
+        among = set() if self.rows is None else set(map(tuple, self.rows.tolist()))
+        return all(tuple(row) in among or self.holds(row) for row in rows.tolist())
 
 
 def bound_of(input_bound: object) -> float:

@@ -20,7 +20,7 @@ from rnnbounds.impl.arithmetic.inputs.data_sets import (
 )
 from rnnbounds.impl.arithmetic.inputs.input_images import image_of_set
 from rnnbounds.impl.arithmetic.inputs.maximisers import input_set_of
-from rnnbounds.impl.arithmetic.inputs.membership import in_hull, in_zonotope
+from rnnbounds.impl.arithmetic.inputs.membership import in_hull, in_zonotope, quickly_in_zonotope
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, input_box, input_rows
 from rnnbounds.impl.arithmetic.intervals import Interval
 from rnnbounds.impl.errors import InputError
@@ -39,7 +39,9 @@ def recorded(m: int, d: int, scale: float = 1.0) -> torch.Tensor:
     return scale * (torch.sin(t) * (1 + torch.arange(d)) + 0.05 * normal(m, d) + 0.5)
 
 
-def decided(columns: torch.Tensor, x: torch.Tensor, *, convex: bool) -> bool:
+def decided(
+    columns: torch.Tensor, x: torch.Tensor, *, convex: bool, center: torch.Tensor | None = None
+) -> bool:
     """Membership by an exact solver: Σ w_j a_j = x with w ≥ 0, Σ w = 1, or with |w| ≤ 1."""
     w, solver = z3.Reals([f"w{j}" for j in range(len(columns))]), z3.Solver()
     solver.add(*[a >= (0 if convex else -1) for a in w], *[a <= 1 for a in w])
@@ -47,8 +49,9 @@ def decided(columns: torch.Tensor, x: torch.Tensor, *, convex: bool) -> bool:
         solver.add(z3.Sum(w) == 1)
     for i, a in enumerate(x.tolist()):
         row = [z3.Q(*float(b).as_integer_ratio()) for b in columns[:, i].tolist()]
-        solver.add(z3.Sum([b * c for b, c in zip(row, w, strict=True)])
-                   == z3.Q(*float(a).as_integer_ratio()))  # fmt: skip
+        c = 0.0 if center is None else float(center[i])
+        aim = z3.Q(*float(a).as_integer_ratio()) - z3.Q(*c.as_integer_ratio())
+        solver.add(z3.Sum([b * weight for b, weight in zip(row, w, strict=True)]) == aim)
     return solver.check() == z3.sat
 
 
@@ -69,6 +72,23 @@ def test_membership_is_what_an_exact_solver_says(d: int) -> None:
                     told = in_zonotope(c.numpy(), G.numpy(), x.tolist())
                 assert told or share >= 1
                 assert not told or decided(rows if convex else G, x, convex=convex)
+
+
+def test_quick_membership_is_membership() -> None:
+    """Frames of the zonotopes around them are found without rationals; whatever else is taken in,
+    near the boundary or beyond it, is a member by the exact proof too; and nothing is taken in of a
+    zonotope without channels."""
+    x = recorded(300, 3)
+    for given in (input_axes(x), input_zonotope(x)):
+        assert given.zonotope is not None
+        assert quickly_in_zonotope(*given.zonotope, x).all()
+        center, G = given.zonotope
+        shares = torch.tensor([0.999, 1.0, 1.001, 1.1], dtype=torch.float64).repeat(10)
+        far = center + shares[:, None] * (torch.sign(normal(40, 6)) @ G)
+        taken = far[quickly_in_zonotope(center, G, far)]
+        assert len(taken) >= 4
+        assert all(decided(G, row, convex=False, center=center) for row in taken)
+    assert not quickly_in_zonotope(center, G[:3] + G[3:].flip(1), x).any()
 
 
 @pytest.mark.parametrize("kind", KINDS)
