@@ -46,6 +46,7 @@ from rnnbounds.impl.checker.cells.remaining import left
 from rnnbounds.impl.checker.cells.rounding import BEYOND, Format, rounding_bound
 from rnnbounds.impl.checker.cells.stacked import Stack, stack_of
 from rnnbounds.impl.checker.definite import exact, norm_at_most
+from rnnbounds.impl.checker.input_ranges import InputRanges
 from rnnbounds.impl.checker.machine import require_floats
 from rnnbounds.impl.checker.readout import Readout, readout_norm
 from rnnbounds.impl.checker.unitary import Finding, Source
@@ -188,14 +189,12 @@ def system(file: Claim) -> tuple[list[Finding], Any, Norm]:
         raise RecordError("other constants than those of such a cell")
     if any(told.constants.get(name) == math.inf for name in _FINITE):
         raise RecordError("a window without its constants")
-    ends = None
-    if told.inputs is not None:
-        ends = ([arb(v) for v in told.inputs.low], [arb(v) for v in told.inputs.high])
+    inputs = InputRanges.of(told.inputs)
     if told.cell.startswith(STACKED):
-        return stack_of(told, file.weights, B, ends)
+        return stack_of(told, file.weights, B, inputs)
     if told.layers is not None:
         raise RecordError("layers of no stack")
-    cell = cell_of(told.cell, dict(file.weights), B, ends, told.box)
+    cell = cell_of(told.cell, dict(file.weights), B, inputs, told.box)
     norm = norm_of(told.stated, cell)
     if isinstance(cell, Cell):
         return [], cell, norm

@@ -60,11 +60,16 @@ class Skipped(Struct):
 
 
 class InputBox(Struct):
-    """A box of inputs, in words too; of the rows of a table the box around them."""
+    """A set of inputs, in words too; of the rows of a table the box around them."""
 
     what: str
     low: list[float]
     high: list[float]
+    set: str = "box"
+    change: list[float] | None = None
+    frames: list[list[float]] | None = None
+    center: list[float] | None = None
+    generators: list[list[float]] | None = None
 
 
 class Training(Struct):

@@ -28,7 +28,9 @@ def answer_sentence(document: Document, model: str) -> str:
     verdict = document.get("verdict")
     if verdict == "refuted":
         witness_text = (document.get("witness") or {}).get("text", "a witness is in the record")
-        return f"{model} does not contract: {witness_text}"
+        far = (document.get("witness") or {}).get("distance")
+        off = "" if far is None else f", {bound_text(far)} from the nearest recorded input"
+        return f"{model} does not contract: {witness_text}{off}"
     if verdict == "undecided":
         return str(
             document.get("reason")

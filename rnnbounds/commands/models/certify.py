@@ -18,6 +18,7 @@ from rnnbounds.commands.models.bidirectional import certify_bidirectional, requi
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.inputs import (
     Bound,
+    Change,
     Columns,
     Group,
     InputOptions,
@@ -34,6 +35,7 @@ from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Direction, Ignore, Layer, Model, Readout
 from rnnbounds.commands.models.shown import (
     CERTIFYING_TITLE,
+    beside,
     show_certificate,
     write_page,
 )
@@ -69,6 +71,7 @@ def certify_model(
     time: Time = None,
     lengths: Lengths = None,
     margin: Margin = 0.0,
+    change: Change = None,
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
@@ -124,7 +127,7 @@ def certify_model(
         require_list_alone(context)
         return show_layers(model, cell, format)
     recorded = RecordedInputs.of(data, columns, group, time, lengths)
-    input_options = InputOptions(input_bound, inputs, recorded, margin)
+    input_options = InputOptions(input_bound, inputs, recorded, margin, change)
     torch_device = check_device(device)
     if out is not None:
         require_folder(out, *FILES)
@@ -150,6 +153,7 @@ def certify_model(
     certificate = replace(certificate, measuring=called.measure_command)
     measurement = None
     if recorded is not None:
+        certificate = beside(certificate, recorded.sequences)
         bound = certificate.input_bound if certificate.inputs is None else certificate.inputs
         measurement = measure(loaded, recorded.sequences, eps=eps or EPSILONS, input_bound=bound)
     attack_result = attack_certified(loaded, certificate) if attacks else None

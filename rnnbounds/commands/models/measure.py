@@ -14,6 +14,7 @@ from rnnbounds.commands.models.bidirectional import measure_bidirectional, requi
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.inputs import (
     Bound,
+    Change,
     Columns,
     Group,
     InputOptions,
@@ -27,7 +28,7 @@ from rnnbounds.commands.models.measured import print_measurement, unstated_lines
 from rnnbounds.commands.models.measured_as_is import AsIsCall
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Direction, Ignore, Layer, Model, Readout
-from rnnbounds.commands.models.shown import CERTIFYING_TITLE
+from rnnbounds.commands.models.shown import CERTIFYING_TITLE, beside
 from rnnbounds.commands.options import FormatOption, path_option
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.inputs import input_data
@@ -76,6 +77,7 @@ def measure_model(
     input_bound: Bound = None,
     inputs: Inputs = None,
     margin: Margin = 0.0,
+    change: Change = None,
     near: Annotated[
         float | None,
         typer.Option(
@@ -140,6 +142,7 @@ def measure_model(
     of_running = {"gap": gap, "batch": batch, "device": device, "resume": resume}
     of_reading = {
         "--input-bound": input_bound, "--inputs": inputs, "--margin": margin or None,
+        "--change": change,
         "--near": near, "--states": states or None, "--pasts": pasts or None, "--cell": cell,
         "--ignore": ignore, "--layer": layer, "--readout": readout, "--direction": direction,
     }  # fmt: skip
@@ -150,7 +153,7 @@ def measure_model(
         asked = {"window": window, "eps": eps, "confidence": confidence, **of_running}
         return AsIsCall(whole, recorded, share, asked).run(out, format)
     require_read({f"--{name}": value for name, value in of_running.items()})
-    input_options = InputOptions(input_bound, inputs, recorded, margin, required=False)
+    input_options = InputOptions(input_bound, inputs, recorded, margin, change, required=False)
     if out is not None:
         require_folder(out, *FILES)
     loaded = load_both(
@@ -175,7 +178,7 @@ def measure_model(
         with show_status(CERTIFYING_TITLE.format(loaded.n)):
             certificate = certify(loaded, input_data(read) if bound is None else bound, result.eps)
         called = ModelCall(model, input_options, cell, ignore or (), layer, readout, direction)
-        certificate = replace(certificate, measuring=called.measure_command)
+        certificate = beside(replace(certificate, measuring=called.measure_command), read)
         attack_result = attack_certified(loaded, certificate)
         options = {
             "layer": layer, "readout": readout, "ignore": ignore, "columns": columns,

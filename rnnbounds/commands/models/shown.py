@@ -18,6 +18,7 @@ from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import at_least, at_most, exactly, factor, shown
 from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.norms.meanings import NORM_MEANINGS
+from rnnbounds.impl.reading.data.recordings import Data
 from rnnbounds.impl.reading.recognition.misfit import LISTED
 from rnnbounds.impl.training.certificate import TrainingCertificate
 from rnnbounds.reports.pages.model.answer import (
@@ -44,6 +45,14 @@ from rnnbounds.shell.output import (
 )  # fmt: skip
 
 CERTIFYING_TITLE = "certifying {} states: norms, then witnesses against them"
+
+
+def beside(certificate: Certificate, data: Data) -> Certificate:
+    """The certificate; of a refuted model with the distance of its witness from recorded inputs."""
+    witness = certificate.witness
+    if witness is None or len(witness.input) != data.d:
+        return certificate
+    return replace(certificate, witness=replace(witness, distance=data.distance(witness.input)))
 
 
 def write_page(
@@ -92,7 +101,7 @@ def show_certificate(
     else:
         print_certificate(certificate, attack_result, verbose)
         print_measurement(measurement)
-        print_next(certificate.next_steps or next)
+        print_next([*certificate.next_steps, *next])
     return int(not certified)
 
 

@@ -12,6 +12,7 @@ from rnnbounds.commands.models.bidirectional import require_whole, truncate_bidi
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.inputs import (
     Bound,
+    Change,
     Columns,
     Group,
     InputOptions,
@@ -69,6 +70,7 @@ def truncate_model(
     time: Time = None,
     lengths: Lengths = None,
     margin: Margin = 0.0,
+    change: Change = None,
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
@@ -87,7 +89,7 @@ def truncate_model(
 ) -> int:
     """Write the feed-forward equivalent and its certificate; exit 1 if none is certified."""
     recorded = RecordedInputs.of(data, columns, group, time, lengths)
-    input_options = InputOptions(input_bound, inputs, recorded, margin)
+    input_options = InputOptions(input_bound, inputs, recorded, margin, change)
     check_target(out, model)
     for path in export or ():
         check_export(path)
