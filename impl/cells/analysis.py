@@ -9,6 +9,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
+from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic
 from rnnbounds.impl.arithmetic.invariance import prove_box
 from rnnbounds.impl.arithmetic.roundings import DtypeRuns
 from rnnbounds.impl.arithmetic.saturation import rounds_to_one
@@ -53,6 +54,29 @@ class ProgramAnalysis(Analysis):
     def rounds_to_one(self) -> Mapping[str, int]:
         """Number of gates that may round to 1, for each dtype by name."""
         return rounds_to_one(self.cell, self.comparison.box, self.B)
+
+    @cached_property
+    def unbounded(self) -> str | None:
+        """Which number of the state has no bound, and what it keeps of itself; None if all have
+        one."""
+        box = self.comparison.box
+        free = ~torch.isfinite(box[0])
+        if not bool(free.any()):
+            return None
+        row, N = int(free.to(torch.int8).argmax()), len(free)
+        count = int(free.sum())
+        have = "have" if count > 1 else "has"
+        what = f"{count} of the {N} numbers of its state {have} no proved bound"
+        m = IntervalArithmetic(self.cell.parameters)
+        kept = self.cell.kept(m, m.box(box), m.inputs(self.B, box, self.cell.d))
+        if kept is not None:
+            gate, is_input_gate = kept
+            share = (1.0 - gate if is_input_gate else gate).range.high[0]
+            endless = (~(share < 1)).nonzero().flatten().tolist()
+            if endless:
+                unit = next((i for i in endless if i < N and free[i]), endless[0])
+                return f"{what}: unit {unit + 1} may keep all of itself in a step, its gate being 1"
+        return f"{what}, the first of them s_{row + 1}, which may grow with every step"
 
     def norm(self, name: str) -> StateNorm:
         """The norm of that name, one of its kind's."""

@@ -188,6 +188,11 @@ def certify(
         unread=loaded.unread,
         inputs=inputs,
         advising=advising,
+        infinite={
+            tried.name: system.reason_infinite(tried.name)
+            for tried in norms
+            if math.isinf(tried.lam)
+        },
         readout=None if loaded.readout is None else loaded.readout.to_json(),
         proof=system.proof(best) | bounds.proof(system) if forgets else {},
     )

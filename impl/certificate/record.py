@@ -61,9 +61,10 @@ class Certificate(Shown):
     for h itself. proof: what `impl.checker` needs beside the rest: the box or the layers, and
     `other_norms`, those of the gain and of rounding where it is another. advising:
     seeks the `advice`. measuring: the call or the command that measures an undecided model on
-    recorded inputs. document: of a certificate that was read from a file, the JSON data that it
-    states; what JSON does not hold is then left out: `advice`, `refused`, the rows of `inputs`, and
-    of `training` constants that only bound others, which are infinite.
+    recorded inputs. infinite: by norm, why its factor is infinite. document: of a certificate that
+    was read from a file, the JSON data that it states; what JSON does not hold is then left out:
+    `advice`, `refused`, the rows of `inputs`, and of `training` constants that only bound others,
+    which are infinite.
 
     >>> certificate = rnnbounds.certify(torch.nn.LSTM(1, 16), 1.0, 0.1)
     >>> certificate.verdict, certificate.lam, certificate.window(0.1)
@@ -99,6 +100,7 @@ class Certificate(Shown):
     inputs: InputSet | None = None
     advising: Callable[[], Advice | None] = field(default=lambda: None, repr=False, compare=False)
     measuring: str = field(default="rnnbounds.measure(module, data)", compare=False)
+    infinite: Mapping[str, str] = field(default_factory=dict)
     document: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -219,7 +221,8 @@ class Certificate(Shown):
             "constants": self.constants,
             "truncation": [{"eps": eps, "k": k} for eps, k in self.windows],
             "norms_tried": [
-                {"norm": name, "lambda": lam, "k": k} for name, lam, k in self.tried
+                {"norm": name, "lambda": lam, "k": k} | self._infinite(name)
+                for name, lam, k in self.tried
             ]
             + [
                 {"norm": name, "lambda": None, "k": None, "skipped": reason}
@@ -245,6 +248,10 @@ class Certificate(Shown):
             if value is not None
         })  # fmt: skip
         return record
+
+    def _infinite(self, norm: str) -> dict[str, str]:
+        """Entry of why a factor is infinite; {} of any other."""
+        return {"reason": self.infinite[norm]} if norm in self.infinite else {}
 
     def _next(self) -> dict[str, Any] | None:
         """Return advice on an undecided model as JSON data, None for other verdicts."""

@@ -47,6 +47,15 @@ def answer_sentence(document: Document, model: str) -> str:
     return f"{model} forgets: its {last} {fix} the {vector_name(document)} {precision}"
 
 
+def infinite_lines(document: Document) -> list[str]:
+    """Why λ = ∞ stands, a sentence for each reason with the norms that have it."""
+    norms: dict[str, list[str]] = {}
+    for row in document.get("norms_tried") or ():
+        if row.get("reason"):
+            norms.setdefault(row["reason"], []).append(row["norm"])
+    return [f"λ = ∞ ({', '.join(names)}): {reason}" for reason, names in norms.items()]
+
+
 def output_bound(document: Document) -> float | None:
     """The bound on the Euclidean norm of that vector: B_h, times ‖C‖₂ of a linear readout; None if
     none is known, as of a chain of stages.

@@ -42,6 +42,7 @@ from rnnbounds.commands.models.shown import (
 from rnnbounds.commands.options import Device, FormatOption, path_option
 from rnnbounds.impl.cells.table import NORM_NAMES
 from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.horizon import horizon as bound_horizon
 from rnnbounds.impl.certificate.record import EPSILONS
 from rnnbounds.impl.gradients.loss import LOSSES
 from rnnbounds.impl.memory.adversary.check import save_attacked
@@ -114,6 +115,10 @@ def certify_model(
     list_layers: List = False,
     formats: Formats = False,
     device: Device = "cpu",
+    horizon: Annotated[
+        int | None,
+        typer.Option("--horizon", help="T: also bound states over at most so many steps from zero"),
+    ] = None,
     verbose: Annotated[
         bool, typer.Option("--verbose", help="also each norm in half a line, and all constants")
     ] = False,
@@ -160,6 +165,8 @@ def certify_model(
     document = certificate.to_json() | attack_entry(attack_result)
     if attack_result is not None and witness is not None:  # nothing is refused from here on
         save_attacked(attack_result, witness)
+    over = None if horizon is None else bound_horizon(loaded, input_set, horizon)
+    document |= {} if over is None else {"horizon": over.to_json()}
     certified = certificate.verdict == "certified"
     next = called.next_steps(certificate, attacks)
     if out is not None and measurement is None:
@@ -170,6 +177,6 @@ def certify_model(
         write_both(measured, document, out, format, page)
     return show_certificate(
         certificate, format, certified=certified, attack_result=attack_result,
-        measurement=measurement, next=next,
+        measurement=measurement, next=next, over=over,
         verbose=verbose,
     )  # fmt: skip

@@ -37,6 +37,7 @@ from rnnbounds.impl.errors import shown
 from rnnbounds.impl.memory.blackbox.as_is import require_read, run_as_is
 from rnnbounds.impl.memory.blackbox.gaps import NORM
 from rnnbounds.impl.memory.measure import measure
+from rnnbounds.impl.memory.tube.near import WORK
 from rnnbounds.impl.models.bidirectional import LoadedBidirectional
 from rnnbounds.impl.reading.adapters import load_both
 from rnnbounds.impl.reading.sources import open_source
@@ -96,6 +97,17 @@ def measure_model(
             "any k inputs before the end",
         ),
     ] = 0,
+    work: Annotated[
+        float | None,
+        typer.Option(
+            "--work",
+            help="with --near: 10⁹ products to spend; more of them certify more windows, spread "
+            f"over the data; by default {WORK:g}",
+        ),
+    ] = None,
+    workers: Annotated[
+        int, typer.Option("--workers", "-n", min=0, help="with --near: processes beside this one")
+    ] = 0,
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
@@ -143,7 +155,8 @@ def measure_model(
     of_reading = {
         "--input-bound": input_bound, "--inputs": inputs, "--margin": margin or None,
         "--change": change,
-        "--near": near, "--states": states or None, "--pasts": pasts or None, "--cell": cell,
+        "--near": near, "--states": states or None, "--pasts": pasts or None, "--work": work,
+        "--workers": workers or None, "--cell": cell,
         "--ignore": ignore, "--layer": layer, "--readout": readout, "--direction": direction,
     }  # fmt: skip
     given = [name for name, value in of_reading.items() if value is not None]
@@ -171,7 +184,7 @@ def measure_model(
         result = measure(
             loaded, read, window=window, eps=eps or EPSILONS, confidence=confidence,
             share=share, input_bound=bound, near=near, states=states, pasts=pasts,
-            progress=advance,
+            work=WORK if work is None else work, workers=workers, progress=advance,
         )  # fmt: skip
     unstated = unstated_lines(result, share)
     if out is not None:
