@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rnnbounds.impl.numbers.kernel_arithmetic import ARITHMETICS
 from rnnbounds.properties.systems.drawing.explicit import Candidate as Candidate
 from rnnbounds.properties.systems.drawing.explicit import Values as Values
 
@@ -47,7 +48,7 @@ SETS = ("ball", "box", "rows")
 
 CHOICES = {
     "inputs": INPUTS, "trained": TRAINED, "loss": LOSSES, "schedule": SCHEDULES, "ball": BALLS,
-    "dtype": DTYPES, "over": SETS,
+    "dtype": DTYPES, "arithmetic": (*ARITHMETICS,), "over": SETS,
 }  # fmt: skip
 
 
