@@ -12,7 +12,7 @@ truncation included, |α| ≤ 2⁻¹⁰|a| and |r| ≤ 3·2⁻²³|a|, as a − 
 Each of the three products has 22 bits and is exact. A tensor core adds M of them to what it has in
 one go: it cuts all at the last of the 24 bits of the largest, which is in [2ᵉ, 2ᵉ⁺¹), and the sum,
 if it is 2ᵉ⁺ᶜ or more, to 24 bits. That loses less than M 2u 2ᵉ, and (2ᶜ − 1) 2u 2ᵉ more; together
-less than M 2u Σ, for Σ ≥ 2ᵉ⁺ᶜ the sum of absolute values: as M truncated additions would. So 3 N + 1
+less than M 2u Σ, for Σ ≥ 2ᵉ⁺ᶜ the sum of absolute values: as M truncated additions. So 3 N + 1
 additions of 2u, in any order, of terms that add up to 1.003 |a b|, are at most 6.02 (N + 2) units.
 Parts below the least normal number η may be lost, as may operands: that moves a b by 2η (|a| + |b|
 + 2η) at most.
@@ -68,8 +68,10 @@ def rounding_covers(arithmetic: str, dtype: str, certified: str = "ieee") -> boo
     and has gates and states in IEEE 754, roundings left out or not, subnormals flushed or not, with
     functions within `impl.arithmetic.activation`: 8 units for tanh, ReLU and σ. By the CUDA guide's
     errors of libdevice (tanh 2 ulp and exp 2 from the correctly rounded result, with the division
-    correctly rounded) tanh needs 5 and σ = 1/(1 + exp(−z)) 2.5. False for one TF32 product, for any
-    other name, and for tanh by way of exp, whose relative error near 0 has no bound.
+    correctly rounded) tanh needs 5 and σ = 1/(1 + exp(−z)) 2.5; 6.3 with exp as 2 to a rounded
+    z log₂e and a division of 2 ulp. "ieee" in half precision holds on tensor cores too, whose
+    float32 sums are finer. False for one TF32 product and any other name; a tanh by way of exp,
+    whose relative error near 0 has no bound, is never covered.
     """
     splits_nothing = arithmetic in ARITHMETICS and dtype != "float32"
     return arithmetic in (IEEE.name, certified) or splits_nothing

@@ -14,6 +14,7 @@ from rnnbounds.impl.arithmetic.roundings import DtypeRuns
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.models.torch_machine import worst_error
 from rnnbounds.impl.numbers.kernel_arithmetic import (
     IEEE,
     TF32X3,
@@ -225,3 +226,38 @@ def test_which_kernels_are_covered():
         arithmetic_of("tf32x3", "float64")
     with pytest.raises(InputError, match="unknown arithmetic"):
         arithmetic_of("tf32", "float32")
+
+
+@pytest.fixture
+def tf32_products():
+    """A card's float32 products are TF32 within."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high")
+    yield
+    torch.set_float32_matmul_precision(before)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("n", [8, 64, 512])
+def test_a_card(n, tf32_products):
+    """A card's own TF32 products of parts that are split, added up in its accumulators: random
+    numbers, and those whose last bits are lost."""
+    rng, tail = np.random.default_rng(n), 15 * 2.0**-14
+    a, W, start = singles(rng, 64, n), singles(rng, 64, n), singles(rng, 64, 64)
+    a[0], W[0], start[0, 0] = 1 + 31 * 2.0**-10 + tail, (1 + 33 * 2.0**-10 + tail) * 2.0**-13, 1.0
+    (A, alpha), (B, beta) = ([torch.tensor(p).float().cuda() for p in split(v)] for v in (a, W))
+    found = torch.tensor(start).float().cuda()
+    for x, y in ((alpha, B), (A, beta), (A, B)):
+        found = torch.addmm(found, x, y.mT)
+    assert (np.abs(found.double().cpu().numpy() - exact(a, W, start)) <= bound(a, W, start)).all()
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("name", ["tanh", "sigmoid"])
+def test_functions_of_a_card(name):
+    """CUDA's own, by way of torch, within their error model in float32."""
+    far = np.geomspace(1e-30, 80, 4000)
+    z = torch.from_numpy(np.concatenate([far, -far])).float().double()
+    assert worst_error(activation(name), z, "cuda", "float32")[1]
