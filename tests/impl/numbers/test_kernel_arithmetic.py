@@ -221,6 +221,7 @@ def test_which_kernels_are_covered():
     assert rounding_covers("tf32x3", "float64")
     assert not rounding_covers("tf32x3", "float32")
     assert not rounding_covers("tf32", "float32", "tf32x3")
+    assert not rounding_covers("tf32", "float32", "tf32")
     assert arithmetic_of("ieee", "float64") is IEEE
     with pytest.raises(InputError, match="splits float32 numbers, and the model is float64"):
         arithmetic_of("tf32x3", "float64")
