@@ -46,7 +46,8 @@ class Certificate(Shown):
     certified. windows: pairs (ε, k), ε in the Euclidean norm of the output h; k None where nothing
     is known. tried: (norm, its factor, its k at the smallest ε). weights: those of the norm
     (`StateNorm`). rounding: a bound on ‖fl(h_t) − h_t‖₂ for all t when the cell is run in its own
-    dtype with accurate activations, None if none is known. training: what is certified about
+    dtype with accurate activations and products of that `arithmetic`, None if none is known.
+    training: what is certified about
     training it, None for cells of which nothing is. skipped: norms that were not tried, and the
     search for a witness if it was not, each with why. rounds_to_one: how many decays of the cell
     may round to 1, by dtype; where some do in the model's own, what is certified about real numbers
@@ -90,6 +91,7 @@ class Certificate(Shown):
     skipped: tuple[tuple[str, str], ...] = ()
     rounds_to_one: Mapping[str, int] = field(default_factory=dict)
     unrounded: str | None = None
+    arithmetic: str = "ieee"
     states: str = ALL
     refused: str | None = None
     tensors: Mapping[str, str] = field(default_factory=dict)
@@ -232,7 +234,8 @@ class Certificate(Shown):
             "weights": self.weights,
             "box": self.proof.get("box"),
             "layers": self.proof.get("layers"),
-            "rounding": {"dtype": self.dtype, "state": self.rounding, "reason": self.unrounded},
+            "rounding": {"dtype": self.dtype, "state": self.rounding, "reason": self.unrounded}
+            | ({} if self.arithmetic == "ieee" else {"arithmetic": self.arithmetic}),
             "states": self.states,
             "skipped": [{"what": what, "reason": reason} for what, reason in self.skipped],
             "rounds_to_one": self.rounds_to_one,

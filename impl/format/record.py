@@ -37,10 +37,11 @@ OTHERS = "other_norms"  # of constants that are less in another norm, where ther
 
 
 class Rounding(Exactly, frozen=True):
-    """The bound on ‖fl(h_t) − h_t‖₂."""
+    """The bound on ‖fl(h_t) − h_t‖₂, with that arithmetic of matrix products."""
 
     dtype: str
     state: Bound
+    arithmetic: Literal["ieee", "tf32x3"] = "ieee"
 
 
 class Record(Exactly, frozen=True):
@@ -76,6 +77,8 @@ class Record(Exactly, frozen=True):
     def __post_init__(self) -> None:
         if self.rounding.dtype != self.dtype:
             raise RecordError("rounding of another dtype")
+        if self.rounding.arithmetic != "ieee" and self.dtype != "float32":
+            raise RecordError("tf32x3 of another dtype than float32")
         if self.inputs is not None:
             self.inputs.require(self.shape.d, self.input_bound)
 
@@ -136,10 +139,8 @@ def stated(certificate: Mapping[str, Any]) -> dict[str, Any]:
             for entry in certificate["truncation"]
             if entry["k"] is not None
         ],
-        "rounding": {
-            "dtype": rounding["dtype"],
-            "state": rounding["state"] if names == CONSTANTS else None,  # of others none is proved
-        },
+        "rounding": {key: rounding[key] for key in ("dtype", "arithmetic") if key in rounding}
+        | {"state": rounding["state"] if names == CONSTANTS else None},  # of others none is proved
         "information": {key: certificate[key] for key in NAMES if key in certificate}
         | ({} if box is None else {"inputs": box["what"]})
         | ({} if names == CONSTANTS else {"rounding": rounding["state"]}),

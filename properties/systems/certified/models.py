@@ -22,6 +22,7 @@ from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.convert.unitary import NotReluError, NoUnitaryError, UnitaryModel, unitary
 from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.numbers.kernel_arithmetic import arithmetic_of
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.training.certificate import Task
 from rnnbounds.properties.systems.cells import cell_weights
@@ -161,7 +162,8 @@ def load_member(spec: SystemSpec, member: int) -> LoadedModel[Any]:
     tensors = {
         name + kind.suffix: torch.from_numpy(part.copy()).to(dtype) for name, part in arrays.items()
     }
-    return load_model(tensors, spec.cell)
+    model = load_model(tensors, spec.cell)
+    return dataclasses.replace(model, arithmetic=arithmetic_of(spec.arithmetic, spec.dtype))
 
 
 def epsilons(spec: SystemSpec) -> tuple[float, ...]:
@@ -247,6 +249,7 @@ def certified_whole_model(spec: SystemSpec, member: int) -> tuple[LoadedModel[An
         epsilons(spec),
         spec.norm,
         training=Task(loss=spec.loss) if is_trainable else None,
+        arithmetic=spec.arithmetic,
     )
 
 

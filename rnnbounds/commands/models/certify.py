@@ -32,7 +32,15 @@ from rnnbounds.commands.models.inputs import (
 from rnnbounds.commands.models.layers import Formats, List, require_list_alone, show_layers
 from rnnbounds.commands.models.measured import write_both
 from rnnbounds.commands.models.options import EPILOG as EPILOG
-from rnnbounds.commands.models.options import Cell, Direction, Ignore, Layer, Model, Readout
+from rnnbounds.commands.models.options import (
+    Arithmetic,
+    Cell,
+    Direction,
+    Ignore,
+    Layer,
+    Model,
+    Readout,
+)
 from rnnbounds.commands.models.shown import (
     CERTIFYING_TITLE,
     beside,
@@ -119,6 +127,7 @@ def certify_model(
         int | None,
         typer.Option("--horizon", help="T: also bound states over at most so many steps from zero"),
     ] = None,
+    arithmetic: Arithmetic = "ieee",
     verbose: Annotated[
         bool, typer.Option("--verbose", help="also each norm in half a line, and all constants")
     ] = False,
@@ -144,17 +153,20 @@ def certify_model(
         model, cell, ignore=ignore or (), layer=layer, readout=readout, direction=direction
     )
     input_set = input_options.input_set(model, loaded.d)
-    called = ModelCall(model, input_options, cell, ignore or (), layer, readout, direction)
+    called = ModelCall(
+        model, input_options, cell, ignore or (), layer, readout, direction, arithmetic
+    )
     if isinstance(loaded, LoadedBidirectional):
-        require_default(task, witness)
+        require_default(task, witness, arithmetic)
         return certify_bidirectional(
             loaded, called, input_set, eps or EPSILONS, norm, out, attacks=attack, format=format,
             device=torch_device, data=data,
         )  # fmt: skip
     with show_status(CERTIFYING_TITLE.format(loaded.n)):
         certificate = certify(
-            loaded, input_set, eps or EPSILONS, norm, training=task, device=torch_device
-        )
+            loaded, input_set, eps or EPSILONS, norm, training=task, device=torch_device,
+            arithmetic=arithmetic,
+        )  # fmt: skip
     certificate = replace(certificate, measuring=called.measure_command)
     measurement = None
     if recorded is not None:

@@ -168,6 +168,12 @@ def _print_windows(certificate: Certificate, document: Mapping[str, Any]) -> Non
         )
 
 
+_VALID = {
+    "ieee": "valid for CPU arithmetic",
+    "tf32x3": "also where matrices are multiplied as 3×TF32",
+}
+
+
 def _print_bounds(certificate: Certificate) -> None:
     """λ, the gain and the rounding, each with its meaning."""
     vectors = value_name({"readout": certificate.readout}, "s")
@@ -185,8 +191,8 @@ def _print_bounds(certificate: Certificate) -> None:
     else:
         echo(
             f"rounding: {certificate.dtype} moves a state by at most "
-            f"{at_least(certificate.rounding, 3)} (valid for CPU arithmetic; cuDNN's tanh is less "
-            f"accurate)"
+            f"{at_least(certificate.rounding, 3)} ({_VALID[certificate.arithmetic]}; cuDNN's tanh "
+            f"is less accurate)"
         )
     echo(f"states: {certificate.states}")
 
