@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 
@@ -22,7 +22,9 @@ WARM_UPS = 3
 class DeviceTimer(Protocol):
     """Reads a device; tests have one that reads numbers off a list."""
 
-    device: str
+    @property
+    def device(self) -> str:
+        """Its name."""
 
     def medians(self, works: Sequence[Work]) -> list[float]:
         """Median seconds of each work, one reading of each after the other."""
@@ -51,7 +53,8 @@ class EventTimer:
 
     def read(self, work: Work) -> float:
         """Seconds of one call on the idle device."""
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        make_event: Any = torch.cuda.Event
+        start, end = (make_event(enable_timing=True) for _ in range(2))
         torch.cuda.synchronize(self.device)
         start.record()
         work()
@@ -61,7 +64,8 @@ class EventTimer:
 
     def capture(self, work: Work) -> Work | None:
         """The work as a graph; None if it cannot be captured."""
-        stream = torch.cuda.Stream(self.device)
+        make_stream: Any = torch.cuda.Stream
+        stream = make_stream(self.device)
         stream.wait_stream(torch.cuda.current_stream(self.device))
         graph = torch.cuda.CUDAGraph()
         try:

@@ -9,7 +9,15 @@ from math import log2
 from rnnbounds.bench.row import COLUMNS, RowResult
 from rnnbounds.bench.serving import POINT_COLUMNS, PointResult
 from rnnbounds.properties.runs.run import run_environment
-from rnnbounds.reports.pages.experiment import Page, Plot, Section, Table, Verdict, render_page
+from rnnbounds.reports.pages.experiment import (
+    Cell,
+    Page,
+    Plot,
+    Section,
+    Table,
+    Verdict,
+    render_page,
+)
 from rnnbounds.reports.pages.figures.plot import Series
 from rnnbounds.reports.pages.run.summary import environment_items
 
@@ -47,7 +55,11 @@ def page_sections(results: Sequence[RowResult]) -> Iterator[Section]:
     """The figure, the rows, the sizes of each row that has some."""
     if plot := length_plot(results):
         yield Section("Speed against length", (plot,))
-    answers = {True: Verdict("met", "good"), False: Verdict("not met", "bad"), None: ""}
+    answers: dict[bool | None, Cell] = {
+        True: Verdict("met", "good"),
+        False: Verdict("not met", "bad"),
+        None: "",
+    }
     rows = tuple((*result.text_cells()[:-1], answers[result.met]) for result in results)
     yield Section("Rows", (Table(COLUMNS, rows, look="cards"),))
     for result in results:

@@ -42,6 +42,7 @@ from rnnbounds.properties.runs.record import merge_record, missing_work, variant
 from rnnbounds.properties.runs.run import run_calls, run_environment, run_parts
 from rnnbounds.properties.runs.seeds import parse_seeds, run_seeds
 from rnnbounds.properties.runs.until_judged import (
+    DEVICE_WIDTH,
     endless_attacks,
     parse_system_count,
     run_until_judged,
@@ -132,6 +133,7 @@ def verify(
             results = run_until_judged(
                 results, systems_asked, lambda parts: stream_parts(parts, *settings),
                 claims=entries, attacks=attack_names, profile=profile_name,
+                wide=1 if device == "cpu" else DEVICE_WIDTH,
             )  # fmt: skip
     run = merge_record(
         results, claims=entries, attacks=attack_names, profile=profile_name, seed=seed,

@@ -72,7 +72,9 @@ def bench(
 
 def print_results(results: list[RowResult], markdown: bool) -> None:
     """The table of rows, then the sizes of each row that has some."""
-    tables = [(COLUMNS, [result.text_cells() for result in results])]
+    tables: list[tuple[tuple[str, ...], list[tuple[str, ...]]]] = [
+        (COLUMNS, [result.text_cells() for result in results])
+    ]
     for result in results:
         if table := point_table(result):
             tables.append((table.columns, [tuple(map(str, row)) for row in table.rows]))

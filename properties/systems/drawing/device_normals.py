@@ -82,10 +82,8 @@ def raw_words(seed: int, members: Tensor, stream: int, count: int) -> Tensor:
 def probe(words: Sequence[int]) -> tuple[float, int]:
     """NumPy's normal draw from these four words, and how many of them it takes."""
     generator = np.random.Generator(np.random.Philox(0))
-    state = generator.bit_generator.state
-    generator.bit_generator.state = state | {
-        "buffer": np.array(words, dtype=np.uint64), "buffer_pos": 0
-    }  # fmt: skip
+    given = {"buffer": np.array(words, dtype=np.uint64), "buffer_pos": 0}
+    generator.bit_generator.state = dict(generator.bit_generator.state) | given
     value = float(generator.standard_normal())
     return value, int(generator.bit_generator.state["buffer_pos"])
 

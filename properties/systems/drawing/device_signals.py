@@ -5,12 +5,13 @@ Sums run in the order of `draws`, one kernel a product and one a sum, so that no
 
 from __future__ import annotations
 
+from itertools import accumulate
 from math import prod
 
 import torch
 
 from rnnbounds.properties.systems.drawing.device_normals import grid_normals
-from rnnbounds.properties.systems.drawing.draws import input_draw_shapes, split_draws
+from rnnbounds.properties.systems.drawing.draws import input_draw_shapes
 from rnnbounds.properties.systems.spec import SystemSpec
 
 Tensor = torch.Tensor
@@ -20,8 +21,13 @@ def draw_signals(spec: SystemSpec, p: int, stream: int, device: str) -> list[Ten
     """What is random in the inputs, and two states (B, S, n), of all members, on the device."""
     states = (spec.sequences, spec.n)
     shapes = [*input_draw_shapes(spec, p), states, states]
-    draws = grid_normals(spec.seed, list(spec.members), stream, sum(map(prod, shapes)), device)
-    return split_draws(draws, shapes)[-3:]
+    sizes = [prod(shape) for shape in shapes]
+    draws = grid_normals(spec.seed, list(spec.members), stream, sum(sizes), device)
+    ends = accumulate(sizes)
+    return [
+        draws[:, end - size : end].unflatten(1, shape)
+        for end, size, shape in zip(ends, sizes, shapes, strict=True)
+    ][-3:]
 
 
 def ordered_product(A: Tensor, v: Tensor) -> Tensor:
