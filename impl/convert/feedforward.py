@@ -14,6 +14,8 @@ from rnnbounds.impl.arithmetic.activation import activation as named
 from rnnbounds.impl.cells.kind import Kind
 from rnnbounds.impl.cells.table import CELLS, kind_of
 from rnnbounds.impl.cells.vanilla import vanilla_kind
+from rnnbounds.impl.convert.fused.outputs import fused_outputs, fused_plan
+from rnnbounds.impl.convert.fused.plan import Products
 from rnnbounds.impl.convert.inference import chunks, last_output, outputs
 from rnnbounds.impl.errors import InputError, RangeError, ShapeError, shown
 
@@ -97,19 +99,27 @@ class FeedForward(torch.nn.Module):
             s = kind.step(weights, drive[:, j:], s[:, :-1])
         return self._read(torch.cat([*done, s], dim=1)[..., -self.sizes.n :])
 
-    @torch.no_grad()
-    def infer(self, x: Tensor) -> Tensor:
+    def infer(self, x: Tensor, *, products: Products = "ieee") -> Tensor:
         """Outputs from the zero state on *at least* the last min(k, t) inputs, which the
         certificate's ε and rounding bound as they bound those of ``forward``, at about the work of
         the recurrent loop instead of k times as much: (N, T, d) -> (N, T, n or p).
 
-        How the sequences are cut is chosen by size: `impl.convert.inference`. No gradients.
+        How the sequences are cut is chosen by size: `impl.convert.inference`. On a CUDA device with
+        Triton an RNN, a LSTM, a GRU or a stack of them runs in fused kernels,
+        `impl.convert.fused`; those alone may take products of float32 as "tf32x3". No gradients:
+        the fused kernels refuse inputs that ask for them (InputError).
         """
         kind, weights = self._checked(x)
-        if self.latest or not self.k or not x.numel():
-            return self.forward(x)
-        M = chunks(kind, self.sizes.n, x, self.k)
-        return self._read(outputs(kind, weights, x, self.k, M, self._vanilla))
+        if plan := fused_plan(kind, weights, x, self.k, self.latest, products):
+            weights = {name: part.detach() for name, part in weights.items()}
+            h = fused_outputs(kind, weights, x, self.k, plan, self.latest)
+            with torch.no_grad():
+                return self._read(h)
+        with torch.no_grad():
+            if self.latest or not self.k or not x.numel():
+                return self.forward(x)
+            M = chunks(kind, self.sizes.n, x, self.k)
+            return self._read(outputs(kind, weights, x, self.k, M, self._vanilla))
 
     def _checked(self, x: Tensor) -> tuple[Kind, dict[str, Tensor]]:
         if x.ndim != 3 or x.shape[2] != self.sizes.d:

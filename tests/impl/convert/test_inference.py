@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 import torch
 from draws import normal
+from window_runs import GATES, output_from, slow_weights, stacked
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.cells.table import CELLS, kind_of
@@ -14,26 +15,6 @@ from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.convert.inference import FEWEST, chunks, outputs
 
 N, D, T, S = 4, 3, 23, 2
-SHAPES = {"lstm": 4, "gru": 3, "gru-cho": 3}
-
-
-def weights(cell: str, *, biases: bool = True) -> dict[str, torch.Tensor]:
-    """Those of a cell that forgets slowly, so that windows can be told apart."""
-    g = SHAPES.get(cell, 1)
-    held = {"weight_ih": normal(g * N, D, seed=1), "weight_hh": 0.4 * normal(g * N, N, seed=2)}
-    return held | (
-        {"bias_ih": normal(g * N, seed=3), "bias_hh": normal(g * N, seed=4)} if biases else {}
-    )
-
-
-def starting(module: FeedForward, x: torch.Tensor, t: int, start: int) -> torch.Tensor:
-    """The output at t, from 0 on, of the plain loop that starts from zero at that input."""
-    kind, held = kind_of(module.cell), module.weights
-    drive = kind.drive(held, x)
-    s = x.new_zeros(len(x), 1, module.sizes.state)
-    for r in range(start, t + 1):
-        s = kind.step(held, drive[:, r : r + 1], s)
-    return s[:, 0, -module.sizes.n :]
 
 
 @pytest.mark.parametrize("biases", [True, False])
@@ -44,13 +25,13 @@ def starting(module: FeedForward, x: torch.Tensor, t: int, start: int) -> torch.
 def test_each_output_is_that_of_its_window(cell: str, M: int, biases: bool) -> None:
     """Output t is the run from zero on the inputs from max(0, C ⌊t/C⌋ − k): min(k, t) or more."""
     k, C = 4, -(-T // M)
-    module = FeedForward(weights(cell, biases=biases), cell=cell, k=k)
+    module = FeedForward(slow_weights(cell, biases=biases), cell=cell, k=k)
     x = normal(S, T, D)
-    rho = ACTIVATIONS[module.activation] if SHAPES.get(cell, 1) == 1 else None
+    rho = ACTIVATIONS[module.activation] if GATES.get(cell, 1) == 1 else None
     found = outputs(kind_of(cell), module.weights, x, k, M, rho)
     assert found.shape == (S, T, N)
     for t in range(T):
-        expected = starting(module, x, t, max(0, t // C * C - k))
+        expected = output_from(module, x, t, max(0, t // C * C - k))
         torch.testing.assert_close(found[:, t], expected, rtol=0, atol=1e-12)
 
 
@@ -77,11 +58,7 @@ def test_within_what_the_certificate_says(k: int, T: int) -> None:
 def test_infer(cell: str) -> None:
     """The module cuts as it chooses; with a window as long as the input it is ``forward``."""
     if cell == "stacked-gru":
-        one, two = weights("gru"), weights("gru")
-        two["weight_ih"] = normal(3 * N, N, seed=7)
-        held = {
-            f"{role}_l{l}": part for l, own in enumerate((one, two)) for role, part in own.items()
-        }
+        held = stacked([slow_weights("gru"), slow_weights("gru", d=N, seed=7)])
     elif cell == "leaky-tanh":
         held = {
             "W": 0.4 * normal(N, N),
@@ -89,7 +66,7 @@ def test_infer(cell: str) -> None:
             "leak": torch.full((N,), 0.5).double(),
         }
     else:
-        held = weights(cell)
+        held = slow_weights(cell)
     x, module = normal(S, T, D), FeedForward(held, cell=cell, k=T)
     torch.testing.assert_close(module.infer(x), module(x).detach(), rtol=0, atol=1e-12)
     readout = torch.nn.Linear(N, 2, dtype=torch.float64)
@@ -164,7 +141,7 @@ def test_infer_cuts_long_sequences(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "rnnbounds.impl.convert.feedforward.outputs", lambda *a: seen.append(a[4]) or real(*a)
     )
-    module = FeedForward({r: w.float() for r, w in weights("gru").items()}, cell="gru", k=5)
+    module = FeedForward({r: w.float() for r, w in slow_weights("gru").items()}, cell="gru", k=5)
     module.infer(normal(1, 400, D).float())
     assert seen[0] >= FEWEST
 
@@ -183,5 +160,5 @@ def test_stacks_are_run_by_torch(make: type[torch.nn.RNNBase], M: int) -> None:
     with torch.no_grad():
         found, whole = outputs(kind, short.weights, x, k, M), module(x)[0]
         torch.testing.assert_close(found[:, :C], whole[:, :C], rtol=0, atol=1e-12)
-        expected = starting(short, x, T - 1, max(0, (T - 1) // C * C - k))
+        expected = output_from(short, x, T - 1, max(0, (T - 1) // C * C - k))
         torch.testing.assert_close(found[:, -1], expected, rtol=0, atol=1e-12)

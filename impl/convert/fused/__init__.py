@@ -1,0 +1,1 @@
+"""Inference of truncated models on a GPU, in few kernels and a CUDA graph."""
