@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 
 from rnnbounds.properties.attacks.budget import PROFILES, Budget, profile
+from rnnbounds.properties.attacks.pool import claim_pools
 from rnnbounds.properties.errors import InputError
 from rnnbounds.properties.runs import until_judged as module
 from rnnbounds.properties.runs.parts import Part, PartResult, chosen_claims, plan_parts, run_part
@@ -33,7 +34,11 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(
-    systems: int, claims: Sequence = CLAIMS, done: list[Part] | None = None, turn: int = 1
+    systems: int,
+    claims: Sequence = CLAIMS,
+    done: list[Part] | None = None,
+    turn: int = 1,
+    wide: int = 1,
 ) -> Run:
     """The record of a run until so many systems; each round's parts in this or the other order."""
     one = partial(run_part, profile_name="quick", seed=5)
@@ -44,7 +49,7 @@ def run(
 
     own = [part for part in plan_parts(claims, ATTACKS, profile("quick")) if part.claims]
     asked = {"claims": claims, "attacks": ATTACKS, "profile": "quick"}
-    results = run_until_judged(list(map(one, own)), systems, share, **asked)
+    results = run_until_judged(list(map(one, own)), systems, share, **asked, wide=wide)
     return without_environment(merge_record(results, seed=5, systems=systems, **asked))
 
 
@@ -81,6 +86,24 @@ def test_enough_is_enough() -> None:
     done: list[Part] = []
     assert run(1, done=done).claims == run(0, done=done).claims
     assert done == []
+
+
+def test_wide_blocks() -> None:
+    """Of networks they have as many more systems each, so that fewer blocks are as many systems;
+    of cells, which a device does not draw, they are as before."""
+    (truncation,), budget = chosen_claims(("truncation",)), profile("quick")
+    widens = {pool.kind_name: pool.widens(budget) for pool in claim_pools(truncation, budget)}
+    assert widens == {"rnn": True, "cell": False}
+    entries = chosen_claims(("contraction-linear",))
+    goal = 6 * run(0, claims=entries).claims[0].systems
+    blocks = []
+    for wide in (1, 4):
+        found = run(goal, claims=entries, done=(done := []), wide=wide)
+        assert found.claims[0].systems >= goal
+        assert (found.claims[0].tally.violated, found.claims[0].tally.undecided) == (0, 0)
+        assert {part.wide for part in done} == {wide}
+        blocks.append(sum(part.blocks for part in done))
+    assert blocks[1] < blocks[0]
 
 
 def test_what_judges_no_more_is_left(monkeypatch) -> None:
