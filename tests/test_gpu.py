@@ -5,8 +5,6 @@ import runpy
 import sys
 from pathlib import Path
 
-import pytest
-
 from rnnbounds.bench import ROWS
 
 GPU = runpy.run_path(str(Path(__file__).with_name("gpu.py")))
@@ -19,9 +17,9 @@ def test_time(tmp_path: Path) -> None:
     assert {name for name, row in ROWS.items() if row.on_cuda_alone} <= set(GPU["ROWS"])
 
 
-def test_each_step_is_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_step_is_run(tmp_path: Path) -> None:
     """After one that fails, and one that runs out of time."""
-    python, Step = (sys.executable, "-c"), GPU["Step"]  # noqa: N806 - a class
+    python, Step = (sys.executable, "-c"), GPU["Step"]
     found = GPU["run_steps"]([
         Step("fails", (*python, "print('seen'); raise SystemExit(3)"), 60),
         Step("waits", (*python, "import threading; threading.Event().wait()"), 1),

@@ -88,6 +88,7 @@ def test_enough_is_enough() -> None:
     assert done == []
 
 
+@pytest.mark.slow
 def test_wide_blocks() -> None:
     """Of networks they have as many more systems each, so that fewer blocks are as many systems;
     of cells, which a device does not draw, they are as before."""
