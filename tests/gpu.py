@@ -6,7 +6,6 @@ What they write is in FOLDER: tests.txt, bench/, campaign/, and seconds.json wit
 """
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -40,7 +39,7 @@ def steps(folder: Path) -> list[Step]:
               str(ROOT), str(ROOT / "tests"), "-m", "gpu", "-q", "--durations", "20")  # fmt: skip
     bench = ("bench", "--device", "cuda", "--repeats", "5", "--rows", ",".join(ROWS), "--out")
     verify = ("verify", "truncation", "--attacks", "random", "--systems", SYSTEMS, "--device",
-              "cuda", "--workers", str(min(6, os.cpu_count() or 1)), "--out")  # fmt: skip
+              "cuda", "--out")  # fmt: skip
     return [
         Step("doctor", (*BOUNDS, "doctor", "--device", "cuda"), 40),
         Step("tests", pytest, 220),

@@ -18,6 +18,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
+import torch
+
 from rnnbounds.properties.attacks.budget import Budget
 from rnnbounds.properties.attacks.budget import profile as profile_of
 from rnnbounds.properties.attacks.campaign import FormEvidence, attack_block_count, merge_evidence
@@ -30,7 +32,8 @@ from rnnbounds.theory.proof.claim import Claim
 
 RANGE_BLOCKS = 40  # blocks of one task, which takes a minute or so
 MAX_SYSTEMS = 10**12
-DEVICE_WIDTH = 16  # some 10 GB of the memory of a device
+DEVICE_WIDTH = 16
+WORKER_BYTES = 10 * 2**30  # of a device's memory, for the largest examples so many times as wide
 
 PartRunner = Callable[[Sequence[Part]], Iterable[PartResult]]
 
@@ -48,6 +51,14 @@ def parse_system_count(text: str) -> int:
     if not (1 <= count <= MAX_SYSTEMS and count.is_integer()):
         raise InputError(f"{text!r} is no count of systems; choose one from 1 to 1e12, as in 1e7")
     return int(count)
+
+
+def workers_that_fit(workers: int, device: str) -> int:
+    """So many processes, or as many as the free memory of a CUDA device holds, at least one."""
+    if device == "cpu":
+        return workers
+    free, _ = torch.cuda.mem_get_info(device)
+    return min(workers, max(1, free // WORKER_BYTES))
 
 
 def endless_attacks(attacks: Sequence[str]) -> list[str]:

@@ -46,6 +46,7 @@ from rnnbounds.properties.runs.until_judged import (
     endless_attacks,
     parse_system_count,
     run_until_judged,
+    workers_that_fit,
 )
 from rnnbounds.reports.pages.page import FILES, write_report
 from rnnbounds.reports.records.outcome import run_problems
@@ -118,6 +119,8 @@ def verify(
         for number in seed_list:
             require_folder(folder / str(number), *FILES)
     parts = plan_parts(entries, attack_names, budget)
+    if systems_asked:
+        workers = workers_that_fit(workers, device)
     calls = workers if systems_asked else len(parts) * max(1, len(seed_list))
     with executor_for(cluster, workers, device, calls) as executor:
         workers = executor.workers if isinstance(executor, Cluster) else workers

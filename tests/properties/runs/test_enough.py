@@ -17,6 +17,7 @@ from rnnbounds.properties.runs.until_judged import (
     endless_attacks,
     parse_system_count,
     run_until_judged,
+    workers_that_fit,
 )
 from rnnbounds.reports.records.outcome import run_problems, without_environment
 from rnnbounds.reports.records.record import Run
@@ -123,6 +124,15 @@ def test_what_judges_no_more_is_left(monkeypatch) -> None:
     assert len(rounds) == 1
     told = merge_record(found, seed=5, systems=10**6, **asked)
     assert f"projection: {told.claims[1].systems} of 1000000 systems judged" in run_problems(told)
+
+
+def test_workers_of_a_device(monkeypatch) -> None:
+    """As many as its memory holds, at least one; of a CPU as many as are asked for."""
+    monkeypatch.setattr("torch.cuda.mem_get_info", lambda device: (75 * 2**30, 80 * 2**30))
+    assert [workers_that_fit(16, device) for device in ("cpu", "cuda")] == [16, 7]
+    assert workers_that_fit(0, "cuda") == 0
+    monkeypatch.setattr("torch.cuda.mem_get_info", lambda device: (2**30, 2**33))
+    assert workers_that_fit(16, "cuda") == 1
 
 
 def test_counts_of_systems() -> None:
