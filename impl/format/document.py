@@ -37,12 +37,14 @@ class Memory(Struct):
 
 
 class Tried(Struct):
-    """A norm with its factor and its k, or why it was not tried."""
+    """A norm with its factor and its k, the reason if the factor is infinite, or why it was not
+    tried."""
 
     norm: str
     lam: Bound = field(name="lambda")
     k: _Count | None = None
     skipped: str | None = None
+    reason: str | None = None
 
 
 class Roundoff(Struct):

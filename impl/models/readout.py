@@ -6,6 +6,7 @@ where h is within ε/L. Source: Miller & Hardt, Proposition 3, with L_f = L.
 """
 
 import math
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,16 +22,26 @@ from rnnbounds.impl.models.digest import digest
 from rnnbounds.impl.numbers.outward import mul_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
+COLUMNS = re.compile(r"\[(\d+):(\d+)\]$")  # at the end of a weight's name: those that read h
 FIRST = "C_0 h"  # the first stage's weight in an arithmetic, if it is linear
 
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """The layer C v + c: the full name of C (p, q), which is as stored; c (p,) and its name."""
+    """The layer C v + c: the full name of C (p, q), which is as stored; c (p,) and its name.
+
+    "head.weight[a:b]" are the columns a … b − 1 of a stored matrix: the others read what is equal
+    in both runs, as their last input, and move no difference.
+    """
 
     name: str
     weight: Tensor
     bias: tuple[str, Tensor] | None = None
+
+    @property
+    def stored(self) -> str:
+        """The name of the stored matrix, of all its columns."""
+        return COLUMNS.sub("", self.name)
 
     @cached_property
     def slope(self) -> float:

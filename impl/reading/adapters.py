@@ -208,8 +208,9 @@ def _with_readout(
     f = readout_of(told.tensors, opened.where, readout, model.n)
     if isinstance(opened, Module):
         require_readout(opened.module, f)
-    unread = tuple(one for one in model.unread if one not in f.tensors)
-    title = _title(opened, told, [*model.tensors.values(), *f.tensors])
+    names = {*f.tensors, *(layer.stored for layer in f.linear.values())}
+    unread = tuple(one for one in model.unread if one not in names)
+    title = _title(opened, told, [*model.tensors.values(), *f.tensors, *sorted(names)])
     return replace(model, readout=f, unread=unread, source=title)
 
 

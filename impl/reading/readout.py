@@ -7,7 +7,7 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, Activation
 from rnnbounds.impl.errors import InputError, NotFiniteError, shown
-from rnnbounds.impl.models.readout import Linear, Readout
+from rnnbounds.impl.models.readout import COLUMNS, Linear, Readout
 from rnnbounds.impl.reading.recognition.recognise import check_tensor
 
 _WEIGHT = "weight"
@@ -21,7 +21,8 @@ def readout_of(
     tensors: Mapping[str, Tensor], where: str, names: str | Sequence[str], n: int
 ) -> Readout:
     """The readout of an output of n numbers: "head", or stages as "a,tanh,b", each an activation, a
-    weight's full name, or the part before its `.weight`. A layer's bias is the tensor `bias` beside
+    weight's full name, or the part before its `.weight`; "head[0:n]" are the columns of a layer
+    over a concatenation that read the output. A layer's bias is the tensor `bias` beside
     its `weight`. Raises ReadoutError for what is none.
     """
     chain = names.split(",") if isinstance(names, str) else list(names)
@@ -33,6 +34,12 @@ def readout_of(
             layer = _layer(tensors, where, name, n)
             stages.append(layer)
             n = len(layer.weight)
+    parts = [
+        i for i, one in enumerate(stages) if isinstance(one, Linear) and one.stored != one.name
+    ]
+    if parts and (parts != [0] or not all(isinstance(one, Linear) for one in stages)):
+        what = f"{shown(stages[parts[-1]].name)} reads other numbers than h, too"
+        raise ReadoutError(f"{what}; name it first, with no activation before or after it")
     if not any(isinstance(stage, Linear) for stage in stages):
         raise ReadoutError(f"readout {shown(','.join(chain))} has no linear layer; name one")
     return Readout(tuple(stages))
@@ -41,24 +48,38 @@ def readout_of(
 def _layer(tensors: Mapping[str, Tensor], where: str, name: str, n: int) -> Linear:
     """The linear layer of that name, which reads n numbers."""
     known = {str(key): tensor for key, tensor in tensors.items()}
-    full = next((one for one in (f"{name}.{_WEIGHT}", name) if one in known), None)
+    full, part = _find(known, name), slice(None)
+    if full is None and (columns := COLUMNS.search(name)):
+        full, part = _find(known, name[: columns.start()]), slice(*map(int, columns.groups()))
     if full is None:
         wide = [key for key, one in known.items() if getattr(one, "ndim", 0) == 2]
         fitting = [shown(key) for key in wide if known[key].shape[1] == n]
         what = f"{where} holds no readout {shown(name)}.{_WEIGHT}"
         raise ReadoutError(f"{what}; matrices with {n} columns are {', '.join(fitting) or 'none'}")
-    weight = _stored(full, known[full])
+    weight, chosen = _stored(full, known[full]), full
+    if part != slice(None) and weight.ndim == 2:
+        chosen = f"{full}[{part.start}:{part.stop}]"
+        weight = weight[:, part] if part.stop <= weight.shape[1] else weight[:, :0]
     if weight.ndim != 2 or weight.shape[1] != n or not len(weight):
-        what = f"{shown(full)} of shape {tuple(weight.shape)} reads no output of {n} numbers"
-        raise ReadoutError(f"{what}; name the linear layer right after the cell")
+        what = f"{shown(chosen)} of shape {tuple(weight.shape)} reads no output of {n} numbers"
+        columns_text = f"{shown(full)}[0:{n}]"
+        raise ReadoutError(
+            f"{what}; name the linear layer right after the cell, or the columns that read its "
+            f"output, as {columns_text}"
+        )
     beside = f"{full.removesuffix(_WEIGHT)}bias"
     if not full.endswith(_WEIGHT) or beside not in known:
-        return Linear(full, weight)
+        return Linear(chosen, weight)
     bias = _stored(beside, known[beside])
     if bias.shape != weight.shape[:1]:
         what = f"{shown(beside)} of shape {tuple(bias.shape)} fits no {shown(full)}"
         raise ReadoutError(f"{what} of shape {tuple(weight.shape)}; name a linear layer")
-    return Linear(full, weight, (beside, bias))
+    return Linear(chosen, weight, (beside, bias))
+
+
+def _find(known: Mapping[str, Tensor], name: str) -> str | None:
+    """The full name of the weight that is meant, None if there is none."""
+    return next((one for one in (f"{name}.{_WEIGHT}", name) if one in known), None)
 
 
 def _stored(name: str, tensor: Tensor) -> Tensor:

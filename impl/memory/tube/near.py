@@ -150,9 +150,10 @@ def _from(
 ) -> int | None:
     """The first k from there on that may do for all windows that have one: a gap may grow with k.
     None if the last one does not."""
-    while k in gaps and any(
-        gap > epsilon for gap, own in zip(gaps[k], least, strict=True) if own is not None
-    ):
+    while k is not None and k in gaps:
+        own = zip(gaps[k], least, strict=True)
+        if all(gap <= epsilon for gap, alone in own if alone is not None):
+            return k
         k = k + 1 if k < last else None
     return k
 

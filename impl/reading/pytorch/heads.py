@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from rnnbounds.impl.errors import shown
-from rnnbounds.impl.models.readout import Readout
+from rnnbounds.impl.models.readout import COLUMNS, Readout
 from rnnbounds.impl.numbers.ball_functions import LEAK
 from rnnbounds.impl.reading.pytorch.computed import has_unknown_hooks
 from rnnbounds.impl.reading.pytorch.modules import RECURRENT
@@ -30,7 +30,7 @@ def require_readout(module: torch.nn.Module, readout: Readout) -> None:
     """Raise ReadoutError if the module says that it computes something else than the readout."""
     sequentials: dict[str, None] = {}
     for layer in readout.linear.values():
-        owner = layer.name.rpartition(".")[0]
+        owner = layer.stored.rpartition(".")[0]
         part: Any = module.get_submodule(owner)
         if isinstance(part, RECURRENT):
             what = f"{shown(layer.name)} is a weight of a {type(part).__name__}, no linear layer"
@@ -54,7 +54,7 @@ def _require_plain(part: torch.nn.Linear, owner: str) -> None:
 
 def _require_all(path: str, computed: list[str], readout: Readout) -> None:
     """Compare the readout with the stages of a Sequential: "" is one of which nothing is known."""
-    names = [name for name in readout.names if name != "identity"]
+    names = [COLUMNS.sub("", name) for name in readout.names if name != "identity"]
     own = [i for i, name in enumerate(names) if name in computed and name.endswith(_END)]
     if not own:  # its layers are parts of a part of which nothing is known
         return

@@ -16,6 +16,7 @@ from rnnbounds.commands.models.attacked import (
 )
 from rnnbounds.commands.models.bidirectional import certify_bidirectional, require_default
 from rnnbounds.commands.models.calls import ModelCall
+from rnnbounds.commands.models.epsilon import absolute, epsilon_option
 from rnnbounds.commands.models.inputs import (
     Bound,
     Change,
@@ -50,10 +51,10 @@ from rnnbounds.commands.models.shown import (
 from rnnbounds.commands.options import Device, FormatOption, path_option
 from rnnbounds.impl.cells.table import NORM_NAMES
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.certificate.horizon import horizon as bound_horizon
 from rnnbounds.impl.certificate.record import EPSILONS
 from rnnbounds.impl.gradients.loss import LOSSES
 from rnnbounds.impl.memory.adversary.check import save_attacked
+from rnnbounds.impl.memory.horizon import horizon as bound_horizon
 from rnnbounds.impl.memory.measure import measure
 from rnnbounds.impl.models.bidirectional import LoadedBidirectional
 from rnnbounds.impl.models.device import check_device
@@ -86,7 +87,7 @@ def certify_model(
     layer: Layer = None,
     readout: Readout = None,
     direction: Direction = None,
-    eps: Annotated[list[float] | None, typer.Option("--eps", help="target ε; repeatable")] = None,
+    eps: Annotated[list[float] | None, epsilon_option("target ε; repeatable")] = None,
     norm: Annotated[
         str,
         typer.Option(
@@ -153,26 +154,26 @@ def certify_model(
         model, cell, ignore=ignore or (), layer=layer, readout=readout, direction=direction
     )
     input_set = input_options.input_set(model, loaded.d)
+    eps = absolute(eps or EPSILONS, loaded, lambda: input_set)
     called = ModelCall(
         model, input_options, cell, ignore or (), layer, readout, direction, arithmetic
     )
     if isinstance(loaded, LoadedBidirectional):
         require_default(task, witness, arithmetic)
         return certify_bidirectional(
-            loaded, called, input_set, eps or EPSILONS, norm, out, attacks=attack, format=format,
+            loaded, called, input_set, eps, norm, out, attacks=attack, format=format,
             device=torch_device, data=data,
         )  # fmt: skip
     with show_status(CERTIFYING_TITLE.format(loaded.n)):
         certificate = certify(
-            loaded, input_set, eps or EPSILONS, norm, training=task, device=torch_device,
-            arithmetic=arithmetic,
-        )  # fmt: skip
+            loaded, input_set, eps, norm, training=task, device=torch_device, arithmetic=arithmetic
+        )
     certificate = replace(certificate, measuring=called.measure_command)
     measurement = None
     if recorded is not None:
         certificate = beside(certificate, recorded.sequences)
         bound = certificate.input_bound if certificate.inputs is None else certificate.inputs
-        measurement = measure(loaded, recorded.sequences, eps=eps or EPSILONS, input_bound=bound)
+        measurement = measure(loaded, recorded.sequences, eps=eps, input_bound=bound)
     attack_result = attack_certified(loaded, certificate) if attacks else None
     document = certificate.to_json() | attack_entry(attack_result)
     if attack_result is not None and witness is not None:  # nothing is refused from here on

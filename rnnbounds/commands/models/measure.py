@@ -12,6 +12,7 @@ from rnnbounds.commands.models.attacked import attack_certified
 from rnnbounds.commands.models.attacked import attack_entry as of_attack
 from rnnbounds.commands.models.bidirectional import measure_bidirectional, require_plain
 from rnnbounds.commands.models.calls import ModelCall
+from rnnbounds.commands.models.epsilon import absolute, epsilon_option, require_numbers
 from rnnbounds.commands.models.inputs import (
     Bound,
     Change,
@@ -67,7 +68,7 @@ def measure_model(
             "shortest one, and for a single one 64 or an eighth of it",
         ),
     ] = None,
-    eps: Annotated[list[float] | None, typer.Option("--eps", help="target ε; repeatable")] = None,
+    eps: Annotated[list[float] | None, epsilon_option("target ε; repeatable")] = None,
     confidence: Annotated[
         float, typer.Option("--confidence", help="confidence of the statement about other windows")
     ] = 0.99,
@@ -161,6 +162,7 @@ def measure_model(
     }  # fmt: skip
     given = [name for name, value in of_reading.items() if value is not None]
     if (whole := run_as_is(opened, as_is, given)) is not None:
+        require_numbers(eps)
         if out is not None:
             require_folder(out, *CAUSAL_FILES)
         asked = {"window": window, "eps": eps, "confidence": confidence, **of_running}
@@ -174,15 +176,16 @@ def measure_model(
     )
     read = recorded.sequences
     bound = input_options.input_set(model, loaded.d) if input_options.is_stated else None
+    eps = absolute(eps or EPSILONS, loaded, lambda: input_data(read) if bound is None else bound)
     if isinstance(loaded, LoadedBidirectional):
         require_plain(near, states, pasts, out)
         return measure_bidirectional(
-            loaded, read, window=window, eps=eps or EPSILONS, confidence=confidence,
+            loaded, read, window=window, eps=eps, confidence=confidence,
             share=share, input_bound=bound, format=format,
         )  # fmt: skip
     with show_status(f"measuring {plural(loaded.n, 'state')}, windows") as advance:
         result = measure(
-            loaded, read, window=window, eps=eps or EPSILONS, confidence=confidence,
+            loaded, read, window=window, eps=eps, confidence=confidence,
             share=share, input_bound=bound, near=near, states=states, pasts=pasts,
             work=WORK if work is None else work, workers=workers, progress=advance,
         )  # fmt: skip

@@ -69,8 +69,12 @@ def print_measurement(result: Measurement | None) -> None:
         f"the last k{scope}"
     )
     print_curve(record["forgetting"]["curve"])
+    size = float(result.seen.gaps[:, 0].amax())  # k = 0 leaves the output of the zero state
+    vector = vector_symbol(record)
+    what = f"‖{vector}_T‖₂" if vector == "h" else f"‖{vector}_T − {vector}_T^0‖₂"
     for eps, k in ((eps, result.window(eps)) for eps in result.eps):
-        echo(f"seen: within {plain_number(eps)} {from_k(k)}")
+        share = f", {plain_number(float(f'{100 * eps / size:.2g}'))} % of it" if size else ""
+        echo(f"seen: within {plain_number(eps)} {from_k(k)} ({what} ≤ {size:.3g}{share})")
     print_steps(record, float(result.local.exponents.mean()))
     if result.near is not None:
         print_near(result.near, vector_symbol(record))

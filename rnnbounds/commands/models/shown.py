@@ -15,9 +15,9 @@ from rnnbounds.commands.models.attacked import (
 )
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.measured import print_measurement
-from rnnbounds.impl.certificate.horizon import Horizon
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import at_least, at_most, exactly, factor, shown
+from rnnbounds.impl.memory.horizon import Horizon
 from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.norms.meanings import NORM_MEANINGS
 from rnnbounds.impl.reading.data.recordings import Data

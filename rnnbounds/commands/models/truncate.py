@@ -10,6 +10,7 @@ import typer
 
 from rnnbounds.commands.models.bidirectional import require_whole, truncate_bidirectional
 from rnnbounds.commands.models.calls import ModelCall
+from rnnbounds.commands.models.epsilon import absolute, epsilon_option
 from rnnbounds.commands.models.inputs import (
     Bound,
     Change,
@@ -43,11 +44,12 @@ from rnnbounds.commands.models.shown import (
 from rnnbounds.commands.options import FormatOption
 from rnnbounds.impl.convert.export import check_export, exported
 from rnnbounds.impl.convert.truncate import NotCertifiedError, packed, truncate
-from rnnbounds.impl.errors import exactly, shown
+from rnnbounds.impl.errors import at_least, exactly, shown
 from rnnbounds.impl.models.bidirectional import LoadedBidirectional
 from rnnbounds.impl.reading.adapters import load_both
 from rnnbounds.impl.reading.files import check_target, write_files
 from rnnbounds.reports.files import make_folder
+from rnnbounds.reports.pages.model.answer import epsilon_share, output_bound
 from rnnbounds.reports.pages.model.certificate import FILES, certificate_files, certificate_page
 from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import (
@@ -61,7 +63,7 @@ from rnnbounds.shell.output import (
 
 def truncate_model(
     model: Model,
-    eps: Annotated[float, typer.Option("--eps", help="target ε")],
+    eps: Annotated[float, epsilon_option("target ε")],
     out: Out,
     input_bound: Bound = None,
     inputs: Inputs = None,
@@ -100,6 +102,7 @@ def truncate_model(
         require_folder(page, *FILES)
     loaded = load_both(model, cell, ignore=ignore or (), layer=layer, direction=direction)
     input_set = input_options.input_set(model, loaded.d)
+    (eps,) = absolute([eps], loaded, lambda: input_set)
     called = ModelCall(model, input_options, cell, ignore or (), layer, direction=direction)
     if isinstance(loaded, LoadedBidirectional):
         require_whole(latest, page, arithmetic)
@@ -128,6 +131,8 @@ def truncate_model(
     else:
         scope = "the last output alone, " if latest else ""
         precision = f"within {exactly(eps)} of the recurrent model"
+        if (bound := output_bound(certificate)) is not None:
+            precision += f", {epsilon_share(eps, bound)} of ‖h‖₂ ≤ {at_least(bound)}"
         echo(f"wrote {out}: {scope}k = {plural(module.k, 'input')}, {precision}")
         if loaded.source != str(model):  # with notes on weights that were computed
             echo(f"the recurrent model is {shown(loaded.source)}")

@@ -150,3 +150,44 @@ def test_what_a_module_says_of_its_parts(deep):
     assert load_model(deep, readout="head.0,tanh,head.3,after").readout.outputs == 1
     deep["head"][0].register_forward_hook(lambda *_: None)
     refused(deep, ReadoutError, "head.0 has hooks", readout="head.0")
+
+
+@pytest.mark.parametrize("cell", ["lstm", "rnn-tanh"])
+def test_a_layer_over_a_concatenation(cell, tmp_path):
+    """ε is of its outputs on the last state and the last input, which both runs share."""
+    torch.manual_seed(3)
+    rnn = (torch.nn.LSTM if cell == "lstm" else torch.nn.RNN)(2, 3)
+    model = torch.nn.ModuleDict({"rnn": rnn, "head": torch.nn.Linear(5, 2)}).eval()
+    with torch.no_grad():
+        for part in rnn.parameters():
+            part /= 4
+        model["head"].weight[:, 2:] *= 4
+    f = load_model(model, readout="head[2:5]").readout
+    assert (f.names, f.outputs) == (("head.weight[2:5]",), 2)
+    norm = float(torch.linalg.matrix_norm(model["head"].weight[:, 2:].detach().double(), 2))
+    assert f.norm == pytest.approx(norm)
+    assert norm > 1.2 * float(torch.linalg.matrix_norm(model["head"].weight[:, :3].detach(), 2))
+    found = rnnbounds.certify(model, 1.0, 1e-2, readout="head[2:5]")
+    assert "head.weight" not in found.unread
+    k = found.window(1e-2)
+    x = torch.nn.functional.normalize(torch.randn(50, 60, 2), dim=2)
+    with torch.no_grad():
+        whole, short = (
+            model["head"](torch.cat([part[-1], rnn(part)[0][-1]], 1)) for part in (x, x[50 - k :])
+        )
+    assert float((whole - short).norm(dim=1).max()) <= 1e-2
+    again = load_model(model.state_dict(), cell if cell == "rnn-tanh" else None, layer="rnn",
+                       readout=["head.weight[2:5]"]).readout  # fmt: skip
+    assert again.stated() == f.stated()
+    assert f.stated() != load_model(model, readout="head[0:3]").readout.stated()
+
+
+def test_columns_that_are_none(deep):
+    """Too few, beyond the matrix, in a chain with activations, or not first."""
+    deep["wide"] = torch.nn.Linear(5, 4)
+    refused(deep, ReadoutError, r"name .* as wide.weight\[0:3\]", readout="wide")
+    refused(deep, ReadoutError, "reads no output of 3", readout="wide[0:2]")
+    refused(deep, ReadoutError, "reads no output of 3", readout="wide[3:6]")
+    refused(deep, ReadoutError, "no activation", readout="wide[0:3],tanh")
+    refused(deep, ReadoutError, "no activation", readout="relu,wide[0:3]")
+    refused(deep, ReadoutError, "holds no readout", readout="none[0:3]")

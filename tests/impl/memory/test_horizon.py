@@ -7,8 +7,8 @@ import torch
 
 import rnnbounds
 from rnnbounds.impl.cells.table import CELLS
-from rnnbounds.impl.certificate.horizon import horizon
 from rnnbounds.impl.errors import RangeError
+from rnnbounds.impl.memory.horizon import horizon
 from rnnbounds.impl.memory.runs import Runner
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.properties.systems.certified.near import NearData

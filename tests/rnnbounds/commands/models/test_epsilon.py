@@ -1,0 +1,84 @@
+"""--eps 5%: a share of the certified bound on the output, or a line where there is none."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+import rnnbounds
+from rnnbounds.commands.models.epsilon import Share, parse_epsilon
+
+
+@pytest.fixture
+def net(tmp_path):
+    """A tanh RNN that contracts, with a head, and windows of inputs within 1."""
+    torch.manual_seed(0)
+    parts = {"rnn": torch.nn.RNN(1, 2), "head": torch.nn.Linear(2, 3)}
+    with torch.no_grad():
+        parts["rnn"].weight_hh_l0.mul_(0.25)
+    torch.save(torch.nn.ModuleDict(parts).state_dict(), tmp_path / "net.pt")
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).uniform(-1, 1, (8, 12, 1)))
+    return tmp_path / "net.pt", "--layer", "rnn", "--cell", "rnn-tanh"
+
+
+def test_what_is_a_share():
+    """A number and a percent sign; any other text is neither."""
+    assert parse_epsilon("5%") == Share(0.05)
+    assert isinstance(parse_epsilon("0.5%"), Share)
+    assert not isinstance(parse_epsilon("0.05"), Share)
+
+
+@pytest.mark.parametrize("text", ["x%", "%", "-5%", "nan%", "inf%", "0%", "5%%", "five"])
+def test_what_is_none(refused, net, text):
+    """In a line that says what is."""
+    told = refused("certify", *net, "--input-bound", 1, f"--eps={text}")
+    assert "is not a valid float, nor a share as 5%" in told
+
+
+@pytest.mark.parametrize("readout", [(), ("--readout", "head"), ("--readout", "head,tanh")])
+def test_of_the_certified_bound(call, net, readout):
+    """ε is at most that share of B_h, times L of a readout; no output is beyond what it is of."""
+    asked = ("certify", *net, *readout, "--input-bound", 1, "--format", "json")
+    found = json.loads(call(*asked, "--eps", "5%", "--eps", 0.01).out)
+    bound = found["constants"]["B_h"] * found.get("readout", {"norm": 1.0})["norm"]
+    share, number = (row["eps"] for row in found["truncation"])
+    assert 0.0499 * bound <= share < 0.05 * bound
+    assert number == 0.01
+    whole = torch.load(net[0])
+    rnn, head = torch.nn.RNN(1, 2), torch.nn.Linear(2, 3)
+    rnn.load_state_dict({k[4:]: v for k, v in whole.items() if k.startswith("rnn")})
+    head.load_state_dict({k[5:]: v for k, v in whole.items() if k.startswith("head")})
+    f = {0: lambda h: h, 1: head, 2: lambda h: head(h).tanh()}[
+        len(readout) and 1 + ("tanh" in readout[1])
+    ]
+    with torch.no_grad():
+        h = rnn(torch.randn(30, 64, 1).sign())[0].flatten(0, 1)
+        assert float((f(h) - f(torch.zeros(1, 2))).norm(dim=1).max()) <= bound
+    again = rnnbounds.certify(net[0], 1.0, share, layer="rnn", cell="rnn-tanh",
+                              readout=readout[1] if readout else None)  # fmt: skip
+    assert again.window(share) == found["truncation"][0]["k"]
+
+
+def test_beside_each_epsilon(call, net, tmp_path):
+    """certify and truncate print ε in units of ‖h‖, measure in those of the largest one seen."""
+    assert " 5.0 % " in call("certify", *net, "--input-bound", 1, "--eps", "5%").out
+    wrote = call("truncate", *net, "--input-bound", 1, "--eps", "5%", "--out",
+                 tmp_path / "short.safetensors")  # fmt: skip
+    assert "5.0 % of ‖h‖₂ ≤ " in wrote.out
+    data = ("--data", tmp_path / "x.npy", "--eps", "5%")
+    seen = call("measure", *net, *data).out
+    assert "% of it)" in seen
+    assert "(‖h_T‖₂ ≤ " in seen
+    assert "(‖y_T − y_T^0‖₂ ≤ " in call("measure", *net, *data, "--readout", "head").out
+
+
+def test_where_no_bound_is_known(refused, tmp_path):
+    """A linear cell that grows, and a model of both directions."""
+    grows = {"weight_hh_l0": torch.full((1, 1), 1.5), "weight_ih_l0": torch.ones(1, 1)}
+    torch.save(grows, tmp_path / "grows.pt")
+    both = torch.nn.GRU(1, 2, bidirectional=True)
+    torch.save(both.state_dict(), tmp_path / "both.pt")
+    for model in (("grows.pt", "--cell", "linear"), ("both.pt",)):
+        asked = ("certify", tmp_path / model[0], *model[1:], "--input-bound", 1, "--eps", "5%")
+        assert "give ε as a number" in refused(*asked)
