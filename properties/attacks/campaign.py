@@ -105,7 +105,7 @@ class Observer:
 
 def attack_pool(
     pool: Pool, attack: str, observers: Sequence[Observer],
-    *, budget: Budget, seed: int, block: int = 0, device: str = "cpu",
+    *, budget: Budget, seed: int, block: int = 0, wide: int = 1, device: str = "cpu",
 ) -> None:  # fmt: skip
     """Show what an attack finds for a pool, or one block of it, until nobody wants more."""
     kinds = [kind.name for kind in kinds_about(pool.kind_name)]
@@ -129,7 +129,8 @@ def attack_pool(
     chosen_attack = attacks()[attack]
     statements = [statement for observer in observers for statement in observer.statements]
     systems, sequences = pool.example_size
-    size = (min(systems, DIRECTED_SYSTEMS) if chosen_attack.directed else systems, sequences)
+    systems = min(systems, DIRECTED_SYSTEMS) if chosen_attack.directed else systems
+    size = systems * (wide if pool.widens(budget) else 1), sequences
     case = Case(
         pool.kind_name, statements, block_budget(budget) if chosen_attack.is_random else budget,
         size,
@@ -179,7 +180,7 @@ def evidence_judge(group: FormGroup, evidence: FormEvidence) -> BatchJudge:
 
 def attack_forms(
     pool: Pool, attack: str, groups: Sequence[FormGroup], other_observers: Sequence[Observer] = (),
-    *, budget: Budget, seed: int, block: int = 0, device: str = "cpu",
+    *, budget: Budget, seed: int, block: int = 0, wide: int = 1, device: str = "cpu",
 ) -> dict[str, FormEvidence]:  # fmt: skip
     """Attack the forms of some claims in a pool, or with one block; the evidence by claim.
 
@@ -210,6 +211,7 @@ def attack_forms(
             budget=budget,
             seed=seed,
             block=block,
+            wide=wide,
             device=device,
         )
         return evidence

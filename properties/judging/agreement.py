@@ -6,12 +6,11 @@ measure is wrong, and a violation that rests on it may be none.
 
 from __future__ import annotations
 
-import numpy as np
 from flint import ctx
 
 from rnnbounds.properties.errors import DisagreementError
 from rnnbounds.properties.judging.sides import quantity_names
-from rnnbounds.properties.judging.verdict import Judgement, Verdict
+from rnnbounds.properties.judging.verdict import Judgement
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.read.numbers.sizes import float_ends
 from rnnbounds.properties.systems.batch import Batch
@@ -30,10 +29,9 @@ def require_agreement(
     """Raise DisagreementError if the violation at a place, or the first, rests on readings that
     disagree."""
     if position is None:
-        violations = np.argwhere(judgement.verdicts == Verdict.VIOLATED)
-        if not len(violations):
+        position = judgement.first_violation()
+        if position is None:
             return
-        position = tuple(violations[0].tolist())
     i, s, k = position
     pair = batch.pair(i, s)
     for name in sorted(quantity_names(statement)):

@@ -10,14 +10,7 @@ import numpy as np
 
 from rnnbounds.properties.judging.check_records import check_record
 from rnnbounds.properties.judging.sides import has_windows, quantity_names
-from rnnbounds.properties.judging.verdict import (
-    HOLDS,
-    UNDECIDED,
-    VACUOUS,
-    VIOLATED,
-    Judgement,
-    Verdict,
-)
+from rnnbounds.properties.judging.verdict import Judgement, Place, Summary, Verdict
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.columns import cell_name
 from rnnbounds.properties.systems.spec import SystemSpec
@@ -122,23 +115,19 @@ class Evidence:
 
     def add_batch(self, batch: Batch, judgement: Judgement) -> None:
         """Count one judged batch."""
-        counts = (int(np.count_nonzero(judgement.verdicts == verdict)) for verdict in Verdict)
-        holds, violated, undecided, vacuous = counts
-        tally = Tally(holds=holds, violated=violated, undecided=undecided, vacuous=vacuous)
-        self.tally = self.tally.merge(tally)
-        self.add_cell_counts({cell_name(batch.spec): CellEvidence(tally, dict(judgement.vacuous))})
-        ratios = judgement.ratio
-        is_judged = judgement.verdicts != VACUOUS
-        judged_ratios = ratios[is_judged] if vacuous else ratios
-        self.histogram = self.histogram.merge(count_ratios(judged_ratios))
-        if not np.isnan(greatest := np.fmax.reduce(judged_ratios, axis=None, initial=np.nan)):
-            self.examples = self.examples.merge(count_ratios(greatest))
-        self.systems += int(is_judged.any(axis=(1, 2)).sum())
-        self.pairs += int(is_judged.any(axis=2).sum())
+        summary = judgement.summary(KEPT_CHECKS)
+        self.tally = self.tally.merge(summary.tally)
+        counts = CellEvidence(summary.tally, dict(judgement.vacuous))
+        self.add_cell_counts({cell_name(batch.spec): counts})
+        self.histogram = self.histogram.merge(summary.ratios)
+        if not np.isnan(summary.greatest):
+            self.examples = self.examples.merge(count_ratios(summary.greatest))
+        self.systems += summary.systems
+        self.pairs += summary.pairs
         self.escalated += judgement.escalated
         self.vacuous = add_counts(self.vacuous, judgement.vacuous)
         self.update_curve(batch, judgement)
-        self.keep_checks(batch, judgement, ratios)
+        self.keep_checks(batch, judgement, summary)
 
     def add_cell_counts(self, cells: dict[str, CellEvidence]) -> None:
         """Add what was counted on some cells; kept in the order of their names."""
@@ -150,48 +139,32 @@ class Evidence:
         """Note the largest left side at each place of the curve, and the bound on it."""
         if self.curve_variable is None or self.asserts_difference:
             return
-        windows = judgement.verdicts.shape[2]
-        is_decided = (judgement.verdicts == HOLDS) | (judgement.verdicts == VIOLATED)
-        lhs, rhs = (side.hi.reshape(-1, windows) for side in (judgement.lhs, judgement.rhs))
-        lhs = np.where(is_decided.reshape(-1, windows) & np.isfinite(rhs), lhs, -np.inf)
-        at_largest = lhs.argmax(axis=0), np.arange(windows)
-        largest = zip(lhs[at_largest].tolist(), rhs[at_largest].tolist(), strict=True)
+        lhs, rhs = judgement.largest_sides()
         horizon = batch.spec.steps if self.curve_variable == "N" else batch.spec.T
-        places = range(windows) if self.windowed else (horizon,)
-        points = {
-            at: sides for at, sides in zip(places, largest, strict=True) if sides[0] > -np.inf
-        }
+        places = range(len(lhs)) if self.windowed else (horizon,)
+        largest = zip(places, lhs.tolist(), rhs.tolist(), strict=True)
+        points = {at: (high, bound) for at, high, bound in largest if high > -np.inf}
         self.curve = merge_sides(self.curve, points)
 
     def compare_bounds(self, judgement: Judgement, first_judgement: Judgement) -> None:
         """Note what this form's bound costs beside the first form's, where both hold."""
-        with np.errstate(all="ignore"):
-            ratio = judgement.rhs.hi / first_judgement.rhs.hi
-        both_hold = (judgement.verdicts == HOLDS) & (first_judgement.verdicts == HOLDS)
-        ratio = ratio[both_hold & np.isfinite(ratio)]
-        if ratio.size:
-            self.widen_cost(Cost(least=float(ratio.min()), greatest=float(ratio.max())))
+        if cost := judgement.cost_beside(first_judgement):
+            self.widen_cost(Cost(least=cost[0], greatest=cost[1]))
 
     def widen_cost(self, cost: Cost | None) -> None:
         """Widen the range of costs."""
         if cost is not None:
             self.cost = cost if self.cost is None else self.cost.merge(cost)
 
-    def keep_checks(self, batch: Batch, judgement: Judgement, ratios: np.ndarray) -> None:
+    def keep_checks(self, batch: Batch, judgement: Judgement, summary: Summary) -> None:
         """Remember the tightest checks, one for each system, and the first failing ones."""
-        held_ratios = np.where(judgement.verdicts == HOLDS, ratios, -np.inf)
-        # A ratio is finite or NaN, which is no maximum.
-        per_system = np.fmax.reduce(
-            held_ratios.reshape(len(held_ratios), -1), axis=1, initial=-np.inf
-        )
+        per_system = summary.per_system
         least = self.tightest[-1].ratio or 0.0 if len(self.tightest) == KEPT_CHECKS else -np.inf
-        for i in np.argsort(-per_system, kind="stable")[:KEPT_CHECKS]:
+        for i in np.argsort(-per_system, kind="stable")[:KEPT_CHECKS].tolist():
             if np.isfinite(per_system[i]) and per_system[i] >= least:
-                s, k = np.unravel_index(np.nanargmax(held_ratios[i]), held_ratios[i].shape)
-                self.tightest.append(self.record_at(batch, judgement, int(i), int(s), int(k)))
-        failing = (judgement.verdicts == VIOLATED) | (judgement.verdicts == UNDECIDED)
-        for i, s, k in np.argwhere(failing)[:KEPT_CHECKS] if failing.any() else ():
-            self.failing.append(self.record_at(batch, judgement, int(i), int(s), int(k)))
+                self.tightest.append(self.record_at(batch, judgement, (i, *summary.place(i))))
+        for place in summary.failing:
+            self.failing.append(self.record_at(batch, judgement, place))
         self.trim_checks()
         self.keep_nearest_sides(batch, judgement)
 
@@ -206,7 +179,7 @@ class Evidence:
             states = plural(batch.spec.states, "state")
             text = f"{states}: the two sides differ by {float(gap[i, s, k])} or more"
             check = msgspec.structs.replace(
-                self.record_at(batch, judgement, i, s, k), explanation=text
+                self.record_at(batch, judgement, (i, s, k)), explanation=text
             )
             self.keep_nearer_check(str(batch.spec.states), (float(gap[i, s, k]), check))
 
@@ -245,15 +218,12 @@ class Evidence:
             self.keep_nearer_check(states, candidate)
         self.trim_checks()
 
-    def record_at(self, batch: Batch, judgement: Judgement, i: int, s: int, k: int) -> Check:
+    def record_at(self, batch: Batch, judgement: Judgement, at: Place) -> Check:
         """The record of one check, with the command that replays it."""
+        i, s, k = at
         spec = batch.spec.select_pair(batch.spec.members[i], s)
         window = k if self.windowed else None
-        return check_record(
-            self.claim, self.form, spec, window, Verdict(int(judgement.verdicts[i, s, k])),
-            (judgement.lhs.lo[i, s, k], judgement.lhs.hi[i, s, k]),
-            (judgement.rhs.lo[i, s, k], judgement.rhs.hi[i, s, k]),
-        )  # fmt: skip
+        return check_record(self.claim, self.form, spec, window, *judgement.entry(at))
 
 
 def add_counts(first: dict[str, int], second: dict[str, int]) -> dict[str, int]:

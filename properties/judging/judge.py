@@ -16,6 +16,7 @@ import torch
 
 from rnnbounds.properties.judging import meter
 from rnnbounds.properties.judging.boxes import require_boxes
+from rnnbounds.properties.judging.device_judgement import DeviceJudgement, device_side
 from rnnbounds.properties.judging.exact_decision import decide_exactly
 from rnnbounds.properties.judging.outputs import windows_held_by_outputs
 from rnnbounds.properties.judging.sides import (
@@ -31,13 +32,14 @@ from rnnbounds.properties.judging.verdict import (
     HOLDS,
     UNDECIDED,
     VACUOUS,
-    VIOLATED,
     Judgement,
     Verdict,
     compare_sides,
 )
+from rnnbounds.properties.read.numbers.device_interval import interval_shape
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.numbers.evaluate import enclose
 from rnnbounds.theory.numbers.interval import Interval
 from rnnbounds.theory.proof.claim import Assumption, Statement
 
@@ -98,10 +100,18 @@ def judge(
     else:
         enclosures |= enclose_quantities(batch, names)
         require_boxes(batch)
+        shape = np.broadcast_shapes((*pairs, 1), *map(interval_shape, enclosures.values()))
+        measured = device_side(statement, enclosures, masks)
+        if exact_budget is None and measured is not None:
+            bound = enclose(statement.rhs, enclosures, known_parts)
+            on_device = DeviceJudgement(
+                statement.relation, measured, bound, shape, masks, batch.finite
+            )
+            escalate(statement, batch, on_device, None, until_violated)
+            meter.add_checks(on_device.checks)
+            return on_device
         lhs, rhs = enclose_sides(statement, enclosures, known_parts)
-        shape = np.broadcast_shapes(
-            (*pairs, 1), *(i.lo.shape for i in (lhs, rhs, *enclosures.values()))
-        )
+        shape = np.broadcast_shapes(shape, lhs.lo.shape, rhs.lo.shape)
     verdicts = compare_sides(statement.relation, lhs, rhs)
     if verdicts.shape != shape:
         verdicts = np.array(np.broadcast_to(verdicts, shape))
@@ -116,7 +126,7 @@ def judge(
     if exact_budget is not None:
         decide_at_ends(statement, batch, result)
     escalate(statement, batch, result, exact_budget, until_violated)
-    meter.add_checks(result.verdicts.size)
+    meter.add_checks(result.checks)
     return result
 
 
@@ -153,16 +163,16 @@ def escalate(
 ) -> None:  # fmt: skip
     """Settle every UNDECIDED check of a finite system, pair by pair, in balls and rationals; or
     those before the first pair that violates the statement."""
-    open_checks = (result.verdicts == UNDECIDED) & batch.finite
-    result.escalated = int(np.count_nonzero(open_checks))
-    if not result.escalated:
+    open_checks = result.open_checks(batch.finite)
+    result.escalated = open_checks.count
+    if not open_checks.count:
         return
-    pairs = open_checks.any(axis=2)
+    pairs = open_checks.pairs
     if until_violated:
-        violated = (result.verdicts == VIOLATED).any(axis=2)
-        pairs &= ~np.logical_or.accumulate(violated.ravel()).reshape(pairs.shape)
+        violated = result.violated_pairs()
+        pairs = pairs & ~np.logical_or.accumulate(violated.ravel()).reshape(pairs.shape)
     for i, s in np.argwhere(pairs).tolist():
-        ks = np.flatnonzero(open_checks[i, s]).tolist()
+        ks = open_checks.windows(i, s)
         if exact_budget is not None and (
             decided := windows_held_by_outputs(statement, batch.pair(i, s), ks)
         ):
@@ -172,7 +182,7 @@ def escalate(
             continue
         if exact_budget is None or exact_budget.spend(batch, len(ks)):
             decide_pair(statement, batch, result, (i, s), ks)
-        if until_violated and (result.verdicts[i, s] == VIOLATED).any():
+        if until_violated and result.violated_pairs()[i, s]:
             return
 
 

@@ -54,7 +54,8 @@ class Part(msgspec.Struct, frozen=True, order=True):
     """One piece of work: the proof of a claim, or a block of an attack in a pool, or several.
 
     claims: those proved, or whose forms are attacked. variant_claims: those whose false variants
-    ride, or are put to the proofs of their forms.
+    ride, or are put to the proofs of their forms. wide: how many times as many systems an example
+    has, of kinds that a device draws.
     """
 
     work: str
@@ -63,6 +64,7 @@ class Part(msgspec.Struct, frozen=True, order=True):
     pool: str = ""
     block: int = 0
     blocks: int = 1
+    wide: int = 1
 
     @property
     def claim_works(self) -> tuple[tuple[str, str], ...]:
@@ -188,7 +190,7 @@ def attack_part(
     evidence = attack_forms(
         pool, part.work, [groups[pool, id] for id in part.claims],
         [variants.observer(pool, budget) for variants in part_variants.values()],
-        budget=budget, seed=seed, block=part.block, device=device,
+        budget=budget, seed=seed, block=part.block, wide=part.wide, device=device,
     )  # fmt: skip
     return evidence, {
         id: variants.attack_remaining(budget=budget, seed=seed, device=device)

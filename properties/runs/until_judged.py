@@ -7,12 +7,18 @@ blocks of a pool   0 1 2 | 3 4 5 ……………………………… 39 | 40 �
 
 How many blocks a claim is given follows from what its systems were so far, in rounds, and so from
 the seed alone. Ranges of blocks are folded as they come: what is kept does not grow with the run.
+
+On a GPU the blocks beyond the profile are wide: an example of networks has 16 times as many systems
+of the same description, since kernels take as long for a few. Each has a seed and a place in its
+batch, from which a replay builds it on the CPU.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+
+import torch
 
 from rnnbounds.properties.attacks.budget import Budget
 from rnnbounds.properties.attacks.budget import profile as profile_of
@@ -26,6 +32,8 @@ from rnnbounds.theory.proof.claim import Claim
 
 RANGE_BLOCKS = 40  # blocks of one task, which takes a minute or so
 MAX_SYSTEMS = 10**12
+DEVICE_WIDTH = 16
+WORKER_BYTES = 10 * 2**30  # of a device's memory, for the largest examples so many times as wide
 
 PartRunner = Callable[[Sequence[Part]], Iterable[PartResult]]
 
@@ -45,6 +53,14 @@ def parse_system_count(text: str) -> int:
     return int(count)
 
 
+def workers_that_fit(workers: int, device: str) -> int:
+    """So many processes, or as many as the free memory of a CUDA device holds, at least one."""
+    if device == "cpu":
+        return workers
+    free, _ = torch.cuda.mem_get_info(device)
+    return min(workers, max(1, free // WORKER_BYTES))
+
+
 def endless_attacks(attacks: Sequence[str]) -> list[str]:
     """The attacks that go on and on.
 
@@ -59,15 +75,16 @@ def endless_attacks(attacks: Sequence[str]) -> list[str]:
 
 def run_until_judged(
     results: Sequence[PartResult], systems: int, run: PartRunner,
-    *, claims: Sequence[Claim], attacks: Sequence[str], profile: str,
+    *, claims: Sequence[Claim], attacks: Sequence[str], profile: str, wide: int = 1,
 ) -> list[PartResult]:  # fmt: skip
     """Run more parts until every claim has judged `systems` systems; return old and new results.
 
-    A claim is dropped when a whole round judged no more systems of it.
+    A claim is dropped when a whole round judged no more systems of it. wide: how many times as many
+    systems an example of networks has.
     """
     budget = profile_of(profile)
     progress_by_claim = {
-        claim.id: ClaimProgress(claim, endless_attacks(attacks), budget) for claim in claims
+        claim.id: ClaimProgress(claim, endless_attacks(attacks), budget, wide) for claim in claims
     }
     all_results = list(results)
     while True:
@@ -97,10 +114,14 @@ def fold_results(results: Iterable[PartResult]) -> list[PartResult]:
 
 
 class ClaimProgress:
-    """A claim, the blocks that it was shown beyond the profile's, and how many more it needs."""
+    """A claim, the blocks that it was shown beyond the profile's, and how many more it needs.
 
-    def __init__(self, claim: Claim, attacks: Sequence[str], budget: Budget) -> None:
-        self.claim, self.attacks = claim, attacks
+    width: how many blocks of the profile a wide one is.
+    """
+
+    def __init__(self, claim: Claim, attacks: Sequence[str], budget: Budget, wide: int = 1) -> None:
+        self.claim, self.attacks, self.wide = claim, attacks, wide
+        self.width = max(wide if pool.widens(budget) else 1 for pool in claim_pools(claim, budget))
         self.extra_blocks = self.next_blocks = self.judged_systems = 0
         self.profile_blocks = max(
             attack_block_count(attack, group, budget)
@@ -117,9 +138,8 @@ class ClaimProgress:
         total, previous = sum(judged[name] for name in self.attacks), self.judged_systems
         missing = systems - sum(judged.values())
         continues = total > previous and missing > 0
-        self.next_blocks = (
-            -(-missing * (self.profile_blocks + self.extra_blocks) // total) if continues else 0
-        )
+        shown_blocks = self.profile_blocks + self.width * self.extra_blocks
+        self.next_blocks = -(-missing * shown_blocks // (total * self.width)) if continues else 0
         self.judged_systems = total
 
     def _systems(self, attack: str, forms: FormEvidence) -> int:
@@ -128,7 +148,7 @@ class ClaimProgress:
 
 def block_ranges(incomplete: Sequence[ClaimProgress], budget: Budget) -> list[Part]:
     """The further blocks of these claims; those that need the same range of a pool share it."""
-    claims_by_range: dict[tuple[str, str, int, int], list[str]] = {}
+    claims_by_range: dict[tuple[str, str, int, int, int], list[str]] = {}
     for progress in incomplete:
         for pool, group in claim_pools(progress.claim, budget).items():
             for attack in progress.attacks:
@@ -142,9 +162,10 @@ def block_ranges(incomplete: Sequence[ClaimProgress], budget: Budget) -> list[Pa
                             pool.name,
                             start,
                             min(last, low + RANGE_BLOCKS) - start,
+                            progress.wide,
                         )
                         claims_by_range.setdefault(block_range, []).append(progress.claim.id)
     return [
-        Part(attack, tuple(ids), (), pool, start, blocks)
-        for (attack, pool, start, blocks), ids in claims_by_range.items()
+        Part(attack, tuple(ids), (), pool, *block_range)
+        for (attack, pool, *block_range), ids in claims_by_range.items()
     ]

@@ -250,7 +250,9 @@ class Batch:
 
 
 def all_finite(A: torch.Tensor, axes: int | tuple[int, ...]) -> npt.NDArray[np.bool_]:
-    """Mask the entries whose numbers along the axes are all finite."""
+    """Mask the entries whose numbers along the axes are all finite; reduced where they lie."""
+    if A.device.type != "cpu":
+        return np.asarray(torch.isfinite(A.detach()).all(dim=axes).cpu().numpy())
     return np.asarray(np.isfinite(A.detach().cpu().numpy()).all(axis=axes))
 
 

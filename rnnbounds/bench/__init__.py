@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
-from rnnbounds.bench import models, process, vanilla
+from rnnbounds.bench import models, process, serving, vanilla
 from rnnbounds.bench.clock import SYSTEM_FACTOR
 from rnnbounds.bench.models import LAYERS, LENGTH, LONG, MODULES, WINDOW
 from rnnbounds.bench.row import BenchRow as Row
-from rnnbounds.impl.errors import UnknownNameError
+from rnnbounds.impl.errors import InputError, UnknownNameError
 
 SIZE = "n = 16, d = 4, T = 100, K = 32, tanh"
 LOOPS, SLOPE, DGEMM = "by loops over t and k", "slope of the logarithms", "of one large product"
 FASTER, RATE, PAIR = "times faster", "of dgemm's rate", "µs a (system, sequence)"
 PROVED, PLAIN, MATRIX = "a proof that ‖W‖₂ < s", "by svdvals, without a proof", "µs a matrix"
 PRODUCTS = "products of the truncation gaps"
+CUDNN = "by cuDNN without TF32"
 QUICK = f"verify {process.PROFILED} --profile quick"
 TABLE = (
     Row("truncation", f"truncation gaps of all k ≤ K, {SIZE}", LOOPS, PAIR, FASTER,
@@ -52,14 +53,24 @@ TABLE = (
         "of the time", partial(models.least_bound, 16)),
     *(Row(f"inference-{name.lower()}", f"a truncated {name}, k = {WINDOW}, n = 64, one sequence "
           f"of {LONG}, float32", f"by torch.nn.{name}", "ms", FASTER,
-          partial(models.time_inference, name, 64, 1, LONG), asked=7 if name == "RNN" else None,
-          on_device=True)
+          partial(models.time_inference, name, 64, 1, LONG), asked=7 if name == "RNN" else None)
       for name in MODULES),
     *(Row(f"inference-{kind}-{name.lower()}", f"a truncated {name}{told}, k = {WINDOW}, sequences "
           f"of {LENGTH}, float32", f"by torch.nn.{name}", "ms", FASTER,
-          partial(models.inference_grid, name, layers=layers), asked=0.95, on_device=True)
+          partial(models.inference_grid, name, layers=layers), asked=0.95)
       for kind, told, layers in (("grid", "", 1), ("stack", f" of {LAYERS} layers", LAYERS))
       for name in MODULES),
+    *(Row(f"serve-{cell}{suffix}", f"a truncated {cell}{told}, k = {serving.WINDOW}, d = "
+          f"{serving.CHANNELS}, {len(serving.GRID)} sizes, float32, the least of them", CUDNN, "µs",
+          "of what is asked", partial(serving.measure_sizes, cell, layers, serving.GRID), asked=1,
+          on_device=True, on_cuda_alone=True)
+      for layers, suffix, told in ((1, "", ""), (2, "-stack", " in two layers"))
+      for cell in serving.GATES),
+    *(Row(f"length-{cell}", f"a truncated {cell}, k = {serving.WINDOW}, n = 64, one sequence of "
+          f"{serving.BY_LENGTH[0].length} to {serving.BY_LENGTH[-1].length}, float32", CUDNN, "µs",
+          "of what is asked", partial(serving.measure_sizes, cell, 1, serving.BY_LENGTH), asked=1,
+          on_device=True, on_cuda_alone=True)
+      for cell in ("rnn-tanh", "lstm", "gru")),
     *(Row(f"certify-{cell}", f"certify a {cell} cell, n = {models.N}, d = {models.D}",
           f"by one inference over T = {models.T}", "ms", "inferences",
           partial(models.certify_cost, cell), on_device=True)
@@ -76,12 +87,15 @@ TABLE = (
 ROWS: dict[str, Row] = {row.name: row for row in TABLE}
 
 
-def select_rows(names: Iterable[str] | None = None) -> tuple[Row, ...]:
-    """The rows of these names in the table's order; all of them by default.
+def select_rows(names: Iterable[str] | None = None, device: str = "cpu") -> tuple[Row, ...]:
+    """The rows of these names in the table's order; by default all that the device can measure.
 
-    Raises UnknownNameError for a name that no row has.
+    Raises UnknownNameError for a name that no row has, InputError for a row that needs CUDA.
     """
-    selected = set(ROWS if names is None else names)
+    available = {name for name, row in ROWS.items() if device != "cpu" or not row.on_cuda_alone}
+    selected = set(available if names is None else names)
     for name in sorted(selected - ROWS.keys()):
         raise UnknownNameError("row", name, ROWS)
+    for name in sorted(selected - available):
+        raise InputError(f"the row {name} compares with cuDNN; add --device cuda, or leave it out")
     return tuple(row for row in ROWS.values() if row.name in selected)

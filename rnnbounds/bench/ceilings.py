@@ -14,7 +14,7 @@ import torch
 from rnnbounds.bench.clock import Clock
 
 SQUARE_ROWS = {"cpu": 768, "cuda": 8192}  # rows of a product that runs at the machine's rate
-COPY_LENGTH = 2**28  # float64 numbers: far more than caches hold
+COPY_LENGTH = 2**28  # numbers: far more than caches hold
 
 
 class Ceilings(NamedTuple):
@@ -37,15 +37,16 @@ def square_rows(device: str) -> int:
 
 
 @cache
-def measure_ceilings(device: str) -> Ceilings:
-    """Read once."""
+def measure_ceilings(device: str, dtype: torch.dtype = torch.float64) -> Ceilings:
+    """Rates of products and copies in this precision, read once; float32 without TF32."""
     clock = Clock(device)
     rows = square_rows(device)
-    square = torch.rand(rows, rows, dtype=torch.float64, device=device)
-    numbers = torch.rand(COPY_LENGTH, dtype=torch.float64, device=device)
+    square = torch.rand(rows, rows, dtype=dtype, device=device)
+    numbers = torch.rand(COPY_LENGTH, dtype=dtype, device=device)
     other = torch.empty_like(numbers)
     timing = clock.time_interleaved([lambda: square @ square, lambda: other.copy_(numbers)])
-    return Ceilings(2.0 * rows**3 / timing.seconds(0), 16.0 * COPY_LENGTH / timing.seconds(1))
+    copied = 2.0 * dtype.itemsize * COPY_LENGTH
+    return Ceilings(2.0 * rows**3 / timing.seconds(0), copied / timing.seconds(1))
 
 
 def ceiling_shares(clock: Clock, load: Load, seconds: float) -> str:

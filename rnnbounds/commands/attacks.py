@@ -42,9 +42,11 @@ from rnnbounds.properties.runs.record import merge_record, missing_work, variant
 from rnnbounds.properties.runs.run import run_calls, run_environment, run_parts
 from rnnbounds.properties.runs.seeds import parse_seeds, run_seeds
 from rnnbounds.properties.runs.until_judged import (
+    DEVICE_WIDTH,
     endless_attacks,
     parse_system_count,
     run_until_judged,
+    workers_that_fit,
 )
 from rnnbounds.reports.pages.page import FILES, write_report
 from rnnbounds.reports.records.outcome import run_problems
@@ -117,6 +119,8 @@ def verify(
         for number in seed_list:
             require_folder(folder / str(number), *FILES)
     parts = plan_parts(entries, attack_names, budget)
+    if systems_asked:
+        workers = workers_that_fit(workers, device)
     calls = workers if systems_asked else len(parts) * max(1, len(seed_list))
     with executor_for(cluster, workers, device, calls) as executor:
         workers = executor.workers if isinstance(executor, Cluster) else workers
@@ -132,6 +136,7 @@ def verify(
             results = run_until_judged(
                 results, systems_asked, lambda parts: stream_parts(parts, *settings),
                 claims=entries, attacks=attack_names, profile=profile_name,
+                wide=1 if device == "cpu" else DEVICE_WIDTH,
             )  # fmt: skip
     run = merge_record(
         results, claims=entries, attacks=attack_names, profile=profile_name, seed=seed,

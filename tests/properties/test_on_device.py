@@ -131,7 +131,9 @@ def test_verdicts_of_tensors_that_lie_elsewhere(id) -> None:
 def test_verdicts_are_those_of_the_cpu(id) -> None:
     """Of every check; what a float leaves open is decided on the CPU."""
     for part in pieces(id, "random", "extremal"):
-        assert tallies(part, "cuda") == tallies(part, "cpu")
+        for wide in (1, 5):
+            wider = replace(part, wide=wide)
+            assert tallies(wider, "cuda") == tallies(wider, "cpu")
 
 
 def test_a_quantity_that_a_kind_has_not() -> None:

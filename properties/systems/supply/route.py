@@ -36,13 +36,15 @@ class Route(ABC):
 
     rational: whether they are decided in rationals. causal: whether they are feed-forward models.
     learning: whether there is a loss, and certified gradients. max_size: systems and sequences that
-    one example has at most, where a system costs much. parameters: the names of all parameters.
+    one example has at most, where a system costs much. on_device: whether a device draws the inputs
+    of any number of systems. parameters: the names of all parameters.
     """
 
     rational: ClassVar[bool] = False
     causal: ClassVar[bool] = False
     learning: ClassVar[bool] = False
     max_size: ClassVar[tuple[int, int] | None] = None
+    on_device: ClassVar[bool] = False
     parameters: ClassVar[Collection[str]] = PARAMETER_READERS
 
     @abstractmethod
@@ -85,8 +87,10 @@ def draw_each_member(draw: Callable[[SystemSpec, int], dict[str, Array]]) -> Num
     return lambda spec: stack_numbers([draw(spec, member) for member in spec.members])
 
 
-def to_tensor(device: str, array: Array, *axes: int) -> Tensor:
-    """An array as a tensor, its axes but the first in this order."""
+def to_tensor(device: str, array: Array | Tensor, *axes: int) -> Tensor:
+    """An array, or a tensor of that device, as a tensor, its axes but the first in this order."""
+    if isinstance(array, Tensor):
+        return array.permute(0, *axes).contiguous()
     return torch.from_numpy(np.ascontiguousarray(array.transpose(0, *axes))).to(device)
 
 

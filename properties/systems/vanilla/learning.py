@@ -27,7 +27,7 @@ from rnnbounds.properties.systems.spec import SpecType, SystemSpec
 from rnnbounds.properties.systems.spec_choices import BALLS, LOSSES, TRAINED
 from rnnbounds.properties.systems.vanilla import learning_instances as instances
 from rnnbounds.properties.systems.vanilla.ascent import Ascent
-from rnnbounds.properties.systems.vanilla.network_weights import draw_networks
+from rnnbounds.properties.systems.vanilla.network_weights import draw_weights
 from rnnbounds.properties.systems.vanilla.plain import DRIVES, STABLE_REGIMES, WEIGHTED_REGIMES
 from rnnbounds.properties.systems.vanilla.route import (
     FixedConstantsRoute,
@@ -221,7 +221,7 @@ def loss_kind(
     return Kind(
         make,
         partial(draw_learning_spec, make),
-        LossRoute(draw_networks, region),
+        LossRoute(draw_weights, region),
         network_cells(make),
         Instances(worst, specs_of_kind(make, instances.NAMED_SPECS)),
         AscentSearch(partial(start_specs, make), Ascent.start, slowness=2),
@@ -230,12 +230,12 @@ def loss_kind(
 
 
 TRAINING = Kind(
-    Training, draw_training_spec, TrainingRoute(draw_networks, omega_region),
+    Training, draw_training_spec, TrainingRoute(draw_weights, omega_region),
     network_cells(Training),
     Instances(instances.worst_training), is_contractive=True,
 )  # fmt: skip
 QUADRATIC = Kind(
-    Quadratic, draw_quadratic_spec, FixedConstantsRoute(draw_networks, quadratic_constants),
+    Quadratic, draw_quadratic_spec, FixedConstantsRoute(draw_weights, quadratic_constants),
     cell_named(NO_CELL),
     Instances(instances.worst_quadratics),
 )  # fmt: skip
@@ -245,7 +245,7 @@ KINDS = (
     TRAINING,
     QUADRATIC,
     Kind(
-        Projection, draw_projection_spec, NetworkRoute(draw_networks), cell_named(NO_CELL),
+        Projection, draw_projection_spec, NetworkRoute(draw_weights), cell_named(NO_CELL),
         Instances(instances.worst_projections),
     ),
 )  # fmt: skip

@@ -21,11 +21,12 @@ from rnnbounds.properties.systems.drawing.matrices import (
 )
 from rnnbounds.properties.systems.spec import SystemSpec
 
+SIGNAL_STREAM = 2  # the stream of inputs and states
 
-def draw_networks(spec: SystemSpec) -> dict[str, Array]:
-    """W, U, b, C, what is random in x, h and h_other (B, S, n); y of a loss, and W2, U2, b2 where
-    the kind has second weights."""
-    n, d, S = spec.n, spec.d, spec.sequences
+
+def draw_weights(spec: SystemSpec) -> dict[str, Array]:
+    """W, U, b, C; y of a loss, and W2, U2, b2 where the kind has second weights."""
+    n, d = spec.n, spec.d
     W = recurrent_matrices(spec, cached_generators(spec))
     U, b, C = batch_normals(spec, 1, (n, d), (n,), (min(n, 2), n))
     U, b = U / 2, spec.bias * b
@@ -36,12 +37,19 @@ def draw_networks(spec: SystemSpec) -> dict[str, Array]:
         )
     if spec.paired:
         found |= second_weights(spec, W, U, b)
-    shapes = input_draw_shapes(spec, found["C"].shape[1])
-    *_, found["x"], h, h_other = batch_normals(spec, 2, *shapes, (S, n), (S, n))
-    shrink = np.ldexp(np.ones(S), -3 * (np.arange(S) // 2))[:, None]
-    h, h_other = shrink * h, shrink * h_other
-    h_other[:, 1::2] = -h[:, 1::2]
-    return found | {"h": h, "h_other": h_other}
+    return found
+
+
+def draw_signals(spec: SystemSpec, p: int) -> list[Array]:
+    """What is random in the inputs, and two states (B, S, n); p outputs."""
+    states = (spec.sequences, spec.n)
+    return batch_normals(spec, SIGNAL_STREAM, *input_draw_shapes(spec, p), states, states)[-3:]
+
+
+def pair_scales(spec: SystemSpec) -> Array:
+    """The sizes of the pairs of states, (S, 1): they shrink along the sequences."""
+    S = spec.sequences
+    return np.ldexp(np.ones(S), -3 * (np.arange(S) // 2))[:, None]
 
 
 def second_weights(spec: SystemSpec, W: Array, U: Array, b: Array) -> dict[str, Array]:
@@ -72,7 +80,7 @@ def second_weights(spec: SystemSpec, W: Array, U: Array, b: Array) -> dict[str, 
     return {f"{name}2": moved[name] if name in spec.trained else own[name].copy() for name in own}
 
 
-def draw_unit_input_networks(spec: SystemSpec) -> dict[str, Array]:
+def draw_unit_input_weights(spec: SystemSpec) -> dict[str, Array]:
     """Draw a spec's weights, but U = I (n, d), which the witnesses of instability need."""
-    found = draw_networks(spec)
+    found = draw_weights(spec)
     return found | {"U": np.tile(np.eye(spec.n, spec.d), (len(found["U"]), 1, 1))}

@@ -30,8 +30,8 @@ from rnnbounds.properties.systems.vanilla import instances
 from rnnbounds.properties.systems.vanilla.ascent import Ascent
 from rnnbounds.properties.systems.vanilla.corners import corner_specs
 from rnnbounds.properties.systems.vanilla.network_weights import (
-    draw_networks,
-    draw_unit_input_networks,
+    draw_unit_input_weights,
+    draw_weights,
 )
 from rnnbounds.properties.systems.vanilla.route import NetworkRoute
 from rnnbounds.properties.systems.vanilla.specs import (
@@ -180,7 +180,7 @@ def contractive_kind(
     return Kind(
         make,
         partial(draw_network_spec, make),
-        NetworkRoute(draw_networks),
+        NetworkRoute(draw_weights),
         network_cells(make),
         Instances(
             partial(instances.worst_networks, make), specs_of_kind(make, instances.NAMED_SPECS),
@@ -201,24 +201,24 @@ NETWORKS = (
     contractive_kind(Linear, {"linear": Column("linear", OF_LINEAR)}),
     contractive_kind(Rnn, OF_RNNS, instances.worst_rounding),
     Kind(
-        Unstable, draw_unstable_spec, NetworkRoute(draw_unit_input_networks),
+        Unstable, draw_unstable_spec, NetworkRoute(draw_unit_input_weights),
         CellNames(vanilla_cell),
         Instances(instances.unstable_witnesses),
     ),
     Kind(
-        Integrator, draw_integrator_spec, NetworkRoute(draw_unit_input_networks),
+        Integrator, draw_integrator_spec, NetworkRoute(draw_unit_input_weights),
         CellNames(vanilla_cell),
         Instances(instances.worst_integrators),
     ),
 )  # fmt: skip
 OTHERS = (
     Kind(
-        Matrix, draw_matrix_spec, NetworkRoute(draw_networks), cell_named(NO_CELL),
+        Matrix, draw_matrix_spec, NetworkRoute(draw_weights), cell_named(NO_CELL),
         Instances(instances.worst_matrices, specs_of_kind(Matrix, instances.NAMED_SPECS)),
         columns={NO_CELL: Column("no cell")},
     ),
     Kind(
-        Descent, draw_descent_spec, NetworkRoute(draw_networks), cell_named("linear"),
+        Descent, draw_descent_spec, NetworkRoute(draw_weights), cell_named("linear"),
         Instances(instances.worst_descents)
     ),
 )  # fmt: skip

@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 
 from rnnbounds.properties.attacks.budget import PROFILES, Budget, profile
+from rnnbounds.properties.attacks.pool import claim_pools
 from rnnbounds.properties.errors import InputError
 from rnnbounds.properties.runs import until_judged as module
 from rnnbounds.properties.runs.parts import Part, PartResult, chosen_claims, plan_parts, run_part
@@ -16,6 +17,7 @@ from rnnbounds.properties.runs.until_judged import (
     endless_attacks,
     parse_system_count,
     run_until_judged,
+    workers_that_fit,
 )
 from rnnbounds.reports.records.outcome import run_problems, without_environment
 from rnnbounds.reports.records.record import Run
@@ -33,7 +35,11 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(
-    systems: int, claims: Sequence = CLAIMS, done: list[Part] | None = None, turn: int = 1
+    systems: int,
+    claims: Sequence = CLAIMS,
+    done: list[Part] | None = None,
+    turn: int = 1,
+    wide: int = 1,
 ) -> Run:
     """The record of a run until so many systems; each round's parts in this or the other order."""
     one = partial(run_part, profile_name="quick", seed=5)
@@ -44,7 +50,7 @@ def run(
 
     own = [part for part in plan_parts(claims, ATTACKS, profile("quick")) if part.claims]
     asked = {"claims": claims, "attacks": ATTACKS, "profile": "quick"}
-    results = run_until_judged(list(map(one, own)), systems, share, **asked)
+    results = run_until_judged(list(map(one, own)), systems, share, **asked, wide=wide)
     return without_environment(merge_record(results, seed=5, systems=systems, **asked))
 
 
@@ -83,6 +89,25 @@ def test_enough_is_enough() -> None:
     assert done == []
 
 
+@pytest.mark.slow
+def test_wide_blocks() -> None:
+    """Of networks they have as many more systems each, so that fewer blocks are as many systems;
+    of cells, which a device does not draw, they are as before."""
+    (truncation,), budget = chosen_claims(("truncation",)), profile("quick")
+    widens = {pool.kind_name: pool.widens(budget) for pool in claim_pools(truncation, budget)}
+    assert widens == {"rnn": True, "cell": False}
+    entries = chosen_claims(("contraction-linear",))
+    goal = 6 * run(0, claims=entries).claims[0].systems
+    blocks = []
+    for wide in (1, 4):
+        found = run(goal, claims=entries, done=(done := []), wide=wide)
+        assert found.claims[0].systems >= goal
+        assert (found.claims[0].tally.violated, found.claims[0].tally.undecided) == (0, 0)
+        assert {part.wide for part in done} == {wide}
+        blocks.append(sum(part.blocks for part in done))
+    assert blocks[1] < blocks[0]
+
+
 def test_what_judges_no_more_is_left(monkeypatch) -> None:
     """And the run says so, and fails."""
     own = [part for part in plan_parts(CLAIMS, ATTACKS, profile("quick")) if part.claims]
@@ -99,6 +124,15 @@ def test_what_judges_no_more_is_left(monkeypatch) -> None:
     assert len(rounds) == 1
     told = merge_record(found, seed=5, systems=10**6, **asked)
     assert f"projection: {told.claims[1].systems} of 1000000 systems judged" in run_problems(told)
+
+
+def test_workers_of_a_device(monkeypatch) -> None:
+    """As many as its memory holds, at least one; of a CPU as many as are asked for."""
+    monkeypatch.setattr("torch.cuda.mem_get_info", lambda device: (75 * 2**30, 80 * 2**30))
+    assert [workers_that_fit(16, device) for device in ("cpu", "cuda")] == [16, 7]
+    assert workers_that_fit(0, "cuda") == 0
+    monkeypatch.setattr("torch.cuda.mem_get_info", lambda device: (2**30, 2**33))
+    assert workers_that_fit(16, "cuda") == 1
 
 
 def test_counts_of_systems() -> None:

@@ -95,7 +95,7 @@ def test_every_row_is_complete() -> None:
     families = {name.split("-")[0] for name in ROWS}
     assert families == {
         "truncation", "gradient", "rate", "growth", "campaign", "descent", "norm", "inference",
-        "certify", "import", "help", "quick", "memory",
+        "serve", "length", "certify", "import", "help", "quick", "memory",
     }  # fmt: skip
     assert select_rows(["memory", "truncation"]) == (ROWS["truncation"], ROWS["memory"])
 

@@ -1,8 +1,13 @@
 """``rnnbounds bench``: what it prints, and what it refuses."""
 
+import json
+from dataclasses import asdict, replace
+
 import pytest
+import torch
 
 from rnnbounds.bench.row import BenchRow, RowMeasurement
+from rnnbounds.bench.serving import PointResult
 
 
 @pytest.fixture
@@ -51,3 +56,39 @@ def test_refused(call):
     assert "unknown row 'speed'" in outcome.err
     assert "truncation" in outcome.err
     assert call("bench", "--device", "tpu").code == 2
+    outcome = call("bench", "--rows", "serve-gru")
+    assert outcome.code == 2
+    assert "the row serve-gru compares with cuDNN; add --device cuda" in outcome.err
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="a CUDA device is there")
+def test_without_a_device(call, tmp_path):
+    """One line, and nothing written."""
+    outcome = call("bench", "--device", "cuda", "--out", str(tmp_path / "speed"))
+    assert outcome.code == 2
+    assert outcome.err == "rnnbounds: no CUDA device is available; choose --device cpu\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_page(call, table, tmp_path):
+    """The record and the page, whose text says where they are."""
+    outcome = call("bench", "--out", str(tmp_path))
+    assert outcome.code == 1
+    assert outcome.out.splitlines()[-1] == (
+        f"wrote {tmp_path / 'bench.json'} and {tmp_path / 'index.html'}"
+    )
+    assert json.loads((tmp_path / "bench.json").read_text(encoding="utf-8"))[1]["met"] is False
+    assert "1 of 2 targets met; missed: slow." in (tmp_path / "index.html").read_text("utf-8")
+
+
+def test_sizes(call, table, monkeypatch):
+    """Sizes of a row against cuDNN are a table of their own."""
+    point = asdict(PointResult(16, 1, 4096, 30.0, None, 1300.0, 1290.0, 900.0, 43.3, 30.0, True,
+                               0.01, 0.2, 1e-6))  # fmt: skip
+    seen = RowMeasurement(30.0, 1300.0, 1.44, (1.44, 1.44), 3, points=(point,))
+    row = replace(table["fast"], measure=lambda clock: seen, asked=1, on_cuda_alone=True)
+    monkeypatch.setitem(table, "fast", row)
+    monkeypatch.setattr("rnnbounds.commands.bench.check_device", lambda device: device)
+    lines = call("bench", "--rows", "fast", "--device", "cuda", "--markdown").out.splitlines()
+    assert lines[4].startswith("| n | sequences | ours µs | graph µs | cuDNN µs |")
+    assert lines[6].startswith("| 16 | 1 × 4096 | 30 |  | 1300 | 1290 | 900 | 43.3 | ≥ 30 | met |")
