@@ -106,8 +106,8 @@ class FeedForward(torch.nn.Module):
 
         How the sequences are cut is chosen by size: `impl.convert.inference`. On a CUDA device with
         Triton an RNN, an LSTM, a GRU or a stack of them runs in fused kernels,
-        `impl.convert.fused`. Those may take products of float32 as "tf32x3", of which the
-        certificate's rounding does not speak. No gradients: the fused kernels refuse inputs that
+        `impl.convert.fused`. Those may take products of float32 as "tf32x3", whose rounding a
+        certificate of that arithmetic bounds. No gradients: the fused kernels refuse inputs that
         ask for them (InputError).
         """
         kind, weights = self._checked(x)
