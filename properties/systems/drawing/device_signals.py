@@ -18,7 +18,7 @@ Tensor = torch.Tensor
 
 
 def draw_signals(spec: SystemSpec, p: int, stream: int, device: str) -> list[Tensor]:
-    """What is random in the inputs, and two states (B, S, n), of all members, on the device."""
+    """Normal draws of the inputs, and two states (B, S, n), of all members, on the device."""
     states = (spec.sequences, spec.n)
     shapes = [*input_draw_shapes(spec, p), states, states]
     sizes = [prod(shape) for shape in shapes]
