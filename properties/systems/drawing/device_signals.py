@@ -25,7 +25,7 @@ def draw_signals(spec: SystemSpec, p: int, stream: int, device: str) -> list[Ten
     draws = grid_normals(spec.seed, list(spec.members), stream, sum(sizes), device)
     ends = accumulate(sizes)
     return [
-        draws[:, end - size : end].unflatten(1, shape)
+        draws[:, end - size : end].reshape(len(draws), *shape)
         for end, size, shape in zip(ends, sizes, shapes, strict=True)
     ][-3:]
 
