@@ -26,9 +26,10 @@ from rnnbounds.impl.convert.native import is_native, mode, native
 
 FEWEST = 4  # chunks of a sequence that pay for running k inputs again, whatever the sizes
 # How many rows cost what a step costs by itself, measured on a CPU with AVX-512: so many numbers in
-# Python's and torch's loops, so many rows in oneDNN's LSTM, which waits for its weights alone. On
+# Python's and torch's loops and the rows that a product of few pays for its matrix; so many rows in
+# oneDNN's LSTM, which waits for its weights alone. On
 # CUDA a step is several launches, measured on an H100.
-NUMBERS, LAUNCHED = 1024, 2**18
+NUMBERS, MATRIX_ROWS, LAUNCHED = 1024, 4, 2**18
 ROWS = {"LSTM": 3.0}
 _IN_PLACE = {"tanh": torch.Tensor.tanh_, "relu": torch.Tensor.relu_}
 
@@ -38,10 +39,11 @@ def chunks(kind: Kind, n: int, x: Tensor, k: int) -> int:
     outputs each, or 1, the plain loop, if these are fewer than FEWEST.
 
     A step of N M rows costs w + N M in units of a row, and there are T/M + k of them: that M makes
-    the product least. w is ROWS of the kind, or NUMBERS/n, and LAUNCHED/n on CUDA.
+    the product least. w is ROWS of the kind, or NUMBERS/n + MATRIX_ROWS, and LAUNCHED/n on CUDA.
     """
     N, T = x.shape[:2]
-    width = ROWS.get(mode(kind) or "", NUMBERS / n) if x.device.type == "cpu" else LAUNCHED / n
+    looped = NUMBERS / n + MATRIX_ROWS
+    width = ROWS.get(mode(kind) or "", looped) if x.device.type == "cpu" else LAUNCHED / n
     M = min(math.isqrt(int(T * width / max(1, k * N))), T // max(1, k))
     return M if M >= FEWEST else 1
 

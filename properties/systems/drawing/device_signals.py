@@ -18,14 +18,14 @@ Tensor = torch.Tensor
 
 
 def draw_signals(spec: SystemSpec, p: int, stream: int, device: str) -> list[Tensor]:
-    """What is random in the inputs, and two states (B, S, n), of all members, on the device."""
+    """Normal draws of the inputs, and two states (B, S, n), of all members, on the device."""
     states = (spec.sequences, spec.n)
     shapes = [*input_draw_shapes(spec, p), states, states]
     sizes = [prod(shape) for shape in shapes]
     draws = grid_normals(spec.seed, list(spec.members), stream, sum(sizes), device)
     ends = accumulate(sizes)
     return [
-        draws[:, end - size : end].unflatten(1, shape)
+        draws[:, end - size : end].reshape(len(draws), *shape)
         for end, size, shape in zip(ends, sizes, shapes, strict=True)
     ][-3:]
 

@@ -41,7 +41,7 @@ def draw_weights(spec: SystemSpec) -> dict[str, Array]:
 
 
 def draw_signals(spec: SystemSpec, p: int) -> list[Array]:
-    """What is random in the inputs, and two states (B, S, n); p outputs."""
+    """Normal draws of the inputs, and two states (B, S, n); p outputs."""
     states = (spec.sequences, spec.n)
     return batch_normals(spec, SIGNAL_STREAM, *input_draw_shapes(spec, p), states, states)[-3:]
 
