@@ -10,7 +10,7 @@ import rnnbounds
 from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.certificate.pieces import LARGEST, pieces_of
+from rnnbounds.impl.certificate.pieces import LARGEST, Pieces, pieces_of
 from rnnbounds.impl.checker.pieces import by_pieces
 from rnnbounds.impl.checker.truncated import check_truncated
 from rnnbounds.impl.format.fields import RecordError
@@ -92,6 +92,20 @@ def test_one_unit_is_near_the_truth(among):
     for eps, k in told.windows:
         needed = longest(loaded, points, eps, k)
         assert 0 < needed <= k <= 5 * needed <= by_norm(loaded, inputs, told, eps)
+
+
+def test_a_gap_that_rises_later_is_seen():
+    """What is small at first and falls in one unit is no window before the output has risen."""
+    M = torch.tensor([[[0.9, 0, 0], [1, 0, 0], [0, 1, 0.5]]], dtype=torch.float64)
+    start, wide = torch.tensor([1, 0.01, 0.01]).double(), torch.full((3,), torch.inf).double()
+    pieces = Pieces(M, start, wide, 1, start, (), ())
+    g, sizes = start, []
+    for _ in range(80):
+        sizes.append(float(g[-1]))
+        g = M[0] @ g
+    needed = max(m + 1 for m, size in enumerate(sizes) if size > 0.2)
+    assert needed <= pieces.window(0.2, 90) <= needed + 1
+    assert pieces.window(0.2, 3) == 3
 
 
 def claimed(case, among):
