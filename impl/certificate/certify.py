@@ -23,6 +23,7 @@ from rnnbounds.impl.cells.refutation.work import LIMIT_REACHED, limit_work
 from rnnbounds.impl.cells.table import CELLS, NORM_NAMES, kind_of
 from rnnbounds.impl.certificate.advice import Advice, advise
 from rnnbounds.impl.certificate.least import least
+from rnnbounds.impl.certificate.pieces import pieces_of
 from rnnbounds.impl.certificate.record import EPSILONS, Certificate, Verdict, epsilons_of
 from rnnbounds.impl.errors import InputError, UnknownNameError, factor
 from rnnbounds.impl.models.device import check_device
@@ -148,11 +149,13 @@ def certify(
     known = best.lam < 1 and best.window(smallest) is not None
     forgets = known and system.refused is None and not at_one.get(loaded.dtype, 0)
     bounds, aim = least(system, norms, best), of_h[epsilons[0]]
+    windows, pieces = _windows(loaded, bound, best, of_h) if forgets else (dict.fromkeys(of_h), {})
 
     def tries(changed: LoadedModel[Any], B: float) -> tuple[str, float, int | None] | None:
         told = kind.analyse(changed, B)
         one = min(_norms(told, names)[0], key=lambda norm: _rank(norm, aim))
-        k = one.window(aim) if one.lam < 1 and told.refused is None else None
+        known = one.lam < 1 and told.refused is None
+        k = _windows(changed, B, one, {aim: aim})[0][aim] if known else None
         at_one = told.rounds_to_one.get(changed.dtype, 0)
         return None if k is None or at_one else (one.name, one.lam, k)
 
@@ -177,7 +180,7 @@ def certify(
         constants=system.constants(best)
         | {"gain": _gain(bounds.gain, loaded) if forgets else math.inf}
         | ({} if trained is None else trained.named),
-        windows=tuple((one, best.window(of_h[one]) if forgets else None) for one in epsilons),
+        windows=tuple((one, windows[one]) for one in epsilons),
         tried=tuple((tried.name, tried.lam, tried.window(smallest)) for tried in norms),
         weights=best.weights,
         rounding=bounds.rounded.bound,
@@ -200,7 +203,7 @@ def certify(
             if math.isinf(tried.lam)
         },
         readout=None if loaded.readout is None else loaded.readout.to_json(),
-        proof=system.proof(best) | bounds.proof(system) if forgets else {},
+        proof=system.proof(best) | bounds.proof(system) | pieces if forgets else {},
     )
 
 
@@ -217,6 +220,23 @@ def _norms(
             unanswered[name] = error
             _LOG.info("%s norm: skipped: %s", name, error)
     return norms, unanswered
+
+
+def _windows(
+    model: LoadedModel[Any], B: float, norm: StateNorm, of_h: dict[float, float]
+) -> tuple[dict[float, int | None], dict[str, Any]]:
+    """The k of each ε, by the norm or by pieces, and these as JSON data where one is less by them.
+
+    Of the rows of a table, which files do not keep, they are left out.
+    """
+    found = {one: norm.window(epsilon) for one, epsilon in of_h.items()}
+    known = {one: k for one, k in found.items() if k is not None}
+    pieces = pieces_of(model, B, max(known.values(), default=0))
+    if pieces is None:
+        return found, {}
+    shorter = {one: pieces.window(of_h[one], k) for one, k in known.items()}
+    stated = shorter != known and not (isinstance(B, InputSet) and B.rows is not None)
+    return {**found, **shorter}, {"pieces": pieces.to_json()} if stated else {}
 
 
 def _gain(norm: StateNorm, model: LoadedModel[Any]) -> float:

@@ -81,8 +81,12 @@ def _certificate(stated: Document, document: dict[str, Any]) -> Certificate:
         ignored=stated.ignored,
         unread=stated.unread,
         readout=stated.readout,
-        proof={"box": stated.box, "layers": stated.layers}
-        | ({} if stated.other_norms is None else {"other_norms": stated.other_norms}),
+        proof={
+            "box": stated.box,
+            "layers": stated.layers,
+            **({} if stated.other_norms is None else {"other_norms": stated.other_norms}),
+            **({} if stated.pieces is None else {"pieces": stated.pieces}),
+        },
         inputs=None if stated.inputs is None else _inputs(stated.inputs, stated),
         infinite={one.norm: one.reason for one in stated.norms_tried if one.reason is not None},
         measuring="" if stated.next is None else stated.next.measure,

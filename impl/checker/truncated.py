@@ -21,8 +21,8 @@ for what it calls information; the cell, the input bound and each ε are what it
 - readout: of a certificate about outputs f(h), a Lipschitz constant L of f, by which gain and
   windows grow;
 - states: ‖h_t‖₂ ≤ B_h, by C S/(1 − λ), by C R or by the box;
-- window: C λᵏ min(S/(1 − λ), R) ≤ ε for each pair (ε, k), or k steps and any number of more leave
-  as little by `impl.checker.cells.remaining`;
+- window: C λᵏ min(S/(1 − λ), R) ≤ ε for each pair (ε, k), or k steps and more leave as little by
+  `impl.checker.cells.remaining` or by `impl.checker.pieces`;
 - rounding: of vanilla cells, the bound of `impl.checker.cells.rounding`;
 - source, where the original model is given: its cell, its dtype and its weights are the file's.
 
@@ -48,6 +48,7 @@ from rnnbounds.impl.checker.cells.stacked import Stack, stack_of
 from rnnbounds.impl.checker.definite import exact, norm_at_most
 from rnnbounds.impl.checker.input_ranges import InputRanges
 from rnnbounds.impl.checker.machine import require_floats
+from rnnbounds.impl.checker.pieces import by_pieces
 from rnnbounds.impl.checker.readout import Readout, readout_norm
 from rnnbounds.impl.checker.unitary import Finding, Source
 from rnnbounds.impl.checker.unitary_bounds import DTYPES
@@ -262,10 +263,10 @@ def _of_states(file: Claim, cell: Any, norm: Norm) -> list[Finding]:
 
     found = _held(told, cell)
     for epsilon, k in ((one.eps, one.k) for one in told.truncation):
-        held = within(lam**k, epsilon)
+        held, most = within(lam**k, epsilon), arb(epsilon) / arb(file.scale)
         if not held and within(lam ** (enough := _geometric(file, epsilon, k)), epsilon):
-            most = left(told.stated, norm, cell, range(k, enough))
-            held = bool(arb(file.scale) * most <= epsilon)
+            held = bool(left(told.stated, norm, cell, range(k, enough)) <= most)
+        held = held or by_pieces(told, file.weights, k, most)
         found.append(Finding("window", held, f"ε = {exactly(epsilon)} for k = {k}"))
     return found
 

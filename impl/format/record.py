@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from rnnbounds.impl.format.fields import (
     Bound,
+    Count,
     Exactly,
     RecordError,
     Shape,
@@ -44,13 +45,24 @@ class Rounding(Exactly, frozen=True):
     arithmetic: Literal["ieee", "tf32x3"] = "ieee"
 
 
+class Cut(Exactly, frozen=True):
+    """Pieces of all states and inputs: the box of states that shrinks by so many steps, and into
+    how many parts each number of state and input is cut on the way and in the end."""
+
+    box: list[Size]
+    coarse: list[Count]
+    fine: list[Count]
+    steps: Count
+
+
 class Record(Exactly, frozen=True):
     """Statements of a record; see `impl.checker.truncated` for each part.
 
     inputs: the set of all inputs beside ‖x‖₂ ≤ input_bound, None for that ball alone. weights:
     those of the norm, for a stack those of its layers. box: the sides of the states' box, infinite
     if there is none, for a cell that is neither vanilla nor a stack. information: the names of the
-    source and its tensors, the inputs in words, an unproved bound on rounding.
+    source and its tensors, the inputs in words, an unproved bound on rounding. pieces: those by
+    which windows are shorter than the norm has them, None if none are.
     """
 
     schema: Literal["rnnbounds/truncated-certificate/2"]
@@ -73,6 +85,7 @@ class Record(Exactly, frozen=True):
         Literal["model", "tensors", "ignored", "unread", "inputs", "rounding"], Any
     ]  # fmt: skip
     others: dict[Literal["gain", "rounding"], Other] = field(name=OTHERS, default_factory=dict)
+    pieces: Cut | None = None
 
     def __post_init__(self) -> None:
         if self.rounding.dtype != self.dtype:
@@ -145,6 +158,7 @@ def stated(certificate: Mapping[str, Any]) -> dict[str, Any]:
         | ({} if box is None else {"inputs": box["what"]})
         | ({} if names == CONSTANTS else {"rounding": rounding["state"]}),
         **({OTHERS: others} if others else {}),
+        **({"pieces": cut} if (cut := certificate.get("pieces")) else {}),
     }
 
 

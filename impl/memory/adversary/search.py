@@ -60,6 +60,10 @@ class Search:
     @torch.no_grad()
     def _long(self, epsilon: float) -> tuple[Tensor, int, int]:
         best, x, past = self._look(epsilon)
+        for later in (True, False):
+            if self.left > 0 and best < self.most:
+                self._cross(later)
+                best, x, past = max(self._look(epsilon), (best, x, past), key=lambda told: told[0])
         failures = 0
         while best >= 0 and failures < 2 and self.left > 0 and best < self.most:
             self._ascend(best + 1 + failures * (1 + best // 16))
@@ -68,6 +72,15 @@ class Search:
             if k > best:
                 best, x, past = k, found, before
         return x, past, best
+
+    def _cross(self, later: bool) -> None:
+        """The past of the best column with one constant input after another, or, unless `later`,
+        its later inputs after pasts that stay at one: a gate that keeps most may be open under
+        another input than that which leads far away."""
+        ends, self.seen = self._ends(), None
+        crossed = self.x[:, :, :1].repeat(1, 1, len(ends))
+        (crossed[self.past :] if later else crossed[: self.past])[:] = ends.mT
+        self.x = torch.cat([self.x[:, :, :_KEPT], crossed], dim=2)
 
     def _look(self, epsilon: float) -> tuple[int, Tensor, int]:
         """The longest k of all columns, with the inputs of that column and their past; the columns
@@ -138,14 +151,17 @@ class Search:
             tried = self._admissible(torch.where(still, best, moved))
         self.x = self._admissible(torch.cat([best, self.x[end:]]))
 
+    def _ends(self, sign: float = 1.0) -> Tensor:
+        """Inputs at ends of the set, those that lead far first, or opposite to them: (M, d)."""
+        U, by = self.cell.U[0].detach().double(), torch.Generator().manual_seed(0)
+        across = torch.linalg.svd(U, full_matrices=False)[2][:3]
+        random = torch.randn(_COLUMNS, U.shape[1], generator=by, dtype=torch.float64)
+        return self.inputs.maximiser(sign * torch.cat([across, -across, random])[:_COLUMNS])
+
     def _starts(self) -> Tensor:
         """Pasts that are constant, that alternate, and random ones; then zeros, or more of it."""
-        U = self.cell.U[0].detach()
-        d, by = U.shape[1], torch.Generator().manual_seed(0)
-        across = torch.linalg.svd(U.double(), full_matrices=False)[2][:3]
-        random = torch.randn(_COLUMNS, d, generator=by, dtype=torch.float64)
-        ends = self.inputs.maximiser(torch.cat([across, -across, random])[:_COLUMNS])
-        others = self.inputs.maximiser(torch.cat([-across, across, -random])[:_COLUMNS])
+        by, d = torch.Generator().manual_seed(1), self.cell.U.shape[2]
+        ends, others = self._ends(), self._ends(-1.0)
         noise = self.inputs.maximiser(
             torch.randn(_PAST, _COLUMNS, d, generator=by, dtype=torch.float64)
         )

@@ -226,3 +226,14 @@ def test_ends_of_sets(what):
     others = torch.cat([ends, mixed, rest])
     if what != "ball and box":  # whose ends are not sought, but points near them
         assert bool(((g @ others.mT).amax(1) <= (g * ends).sum(1) + 1e-12).all())
+
+
+def test_inputs_that_keep_a_state_need_not_be_those_that_led_to_it():
+    """One row moves a scan and another keeps what it has: h = 2, then σ(4)^k of it."""
+    scan = {"weight_f": doubles([[0.0, 4.0]]), "weight_v": doubles([[1.0, 0.0]])}
+    model = load_model(scan, "gated-scan")
+    kept = 1 / (1 + math.exp(-4.0))
+    needed = math.ceil(math.log(0.05 / 2) / math.log(kept))
+    rows = input_rows(torch.eye(2, dtype=torch.float64))
+    found = attack(model, rows, (0.05,), work=2**31)
+    assert needed - 1 <= found.least(0.05) <= certify(model, rows, 0.05).window(0.05)
