@@ -35,7 +35,14 @@ from rnnbounds.impl.memory.statement import (
 )
 from rnnbounds.impl.memory.tube.near import NearCertificate, size_of
 from rnnbounds.impl.memory.tube.near import near as near_data
-from rnnbounds.impl.memory.tube.pasts import end_states, past_rows
+from rnnbounds.impl.memory.tube.pasts import (
+    NEAR,
+    PASTS,
+    RECORDED,
+    count_pasts,
+    end_states,
+    past_inputs,
+)
 from rnnbounds.impl.memory.window_count import WindowCount
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
@@ -168,7 +175,7 @@ def measure(
     layer: str | None = None,
     readout: str | Sequence[str] | None = None,
     near: float | None = None,
-    states: float = 0.0,
+    states: float | str = 0.0,
     pasts: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Measurement:
@@ -182,7 +189,9 @@ def measure(
     says which share they reach.
     `near`: what is certified of all inputs within that of these, number by number, from states with
     no entry above `states`; with `pasts`, from all that are so near the end state of one of so many
-    windows, spread over the data, k inputs before the end. `progress` is called with how many
+    recordings, stretches of T inputs spread over the data, against the run from zero: after k
+    inputs of a window and from then on; `states` "recorded" is 20 of these, or so many `pasts`, and
+    all within 0.001 of the range of each entry. `progress` is called with how many
     windows were run, and of how many.
     Raises an InputError for what is no model, for `states` or `pasts` without `near`,
     for data of another width, beyond the `input_bound` (or set of inputs), shorter than the window,
@@ -195,8 +204,10 @@ def measure(
     read.require_width(loaded.d)
     if input_bound is not None:
         read.require_of(input_bound)
+    relative = states == RECORDED
     if near is not None:
-        near, states = size_of("near", near), size_of("states", states)
+        near = size_of("near", near)
+        states = NEAR if relative else size_of("states", states)
     elif states != 0 or pasts:
         name = "states is" if states != 0 else "pasts are"
         raise InputError(f"{name} of runs near the data; give near, too")
@@ -205,7 +216,8 @@ def measure(
         window = min(read.T, LENGTH, max(2, read.T // 8))
     held, runner = read.windows(window), Runner.of(loaded)
     M, T = len(held), held.T
-    at = past_rows(pasts, M)
+    pasts = pasts or relative * min(PASTS, count_pasts(read, T))
+    before = past_inputs(read, pasts, T)
     ks, unstated = grid(T), reason_unstated(read, held)
     if share is not None and unstated is not None:
         raise unstated
@@ -247,12 +259,11 @@ def measure(
         around = None
         if near is not None:
             seen_ks = [least_window(ks, seen.gaps, epsilon) for epsilon in eps]
-            part, ends = slice(0, near_count), None
-            if pasts:
-                ends = end_states(runner, held_part(held, at))
+            part, ends = slice(0, near_count), end_states(runner, before) if pasts else None
             found = near_data(
-                runner, held_part(held, part), near, eps, states=states, pasts=ends, seen=seen_ks
-            )
+                runner, held_part(held, part), near, eps, states=states, pasts=ends,
+                relative=relative, seen=seen_ks,
+            )  # fmt: skip
             around = report.after(part, found)
     return Measurement(
         loaded, read.source, read.N, held.shorter, M, T, ks, seen, steps, eps, statement,

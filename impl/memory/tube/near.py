@@ -3,8 +3,9 @@
 For each recorded window, all input sequences with |x_tj − x̄_tj| ≤ δ for every t and j, and runs
 from any states with |s_i| ≤ r, in real arithmetic of the weights as stored: every state is within
 the width of the one computed on the window from 0, and ‖h_T − h_T^k‖₂ is within the gap at k, where
-the truncated run starts k inputs before the end. With `pasts` the run starts there as well, within
-r of one of them, and the truncated one from 0. No other inputs are covered.
+the truncated run starts k inputs before the end. With `pasts` runs start with the window, one
+within r of one of them and one from 0, and the gap at k is the largest ‖h_t − h_t^0‖₂ at t = k … T.
+No other inputs are covered.
 """
 
 import math
@@ -19,8 +20,8 @@ from torch import Tensor
 
 from rnnbounds.impl.errors import InputError, RangeError
 from rnnbounds.impl.memory.runs import Runner, blocks, grid
-from rnnbounds.impl.memory.tube.pasts import AfterPasts
-from rnnbounds.impl.memory.tube.runs import KEPT, LEAST, Around, order
+from rnnbounds.impl.memory.tube.pasts import AfterPasts, radius, work
+from rnnbounds.impl.memory.tube.runs import KEPT, Around, order
 from rnnbounds.impl.memory.tube.wide import from_ball
 from rnnbounds.impl.numbers.json_values import finite_or_none
 
@@ -32,11 +33,13 @@ TRIES = 8  # lengths of a truncated run that are expected for all ε together
 @dataclass(frozen=True, eq=False)
 class NearCertificate:
     """Bounds for inputs within `delta` of so many windows, from states with |s_i| ≤ `states`, or
-    from all within `states` of so many `pasts`, which are recorded end states, if there are any.
+    from all within `states` of so many `pasts`, which are recorded end states, if there are any;
+    `relative`: in shares of the range of each entry over the pasts.
 
-    width: largest distance of a state from the computed one, in the maximum norm, at any step.
-    gaps: bound on ‖h_T − h_T^k‖₂ over the windows, for each k tried. windows_of: for each ε the k,
-    None if no k below the length was found.
+    width: largest distance of a state, from pasts of one of the run from 0, from the computed one,
+    in the maximum norm, at any step. gaps: bound on ‖h_T − h_T^k‖₂ over the windows, or from pasts
+    on ‖h_t − h_t^0‖₂ at all t ≥ k, for each k tried. windows_of: for each ε the k, None if no k
+    below the length was found.
     """
 
     delta: float
@@ -47,6 +50,7 @@ class NearCertificate:
     width: float
     gaps: Mapping[int, float]
     windows_of: tuple[tuple[float, int | None], ...]
+    relative: bool = False
 
     @property
     def advice(self) -> str | None:
@@ -70,6 +74,7 @@ class NearCertificate:
             "norm": "maximum, of every input",
             "states": self.states,
             "pasts": self.pasts,
+            "relative": self.relative,
             "windows": self.windows,
             "length": self.length,
             "width": finite_or_none(self.width),
@@ -88,14 +93,16 @@ class Search:
     delta: float
     states: float
     pasts: Tensor | None = None
+    relative: bool = False
 
     @cached_property
     def around(self) -> list[Around]:
         """Of some windows together each."""
-        sets = [(self.runner, self.x[part], self.delta, self.states) for part in self.parts]
+        sets = [(self.runner, self.x[part], self.delta) for part in self.parts]
         if self.pasts is None:
-            return [from_ball(Around(*one)) for one in sets]
-        return [AfterPasts(*one, pasts=self.pasts) for one in sets]
+            return [from_ball(Around(*one, self.states)) for one in sets]
+        start = radius(self.pasts, self.states) if self.relative else self.states
+        return [AfterPasts(*one, start, pasts=self.pasts) for one in sets]
 
     @property
     def parts(self) -> Iterator[slice]:
@@ -106,8 +113,8 @@ class Search:
     def held(self) -> int:
         """How many numbers a step holds beside the sets, of each window and k: its generators, and
         what is made of them on the way."""
-        kept = order(self.runner) if self.pasts is None else LEAST * len(self.pasts)
-        return 8 * 9 * kept * self.runner.states**2
+        runs = 9 if self.pasts is None else 1 + len(self.pasts)
+        return 8 * runs * order(self.runner) * self.runner.states**2
 
     @cached_property
     def known(self) -> dict[int, float]:
@@ -162,12 +169,15 @@ class Search:
         self.ask(ks)
         lengths = [k for k in grid(T) if 0 < k < T or (k == T and self.pasts is not None)]
         found: list[tuple[float, int | None]] = []
+        seen = [] if self.pasts is not None else seen
         for epsilon, first in zip(eps, seen or [None] * len(eps), strict=True):
             known = math.isfinite(self.width)
             found.append((epsilon, self.least(epsilon, lengths, first or 1) if known else None))
         gaps = dict(sorted(self.known.items()))
         pasts = 0 if self.pasts is None else len(self.pasts)
-        return NearCertificate(self.delta, self.states, pasts, M, T, self.width, gaps, tuple(found))
+        return NearCertificate(
+            self.delta, self.states, pasts, M, T, self.width, gaps, tuple(found), self.relative
+        )
 
 
 def near(
@@ -178,21 +188,20 @@ def near(
     *,
     states: float = 0.0,
     pasts: Tensor | None = None,
+    relative: bool = False,
     seen: Sequence[int | None] = (),
     ks: Sequence[int] = (),
 ) -> NearCertificate:
     """Certify the inputs near the first windows of x (M, T, d), as many as the work limit allows.
 
-    `pasts` (P, N): states that the run may start near, within `states`, k inputs before the end,
-    when the truncated one starts from 0. `seen`: for each ε the least k observed to suffice, where
-    the search begins. `ks`: further k at which to bound the gap. Raises InputError for an invalid δ
-    or `states`, and for windows that are too large.
+    `pasts` (P, N): states that a run may start near, within `states`, or if `relative` within that
+    share of their range in each entry, when another starts from 0. `seen`: for each ε the least k
+    observed to suffice, where the search begins. `ks`: further k at which to bound the gap. Raises
+    InputError for an invalid δ or `states`, and for windows that are too large.
     """
     delta, states = size_of("near", delta), size_of("states", states)
-    kept = order(runner) if pasts is None else LEAST * len(pasts)
-    M, T = x.shape[:2]
-    some = x[: _affordable(runner, M, T, kept)]
-    return Search(runner, some, delta, states, pasts).told(eps, seen, ks)
+    some = x[: _affordable(runner, *x.shape[:2], 0 if pasts is None else len(pasts))]
+    return Search(runner, some, delta, states, pasts, relative).told(eps, seen, ks)
 
 
 def size_of(name: str, size: object) -> float:
@@ -202,18 +211,24 @@ def size_of(name: str, size: object) -> float:
         with suppress(OverflowError):
             told = float(size)
     if not 0 <= told < math.inf:
-        raise RangeError(name, size, "non-negative and finite")
+        asked = " or `recorded`" if name == "states" else ""
+        raise RangeError(name, size, f"non-negative and finite{asked}")
     return told
 
 
-def _affordable(runner: Runner, M: int, T: int, kept: int) -> int:
-    """How many windows, of tubes that keep so many generators for each unit together."""
+def _affordable(runner: Runner, M: int, T: int, pasts: int) -> int:
+    """How many windows, from so many pasts if there are any."""
     N = runner.states
-    held = max(1, kept // order(runner)) * T * N * N * KEPT
-    work = (TRIES + 1) * T * runner.products * 9 * kept * N
-    if held > LARGEST or work > MOST_WORK:
+    held = max(pasts, T) * N * N * KEPT
+    cost = work(runner, T, pasts) if pasts else _work(runner, T)
+    if held > LARGEST or cost > MOST_WORK:
         raise InputError(
             f"certifying {N} states near {T} inputs takes too much work or memory; cut shorter "
             f"windows with --window"
         )
-    return max(1, min(M, NUMBERS // held, WORK // work))
+    return max(1, min(M, NUMBERS // held, WORK // cost))
+
+
+def _work(runner: Runner, T: int) -> int:
+    """About how many products the tubes of one window take."""
+    return (TRIES + 1) * T * runner.products * 9 * order(runner) * runner.states

@@ -22,6 +22,14 @@ from rnnbounds.shell.output import Format, echo, print_table
 MOST_ROWS = 12  # lines of the forgetting curve in text
 
 
+def states_of(text: str) -> float | str:
+    """The size of --states, or the text if it is no number."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 def write_both(
     measurement: Mapping[str, Any],
     certificate: Mapping[str, Any],
@@ -134,15 +142,18 @@ def print_near(near: NearCertificate, vector: str) -> None:
         f"that differs from the recorded one by at most {plain_number(near.delta)} in each number, "
         f"from {start}, in real arithmetic; no other inputs"
     )
+    of_zero = " of the run from zero" if near.pasts else ""
     bounded = math.isfinite(near.width)
     echo(
-        f"every state differs from the one computed here in float64 by at most "
+        f"every state{of_zero} differs from the one computed here in float64 by at most "
         f"{at_least(near.width)} in each entry"
         if bounded
         else "no bound on the states: undecided"
     )
     for eps, k in near.windows_of:
         gap = f"‖{vector}_T − {vector}_T^k‖₂"
+        if near.pasts:
+            gap = f"at every t ≥ k of the window ‖{vector}_t − {vector}_t^0‖₂"
         answer = "undecided" if k is None else f"k = {k}, {gap} ≤ {at_least(near.gaps[k])}"
         echo(f"near your data, within {plain_number(eps)}: {answer}")
     if near.advice is not None:
