@@ -19,20 +19,19 @@ from rnnbounds.impl.errors import InputError, exactly
 from rnnbounds.impl.memory.curve import CurveRow, draw_curve, forgetting_curve
 from rnnbounds.impl.memory.exact import Decided, within
 from rnnbounds.impl.memory.local import Local, local, sampled
-from rnnbounds.impl.memory.overlap import overlap
-from rnnbounds.impl.memory.repeats import repeats
+from rnnbounds.impl.memory.repeats import reason_unstated
 from rnnbounds.impl.memory.runs import Runner, Truncations, blocks, grid, truncations
 from rnnbounds.impl.memory.statement import (
     CUT,
     FOUND,
     PRESUPPOSED,
     SHARE,
-    OverlapError,
     Statement,
     least_window,
     require_enough,
     stated,
 )
+from rnnbounds.impl.memory.streams import Streams, streams
 from rnnbounds.impl.memory.tube.near import NearCertificate, size_of
 from rnnbounds.impl.memory.tube.near import near as near_data
 from rnnbounds.impl.memory.tube.pasts import (
@@ -56,7 +55,6 @@ SCHEMA = "rnnbounds/measurement/1"
 CURVE, FEWEST = 2000, 20  # windows of which every truncation is run
 CURVE_WORK, HELD_WORK = 2**35, 2**36  # products, beyond which fewer windows are taken
 LENGTH = 64  # of the windows that one long series is cut into, unless it is short
-_LOOKED_AT, _NUMBERS = 4096, 2**24  # sequences that are compared with one another
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,7 +65,8 @@ class Measurement(Shown):
     are `shorter` and left out. ks: the grid of k; seen: all truncations of
     the first windows; local: the steps of the first few of these. statement: of all windows drawn
     like these, or None with the reason `unstated`. near: what is certified of all inputs near
-    these, if it was asked for.
+    these, if it was asked for. streams: windows
+    run from recorded end states, if there are enough.
 
     >>> seen = rnnbounds.measure(torch.nn.LSTM(1, 16), torch.randn(200, 30, 1), eps=0.1)
     >>> seen.window(0.1), seen.curve[0]["worst"]
@@ -86,6 +85,7 @@ class Measurement(Shown):
     statement: Statement | None
     unstated: str | None = None
     near: NearCertificate | None = None
+    streams: Streams | None = None
 
     @property
     def curve(self) -> list[CurveRow]:
@@ -156,6 +156,7 @@ class Measurement(Shown):
             "statement": None if self.statement is None else self.statement.to_json(),
             "unstated": self.unstated,
             "near": None if self.near is None else self.near.to_json(),
+            "streams": None if self.streams is None else self.streams.to_json(self.eps),
         })  # fmt: skip
         return record
 
@@ -256,6 +257,7 @@ def measure(
             statement = Statement(
                 confidence, min(M // 2, some), out, T, tuple(lines), aim, needed, presupposed
             )
+        streaming = streams(runner, held, eps, None if unstated else alpha)
         around = None
         if near is not None:
             seen_ks = [least_window(ks, seen.gaps, epsilon) for epsilon in eps]
@@ -267,23 +269,8 @@ def measure(
             around = report.after(part, found)
     return Measurement(
         loaded, read.source, read.N, held.shorter, M, T, ks, seen, steps, eps, statement,
-        None if unstated is None else str(unstated), around,
+        None if unstated is None else str(unstated), around, streaming,
     )  # fmt: skip
-
-
-def reason_unstated(data: Data, held: Windows) -> InputError | None:
-    """Why nothing is stated of other windows, if it is not."""
-    M = len(held)
-    if M < 2:
-        return InputError(
-            "one window leaves none to choose k on; record more, or cut shorter windows"
-        )
-    shared, T = 0, max(data.T, held.T)
-    if held.sequences > 1:
-        most = max(2, min(_LOOKED_AT, _NUMBERS // (T * data.d)))
-        shared = overlap(*data.ends_of_sequences(T, most))
-    told = f"windows overlap by {shared} of {T} inputs" if shared else repeats(held, M // 2)
-    return None if told is None else OverlapError(told)
 
 
 def _held_out(

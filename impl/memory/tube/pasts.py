@@ -75,9 +75,7 @@ class AfterPasts(Around):
 
     def gaps(self, *ks: int) -> Tensor:
         """At least ‖h_t − h_t^0‖₂ at every t ≥ k, (len(ks), M)."""
-        gaps = torch.stack([gap for gap, _ in self.bundles])
-        later = gaps.flip(0).cummax(0).values.flip(0)
-        return later[list(ks)]
+        return later(torch.stack([gap for gap, _ in self.bundles], dim=1)).T[list(ks)]
 
     @property
     def order(self) -> int:
@@ -154,6 +152,11 @@ class AfterPasts(Around):
             ),
         )
         return Bundle(stage, torch.stack([now.rows[one[0]] for one in groups]), now.shared)
+
+
+def later(gaps: Tensor) -> Tensor:
+    """The largest at each time and after it, of gaps (M, T + 1)."""
+    return gaps.flip(1).cummax(1).values.flip(1)
 
 
 def hull(s: Tensor, sets: Zonotope) -> tuple[Tensor, Zonotope]:

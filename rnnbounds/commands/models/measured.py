@@ -10,6 +10,7 @@ from typing import Any
 from rnnbounds.impl.bidirectional.calls import AnyMeasurement
 from rnnbounds.impl.errors import at_least, at_most, shown
 from rnnbounds.impl.memory.measure import Measurement
+from rnnbounds.impl.memory.streams import Streams
 from rnnbounds.impl.memory.tube.near import NearCertificate
 from rnnbounds.reports.pages.experiment import Page
 from rnnbounds.reports.pages.model.measured import left_out_text
@@ -17,6 +18,7 @@ from rnnbounds.reports.pages.model.measurement import FILES, write_measurement
 from rnnbounds.reports.pages.model.observed import near_start_text
 from rnnbounds.reports.pages.model.vectors import short_name, vector_name, vector_symbol
 from rnnbounds.reports.pages.text import plain_number
+from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import Format, echo, print_table
 
 MOST_ROWS = 12  # lines of the forgetting curve in text
@@ -82,6 +84,29 @@ def print_measurement(result: Measurement | None) -> None:
     if result.near is not None:
         print_near(result.near, vector_symbol(record))
     print_statement(result, "in real arithmetic")
+    if result.streams is not None:
+        print_streams(result, result.streams, vector_symbol(record))
+
+
+def print_streams(result: Measurement, streams: Streams, vector: str) -> None:
+    """Print how far runs from recorded end states are from the one from zero."""
+    echo(
+        f"seen, streams: from each of {streams.pasts} recorded end states against the zero state, "
+        f"both on the first t inputs of {plural(len(streams.gaps), 'window')}; a state set to zero "
+        f"moves {vector} by up to {at_least(float(streams.gaps[:, 1].amax()), 3)} one input later"
+    )
+    for epsilon in result.eps:
+        k = streams.window(epsilon)
+        answer = "at no k" if k is None else f"at every t ≥ {k}"
+        echo(f"seen, streams: within {plain_number(epsilon)} {answer}")
+    for line in streams.lines:
+        if line.share is not None and result.statement is not None:
+            echo(
+                f"stated, streams, with confidence {plain_number(result.statement.confidence)} "
+                f"(these lines together): within {plain_number(line.eps)} at every t ≥ {line.k} "
+                f"for a share of {at_most(line.share)} of windows drawn like these; beyond it "
+                f"{line.beyond} of {streams.held} held out"
+            )
 
 
 def print_curve(curve: list[dict[str, float]]) -> None:
