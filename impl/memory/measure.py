@@ -205,7 +205,7 @@ def measure(
     read.require_width(loaded.d)
     if input_bound is not None:
         read.require_of(input_bound)
-    relative = states == RECORDED
+    relative = isinstance(states, str) and states == RECORDED
     if near is not None:
         near = size_of("near", near)
         states = NEAR if relative else size_of("states", states)

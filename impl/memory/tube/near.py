@@ -166,7 +166,7 @@ class Search:
     ) -> NearCertificate:
         """As `near` has it."""
         M, T = self.x.shape[:2]
-        self.ask(ks)
+        self.ask(ks if self.pasts is None else {*ks, 1})
         lengths = [k for k in grid(T) if 0 < k < T or (k == T and self.pasts is not None)]
         found: list[tuple[float, int | None]] = []
         seen = [] if self.pasts is not None else seen
@@ -200,7 +200,8 @@ def near(
     InputError for an invalid δ or `states`, and for windows that are too large.
     """
     delta, states = size_of("near", delta), size_of("states", states)
-    some = x[: _affordable(runner, *x.shape[:2], 0 if pasts is None else len(pasts))]
+    M, T = x.shape[:2]
+    some = x[: _affordable(runner, M, T, 0 if pasts is None else len(pasts))]
     return Search(runner, some, delta, states, pasts, relative).told(eps, seen, ks)
 
 

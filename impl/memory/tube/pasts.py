@@ -101,9 +101,8 @@ class AfterPasts(Around):
         """One step, whose inputs come after those before; the oldest are shared no more."""
         N, d, old = self.runner.states, self.x.shape[2], now.stage.sets.generators.shape[-1]
         stage = self.moved(now.stage, self.x[None, now.rows, t])
-        before, own, new, box = stage.sets.generators.split(
-            [now.shared, old - now.shared, d, N], -1
-        )
+        G = stage.sets.generators
+        before, own, new, box = torch.split(G, [now.shared, old - now.shared, d, N], -1)
         inputs = torch.cat([before, new], -1)
         kept = self.own * N
         gone = max(0, inputs.shape[-1] - kept // d * d)
@@ -117,7 +116,7 @@ class AfterPasts(Around):
         """At least ‖h_t − h_t^0‖₂ for all pasts of a window, (M,)."""
         M, (s, sets, ends), k = len(self.x), now.stage, now.shared
         rows, units = now.rows[M:], (self.runner.states - self.runner.n, self.runner.states)
-        one, two = sets.part(*units)[slice(M, None)], sets.part(*units)[rows]
+        one, two = sets.part(*units)[torch.arange(M, len(now.rows))], sets.part(*units)[rows]
         lone = one.generators.shape[-1] - k
         G = two.generators
         beside = torch.cat([G[..., :k], torch.zeros_like(G[..., k:]), G[..., k:]], -1)

@@ -36,7 +36,8 @@ class Zonotope:
     def spread(self) -> Tensor:
         """At least Σ_j |G_ij|."""
         p = self.generators.shape[-1]
-        return torch.linalg.vector_norm(self.generators, 1, -1) * (1 + 2 * gamma(p + 4))
+        found: Tensor = torch.linalg.vector_norm(self.generators, 1, -1)
+        return found * (1 + 2 * gamma(p + 4))
 
     @cached_property
     def reach(self) -> Tensor:

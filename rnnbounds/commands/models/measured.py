@@ -181,6 +181,11 @@ def print_near(near: NearCertificate, vector: str) -> None:
             gap = f"at every t ≥ k of the window ‖{vector}_t − {vector}_t^0‖₂"
         answer = "undecided" if k is None else f"k = {k}, {gap} ≤ {at_least(near.gaps[k])}"
         echo(f"near your data, within {plain_number(eps)}: {answer}")
+    if near.pasts and math.isfinite(near.gaps[1]):
+        echo(
+            f"near your data, a state set to zero where a window begins moves {vector} by at most "
+            f"{at_least(near.gaps[1])}, and by more than ε at k − 1 times of the window at most"
+        )
     if near.advice is not None:
         echo(near.advice)
 
