@@ -167,7 +167,7 @@ def measure(
     readout: str | Sequence[str] | None = None,
     direction: str | None = None,
     near: float | None = None,
-    states: float = 0.0,
+    states: float | str = 0.0,
     pasts: int = 0,
     as_is: bool = False,
     gap: str = NORM,
@@ -188,7 +188,7 @@ def measure(
     `readout`, and measured in float64: a `Measurement`, by default at ε = 1e-2, 1e-4 and 1e-6. With
     a readout all answers are about its predictions; `near`: what is certified of all inputs within
     that of these, number by number, from states with no entry above `states`, and
-    with `pasts` from that near the end states of so many of the windows; inputs beyond
+    with `pasts`, or `states` "recorded", from that near so many recorded end states; inputs beyond
     `input_bound` (or a set of inputs) are refused.
 
     A function, a module without recurrent layers, and with `as_is` any module, is measured as it is

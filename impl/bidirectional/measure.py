@@ -18,7 +18,8 @@ from rnnbounds.impl.certificate.record import EPSILONS, epsilons_of
 from rnnbounds.impl.errors import InputError, exactly
 from rnnbounds.impl.memory.curve import CurveRow, draw_curve, forgetting_curve
 from rnnbounds.impl.memory.exact import Decided
-from rnnbounds.impl.memory.measure import CURVE, LENGTH, held_part, reason_unstated
+from rnnbounds.impl.memory.measure import CURVE, LENGTH, held_part
+from rnnbounds.impl.memory.repeats import reason_unstated
 from rnnbounds.impl.memory.running import Running, RunningError
 from rnnbounds.impl.memory.runs import Runner, grid
 from rnnbounds.impl.memory.statement import (

@@ -17,7 +17,6 @@ from flint import arb, ctx
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.cells.layouts import STACKED, layers, layout
 from rnnbounds.impl.checker.cells.poles import diagonal
-from rnnbounds.impl.checker.cells.stepped import Ends
 from rnnbounds.impl.checker.cells.steps import step_of
 from rnnbounds.impl.checker.cells.units import Row, Units, Weights, joined
 from rnnbounds.impl.checker.definite import largest, norm, smaller
@@ -25,6 +24,7 @@ from rnnbounds.impl.format.fields import RecordError
 from rnnbounds.impl.format.record import Cut, Record
 from rnnbounds.impl.format.tensors import Array
 
+Ends = tuple[list[arb], list[arb]]
 STEPS = 2**13  # twice those of a maker
 _PRECISION = 128
 _UNITS, _PIECES, _SHRUNK = 32, 2**10, 16  # that are looked at, of whatever is stated

@@ -19,23 +19,30 @@ from rnnbounds.impl.errors import InputError, exactly
 from rnnbounds.impl.memory.curve import CurveRow, draw_curve, forgetting_curve
 from rnnbounds.impl.memory.exact import Decided, within
 from rnnbounds.impl.memory.local import Local, local, sampled
-from rnnbounds.impl.memory.overlap import overlap
-from rnnbounds.impl.memory.repeats import repeats
+from rnnbounds.impl.memory.repeats import reason_unstated
 from rnnbounds.impl.memory.runs import Runner, Truncations, blocks, grid, truncations
 from rnnbounds.impl.memory.statement import (
     CUT,
     FOUND,
     PRESUPPOSED,
     SHARE,
-    OverlapError,
     Statement,
     least_window,
     require_enough,
     stated,
 )
+from rnnbounds.impl.memory.streams import Streams, streams
 from rnnbounds.impl.memory.tube.near import WORK, NearCertificate, affordable, size_of
 from rnnbounds.impl.memory.tube.near import near as near_data
-from rnnbounds.impl.memory.tube.pasts import end_states, past_rows, spread
+from rnnbounds.impl.memory.tube.pasts import (
+    NEAR,
+    PASTS,
+    RECORDED,
+    count_pasts,
+    end_states,
+    past_inputs,
+    spread,
+)
 from rnnbounds.impl.memory.window_count import WindowCount
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
@@ -49,7 +56,6 @@ SCHEMA = "rnnbounds/measurement/1"
 CURVE, FEWEST = 2000, 20  # windows of which every truncation is run
 CURVE_WORK, HELD_WORK = 2**35, 2**36  # products, beyond which fewer windows are taken
 LENGTH = 64  # of the windows that one long series is cut into, unless it is short
-_LOOKED_AT, _NUMBERS = 4096, 2**24  # sequences that are compared with one another
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,7 +66,8 @@ class Measurement(Shown):
     are `shorter` and left out. ks: the grid of k; seen: all truncations of
     the first windows; local: the steps of the first few of these. statement: of all windows drawn
     like these, or None with the reason `unstated`. near: what is certified of all inputs near
-    these, if it was asked for.
+    these, if it was asked for. streams: windows
+    run from recorded end states, if there are enough.
 
     >>> seen = rnnbounds.measure(torch.nn.LSTM(1, 16), torch.randn(200, 30, 1), eps=0.1)
     >>> seen.window(0.1), seen.curve[0]["worst"]
@@ -79,6 +86,7 @@ class Measurement(Shown):
     statement: Statement | None
     unstated: str | None = None
     near: NearCertificate | None = None
+    streams: Streams | None = None
 
     @property
     def curve(self) -> list[CurveRow]:
@@ -149,6 +157,7 @@ class Measurement(Shown):
             "statement": None if self.statement is None else self.statement.to_json(),
             "unstated": self.unstated,
             "near": None if self.near is None else self.near.to_json(),
+            "streams": None if self.streams is None else self.streams.to_json(self.eps),
         })  # fmt: skip
         return record
 
@@ -168,7 +177,7 @@ def measure(
     layer: str | None = None,
     readout: str | Sequence[str] | None = None,
     near: float | None = None,
-    states: float = 0.0,
+    states: float | str = 0.0,
     pasts: int = 0,
     work: float = WORK,
     workers: int = 0,
@@ -184,9 +193,11 @@ def measure(
     says which share they reach.
     `near`: what is certified of all inputs within that of these, number by number, from states with
     no entry above `states`; with `pasts`, from all that are so near the end state of one of so many
-    windows, spread over the data, k inputs before the end. As many windows are certified, spread
-    over the data, as `work` pays for, in 10⁹ products, by so many `workers`, processes beside this
-    one. `progress` is called with how many windows were run, and of how many.
+    recordings, stretches of T inputs spread over the data, against the run from zero: after k
+    inputs of a window and from then on; `states` "recorded" is 20 of these, or so many `pasts`, and
+    all within 0.001 of the range of each entry. As many windows are certified, spread over the
+    data, as `work` pays for, in 10⁹ products, by so many `workers`, processes beside this one.
+    `progress` is called with how many windows were run, and of how many.
     Raises an InputError for what is no model, for `states` or `pasts` without `near`,
     for data of another width, beyond the `input_bound` (or set of inputs), shorter than the window,
     or on which the model overflows.
@@ -198,8 +209,10 @@ def measure(
     read.require_width(loaded.d)
     if input_bound is not None:
         read.require_of(input_bound)
+    relative = isinstance(states, str) and states == RECORDED
     if near is not None:
-        near, states = size_of("near", near), size_of("states", states)
+        near = size_of("near", near)
+        states = NEAR if relative else size_of("states", states)
     elif states != 0 or pasts:
         name = "states is" if states != 0 else "pasts are"
         raise InputError(f"{name} of runs near the data; give near, too")
@@ -208,7 +221,8 @@ def measure(
         window = min(read.T, LENGTH, max(2, read.T // 8))
     held, runner = read.windows(window), Runner.of(loaded)
     M, T = len(held), held.T
-    at = past_rows(pasts, M)
+    pasts = pasts or relative * min(PASTS, count_pasts(read, T))
+    before = past_inputs(read, pasts, T)
     ks, unstated = grid(T), reason_unstated(read, held)
     if share is not None and unstated is not None:
         raise unstated
@@ -247,32 +261,18 @@ def measure(
             statement = Statement(
                 confidence, min(M // 2, some), out, T, tuple(lines), aim, needed, presupposed
             )
+        streaming = streams(runner, held, eps, None if unstated else alpha)
         around = None
         if near is not None:
             around = near_data(
                 runner, held_part(held, spread(near_count, M)), near, eps, states=states,
-                pasts=end_states(runner, held_part(held, at)) if pasts else None, workers=workers,
-                done=lambda count: report.after(slice(0, count), None),
+                pasts=end_states(runner, before) if pasts else None, relative=relative,
+                workers=workers, done=lambda count: report.after(slice(0, count), None),
             )  # fmt: skip
     return Measurement(
         loaded, read.source, read.N, held.shorter, M, T, ks, seen, steps, eps, statement,
-        None if unstated is None else str(unstated), around,
+        None if unstated is None else str(unstated), around, streaming,
     )  # fmt: skip
-
-
-def reason_unstated(data: Data, held: Windows) -> InputError | None:
-    """Why nothing is stated of other windows, if it is not."""
-    M = len(held)
-    if M < 2:
-        return InputError(
-            "one window leaves none to choose k on; record more, or cut shorter windows"
-        )
-    shared, T = 0, max(data.T, held.T)
-    if held.sequences > 1:
-        most = max(2, min(_LOOKED_AT, _NUMBERS // (T * data.d)))
-        shared = overlap(*data.ends_of_sequences(T, most))
-    told = f"windows overlap by {shared} of {T} inputs" if shared else repeats(held, M // 2)
-    return None if told is None else OverlapError(told)
 
 
 def _held_out(

@@ -12,14 +12,32 @@ from typing import Any
 
 import numpy as np
 
-from rnnbounds.impl.memory.overlap import ODD, hashes
-from rnnbounds.impl.reading.data.recordings import Windows
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.memory.overlap import ODD, hashes, overlap
+from rnnbounds.impl.memory.statement import OverlapError
+from rnnbounds.impl.reading.data.recordings import Data, Windows
 
 RUNS, BLOCK, SAMPLE = 2**21, 2**20, 2**18  # hashes that are kept; numbers, inputs looked at at once
 MANY = 0.25  # of the windows: phrases of a language come again as well
+_LOOKED_AT, _NUMBERS = 4096, 2**24  # sequences that are compared with one another
 _CHANCE = 100  # times less often than this runs agree by chance
 
 Array = np.ndarray[Any, Any]
+
+
+def reason_unstated(data: Data, held: Windows) -> InputError | None:
+    """Why nothing is stated of other windows, if it is not."""
+    M = len(held)
+    if M < 2:
+        return InputError(
+            "one window leaves none to choose k on; record more, or cut shorter windows"
+        )
+    shared, T = 0, max(data.T, held.T)
+    if held.sequences > 1:
+        most = max(2, min(_LOOKED_AT, _NUMBERS // (T * data.d)))
+        shared = overlap(*data.ends_of_sequences(T, most))
+    told = f"windows overlap by {shared} of {T} inputs" if shared else repeats(held, M // 2)
+    return None if told is None else OverlapError(told)
 
 
 def repeats(windows: Windows, first: int) -> str | None:

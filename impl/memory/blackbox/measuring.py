@@ -27,7 +27,8 @@ from rnnbounds.impl.memory.blackbox.plan import WindowPlan
 from rnnbounds.impl.memory.blackbox.saved_rows import SavedRows
 from rnnbounds.impl.memory.blackbox.window_runs import WindowRuns
 from rnnbounds.impl.memory.exact import Decided
-from rnnbounds.impl.memory.measure import LENGTH, held_part, reason_unstated
+from rnnbounds.impl.memory.measure import LENGTH, held_part
+from rnnbounds.impl.memory.repeats import reason_unstated
 from rnnbounds.impl.memory.runs import blocks
 from rnnbounds.impl.memory.statement import CUT, FOUND, PRESUPPOSED, Statement, least_window, stated
 from rnnbounds.impl.memory.window_count import WindowCount

@@ -3,8 +3,9 @@
 For each recorded window, all input sequences with |x_tj − x̄_tj| ≤ δ for every t and j, and runs
 from any states with |s_i| ≤ r, in real arithmetic of the weights as stored: every state is within
 the width of the one computed on the window from 0, and ‖h_T − h_T^k‖₂ is within the gap at k, where
-the truncated run starts k inputs before the end. With `pasts` the run starts there as well, within
-r of one of them, and the truncated one from 0. No other inputs are covered.
+the truncated run starts k inputs before the end. With `pasts` runs start with the window, one
+within r of one of them and one from 0, and the gap at k is the largest ‖h_t − h_t^0‖₂ at t = k … T.
+No other inputs are covered.
 """
 
 import math
@@ -18,7 +19,8 @@ from torch import Tensor
 
 from rnnbounds.impl.errors import InputError, RangeError
 from rnnbounds.impl.memory.runs import Runner
-from rnnbounds.impl.memory.tube.runs import KEPT, LEAST, order
+from rnnbounds.impl.memory.tube.pasts import products_after
+from rnnbounds.impl.memory.tube.runs import KEPT, order
 from rnnbounds.impl.memory.tube.search import Search, solved
 from rnnbounds.impl.numbers.json_values import finite_or_none
 
@@ -30,12 +32,14 @@ TRIES = 8  # lengths of a truncated run that are expected for all ε together
 @dataclass(frozen=True, eq=False)
 class NearCertificate:
     """Bounds for inputs within `delta` of so many windows, from states with |s_i| ≤ `states`, or
-    from all within `states` of so many `pasts`, which are recorded end states, if there are any.
+    from all within `states` of so many `pasts`, which are recorded end states, if there are any;
+    `relative`: in shares of the range of each entry over the pasts.
 
-    width: largest distance of a state from the computed one, in the maximum norm, at any step.
-    gaps: bound on ‖h_T − h_T^k‖₂ over all windows, by k. windows_of: for each ε the k, None if no k
-    below the length was found for some window. each: for each ε the least k of every window by
-    itself, or None; shared: a k that is good for all windows that have one.
+    width: largest distance of a state, from pasts of one of the run from 0, from the computed one,
+    in the maximum norm, at any step. gaps: bound on ‖h_T − h_T^k‖₂ over all windows, or from pasts
+    on ‖h_t − h_t^0‖₂ at all t ≥ k, by k. windows_of: for each ε the k, None if no k below the
+    length was found for some window. each: for each ε the least k of every window by itself, or
+    None; shared: a k that is good for all windows that have one.
     """
 
     delta: float
@@ -48,6 +52,7 @@ class NearCertificate:
     windows_of: tuple[tuple[float, int | None], ...]
     shared: tuple[int | None, ...] = ()
     each: tuple[tuple[int | None, ...], ...] = ()
+    relative: bool = False
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -83,6 +88,7 @@ class NearCertificate:
             "norm": "maximum, of every input",
             "states": self.states,
             "pasts": self.pasts,
+            "relative": self.relative,
             "windows": self.windows,
             "length": self.length,
             "width": finite_or_none(self.width),
@@ -100,18 +106,21 @@ def near(
     *,
     states: float = 0.0,
     pasts: Tensor | None = None,
+    relative: bool = False,
     ks: Sequence[int] = (),
     workers: int = 0,
     done: Callable[[int], None] = lambda count: None,
 ) -> NearCertificate:
     """Certify the inputs near windows x (M, T, d), in blocks, by so many worker processes.
 
-    `pasts` (P, N): states that the run may start near, within `states`, k inputs before the end,
-    when the truncated one starts from 0. `ks`: further k at which to bound the gap. `done` is
-    called with the number of windows of each block. Raises InputError for an invalid δ or `states`.
+    `pasts` (P, N): states that a run may start near, within `states`, or if `relative` within that
+    share of their range in each entry, when another starts from 0. `ks`: further k at which to
+    bound the gap. `done` is called with the number of windows of each block. Raises InputError for
+    an invalid δ or `states`.
     """
     delta, states = size_of("near", delta), size_of("states", states)
-    searches = Search(runner, x, delta, states, pasts).parts()
+    searches = Search(runner, x, delta, states, pasts, relative).parts()
+    ks = ks if pasts is None else sorted({*ks, 1})
     blocks = []
     for block in solved(searches, eps, ks, workers):
         blocks.append(block)
@@ -137,7 +146,7 @@ def near(
             (epsilon, None if None in least else k)
             for epsilon, k, least in zip(eps, shared, each, strict=True)
         ),
-        tuple(shared), tuple(each),
+        tuple(shared), tuple(each), relative,
     )  # fmt: skip
 
 
@@ -162,9 +171,9 @@ def affordable(runner: Runner, M: int, T: int, pasts: int = 0, work: float = WOR
     """How many of M windows of T inputs are certified within so many 10⁹ products, one at least;
     raises InputError for windows that are too large and a `work` of no size."""
     N = runner.states
-    kept = LEAST * pasts if pasts else order(runner)
-    held = max(1, kept // order(runner)) * T * N * N * KEPT
-    products = (TRIES + 1) * T * runner.products * 9 * kept * N
+    held = max(pasts, T) * N * N * KEPT
+    from_zero = (TRIES + 1) * T * runner.products * 9 * order(runner) * N
+    products = products_after(runner, T, pasts) if pasts else from_zero
     if held > LARGEST or products > MOST_WORK:
         raise InputError(
             f"certifying {N} states near {T} inputs takes too much work or memory; cut shorter "
@@ -180,5 +189,6 @@ def size_of(name: str, size: object) -> float:
         with suppress(OverflowError):
             told = float(size)
     if not 0 <= told < math.inf:
-        raise RangeError(name, size, "non-negative and finite")
+        asked = " or `recorded`" if name == "states" else ""
+        raise RangeError(name, size, f"non-negative and finite{asked}")
     return told

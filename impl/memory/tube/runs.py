@@ -45,7 +45,7 @@ class Stage(NamedTuple):
         return told.nan_to_num(torch.inf, torch.inf)
 
     @classmethod
-    def within(cls, s: Tensor, size: float) -> "Stage":
+    def within(cls, s: Tensor, size: float | Tensor) -> "Stage":
         """All states with |s_i − ŝ_i| ≤ size of one run s (1, M, N)."""
         sizes = torch.zeros_like(s[0]) + size
         sets = Zonotope.point(s[0]).widened(sizes).unboxed(0)
@@ -68,12 +68,13 @@ class Stage(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Around:
-    """Runs around windows x (M, T, d), each number within `delta`, from |s_i| ≤ `start`."""
+    """Runs around windows x (M, T, d), each number within `delta`, from |s_i| ≤ `start`, which may
+    be of each entry (N,)."""
 
     runner: Runner
     x: Tensor
     delta: float
-    start: float = 0.0
+    start: float | Tensor = 0.0
 
     @property
     def order(self) -> int:
@@ -107,9 +108,12 @@ class Around:
 
     def step(self, stage: Stage, t: int) -> Stage:
         """One step of L runs, for A starts in each window: of A M sets."""
+        return self.moved(stage, self.x[None, :, t].repeat(1, stage.s.shape[1] // len(self.x), 1))
+
+    def moved(self, stage: Stage, x: Tensor) -> Stage:
+        """One step of L runs in each of R sets, on inputs near x (1, R, d)."""
         s, sets, ends = stage
         N, L = self.runner.states, len(s)
-        x = self.x[None, :, t].repeat(1, s.shape[1] // len(self.x), 1)
         d, p = x.shape[2], sets.generators.shape[-1]
         near = Zonotope.point(x).widened(torch.full_like(x, self.delta)).unboxed(0).padded(p, 0)
         sets = sets.padded(0, d)
@@ -138,11 +142,15 @@ class Around:
     def gaps(self, *ks: int) -> Tensor:
         """At least ‖h_T − h_T^k‖₂ of all these runs, (len(ks), M); infinite where nothing is
         known."""
-        seen, off, most = self._ended(ks)
-        of_h = norm_up(torch.fmin(_reached(seen, off), most))
+        return self.norms(*self._ended(ks)).reshape(len(ks), -1)
+
+    def norms(self, seen: RunningError, off: Zonotope, most: Tensor) -> Tensor:
+        """At least ‖a − b‖₂ of outputs a, b, or ‖f(a) − f(b)‖₂, (R,): a − b is off what is `seen`
+        (R, n) by `off`, and `most` in each entry."""
+        of_h = norm_up(torch.fmin(reached(seen, off), most))
         if self.runner.readout is not None:
             of_h = self._read(self.runner.readout, seen, off, of_h)
-        return of_h.reshape(len(ks), -1)
+        return of_h
 
     def _read(self, readout: Readout, seen: RunningError, off: Zonotope, of_h: Tensor) -> Tensor:
         """At least ‖f(a) − f(b)‖₂ of a readout f: its L times ‖a − b‖₂, or what its first layer C
@@ -150,7 +158,7 @@ class Around:
         found, first = mul_up(readout.norm, of_h), readout.stages[0]
         if isinstance(first, Linear):
             parts = [
-                _reached(self.running.affine(FIRST, None, seen, slice(i, i + ROWS)), off.mapped(W))
+                reached(self.running.affine(FIRST, None, seen, slice(i, i + ROWS)), off.mapped(W))
                 for i, W in zip(
                     range(0, len(first.weight), ROWS),
                     torch.split(first.weight.double(), ROWS),
@@ -164,7 +172,7 @@ class Around:
     def apart(self, *ks: int) -> Tensor:
         """At least |h_T − h_T^k|_i, (len(ks), M, n)."""
         seen, off, most = self._ended(ks)
-        return torch.fmin(_reached(seen, off), most).reshape(len(ks), len(self.x), -1)
+        return torch.fmin(reached(seen, off), most).reshape(len(ks), len(self.x), -1)
 
     def _ended(self, ks: Sequence[int]) -> tuple[RunningError, Zonotope, Tensor]:
         """h_T − h_T^k of the computed runs (len(ks) M, n), the set of what it is off by, and at
@@ -198,7 +206,7 @@ def order(runner: Runner) -> int:
     return max(LEAST, min(MOST, GENERATORS // runner.states))
 
 
-def _reached(seen: RunningError, off: Zonotope) -> Tensor:
+def reached(seen: RunningError, off: Zonotope) -> Tensor:
     """At least |v|_i, infinite where nothing is known."""
     told = add_up(add_up(seen.value.abs(), seen.error), off.reach)
     return told.nan_to_num(torch.inf, torch.inf)

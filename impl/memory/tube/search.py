@@ -21,8 +21,8 @@ from torch import Tensor
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.memory.runs import Runner, blocks, grid, truncations
 from rnnbounds.impl.memory.statement import least_window
-from rnnbounds.impl.memory.tube.pasts import AfterPasts
-from rnnbounds.impl.memory.tube.runs import LEAST, Around, order
+from rnnbounds.impl.memory.tube.pasts import AfterPasts, radius
+from rnnbounds.impl.memory.tube.runs import Around, order
 from rnnbounds.impl.memory.tube.wide import from_ball
 
 HELD = 2**24  # numbers of a step
@@ -31,34 +31,35 @@ HELD = 2**24  # numbers of a step
 @dataclass(frozen=True, eq=False)
 class Search:
     """A block of windows x (M, T, d), whose inputs are known within δ, from |s_i| ≤ `states`, or
-    from all within that of each of `pasts` (P, N)."""
+    from all within that of each of `pasts` (P, N), or if `relative` within that share of the range
+    of each entry over these."""
 
     runner: Runner
     x: Tensor
     delta: float
     states: float
     pasts: Tensor | None = None
+    relative: bool = False
 
     @cached_property
     def around(self) -> Around:
         """Its tubes."""
-        one = self.runner, self.x, self.delta, self.states
-        return from_ball(Around(*one)) if self.pasts is None else AfterPasts(*one, pasts=self.pasts)
-
-    @property
-    def kept(self) -> int:
-        """How many generators all runs of a window keep for each unit."""
-        return order(self.runner) if self.pasts is None else LEAST * len(self.pasts)
+        one = self.runner, self.x, self.delta
+        if self.pasts is None:
+            return from_ball(Around(*one, self.states))
+        start = radius(self.pasts, self.states) if self.relative else self.states
+        return AfterPasts(*one, start, pasts=self.pasts)
 
     @property
     def held(self) -> int:
         """How many numbers a step holds beside the sets, of each window and k: its generators, and
         what is made of them on the way."""
-        return 8 * 9 * self.kept * self.runner.states**2
+        runs = 9 if self.pasts is None else 1 + len(self.pasts)
+        return 8 * runs * order(self.runner) * self.runner.states**2
 
     @property
     def last(self) -> int:
-        """The largest k that says something: a stream is older than its window."""
+        """The largest k that says something: a run from pasts is another to its end."""
         return self.x.shape[1] - (self.pasts is None)
 
     def parts(self) -> "list[Search]":
@@ -75,7 +76,7 @@ class Search:
     @cached_property
     def widths(self) -> Tensor:
         """Of all states of each window, at all steps, (M,)."""
-        return self.around.widths.amax((1, 2)).reshape(-1, len(self.x)).amax(0)
+        return self.around.widths.amax((1, 2))
 
     def gap(self, k: int) -> float:
         """Of all windows."""
@@ -87,8 +88,7 @@ class Search:
         new, M = sorted({*ks} - self.known.keys()), len(self.x)
         for part in blocks(len(new), self.held * M, HELD):
             some = new[part]
-            found = self.around.gaps(*some).reshape(len(some), -1, M).amax(1)
-            self.known.update(zip(some, found, strict=True))
+            self.known.update(zip(some, self.around.gaps(*some), strict=True))
 
     def least(self, eps: Sequence[float]) -> list[list[int | None]]:
         """For each ε the least k of each window, None where none is found, or its tube has no

@@ -36,7 +36,8 @@ class Zonotope:
     def spread(self) -> Tensor:
         """At least Σ_j |G_ij|."""
         p = self.generators.shape[-1]
-        return self.generators.abs().sum(-1) * (1 + 2 * gamma(p + 4))
+        found: Tensor = torch.linalg.vector_norm(self.generators, 1, -1)
+        return found * (1 + 2 * gamma(p + 4))
 
     @cached_property
     def reach(self) -> Tensor:
@@ -119,14 +120,18 @@ class Zonotope:
         generators = torch.where(bounded[..., None], 0.0, self.generators)
         return type(self)(generators, torch.where(bounded, radius, self.box))
 
-    def unboxed(self, most: int) -> Self:
+    def unboxed(self, most: int, alike: bool = False) -> Self:
         """The box as generators, of which `most` at most are kept: what the rest spans beyond one
-        unit each is small beside the set, and goes to the box."""
+        unit each is small beside the set, and goes to the box. If `alike`, all sets keep those in
+        the same places."""
         m, p = self.generators.shape[-2:]
         G, box = self.generators, self.box
         if p + m > most:
             size = G.abs() / (self.spread[..., None] + TINY)
-            order = (size.sum(-2) - size.amax(-2)).argsort(-1, descending=True)
+            spanned = size.sum(-2) - size.amax(-2)
+            if alike:
+                spanned = spanned.flatten(0, -2).amax(0).expand_as(spanned)
+            order = spanned.argsort(-1, descending=True)
             G = G.gather(-1, order[..., None, :].expand(G.shape))
             kept = max(0, most - m)
             G, rest = G[..., :kept], G[..., kept:]

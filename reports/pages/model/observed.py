@@ -21,6 +21,11 @@ def _near_sections(near_data: Document | None, vector: str) -> tuple[Section, ..
         return ()
     gaps = {row["k"]: row["gap"] for row in near_data["gaps"]}
     width = "undecided" if near_data["width"] is None else bound_text(near_data["width"])
+    gap, of_zero = (
+        (f"‖{vector}_t − {vector}_t^0‖₂ at t ≥ k, at most", " of the run from zero")
+        if near_data["pasts"]
+        else (f"‖{vector}_T − {vector}_T^k‖₂ at most", "")
+    )
     rows = tuple(
         (
             plain_number(row["eps"]),
@@ -35,13 +40,11 @@ def _near_sections(near_data: Document | None, vector: str) -> tuple[Section, ..
         f"inputs within "
         f"{plain_number(near_data['delta'])} of the recorded ones in every number at every step, "
         f"from {near_start_text(near_data)}, in real arithmetic; of no other inputs. How far any "
-        f"state is from the one computed here in float64 on what was recorded, at most: {width}."
+        f"state{of_zero} is from the one computed here in float64 on what was recorded, at most: "
+        f"{width}."
     )
     advice = near_data["advice"] or ""
-    table = Table(
-        ("ε", "k", f"‖{vector}_T − {vector}_T^k‖₂ at most", "windows by themselves"), rows,
-        frozenset((1, 2)), advice,
-    )  # fmt: skip
+    table = Table(("ε", "k", gap, "windows by themselves"), rows, frozenset((1, 2)), advice)
     return (Section("Certified near your data", (statement, table)),)
 
 
@@ -62,9 +65,10 @@ def near_start_text(near_data: Document) -> str:
     """The states that certified runs near the data start from, in words."""
     size = plain_number(near_data["states"])
     if near_data["pasts"]:
-        within = f" within {size} in each entry" if near_data["states"] else ""
+        of = "of the range of each entry" if near_data["relative"] else "in each entry"
+        within = f" within {size} {of}" if near_data["states"] else ""
         pasts = plural(near_data["pasts"], "recorded end state")
-        return f"each of {pasts}{within} k inputs before the end, the truncated run from zero"
+        return f"each of {pasts}{within}, against the run from zero"
     return f"any state with |s_i| ≤ {size}" if near_data["states"] else "the zero state"
 
 

@@ -53,7 +53,7 @@ def require_whole(latest: bool, page: Path | None, arithmetic: str) -> None:
     require_ieee(arithmetic)
 
 
-def require_plain(near: float | None, states: float, pasts: int, out: Path | None) -> None:
+def require_plain(near: float | None, states: float | str, pasts: int, out: Path | None) -> None:
     """Raise OneDirectionError for options of measure that are of one direction."""
     if near is not None or states or pasts:
         raise OneDirectionError("--near", "leave it out")

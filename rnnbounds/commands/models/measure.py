@@ -25,7 +25,12 @@ from rnnbounds.commands.models.inputs import (
     RecordedInputs,
     Time,
 )
-from rnnbounds.commands.models.measured import print_measurement, unstated_lines, write_both
+from rnnbounds.commands.models.measured import (
+    print_measurement,
+    states_of,
+    unstated_lines,
+    write_both,
+)
 from rnnbounds.commands.models.measured_as_is import AsIsCall
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Direction, Ignore, Layer, Model, Readout
@@ -88,14 +93,19 @@ def measure_model(
         ),
     ] = None,
     states: Annotated[
-        float, typer.Option("--states", help="with --near: runs start from any |s_i| up to this")
-    ] = 0.0,
+        str,
+        typer.Option(
+            "--states",
+            help="with --near: runs start from any |s_i| up to this, or `recorded`: within 0.001 "
+            "of the range of each entry around 20 recorded end states, or --pasts",
+        ),
+    ] = "0",
     pasts: Annotated[
         int,
         typer.Option(
             "--pasts",
-            help="with --near: runs start within --states of the end states of so many windows, "
-            "any k inputs before the end",
+            help="with --near: runs start within --states of so many recorded end states, "
+            "against the run from zero",
         ),
     ] = 0,
     work: Annotated[
@@ -152,11 +162,12 @@ def measure_model(
     inputs too, by default for the box around the data.
     """  # fmt: skip
     opened, recorded = open_source(model), RecordedInputs(data, columns, group, time, lengths)
+    size = states_of(states)
     of_running = {"gap": gap, "batch": batch, "device": device, "resume": resume}
     of_reading = {
         "--input-bound": input_bound, "--inputs": inputs, "--margin": margin or None,
         "--change": change,
-        "--near": near, "--states": states or None, "--pasts": pasts or None, "--work": work,
+        "--near": near, "--states": size or None, "--pasts": pasts or None, "--work": work,
         "--workers": workers or None, "--cell": cell,
         "--ignore": ignore, "--layer": layer, "--readout": readout, "--direction": direction,
     }  # fmt: skip
@@ -178,7 +189,7 @@ def measure_model(
     bound = input_options.input_set(model, loaded.d) if input_options.is_stated else None
     eps = absolute(eps or EPSILONS, loaded, lambda: input_data(read) if bound is None else bound)
     if isinstance(loaded, LoadedBidirectional):
-        require_plain(near, states, pasts, out)
+        require_plain(near, size, pasts, out)
         return measure_bidirectional(
             loaded, read, window=window, eps=eps, confidence=confidence,
             share=share, input_bound=bound, format=format,
@@ -186,7 +197,7 @@ def measure_model(
     with show_status(f"measuring {plural(loaded.n, 'state')}, windows") as advance:
         result = measure(
             loaded, read, window=window, eps=eps, confidence=confidence,
-            share=share, input_bound=bound, near=near, states=states, pasts=pasts,
+            share=share, input_bound=bound, near=near, states=size, pasts=pasts,
             work=WORK if work is None else work, workers=workers, progress=advance,
         )  # fmt: skip
     unstated = unstated_lines(result, share)

@@ -10,6 +10,7 @@ from typing import Any
 from rnnbounds.impl.bidirectional.calls import AnyMeasurement
 from rnnbounds.impl.errors import at_least, at_most, shown
 from rnnbounds.impl.memory.measure import Measurement
+from rnnbounds.impl.memory.streams import Streams
 from rnnbounds.impl.memory.tube.near import NearCertificate
 from rnnbounds.reports.pages.experiment import Page
 from rnnbounds.reports.pages.model.measured import left_out_text
@@ -21,6 +22,14 @@ from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import Format, echo, print_table
 
 MOST_ROWS = 12  # lines of the forgetting curve in text
+
+
+def states_of(text: str) -> float | str:
+    """The size of --states, or the text if it is no number."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def write_both(
@@ -79,6 +88,29 @@ def print_measurement(result: Measurement | None) -> None:
     if result.near is not None:
         print_near(result.near, vector_symbol(record))
     print_statement(result, "in real arithmetic")
+    if result.streams is not None:
+        print_streams(result, result.streams, vector_symbol(record))
+
+
+def print_streams(result: Measurement, streams: Streams, vector: str) -> None:
+    """Print how far runs from recorded end states are from the one from zero."""
+    echo(
+        f"seen, streams: from each of {streams.pasts} recorded end states against the zero state, "
+        f"both on the first t inputs of {plural(len(streams.gaps), 'window')}; a state set to zero "
+        f"moves {vector} by up to {at_least(float(streams.gaps[:, 1].amax()), 3)} one input later"
+    )
+    for epsilon in result.eps:
+        k = streams.window(epsilon)
+        answer = "at no k" if k is None else f"at every t ≥ {k}"
+        echo(f"seen, streams: within {plain_number(epsilon)} {answer}")
+    for line in streams.lines:
+        if line.share is not None and result.statement is not None:
+            echo(
+                f"stated, streams, with confidence {plain_number(result.statement.confidence)} "
+                f"(these lines together): within {plain_number(line.eps)} at every t ≥ {line.k} "
+                f"for a share of {at_most(line.share)} of windows drawn like these; beyond it "
+                f"{line.beyond} of {streams.held} held out"
+            )
 
 
 def print_curve(curve: list[dict[str, float]]) -> None:
@@ -139,18 +171,27 @@ def print_near(near: NearCertificate, vector: str) -> None:
         f"input sequence that differs from the recorded one by at most {plain_number(near.delta)} "
         f"in each number, from {start}, in real arithmetic; no other inputs"
     )
+    of_zero = " of the run from zero" if near.pasts else ""
     bounded = math.isfinite(near.width)
     echo(
-        f"every state differs from the one computed here in float64 by at most "
+        f"every state{of_zero} differs from the one computed here in float64 by at most "
         f"{at_least(near.width)} in each entry"
         if bounded
         else "no bound on the states: undecided"
     )
+    gap = f"‖{vector}_T − {vector}_T^k‖₂"
+    if near.pasts:
+        gap = f"at every t ≥ k of the window ‖{vector}_t − {vector}_t^0‖₂"
     for row in near.rows:
-        k, gap = row["k"], f"‖{vector}_T − {vector}_T^k‖₂"
+        k = row["k"]
         answer = "undecided" if k is None else f"k = {k}, {gap} ≤ {at_least(near.gaps[k])}"
         own = near_own_text(row["certified"], near.windows)
         echo(f"near your data, within {plain_number(row['eps'])}: {answer}{own and '; ' + own}")
+    if near.pasts and math.isfinite(near.gaps[1]):
+        echo(
+            f"near your data, a state set to zero where a window begins moves {vector} by at most "
+            f"{at_least(near.gaps[1])}, and by more than ε at k − 1 times of the window at most"
+        )
     if near.advice is not None:
         echo(near.advice)
 
