@@ -132,9 +132,7 @@ def test_each_past_counts() -> None:
     told = AfterPasts(runner, x[:2], DELTA, 0.01, pasts=pasts).gaps(4)[0]
     assert block.gap(4) == pytest.approx(float(told.max()))
     assert block.known[4].tolist() == pytest.approx(told.tolist())
-    alone = [
-        AfterPasts(runner, x[:2], DELTA, 0.01, pasts=one[None]).bundles[4][0] for one in pasts
-    ]
+    alone = [AfterPasts(runner, x[:2], DELTA, 0.01, pasts=one[None]).bundles[4][0] for one in pasts]
     most = AfterPasts(runner, x[:2], DELTA, 0.01, pasts=pasts).bundles[4][0]
     assert bool((torch.stack(alone).amax(0) <= most * 1.001).all())
     assert float(torch.stack(alone).amin()) < float(most.max())
