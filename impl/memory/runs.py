@@ -132,9 +132,8 @@ def _apart(s: Tensor, M: int) -> Tensor:
     return found
 
 
-def blocks(windows: int, each: int, numbers: int | None = None) -> Iterator[slice]:
-    """So many windows, of so many numbers each, a block at a time of so many numbers in all, or of
-    NUMBERS."""
-    size = max(1, (NUMBERS if numbers is None else numbers) // max(1, each))
+def blocks(windows: int, each: int, numbers: int = 0) -> Iterator[slice]:
+    """So many windows, of `each` numbers, a block at a time of `numbers` in all, or NUMBERS."""
+    size = max(1, (numbers or NUMBERS) // max(1, each))
     for start in range(0, windows, size):
         yield slice(start, min(start + size, windows))
