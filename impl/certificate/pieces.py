@@ -43,7 +43,7 @@ from rnnbounds.impl.numbers.outward import add_up, norm_up
 LARGEST = 16  # numbers of a state and an input together
 _ENTRIES, _PIECES = 2**15, 2**9  # of all matrices, and how many of these
 _ROWS = 32  # of a table, each of which is a piece
-_COARSE, _ITERATES = 2**6, 8  # pieces and steps by which the box shrinks
+_ON_THE_WAY, _ITERATES = 2**6, 8  # pieces and steps by which the box shrinks
 _ROOM = 1 + 2.0**-40  # so that other roundings find the same window
 _SHORT = 2  # windows that are left as they are
 
@@ -55,8 +55,8 @@ class Pieces:
     """The matrices (R, N, N) of pieces, what is needed of them row by row; g_0 and the widths
     high − low (N,), rounded up; the last n numbers of a state are the output.
 
-    The `box` (N,) shrinks by so many `steps` over pieces, `coarse` (N + d) being how many parts
-    each number of state and input is cut into, and is then cut into `fine` (N + d).
+    The `box` (N,) shrinks by so many `steps` over pieces, `steps_grid` (N + d) being how many parts
+    each number of state and input is cut into, and is then cut into `final_grid` (N + d).
     """
 
     matrices: Tensor
@@ -64,8 +64,8 @@ class Pieces:
     widths: Tensor
     n: int
     box: Tensor
-    coarse: tuple[int, ...]
-    fine: tuple[int, ...]
+    steps_grid: tuple[int, ...]
+    final_grid: tuple[int, ...]
     steps: int = _ITERATES
 
     def window(self, epsilon: float, k: int) -> int:
@@ -84,8 +84,12 @@ class Pieces:
         return k
 
     def to_json(self) -> dict[str, Any]:
-        """What the matrices are computed from, as plain JSON data."""
-        numbers = {"coarse": list(self.coarse), "fine": list(self.fine), "steps": self.steps}
+        """Return the box and the grids that the matrices are computed from, as JSON data."""
+        numbers = {
+            "steps_grid": list(self.steps_grid),
+            "grid": list(self.final_grid),
+            "steps": self.steps,
+        }
         return {"box": self.box.tolist(), **numbers}
 
 
@@ -95,18 +99,18 @@ def pieces_of(model: LoadedModel[Any], B: float, k: int) -> Pieces | None:
     grid = None if k <= _SHORT else _grid_of(model, B)
     if grid is None:
         return None
-    box, coarse = grid.high, grid.counts(_COARSE)
+    box, steps_grid = grid.high, grid.counts(_ON_THE_WAY)
     try:
         if not bool((step_bound(grid.program, grid.parameters, box[None], B, grid.d) <= box).all()):
             return None
         for _ in range(_ITERATES):
-            grid = grid.stepped(coarse)
-        fine = grid.counts(_PIECES)
-        matrices = _undominated(grid.compared(fine))
+            grid = grid.stepped(steps_grid)
+        final_grid = grid.counts(_PIECES)
+        matrices = _undominated(grid.compared(final_grid))
     except PoleError:
         return None
     start, widths = torch.maximum(-grid.low, grid.high), add_up(grid.high, -grid.low)
-    return Pieces(matrices, start, widths, model.n, box, coarse, fine)
+    return Pieces(matrices, start, widths, model.n, box, steps_grid, final_grid)
 
 
 def _grid_of(model: LoadedModel[Any], B: float) -> "_Grid | None":

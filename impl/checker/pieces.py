@@ -64,7 +64,7 @@ def kept(told: Record, cut: Cut, weights: Mapping[str, Array]) -> Iterator[list[
     Raises RecordError for pieces of other states or too many."""
     stack, B = layers_of(told.cell, weights), arb(told.input_bound)
     N, d = sum(layer.states for layer in stack), told.shape.d
-    counts = (cut.coarse, cut.fine)
+    counts = (cut.steps_grid, cut.grid)
     if (
         N + d > _UNITS or cut.steps > _SHRUNK or len(cut.box) != N
         or any(len(each) != N + d or not 0 < math.prod(each) <= _PIECES for each in counts)
@@ -83,10 +83,10 @@ def kept(told: Record, cut: Cut, weights: Mapping[str, Array]) -> Iterator[list[
     with ctx.workprec(_PRECISION):
         for _ in range(cut.steps):
             ends = _left(ends, [_step(stack, Units(*s, still), Units(*x, [{}] * d))
-                                for s, x in _pieces(ends, inputs, cut.coarse, B)])  # fmt: skip
+                                for s, x in _pieces(ends, inputs, cut.steps_grid, B)])  # fmt: skip
         moved = list[Row]([{i: arb(1)} for i in range(N)])
         rows = [_step(stack, Units(*s, moved), Units(*x, [{}] * d)).rows
-                for s, x in _pieces(ends, inputs, cut.fine, B)]  # fmt: skip
+                for s, x in _pieces(ends, inputs, cut.grid, B)]  # fmt: skip
         g = [(-a).max(b) for a, b in zip(*ends, strict=True)]
         widths = [b - a for a, b in zip(*ends, strict=True)]
         for _ in range(STEPS):
@@ -134,7 +134,7 @@ def _pieces(
 
 
 def _left(ends: Ends, images: Sequence[Units]) -> Ends:
-    """What images leave of a box beside 0."""
+    """Shrink a box to the part that holds 0 and the images of its pieces."""
     low, high = [], []
     for i, (a, b) in enumerate(zip(*ends, strict=True)):
         down = largest([-image.low[i] for image in images] + [arb(0)])

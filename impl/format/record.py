@@ -50,8 +50,8 @@ class Cut(Exactly, frozen=True):
     how many parts each number of state and input is cut on the way and in the end."""
 
     box: list[Size]
-    coarse: list[Count]
-    fine: list[Count]
+    steps_grid: list[Count]
+    grid: list[Count]
     steps: Count
 
 

@@ -136,7 +136,12 @@ def test_the_checker_proves_no_less():
     assert not proved(told, weights, 0.01, k // 2)
     half = [side / 4 for side in told["pieces"]["box"]]
     assert not proved(told | {"pieces": told["pieces"] | {"box": half}}, weights, 0.01, k)
-    for wrong in ({"fine": [1]}, {"steps": 10**6}, {"coarse": [2**12] * len(half)}, {"box": []}):
+    for wrong in (
+        {"grid": [1]},
+        {"steps": 10**6},
+        {"steps_grid": [2**12] * len(half)},
+        {"box": []},
+    ):
         with pytest.raises(RecordError):
             proved(told | {"pieces": told["pieces"] | wrong}, weights, 0.01, k)
 
