@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from rnnbounds.assertions import assert_remembers as assert_remembers
     from rnnbounds.assertions import assert_truncation as assert_truncation
     from rnnbounds.impl.arithmetic.base import Arithmetic as Arithmetic
+    from rnnbounds.impl.arithmetic.inputs.data_sets import changing_box as changing_box
+    from rnnbounds.impl.arithmetic.inputs.data_sets import input_axes as input_axes
+    from rnnbounds.impl.arithmetic.inputs.data_sets import input_frames as input_frames
+    from rnnbounds.impl.arithmetic.inputs.data_sets import input_hull as input_hull
+    from rnnbounds.impl.arithmetic.inputs.data_sets import input_zonotope as input_zonotope
+    from rnnbounds.impl.arithmetic.inputs.data_sets import zonotope_set as zonotope_set
     from rnnbounds.impl.arithmetic.inputs.sets import InputSet as InputSet
     from rnnbounds.impl.arithmetic.inputs.sets import input_box as input_box
     from rnnbounds.impl.arithmetic.inputs.sets import input_rows as input_rows
@@ -71,6 +77,8 @@ _NAMES = {
     "assertions": "assert_contractive assert_measured assert_receptive_field assert_remembers "
     "assert_truncation",
     "impl.arithmetic.base": "Arithmetic",
+    "impl.arithmetic.inputs.data_sets": "changing_box input_axes input_frames input_hull "
+    "input_zonotope zonotope_set",
     "impl.arithmetic.inputs.sets": "InputSet input_box input_rows",
     "impl.bidirectional.attack": "AttackedBoth",
     "impl.bidirectional.feedforward": "BidirectionalWindows",

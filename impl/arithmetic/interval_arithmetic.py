@@ -111,7 +111,11 @@ class IntervalArithmetic(EnclosingArithmetic):
         if self.run is None:
             return IntervalVector(total)
         size = self.sum_of_magnitudes(weight, bias, v, rows, v.range.magnitude)
-        return v.summed(self.run, total, (self.parameters[weight].shape[2] + 1, size))
+        W = self.weight_magnitudes(weight, rows)
+        roundings = self.run.arithmetic.roundings(W.shape[2] + 1)
+        if self.run.arithmetic.splits:
+            total = total.widened(self.run.split_loss(W, v.range.magnitude))
+        return v.summed(self.run, total, (roundings, size))
 
     def activate(self, name: str, v: IntervalVector) -> IntervalVector:  # type: ignore[override]
         """ρ(v)."""

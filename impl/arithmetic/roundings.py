@@ -15,18 +15,21 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import Activation, working_unit
 from rnnbounds.impl.arithmetic.intervals import Interval
-from rnnbounds.impl.numbers.outward import add_up, mul_up
+from rnnbounds.impl.numbers.kernel_arithmetic import IEEE, KernelArithmetic
+from rnnbounds.impl.numbers.outward import add_up, mul_up, sum_up
 
 
 @dataclass(frozen=True)
 class DtypeRuns:
     """The roundings of a run in each of the dtypes, or in the one for all systems of a batch.
 
-    fused: whether a kernel may leave out any of them. Numbers of a dtype are columns (dtypes, 1).
+    fused: whether a kernel may leave out any of them. arithmetic: that of matrix products. Numbers
+    of a dtype are columns (dtypes, 1).
     """
 
     dtypes: tuple[torch.dtype, ...]
     fused: bool = False
+    arithmetic: KernelArithmetic = IEEE
 
     @cached_property
     def units(self) -> tuple[float, ...]:
@@ -81,6 +84,15 @@ class DtypeRuns:
         """Enclose the rounded result of an operation within `error` and underflow of a."""
         error = add_up(error, self.tiny)
         return self.round(a.widened(error.expand_as(a.low)))
+
+    def split_loss(self, W: Tensor, v: Tensor) -> Tensor:
+        """At least what underflow in splitting the factors loses of each row of W v, for |W|
+        (B, m, n) and |v| (B, n): 0 if none is split, infinite where a part may overflow."""
+        if not self.arithmetic.splits:
+            return W.new_zeros(1, 1)
+        size = add_up(sum_up(W), sum_up(v)[:, None])
+        lost = mul_up(2 * self.tiny, add_up(size, W.shape[2]))
+        return torch.where(mul_up(4.0, size) < self.largest, lost, torch.inf)
 
     def sum_error(self, terms: int, size: Tensor) -> Tensor:
         """At least what a sum of so many products is off by, their absolute values adding up to

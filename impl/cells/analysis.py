@@ -9,6 +9,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
+from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic
 from rnnbounds.impl.arithmetic.invariance import prove_box
 from rnnbounds.impl.arithmetic.roundings import DtypeRuns
 from rnnbounds.impl.arithmetic.saturation import rounds_to_one
@@ -21,6 +22,7 @@ from rnnbounds.impl.gradients.step_errors import step_error
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.comparison import Comparison, two_norm_steps
 from rnnbounds.impl.norms.norm_data import StateNorm
+from rnnbounds.impl.numbers.kernel_arithmetic import IEEE, KernelArithmetic
 from rnnbounds.impl.numbers.outward import norm_up
 
 
@@ -29,8 +31,8 @@ class ProgramAnalysis(Analysis):
     """Certified bounds on one cell of `impl.cells.program`.
 
     `named`: constants specific to the cell. `B`: bound on ‖x‖₂. `refused`: why the stated box is
-    not proved invariant and what to do (no bound then uses it), None if it is proved. `dtype`: that
-    of the model.
+    not proved invariant and what to do (no bound then uses it), None if it is proved. `dtype`,
+    `arithmetic`: those of the model.
     """
 
     cell: Any
@@ -39,6 +41,7 @@ class ProgramAnalysis(Analysis):
     B: float
     refused: str | None = None
     dtype: str = "float64"
+    arithmetic: KernelArithmetic = IEEE
 
     @classmethod
     def of(cls, model: LoadedModel[Any], B: float, **options: Any) -> Self:
@@ -46,13 +49,43 @@ class ProgramAnalysis(Analysis):
         cell, boxes = model.cell, model.cell.proved_box(B)
         comparison, named = cell.compare_on(boxes.box, B), cell.constants(boxes.box, B)
         return cls(
-            cell, comparison, named, B, cell.explain_unproved_box(boxes, B), model.dtype, **options
+            cell,
+            comparison,
+            named,
+            B,
+            cell.explain_unproved_box(boxes, B),
+            model.dtype,
+            model.arithmetic,
+            **options,
         )
 
     @cached_property
     def rounds_to_one(self) -> Mapping[str, int]:
         """Number of gates that may round to 1, for each dtype by name."""
-        return rounds_to_one(self.cell, self.comparison.box, self.B)
+        return rounds_to_one(self.cell, self.comparison.box, self.B, self.arithmetic)
+
+    @cached_property
+    def unbounded(self) -> str | None:
+        """Which number of the state has no bound, and what it keeps of itself; None if all have
+        one."""
+        box = self.comparison.box
+        free = ~torch.isfinite(box[0])
+        if not bool(free.any()):
+            return None
+        row, N = int(free.to(torch.int8).argmax()), len(free)
+        count = int(free.sum())
+        have = "have" if count > 1 else "has"
+        what = f"{count} of the {N} numbers of its state {have} no proved bound"
+        m = IntervalArithmetic(self.cell.parameters)
+        kept = self.cell.kept(m, m.box(box), m.inputs(self.B, box, self.cell.d))
+        if kept is not None:
+            gate, is_input_gate = kept
+            share = (1.0 - gate if is_input_gate else gate).range.high[0]
+            endless = (~(share < 1)).nonzero().flatten().tolist()
+            if endless:
+                unit = next((i for i in endless if i < N and free[i]), endless[0])
+                return f"{what}: unit {unit + 1} may keep all of itself in a step, its gate being 1"
+        return f"{what}, the first of them s_{row + 1}, which may grow with every step"
 
     def norm(self, name: str) -> StateNorm:
         """The norm of that name, one of its kind's."""
@@ -105,12 +138,11 @@ class ProgramAnalysis(Analysis):
 
         def step(larger_box: Tensor) -> StepBounds:
             arguments = (self.cell.program, self.cell.parameters, larger_box, inputs, self.cell.d)
-            return self.step_bounds(
-                norm, larger_box, inputs, step_error(*arguments, dtype_of(self.dtype))
-            )
+            error = step_error(*arguments, dtype_of(self.dtype), self.arithmetic)
+            return self.step_bounds(norm, larger_box, inputs, error)
 
         def run_box() -> Tensor:
-            run = DtypeRuns((dtype_of(self.dtype),), fused=True)
+            run = DtypeRuns((dtype_of(self.dtype),), fused=True, arithmetic=self.arithmetic)
             arguments = (self.cell.program, self.cell.parameters, box, inputs, self.cell.d)
             return torch.maximum(box, prove_box(*arguments, run=run).box)
 

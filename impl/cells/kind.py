@@ -19,6 +19,7 @@ from rnnbounds.impl.errors import NotFiniteError
 from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.models.loaded import Cell, LoadedModel
 from rnnbounds.impl.norms.norm_data import StateNorm
+from rnnbounds.impl.norms.solver.client import SOLVER_NORMS
 from rnnbounds.impl.training.certificate import Task, TrainingCertificate
 
 
@@ -34,6 +35,20 @@ class Analysis(Protocol):
     def refused(self) -> str | None:
         """Why the box that the cell states is not proved, None if it is or there is none."""
         return None
+
+    @property
+    def unbounded(self) -> str | None:
+        """Which number of the state has no bound, and why; None if all have one, or none needs
+        one."""
+        return None
+
+    def reason_infinite(self, norm: str) -> str:
+        """Why no factor λ in that norm is known, infinity being stated in its place."""
+        if self.unbounded is not None:
+            return self.unbounded
+        if norm in _SEARCHED:
+            return "the search found no such norm in which a step has a proved factor"
+        return "products of the weights exceed what float64 holds"
 
     @property
     def region(self) -> str:
@@ -77,6 +92,7 @@ class Analysis(Protocol):
 
 Weights = Mapping[str, Tensor]
 SUFFIX = "_l0"  # of torch's names
+_SEARCHED = ("iterated", "quadratic", *SOLVER_NORMS)
 BIASES = ("bias_ih", "bias_hh")
 
 

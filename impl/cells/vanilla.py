@@ -190,9 +190,10 @@ def _run_rounding(
     if not norm.lam < 1:
         return Rounding(reason="no norm certifies the model")
     info = torch.finfo(getattr(torch, model.dtype))
-    unit, terms = info.eps / 2, model.n + model.d + 3  # one more than with a single bias
+    N, unit = model.n + model.d + 3, info.eps / 2  # one more than with a single bias
+    terms = model.arithmetic.roundings(N)
     if terms * unit >= 0.5:
-        return Rounding(reason=f"sums of {terms} terms may have a relative error of 1/2 or more")
+        return Rounding(reason=f"sums of {N} terms may have a relative error of 1/2 or more")
     name = model.cell.activation.name
     if not keeps_to_its_model(name, dtype=model.dtype):
         return Rounding(reason=f"{name} in {model.dtype} has a larger error here than is assumed")
@@ -206,12 +207,16 @@ def _run_rounding(
     computed = mul_up(1 + 2 * relative, Z)  # the pre-activations and all their partial sums
     summation = mul_up(mul_up(rho.slope, relative), Z)
     library = rho.dtype_error(unit, model.n, computed)
-    underflow_error = underflow(Z, model.n * terms * info.tiny)
+    lost, largest = torch.full_like(q, model.n * terms * info.tiny), computed
+    if model.arithmetic.splits:  # also 2η (Σ|w| + Σ|v| + N) in each row, factors may underflow
+        factors = add_up(add_up(W, mul_up(q, states)), add_up(U, float(fed.inputs)))
+        lost, largest = mul_up(lost, add_up(2.0, factors)), torch.maximum(computed, factors)
+    underflow_error = underflow(Z, lost)
     step = add_up(add_up(summation, library), underflow_error)
     from_inputs = mul_up(norm.input_lipschitz, fed.input_error) if fed.input_error else 0.0
     total = mul_up(norm.equivalence, add_up(mul_up(norm.reach, step), from_inputs))
     errors = div_up(total, subtract_down(1.0, norm.lam)).tolist()
-    for headroom, size, error in zip(HEADROOMS, computed.tolist(), errors, strict=True):
+    for headroom, size, error in zip(HEADROOMS, largest.tolist(), errors, strict=True):
         if not max(2 * size, headroom * states) < info.max:  # GELU takes 2z on its way
             return Rounding(reason=f"{model.dtype} may overflow")
         if error <= 0.99 * (headroom - 1) * states < math.inf or error == 0:

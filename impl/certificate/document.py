@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import torch
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.cells.refutation.refute import Witness
+from rnnbounds.impl.certificate.inputs import stated_set
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import shown
 from rnnbounds.impl.format.document import Document, InputBox, Training, document_in, of_record
 from rnnbounds.impl.format.fields import converted
+from rnnbounds.impl.format.input_sets import KEYS, StatedSet
 from rnnbounds.impl.format.truncated import CertificateFileError
 from rnnbounds.impl.training.bound import TrainingConstants
 from rnnbounds.impl.training.certificate import CELL, Task, TrainingCertificate
@@ -74,6 +75,7 @@ def _certificate(stated: Document, document: dict[str, Any]) -> Certificate:
         skipped=tuple((entry.what, entry.reason) for entry in stated.skipped),
         rounds_to_one=stated.rounds_to_one,
         unrounded=stated.rounding.reason,
+        arithmetic=stated.rounding.arithmetic,
         states=stated.states,
         tensors=stated.tensors,
         ignored=stated.ignored,
@@ -100,8 +102,10 @@ def _inputs(box: InputBox, stated: Document) -> InputSet:
         raise ValueError("a box of other channels than the inputs")
     if any(a > b for a, b in zip(box.low, box.high, strict=True)):
         raise ValueError("a box with nothing in it")
-    lowest, highest = (torch.tensor(end, dtype=torch.float64) for end in (box.low, box.high))
-    return InputSet(stated.input_bound, lowest, highest, box.what)
+    parts = {name: getattr(box, name) for name in KEYS if getattr(box, name) is not None}
+    if box.set == "rows":  # of a table, whose rows no document holds
+        parts["set"] = "box"
+    return stated_set(converted(parts, StatedSet), stated.input_bound, box.what)
 
 
 def _training(stated: Training, constants: Mapping[str, float]) -> TrainingCertificate:

@@ -46,7 +46,8 @@ class Certificate(Shown):
     certified. windows: pairs (ε, k), ε in the Euclidean norm of the output h; k None where nothing
     is known. tried: (norm, its factor, its k at the smallest ε). weights: those of the norm
     (`StateNorm`). rounding: a bound on ‖fl(h_t) − h_t‖₂ for all t when the cell is run in its own
-    dtype with accurate activations, None if none is known. training: what is certified about
+    dtype with accurate activations and products of that `arithmetic`, None if none is known.
+    training: what is certified about
     training it, None for cells of which nothing is. skipped: norms that were not tried, and the
     search for a witness if it was not, each with why. rounds_to_one: how many decays of the cell
     may round to 1, by dtype; where some do in the model's own, what is certified about real numbers
@@ -61,9 +62,10 @@ class Certificate(Shown):
     for h itself. proof: what `impl.checker` needs beside the rest: the box or the layers, and
     `other_norms`, those of the gain and of rounding where it is another. advising:
     seeks the `advice`. measuring: the call or the command that measures an undecided model on
-    recorded inputs. document: of a certificate that was read from a file, the JSON data that it
-    states; what JSON does not hold is then left out: `advice`, `refused`, the rows of `inputs`, and
-    of `training` constants that only bound others, which are infinite.
+    recorded inputs. infinite: by norm, why its factor is infinite. document: of a certificate that
+    was read from a file, the JSON data that it states; what JSON does not hold is then left out:
+    `advice`, `refused`, the rows of `inputs`, and of `training` constants that only bound others,
+    which are infinite.
 
     >>> certificate = rnnbounds.certify(torch.nn.LSTM(1, 16), 1.0, 0.1)
     >>> certificate.verdict, certificate.lam, certificate.window(0.1)
@@ -89,6 +91,7 @@ class Certificate(Shown):
     skipped: tuple[tuple[str, str], ...] = ()
     rounds_to_one: Mapping[str, int] = field(default_factory=dict)
     unrounded: str | None = None
+    arithmetic: str = "ieee"
     states: str = ALL
     refused: str | None = None
     tensors: Mapping[str, str] = field(default_factory=dict)
@@ -99,6 +102,7 @@ class Certificate(Shown):
     inputs: InputSet | None = None
     advising: Callable[[], Advice | None] = field(default=lambda: None, repr=False, compare=False)
     measuring: str = field(default="rnnbounds.measure(module, data)", compare=False)
+    infinite: Mapping[str, str] = field(default_factory=dict)
     document: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -219,7 +223,8 @@ class Certificate(Shown):
             "constants": self.constants,
             "truncation": [{"eps": eps, "k": k} for eps, k in self.windows],
             "norms_tried": [
-                {"norm": name, "lambda": lam, "k": k} for name, lam, k in self.tried
+                {"norm": name, "lambda": lam, "k": k} | self._infinite(name)
+                for name, lam, k in self.tried
             ]
             + [
                 {"norm": name, "lambda": None, "k": None, "skipped": reason}
@@ -229,7 +234,8 @@ class Certificate(Shown):
             "weights": self.weights,
             "box": self.proof.get("box"),
             "layers": self.proof.get("layers"),
-            "rounding": {"dtype": self.dtype, "state": self.rounding, "reason": self.unrounded},
+            "rounding": {"dtype": self.dtype, "state": self.rounding, "reason": self.unrounded}
+            | ({} if self.arithmetic == "ieee" else {"arithmetic": self.arithmetic}),
             "states": self.states,
             "skipped": [{"what": what, "reason": reason} for what, reason in self.skipped],
             "rounds_to_one": self.rounds_to_one,
@@ -245,6 +251,10 @@ class Certificate(Shown):
             if value is not None
         })  # fmt: skip
         return record
+
+    def _infinite(self, norm: str) -> dict[str, str]:
+        """Entry of why a factor is infinite; {} of any other."""
+        return {"reason": self.infinite[norm]} if norm in self.infinite else {}
 
     def _next(self) -> dict[str, Any] | None:
         """Return advice on an undecided model as JSON data, None for other verdicts."""

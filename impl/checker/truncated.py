@@ -46,6 +46,7 @@ from rnnbounds.impl.checker.cells.remaining import left
 from rnnbounds.impl.checker.cells.rounding import BEYOND, Format, rounding_bound
 from rnnbounds.impl.checker.cells.stacked import Stack, stack_of
 from rnnbounds.impl.checker.definite import exact, norm_at_most
+from rnnbounds.impl.checker.input_ranges import InputRanges
 from rnnbounds.impl.checker.machine import require_floats
 from rnnbounds.impl.checker.readout import Readout, readout_norm
 from rnnbounds.impl.checker.unitary import Finding, Source
@@ -188,14 +189,12 @@ def system(file: Claim) -> tuple[list[Finding], Any, Norm]:
         raise RecordError("other constants than those of such a cell")
     if any(told.constants.get(name) == math.inf for name in _FINITE):
         raise RecordError("a window without its constants")
-    ends = None
-    if told.inputs is not None:
-        ends = ([arb(v) for v in told.inputs.low], [arb(v) for v in told.inputs.high])
+    inputs = InputRanges.of(told.inputs)
     if told.cell.startswith(STACKED):
-        return stack_of(told, file.weights, B, ends)
+        return stack_of(told, file.weights, B, inputs)
     if told.layers is not None:
         raise RecordError("layers of no stack")
-    cell = cell_of(told.cell, dict(file.weights), B, ends, told.box)
+    cell = cell_of(told.cell, dict(file.weights), B, inputs, told.box)
     norm = norm_of(told.stated, cell)
     if isinstance(cell, Cell):
         return [], cell, norm
@@ -293,7 +292,8 @@ def _rounding(file: Claim, cell: Any) -> list[Finding]:
         return [Finding("rounding", False, "nothing bounds it")]
     sides = [arb(abs(exact(i)) + abs(exact(h))) for i, h in biases(dict(file.weights))]
     factor = arb(C) * arb(c) / (1 - arb(told.lam))
-    bound = rounding_bound(cell, sides, states, factor, Format(*DTYPES[told.dtype]))
+    form = Format(*DTYPES[told.dtype], split=told.rounding.arithmetic != "ieee")
+    bound = rounding_bound(cell, sides, states, factor, form)
     holds = bound is not None and bool(bound <= arb(told.rounding.state))
     detail = f"{told.dtype} moves a state by at most {at_least(told.rounding.state, 3)}"
     return [Finding("rounding", holds, detail)]

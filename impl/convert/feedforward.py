@@ -105,9 +105,10 @@ class FeedForward(torch.nn.Module):
         the recurrent loop instead of k times as much: (N, T, d) -> (N, T, n or p).
 
         How the sequences are cut is chosen by size: `impl.convert.inference`. On a CUDA device with
-        Triton an RNN, a LSTM, a GRU or a stack of them runs in fused kernels,
-        `impl.convert.fused`; those alone may take products of float32 as "tf32x3". No gradients:
-        the fused kernels refuse inputs that ask for them (InputError).
+        Triton an RNN, an LSTM, a GRU or a stack of them runs in fused kernels,
+        `impl.convert.fused`. Those may take products of float32 as "tf32x3", whose rounding a
+        certificate of that arithmetic bounds. No gradients: the fused kernels refuse inputs that
+        ask for them (InputError).
         """
         kind, weights = self._checked(x)
         if plan := fused_plan(kind, weights, x, self.k, self.latest, products):

@@ -89,22 +89,23 @@ def truncate(
     ignore: Collection[str] = (),
     layer: str | None = None,
     latest: bool = False,
+    arithmetic: str = "ieee",
 ) -> Truncated:
     """The feed-forward equivalent of a model within ε, and its certificate: of what `certify` says,
     that which `impl.checker.truncated` proves again.
 
     ‖h_T − H_T^k‖₂ ≤ ε for every T and all inputs with ‖x_t‖₂ ≤ B, in real arithmetic; the module
-    has the model's own dtype; with `latest` it gives the last output alone. Of an `InputSet` the
-    inputs are those of its box, since a file keeps no rows. Raises NotCertifiedError if no norm
-    certifies the model, RangeError if k is above MAX_WINDOW, and what `certify` raises. Source:
-    Miller & Hardt, Lemma 1.
+    has the model's own dtype; with `latest` it gives the last output alone. Of the rows of a
+    table the inputs are those of their box, since a file keeps none. Raises NotCertifiedError if no
+    norm certifies the model, RangeError if k is above MAX_WINDOW, and what `certify` raises.
+    Source: Miller & Hardt, Lemma 1.
 
     >>> module, certificate = rnnbounds.truncate(torch.nn.RNN(1, 4), 0.1, 1.0)
     """
     loaded = load_model(model, cell, ignore=ignore, layer=layer)
-    if isinstance(input_bound, InputSet) and input_bound.rows is not None:
+    if isinstance(input_bound, InputSet) and input_bound.kind == "rows":
         input_bound = input_bound.box
-    certificate = certify(loaded, input_bound, eps)
+    certificate = certify(loaded, input_bound, eps, arithmetic=arithmetic)
     k = certificate.window(eps)
     if certificate.verdict != "certified" or k is None:
         raise NotCertifiedError(certificate)

@@ -24,7 +24,8 @@ from rnnbounds.impl.format.fields import (
     Size,
     converted,
 )
-from rnnbounds.impl.format.record import Box, Record, stated
+from rnnbounds.impl.format.input_sets import StatedSet, record_inputs
+from rnnbounds.impl.format.record import Record, stated
 from rnnbounds.impl.format.sealed import ANOTHER, Refusal, Sealing
 from rnnbounds.impl.format.tensors import Part, digest
 from rnnbounds.impl.format.text import strict
@@ -64,7 +65,7 @@ class BidirectionalRecord(Exactly, frozen=True):
     digest: str = field(name="sha256")
     verdict: Literal["certified"]
     input_bound: Size
-    inputs: Box | None
+    inputs: StatedSet | None
     shape: Shape
     layers: Annotated[tuple[Both, ...], Meta(min_length=1, max_length=256)]
     truncation: Annotated[tuple[AroundWindow, ...], Meta(min_length=1)]
@@ -168,7 +169,7 @@ def stated_both(certificate: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         **{key: certificate[key] for key in _KEPT},
-        "inputs": None if box is None else {key: box[key] for key in ("set", "low", "high")},
+        "inputs": record_inputs(box),
         "shape": {key: certificate["shape"][key] for key in ("n", "d")},
         "layers": [{end: stated(one) for end, one in both.items()}
                    for both in certificate["layers"]],

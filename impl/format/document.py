@@ -46,10 +46,11 @@ class Tried(Struct):
 
 
 class Roundoff(Struct):
-    """The bound on rounding, or why there is none."""
+    """The bound on rounding with that arithmetic of matrix products, or why there is none."""
 
     state: _Size | None = None
     reason: str | None = None
+    arithmetic: Literal["ieee", "tf32x3"] = "ieee"
 
 
 class Skipped(Struct):
@@ -60,11 +61,16 @@ class Skipped(Struct):
 
 
 class InputBox(Struct):
-    """A box of inputs, in words too; of the rows of a table the box around them."""
+    """A set of inputs, in words too; of the rows of a table the box around them."""
 
     what: str
     low: list[float]
     high: list[float]
+    set: str = "box"
+    change: list[float] | None = None
+    frames: list[list[float]] | None = None
+    center: list[float] | None = None
+    generators: list[list[float]] | None = None
 
 
 class Training(Struct):
@@ -146,7 +152,8 @@ def of_record(told: Mapping[str, Any]) -> Document:
     named = {name: information[name] for name in NAMES if name in information}
     whole = {"model": "", **told, **named, "stable": True, "norms_tried": [], "witness": None} | {
         "inputs": None if inputs is None else inputs | {"what": information.get("inputs", "")},
-        "rounding": {"state": information.get("rounding", told["rounding"]["state"])},
+        "rounding": told["rounding"]
+        | {"state": information.get("rounding", told["rounding"]["state"])},
         "states": BOX if all(set(box) - {None} for box in boxes) else ALL,
     }
     return converted(whole, Document)

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from rnnbounds.impl.format.fields import (
     Bound,
-    Ends,
     Exactly,
     RecordError,
     Shape,
@@ -21,6 +20,7 @@ from rnnbounds.impl.format.fields import (
     Window,
     converted,
 )
+from rnnbounds.impl.format.input_sets import StatedSet, record_inputs
 from rnnbounds.impl.format.norms import Layer, Other, Stated
 
 SCHEMA: Literal["rnnbounds/truncated-certificate/2"] = "rnnbounds/truncated-certificate/2"
@@ -36,23 +36,18 @@ _OF_NORM = ("drive", "equivalence", "reach", "radius")  # constants
 OTHERS = "other_norms"  # of constants that are less in another norm, where there are any
 
 
-class Box(Ends, frozen=True, forbid_unknown_fields=True):
-    """The box of all inputs; rows of a table are not kept in a file."""
-
-    set: Literal["box"]
-
-
 class Rounding(Exactly, frozen=True):
-    """The bound on ‖fl(h_t) − h_t‖₂."""
+    """The bound on ‖fl(h_t) − h_t‖₂, with that arithmetic of matrix products."""
 
     dtype: str
     state: Bound
+    arithmetic: Literal["ieee", "tf32x3"] = "ieee"
 
 
 class Record(Exactly, frozen=True):
     """Statements of a record; see `impl.checker.truncated` for each part.
 
-    inputs: the box of all inputs beside ‖x‖₂ ≤ input_bound, None for that ball alone. weights:
+    inputs: the set of all inputs beside ‖x‖₂ ≤ input_bound, None for that ball alone. weights:
     those of the norm, for a stack those of its layers. box: the sides of the states' box, infinite
     if there is none, for a cell that is neither vanilla nor a stack. information: the names of the
     source and its tensors, the inputs in words, an unproved bound on rounding.
@@ -69,7 +64,7 @@ class Record(Exactly, frozen=True):
     weights: list[Any] | None
     box: list[Bound] | None
     layers: tuple[Layer, ...] | None
-    inputs: Box | None
+    inputs: StatedSet | None
     shape: Shape
     constants: dict[str, Bound]
     truncation: Annotated[tuple[Window, ...], Meta(min_length=1)]
@@ -82,6 +77,8 @@ class Record(Exactly, frozen=True):
     def __post_init__(self) -> None:
         if self.rounding.dtype != self.dtype:
             raise RecordError("rounding of another dtype")
+        if self.rounding.arithmetic != "ieee" and self.dtype != "float32":
+            raise RecordError("tf32x3 of another dtype than float32")
         if self.inputs is not None:
             self.inputs.require(self.shape.d, self.input_bound)
 
@@ -134,7 +131,7 @@ def stated(certificate: Mapping[str, Any]) -> dict[str, Any]:
         **{key: certificate[key] for key in _KEPT},
         "weights": weights,
         **proof,
-        "inputs": None if box is None else {key: box[key] for key in ("set", "low", "high")},
+        "inputs": record_inputs(box),
         "shape": {key: certificate["shape"][key] for key in ("n", "d")},
         "constants": {key: ({"steps": 1} | constants)[key] for key in names},
         "truncation": [
@@ -142,10 +139,8 @@ def stated(certificate: Mapping[str, Any]) -> dict[str, Any]:
             for entry in certificate["truncation"]
             if entry["k"] is not None
         ],
-        "rounding": {
-            "dtype": rounding["dtype"],
-            "state": rounding["state"] if names == CONSTANTS else None,  # of others none is proved
-        },
+        "rounding": {key: rounding[key] for key in ("dtype", "arithmetic") if key in rounding}
+        | {"state": rounding["state"] if names == CONSTANTS else None},  # of others none is proved
         "information": {key: certificate[key] for key in NAMES if key in certificate}
         | ({} if box is None else {"inputs": box["what"]})
         | ({} if names == CONSTANTS else {"rounding": rounding["state"]}),

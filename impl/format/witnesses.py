@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from rnnbounds import disk
-from rnnbounds.impl.format.fields import Count, Ends, Exactly, Number, RecordError, Size, Window
+from rnnbounds.impl.format.fields import Count, Exactly, Number, RecordError, Size, Window
+from rnnbounds.impl.format.input_sets import StatedSet
 from rnnbounds.impl.format.readout import stated_readout
 
 MOST = 2**28  # bytes of a file
@@ -27,16 +28,18 @@ class StatedWitness(Exactly, frozen=True):
             raise RecordError("inputs of another size, or no window")
 
 
-class StatedInputs(Ends, frozen=True, forbid_unknown_fields=True):
-    """The set of inputs: a box, or the rows of a table, of which the file holds the box alone."""
+class StatedInputs(StatedSet, frozen=True, kw_only=True):
+    """The set of inputs; of the rows of a table the file holds the box alone."""
 
-    set: Literal["box", "rows"]
+    set: Literal["box", "rows", "frames", "hull", "zonotope"]  # type: ignore[assignment]
     what: str
     rows: Count | None
 
     def __post_init__(self) -> None:
-        if self.set != ("box" if self.rows is None else "rows"):
+        if (self.rows is None) == (self.set in ("rows", "frames", "hull")):
             raise RecordError("inputs of another kind")
+        if self.set != "rows":
+            super().__post_init__()
 
 
 class SkippedSearch(Exactly, frozen=True):

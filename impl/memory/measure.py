@@ -33,9 +33,9 @@ from rnnbounds.impl.memory.statement import (
     require_enough,
     stated,
 )
-from rnnbounds.impl.memory.tube.near import NearCertificate, size_of
+from rnnbounds.impl.memory.tube.near import WORK, NearCertificate, affordable, size_of
 from rnnbounds.impl.memory.tube.near import near as near_data
-from rnnbounds.impl.memory.tube.pasts import end_states, past_rows
+from rnnbounds.impl.memory.tube.pasts import end_states, past_rows, spread
 from rnnbounds.impl.memory.window_count import WindowCount
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
@@ -170,6 +170,8 @@ def measure(
     near: float | None = None,
     states: float = 0.0,
     pasts: int = 0,
+    work: float = WORK,
+    workers: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Measurement:
     """Run a model on data, in full and truncated, and state what follows for data drawn alike.
@@ -182,8 +184,9 @@ def measure(
     says which share they reach.
     `near`: what is certified of all inputs within that of these, number by number, from states with
     no entry above `states`; with `pasts`, from all that are so near the end state of one of so many
-    windows, spread over the data, k inputs before the end. `progress` is called with how many
-    windows were run, and of how many.
+    windows, spread over the data, k inputs before the end. As many windows are certified, spread
+    over the data, as `work` pays for, in 10⁹ products, by so many `workers`, processes beside this
+    one. `progress` is called with how many windows were run, and of how many.
     Raises an InputError for what is no model, for `states` or `pasts` without `near`,
     for data of another width, beyond the `input_bound` (or set of inputs), shorter than the window,
     or on which the model overflows.
@@ -214,7 +217,7 @@ def measure(
         each = len(ks) * (runner.states + runner.outputs) + T * held.d
         some = min(M, CURVE, max(FEWEST, CURVE_WORK // max(1, sum(ks) * runner.products)))
         out = min(M - M // 2, max(2 * needed, HELD_WORK // (6 * T * runner.products)))
-        near_count = 0 if near is None else min(M, CURVE)
+        near_count = 0 if near is None else affordable(runner, M, T, pasts, work)
         total = some + near_count + (0 if unstated else len(eps) * out)
         report = WindowCount(total, progress)
         _LOG.info("measuring %s on %d windows of %d inputs", loaded.name, M, T)
@@ -246,14 +249,11 @@ def measure(
             )
         around = None
         if near is not None:
-            seen_ks = [least_window(ks, seen.gaps, epsilon) for epsilon in eps]
-            part, ends = slice(0, near_count), None
-            if pasts:
-                ends = end_states(runner, held_part(held, at))
-            found = near_data(
-                runner, held_part(held, part), near, eps, states=states, pasts=ends, seen=seen_ks
-            )
-            around = report.after(part, found)
+            around = near_data(
+                runner, held_part(held, spread(near_count, M)), near, eps, states=states,
+                pasts=end_states(runner, held_part(held, at)) if pasts else None, workers=workers,
+                done=lambda count: report.after(slice(0, count), None),
+            )  # fmt: skip
     return Measurement(
         loaded, read.source, read.N, held.shorter, M, T, ks, seen, steps, eps, statement,
         None if unstated is None else str(unstated), around,

@@ -132,8 +132,8 @@ def _apart(s: Tensor, M: int) -> Tensor:
     return found
 
 
-def blocks(windows: int, each: int) -> Iterator[slice]:
-    """So many windows, of so many numbers each, a block at a time."""
-    size = max(1, NUMBERS // max(1, each))
+def blocks(windows: int, each: int, numbers: int = NUMBERS) -> Iterator[slice]:
+    """So many windows, of so many numbers each, a block at a time of so many numbers in all."""
+    size = max(1, numbers // max(1, each))
     for start in range(0, windows, size):
         yield slice(start, min(start + size, windows))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rnnbounds.impl.numbers.kernel_arithmetic import ARITHMETICS
 from rnnbounds.properties.systems.drawing.explicit import Candidate as Candidate
 from rnnbounds.properties.systems.drawing.explicit import Values as Values
 
@@ -43,11 +44,12 @@ DTYPES = ("float64", "float32", "bfloat16", "float16")
 
 
 SETS = ("ball", "box", "rows")
+FURTHER_SETS = ("hull", "zonotope")  # of extremal instances alone
 
 
 CHOICES = {
     "inputs": INPUTS, "trained": TRAINED, "loss": LOSSES, "schedule": SCHEDULES, "ball": BALLS,
-    "dtype": DTYPES, "over": SETS,
+    "dtype": DTYPES, "arithmetic": (*ARITHMETICS,), "over": (*SETS, *FURTHER_SETS),
 }  # fmt: skip
 
 

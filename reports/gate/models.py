@@ -57,13 +57,17 @@ class RecordedData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lengths: str | None = None
 
 
+FILLED = ("frames", "hull", "axes", "zonotope")  # sets that recorded inputs fill
+
+
 class CertifyQuestion(
     ModelQuestion, frozen=True, forbid_unknown_fields=True, rename="kebab", kw_only=True
 ):
     """A model that is to be certified for all inputs of a set.
 
     inputs: LOW:HIGH of each channel, as on the command line, or a tensor of the file whose rows are
-    all inputs; or input_bound: B ≥ ‖x_t‖₂; or data, whose box and ball are meant, with a margin.
+    all inputs; or input_bound: B ≥ ‖x_t‖₂; or data, whose box and ball are meant, with a margin,
+    or, if inputs is one of FILLED, its frames, their hull, a box in their axes or a zonotope.
     baseline: the certificate that it is compared with. window: the number of inputs by which its k
     may be above the baseline's, where no at_most says how long it may be; factor: the share by
     which λ, the gain and the rounding may be above the baseline's, which None does not ask.
@@ -79,10 +83,13 @@ class CertifyQuestion(
 
     def __post_init__(self) -> None:
         input_options = [self.inputs, self.input_bound, self.data]
-        if sum(option is not None for option in input_options) != 1:
+        fills = self.inputs in FILLED and self.data is not None
+        if sum(option is not None for option in input_options) != 1 + fills:
             raise ValueError("it takes one of inputs, input-bound and data")
-        if self.margin and self.data is None:
-            raise ValueError("margin is about data")
+        if self.inputs in FILLED and not fills:
+            raise ValueError(f"inputs = {self.inputs} takes them from data; name its file")
+        if self.margin and (self.data is None or fills):
+            raise ValueError("margin is about the box of data")
         if self.baseline is None and (self.window or self.factor is not None):
             raise ValueError("window and factor are about a baseline")
 

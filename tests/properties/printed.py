@@ -109,6 +109,10 @@ NEAR = {  # what `measure` certifies near data; windows, length and pasts are co
     "gaps[].gap": "near_gap_told",
     "memory[].eps": "near_eps_told",
     "memory[].k": "near_k_told",
+    "memory[].certified.windows": "near_gap_told",  # as these, of one window; of several
+    "memory[].certified.k": "near_k_told",  # tests/impl/memory/tube/test_search.py
+    "memory[].certified.median": "near_k_told",
+    "memory[].certified.largest": "near_k_told",
     "windows": "near_gap_told",
     "length": "near_gap_told",
     "pasts": "near_gap_told",  # 0 where it judges; of others tests/impl/memory/tube/test_pasts.py

@@ -93,11 +93,12 @@ class LSTM(Gated):
         if boxes.reason is None:
             return None
         f = self.pre_activations(*self.intervals(boxes.proposed, B)).chunk(4)[1].range
-        margin = float(sigmoid_down(-f.high).amin())
+        margins = sigmoid_down(-f.high)[0]
+        unit = int(margins.argmin())
         return (
-            f"the forget gate may be within {at_most(margin)} of 1, and no bound on c is then "
-            f"proved; take smaller inputs or a smaller forget bias, train it with "
-            f"rnnbounds.stable, or measure it on recorded inputs"
+            f"the forget gate of unit {unit + 1} may be within {at_most(float(margins[unit]))} of "
+            f"1, and no bound on c is then proved; take smaller inputs or a smaller forget bias, "
+            f"train it with rnnbounds.stable, or measure it on recorded inputs"
         )
 
     def constants(self, box: Tensor, B: float) -> dict[str, float]:

@@ -35,7 +35,8 @@ def further_inputs(U: Vector, bound: float, given: Vector | None = None) -> Iter
 
 
 def inputs_of_set(U: Vector, given: InputSet) -> Iterator[Vector]:
-    """Of a set: the least, the ends that move a cell most and half as far, and rows of a table."""
+    """Of a set: the least, the ends that move a cell most and half as far, rows of a table, and
+    the middle of a hull."""
     inputs = input_set_of(given)
     smallest = inputs.smallest_input(given.d)
     yield smallest.numpy()
@@ -48,6 +49,8 @@ def inputs_of_set(U: Vector, given: InputSet) -> Iterator[Vector]:
                 )
     if given.rows is not None:
         yield from _sample_rows(given.rows.numpy())
+    if given.rows is not None and given.kind == "hull":
+        yield given.rows.mean(0).numpy()
 
 
 def norm_bound(x: Vector) -> float:

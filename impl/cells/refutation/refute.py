@@ -65,7 +65,8 @@ class Witness:
 
     What it refutes is that any norm makes the step a contraction of its `states` under the inputs
     that were asked for, ‖x_t‖₂ ≤ `bound`: of all states, or of the proved box of those that are
-    reached from zero. That the two runs start from zero is not said.
+    reached from zero. That the two runs start from zero is not said. distance: the `input` lies at
+    most so far from the nearest recorded input in Euclidean norm, None if none are known.
     """
 
     kind: Kind
@@ -77,6 +78,7 @@ class Witness:
     modulus: float | None = None
     states: str = ALL
     bound: float = 0.0
+    distance: float | None = None
 
     @property
     def claim_text(self) -> str:
@@ -109,6 +111,7 @@ class Witness:
             "modulus": self.modulus,
             "states": self.states,
             "input_bound": self.bound,
+            **({} if self.distance is None else {"distance": self.distance}),
         }
 
 

@@ -152,6 +152,14 @@ class StackAnalysis(Analysis):
         return None
 
     @property
+    def unbounded(self) -> str | None:
+        """Which number of the state of the first such layer has no bound; None if all have one."""
+        for l, layer in enumerate(self.layers, start=1):
+            if reason := layer.analysis.unbounded:
+                return f"in layer {l} {reason}"
+        return None
+
+    @property
     def region(self) -> str:
         """The set of states that the verdict is about: a box if each layer has one."""
         regions = {layer.analysis.region for layer in self.layers}

@@ -17,10 +17,11 @@ from rnnbounds.impl.checker.cells.layouts import layout
 from rnnbounds.impl.checker.cells.norms import Cell, Greatest, Norm, Scaled, Total
 from rnnbounds.impl.checker.cells.poles import diagonal
 from rnnbounds.impl.checker.cells.quadratic import Multiplied, Quadratic
-from rnnbounds.impl.checker.cells.stepped import Blocks, Ends, Stepped
+from rnnbounds.impl.checker.cells.stepped import Blocks, Stepped
 from rnnbounds.impl.checker.cells.steps import step_of
 from rnnbounds.impl.checker.cells.units import Units, Weights, still, through
 from rnnbounds.impl.checker.definite import exact
+from rnnbounds.impl.checker.input_ranges import InputRanges
 from rnnbounds.impl.errors import at_least, factor
 from rnnbounds.impl.format.fields import Number, RecordError, Size, converted
 from rnnbounds.impl.format.norms import Stated
@@ -32,15 +33,16 @@ _SCALED = ("diagonal", "diagonal-sdp", "iterated")
 
 
 def cell_of(
-    name: str, weights: dict[str, Array], B: arb, ends: Ends | None, box: Sequence[float] | None
-) -> Any:
-    """A cell under ‖x‖₂ ≤ B and between these ends, with the box that is stated of its states;
+    name: str, weights: dict[str, Array], B: arb, inputs: InputRanges | None,
+    box: Sequence[float] | None,
+) -> Any:  # fmt: skip
+    """A cell under ‖x‖₂ ≤ B and these inputs, with the box that is stated of its states;
     raises RecordError."""
     states, n, d = layout(name, weights).sizes({role: w.shape for role, w in weights.items()})
     if name in BALL_ACTIVATIONS:
         if box is not None:
             raise RecordError("a box of a cell that has none")
-        return _vanilla(name, weights, B, ends)
+        return _vanilla(name, weights, B, inputs)
     if box is None or len(box) != states:
         raise RecordError("no box of the states")
     if "leak" in weights and not ((weights["leak"] > 0) & (weights["leak"] <= 1)).all():
@@ -49,7 +51,7 @@ def cell_of(
         raise RecordError("a variance below 0")
     held, sides = Weights(weights), [arb(side) for side in box]
     step, poles = diagonal(held) if name == "diagonal" else (step_of(name), None)
-    return Stepped(name, held, step, states, n, d, B, ends, sides, poles)
+    return Stepped(name, held, step, states, n, d, B, inputs, sides, poles)
 
 
 def norm_of(told: Stated, cell: Any) -> Norm:
@@ -113,7 +115,7 @@ def biases(weights: dict[str, Array]) -> list[tuple[float, float]]:
     return list(zip(*both, strict=True))
 
 
-def _vanilla(name: str, weights: dict[str, Array], B: arb, ends: Ends | None) -> Cell:
+def _vanilla(name: str, weights: dict[str, Array], B: arb, inputs: InputRanges | None) -> Cell:
     """The cell in rationals; the biases are added without rounding."""
     rho = BALL_ACTIVATIONS[name]
     W, U = (
@@ -122,8 +124,8 @@ def _vanilla(name: str, weights: dict[str, Array], B: arb, ends: Ends | None) ->
     )
     sums = [arb(exact(i) + exact(h)) for i, h in biases(weights)]
     first = None
-    if ends is not None:
-        x = Units(*ends, [{} for _ in ends[0]], radius=B)
+    if inputs is not None:
+        x = Units(inputs.low, inputs.high, [{} for _ in inputs.low], radius=B, inputs=inputs)
         fed = through([[arb(u) for u in row] for row in U], x) + still(sums)
         first = fed.through(rho).sizes
     return Cell(W, U, [abs(rho.function(b)) for b in sums], rho, B, [rho.bound] * len(W), first)

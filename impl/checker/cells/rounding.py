@@ -5,9 +5,16 @@ from states within q B_h is off by at most
 
     ε_1 = L_ρ γ Z + e_ρ(Z) + η,   Z = q ‖|W|‖₂ B_h + ‖|U|‖₂ B + ‖|b_ih| + |b_hh|‖₂,
 
-where e_ρ is that of the function in the dtype, in half precision that in float32, then rounded,
-and so, in a norm with ‖h‖₂ ≤ C‖h‖_* ≤ C c‖h‖₂ in which the cell contracts by λ, all states by at
-most C c ε_1/(1 − λ), if that keeps them within q B_h. Source: Higham, Accuracy and Stability.
+where e_ρ is that of the function in the dtype, in half precision that in float32, then rounded, and
+η = n N times the least normal number for underflow. So all states, in a norm with ‖h‖₂ ≤ C‖h‖_* ≤
+C c‖h‖₂ in which the cell contracts by λ, by at most C c ε_1/(1 − λ), if these stay within q B_h.
+
+With 3×TF32 products float32 numbers are sums of two of 11 bits, but for 3·2⁻²³ of them; the product
+of the second two, each at most 2⁻¹⁰ of its number, is left out, so that a product is off by (16 +
+12 + 2⁻¹⁸) u; and thrice as many are added, by additions that cut and are off by 2u, of terms that
+are 1 + 2⁻¹⁰ + 2⁻⁹ times as large. So N is 28.01 + 6.02 (n + d + 3), and as numbers may underflow
+when they are split, η is 2 + ‖|W|‖₂ + q B_h + ‖|U|‖₂ + B times as large. Sources: Higham, Accuracy
+and Stability; Fasi et al., Numerical behavior of NVIDIA tensor cores.
 """
 
 from dataclasses import dataclass
@@ -17,7 +24,7 @@ from flint import arb, arb_mat
 from rnnbounds.impl.checker.cells.activations import BallActivation
 from rnnbounds.impl.checker.cells.iterated import norm_above
 from rnnbounds.impl.checker.cells.norms import Cell
-from rnnbounds.impl.checker.definite import Rows, norm, smaller
+from rnnbounds.impl.checker.definite import Rows, larger, norm, smaller
 
 _HEADROOMS = (1.01, 1.1, 1.5, 2.0, 4.0, 16.0)  # q; in coarse dtypes states exceed B_h by more
 _FUNCTIONS = 2.0**54  # of the unit roundoff that is worked with, on the error model of float64
@@ -27,11 +34,16 @@ BEYOND = {("rnn-erf", "bfloat16")}  # torch's functions that exceed their error 
 
 @dataclass(frozen=True)
 class Format:
-    """A dtype: its unit roundoff, least normal and greatest number."""
+    """A dtype: its unit roundoff, least normal and greatest number; 3×TF32 products if split."""
 
     unit: float
     tiny: float
     largest: float
+    split: bool = False
+
+    def roundings(self, terms: int) -> arb:
+        """Units of roundoff on the way of a term of a sum."""
+        return arb(28.01) + arb(6.02) * terms if self.split else arb(terms)
 
 
 def rounding_bound(
@@ -40,7 +52,8 @@ def rounding_bound(
     """C c ε_1/(1 − λ), for ``factor`` = C c/(1 − λ), B_h = ``states`` and |b_ih| + |b_hh|; None if
     nothing is known, as the dtype may overflow or states leave their bound."""
     n, d = len(cell.W), len(cell.U[0])
-    part = arb(n + d + 3) * form.unit
+    terms = form.roundings(n + d + 3)
+    part = terms * form.unit
     if not part < 0.5:
         return None
     gamma = part / (1 - part)
@@ -49,10 +62,13 @@ def rounding_bound(
         reached = arb(headroom) * states
         Z = W * reached + driven
         sums = (1 + 2 * gamma) * Z
-        if not (2 * sums < form.largest and reached < form.largest):  # GELU takes 2z on its way
+        factors = (W + reached + _absolute(cell.U) + cell.B) if form.split else arb(0)
+        most = larger(sums, factors)
+        if not (2 * most < form.largest and reached < form.largest):  # GELU takes 2z on its way
             return None
         step = arb(cell.slope) * gamma * Z + _function(cell.rho, n, sums, form.unit)
-        step += 0 if Z.is_zero() else n * (n + d + 3) * arb(form.tiny)
+        lost = n * terms * arb(form.tiny) * (2 + factors if form.split else 1)
+        step += 0 if Z.is_zero() else lost
         error = factor * step
         if error + states < reached or error.is_zero():
             return error

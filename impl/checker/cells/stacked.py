@@ -17,8 +17,9 @@ from rnnbounds.impl.checker.cells.claimed import bounded, cell_of, norm_of, posi
 from rnnbounds.impl.checker.cells.iterated import norm_above
 from rnnbounds.impl.checker.cells.layouts import STACKED, layers
 from rnnbounds.impl.checker.cells.norms import Norm
-from rnnbounds.impl.checker.cells.stepped import Ends, Stepped
+from rnnbounds.impl.checker.cells.stepped import Stepped
 from rnnbounds.impl.checker.definite import largest, norm, smaller
+from rnnbounds.impl.checker.input_ranges import InputRanges
 from rnnbounds.impl.checker.unitary import Finding
 from rnnbounds.impl.errors import at_least
 from rnnbounds.impl.format.fields import RecordError
@@ -107,7 +108,7 @@ class Cascade:
 
 
 def stack_of(
-    told: Record, weights: Mapping[str, Array], B: arb, ends: Ends | None
+    told: Record, weights: Mapping[str, Array], B: arb, inputs: InputRanges | None
 ) -> tuple[list[Finding], Stack, Norm]:
     """The stack with its norm, and what is proved of each layer; raises RecordError."""
     parts, inner = layers(weights), told.cell.removeprefix(STACKED)
@@ -129,11 +130,11 @@ def stack_of(
             held = _known(told.layers[l - 1], below, layer.input_bound)
             size = at_least(layer.input_bound, 9)
             found.append(_finding(l, held, f"‖h‖₂ ≤ {size} feeds the next"))
-            ends = None
+            inputs = None
             if isinstance(below, Stepped):
                 sides = below.box[-below.n :]
-                ends = ([-side for side in sides], sides)
-        cell = cell_of(inner, part, B, ends, layer.box)
+                inputs = InputRanges([-side for side in sides], sides)
+        cell = cell_of(inner, part, B, inputs, layer.box)
         norms.append(norm_of(layer.norm, cell))
         found += _layer(l + 1, layer, norms[-1], cell)
         if l:

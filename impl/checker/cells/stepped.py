@@ -19,15 +19,15 @@ from rnnbounds.impl.checker.cells.norms import Cell
 from rnnbounds.impl.checker.cells.terms import Term, norms
 from rnnbounds.impl.checker.cells.units import Row, Step, Units, Weights
 from rnnbounds.impl.checker.definite import exact, largest, norm, smaller
+from rnnbounds.impl.checker.input_ranges import InputRanges
 
-Ends = tuple[list[arb], list[arb]]
 _ITERATES = 4
 
 
 @dataclass(frozen=True, eq=False)
 class Stepped:
     """A cell of `states` numbers, whose last n are the output, under ‖x‖₂ ≤ B and, where that is
-    known, x between its ends (d,). poles: |Λ| of a diagonal recurrence."""
+    known, x in its `inputs`. poles: |Λ| of a diagonal recurrence."""
 
     cell: str
     weights: Weights
@@ -36,7 +36,7 @@ class Stepped:
     n: int
     d: int
     B: arb
-    ends: Ends | None
+    inputs: InputRanges | None
     box: list[arb]
     poles: list[arb] | None = None
 
@@ -136,10 +136,11 @@ class Stepped:
         sides = self.box if box is None else box
         s = Units([-r for r in sides], sides, rows, terms)
         low, high = ([sign * self.B] * self.d for sign in (-1, 1))
-        if self.ends is not None:
-            low = [a.max(b) for a, b in zip(low, self.ends[0], strict=True)]
-            high = [a.min(b) for a, b in zip(high, self.ends[1], strict=True)]
-        return self.step(self.weights, s, Units(low, high, fed or [{}] * self.d, radius=self.B))
+        if self.inputs is not None:
+            low = [a.max(b) for a, b in zip(low, self.inputs.low, strict=True)]
+            high = [a.min(b) for a, b in zip(high, self.inputs.high, strict=True)]
+        x = Units(low, high, fed or [{}] * self.d, radius=self.B, inputs=self.inputs)
+        return self.step(self.weights, s, x)
 
 
 @dataclass(frozen=True)

@@ -105,10 +105,10 @@ def run_layers(
     """The outputs (N, T, n) of the last layer on x (N, T, d), or the last of them (N, n)."""
     N, T, _ = x.shape
     cut = Cut.of(N, T, k, T if latest else plan.C)
-    below, read = x, None
+    below = x
     for index, weights in enumerate(layers):
         drives, n = _drive(weights, below), weights["weight_hh"].shape[1]
-        read = read or Places.by_time(drives, cut.C, cut.early)
+        read = Places.by_chunk(drives) if index else Places.by_time(drives, cut.C, cut.early)
         if index < len(layers) - 1:
             out = drives.new_empty(cut.N, cut.M, cut.steps, n)
             write, stored = Places.by_chunk(out), 0
@@ -116,8 +116,6 @@ def run_layers(
             out = drives.new_empty(cut.N, 1 if latest else cut.T, n)
             stored = cut.T - 1 if latest else cut.early
             write = Places.by_time(out, cut.C, stored)
-        if index:
-            read = Places.by_chunk(drives)
         run = _resident if plan.form == "resident" else _by_steps
         run(cell, weights, drives, out, cut, read, write, stored, plan)
         below = out

@@ -4,7 +4,6 @@ How the batch is cut is chosen by `impl.convert.fused.plan`, what runs is
 `impl.convert.fused.launch`; the outputs come from a CUDA graph of it.
 """
 
-import importlib.util
 import math
 import os
 import shutil
@@ -30,7 +29,7 @@ from rnnbounds.impl.convert.fused.plan import (
 from rnnbounds.impl.errors import InputError
 
 DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
-LEAST_CAPABILITY = (8, 0)
+LEAST_CAPABILITY, LEAST_TRITON = (8, 0), (3, 6)
 
 
 def fused_plan(
@@ -49,14 +48,14 @@ def fused_plan(
 
 @lru_cache
 def card_of(device: torch.device) -> Card:
-    """What a plan asks of a CUDA device."""
+    """The sizes of a CUDA device that a plan asks for."""
     known = torch.cuda.get_device_properties(device)
     shared = getattr(known, "shared_memory_per_block_optin", known.shared_memory_per_block)
     return Card(known.multi_processor_count, shared)
 
 
 def size_of(kind: Kind, weights: Weights, x: Tensor, k: int, latest: bool) -> Size:
-    """What a plan depends on."""
+    """The size of the task, of which a plan is made."""
     n = max(layer["weight_hh"].shape[1] for layer in _layers(kind, weights))
     T = min(k, x.shape[1]) if latest else x.shape[1]
     return Size(kind.name.removeprefix(PREFIX), n, x.shape[0], T, k, x.dtype, latest)
@@ -64,14 +63,16 @@ def size_of(kind: Kind, weights: Weights, x: Tensor, k: int, latest: bool) -> Si
 
 @lru_cache
 def is_available(device: torch.device) -> bool:
-    """True if Triton is installed and compiles for that card."""
+    """True if Triton is installed, with products of float64, and compiles for that card."""
     compiler = os.environ.get("CC") or shutil.which("gcc") or shutil.which("clang")
-    return (
-        compiler is not None
-        and torch.version.hip is None
-        and importlib.util.find_spec("triton") is not None
-        and torch.cuda.get_device_capability(device) >= LEAST_CAPABILITY
-    )
+    if compiler is None or torch.cuda.get_device_capability(device) < LEAST_CAPABILITY:
+        return False
+    try:
+        import triton
+    except ImportError:
+        return False
+    numbers = (int(part) for part in triton.__version__.split(".")[:2])
+    return torch.version.hip is None and tuple(numbers) >= LEAST_TRITON
 
 
 def fused_outputs(

@@ -62,7 +62,7 @@ class Size:
 
     @property
     def width(self) -> int:
-        """What a number costs, in those of float32."""
+        """The cost of a number, in those of float32."""
         return 2 if self.dtype == torch.float64 else 1
 
     @property
@@ -102,6 +102,7 @@ def _candidates(
     """(form, C, products, µs) of all that can run."""
     if size.cell not in GATES:
         return
+    products = products if size.dtype == torch.float32 else "ieee"
     for C in _lengths(size):
         M = -(-size.T // C)
         steps, rows = C + (size.k if M > 1 else 0), size.N * M
@@ -126,7 +127,7 @@ def is_resident(size: Size, card: Card, products: Products) -> bool:
     """True if one program keeps the matrices of a layer: as compiled, it has g P² + 48 P numbers in
     shared memory at most, twice as many for tf32x3."""
     staged = 48 * padded(size.n) * size.width
-    copies = 2 if products == "tf32x3" and size.dtype == torch.float32 else 1
+    copies = 2 if products == "tf32x3" else 1
     return size.entries <= MOST_ENTRIES and 4 * copies * (size.entries + staged) <= card.shared
 
 

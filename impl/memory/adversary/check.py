@@ -11,8 +11,8 @@ from msgspec import UNSET
 from torch import Tensor
 
 from rnnbounds import disk
-from rnnbounds.impl.arithmetic.inputs.maximisers import BallSet, BoxSet, Inputs, input_set_of
-from rnnbounds.impl.certificate.inputs import ROWS, input_tensor
+from rnnbounds.impl.arithmetic.inputs.maximisers import BallSet, Inputs, input_set_of
+from rnnbounds.impl.certificate.inputs import ROWS, input_tensor, stated_set
 from rnnbounds.impl.checker.unitary import Finding
 from rnnbounds.impl.errors import InputError, at_most, exactly, shown
 from rnnbounds.impl.format.fields import RecordError, converted
@@ -76,7 +76,7 @@ def check_attacked(
     same = named == (SCHEMA, model.name, model.dtype, model.digest)
     same = same and told.get("readout") == (model.readout.stated() if model.readout else None)
     found = [Finding("model", same, "the cell, its dtype and its weights are the model's")]
-    if (given := told["inputs"]) and given["rows"] is not None:
+    if (given := told["inputs"]) and given["set"] == "rows":
         table = _table(told, source)
         where = "those of the table in the source"
         without = "not proved: the box around the table alone is checked, the source has none such"
@@ -101,7 +101,7 @@ def _apart(told: dict[str, Any]) -> dict[str, Any]:
     """The record with its information under that name, as certificates have it."""
     kept, given = dict(told), told["inputs"]
     information = {"skipped": kept.pop("skipped")}
-    if given is not None and given["rows"] is None:  # of a table all is compared
+    if given is not None and given["set"] != "rows":  # of a table all is compared
         information["inputs"] = given["what"]
         kept["inputs"] = {name: part for name, part in given.items() if name != "what"}
     return {**kept, "information": information}
@@ -128,12 +128,12 @@ def _proved(one: StatedWitness, x: Tensor, model: LoadedModel[Any]) -> bool:
 
 
 def _set(stated: Witnesses, d: int) -> Inputs:
-    """The ball, or the box in it; of a table's rows the file holds the box alone."""
+    """The ball, or the set in it; of a table's rows the file holds the box alone."""
     if (given := stated.inputs) is None:
         return BallSet(stated.input_bound)
     given.require(d, stated.input_bound)
-    ends = (torch.tensor(end, dtype=torch.float64) for end in (given.low, given.high))
-    return BoxSet(stated.input_bound, *ends)
+    told = stated_set(given, stated.input_bound, given.what)
+    return input_set_of(told.box if told.kind == "rows" else told)
 
 
 def _table(told: dict[str, Any], source: Path | None) -> Inputs | None:

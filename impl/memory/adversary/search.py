@@ -135,8 +135,8 @@ class Search:
             aim = self.inputs.maximiser(slope.mT).mT
             still = (slope == 0).all(1, keepdim=True)
             moved = self.inputs.interpolate(best.mT, aim.mT, part[:, None]).mT
-            tried = torch.where(still, best, moved)
-        self.x = torch.cat([best, self.x[end:]])
+            tried = self._admissible(torch.where(still, best, moved))
+        self.x = self._admissible(torch.cat([best, self.x[end:]]))
 
     def _starts(self) -> Tensor:
         """Pasts that are constant, that alternate, and random ones; then zeros, or more of it."""
@@ -155,4 +155,7 @@ class Search:
         later = self.inputs.smallest_input(d).expand(1, _COLUMNS, d).clone()
         later[:, ::4] = self.inputs.interpolate(later, noise[:1], _SMALL)[:, ::4]
         later[:, 3::4] = past[-1:, 3::4]
-        return torch.cat([past, later]).mT.contiguous()
+        return self._admissible(torch.cat([past, later]).mT.contiguous())
+
+    def _admissible(self, x: Tensor) -> Tensor:
+        return self.inputs.admissible(x.mT).mT

@@ -8,24 +8,22 @@ r of one of them, and the truncated one from 0. No other inputs are covered.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Real
 from typing import Any
 
 from torch import Tensor
 
 from rnnbounds.impl.errors import InputError, RangeError
-from rnnbounds.impl.memory.runs import Runner, blocks, grid
-from rnnbounds.impl.memory.tube.pasts import AfterPasts
-from rnnbounds.impl.memory.tube.runs import KEPT, LEAST, Around, order
-from rnnbounds.impl.memory.tube.wide import from_ball
+from rnnbounds.impl.memory.runs import Runner
+from rnnbounds.impl.memory.tube.runs import KEPT, LEAST, order
+from rnnbounds.impl.memory.tube.search import Search, solved
 from rnnbounds.impl.numbers.json_values import finite_or_none
 
-NUMBERS, LARGEST = 2**25, 2**27  # that are held of windows together, and of one
-WORK, MOST_WORK = 2**38, 2**41  # products, for windows together, and for one
+LARGEST = 2**27  # numbers that are held of one window
+WORK, MOST_WORK = 275.0, 2**41  # 10⁹ products, for windows together, and products for one
 TRIES = 8  # lengths of a truncated run that are expected for all ε together
 
 
@@ -35,8 +33,9 @@ class NearCertificate:
     from all within `states` of so many `pasts`, which are recorded end states, if there are any.
 
     width: largest distance of a state from the computed one, in the maximum norm, at any step.
-    gaps: bound on ‖h_T − h_T^k‖₂ over the windows, for each k tried. windows_of: for each ε the k,
-    None if no k below the length was found.
+    gaps: bound on ‖h_T − h_T^k‖₂ over all windows, by k. windows_of: for each ε the k, None if no k
+    below the length was found for some window. each: for each ε the least k of every window by
+    itself, or None; shared: a k that is good for all windows that have one.
     """
 
     delta: float
@@ -47,6 +46,20 @@ class NearCertificate:
     width: float
     gaps: Mapping[int, float]
     windows_of: tuple[tuple[float, int | None], ...]
+    shared: tuple[int | None, ...] = ()
+    each: tuple[tuple[int | None, ...], ...] = ()
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """For each ε the k of all windows, and of those that have one: how many they are, their
+        common k, and the median and the largest of what each has by itself."""
+        rows = []
+        for (eps, k), shared, each in zip(self.windows_of, self.shared, self.each, strict=True):
+            own = sorted(one for one in each if one is not None)
+            median, largest = (own[(len(own) - 1) // 2], own[-1]) if own else (None, None)
+            part = {"windows": len(own), "k": shared, "median": median, "largest": largest}
+            rows.append({"eps": eps, "k": k, "certified": part})
+        return rows
 
     @property
     def advice(self) -> str | None:
@@ -74,100 +87,9 @@ class NearCertificate:
             "length": self.length,
             "width": finite_or_none(self.width),
             "gaps": [{"k": k, "gap": finite_or_none(gap)} for k, gap in self.gaps.items()],
-            "memory": [{"eps": eps, "k": k} for eps, k in self.windows_of],
+            "memory": self.rows,
             "advice": self.advice,
         }
-
-
-@dataclass(frozen=True, eq=False)
-class Search:
-    """The worst of windows (M, T, d), at each k that is asked for."""
-
-    runner: Runner
-    x: Tensor
-    delta: float
-    states: float
-    pasts: Tensor | None = None
-
-    @cached_property
-    def around(self) -> list[Around]:
-        """Of some windows together each."""
-        sets = [(self.runner, self.x[part], self.delta, self.states) for part in self.parts]
-        if self.pasts is None:
-            return [from_ball(Around(*one)) for one in sets]
-        return [AfterPasts(*one, pasts=self.pasts) for one in sets]
-
-    @property
-    def parts(self) -> Iterator[slice]:
-        """Windows that are held together."""
-        return blocks(len(self.x), self.held)
-
-    @property
-    def held(self) -> int:
-        """How many numbers a step holds beside the sets, of each window and k: its generators, and
-        what is made of them on the way."""
-        kept = order(self.runner) if self.pasts is None else LEAST * len(self.pasts)
-        return 8 * 9 * kept * self.runner.states**2
-
-    @cached_property
-    def known(self) -> dict[int, float]:
-        """Gaps computed so far, by k."""
-        return {}
-
-    @cached_property
-    def width(self) -> float:
-        """Of all states, at all steps."""
-        return max(float(one.widths.amax()) for one in self.around)
-
-    def gap(self, k: int) -> float:
-        """Of all windows."""
-        self.ask((k,))
-        return self.known[k]
-
-    def ask(self, ks: Iterable[int]) -> None:
-        """Learn the gaps at these k, whose runs are stepped together."""
-        new = sorted({*ks} - self.known.keys())
-        found = [
-            [gap for part in blocks(len(new), self.held * len(one.x))
-             for gap in one.gaps(*new[part]).amax(1).tolist()]
-            for one in self.around
-        ]  # fmt: skip
-        self.known.update(zip(new, map(max, zip(*found, strict=True)), strict=bool(found)))
-
-    def least(self, eps: float, ks: Sequence[int], first: int) -> int | None:
-        """The least of the ks from `first` on that was found within ε: sought in steps that grow,
-        then by halves."""
-
-        def inside(i: int) -> bool:
-            return self.gap(ks[i]) <= eps
-
-        low = next((i for i, k in enumerate(ks) if k >= first), len(ks))
-        high, stride = low, 1
-        while high < len(ks) and not inside(high):
-            low, high, stride = high + 1, high + stride, 2 * stride
-        if high >= len(ks):
-            high = len(ks) - 1
-            if low > high or not inside(high):
-                return None
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if inside(middle) else (middle + 1, high)
-        return ks[high]
-
-    def told(
-        self, eps: Sequence[float], seen: Sequence[int | None] = (), ks: Sequence[int] = ()
-    ) -> NearCertificate:
-        """As `near` has it."""
-        M, T = self.x.shape[:2]
-        self.ask(ks)
-        lengths = [k for k in grid(T) if 0 < k < T or (k == T and self.pasts is not None)]
-        found: list[tuple[float, int | None]] = []
-        for epsilon, first in zip(eps, seen or [None] * len(eps), strict=True):
-            known = math.isfinite(self.width)
-            found.append((epsilon, self.least(epsilon, lengths, first or 1) if known else None))
-        gaps = dict(sorted(self.known.items()))
-        pasts = 0 if self.pasts is None else len(self.pasts)
-        return NearCertificate(self.delta, self.states, pasts, M, T, self.width, gaps, tuple(found))
 
 
 def near(
@@ -178,21 +100,76 @@ def near(
     *,
     states: float = 0.0,
     pasts: Tensor | None = None,
-    seen: Sequence[int | None] = (),
     ks: Sequence[int] = (),
+    workers: int = 0,
+    done: Callable[[int], None] = lambda count: None,
 ) -> NearCertificate:
-    """Certify the inputs near the first windows of x (M, T, d), as many as the work limit allows.
+    """Certify the inputs near windows x (M, T, d), in blocks, by so many worker processes.
 
     `pasts` (P, N): states that the run may start near, within `states`, k inputs before the end,
-    when the truncated one starts from 0. `seen`: for each ε the least k observed to suffice, where
-    the search begins. `ks`: further k at which to bound the gap. Raises InputError for an invalid δ
-    or `states`, and for windows that are too large.
+    when the truncated one starts from 0. `ks`: further k at which to bound the gap. `done` is
+    called with the number of windows of each block. Raises InputError for an invalid δ or `states`.
     """
     delta, states = size_of("near", delta), size_of("states", states)
-    kept = order(runner) if pasts is None else LEAST * len(pasts)
-    M, T = x.shape[:2]
-    some = x[: _affordable(runner, M, T, kept)]
-    return Search(runner, some, delta, states, pasts).told(eps, seen, ks)
+    searches = Search(runner, x, delta, states, pasts).parts()
+    blocks = []
+    for block in solved(searches, eps, ks, workers):
+        blocks.append(block)
+        done(len(block.widths))
+    each = [tuple(k for block in blocks for k in block.least[j]) for j in range(len(eps))]
+    shared = [max((k for k in least if k is not None), default=None) for least in each]
+    gaps: dict[int, list[float]] = {}
+    while needed := {*ks, *(k for k in shared if k is not None)} - gaps.keys():
+        lacking = [i for i, block in enumerate(blocks) if not needed <= block.gaps.keys()]
+        asked = solved([searches[i] for i in lacking], (), sorted(needed), workers)
+        for i, block in zip(lacking, asked, strict=True):
+            blocks[i].gaps.update(block.gaps)
+        gaps |= {k: [gap for block in blocks for gap in block.gaps[k]] for k in needed}
+        shared = [
+            _from(k, searches[0].last, gaps, least, epsilon)
+            for k, least, epsilon in zip(shared, each, eps, strict=True)
+        ]
+    return NearCertificate(
+        delta, states, 0 if pasts is None else len(pasts), len(x), x.shape[1],
+        max(width for block in blocks for width in block.widths),
+        {k: max(gaps[k]) for k in sorted(gaps)},
+        tuple(
+            (epsilon, None if None in least else k)
+            for epsilon, k, least in zip(eps, shared, each, strict=True)
+        ),
+        tuple(shared), tuple(each),
+    )  # fmt: skip
+
+
+def _from(
+    k: int | None,
+    last: int,
+    gaps: Mapping[int, Sequence[float]],
+    least: Sequence[int | None],
+    epsilon: float,
+) -> int | None:
+    """The first k from there on that may do for all windows that have one: a gap may grow with k.
+    None if the last one does not."""
+    while k in gaps and any(
+        gap > epsilon for gap, own in zip(gaps[k], least, strict=True) if own is not None
+    ):
+        k = k + 1 if k < last else None
+    return k
+
+
+def affordable(runner: Runner, M: int, T: int, pasts: int = 0, work: float = WORK) -> int:
+    """How many of M windows of T inputs are certified within so many 10⁹ products, one at least;
+    raises InputError for windows that are too large and a `work` of no size."""
+    N = runner.states
+    kept = LEAST * pasts if pasts else order(runner)
+    held = max(1, kept // order(runner)) * T * N * N * KEPT
+    products = (TRIES + 1) * T * runner.products * 9 * kept * N
+    if held > LARGEST or products > MOST_WORK:
+        raise InputError(
+            f"certifying {N} states near {T} inputs takes too much work or memory; cut shorter "
+            f"windows with --window"
+        )
+    return max(1, min(M, int(size_of("work", work) * 1e9) // products))
 
 
 def size_of(name: str, size: object) -> float:
@@ -204,16 +181,3 @@ def size_of(name: str, size: object) -> float:
     if not 0 <= told < math.inf:
         raise RangeError(name, size, "non-negative and finite")
     return told
-
-
-def _affordable(runner: Runner, M: int, T: int, kept: int) -> int:
-    """How many windows, of tubes that keep so many generators for each unit together."""
-    N = runner.states
-    held = max(1, kept // order(runner)) * T * N * N * KEPT
-    work = (TRIES + 1) * T * runner.products * 9 * kept * N
-    if held > LARGEST or work > MOST_WORK:
-        raise InputError(
-            f"certifying {N} states near {T} inputs takes too much work or memory; cut shorter "
-            f"windows with --window"
-        )
-    return max(1, min(M, NUMBERS // held, WORK // work))

@@ -54,5 +54,10 @@ def past_rows(pasts: int, windows: int) -> Array:
     """That many of the windows, spread evenly; raises RangeError if there are not so many."""
     if type(pasts) is not int or not 0 <= pasts <= windows:
         raise RangeError("pasts", pasts, f"a whole number from 0 to {windows}, that of the windows")
-    found: Array = np.arange(pasts) * windows // max(1, pasts)
+    return spread(pasts, windows)
+
+
+def spread(count: int, windows: int) -> Array:
+    """So many of the windows by number, spread evenly from the first one on."""
+    found: Array = np.arange(count) * windows // max(1, count)
     return found

@@ -6,7 +6,7 @@ a time.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,7 +17,7 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.errors import InputError, RangeError, at_least, exactly, number, shown, to_copy
-from rnnbounds.impl.numbers.outward import norm_up
+from rnnbounds.impl.numbers.outward import add_up, norm_up
 
 LARGEST = 2**31  # bytes of numbers in memory; a .npy is mapped and may be of any size
 BLOCK = 2**20  # numbers that are float64 at a time
@@ -181,14 +181,38 @@ class Data:
             raise DataError(self.source, reason, "state the set that they are of")
         return self
 
+    def require_proved(self, given: InputSet) -> "Data":
+        """Itself; raises DataError unless each sequence is proved to be of the set."""
+        for i, start in enumerate(self.begins.tolist()):
+            x = float64(self.rows[start : start + int(self.lengths[i])])
+            if not given.holds_run(x):
+                raise DataError(
+                    self.source, f"sequence {i} is not proved to be of {given.what}",
+                    "state a larger set of inputs",
+                )  # fmt: skip
+        return self
+
     def require_of(self, bound: float) -> "Data":
         """Itself; raises an InputError unless all inputs are of that ball, or `InputSet`."""
         if isinstance(bound, InputSet):
             bound.require(self.d)
             self.require_in(bound.low, bound.high, bound.what)
-            if bound.rows is not None:
+            if bound.rows is not None and bound.kind != "hull":
                 self.require_among(bound.rows, bound.what)
+            elif not bound.is_box:
+                self.require_proved(bound)
         return self.require_within(bound)
+
+    def distance(self, x: Sequence[float]) -> float:
+        """At least the Euclidean distance of x (d,) from the nearest input, by rounding alone."""
+        point = torch.tensor(x, dtype=torch.float64)
+        nearest = [
+            block[torch.linalg.vector_norm(block - point, dim=1).argmin()]
+            for block in self.inputs()
+        ]
+        rows = torch.stack(nearest)
+        apart = torch.maximum(add_up(rows, -point), add_up(point, -rows))
+        return float(norm_up(apart).amin())
 
     def windows(self, length: int | None = None) -> Windows:
         """Windows of that length that share no input: each sequence is cut from its start, and the

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from msgspec.structs import replace
 
+from rnnbounds.impl.arithmetic.inputs.data_sets import input_hull, zonotope_set
 from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
 from rnnbounds.impl.arithmetic.invariance import InvariantBox
 from rnnbounds.impl.cells.stacks.stack import PREFIX
@@ -21,6 +22,7 @@ from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.convert.unitary import NotReluError, NoUnitaryError, UnitaryModel, unitary
 from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.numbers.kernel_arithmetic import arithmetic_of
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.training.certificate import Task
 from rnnbounds.properties.systems.cells import cell_weights
@@ -160,7 +162,8 @@ def load_member(spec: SystemSpec, member: int) -> LoadedModel[Any]:
     tensors = {
         name + kind.suffix: torch.from_numpy(part.copy()).to(dtype) for name, part in arrays.items()
     }
-    return load_model(tensors, spec.cell)
+    model = load_model(tensors, spec.cell)
+    return dataclasses.replace(model, arithmetic=arithmetic_of(spec.arithmetic, spec.dtype))
 
 
 def epsilons(spec: SystemSpec) -> tuple[float, ...]:
@@ -174,14 +177,18 @@ def epsilon_index(spec: SystemSpec, member: int) -> int:
 
 
 def draw_input_set(spec: SystemSpec, member: int, d: int) -> float:
-    """Draw the input set of a member's certificate: the bound B, or rows or a box of short numbers
-    that are exact in the model's dtype."""
+    """Draw the input set of a member's certificate: the bound B, or rows, their hull, a zonotope
+    or a box of short numbers that are exact in the model's dtype."""
     if spec.over == "ball":
         return spec.scale
     rng = member_generator(spec, member, stream=5)
     table = torch.from_numpy(rng.integers(-GRID, GRID + 1, (ROWS, d)) / GRID * spec.scale)
     if spec.over == "rows":
         return input_rows(table)
+    if spec.over == "hull":
+        return input_hull(table)
+    if spec.over == "zonotope":
+        return zonotope_set(table[0], table[1:])
     return input_box(torch.minimum(*table[:2]), torch.maximum(*table[:2]))
 
 
@@ -242,6 +249,7 @@ def certified_whole_model(spec: SystemSpec, member: int) -> tuple[LoadedModel[An
         epsilons(spec),
         spec.norm,
         training=Task(loss=spec.loss) if is_trainable else None,
+        arithmetic=spec.arithmetic,
     )
 
 

@@ -17,8 +17,9 @@ from msgspec.structs import replace
 from rnnbounds.impl.arithmetic.invariance import InvariantBox
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.memory.runs import Runner
-from rnnbounds.impl.memory.tube.near import NearCertificate, Search
+from rnnbounds.impl.memory.tube.near import NearCertificate, near
 from rnnbounds.impl.memory.tube.runs import Around
+from rnnbounds.impl.memory.tube.search import Search
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.readout import FIRST, Linear, Readout
 from rnnbounds.impl.models.surroundings import isolated
@@ -96,8 +97,11 @@ def member_search(spec: SystemSpec, member: int) -> Search:
 @cached_by(member_fields_only)
 def near_certificate(spec: SystemSpec, member: int) -> NearCertificate:
     """Certify a member near its recorded inputs, as `measure` prints it."""
-    ks = range(max(spec.T, spec.K + 1))
-    return member_search(spec, member).told((spec.epsilon * spec.scale,), ks=ks)
+    runner, x = Runner.of(near_model(spec, member)), recorded_inputs(spec, member)[None]
+    return near(
+        runner, x, spec.distance, (spec.epsilon * spec.scale,), states=spec.start,
+        ks=range(max(spec.T, spec.K + 1)),
+    )  # fmt: skip
 
 
 def recorded_gaps(spec: SystemSpec, member: int) -> list[float]:
@@ -109,7 +113,7 @@ def recorded_gaps(spec: SystemSpec, member: int) -> list[float]:
 
 def member_tube(spec: SystemSpec, member: int) -> Around:
     """The tube of a member."""
-    return member_search(spec, member).around[0]
+    return member_search(spec, member).around
 
 
 def computed_last_states(spec: SystemSpec) -> Tensor:

@@ -13,13 +13,14 @@ from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, LIBRARY_ACTIVATION
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import CELLS, STACK, kind_of
 from rnnbounds.impl.norms.semidefinite import available_norms as available_among
+from rnnbounds.impl.numbers.kernel_arithmetic import ARITHMETICS
 from rnnbounds.properties.systems.cells.variants import CELLS as VARIANTS
 from rnnbounds.properties.systems.certified.constants import CertifiedRoute
 from rnnbounds.properties.systems.certified.fields import Certified, CertifiedRelu, CertifiedRnn
 from rnnbounds.properties.systems.drawing.choices import pick, seeds
 from rnnbounds.properties.systems.kind import DrawRequest, Instances, Kind, ListedCells
 from rnnbounds.properties.systems.spec import SpecType, SystemSpec
-from rnnbounds.properties.systems.spec_choices import DTYPES, LOSSES, SETS
+from rnnbounds.properties.systems.spec_choices import DTYPES, FURTHER_SETS, LOSSES, SETS
 
 ALL_ACTIVATIONS = ACTIVATIONS | LIBRARY_ACTIVATIONS
 # One of each, so that an activation that many cells share is drawn no more often than a cell.
@@ -89,6 +90,8 @@ def draw_certified_spec(draw: st.DrawFn, make: SpecType, wanted: DrawRequest) ->
         batch=1 if is_costly else wanted.batch,
         sequences=wanted.sequences,
     )
+    if spec.dtype == "float32":
+        spec = replace(spec, arithmetic=draw(pick((*ARITHMETICS,))))
     if cell.startswith(PREFIX):
         spec = replace(spec, layer=draw(pick((0, 1, 2, 0))))
     if draw(pick((True, False))):
@@ -145,6 +148,10 @@ def worst_certified_specs(make: SpecType) -> Iterator[SystemSpec]:
         yield replace(base, cell="rnn-tanh", norm=norm, regime="shift", n=3, scale=HUGE_BOUND)
     for cell in ("lstm", "gru"):  # whose windows are shorter than λ says, and no longer than needed
         yield replace(base, cell=cell, norm="perron", regime="shift", lam=0.125, bias=0.0)
+    for over in FURTHER_SETS:
+        for cell in ("rnn-tanh", "lstm", "min-gru"):
+            lam = 0.125 if cell in COSTLY_CELLS else 0.5
+            yield replace(base, cell=cell, over=over, lam=lam, scale=1.0, d=2, n=2)
     for over in SETS[1:]:
         for cell in ("linear", "rnn-tanh", "lstm", "gru", "min-gru"):
             yield replace(
@@ -152,6 +159,8 @@ def worst_certified_specs(make: SpecType) -> Iterator[SystemSpec]:
             )
     for dtype in DTYPES:
         yield replace(base, cell="rnn-tanh", scale=1.0, n=3, lam=0.9375, dtype=dtype, seed=7)
+    for lam in (0.7, 0.50048822):  # numbers with long tails, which splitting cuts
+        yield replace(base, n=1, lam=lam, bias=0.0, scale=0.55, arithmetic="tf32x3", T=60)
 
 
 def worst_training_specs(base: SystemSpec) -> Iterator[SystemSpec]:

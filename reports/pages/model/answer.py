@@ -28,7 +28,9 @@ def answer_sentence(document: Document, model: str) -> str:
     verdict = document.get("verdict")
     if verdict == "refuted":
         witness_text = (document.get("witness") or {}).get("text", "a witness is in the record")
-        return f"{model} does not contract: {witness_text}"
+        far = (document.get("witness") or {}).get("distance")
+        off = "" if far is None else f", {bound_text(far)} from the nearest recorded input"
+        return f"{model} does not contract: {witness_text}{off}"
     if verdict == "undecided":
         return str(
             document.get("reason")
@@ -43,6 +45,15 @@ def answer_sentence(document: Document, model: str) -> str:
     fix = "fixes" if windows[0]["k"] == 1 else "fix"
     last = "last input" if windows[0]["k"] == 1 else f"last {plural(windows[0]['k'], 'input')}"
     return f"{model} forgets: its {last} {fix} the {vector_name(document)} {precision}"
+
+
+def infinite_lines(document: Document) -> list[str]:
+    """Why λ = ∞ stands, a sentence for each reason with the norms that have it."""
+    norms: dict[str, list[str]] = {}
+    for row in document.get("norms_tried") or ():
+        if row.get("reason"):
+            norms.setdefault(row["reason"], []).append(row["norm"])
+    return [f"λ = ∞ ({', '.join(names)}): {reason}" for reason, names in norms.items()]
 
 
 def output_bound(document: Document) -> float | None:

@@ -69,7 +69,10 @@ def certified_and_measured_page(measurement: Document, certificate: Document, ti
     page = certificate_page(
         certificate, title, measurement=measurement, extra_sections=detail_sections(measurement)
     )
-    return replace(page, lead=f"{page.lead} {measurement_sentence(measurement)}".strip())
+    leads = [page.lead, measurement_sentence(measurement)]
+    if certificate["verdict"] != "certified":  # then what holds on the data comes first
+        leads.reverse()
+    return replace(page, lead=" ".join(leads).strip())
 
 
 def _next_sections(

@@ -26,20 +26,36 @@ def _near_sections(near_data: Document | None, vector: str) -> tuple[Section, ..
             plain_number(row["eps"]),
             length_text(row["k"]),
             NOTHING if row["k"] is None else bound_text(gaps[row["k"]]),
+            near_own_text(row.get("certified"), near_data["windows"]),
         )
         for row in near_data["memory"]
     )
     statement = Paragraph(
-        f"Certified of each of the first {near_data['windows']} windows, of all inputs within "
+        f"Certified of {plural(near_data['windows'], 'window')} spread over the data, of all "
+        f"inputs within "
         f"{plain_number(near_data['delta'])} of the recorded ones in every number at every step, "
         f"from {near_start_text(near_data)}, in real arithmetic; of no other inputs. How far any "
         f"state is from the one computed here in float64 on what was recorded, at most: {width}."
     )
     advice = near_data["advice"] or ""
     table = Table(
-        ("ε", "k", f"‖{vector}_T − {vector}_T^k‖₂ at most"), rows, frozenset((1, 2)), advice
-    )
+        ("ε", "k", f"‖{vector}_T − {vector}_T^k‖₂ at most", "windows by themselves"), rows,
+        frozenset((1, 2)), advice,
+    )  # fmt: skip
     return (Section("Certified near your data", (statement, table)),)
+
+
+def near_own_text(part: Document | None, windows: int) -> str:
+    """How many windows are certified, with which k together, and half of them by themselves; empty
+    of a single window."""
+    if part is None or windows == 1:
+        return ""
+    if not part["windows"]:
+        return "for each of the windows by itself, too"
+    if part["windows"] == windows:
+        return f"half of the windows with k ≤ {part['median']}"
+    some = f"{part['windows']} of {plural(windows, 'window')} with k = {part['k']}"
+    return f"{some}, half of these with k ≤ {part['median']}"
 
 
 def near_start_text(near_data: Document) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rnnbounds.reports.pages.experiment import Block, Paragraph, Section, Table
-from rnnbounds.reports.pages.model.answer import NOTHING_PROVED, factor_text
+from rnnbounds.reports.pages.model.answer import NOTHING_PROVED, factor_text, infinite_lines
 from rnnbounds.reports.pages.model.constants import find_constant
 from rnnbounds.reports.pages.text import NOTHING, bound_text, plain_number
 
@@ -29,6 +29,8 @@ def origin_sections(document: Document) -> list[Section]:
 def norms_table(document: Document) -> Table:
     """λ and k in every norm that was tried; a factor that is not below 1 proves nothing."""
     rows = document["norms_tried"]
+    unproved = any(not _or_infinity(row["lambda"]) < 1 for row in rows)
+    notes = [*([NOTHING_PROVED] if unproved else []), *infinite_lines(document)]
     smallest = min(row["eps"] for row in document["truncation"])
     return Table(
         ("norm", "λ", f"k at ε = {plain_number(smallest)}"),
@@ -41,7 +43,7 @@ def norms_table(document: Document) -> Table:
             for row in rows
         ),
         frozenset((1, 2)),
-        f"{NOTHING_PROVED}." if any(not _or_infinity(row["lambda"]) < 1 for row in rows) else "",
+        " ".join(f"{note}." for note in notes),
     )
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rnnbounds.commands.models.inputs import FROM_DATA, InputOptions
+from rnnbounds.commands.models.inputs import InputOptions
+from rnnbounds.impl.arithmetic.inputs.data_sets import SETS
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import exactly
@@ -26,6 +27,7 @@ class ModelCall:
     layer: str | None = None
     readout: str | None = None
     direction: str | None = None
+    arithmetic: str = "ieee"
 
     @property
     def measure_command(self) -> str:
@@ -37,21 +39,24 @@ class ModelCall:
         return {} if self.asked.data is None else self.asked.data.options
 
     def next_steps(self, certificate: Certificate, attacked: bool) -> list[str]:
-        """List next steps for a certified or refuted model, each a line `words: command`; [] for
-        other verdicts."""
+        """List next steps, each a line `words: command`; of an undecided model those beside its
+        certificate's own."""
         if certificate.verdict == "refuted":
             return [
                 f"see what it remembers of recorded inputs: {self.measure_command}",
+                *self._of_frames(),
                 f"or change it and ask again: {kind_of(certificate.cell).remedy}",
             ]
         if certificate.verdict != "certified":
-            return []
+            return self._of_frames()
         return self.further(certificate.windows[0][0], attacked=attacked)
 
     def further(self, eps: float, *, attacked: bool) -> list[str]:
         """List next steps for a certified model at that ε: the attack, and serving it."""
         epsilon = exactly(eps)
-        data = self._data if self.asked.bound == FROM_DATA else {}
+        data = {**self._data} if self.asked.uses_data else {}
+        if self.arithmetic != "ieee":
+            data["--arithmetic"] = self.arithmetic
         steps = []
         if not attacked:
             attack = self._command("certify", {**data, "--eps": epsilon}, "--attack")
@@ -61,12 +66,20 @@ class ModelCall:
             steps.append(f"serve it without a state: {self._command('truncate', options)}")
         return steps
 
+    def _of_frames(self) -> list[str]:
+        """The question about the recorded inputs alone, where others were asked about."""
+        if self.asked.data is None or self.asked.inputs in SETS or self.direction is not None:
+            return []
+        options = InputOptions(None, "frames", self.asked.data, 0.0)
+        command = replace(self, asked=options)._command("certify", self._data)
+        return [f"or ask about the recorded inputs and no others: {command}"]
+
     def _command(self, name: str, more_values: Mapping[str, str | None], *flags: str) -> str:
         inputs = self.asked
         values = {
             **more_values,
             "--input-bound": inputs.bound, "--inputs": inputs.inputs,
-            "--margin": repr(inputs.margin) if inputs.margin else None,
+            "--margin": repr(inputs.margin) if inputs.margin else None, "--change": inputs.change,
             "--cell": self.cell, "--layer": self.layer, "--readout": self.readout,
             "--direction": self.direction,
         }  # fmt: skip

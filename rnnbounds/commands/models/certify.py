@@ -18,6 +18,7 @@ from rnnbounds.commands.models.bidirectional import certify_bidirectional, requi
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.inputs import (
     Bound,
+    Change,
     Columns,
     Group,
     InputOptions,
@@ -31,15 +32,25 @@ from rnnbounds.commands.models.inputs import (
 from rnnbounds.commands.models.layers import Formats, List, require_list_alone, show_layers
 from rnnbounds.commands.models.measured import write_both
 from rnnbounds.commands.models.options import EPILOG as EPILOG
-from rnnbounds.commands.models.options import Cell, Direction, Ignore, Layer, Model, Readout
+from rnnbounds.commands.models.options import (
+    Arithmetic,
+    Cell,
+    Direction,
+    Ignore,
+    Layer,
+    Model,
+    Readout,
+)
 from rnnbounds.commands.models.shown import (
     CERTIFYING_TITLE,
+    beside,
     show_certificate,
     write_page,
 )
 from rnnbounds.commands.options import Device, FormatOption, path_option
 from rnnbounds.impl.cells.table import NORM_NAMES
 from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.horizon import horizon as bound_horizon
 from rnnbounds.impl.certificate.record import EPSILONS
 from rnnbounds.impl.gradients.loss import LOSSES
 from rnnbounds.impl.memory.adversary.check import save_attacked
@@ -69,6 +80,7 @@ def certify_model(
     time: Time = None,
     lengths: Lengths = None,
     margin: Margin = 0.0,
+    change: Change = None,
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
@@ -111,6 +123,11 @@ def certify_model(
     list_layers: List = False,
     formats: Formats = False,
     device: Device = "cpu",
+    horizon: Annotated[
+        int | None,
+        typer.Option("--horizon", help="T: also bound states over at most so many steps from zero"),
+    ] = None,
+    arithmetic: Arithmetic = "ieee",
     verbose: Annotated[
         bool, typer.Option("--verbose", help="also each norm in half a line, and all constants")
     ] = False,
@@ -124,7 +141,7 @@ def certify_model(
         require_list_alone(context)
         return show_layers(model, cell, format)
     recorded = RecordedInputs.of(data, columns, group, time, lengths)
-    input_options = InputOptions(input_bound, inputs, recorded, margin)
+    input_options = InputOptions(input_bound, inputs, recorded, margin, change)
     torch_device = check_device(device)
     if out is not None:
         require_folder(out, *FILES)
@@ -136,26 +153,32 @@ def certify_model(
         model, cell, ignore=ignore or (), layer=layer, readout=readout, direction=direction
     )
     input_set = input_options.input_set(model, loaded.d)
-    called = ModelCall(model, input_options, cell, ignore or (), layer, readout, direction)
+    called = ModelCall(
+        model, input_options, cell, ignore or (), layer, readout, direction, arithmetic
+    )
     if isinstance(loaded, LoadedBidirectional):
-        require_default(task, witness)
+        require_default(task, witness, arithmetic)
         return certify_bidirectional(
             loaded, called, input_set, eps or EPSILONS, norm, out, attacks=attack, format=format,
             device=torch_device, data=data,
         )  # fmt: skip
     with show_status(CERTIFYING_TITLE.format(loaded.n)):
         certificate = certify(
-            loaded, input_set, eps or EPSILONS, norm, training=task, device=torch_device
-        )
+            loaded, input_set, eps or EPSILONS, norm, training=task, device=torch_device,
+            arithmetic=arithmetic,
+        )  # fmt: skip
     certificate = replace(certificate, measuring=called.measure_command)
     measurement = None
     if recorded is not None:
+        certificate = beside(certificate, recorded.sequences)
         bound = certificate.input_bound if certificate.inputs is None else certificate.inputs
         measurement = measure(loaded, recorded.sequences, eps=eps or EPSILONS, input_bound=bound)
     attack_result = attack_certified(loaded, certificate) if attacks else None
     document = certificate.to_json() | attack_entry(attack_result)
     if attack_result is not None and witness is not None:  # nothing is refused from here on
         save_attacked(attack_result, witness)
+    over = None if horizon is None else bound_horizon(loaded, input_set, horizon)
+    document |= {} if over is None else {"horizon": over.to_json()}
     certified = certificate.verdict == "certified"
     next = called.next_steps(certificate, attacks)
     if out is not None and measurement is None:
@@ -166,6 +189,6 @@ def certify_model(
         write_both(measured, document, out, format, page)
     return show_certificate(
         certificate, format, certified=certified, attack_result=attack_result,
-        measurement=measurement, next=next,
+        measurement=measurement, next=next, over=over,
         verbose=verbose,
     )  # fmt: skip

@@ -14,7 +14,7 @@ import msgspec
 
 from rnnbounds.impl.bidirectional.calls import AnyMeasurement
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.certificate.inputs import input_data
+from rnnbounds.impl.certificate.inputs import data_set, input_data
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import InputError as ImplInputError
 from rnnbounds.impl.errors import at_most, exactly
@@ -155,6 +155,8 @@ class Guard:
             ) from None
 
     def _inputs(self, question: CertifyQuestion, d: int) -> Any:
+        if question.data is not None and question.inputs is not None:
+            return data_set(question.inputs, self._recorded(question.data).require_width(d))
         if question.data is not None:
             return input_data(self._recorded(question.data), question.margin)
         if question.inputs is not None:

@@ -1,4 +1,5 @@
-"""Which inputs a model is asked about, as options: a ball, a box, a table's rows or data."""
+"""Which inputs a model is asked about, as options: a ball, a box, a table's rows or what recorded
+inputs fill."""
 
 from __future__ import annotations
 
@@ -11,7 +12,9 @@ from typing import Annotated
 import typer
 
 from rnnbounds.commands.options import path_option
-from rnnbounds.impl.certificate.inputs import input_data
+from rnnbounds.impl.arithmetic.inputs.data_sets import SETS, changing_box
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.certificate.inputs import data_change, data_set, input_data
 from rnnbounds.impl.reading.data.recordings import Data
 from rnnbounds.impl.reading.data.sequences import read_data
 from rnnbounds.shell.input_text import InputsError, parse_input_set
@@ -44,7 +47,17 @@ Inputs = Annotated[
         "--inputs",
         metavar="SET",
         help="in place of B: LOW:HIGH for all channels, or one for each with commas; or a tensor "
-        "of the model's file with all inputs as its rows, as embed.weight",
+        "of the model's file with all inputs as its rows, as embed.weight; or of --data its "
+        "frames, their hull, a box in their principal axes or a zonotope around them",
+    ),
+]
+Change = Annotated[
+    str | None,
+    typer.Option(
+        "--change",
+        metavar="D",
+        callback=_check_number,
+        help=f"|x_t − x_{{t−1}}| ≤ D in each channel, beside a box; {FROM_DATA}: as in --data",
     ),
 ]
 Recorded = Annotated[
@@ -128,6 +141,7 @@ class InputOptions:
     inputs: str | None
     data: RecordedInputs | None
     margin: float
+    change: str | None = None
     required: bool = True
 
     def __post_init__(self) -> None:
@@ -136,6 +150,12 @@ class InputOptions:
             raise InputsError("state the inputs once; give --input-bound or --inputs")
         if self.bound == FROM_DATA and self.data is None:
             raise InputsError(f"--input-bound {FROM_DATA} takes B from --data; name its file")
+        if self.inputs in SETS and self.data is None:
+            raise InputsError(f"--inputs {self.inputs} takes them from --data; name its file")
+        if self.change is not None and (not self.is_stated or self.inputs in SETS):
+            raise InputsError("--change stands beside a box; give --inputs LOW:HIGH")
+        if self.change == FROM_DATA and self.data is None:
+            raise InputsError(f"--change {FROM_DATA} takes D from --data; name its file")
         if self.margin and self.bound != FROM_DATA:
             raise InputsError(f"--margin is for --input-bound {FROM_DATA}; leave it out")
 
@@ -144,8 +164,26 @@ class InputOptions:
         """True if the inputs are stated, by --input-bound or by --inputs."""
         return self.bound is not None or self.inputs is not None
 
+    @property
+    def uses_data(self) -> bool:
+        """True if --data says which inputs there are."""
+        return FROM_DATA in (self.bound, self.change) or self.inputs in SETS
+
     def input_set(self, model: Path, d: int) -> float:
         """B, or the set of inputs of d channels; raises InputError."""
+        given = self._free_set(model, d)
+        if self.change is None:
+            return given
+        if not isinstance(given, InputSet):
+            raise InputsError("--change stands beside a box; give --inputs LOW:HIGH")
+        if self.change == FROM_DATA and self.data is not None:
+            return data_change(self.data.sequences.require_width(given.d), given)
+        return changing_box(given, float(self.change))
+
+    def _free_set(self, model: Path, d: int) -> float:
+        """The set without --change."""
+        if self.inputs in SETS and self.data is not None:
+            return data_set(str(self.inputs), self.data.sequences.require_width(d))
         if self.bound == FROM_DATA and self.data is not None:
             return input_data(self.data.sequences, self.margin)
         if self.inputs is None:

@@ -14,6 +14,7 @@ from rnnbounds.commands.models.bidirectional import measure_bidirectional, requi
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.inputs import (
     Bound,
+    Change,
     Columns,
     Group,
     InputOptions,
@@ -27,7 +28,7 @@ from rnnbounds.commands.models.measured import print_measurement, unstated_lines
 from rnnbounds.commands.models.measured_as_is import AsIsCall
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Direction, Ignore, Layer, Model, Readout
-from rnnbounds.commands.models.shown import CERTIFYING_TITLE
+from rnnbounds.commands.models.shown import CERTIFYING_TITLE, beside
 from rnnbounds.commands.options import FormatOption, path_option
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.inputs import input_data
@@ -36,6 +37,7 @@ from rnnbounds.impl.errors import shown
 from rnnbounds.impl.memory.blackbox.as_is import require_read, run_as_is
 from rnnbounds.impl.memory.blackbox.gaps import NORM
 from rnnbounds.impl.memory.measure import measure
+from rnnbounds.impl.memory.tube.near import WORK
 from rnnbounds.impl.models.bidirectional import LoadedBidirectional
 from rnnbounds.impl.reading.adapters import load_both
 from rnnbounds.impl.reading.sources import open_source
@@ -76,6 +78,7 @@ def measure_model(
     input_bound: Bound = None,
     inputs: Inputs = None,
     margin: Margin = 0.0,
+    change: Change = None,
     near: Annotated[
         float | None,
         typer.Option(
@@ -93,6 +96,17 @@ def measure_model(
             help="with --near: runs start within --states of the end states of so many windows, "
             "any k inputs before the end",
         ),
+    ] = 0,
+    work: Annotated[
+        float | None,
+        typer.Option(
+            "--work",
+            help="with --near: 10⁹ products to spend; more of them certify more windows, spread "
+            f"over the data; by default {WORK:g}",
+        ),
+    ] = None,
+    workers: Annotated[
+        int, typer.Option("--workers", "-n", min=0, help="with --near: processes beside this one")
     ] = 0,
     cell: Cell = None,
     ignore: Ignore = None,
@@ -140,7 +154,9 @@ def measure_model(
     of_running = {"gap": gap, "batch": batch, "device": device, "resume": resume}
     of_reading = {
         "--input-bound": input_bound, "--inputs": inputs, "--margin": margin or None,
-        "--near": near, "--states": states or None, "--pasts": pasts or None, "--cell": cell,
+        "--change": change,
+        "--near": near, "--states": states or None, "--pasts": pasts or None, "--work": work,
+        "--workers": workers or None, "--cell": cell,
         "--ignore": ignore, "--layer": layer, "--readout": readout, "--direction": direction,
     }  # fmt: skip
     given = [name for name, value in of_reading.items() if value is not None]
@@ -150,7 +166,7 @@ def measure_model(
         asked = {"window": window, "eps": eps, "confidence": confidence, **of_running}
         return AsIsCall(whole, recorded, share, asked).run(out, format)
     require_read({f"--{name}": value for name, value in of_running.items()})
-    input_options = InputOptions(input_bound, inputs, recorded, margin, required=False)
+    input_options = InputOptions(input_bound, inputs, recorded, margin, change, required=False)
     if out is not None:
         require_folder(out, *FILES)
     loaded = load_both(
@@ -168,14 +184,14 @@ def measure_model(
         result = measure(
             loaded, read, window=window, eps=eps or EPSILONS, confidence=confidence,
             share=share, input_bound=bound, near=near, states=states, pasts=pasts,
-            progress=advance,
+            work=WORK if work is None else work, workers=workers, progress=advance,
         )  # fmt: skip
     unstated = unstated_lines(result, share)
     if out is not None:
         with show_status(CERTIFYING_TITLE.format(loaded.n)):
             certificate = certify(loaded, input_data(read) if bound is None else bound, result.eps)
         called = ModelCall(model, input_options, cell, ignore or (), layer, readout, direction)
-        certificate = replace(certificate, measuring=called.measure_command)
+        certificate = beside(replace(certificate, measuring=called.measure_command), read)
         attack_result = attack_certified(loaded, certificate)
         options = {
             "layer": layer, "readout": readout, "ignore": ignore, "columns": columns,

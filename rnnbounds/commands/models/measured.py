@@ -14,9 +14,10 @@ from rnnbounds.impl.memory.tube.near import NearCertificate
 from rnnbounds.reports.pages.experiment import Page
 from rnnbounds.reports.pages.model.measured import left_out_text
 from rnnbounds.reports.pages.model.measurement import FILES, write_measurement
-from rnnbounds.reports.pages.model.observed import near_start_text
+from rnnbounds.reports.pages.model.observed import near_own_text, near_start_text
 from rnnbounds.reports.pages.model.vectors import short_name, vector_name, vector_symbol
 from rnnbounds.reports.pages.text import plain_number
+from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import Format, echo, print_table
 
 MOST_ROWS = 12  # lines of the forgetting curve in text
@@ -130,9 +131,9 @@ def print_near(near: NearCertificate, vector: str) -> None:
     """Print the bounds that are certified near the data, of h or of C h (`of`)."""
     start = near_start_text(near.to_json())
     echo(
-        f"near your data, certified for the first {near.windows} windows: every input sequence "
-        f"that differs from the recorded one by at most {plain_number(near.delta)} in each number, "
-        f"from {start}, in real arithmetic; no other inputs"
+        f"near your data, certified for {plural(near.windows, 'window')} spread over it: every "
+        f"input sequence that differs from the recorded one by at most {plain_number(near.delta)} "
+        f"in each number, from {start}, in real arithmetic; no other inputs"
     )
     bounded = math.isfinite(near.width)
     echo(
@@ -141,10 +142,11 @@ def print_near(near: NearCertificate, vector: str) -> None:
         if bounded
         else "no bound on the states: undecided"
     )
-    for eps, k in near.windows_of:
-        gap = f"‖{vector}_T − {vector}_T^k‖₂"
+    for row in near.rows:
+        k, gap = row["k"], f"‖{vector}_T − {vector}_T^k‖₂"
         answer = "undecided" if k is None else f"k = {k}, {gap} ≤ {at_least(near.gaps[k])}"
-        echo(f"near your data, within {plain_number(eps)}: {answer}")
+        own = near_own_text(row["certified"], near.windows)
+        echo(f"near your data, within {plain_number(row['eps'])}: {answer}{own and '; ' + own}")
     if near.advice is not None:
         echo(near.advice)
 

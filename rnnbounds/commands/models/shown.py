@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +15,12 @@ from rnnbounds.commands.models.attacked import (
 )
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.measured import print_measurement
+from rnnbounds.impl.certificate.horizon import Horizon
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import at_least, at_most, exactly, factor, shown
 from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.norms.meanings import NORM_MEANINGS
+from rnnbounds.impl.reading.data.recordings import Data
 from rnnbounds.impl.reading.recognition.misfit import LISTED
 from rnnbounds.impl.training.certificate import TrainingCertificate
 from rnnbounds.reports.pages.model.answer import (
@@ -25,6 +28,7 @@ from rnnbounds.reports.pages.model.answer import (
     answer_sentence,
     epsilon_meaning,
     epsilon_share,
+    infinite_lines,
     output_bound,
 )
 from rnnbounds.reports.pages.model.certificate import certificate_page, write_certificate
@@ -44,6 +48,14 @@ from rnnbounds.shell.output import (
 )  # fmt: skip
 
 CERTIFYING_TITLE = "certifying {} states: norms, then witnesses against them"
+
+
+def beside(certificate: Certificate, data: Data) -> Certificate:
+    """The certificate; of a refuted model with the distance of its witness from recorded inputs."""
+    witness = certificate.witness
+    if witness is None or len(witness.input) != data.d:
+        return certificate
+    return replace(certificate, witness=replace(witness, distance=data.distance(witness.input)))
 
 
 def write_page(
@@ -81,6 +93,7 @@ def show_certificate(
     certified: bool = False,
     attack_result: MaybeAttacked = None,
     measurement: Measurement | None = None,
+    over: Horizon | None = None,
     next: Sequence[str] = (),
     verbose: bool = False,
 ) -> int:
@@ -88,11 +101,14 @@ def show_certificate(
     do next; 1 unless what was asked is certified."""
     if format is Format.json:
         data = {} if measurement is None else {"on_your_data": measurement.to_json()}
+        data |= {} if over is None else {"horizon": over.to_json()}
         print_json(certificate.to_json() | attack_entry(attack_result) | data)
     else:
         print_certificate(certificate, attack_result, verbose)
+        if over is not None:
+            echo(over.line())
         print_measurement(measurement)
-        print_next(certificate.next_steps or next)
+        print_next([*certificate.next_steps, *next])
     return int(not certified)
 
 
@@ -110,7 +126,7 @@ def print_certificate(
         _print_windows(certificate, document)
         _print_bounds(certificate)
     print_attacked(certificate, attack_result)
-    _print_norms(certificate, verbose)
+    _print_norms(certificate, document, verbose)
     if verbose:
         _print_constants(certificate)
     if certificate.verdict == "certified":
@@ -152,6 +168,12 @@ def _print_windows(certificate: Certificate, document: Mapping[str, Any]) -> Non
         )
 
 
+_VALID = {
+    "ieee": "valid for CPU arithmetic",
+    "tf32x3": "also where matrices are multiplied as 3×TF32",
+}
+
+
 def _print_bounds(certificate: Certificate) -> None:
     """λ, the gain and the rounding, each with its meaning."""
     vectors = value_name({"readout": certificate.readout}, "s")
@@ -169,14 +191,14 @@ def _print_bounds(certificate: Certificate) -> None:
     else:
         echo(
             f"rounding: {certificate.dtype} moves a state by at most "
-            f"{at_least(certificate.rounding, 3)} (valid for CPU arithmetic; cuDNN's tanh is less "
-            f"accurate)"
+            f"{at_least(certificate.rounding, 3)} ({_VALID[certificate.arithmetic]}; cuDNN's tanh "
+            f"is less accurate)"
         )
     echo(f"states: {certificate.states}")
 
 
-def _print_norms(certificate: Certificate, verbose: bool) -> None:
-    """λ and k in every norm that was tried; of an unstable decay too."""
+def _print_norms(certificate: Certificate, document: Mapping[str, Any], verbose: bool) -> None:
+    """λ and k in every norm that was tried, and why λ is infinite; of an unstable decay too."""
     smallest = exactly(min(epsilon for epsilon, _ in certificate.windows))
     heads = ("norm tried", "λ", f"k at ε = {smallest}", *(["the norm"] if verbose else []))
     print_table(
@@ -193,6 +215,10 @@ def _print_norms(certificate: Certificate, verbose: bool) -> None:
     )
     if any(not lam < 1 for _, lam, _ in certificate.tried):
         echo(NOTHING_PROVED)
+    for line in infinite_lines(document):
+        echo(line)
+    if math.isinf(certificate.lam):
+        echo("bounds over at most T steps from the zero state need no λ: certify --horizon T")
     for name, reason in certificate.skipped:
         echo(f"{name}: not tried: {reason}")
     if any(certificate.rounds_to_one.values()):
@@ -210,6 +236,10 @@ def _print_constants(certificate: Certificate) -> None:
             for name, value in certificate.constants.items()
         ],
     )
+    if math.isinf(max(certificate.constants.values())):
+        echo(
+            "constants that are Infinity have no proved bound: they need λ < 1, or a box of states"
+        )
 
 
 def read_tensors_text(document: Mapping[str, Any]) -> str:

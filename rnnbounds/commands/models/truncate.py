@@ -12,6 +12,7 @@ from rnnbounds.commands.models.bidirectional import require_whole, truncate_bidi
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.inputs import (
     Bound,
+    Change,
     Columns,
     Group,
     InputOptions,
@@ -24,6 +25,7 @@ from rnnbounds.commands.models.inputs import (
 )
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import (
+    Arithmetic,
     Cell,
     Direction,
     Ignore,
@@ -69,6 +71,7 @@ def truncate_model(
     time: Time = None,
     lengths: Lengths = None,
     margin: Margin = 0.0,
+    change: Change = None,
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
@@ -83,11 +86,12 @@ def truncate_model(
         ),
     ] = None,
     page: PageFolder = None,
+    arithmetic: Arithmetic = "ieee",
     format: FormatOption = Format.text,
 ) -> int:
     """Write the feed-forward equivalent and its certificate; exit 1 if none is certified."""
     recorded = RecordedInputs.of(data, columns, group, time, lengths)
-    input_options = InputOptions(input_bound, inputs, recorded, margin)
+    input_options = InputOptions(input_bound, inputs, recorded, margin, change)
     check_target(out, model)
     for path in export or ():
         check_export(path)
@@ -98,13 +102,15 @@ def truncate_model(
     input_set = input_options.input_set(model, loaded.d)
     called = ModelCall(model, input_options, cell, ignore or (), layer, direction=direction)
     if isinstance(loaded, LoadedBidirectional):
-        require_whole(latest, page)
+        require_whole(latest, page, arithmetic)
         return truncate_bidirectional(
             loaded, called, eps, input_set, out, export or (), format=format
         )
     try:
         with show_status(CERTIFYING_TITLE.format(loaded.n)):
-            module, certificate = truncate(loaded, eps, input_set, latest=latest)
+            module, certificate = truncate(
+                loaded, eps, input_set, latest=latest, arithmetic=arithmetic
+            )
     except NotCertifiedError as error:
         return explain_unwritten(error.certificate, called, out, "no window is certified", format)
     with show_status(f"exporting {plural(module.k, 'step')}"):

@@ -191,9 +191,7 @@ def test_a_forget_gate_that_rounds_to_one(layers, where):
     for inputs in (1.0, input_box(-1, 1, 2)):
         found = certify(module, inputs)
         assert found.verdict == "undecided"
-        assert found.reason.startswith(
-            f"for {found.speaks_of}, {where}the forget gate may be within"
-        )
+        assert found.reason.startswith(f"for {found.speaks_of}, {where}the forget gate of unit ")
         assert "of 1, and no bound on c is then proved; take smaller inputs" in found.reason
         assert found.reason.endswith("rnnbounds.stable, or measure it on recorded inputs")
 

@@ -24,7 +24,7 @@ from rnnbounds.theory.proof.methods import HYPOTHESIS
 T, k, x_gap, h_gap, forced_gap = symbols("T k x_gap h_gap forced_gap")
 lam, epsilon, window, S, R = symbols("lam_told eps_told k_told S_told R_told")
 reach, S_0, B_h, gain = symbols("c_told S_0_told B_h_told gain_told")
-rounding, turns = symbols("rounding_told two_norm_steps_told")
+rounding, rounding_plain, turns = symbols("rounding_told rounding_plain_told two_norm_steps_told")
 orbit_start, orbit_start_told = symbols("orbit_start orbit_start_told")
 h_rounding, share_used = symbols("h_rounding_told share_used")
 gamma, beta, lam_w, G_0 = symbols("gamma_told beta_told lam G_0")
@@ -100,7 +100,7 @@ ROUNDING = norms.certificate_form(
             "within the sum", le(printed.lost_by(T), printed.lost_by(T).subs(printed.lam_run**T, 0))
         ).by(at("power not negative", T), at("own dtype", 0)),
     ),
-    "models as their own dtype computes them",
+    "models as their own dtype computes them; some multiply matrices in three TF32 products",
 ).by(
     at("what is lost", T),
     "within the sum",
@@ -190,6 +190,11 @@ CERTIFICATE = Claim(
             "half-a-unit",
             "functions and sums are right to half a unit in the last place",
             rounding / 16,
+        ),
+        ROUNDING.variant(
+            "split-as-plain",
+            "a product as three of TF32 is off no more than one of IEEE 754",
+            rounding_plain,
         ),
         GRADIENTS.variant(
             "shortest-memory",

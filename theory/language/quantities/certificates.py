@@ -42,6 +42,10 @@ CERTIFICATES: tuple[Quantity, ...] = (
         r"\varrho^{(cert)}",
     ),
     certified(
+        "rounding_plain_told", "the bound on rounding if matrices are multiplied in IEEE 754",
+        "Euclidean", r"\varrho_{IEEE}^{(cert)}",
+    ),
+    certified(
         "steps_told", "the printed steps of the norm, 1 unless it is iterated", "number",
         "r^{(cert)}",
     ),

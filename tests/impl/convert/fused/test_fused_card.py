@@ -71,7 +71,7 @@ def module() -> FeedForward:
     weights = {
         name.removesuffix("_l0"): w for name, w in stable("gru", 32, "random").state_dict().items()
     }
-    return FeedForward(weights, cell="gru", k=12).cuda()
+    return FeedForward(weights, cell="gru", k=40).cuda()
 
 
 def inputs(N: int = 2, T: int = 100, seed: int = 0) -> Tensor:
@@ -169,5 +169,5 @@ def test_refusals_and_edges(module: FeedForward) -> None:
     assert not FeedForward(weights, cell="gru", k=0).cuda().infer(inputs()).any()
     x = inputs(100, 4).transpose(0, 1).flip(2)
     near(module.infer(x), full(module, x))
-    latest = FeedForward(weights, cell="gru", k=12, latest=True).cuda()
+    latest = FeedForward(weights, cell="gru", k=40, latest=True).cuda()
     near(latest.infer(inputs()), latest(inputs()).detach())

@@ -1,5 +1,8 @@
 """Plans of fused inference: the form and the length of chunks, by size."""
 
+import sys
+from types import SimpleNamespace
+
 import pytest
 import torch
 from window_runs import slow_weights
@@ -36,6 +39,7 @@ def test_what_does_not_fit() -> None:
     """Float64 takes twice the room, tf32x3 too, and cards differ."""
     assert plan("rnn-tanh", 128, 1, 4096, torch.float64).form == "steps"
     assert plan("lstm", 64, 1, 4096, products="tf32x3") == Plan("resident", 2, "tf32x3")
+    assert plan("lstm", 16, 1, 4096, torch.float64, products="tf32x3").products == "ieee"
     assert plan("lstm", 64, 1, 4096, card=SMALL).form == "steps"
     assert plan("lstm", 256, 1, 4096, products="tf32x3").products == "ieee"
     assert plan_for(Size("gru-cho", 512, 1, 99, 9, torch.float32), H200) is None
@@ -95,18 +99,18 @@ def test_on_a_card(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("missing", "available"),
-    [("", True), ("triton", False), ("compiler", False), ("capability", False)],
-)
-def test_what_a_machine_needs(missing: str, available: bool, monkeypatch) -> None:
-    """Triton, a C compiler for its launchers, and a card that it compiles for."""
-    capability = (7, 5) if missing == "capability" else (8, 0)
+    ("version", "compiler", "capability", "available"),
+    [("3.6.0", "cc", (8, 0), True), ("3.10.0+git", "cc", (9, 0), True),
+     (None, "cc", (8, 0), False), ("3.5.1", "cc", (8, 0), False),
+     ("3.6.0", None, (8, 0), False), ("3.6.0", "cc", (7, 5), False)],
+)  # fmt: skip
+def test_what_a_machine_needs(version, compiler, capability, available, monkeypatch) -> None:
+    """Triton of late, a C compiler for its launchers, and a card that it compiles for."""
     monkeypatch.setattr("torch.cuda.get_device_capability", lambda device: capability)
-    spec = None if missing == "triton" else object()
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: spec)
-    found = None if missing == "compiler" else "/usr/bin/cc"
+    triton = version and SimpleNamespace(__version__=version)
+    monkeypatch.setitem(sys.modules, "triton", triton)
     monkeypatch.delenv("CC", raising=False)
-    monkeypatch.setattr("shutil.which", lambda name: found)
+    monkeypatch.setattr("shutil.which", lambda name: compiler)
     assert outputs.is_available.__wrapped__(OnCuda.device) is available
 
 

@@ -9,7 +9,7 @@ from flint import arb, ctx
 
 from rnnbounds.impl.arithmetic.base import Arithmetic, V
 from rnnbounds.impl.cells.table import CELLS
-from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.errors import InputError, RangeError
 from rnnbounds.impl.memory import exact
 from rnnbounds.impl.memory.runs import Runner
 from rnnbounds.impl.memory.tube import near as limits
@@ -197,18 +197,21 @@ def test_what_blows_up_is_undecided() -> None:
     told = found.to_json()
     if math.isinf(found.width):
         assert told["width"] is None
-    assert told["memory"] == [{"eps": 0.1, "k": None}]
+    nothing = {"windows": 0, "k": None, "median": None, "largest": None}
+    assert told["memory"] == [{"eps": 0.1, "k": None, "certified": nothing}]
     assert "smaller --near" in told["advice"]
 
 
 def test_work_and_memory_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of many windows the first are taken; one that is too large is refused with what to do."""
-    runner, x = lstm()
-    monkeypatch.setattr(limits, "NUMBERS", 2 * 7 * 16 * runs.KEPT)
-    assert near(runner, x, 0.0, (0.1,)).windows == 2
+    """So many windows as are paid for; one that is too large is refused with what to do."""
+    runner, _ = lstm()
+    one = 9 * 7 * runner.products * 9 * 48 * runner.states / 1e9
+    assert [limits.affordable(runner, 3, 7, 0, one * w) for w in (0, 1, 2.5, 9)] == [1, 1, 2, 3]
+    with pytest.raises(RangeError, match="work"):
+        limits.affordable(runner, 3, 7, 0, -1.0)
     monkeypatch.setattr(limits, "LARGEST", 1)
     with pytest.raises(InputError, match="--window"):
-        near(runner, x, 0.0, (0.1,))
+        limits.affordable(runner, 3, 7)
 
 
 class Feedforward:
