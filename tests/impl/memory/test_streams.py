@@ -10,7 +10,7 @@ from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
 from rnnbounds.impl.memory.measure import measure
 from rnnbounds.impl.memory.runs import Runner
 from rnnbounds.impl.memory.streams import Streams, first_within, spread, streams
-from rnnbounds.impl.memory.tube.pasts import end_states
+from rnnbounds.impl.memory.tube.pasts import end_states, later
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.data.recordings import Windows
 
@@ -75,6 +75,14 @@ def test_k_is_chosen_on_the_first_half() -> None:
     beyond = (spread(runner, x[6:], end_states(runner, x[:6]))[0][:, line.k] > 0.05).sum()
     assert line.beyond == int(beyond)
     assert asked(runner, x, 1e-9).lines[0].share is None
+
+
+def test_a_gap_that_grows_again_counts() -> None:
+    """At every earlier time, too."""
+    gaps = torch.tensor([[4.0, 1.0, 3.0, 2.0], [0.0, 0.0, 1.0, 1.0]])
+    assert later(gaps).tolist() == [[4, 3, 3, 2], [1, 1, 1, 1]]
+    assert first_within(later(gaps), 2) == 3
+    assert first_within(later(gaps), 1) is None
 
 
 def test_a_reset_moves_no_output_further() -> None:
