@@ -45,7 +45,7 @@ class Stage(NamedTuple):
         return told.nan_to_num(torch.inf, torch.inf)
 
     @classmethod
-    def within(cls, s: Tensor, size: float) -> "Stage":
+    def within(cls, s: Tensor, size: float | Tensor) -> "Stage":
         """All states with |s_i − ŝ_i| ≤ size of one run s (1, M, N)."""
         sizes = torch.zeros_like(s[0]) + size
         sets = Zonotope.point(s[0]).widened(sizes).unboxed(0)
@@ -68,12 +68,13 @@ class Stage(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Around:
-    """Runs around windows x (M, T, d), each number within `delta`, from |s_i| ≤ `start`."""
+    """Runs around windows x (M, T, d), each number within `delta`, from |s_i| ≤ `start`, one
+    number or one for each entry of the state."""
 
     runner: Runner
     x: Tensor
     delta: float
-    start: float = 0.0
+    start: float | Tensor = 0.0
 
     @property
     def order(self) -> int:
