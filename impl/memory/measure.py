@@ -170,6 +170,7 @@ def measure(
     near: float | None = None,
     states: float = 0.0,
     pasts: int = 0,
+    largest: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Measurement:
     """Run a model on data, in full and truncated, and state what follows for data drawn alike.
@@ -182,9 +183,10 @@ def measure(
     says which share they reach.
     `near`: what is certified of all inputs within that of these, number by number, from states with
     no entry above `states`; with `pasts`, from all that are so near the end state of one of so many
-    windows, spread over the data, k inputs before the end. `progress` is called with how many
+    windows, spread over the data, k inputs before the end. `largest`: find the largest balls of
+    starts that are forgotten there within each ε. `progress` is called with how many
     windows were run, and of how many.
-    Raises an InputError for what is no model, for `states` or `pasts` without `near`,
+    Raises an InputError for what is no model, for `states`, `pasts` or `largest` without `near`,
     for data of another width, beyond the `input_bound` (or set of inputs), shorter than the window,
     or on which the model overflows.
 
@@ -197,8 +199,8 @@ def measure(
         read.require_of(input_bound)
     if near is not None:
         near, states = size_of("near", near), size_of("states", states)
-    elif states != 0 or pasts:
-        name = "states is" if states != 0 else "pasts are"
+    elif states != 0 or pasts or largest:
+        name = "states is" if states != 0 else "pasts are" if pasts else "largest balls are"
         raise InputError(f"{name} of runs near the data; give near, too")
     eps = epsilons_of(eps)
     if window is None and read.one:
@@ -251,8 +253,9 @@ def measure(
             if pasts:
                 ends = end_states(runner, held_part(held, at))
             found = near_data(
-                runner, held_part(held, part), near, eps, states=states, pasts=ends, seen=seen_ks
-            )
+                runner, held_part(held, part), near, eps, states=states, pasts=ends, seen=seen_ks,
+                largest=largest,
+            )  # fmt: skip
             around = report.after(part, found)
     return Measurement(
         loaded, read.source, read.N, held.shorter, M, T, ks, seen, steps, eps, statement,

@@ -10,7 +10,7 @@ r of one of them, and the truncated one from 0. No other inputs are covered.
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
 from typing import Any
@@ -19,6 +19,8 @@ from torch import Tensor
 
 from rnnbounds.impl.errors import InputError, RangeError
 from rnnbounds.impl.memory.runs import Runner, blocks, grid
+from rnnbounds.impl.memory.tube.exponents import largest_exponents
+from rnnbounds.impl.memory.tube.largest import WINDOWS, Forgotten, largest_balls
 from rnnbounds.impl.memory.tube.pasts import AfterPasts
 from rnnbounds.impl.memory.tube.runs import KEPT, LEAST, Around, order
 from rnnbounds.impl.memory.tube.wide import from_ball
@@ -36,7 +38,8 @@ class NearCertificate:
 
     width: largest distance of a state from the computed one, in the maximum norm, at any step.
     gaps: bound on ‖h_T − h_T^k‖₂ over the windows, for each k tried. windows_of: for each ε the k,
-    None if no k below the length was found.
+    None if no k below the length was found. exponent: bound on (1/T) log‖∂s_T/∂s_0‖₂ of all runs,
+    infinite if none was found. forgotten: the largest balls of starts, if they were asked for.
     """
 
     delta: float
@@ -47,6 +50,8 @@ class NearCertificate:
     width: float
     gaps: Mapping[int, float]
     windows_of: tuple[tuple[float, int | None], ...]
+    exponent: float = math.inf
+    forgotten: tuple[Forgotten, ...] = ()
 
     @property
     def advice(self) -> str | None:
@@ -75,6 +80,9 @@ class NearCertificate:
             "width": finite_or_none(self.width),
             "gaps": [{"k": k, "gap": finite_or_none(gap)} for k, gap in self.gaps.items()],
             "memory": [{"eps": eps, "k": k} for eps, k in self.windows_of],
+            "exponent": finite_or_none(self.exponent),
+            "forgotten": [one._asdict() for one in self.forgotten],
+            "forgotten_windows": min(self.windows, WINDOWS) if self.forgotten else 0,
             "advice": self.advice,
         }
 
@@ -113,6 +121,14 @@ class Search:
     def known(self) -> dict[int, float]:
         """Gaps computed so far, by k."""
         return {}
+
+    @cached_property
+    def exponent(self) -> float:
+        """At least the largest finite-time Lyapunov exponent of any run from these starts, infinite
+        if runs start k inputs before the end."""
+        if self.pasts is not None or not math.isfinite(self.width):
+            return math.inf
+        return max(float(largest_exponents(one).amax()) for one in self.around)
 
     @cached_property
     def width(self) -> float:
@@ -167,7 +183,9 @@ class Search:
             found.append((epsilon, self.least(epsilon, lengths, first or 1) if known else None))
         gaps = dict(sorted(self.known.items()))
         pasts = 0 if self.pasts is None else len(self.pasts)
-        return NearCertificate(self.delta, self.states, pasts, M, T, self.width, gaps, tuple(found))
+        return NearCertificate(
+            self.delta, self.states, pasts, M, T, self.width, gaps, tuple(found), self.exponent
+        )
 
 
 def near(
@@ -180,19 +198,23 @@ def near(
     pasts: Tensor | None = None,
     seen: Sequence[int | None] = (),
     ks: Sequence[int] = (),
+    largest: bool = False,
 ) -> NearCertificate:
     """Certify the inputs near the first windows of x (M, T, d), as many as the work limit allows.
 
     `pasts` (P, N): states that the run may start near, within `states`, k inputs before the end,
     when the truncated one starts from 0. `seen`: for each ε the least k observed to suffice, where
-    the search begins. `ks`: further k at which to bound the gap. Raises InputError for an invalid δ
+    the search begins. `ks`: further k at which to bound the gap. `largest`: look for the largest
+    balls of starts that are forgotten. Raises InputError for an invalid δ
     or `states`, and for windows that are too large.
     """
     delta, states = size_of("near", delta), size_of("states", states)
     kept = order(runner) if pasts is None else LEAST * len(pasts)
     M, T = x.shape[:2]
     some = x[: _affordable(runner, M, T, kept)]
-    return Search(runner, some, delta, states, pasts).told(eps, seen, ks)
+    found = Search(runner, some, delta, states, pasts).told(eps, seen, ks)
+    balls = largest_balls(runner, some, delta, eps) if largest else ()
+    return replace(found, forgotten=balls)
 
 
 def size_of(name: str, size: object) -> float:

@@ -35,11 +35,36 @@ def _near_sections(near_data: Document | None, vector: str) -> tuple[Section, ..
         f"from {near_start_text(near_data)}, in real arithmetic; of no other inputs. How far any "
         f"state is from the one computed here in float64 on what was recorded, at most: {width}."
     )
+    statement = Paragraph(" ".join((statement.text, *further_near_texts(near_data))))
     advice = near_data["advice"] or ""
     table = Table(
         ("ε", "k", f"‖{vector}_T − {vector}_T^k‖₂ at most"), rows, frozenset((1, 2)), advice
     )
     return (Section("Certified near your data", (statement, table)),)
+
+
+def further_near_texts(near_data: Document) -> list[str]:
+    """Sentences on the certified exponent and on the largest balls of starts, if there are any."""
+    texts = []
+    if (exponent := near_data.get("exponent")) is not None:
+        texts.append(
+            f"Largest Lyapunov exponent over {plural(near_data['length'], 'input')}, of all these "
+            f"runs: (1/T) log ‖∂s_T/∂s_0‖₂ ≤ {bound_text(exponent)} per step."
+        )
+    for ball in near_data.get("forgotten", ()):
+        of_part = {"state": "|s_i|", "c": "|c_i|", "h": "|h_i|"}[ball["part"]]
+        rest = "" if ball["part"] == "state" else ", all else from 0"
+        windows = plural(near_data["forgotten_windows"], "first window")
+        found = (
+            f"all starts with {of_part} ≤ {plain_number(ball['radius'])}{rest}"
+            if ball["radius"]
+            else f"no ball of starts with {of_part} ≤ r was found"
+        )
+        texts.append(
+            f"Forgotten within {plain_number(ball['eps'])} after all inputs of the {windows}: "
+            f"{found}."
+        )
+    return texts
 
 
 def near_start_text(near_data: Document) -> str:

@@ -94,6 +94,13 @@ def measure_model(
             "any k inputs before the end",
         ),
     ] = 0,
+    largest: Annotated[
+        bool,
+        typer.Option(
+            "--largest",
+            help="with --near: find the largest balls of starts that are forgotten within ε",
+        ),
+    ] = False,
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
@@ -140,8 +147,9 @@ def measure_model(
     of_running = {"gap": gap, "batch": batch, "device": device, "resume": resume}
     of_reading = {
         "--input-bound": input_bound, "--inputs": inputs, "--margin": margin or None,
-        "--near": near, "--states": states or None, "--pasts": pasts or None, "--cell": cell,
-        "--ignore": ignore, "--layer": layer, "--readout": readout, "--direction": direction,
+        "--near": near, "--states": states or None, "--pasts": pasts or None,
+        "--largest": largest or None, "--cell": cell, "--ignore": ignore, "--layer": layer,
+        "--readout": readout, "--direction": direction,
     }  # fmt: skip
     given = [name for name, value in of_reading.items() if value is not None]
     if (whole := run_as_is(opened, as_is, given)) is not None:
@@ -159,7 +167,7 @@ def measure_model(
     read = recorded.sequences
     bound = input_options.input_set(model, loaded.d) if input_options.is_stated else None
     if isinstance(loaded, LoadedBidirectional):
-        require_plain(near, states, pasts, out)
+        require_plain(near, states, pasts, largest, out)
         return measure_bidirectional(
             loaded, read, window=window, eps=eps or EPSILONS, confidence=confidence,
             share=share, input_bound=bound, format=format,
@@ -168,7 +176,7 @@ def measure_model(
         result = measure(
             loaded, read, window=window, eps=eps or EPSILONS, confidence=confidence,
             share=share, input_bound=bound, near=near, states=states, pasts=pasts,
-            progress=advance,
+            largest=largest, progress=advance,
         )  # fmt: skip
     unstated = unstated_lines(result, share)
     if out is not None:

@@ -14,7 +14,7 @@ from rnnbounds.impl.memory.tube.near import NearCertificate
 from rnnbounds.reports.pages.experiment import Page
 from rnnbounds.reports.pages.model.measured import left_out_text
 from rnnbounds.reports.pages.model.measurement import FILES, write_measurement
-from rnnbounds.reports.pages.model.observed import near_start_text
+from rnnbounds.reports.pages.model.observed import further_near_texts, near_start_text
 from rnnbounds.reports.pages.model.vectors import short_name, vector_name, vector_symbol
 from rnnbounds.reports.pages.text import plain_number
 from rnnbounds.shell.output import Format, echo, print_table
@@ -141,6 +141,8 @@ def print_near(near: NearCertificate, vector: str) -> None:
         if bounded
         else "no bound on the states: undecided"
     )
+    for text in further_near_texts(near.to_json()):
+        echo(text)
     for eps, k in near.windows_of:
         gap = f"‖{vector}_T − {vector}_T^k‖₂"
         answer = "undecided" if k is None else f"k = {k}, {gap} ≤ {at_least(near.gaps[k])}"
