@@ -20,8 +20,8 @@ _UP = 1 + 64 * UNIT
 
 @lru_cache(maxsize=32)
 def indices(N: int, d: int, e: int) -> Tensor:
-    """Where the product of the i-th monomial of degree d in N variables and the j-th of degree e
-    is among those of degree d + e."""
+    """Indices, among the monomials of degree d + e in N variables, of the product of the i-th of
+    degree d and the j-th of degree e: (n_d, n_e)."""
     first, second, both = (
         list(combinations_with_replacement(range(N), degree)) for degree in (d, e, d + e)
     )

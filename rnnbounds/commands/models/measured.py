@@ -141,12 +141,12 @@ def print_near(near: NearCertificate, vector: str) -> None:
         if bounded
         else "no bound on the states: undecided"
     )
-    for text in further_near_texts(near.to_json()):
-        echo(text)
     for eps, k in near.windows_of:
         gap = f"‖{vector}_T − {vector}_T^k‖₂"
         answer = "undecided" if k is None else f"k = {k}, {gap} ≤ {at_least(near.gaps[k])}"
         echo(f"near your data, within {plain_number(eps)}: {answer}")
+    for text in further_near_texts(near.to_json()):
+        echo(text)
     if near.advice is not None:
         echo(near.advice)
 

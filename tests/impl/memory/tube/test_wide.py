@@ -80,6 +80,18 @@ def test_a_fit_is_as_near_as_it_says(name: str, c: float, r: float, share: float
     assert float(image.low) - 1e-12 <= value <= float(image.high) + 1e-12
 
 
+@pytest.mark.parametrize("p", [2, 3, 4, 5])
+def test_terms_beyond_the_degree_are_in_the_rest(p: int) -> None:
+    """α^(p + 1) has none up to p; powers up to p have no rest but of rounding."""
+    unit = power = Polynomial.ball(torch.ones(1, 2, dtype=torch.float64), p)
+    for _ in range(p - 1):
+        power = power * unit
+    assert (power.rest.reach < 1e-9).all()
+    assert (power.swing >= 1).all()
+    power = power * unit
+    assert (power.swing + power.rest.reach >= 1).all()
+
+
 def test_wider_balls_are_certified() -> None:
     """A GRU that contracts on its data: the plain tube grows to its box, this one shrinks."""
     torch.manual_seed(0)
