@@ -181,6 +181,7 @@ def measure(
     pasts: int = 0,
     work: float = WORK,
     workers: int = 0,
+    largest: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Measurement:
     """Run a model on data, in full and truncated, and state what follows for data drawn alike.
@@ -197,8 +198,9 @@ def measure(
     inputs of a window and from then on; `states` "recorded" is 20 of these, or so many `pasts`, and
     all within 0.001 of the range of each entry. As many windows are certified, spread over the
     data, as `work` pays for, in 10⁹ products, by so many `workers`, processes beside this one.
-    `progress` is called with how many windows were run, and of how many.
-    Raises an InputError for what is no model, for `states` or `pasts` without `near`,
+    `largest`: find the largest balls of starts that are forgotten there within each ε. `progress`
+    is called with how many windows were run, and of how many.
+    Raises an InputError for what is no model, for `states`, `pasts` or `largest` without `near`,
     for data of another width, beyond the `input_bound` (or set of inputs), shorter than the window,
     or on which the model overflows.
 
@@ -213,8 +215,8 @@ def measure(
     if near is not None:
         near = size_of("near", near)
         states = NEAR if relative else size_of("states", states)
-    elif states != 0 or pasts:
-        name = "states is" if states != 0 else "pasts are"
+    elif states != 0 or pasts or largest:
+        name = "states is" if states != 0 else "pasts are" if pasts else "largest balls are"
         raise InputError(f"{name} of runs near the data; give near, too")
     eps = epsilons_of(eps)
     if window is None and read.one:
@@ -267,7 +269,8 @@ def measure(
             around = near_data(
                 runner, held_part(held, spread(near_count, M)), near, eps, states=states,
                 pasts=end_states(runner, before) if pasts else None, relative=relative,
-                workers=workers, done=lambda count: report.after(slice(0, count), None),
+                workers=workers, largest=largest,
+                done=lambda count: report.after(slice(0, count), None),
             )  # fmt: skip
     return Measurement(
         loaded, read.source, read.N, held.shorter, M, T, ks, seen, steps, eps, statement,

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from rnnbounds.impl.errors import InputError, RangeError
 from rnnbounds.impl.memory.runs import Runner
+from rnnbounds.impl.memory.tube.largest import WINDOWS, Forgotten, largest_balls
 from rnnbounds.impl.memory.tube.pasts import products_after
 from rnnbounds.impl.memory.tube.runs import KEPT, order
 from rnnbounds.impl.memory.tube.search import Search, solved
@@ -39,7 +40,9 @@ class NearCertificate:
     in the maximum norm, at any step. gaps: bound on ‖h_T − h_T^k‖₂ over all windows, or from pasts
     on ‖h_t − h_t^0‖₂ at all t ≥ k, by k. windows_of: for each ε the k, None if no k below the
     length was found for some window. each: for each ε the least k of every window by itself, or
-    None; shared: a k that is good for all windows that have one.
+    None; shared: a k that is good for all windows that have one. exponent: bound on
+    (1/T) log‖∂s_T/∂s_0‖₂ of all runs, infinite if none was found. forgotten: the largest balls of
+    starts, if they were asked for.
     """
 
     delta: float
@@ -53,6 +56,8 @@ class NearCertificate:
     shared: tuple[int | None, ...] = ()
     each: tuple[tuple[int | None, ...], ...] = ()
     relative: bool = False
+    exponent: float = math.inf
+    forgotten: tuple[Forgotten, ...] = ()
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -94,6 +99,9 @@ class NearCertificate:
             "width": finite_or_none(self.width),
             "gaps": [{"k": k, "gap": finite_or_none(gap)} for k, gap in self.gaps.items()],
             "memory": self.rows,
+            "exponent": finite_or_none(self.exponent),
+            "forgotten": [one._asdict() for one in self.forgotten],
+            "forgotten_windows": min(self.windows, WINDOWS) if self.forgotten else 0,
             "advice": self.advice,
         }
 
@@ -109,14 +117,15 @@ def near(
     relative: bool = False,
     ks: Sequence[int] = (),
     workers: int = 0,
+    largest: bool = False,
     done: Callable[[int], None] = lambda count: None,
 ) -> NearCertificate:
     """Certify the inputs near windows x (M, T, d), in blocks, by so many worker processes.
 
     `pasts` (P, N): states that a run may start near, within `states`, or if `relative` within that
     share of their range in each entry, when another starts from 0. `ks`: further k at which to
-    bound the gap. `done` is called with the number of windows of each block. Raises InputError for
-    an invalid δ or `states`.
+    bound the gap. `largest`: look for the largest balls of starts that are forgotten. `done` is
+    called with the number of windows of each block. Raises InputError for an invalid δ or `states`.
     """
     delta, states = size_of("near", delta), size_of("states", states)
     searches = Search(runner, x, delta, states, pasts, relative).parts()
@@ -147,6 +156,8 @@ def near(
             for epsilon, k, least in zip(eps, shared, each, strict=True)
         ),
         tuple(shared), tuple(each), relative,
+        max((block.exponent for block in blocks), default=math.inf),
+        largest_balls(runner, x, delta, eps) if largest else (),
     )  # fmt: skip
 
 

@@ -68,8 +68,8 @@ class Stage(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Around:
-    """Runs around windows x (M, T, d), each number within `delta`, from |s_i| ≤ `start`, which may
-    be of each entry (N,)."""
+    """Runs around windows x (M, T, d), each number within `delta`, from |s_i| ≤ `start`, one
+    number or one for each entry of the state."""
 
     runner: Runner
     x: Tensor

@@ -21,6 +21,7 @@ from torch import Tensor
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.memory.runs import Runner, blocks, grid, truncations
 from rnnbounds.impl.memory.statement import least_window
+from rnnbounds.impl.memory.tube.exponents import largest_exponents
 from rnnbounds.impl.memory.tube.pasts import AfterPasts, radius
 from rnnbounds.impl.memory.tube.runs import Around, order
 from rnnbounds.impl.memory.tube.wide import from_ball
@@ -77,6 +78,14 @@ class Search:
     def widths(self) -> Tensor:
         """Of all states of each window, at all steps, (M,)."""
         return self.around.widths.amax((1, 2))
+
+    @cached_property
+    def exponent(self) -> float:
+        """At least the largest finite-time Lyapunov exponent of any run from these starts, infinite
+        for runs from pasts."""
+        if self.pasts is not None or not bool(self.widths.isfinite().all()):
+            return math.inf
+        return float(largest_exponents(self.around).amax())
 
     def gap(self, k: int) -> float:
         """Of all windows."""
@@ -139,11 +148,13 @@ def halves(first: int, last: int) -> Generator[int, bool | None, int | None]:
 
 
 class Block(NamedTuple):
-    """Of a block of windows: widths (M,), for each ε the least k of each, and gaps by k."""
+    """Of a block of windows: widths (M,), for each ε the least k of each, gaps by k, and the
+    largest exponent if there is an ε."""
 
     widths: list[float]
     least: list[list[int | None]]
     gaps: dict[int, list[float]]
+    exponent: float
 
 
 def solve(search: Search, eps: Sequence[float], ks: Sequence[int]) -> Block:
@@ -153,7 +164,7 @@ def solve(search: Search, eps: Sequence[float], ks: Sequence[int]) -> Block:
         least = search.least(eps)
         search.ask(ks)
     gaps = {k: gap.tolist() for k, gap in search.known.items()}
-    return Block(search.widths.tolist(), least, gaps)
+    return Block(search.widths.tolist(), least, gaps, search.exponent if eps else math.inf)
 
 
 def solved(

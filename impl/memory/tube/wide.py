@@ -1,25 +1,28 @@
-"""Runs from a ball of starts that is wide: to second order until it has shrunk, then as others.
+"""Runs from a ball of starts that is wide: to higher order until it has shrunk, then as others.
 
-From |s_i| ≤ r the first steps are bounded by `impl.memory.tube.quadratics`, until every set is
-within r/2 of its centre, but for `STEPS` at most; from there on by zonotopes around the centre. The
-truncated run does its first steps likewise, so that two runs are compared from where both are
-small; before that their distance is that of their intervals. What the plain tube says is taken
-where it is less.
+From |s_i| ≤ r_i the first steps are bounded by `impl.memory.tube.polynomials`, until every set is
+within half the largest r_i of its centre or its rest is wider than its polynomial, but for `STEPS`
+at most; from there on by zonotopes around the centre. The truncated run does its first steps
+likewise, so that two runs are compared from where both are small; before that their distance is
+that of their intervals. What the plain tube says is taken where it is less.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import comb
 
 import torch
 from torch import Tensor
 
 from rnnbounds.impl.memory.tube.ends import Ends
-from rnnbounds.impl.memory.tube.quadratics import Quadratic, Quadratics
+from rnnbounds.impl.memory.tube.polynomials import Polynomial, Polynomials
 from rnnbounds.impl.memory.tube.runs import KEPT, Around, Stage
 from rnnbounds.impl.memory.tube.zonotopes import Zonotope
 
-STEPS, ORDER = 24, 16  # of second order at most, and the generators for each unit in them
-LARGEST = 2**27  # numbers of the forms of one step
+STEPS, ORDER = 24, 16  # of higher order at most, and the generators for each unit in them
+HIGHEST = 4  # degree of the polynomials
+TERMS, LARGEST = 2**20, 2**27  # coefficients of degree p that are moved at a time, and are held
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -31,10 +34,14 @@ class Wide(Around):
     @cached_property
     def stages(self) -> list[Stage]:
         """ŝ_t and the set in which s_t − ŝ_t lies, for t = 0 … T."""
-        found = self._spread(0)
+        found = [*self._first]
         for t in range(len(found) - 1, self.x.shape[1]):
             found.append(self.step(found[-1], t))
         return [one._replace(sets=one.sets.unboxed(KEPT * self.runner.states)) for one in found]
+
+    @cached_property
+    def _first(self) -> list[Stage]:
+        return self._spread(0)
 
     @cached_property
     def widths(self) -> Tensor:
@@ -53,41 +60,65 @@ class Wide(Around):
 
     def _begin(self, t: int) -> tuple[int, Stage]:
         """Both runs once the one that starts at t has shrunk, and when."""
-        late = self._spread(t)
+        late = self._spread(t) if t else self._first
         end = t + len(late) - 1
         return end, self.stages[end].beside(late[-1])
 
     def _spread(self, t: int) -> list[Stage]:
         """The first stages of runs from the ball at that time."""
-        M, N, zero = len(self.x), self.runner.states, self.begun.s[0]
-        line = torch.eye(N, dtype=torch.float64).expand(M, N, N) * self.start
-        ends = Ends(zero - self.start, zero + self.start)
-        form = Quadratic(zero, line, zero.new_zeros(M, N, N, N), Zonotope.point(zero), ends)
+        radii = torch.zeros_like(self.begun.s[0]) + self.start
+        p = degree(radii)
+        held = max(1, TERMS // _terms(radii[:1], p))
+        rows = [slice(i, i + held) for i in range(0, len(radii), held)]
+        forms = [Polynomial.ball(radii[some], p) for some in rows]
         found = [self.begun]
         for i in range(t, min(t + STEPS, self.x.shape[1])):
-            form = self._stepped(form, self.x[:, i])
-            sets = form.zonotope.unboxed(self.order * N)
-            found.append(Stage(form.centre[None], sets, Ends(*(end[None] for end in form.ends))))
-            if bool((form.reach <= self.start / 2).all()):
+            forms = [self._stepped(v, self.x[at, i]) for v, at in zip(forms, rows, strict=True)]
+            found.append(self._stage(forms))
+            small = all(bool((v.reach <= radii.amax() / 2).all()) for v in forms)
+            rest, swing = (sum(float(part.sum()) for part in some) for some in (
+                [v.rest.reach for v in forms], [v.swing for v in forms]
+            ))  # fmt: skip
+            if small or not rest <= swing:
                 break
         return found
 
-    def _stepped(self, form: Quadratic, x: Tensor) -> Quadratic:
+    def _stage(self, forms: Sequence[Polynomial]) -> Stage:
+        """The sets of these windows, one after another."""
+        sets = Zonotope.stacked(*(v.zonotope.unboxed(self.order * v.size) for v in forms))
+        ends = Ends(*(torch.cat(end)[None] for end in zip(*(v.ends for v in forms), strict=True)))
+        return Stage(torch.cat([v.centre for v in forms])[None], sets, ends)
+
+    def _stepped(self, form: Polynomial, x: Tensor) -> Polynomial:
         """One step on inputs x (M, d), each within δ."""
         d, p = x.shape[-1], form.rest.generators.shape[-1]
         form = replace(form, rest=form.rest.padded(0, d))
         near = Zonotope.point(x).widened(torch.full_like(x, self.delta)).unboxed(0).padded(p, 0)
         ends = Ends.outward(x - self.delta, x + self.delta)
         fed = replace(form.still(x), rest=near, ends=ends)
-        moved: Quadratic = self.runner.program(Quadratics(self.runner.parameters, form), form, fed)
+        moved: Polynomial = self.runner.program(
+            Polynomials(self.runner.parameters, form), form, fed
+        )
         return moved.clamped(ORDER * self.runner.states)
 
 
+def _terms(radii: Tensor, p: int) -> int:
+    """How many coefficients of degree p the states have together."""
+    n = int((radii > 0).any(0).sum())
+    return radii.numel() * comb(n + p - 1, p)
+
+
+def degree(radii: Tensor) -> int:
+    """The highest degree p whose coefficients are few enough for one window, 2 at least."""
+    fits = (p for p in range(HIGHEST, 2, -1) if _terms(radii[:1], p) <= TERMS)
+    return next(fits, 2)
+
+
 def from_ball(around: Around) -> Around:
-    """The tube, or if it grows to twice its starts, one that is of second order at first; not where
+    """The tube, or if it grows to twice its starts, one that is of higher order at first; not where
     that takes too much memory."""
-    M, N = len(around.x), around.runner.states
-    grows = not bool((around.widths <= 2 * around.start).all())
-    if not around.start or not grows or 4 * M * N**3 > LARGEST:
+    radii = torch.zeros_like(around.begun.s[0]) + around.start
+    grows = not bool((around.widths <= 2 * radii.amax()).all())
+    if not grows or not bool(radii.any()) or 4 * _terms(radii, degree(radii)) > LARGEST:
         return around
     return Wide(around.runner, around.x, around.delta, around.start, plain=around)

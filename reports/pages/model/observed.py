@@ -41,7 +41,7 @@ def _near_sections(near_data: Document | None, vector: str) -> tuple[Section, ..
         f"{plain_number(near_data['delta'])} of the recorded ones in every number at every step, "
         f"from {near_start_text(near_data)}, in real arithmetic; of no other inputs. How far any "
         f"state{of_zero} is from the one computed here in float64 on what was recorded, at most: "
-        f"{width}."
+        + " ".join((f"{width}.", *further_near_texts(near_data)))
     )
     advice = near_data["advice"] or ""
     table = Table(("ε", "k", gap, "windows by themselves"), rows, frozenset((1, 2)), advice)
@@ -59,6 +59,29 @@ def near_own_text(part: Document | None, windows: int) -> str:
         return f"half of the windows with k ≤ {part['median']}"
     some = f"{part['windows']} of {plural(windows, 'window')} with k = {part['k']}"
     return f"{some}, half of these with k ≤ {part['median']}"
+
+
+def further_near_texts(near_data: Document) -> list[str]:
+    """Sentences on the certified exponent and on the largest balls of starts, if there are any."""
+    texts = []
+    if (exponent := near_data.get("exponent")) is not None:
+        texts.append(
+            f"Largest Lyapunov exponent over {plural(near_data['length'], 'input')}, of all these "
+            f"runs: (1/T) log ‖∂s_T/∂s_0‖₂ ≤ {bound_text(exponent)} per step."
+        )
+    for ball in near_data.get("forgotten", ()):
+        of_part = {"state": "|s_i|", "c": "|c_i|", "h": "|h_i|"}[ball["part"]]
+        rest = "" if ball["part"] == "state" else ", all else from 0"
+        windows = plural(near_data["forgotten_windows"], "window")
+        found = (
+            f"all starts with {of_part} ≤ {plain_number(ball['radius'])}{rest}"
+            if ball["radius"]
+            else f"no ball of starts with {of_part} ≤ r was found"
+        )
+        texts.append(
+            f"Forgotten within {plain_number(ball['eps'])} after all inputs of {windows}: {found}."
+        )
+    return texts
 
 
 def near_start_text(near_data: Document) -> str:

@@ -53,9 +53,11 @@ def require_whole(latest: bool, page: Path | None, arithmetic: str) -> None:
     require_ieee(arithmetic)
 
 
-def require_plain(near: float | None, states: float | str, pasts: int, out: Path | None) -> None:
+def require_plain(
+    near: float | None, states: float | str, pasts: int, largest: bool, out: Path | None
+) -> None:
     """Raise OneDirectionError for options of measure that are of one direction."""
-    if near is not None or states or pasts:
+    if near is not None or states or pasts or largest:
         raise OneDirectionError("--near", "leave it out")
     if out is not None:
         raise OneDirectionError("--out", "leave it out, or say --format json")

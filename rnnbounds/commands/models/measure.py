@@ -119,6 +119,13 @@ def measure_model(
     workers: Annotated[
         int, typer.Option("--workers", "-n", min=0, help="with --near: processes beside this one")
     ] = 0,
+    largest: Annotated[
+        bool,
+        typer.Option(
+            "--largest",
+            help="with --near: find the largest balls of starts that are forgotten within ε",
+        ),
+    ] = False,
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
@@ -168,7 +175,7 @@ def measure_model(
         "--input-bound": input_bound, "--inputs": inputs, "--margin": margin or None,
         "--change": change,
         "--near": near, "--states": size or None, "--pasts": pasts or None, "--work": work,
-        "--workers": workers or None, "--cell": cell,
+        "--workers": workers or None, "--largest": largest or None, "--cell": cell,
         "--ignore": ignore, "--layer": layer, "--readout": readout, "--direction": direction,
     }  # fmt: skip
     given = [name for name, value in of_reading.items() if value is not None]
@@ -189,7 +196,7 @@ def measure_model(
     bound = input_options.input_set(model, loaded.d) if input_options.is_stated else None
     eps = absolute(eps or EPSILONS, loaded, lambda: input_data(read) if bound is None else bound)
     if isinstance(loaded, LoadedBidirectional):
-        require_plain(near, size, pasts, out)
+        require_plain(near, size, pasts, largest, out)
         return measure_bidirectional(
             loaded, read, window=window, eps=eps, confidence=confidence,
             share=share, input_bound=bound, format=format,
@@ -197,7 +204,7 @@ def measure_model(
     with show_status(f"measuring {plural(loaded.n, 'state')}, windows") as advance:
         result = measure(
             loaded, read, window=window, eps=eps, confidence=confidence,
-            share=share, input_bound=bound, near=near, states=size, pasts=pasts,
+            share=share, input_bound=bound, near=near, states=size, pasts=pasts, largest=largest,
             work=WORK if work is None else work, workers=workers, progress=advance,
         )  # fmt: skip
     unstated = unstated_lines(result, share)

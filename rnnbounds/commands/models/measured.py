@@ -15,7 +15,11 @@ from rnnbounds.impl.memory.tube.near import NearCertificate
 from rnnbounds.reports.pages.experiment import Page
 from rnnbounds.reports.pages.model.measured import left_out_text
 from rnnbounds.reports.pages.model.measurement import FILES, write_measurement
-from rnnbounds.reports.pages.model.observed import near_own_text, near_start_text
+from rnnbounds.reports.pages.model.observed import (
+    further_near_texts,
+    near_own_text,
+    near_start_text,
+)
 from rnnbounds.reports.pages.model.vectors import short_name, vector_name, vector_symbol
 from rnnbounds.reports.pages.text import plain_number
 from rnnbounds.reports.words import plural
@@ -192,6 +196,8 @@ def print_near(near: NearCertificate, vector: str) -> None:
             f"near your data, a state set to zero where a window begins moves {vector} by at most "
             f"{at_least(near.gaps[1])}, and by more than ε at k − 1 times of the window at most"
         )
+    for text in further_near_texts(near.to_json()):
+        echo(text)
     if near.advice is not None:
         echo(near.advice)
 
