@@ -235,7 +235,7 @@ def _windows(
     if pieces is None:
         return found, {}
     shorter = {one: pieces.window(of_h[one], k) for one, k in known.items()}
-    stated = shorter != known and not (isinstance(B, InputSet) and B.rows is not None)
+    stated = shorter != known and not (isinstance(B, InputSet) and B.kind == "rows")
     return {**found, **shorter}, {"pieces": pieces.to_json()} if stated else {}
 
 

@@ -154,9 +154,11 @@ class _Grid:
 
     @property
     def table(self) -> Tensor | None:
-        """The rows that all inputs are, if they are few."""
-        rows = self.B.rows if isinstance(self.B, InputSet) else None
-        return rows if rows is not None and len(rows) <= _ROWS else None
+        """The rows of a table that all inputs are, if they are few: not those of a hull, which
+        fills more."""
+        if not isinstance(self.B, InputSet) or self.B.kind != "rows":
+            return None
+        return self.B.rows if self.B.rows is not None and len(self.B.rows) <= _ROWS else None
 
     def counts(self, most: int) -> tuple[int, ...]:
         """Into how many parts each number is cut: the widest in two, again and again, where widths

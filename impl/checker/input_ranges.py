@@ -35,6 +35,15 @@ class InputRanges:
             return None
         return cls([arb(v) for v in stated.low], [arb(v) for v in stated.high], stated)
 
+    @property
+    def box(self) -> tuple[list[arb], list[arb]]:
+        """The least box that is known to hold the set."""
+        low, high = list(self.low), list(self.high)
+        for i in range(len(low)):
+            if (known := self.of_row([arb(int(i == j)) for j in range(len(low))])) is not None:
+                low[i], high[i] = low[i].max(known[0]), high[i].min(known[1])
+        return low, high
+
     def of_row(self, w: list[arb]) -> Range | None:
         """At most and at least w x over the set, None where box and ball are all that is known."""
         if self.stated is None or self.stated.set == "box":

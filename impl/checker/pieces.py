@@ -20,6 +20,7 @@ from rnnbounds.impl.checker.cells.poles import diagonal
 from rnnbounds.impl.checker.cells.steps import step_of
 from rnnbounds.impl.checker.cells.units import Row, Units, Weights, joined
 from rnnbounds.impl.checker.definite import largest, norm, smaller
+from rnnbounds.impl.checker.input_ranges import InputRanges
 from rnnbounds.impl.format.fields import RecordError
 from rnnbounds.impl.format.record import Cut, Record
 from rnnbounds.impl.format.tensors import Array
@@ -71,13 +72,12 @@ def kept(told: Record, cut: Cut, weights: Mapping[str, Array]) -> Iterator[list[
     ):  # fmt: skip
         raise RecordError("no pieces of such a cell")
     inputs = [-B] * d, [B] * d
-    if told.inputs is not None:
-        stated = [arb(v) for v in told.inputs.low], [arb(v) for v in told.inputs.high]
-        inputs = ([a.max(b) for a, b in zip(inputs[0], stated[0], strict=True)],
-                  [a.min(b) for a, b in zip(inputs[1], stated[1], strict=True)])  # fmt: skip
+    if (ranges := InputRanges.of(told.inputs)) is not None:
+        inputs = ([a.max(b) for a, b in zip(inputs[0], ranges.box[0], strict=True)],
+                  [a.min(b) for a, b in zip(inputs[1], ranges.box[1], strict=True)])  # fmt: skip
     high = [arb(r) for r in cut.box]
     ends, still = ([-r for r in high], high), list[Row]([{} for _ in high])
-    whole = _step(stack, Units(*ends, still), Units(*inputs, [{}] * d, radius=B))
+    whole = _step(stack, Units(*ends, still), Units(*inputs, [{}] * d, radius=B, inputs=ranges))
     if not all(bool(size <= r) for size, r in zip(whole.sizes, high, strict=True)):
         return
     with ctx.workprec(_PRECISION):

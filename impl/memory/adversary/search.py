@@ -80,7 +80,7 @@ class Search:
         ends, self.seen = self._ends(), None
         crossed = self.x[:, :, :1].repeat(1, 1, len(ends))
         (crossed[self.past :] if later else crossed[: self.past])[:] = ends.mT
-        self.x = torch.cat([self.x[:, :, :_KEPT], crossed], dim=2)
+        self.x = self._admissible(torch.cat([self.x[:, :, :_KEPT], crossed], dim=2))
 
     def _look(self, epsilon: float) -> tuple[int, Tensor, int]:
         """The longest k of all columns, with the inputs of that column and their past; the columns
