@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import rnnbounds
+from rnnbounds.impl.arithmetic.inputs.data_sets import input_hull
 from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
@@ -160,3 +161,14 @@ def test_large_cells_and_short_windows_are_left_as_they_are():
     assert pieces_of(model("gru", LARGEST, size=0.1), 1.0, 100) is None
     assert pieces_of(model("gru", 1), 1.0, 2) is None
     assert json.dumps(pieces_of(model("lstm", 1), 1.0, 3).to_json())
+
+
+def test_a_hull_is_more_than_its_corners():
+    """Inputs between those that saturate the unit do not: a window of the corners alone is short."""
+    weights = {"weight_hh": torch.tensor([[0.75]]), "weight_ih": torch.ones(1, 1)}
+    loaded = load_model({name: part.double() for name, part in weights.items()}, "rnn-tanh")
+    frames = torch.tensor([[-14.0], [-2.0], [2.0]], dtype=torch.float64)
+    h = torch.tanh(0.75 * torch.ones(1) + 2.0)
+    for _ in range(certify(loaded, input_hull(frames), (0.065,)).window(0.065)):
+        h = torch.tanh(0.75 * h)
+    assert float(h) <= 0.065  # of a run that was on 2, under inputs 0
