@@ -164,7 +164,7 @@ def test_large_cells_and_short_windows_are_left_as_they_are():
 
 
 def test_a_hull_is_more_than_its_corners():
-    """Inputs between those that saturate the unit do not: a window of the corners alone is short."""
+    """Inputs between those that saturate the unit do not: windows of the corners are too short."""
     weights = {"weight_hh": torch.tensor([[0.75]]), "weight_ih": torch.ones(1, 1)}
     loaded = load_model({name: part.double() for name, part in weights.items()}, "rnn-tanh")
     frames = torch.tensor([[-14.0], [-2.0], [2.0]], dtype=torch.float64)
