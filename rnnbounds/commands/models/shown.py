@@ -8,11 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rnnbounds.commands.models.attacked import (
-    MaybeAttacked,
-    attack_entry,
-    print_attacked,
-)
+from rnnbounds.commands.models.attacked import MaybeAttacked, attack_entry, print_attacked
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.measured import print_measurement
 from rnnbounds.impl.certificate.record import Certificate
