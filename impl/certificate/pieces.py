@@ -181,8 +181,8 @@ class _Grid:
         s, x = _cut((self.low, self.high), counts[:N]), _cut(self.inputs, counts[N:])
         if self.table is not None:
             x = self.table, self.table
-        nearest = torch.linalg.vector_norm(torch.maximum(x[0], -x[1]).clamp(min=0.0), dim=1)
-        meets = nearest <= float(self.B) * (1 + 1e-9)
+        nearest = torch.maximum(x[0], -x[1]).clamp(min=0.0) / float(self.B)  # whose squares are
+        meets = ~(torch.linalg.vector_norm(nearest, dim=1) > 1 + 1e-9)  # numbers, or NaN if B = 0
         P, Q = len(s[0]), int(meets.sum())
         states = (part.repeat_interleave(Q, dim=0) for part in s)
         return Interval(*states), Interval(*(part[meets].repeat(P, 1) for part in x))

@@ -120,7 +120,8 @@ def test_the_best_norm_is_kept():
             if auto.verdict == "certified":
                 won.add(auto.norm)
                 known = [k for _, lam, k in auto.tried if lam < 1 and k is not None]
-                assert auto.window(1e-6) == min(known)
+                least = auto.window(1e-6)
+                assert least == min(known) or ("pieces" in auto.proof and least < min(known))
     assert won >= {"spectral", "perron"}
 
 

@@ -53,7 +53,8 @@ def test_commands_refuse(folder):
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
     )
-    *lines, last = done.stderr.splitlines()
+    told = done.stderr.partition("nanobind:")[0]  # what Triton says at its end, if it is there
+    *lines, last = told.splitlines()
     assert lines[1::2] == ["2"] * (len(COMMANDS) + 3)
     assert all("so that no bound computed here is sound" in line for line in lines[::2])
     assert sorted(entry.name for entry in folder.iterdir()) == ["good", "m.pt"]
