@@ -21,7 +21,11 @@ class Ends(NamedTuple):
     def outward(cls, low: Tensor, high: Tensor) -> Self:
         """An interval whose ends are off by four roundings at most."""
         low, high = low - low.abs() * 4 * UNIT - TINY, high + high.abs() * 4 * UNIT + TINY
-        return cls(low.nan_to_num(-torch.inf, torch.inf), high.nan_to_num(torch.inf, torch.inf))
+        low, high = (
+            end.nan_to_num(none, torch.inf, -torch.inf)
+            for end, none in ((low, -torch.inf), (high, torch.inf))
+        )
+        return cls(low, high)
 
     def within(self, other: "Ends") -> "Ends":
         """The intersection with another interval, of whose ends NaN says nothing."""

@@ -8,8 +8,10 @@ from rnnbounds.impl.errors import RangeError
 from rnnbounds.impl.memory.measure import measure
 from rnnbounds.impl.memory.runs import Runner
 from rnnbounds.impl.memory.tube import pasts as of_pasts
+from rnnbounds.impl.memory.tube.ends import Ends
 from rnnbounds.impl.memory.tube.near import near
 from rnnbounds.impl.memory.tube.pasts import AfterPasts, end_states, hull, past_inputs
+from rnnbounds.impl.memory.tube.runs import Stage
 from rnnbounds.impl.memory.tube.zonotopes import Zonotope
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.data.recordings import Data
@@ -132,6 +134,17 @@ def test_one_set_holds_all_that_are_merged(turned: bool) -> None:
     own = left @ torch.linalg.inv(one.generators[0, :, 4:]).mT
     assert float(own.abs().amax()) <= 1 + 1e-9
     assert float(own.abs().amax()) >= 0.5
+
+
+@pytest.mark.parametrize(("shared", "apart"), [(1, 0.0), (0, 2 * 3**0.5)])
+def test_only_inputs_are_common_to_both_runs(shared: int, apart: float) -> None:
+    """What else moves a run moves no other, where both have as many generators."""
+    _, runner, x = model("rnn")
+    s, wide = torch.zeros(1, 2, 3).double(), torch.full((1, 2, 3), 9.0).double()
+    sets = Zonotope(torch.ones(2, 3, 1).double(), s[0])
+    bundle = of_pasts.Bundle(Stage(s, sets, Ends(-wide, wide)), torch.tensor([0, 0]), shared)
+    found = AfterPasts(runner, x[:1], DELTA, START, pasts=s[0, :1])._apart(bundle)
+    assert found.tolist() == pytest.approx([apart], abs=1e-9)
 
 
 def test_windows_together_are_windows_alone() -> None:
