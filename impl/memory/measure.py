@@ -32,7 +32,7 @@ from rnnbounds.impl.memory.statement import (
     stated,
 )
 from rnnbounds.impl.memory.streams import Streams, streams
-from rnnbounds.impl.memory.tube.near import WORK, NearCertificate, affordable, size_of
+from rnnbounds.impl.memory.tube.near import WORK, NearCertificate, affordable, require_near, size_of
 from rnnbounds.impl.memory.tube.near import near as near_data
 from rnnbounds.impl.memory.tube.pasts import (
     NEAR,
@@ -200,9 +200,9 @@ def measure(
     data, as `work` pays for, in 10⁹ products, by so many `workers`, processes beside this one.
     `largest`: find the largest balls of starts that are forgotten there within each ε. `progress`
     is called with how many windows were run, and of how many.
-    Raises an InputError for what is no model, for `states`, `pasts` or `largest` without `near`,
-    for data of another width, beyond the `input_bound` (or set of inputs), shorter than the window,
-    or on which the model overflows.
+    Raises an InputError for what is no model, for options of runs near the data without `near`, for
+    data of another width, beyond the `input_bound` (or set of inputs), shorter than the window, or
+    on which the model overflows.
 
     >>> rnnbounds.measure("model.safetensors", "data.npy", eps=0.1, share=0.95)
     """
@@ -215,9 +215,8 @@ def measure(
     if near is not None:
         near = size_of("near", near)
         states = NEAR if relative else size_of("states", states)
-    elif states != 0 or pasts or largest:
-        name = "states is" if states != 0 else "pasts are" if pasts else "largest balls are"
-        raise InputError(f"{name} of runs near the data; give near, too")
+    else:
+        require_near(states, pasts, work, workers, largest=largest)
     eps = epsilons_of(eps)
     if window is None and read.one:
         window = min(read.T, LENGTH, max(2, read.T // 8))

@@ -203,3 +203,14 @@ def size_of(name: str, size: object) -> float:
         asked = " or `recorded`" if name == "states" else ""
         raise RangeError(name, size, f"non-negative and finite{asked}")
     return told
+
+
+def require_near(states: object, pasts: int, work: float, workers: int, *, largest: bool) -> None:
+    """Raise an InputError if an option of runs near the data was given: `near` was not."""
+    given = {
+        "states is": states != 0, "pasts are": pasts, "largest balls are": largest,
+        "work is": work != WORK, "workers are": workers,
+    }  # fmt: skip
+    for name, value in given.items():
+        if value:
+            raise InputError(f"{name} of runs near the data; give near, too")

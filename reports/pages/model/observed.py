@@ -9,13 +9,13 @@ from rnnbounds.reports.pages.text import NOTHING, bound_text, plain_number, plur
 def detail_sections(record: Document) -> tuple[Section, ...]:
     """A section for each kind of answer, with what it presupposes."""
     return (
-        *_near_sections(record.get("near"), vector_symbol(record)),
+        *_near_sections(record.get("near"), vector_symbol(record), record["data"]["windows"]),
         Section("Windows drawn like these", tuple(statement_blocks(record, "in real arithmetic"))),
         Section("How steps contract on these windows", (_steps_table(record),)),
     )
 
 
-def _near_sections(near_data: Document | None, vector: str) -> tuple[Section, ...]:
+def _near_sections(near_data: Document | None, vector: str, windows: int) -> tuple[Section, ...]:
     """Section on the bounds certified near the data, of h or a map of it; () if not requested."""
     if near_data is None:
         return ()
@@ -36,8 +36,8 @@ def _near_sections(near_data: Document | None, vector: str) -> tuple[Section, ..
         for row in near_data["memory"]
     )
     statement = Paragraph(
-        f"Certified of {plural(near_data['windows'], 'window')} spread over the data, of all "
-        f"inputs within "
+        f"Certified of {near_data['windows']} of {plural(windows, 'window')}, spread over the "
+        f"data, of all inputs within "
         f"{plain_number(near_data['delta'])} of the recorded ones in every number at every step, "
         f"from {near_start_text(near_data)}, in real arithmetic; of no other inputs. How far any "
         f"state{of_zero} is from the one computed here in float64 on what was recorded, at most: "

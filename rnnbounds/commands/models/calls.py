@@ -44,11 +44,11 @@ class ModelCall:
         if certificate.verdict == "refuted":
             return [
                 f"see what it remembers of recorded inputs: {self.measure_command}",
-                *self._of_frames(),
+                *self._of_data(),
                 f"or change it and ask again: {kind_of(certificate.cell).remedy}",
             ]
         if certificate.verdict != "certified":
-            return self._of_frames()
+            return self._of_data()
         return self.further(certificate.windows[0][0], attacked=attacked)
 
     def further(self, eps: float, *, attacked: bool) -> list[str]:
@@ -66,13 +66,18 @@ class ModelCall:
             steps.append(f"serve it without a state: {self._command('truncate', options)}")
         return steps
 
-    def _of_frames(self) -> list[str]:
-        """The question about the recorded inputs alone, where others were asked about."""
-        if self.asked.data is None or self.asked.inputs in SETS or self.direction is not None:
+    def _of_data(self) -> list[str]:
+        """The questions about recorded inputs: near them, and of them alone where others were
+        asked about."""
+        if self.asked.data is None or self.direction is not None:
             return []
-        options = InputOptions(None, "frames", self.asked.data, 0.0)
-        command = replace(self, asked=options)._command("certify", self._data)
-        return [f"or ask about the recorded inputs and no others: {command}"]
+        near = {**self._data, "--near": "0.001", "--states": "recorded"}
+        steps = [f"or certify k near the recorded inputs: {self._command('measure', near)}"]
+        if self.asked.inputs not in SETS:
+            options = InputOptions(None, "frames", self.asked.data, 0.0)
+            command = replace(self, asked=options)._command("certify", self._data)
+            steps.append(f"or ask about the recorded inputs and no others: {command}")
+        return steps
 
     def _command(self, name: str, more_values: Mapping[str, str | None], *flags: str) -> str:
         inputs = self.asked

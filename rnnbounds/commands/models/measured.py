@@ -90,7 +90,7 @@ def print_measurement(result: Measurement | None) -> None:
         echo(f"seen: within {plain_number(eps)} {from_k(k)} ({what} ≤ {size:.3g}{share})")
     print_steps(record, float(result.local.exponents.mean()))
     if result.near is not None:
-        print_near(result.near, vector_symbol(record))
+        print_near(result.near, vector_symbol(record), result.windows)
     print_statement(result, "in real arithmetic")
     if result.streams is not None:
         print_streams(result, result.streams, vector_symbol(record))
@@ -157,8 +157,9 @@ def print_steps(record: Mapping[str, Any], growth: float) -> None:
         )
     growth_text = "−∞" if growth == -math.inf else _number(growth)
     echo(
-        f"estimate: ‖∂s_t/∂s_(t−1)‖₂ in the steps of {steps['windows']} windows has the median "
-        f"{median} and is at most {largest}; largest Lyapunov exponent {growth_text} per step (QR)"
+        f"estimate: ‖∂s_t/∂s_(t−1)‖₂ in the steps of {plural(steps['windows'], 'window')} has the "
+        f"median {median} and is at most {largest}; largest Lyapunov exponent {growth_text} "
+        f"per step (QR)"
     )
 
 
@@ -167,13 +168,14 @@ def _number(value: float | None) -> str:
     return "overflow" if value is None or not math.isfinite(value) else f"{value:.3g}"
 
 
-def print_near(near: NearCertificate, vector: str) -> None:
-    """Print the bounds that are certified near the data, of h or of C h (`of`)."""
+def print_near(near: NearCertificate, vector: str, windows: int) -> None:
+    """Print the bounds that are certified near some of so many windows, of h or of C h."""
     start = near_start_text(near.to_json())
     echo(
-        f"near your data, certified for {plural(near.windows, 'window')} spread over it: every "
-        f"input sequence that differs from the recorded one by at most {plain_number(near.delta)} "
-        f"in each number, from {start}, in real arithmetic; no other inputs"
+        f"near your data, certified for {near.windows} of {plural(windows, 'window')}, spread over "
+        f"it: every input sequence that differs from the recorded one by at most "
+        f"{plain_number(near.delta)} in each number, from {start}, in real "
+        f"arithmetic; no other inputs"
     )
     of_zero = " of the run from zero" if near.pasts else ""
     bounded = math.isfinite(near.width)

@@ -1,6 +1,7 @@
 """Sets that recorded inputs fill, from the command line: certified, checked, measured, guarded."""
 
 import json
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +72,7 @@ def test_a_witness_far_from_the_data(call, gru) -> None:
     assert told.code == 1
     assert "two distinct fixed points, 0.5 from the nearest recorded input" in told.out
     assert "or ask about the recorded inputs and no others: rnnbounds certify" in told.out
+    assert "or certify k near the recorded inputs: rnnbounds measure gru.safetensors" in told.out
     record = json.loads(Path("o/certificate.json").read_text())
     assert record["witness"]["distance"] == 0.5
     page = Path("o/index.html").read_text()
@@ -126,3 +128,16 @@ def test_guard(call, gru, tmp_path) -> None:
     for wrong in ('inputs = "hull"\n', 'inputs = "0:1"\ndata = "x.npy"\n'):
         (tmp_path / "pyproject.toml").write_text(asked + wrong)
         assert call("guard").code == 2
+
+
+def test_advice_near_the_data(call, gru) -> None:
+    """An undecided model with data is told of what can be certified near them, in a command that
+    runs; without data it is not."""
+    near = "or certify k near the recorded inputs: "
+    asked = (gru, "--cell=gru", "--inputs=-900:900")
+    assert near not in call("certify", *asked, "--norm=infinity").out
+    told = call("certify", *asked, "--norm=infinity", "--data=x.npy")
+    (line,) = [line for line in told.out.splitlines() if near in line]
+    assert line.endswith("--data=x.npy --near=0.001 --states=recorded --inputs=-900:900 --cell=gru")
+    words = shlex.split(line.split(": ", 1)[1])
+    assert "near your data" in call(*words[1:]).out

@@ -50,6 +50,12 @@ class TestMeasure:
         with pytest.raises(InputError, match="give near, too"):
             measure(stable_model, data, cell="rnn-tanh", states=size)
 
+    @pytest.mark.parametrize("option", [{"work": 2.0}, {"workers": 1}, {"largest": True}])
+    def test_options_of_runs_near_the_data(self, data, stable_model, option):
+        """Refused without `near`, where they would do nothing."""
+        with pytest.raises(InputError, match="give near, too"):
+            measure(stable_model, data, cell="rnn-tanh", **option)
+
     @pytest.mark.parametrize("size", [np.float32(0.125), Fraction(1, 8), np.array(0.125)[()]])
     def test_sizes_near_the_data_are_told_as_floats(self, data, stable_model, size):
         told = measure(stable_model, data, cell="rnn-tanh", eps=0.1, near=size, states=size)
