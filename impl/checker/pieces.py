@@ -29,6 +29,7 @@ Ends = tuple[list[arb], list[arb]]
 STEPS = 2**13  # twice those of a maker
 _PRECISION = 128
 _UNITS, _PIECES, _SHRUNK = 32, 2**10, 16  # that are looked at, of whatever is stated
+_ENTRIES = 2**16  # of all matrices: twice those of a maker
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +66,10 @@ def kept(told: Record, cut: Cut, weights: Mapping[str, Array]) -> Iterator[list[
     Raises RecordError for pieces of other states or too many."""
     stack, B = layers_of(told.cell, weights), arb(told.input_bound)
     N, d = sum(layer.states for layer in stack), told.shape.d
-    counts = (cut.steps_grid, cut.grid)
+    counts, most = (cut.steps_grid, cut.grid), min(_PIECES, _ENTRIES // max(1, N * (N + d)))
     if (
         N + d > _UNITS or cut.steps > _SHRUNK or len(cut.box) != N
-        or any(len(each) != N + d or not 0 < math.prod(each) <= _PIECES for each in counts)
+        or any(len(each) != N + d or not 0 < math.prod(each) <= most for each in counts)
     ):  # fmt: skip
         raise RecordError("no pieces of such a cell")
     inputs = [-B] * d, [B] * d

@@ -147,6 +147,16 @@ def test_the_checker_proves_no_less():
             proved(told | {"pieces": told["pieces"] | wrong}, weights, 0.01, k)
 
 
+def test_a_forged_grid_is_no_long_work():
+    """Matrices of more entries than any maker writes are refused before the first is computed."""
+    told, n = claimed("gru", "box")[0], 20
+    weights = {role: part.numpy() for role, part in model("gru", n).weights.items()}
+    cut = {"box": [1.0] * n, "steps": 16, "steps_grid": [1] * (n + 2)}
+    grid = [2] * 10 + [1] * (n - 8)
+    with pytest.raises(RecordError):
+        proved(told | {"pieces": cut | {"grid": grid}}, weights, 0.01, 5)
+
+
 def test_a_file_with_pieces_stands(tmp_path):
     """As `truncate` writes it."""
     loaded = model(*CASES["gru"])
