@@ -212,9 +212,10 @@ def measure(
     if input_bound is not None:
         read.require_of(input_bound)
     relative = isinstance(states, str) and states == RECORDED
+    radius = 0.0
     if near is not None:
         near = size_of("near", near)
-        states = NEAR if relative else size_of("states", states)
+        radius = NEAR if relative else size_of("states", states)
     else:
         require_near(states, pasts, work, workers, largest=largest)
     eps = epsilons_of(eps)
@@ -266,7 +267,7 @@ def measure(
         around = None
         if near is not None:
             around = near_data(
-                runner, held_part(held, spread(near_count, M)), near, eps, states=states,
+                runner, held_part(held, spread(near_count, M)), near, eps, states=radius,
                 pasts=end_states(runner, before) if pasts else None, relative=relative,
                 workers=workers, largest=largest,
                 done=lambda count: report.after(slice(0, count), None),

@@ -54,8 +54,8 @@ from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import EPSILONS
 from rnnbounds.impl.gradients.loss import LOSSES
 from rnnbounds.impl.memory.adversary.check import save_attacked
-from rnnbounds.impl.memory.horizon import horizon as bound_horizon
 from rnnbounds.impl.memory.measure import measure
+from rnnbounds.impl.memory.tube.horizon import horizon as bound_horizon
 from rnnbounds.impl.models.bidirectional import LoadedBidirectional
 from rnnbounds.impl.models.device import check_device
 from rnnbounds.impl.reading.adapters import load_both

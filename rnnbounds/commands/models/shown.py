@@ -13,8 +13,8 @@ from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.measured import print_measurement
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import at_least, at_most, exactly, factor, shown
-from rnnbounds.impl.memory.horizon import Horizon
 from rnnbounds.impl.memory.measure import Measurement
+from rnnbounds.impl.memory.tube.horizon import Horizon
 from rnnbounds.impl.norms.meanings import NORM_MEANINGS
 from rnnbounds.impl.reading.data.recordings import Data
 from rnnbounds.impl.reading.recognition.misfit import LISTED

@@ -8,8 +8,8 @@ import torch
 import rnnbounds
 from rnnbounds.impl.cells.table import CELLS
 from rnnbounds.impl.errors import RangeError
-from rnnbounds.impl.memory.horizon import horizon
 from rnnbounds.impl.memory.runs import Runner
+from rnnbounds.impl.memory.tube.horizon import horizon
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.properties.systems.certified.near import NearData
 from rnnbounds.properties.systems.certified.near_batch import near_model
