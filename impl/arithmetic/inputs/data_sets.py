@@ -49,9 +49,8 @@ def input_axes(frames: Tensor, what: str = "the data") -> InputSet:
 
     >>> rnnbounds.certify(torch.nn.GRU(3, 16), rnnbounds.input_axes(x))  # x (m, 3)
     """
-    (center, Q), table = _principal(frames, what), input_rows(frames, what).rows
-    assert table is not None
-    return _around(table, center, Q, 1.0, f"the box in principal axes around {what}")
+    x = _points(frames, what)
+    return _around(x, *_principal(x), 1.0, f"the box in principal axes around {what}")
 
 
 def input_zonotope(frames: Tensor, what: str = "the data") -> InputSet:
@@ -60,9 +59,9 @@ def input_zonotope(frames: Tensor, what: str = "the data") -> InputSet:
 
     >>> rnnbounds.input_zonotope(x).zonotope.generators  # (2d, d)
     """
-    (center, Q), table = _principal(frames, what), input_rows(frames, what).rows
-    assert table is not None
-    tried = [_around(table, center, Q, s, f"a zonotope around {what}") for s in _SHARES]
+    x = _points(frames, what)
+    center, Q = _principal(x)
+    tried = [_around(x, center, Q, share, f"a zonotope around {what}") for share in _SHARES]
     return min(tried, key=_length)
 
 
@@ -128,10 +127,16 @@ def _of_points(frames: Tensor, what: str, kind: str) -> InputSet:
     return InputSet(float(table), table.low, table.high, what, table.rows, kind)
 
 
-def _principal(frames: Tensor, what: str) -> tuple[Tensor, Tensor]:
-    """The middle of the frames in their principal axes (d,), and the axes, columns (d, d)."""
+def _points(frames: Tensor, what: str) -> Tensor:
+    """The different frames, (m, d)."""
     x = input_rows(frames, what).rows
     assert x is not None
+    return x
+
+
+def _principal(x: Tensor) -> tuple[Tensor, Tensor]:
+    """The middle of the rows of x (m, d) in their principal axes (d,), and the axes, columns
+    (d, d)."""
     scale = x.abs().max().clamp(min=1e-300)
     centered = x / scale - (x / scale).mean(0)
     Q = torch.linalg.eigh(centered.mT @ centered)[1]

@@ -15,6 +15,7 @@ from flint import fmpq, fmpq_mat
 from torch import Tensor
 
 from rnnbounds.impl.numbers.outward import add_up, gamma, mul_up
+from rnnbounds.impl.numbers.rationals import rational
 
 Array = np.ndarray[Any, Any]
 _ROOM = 2.0**-30  # how much further out, as a part of the distance from the middle
@@ -30,7 +31,7 @@ def in_hull(points: Array, x: Sequence[float]) -> bool:
     target = np.append(np.array(x), 1.0)
     w = _nonnegative(A, middle + (target - middle) * (1 + _ROOM)) / (1 + _ROOM)
     w[basis] += _ROOM / (1 + _ROOM) / len(basis)
-    found = _repaired(A, w, [*map(_rational, x), fmpq(1)], basis)
+    found = _repaired(A, w, [*map(rational, x), fmpq(1)], basis)
     return found is not None and all(a >= 0 for a in found)
 
 
@@ -44,7 +45,7 @@ def in_zonotope(center: Array, generators: Array, x: Sequence[float]) -> bool:
     S = G[:, basis] / sizes
     units = np.linalg.solve(S, G) / sizes[:, None]
     target = np.linalg.solve(S, np.array(x) - center) / sizes
-    exact = [_rational(a) - _rational(c) for a, c in zip(x, center.tolist(), strict=True)]
+    exact = [rational(a) - rational(c) for a, c in zip(x, center.tolist(), strict=True)]
     z = np.linalg.lstsq(units, target, rcond=None)[0]  # the shortest, which leaves most room
     if abs(z).max() <= 1 and _within(_repaired(G, z, exact, basis)):
         return True
@@ -81,24 +82,20 @@ def quickly_in_zonotope(center: Tensor, generators: Tensor, x: Tensor) -> Tensor
 
 def _repaired(A: Array, w: Array, target: list[fmpq], basis: list[int]) -> list[fmpq] | None:
     """w in rationals, those of the basis changed until A w is the target; None if that is none."""
-    weights = [_rational(a) for a in w.tolist()]
+    weights = [rational(a) for a in w.tolist()]
     used = [j for j, a in enumerate(weights) if a != 0]
     rest = [
-        [t - sum((_rational(row[j]) * weights[j] for j in used), fmpq(0))]
+        [t - sum((rational(row[j]) * weights[j] for j in used), fmpq(0))]
         for row, t in zip(A, target, strict=True)
     ]
     try:
-        square = fmpq_mat([[_rational(row[j]) for j in basis] for row in A])
+        square = fmpq_mat([[rational(row[j]) for j in basis] for row in A])
         shift = square.solve(fmpq_mat(rest)).entries()
     except ZeroDivisionError:
         return None
     for j, a in zip(basis, shift, strict=True):
         weights[j] += a
     return weights
-
-
-def _rational(a: float) -> fmpq:
-    return fmpq(*float(a).as_integer_ratio())
 
 
 def _basis(A: Array) -> list[int] | None:

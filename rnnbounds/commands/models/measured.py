@@ -170,7 +170,8 @@ def _number(value: float | None) -> str:
 
 def print_near(near: NearCertificate, vector: str, windows: int) -> None:
     """Print the bounds that are certified near some of so many windows, of h or of C h."""
-    start = near_start_text(near.to_json())
+    record = near.to_json()
+    start = near_start_text(record)
     echo(
         f"near your data, certified for {near.windows} of {plural(windows, 'window')}, spread over "
         f"it: every input sequence that differs from the recorded one by at most "
@@ -188,7 +189,7 @@ def print_near(near: NearCertificate, vector: str, windows: int) -> None:
     gap = f"‖{vector}_T − {vector}_T^k‖₂"
     if near.pasts:
         gap = f"at every t ≥ k of the window ‖{vector}_t − {vector}_t^0‖₂"
-    for row in near.rows:
+    for row in record["memory"]:
         k = row["k"]
         answer = "undecided" if k is None else f"k = {k}, {gap} ≤ {at_least(near.gaps[k])}"
         own = near_own_text(row["certified"], near.windows)
@@ -198,7 +199,7 @@ def print_near(near: NearCertificate, vector: str, windows: int) -> None:
             f"near your data, a state set to zero where a window begins moves {vector} by at most "
             f"{at_least(near.gaps[1])}, and by more than ε at k − 1 times of the window at most"
         )
-    for text in further_near_texts(near.to_json()):
+    for text in further_near_texts(record):
         echo(text)
     if near.advice is not None:
         echo(near.advice)
