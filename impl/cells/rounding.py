@@ -29,7 +29,7 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.arithmetic.intervals import PoleError
-from rnnbounds.impl.gradients.rounding import HEADROOMS, Rounding
+from rnnbounds.impl.gradients.rounding import HEADROOM, HEADROOMS, Rounding
 from rnnbounds.impl.norms.comparison import Comparison
 from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up, rows_up
 
@@ -181,9 +181,7 @@ def run_error(
     if not bool(torch.isfinite(first.units).all()):
         return Rounding(reason="a step may overflow, or its rounding has no known bound")
     for headroom in HEADROOMS:
-        trial = mul_up(first.units, headroom)
-        if not bool((gap.units <= trial).all()):
-            continue
+        trial = torch.maximum(mul_up(first.units, headroom), mul_up(gap.units, HEADROOM))
         gap = step(add_up(box, trial))
         if bool((gap.units <= trial).all()):
             return _of_output(gap, n)
