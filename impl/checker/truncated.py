@@ -48,7 +48,7 @@ from rnnbounds.impl.checker.cells.stacked import Stack, stack_of
 from rnnbounds.impl.checker.definite import exact, norm_at_most
 from rnnbounds.impl.checker.input_ranges import InputRanges
 from rnnbounds.impl.checker.machine import require_floats
-from rnnbounds.impl.checker.pieces import by_pieces
+from rnnbounds.impl.checker.pieces import ByPieces
 from rnnbounds.impl.checker.readout import Readout, readout_norm
 from rnnbounds.impl.checker.unitary import Finding, Source
 from rnnbounds.impl.checker.unitary_bounds import DTYPES
@@ -261,12 +261,12 @@ def _of_states(file: Claim, cell: Any, norm: Norm) -> list[Finding]:
         by_drive = arb(S) * size <= arb(most) * (1 - lam)
         return bool(by_drive or (not math.isinf(R) and arb(R) * size <= most))
 
-    found = _held(told, cell)
+    found, pieces = _held(told, cell), ByPieces(told, file.weights)
     for epsilon, k in ((one.eps, one.k) for one in told.truncation):
         held, most = within(lam**k, epsilon), arb(epsilon) / arb(file.scale)
         if not held and within(lam ** (enough := _geometric(file, epsilon, k)), epsilon):
             held = bool(left(told.stated, norm, cell, range(k, enough)) <= most)
-        held = held or by_pieces(told, file.weights, k, most)
+        held = held or pieces.holds(k, most)
         found.append(Finding("window", held, f"ε = {exactly(epsilon)} for k = {k}"))
     return found
 
