@@ -22,7 +22,7 @@ from rnnbounds.impl.models.digest import digest
 from rnnbounds.impl.numbers.outward import mul_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
-COLUMNS = re.compile(r"\[(\d+):(\d+)\]$")  # at the end of a weight's name: those that read h
+COLUMNS = re.compile(r"\[([0-9]+):([0-9]+)\]$")  # at the end of a weight's name: those that read h
 FIRST = "C_0 h"  # the first stage's weight in an arithmetic, if it is linear
 
 
