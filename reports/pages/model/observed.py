@@ -113,8 +113,8 @@ def unused_text(windows: int, statement: Document) -> str:
         reasons.append("to choose k on more takes too much work")
     if held_out < windows - half:
         reasons.append(
-            f"{statement['held_out_needed']} held out are enough for a share of "
-            f"{plain_number(statement['share'])}"
+            f"a share of {plain_number(statement['share'])} takes "
+            f"{statement['held_out_needed']} held out, and at least twice as many are run"
         )
     return f"not used: {plural(unused, 'window')}, as {' and '.join(reasons)}" if unused else ""
 

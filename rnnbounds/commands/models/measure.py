@@ -112,8 +112,8 @@ def measure_model(
         float | None,
         typer.Option(
             "--work",
-            help="with --near: 10⁹ products to spend; more of them certify more windows, spread "
-            f"over the data; by default {WORK:g}",
+            help="with --near: 10⁹ products to spend; more of them certify more windows, evenly "
+            f"spaced in the data; by default {WORK:g}",
         ),
     ] = None,
     workers: Annotated[

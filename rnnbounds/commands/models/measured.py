@@ -10,6 +10,7 @@ from typing import Any
 
 from rnnbounds.impl.bidirectional.calls import AnyMeasurement
 from rnnbounds.impl.errors import at_least, at_most, shown
+from rnnbounds.impl.memory.blackbox.causal_measurement import CausalMeasurement
 from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.memory.streams import Streams
 from rnnbounds.impl.memory.tube.near import NearCertificate
@@ -80,7 +81,7 @@ def print_measurement(result: Measurement | None) -> None:
     scope = "" if measured == result.windows else f", in the first {measured} windows"
     echo(
         f"seen: gap between the {short_name(record)} after all {result.length} inputs and after "
-        f"the last k{scope}{_some_ks(result)}"
+        f"the last k{scope}{some_ks(result)}"
     )
     print_curve(record["forgetting"]["curve"])
     size = float(result.seen.gaps[:, 0].amax())  # k = 0 leaves the output of the zero state
@@ -97,10 +98,11 @@ def print_measurement(result: Measurement | None) -> None:
         print_streams(result, result.streams, vector_symbol(record))
 
 
-def _some_ks(result: Measurement) -> str:
+def some_ks(result: Measurement | CausalMeasurement) -> str:
     """How many k were run, if not all: of others nothing is seen."""
-    count, T = len(result.ks), result.length
-    return "" if count > T else f", at {count} of the k from 0 to {T}"
+    first, *_, last = result.ks
+    count = len(result.ks)
+    return "" if count > last - first else f", at {count} of the k from {first} to {last}"
 
 
 def print_streams(result: Measurement, streams: Streams, vector: str) -> None:

@@ -109,8 +109,8 @@ class TestText:
         monkeypatch.setattr(measured, "CURVE", 6)
         monkeypatch.setattr(measured, "HELD_WORK", 1)
         told = call("measure", *asked, "--share", 0.5, "--confidence", 0.9).out
-        assert "not used: 26 windows, as to choose k on more takes too much work and 4 held" in told
-        assert "held out are enough for a share of 0.5\n" in told
+        assert "not used: 26 windows, as to choose k on more takes too much work and a" in told
+        assert "of 0.5 takes 4 held out, and at least twice as many are run\n" in told
 
 
 class TestPython:
