@@ -99,8 +99,8 @@ def kept(told: Record, cut: Cut, weights: Mapping[str, Array]) -> Iterator[list[
 
 
 class ByPieces:
-    """What the pieces of a record prove of its windows; g_0, g_1, … are computed once, as far as
-    the longest window that is asked about takes."""
+    """Windows that the pieces of a record prove; g_0, g_1, … are computed once, as far as the
+    longest window that is asked about takes."""
 
     def __init__(self, told: Record, weights: Mapping[str, Array]) -> None:
         self.n = told.shape.n

@@ -171,7 +171,7 @@ def _near_points(record: Document) -> list[Series]:
 
 
 def _past_plots(record: Document) -> list[Plot]:
-    """What is certified near the data after recorded pasts, beside what was seen of such."""
+    """Distances that are certified near the data after recorded pasts, beside those seen."""
     if not (record.get("near") or {"pasts": 0})["pasts"]:
         return []
     points = (record.get("streams") or {"curve": ()})["curve"]
