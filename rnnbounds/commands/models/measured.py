@@ -73,15 +73,15 @@ def print_measurement(result: Measurement | None) -> None:
     record = result.to_json()
     readout_text = f", of the {shown(vector_name(record))}" if "readout" in record else ""
     echo(
-        f"on your data: {result.windows} windows of {result.length} inputs from "
-        f"{shown(result.data)}{left_out_text(record['data'])}, each run from the zero state, in "
-        f"float64{readout_text}"
+        f"on your data: {plural(result.windows, 'window')} of {plural(result.length, 'input')} "
+        f"from {shown(result.data)}{left_out_text(record['data'])}, each run from the zero state, "
+        f"in float64{readout_text}"
     )
     measured = len(result.seen.gaps)
     scope = "" if measured == result.windows else f", in the first {measured} windows"
     echo(
-        f"seen: gap between the {short_name(record)} after all {result.length} inputs and after "
-        f"the last k{scope}{some_ks(result)}"
+        f"seen: gap between the {short_name(record)} after all {plural(result.length, 'input')} "
+        f"and after the last k{scope}{some_ks(result)}"
     )
     print_curve(record["forgetting"]["curve"])
     size = float(result.seen.gaps[:, 0].amax())  # k = 0 leaves the output of the zero state
@@ -245,7 +245,8 @@ def print_statement(result: AnyMeasurement, scope: str) -> None:
                 f"{line.undecided} windows were left undecided at the limit of work; they count as "
                 f"beyond {plain_number(line.eps)}"
             )
-    echo(f"k was chosen on the {statement.chosen} windows before those held out")
+    if any(line.k is not None for line in statement.lines):
+        echo(f"k was chosen on the {plural(statement.chosen, 'window')} before those held out")
     if unused := unused_text(result.windows, statement.to_json()):
         echo(unused)
     echo(f"this presupposes that {statement.presupposed}")
