@@ -182,3 +182,10 @@ def test_a_hull_is_more_than_its_corners():
     for _ in range(certify(loaded, input_hull(frames), (0.065,)).window(0.065)):
         h = torch.tanh(0.75 * h)
     assert float(h) <= 0.065  # of a run that was on 2, under inputs 0
+
+
+def test_a_window_that_only_later_steps_confirm():
+    """Bounds that fall no further for one step are compared again, after the window of the norm."""
+    M = torch.tensor([[[0.0, 0, 0], [1, 0, 0], [0, 1, 0]]], dtype=torch.float64)
+    start, wide = torch.tensor([0.5, 0.5, 1]).double(), torch.full((3,), torch.inf).double()
+    assert Pieces(M, start, wide, 1, start, (), ()).window(0.6, 2) == 1
