@@ -1,16 +1,19 @@
 """The readout of a certificate or of witnesses: one linear layer, or a chain of stages.
 
-A chain lists the full names of weights and the names of activations in the order in which they are
-applied; what reads a single layer alone refuses it by its keys.
+A chain lists the full names of weights and the names of activations and normalisations in the order
+in which they are applied; what reads a single layer alone refuses it by its keys. The name of a
+normalisation is its kind, its ε and the name before its `.weight`: "layer-norm-1e-05:head.1".
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from rnnbounds.impl.format.fields import Count, Exactly, RecordError, Size, converted
 
+NORMALISATION = re.compile(r"(layer-norm|rms-norm)-([0-9.e+-]+)(?::(.+))?$")
 Chain = Annotated[list[str], Meta(min_length=2)]
 
 
@@ -42,14 +45,20 @@ class BoundedLinear(LinearReadout, frozen=True):
 
 
 class BoundedChain(ChainReadout, frozen=True):
-    """Stages with a bound on the Lipschitz constant of each, and one on their product."""
+    """Stages with a bound on the Lipschitz constant of each, and one on that of all. segments: of
+    the linear maps M_l between the other stages bounds on ‖M_j ⋯ M_i‖₂ at [i][j − i], if `norm` is
+    by these."""
 
     norms: list[Size]
     norm: Size
+    segments: list[list[Size]] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if len(self.norms) != len(self.chain):
             raise RecordError("norms of other stages")
+        rows = [] if self.segments is UNSET else self.segments
+        if [len(row) for row in rows] != [*range(len(rows), 0, -1)]:
+            raise RecordError("segments of other stages")
 
 
 def stated_readout(told: Any) -> LinearReadout | ChainReadout:

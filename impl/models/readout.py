@@ -1,7 +1,8 @@
-"""A readout y = f(h) after a cell: linear layers with activations between them, and the ε of h that
-keeps y within an ε.
+"""A readout y = f(h) after a cell: linear layers with activations and normalisations between them,
+and the ε of h that keeps y within an ε.
 
-‖f(h) − f(h′)‖₂ ≤ L‖h − h′‖₂, where L is the product of all ‖C_i‖₂ and sup |ρ_j′|: so y is within ε
+‖f(h) − f(h′)‖₂ ≤ L‖h − h′‖₂, where L is the product of all ‖C_i‖₂ and sup ‖ρ_j′‖₂, or what
+`impl.norms.chains` makes of the norms of products of the C_i, if that is less: so y is within ε
 where h is within ε/L. Source: Miller & Hardt, Proposition 3, with L_f = L.
 """
 
@@ -11,18 +12,22 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any
+from typing import Any, TypeAlias
 
+import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import Activation
 from rnnbounds.impl.arithmetic.base import Arithmetic, V
 from rnnbounds.impl.errors import RangeError, at_least
 from rnnbounds.impl.models.digest import digest
-from rnnbounds.impl.numbers.outward import mul_up
+from rnnbounds.impl.models.normalisation import Normalisation
+from rnnbounds.impl.norms.chains import chain_lipschitz, segment_norms
+from rnnbounds.impl.numbers.outward import add_up, mul_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 COLUMNS = re.compile(r"\[([0-9]+):([0-9]+)\]$")  # at the end of a weight's name: those that read h
+_CLEAR = 1 - 2.0**-20  # below it a number is less by more than roundings
 FIRST = "C_0 h"  # the first stage's weight in an arithmetic, if it is linear
 
 
@@ -49,15 +54,18 @@ class Linear:
         return float(certified_norm(self.weight.double()[None]))
 
 
+Stage: TypeAlias = Linear | Activation | Normalisation
+
+
 @dataclass(frozen=True, eq=False)
 class Readout:
     """Stages in the order in which they are applied to h, at least one of them linear."""
 
-    stages: tuple[Linear | Activation, ...]
+    stages: tuple[Stage, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The full names of weights, and the names of activations."""
+        """The full names of weights, and the names of activations and normalisations."""
         return tuple(stage.name for stage in self.stages)
 
     @property
@@ -66,45 +74,85 @@ class Readout:
         return {f"C_{i} h": s for i, s in enumerate(self.stages) if isinstance(s, Linear)}
 
     @property
+    def weighted(self) -> dict[str, str]:
+        """The full names of the weights of stages, by the names of the stages."""
+        own = {s.name: s.weight for s in self.stages if isinstance(s, Normalisation)}
+        scales = {name: weight[0] for name, weight in own.items() if weight is not None}
+        return {one.name: one.name for one in self.linear.values()} | scales
+
+    @property
     def outputs(self) -> int:
         """The number of entries of y."""
         return len([*self.linear.values()][-1].weight)
 
     @property
-    def norm(self) -> float:
-        """At least L: of a single layer its ‖C‖₂, of no stages 1."""
+    def product(self) -> float:
+        """At least the product of the bounds of all stages."""
         slopes = [stage.slope for stage in self.stages]
         return reduce(lambda a, b: float(mul_up(a, b)), slopes) if slopes else 1.0
+
+    @property
+    def norm(self) -> float:
+        """At least L: of a single layer its ‖C‖₂, of no stages 1."""
+        return self._bounded[0]
+
+    @cached_property
+    def _bounded(self) -> tuple[float, list[list[float]] | None]:
+        """L, and the norms of segments of linear layers by which it is less than the product."""
+        blocks: list[list[Tensor]] = [[]]
+        averages: list[tuple[float, float]] = []
+        for stage in self.stages:
+            if isinstance(stage, Linear):
+                blocks[-1].append(stage.weight)
+                continue
+            averages.append(_average(stage))
+            scale = stage.weight if isinstance(stage, Normalisation) else None
+            blocks.append([] if scale is None else [torch.diag(scale[1].double())])
+        norms = segment_norms(blocks) if len(self.stages) > 1 else None
+        found = math.inf if norms is None else chain_lipschitz(norms, averages)
+        product = self.product
+        return (found, norms) if found < product * _CLEAR else (product, None)
 
     @cached_property
     def tensors(self) -> Mapping[str, Tensor]:
         """The tensors that y − y′ depends on, by full names: of a single layer its C alone, since c
         moves y and y′ alike."""
         layers = self.linear.values()
-        biases = dict(one.bias for one in layers if one.bias and len(self.stages) > 1)
-        return {one.name: one.weight for one in layers} | biases
+        own = dict(one.bias for one in layers if one.bias and len(self.stages) > 1)
+        for stage in self.stages:
+            own |= stage.tensors if isinstance(stage, Normalisation) else {}
+        return {one.name: one.weight for one in layers} | own
 
     @cached_property
     def parameters(self) -> Mapping[str, Tensor]:
         """Weights (p, q) and biases (p,) in float64 for an arithmetic; no cell has such names."""
         weights = {name: one.weight for name, one in self.linear.items()}
-        biases = {f"{name} bias": one.bias[1] for name, one in self.linear.items() if one.bias}
-        return {name: part.double() for name, part in (weights | biases).items()}
+        own = {f"{name} bias": one.bias[1] for name, one in self.linear.items() if one.bias}
+        for i, stage in enumerate(self.stages):
+            own |= stage.parameters(f"C_{i} h") if isinstance(stage, Normalisation) else {}
+        return {name: part.double() for name, part in (weights | own).items()}
 
     def apart(self, m: Arithmetic[V], a: V, b: V) -> V:
         """f(a) − f(b) over an arithmetic of `parameters`: linear stages after the last activation
         are applied to the difference, which no rounding of large outputs blurs then."""
-        last = max((i for i, s in enumerate(self.stages) if isinstance(s, Activation)), default=-1)
-        for i, stage in enumerate(self.stages[: last + 1]):
-            name = f"C_{i} h"
-            if isinstance(stage, Activation):
-                a, b = m.activate(stage.name, a), m.activate(stage.name, b)
-            else:
-                a, b = (m.affine(name, f"{name} bias", v) for v in (a, b))
+        last = max((i for i, s in enumerate(self.stages) if not isinstance(s, Linear)), default=-1)
+        a, b = (self.run(m, v, last + 1) for v in (a, b))
         apart = a - b
         for i in range(last + 1, len(self.stages)):
             apart = m.affine(f"C_{i} h", None, apart)
         return apart
+
+    def run(self, m: Arithmetic[V], v: V, count: int | None = None) -> V:
+        """f(v) over an arithmetic of `parameters`, or what its first stages make of v."""
+        for i, stage in enumerate(self.stages[:count]):
+            name = f"C_{i} h"
+            if isinstance(stage, Activation):
+                v = m.activate(stage.name, v)
+            elif isinstance(stage, Normalisation):
+                v = stage.apply(m, name, v)
+            else:
+                v = m.affine(name, f"{name} bias", v)
+        return v
 
     def within(self, eps: float) -> float:
         """An ε of the output h that keeps y within eps; raises RangeError for none."""
@@ -121,6 +169,17 @@ class Readout:
         return {**named, "outputs": self.outputs, "sha256": digest(title, self.tensors)}
 
     def to_json(self) -> dict[str, Any]:
-        """The record of a certificate: the readout, L, and the factors of L for several stages."""
+        """The record of a certificate: the readout, L, for several stages the bound of each, and
+        if L is less than their product the norms of segments that it follows from."""
+        norm, segments = self._bounded
         norms = {"norms": [s.slope for s in self.stages]} if len(self.stages) > 1 else {}
-        return {**self.stated(), **norms, "norm": self.norm}
+        own = {} if segments is None else {"segments": segments}
+        return {**self.stated(), **norms, **own, "norm": norm}
+
+
+def _average(stage: Activation | Normalisation) -> tuple[float, float]:
+    """m and r of a stage: a Jacobian is m I + r E with ‖E‖₂ ≤ 1 (of a normalisation before γ)."""
+    if isinstance(stage, Normalisation):
+        return stage.steepest / 2, stage.steepest / 2
+    m = (stage.slope + stage.least) / 2
+    return m, float(torch.maximum(add_up(stage.slope, -m), add_up(m, -stage.least)))

@@ -17,6 +17,7 @@ from rnnbounds.impl.arithmetic.entries.balls import Columns
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.gradients.loss import Squared
+from rnnbounds.impl.models.normalisation import RMS, Normalisation
 from rnnbounds.impl.models.readout import Linear, Readout
 from rnnbounds.impl.numbers.spectra.exact_norm import rational_norm_at_most
 from rnnbounds.properties.measures.certified.attack_numbers import recomputed_and_printed
@@ -195,12 +196,14 @@ def recomputed_boxes(p: ModelPoint) -> dict[str, tuple[RecomputedValue, float]]:
 
 
 def recomputed_readout(p: ModelPoint) -> dict[str, tuple[RecomputedValue, float]]:
-    """The norm and the size that are printed of a readout C, and the norms of the chain Cᵀ tanh C:
-    its derivative at 0 is CᵀC."""
+    """The norm and the size that are printed of a readout C, and the norms of the chains Cᵀ tanh C
+    and Cᵀ ν C, for ν(v) = v/√(‖v‖₂²/p + 1): their derivatives at 0 are CᵀC."""
     C = p.loss.C[0]
     first, back = Linear("C", C), Linear("D", C.mT)
-    printed, chain = (
-        Readout(stages).to_json() for stages in ((first,), (first, ACTIVATIONS["tanh"], back))
+    between = ACTIVATIONS["tanh"], Normalisation(RMS, 1.0, len(C))
+    printed, chain, normalised = (
+        Readout(stages).to_json()
+        for stages in ((first,), *((first, stage, back) for stage in between))
     )
     at_zero = arb_mat(C.mT.tolist()) * arb_mat(C.tolist())
     return {
@@ -209,6 +212,7 @@ def recomputed_readout(p: ModelPoint) -> dict[str, tuple[RecomputedValue, float]
         "first stage": (MatrixNorm(C), chain["norms"][0]),
         "last stage": (MatrixNorm(C.mT), chain["norms"][2]),
         "chain": (ScaledNorm(at_zero), chain["norm"]),
+        "normalised chain": (ScaledNorm(at_zero), normalised["norm"]),
     }
 
 

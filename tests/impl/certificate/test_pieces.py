@@ -197,3 +197,10 @@ def test_pieces_are_cut_once_for_all_windows(monkeypatch):
             assert pieces.holds(k, eps)
             assert not pieces.holds(k, eps / 1000)
         assert len(shrunk) == told["pieces"]["steps"]
+
+
+def test_a_window_that_only_later_steps_confirm():
+    """Bounds that fall no further for one step are compared again, after the window of the norm."""
+    M = torch.tensor([[[0.0, 0, 0], [1, 0, 0], [0, 1, 0]]], dtype=torch.float64)
+    start, wide = torch.tensor([0.5, 0.5, 1]).double(), torch.full((3,), torch.inf).double()
+    assert Pieces(M, start, wide, 1, start, (), ()).window(0.6, 2) == 1
