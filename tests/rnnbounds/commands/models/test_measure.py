@@ -103,7 +103,7 @@ class TestText:
         assert all_text in call("measure", *asked, "--near", 0.01).out
         few = call("measure", *asked, "--near", 0.01, "--work", 1e-4).out
         assert "certified for 1 of 40 windows, the first: every input" in few
-        few = call("measure", *asked, "--near", 0.01, "--work", 1e-3).out
+        few = call("measure", *asked, "--near", 0.01, "--work", 0.02).out
         assert " of 40 windows, evenly spaced in the data: every input" in few
 
     def test_windows_that_are_not_used(self, call, asked, data, monkeypatch):
