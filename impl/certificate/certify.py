@@ -153,6 +153,7 @@ def certify(
     near = {} if reached is None else {"reached": reached.to_json()}
     if read is not None and reached is not None:
         of_h = {one: read.within(one, reached.bound.norm) for one in epsilons}
+        smallest = min(of_h.values())
     bounds, aim = least(system, norms, best), of_h[epsilons[0]]
     windows, pieces = _windows(loaded, bound, best, of_h) if forgets else (dict.fromkeys(of_h), {})
 

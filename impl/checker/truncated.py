@@ -22,7 +22,7 @@ for what it calls information; the cell, the input bound and each ε are what it
   windows grow, windows perhaps by that on ‖h‖₂ ≤ B_h;
 - states: ‖h_t‖₂ ≤ B_h, by C S/(1 − λ), by C R or by the box;
 - window: C λᵏ min(S/(1 − λ), R) ≤ ε for each pair (ε, k), or k steps and more leave as little by
-  `impl.checker.cells.remaining` or by `impl.checker.pieces`;
+  `impl.checker.cells.remaining`, `impl.checker.impulses` or `impl.checker.pieces`;
 - rounding: of vanilla cells, the bound of `impl.checker.cells.rounding`;
 - source, where the original model is given: its cell, its dtype and its weights are the file's.
 
@@ -33,6 +33,7 @@ Johansson, Arb; Sylvester's law of inertia for the pivots; Higham for the roundi
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from operator import or_
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -42,13 +43,14 @@ from rnnbounds import disk
 from rnnbounds.impl.checker.cells.claimed import biases, bounded, cell_of, norm_of, proofs
 from rnnbounds.impl.checker.cells.layouts import STACKED, LayoutError, known
 from rnnbounds.impl.checker.cells.norms import Cell, Norm
-from rnnbounds.impl.checker.cells.remaining import left
+from rnnbounds.impl.checker.cells.remaining import left, steps_by_factor
 from rnnbounds.impl.checker.cells.rounding import BEYOND, Format, rounding_bound
 from rnnbounds.impl.checker.cells.stacked import Stack, stack_of
 from rnnbounds.impl.checker.definite import exact, norm_at_most
+from rnnbounds.impl.checker.impulses import proved as by_impulses
 from rnnbounds.impl.checker.input_ranges import InputRanges
 from rnnbounds.impl.checker.machine import require_floats
-from rnnbounds.impl.checker.pieces import by_pieces
+from rnnbounds.impl.checker.pieces import ByPieces
 from rnnbounds.impl.checker.readout import Readout, readout_norm
 from rnnbounds.impl.checker.unitary import Finding, Source
 from rnnbounds.impl.checker.unitary_bounds import DTYPES
@@ -261,25 +263,18 @@ def _of_states(file: Claim, cell: Any, norm: Norm) -> list[Finding]:
         by_drive = arb(S) * size <= arb(most) * (1 - lam)
         return bool(by_drive or (not math.isinf(R) and arb(R) * size <= most))
 
-    found = _held(told, cell)
-    for epsilon, k in ((one.eps, one.k) for one in told.truncation):
-        held, most = within(lam**k, epsilon), arb(epsilon) / arb(file.scales[1])
-        if not held and within(lam ** (enough := _geometric(file, epsilon, k)), epsilon):
-            held = bool(left(told.stated, norm, cell, range(k, enough)) <= most)
-        held = held or by_pieces(told, file.weights, k, most)
-        found.append(Finding("window", held, f"ε = {exactly(epsilon)} for k = {k}"))
+    windows = [(one.k, arb(one.eps) / arb(file.scales[1])) for one in told.truncation]
+    held = [within(lam**one.k, one.eps) for one in told.truncation]
+    if not all(held):
+        held = list(map(or_, held, by_impulses(told, file.weights, windows)))
+    found, pieces = _held(told, cell), ByPieces(told, file.weights)
+    for one, (k, most), holds in zip(told.truncation, windows, held, strict=True):
+        enough = steps_by_factor(told.stated, float(most), k)
+        if not holds and within(lam**enough, one.eps):
+            holds = bool(left(told.stated, norm, cell, range(k, enough)) <= most)
+        holds = holds or pieces.holds(k, most)
+        found.append(Finding("window", holds, f"ε = {exactly(one.eps)} for k = {k}"))
     return found
-
-
-def _geometric(file: Claim, epsilon: float, k: int) -> int:
-    """About the least number of steps, more than k, after which λ alone leaves at most ε."""
-    told = file.record
-    C, S, R = (told.constants[name] for name in ("equivalence", "drive", "radius"))
-    size = file.scales[1] * C * min(S / (1 - told.lam), R)
-    if not 0 < told.lam < 1 or not epsilon < size < math.inf:
-        return k + 1
-    steps = (math.log(epsilon) - math.log(size)) / math.log(told.lam)  # their ratio may underflow
-    return max(k, math.ceil(steps)) + 1
 
 
 def _rounding(file: Claim, cell: Any) -> list[Finding]:

@@ -6,6 +6,8 @@ the run from any of them and the run from 0, both on the window's first t inputs
 and from then on, every one of these pasts leads to that output. A state that is set to 0 every
 R ≤ T steps moves no output by more than the gap at 1, and by more than ε at most k − 1 of R.
 A window counts as within ε if that is certain in real arithmetic, by running error bounds.
+The lines hold with confidence 1 − α together, and with those of `impl.memory.statement`, which have
+an α of their own, with 1 − 2α, by the union bound.
 Source: as `impl.memory.statement`.
 """
 

@@ -26,7 +26,7 @@ from rnnbounds.impl.norms.chains import Averaged, Range, averaged
 from rnnbounds.impl.numbers.outward import mul_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
-COLUMNS = re.compile(r"\[(\d+):(\d+)\]$")  # at the end of a weight's name: those that read h
+COLUMNS = re.compile(r"\[([0-9]+):([0-9]+)\]$")  # at the end of a weight's name: those that read h
 CLEAR = 1 - 2.0**-20  # below it a number is less by more than roundings
 FIRST = "C_0 h"  # the first stage's weight in an arithmetic, if it is linear
 

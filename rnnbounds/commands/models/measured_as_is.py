@@ -14,6 +14,7 @@ from rnnbounds.commands.models.measured import (
     from_k,
     print_curve,
     print_statement,
+    some_ks,
     unstated_lines,
 )
 from rnnbounds.impl.errors import shown
@@ -75,7 +76,7 @@ def print_causal(result: CausalMeasurement, batch: int | None) -> None:
     measured = len(result.gaps)
     scope = "" if measured == result.windows else f", in the first {measured} windows"
     largest = f"; ‖y_T‖₂ is at most {result.largest:.3g}" if result.gap.name == "norm" else ""
-    echo(f"seen: {result.gap.formula}{scope}{largest}")
+    echo(f"seen: {result.gap.formula}{scope}{some_ks(result)}{largest}")
     print_curve(result.curve)
     for eps in result.eps:
         echo(f"seen: {result.gap.within(eps)} {from_k(result.window(eps))}")
