@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, UnsetType
 
-from rnnbounds.impl.format.fields import Count, Exactly, RecordError, Size, converted
+from rnnbounds.impl.format.fields import Count, Exactly, Number, RecordError, Size, converted
 
 NORMALISATION = re.compile(r"(layer-norm|rms-norm)-([0-9.e+-]+)(?::(.+))?$")
 Chain = Annotated[list[str], Meta(min_length=2)]
@@ -44,21 +44,40 @@ class BoundedLinear(LinearReadout, frozen=True):
         return [self.norm]
 
 
+class Averaged(Exactly, frozen=True):
+    """A Lipschitz constant `norm` by averaged operators: ranges (a, b) of the slopes of each, unit
+    by unit or one for all, and bounds on norms of segments from the i-th to the j-th linear map
+    between them at [i][j − i]."""
+
+    ranges: list[tuple[list[Number], list[Number]]]
+    segments: list[list[Size]]
+    norm: Size
+
+    def __post_init__(self) -> None:
+        counts = [*range(len(self.ranges) + 1, 0, -1)]
+        same = all(len(a) == len(b) for a, b in self.ranges)
+        if not same or [len(row) for row in self.segments] != counts:
+            raise RecordError("segments of other stages")
+
+
+class Reached(Averaged, frozen=True):
+    """That on all ‖h‖₂ ≤ radius."""
+
+    radius: Size
+
+
 class BoundedChain(ChainReadout, frozen=True):
-    """Stages with a bound on the Lipschitz constant of each, and one on that of all. segments: of
-    the linear maps M_l between the other stages bounds on ‖M_j ⋯ M_i‖₂ at [i][j − i], if `norm` is
-    by these."""
+    """Stages with a bound on the Lipschitz constant of each, and one on that of all, which may be
+    by averaged operators; and one on that of the states that are reached."""
 
     norms: list[Size]
     norm: Size
-    segments: list[list[Size]] | UnsetType = UNSET
+    averaged: Averaged | UnsetType = UNSET
+    reached: Reached | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if len(self.norms) != len(self.chain):
             raise RecordError("norms of other stages")
-        rows = [] if self.segments is UNSET else self.segments
-        if [len(row) for row in rows] != [*range(len(rows), 0, -1)]:
-            raise RecordError("segments of other stages")
 
 
 def stated_readout(told: Any) -> LinearReadout | ChainReadout:

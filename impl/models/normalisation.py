@@ -68,12 +68,18 @@ class Normalisation:
         own = {key: part[1].double() for key, part in named.items() if part is not None}
         return {f"{at} {key}": part for key, part in ({"sum": ones, "all": ones.mT} | own).items()}
 
+    def centred(self, m: Arithmetic[V], at: str, x: V) -> tuple[V, float]:
+        """u = a c, and a: n for `layer-norm`, and 1."""
+        if self.kind == RMS:
+            return x, 1.0
+        n = float(self.n)
+        return n * x - m.affine(f"{at} all", None, m.affine(f"{at} sum", None, x)), n
+
     def apply(self, m: Arithmetic[V], at: str, x: V) -> V:
         """y over an arithmetic of `parameters`, from u = n c for `layer-norm`: sums of entries and
         products with n are exact before they are rounded or enclosed by the arithmetic."""
-        n, u, scale = float(self.n), x, 1.0
-        if self.kind == LAYER:
-            u, scale = n * x - m.affine(f"{at} all", None, m.affine(f"{at} sum", None, x)), n
+        n = float(self.n)
+        u, scale = self.centred(m, at, x)
         total = m.affine(f"{at} sum", None, u * u)
         e = total.constant(scale) * total.constant(scale) * total.constant(self.eps)
         s = (total * total.constant(n).reciprocal() + e).sqrt()

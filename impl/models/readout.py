@@ -2,7 +2,7 @@
 and the ε of h that keeps y within an ε.
 
 ‖f(h) − f(h′)‖₂ ≤ L‖h − h′‖₂, where L is the product of all ‖C_i‖₂ and sup ‖ρ_j′‖₂, or what
-`impl.norms.chains` makes of the norms of products of the C_i, if that is less: so y is within ε
+`impl.norms.chains` makes of norms of products of the C_i, if that is less: so y is within ε
 where h is within ε/L. Source: Miller & Hardt, Proposition 3, with L_f = L.
 """
 
@@ -22,12 +22,12 @@ from rnnbounds.impl.arithmetic.base import Arithmetic, V
 from rnnbounds.impl.errors import RangeError, at_least
 from rnnbounds.impl.models.digest import digest
 from rnnbounds.impl.models.normalisation import Normalisation
-from rnnbounds.impl.norms.chains import chain_lipschitz, segment_norms
-from rnnbounds.impl.numbers.outward import add_up, mul_up
+from rnnbounds.impl.norms.chains import Averaged, Range, averaged
+from rnnbounds.impl.numbers.outward import mul_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 COLUMNS = re.compile(r"\[([0-9]+):([0-9]+)\]$")  # at the end of a weight's name: those that read h
-_CLEAR = 1 - 2.0**-20  # below it a number is less by more than roundings
+CLEAR = 1 - 2.0**-20  # below it a number is less by more than roundings
 FIRST = "C_0 h"  # the first stage's weight in an arithmetic, if it is linear
 
 
@@ -94,24 +94,27 @@ class Readout:
     @property
     def norm(self) -> float:
         """At least L: of a single layer its ‖C‖₂, of no stages 1."""
-        return self._bounded[0]
+        return self.product if self.averaged is None else self.averaged.norm
 
-    @cached_property
-    def _bounded(self) -> tuple[float, list[list[float]] | None]:
-        """L, and the norms of segments of linear layers by which it is less than the product."""
-        blocks: list[list[Tensor]] = [[]]
-        averages: list[tuple[float, float]] = []
+    @property
+    def blocks(self) -> list[list[Tensor]]:
+        """The linear maps between activations and normalisations, whose γ is a diagonal (n,)."""
+        found: list[list[Tensor]] = [[]]
         for stage in self.stages:
             if isinstance(stage, Linear):
-                blocks[-1].append(stage.weight)
-                continue
-            averages.append(_average(stage))
-            scale = stage.weight if isinstance(stage, Normalisation) else None
-            blocks.append([] if scale is None else [torch.diag(scale[1].double())])
-        norms = segment_norms(blocks) if len(self.stages) > 1 else None
-        found = math.inf if norms is None else chain_lipschitz(norms, averages)
-        product = self.product
-        return (found, norms) if found < product * _CLEAR else (product, None)
+                found[-1].append(stage.weight)
+            else:
+                scale = stage.weight if isinstance(stage, Normalisation) else None
+                found.append([] if scale is None else [scale[1]])
+        return found
+
+    @cached_property
+    def averaged(self) -> Averaged | None:
+        """The bound by averaged operators, None if it is not less than the product."""
+        if len(self.stages) < 2:
+            return None
+        found = averaged(self.blocks, [_range(s) for s in self.stages if not isinstance(s, Linear)])
+        return found if found and found.norm < self.product * CLEAR else None
 
     @cached_property
     def tensors(self) -> Mapping[str, Tensor]:
@@ -154,11 +157,13 @@ class Readout:
                 v = m.affine(name, f"{name} bias", v)
         return v
 
-    def within(self, eps: float) -> float:
-        """An ε of the output h that keeps y within eps; raises RangeError for none."""
-        found = math.nextafter(eps / self.norm, 0.0) if self.norm else sys.float_info.max
+    def within(self, eps: float, norm: float | None = None) -> float:
+        """An ε of the output h that keeps y within eps, by a constant `norm` in place of L; raises
+        RangeError for none."""
+        L = self.norm if norm is None else norm
+        found = math.nextafter(eps / L, 0.0) if L else sys.float_info.max
         if not found > 0:
-            raise RangeError("ε", eps, f"larger for a readout with ‖C‖₂ ≤ {at_least(self.norm, 3)}")
+            raise RangeError("ε", eps, f"larger for a readout with ‖C‖₂ ≤ {at_least(L, 3)}")
         return found
 
     def stated(self) -> dict[str, Any]:
@@ -170,16 +175,14 @@ class Readout:
 
     def to_json(self) -> dict[str, Any]:
         """The record of a certificate: the readout, L, for several stages the bound of each, and
-        if L is less than their product the norms of segments that it follows from."""
-        norm, segments = self._bounded
+        if L is less than their product what it follows from."""
         norms = {"norms": [s.slope for s in self.stages]} if len(self.stages) > 1 else {}
-        own = {} if segments is None else {"segments": segments}
-        return {**self.stated(), **norms, **own, "norm": norm}
+        own = {} if self.averaged is None else {"averaged": self.averaged.to_json()}
+        return {**self.stated(), **norms, **own, "norm": self.norm}
 
 
-def _average(stage: Activation | Normalisation) -> tuple[float, float]:
-    """m and r of a stage: a Jacobian is m I + r E with ‖E‖₂ ≤ 1 (of a normalisation before γ)."""
-    if isinstance(stage, Normalisation):
-        return stage.steepest / 2, stage.steepest / 2
-    m = (stage.slope + stage.least) / 2
-    return m, float(torch.maximum(add_up(stage.slope, -m), add_up(m, -stage.least)))
+def _range(stage: Activation | Normalisation) -> Range:
+    """The slopes of a stage everywhere, of a normalisation before γ."""
+    ends = (0.0, stage.steepest) if isinstance(stage, Normalisation) else (stage.least, stage.slope)
+    low, high = (torch.tensor([end], dtype=torch.float64) for end in ends)
+    return low, high

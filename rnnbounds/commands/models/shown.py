@@ -167,8 +167,11 @@ def _print_windows(certificate: Certificate, document: Mapping[str, Any]) -> Non
     )
     echo(epsilon_meaning(document))
     if certificate.readout is not None:
-        names, norm = stage_names(certificate.readout), at_least(certificate.readout["norm"])
+        readout = certificate.readout
+        names, near = stage_names(readout), readout.get("reached")
+        norm = at_least(readout["norm"] if near is None else near["norm"])
         size = f"‖{shown(names[0])}‖₂" if len(names) == 1 else "its Lipschitz constant"
+        size += "" if near is None else f" on all ‖h‖₂ ≤ {at_least(near['radius'])}"
         echo(
             f"{size} ≤ {norm}; ε is about this {short_name(document)}, of which no file says "
             f"that the model computes it"

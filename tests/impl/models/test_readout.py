@@ -123,16 +123,18 @@ def test_a_normalisation_is_as_steep_as_it_is_said_near_a_constant(kind):
         assert float(apart[0]) == pytest.approx(stage.slope)
 
 
-def test_segments_are_less_than_the_product():
-    """Of orthogonal halves of a layer nothing passes both: L is half of the product."""
+def test_averages_are_less_than_the_product():
+    """Of a layer and one that does not see it slopes let half of the product pass."""
     tall, wide = Linear("a", doubles([[1.0], [0.0]])), Linear("b", doubles([[0.0, 1.0]]))
     relu = Readout((tall, ACTIVATIONS["relu"], wide))
     assert relu.norm == pytest.approx(0.5)
-    assert relu.to_json()["segments"] == [[1.0, pytest.approx(0.0)], [1.0]]
+    assert relu.to_json()["averaged"]["ranges"] == [[[0.0], [1.0]]]
+    half = pytest.approx(0.5**0.5)
+    assert relu.to_json()["averaged"]["segments"] == [[half, pytest.approx(0.0)], [half]]
     assert Readout((tall, wide)).norm == pytest.approx(0.0)
     same = Readout((tall, ACTIVATIONS["relu"], Linear("c", doubles([[1.0, 0.0]]))))
     assert same.norm == 1.0
-    assert "segments" not in same.to_json()
+    assert "averaged" not in same.to_json()
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)

@@ -112,6 +112,9 @@ def test_a_chain_keeps_to_eps(deep, names):
     with torch.no_grad():
         deep["head"][0].bias += 1
     other = rnnbounds.certify(deep, 1.0, 1e-2, readout=names).to_json()["readout"]
+    near, moved = told.pop("reached"), other.pop("reached")  # with biases slopes are others
+    assert moved["norm"] < near["norm"] < told["norm"]
+    assert moved["radius"] == near["radius"] == found.constants["B_h"]
     assert {**other, "sha256": ""} == {**told, "sha256": ""}
     assert other["sha256"] != told["sha256"]
 
@@ -221,6 +224,7 @@ def test_normalisations_keep_to_eps(normal):
     found = rnnbounds.certify(normal, 1.0, 1e-2, readout=NORMAL)
     told = found.to_json()["readout"]
     assert told["chain"][1] == "layer-norm-1e-05:head.1"
+    assert told.pop("reached")["norm"] < 1e-3 * told["norm"]
     assert not {name for name in found.unread if name.startswith("head")}
     k = found.window(1e-2)
     x = torch.nn.functional.normalize(torch.randn(90, 60, 2), dim=2)
