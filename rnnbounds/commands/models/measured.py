@@ -12,6 +12,7 @@ from rnnbounds.impl.bidirectional.calls import AnyMeasurement
 from rnnbounds.impl.errors import at_least, at_most, shown
 from rnnbounds.impl.memory.blackbox.causal_measurement import CausalMeasurement
 from rnnbounds.impl.memory.measure import Measurement
+from rnnbounds.impl.memory.statement import Line
 from rnnbounds.impl.memory.streams import Streams
 from rnnbounds.impl.memory.tube.near import NearCertificate
 from rnnbounds.reports.pages.experiment import Page
@@ -125,8 +126,13 @@ def print_streams(result: Measurement, streams: Streams, vector: str) -> None:
                 f"together; {plain_number(float(both))} together with those on windows above): "
                 f"within {plain_number(line.eps)} at every t ≥ {line.k} "
                 f"for a share of {at_most(line.share)} of windows drawn like these; beyond it "
-                f"{line.beyond} of {streams.held} held out"
+                f"{line.beyond} of {streams.held} held out{left_open_text(line)}"
             )
+
+
+def left_open_text(line: Line) -> str:
+    """How many held-out windows count as beyond ε because nothing decides them, if any do."""
+    return f", {line.undecided} of these undecided at the limit of work" if line.undecided else ""
 
 
 def print_curve(curve: list[dict[str, float]]) -> None:
