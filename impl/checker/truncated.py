@@ -286,7 +286,7 @@ def _rounding(file: Claim, cell: Any) -> list[Finding]:
     bounds = max(states, c) < math.inf and told.lam < 1 and isinstance(cell, Cell)
     if not bounds or (told.cell, told.dtype) in BEYOND:
         return [Finding("rounding", False, "nothing bounds it")]
-    sides = [arb(abs(exact(i)) + abs(exact(h))) for i, h in biases(dict(file.weights))]
+    sides = [(arb(abs(exact(i))), arb(abs(exact(h)))) for i, h in biases(dict(file.weights))]
     factor = arb(C) * arb(c) / (1 - arb(told.lam))
     form = Format(*DTYPES[told.dtype], split=told.rounding.arithmetic != "ieee")
     bound = rounding_bound(cell, sides, states, factor, form)

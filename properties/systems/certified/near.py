@@ -26,10 +26,11 @@ from rnnbounds.properties.systems.spec import SpecType, SystemSpec, spec_of
 
 FIELDS = "n d T K regime inputs lam scale bias epsilon distance start units layers cell dtype"
 # Units that do not contract, too: what holds near the data asks for no λ < 1.
-NearData, NearWide, NearPasts = (
+NearData, NearWide, NearPasts, NearBall = (
     spec_of(kind, fields, regimes=("driven", "signs", "gaussian", "shift"), check=check_cell)
     for kind, fields in (
         ("near", FIELDS), ("near-wide", FIELDS), ("near-pasts", f"{FIELDS} states"),
+        ("near-ball", FIELDS.replace("start ", "")),
     )
 )  # fmt: skip
 
@@ -117,6 +118,15 @@ def draw_past_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
     )
 
 
+@st.composite
+def draw_ball_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
+    """A model of one or two units and few inputs, since many balls are tried of it."""
+    fields = asdict(draw(draw_near_spec(wanted)))
+    del fields["start"]
+    T, n = min(fields["T"], 3), min(fields["n"], 2)
+    return NearBall(**fields | {"T": T, "K": T, "n": n, "d": min(fields["d"], n)})
+
+
 def worst_wide_specs() -> Iterator[SystemSpec]:
     """Linear units that grow."""
     alike = NearWide(
@@ -146,6 +156,18 @@ def worst_past_specs() -> Iterator[SystemSpec]:
         yield replace(alike, cell=cell, n=2, lam=1.0, bias=0.5, regime="gaussian", T=5, K=5, seed=1)
 
 
+def worst_ball_specs() -> Iterator[SystemSpec]:
+    """Linear units, and cells of two parts."""
+    alike = NearBall(
+        cell="linear", regime="driven", inputs="constant", n=1, T=2, K=2, lam=0.75, distance=0.125,
+        epsilon=0.57, dtype="float32", sequences=3,
+    )  # fmt: skip
+    for epsilon in (0.57, 0.66, 0.75):
+        yield replace(alike, epsilon=epsilon)
+    for cell in ("lstm", "rnn-tanh"):
+        yield replace(alike, cell=cell, T=1, K=1, lam=2.0, bias=0.5)
+
+
 def near_kind(
     make: SpecType,
     draws: Draws,
@@ -162,4 +184,5 @@ KINDS = (
     near_kind(NearData, draw_near_spec, worst_near_specs, NearRoute()),
     near_kind(NearWide, draw_wide_spec, worst_wide_specs, CostlyNearRoute()),
     near_kind(NearPasts, draw_past_spec, worst_past_specs, CostlyNearRoute()),
+    near_kind(NearBall, draw_ball_spec, worst_ball_specs, CostlyNearRoute()),
 )

@@ -18,6 +18,7 @@ from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.arithmetic.invariance import InvariantBox
 from rnnbounds.impl.memory.runs import Runner
 from rnnbounds.impl.memory.tube.exponents import largest_exponents
+from rnnbounds.impl.memory.tube.largest import parts
 from rnnbounds.impl.memory.tube.near import NearCertificate, near
 from rnnbounds.impl.memory.tube.pasts import end_states
 from rnnbounds.impl.memory.tube.runs import Around
@@ -82,7 +83,7 @@ def recorded_inputs(spec: SystemSpec, member: int) -> Tensor:
     return torch.from_numpy(np.rint(sequences * spec.scale * GRID) / GRID)
 
 
-@cached_by(lambda spec: replace(member_fields_only(spec), distance=0.0, start=0.0))
+@cached_by(member_fields_only)
 def recorded_pasts(spec: SystemSpec, member: int) -> Tensor | None:
     """The states (P, N) in which recordings end, of kinds that have some."""
     if not spec.has("states"):
@@ -116,7 +117,19 @@ def near_certificate(spec: SystemSpec, member: int) -> NearCertificate:
     return near(
         runner, x, spec.distance, (spec.epsilon * spec.scale,), states=spec.start,
         pasts=pasts, relative=pasts is not None, ks=range(max(spec.T, spec.K + 1)),
+        largest=not spec.has("start"),
     )  # fmt: skip
+
+
+def ball_radii(spec: SystemSpec, member: int) -> Tensor:
+    """For each of the largest balls of starts that are printed, how far each entry is from 0 at
+    most, (balls, N)."""
+    runner = Runner.of(near_model(spec, member))
+    units, found = parts(runner), near_certificate(spec, member).forgotten
+    radii = torch.zeros(len(found), runner.states, dtype=torch.float64)
+    for row, ball in zip(radii, found, strict=True):
+        row[units[ball.part]] = ball.radius
+    return radii
 
 
 def gaps_for(spec: SystemSpec, member: int, **sizes: float) -> list[float]:

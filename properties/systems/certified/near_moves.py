@@ -13,6 +13,7 @@ from rnnbounds.properties.systems.cells.batch import INWARD
 from rnnbounds.properties.systems.certified.models import stack_weights
 from rnnbounds.properties.systems.certified.near_batch import (
     NearCells,
+    ball_radii,
     near_model,
     recorded_inputs,
     recorded_pasts,
@@ -28,14 +29,18 @@ CORNER, CLIMBED, SIGNS, INSIDE = range(4)
 
 
 def starts_of(spec: SystemSpec, member: int, states: int) -> tuple[Tensor, Tensor]:
-    """Centres (S, N) around which the first run of each sequence starts, and how far from these
-    at most, (N,)."""
+    """Centres around which the first run of each sequence starts, and how far from these at most,
+    (S, N) each: in the stated ball, near one of the pasts, or in one of the printed balls."""
+    rows = torch.arange(spec.sequences)
+    zero = torch.zeros(spec.sequences, states, dtype=torch.float64)
     pasts = recorded_pasts(spec, member)
-    if pasts is None:
-        zero = torch.zeros(spec.sequences, states, dtype=torch.float64)
-        return zero, torch.full((states,), spec.start, dtype=torch.float64)
-    radius = (pasts.amax(0) - pasts.amin(0)) * spec.start * INWARD
-    return pasts[torch.arange(spec.sequences) % len(pasts)], radius
+    if pasts is not None:
+        radius = (pasts.amax(0) - pasts.amin(0)) * spec.start * INWARD
+        return pasts[rows % len(pasts)], radius.expand_as(zero)
+    if spec.has("start"):
+        return zero, torch.full_like(zero, spec.start)
+    radii = ball_radii(spec, member)
+    return zero, radii[rows % len(radii)]
 
 
 def drawn_moves(spec: SystemSpec, member: int, states: int) -> tuple[Array, Array]:
@@ -77,8 +82,9 @@ def climbed_corner(
     """The corner of inputs (T, d) and starts (2, N) that ascent on a gap comes to: on that of two
     runs which end together, or from a past and from zero after some steps."""
     runner, x = Runner.of(near_model(spec, member)), recorded_inputs(spec, member)
-    centres, radius = starts_of(spec, member, states)
-    from_past, k = recorded_pasts(spec, member) is not None, (spec.seed // 4) % spec.T
+    centres, radii = starts_of(spec, member, states)
+    from_past = recorded_pasts(spec, member) is not None
+    k = (spec.seed // 4) % spec.T if spec.has("start") else spec.T
     moves = torch.ones_like(x)
     starts = torch.ones(2, states, dtype=torch.float64) * torch.tensor([[1.0], [-1.0]])
 
@@ -91,17 +97,14 @@ def climbed_corner(
         moves.requires_grad_()
         starts.requires_grad_()
         inputs = x + spec.distance * moves
-        first, second = (centres[sequence] + radius * starts[0])[None, None], radius * starts[1]
+        first, second = centres[sequence] + radii[sequence] * starts[0], radii[sequence] * starts[1]
         if from_past:
             inputs = inputs[: k + 1]
-            gap = end(first, inputs) - end(runner.zero(1), inputs)
+            gap = end(first[None, None], inputs) - end(runner.zero(1), inputs)
         else:
-            gap = end(first, inputs) - end(second[None, None], inputs[spec.T - k :])
-        slopes = torch.autograd.grad(gap.square().sum(), (moves, starts), allow_unused=True)
-        moves, starts = (
-            torch.ones_like(part) if slope is None else torch.where(slope < 0, -1.0, 1.0)
-            for part, slope in zip((moves, starts), slopes, strict=True)
-        )
+            gap = end(first[None, None], inputs) - end(second[None, None], inputs[spec.T - k :])
+        slopes = torch.autograd.grad(gap.square().sum(), (moves, starts), materialize_grads=True)
+        moves, starts = (torch.where(slope < 0, -1.0, 1.0) for slope in slopes)
     return moves.numpy(), starts.numpy()
 
 

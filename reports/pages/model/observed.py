@@ -4,6 +4,7 @@ from rnnbounds.reports.pages.experiment import Block, Paragraph, Section, Table
 from rnnbounds.reports.pages.model.memory import Document, length_text, share_text
 from rnnbounds.reports.pages.model.vectors import vector_symbol
 from rnnbounds.reports.pages.text import NOTHING, bound_text, plain_number, plural
+from rnnbounds.reports.words import capitalise
 
 
 def detail_sections(record: Document) -> tuple[Section, ...]:
@@ -41,9 +42,7 @@ def _near_sections(near_data: Document | None, vector: str, windows: int) -> tup
         f"{plain_number(near_data['delta'])} of the recorded ones in every number at every step, "
         f"from {near_start_text(near_data)}, in real arithmetic; of no other inputs. How far any "
         f"state{of_zero} is from the one computed here in float64 on what was recorded, at most: "
-        + " ".join(
-            (f"{width}.", *(f"{t[0].upper()}{t[1:]}." for t in further_near_texts(near_data)))
-        )
+        + " ".join((f"{width}.", *(f"{capitalise(t)}." for t in further_near_texts(near_data))))
     )
     advice = near_data["advice"] or ""
     table = Table(("ε", "k", gap, "windows by themselves"), rows, frozenset((1, 2)), advice)
@@ -52,7 +51,9 @@ def _near_sections(near_data: Document | None, vector: str, windows: int) -> tup
 
 def evenly_text(some: int, windows: int) -> str:
     """Which of the windows are certified, if not all."""
-    return "" if some == windows else " that are evenly spaced in the data"
+    if some == windows:
+        return ""
+    return ", the first" if some == 1 else ", evenly spaced in the data"
 
 
 def near_own_text(part: Document | None, windows: int) -> str:
@@ -145,7 +146,7 @@ def statement_blocks(record: Document, scope: str) -> list[Block]:
             f"k was chosen on {plural(count['chosen_on'], 'window')} and tried on "
             f"{count['held_out']} others, held out. A share of {plain_number(statement['share'])} "
             f"takes {windows_needed} of these with none beyond ε."
-            f"{unused and f' {unused.capitalize()}.'}",
+            f"{unused and f' {capitalise(unused)}.'}",
         ),
     ]  # fmt: skip
 

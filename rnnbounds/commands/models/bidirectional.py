@@ -240,7 +240,7 @@ def _print_memory(seen: MeasuredBoth) -> None:
     for row in record["memory"]:
         told = "at no k" if row["k"] is None else f"from k = {row['k']} inputs either side on"
         echo(f"seen within ε = {plain_number(row['eps'])}: {told}")
-    print_statement(seen, "k inputs either side, in real arithmetic")
+    print_statement(seen, "counted either side, in real arithmetic")
 
 
 def _next(certificate: BidirectionalCertificate, called: ModelCall, attacked: bool) -> list[str]:

@@ -144,7 +144,8 @@ class InputOptions:
     def __post_init__(self) -> None:
         stated_twice = self.bound is not None and self.inputs is not None
         if stated_twice or (self.required and not self.is_stated):
-            raise InputsError("state the inputs once; give --input-bound or --inputs")
+            of_data = "" if stated_twice or self.data is None else f", as --input-bound {FROM_DATA}"
+            raise InputsError(f"state the inputs once; give --input-bound or --inputs{of_data}")
         if self.bound == FROM_DATA and self.data is None:
             raise InputsError(f"--input-bound {FROM_DATA} takes B from --data; name its file")
         if self.inputs == FROM_DATA:

@@ -12,6 +12,7 @@ from rnnbounds.impl.bidirectional.calls import AnyMeasurement
 from rnnbounds.impl.errors import at_least, at_most, shown
 from rnnbounds.impl.memory.blackbox.causal_measurement import CausalMeasurement
 from rnnbounds.impl.memory.measure import Measurement
+from rnnbounds.impl.memory.statement import Line
 from rnnbounds.impl.memory.streams import Streams
 from rnnbounds.impl.memory.tube.near import NearCertificate
 from rnnbounds.reports.pages.experiment import Page
@@ -73,15 +74,15 @@ def print_measurement(result: Measurement | None) -> None:
     record = result.to_json()
     readout_text = f", of the {shown(vector_name(record))}" if "readout" in record else ""
     echo(
-        f"on your data: {result.windows} windows of {result.length} inputs from "
-        f"{shown(result.data)}{left_out_text(record['data'])}, each run from the zero state, in "
-        f"float64{readout_text}"
+        f"on your data: {plural(result.windows, 'window')} of {plural(result.length, 'input')} "
+        f"from {shown(result.data)}{left_out_text(record['data'])}, each run from the zero state, "
+        f"in float64{readout_text}"
     )
     measured = len(result.seen.gaps)
     scope = "" if measured == result.windows else f", in the first {measured} windows"
     echo(
-        f"seen: gap between the {short_name(record)} after all {result.length} inputs and after "
-        f"the last k{scope}{some_ks(result)}"
+        f"seen: gap between the {short_name(record)} after all {plural(result.length, 'input')} "
+        f"and after the last k{scope}{some_ks(result)}"
     )
     print_curve(record["forgetting"]["curve"])
     size = float(result.seen.gaps[:, 0].amax())  # k = 0 leaves the output of the zero state
@@ -125,8 +126,13 @@ def print_streams(result: Measurement, streams: Streams, vector: str) -> None:
                 f"together; {plain_number(float(both))} together with those on windows above): "
                 f"within {plain_number(line.eps)} at every t ≥ {line.k} "
                 f"for a share of {at_most(line.share)} of windows drawn like these; beyond it "
-                f"{line.beyond} of {streams.held} held out"
+                f"{line.beyond} of {streams.held} held out{left_open_text(line)}"
             )
+
+
+def left_open_text(line: Line) -> str:
+    """How many held-out windows count as beyond ε because nothing decides them, if any do."""
+    return f", {line.undecided} of these undecided at the limit of work" if line.undecided else ""
 
 
 def print_curve(curve: list[dict[str, float]]) -> None:
@@ -245,7 +251,8 @@ def print_statement(result: AnyMeasurement, scope: str) -> None:
                 f"{line.undecided} windows were left undecided at the limit of work; they count as "
                 f"beyond {plain_number(line.eps)}"
             )
-    echo(f"k was chosen on the {statement.chosen} windows before those held out")
+    if any(line.k is not None for line in statement.lines):
+        echo(f"k was chosen on the {plural(statement.chosen, 'window')} before those held out")
     if unused := unused_text(result.windows, statement.to_json()):
         echo(unused)
     echo(f"this presupposes that {statement.presupposed}")

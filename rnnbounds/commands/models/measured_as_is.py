@@ -65,8 +65,8 @@ def print_causal(result: CausalMeasurement, batch: int | None) -> None:
         f"{plural(run.batch, 'window')} at once{fewer}"
     )
     echo(
-        f"on your data: {result.windows} windows of {result.length} inputs from "
-        f"{shown(result.data)}; a truncated run is the model on the last k inputs alone"
+        f"on your data: {plural(result.windows, 'window')} of {plural(result.length, 'input')} "
+        f"from {shown(result.data)}; a truncated run is the model on the last k inputs alone"
     )
     echo(
         "tried: no output changes when later inputs do"

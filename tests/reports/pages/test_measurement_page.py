@@ -143,6 +143,20 @@ def test_a_certificate_that_was_asked_for_leads_its_page():
     assert "On these 40 windows the last 3 inputs" in page.lead
 
 
+def test_sentences_begin_with_capitals():
+    """After a sentence on the data too; λ is no letter of a word, and a file keeps its name."""
+    page = certified_and_measured_page(measured((3, 5)), CERTIFICATE, "model.pt")
+    assert ". No norm that was tried certifies model.pt" in page.lead
+    refuted = CERTIFICATE | {"verdict": "refuted", "witness": {"text": "two states stay apart"}}
+    page = certified_and_measured_page(measured((3, 5)), refuted, "model.pt")
+    assert ". model.pt does not contract" in page.lead
+    lines = ["inputs with ‖x_t‖₂ ≤ 1: certified", "λ without one part: 2"]
+    advised = CERTIFICATE | {"next": {"measure": "rnnbounds measure m", "lines": lines}}
+    shown = render_page(certified_and_measured_page(measured((3, 5)), advised, "model.pt"))
+    assert b"Inputs with" in shown
+    assert "λ without one part".encode() in shown
+
+
 def test_shares_are_rounded_down():
     """So that no page states more than its record."""
     assert [percent_text(r) for r in (0.00123, 0.07, 0.345, 12.34)] == [

@@ -126,6 +126,7 @@ MEANINGS: dict[Any, Any] = {
     **dict.fromkeys((terms.boxed_by, terms.gap_boxed_by), always(HALF)),
     **dict.fromkeys((terms.unboxed, terms.gap_unboxed), always(2)),
     terms.follows_past: lambda v: fmpq(abs(v) <= RADIUS),
+    terms.in_ball: lambda v: fmpq(abs(v) <= RADIUS),
     terms.metric: always(1),
     terms.growth: lambda line: HALF ** place(line, "alone")[2],
 }

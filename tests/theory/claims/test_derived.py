@@ -33,6 +33,8 @@ DERIVED = {
     "near-data/exponent": ("first slope", "next slope", "last metric", "printed exponent"),
     "near-data/past gap": ("past", "first past", "step of a pair"),
     "near-data/past window": ("later gaps",),
+    "near-data/ball": ("ball", "first of the ball", "step of a pair", "forgotten"),
+    "state-bound/horizon": ("boxes", "printed horizon"),
     "cell-constants/box-contraction": ("program", "intervals", "images"),
     "contraction-lstm/per-unit": ("gates",),
 }

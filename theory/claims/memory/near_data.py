@@ -11,7 +11,7 @@ merged, it is assumed that a step takes each set into the next one. A product of
 bounded step by step, in metrics that vary in time.
 """
 
-from sympy import exp
+from sympy import Rational, exp
 
 from rnnbounds.theory.language import Assumption, Clause, assume, at, eq, le, lt
 from rnnbounds.theory.language.terms.certificates import begun, run_slope
@@ -31,8 +31,8 @@ width_told, once_told, first_told, before_told = symbols(
 gap_told, next_told, largest_told, recorded_told, half_told = symbols(
     "near_gap_told near_gap_next near_gap_largest near_gap_recorded near_gap_half"
 )
-past_gap, stretch, exponent_told, exponent_recorded = symbols(
-    "near_past_gap near_stretch near_exponent_told near_exponent_recorded"
+past_gap, ball_gap, stretch, exponent_told, exponent_recorded = symbols(
+    "near_past_gap near_ball_gap near_stretch near_exponent_told near_exponent_recorded"
 )
 
 PRINTED_GAP = assume(
@@ -136,6 +136,20 @@ PAST_WINDOW = theorem(
     note="the pairs (ε, k) that are printed, at k and at all times after it",
 ).by(PAST_GAP.lemma("near-data, past gap").at(), "from the printed k on", "later gaps")
 
+FORGOTTEN = assume(
+    "forgotten",
+    "ε bounds ‖h‖₂ of the difference of any two states of the pair after all inputs",
+    forall=(v, c),
+).that(Clause(le(norm(v - c), near_eps), (sets.in_pair(both(0, T), v, c),)))
+BALL = theorem(
+    "ball",
+    le(ball_gap, near_eps),
+    (*enclosures.OF_BALL, sets.INPUTS, FORGOTTEN),
+    "near-ball",
+    enclosures.FROM_BALL,
+    note="the largest balls of starts that are printed, of the state and of c and h apart",
+).by(at("runs from the ball stay", T), at("forgotten", begun(a, x, 0, T), begun(b, x, 0, T)))
+
 SHORTER = Assumption("shorter", "k < T", lt(k, T))
 NEAR_DATA = Claim(
     id="near-data",
@@ -144,7 +158,7 @@ NEAR_DATA = Claim(
         "Lohner, Enclosing the Solutions of Ordinary Initial and Boundary Value Problems",
         "mean-value enclosures in turned coordinates; divided differences for two runs",
     ),
-    forms=(GAP, WIDTH, WINDOW_FORM, WIDE_GAP, WIDE_WIDTH, EXPONENT, PAST_GAP, PAST_WINDOW),
+    forms=(GAP, WIDTH, WINDOW_FORM, WIDE_GAP, WIDE_WIDTH, EXPONENT, PAST_GAP, PAST_WINDOW, BALL),
     false_variants=(
         GAP.variant("recorded-alone", "the gap seen on the data itself", recorded_told),
         thousandth_less(GAP, text="the printed gap is never met: 0.999 of it is enough"),
@@ -193,6 +207,11 @@ NEAR_DATA = Claim(
         ),
         PAST_WINDOW.variant(
             "past-half-of-epsilon", "the printed k is good for half of its ε", near_eps / 2
+        ),
+        BALL.variant(
+            "ball-larger",
+            "of linear units a ball a sixth larger is forgotten",
+            near_eps * Rational(6, 7),
         ),
     ),
     extremal="linear units and inputs that are off by δ the same way at every step: equality",

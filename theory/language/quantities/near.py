@@ -23,7 +23,7 @@ def _exponent(name: str, meaning: str, notation: str) -> Quantity:
 
 
 NEAR: tuple[Quantity, ...] = tag(
-    "near near-wide near-pasts",
+    "near near-wide near-pasts near-ball",
     MAXIMUM.of(
         "near_off", "a state near the data against the one that is computed on the recorded inputs",
         r"s_T-\hat{s}_T", begun(a, x, 0, T) - on_record(recorded, T),
@@ -38,6 +38,10 @@ NEAR: tuple[Quantity, ...] = tag(
         "near_past_gap",
         "the outputs of a run from a recorded past and of one from zero, both over the first k "
         "inputs", r"h_k-h_k^{(0)}", begun(a, x, 0, k) - state(x, 0, k), "_{past}",
+    ),
+    EUCLIDEAN.of(
+        "near_ball_gap", "the outputs of two runs from a ball of starts, over all inputs",
+        "h_T-h_T'", begun(a, x, 0, T) - begun(b, x, 0, T), "_{ball}",
     ),
     SPECTRAL.of(
         "near_stretch", "the derivative of the last output near the data in the start",

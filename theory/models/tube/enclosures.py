@@ -10,6 +10,7 @@ from rnnbounds.theory.language.terms.tubes import (
     alone,
     both,
     follows_past,
+    in_ball,
     later,
     line,
     met,
@@ -107,6 +108,28 @@ BESIDE_ZERO = (
             at("recorded runs", 0, j),
             at("inputs of the first", 0, j),
             at("step of a pair", _both, _past, _zero, entry(x, j + 1)),
+        ),
+    ),
+)
+
+BALL = assume("ball", "both runs start in the printed ball").that(
+    le(ONE, in_ball(a)), le(ONE, in_ball(b))
+)
+FIRST_OF_BALL = assume(
+    "first of the ball", "a pair begins with any two states of the printed ball", forall=(v, c)
+).that(Clause(in_pair(both(0, 0), v, c), (le(ONE, in_ball(v)), le(ONE, in_ball(c)))))
+OF_BALL = (BALL, FIRST_OF_BALL, STEP_OF_TWO, TIMES_OF_TWO)
+_one, _two, _both = begun(a, x, 0, j), begun(b, x, 0, j), both(0, j)
+FROM_BALL = (
+    INPUTS_OF_TWO[0],
+    step("runs from the ball stay", in_pair(_both, _one, _two), (j,)).by_induction(
+        base=("ball", BEGUN.at(a, x, 0, 0), BEGUN.at(b, x, 0, 0), at("first of the ball", a, b)),
+        step=(
+            BEGUN.at(a, x, 0, j),
+            BEGUN.at(b, x, 0, j),
+            at("recorded runs", 0, j),
+            at("inputs of the first", 0, j),
+            at("step of a pair", _both, _one, _two, entry(x, j + 1)),
         ),
     ),
 )

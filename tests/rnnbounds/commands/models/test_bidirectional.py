@@ -65,7 +65,7 @@ def test_measured(call, model):
     assert said.code == 0
     assert "seen within ε = 0.3: from k = " in said.out
     assert "stated with confidence 0.99 (all lines together): at least this share" in said.out
-    assert "is within ε at k, k inputs either side, in real arithmetic" in said.out
+    assert "is within ε at k, counted either side, in real arithmetic" in said.out
     assert "this presupposes that the windows are independent draws" in said.out
     said = call("measure", path, "--data", data, "--eps=0.3", "--format=json")
     assert json.loads(said.out)["cell"] == "bidirectional gru, 2 layers"

@@ -102,7 +102,9 @@ class TestText:
         all_text = "certified for 40 of 40 windows: every input"
         assert all_text in call("measure", *asked, "--near", 0.01).out
         few = call("measure", *asked, "--near", 0.01, "--work", 1e-4).out
-        assert " of 40 windows that are evenly spaced in the data: every input" in few
+        assert "certified for 1 of 40 windows, the first: every input" in few
+        few = call("measure", *asked, "--near", 0.01, "--work", 0.02).out
+        assert " of 40 windows, evenly spaced in the data: every input" in few
 
     def test_windows_that_are_not_used(self, call, asked, data, monkeypatch):
         """How many, and why: k is chosen on some, or fewer held out are enough."""
