@@ -27,14 +27,15 @@ def recomputed_readout(p: ModelPoint) -> dict[str, tuple[RecomputedValue, float]
         for stages in ((first,), *((first, stage, back) for stage in between))
     )
     at_zero = arb_mat(C.mT.tolist()) * arb_mat(C.tolist())
-    return {
+    pairs: dict[str, tuple[RecomputedValue, float]] = {
         "readout": (MatrixNorm(C), printed["norm"]),
         "outputs": (fmpq(len(C)), printed["outputs"]),
         "first stage": (MatrixNorm(C), chain["norms"][0]),
         "last stage": (MatrixNorm(C.mT), chain["norms"][2]),
         "chain": (ScaledNorm(at_zero), chain["norm"]),
         "normalised chain": (ScaledNorm(at_zero), normalised["norm"]),
-    } | steepest_on_ball(C)
+    }
+    return pairs | steepest_on_ball(C)
 
 
 def steepest_on_ball(C: Tensor) -> dict[str, tuple[RecomputedValue, float]]:
