@@ -73,9 +73,9 @@ class GateAnalysis(ProgramAnalysis):
 
     def unit_reach(self, norm: StateNorm) -> Tensor:
         """At least |s_i| for ‖s‖_* = 1, (1, N)."""
-        return (
-            div_up(1.0, self._d(norm))[None] if norm.name == GATE_SDP else super().unit_reach(norm)
-        )
+        if norm.name != GATE_SDP:
+            return super().unit_reach(norm)
+        return div_up(1.0, self._d(norm))[None].to(self.comparison.box)
 
     def step_bounds(self, norm: StateNorm, box: Tensor, inputs: float, error: Tensor) -> StepBounds:
         """Bound λ, L and δ of a step on another box in that norm, for an error (1, N)."""
@@ -122,7 +122,8 @@ def lstm_system(W: Tensor, a: list[Interval], box: Tensor) -> GateSystem:
         tanh(c) * sigmoid_slopes(o),
     ]
     W_i, W_f, W_z, W_o = W.chunk(4)
-    eye, still = torch.eye(len(W_i)).double(), torch.zeros_like(W_i)
+    still = torch.zeros_like(W_i)
+    eye = torch.diag_embed(torch.ones_like(W_i[0]))
     linear = [torch.cat([eye, still], 1), *(torch.cat([still, w], 1) for w in (W_f, W_z, W_i, W_o))]
     G, O = np.zeros((6, 11)), np.zeros((2, 11))
     G[range(4), range(4)] = G[4, 5:9] = G[5, 4] = 1.0  # of c, a_f, a_z, a_i, c⁺ and a_o
@@ -144,7 +145,7 @@ def gru_system(W: Tensor, a: list[Interval], q: Interval, box: Tensor) -> GateSy
     W_r, W_z, W_n = W.chunk(3)
     G, O = np.eye(4, 8), np.eye(1, 8)
     O[0] = [0.0] * 4 + [1.0] * 4
-    return _system([torch.eye(len(W_r)).double(), W_z, W_n, W_r], factors, G, O)
+    return _system([torch.diag_embed(torch.ones_like(W_r[0])), W_z, W_n, W_r], factors, G, O)
 
 
 def _system(linear: list[Tensor], factors: list[Interval], G: Array, O: Array) -> GateSystem:
