@@ -6,7 +6,7 @@ for what it calls information; the cell, the input bound and each ε are what it
 
 - box: the states of a cell that is not vanilla stay in the box that is stated;
 - contraction: the cell contracts by the claimed λ < 1 in the certificate's norm, whoever found the
-  weights of that norm: by row sums in rationals or balls, by positive pivots of s²I − AᵀA, or, for
+  weights of that norm: by row sums in rationals or balls, by positive pivots of matrices, or, for
   several steps, by the factors of `impl.checker.cells.iterated`;
 - layers: of a stack, that each contracts, how large its inputs are and how far they move it; then
   its cascade: `impl.checker.cells.stacked`;
