@@ -168,12 +168,16 @@ class ProgramAnalysis(Analysis):
     def gap(self, norm: StateNorm, box: Tensor, fed: LayerInputs, error: Tensor) -> RunGap:
         """Bounds on the gap of two runs on a box, of which one has that error (1, N) in a step and
         the inputs of a layer."""
+        return self.step_bounds(box, fed, error).gap
+
+    def step_bounds(self, box: Tensor, fed: LayerInputs, error: Tensor) -> StepBounds:
+        """Compare states on a box, beside that error of a step and of its inputs."""
         comparison = self.comparison
         if box is not comparison.box or fed.inputs is not self.B:
             comparison = self.cell.compare_on(box, fed.inputs, error)
         if fed.input_error:
             error = add_up(error, fed.moved(comparison.inputs))
-        return StepBounds(comparison, error[0]).gap
+        return StepBounds(comparison, error[0])
 
     def unit_reach(self, norm: StateNorm) -> Tensor:
         """At least |s_i| for ‖s‖_* = 1, (1, N)."""
