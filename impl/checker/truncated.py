@@ -19,7 +19,7 @@ for what it calls information; the cell, the input bound and each ε are what it
   name means;
 - radius: ‖s_t‖_* ≤ R for all t, by the box or the bound on ρ alone;
 - readout: of a certificate about outputs f(h), a Lipschitz constant L of f, by which gain and
-  windows grow;
+  windows grow, windows perhaps by that on ‖h‖₂ ≤ B_h;
 - states: ‖h_t‖₂ ≤ B_h, by C S/(1 − λ), by C R or by the box;
 - window: C λᵏ min(S/(1 − λ), R) ≤ ε for each pair (ε, k), or k steps and more leave as little by
   `impl.checker.cells.remaining`, `impl.checker.impulses` or `impl.checker.pieces`;
@@ -50,7 +50,7 @@ from rnnbounds.impl.checker.definite import exact, norm_at_most
 from rnnbounds.impl.checker.impulses import proved as by_impulses
 from rnnbounds.impl.checker.input_ranges import InputRanges
 from rnnbounds.impl.checker.machine import require_floats
-from rnnbounds.impl.checker.pieces import by_pieces
+from rnnbounds.impl.checker.pieces import ByPieces
 from rnnbounds.impl.checker.readout import Readout, readout_norm
 from rnnbounds.impl.checker.unitary import Finding, Source
 from rnnbounds.impl.checker.unitary_bounds import DTYPES
@@ -69,12 +69,12 @@ _FINITE = ("L_rho", "B_x", "drive", "equivalence", "steps")
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """A record and the weights by role, in float64, of which it is to hold; scale: at least L
-    of the readout that windows and gain are about."""
+    """A record and the weights by role, in float64, of which it is to hold; scales: at least L
+    of the readout that the gain is about, and that on ‖h‖₂ ≤ B_h, for windows."""
 
     weights: Mapping[str, Array]
     record: Record
-    scale: float = 1.0
+    scales: tuple[float, float] = (1.0, 1.0)
 
 
 def check_truncated(path: Path, source: Source | None = None) -> Checked:
@@ -124,8 +124,8 @@ def check_certificate(path: Path, source: Source, readout: Readout | None = None
             raise CertificateFileError(path, "is the certificate of another model")
         claim, found, about = Claim(source.weights, said), [], whole.get("readout")
         if about is not None:
-            scale, shown = readout_norm(about, readout)
-            claim, told, found = replace(claim, scale=scale), told | {"readout": about}, [*shown]
+            scales, shown = readout_norm(about, readout, said.constants["B_h"])
+            claim, told, found = replace(claim, scales=scales), told | {"readout": about}, [*shown]
         found += proved(claim)
     except (RecordError, LayoutError):
         raise CertificateFileError(path, "holds no certificate that can be checked") from None
@@ -235,7 +235,7 @@ def _gain(file: Claim) -> list[Finding]:
     if most == math.inf:
         return []
     _, cell, norm = system(replace(file, record=told))
-    size = arb(file.scale) * arb(told.constants["equivalence"]) * norm.moved(cell, told.lam)
+    size = arb(file.scales[0]) * arb(told.constants["equivalence"]) * norm.moved(cell, told.lam)
     holds = told.lam < 1 and bool(size <= arb(most) * (1 - arb(told.lam)))
     detail = f"inputs δ apart drive outputs at most {at_least(most, 9)} δ apart"
     return [Finding("gain", holds, detail)]
@@ -259,20 +259,20 @@ def _of_states(file: Claim, cell: Any, norm: Norm) -> list[Finding]:
 
     def within(size: arb, most: float) -> bool:
         """True if c C min(S/(1 − λ), R) size ≤ most, where c is the L of the readout."""
-        size = arb(file.scale) * arb(C) * size
+        size *= arb(file.scales[1]) * arb(C)
         by_drive = arb(S) * size <= arb(most) * (1 - lam)
         return bool(by_drive or (not math.isinf(R) and arb(R) * size <= most))
 
-    windows = [(one.k, arb(one.eps) / arb(file.scale)) for one in told.truncation]
+    windows = [(one.k, arb(one.eps) / arb(file.scales[1])) for one in told.truncation]
     held = [within(lam**one.k, one.eps) for one in told.truncation]
     if not all(held):
         held = list(map(or_, held, by_impulses(told, file.weights, windows)))
-    found = _held(told, cell)
+    found, pieces = _held(told, cell), ByPieces(told, file.weights)
     for one, (k, most), holds in zip(told.truncation, windows, held, strict=True):
         enough = steps_by_factor(told.stated, float(most), k)
         if not holds and within(lam**enough, one.eps):
             holds = bool(left(told.stated, norm, cell, range(k, enough)) <= most)
-        holds = holds or by_pieces(told, file.weights, k, most)
+        holds = holds or pieces.holds(k, most)
         found.append(Finding("window", holds, f"ε = {exactly(one.eps)} for k = {k}"))
     return found
 
@@ -286,7 +286,7 @@ def _rounding(file: Claim, cell: Any) -> list[Finding]:
     bounds = max(states, c) < math.inf and told.lam < 1 and isinstance(cell, Cell)
     if not bounds or (told.cell, told.dtype) in BEYOND:
         return [Finding("rounding", False, "nothing bounds it")]
-    sides = [arb(abs(exact(i)) + abs(exact(h))) for i, h in biases(dict(file.weights))]
+    sides = [(arb(abs(exact(i))), arb(abs(exact(h)))) for i, h in biases(dict(file.weights))]
     factor = arb(C) * arb(c) / (1 - arb(told.lam))
     form = Format(*DTYPES[told.dtype], split=told.rounding.arithmetic != "ieee")
     bound = rounding_bound(cell, sides, states, factor, form)

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.intervals import Interval, function_bounds
 from rnnbounds.impl.cells.analysis import ProgramAnalysis
-from rnnbounds.impl.cells.rounding import StepBounds
+from rnnbounds.impl.cells.rounding import LayerInputs, RunGap
 from rnnbounds.impl.errors import RangeError
 from rnnbounds.impl.norms.comparison import Comparison
 from rnnbounds.impl.norms.gate_multipliers import (
@@ -37,7 +37,7 @@ from rnnbounds.impl.norms.norm_data import StateNorm
 from rnnbounds.impl.norms.solver.client import GATE_SDP, LARGEST_GATED
 from rnnbounds.impl.numbers import ball_functions as balls
 from rnnbounds.impl.numbers.ball_functions import upper_bound
-from rnnbounds.impl.numbers.outward import div_up, mul_up, norm_up
+from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down
 
 _ABOVE = 1.5  # times the factor of the comparison: programs come down from there
 
@@ -77,20 +77,26 @@ class GateAnalysis(ProgramAnalysis):
             return super().unit_reach(norm)
         return div_up(1.0, self._d(norm))[None].to(self.comparison.box)
 
-    def step_bounds(self, norm: StateNorm, box: Tensor, inputs: float, error: Tensor) -> StepBounds:
-        """Bound λ, L and δ of a step on another box in that norm, for an error (1, N)."""
+    def gap(self, norm: StateNorm, box: Tensor, fed: LayerInputs, error: Tensor) -> RunGap:
+        """Bounds on the gap of two runs on a box; by multipliers also ‖Dρ‖₂/(1 − λ), of the λ that
+        is proved there."""
+        gap = super().gap(norm, box, fed, error)
         if norm.name != GATE_SDP:
-            return super().step_bounds(norm, box, inputs, error)
-        d, comparison, lam = self._d(norm), self.comparison, norm.lam
-        if box is not comparison.box or inputs is not self.B:
-            comparison = self.cell.compare_on(box, inputs, error)
-            system = self.cell.gate_system(box, inputs)
+            return gap
+        d, lam = self._d(norm), norm.lam
+        if box is not self.comparison.box or fed.inputs is not self.B:
+            system = self.cell.gate_system(box, fed.inputs)
             multipliers = np.array((norm.weights or ())[len(d) :]).reshape(system.low.shape)
             guess = factor_in_floats(system, d.numpy(), multipliers)
             lam = certified_factor(system, GateNorm(d.numpy(), multipliers, guess))
-        return StepBounds(
-            lam, _input_lipschitz(d, comparison), float(norm_up(mul_up(d, error[0].cpu())))
-        )
+        if not lam < 1:
+            return gap
+        if fed.input_error:
+            comparison = self.cell.compare_on(box, fed.inputs, error)
+            error = add_up(error, fed.moved(comparison.inputs))
+        size = div_up(norm_up(mul_up(d, error[0].cpu())), subtract_down(1.0, lam))
+        units = div_up(size, d).to(gap.units)
+        return gap.meet(RunGap(units, units.reshape(len(gap.blocks), -1).amax(1)))
 
     def constants(self, norm: StateNorm) -> dict[str, float]:
         """The constants of every cell; the steps r by max d/min d."""
