@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from flint import arb_mat, fmpq
+from flint import arb, arb_mat, fmpq
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
@@ -27,19 +27,20 @@ def recomputed_readout(p: ModelPoint) -> dict[str, tuple[RecomputedValue, float]
         for stages in ((first,), *((first, stage, back) for stage in between))
     )
     at_zero = arb_mat(C.mT.tolist()) * arb_mat(C.tolist())
-    return {
+    pairs: dict[str, tuple[RecomputedValue, float]] = {
         "readout": (MatrixNorm(C), printed["norm"]),
         "outputs": (fmpq(len(C)), printed["outputs"]),
         "first stage": (MatrixNorm(C), chain["norms"][0]),
         "last stage": (MatrixNorm(C.mT), chain["norms"][2]),
         "chain": (ScaledNorm(at_zero), chain["norm"]),
         "normalised chain": (ScaledNorm(at_zero), normalised["norm"]),
-        "chain on a ball": steepest_on_ball(C),
     }
+    return pairs | steepest_on_ball(C)
 
 
-def steepest_on_ball(C: Tensor) -> tuple[RecomputedValue, float]:
-    """Cᵀ diag(tanh′(C h + c)) C at h = (2, …, 2) and c ≈ −C h, and what bounds it on ‖h‖₂ ≤ 2√n."""
+def steepest_on_ball(C: Tensor) -> dict[str, tuple[RecomputedValue, float]]:
+    """Cᵀ diag(tanh′(C h + c)) C at h = (2, …, 2) and c ≈ −C h, and what bounds it on ‖h‖₂ ≤ 2√n:
+    with the slopes, and the segments through one C and through all."""
     h = torch.full((C.shape[1],), 2.0, dtype=torch.float64)
     c = -(C.double() @ h)
     f = Readout((Linear("C", C, ("c", c)), ACTIVATIONS["tanh"], Linear("D", C.mT)))
@@ -49,4 +50,15 @@ def steepest_on_ball(C: Tensor) -> tuple[RecomputedValue, float]:
     slopes = arb_mat(len(C), len(C))
     for i in range(len(C)):
         slopes[i, i] = at[i, 0].sech() ** 2
-    return ScaledNorm(back * slopes * exact), f.norm if reached is None else reached.bound.norm
+    if reached is None:
+        return {"chain on a ball": (ScaledNorm(back * slopes * exact), f.norm)}
+    (low, high), segments = reached.bound.ranges[0], reached.bound.segments
+    means, roots = arb_mat(len(C), len(C)), arb_mat(len(C), len(C))
+    for i, (a, b) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
+        means[i, i], roots[i, i] = (arb(a) + arb(b)) / 2, ((arb(b) - arb(a)) / 2).sqrt()
+    return {
+        "chain on a ball": (ScaledNorm(back * slopes * exact), reached.bound.norm),
+        "segment through all": (ScaledNorm(back * means * exact), segments[0][1]),
+        "segment through one": (ScaledNorm(roots * exact), segments[0][0]),
+        **{f"slope {i}": (slopes[i, i], one) for i, one in enumerate(high.tolist())},
+    }

@@ -52,7 +52,8 @@ def print_attacked(certificate: Certificate, result: MaybeAttacked) -> None:
     )
     for epsilon, lower, k in bracket(certificate, result):
         if k is not None:
-            echo(f"memory at ε = {exactly(epsilon)}: between {lower} and {k}")
+            between = f"exactly {k}" if k == lower else f"between {lower} and {k}"
+            echo(f"memory at ε = {exactly(epsilon)}: {between}")
         elif lower:
             echo(f"memory at ε = {exactly(epsilon)}: no k below {lower} will do")
         else:
