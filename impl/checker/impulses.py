@@ -180,7 +180,7 @@ def _turning(poles: Poles) -> list[list[arb]]:
 
 
 def _ranges(rows: list[list[arb]], B: arb, inputs: InputRanges) -> Units:
-    """Where C_j (x, 1) lies for all inputs x."""
+    """The ranges of C_j (x, 1) over all inputs x."""
     inputs.known.clear()  # of rows that are no more
     x = Units(inputs.low, inputs.high, [{} for _ in inputs.low], radius=B, inputs=inputs)
     return through([row[:-1] for row in rows], x) + still([row[-1] for row in rows])

@@ -210,13 +210,13 @@ class ImpulseResponse:
         return {}
 
     def _scale(self, norm: Contracting) -> float:
-        """What 1 in the Euclidean norm adds up to over all times, for inputs and bias together."""
+        """The sum over all times that 1 in the Euclidean norm leads to, for inputs and bias."""
         size = (1 + self.inputs) * norm.equivalence * norm.reach
         return size / (1 - norm.lam) * (1 + gamma(8))
 
     @np.errstate(all="ignore")
     def _rest(self, blocks: list[_Block], norm: Contracting) -> Array:
-        """What sums after k steps leave out, at most, if they are of the blocks: (J + 1,)."""
+        """Bounds on all that the sums after k steps over these blocks leave out: (J + 1,)."""
         A, off = self.system.A, self.system.errors
         size = float(norm_up(torch.from_numpy(A.flatten())))
         sizes = np.concatenate([block.sizes for block in blocks])

@@ -71,12 +71,6 @@ class GateAnalysis(ProgramAnalysis):
             input_lipschitz=_input_lipschitz(d, self.comparison),
         )
 
-    def unit_reach(self, norm: StateNorm) -> Tensor:
-        """At least |s_i| for ‖s‖_* = 1, (1, N)."""
-        if norm.name != GATE_SDP:
-            return super().unit_reach(norm)
-        return div_up(1.0, self._d(norm))[None].to(self.comparison.box)
-
     def gap(self, norm: StateNorm, box: Tensor, fed: LayerInputs, error: Tensor) -> RunGap:
         """Bounds on the gap of two runs on a box; in the norm by multipliers too, of ‖d∘e‖₂ ≤
         ‖d∘ρ‖₂/(1 − λ)."""
