@@ -73,7 +73,9 @@ class Pieces:
         it."""
         compared, g = LayerMatrices(self.matrices, self.start), self.start.numpy()
         least, at_least, widths = None, g, self.widths.numpy()
-        for m in range(min(k, STEPS)):
+        for m in range(STEPS):
+            if m >= k and least is None:
+                break
             if not float(norm_up(torch.from_numpy(g[-self.n :]))) * _ROOM <= epsilon:
                 least = None
             elif least is None:

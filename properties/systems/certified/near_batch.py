@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from msgspec.structs import replace
 
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.arithmetic.invariance import InvariantBox
 from rnnbounds.impl.memory.runs import Runner
 from rnnbounds.impl.memory.tube.exponents import largest_exponents
@@ -55,16 +56,17 @@ def member_fields_only(spec: SystemSpec) -> SystemSpec:
 @cached_by(lambda spec: replace(member_fields_only(spec), distance=0.0))
 @isolated()
 def near_model(spec: SystemSpec, member: int) -> LoadedModel[Any]:
-    """The model of a member, as a user's is read."""
+    """The model of a member, as a user's is read; an odd number of predictions is that of a chain,
+    which ends with the identity as an activation."""
     loaded_model = load_member(spec, member)
     if not spec.units:
         return loaded_model
     C = torch.from_numpy(
         grid_normals(member_generator(spec, member, stream=6), spec.units, loaded_model.n)
     )
-    return dataclasses.replace(
-        loaded_model, readout=Readout((Linear("C.weight", C.to(getattr(torch, spec.dtype))),))
-    )
+    first = Linear("C.weight", C.to(getattr(torch, spec.dtype)))
+    others = (ACTIVATIONS["identity"],) if spec.units % 2 else ()
+    return dataclasses.replace(loaded_model, readout=Readout((first, *others)))
 
 
 def recorded_inputs(spec: SystemSpec, member: int) -> Tensor:

@@ -139,7 +139,7 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
     "certificate/radius": ({}, {"box_sides": fmpq(100)}),
     "certificate/rounding": (
         {terms.computed: lambda x, j: (1 - HALF ** int(j)) / 500},
-        {"lam_run": HALF, "one_error": fmpq(1, 1000)},
+        {"all_errors": fmpq(1, 500)},
     ),
     "rounding-state": ({}, {"eps_1": fmpq(1, 1000), "e_rho": ZERO}),
     "cell-constants": ({gradients.lift: always(1)}, {}),
