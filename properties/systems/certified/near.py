@@ -10,7 +10,7 @@ from msgspec.structs import asdict, replace
 
 from rnnbounds.impl.cells.table import STACK
 from rnnbounds.properties.systems.certified.fields import check_cell
-from rnnbounds.properties.systems.certified.near_route import CostlyNearRoute, NearRoute
+from rnnbounds.properties.systems.certified.near_route import BallRoute, CostlyNearRoute, NearRoute
 from rnnbounds.properties.systems.certified.specs import (
     COMMON,
     FURTHER,
@@ -184,5 +184,5 @@ KINDS = (
     near_kind(NearData, draw_near_spec, worst_near_specs, NearRoute()),
     near_kind(NearWide, draw_wide_spec, worst_wide_specs, CostlyNearRoute()),
     near_kind(NearPasts, draw_past_spec, worst_past_specs, CostlyNearRoute()),
-    near_kind(NearBall, draw_ball_spec, worst_ball_specs, CostlyNearRoute()),
+    near_kind(NearBall, draw_ball_spec, worst_ball_specs, BallRoute()),
 )

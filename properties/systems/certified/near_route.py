@@ -96,3 +96,9 @@ class CostlyNearRoute(NearRoute):
     """Models of which few are drawn: from wide starts, or from several pasts."""
 
     share: ClassVar[float] = 0.25
+
+
+class BallRoute(NearRoute):
+    """Models of which a handful is drawn: many balls of starts are tried of each."""
+
+    share: ClassVar[float] = 0.05
