@@ -11,7 +11,8 @@ from rnnbounds.impl.arithmetic.inputs.data_sets import input_hull
 from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.certificate.pieces import LARGEST, Pieces, pieces_of
+from rnnbounds.impl.certificate.grid import LARGEST
+from rnnbounds.impl.certificate.pieces import Pieces, pieces_of
 from rnnbounds.impl.checker.pieces import by_pieces
 from rnnbounds.impl.checker.truncated import check_truncated
 from rnnbounds.impl.format.fields import RecordError
@@ -99,7 +100,7 @@ def test_a_gap_that_rises_later_is_seen():
     """What is small at first and falls in one unit is no window before the output has risen."""
     M = torch.tensor([[[0.9, 0, 0], [1, 0, 0], [0, 1, 0.5]]], dtype=torch.float64)
     start, wide = torch.tensor([1, 0.01, 0.01]).double(), torch.full((3,), torch.inf).double()
-    pieces = Pieces(M, start, wide, 1, start, (), ())
+    pieces = Pieces(M, start, wide, 1, -start, start, ())
     g, sizes = start, []
     for _ in range(80):
         sizes.append(float(g[-1]))
@@ -135,14 +136,10 @@ def test_the_checker_proves_no_less():
     told, weights, windows = claimed("gru", "box")
     k = windows[0.01]
     assert not proved(told, weights, 0.01, k // 2)
-    half = [side / 4 for side in told["pieces"]["box"]]
-    assert not proved(told | {"pieces": told["pieces"] | {"box": half}}, weights, 0.01, k)
-    for wrong in (
-        {"grid": [1]},
-        {"steps": 10**6},
-        {"steps_grid": [2**12] * len(half)},
-        {"box": []},
-    ):
+    low, high = (told["pieces"][end] for end in ("low", "high"))
+    for smaller in ({"low": [a / 4 for a in low]}, {"high": [b / 4 for b in high]}):
+        assert not proved(told | {"pieces": told["pieces"] | smaller}, weights, 0.01, k)
+    for wrong in ({"grid": [1]}, {"grid": [0] * 3}, {"low": []}, {"low": high}, {"high": low}):
         with pytest.raises(RecordError):
             proved(told | {"pieces": told["pieces"] | wrong}, weights, 0.01, k)
 
@@ -151,7 +148,7 @@ def test_a_forged_grid_is_no_long_work():
     """Matrices of more entries than any maker writes are refused before the first is computed."""
     told, n = claimed("gru", "box")[0], 20
     weights = {role: part.numpy() for role, part in model("gru", n).weights.items()}
-    cut = {"box": [1.0] * n, "steps": 16, "steps_grid": [1] * (n + 2)}
+    cut = {"low": [-1.0] * n, "high": [1.0] * n}
     grid = [2] * 10 + [1] * (n - 8)
     with pytest.raises(RecordError):
         proved(told | {"pieces": cut | {"grid": grid}}, weights, 0.01, 5)
