@@ -23,9 +23,9 @@ from rnnbounds.impl.certificate.plain_intervals import DifferentiableInterval
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.rnn import RNN
 
-LARGEST = 16  # numbers of a state and an input together
-_ENTRIES = 2**15  # of the matrices of all pieces
-_ROWS = 32  # of a table, each of which is a piece
+LARGEST = 16  # numbers of a state and an input together, unless inputs are the rows of a table
+_ENTRIES, _OF_TABLES = 2**15, 2**19  # of the matrices of all pieces, and with a piece a row
+_ROWS = 64  # of a table, each of which is a piece
 _ITERATES = 40  # steps by which the box shrinks
 _STILL, _SLOWEST = 2.0**-12, 0.75  # shares of a side by which it does no more, and of a step
 _INFLATION_BITS, _ROUNDS = (32, 16, 8, 4, 2, 0), 3
@@ -36,7 +36,7 @@ Ends = tuple[Tensor, Tensor]
 def grid_of(model: LoadedModel[Any], B: float) -> "Grid | None":
     """The box that one step maps into itself, and the set of inputs."""
     cell = model.cell
-    if model.d + sum(getattr(cell, "widths", [cell.n])) > LARGEST:
+    if not _is_small(model.d, sum(getattr(cell, "widths", [cell.n])), B):
         return None
     if isinstance(cell, RNN):  # whose own bias is rounded
         parameters = {role: part.detach().double()[None] for role, part in model.weights.items()}
@@ -48,7 +48,7 @@ def grid_of(model: LoadedModel[Any], B: float) -> "Grid | None":
     else:
         return None
     box = boxes.box[0].detach()
-    if len(box) + model.d > LARGEST or not bool(torch.isfinite(box).all()):
+    if not _is_small(model.d, len(box), B) or not bool(torch.isfinite(box).all()):
         return None
     return Grid(cell.program, parameters, B, model.d, -box, box)
 
@@ -74,11 +74,8 @@ class Grid:
 
     @property
     def table(self) -> Tensor | None:
-        """The rows of a table that all inputs are, if they are few: not those of a hull, which
-        fills more."""
-        if not isinstance(self.B, InputSet) or self.B.kind != "rows":
-            return None
-        return self.B.rows if self.B.rows is not None and len(self.B.rows) <= _ROWS else None
+        """The rows of a table that all inputs are, if they are few."""
+        return _table_of(self.B)
 
     def most_pieces(self, most: int) -> tuple[int, list[int]]:
         """How many pieces there may be, and which numbers of state and input can be cut."""
@@ -196,7 +193,8 @@ class Grid:
         return None
 
     def compared(self, counts: Sequence[int], interval: type[Interval] = Interval) -> Tensor:
-        """The matrices (P, N, N) of all pieces."""
+        """The matrices (P, N, N) of all pieces; of a table, whose windows no file states, those at
+        either end of a gate are kept apart."""
         s, x = (interval(v.low, v.high) for v in self.pieces(counts))
         P, N = s.low.shape
         eye = torch.eye(N + self.d, dtype=torch.float64).expand(P, 1, -1, -1)
@@ -205,10 +203,27 @@ class Grid:
             LipschitzBounds(s, eye[:, :, :N]),
             LipschitzBounds(x, eye[:, :, N:]),
         )
+        if self.table is not None:
+            return step.slopes[..., :N].flatten(0, 1)
         return step.largest_slopes[..., :N]
 
     def _repeated(self, count: int) -> dict[str, Tensor]:
         return {name: part.expand(count, *part.shape[1:]) for name, part in self.parameters.items()}
+
+
+def _table_of(B: float) -> Tensor | None:
+    """The rows that all inputs are, if they are few: not those of a hull, which fills more."""
+    if not isinstance(B, InputSet) or B.kind != "rows" or B.rows is None:
+        return None
+    return B.rows if len(B.rows) <= _ROWS else None
+
+
+def _is_small(d: int, states: int, B: float) -> bool:
+    """True if pieces of so many numbers are not too much work."""
+    rows = _table_of(B)
+    if rows is not None and len(rows) * states * (states + d) <= _OF_TABLES:
+        return True
+    return d + states <= LARGEST
 
 
 def _cut(ends: Ends, counts: Sequence[int]) -> Ends:

@@ -1,6 +1,7 @@
 """Windows by pieces: shorter than by a norm, attacked, near the truth, and proved again."""
 
 import json
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -11,7 +12,7 @@ from rnnbounds.impl.arithmetic.inputs.data_sets import input_hull
 from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.certificate.grid import LARGEST
+from rnnbounds.impl.certificate.grid import LARGEST, grid_of
 from rnnbounds.impl.certificate.pieces import Pieces, pieces_of
 from rnnbounds.impl.checker.pieces import by_pieces
 from rnnbounds.impl.checker.truncated import check_truncated
@@ -168,6 +169,33 @@ def test_large_cells_and_short_windows_are_left_as_they_are():
     assert pieces_of(model("gru", LARGEST, size=0.1), 1.0, 100) is None
     assert pieces_of(model("gru", 1), 1.0, 2) is None
     assert json.dumps(pieces_of(model("lstm", 1), 1.0, 3).to_json())
+
+
+@pytest.mark.parametrize("case", ["gru", "lstm", "layers"])
+def test_the_box_is_one_that_no_step_leaves(case):
+    """However small one is to be proved; runs stay in it, and it is smaller than the first."""
+    inputs, points = SETS["box"]
+    grid = grid_of(loaded := model(*CASES[case]), inputs)
+    counts = grid.even_counts(64)
+    small = grid.shrunk(counts)
+    tiny = replace(small, low=small.low / 8, high=small.high / 8)
+    for box in (small.proved(grid, counts), tiny.proved(grid, counts)):
+        assert box.holds(box.image(counts))
+    box, s = small.proved(grid, counts), torch.zeros(1, len(grid.low), 64, dtype=torch.float64)
+    draw = torch.Generator().manual_seed(2)
+    for _ in range(200):
+        x = points[torch.randint(len(points), (64,), generator=draw)]
+        s = loaded.cell.step(s, x.mT[None])
+        assert bool(((box.low[:, None] <= s[0]) & (s[0] <= box.high[:, None])).all())
+    assert float((box.high - box.low).sum()) < 0.9 * float((grid.high - grid.low).sum())
+
+
+def test_a_table_of_rows_is_looked_at_row_by_row_in_larger_cells():
+    """Of sixteen units: shorter than by the norm, and not refuted."""
+    loaded, (inputs, rows) = model("gru", 16, seed=1, size=0.06), SETS["rows"]
+    told = certify(loaded, inputs, EPS)
+    for eps, k in told.windows:
+        assert longest(loaded, rows, eps, k) <= k < by_norm(loaded, inputs, told, eps)
 
 
 def test_a_hull_is_more_than_its_corners():
