@@ -17,6 +17,9 @@ from rnnbounds.impl.arithmetic.activation import Activation, working_unit
 from rnnbounds.impl.arithmetic.intervals import Interval
 from rnnbounds.impl.numbers.kernel_arithmetic import IEEE, KernelArithmetic
 from rnnbounds.impl.numbers.outward import add_up, mul_up, sum_up
+from rnnbounds.impl.numbers.scaling import exponent, shift
+
+_TWICE = 2.0**-10  # of a rounding: one before it, in float32, float64 or 64 bits
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,35 @@ class DtypeRuns:
         size = add_up(sum_up(W), sum_up(v)[:, None])
         lost = mul_up(2 * self.tiny, add_up(size, W.shape[2]))
         return torch.where(mul_up(4.0, size) < self.largest, lost, torch.inf)
+
+    def rounding_error(self, size: Tensor) -> Tensor:
+        """At least what a result |v| ≤ size (B, …) loses as it is rounded to nearest: u 2ᵉ for
+        2ᵉ ≤ size < 2ᵉ⁺¹, and a little more, as it may have been rounded to a finer dtype before."""
+        binade = shift(torch.ones_like(size), exponent(size) - 1)
+        binade = torch.where(torch.isfinite(size) & (size != 0), binade, size)
+        return self._unit_of(size) * (1 + _TWICE) * binade
+
+    def terms_error(self, sizes: Tensor) -> Tensor:
+        """At least what a sum of K products of at most these sizes (B, m, K), added in any order,
+        is off by: (B, m); infinite where γ is not known.
+
+        Of K − 1 additions, in whatever tree, the j-th largest has no more than K + 1 − j terms. So
+        it is off by u 2ᵉ at most, with 2ᵉ ≤ P < 2ᵉ⁺¹ for the sum P of so many of the largest.
+        """
+        K = sizes.shape[-1]
+        if self.arithmetic.splits:
+            return self.sum_error(self.arithmetic.roundings(K + 1), sum_up(sizes))
+        largest = sizes.sort(-1, descending=True).values.cumsum(-1) * (1 + K * 2.0**-51)
+        unit = self._unit_of(sizes)
+        growth = torch.where(K * unit < 0.5, 1 + 2 * K * unit, torch.inf)
+        partial = torch.where(largest == 0, 0.0, largest * growth)  # as they are computed
+        added = self.rounding_error(partial[..., 1:]).sum(-1)
+        products = (unit * (1 + _TWICE) * partial)[..., -1]
+        return (added + products) * (1 + K * 2.0**-51)
+
+    def _unit_of(self, sizes: Tensor) -> Tensor:
+        """u of each dtype, beside sizes (B, …)."""
+        return self.unit.reshape(-1, *[1] * (sizes.ndim - 1)).to(sizes)
 
     def sum_error(self, terms: int, size: Tensor) -> Tensor:
         """At least what a sum of so many products is off by, their absolute values adding up to

@@ -12,10 +12,11 @@ from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from rnnbounds.impl.arithmetic.inputs.input_images import image_of_set
 from rnnbounds.impl.arithmetic.intervals import Interval, RangedNumber
-from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up
+from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up, sum_up
 
 Radii = Mapping[str, Tensor]
 M = TypeVar("M", bound=RangedNumber)
@@ -60,13 +61,23 @@ class EnclosingArithmetic:
         self, weight: str, bias: str | None, v: Any, rows: slice, magnitude: Tensor
     ) -> Tensor:
         """At least Σ_j |W_ij||v_j| + |b_i| for |v| ≤ most (B, n)."""
+        return sum_up(self.sizes_of_terms(weight, bias, v, rows, magnitude))
+
+    def sizes_of_terms(
+        self, weight: str, bias: str | None, v: Any, rows: slice, magnitude: Tensor
+    ) -> Tensor:
+        """At least each |W_ij||v_j| and |b_i| for |v| ≤ magnitude (B, n), (B, m, n + 1); in place
+        of those of inputs in a ball their sum and zeros, where that is less."""
         W = self.weight_magnitudes(weight, rows)
-        size = Interval.symmetric(magnitude).mapped(W).high
+        sizes = torch.where(W == 0, 0.0, mul_up(W, magnitude[:, None, :]))
         if v.radius is not None:
-            size = torch.minimum(size, mul_up(norm_up(W), v.radius[:, None]))
+            together = mul_up(norm_up(W), v.radius[:, None])[..., None]
+            shorter = together < sum_up(sizes)[..., None]
+            sizes = torch.where(shorter, pad(together, (0, W.shape[2] - 1)), sizes)
         if bias not in self.parameters:
-            return size
-        return add_up(size, self.vector_range(bias, rows).magnitude)
+            return sizes
+        entries = self.vector_range(bias, rows).magnitude
+        return torch.cat([sizes, entries[..., None].expand(len(sizes), -1, 1)], 2)
 
     def vector_range(self, name: str | None, rows: slice) -> Interval:
         """The entries of a parameter vector."""

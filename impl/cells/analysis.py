@@ -14,16 +14,27 @@ from rnnbounds.impl.arithmetic.invariance import prove_box
 from rnnbounds.impl.arithmetic.roundings import DtypeRuns
 from rnnbounds.impl.arithmetic.saturation import rounds_to_one
 from rnnbounds.impl.cells.kind import Analysis
+from rnnbounds.impl.cells.linear_response import response_to
 from rnnbounds.impl.cells.refutation.constants import CandidateInputs
 from rnnbounds.impl.cells.refutation.refute import ALL, BOX, IMPLIED_BOX, NO_BOX_SUFFIX, Witness
-from rnnbounds.impl.cells.rounding import LayerInputs, StepBounds, dtype_of, guard_poles, run_error
+from rnnbounds.impl.cells.rounding import (
+    LayerInputs,
+    RunGap,
+    StepBounds,
+    dtype_of,
+    guard_poles,
+    run_error,
+)
 from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.gradients.step_errors import step_error
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.comparison import Comparison, two_norm_steps
+from rnnbounds.impl.norms.impulses import ImpulseResponse
 from rnnbounds.impl.norms.norm_data import StateNorm
 from rnnbounds.impl.numbers.kernel_arithmetic import IEEE, KernelArithmetic
-from rnnbounds.impl.numbers.outward import norm_up
+from rnnbounds.impl.numbers.outward import add_up, norm_up
+
+_LARGEST = 256  # numbers of a state whose step is written out in balls
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +100,16 @@ class ProgramAnalysis(Analysis):
 
     def norm(self, name: str) -> StateNorm:
         """The norm of that name, one of its kind's."""
+        return replace(self.bare_norm(name), impulses=self._impulses)
+
+    def bare_norm(self, name: str) -> StateNorm:
+        """The norm without the responses of a linear system."""
         return self.comparison.norm(name)
+
+    @cached_property
+    def _impulses(self) -> ImpulseResponse | None:
+        linear = self.cell.is_affine and self.comparison.box.shape[1] <= _LARGEST
+        return response_to(self.B, self.cell.linear_system) if linear else None
 
     def states(self, norm: StateNorm) -> float:
         """B_h: the least of the box's own Euclidean norm and what the norm says."""
@@ -126,27 +146,34 @@ class ProgramAnalysis(Analysis):
     def rounding(self, norm: StateNorm, fed: LayerInputs | None = None) -> Rounding:
         """A bound on ‖fl(h_t) − h_t‖₂, from the running errors of a step; see
         `impl.cells.rounding`."""
-        box, inputs, input_error = self.comparison.box, self.B, 0.0
-        if fed is not None:
-            inputs, input_error = fed.inputs, fed.input_error
-            box = box if fed.states is None else fed.states
+        box, fed = self.comparison.box, fed or LayerInputs(0.0, self.B)
+        box = box if fed.states is None else fed.states
         if not norm.lam < 1:
             return Rounding(reason="no norm certifies the model")
         if not bool(torch.isfinite(box).all()):
             return Rounding(reason="no bound on its states is known")
-        unit_reach = self.unit_reach(norm)
+        system = self.cell.program, self.cell.parameters
 
-        def step(larger_box: Tensor) -> StepBounds:
-            arguments = (self.cell.program, self.cell.parameters, larger_box, inputs, self.cell.d)
+        def step(larger_box: Tensor) -> RunGap:
+            arguments = (*system, larger_box, fed.inputs, self.cell.d)
             error = step_error(*arguments, dtype_of(self.dtype), self.arithmetic)
-            return self.step_bounds(norm, larger_box, inputs, error)
+            return self.gap(norm, larger_box, fed, error)
 
         def run_box() -> Tensor:
             run = DtypeRuns((dtype_of(self.dtype),), fused=True, arithmetic=self.arithmetic)
-            arguments = (self.cell.program, self.cell.parameters, box, inputs, self.cell.d)
-            return torch.maximum(box, prove_box(*arguments, run=run).box)
+            return torch.maximum(box, prove_box(*system, box, fed.inputs, self.cell.d, run=run).box)
 
-        return run_error(guard_poles(step), box, unit_reach, run_box, input_error, norm.equivalence)
+        return run_error(guard_poles(step), box, run_box, self.comparison.n)
+
+    def gap(self, norm: StateNorm, box: Tensor, fed: LayerInputs, error: Tensor) -> RunGap:
+        """Bounds on the gap of two runs on a box, of which one has that error (1, N) in a step and
+        the inputs of a layer."""
+        comparison = self.comparison
+        if box is not comparison.box or fed.inputs is not self.B:
+            comparison = self.cell.compare_on(box, fed.inputs, error)
+        if fed.input_error:
+            error = add_up(error, fed.moved(comparison.inputs))
+        return StepBounds(comparison, error[0]).gap
 
     def unit_reach(self, norm: StateNorm) -> Tensor:
         """At least |s_i| for ‖s‖_* = 1, (1, N)."""
@@ -155,16 +182,6 @@ class ProgramAnalysis(Analysis):
             return torch.ones_like(box)
         block = box.shape[1] // len(norm.weights)
         return box.new_tensor(norm.weights).repeat_interleave(block)[None]
-
-    def step_bounds(self, norm: StateNorm, box: Tensor, inputs: float, error: Tensor) -> StepBounds:
-        """Bound λ, L and δ of a step on another box in that norm, for an error (1, N)."""
-        comparison = self.comparison
-        if box is comparison.box and inputs is self.B:
-            comparison = replace(comparison, norms=lambda: self.comparison.euclidean, drive=error)
-        else:
-            comparison = self.cell.compare_on(box, inputs, error)
-        state_norm = comparison.reweighted(norm)
-        return StepBounds(state_norm.lam, state_norm.input_lipschitz, state_norm.drive)
 
     def refute(self, given: CandidateInputs = None) -> Witness | None:
         """Search for a certified witness that the cell is no contraction on its box, or None."""

@@ -24,7 +24,7 @@ from rnnbounds.impl.cells.program import Activated, program_kind
 from rnnbounds.impl.numbers.outward import mul_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
-_LAYER_NAME = re.compile(r"transition_([1-9]\d{0,3})_weight")
+_LAYER_NAME = re.compile(r"transition_([1-9][0-9]{0,3})_weight")
 
 
 def count_layers(names: Collection[str]) -> int:

@@ -16,12 +16,12 @@ from torch import Tensor
 from rnnbounds.impl.arithmetic.activation import Activation
 from rnnbounds.impl.cells.analysis import ProgramAnalysis
 from rnnbounds.impl.cells.kind import Weights
-from rnnbounds.impl.cells.rounding import StepBounds
+from rnnbounds.impl.cells.rounding import LayerInputs, RunGap
 from rnnbounds.impl.norms.norm_data import NormData, StateNorm
 from rnnbounds.impl.norms.solver.client import DIAGONAL_SDP, METRIC_SDP
 from rnnbounds.impl.norms.state_norms import state_norm
 from rnnbounds.impl.numbers.ball_functions import float_above
-from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up
+from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down
 
 EUCLIDEAN_NORMS = ("diagonal", DIAGONAL_SDP, METRIC_SDP, "iterated", "quadratic")
 _PRECISION = 128
@@ -59,10 +59,10 @@ class LeakyAnalysis(ProgramAnalysis):
 
     parts: NormData = field(kw_only=True)
 
-    def norm(self, name: str) -> StateNorm:
+    def bare_norm(self, name: str) -> StateNorm:
         """The norm of that name: that of the comparison, or one by diagonal weights."""
         if name not in EUCLIDEAN_NORMS:
-            return super().norm(name)
+            return super().bare_norm(name)
         return state_norm(name, self._data_with_box)
 
     @cached_property
@@ -75,13 +75,17 @@ class LeakyAnalysis(ProgramAnalysis):
             return super().unit_reach(norm)
         return torch.full_like(self.comparison.box, norm.equivalence)
 
-    def step_bounds(self, norm: StateNorm, box: Tensor, inputs: float, error: Tensor) -> StepBounds:
-        """Bound λ, L and δ of a step on a box; norms by diagonal weights need no box."""
+    def gap(self, norm: StateNorm, box: Tensor, fed: LayerInputs, error: Tensor) -> RunGap:
+        """Bounds on the gap of two runs; in norms by diagonal weights also C (c‖ρ‖₂ + L e)/(1 − λ),
+        which needs no box."""
+        gap = super().gap(norm, box, fed, error)
         if norm.name not in EUCLIDEAN_NORMS:
-            return super().step_bounds(norm, box, inputs, error)
-        return StepBounds(
-            norm.lam, norm.input_lipschitz, float(mul_up(norm.reach, norm_up(error)[0]))
-        )
+            return gap
+        step = mul_up(norm.reach, norm_up(error))
+        if fed.input_error:
+            step = add_up(step, mul_up(norm.input_lipschitz, fed.input_error))
+        size = div_up(mul_up(norm.equivalence, step), subtract_down(1.0, norm.lam))
+        return gap.meet(RunGap(size.expand_as(gap.units), size))
 
     def constants(self, norm: StateNorm) -> dict[str, float]:
         """The constants of every cell; the steps r by C c, with ‖h‖₂ ≤ C‖h‖_* ≤ C c‖h‖₂."""

@@ -1,112 +1,211 @@
-"""Bound on the rounding error of a whole run in a dtype, from that of a step and the contraction.
+"""Bound on the rounding error of a whole run in a dtype, from that of a step and a comparison.
 
-With δ ≥ ‖φ̂(ŝ, x̂) − φ(ŝ, x̂)‖_*, λ and L in ‖·‖_* on the states and inputs of both runs, and inputs
-at most e apart,
+With ρ ≥ |φ̂(ŝ, x̂) − φ(ŝ, x̂)|, unit by unit, |φ(s, x) − φ(s′, x′)| ≤ max_r M_r |s − s′| +
+N |x − x′| and block by block ‖φ(s, x) − φ(s′, x)‖₂ ≤ E ‖s − s′‖₂ for the states and inputs of both
+runs, one step carries gaps with |e_i| ≤ v_i and ‖e_b‖₂ ≤ r_b to gaps within F(v, r):
 
-    ‖ŝ_{t+1} − s_{t+1}‖_* ≤ λ‖ŝ_t − s_t‖_* + δ + L e ≤ λ r + δ + L e ≤ r
+    v′_i = ρ_i + (N |Δx|)_i + min(max_r (M_r v)_i, Σ_b ‖M_ib‖₂ r_b),
+    r′_b = min(‖v′_b‖₂, ‖ρ_b + (N |Δx|)_b‖₂ + (E r)_b).
 
-if the states of the run are within r of the exact ones, which a larger box then holds: so r is
-proposed, all three are bounded on that box, and if (δ + L e)/(1 − λ) ≤ r, then by induction it
-bounds the gap at all times. Failing that a box is proved that the run does not leave, as intervals
-are rounded, and then it bounds the gap as well. Source: Higham, Accuracy and Stability, section
-3.5.
+So if F(v, r) ≤ (v, r), as is checked with outward rounding, v and r bound the gap at all times by
+induction, and as F is monotone so do F(v, r), F(F(v, r)) and the least of two such pairs. Both
+(I − M)⁻¹ρ and (I − E)⁻¹‖ρ_b‖₂ are such pairs, proposed in floats; each is at most δ/(1 − λ) of any
+norm max |s_i|/v_i or max ‖s_b‖₂/w_b in which the step contracts by λ.
+
+ρ and the comparison hold on a box of the states of both runs. That is proposed, larger than that of
+the exact states by r times their first gap; if the gap that is bounded on it is no more, then it
+holds both at all times, by induction. Failing that a box is proved that the run does not leave, as
+intervals are rounded. Sources: Higham, Accuracy and Stability, section 3.5; Berman & Plemmons,
+Nonnegative Matrices, chapter 6.
 """
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.arithmetic.intervals import PoleError
-from rnnbounds.impl.gradients.rounding import HEADROOMS, Rounding
-from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, subtract_down
+from rnnbounds.impl.gradients.rounding import HEADROOM, HEADROOMS, Rounding
+from rnnbounds.impl.norms.comparison import Comparison
+from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up, rows_up
+
+_POLICIES, _SWEEPS = 8, 64
+_ROOM, _LEAST = 1 + 2.0**-20, 2.0**-30  # of what is proposed: so it is certified in spite of floats
 
 
 @dataclass(frozen=True, eq=False)
 class LayerInputs:
     """The inputs of a layer, as the run below computes them.
 
-    input_error: ‖x̂ − x‖₂, how far they are from the exact ones. inputs: the bound or set that holds
-    both. states: the box of the exact states under the exact inputs (1, N).
+    input_error: ‖x̂ − x‖₂, how far they are from the exact ones; `units` of it (d,), if more is
+    known. inputs: the bound or set that holds both. states: the box of the exact states under the
+    exact inputs (1, N).
     """
 
     input_error: float
     inputs: float
     states: Tensor | None = None
+    units: Tensor | None = None
 
     @classmethod
     def of_outputs(
-        cls, input_error: float, B: float, box: Tensor | None, states: Tensor | None
+        cls, below: Rounding, B: float, box: Tensor | None, states: Tensor | None
     ) -> "LayerInputs":
-        """By outputs ‖h‖₂ ≤ B, |h_i| ≤ box_i (n,) of a layer that are off by so much."""
-        bound = float(add_up(B, input_error))
+        """By outputs ‖h‖₂ ≤ B, |h_i| ≤ box_i (n,) of a layer with a known rounding error."""
+        assert below.bound is not None
+        bound = float(add_up(B, below.bound))
         if box is not None:
-            sides = add_up(box, input_error)
+            sides = add_up(box, below.bound if below.units is None else below.units)
             bound = InputSet(bound, -sides, sides, "the outputs of the layer below")
-        return cls(input_error, bound, states)
+        return cls(below.bound, bound, states, below.units)
+
+    def moved(self, slopes: Tensor) -> Tensor:
+        """At least N |x̂ − x| for slopes N (B, N, d): (B, N)."""
+        moved = mul_up(norm_up(slopes), self.input_error)
+        if self.units is None:
+            return moved
+        return torch.minimum(moved, rows_up(slopes, self.units.expand(len(slopes), -1)))
 
 
-@dataclass(frozen=True)
-class StepBounds:
-    """Bounds on a step on a box in one norm: factor λ, input Lipschitz constant L, error δ."""
+@dataclass(frozen=True, eq=False)
+class RunGap:
+    """|e_i| ≤ units_i (N,) and ‖e_b‖₂ ≤ blocks_b for the gap e of two runs, at all times."""
 
-    lam: float
-    input_lipschitz: float
-    error: float
+    units: Tensor
+    blocks: Tensor
 
-    def run_gap(self, input_error: float) -> float:
-        """Bound (δ + L e)/(1 − λ) on the gap of two runs with inputs e apart; infinite if λ ≥ 1."""
-        margin = subtract_down(1.0, self.lam)
-        error = add_up(
-            self.error, mul_up(self.input_lipschitz, input_error) if input_error else 0.0
+    def meet(self, other: "RunGap") -> "RunGap":
+        """The least of two pairs of bounds."""
+        return RunGap(
+            torch.minimum(self.units, other.units), torch.minimum(self.blocks, other.blocks)
         )
-        return float(div_up(error, margin)) if margin > 0 else math.inf
+
+    def within(self, other: "RunGap") -> bool:
+        """True if no bound is larger than the other's."""
+        return bool((self.units <= other.units).all() and (self.blocks <= other.blocks).all())
+
+
+@dataclass(frozen=True, eq=False)
+class StepBounds:
+    """The bounds of a step on a box: its comparison, and local errors (N,) beside it.
+
+    error: ρ, and what a difference of the inputs adds to it.
+    """
+
+    comparison: Comparison
+    error: Tensor
+
+    @cached_property
+    def _matrices(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """M (R, N, N), the norms of the parts of its rows (N, blocks), E, and ‖ρ_b‖₂."""
+        M, E = self.comparison.matrices[0].detach(), self.comparison.euclidean[0].detach()
+        parts = norm_up(M.amax(0).reshape(len(self.error), len(E), -1))
+        return M, parts, E, self._block_norms(self.error)
+
+    def _block_norms(self, v: Tensor) -> Tensor:
+        return norm_up(v.reshape(self.comparison.blocks, -1))
+
+    def after(self, gap: RunGap) -> RunGap:
+        """F(v, r), rounded up."""
+        M, parts, E, error = self._matrices
+        r = len(M)
+        image = rows_up(M.reshape(1, -1, M.shape[2]), gap.units[None]).reshape(r, -1).amax(0)
+        image = torch.minimum(image, rows_up(parts[None], gap.blocks[None])[0])
+        units = add_up(self.error, image)
+        blocks = add_up(error, rows_up(E[None], gap.blocks[None])[0])
+        return RunGap(units, torch.minimum(blocks, self._block_norms(units)))
+
+    @cached_property
+    def gap(self) -> RunGap:
+        """The least bounds that are found at all times; infinite where there are none."""
+        gap = RunGap(*(torch.full_like(v, torch.inf) for v in (self.error, self._matrices[3])))
+        for proposed in (self._by_units(), self._by_blocks()):
+            if self.after(proposed).within(proposed):
+                gap = gap.meet(proposed)
+        for _ in range(_SWEEPS if bool(torch.isfinite(gap.units).all()) else 0):
+            previous, gap = gap, gap.meet(self.after(gap))
+            if bool((gap.blocks >= previous.blocks * (1 - 2.0**-10)).all()):
+                break
+        return gap
+
+    def _by_units(self) -> RunGap:
+        """(I − M)⁻¹ρ for the worst rows M of all matrices, found by policies."""
+        matrices, _, _, _ = self._matrices
+        M, rows = matrices.amax(0), torch.arange(len(self.error), device=self.error.device)
+        for _ in range(_POLICIES if len(matrices) > 1 else 1):
+            v = _fixed_point(M, self.error)
+            previous, M = M, matrices[(matrices @ v).argmax(0), rows]
+            if torch.equal(previous, M):
+                break
+        return RunGap(v, self._block_norms(v))
+
+    def _by_blocks(self) -> RunGap:
+        """(I − E)⁻¹‖ρ_b‖₂."""
+        _, _, E, error = self._matrices
+        r = _fixed_point(E, error)
+        return RunGap(r.repeat_interleave(self.comparison.width), r)
+
+
+def _fixed_point(M: Tensor, error: Tensor) -> Tensor:
+    """About (I − M)⁻¹ρ, a little larger; no bound is known where that has other signs."""
+    rhs = error * _ROOM + error.amax() * _LEAST
+    solution: Tensor = torch.linalg.solve_ex(torch.eye(len(M)).to(M) - M, rhs).result
+    return torch.where(solution >= 0, solution, torch.inf)
+
+
+def gap_by_units(M: Tensor, error: Tensor) -> Tensor:
+    """At least ‖(I − M)⁻¹ρ‖₂ for M ≥ 0 (n, n) and ρ ≥ 0 (n,), by a v with M v + ρ ≤ v; infinite if
+    none is found. With room for other roundings, as a checker has."""
+    v = _fixed_point(M, error)
+    holds = bool((add_up(error, rows_up(M[None], v[None])[0]) <= v).all())
+    return norm_up(v) if holds else torch.full_like(v[0], torch.inf)
 
 
 def run_error(
-    step: Callable[[Tensor], StepBounds],
+    step: Callable[[Tensor], RunGap],
     box: Tensor,
-    unit_reach: Tensor,
     run_box: Callable[[], Tensor],
-    input_error: float,
-    scale: float,
+    n: int,
 ) -> Rounding:
-    """Bound C r on the rounding error of the output, for the least r that is proved.
+    """Bound on the rounding error of the output, the last n units, for the least box that is
+    proved.
 
-    step: what is known where both runs stay in a box. box: that of the exact states, (1, N).
-    unit_reach: at least |s_i| for ‖s‖_* = 1. run_box: a box of both runs, whatever their gap.
-    input_error: e. scale: C.
+    step: bounds on the gap where both runs stay in a box. box: that of the exact states, (1, N).
+    run_box: a box of both runs, whatever their gap.
     """
-    r = first_gap = step(box).run_gap(input_error)
-    if first_gap == 0:
-        return Rounding(0.0)
-    if math.isinf(first_gap):
+    gap = first = step(box)
+    if not bool(torch.isfinite(first.units).all()):
         return Rounding(reason="a step may overflow, or its rounding has no known bound")
-    for radius in (headroom * first_gap for headroom in HEADROOMS):
-        if radius < r:
-            continue
-        bounds = step(add_up(box, mul_up(unit_reach, radius)))
-        if (r := bounds.run_gap(input_error)) <= radius:
-            return Rounding(float(mul_up(scale, r)))
-        if math.isinf(r):
+    for headroom in HEADROOMS:
+        trial = torch.maximum(mul_up(first.units, headroom), mul_up(gap.units, HEADROOM))
+        gap = step(add_up(box, trial))
+        if bool((gap.units <= trial).all()):
+            return _of_output(gap, n)
+        if not bool(torch.isfinite(gap.units).all()):
             break
-    r = step(run_box()).run_gap(input_error)
-    if math.isinf(r):
+    gap = step(run_box())
+    if not bool(torch.isfinite(gap.units).all()):
         return Rounding(reason="no contraction is certified on the states that rounding may reach")
-    return Rounding(float(mul_up(scale, r)))
+    return _of_output(gap, n)
 
 
-def guard_poles(step: Callable[[Tensor], StepBounds]) -> Callable[[Tensor], StepBounds]:
+def _of_output(gap: RunGap, n: int) -> Rounding:
+    units = gap.units[-n:]
+    return Rounding(min(float(norm_up(units)), float(gap.blocks[-1])), units=units)
+
+
+def guard_poles(step: Callable[[Tensor], RunGap]) -> Callable[[Tensor], RunGap]:
     """Wrap a step to return infinite bounds where it may divide by 0."""
 
-    def guarded(box: Tensor) -> StepBounds:
+    def guarded(box: Tensor) -> RunGap:
         try:
             return step(box)
         except PoleError:
-            return StepBounds(math.inf, math.inf, math.inf)
+            return RunGap(torch.full_like(box[0], math.inf), box.new_full((1,), math.inf))
 
     return guarded
 

@@ -11,12 +11,13 @@ from functools import cached_property
 import torch
 from flint import arb, ctx
 from torch import Tensor
-from torch.nn.functional import linear
+from torch.nn.functional import linear, pad
 
 from rnnbounds.impl.arithmetic.activation import Activation
 from rnnbounds.impl.arithmetic.inputs.input_images import image_of_set
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.arithmetic.intervals import Interval, function_bounds
+from rnnbounds.impl.arithmetic.roundings import DtypeRuns
 from rnnbounds.impl.cells.kind import (
     SUFFIX,
     Analysis,
@@ -26,17 +27,28 @@ from rnnbounds.impl.cells.kind import (
     torch_layout,
     with_zero_biases,
 )
+from rnnbounds.impl.cells.linear_response import response_to
 from rnnbounds.impl.cells.refutation.constants import CandidateInputs
 from rnnbounds.impl.cells.refutation.refute import ALL, Witness, reason_too_large, refute
-from rnnbounds.impl.cells.rounding import LayerInputs
+from rnnbounds.impl.cells.rounding import LayerInputs, dtype_of, gap_by_units
 from rnnbounds.impl.gradients.rounding import HEADROOMS, Rounding, absolute_norms
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
+from rnnbounds.impl.norms.impulses import ImpulseResponse, LinearSystem
 from rnnbounds.impl.norms.norm_data import NormData, StateNorm
 from rnnbounds.impl.norms.state_norms import NORMS, dense_norms, state_norm
 from rnnbounds.impl.numbers.ball_functions import float_above
-from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down, underflow
+from rnnbounds.impl.numbers.outward import (
+    UNIT,
+    add_up,
+    div_up,
+    mul_up,
+    norm_up,
+    subtract_down,
+    sum_up,
+    underflow,
+)
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 from rnnbounds.impl.training.certificate import Task, TrainingCertificate, certify_training
 
@@ -49,6 +61,7 @@ class VanillaAnalysis(Analysis):
 
     model: LoadedModel[RNN]
     parts: NormData
+    impulses: ImpulseResponse | None = None
     region: str = ALL
 
     @property
@@ -59,7 +72,7 @@ class VanillaAnalysis(Analysis):
     def norm(self, name: str) -> StateNorm:
         """The norm of that name, one of NORMS."""
         if name not in self._known:
-            self._known[name] = state_norm(name, self.parts)
+            self._known[name] = replace(state_norm(name, self.parts), impulses=self.impulses)
         return self._known[name]
 
     @cached_property
@@ -136,6 +149,15 @@ def norm_data_of(model: LoadedModel[RNN], input_bound: float) -> NormData:
     )
 
 
+def _impulses(model: LoadedModel[RNN], input_bound: float) -> ImpulseResponse:
+    """The responses of h⁺ = Wh + Ux + b, both biases of which are added with one rounding."""
+    cell = model.cell
+    parts = cell.W[0], torch.cat([cell.U[0], cell.b[0][:, None]], dim=1)
+    off = float(mul_up(UNIT, norm_up(cell.b[0])))
+    A, C = (part.detach().cpu().numpy() for part in parts)
+    return response_to(input_bound, LinearSystem(A, C, (0.0, off)))
+
+
 def _enclose_balls(sums: list[arb], like: Tensor) -> Interval:
     """Floats around balls, (1, n), where another tensor lies."""
     lower, upper = (like.new_tensor([[float_above(sign * b) for b in sums]]) for sign in (-1, 1))
@@ -156,7 +178,8 @@ def vanilla_kind(name: str, rho: Activation) -> Kind:
         return rho(pre_activation + linear(h, weights["weight_hh"]))
 
     def analyse(model: LoadedModel[RNN], input_bound: float) -> VanillaAnalysis:
-        return VanillaAnalysis(model, norm_data_of(model, input_bound))
+        impulses = _impulses(model, input_bound) if rho.name == "identity" else None
+        return VanillaAnalysis(model, norm_data_of(model, input_bound), impulses)
 
     return Kind(
         name=name,
@@ -179,48 +202,87 @@ def vanilla_kind(name: str, rho: Activation) -> Kind:
 def _run_rounding(
     model: LoadedModel[RNN], norm: StateNorm, fed: LayerInputs, states: float
 ) -> Rounding:
-    """Higham's bound in the model's own dtype, carried through the norm: C c ε_1/(1 − λ), and
-    C L e/(1 − λ) more where inputs are off by e.
+    """Higham's bound in the model's own dtype: the least of that of the norm and that by units.
 
-    As long as the computed states stay below q B_h, a step is off by ε_1 in the Euclidean norm,
-    by c ε_1 in ‖·‖_*, and the contraction keeps the sum below c ε_1/(1 − λ); which has to leave
-    them below q B_h, by induction over the steps. The least q that does is taken. Nothing is known
-    where the dtype may overflow.
+    As long as the computed states stay below q B_h, a step is off by ρ unit by unit and by ε_1 in
+    the Euclidean norm, so by c ε_1 in ‖·‖_*: the states by at most C c ε_1/(1 − λ), C L e/(1 − λ)
+    more where inputs are off by e, and by v ≥ ρ + L_ρ|W|v. Which has to leave them below q B_h, by
+    induction over the steps. The least q that does is taken. Nothing is known where the dtype may
+    overflow.
     """
     if not norm.lam < 1:
         return Rounding(reason="no norm certifies the model")
     info = torch.finfo(getattr(torch, model.dtype))
-    N, unit = model.n + model.d + 3, info.eps / 2  # one more than with a single bias
-    terms = model.arithmetic.roundings(N)
-    if terms * unit >= 0.5:
+    N = model.n + model.d + 3  # one more than with a single bias
+    if model.arithmetic.roundings(N) * info.eps / 2 >= 0.5:
         return Rounding(reason=f"sums of {N} terms may have a relative error of 1/2 or more")
     name = model.cell.activation.name
     if not keeps_to_its_model(name, dtype=model.dtype):
         return Rounding(reason=f"{name} in {model.dtype} has a larger error here than is assumed")
-    W, U, _ = absolute_norms(model.cell)
-    b = [abs(i) + abs(h) for i, h in zip(model.bias("bias_ih"), model.bias("bias_hh"), strict=True)]
-    bias = mul_up(norm_up(torch.tensor(b, dtype=torch.float64)), 1 + 2.0**-50)
-    rho = model.cell.activation
-    relative = terms * unit / (1 - terms * unit) * (1 + 2.0**-50)
-    q = torch.tensor(HEADROOMS, dtype=torch.float64)
-    Z = add_up(add_up(mul_up(W, mul_up(q, states)), mul_up(U, float(fed.inputs))), bias)
-    computed = mul_up(1 + 2 * relative, Z)  # the pre-activations and all their partial sums
-    summation = mul_up(mul_up(rho.slope, relative), Z)
-    library = rho.dtype_error(unit, model.n, computed)
-    lost, largest = torch.full_like(q, model.n * terms * info.tiny), computed
-    if model.arithmetic.splits:  # also 2η (Σ|w| + Σ|v| + N) in each row, factors may underflow
-        factors = add_up(add_up(W, mul_up(q, states)), add_up(U, float(fed.inputs)))
-        lost, largest = mul_up(lost, add_up(2.0, factors)), torch.maximum(computed, factors)
-    underflow_error = underflow(Z, lost)
-    step = add_up(add_up(summation, library), underflow_error)
-    from_inputs = mul_up(norm.input_lipschitz, fed.input_error) if fed.input_error else 0.0
-    total = mul_up(norm.equivalence, add_up(mul_up(norm.reach, step), from_inputs))
-    errors = div_up(total, subtract_down(1.0, norm.lam)).tolist()
-    for headroom, size, error in zip(HEADROOMS, largest.tolist(), errors, strict=True):
-        if not max(2 * size, headroom * states) < info.max:  # GELU takes 2z on its way
+    sums = _StepErrors(model, float(fed.inputs))
+    for headroom in HEADROOMS:
+        reached = mul_up(headroom, torch.tensor(states, dtype=torch.float64))
+        step, units, largest = sums.errors(reached, add_up(sums.bound, add_up(reached, -states)))
+        if not max(2 * largest, float(reached)) < info.max:  # GELU takes 2z on its way
             return Rounding(reason=f"{model.dtype} may overflow")
+        step = mul_up(norm.reach, step)
+        if fed.input_error:
+            step = add_up(step, mul_up(norm.input_lipschitz, fed.input_error))
+            slopes = mul_up(model.cell.activation.slope, model.cell.U.detach().abs())
+            units = add_up(units, fed.moved(slopes)[0])
+        carried = div_up(mul_up(norm.equivalence, step), subtract_down(1.0, norm.lam))
+        error = min(float(carried), float(gap_by_units(sums.steepened, units)))
         if error <= 0.99 * (headroom - 1) * states < math.inf or error == 0:
             return Rounding(error)
     return Rounding(
         reason=f"computed states may be over {HEADROOMS[-1]:g} times as large as exact ones"
     )
+
+
+class _StepErrors:
+    """The rounding errors of one step of a vanilla cell under ‖x‖₂ ≤ B in its dtype."""
+
+    def __init__(self, model: LoadedModel[RNN], B: float) -> None:
+        cell, self.model, self.B = model.cell, model, B
+        W = cell.W[0].detach().abs()
+        biases = [*zip(model.bias("bias_ih"), model.bias("bias_hh"), strict=True)]
+        b = torch.tensor(biases, dtype=torch.float64).abs().to(W)
+        fed = mul_up(norm_up(cell.U[0].detach()), B)
+        none = torch.zeros_like(cell.U[0].detach())[:, 1:]
+        self.others = torch.cat([fed[:, None], none, b], 1)
+        self.rows, self.bound = W.sort(1, descending=True).values, cell.activation.bound
+        self.steepened = mul_up(cell.activation.slope, W)
+        self.norms = absolute_norms(cell)
+        self.driven = add_up(mul_up(self.norms[1][0], B), norm_up(sum_up(b)))
+
+    def errors(self, reached: Tensor, side: Tensor) -> tuple[Tensor, Tensor, float]:
+        """ε_1 and ρ (n,) for ‖h‖₂ ≤ reached and |h_i| ≤ side, and at least what the sums are of.
+
+        The m largest |W_ij||h_j| add up to the least of side Σ |W_ij| and reached ‖W_i‖₂ of the m
+        largest |W_ij|; all of them to no more than ‖|W|‖₂ reached, as a vector.
+        """
+        rho, rows = self.model.cell.activation, self.rows
+        run = DtypeRuns((dtype_of(self.model.dtype),), arithmetic=self.model.arithmetic)
+        scale = torch.where(rows[:, :1] > 0, rows[:, :1], 1.0)
+        room = 1 + rows.shape[1] * 2.0**-51
+        euclidean = mul_up(scale, div_up(rows, scale).square().cumsum(1).sqrt() * room)
+        most = torch.minimum(mul_up(reached, euclidean), mul_up(side, rows.cumsum(1) * room))
+        more = add_up(most, -pad(most, (1, 0))[:, :-1]).clamp(min=0.0)
+        sizes = torch.cat([more, self.others], 1)
+        terms = self.model.arithmetic.roundings(sizes.shape[1] + 1)
+        relative = terms * run.units[0] / (1 - terms * run.units[0]) * (1 + 2.0**-50)
+        each, summed = sum_up(sizes), run.terms_error(sizes[None])[0]
+        Z = torch.minimum(add_up(mul_up(self.norms[0][0], reached), self.driven), norm_up(each))
+        summed_norm = torch.minimum(norm_up(summed), mul_up(relative, Z))
+        computed = mul_up(1 + 2 * relative, torch.cat([Z[None], each]))  # and all partial sums
+        library = rho.dtype_error(run.units[0], 1, computed[1:])
+        library_norm = rho.dtype_error(run.units[0], rows.shape[0], computed[:1])[0]
+        library_norm = torch.minimum(library_norm, norm_up(library))
+        lost, largest = torch.full_like(Z, rows.shape[0] * terms * float(run.tiny)), computed[0]
+        if self.model.arithmetic.splits:  # also 2η (Σ|w| + Σ|v| + N) in each row
+            factors = add_up(add_up(self.norms[0][0], reached), add_up(self.norms[1][0], self.B))
+            lost, largest = mul_up(lost, add_up(2.0, factors)), torch.maximum(largest, factors)
+        lost = underflow(Z, lost)
+        step = add_up(add_up(mul_up(rho.slope, summed_norm), library_norm), lost)
+        units = add_up(add_up(mul_up(rho.slope, summed), library), lost)
+        return step, units, float(largest)

@@ -108,7 +108,7 @@ class Advice:
         if self.drivers:
             drivers = ", ".join(f"{part}: {_estimate(lam)}" for part, lam in self.drivers)
             lines.append(f"λ without the recurrent weights of one part (estimates): {drivers}")
-        if self.kept is not None:
+        if self.kept is not None and self.epsilon < 1:
             gate, bound, k = self.kept
             duration = "never" if k is None else f"in {k} steps"
             lines.append(

@@ -28,6 +28,7 @@ from rnnbounds.impl.certificate.record import EPSILONS, Certificate, Verdict, ep
 from rnnbounds.impl.errors import InputError, UnknownNameError, factor
 from rnnbounds.impl.models.device import check_device
 from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.models.reached import Reached
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.impl.norms.norm_data import StateNorm
@@ -148,6 +149,11 @@ def certify(
     at_one = system.rounds_to_one
     known = best.lam < 1 and best.window(smallest) is not None
     forgets = known and system.refused is None and not at_one.get(loaded.dtype, 0)
+    reached = Reached.within(read, system.states(best)) if read is not None and forgets else None
+    near = {} if reached is None else {"reached": reached.to_json()}
+    if read is not None and reached is not None:
+        of_h = {one: read.within(one, reached.bound.norm) for one in epsilons}
+        smallest = min(of_h.values())
     bounds, aim = least(system, norms, best), of_h[epsilons[0]]
     windows, pieces = _windows(loaded, bound, best, of_h) if forgets else (dict.fromkeys(of_h), {})
 
@@ -202,7 +208,7 @@ def certify(
             for tried in norms
             if math.isinf(tried.lam)
         },
-        readout=None if loaded.readout is None else loaded.readout.to_json(),
+        readout=None if read is None else read.to_json() | near,
         proof=system.proof(best) | bounds.proof(system) | pieces if forgets else {},
     )
 

@@ -1,6 +1,7 @@
 """Sets of inputs from files: those that recorded data fill, the rows of a stored table, and those
 that records state."""
 
+from difflib import get_close_matches
 from pathlib import Path
 
 import torch
@@ -71,7 +72,10 @@ def input_tensor(path: Path, name: str) -> InputSet:
     if name not in tensors:
         tables = [key for key, part in tensors.items() if getattr(part, "ndim", 0) == 2]
         names_text = ", ".join(map(shown, sorted(tables)[:8]))
-        raise ModelFileError(path, f"has no tensor {shown(name)}", f"name one of {names_text}")
+        remedy = f"name one of {names_text}, or of recorded inputs {', '.join(SETS)}"
+        if close := get_close_matches(name, [*tables, *SETS], n=1):
+            remedy = f"did you mean {shown(close[0])}? {remedy}"
+        raise ModelFileError(path, f"has no tensor {shown(name)}", remedy)
     table = tensors[name]
     if getattr(table, "ndim", 0) != 2 or not table.is_floating_point():
         raise InputError(f"{shown(name)} is no table of numbers; name one whose rows are inputs")

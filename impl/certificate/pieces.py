@@ -32,7 +32,6 @@ from rnnbounds.impl.numbers.outward import add_up, norm_up
 
 _ON_THE_WAY, _PIECES = 2**6, 2**9  # pieces while the box shrinks, and then
 _ROOM = 1 + 2.0**-40  # so that other roundings find the same window
-_LATER = 16  # steps beyond twice the known window in which gaps may yet fall below an earlier one
 _SHORT = 2  # windows that are left as they are
 
 
@@ -58,9 +57,9 @@ class Pieces:
         it."""
         compared, g = LayerMatrices(self.matrices, self.start), self.start.numpy()
         least, at_least, widths = None, g, self.widths.numpy()
-        for m in range(min(2 * k + _LATER, STEPS)):
+        for m in range(STEPS):
             if m >= k and least is None:
-                return k
+                break
             if not float(norm_up(torch.from_numpy(g[-self.n :]))) * _ROOM <= epsilon:
                 least = None
             elif least is None:

@@ -10,7 +10,7 @@ Sources: those of `impl.checker.cells.units`.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import product, tee
 
 from flint import arb, ctx
 
@@ -87,24 +87,35 @@ def kept(told: Record, cut: Cut, weights: Mapping[str, Array]) -> Iterator[list[
             return
         g = [(-a).max(b) for a, b in zip(*ends, strict=True)]
         widths = [b - a for a, b in zip(*ends, strict=True)]
-        for _ in range(STEPS):
+    for _ in range(STEPS):  # never left open in that precision
+        with ctx.workprec(_PRECISION):
             g = [smaller(size, width).upper() for size, width in zip(g, widths, strict=True)]
-            yield g
+        yield g
+        with ctx.workprec(_PRECISION):
             g = [largest([_sum(step.rows[i], g) for step in steps]) for i in range(N)]
 
 
-def by_pieces(told: Record, weights: Mapping[str, Array], k: int, most: arb) -> bool:
-    """True if ‖Δh‖₂ ≤ most is proved for k steps and any number more, by the pieces stated."""
-    first: list[arb] | None = None
-    n, bounds = told.shape.n, () if told.pieces is None else kept(told, told.pieces, weights)
-    for m, g in enumerate(bounds):
-        if first is not None and all(bool(a <= b) for a, b in zip(g, first, strict=True)):
-            return True
-        if m >= k:
-            first = first or g
-            if not norm(g[-n:]) <= most:
-                return False
-    return False
+class ByPieces:
+    """Windows that the pieces of a record prove; g_0, g_1, … are computed once, as far as the
+    longest window that is asked about takes."""
+
+    def __init__(self, told: Record, weights: Mapping[str, Array]) -> None:
+        self.n = told.shape.n
+        self.bounds = iter(() if told.pieces is None else kept(told, told.pieces, weights))
+
+    def holds(self, k: int, most: arb) -> bool:
+        """True if ‖Δh‖₂ ≤ most is proved for k steps and any number more. Raises as `kept`."""
+        first: list[arb] | None = None
+        self.bounds, bounds = tee(self.bounds)
+        for m, g in enumerate(bounds):
+            if first is not None and all(bool(a <= b) for a, b in zip(g, first, strict=True)):
+                return True
+            if m >= k:
+                first = first or g
+                with ctx.workprec(_PRECISION):
+                    if not norm(g[-self.n :]) <= most:
+                        return False
+        return False
 
 
 def _step(stack: Sequence[Layer], s: Units, x: Units) -> Units:

@@ -6,7 +6,7 @@ for what it calls information; the cell, the input bound and each ε are what it
 
 - box: the states of a cell that is not vanilla stay in the box that is stated;
 - contraction: the cell contracts by the claimed λ < 1 in the certificate's norm, whoever found the
-  weights of that norm: by row sums in rationals or balls, by positive pivots of s²I − AᵀA, or, for
+  weights of that norm: by row sums in rationals or balls, by positive pivots of matrices, or, for
   several steps, by the factors of `impl.checker.cells.iterated`;
 - layers: of a stack, that each contracts, how large its inputs are and how far they move it; then
   its cascade: `impl.checker.cells.stacked`;
@@ -19,10 +19,10 @@ for what it calls information; the cell, the input bound and each ε are what it
   name means;
 - radius: ‖s_t‖_* ≤ R for all t, by the box or the bound on ρ alone;
 - readout: of a certificate about outputs f(h), a Lipschitz constant L of f, by which gain and
-  windows grow;
+  windows grow, windows perhaps by that on ‖h‖₂ ≤ B_h;
 - states: ‖h_t‖₂ ≤ B_h, by C S/(1 − λ), by C R or by the box;
 - window: C λᵏ min(S/(1 − λ), R) ≤ ε for each pair (ε, k), or k steps and more leave as little by
-  `impl.checker.cells.remaining` or by `impl.checker.pieces`;
+  `impl.checker.cells.remaining`, `impl.checker.impulses` or `impl.checker.pieces`;
 - rounding: of vanilla cells, the bound of `impl.checker.cells.rounding`;
 - source, where the original model is given: its cell, its dtype and its weights are the file's.
 
@@ -33,6 +33,7 @@ Johansson, Arb; Sylvester's law of inertia for the pivots; Higham for the roundi
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from operator import or_
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -42,13 +43,14 @@ from rnnbounds import disk
 from rnnbounds.impl.checker.cells.claimed import biases, bounded, cell_of, norm_of, proofs
 from rnnbounds.impl.checker.cells.layouts import STACKED, LayoutError, known
 from rnnbounds.impl.checker.cells.norms import Cell, Norm
-from rnnbounds.impl.checker.cells.remaining import left
+from rnnbounds.impl.checker.cells.remaining import left, steps_by_factor
 from rnnbounds.impl.checker.cells.rounding import BEYOND, Format, rounding_bound
 from rnnbounds.impl.checker.cells.stacked import Stack, stack_of
 from rnnbounds.impl.checker.definite import exact, norm_at_most
+from rnnbounds.impl.checker.impulses import proved as by_impulses
 from rnnbounds.impl.checker.input_ranges import InputRanges
 from rnnbounds.impl.checker.machine import require_floats
-from rnnbounds.impl.checker.pieces import by_pieces
+from rnnbounds.impl.checker.pieces import ByPieces
 from rnnbounds.impl.checker.readout import Readout, readout_norm
 from rnnbounds.impl.checker.unitary import Finding, Source
 from rnnbounds.impl.checker.unitary_bounds import DTYPES
@@ -67,12 +69,12 @@ _FINITE = ("L_rho", "B_x", "drive", "equivalence", "steps")
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """A record and the weights by role, in float64, of which it is to hold; scale: at least L
-    of the readout that windows and gain are about."""
+    """A record and the weights by role, in float64, of which it is to hold; scales: at least L
+    of the readout that the gain is about, and that on ‖h‖₂ ≤ B_h, for windows."""
 
     weights: Mapping[str, Array]
     record: Record
-    scale: float = 1.0
+    scales: tuple[float, float] = (1.0, 1.0)
 
 
 def check_truncated(path: Path, source: Source | None = None) -> Checked:
@@ -122,8 +124,8 @@ def check_certificate(path: Path, source: Source, readout: Readout | None = None
             raise CertificateFileError(path, "is the certificate of another model")
         claim, found, about = Claim(source.weights, said), [], whole.get("readout")
         if about is not None:
-            scale, shown = readout_norm(about, readout)
-            claim, told, found = replace(claim, scale=scale), told | {"readout": about}, [*shown]
+            scales, shown = readout_norm(about, readout, said.constants["B_h"])
+            claim, told, found = replace(claim, scales=scales), told | {"readout": about}, [*shown]
         found += proved(claim)
     except (RecordError, LayoutError):
         raise CertificateFileError(path, "holds no certificate that can be checked") from None
@@ -233,7 +235,7 @@ def _gain(file: Claim) -> list[Finding]:
     if most == math.inf:
         return []
     _, cell, norm = system(replace(file, record=told))
-    size = arb(file.scale) * arb(told.constants["equivalence"]) * norm.moved(cell, told.lam)
+    size = arb(file.scales[0]) * arb(told.constants["equivalence"]) * norm.moved(cell, told.lam)
     holds = told.lam < 1 and bool(size <= arb(most) * (1 - arb(told.lam)))
     detail = f"inputs δ apart drive outputs at most {at_least(most, 9)} δ apart"
     return [Finding("gain", holds, detail)]
@@ -257,29 +259,22 @@ def _of_states(file: Claim, cell: Any, norm: Norm) -> list[Finding]:
 
     def within(size: arb, most: float) -> bool:
         """True if c C min(S/(1 − λ), R) size ≤ most, where c is the L of the readout."""
-        size = arb(file.scale) * arb(C) * size
+        size *= arb(file.scales[1]) * arb(C)
         by_drive = arb(S) * size <= arb(most) * (1 - lam)
         return bool(by_drive or (not math.isinf(R) and arb(R) * size <= most))
 
-    found = _held(told, cell)
-    for epsilon, k in ((one.eps, one.k) for one in told.truncation):
-        held, most = within(lam**k, epsilon), arb(epsilon) / arb(file.scale)
-        if not held and within(lam ** (enough := _geometric(file, epsilon, k)), epsilon):
-            held = bool(left(told.stated, norm, cell, range(k, enough)) <= most)
-        held = held or by_pieces(told, file.weights, k, most)
-        found.append(Finding("window", held, f"ε = {exactly(epsilon)} for k = {k}"))
+    windows = [(one.k, arb(one.eps) / arb(file.scales[1])) for one in told.truncation]
+    held = [within(lam**one.k, one.eps) for one in told.truncation]
+    if not all(held):
+        held = list(map(or_, held, by_impulses(told, file.weights, windows)))
+    found, pieces = _held(told, cell), ByPieces(told, file.weights)
+    for one, (k, most), holds in zip(told.truncation, windows, held, strict=True):
+        enough = steps_by_factor(told.stated, float(most), k)
+        if not holds and within(lam**enough, one.eps):
+            holds = bool(left(told.stated, norm, cell, range(k, enough)) <= most)
+        holds = holds or pieces.holds(k, most)
+        found.append(Finding("window", holds, f"ε = {exactly(one.eps)} for k = {k}"))
     return found
-
-
-def _geometric(file: Claim, epsilon: float, k: int) -> int:
-    """About the least number of steps, more than k, after which λ alone leaves at most ε."""
-    told = file.record
-    C, S, R = (told.constants[name] for name in ("equivalence", "drive", "radius"))
-    size = file.scale * C * min(S / (1 - told.lam), R)
-    if not 0 < told.lam < 1 or not epsilon < size < math.inf:
-        return k + 1
-    steps = (math.log(epsilon) - math.log(size)) / math.log(told.lam)  # their ratio may underflow
-    return max(k, math.ceil(steps)) + 1
 
 
 def _rounding(file: Claim, cell: Any) -> list[Finding]:
@@ -291,7 +286,7 @@ def _rounding(file: Claim, cell: Any) -> list[Finding]:
     bounds = max(states, c) < math.inf and told.lam < 1 and isinstance(cell, Cell)
     if not bounds or (told.cell, told.dtype) in BEYOND:
         return [Finding("rounding", False, "nothing bounds it")]
-    sides = [arb(abs(exact(i)) + abs(exact(h))) for i, h in biases(dict(file.weights))]
+    sides = [(arb(abs(exact(i))), arb(abs(exact(h)))) for i, h in biases(dict(file.weights))]
     factor = arb(C) * arb(c) / (1 - arb(told.lam))
     form = Format(*DTYPES[told.dtype], split=told.rounding.arithmetic != "ieee")
     bound = rounding_bound(cell, sides, states, factor, form)

@@ -1,16 +1,19 @@
 """The readout of a certificate or of witnesses: one linear layer, or a chain of stages.
 
-A chain lists the full names of weights and the names of activations in the order in which they are
-applied; what reads a single layer alone refuses it by its keys.
+A chain lists the full names of weights and the names of activations and normalisations in the order
+in which they are applied; what reads a single layer alone refuses it by its keys. The name of a
+normalisation is its kind, its ε and the name before its `.weight`: "layer-norm-1e-05:head.1".
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
-from rnnbounds.impl.format.fields import Count, Exactly, RecordError, Size, converted
+from rnnbounds.impl.format.fields import Count, Exactly, Number, RecordError, Size, converted
 
+NORMALISATION = re.compile(r"(layer-norm|rms-norm)-([0-9.e+-]+)(?::(.+))?$")
 Chain = Annotated[list[str], Meta(min_length=2)]
 
 
@@ -41,11 +44,36 @@ class BoundedLinear(LinearReadout, frozen=True):
         return [self.norm]
 
 
+class Averaged(Exactly, frozen=True):
+    """A Lipschitz constant `norm` by averaged operators: ranges (a, b) of the slopes of each, unit
+    by unit or one for all, and bounds on norms of segments from the i-th to the j-th linear map
+    between them at [i][j − i]."""
+
+    ranges: list[tuple[list[Number], list[Number]]]
+    segments: list[list[Size]]
+    norm: Size
+
+    def __post_init__(self) -> None:
+        counts = [*range(len(self.ranges) + 1, 0, -1)]
+        same = all(len(a) == len(b) for a, b in self.ranges)
+        if not same or [len(row) for row in self.segments] != counts:
+            raise RecordError("segments of other stages")
+
+
+class Reached(Averaged, frozen=True):
+    """That on all ‖h‖₂ ≤ radius."""
+
+    radius: Size
+
+
 class BoundedChain(ChainReadout, frozen=True):
-    """Stages with a bound on the Lipschitz constant of each, and one on their product."""
+    """Stages with a bound on the Lipschitz constant of each, and one on that of all, which may be
+    by averaged operators; and one on that of the states that are reached."""
 
     norms: list[Size]
     norm: Size
+    averaged: Averaged | UnsetType = UNSET
+    reached: Reached | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if len(self.norms) != len(self.chain):

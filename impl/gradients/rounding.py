@@ -6,7 +6,7 @@ where e_ρ is the activation's own absolute error at pre-activations up to Z. A 
 sum of all these errors below ε (1 − λᵗ)/(1 − λ). Source: Higham, Accuracy and Stability, Section 3.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from torch import Tensor
 
@@ -20,10 +20,11 @@ HEADROOMS = (HEADROOM, 1.1, 1.5, 2.0, 4.0, 16.0)  # and in coarse dtypes by more
 
 @dataclass(frozen=True)
 class Rounding:
-    """A bound on ‖fl(h_t) − h_t‖₂ for all t, or why none is known."""
+    """A bound on ‖fl(h_t) − h_t‖₂ for all t, unit by unit (n,) too if known, or why none is."""
 
     bound: float | None = None
     reason: str | None = None
+    units: Tensor | None = field(default=None, repr=False, compare=False)
 
 
 def local_error(

@@ -2,16 +2,16 @@
 
 A number is an interval of what the exact step has there, and e with |v̂ − v| ≤ e for what the run
 has, both from the same state and input of the run, unit by unit. With the unit roundoff u, values
-within |v| and γ_m = m u/(1 − m u):
+within |v|, and of what is rounded to nearest u 2ᵉ, where it is below 2ᵉ⁺¹:
 
-    Σ v_i:  Σ e_i + γ_m Σ (|v_i| + e_i),      v w:  |v| e_w + |w| e_v + e_v e_w, and u of all,
-    W v + b:  |W| e + γ_r (|W|(|v| + e) + |b|),     f(v):  sup|f′| e + the library's own error,
+    Σ v_i:  Σ e_i + δ(|v_i| + e_i),            v w:  |v| e_w + |w| e_v + e_v e_w, and u of all,
+    W v + b:  |W| e + δ(|W_ij|(|v_j| + e_j), |b_i|),   f(v):  sup|f′| e + the library's own error,
     g∘a + (1 − g)∘b:  |g| e_a + |1 − g| e_b + e_g(|a − b| + e_a + e_b) + 6u max(|a|, |b|),
 
 sums in any order, also of the terms of several products W v + U x + b, which a kernel may add up as
-one, with r = N + 2, or as `impl.numbers.kernel_arithmetic` has it; the last as it stands or as
-b + g∘(a − b). Each operation is rounded once, or not, as a kernel
-may leave roundings out; what underflows loses at most the least normal number, flushed or not;
+one: δ is `DtypeRuns.terms_error`, or as `impl.numbers.kernel_arithmetic` has it; the last as it
+stands or as b + g∘(a − b). Each operation is rounded once, or not, as a kernel may leave roundings
+out; what underflows loses at most the least normal number, flushed or not;
 where a value or a part of a sum may exceed a quarter of the largest number, nothing is known. Of
 functions the libraries' error models are taken as `impl.arithmetic.activation.working` has them.
 Source: Higham, Accuracy and Stability of Numerical Algorithms, section 3.3, running error analysis.
@@ -24,6 +24,7 @@ from typing import Self
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, LIBRARY_ACTIVATIONS
 from rnnbounds.impl.arithmetic.base import ALL, Program
@@ -34,7 +35,7 @@ from rnnbounds.impl.arithmetic.roundings import DtypeRuns
 from rnnbounds.impl.arithmetic.weight_balls import EnclosingArithmetic
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
 from rnnbounds.impl.numbers.kernel_arithmetic import IEEE, KernelArithmetic
-from rnnbounds.impl.numbers.outward import add_up, mul_up, underflow
+from rnnbounds.impl.numbers.outward import add_up, mul_up, sum_up, underflow
 
 _FUNCTIONS = {  # of a function's units; IEEE 754 rounds 1/a and √a correctly, libraries to 2 units
     "exp": 1.0, "sin": 1.0, "cos": 1.0, "reciprocal": 0.125, "sqrt": 0.125,
@@ -46,16 +47,19 @@ _BELOW = 4.0  # values are this many times below the largest number: GELU takes 
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """Rounding data of a sum: at most m roundings of any term, the error `carried` of the terms
-    before these, and at least the sum `size` of their absolute values, (B, m) each."""
+    """Rounding data of a sum: the error `carried` of the K terms before these, (B, m), and at least
+    the absolute value of each, (B, m, K)."""
 
-    roundings: int
     carried: Tensor
-    size: Tensor
+    sizes: Tensor
 
     def part(self, start: int, stop: int) -> "Terms":
         """The units from start on, before stop."""
-        return Terms(self.roundings, self.carried[:, start:stop], self.size[:, start:stop])
+        return Terms(self.carried[:, start:stop], self.sizes[:, start:stop])
+
+    def padded(self, count: int) -> Tensor:
+        """The sizes of so many terms, the last of them 0."""
+        return pad(self.sizes, (0, count - self.sizes.shape[2]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +80,7 @@ class RoundingError(RangedNumber):
     @property
     def terms(self) -> Terms:
         """Rounding data of the sum, or of the value as its only term."""
-        return self.sum or Terms(0, self.error, self.most)
+        return self.sum or Terms(self.error, self.most[..., None])
 
     @property
     def most(self) -> Tensor:
@@ -92,21 +96,22 @@ class RoundingError(RangedNumber):
     def rounded(self, range: Interval, error: Tensor) -> Self:
         """A value with the error so far plus that of rounding the result."""
         size = add_up(range.magnitude, error)
-        rounding = add_up(mul_up(self.run.unit, size), underflow(size, self.run.tiny))
+        rounding = add_up(self.run.rounding_error(size), underflow(size, self.run.tiny))
         return self.told(range, add_up(error, rounding))
 
     def summed(self, range: Interval, terms: Terms) -> Self:
         """A sum with its rounding error; infinite where a partial sum may overflow."""
-        rounding = self.run.sum_error(terms.roundings, terms.size)
-        rounding = add_up(rounding, underflow(terms.size, terms.roundings * self.run.tiny))
-        sums = self.told(self.range.symmetric(terms.size), add_up(terms.carried, rounding))
+        size, K = sum_up(terms.sizes), terms.sizes.shape[2]
+        rounding = add_up(
+            self.run.terms_error(terms.sizes), underflow(size, (K + 1) * self.run.tiny)
+        )
+        sums = self.told(self.range.symmetric(size), add_up(terms.carried, rounding))
         return replace(self.told(range, sums.error), sum=terms)
 
     def __add__(self, other: Self) -> Self:
         a, b = self.terms, other.terms
-        carried, size = add_up(a.carried, b.carried), add_up(a.size, b.size)
-        terms = Terms(a.roundings + b.roundings + 1, carried, size)
-        return self.summed(self.range + other.range, terms)
+        sizes = torch.cat([a.sizes, b.sizes], 2)
+        return self.summed(self.range + other.range, Terms(add_up(a.carried, b.carried), sizes))
 
     def __mul__(self, other: Self) -> Self:
         carried = add_up(_times(self.error, other.range.magnitude), _times(other.error, self.most))
@@ -164,10 +169,9 @@ class OffArithmetic(EnclosingArithmetic):
         carried = Interval.symmetric(v.error).mapped(W).high
         is_finite = torch.isfinite(v.error).all(1, keepdim=True)  # 0 times infinity is no number
         carried = torch.where(is_finite, carried, torch.inf)
-        size = self.sum_of_magnitudes(weight, bias, v, rows, v.most)
-        carried = add_up(carried, underflow(size, self.run.split_loss(W, v.most)))
-        terms = Terms(self.run.arithmetic.roundings(W.shape[2] + 2), carried, size)
-        return v.summed(self.affine_range(weight, bias, v, rows), terms)
+        sizes = self.sizes_of_terms(weight, bias, v, rows, v.most)
+        carried = add_up(carried, underflow(sizes.amax(2), self.run.split_loss(W, v.most)))
+        return v.summed(self.affine_range(weight, bias, v, rows), Terms(carried, sizes))
 
     def vector(self, name: str, rows: slice = ALL) -> RoundingError:
         """A parameter vector."""
@@ -194,11 +198,14 @@ class OffArithmetic(EnclosingArithmetic):
 
     def join(self, *parts: RoundingError) -> RoundingError:
         """All units of the parts, one after another."""
-        error, carried, size = (
+        count = max(part.terms.sizes.shape[2] for part in parts)
+        error, carried, sizes = (
             torch.cat(each, dim=1)
-            for each in zip(*((p.error, p.terms.carried, p.terms.size) for p in parts), strict=True)
+            for each in zip(
+                *((p.error, p.terms.carried, p.terms.padded(count)) for p in parts), strict=True
+            )
         )
-        terms = Terms(max(part.terms.roundings for part in parts), carried, size)
+        terms = Terms(carried, sizes)
         return RoundingError(
             Interval.joined(*(part.range for part in parts)), error, self.run, sum=terms
         )

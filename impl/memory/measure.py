@@ -194,10 +194,10 @@ def measure(
     says which share they reach.
     `near`: what is certified of all inputs within that of these, number by number, from states with
     no entry above `states`; with `pasts`, from all that are so near the end state of one of so many
-    recordings, stretches of T inputs spread over the data, against the run from zero: after k
+    recordings, stretches of T inputs spaced in the data, against the run from zero: after k
     inputs of a window and from then on; `states` "recorded" is 20 of these, or so many `pasts`, and
-    all within 0.001 of the range of each entry. As many windows are certified, spread over the
-    data, as `work` pays for, in 10⁹ products, by so many `workers`, processes beside this one.
+    all within 0.001 of the range of each entry. As many windows are certified, evenly spaced in
+    the data, as `work` pays for, in 10⁹ products, by so many `workers`, processes beside this one.
     `largest`: find the largest balls of starts that are forgotten there within each ε. `progress`
     is called with how many windows were run, and of how many.
     Raises an InputError for what is no model, for options of runs near the data without `near`, for

@@ -5,7 +5,10 @@ windows of the first half. The gap of a window at k is the largest ‖h_t − h_
 the run from any of them and the run from 0, both on the window's first t inputs: after k inputs,
 and from then on, every one of these pasts leads to that output. A state that is set to 0 every
 R ≤ T steps moves no output by more than the gap at 1, and by more than ε at most k − 1 of R.
-A window counts as within ε if that is certain in real arithmetic, by running error bounds.
+A window counts as within ε if that is certain in real arithmetic, by running error bounds, or by
+balls where these leave it open.
+The lines hold with confidence 1 − α together, and with those of `impl.memory.statement`, which have
+an α of their own, with 1 − 2α, by the union bound.
 Source: as `impl.memory.statement`.
 """
 
@@ -15,10 +18,11 @@ from fractions import Fraction
 from typing import Any
 
 import torch
+from flint import ctx
 from torch import Tensor
 
 from rnnbounds.impl.memory.curve import CurveRow, forgetting_curve
-from rnnbounds.impl.memory.exact import Decided
+from rnnbounds.impl.memory.exact import PRECISIONS, Decided, after_pasts
 from rnnbounds.impl.memory.running import Running, RunningError
 from rnnbounds.impl.memory.runs import Runner, blocks, grid
 from rnnbounds.impl.memory.statement import Line, stated
@@ -27,6 +31,7 @@ from rnnbounds.impl.numbers.outward import add_up, norm_up
 from rnnbounds.impl.reading.data.recordings import Windows, float64
 
 WORK, MOST = 2**34, 2000  # products, and windows of each half at most
+BALLS = 2**27  # products of balls
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +93,23 @@ def streams(
             if k is not None:
                 inside = upper[:, k] <= epsilon
                 told = Decided(inside, ~inside & (seen[:, k] <= epsilon))
+                _escalate(runner, held, rest.start, pasts, k, epsilon, told)
             lines.append(stated(epsilon, k, told, alpha))
     return Streams(P, gaps, rest.stop - rest.start, tuple(lines))
+
+
+def _escalate(
+    runner: Runner, held: Windows, start: int, pasts: Tensor, k: int, epsilon: float, told: Decided
+) -> None:
+    """Decide in balls, in place and within BALLS, the windows from `start` on that were left
+    open."""
+    left = BALLS // ((1 + len(pasts)) * held.T * runner.products)
+    for precision in PRECISIONS:
+        for row in told.undecided.nonzero()[: max(left, 0), 0]:
+            with ctx.workprec(precision):
+                x = float64(held[(start + row[None]).numpy()])
+                told.inside[row], told.undecided[row] = after_pasts(runner, x, pasts, k, epsilon)
+            left -= 1
 
 
 def first_within(gaps: Tensor, epsilon: float) -> int | None:

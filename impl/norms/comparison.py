@@ -142,16 +142,6 @@ class Comparison:
             return self._spectral(perron_vector(self.euclidean).weights[0])
         return self._weighted_norm(name, getattr(self, name)())
 
-    def reweighted(self, norm: StateNorm) -> StateNorm:
-        """Bound this comparison's constants in the norm of another one, by its name and weights."""
-        weights = norm.weights or [1.0] * self.box.shape[1]
-        v = torch.tensor(weights, dtype=self.box.dtype, device=self.box.device)
-        return (
-            self._spectral(v)
-            if norm.name == "spectral"
-            else self._weighted_norm(norm.name, v[None])
-        )
-
     def unit_norms(self, v: Tensor) -> "UnitNorms":
         """Bound λ and the constants of the norm max |s_i|/v_i of each system, v > 0: (B, N)."""
         return UnitNorms(

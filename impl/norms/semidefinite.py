@@ -25,6 +25,7 @@ from torch import Tensor
 from rnnbounds.impl.errors import RangeError
 from rnnbounds.impl.norms.solver.client import (
     DIAGONAL_SDP,
+    GATE_SDP,
     LARGEST_SIZE,
     METRIC_SDP,
     SOLVER,
@@ -34,7 +35,7 @@ from rnnbounds.impl.norms.solver.client import (
 )
 from rnnbounds.impl.norms.weighted import WeightedNorm, diagonal_norm, diagonal_scaling
 
-FAST_SIZES = {DIAGONAL_SDP: 32, METRIC_SDP: 10}  # states that take a second at most
+FAST_SIZES = {DIAGONAL_SDP: 32, METRIC_SDP: 10, GATE_SDP: 8}  # states that take a second at most
 _PROGRAMS = 8
 _CONVERGED = 1 - 1e-7
 _FLOOR = 1e-9  # of P, whose trace is n

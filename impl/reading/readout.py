@@ -1,13 +1,18 @@
-"""Finding a readout in a source: linear layers by the names of their weights, and activations."""
+"""Finding a readout in a source: linear layers and normalisations by the names of their weights,
+and activations."""
 
+import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, Activation
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.errors import InputError, NotFiniteError, shown
-from rnnbounds.impl.models.readout import COLUMNS, Linear, Readout
+from rnnbounds.impl.format.readout import NORMALISATION
+from rnnbounds.impl.models.normalisation import LAYER, RMS, Normalisation
+from rnnbounds.impl.models.readout import COLUMNS, Linear, Readout, Stage
 from rnnbounds.impl.reading.recognition.recognise import check_tensor
 
 _WEIGHT = "weight"
@@ -22,13 +27,17 @@ def readout_of(
 ) -> Readout:
     """The readout of an output of n numbers: "head", or stages as "a,tanh,b", each an activation, a
     weight's full name, or the part before its `.weight`; "head[0:n]" are the columns of a layer
-    over a concatenation that read the output. A layer's bias is the tensor `bias` beside
-    its `weight`. Raises ReadoutError for what is none.
+    over a concatenation that read the output; "layer-norm-1e-05:norm" is a normalisation with that
+    ε, whose γ is `norm.weight`, and "rms-norm-1e-06" one without γ. A bias is the tensor `bias`
+    beside a `weight`. Raises ReadoutError for what is none.
     """
     chain = names.split(",") if isinstance(names, str) else list(names)
-    stages: list[Linear | Activation] = []
+    stages: list[Stage] = []
     for name in (name.strip() for name in chain):
-        if name in ACTIVATIONS and name not in tensors and f"{name}.{_WEIGHT}" not in tensors:
+        stored = name in tensors or f"{name}.{_WEIGHT}" in tensors
+        if name.startswith((LAYER, RMS)) and not stored:
+            stages.append(_normalisation(tensors, where, name, n))
+        elif name in ACTIVATIONS and not stored:
             stages.append(ACTIVATIONS[name])
         else:
             layer = _layer(tensors, where, name, n)
@@ -43,6 +52,33 @@ def readout_of(
     if not any(isinstance(stage, Linear) for stage in stages):
         raise ReadoutError(f"readout {shown(','.join(chain))} has no linear layer; name one")
     return Readout(tuple(stages))
+
+
+def _normalisation(tensors: Mapping[str, Tensor], where: str, name: str, n: int) -> Normalisation:
+    """The normalisation of that name, of n numbers."""
+    named, eps = NORMALISATION.match(name), math.nan
+    with suppress(ValueError):
+        eps = float(named[2]) if named else math.nan
+    if named is None or not 0 < eps < math.inf:
+        what = f"{shown(name)} names no normalisation with an ε above 0"
+        raise ReadoutError(f"{what}; write it as {LAYER}-1e-05:norm, with the ε of your module")
+    kind, _, owner = named.groups()
+    if owner is None:
+        return Normalisation(kind, eps, n)
+    known = {str(key): tensor for key, tensor in tensors.items()}
+    weight, bias = f"{owner}.{_WEIGHT}", f"{owner}.bias"
+    if weight not in known:
+        what = f"{where} holds no {shown(weight)}"
+        raise ReadoutError(f"{what}; leave :{shown(owner)} out if the normalisation has no weight")
+    if f"{owner}.running_mean" in known:
+        what = f"{shown(owner)} is a batch normalisation, with a mean and a variance of its own"
+        raise ReadoutError(f"{what}; fold it into the linear layer beside it")
+    parts = [(full, _stored(full, known[full])) for full in (weight, bias) if full in known]
+    for full, one in parts:
+        if one.shape != (n,):
+            what = f"{shown(full)} of shape {tuple(one.shape)} normalises no {n} numbers"
+            raise ReadoutError(f"{what}; name the normalisation of what is before it")
+    return Normalisation(kind, eps, n, owner, *parts)
 
 
 def _layer(tensors: Mapping[str, Tensor], where: str, name: str, n: int) -> Linear:
@@ -60,6 +96,13 @@ def _layer(tensors: Mapping[str, Tensor], where: str, name: str, n: int) -> Line
     if part != slice(None) and weight.ndim == 2:
         chosen = f"{full}[{part.start}:{part.stop}]"
         weight = weight[:, part] if part.stop <= weight.shape[1] else weight[:, :0]
+    if weight.ndim == 1 and full.endswith(f".{_WEIGHT}"):
+        owner = full.removesuffix(f".{_WEIGHT}")
+        what = f"{shown(full)} of shape {tuple(weight.shape)} is of no linear layer"
+        raise ReadoutError(
+            f"{what}; name a normalisation with its ε, as {LAYER}-1e-05:{shown(owner)} or "
+            f"{RMS}-1e-06:{shown(owner)}"
+        )
     if weight.ndim != 2 or weight.shape[1] != n or not len(weight):
         what = f"{shown(chosen)} of shape {tuple(weight.shape)} reads no output of {n} numbers"
         columns_text = f"{shown(full)}[0:{n}]"

@@ -122,6 +122,6 @@ def block_budget(budget: Budget) -> Budget:
 
 def examples_per_kind(kind_name: str, examples: float) -> int:
     """How many of each kind so many examples are."""
-    return ceil(
-        (FAMILY_SHARE / len(kinds_about(kind_name)) if kind_name in FAMILIES else 1) * examples
-    )
+    kinds = kinds_about(kind_name)
+    share = FAMILY_SHARE / len(kinds) if kind_name in FAMILIES else kinds[0].route.share
+    return ceil(share * examples)

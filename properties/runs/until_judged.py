@@ -45,7 +45,7 @@ def parse_system_count(text: str) -> int:
         InputError: not one, or none that a run comes to.
     """
     try:
-        count = float(text)
+        count = float(text) if text.isascii() else 0.0
     except ValueError:
         count = 0.0
     if not (1 <= count <= MAX_SYSTEMS and count.is_integer()):

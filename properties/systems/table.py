@@ -21,8 +21,8 @@ from rnnbounds.properties.systems.cells import kinds as cells
 from rnnbounds.properties.systems.cells.extremal import worst_cell_specs
 from rnnbounds.properties.systems.cells.route import CellRoute
 from rnnbounds.properties.systems.cells.variants import GATED_VARIANT
+from rnnbounds.properties.systems.certified import near
 from rnnbounds.properties.systems.certified import specs as certified
-from rnnbounds.properties.systems.certified.near import NEAR
 from rnnbounds.properties.systems.gated import kinds as gated
 from rnnbounds.properties.systems.kind import DrawRequest, Family, Kind, ListedCells
 from rnnbounds.properties.systems.layered import both_specs as both
@@ -51,7 +51,7 @@ _KINDS = (
     GATED_VARIANT,
     *causal.KINDS,
     *certified.KINDS,
-    NEAR,
+    *near.KINDS,
 )
 
 

@@ -194,7 +194,7 @@ def parse_certificate(record: bytes) -> Certificate:
 
 def _refusal_reason(schema: str) -> str:
     """Why a certificate of that schema is not read; empty if it is."""
-    match = re.fullmatch(r"rnnbounds/([a-z-]+)/(\d{1,9})", schema)
+    match = re.fullmatch(r"rnnbounds/([a-z-]+)/([0-9]{1,9})", schema)
     if match is not None and int(match[2]) in VERSIONS.get(match[1], ()):
         return ""
     readable = [f"rnnbounds/{name}/{version}" for name, all in VERSIONS.items() for version in all]

@@ -262,5 +262,5 @@ def _stages(readout: StoredReadout | None) -> Readout | None:
         name: (str(part.dtype).removeprefix("torch."), part.double().numpy())
         for name, part in readout.tensors.items()
     }
-    weights = {one.name: tensors[one.name][1] for one in readout.linear.values()}
+    weights = {stage: tensors[name][1] for stage, name in readout.weighted.items()}
     return Readout([(name, weights.get(name)) for name in readout.names], tensors)

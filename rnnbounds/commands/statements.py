@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -47,6 +49,10 @@ def attack(
 ) -> int:
     """Attack a bound of your own; exit 1 if it is refuted, with a shrunk counter-example, or if a
     check is undecided. Exit 0 is no proof: it says what was tried."""
+    with suppress(OSError):  # of a name that is too long
+        if Path(statement).is_file():
+            model = f"rnnbounds certify {shlex.quote(statement)} --attack"
+            raise typer.BadParameter(f"a file is no bound; to attack a model say '{model}'")
     limit_collector()
     result = attack_typed(
         parse_conditional(statement), budget=profile(profile_name), seed=seed,

@@ -13,14 +13,21 @@ class InputsError(InputError):
     """Inputs that are not stated as they can be."""
 
 
+def ascii_number(text: str) -> float | None:
+    """The number in ASCII text; None for text that is none."""
+    try:
+        return float(text) if text.isascii() else None
+    except ValueError:
+        return None
+
+
 def parse_input_set(text: str, model: Path, d: int) -> InputSet:
     """The box LOW:HIGH,LOW:HIGH,… of d channels, one for all of them, or the rows of the tensor of
     that name in the model's file; raises InputError."""
     if ":" not in text and not set(text) <= set("0123456789.+-;, "):
         return input_tensor(model, text)
-    try:
-        ends = [tuple(map(float, interval.split(":"))) for interval in text.split(",")]
-        low, high = zip(*ends, strict=True)
-    except ValueError:
-        raise InputsError("--inputs is no box; write LOW:HIGH, as -1:1 or 0:1,-2:2") from None
+    ends = [tuple(map(ascii_number, interval.split(":"))) for interval in text.split(",")]
+    if any(len(pair) != 2 or None in pair for pair in ends):
+        raise InputsError("--inputs is no box; write LOW:HIGH, as -1:1 or 0:1,-2:2")
+    low, high = zip(*ends, strict=True)
     return input_box(low, high, d)

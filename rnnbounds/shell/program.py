@@ -78,4 +78,5 @@ def usage_message(error: typer.TyperException) -> str:
     """Message of a call that is wrong, in one line that ends with its --help command."""
     context = getattr(error, "ctx", None)
     command_path = "rnnbounds" if context is None else context.command_path
-    return f"{error.format_message().rstrip('.')}; see '{command_path} --help'"
+    message = error.format_message().rstrip(".").replace("Value error, ", "")  # pydantic's
+    return f"{message}; see '{command_path} --help'"

@@ -65,6 +65,11 @@ CERTIFY = {
     **{f"constants.{name}": SHARE for name in RECOMPUTATIONS},
     "readout.norm": SHARE,
     "readout.norms[]": SHARE,
+    **{
+        f"readout.{bound}.{place}": SHARE
+        for bound in ("averaged", "reached")
+        for place in ("radius", "ranges[][][]", "segments[][]", "norm")
+    },
     "readout.outputs": SHARE,
     "training.lambda": "lam",
     "training.readout_norm": SHARE,

@@ -20,6 +20,7 @@ from rnnbounds.impl.numbers.outward import add_up, norm_up, sum_up
 
 LARGEST = 2**16  # numbers of frames that a certificate holds
 _OUTWARD = 1 + 2.0**-20  # of generators, so that membership of all frames can be proved
+_LEAST = 2.0**-30  # of the longest axis: shorter ones are rounding, and left to the channels
 _SHARES = (1.0, 0.98, 0.9, 0.75, 0.5, 0.0)  # of frames that the principal axes alone hold
 
 
@@ -148,6 +149,7 @@ def _around(x: Tensor, center: Tensor, Q: Tensor, share: float, what: str) -> In
     """The zonotope around the rows of x (m, d); whatever Q is, what it leaves is bounded."""
     z = (x - center) @ Q
     size = z.abs().sort(0).values[math.ceil(share * (len(z) - 1))] * (share > 0) * _OUTWARD
+    size = torch.where(size > _LEAST * size.max(), size, 0.0)
     z = torch.where(size > 0, (z / size.clamp(min=1e-300)).clamp(-1, 1), 0.0)
     axes = (Q * size).mT.contiguous()
     left, error = left_over(x, center, z, axes)

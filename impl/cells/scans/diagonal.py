@@ -181,6 +181,11 @@ class Diagonal(ProgramCell):
         return torch.where(margin > 0, div_up(drive, margin), torch.inf)
 
     @property
+    def is_affine(self) -> bool:
+        """True always."""
+        return True
+
+    @property
     def paired(self) -> bool:
         """Rotations move a box of pairs out of itself, but not their discs."""
         return not self.is_real

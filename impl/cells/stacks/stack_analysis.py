@@ -133,9 +133,7 @@ class StackAnalysis(Analysis):
             if l + 1 < len(self.layers):
                 box_above = self.layers[l + 1].state_box
                 states = None if box_above is None else box_above[None]
-                layer_inputs = LayerInputs.of_outputs(
-                    rounding.bound, layer.states, layer.box, states
-                )
+                layer_inputs = LayerInputs.of_outputs(rounding, layer.states, layer.box, states)
         return rounding
 
     @property

@@ -13,6 +13,7 @@ import numpy as np
 from flint import arb
 
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
+from rnnbounds.impl.checker.cells.gate_norm import COUNTS, Gates
 from rnnbounds.impl.checker.cells.layouts import layout
 from rnnbounds.impl.checker.cells.norms import Cell, Greatest, Norm, Scaled, Total
 from rnnbounds.impl.checker.cells.poles import diagonal
@@ -75,6 +76,9 @@ def norm_of(told: Stated, cell: Any) -> Norm:
         if len(rows) != size + _DENSE[name] or {*map(len, rows)} != {size}:
             raise RecordError("no square matrix")
         return Multiplied(rows[:-1], rows[-1]) if _DENSE[name] else Quadratic(rows)
+    if name == "gate-sdp" and not vanilla and cell.cell in COUNTS:
+        v = [exact(a) for a in positive(weights, size + COUNTS[cell.cell] * cell.n)]
+        return Gates(v[:size], v[size:])
     v = [exact(a) for a in positive(weights, size)]
     if name in _SCALED and slopes:
         return Scaled(v, told.steps)

@@ -47,6 +47,15 @@ def kept(told: Stated, one: Norm, cell: Any, count: int) -> list[arb]:
     return [smaller(a, b) for a, b in zip(bounds, nearer, strict=False)] + bounds[len(nearer) :]
 
 
+def steps_by_factor(told: Stated, most: float, k: int) -> int:
+    """About the least number of steps, more than k, after which λ alone leaves at most `most`."""
+    size = told.equivalence * min(told.drive / (1 - told.lam), told.radius)
+    if not 0 < told.lam < 1 or not most < size < math.inf:
+        return k + 1
+    steps = (math.log(most) - math.log(size)) / math.log(told.lam)  # their ratio may underflow
+    return max(k, math.ceil(steps)) + 1
+
+
 def _work(one: Norm, cell: Any) -> float:
     """Entries of the matrices of a comparison."""
     if isinstance(one, Blocks):

@@ -7,7 +7,7 @@ the weights v of a maximum norm, with each input, and block by block in Euclidea
 those of `impl.checker.cells.units`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from flint import arb, arb_mat, fmpq
@@ -133,14 +133,19 @@ class Stepped:
         terms: tuple[Term, ...] = (),
     ) -> Units:
         """One step from the box, whose units move by these rows, and the inputs by those."""
+        s, x = self.everywhere(self.box if box is None else box)
+        s, x = replace(s, rows=rows, terms=terms), replace(x, rows=fed or x.rows)
+        return self.step(self.weights, s, x)
+
+    def everywhere(self, box: list[arb] | None = None) -> tuple[Units, Units]:
+        """All states of a box, that of the cell by default, and all inputs."""
         sides = self.box if box is None else box
-        s = Units([-r for r in sides], sides, rows, terms)
+        s = Units([-r for r in sides], sides, [{}] * self.states)
         low, high = ([sign * self.B] * self.d for sign in (-1, 1))
         if self.inputs is not None:
             low = [a.max(b) for a, b in zip(low, self.inputs.low, strict=True)]
             high = [a.min(b) for a, b in zip(high, self.inputs.high, strict=True)]
-        x = Units(low, high, fed or [{}] * self.d, radius=self.B, inputs=self.inputs)
-        return self.step(self.weights, s, x)
+        return s, Units(low, high, [{}] * self.d, radius=self.B, inputs=self.inputs)
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ def check_attacked(
         found.append(Finding("witness", holds, f"{gap} at k = {one.k}, T = {len(x)}"))
     for least in stated.no_k_below:
         holds = least.k == proved.get(least.eps, -1) + 1
-        detail = f"{least.k} will do at ε = {exactly(least.eps)}"
+        detail = f"no k below {least.k} will do at ε = {exactly(least.eps)}"
         found.append(Finding("no k below", holds, detail))
     kept = [{n: v for n, v in one.items() if n != "inputs"} for one in told["witnesses"]]
     return _apart({**told, "witnesses": kept}), found

@@ -208,9 +208,9 @@ def size_of(name: str, size: object) -> float:
 def require_near(states: object, pasts: int, work: float, workers: int, *, largest: bool) -> None:
     """Raise an InputError if an option of runs near the data was given: `near` was not."""
     given = {
-        "states is": states != 0, "pasts are": pasts, "largest balls are": largest,
-        "work is": work != WORK, "workers are": workers,
+        "states": states != 0, "pasts": pasts, "largest": largest, "work": work != WORK,
+        "workers": workers,
     }  # fmt: skip
     for name, value in given.items():
         if value:
-            raise InputError(f"{name} of runs near the data; give near, too")
+            raise InputError(f"{name}: for runs near the data alone; give near, too")

@@ -26,6 +26,7 @@ from torch import Tensor
 from rnnbounds.impl.errors import RangeError
 from rnnbounds.impl.memory.running import RunningError
 from rnnbounds.impl.memory.runs import Runner
+from rnnbounds.impl.memory.tube.arithmetic import Tube
 from rnnbounds.impl.memory.tube.ends import Ends
 from rnnbounds.impl.memory.tube.runs import Around, Stage, order
 from rnnbounds.impl.memory.tube.zonotopes import Zonotope
@@ -120,10 +121,10 @@ class AfterPasts(Around):
         lone = one.generators.shape[-1] - k
         G = two.generators
         beside = torch.cat([G[..., :k], torch.zeros_like(G[..., k:]), G[..., k:]], -1)
-        off = one.padded(0, lone) + -Zonotope(beside, two.box)
-        value = s[0, M:, slice(*units)] - s[0, rows, slice(*units)]
-        pair = Ends(*(torch.stack([end[0, M:], end[0, rows]]) for end in ends.part(*units)))
-        found = self.norms(RunningError(value, value.abs() * 2**-52), off, pair.apart)
+        one, two = one.padded(0, lone), Zonotope(beside, two.box)
+        both = Ends(*(torch.stack([end[0, M:], end[0, rows]]) for end in ends.part(*units)))
+        near = RunningError.exactly(torch.stack([s[0, M:], s[0, rows]])[..., slice(*units)])
+        found = self.norms(Tube(near, Zonotope.beside(one, two), both, one + -two))
         return torch.zeros(M, dtype=found.dtype).scatter_reduce(0, rows, found, "amax")
 
     def _merged(self, now: Bundle) -> Bundle:

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.memory.running import Running, RunningError
-from rnnbounds.impl.memory.runs import Runner
+from rnnbounds.impl.memory.runs import Runner, blocks
 from rnnbounds.impl.memory.tube.arithmetic import Tube, Tubes
 from rnnbounds.impl.memory.tube.ends import Ends
 from rnnbounds.impl.memory.tube.zonotopes import Zonotope
@@ -142,20 +142,21 @@ class Around:
     def gaps(self, *ks: int) -> Tensor:
         """At least ‖h_T − h_T^k‖₂ of all these runs, (len(ks), M); infinite where nothing is
         known."""
-        return self.norms(*self._ended(ks)).reshape(len(ks), -1)
+        return self.norms(self._ended(ks)).reshape(len(ks), -1)
 
-    def norms(self, seen: RunningError, off: Zonotope, most: Tensor) -> Tensor:
-        """At least ‖a − b‖₂ of outputs a, b, or ‖f(a) − f(b)‖₂, (R,): a − b is off what is `seen`
-        (R, n) by `off`, and `most` in each entry."""
-        of_h = norm_up(torch.fmin(reached(seen, off), most))
+    def norms(self, pair: Tube) -> Tensor:
+        """At least ‖a − b‖₂ of the outputs a, b of two runs, or ‖f(a) − f(b)‖₂, (R,)."""
+        of_h = norm_up(entries(pair))
         if self.runner.readout is not None:
-            of_h = self._read(self.runner.readout, seen, off, of_h)
+            of_h = self._read(self.runner.readout, pair, of_h)
         return of_h
 
-    def _read(self, readout: Readout, seen: RunningError, off: Zonotope, of_h: Tensor) -> Tensor:
+    def _read(self, readout: Readout, pair: Tube, of_h: Tensor) -> Tensor:
         """At least ‖f(a) − f(b)‖₂ of a readout f: its L times ‖a − b‖₂, or what its first layer C
-        makes of a − b, row by row, times the L of all stages after it."""
+        makes of a − b, row by row, times the L of all stages after it, or what its stages make of
+        the tube, with their slopes there."""
         found, first = mul_up(readout.norm, of_h), readout.stages[0]
+        seen, off = difference(pair)
         if isinstance(first, Linear):
             parts = [
                 reached(self.running.affine(FIRST, None, seen, slice(i, i + ROWS)), off.mapped(W))
@@ -167,17 +168,21 @@ class Around:
             ]
             rest = Readout(readout.stages[1:]).norm
             found = torch.minimum(found, mul_up(rest, norm_up(torch.cat(parts, -1))[0]))
+        small = all(len(one.weight) <= ROWS for one in readout.linear.values())
+        if small and len(readout.stages) > 1:
+            m, each = Tubes(self.running, gaps=True), 3 * pair.off.generators.shape[-1]
+            each *= max(len(one.weight) for one in readout.linear.values())
+            told = [readout.run(m, chosen(pair, rows)) for rows in blocks(len(found), each)]
+            found = torch.minimum(found, norm_up(torch.cat([*map(entries, told)])))
         return found
 
     def apart(self, *ks: int) -> Tensor:
         """At least |h_T − h_T^k|_i, (len(ks), M, n)."""
-        seen, off, most = self._ended(ks)
-        return torch.fmin(reached(seen, off), most).reshape(len(ks), len(self.x), -1)
+        return entries(self._ended(ks)).reshape(len(ks), len(self.x), -1)
 
-    def _ended(self, ks: Sequence[int]) -> tuple[RunningError, Zonotope, Tensor]:
-        """h_T − h_T^k of the computed runs (len(ks) M, n), the set of what it is off by, and at
-        least |h_T − h_T^k|_i of the intervals. The runs of all k take their steps together, each
-        from its start on."""
+    def _ended(self, ks: Sequence[int]) -> Tube:
+        """h_T and h_T^k of len(ks) M pairs of runs. The runs of all k take their steps together,
+        each from its start on."""
         T, N, n = self.x.shape[1], self.runner.states, self.runner.n
         begun = [self._begin(T - k) for k in ks]
         order = sorted(range(len(ks)), key=lambda i: begun[i][0])
@@ -190,10 +195,10 @@ class Around:
             stage = self.step(stage, later)
         rows = torch.arange(stage.s.shape[1]).reshape(len(ks), -1)
         rows = rows[[order.index(i) for i in range(len(ks))]].flatten()
-        value = torch.sub(*stage.s[:, rows, N - n :])
+        one, two, gap = (stage.sets.part(i * N - n, i * N)[rows] for i in (1, 2, 3))
         ends = Ends(*(end[:, rows] for end in stage.ends.part(N - n, N)))
-        seen = RunningError(value, value.abs() * 2**-52)
-        return seen, stage.sets.part(3 * N - n, 3 * N)[rows], ends.apart
+        near = RunningError.exactly(stage.s[:, rows, N - n :])
+        return Tube(near, Zonotope.beside(one, two), ends, gap)
 
     def _begin(self, t: int) -> tuple[int, Stage]:
         """A time from which both runs are held together, and both: that in full and one that starts
@@ -204,6 +209,27 @@ class Around:
 def order(runner: Runner) -> int:
     """How many generators are kept for each unit of its state."""
     return max(LEAST, min(MOST, GENERATORS // runner.states))
+
+
+def difference(pair: Tube) -> tuple[RunningError, Zonotope]:
+    """a − b of the values of two runs, (R, n), and the set of what it is off by in all of them."""
+    assert pair.gap is not None
+    a, b = (RunningError(*both) for both in zip(pair.near.value, pair.near.error, strict=True))
+    return a - b, pair.gap
+
+
+def chosen(pair: Tube, rows: slice) -> Tube:
+    """Some of R pairs of runs."""
+    assert pair.gap is not None
+    sets = (pair.off, pair.gap)
+    off, gap = (Zonotope(z.generators[..., rows, :, :], z.box[..., rows, :]) for z in sets)
+    near = RunningError(pair.near.value[:, rows], pair.near.error[:, rows])
+    return Tube(near, off, Ends(*(end[:, rows] for end in pair.ends)), gap)
+
+
+def entries(pair: Tube) -> Tensor:
+    """At least |a − b|_i of two runs, as their gap or their intervals have it, (R, n)."""
+    return torch.fmin(reached(*difference(pair)), pair.ends.apart)
 
 
 def reached(seen: RunningError, off: Zonotope) -> Tensor:

@@ -20,16 +20,17 @@ import numpy.typing as npt
 
 from rnnbounds.impl.errors import InputError
 
-DIAGONAL_SDP, METRIC_SDP = "diagonal-sdp", "quadratic-sdp"
-SOLVER_NORMS = (DIAGONAL_SDP, METRIC_SDP)  # the norms that need the solver
+DIAGONAL_SDP, METRIC_SDP, GATE_SDP = "diagonal-sdp", "quadratic-sdp", "gate-sdp"
+SOLVER_NORMS = (DIAGONAL_SDP, METRIC_SDP, GATE_SDP)  # the norms that need the solver
 LARGEST_SIZE = 128  # states; beyond it the solver needs more than gigabytes
 LARGEST_METRIC = 32  # states for a norm that is not diagonal
+LARGEST_GATED = 32  # numbers of a gated cell's state
 MEMORY = 8 * 2**30  # bytes of addresses, of which LARGEST states take half
 SECONDS = 10.0  # of CPU time for one program of few states, a hundred times what it takes
 EXTRA_SECONDS = (
     600.0  # for one of LARGEST states: the work grows by the sixth power of their number
 )
-NEEDING = f"the norms {' and '.join(SOLVER_NORMS)}"
+NEEDING = f"the norms {', '.join(SOLVER_NORMS[:-1])} and {SOLVER_NORMS[-1]}"
 SERVER = Path(__file__).with_name("server.py")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")  # each takes addresses
 
@@ -81,6 +82,17 @@ class Solver:
         n = len(W)
         found = self._answer("metric", [A, W, Q], {"floor": floor}, (n / LARGEST_METRIC) ** 6)
         return found[: n * n].reshape(n, n), found[n * n :]
+
+    def gate_program(
+        self, E: Array, G: Array, O: Array, scaled: Array, low: Array, high: Array, square: float,
+        floor: float,
+    ) -> tuple[Array, Array]:  # fmt: skip
+        """P (N,) and τ (n, M) of `impl.norms.gate_multipliers`, shapes as there and scaled (n, R);
+        NaN where the solver gives up. Raises MissingSolverError and UnansweredError."""
+        (n, _, N), numbers = E.shape, {"square": square, "floor": floor}
+        matrices = [E, G, O, scaled, low, high]
+        found = self._answer("gate", matrices, numbers, (N / LARGEST_METRIC) ** 6)
+        return found[:N], found[N:].reshape(n, -1)
 
     def _answer(
         self, program: str, matrices: list[Array], numbers: dict[str, float], work: float

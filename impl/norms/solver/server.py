@@ -45,7 +45,7 @@ def diagonal_program(W: Array, square: float, floor: float) -> Array:
     n, eye = len(W), np.eye(len(W))
     forms = square * eye[:, :, None] * eye[:, None] - W[:, :, None] * W[:, None]
     above = np.block([[-eye, np.zeros((n, 1))]])
-    return _largest_margin(np.concatenate([forms, -eye[None]]), np.ones(n), above, -floor)[:n]
+    return _largest_margin([np.concatenate([forms, -eye[None]])], np.ones(n), above, -floor)[:n]
 
 
 def metric_program(A: Array, W: Array, Q: Array, floor: float) -> Array:
@@ -69,37 +69,77 @@ def metric_program(A: Array, W: Array, Q: Array, floor: float) -> Array:
         form[n + i, n + i] = 2.0
     forms[-1] = -np.diag(np.repeat([1.0, floor], n))
     trace = np.concatenate([(row == column).astype(float), np.zeros(n)])
-    found = _largest_margin(forms, trace, np.zeros((0, len(forms))), 0.0)
+    found = _largest_margin([forms], trace, np.zeros((0, len(forms))), 0.0)
     P = np.tensordot(found[: len(row)], units, 1)
     return np.concatenate([P.flatten(), found[len(row) : -1]])
 
 
-PROGRAMS: dict[str, Callable[..., Array]] = {"diagonal": diagonal_program, "metric": metric_program}
+def gate_program(
+    E: Array, G: Array, O: Array, scaled: Array, low: Array, high: Array, square: float,
+    floor: float,
+) -> Array:  # fmt: skip
+    """P (N,) and τ (n, M) of `impl.norms.gate_multipliers` for λ² = `square`, row by row; NaN where
+    the solver gives up.
+
+    Unknown are P, τ and S_j of each unit. Semidefinite are λ²P − Σ_j E_jᵀ S_j E_j − sI and, for
+    each unit, S_j less Q and `floor` in the block of y; tr P = N. Outputs count `scaled` (n, R)
+    times.
+    """
+    (n, K, N), M = E.shape, len(G)
+    column, row = np.tril_indices(K)
+    size, pairs = K + M, len(row)
+    count = N + n * (M + pairs) + 1
+    forms = [np.zeros((count, N, N))] + [np.zeros((count, size, size)) for _ in range(n)]
+    forms[0][np.arange(N), np.arange(N), np.arange(N)] = square
+    forms[0][-1] = -np.eye(N)
+    y = np.eye(size)[K:]
+    for j in range(n):
+        own, first, then = forms[1 + j], N + j * M, N + n * M + j * pairs
+        for r, weight in enumerate(scaled[j]):
+            own[r * n + j] = -(weight**2) * np.outer(O[r], O[r])
+        left, right = y - low[j][:, None] * G, high[j][:, None] * G - y
+        products = left[:, :, None] * right[:, None]
+        own[first : first + M] = -(products + products.transpose(0, 2, 1)) / 2
+        units = np.zeros((pairs, K, K))
+        units[np.arange(pairs), row, column] = units[np.arange(pairs), column, row] = 1.0
+        own[then : then + pairs, :K, :K] = units
+        forms[0][then : then + pairs] = -(E[j].T @ units @ E[j])
+        own[-1, K:, K:] = -floor * np.eye(M)
+    trace = np.concatenate([np.ones(N), np.zeros(count - 1 - N)])
+    above = np.zeros((n * M, count))
+    above[np.arange(n * M), N + np.arange(n * M)] = -1.0
+    return _largest_margin(forms, trace, above, 0.0)[: N + n * M]
 
 
-def _largest_margin(forms: Array, trace: Array, rows: Array, limit: float) -> Array:
-    """The y (m,) with Σ_i y_i forms_i ⪰ 0 and the largest last entry, where trace·y = n for all but
-    that one and rows·y ≤ limit; NaN where the solver gives up.
+PROGRAMS: dict[str, Callable[..., Array]] = {"diagonal": diagonal_program, "metric": metric_program,
+                                        "gate": gate_program}  # fmt: skip
+
+
+def _largest_margin(cones_of: list[Array], trace: Array, rows: Array, limit: float) -> Array:
+    """The y (m,) with the largest last entry for which Σ_i y_i forms_i ⪰ 0 for each of the forms
+    (m, ·, ·), trace·y = n for all but that one and rows·y ≤ limit; NaN where the solver gives up.
 
     Clarabel has it as the least −y_m with b − A y in a product of cones, a semidefinite matrix as
     the upper half of its columns with √2 off the diagonal.
     """
-    size = forms.shape[1]
-    column, row = np.tril_indices(size)
-    weight = np.where(row == column, 1.0, np.sqrt(2.0))
-    halves = forms[:, row, column] * weight
-    A = np.vstack([np.append(trace, 0.0)[None], rows, -halves.T])
-    b = np.concatenate([[trace.sum()], np.full(len(rows), limit), np.zeros(len(row))])
-    cones = [clarabel.ZeroConeT(1), clarabel.PSDTriangleConeT(size)]
+    halves = []
+    for forms in cones_of:
+        column, row = np.tril_indices(forms.shape[1])
+        weight = np.where(row == column, 1.0, np.sqrt(2.0))
+        halves.append(forms[:, row, column] * weight)
+    A = np.vstack([np.append(trace, 0.0)[None], rows, *(-half.T for half in halves)])
+    b = np.zeros(len(A))
+    b[: 1 + len(rows)] = [trace.sum(), *np.full(len(rows), limit)]
+    cones = [clarabel.ZeroConeT(1)] + [clarabel.PSDTriangleConeT(f.shape[1]) for f in cones_of]
     cones[1:1] = [clarabel.NonnegativeConeT(len(rows))] if len(rows) else []
     settings = clarabel.DefaultSettings()
     settings.verbose, settings.max_iter = False, STEPS
-    objective = np.append(np.zeros(len(forms) - 1), -1.0)
-    quadratic = sparse.csc_matrix((len(forms), len(forms)))
+    objective = np.append(np.zeros(len(trace)), -1.0)
+    quadratic = sparse.csc_matrix((len(objective), len(objective)))
     solver = clarabel.DefaultSolver(quadratic, objective, sparse.csc_matrix(A), b, cones, settings)
     solution = solver.solve()
     solved = str(solution.status) in ("Solved", "AlmostSolved")
-    return np.asarray(solution.x) if solved else np.full(len(forms), np.nan)
+    return np.asarray(solution.x) if solved else np.full(len(objective), np.nan)
 
 
 def _limit_time(seconds: float) -> None:

@@ -1,4 +1,5 @@
-"""Checks of a readout against a module: which layers are linear, and what a Sequential computes.
+"""Checks of a readout against a module: which layers are linear, which normalise and how, and what
+a Sequential computes.
 
 The forward of a module is not run, so that only this much is known: a readout that goes through a
 `torch.nn.Sequential` goes through it from its start, or from the last part that is none of torch's
@@ -12,13 +13,15 @@ from typing import Any
 import torch
 
 from rnnbounds.impl.errors import shown
-from rnnbounds.impl.models.readout import COLUMNS, Readout
+from rnnbounds.impl.models.normalisation import LAYER, RMS, Normalisation, stage_name
+from rnnbounds.impl.models.readout import COLUMNS, Linear, Readout
 from rnnbounds.impl.numbers.ball_functions import LEAK
 from rnnbounds.impl.reading.pytorch.computed import has_unknown_hooks
 from rnnbounds.impl.reading.pytorch.modules import RECURRENT
 from rnnbounds.impl.reading.readout import ReadoutError
 
 _STILL = (torch.nn.Identity, torch.nn.Dropout, torch.nn.AlphaDropout, torch.nn.Flatten)
+_KNOWN = (torch.nn.Linear, torch.nn.LayerNorm, torch.nn.RMSNorm)
 _PLAIN: dict[type[torch.nn.Module], str] = {
     torch.nn.ReLU: "relu", torch.nn.Tanh: "tanh", torch.nn.Sigmoid: "sigmoid",
     torch.nn.SiLU: "silu",
@@ -29,14 +32,23 @@ _END = ".weight"
 def require_readout(module: torch.nn.Module, readout: Readout) -> None:
     """Raise ReadoutError if the module says that it computes something else than the readout."""
     sequentials: dict[str, None] = {}
-    for layer in readout.linear.values():
-        owner = layer.stored.rpartition(".")[0]
+    for stage in readout.stages:
+        if isinstance(stage, Linear):
+            owner = stage.stored.rpartition(".")[0]
+        elif isinstance(stage, Normalisation) and stage.owner:
+            owner = stage.owner
+        else:
+            continue
         part: Any = module.get_submodule(owner)
         if isinstance(part, RECURRENT):
-            what = f"{shown(layer.name)} is a weight of a {type(part).__name__}, no linear layer"
+            what = f"{shown(stage.name)} is a weight of a {type(part).__name__}, no linear layer"
             raise ReadoutError(f"{what}; name the linear layer after the cell")
-        if isinstance(part, torch.nn.Linear):
+        if isinstance(part, _KNOWN):
             _require_plain(part, owner)
+        computed = _normalisation(part, owner) or type(part).__name__
+        if isinstance(stage, Normalisation) and _is_torch(part) and stage.name != computed:
+            what = f"{shown(owner)} computes {shown(computed)}, not {shown(stage.name)}"
+            raise ReadoutError(f"{what}; name the normalisation that it is")
         paths = (owner[:i] for i in range(len(owner)) if not i or owner[i] == ".")
         known = [p for p in paths if _is_sequential(module.get_submodule(p))]
         sequentials |= dict.fromkeys(known)
@@ -44,8 +56,9 @@ def require_readout(module: torch.nn.Module, readout: Readout) -> None:
         _require_all(path, [*_stages(module.get_submodule(path), path)], readout)
 
 
-def _require_plain(part: torch.nn.Linear, owner: str) -> None:
-    own = type(part).forward is torch.nn.Linear.forward and "forward" not in vars(part)
+def _require_plain(part: torch.nn.Module, owner: str) -> None:
+    known = (one.forward for one in _KNOWN if isinstance(part, one))
+    own = type(part).forward in known and "forward" not in vars(part)
     hooked = has_unknown_hooks(part)
     if hooked or not own:
         what = f"{shown(owner)} has {'hooks' if hooked else 'a forward of its own'}"
@@ -82,8 +95,23 @@ def _stages(sequential: torch.nn.Module, path: str) -> Iterator[str]:
             yield full + _END
         elif part is not None and not isinstance(part, _STILL):
             recurrent = any(isinstance(one, RECURRENT) for one in part.modules())
-            own = type(part).__module__.startswith("torch.nn.") and not recurrent
-            yield _activation(part) if own else ""
+            own = _is_torch(part) and not recurrent
+            yield (_normalisation(part, full) or _activation(part)) if own else ""
+
+
+def _is_torch(part: torch.nn.Module) -> bool:
+    return type(part).__module__.startswith("torch.nn.")
+
+
+def _normalisation(part: Any, owner: str) -> str | None:
+    """The stage that a normalisation of torch's over vectors is, None for another part."""
+    if not isinstance(part, _KNOWN[1:]) or len(part.normalized_shape) != 1:
+        return None
+    kind = LAYER if isinstance(part, torch.nn.LayerNorm) else RMS
+    weight: Any = part.weight  # None without elementwise_affine
+    dtype = torch.float32 if weight is None else weight.dtype
+    eps = torch.finfo(dtype).eps if part.eps is None else part.eps  # as RMSNorm has it
+    return stage_name(kind, eps, "" if weight is None else owner)
 
 
 def _is_sequential(part: torch.nn.Module) -> bool:

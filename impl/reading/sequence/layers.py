@@ -23,7 +23,7 @@ FAMILIES: tuple[Family, ...] = (
 _QUICK = 2**21  # entries of the derivative of one step that take a minute or less
 _ANCHORS = {*(family.anchor for family in FAMILIES), xlstm.SLSTM}
 _LAYER = re.compile(r"_l\d+$")
-_SLICE = re.compile(r"(.*)\[(\d{1,9}):(\d{1,9})\]")
+_SLICE = re.compile(r"(.*)\[([0-9]{1,9}):([0-9]{1,9})\]")
 _OWN = "give the recurrence itself by the names of a cell, as the how-to on reading lists them"
 
 

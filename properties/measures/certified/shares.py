@@ -12,12 +12,10 @@ from typing import Any
 from flint import arb, arb_mat, fmpq
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.arithmetic.entries.balls import Columns
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.gradients.loss import Squared
-from rnnbounds.impl.models.readout import Linear, Readout
 from rnnbounds.impl.numbers.spectra.exact_norm import rational_norm_at_most
 from rnnbounds.properties.measures.certified.attack_numbers import recomputed_and_printed
 from rnnbounds.properties.measures.certified.matrix_norms import MatrixNorm, ScaledNorm
@@ -29,6 +27,7 @@ from rnnbounds.properties.measures.certified.point import (
     largest_modulus,
     least_value,
 )
+from rnnbounds.properties.measures.certified.readouts import recomputed_readout
 from rnnbounds.properties.systems.unitary.exact import rational
 
 # Where the slopes and the values of an activation are looked at.
@@ -191,24 +190,6 @@ def recomputed_boxes(p: ModelPoint) -> dict[str, tuple[RecomputedValue, float]]:
         f"box {j}": (reached, half_width)
         for j, (reached, half_width) in pairs
         if half_width is not None
-    }
-
-
-def recomputed_readout(p: ModelPoint) -> dict[str, tuple[RecomputedValue, float]]:
-    """The norm and the size that are printed of a readout C, and the norms of the chain Cᵀ tanh C:
-    its derivative at 0 is CᵀC."""
-    C = p.loss.C[0]
-    first, back = Linear("C", C), Linear("D", C.mT)
-    printed, chain = (
-        Readout(stages).to_json() for stages in ((first,), (first, ACTIVATIONS["tanh"], back))
-    )
-    at_zero = arb_mat(C.mT.tolist()) * arb_mat(C.tolist())
-    return {
-        "readout": (MatrixNorm(C), printed["norm"]),
-        "outputs": (fmpq(len(C)), printed["outputs"]),
-        "first stage": (MatrixNorm(C), chain["norms"][0]),
-        "last stage": (MatrixNorm(C.mT), chain["norms"][2]),
-        "chain": (ScaledNorm(at_zero), chain["norm"]),
     }
 
 

@@ -1,7 +1,7 @@
 """The norm that a certificate prints, by its name and its weights.
 
 spectral: ‖s‖₂, or max ‖s_b‖₂/w_b over blocks; infinity: max |s_i|; one: Σ |s_i|; perron and
-comparison: max |s_i|/v_i; diagonal, diagonal-sdp and iterated: ‖(d_i s_i)‖₂; quadratic and
+comparison: max |s_i|/v_i; diagonal, iterated and the -sdp of vectors: ‖(d_i s_i)‖₂; quadratic and
 quadratic-sdp: ‖Qs‖₂; of a stack max ‖s^l‖/t_l over the layers, each in the norm of that name.
 """
 
@@ -16,7 +16,7 @@ from flint import arb
 
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.certificate.record import Certificate
-from rnnbounds.impl.norms.solver.client import DIAGONAL_SDP, METRIC_SDP
+from rnnbounds.impl.norms.solver.client import DIAGONAL_SDP, GATE_SDP, METRIC_SDP
 from rnnbounds.impl.numbers.outward import UNIT
 from rnnbounds.properties.read.numbers.norms import gamma, vector_lengths
 from rnnbounds.properties.read.numbers.rounded import ROUND_UP, Rounded
@@ -33,7 +33,7 @@ Tensor = torch.Tensor
 SIZES: dict[str, str] = {
     "spectral": "two", "infinity": "largest", "one": "sum", "perron": "largest",
     "comparison": "largest", "diagonal": "two", DIAGONAL_SDP: "two", "iterated": "two",
-    "quadratic": "two", METRIC_SDP: "two",
+    "quadratic": "two", METRIC_SDP: "two", GATE_SDP: "two",
 }  # fmt: skip
 
 
@@ -91,7 +91,7 @@ def layer_norm_parts(
         rows = matrix_rows(weights, width)[:width]  # after them stand the multipliers
         return [NormPart(start, stop, kind, matrix=rows, layer_weight=layer_weight)]
     divisors = tuple(weights) if kind == "largest" else ()
-    factors = () if kind == "largest" else tuple(weights)
+    factors = () if kind == "largest" else tuple(weights)[:width]  # before any multipliers
     return [NormPart(start, stop, kind, factors, divisors, layer_weight=layer_weight)]
 
 

@@ -1,27 +1,16 @@
-"""Hypothesis strategy of models near recorded inputs, and the constants printed of them."""
+"""Hypothesis strategies of models near recorded inputs, from small and wide balls of starts and
+from recorded pasts, and their extremal instances."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from math import inf
-from typing import ClassVar
+from collections.abc import Callable, Iterator
 
-import numpy as np
 from hypothesis import strategies as st
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from rnnbounds.impl.cells.table import STACK
-from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.cells.route import BoxRoute
-from rnnbounds.properties.systems.certified.constants import or_infinite
 from rnnbounds.properties.systems.certified.fields import check_cell
-from rnnbounds.properties.systems.certified.near_batch import (
-    build_near,
-    input_response,
-    member_tube,
-    near_certificate,
-    recorded_gaps,
-)
+from rnnbounds.properties.systems.certified.near_route import CostlyNearRoute, NearRoute
 from rnnbounds.properties.systems.certified.specs import (
     COMMON,
     FURTHER,
@@ -32,16 +21,17 @@ from rnnbounds.properties.systems.certified.specs import (
     layer_count,
 )
 from rnnbounds.properties.systems.drawing.choices import pick, seeds
-from rnnbounds.properties.systems.drawing.draws import Array
-from rnnbounds.properties.systems.kind import DrawRequest, Instances, Kind, ListedCells
-from rnnbounds.properties.systems.spec import SystemSpec, spec_of
-from rnnbounds.properties.systems.supply.route import BatchParts
+from rnnbounds.properties.systems.kind import DrawRequest, Draws, Instances, Kind, ListedCells
+from rnnbounds.properties.systems.spec import SpecType, SystemSpec, spec_of
 
+FIELDS = "n d T K regime inputs lam scale bias epsilon distance start units layers cell dtype"
 # Units that do not contract, too: what holds near the data asks for no λ < 1.
-NearData = spec_of(
-    "near",
-    "n d T K regime inputs lam scale bias epsilon distance start units layers cell dtype",
-    regimes=("driven", "signs", "gaussian", "shift"), check=check_cell,
+NearData, NearWide, NearPasts, NearBall = (
+    spec_of(kind, fields, regimes=("driven", "signs", "gaussian", "shift"), check=check_cell)
+    for kind, fields in (
+        ("near", FIELDS), ("near-wide", FIELDS), ("near-pasts", f"{FIELDS} states"),
+        ("near-ball", FIELDS.replace("start ", "")),
+    )
 )  # fmt: skip
 
 
@@ -103,80 +93,96 @@ def worst_near_specs() -> Iterator[SystemSpec]:
         yield replace(alike, cell="stacked-min-gru", layers=2, lam=1.0, units=units, sequences=4)
 
 
-NEAR_READERS: Mapping[str, Callable[[SystemSpec, int], float]] = {
-    "near_delta": lambda spec, member: near_certificate(spec, member).delta,
-    "near_states_told": lambda spec, member: near_certificate(spec, member).states,
-    "near_width_told": lambda spec, member: near_certificate(spec, member).width,
-    "near_width_before": lambda spec, member: float(
-        member_tube(spec, member).widths[:, : spec.T].amax()
-    ),
-    "near_width_once": lambda spec, member: first_order_width(spec, member, spec.T - 1),
-    "near_width_first": lambda spec, member: first_order_width(spec, member, 0),
-    "near_eps_told": lambda spec, member: near_certificate(spec, member).windows_of[0][0],
-    "near_k_told": lambda spec, member: or_infinite(
-        near_certificate(spec, member).windows_of[0][1]
-    ),
-}
-WINDOW_READERS: Mapping[str, Callable[[SystemSpec, int], list[float]]] = {
-    "near_gap_told": lambda spec, member: printed_gaps(spec, member, range(spec.K + 1)),
-    "near_gap_next": lambda spec, member: printed_gaps(spec, member, range(1, spec.K + 2)),
-    "near_gap_recorded": recorded_gaps,
-    "near_gap_largest": lambda spec, member: largest_gaps(spec, member),
-}
+@st.composite
+def draw_wide_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
+    """A model of one or two units from starts so wide beside its weights that sets of first order
+    grow to twice as much."""
+    spec = draw(draw_near_spec(wanted))
+    T, n = draw(pick((4, 2, 6, 3))), min(spec.n, 2)
+    return NearWide(
+        **asdict(spec)
+        | {"T": T, "K": min(T, 3), "n": n, "d": min(spec.d, n), "lam": draw(pick((4.0, 3.0, 6.0))),
+           "start": draw(pick((0.25, 0.125, 0.5)))}
+    )  # fmt: skip
 
 
-def printed_gaps(spec: SystemSpec, member: int, ks: Iterable[int]) -> list[float]:
-    """The gaps at these k, infinite where none is."""
-    gaps = near_certificate(spec, member).gaps
-    return [gaps.get(k, inf) for k in ks]
+@st.composite
+def draw_past_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
+    """A model whose runs start near the ends of two to four recordings, for so long that some of
+    them may be merged."""
+    spec = draw(draw_near_spec(wanted))
+    T = draw(pick((5, 3, 8, 4)))
+    return NearPasts(
+        **asdict(spec)
+        | {"T": T, "K": T, "states": draw(pick((3, 2, 4))), "start": draw(pick((0.125, 0.0, 0.5)))}
+    )
 
 
-def largest_gaps(spec: SystemSpec, member: int) -> list[float]:
-    """How far any unit may be off at each k, where no prediction is asked about."""
-    ks = range(spec.K + 1)
-    if spec.units:
-        return [inf for _ in ks]
-    found: list[float] = member_tube(spec, member).apart(*ks).amax((1, 2)).tolist()
-    return found
+@st.composite
+def draw_ball_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
+    """A model of one or two units and few inputs, since many balls are tried of it."""
+    fields = asdict(draw(draw_near_spec(wanted)))
+    del fields["start"]
+    T, n = min(fields["T"], 3), min(fields["n"], 2)
+    return NearBall(**fields | {"T": T, "K": T, "n": n, "d": min(fields["d"], n)})
 
 
-def first_order_width(spec: SystemSpec, member: int, first_input: int) -> float:
-    """How far δ from that input on moves the last state by Jacobians alone, with room for their
-    rounding; infinite where runs start elsewhere than at 0."""
-    if spec.start:
-        return inf
-    response_sum = input_response(spec, member)[:, first_input:].sum((1, 2)).max()
-    return float(response_sum) * spec.distance * (1 + 2.0**-20)
+def worst_wide_specs() -> Iterator[SystemSpec]:
+    """Linear units that grow."""
+    alike = NearWide(
+        cell="linear", regime="driven", inputs="constant", n=1, T=4, K=4, lam=3.0, start=1.0,
+        distance=0.125, dtype="float32",
+    )  # fmt: skip
+    yield alike
+    for cell in ("rnn-softplus", "rnn-tanh", "lstm", "gru", "deep-silu", "selective"):
+        yield replace(
+            alike, cell=cell, layers=layer_count(cell), lam=6.0, bias=0.5, start=0.25, sequences=4,
+            seed=1,
+        )  # fmt: skip
 
 
-class NearRoute(BoxRoute):
-    """Models near recorded inputs."""
-
-    max_size: ClassVar[tuple[int, int]] = (1, 4)
-
-    def build_parts(self, spec: SystemSpec, device: str) -> BatchParts:
-        """The models, and inputs near those that are recorded."""
-        return build_near(spec)
-
-    def constant(self, batch: Batch, name: str) -> Array:
-        """Read a printed constant by member, (B, 1, 1), or by k, (B, 1, K+1); others are inf."""
-        spec = batch.spec
-        if name in NEAR_READERS:
-            values = [[[NEAR_READERS[name](spec, member)]] for member in spec.members]
-        elif name in WINDOW_READERS:
-            values = [[WINDOW_READERS[name](spec, member)] for member in spec.members]
-        else:
-            values = [[[inf]] for _ in spec.members]
-        return np.array(values, dtype=np.float64)
+def worst_past_specs() -> Iterator[SystemSpec]:
+    """Linear units from pasts, of which some forget so fast that enclosures are merged."""
+    alike = NearPasts(
+        cell="linear", regime="driven", inputs="constant", n=1, T=3, K=3, lam=0.75, start=0.25,
+        distance=0.5, epsilon=0.57, states=3, sequences=4, dtype="float32",
+    )  # fmt: skip
+    for epsilon in (0.26, 0.4, 0.57, 0.9):
+        yield replace(alike, epsilon=epsilon)
+    yield replace(alike, T=4, K=4, lam=1.5, epsilon=4.0, seed=1)  # whose gap grows with k
+    yield replace(alike, T=8, K=8, lam=0.5)
+    yield replace(alike, T=8, K=8, lam=0.5, n=2)
+    for cell in ("rnn-softplus", "rnn-tanh", "lstm", "gru"):
+        yield replace(alike, cell=cell, n=2, lam=1.0, bias=0.5, regime="gaussian", T=5, K=5, seed=1)
 
 
-NEAR = Kind(
-    NearData,
-    draw_near_spec,
-    NearRoute(),
-    ListedCells(
-        column_cell, tuple({"cell": cell, "layers": layer_count(cell)} for cell in COMMON),
-        cells=(*SINGLE_CELLS, STACK),
-    ),
-    Instances(worst_near_specs),
-)  # fmt: skip
+def worst_ball_specs() -> Iterator[SystemSpec]:
+    """Linear units, and cells of two parts."""
+    alike = NearBall(
+        cell="linear", regime="driven", inputs="constant", n=1, T=2, K=2, lam=0.75, distance=0.125,
+        epsilon=0.57, dtype="float32", sequences=3,
+    )  # fmt: skip
+    for epsilon in (0.57, 0.66, 0.75):
+        yield replace(alike, epsilon=epsilon)
+    for cell in ("lstm", "rnn-tanh"):
+        yield replace(alike, cell=cell, T=1, K=1, lam=2.0, bias=0.5)
+
+
+def near_kind(
+    make: SpecType,
+    draws: Draws,
+    worst: Callable[[], Iterator[SystemSpec]],
+    route: NearRoute,
+) -> Kind:
+    """The kind of these models."""
+    columns = tuple({"cell": cell, "layers": layer_count(cell)} for cell in COMMON)
+    cells = ListedCells(column_cell, columns, cells=(*SINGLE_CELLS, STACK))
+    return Kind(make, draws, route, cells, Instances(worst))
+
+
+KINDS = (
+    near_kind(NearData, draw_near_spec, worst_near_specs, NearRoute()),
+    near_kind(NearWide, draw_wide_spec, worst_wide_specs, CostlyNearRoute()),
+    near_kind(NearPasts, draw_past_spec, worst_past_specs, CostlyNearRoute()),
+    near_kind(NearBall, draw_ball_spec, worst_ball_specs, CostlyNearRoute()),
+)

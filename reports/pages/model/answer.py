@@ -72,7 +72,8 @@ def output_bound(document: Document) -> float | None:
 
 def epsilon_share(epsilon: float, bound: float) -> str:
     """ε as a share of that bound, in per cent, rounded up to two digits."""
-    return f"{bound_text(100 * epsilon / bound * (1 + 2**-50), 2)} %"
+    text = bound_text(100 * epsilon / bound * (1 + 2**-50), 2)
+    return f"{float(text):.0f} %" if "e+" in text else f"{text} %"
 
 
 def epsilon_meaning(document: Document) -> str:

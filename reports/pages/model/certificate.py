@@ -28,6 +28,7 @@ from rnnbounds.reports.pages.model.memory import (
 from rnnbounds.reports.pages.model.origin import norms_table, origin_sections
 from rnnbounds.reports.pages.text import NOTHING, bound_text, round_up
 from rnnbounds.reports.redact import redact, redact_call
+from rnnbounds.reports.words import capitalise
 
 FILES = ("certificate.json", "index.html")
 TITLES = {
@@ -109,6 +110,8 @@ def certificate_page(
 def _lead(document: Document, title: str) -> str:
     """The answer in a sentence, and of which inputs it speaks."""
     answer = answer_sentence(document, title)
+    if document.get("verdict") == "undecided":  # other answers begin with the model's name
+        answer = capitalise(answer)
     prefix = f"{answer}. " if answer else ""
     if document.get("input_bound") is None and not document.get("inputs"):
         return prefix.rstrip()
@@ -208,8 +211,7 @@ def _field_title(name: str) -> str:
 
 
 def _heading(name: str) -> str:
-    title = _field_title(name)
-    return title[:1].upper() + title[1:]
+    return capitalise(_field_title(name))
 
 
 def _plain_text(item: object) -> str:

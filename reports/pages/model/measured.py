@@ -7,6 +7,7 @@ from typing import Literal
 from rnnbounds.reports.pages.experiment import Block, Paragraph, Plot, Section, Table, Verdict
 from rnnbounds.reports.pages.figures.plot import Series
 from rnnbounds.reports.pages.model.memory import Document, inputs_text, length_text, share_text
+from rnnbounds.reports.pages.model.observed import near_start_text
 from rnnbounds.reports.pages.model.vectors import short_name, value_name
 from rnnbounds.reports.pages.text import NOTHING, bound_text, plain_number, plural
 
@@ -48,7 +49,24 @@ def measurement_sentence(record: Document) -> str:
             f"No k below the whole window of {plural(data['length'], 'input')} fixes the {vector} "
             f"to within {join_words(open_epsilons, 'or')}{'' if eps else ' on all windows'}."
         )
-    return " ".join((*sentences, statement_sentence(record)))
+    return " ".join((*sentences, *_near_sentences(record, vector), statement_sentence(record)))
+
+
+def _near_sentences(record: Document, vector: str) -> list[str]:
+    """Sentence on the inputs near the windows, if a k is certified of them."""
+    near_data = record.get("near") or {"memory": ()}
+    kept = [
+        f"{row['k']} to within {plain_number(row['eps'])}"
+        for row in near_data["memory"]
+        if row["k"] is not None
+    ]
+    if not kept:
+        return []
+    return [
+        f"For every input within {plain_number(near_data['delta'])} of "
+        f"{plural(near_data['windows'], 'window')}, from {near_start_text(near_data)}, it is "
+        f"proved that the last k fix the {vector}: k = {join_words(kept)}."
+    ]
 
 
 def statement_sentence(record: Document) -> str:
@@ -92,7 +110,7 @@ def answers_section(record: Document, certificate: Document) -> Section:
             f"Near your data: proved for inputs within {plain_number(near_data['delta'])} of them."
         )
     notes += _add_certified_columns(certificate, columns)
-    blocks: list[Block] = [_gap_plot(record, certificate)]
+    blocks: list[Block] = [_gap_plot(record, certificate), *_past_plots(record)]
     rows = tuple(
         (plain_number(eps), *(c.get(eps, NOTHING) for c in columns.values())) for eps in epsilons
     )
@@ -136,11 +154,36 @@ def _gap_plot(record: Document, certificate: Document) -> Plot:
         at, eps = ([row[name] for row in windows] for name in ("k", "eps"))
         style: Literal["points", "dashed"] = "points" if len(windows) < 2 else "dashed"
         lines.append(Series("certified for every input", at, eps, style))
+    if not (record.get("near") or {"pasts": 0})["pasts"]:
+        lines += _near_points(record)
     caption = (
         f"Distance between the {short_name(record)} of the whole window and of its last k inputs "
         f"alone."
     )
     return Plot(lines, "k, number of last inputs", "distance", caption, log_y=True)
+
+
+def _near_points(record: Document) -> list[Series]:
+    """The distances that are certified near the data, against k."""
+    rows = [row for row in (record.get("near") or {"gaps": ()})["gaps"] if row["gap"] is not None]
+    at, gaps = ([row[name] for row in rows] for name in ("k", "gap"))
+    return [Series("certified near your data", at, gaps, "points")] if rows else []
+
+
+def _past_plots(record: Document) -> list[Plot]:
+    """Distances that are certified near the data after recorded pasts, beside those seen."""
+    if not (record.get("near") or {"pasts": 0})["pasts"]:
+        return []
+    points = (record.get("streams") or {"curve": ()})["curve"]
+    ks, worst = ([row[name] for row in points] for name in ("k", "worst"))
+    seen = [Series("worst seen after recorded pasts", ks, worst)] if points else []
+    if not (lines := [*seen, *_near_points(record)]):
+        return []
+    caption = (
+        f"Largest distance between the {short_name(record)} after a recorded past and of the run "
+        f"from zero, from k inputs on."
+    )
+    return [Plot(lines, "k, number of inputs", "distance", caption, log_y=True)]
 
 
 def epsilon_explanation(record: Document) -> str:

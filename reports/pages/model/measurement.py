@@ -64,11 +64,14 @@ def measurement_page(
     )
 
 
-def certified_and_measured_page(measurement: Document, certificate: Document, title: str) -> Page:
+def certified_and_measured_page(
+    measurement: Document, certificate: Document, title: str, next_lines: Sequence[str] = ()
+) -> Page:
     """The page of a certificate that was asked for, with what was measured on data."""
     page = certificate_page(
-        certificate, title, measurement=measurement, extra_sections=detail_sections(measurement)
-    )
+        _without_measuring(certificate), title, measurement=measurement, next_lines=next_lines,
+        extra_sections=detail_sections(measurement),
+    )  # fmt: skip
     leads = [page.lead, measurement_sentence(measurement)]
     if certificate["verdict"] != "certified":  # then what holds on the data comes first
         leads.reverse()
@@ -79,9 +82,7 @@ def _next_sections(
     measurement: Document, certificate: Document, options: Document | None
 ) -> list[Section]:
     """How to keep a k that is stated, then what helps a model that is not certified."""
-    advice = dict(certificate.get("next") or {})
-    advice.pop("measure", None)  # it was done
-    steps = next_sections({**certificate, "next": advice})
+    steps = next_sections(_without_measuring(certificate))
     statement = measurement["statement"]
     lines = [line for line in (statement or {"lines": ()})["lines"] if line["share"]]
     if not lines or options is None:
@@ -98,8 +99,10 @@ def _next_sections(
         "at-most": line["k"],
     }  # fmt: skip
     entries = "\n".join(f"{name} = {_toml_value(value)}" for name, value in question.items())
+    near_data = measurement.get("near")
+    kept = "it so" if near_data is None else "the stated k (guard certifies nothing near the data)"
     blocks = (
-        Paragraph("Let CI keep it so: add this to pyproject.toml,"),
+        Paragraph(f"Let CI keep {kept}: add this to pyproject.toml,"),
         Code(
             f"[tool.rnnbounds.models.{_toml_key(Path(str(measurement['model'])).stem)}]\n{entries}"
         ),
@@ -108,6 +111,13 @@ def _next_sections(
     )
     retitled = [replace(section, title="To certify it for every input") for section in steps]
     return [Section("What to do next", blocks), *retitled] if share else steps
+
+
+def _without_measuring(certificate: Document) -> Document:
+    """The certificate without the advice to measure the model, which was done."""
+    advice = dict(certificate.get("next") or {})
+    advice.pop("measure", None)
+    return {**certificate, "next": advice}
 
 
 def _model_section(measurement: Document, certificate: Document) -> Section:

@@ -20,6 +20,7 @@ from rnnbounds.reports.pages.model.answer import (
 from rnnbounds.reports.pages.model.vectors import vector_name, vector_symbol
 from rnnbounds.reports.pages.text import NOTHING, bound_text, plain_number
 from rnnbounds.reports.redact import redact_call
+from rnnbounds.reports.words import capitalise
 
 Document = Mapping[str, Any]
 
@@ -101,10 +102,9 @@ def next_sections(certificate: Document, extra_lines: Sequence[str] = ()) -> lis
     for line in (*advice.get("lines", ()), *extra_lines):
         words, _, call = line.partition(": ")
         if "rnnbounds" in call:
-            heading = words[:1].upper() + words[1:]
-            blocks += [Paragraph(f"{heading}:"), Code(redact_call(call))]
+            blocks += [Paragraph(f"{capitalise(words)}:"), Code(redact_call(call))]
         else:
-            blocks.append(Paragraph(line))
+            blocks.append(Paragraph(capitalise(line)))
     return [Section("What to do next", tuple(blocks))] if blocks else []
 
 

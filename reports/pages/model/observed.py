@@ -4,6 +4,7 @@ from rnnbounds.reports.pages.experiment import Block, Paragraph, Section, Table
 from rnnbounds.reports.pages.model.memory import Document, length_text, share_text
 from rnnbounds.reports.pages.model.vectors import vector_symbol
 from rnnbounds.reports.pages.text import NOTHING, bound_text, plain_number, plural
+from rnnbounds.reports.words import capitalise
 
 
 def detail_sections(record: Document) -> tuple[Section, ...]:
@@ -36,16 +37,23 @@ def _near_sections(near_data: Document | None, vector: str, windows: int) -> tup
         for row in near_data["memory"]
     )
     statement = Paragraph(
-        f"Certified of {near_data['windows']} of {plural(windows, 'window')}, spread over the "
-        f"data, of all inputs within "
+        f"Certified of {near_data['windows']} of {plural(windows, 'window')}"
+        f"{evenly_text(near_data['windows'], windows)}, of all inputs within "
         f"{plain_number(near_data['delta'])} of the recorded ones in every number at every step, "
         f"from {near_start_text(near_data)}, in real arithmetic; of no other inputs. How far any "
         f"state{of_zero} is from the one computed here in float64 on what was recorded, at most: "
-        + " ".join((f"{width}.", *further_near_texts(near_data)))
+        + " ".join((f"{width}.", *(f"{capitalise(t)}." for t in further_near_texts(near_data))))
     )
     advice = near_data["advice"] or ""
     table = Table(("ε", "k", gap, "windows by themselves"), rows, frozenset((1, 2)), advice)
     return (Section("Certified near your data", (statement, table)),)
+
+
+def evenly_text(some: int, windows: int) -> str:
+    """Which of the windows are certified, if not all."""
+    if some == windows:
+        return ""
+    return ", the first" if some == 1 else ", evenly spaced in the data"
 
 
 def near_own_text(part: Document | None, windows: int) -> str:
@@ -62,12 +70,14 @@ def near_own_text(part: Document | None, windows: int) -> str:
 
 
 def further_near_texts(near_data: Document) -> list[str]:
-    """Sentences on the certified exponent and on the largest balls of starts, if there are any."""
+    """On the certified exponent and on the largest balls of starts, if there are any."""
     texts = []
     if (exponent := near_data.get("exponent")) is not None:
+        wide = ", too wide to be useful: below 0 it would prove that these runs come together"
         texts.append(
-            f"Largest Lyapunov exponent over {plural(near_data['length'], 'input')}, of all these "
-            f"runs: (1/T) log ‖∂s_T/∂s_0‖₂ ≤ {bound_text(exponent)} per step."
+            f"largest Lyapunov exponent over {plural(near_data['length'], 'input')}, of all these "
+            f"runs: (1/T) log ‖∂s_T/∂s_0‖₂ ≤ {bound_text(exponent)} per step"
+            f"{'' if exponent < 0 else wide}"
         )
     for ball in near_data.get("forgotten", ()):
         of_part = {"state": "|s_i|", "c": "|c_i|", "h": "|h_i|"}[ball["part"]]
@@ -79,7 +89,7 @@ def further_near_texts(near_data: Document) -> list[str]:
             else f"no ball of starts with {of_part} ≤ r was found"
         )
         texts.append(
-            f"Forgotten within {plain_number(ball['eps'])} after all inputs of {windows}: {found}."
+            f"forgotten within {plain_number(ball['eps'])} after all inputs of {windows}: {found}"
         )
     return texts
 
@@ -95,6 +105,21 @@ def near_start_text(near_data: Document) -> str:
     return f"any state with |s_i| ≤ {size}" if near_data["states"] else "the zero state"
 
 
+def unused_text(windows: int, statement: Document) -> str:
+    """How many of the windows the statement does not use, and why; empty if it uses all."""
+    chosen_on, held_out = (statement["windows"][part] for part in ("chosen_on", "held_out"))
+    unused, half = windows - chosen_on - held_out, windows // 2
+    reasons = []
+    if chosen_on < half:
+        reasons.append("to choose k on more takes too much work")
+    if held_out < windows - half:
+        reasons.append(
+            f"a share of {plain_number(statement['share'])} takes "
+            f"{statement['held_out_needed']} held out, and at least twice as many are run"
+        )
+    return f"not used: {plural(unused, 'window')}, as {' and '.join(reasons)}" if unused else ""
+
+
 def statement_blocks(record: Document, scope: str) -> list[Block]:
     """Blocks on the statement about other windows; `scope`: the arithmetic that it is about."""
     statement = record["statement"]
@@ -108,6 +133,7 @@ def statement_blocks(record: Document, scope: str) -> list[Block]:
             (plain_number(line["eps"]), length_text(line["k"]), share, length_text(line["beyond"]))
         )
     windows_needed = statement["held_out_needed"]
+    unused = unused_text(record["data"]["windows"], statement)
     return [
         Paragraph(
             f"With confidence {plain_number(statement['confidence'])} in all rows together, at "
@@ -119,7 +145,8 @@ def statement_blocks(record: Document, scope: str) -> list[Block]:
             ("ε", "k", "share of windows", "held out, beyond ε"), tuple(rows), frozenset((1, 2, 3)),
             f"k was chosen on {plural(count['chosen_on'], 'window')} and tried on "
             f"{count['held_out']} others, held out. A share of {plain_number(statement['share'])} "
-            f"takes {windows_needed} of these with none beyond ε.",
+            f"takes {windows_needed} of these with none beyond ε."
+            f"{unused and f' {capitalise(unused)}.'}",
         ),
     ]  # fmt: skip
 
@@ -137,7 +164,8 @@ def _steps_table(record: Document) -> Table:
             ("largest Lyapunov exponent, estimated", _number_text(growth["mean"])),
         ),
         frozenset((1,)),
-        f"Jacobians along {plural(steps['windows'], 'window')}; a distance below its former one "
+        f"Jacobians along {plural(steps['windows'], 'window')}: their norm is the growth in the "
+        f"worst of all directions, of two states seen or not. A distance below its former one "
         f"(growth below 1) is forgotten. Computed in float64, of these windows alone.",
     )
 

@@ -43,13 +43,17 @@ def print_attacked(certificate: Certificate, result: MaybeAttacked) -> None:
     """The bracket of a certified model, the lower end alone of any other."""
     if result is None:
         return
-    readout_text = (
-        "" if result.readout is None else f", of the {shown(map_name(stage_names(result.readout)))}"
+    output = "output h"
+    if result.readout is not None:
+        output = shown(map_name(stage_names(result.readout)))
+    echo(
+        f"attacked: where inputs are proved whose last k do not fix the {output} to within ε, "
+        f"memory is at least k + 1"
     )
-    echo(f"attacked: inputs that are proved to be remembered for longer than k steps{readout_text}")
     for epsilon, lower, k in bracket(certificate, result):
         if k is not None:
-            echo(f"memory at ε = {exactly(epsilon)}: between {lower} and {k}")
+            between = f"exactly {k}" if k == lower else f"between {lower} and {k}"
+            echo(f"memory at ε = {exactly(epsilon)}: {between}")
         elif lower:
             echo(f"memory at ε = {exactly(epsilon)}: no k below {lower} will do")
         else:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rnnbounds.commands.models.calls import ModelCall
+from rnnbounds.commands.models.measured import print_statement
 from rnnbounds.commands.models.shown import CERTIFYING_TITLE, print_next
 from rnnbounds.impl.bidirectional.attack import AttackedBoth, attack_both, bracket_both
 from rnnbounds.impl.bidirectional.calls import OneDirectionError, require_ieee
@@ -18,10 +19,10 @@ from rnnbounds.impl.bidirectional.files import (
     packed_both,
     truncate_both,
 )
-from rnnbounds.impl.bidirectional.measure import measure_both
+from rnnbounds.impl.bidirectional.measure import MeasuredBoth, measure_both
 from rnnbounds.impl.bidirectional.record import BidirectionalCertificate
 from rnnbounds.impl.bidirectional.windows import Around
-from rnnbounds.impl.errors import at_least, at_most, exactly, factor, shown
+from rnnbounds.impl.errors import at_least, exactly, factor, shown
 from rnnbounds.impl.models.bidirectional import LoadedBidirectional
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.impl.reading.data.sequences import Data
@@ -98,10 +99,11 @@ def certify_bidirectional(
     else:
         _print_certificate(certificate, attacked)
         if seen is not None:
-            _print_memory(seen.to_json())
+            _print_memory(seen)
         if out is not None:
             echo(f"wrote {out / _DOCUMENT}")
-        print_next(_next(certificate, called, attacks or len(model.layers) > 1))
+        steps = _next(certificate, called, attacks or len(model.layers) > 1)
+        print_next(steps if certificate.verdict == "certified" or seen is None else [])
     return int(certificate.verdict != "certified")
 
 
@@ -153,7 +155,7 @@ def measure_bidirectional(
         print_json(record)
     else:
         echo(f"{shown(model.source)}: {model.name}, {plural(model.n, 'output')}, {model.dtype}")
-        _print_memory(record)
+        _print_memory(seen)
     share, statement = asked["share"], seen.statement
     if share is None:
         return 0
@@ -222,8 +224,9 @@ def _print_windows(certificate: BidirectionalCertificate) -> None:
         echo(f"rounding: {dtype} moves an output by at most {most} (valid for CPU arithmetic)")
 
 
-def _print_memory(record: dict[str, Any]) -> None:
+def _print_memory(seen: MeasuredBoth) -> None:
     """Print the measurement on data, and the statement on others."""
+    record = seen.to_json()
     data, curve = record["data"], record["forgetting"]["curve"]
     echo(
         f"on your data: {data['windows']} windows of {data['length']} inputs from "
@@ -237,16 +240,7 @@ def _print_memory(record: dict[str, Any]) -> None:
     for row in record["memory"]:
         told = "at no k" if row["k"] is None else f"from k = {row['k']} inputs either side on"
         echo(f"seen within ε = {plain_number(row['eps'])}: {told}")
-    statement = record["statement"]
-    if statement is None:
-        echo(f"nothing is stated of other windows: {record['unstated']}")
-        return
-    for line in statement["lines"]:
-        share = "no share" if line["share"] is None else f"at least {at_most(line['share'])}"
-        echo(
-            f"with confidence {plain_number(statement['confidence'])}: {share} of windows drawn "
-            f"like these is within ε = {plain_number(line['eps'])} at k = {line['k']}"
-        )
+    print_statement(seen, "counted either side, in real arithmetic")
 
 
 def _next(certificate: BidirectionalCertificate, called: ModelCall, attacked: bool) -> list[str]:

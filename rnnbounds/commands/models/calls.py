@@ -38,12 +38,15 @@ class ModelCall:
     def _data(self) -> Mapping[str, str | None]:
         return {} if self.asked.data is None else self.asked.data.options
 
-    def next_steps(self, certificate: Certificate, attacked: bool) -> list[str]:
+    def next_steps(
+        self, certificate: Certificate, attacked: bool, *, measured: bool = False
+    ) -> list[str]:
         """List next steps, each a line `words: command`; of an undecided model those beside its
-        certificate's own."""
+        certificate's own. measured: true if the model was measured on its data."""
         if certificate.verdict == "refuted":
+            measure = f"see what it remembers of recorded inputs: {self.measure_command}"
             return [
-                f"see what it remembers of recorded inputs: {self.measure_command}",
+                *([] if measured else [measure]),
                 *self._of_data(),
                 f"or change it and ask again: {kind_of(certificate.cell).remedy}",
             ]

@@ -154,7 +154,7 @@ def certify_model(
         model, cell, ignore=ignore or (), layer=layer, readout=readout, direction=direction
     )
     input_set = input_options.input_set(model, loaded.d)
-    eps = absolute(eps or EPSILONS, loaded, lambda: input_set)
+    eps, shares = absolute(eps or EPSILONS, loaded, lambda: input_set)
     called = ModelCall(
         model, input_options, cell, ignore or (), layer, readout, direction, arithmetic
     )
@@ -181,15 +181,14 @@ def certify_model(
     over = None if horizon is None else bound_horizon(loaded, input_set, horizon)
     document |= {} if over is None else {"horizon": over.to_json()}
     certified = certificate.verdict == "certified"
-    next = called.next_steps(certificate, attacks)
+    next = called.next_steps(certificate, attacks, measured=measurement is not None)
     if out is not None and measurement is None:
         write_page(document, out, model, format, next=next)
     elif out is not None and measurement is not None:
         measured = measurement.to_json()
-        page = certified_and_measured_page(measured, document, Path(loaded.source).name)
+        page = certified_and_measured_page(measured, document, Path(loaded.source).name, next)
         write_both(measured, document, out, format, page)
     return show_certificate(
         certificate, format, certified=certified, attack_result=attack_result,
-        measurement=measurement, next=next, over=over,
-        verbose=verbose,
+        measurement=measurement, next=next, over=over, verbose=verbose, shares=shares,
     )  # fmt: skip

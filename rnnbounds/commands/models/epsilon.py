@@ -10,9 +10,10 @@ import typer
 
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import EPSILONS
-from rnnbounds.impl.errors import InputError, at_most, exactly
+from rnnbounds.impl.errors import InputError, at_least, at_most, exactly
 from rnnbounds.impl.models.bidirectional import LoadedBidirectional
 from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.shell.input_text import ascii_number
 
 _DIGITS, _ROUNDS = 4, 4  # of an ε that is a share
 
@@ -22,15 +23,18 @@ class Share(float):
 
 
 def parse_epsilon(text: str) -> float:
-    """The ε in the text, a Share if it ends in %."""
-    try:
-        if not text.endswith("%"):
-            return float(text)
-        if 0 < (share := float(text[:-1]) / 100) < math.inf:
-            return Share(share)
-        raise ValueError
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a valid float, nor a share as 5%") from None
+    """The ε in the text, a Share if it ends in %; beyond all of the bound no input is needed."""
+    number = ascii_number(text.removesuffix("%"))
+    if number is None:
+        raise typer.BadParameter(f"{text!r} is neither a number nor a share as 5%")
+    if not text.endswith("%"):
+        return number
+    if not 0 < number <= 100:
+        raise typer.BadParameter(
+            f"{text} is no share of the bound on the output; give one above 0% and up to 100%, "
+            f"beyond which no input is needed"
+        )
+    return Share(number / 100)
 
 
 def epsilon_option(help: str) -> Any:
@@ -43,7 +47,7 @@ def require_numbers(eps: Sequence[float] | None) -> None:
     """Refuse shares where no bound on the output is certified; raises InputError."""
     for one in eps or ():
         if isinstance(one, Share):
-            share = f"{exactly(100 * one)}%"
+            share = f"{100 * one:g}%"
             raise InputError(
                 f"--eps {share} is a share of the certified bound on the output, and none is known "
                 f"here; give ε as a number"
@@ -54,15 +58,16 @@ def absolute(
     eps: Sequence[float],
     model: LoadedModel[Any] | LoadedBidirectional,
     inputs: Callable[[], float],
-) -> list[float]:
+) -> tuple[list[float], list[str]]:
     """ε with each share as a number, rounded down to four digits: of the least B_h ≥ ‖h_t‖₂ found,
-    times the Lipschitz constant of a readout f, which bounds ‖f(h_t) − f(0)‖₂. `inputs`
-    returns B, or the set of inputs. Raises InputError where no such bound is certified."""
+    times the Lipschitz constant of a readout f, which bounds ‖f(h_t) − f(0)‖₂; then a line for each
+    share that says so. `inputs` returns B, or the set of inputs. Raises InputError where no such
+    bound is certified."""
     if not any(isinstance(one, Share) for one in eps):
-        return list(eps)
+        return list(eps), []
     if isinstance(model, LoadedBidirectional):
         require_numbers(eps)
-        return []
+        return [], []
     scale = 1.0 if model.readout is None else model.readout.norm
     bound, numbers = math.inf, list(EPSILONS)
     for _ in range(_ROUNDS):  # B_h is that of the norm which is best at these ε
@@ -76,7 +81,13 @@ def absolute(
             break
     if math.isinf(bound):
         require_numbers(eps)
-    return numbers
+    output = "‖h‖₂" if model.readout is None else "‖f(h) − f(0)‖₂ of the readout f"
+    return numbers, [
+        f"ε = {exactly(number)} is {100 * one:g} % of {at_least(bound)}, the certified bound "
+        f"on {output}"
+        for one, number in zip(eps, numbers, strict=True)
+        if isinstance(one, Share)
+    ]
 
 
 def _part(share: float, bound: float) -> float:

@@ -263,7 +263,7 @@ def _measurement_line(measurement: Measurement, question: MeasureQuestion) -> st
     return (
         f"{measurement.model.source}: {measurement.model.name}, stated with confidence "
         f"{exactly(question.confidence)}: a share of at least {at_most(line.share)} of windows "
-        f"like these is within ε = {exactly(question.eps)} from k = {line.k} on"
+        f"like these is within ε = {exactly(question.eps)} at k = {line.k}"
     )
 
 

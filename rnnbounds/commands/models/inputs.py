@@ -17,18 +17,15 @@ from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.certificate.inputs import data_change, data_set, input_data
 from rnnbounds.impl.reading.data.recordings import Data
 from rnnbounds.impl.reading.data.sequences import read_data
-from rnnbounds.shell.input_text import InputsError, parse_input_set
+from rnnbounds.shell.input_text import InputsError, ascii_number, parse_input_set
 
 FROM_DATA = "from-data"
 
 
 def _check_number(value: str | None) -> str | None:
     """The bound, if it is a number or what stands for one."""
-    try:
-        if value not in (None, FROM_DATA):
-            float(str(value))
-    except ValueError:
-        raise typer.BadParameter(f"{value!r} is not a valid number, nor {FROM_DATA}") from None
+    if value not in (None, FROM_DATA) and ascii_number(str(value)) is None:
+        raise typer.BadParameter(f"{value!r} is not a valid number, nor {FROM_DATA}")
     return value
 
 
@@ -147,9 +144,12 @@ class InputOptions:
     def __post_init__(self) -> None:
         stated_twice = self.bound is not None and self.inputs is not None
         if stated_twice or (self.required and not self.is_stated):
-            raise InputsError("state the inputs once; give --input-bound or --inputs")
+            of_data = "" if stated_twice or self.data is None else f", as --input-bound {FROM_DATA}"
+            raise InputsError(f"state the inputs once; give --input-bound or --inputs{of_data}")
         if self.bound == FROM_DATA and self.data is None:
             raise InputsError(f"--input-bound {FROM_DATA} takes B from --data; name its file")
+        if self.inputs == FROM_DATA:
+            raise InputsError(f"{FROM_DATA} is a bound; say --input-bound {FROM_DATA}")
         if self.inputs in SETS and self.data is None:
             raise InputsError(f"--inputs {self.inputs} takes them from --data; name its file")
         if self.change is not None and (not self.is_stated or self.inputs in SETS):

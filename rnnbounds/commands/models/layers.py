@@ -1,17 +1,18 @@
-"""``rnnbounds certify MODEL --list``: the recurrent layers that a model has."""
+"""``rnnbounds certify MODEL --list``: the recurrent layers that a model has; the tensors of one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import typer
 
-from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.reading.formats import ACTIONS, format_table
 from rnnbounds.impl.reading.layers import Layer, layers
+from rnnbounds.impl.reading.recognition.misfit import LISTED
 from rnnbounds.shell.output import Format, echo, print_json, print_table
 
 _ALLOWED = ("model", "cell", "list_layers", "format")
@@ -107,3 +108,18 @@ def show_layers(model: Path, cell: str | None, format: Format) -> int:
             "no recurrent layer is recognised by the names of its tensors; name the cell by --cell"
         )
     return int(all(info.cell is None for info in infos))
+
+
+def read_tensors_text(document: Mapping[str, Any]) -> str:
+    """The full names of the tensors that were read."""
+    return f"read from {', '.join(map(shown, sorted(document['tensors'].values())))}"
+
+
+def print_unread_tensors(document: Mapping[str, Any]) -> None:
+    """The tensors that were not read, if any: on purpose, or since they are elsewhere."""
+    if document["ignored"]:
+        echo(f"ignored: {', '.join(map(shown, document['ignored']))}")
+    if document["unread"]:
+        names = [shown(name) for name in document["unread"]]
+        more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+        echo(f"not read, under other prefixes: {', '.join(names[:LISTED])}{more}")

@@ -112,8 +112,8 @@ def measure_model(
         float | None,
         typer.Option(
             "--work",
-            help="with --near: 10⁹ products to spend; more of them certify more windows, spread "
-            f"over the data; by default {WORK:g}",
+            help="with --near: 10⁹ products to spend; more of them certify more windows, evenly "
+            f"spaced in the data; by default {WORK:g}",
         ),
     ] = None,
     workers: Annotated[
@@ -194,7 +194,9 @@ def measure_model(
     )
     read = recorded.sequences
     bound = input_options.input_set(model, loaded.d) if input_options.is_stated else None
-    eps = absolute(eps or EPSILONS, loaded, lambda: input_data(read) if bound is None else bound)
+    eps, shares = absolute(
+        eps or EPSILONS, loaded, lambda: input_data(read) if bound is None else bound
+    )
     if isinstance(loaded, LoadedBidirectional):
         require_plain(near, size, pasts, largest, out)
         return measure_bidirectional(
@@ -225,5 +227,7 @@ def measure_model(
         print_json(result.to_json())
     else:
         echo(f"{shown(loaded.source)}: {loaded.name}, {plural(loaded.n, 'state')}, {loaded.dtype}")
+        for line in shares:
+            echo(line)
         print_measurement(result)
     return int(bool(unstated))

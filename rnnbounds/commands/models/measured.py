@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from rnnbounds.impl.bidirectional.calls import AnyMeasurement
 from rnnbounds.impl.errors import at_least, at_most, shown
+from rnnbounds.impl.memory.blackbox.causal_measurement import CausalMeasurement
 from rnnbounds.impl.memory.measure import Measurement
+from rnnbounds.impl.memory.statement import Line
 from rnnbounds.impl.memory.streams import Streams
 from rnnbounds.impl.memory.tube.near import NearCertificate
 from rnnbounds.reports.pages.experiment import Page
 from rnnbounds.reports.pages.model.measured import left_out_text
 from rnnbounds.reports.pages.model.measurement import FILES, write_measurement
 from rnnbounds.reports.pages.model.observed import (
+    evenly_text,
     further_near_texts,
     near_own_text,
     near_start_text,
+    unused_text,
 )
 from rnnbounds.reports.pages.model.vectors import short_name, vector_name, vector_symbol
 from rnnbounds.reports.pages.text import plain_number
 from rnnbounds.reports.words import plural
+from rnnbounds.shell.input_text import ascii_number
 from rnnbounds.shell.output import Format, echo, print_table
 
 MOST_ROWS = 12  # lines of the forgetting curve in text
@@ -30,10 +36,7 @@ MOST_ROWS = 12  # lines of the forgetting curve in text
 
 def states_of(text: str) -> float | str:
     """The size of --states, or the text if it is no number."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    return text if (number := ascii_number(text)) is None else number
 
 
 def write_both(
@@ -71,15 +74,15 @@ def print_measurement(result: Measurement | None) -> None:
     record = result.to_json()
     readout_text = f", of the {shown(vector_name(record))}" if "readout" in record else ""
     echo(
-        f"on your data: {result.windows} windows of {result.length} inputs from "
-        f"{shown(result.data)}{left_out_text(record['data'])}, each run from the zero state, in "
-        f"float64{readout_text}"
+        f"on your data: {plural(result.windows, 'window')} of {plural(result.length, 'input')} "
+        f"from {shown(result.data)}{left_out_text(record['data'])}, each run from the zero state, "
+        f"in float64{readout_text}"
     )
     measured = len(result.seen.gaps)
     scope = "" if measured == result.windows else f", in the first {measured} windows"
     echo(
-        f"seen: gap between the {short_name(record)} after all {result.length} inputs and after "
-        f"the last k{scope}"
+        f"seen: gap between the {short_name(record)} after all {plural(result.length, 'input')} "
+        f"and after the last k{scope}{some_ks(result)}"
     )
     print_curve(record["forgetting"]["curve"])
     size = float(result.seen.gaps[:, 0].amax())  # k = 0 leaves the output of the zero state
@@ -96,6 +99,13 @@ def print_measurement(result: Measurement | None) -> None:
         print_streams(result, result.streams, vector_symbol(record))
 
 
+def some_ks(result: Measurement | CausalMeasurement) -> str:
+    """How many k were run, if not all: of others nothing is seen."""
+    first, *_, last = result.ks
+    count = len(result.ks)
+    return "" if count > last - first else f", at {count} of the k from {first} to {last}"
+
+
 def print_streams(result: Measurement, streams: Streams, vector: str) -> None:
     """Print how far runs from recorded end states are from the one from zero."""
     echo(
@@ -109,12 +119,20 @@ def print_streams(result: Measurement, streams: Streams, vector: str) -> None:
         echo(f"seen, streams: within {plain_number(epsilon)} {answer}")
     for line in streams.lines:
         if line.share is not None and result.statement is not None:
+            confidence = Fraction(repr(result.statement.confidence))
+            both = max(Fraction(0), 2 * confidence - 1)  # by the union bound
             echo(
-                f"stated, streams, with confidence {plain_number(result.statement.confidence)} "
-                f"(these lines together): within {plain_number(line.eps)} at every t ≥ {line.k} "
+                f"stated, streams, with confidence {plain_number(float(confidence))} (these lines "
+                f"together; {plain_number(float(both))} together with those on windows above): "
+                f"within {plain_number(line.eps)} at every t ≥ {line.k} "
                 f"for a share of {at_most(line.share)} of windows drawn like these; beyond it "
-                f"{line.beyond} of {streams.held} held out"
+                f"{line.beyond} of {streams.held} held out{left_open_text(line)}"
             )
+
+
+def left_open_text(line: Line) -> str:
+    """How many held-out windows count as beyond ε because nothing decides them, if any do."""
+    return f", {line.undecided} of these undecided at the limit of work" if line.undecided else ""
 
 
 def print_curve(curve: list[dict[str, float]]) -> None:
@@ -157,9 +175,10 @@ def print_steps(record: Mapping[str, Any], growth: float) -> None:
         )
     growth_text = "−∞" if growth == -math.inf else _number(growth)
     echo(
-        f"estimate: ‖∂s_t/∂s_(t−1)‖₂ in the steps of {plural(steps['windows'], 'window')} has the "
-        f"median {median} and is at most {largest}; largest Lyapunov exponent {growth_text} "
-        f"per step (QR)"
+        f"estimate: in the worst of all directions, of visited pairs or not, the factor "
+        f"‖∂s_t/∂s_(t−1)‖₂ of a step has the median {median} in "
+        f"{plural(steps['windows'], 'window')} and is at most {largest}; largest Lyapunov exponent "
+        f"{growth_text} per step (QR)"
     )
 
 
@@ -173,8 +192,9 @@ def print_near(near: NearCertificate, vector: str, windows: int) -> None:
     record = near.to_json()
     start = near_start_text(record)
     echo(
-        f"near your data, certified for {near.windows} of {plural(windows, 'window')}, spread over "
-        f"it: every input sequence that differs from the recorded one by at most "
+        f"near your data, certified for {near.windows} of {plural(windows, 'window')}"
+        f"{evenly_text(near.windows, windows)}: every input sequence that differs from the "
+        f"recorded one by at most "
         f"{plain_number(near.delta)} in each number, from {start}, in real "
         f"arithmetic; no other inputs"
     )
@@ -200,7 +220,7 @@ def print_near(near: NearCertificate, vector: str, windows: int) -> None:
             f"{at_least(near.gaps[1])}, and by more than ε at k − 1 times of the window at most"
         )
     for text in further_near_texts(record):
-        echo(text)
+        echo(f"near your data, {text}")
     if near.advice is not None:
         echo(near.advice)
 
@@ -231,7 +251,10 @@ def print_statement(result: AnyMeasurement, scope: str) -> None:
                 f"{line.undecided} windows were left undecided at the limit of work; they count as "
                 f"beyond {plain_number(line.eps)}"
             )
-    echo(f"k was chosen on the {statement.chosen} windows before those held out")
+    if any(line.k is not None for line in statement.lines):
+        echo(f"k was chosen on the {plural(statement.chosen, 'window')} before those held out")
+    if unused := unused_text(result.windows, statement.to_json()):
+        echo(unused)
     echo(f"this presupposes that {statement.presupposed}")
     if not statement.reached:
         echo(

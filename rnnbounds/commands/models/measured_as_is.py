@@ -14,6 +14,7 @@ from rnnbounds.commands.models.measured import (
     from_k,
     print_curve,
     print_statement,
+    some_ks,
     unstated_lines,
 )
 from rnnbounds.impl.errors import shown
@@ -64,8 +65,8 @@ def print_causal(result: CausalMeasurement, batch: int | None) -> None:
         f"{plural(run.batch, 'window')} at once{fewer}"
     )
     echo(
-        f"on your data: {result.windows} windows of {result.length} inputs from "
-        f"{shown(result.data)}; a truncated run is the model on the last k inputs alone"
+        f"on your data: {plural(result.windows, 'window')} of {plural(result.length, 'input')} "
+        f"from {shown(result.data)}; a truncated run is the model on the last k inputs alone"
     )
     echo(
         "tried: no output changes when later inputs do"
@@ -75,7 +76,7 @@ def print_causal(result: CausalMeasurement, batch: int | None) -> None:
     measured = len(result.gaps)
     scope = "" if measured == result.windows else f", in the first {measured} windows"
     largest = f"; ‖y_T‖₂ is at most {result.largest:.3g}" if result.gap.name == "norm" else ""
-    echo(f"seen: {result.gap.formula}{scope}{largest}")
+    echo(f"seen: {result.gap.formula}{scope}{some_ks(result)}{largest}")
     print_curve(result.curve)
     for eps in result.eps:
         echo(f"seen: {result.gap.within(eps)} {from_k(result.window(eps))}")

@@ -10,6 +10,7 @@ from typing import Any
 
 from rnnbounds.commands.models.attacked import MaybeAttacked, attack_entry, print_attacked
 from rnnbounds.commands.models.calls import ModelCall
+from rnnbounds.commands.models.layers import print_unread_tensors, read_tensors_text
 from rnnbounds.commands.models.measured import print_measurement
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import at_least, at_most, exactly, factor, shown
@@ -17,7 +18,6 @@ from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.memory.tube.horizon import Horizon
 from rnnbounds.impl.norms.meanings import NORM_MEANINGS
 from rnnbounds.impl.reading.data.recordings import Data
-from rnnbounds.impl.reading.recognition.misfit import LISTED
 from rnnbounds.impl.training.certificate import TrainingCertificate
 from rnnbounds.reports.pages.model.answer import (
     NOTHING_PROVED,
@@ -70,12 +70,16 @@ def write_page(
 
 
 def explain_unwritten(
-    certificate: Certificate, called: ModelCall, out: Path, reason: str, format: Format
-) -> int:
+    certificate: Certificate, called: ModelCall, out: Path, reason: str, format: Format,
+    shares: Sequence[str] = (),
+) -> int:  # fmt: skip
     """Print why nothing was written of a model that is not certified; 1."""
     asked_certificate = replace(certificate, measuring=called.measure_command)
     code = show_certificate(
-        asked_certificate, format, next=called.next_steps(asked_certificate, False)
+        asked_certificate,
+        format,
+        shares=shares,
+        next=called.next_steps(asked_certificate, False),
     )
     if format is Format.text:
         echo(f"{out} was not written: {reason}")
@@ -92,6 +96,7 @@ def show_certificate(
     over: Horizon | None = None,
     next: Sequence[str] = (),
     verbose: bool = False,
+    shares: Sequence[str] = (),
 ) -> int:
     """Print a certificate, then what was found against it, then what was seen on data, then what to
     do next; 1 unless what was asked is certified."""
@@ -100,24 +105,30 @@ def show_certificate(
         data |= {} if over is None else {"horizon": over.to_json()}
         print_json(certificate.to_json() | attack_entry(attack_result) | data)
     else:
-        print_certificate(certificate, attack_result, verbose)
+        print_certificate(certificate, attack_result, verbose, shares)
         if over is not None:
             echo(over.line())
         print_measurement(measurement)
-        print_next([*certificate.next_steps, *next])
+        own_steps = certificate.next_steps  # of which the first is to measure
+        print_next([*own_steps[measurement is not None :], *next])
     return int(not certified)
 
 
 def print_certificate(
-    certificate: Certificate, attack_result: MaybeAttacked = None, verbose: bool = False
-) -> None:
-    """The certificate in lines of text: the answer first, then what it rests on, then the model."""
+    certificate: Certificate, attack_result: MaybeAttacked = None, verbose: bool = False,
+    shares: Sequence[str] = (),
+) -> None:  # fmt: skip
+    """The certificate in lines of text: the answer first, then what it rests on, then the model.
+    `shares`: what each ε is a share of, for where no table has it."""
     document = certificate.to_json()
     echo(f"{certificate.verdict}: {answer_sentence(document, shown(Path(certificate.model).name))}")
     if certificate.witness is not None and certificate.verdict == "refuted":
         echo(f"which means: {certificate.witness.meaning}")
         echo(f"so {certificate.witness.claim_text}")
     echo(f"inputs: {certificate.speaks_of}; every run starts from the zero state")
+    if certificate.verdict != "certified" or output_bound(document) is None:
+        for line in shares:
+            echo(line)
     if certificate.verdict == "certified":
         _print_windows(certificate, document)
         _print_bounds(certificate)
@@ -156,8 +167,11 @@ def _print_windows(certificate: Certificate, document: Mapping[str, Any]) -> Non
     )
     echo(epsilon_meaning(document))
     if certificate.readout is not None:
-        names, norm = stage_names(certificate.readout), at_least(certificate.readout["norm"])
+        readout = certificate.readout
+        names, near = stage_names(readout), readout.get("reached")
+        norm = at_least(readout["norm"] if near is None else near["norm"])
         size = f"‖{shown(names[0])}‖₂" if len(names) == 1 else "its Lipschitz constant"
+        size += "" if near is None else f" on all ‖h‖₂ ≤ {at_least(near['radius'])}"
         echo(
             f"{size} ≤ {norm}; ε is about this {short_name(document)}, of which no file says "
             f"that the model computes it"
@@ -236,21 +250,6 @@ def _print_constants(certificate: Certificate) -> None:
         echo(
             "constants that are Infinity have no proved bound: they need λ < 1, or a box of states"
         )
-
-
-def read_tensors_text(document: Mapping[str, Any]) -> str:
-    """The full names of the tensors that were read."""
-    return f"read from {', '.join(map(shown, sorted(document['tensors'].values())))}"
-
-
-def print_unread_tensors(document: Mapping[str, Any]) -> None:
-    """The tensors that were not read, if any: on purpose, or since they are elsewhere."""
-    if document["ignored"]:
-        echo(f"ignored: {', '.join(map(shown, document['ignored']))}")
-    if document["unread"]:
-        names = [shown(name) for name in document["unread"]]
-        more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-        echo(f"not read, under other prefixes: {', '.join(names[:LISTED])}{more}")
 
 
 def print_training(training: TrainingCertificate | None) -> None:

@@ -24,6 +24,7 @@ from rnnbounds.commands.models.inputs import (
     RecordedInputs,
     Time,
 )
+from rnnbounds.commands.models.layers import print_unread_tensors, read_tensors_text
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import (
     Arithmetic,
@@ -38,8 +39,6 @@ from rnnbounds.commands.models.options import (
 from rnnbounds.commands.models.shown import (
     CERTIFYING_TITLE,
     explain_unwritten,
-    print_unread_tensors,
-    read_tensors_text,
 )
 from rnnbounds.commands.options import FormatOption
 from rnnbounds.impl.convert.export import check_export, exported
@@ -102,7 +101,7 @@ def truncate_model(
         require_folder(page, *FILES)
     loaded = load_both(model, cell, ignore=ignore or (), layer=layer, direction=direction)
     input_set = input_options.input_set(model, loaded.d)
-    (eps,) = absolute([eps], loaded, lambda: input_set)
+    (eps,), shares = absolute([eps], loaded, lambda: input_set)
     called = ModelCall(model, input_options, cell, ignore or (), layer, direction=direction)
     if isinstance(loaded, LoadedBidirectional):
         require_whole(latest, page, arithmetic)
@@ -115,7 +114,8 @@ def truncate_model(
                 loaded, eps, input_set, latest=latest, arithmetic=arithmetic
             )
     except NotCertifiedError as error:
-        return explain_unwritten(error.certificate, called, out, "no window is certified", format)
+        reason = "no window is certified"
+        return explain_unwritten(error.certificate, called, out, reason, format, shares)
     with show_status(f"exporting {plural(module.k, 'step')}"):
         exports = {path: exported(module, certificate, path) for path in export or ()}
     files = {out: packed(module, certificate, out)} | exports

@@ -8,12 +8,11 @@ import typer
 
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.inputs import InputOptions
+from rnnbounds.commands.models.layers import print_unread_tensors, read_tensors_text
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, PageFolder
 from rnnbounds.commands.models.shown import (
     explain_unwritten,
-    print_unread_tensors,
-    read_tensors_text,
     write_page,
 )
 from rnnbounds.commands.options import FormatOption

@@ -108,6 +108,18 @@ def test_sets_hold_their_data(kind, m: int, d: int, scale: float) -> None:
     assert kind is not input_frames or d == 1 or not given.holds(middle.tolist())
 
 
+@pytest.mark.parametrize("kind", [input_axes, input_zonotope])
+@pytest.mark.parametrize("noise", [0.0, 1e-15, 1e-13, 1e-11])
+def test_zonotopes_hold_data_of_fewer_dimensions(kind, noise: float) -> None:
+    """Channels that are 0, multiples of others, or off these by no more than rounding leave axes
+    of hardly any length; every frame is still proved to be of the set, without rationals."""
+    x = recorded(200, 24).relu() @ normal(24, 12).relu()
+    x = torch.cat([x, torch.zeros(200, 6), 2 * x[:, :6], x[:, :8] @ normal(8, 40)], dim=1)
+    given = kind(x + noise * normal(*x.shape))
+    assert given.zonotope is not None
+    assert quickly_in_zonotope(*given.zonotope, x + noise * normal(*x.shape)).all()
+
+
 def exact_within(told: Interval, W: torch.Tensor, x: torch.Tensor) -> None:
     """W x lies in the intervals, in rationals."""
     for i, row in enumerate(W[0].tolist()):

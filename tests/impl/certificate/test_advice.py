@@ -35,6 +35,8 @@ def test_what_is_certified_is_told_no_smaller():
     told = " ".join(advice.lines())
     assert "certified, λ = 0.9999999999991 in the spectral norm, k = 7 at ε = 0.01" in told
     assert "the forget gate may reach 0.9999999999991 for these inputs" in told
+    assert "shrinks" in told
+    assert "shrinks" not in " ".join(Advice((), (), found, None, kept, (), 2.0).lines())
 
 
 def test_a_readout_s_advice_is_at_its_own_target():

@@ -14,7 +14,8 @@ from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.grid import LARGEST, grid_of
 from rnnbounds.impl.certificate.pieces import Pieces, pieces_of
-from rnnbounds.impl.checker.pieces import by_pieces
+from rnnbounds.impl.checker import pieces as checker_pieces
+from rnnbounds.impl.checker.pieces import ByPieces
 from rnnbounds.impl.checker.truncated import check_truncated
 from rnnbounds.impl.format.fields import RecordError
 from rnnbounds.impl.format.record import record, stated
@@ -121,7 +122,7 @@ def claimed(case, among):
 
 def proved(told, weights, eps, k):
     """True if the checker proves that window by its pieces alone."""
-    return by_pieces(record(told), weights, k, eps)
+    return ByPieces(record(told), weights).holds(k, eps)
 
 
 @pytest.mark.slow
@@ -207,3 +208,24 @@ def test_a_hull_is_more_than_its_corners():
     for _ in range(certify(loaded, input_hull(frames), (0.065,)).window(0.065)):
         h = torch.tanh(0.75 * h)
     assert float(h) <= 0.065  # of a run that was on 2, under inputs 0
+
+
+def test_pieces_are_cut_once_for_all_windows(monkeypatch):
+    """They are looked at once, whatever is asked first; a later answer is what it is by itself."""
+    told, weights, windows = claimed("gru", "box")
+    looked, holds = [], checker_pieces._holds
+    monkeypatch.setattr(checker_pieces, "_holds", lambda *a: looked.append(a) or holds(*a))
+    for order in (1, -1):
+        looked.clear()
+        pieces = ByPieces(record(told), weights)
+        for eps, k in [*windows.items()][::order]:
+            assert pieces.holds(k, eps)
+            assert not pieces.holds(k, eps / 1000)
+        assert len(looked) == 1
+
+
+def test_a_window_that_only_later_steps_confirm():
+    """Bounds that fall no further for one step are compared again, after the window of the norm."""
+    M = torch.tensor([[[0.0, 0, 0], [1, 0, 0], [0, 1, 0]]], dtype=torch.float64)
+    start, wide = torch.tensor([0.5, 0.5, 1]).double(), torch.full((3,), torch.inf).double()
+    assert Pieces(M, start, wide, 1, -start, start, ()).window(0.6, 2) == 1

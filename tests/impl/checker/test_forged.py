@@ -165,9 +165,10 @@ NAMES = {"B_h": "states"}  # of findings that are called otherwise than what the
 def test_each_number_at_its_edge(bounded):
     """A linear unit, and one of tanh that its bound keeps smaller than its drive does: all that is
     true holds, and each number that is less by 10⁻⁹ falls."""
-    gamma = 5 * 2.0**-53 / (1 - 5 * 2.0**-53)
-    # C c/(1 − λ) = 2 times γ (q |W| B_h + |U|), where B_h = 2 and q is the least.
-    linear = edges("linear", 0.5, 1.0, None, 2 * gamma * (1.01 * 0.5 * 2 + 1) * (1 + 1e-12))
+    # C c/(1 − λ) = 2 times what a sum of q |W| B_h, |U| and two zeros loses, in three additions of
+    # 2 or more and the products, where B_h = 2 and q is the least.
+    lost = 2.0**-53 * (1 + 2.0**-10) * (3 * 2 + 1.01 * 0.5 * 2 + 1)
+    linear = edges("linear", 0.5, 1.0, None, 2 * lost * (1 + 1e-12))
     cell, weights, told, constants = edges("rnn-tanh", 0.5, 4.0, 0.5, None) if bounded else linear
     if bounded:
         constants["S_0"] = 2.0  # twice tanh 4, and no more is known than its slope: 4

@@ -14,6 +14,7 @@ from rnnbounds.impl.memory.runs import Runner, truncations
 from rnnbounds.impl.memory.tube import runs
 from rnnbounds.impl.memory.tube.runs import Around
 from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.models.normalisation import LAYER, Normalisation
 from rnnbounds.impl.models.readout import Linear, Readout
 from rnnbounds.impl.reading.adapters import load_model
 
@@ -42,9 +43,12 @@ def read_chain(stages: str) -> LoadedModel:
     torch.manual_seed(0)
     net = torch.nn.ModuleDict({
         "rnn": torch.nn.GRU(2, 3, 2), "a": torch.nn.Linear(3, 4), "b": torch.nn.Linear(4, 2),
+        "norm": torch.nn.LayerNorm(4),
     }).double()  # fmt: skip
     with torch.no_grad():
         net["a"].bias.copy_(doubles([0.5, -0.5, 0.25, 0.125]))
+        net["norm"].weight.copy_(doubles([0.5, -1.0, 2.0, 1.0]))
+        net["norm"].bias.copy_(doubles([0.5, 0.0, -0.5, 1.0]))
     return load_model(net.state_dict(), layer="rnn", readout=stages)
 
 
@@ -140,7 +144,10 @@ def test_a_measurement_names_the_readout() -> None:
         assert near[k] == pytest.approx(2 * of_h[k])
 
 
-@pytest.mark.parametrize("stages", ["a,tanh,b", "a,relu,b", "tanh,a", "a,b", "a,silu"])
+NORMS = ["a,layer-norm-0.01:norm,relu,b", "rms-norm-0.01,a", "a,tanh,layer-norm-1e-05,b"]
+
+
+@pytest.mark.parametrize("stages", ["a,tanh,b", "a,relu,b", "tanh,a", "a,b", "a,silu", *NORMS])
 def test_gaps_of_chains(stages: str) -> None:
     """Seen, in balls, stated and near the data: of f(h), biases and all."""
     model, x = read_chain(stages), windows()
@@ -165,14 +172,46 @@ def test_gaps_of_chains(stages: str) -> None:
 def through(readout: Readout, h: torch.Tensor) -> torch.Tensor:
     """f(h) by torch's own functions."""
     for stage in readout.stages:
-        is_linear = isinstance(stage, Linear)
-        h = torch.nn.functional.linear(h, stage.weight, stage.bias[1]) if is_linear else stage(h)
+        if isinstance(stage, Linear):
+            h = torch.nn.functional.linear(h, stage.weight, stage.bias[1])
+        elif isinstance(stage, Normalisation):
+            own = stage.tensors.get("norm.weight"), stage.tensors.get("norm.bias")
+            f, size = torch.nn.functional, (stage.n,)
+            layer = stage.kind == LAYER
+            h = (
+                f.layer_norm(h, size, *own, stage.eps)
+                if layer
+                else f.rms_norm(h, size, own[0], stage.eps)
+            )
+        else:
+            h = stage(h)
     return h
 
 
-def test_products_of_chains() -> None:
+@pytest.mark.parametrize("stages", ["a,tanh,b", *NORMS])
+def test_near_the_data_a_readout_is_as_steep_as_there(stages: str) -> None:
+    """Hardly more than runs at corners are apart, and far less than L says of a normalisation."""
+    model, x = read_chain(stages), windows()[:1]
+    runner, plain = Runner.of(model), Runner.of(read(None))
+    told, of_h = (Around(one, x, 2.0**-9, 2.0**-6) for one in (runner, plain))
+    signs = torch.randint(0, 2, (64, 7, 2), generator=torch.Generator().manual_seed(5)) * 2.0 - 1
+    near, starts = x + 2.0**-9 * signs, 2.0**-6 * normal(2, 64, 6, seed=6).sign()
+    for k in (0, 3):
+        ends = []
+        for s, inputs in zip(starts, (near, near[:, 7 - k :]), strict=True):
+            for one in inputs.unbind(1):
+                s = plain.step(s[None], one[None])[0]
+            ends.append(through(model.readout, s[:, -3:]))
+        seen, gap = float((ends[0] - ends[1]).norm(dim=1).max()), float(told.gaps(k))
+        assert seen <= gap <= 1.5 * seen
+        if model.readout.norm > 5:
+            assert gap < 0.5 * model.readout.norm * float(of_h.gaps(k))
+
+
+@pytest.mark.parametrize("stages", ["a,tanh,b", NORMS[0]])
+def test_products_of_chains(stages: str) -> None:
     """The derivative of f at the last output, times those of the steps."""
-    model, x = read_chain("a,tanh,b"), windows()
+    model, x = read_chain(stages), windows()
     told = local(Runner.of(model), x, (0, 1)).products
     plain = Runner.of(read(None))
     for i in range(4):

@@ -4,9 +4,11 @@ from fractions import Fraction
 
 import pytest
 import torch
+from draws import normal
 from flint import arb, arb_mat, ctx
 
 from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
+from rnnbounds.impl.memory.exact import after_pasts
 from rnnbounds.impl.memory.measure import measure
 from rnnbounds.impl.memory.runs import Runner
 from rnnbounds.impl.memory.streams import Streams, first_within, spread, streams
@@ -75,6 +77,30 @@ def test_k_is_chosen_on_the_first_half() -> None:
     beyond = (spread(runner, x[6:], end_states(runner, x[:6]))[0][:, line.k] > 0.05).sum()
     assert line.beyond == int(beyond)
     assert asked(runner, x, 1e-9).lines[0].share is None
+
+
+def test_what_rounding_leaves_open_is_decided_in_balls(monkeypatch) -> None:
+    """Runs come together in other coordinates than their own, in which bounds on rounding explode.
+    The windows within ε count as such, and what no work is left for says that it is undecided."""
+    P, Q = normal(6, 6), torch.linalg.qr(normal(6, 6, seed=1))[0]
+    weights = {"weight_hh": 0.6 * P @ Q @ P.inverse(), "weight_ih": normal(6, 1, seed=2)}
+    runner, x = Runner.of(load_model(weights, "linear")), normal(12, 60, 1, seed=3)
+    pasts = end_states(runner, x[:6])
+    seen, upper = spread(runner, x[6:], pasts)
+    assert (seen[:, 30] < 1e-3).all()
+    assert (upper[:, 30] > 0.5).all()
+    (line,) = asked(runner, x, 0.5).lines
+    fine = seen[:, line.k] <= 0.5
+    assert fine.any()
+    assert (line.beyond, line.undecided) == (int((~fine).sum()), 0)
+    with ctx.workprec(256):
+        for k, eps in ((1, 0.5), (30, 1e-3), (30, 1e-12)):
+            told = after_pasts(runner, x[6:], pasts, k, eps)
+            assert torch.equal(told.inside, seen[:, k] <= eps)
+            assert not told.undecided.any()
+    monkeypatch.setattr("rnnbounds.impl.memory.streams.BALLS", 0)
+    (line,) = asked(runner, x, 0.5).lines
+    assert (line.beyond, line.undecided) == (6, int(fine.sum()))
 
 
 def test_a_gap_that_grows_again_counts() -> None:

@@ -1,21 +1,24 @@
-"""Chains of linear layers and activations: their L, and differences of their outputs."""
+"""Chains of linear layers, activations and normalisations: their L, and differences of their
+outputs."""
 
 from fractions import Fraction
 
 import pytest
 import torch
-from draws import normal
+from draws import doubles, normal
 from flint import arb_mat, ctx
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.arithmetic.base import Floats, Rows
 from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
+from rnnbounds.impl.models.normalisation import LAYER, RMS, Normalisation
 from rnnbounds.impl.models.readout import Linear, Readout
 
-NAMES = st.lists(st.sampled_from(["linear", *ACTIVATIONS]), min_size=1, max_size=4)
+NAMES = st.lists(st.sampled_from(["linear", LAYER, RMS, *ACTIVATIONS]), min_size=1, max_size=4)
+EPS = 2.0**-4
 
 
 def chain(names, n=3, seed=0):
@@ -27,9 +30,21 @@ def chain(names, n=3, seed=0):
             weight, bias = normal(p, n, seed=seed + i), normal(p, seed=seed + i + 9)
             stages.append(Linear(f"layers.{i}.weight", weight, (f"layers.{i}.bias", bias)))
             n = p
+        elif name in (LAYER, RMS):
+            parts = ((f"g{i}.weight", normal(n, seed=i)), (f"g{i}.bias", normal(n, seed=i + 5)))
+            stages.append(Normalisation(name, EPS, n, f"g{i}", *parts))
         else:
             stages.append(ACTIVATIONS[name])
     return Readout(tuple(stages))
+
+
+def normalised(stage, h):
+    """What torch makes of h (M, n)."""
+    gamma, beta = (None if part is None else part[1] for part in (stage.weight, stage.bias))
+    if stage.kind == LAYER:
+        return torch.nn.functional.layer_norm(h, (stage.n,), gamma, beta, stage.eps)
+    y = torch.nn.functional.rms_norm(h, (stage.n,), gamma, stage.eps)
+    return y if beta is None else y + beta
 
 
 def run(readout, h):
@@ -38,7 +53,7 @@ def run(readout, h):
         if isinstance(stage, Linear):
             h = torch.nn.functional.linear(h, stage.weight, stage.bias[1])
         else:
-            h = stage(h)
+            h = normalised(stage, h) if isinstance(stage, Normalisation) else stage(h)
     return h
 
 
@@ -60,12 +75,66 @@ def test_differences_are_those_of_outputs(names, seed):
 
 @given(NAMES, st.integers(0, 9))
 def test_the_product_is_rounded_up(names, seed):
-    """L is at least the exact product of the bounds of its stages."""
+    """It is at least the exact product of the bounds of its stages, and L is no more."""
     readout = chain(names, seed=seed)
     product = Fraction(1)
     for stage in readout.stages:
         product *= Fraction(stage.slope)
-    assert Fraction(readout.norm) >= product
+    assert Fraction(readout.product) >= product
+    assert readout.norm <= readout.product
+
+
+@settings(max_examples=25)
+@given(NAMES, st.integers(0, 9))
+def test_no_gradient_finds_a_longer_derivative(names, seed):
+    """Ascent of ‖∂f/∂h‖₂ from points near 0 and far from it stays below L."""
+    readout, worst = chain(names, n=2, seed=seed), 0.0
+    for size in (1e-3, 0.5, 3.0):
+        h = (size * normal(2, seed=seed)).requires_grad_()
+        ascent = torch.optim.Adam([h], lr=0.05, maximize=True)
+        for _ in range(15):
+            J = torch.autograd.functional.jacobian(
+                lambda v: run(readout, v[None])[0], h, create_graph=True
+            )
+            steep = J.square().sum()
+            worst = max(worst, float(torch.linalg.matrix_norm(J.detach(), 2)))
+            if not steep.requires_grad:
+                break
+            ascent.zero_grad()
+            steep.backward()
+            ascent.step()
+    assert worst <= readout.norm * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("kind", [LAYER, RMS])
+def test_a_normalisation_is_as_steep_as_it_is_said_near_a_constant(kind):
+    """max|γ_i|/√e is reached for the pair (0, δ e_i), but for the mean that `layer-norm`
+    takes off, and hardly seen far from 0."""
+    gamma = doubles([0.5, -2.0, 1.0])
+    stage = Normalisation(kind, 1e-6, 3, "g", ("g.weight", gamma))
+    assert stage.slope == pytest.approx(2e3)
+    assert Fraction(stage.slope) ** 2 * Fraction(1e-6) >= 4
+    a = doubles([[0.0, 0.0, 0.0], [0.0, 1e3, 0.0]])
+    b = a + doubles([0.0, 1e-9, 0.0])
+    apart = (normalised(stage, a) - normalised(stage, b)).norm(dim=1) / 1e-9
+    assert 0.6 * stage.slope < float(apart[0]) <= stage.slope
+    assert float(apart[1]) < 1e-2 * stage.slope
+    if kind == RMS:
+        assert float(apart[0]) == pytest.approx(stage.slope)
+
+
+def test_averages_are_less_than_the_product():
+    """Of a layer and one that does not see it slopes let half of the product pass."""
+    tall, wide = Linear("a", doubles([[1.0], [0.0]])), Linear("b", doubles([[0.0, 1.0]]))
+    relu = Readout((tall, ACTIVATIONS["relu"], wide))
+    assert relu.norm == pytest.approx(0.5)
+    assert relu.to_json()["averaged"]["ranges"] == [[[0.0], [1.0]]]
+    half = pytest.approx(0.5**0.5)
+    assert relu.to_json()["averaged"]["segments"] == [[half, pytest.approx(0.0)], [half]]
+    assert Readout((tall, wide)).norm == pytest.approx(0.0)
+    same = Readout((tall, ACTIVATIONS["relu"], Linear("c", doubles([[1.0, 0.0]]))))
+    assert same.norm == 1.0
+    assert "averaged" not in same.to_json()
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)

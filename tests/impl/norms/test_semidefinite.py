@@ -21,8 +21,9 @@ from rnnbounds.impl.norms.semidefinite import (
 )
 from rnnbounds.impl.norms.solver import client as solver_client
 from rnnbounds.impl.norms.solver.client import (
+    DIAGONAL_SDP,
     LARGEST_SIZE,
-    SOLVER_NORMS,
+    METRIC_SDP,
     MissingSolverError,
     Solver,
     UnansweredError,
@@ -146,8 +147,10 @@ def test_without_the_extra(monkeypatch):
     assert "\n" not in str(caught.value)
     certificate = certify(cell(), 1.0)
     assert certificate.verdict == "certified"
-    assert [name for name, _ in certificate.skipped] == [*SOLVER_NORMS]
-    for name, entry in zip(SOLVER_NORMS, certificate.to_json()["norms_tried"][-2:], strict=True):
+    assert [name for name, _ in certificate.skipped] == [DIAGONAL_SDP, METRIC_SDP]
+    for name, entry in zip(
+        (DIAGONAL_SDP, METRIC_SDP), certificate.to_json()["norms_tried"][-2:], strict=True
+    ):
         assert (entry["norm"], entry["lambda"], entry["k"]) == (name, None, None)
         assert "pip install" in entry["skipped"]
 
@@ -162,8 +165,8 @@ def test_a_solver_without_memory(monkeypatch):
         certify(cell(), 1.0, norm="diagonal-sdp")
     certificate = certify(cell(), 1.0)
     assert certificate.verdict == "certified"
-    assert [name for name, _ in certificate.skipped] == [*SOLVER_NORMS]
-    assert not {*SOLVER_NORMS} & {name for name, *_ in certificate.tried}
+    assert [name for name, _ in certificate.skipped] == [DIAGONAL_SDP, METRIC_SDP]
+    assert not {DIAGONAL_SDP, METRIC_SDP} & {name for name, *_ in certificate.tried}
     entry = certificate.to_json()["norms_tried"][-1]
     assert "ended with code" in entry["skipped"]
 
@@ -194,7 +197,7 @@ def test_a_solver_that_cannot_start(monkeypatch, capfd):
 def test_many_states():
     """Above USUAL states the solver runs by name alone."""
     many = cell(FAST_SIZES["diagonal-sdp"] + 1)
-    assert dict(certify(many, 1.0).skipped).keys() == {*SOLVER_NORMS}
+    assert dict(certify(many, 1.0).skipped).keys() == {DIAGONAL_SDP, METRIC_SDP}
     assert reason_to_omit("diagonal-sdp", FAST_SIZES["diagonal-sdp"]) is None
     assert not certify(cell(), 1.0).skipped
     assert certify(many, 1.0, norm="diagonal-sdp").norm == "diagonal-sdp"

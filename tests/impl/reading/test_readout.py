@@ -92,14 +92,17 @@ def deep():
 
 @pytest.mark.parametrize("names", ["head.0,tanh,head.3", ("head.0.weight", "tanh", "head.3")])
 def test_a_chain_keeps_to_eps(deep, names):
-    """By the product of its norms, which biases are no part of; the digest has them."""
+    """By norms of its layers and of their product, which biases are no part of; the digest has
+    them."""
     found = rnnbounds.certify(deep, 1.0, 1e-2, readout=names)
     told, norms = found.to_json()["readout"], []
     for layer in (deep["head"][0], deep["head"][3]):
         norms.append(float(torch.linalg.matrix_norm(layer.weight.detach().double(), 2)))
     assert told["chain"] == ["head.0.weight", "tanh", "head.3.weight"]
     assert told["norms"] == [pytest.approx(norms[0]), 1.0, pytest.approx(norms[1])]
-    assert told["norm"] == pytest.approx(norms[0] * norms[1])
+    both = deep["head"][3].weight.detach().double() @ deep["head"][0].weight.detach().double()
+    through = float(torch.linalg.matrix_norm(both, 2))
+    assert told["norm"] == pytest.approx((norms[0] * norms[1] + through) / 2)
     assert not {name for name in found.unread if name.startswith("head")}
     k = found.window(1e-2)
     x = torch.nn.functional.normalize(torch.randn(50, 60, 2), dim=2)
@@ -109,6 +112,9 @@ def test_a_chain_keeps_to_eps(deep, names):
     with torch.no_grad():
         deep["head"][0].bias += 1
     other = rnnbounds.certify(deep, 1.0, 1e-2, readout=names).to_json()["readout"]
+    near, moved = told.pop("reached"), other.pop("reached")  # with biases slopes are others
+    assert moved["norm"] < near["norm"] < told["norm"]
+    assert moved["radius"] == near["radius"] == found.constants["B_h"]
     assert {**other, "sha256": ""} == {**told, "sha256": ""}
     assert other["sha256"] != told["sha256"]
 
@@ -191,3 +197,69 @@ def test_columns_that_are_none(deep):
     refused(deep, ReadoutError, "no activation", readout="wide[0:3],tanh")
     refused(deep, ReadoutError, "no activation", readout="relu,wide[0:3]")
     refused(deep, ReadoutError, "holds no readout", readout="none[0:3]")
+
+
+@pytest.fixture
+def normal():
+    """A GRU that contracts, and a head with a normalisation of each kind."""
+    torch.manual_seed(2)
+    head = [
+        torch.nn.Linear(3, 4), torch.nn.LayerNorm(4), torch.nn.ReLU(), torch.nn.Linear(4, 4),
+        torch.nn.RMSNorm(4, elementwise_affine=False), torch.nn.Linear(4, 2),
+    ]  # fmt: skip
+    parts = {"rnn": torch.nn.GRU(2, 3), "head": torch.nn.Sequential(*head)}
+    with torch.no_grad():
+        for part in parts["rnn"].parameters():
+            part /= 4
+        parts["head"][1].weight.uniform_(0.5, 1.5)
+        parts["head"][1].bias.uniform_(-1, 1)
+    return torch.nn.ModuleDict(parts).eval()
+
+
+NORMAL = "head.0,layer-norm-1e-5:head.1,relu,head.3,rms-norm-1.1920928955078125e-07,head.5"
+
+
+def test_normalisations_keep_to_eps(normal):
+    """Of a module and of its state dict; γ, β and ε are part of what a certificate is about."""
+    found = rnnbounds.certify(normal, 1.0, 1e-2, readout=NORMAL)
+    told = found.to_json()["readout"]
+    assert told["chain"][1] == "layer-norm-1e-05:head.1"
+    assert told.pop("reached")["norm"] < 1e-3 * told["norm"]
+    assert not {name for name in found.unread if name.startswith("head")}
+    k = found.window(1e-2)
+    x = torch.nn.functional.normalize(torch.randn(90, 60, 2), dim=2)
+    with torch.no_grad():
+        whole, short = (normal["head"](normal["rnn"](part)[0][-1]) for part in (x, x[90 - k :]))
+    assert float((whole - short).norm(dim=1).max()) <= 1e-2
+    held = normal.state_dict()
+    asked = {"layer": "rnn", "readout": told["chain"]}
+    assert load_model(held, **asked).readout.to_json() == told
+    held["head.1.bias"] = held["head.1.bias"] + 1
+    assert load_model(held, **asked).readout.to_json()["sha256"] != told["sha256"]
+    other = [name.replace("1e-05", "1e-06") for name in told["chain"]]
+    assert load_model(held, layer="rnn", readout=other).readout.norm > 2 * told["norm"]
+
+
+def test_what_is_no_normalisation(normal):
+    """Without its ε, with another one, of other numbers, of another kind, of a batch, hooked."""
+    refused(normal, ReadoutError, r"name a normalisation with its ε, as layer-norm-1e-05:head.1",
+            readout="head.0,head.1")  # fmt: skip
+    for name in ("layer-norm:head.1", "layer-norm-0:head.1", "rms-norm-1e:head.1", "rms-normal"):
+        refused(normal, ReadoutError, "no normalisation with an ε above 0", readout=name)
+    refused(normal, ReadoutError, "computes layer-norm-1e-05:head.1, not rms-norm-1e-05:head.1",
+            readout="head.0,rms-norm-1e-05:head.1")  # fmt: skip
+    refused(normal, ReadoutError, "is not what head computes: name head.0,layer-norm-1e-05:head.1,",
+            readout="head.0,relu,head.3")  # fmt: skip
+    refused(
+        normal, ReadoutError, "normalises no 3 numbers", readout="layer-norm-1e-05:head.1,head.0"
+    )
+    refused(normal, ReadoutError, "holds no tail.weight; leave :tail out",
+            readout="head.0,layer-norm-1e-05:tail")  # fmt: skip
+    refused(normal, ReadoutError, "has no linear layer", readout="layer-norm-1e-05")
+    normal["tail"] = torch.nn.BatchNorm1d(4)
+    refused(normal, ReadoutError, "tail is a batch normalisation.* fold it",
+            readout="head.0,layer-norm-1e-05:tail")  # fmt: skip
+    normal["group"] = torch.nn.GroupNorm(2, 4)
+    refused(normal, ReadoutError, "group computes GroupNorm", readout="head.0,rms-norm-1e-05:group")
+    normal["head"][1].register_forward_hook(lambda *_: None)
+    refused(normal, ReadoutError, "head.1 has hooks", readout=NORMAL)

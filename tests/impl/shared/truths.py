@@ -62,7 +62,7 @@ def true_of_truncated(told, weights):
         (entry["eps"], size["equivalence"] * start * lam ** entry["k"])
         for entry in told["truncation"]
     ]
-    if told.get("pieces"):  # by which windows are shorter than λ has them
+    if told.get("pieces") or cell == "linear":  # whose windows are shorter than λ has them
         windows = [
             (entry["eps"], seen_gap(FUNCTION[cell], W, U, b, B, entry["k"]))
             for entry in told["truncation"]

@@ -83,6 +83,43 @@ def test_the_sentence():
     assert none.startswith("No k below the whole window of 9 inputs fixes the output to within 0.1")
 
 
+def near(ks, pasts=0):
+    """A record of what is certified near the data, with these k."""
+    return {
+        "delta": 0.25, "states": 0.0, "relative": False, "pasts": pasts, "windows": 40, "length": 9,
+        "width": 0.5, "gaps": [{"k": 1, "gap": 0.5}, {"k": 3, "gap": 0.0625}],
+        "memory": [{"eps": eps, "k": k} for eps, k in zip((0.1, 0.01), ks, strict=True)],
+        "advice": None,
+    }  # fmt: skip
+
+
+def test_what_is_certified_near_the_data():
+    """In the sentence, in the figure, and not in what CI keeps."""
+    page = page_of(measured((3, 5), (0.75, 0.9), near=near((3, None))))
+    assert (
+        "For every input within 0.25 of 40 windows, from the zero state, it is proved that the "
+        "last k fix the output: k = 3 to within 0.1. With confidence" in page.lead
+    )
+    figure = page.sections[0].blocks[0]
+    assert (figure.lines[-1].label, figure.lines[-1].x) == ("certified near your data", [1, 3])
+    assert page.sections[1].blocks[0].text.startswith("Let CI keep the stated k (guard certifies")
+    plain = page_of(measured((3, 5), (0.75, 0.9)))
+    assert plain.sections[1].blocks[0].text.startswith("Let CI keep it so: ")
+    none = page_of(measured((3, 5), near=near((None, None)) | {"gaps": []}))
+    assert "proved" not in none.lead
+
+
+def test_pasts_have_a_figure_of_their_own():
+    """Their distance is another: from the run from zero, at every later input."""
+    curve = [{"k": 0, "worst": 0.5}, {"k": 9, "worst": 0.0}]
+    seen = measured((3, 5), near=near((3, 3), pasts=2), streams={"curve": curve})
+    first, second, *_ = page_of(seen).sections[0].blocks
+    assert "certified near your data" not in [one.label for one in first.lines]
+    assert [one.label for one in second.lines] == [
+        "worst seen after recorded pasts", "certified near your data"
+    ]  # fmt: skip
+
+
 def test_the_figure_and_the_next_step_come_first():
     """Then all kinds of answers; a command that was run is not advised again."""
     page = page_of(measured((3, 5), (0.75, 0.9)))
@@ -104,6 +141,20 @@ def test_a_certificate_that_was_asked_for_leads_its_page():
     page = certified_and_measured_page(measured((3, 5)), certificate, "model.pt")
     assert page.fails
     assert "On these 40 windows the last 3 inputs" in page.lead
+
+
+def test_sentences_begin_with_capitals():
+    """After a sentence on the data too; λ is no letter of a word, and a file keeps its name."""
+    page = certified_and_measured_page(measured((3, 5)), CERTIFICATE, "model.pt")
+    assert ". No norm that was tried certifies model.pt" in page.lead
+    refuted = CERTIFICATE | {"verdict": "refuted", "witness": {"text": "two states stay apart"}}
+    page = certified_and_measured_page(measured((3, 5)), refuted, "model.pt")
+    assert ". model.pt does not contract" in page.lead
+    lines = ["inputs with ‖x_t‖₂ ≤ 1: certified", "λ without one part: 2"]
+    advised = CERTIFICATE | {"next": {"measure": "rnnbounds measure m", "lines": lines}}
+    shown = render_page(certified_and_measured_page(measured((3, 5)), advised, "model.pt"))
+    assert b"Inputs with" in shown
+    assert "λ without one part".encode() in shown
 
 
 def test_shares_are_rounded_down():

@@ -66,3 +66,33 @@ def test_a_certificate_of_a_chain(call, refused, tmp_path):
     path.write_text(json.dumps(record))
     torch.save(held | {"a.bias": torch.zeros(2)}, model)
     assert "no certificate that can be checked" in refused(*again)
+
+
+def test_windows_by_slopes_on_the_ball_of_states(call, tmp_path):
+    """Where biases keep a tanh flat its L is less there, by which windows are, and is proved."""
+    model, folder = tmp_path / "model.pt", tmp_path / "made"
+    held = {
+        "weight_hh_l0": torch.tensor([[0.5]]), "weight_ih_l0": torch.ones(1, 1),
+        "a.weight": torch.tensor([[0.4], [0.3]]), "a.bias": torch.full((2,), 2.0),
+        "norm.weight": torch.tensor([1.0, -2.0]), "b.weight": torch.eye(2),
+    }  # fmt: skip
+    torch.save(held, model)
+    for chain in ("a,tanh,b", "a,rms-norm-1e-05:norm,b"):
+        asked = ("certify", model, *TANH, "--eps", 0.01, "--out", folder, "--readout", chain)
+        told = call(*asked)
+        assert told.code == 0
+        assert "its Lipschitz constant on all ‖h‖₂ ≤" in told.out
+        path = folder / "certificate.json"
+        again = ("check", path, "--source", model, "--cell", "rnn-tanh")
+        assert call(*again).code == 0
+        record = json.loads(path.read_text())
+        near = record["readout"]["reached"]
+        assert near["norm"] < 0.5 * record["readout"]["norm"]
+        assert near["radius"] == record["constants"]["B_h"]
+        for name in ("norm", "radius"):
+            changed = record["readout"] | {"reached": near | {name: near[name] * 0.9}}
+            path.write_text(json.dumps(record | {"readout": changed}))
+            assert call(*again).code == 1
+        without = {key: value for key, value in record["readout"].items() if key != "reached"}
+        path.write_text(json.dumps(record | {"readout": without}))
+        assert call(*again).code == 1

@@ -137,6 +137,13 @@ def test_hostile_statements(refused, tiny, statement, remedy):
         assert len(line) < 2_100
 
 
+def test_a_model_is_no_statement(refused, stable_model):
+    """The line says which command attacks it; a long formula is no file's name."""
+    told = refused("attack", stable_model)
+    assert f"to attack a model say 'rnnbounds certify {shlex.quote(str(stable_model))}" in told
+    assert "file" not in refused("attack", "h_gap <= " + "S_0*" * 999)
+
+
 def test_replay_is_the_check(call):
     """The same checks as from Python, one for each window; the form is named in the command."""
     checks = call("replay", SPEC, *CLAIM, "--format", "json").json

@@ -130,11 +130,16 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
         {"R": fmpq(2), "x_edge": ONE},
     ),
     "near-data": (tubes.MEANINGS, tubes.NUMBERS),
+    "state-bound/horizon": (
+        running(lambda h, x: h / 2 + x, always(1))
+        | {certificates.within: lambda j, v: fmpq(abs(v) <= 2)},
+        {"horizon_told": fmpq(2)},
+    ),
     "certificate/window": ({certificates.remaining: lambda v, j: abs(v) * HALF ** int(j)}, {}),
     "certificate/radius": ({}, {"box_sides": fmpq(100)}),
     "certificate/rounding": (
         {terms.computed: lambda x, j: (1 - HALF ** int(j)) / 500},
-        {"lam_run": HALF, "one_error": fmpq(1, 1000)},
+        {"all_errors": fmpq(1, 500)},
     ),
     "rounding-state": ({}, {"eps_1": fmpq(1, 1000), "e_rho": ZERO}),
     "cell-constants": ({gradients.lift: always(1)}, {}),

@@ -97,6 +97,7 @@ def later(of: Any) -> tuple[str, int, int]:
 
 
 MEANINGS: dict[Any, Any] = {
+    certificates.run_slope: lambda v, x, s, j: HALF ** (int(j) + 1),
     certificates.on_record: lambda x, j: RECORDED(ZERO, x, 0, j),
     jets.shown: lambda i: fmpq(i == 0),
     terms.alone: lambda j: ("alone", 0, int(j)),
@@ -124,9 +125,13 @@ MEANINGS: dict[Any, Any] = {
     terms.gap_carried: gap_carried,
     **dict.fromkeys((terms.boxed_by, terms.gap_boxed_by), always(HALF)),
     **dict.fromkeys((terms.unboxed, terms.gap_unboxed), always(2)),
+    terms.follows_past: lambda v: fmpq(abs(v) <= RADIUS),
+    terms.in_ball: lambda v: fmpq(abs(v) <= RADIUS),
+    terms.metric: always(1),
+    terms.growth: lambda line: HALF ** place(line, "alone")[2],
 }
 NUMBERS = {
     **{"x": fmpq(3, 2), "recorded": ONE, "near_delta": HALF, "near_states_told": fmpq(2)},
     **{"a": fmpq(2), "b": fmpq(-2), "near_gap_told": fmpq(17, 8), "near_width_told": fmpq(2)},
-    **{"near_eps_told": fmpq(5, 2), "near_k_told": fmpq(2)},
+    **{"near_eps_told": fmpq(5, 2), "near_k_told": fmpq(2), "near_exponent_told": ZERO},
 }

@@ -29,6 +29,12 @@ DERIVED = {
     "certificate/radius": ("box", "radius"),
     "near-data/gap": (*TUBE, *TUBE_OF_TWO),
     "near-data/width": ("recorded run", "near", "printed width"),
+    "near-data/wide gap": ("first set", "step of a set", "first pair", "step of a pair"),
+    "near-data/exponent": ("first slope", "next slope", "last metric", "printed exponent"),
+    "near-data/past gap": ("past", "first past", "step of a pair"),
+    "near-data/past window": ("later gaps",),
+    "near-data/ball": ("ball", "first of the ball", "step of a pair", "forgotten"),
+    "state-bound/horizon": ("boxes", "printed horizon"),
     "cell-constants/box-contraction": ("program", "intervals", "images"),
     "contraction-lstm/per-unit": ("gates",),
 }
@@ -51,6 +57,7 @@ def weaker(form: Form, id: str) -> Iterator[tuple[Clause, Form]]:
     [
         ("near-data/gap", ("running errors",)),
         ("near-data/width", ("running errors",)),
+        ("near-data/exponent", ("running errors",)),
         ("contraction-lstm/per-unit", ()),
     ],
 )

@@ -58,3 +58,11 @@ turn, turn_at, turn_off = (
     function(name, Scalar, __name__) for name in ("turn", "turn_at", "turn_off")
 )
 lost = function("lost", Scalar, __name__)
+
+# 1 of the states within r of a recorded end state, and of those of a ball of starts that is printed
+follows_past = function("follows_past", Scalar, __name__)
+in_ball = function("in_ball", Scalar, __name__)
+# Of a line: the metric in which derivatives are measured there, and a bound on those of all runs
+# to it from the first line
+metric = function("metric_of", Operator, __name__)
+growth = function("growth_of", Scalar, __name__)

@@ -157,6 +157,9 @@ OF_PAIRS = (FIRST_OF_TWO, POINTS_OF_TWO, COORDINATES_OF_TWO, NEXT_OF_TWO, TIMES_
 
 _next_state = phi(spot(line, c), fed(line, c))
 _run, _line, _input = begun(v, x, 0, j), alone(j), entry(x, j + 1)
+INPUTS_OF_LINE = step("inputs of the line", close(_input, met(_line)), (j,)).by(
+    at("near", j), at("recorded run", j)
+)
 STAY = (
     *LINES,
     step("one step", in_line(later(line), _next_state), (line, c)).by(
@@ -164,9 +167,7 @@ STAY = (
         at("next set", line, _next_state, c),
         at("points", later(line), regrouped(line, _next_state, c)),
     ),
-    step("inputs of the line", close(_input, met(_line)), (j,)).by(
-        at("near", j), at("recorded run", j)
-    ),
+    INPUTS_OF_LINE,
     step("runs stay", in_line(_line, _run), (v, j), (le(max_norm(v), states),)).inductively(
         base=("given 1", BEGUN.at(v, x, 0, 0), at("first set", v)),
         step=(
@@ -185,6 +186,12 @@ _full, _fresh, _both, _now = (
     both(s, j),
     entry(x, s + j + 1),
 )
+INPUTS_OF_TWO = tuple(
+    step(f"inputs of the {name}", close(_now, met(on(_both))), (s, j)).by(
+        at("near", s + j), at("recorded runs", s, j)
+    )
+    for name, on in (("first", one), ("second", two))
+)
 _next_states = tuple(phi(spot(on, c), fed(on, c)) for on in TWO)
 TOGETHER = (
     *PAIRS,
@@ -194,12 +201,7 @@ TOGETHER = (
         at("next pair", pair, *_next_states, c),
         at("points of two runs", later(pair), shared_regrouped(pair, *_next_states, c)),
     ),
-    *(
-        step(f"inputs of the {name}", close(_now, met(on(_both))), (s, j)).by(
-            at("near", s + j), at("recorded runs", s, j)
-        )
-        for name, on in (("first", one), ("second", two))
-    ),
+    *INPUTS_OF_TWO,
     step("both runs stay", in_pair(_both, _full, _fresh), (s, j)).by_induction(
         base=(
             "starts",

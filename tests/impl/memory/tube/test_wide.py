@@ -80,6 +80,20 @@ def test_a_fit_is_as_near_as_it_says(name: str, c: float, r: float, share: float
     assert float(image.low) - 1e-12 <= value <= float(image.high) + 1e-12
 
 
+@pytest.mark.parametrize(
+    ("name", "c", "r", "p"),
+    [("sin", 2.389, 5.37, 4), ("sin", 5.42, 5.768, 4), ("cos", 0.78, 6.65, 5)],
+)
+def test_a_fit_bends_between_its_points(name: str, c: float, r: float, p: int) -> None:
+    """Over several waves, where the fit bends the other way: at all points between."""
+    f, at = curve(name), torch.tensor([[c]], dtype=torch.float64)
+    form = replace(Polynomial.ball(torch.full_like(at, r), p), centre=at, ends=Ends(at - r, at + r))
+    g, off = fitted(f, form)
+    z = torch.linspace(-r, r, 4097, dtype=torch.float64)
+    left = f.function(c + z) - sum(float(part) * z**i for i, part in enumerate(g))
+    assert float(left.abs().amax()) <= float(off)
+
+
 @pytest.mark.parametrize("p", [2, 3, 4, 5])
 def test_terms_beyond_the_degree_are_in_the_rest(p: int) -> None:
     """α^(p + 1) has none up to p; powers up to p have no rest but of rounding."""

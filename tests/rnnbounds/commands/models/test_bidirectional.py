@@ -64,11 +64,14 @@ def test_measured(call, model):
     said = call("measure", path, "--data", data, "--eps=0.3")
     assert said.code == 0
     assert "seen within ε = 0.3: from k = " in said.out
-    assert "with confidence 0.99: at least " in said.out
+    assert "stated with confidence 0.99 (all lines together): at least this share" in said.out
+    assert "is within ε at k, counted either side, in real arithmetic" in said.out
+    assert "this presupposes that the windows are independent draws" in said.out
     said = call("measure", path, "--data", data, "--eps=0.3", "--format=json")
     assert json.loads(said.out)["cell"] == "bidirectional gru, 2 layers"
     said = call("certify", path, "--input-bound=1", "--eps=0.3", "--data", data)
     assert "on your data: 60 windows of 9 inputs" in said.out
+    assert "see what it remembers" not in said.out
     assert (
         call("certify", path, "--list")
         .out.splitlines()[1]

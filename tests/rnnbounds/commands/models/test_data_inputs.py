@@ -46,6 +46,31 @@ def test_a_set_that_data_fill(call, gru, name: str) -> None:
     assert "sequence 0 is not proved to be of" in far.err
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("hul", "has no tensor hul; did you mean hull? name one of weight_hh_l0, weight_ih_l0, or "
+         "of recorded inputs frames, hull, axes, zonotope"),
+        ("weight_hh", "did you mean weight_hh_l0? name one of "),
+        ("from-data", "from-data is a bound; say --input-bound from-data"),
+        ("-1:١", "--inputs is no box; write LOW:HIGH"),
+        ("-1:", "--inputs is no box; write LOW:HIGH"),
+    ],
+)  # fmt: skip
+def test_inputs_that_are_mistyped(refused, gru, text: str, told: str) -> None:
+    """All words that are taken, the nearest first."""
+    assert told in refused("certify", gru, "--data=x.npy", f"--inputs={text}")
+
+
+@pytest.mark.parametrize("option", ["--input-bound=٣", "--change=٣", "--input-bound=x"])
+def test_numbers_are_ascii(refused, gru, option: str) -> None:
+    """As those of all other options are."""
+    box = ("--inputs=-1:1",) if "change" in option else ()
+    assert "is not a valid number, nor from-data" in refused("certify", gru, *box, option)
+    line = refused("measure", gru, "--data=x.npy", "--near=0.1", "--states=٣")
+    assert "non-negative and finite or `recorded`" in line
+
+
 def test_a_bounded_change(call, gru) -> None:
     """The certificate says it, files of witnesses keep to it, and check proves both."""
     asked = ("--cell=gru", "--data=x.npy", "--input-bound=from-data", "--change=from-data")

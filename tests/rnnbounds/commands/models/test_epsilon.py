@@ -1,6 +1,7 @@
 """--eps 5%: a share of the certified bound on the output, or a line where there is none."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -29,11 +30,26 @@ def test_what_is_a_share():
     assert not isinstance(parse_epsilon("0.05"), Share)
 
 
-@pytest.mark.parametrize("text", ["x%", "%", "-5%", "nan%", "inf%", "0%", "5%%", "five"])
+@pytest.mark.parametrize("text", ["x%", "%", "5%%", "five", "٥%", "٠.٥"])
 def test_what_is_none(refused, net, text):
-    """In a line that says what is."""
+    """In a line that says what is; digits are those of ASCII."""
     told = refused("certify", *net, "--input-bound", 1, f"--eps={text}")
-    assert "is not a valid float, nor a share as 5%" in told
+    assert "is neither a number nor a share as 5%" in told
+
+
+@pytest.mark.parametrize("text", ["-5%", "0%", "100.5%", "500%", "nan%", "inf%"])
+def test_shares_that_leave_nothing_to_ask(refused, net, text):
+    """None of the bound, and more than all of it, which a run without inputs meets."""
+    told = refused("certify", *net, "--input-bound", 1, f"--eps={text}")
+    assert "give one above 0% and up to 100%, beyond which no input is needed" in told
+
+
+def test_all_of_the_bound(call, net):
+    """It may be asked for, and more of it as a number; both are read as a share should."""
+    told = call("certify", *net, "--input-bound", 1, "--eps=100%", "--eps=100")
+    rows = re.findall(r"^([0-9.]+) +([0-9]+) % +([0-9]+)$", told.out, re.M)
+    assert [k for _, _, k in rows] == ["1", "0"]
+    assert 90 <= int(rows[0][1]) <= 100 < 1000 < int(rows[1][1])
 
 
 @pytest.mark.parametrize("readout", [(), ("--readout", "head"), ("--readout", "head,tanh")])
@@ -71,6 +87,26 @@ def test_beside_each_epsilon(call, net, tmp_path):
     assert "% of it)" in seen
     assert "(‖h_T‖₂ ≤ " in seen
     assert "(‖y_T − y_T^0‖₂ ≤ " in call("measure", *net, *data, "--readout", "head").out
+
+
+@pytest.mark.parametrize("readout", [(), ("--readout", "head")])
+def test_of_what_it_is_a_share(call, net, tmp_path, readout):
+    """Where no table of ε says so: a line with the bound, in undecided reports and measurements."""
+    whole = torch.load(net[0])
+    torch.save({k: v * (1 + 5 * ("weight_hh" in k)) for k, v in whole.items()}, tmp_path / "far.pt")
+    of = "‖f(h) − f(0)‖₂ of the readout f" if readout else "‖h‖₂"
+    asked = (*net[1:], "--eps", "7%")
+    certify = call("certify", tmp_path / "far.pt", *asked, *readout, "--input-bound", 1)
+    truncate = call("truncate", tmp_path / "far.pt", *asked, "--input-bound", 1,
+                    "--out", tmp_path / "s.safetensors")  # fmt: skip
+    measure = call("measure", net[0], *asked, *readout, "--data", tmp_path / "x.npy")
+    assert (certify.code, truncate.code, measure.code) == (1, 1, 0)
+    for told, output in ((certify.out, of), (truncate.out, "‖h‖₂"), (measure.out, of)):
+        (line,) = (line for line in told.splitlines() if line.startswith("ε = "))
+        assert " is 7 % of " in line
+        assert line.endswith(f", the certified bound on {output}")
+        eps, bound = float(line.split()[2]), float(line.split(" % of ")[1].split(",")[0])
+        assert 0.0699 * bound <= eps <= 0.07 * bound
 
 
 def test_where_no_bound_is_known(refused, tmp_path):

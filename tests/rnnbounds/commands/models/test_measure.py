@@ -63,6 +63,58 @@ class TestMeasure:
         assert (near["delta"], near["states"]) == (0.125, 0.125)
 
 
+class TestText:
+    """What a newcomer misread."""
+
+    def test_what_holds_together(self, call, asked):
+        """Statements on windows and on streams have an α each: their lines say so."""
+        told = call("measure", *asked, "--confidence", "0.9").out
+        assert "stated with confidence 0.9 (all lines together)" in told
+        assert "0.9 (these lines together; 0.8 together with those on windows above)" in told
+        told = call("measure", *asked, "--confidence", "0.4").out
+        assert "0.4 (these lines together; 0 together with those on windows above)" in told
+
+    def test_a_grid_of_k(self, call, stable_model, tmp_path):
+        """Nothing is seen at a k that was not run."""
+        np.save(tmp_path / "long.npy", np.random.default_rng(0).normal(size=(6, 40, 1)))
+        long = call("measure", stable_model, "--data", tmp_path / "long.npy", "--cell", "rnn-tanh")
+        assert "and after the last k, at 37 of the k from 0 to 40\n" in long.out
+
+    def test_every_k(self, call, asked):
+        assert "and after the last k\n" in call("measure", *asked).out
+
+    def test_factors_of_pairs_and_of_all_directions(self, call, asked):
+        told = call("measure", *asked).out
+        assert "pairs of visited states" in told
+        assert "in the worst of all directions, of visited pairs or not, the factor ‖∂s_t" in told
+
+    def test_exponents_that_say_nothing(self, call, asked):
+        """Below 0 runs come together, above nothing follows."""
+        good, bad = (call("measure", *asked, "--near", near).out for near in (0.01, 1e300))
+        assert "too wide to be useful" not in good
+        lines = {"near your data, largest Lyapunov exponent over 12 inputs": (good, bad)}
+        for begins, texts in lines.items():
+            assert all(any(x.startswith(begins) for x in text.splitlines()) for text in texts)
+        assert "per step, too wide to be useful: below 0 it would prove that" in bad
+
+    def test_which_windows_are_certified(self, call, asked):
+        """All of them, or as many as the work pays for."""
+        all_text = "certified for 40 of 40 windows: every input"
+        assert all_text in call("measure", *asked, "--near", 0.01).out
+        few = call("measure", *asked, "--near", 0.01, "--work", 1e-4).out
+        assert "certified for 1 of 40 windows, the first: every input" in few
+        few = call("measure", *asked, "--near", 0.01, "--work", 0.02).out
+        assert " of 40 windows, evenly spaced in the data: every input" in few
+
+    def test_windows_that_are_not_used(self, call, asked, data, monkeypatch):
+        """How many, and why: k is chosen on some, or fewer held out are enough."""
+        monkeypatch.setattr(measured, "CURVE", 6)
+        monkeypatch.setattr(measured, "HELD_WORK", 1)
+        told = call("measure", *asked, "--share", 0.5, "--confidence", 0.9).out
+        assert "not used: 26 windows, as to choose k on more takes too much work and a" in told
+        assert "of 0.5 takes 4 held out, and at least twice as many are run\n" in told
+
+
 class TestPython:
     def test_one_number_is_a_target(self):
         model, x = torch.nn.RNN(1, 2), torch.zeros(1, 5, 1)

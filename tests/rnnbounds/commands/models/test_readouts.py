@@ -17,6 +17,13 @@ def read(tmp_path):
     return tmp_path / "read.pt", "--layer", "rnn", "--cell", "rnn-tanh", "--eps", 0.1
 
 
+def test_columns_are_named_in_ascii(call, refused, read):
+    """head[0:2] are columns; other digits are part of a name, which no tensor has."""
+    asked = ("certify", *read, "--input-bound", 4, "--readout")
+    assert call(*asked, "head[0:2]").code == 0
+    assert "holds no readout head[٠:٢].weight" in refused(*asked, "head[٠:٢]")
+
+
 def test_a_witness_of_another_readout_falls(call, refused, read, tmp_path):
     """Or is refused where the source has none, or the record is none."""
     witness, model = tmp_path / "witness.json", read[0]

@@ -4,6 +4,7 @@ import shlex
 
 import numpy as np
 import pytest
+import torch
 
 import rnnbounds
 from rnnbounds.impl.memory.measure import measure
@@ -67,6 +68,21 @@ def test_boxes_of_chosen_columns(call, stable_model, table, tmp_path):
     box = rnnbounds.input_data(read_data(table, columns="x"))
     told = rnnbounds.load_certificate(out).inputs
     assert (told.low.tolist(), told.high.tolist()) == (box.low.tolist(), box.high.tolist())
+
+
+@pytest.mark.parametrize("scale", [2.0, 20.0])
+def test_what_was_measured_is_not_advised(call, stable_model, table, tmp_path, scale):
+    """Of an undecided and of a refuted model, in text and on the page; without data it is."""
+    held = torch.load(stable_model)
+    torch.save({k: v * scale if "hh" in k else v for k, v in held.items()}, tmp_path / "m.pt")
+    asked = (tmp_path / "m.pt", "--input-bound", 4, *CELL, "--eps", 0.1)
+    told = call("certify", *asked, *named(table), "--out", tmp_path / "o")
+    assert told.code == 1
+    what = "ee what it remembers of recorded inputs"
+    assert f"s{what}" not in told.out
+    assert f"S{what}" not in (tmp_path / "o" / "index.html").read_text()
+    assert "or certify k near the recorded inputs: rnnbounds measure" in told.out
+    assert f"s{what}" in call("certify", *asked).out
 
 
 @pytest.mark.parametrize("command", ["certify", "truncate"])
