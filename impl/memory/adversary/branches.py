@@ -79,7 +79,8 @@ class Branches:
 
 def _size(gap: Tensor, n: int) -> Tensor:
     """‖Δh‖₂ of the outputs, the last n numbers; −1 for what is no number."""
-    return torch.linalg.vector_norm(gap[:, -n:], dim=1).nan_to_num(-1.0, -1.0, -1.0)
+    size: Tensor = torch.linalg.vector_norm(gap[:, -n:], dim=1)
+    return size.nan_to_num(-1.0, -1.0, -1.0)
 
 
 def _kept(s: Tensor, n: int) -> Tensor:
@@ -96,7 +97,8 @@ def _kept(s: Tensor, n: int) -> Tensor:
         scaled = ((both - low) / (high - low))[:, moving]
         where = (scaled * parts).nan_to_num(0.0).long()
         chosen.append(_one_of_each(where, whole)[:_BEAM])
-    return torch.unique(torch.cat(chosen))
+    kept: Tensor = torch.unique(torch.cat(chosen))
+    return kept
 
 
 def _one_of_each(where: Tensor, size: Tensor) -> Tensor:
