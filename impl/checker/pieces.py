@@ -1,10 +1,10 @@
 """Windows of a cell or of all layers of a stack, by pieces of the set of states and inputs.
 
-One step maps the stated box into itself, so all states lie in it and, by induction, in what each
-further step leaves of it beside 0. Pieces of what is left, and of the inputs, have comparisons
-M_p, and two runs of which one was at 0 are at most g_m apart after m more steps, with
-g_{m+1} = min(max_p M_p g_m, high − low) row by row. That map grows with g_m, so that from g_m ≤ g_k
-on no later bound is above those of k, …, m − 1. Sources: those of `impl.checker.cells.units`.
+0 lies in the stated box, and one step maps its pieces into it: by induction all states lie there.
+The pieces of the box, and of the inputs, have comparisons M_p, and two runs of which one was at 0
+are at most g_m apart after m more steps, with g_{m+1} = min(max_p M_p g_m, high − low) row by row.
+That map grows with g_m, so that from g_m ≤ g_k on no later bound is above those of k, …, m − 1.
+Sources: those of `impl.checker.cells.units`.
 """
 
 import math
@@ -28,7 +28,7 @@ from rnnbounds.impl.format.tensors import Array
 Ends = tuple[list[arb], list[arb]]
 STEPS = 2**13  # twice those of a maker
 _PRECISION = 128
-_UNITS, _PIECES, _SHRUNK = 32, 2**10, 16  # that are looked at, of whatever is stated
+_UNITS, _PIECES = 32, 2**10  # that are looked at, of whatever is stated
 _ENTRIES = 2**16  # of all matrices: twice those of a maker
 
 
@@ -66,28 +66,25 @@ def kept(told: Record, cut: Cut, weights: Mapping[str, Array]) -> Iterator[list[
     Raises RecordError for pieces of other states or too many."""
     stack, B = layers_of(told.cell, weights), arb(told.input_bound)
     N, d = sum(layer.states for layer in stack), told.shape.d
-    counts, most = (cut.steps_grid, cut.grid), min(_PIECES, _ENTRIES // max(1, N * (N + d)))
+    most = min(_PIECES, _ENTRIES // max(1, N * (N + d)))
     if (
-        N + d > _UNITS or cut.steps > _SHRUNK or len(cut.box) != N
-        or any(len(each) != N + d or not 0 < math.prod(each) <= most for each in counts)
+        N + d > _UNITS or not len(cut.low) == len(cut.high) == N
+        or len(cut.grid) != N + d or not 0 < math.prod(cut.grid) <= most
+        or not all(a <= 0 <= b for a, b in zip(cut.low, cut.high, strict=True))
     ):  # fmt: skip
         raise RecordError("no pieces of such a cell")
     inputs = [-B] * d, [B] * d
     if (ranges := InputRanges.of(told.inputs)) is not None:
         inputs = ([a.max(b) for a, b in zip(inputs[0], ranges.box[0], strict=True)],
                   [a.min(b) for a, b in zip(inputs[1], ranges.box[1], strict=True)])  # fmt: skip
-    high = [arb(r) for r in cut.box]
-    ends, still = ([-r for r in high], high), list[Row]([{} for _ in high])
-    whole = _step(stack, Units(*ends, still), Units(*inputs, [{}] * d, radius=B, inputs=ranges))
-    if not all(bool(size <= r) for size, r in zip(whole.sizes, high, strict=True)):
-        return
+    ends = [arb(a) for a in cut.low], [arb(b) for b in cut.high]
     with ctx.workprec(_PRECISION):
-        for _ in range(cut.steps):
-            ends = _left(ends, [_step(stack, Units(*s, still), Units(*x, [{}] * d))
-                                for s, x in _pieces(ends, inputs, cut.steps_grid, B)])  # fmt: skip
-        moved = list[Row]([{i: arb(1)} for i in range(N)])
-        rows = [_step(stack, Units(*s, moved), Units(*x, [{}] * d)).rows
-                for s, x in _pieces(ends, inputs, cut.grid, B)]  # fmt: skip
+        still, moved = list[Row]([{}] * N), list[Row]([{i: arb(1)} for i in range(N)])
+        whole = _step(stack, Units(*ends, still), Units(*inputs, [{}] * d, radius=B, inputs=ranges))
+        steps = [_step(stack, Units(*s, moved), Units(*x, [{}] * d))
+                 for s, x in _pieces(ends, inputs, cut.grid, B)]  # fmt: skip
+        if not _holds(ends, whole, steps):
+            return
         g = [(-a).max(b) for a, b in zip(*ends, strict=True)]
         widths = [b - a for a, b in zip(*ends, strict=True)]
     for _ in range(STEPS):  # never left open in that precision
@@ -95,7 +92,7 @@ def kept(told: Record, cut: Cut, weights: Mapping[str, Array]) -> Iterator[list[
             g = [smaller(size, width).upper() for size, width in zip(g, widths, strict=True)]
         yield g
         with ctx.workprec(_PRECISION):
-            g = [largest([_sum(piece[i], g) for piece in rows]) for i in range(N)]
+            g = [largest([_sum(step.rows[i], g) for step in steps]) for i in range(N)]
 
 
 class ByPieces:
@@ -145,15 +142,15 @@ def _pieces(
             yield (low[:N], high[:N]), (low[N:], high[N:])
 
 
-def _left(ends: Ends, images: Sequence[Units]) -> Ends:
-    """Shrink a box to the part that holds 0 and the images of its pieces."""
-    low, high = [], []
+def _holds(ends: Ends, whole: Units, pieces: Sequence[Units]) -> bool:
+    """True if one step leads from the box into the box: each number by its pieces or by the whole,
+    of which an input within a ball is known to be one."""
     for i, (a, b) in enumerate(zip(*ends, strict=True)):
-        down = largest([-image.low[i] for image in images] + [arb(0)])
-        up = largest([image.high[i] for image in images] + [arb(0)])
-        low.append(-smaller(down, -a).upper())
-        high.append(smaller(up, b).upper())
-    return low, high
+        down = smaller(largest([-image.low[i] for image in pieces]), -whole.low[i])
+        up = smaller(largest([image.high[i] for image in pieces]), whole.high[i])
+        if not (down <= -a and up <= b):
+            return False
+    return True
 
 
 def _sum(row: Row, g: Sequence[arb]) -> arb:

@@ -15,6 +15,7 @@ from rnnbounds.impl.format.fields import (
     Bound,
     Count,
     Exactly,
+    Number,
     RecordError,
     Shape,
     Size,
@@ -46,13 +47,12 @@ class Rounding(Exactly, frozen=True):
 
 
 class Cut(Exactly, frozen=True):
-    """Pieces of all states and inputs: the box of states that shrinks by so many steps, and into
-    how many parts each number of state and input is cut on the way and in the end."""
+    """A box of states from low to high that one step maps into itself, and into how many parts
+    each number of state and input is cut."""
 
-    box: list[Size]
-    steps_grid: list[Count]
+    low: list[Number]
+    high: list[Number]
     grid: list[Count]
-    steps: Count
 
 
 class Record(Exactly, frozen=True):

@@ -1,7 +1,13 @@
-"""No attacked lower end is above a certified k: every kind of cell, every kind of set of inputs."""
+"""No attacked lower end is above a certified k: every kind of cell, every kind of set of inputs.
 
+``python tests/properties/certified/test_brackets.py UNITS [WORK]`` prints how far the two are apart
+for models of so many units, the attack having 2^WORK products.
+"""
+
+import sys
 from collections.abc import Callable
 from itertools import cycle
+from statistics import median
 
 import pytest
 import torch
@@ -37,10 +43,10 @@ SETS: dict[str, Callable[[int], float]] = {
 }
 
 
-def drawn(cell: str, seed: int) -> LoadedModel:
-    """A model of three units that mostly contracts, in float32."""
+def drawn(cell: str, seed: int, n: int = 3) -> LoadedModel:
+    """A model of three units, or of n, that mostly contracts, in float32."""
     spec = make_spec(
-        "certified", cell=cell, norm="auto", regime="gaussian", n=3, d=D, T=1, K=0, bias=0.5,
+        "certified", cell=cell, norm="auto", regime="gaussian", n=n, d=D, T=1, K=0, bias=0.5,
         lam=(0.25, 0.5, 0.125)[seed % 3], seed=seed, dtype="float32",
         layers=2 if cell.startswith((PREFIX, "deep-")) else 1,
     )  # fmt: skip
@@ -64,3 +70,30 @@ def test_no_lower_end_is_above_what_is_certified() -> None:
                 met += k is not None and least >= k - 1
     assert certified > len(KINDS) * SEEDS
     assert met > certified / 10
+
+
+def main(units: int, work: int = 32) -> None:
+    """Print the median and the worst quotient of the certified k and the attacked lower end, 1 in
+    the place of 0, and the ten worst."""
+    found = []
+    for seed in range(3):
+        for cell, among in zip(KINDS, cycle(SETS), strict=False):
+            model, inputs = drawn(cell, seed, units), SETS[among](seed)
+            told = certify(model, inputs, (0.25, 0.01))
+            attacked = attack(model, inputs, (0.25, 0.01), work=2**work)
+            found += [
+                (max(k, 1) / max(least, 1), cell, among, seed, epsilon, least, k)
+                for epsilon, least, k in bracket(told, attacked)
+                if k is not None
+            ]
+    found.sort(reverse=True)
+    quotients = [row[0] for row in found]
+    above = sum(quotient > 4 for quotient in quotients)
+    print(f"{units} units: {len(found)} windows, median quotient {median(quotients):.3g}, ", end="")
+    print(f"worst {quotients[0]:.3g}, {above} above 4")
+    for quotient, *rest in found[:10]:
+        print(f"{quotient:.3g}", *rest)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
