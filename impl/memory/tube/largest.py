@@ -30,10 +30,9 @@ class Forgotten(NamedTuple):
 
 
 def parts(runner: Runner) -> dict[str, slice]:
-    """The whole state, and c and h of a cell that has as many entries of both."""
-    N, n = runner.states, runner.n
-    both = {"c": slice(0, n), "h": slice(n, N)} if 2 * n == N else {}
-    return {"state": slice(0, N), **both}
+    """The whole state, and c and h of an LSTM."""
+    N, m = runner.states, runner.memory
+    return {"state": slice(0, N)} | ({"c": slice(0, m), "h": slice(m, N)} if m else {})
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,6 +32,18 @@ def test_two_runs_from_a_ball_end_within_epsilon() -> None:
                 assert attacked(runner, window, ball.radius, parts(runner)[ball.part]) <= EPS
 
 
+def test_halves_of_other_states_are_no_cells() -> None:
+    """A stack of two layers of one size has as many entries of both, and none of them is c."""
+    torch.manual_seed(1)
+    for module, names in (
+        (torch.nn.GRU(1, N, num_layers=2), ["state"]),
+        (torch.nn.LSTM(1, N, proj_size=2), ["state", "c", "h"]),
+    ):
+        found = parts(Runner.of(load_model(module)))
+        assert [*found] == names
+        assert found.get("c", slice(0, N)) == slice(0, N)
+
+
 def attacked(runner: Runner, window: torch.Tensor, radius: float, units: slice) -> float:
     """The largest gap that is found between two runs from the ball."""
     mask = torch.zeros(runner.states, dtype=torch.float64)
