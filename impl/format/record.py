@@ -15,7 +15,7 @@ from rnnbounds.impl.format.fields import (
     Bound,
     Count,
     Exactly,
-    Number,
+    NotPositive,
     RecordError,
     Shape,
     Size,
@@ -50,8 +50,8 @@ class Cut(Exactly, frozen=True):
     """A box of states from low to high that one step maps into itself, and into how many parts
     each number of state and input is cut."""
 
-    low: list[Number]
-    high: list[Number]
+    low: list[NotPositive]
+    high: list[Size]
     grid: list[Count]
 
 

@@ -111,7 +111,8 @@ def test_two_norm_steps():
 
 @pytest.mark.slow
 def test_the_best_norm_is_kept():
-    """Each norm wins somewhere, and the certificate's k is the least of all that certify."""
+    """Several norms win somewhere, and the certificate's k is the least of all that certify."""
+    pytest.importorskip("clarabel")
     won = set()
     for seed in range(5):
         for n, scale in ((1, 0.8), (3, 0.4), (12, 0.25)):
@@ -122,7 +123,7 @@ def test_the_best_norm_is_kept():
                 known = [k for _, lam, k in auto.tried if lam < 1 and k is not None]
                 least = auto.window(1e-6)
                 assert least == min(known) or ("pieces" in auto.proof and least < min(known))
-    assert won >= {"spectral", "perron"}
+    assert won >= {"spectral", "comparison", "gate-sdp"}
 
 
 def test_table_of_contents():

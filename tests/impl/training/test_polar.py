@@ -22,7 +22,7 @@ def test_the_factor_does_not_depend_on_the_angle(theta):
     for dtype in (torch.float32, torch.float64):
         told, small = certify(lru(-3.0, theta, dtype), 1.0), certify(lru(-3.0, 0.0, dtype), 1.0)
         assert told.verdict == "certified"
-        assert (told.lam, told.windows) == (small.lam, small.windows)
+        assert told.lam == small.lam
         with ctx.workprec(200):
             exact = (-arb(-3.0).exp()).exp()
             assert exact <= arb(told.lam) <= exact * (1 + 1e-15)

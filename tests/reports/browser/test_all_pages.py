@@ -148,7 +148,7 @@ def write_guards():
         ("guard --update --history models.jsonl", 0),
         ("guard --history models.jsonl --out fine", 0),
     )
-    lstm(0.48, "model.safetensors")
+    lstm(0.6, "model.safetensors")
     history = Path("models.jsonl")
     kept = [json.loads(line) for line in history.read_text().splitlines()]
     for day, one in zip((1, 12), kept, strict=True):

@@ -101,7 +101,7 @@ def test_cases_of_one_another(one, other):
     s, x = np.linspace(-1, 1, 2 * n if "lstm" in one else n), np.array([0.25, -0.5])
     expected = step(one, weights, s, x)
     np.testing.assert_array_equal(step(other, weights | zeros, s, x), expected)
-    lams = [certify(held, 1.0, cell=cell).lam
+    lams = [certify(held, 1.0, norm="perron", cell=cell).lam
             for cell, held in ((one, weights), (other, weights | zeros))]  # fmt: skip
     assert lams[0] == pytest.approx(lams[1], rel=1e-3)
 
