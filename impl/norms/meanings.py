@@ -15,8 +15,8 @@ NORM_MEANINGS: Mapping[str, str] = {
     "quadratic": "the Euclidean length of Q times a state, Q from a Lyapunov equation",
     "quadratic-sdp": "the Euclidean length of Q times a state, Q found by semidefinite "
     "programming for restricted slopes",
-    "gate-sdp": "the Euclidean length of a state with one weight per number, found by "
-    "semidefinite programming for the ranges of gates",
+    "gate-sdp": "the Euclidean length with one weight per number, by semidefinite programming for "
+    "gates' ranges",
     "comparison": "the largest weighted value in a state, one weight for c and one for h",
     "cascade": "the largest of the layers' own norms, with one weight per layer",
 }

@@ -78,7 +78,7 @@ def test_the_shipped_forms_are_listed() -> None:
 # is refused is so though all that would be asked is granted.
 OPERATORS = {
     use_dropped: (1, 45, True), sign: (2, 95, False), relation: (1, 50, False),
-    sort: (1, 48, False), index: (3, 30, True), domain: (3, 65, False),
+    sort: (1, 48, False), index: (5, 30, True), domain: (3, 65, False),
     constant: (2, 50, False), order: (2, 60, False), ending: (3, 145, False),
 }  # fmt: skip
 
