@@ -5,7 +5,7 @@ Sources: Johansson, Arb; Haynsworth (1968) for the Schur complement.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import reduce
 
 from flint import arb, arb_mat, ctx, fmpq
@@ -33,9 +33,7 @@ def below(A: arb_mat, s: arb) -> bool:
     """True if ‖A‖₂ < s is proved at the working precision."""
     if A.nrows() < A.ncols():
         A = A.transpose()
-    n = A.ncols()
-    square = arb_mat([[s * s if i == j else arb(0) for j in range(n)] for i in range(n)])
-    return positive(square - A.transpose() * A)
+    return positive(diagonal([s * s] * A.ncols()) - A.transpose() * A)
 
 
 def positive(S: arb_mat) -> bool:
@@ -55,12 +53,26 @@ def positive(S: arb_mat) -> bool:
     half = n // 2
     head, corner = (arb_mat([row[:half] for row in part]) for part in (rows[:half], rows[half:]))
     tail = arb_mat([row[half:] for row in rows[half:]])
+    left = complement(head, corner, tail)
+    return left is not None and positive(left)
+
+
+def complement(head: arb_mat, corner: arb_mat, tail: arb_mat) -> arb_mat | None:
+    """The Schur complement T − C H⁻¹ Cᵀ; None where H = Hᵀ is not proved positive definite."""
     if not positive(head):
-        return False
+        return None
     try:
-        return positive(tail - corner * head.solve(corner.transpose()))
+        return tail - corner * head.solve(corner.transpose())
     except ZeroDivisionError:
-        return False
+        return None
+
+
+def diagonal(values: Sequence[arb]) -> arb_mat:
+    """The matrix with these numbers on its diagonal, and 0 elsewhere."""
+    found = arb_mat(len(values), len(values))
+    for i, value in enumerate(values):
+        found[i, i] = value
+    return found
 
 
 def norm(entries: list[arb]) -> arb:

@@ -17,7 +17,7 @@ from flint import arb, arb_mat, ctx
 
 from rnnbounds.impl.checker.cells.poles import Poles, poles_of
 from rnnbounds.impl.checker.cells.units import Units, Weights, still, through
-from rnnbounds.impl.checker.definite import norm, positive
+from rnnbounds.impl.checker.definite import diagonal, norm, positive
 from rnnbounds.impl.checker.input_ranges import InputRanges
 from rnnbounds.impl.format.record import Record
 from rnnbounds.impl.format.tensors import Array
@@ -93,8 +93,7 @@ class _Window:
         room -= norm(self.bias.most)
         if B.is_zero() or self.weight.is_zero():
             return bool(room >= 0)
-        n = self.gram.nrows()
-        square = arb_mat([[room * room if i == j else arb(0) for j in range(n)] for i in range(n)])
+        square = diagonal([room * room] * self.gram.nrows())
         return bool(room > 0) and positive(square - (B * B * self.weight) * self.gram)
 
 

@@ -24,7 +24,7 @@ from flint import arb, arb_mat, ctx
 from msgspec import UNSET
 
 from rnnbounds import disk
-from rnnbounds.impl.checker.definite import Rows, below, exact, norm_at_most
+from rnnbounds.impl.checker.definite import Rows, below, diagonal, exact, norm_at_most
 from rnnbounds.impl.checker.readout_slopes import activation_of, normalisation_of, slopes_within
 from rnnbounds.impl.checker.unitary import Finding
 from rnnbounds.impl.errors import at_least, shown
@@ -151,20 +151,13 @@ def _product_at_most(factors: Sequence[Any], most: float) -> bool:
         if len(rows) == 1 and not isinstance(rows[0], list):
             scale *= abs(arb(rows[0]))
             continue
-        matrix = arb_mat(rows) if isinstance(rows[0], list) else _diagonal(rows)
+        matrix = arb_mat(rows) if isinstance(rows[0], list) else diagonal(rows)
         if product is not None and matrix.ncols() != product.nrows():
             return False  # slopes of another number of units
         product = matrix if product is None else matrix * product
     if product is None:
         return bool(scale <= arb(most))
     return bool(scale == 0) or below(product, arb(most) / scale)
-
-
-def _diagonal(entries: Sequence[Any]) -> arb_mat:
-    found = arb_mat(len(entries), len(entries))
-    for i, value in enumerate(entries):
-        found[i, i] = value
-    return found
 
 
 def _rational(weight: Array) -> Rows:

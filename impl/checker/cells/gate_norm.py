@@ -15,7 +15,7 @@ from flint import arb, arb_mat, fmpq
 from rnnbounds.impl.checker.cells.activations import sigmoid
 from rnnbounds.impl.checker.cells.stepped import Stepped
 from rnnbounds.impl.checker.cells.units import Units
-from rnnbounds.impl.checker.definite import exact, norm, positive
+from rnnbounds.impl.checker.definite import complement, diagonal, exact, norm, positive
 
 Span = tuple[arb, arb]
 COUNTS = {"lstm": 6, "gru": 4}  # of multipliers for each unit
@@ -51,13 +51,13 @@ class Gates:
             rows = Q.tolist()
             inner = -arb_mat([row[K:] for row in rows[K:]])
             side = arb_mat([row[:K] for row in rows[K:]])
-            if not positive(inner):
+            left = complement(inner, side.transpose(), -arb_mat([row[:K] for row in rows[:K]]))
+            if left is None:
                 return False
-            S = arb_mat([row[:K] for row in rows[:K]]) + side.transpose() * inner.solve(side)
             E = arb_mat([part[j] for part in linear])
-            total += E.transpose() * S * E
-        P = [[arb(v) ** 2 if i == k else arb(0) for k in range(N)] for i, v in enumerate(self.d)]
-        return positive(arb(lam) ** 2 * arb_mat(P) - total)
+            total -= E.transpose() * left * E
+        P = diagonal([arb(v) ** 2 for v in self.d])
+        return positive(arb(lam) ** 2 * P - total)
 
     def _size(self, units: list[arb]) -> arb:
         return norm([arb(d) * u for d, u in zip(self.d, units, strict=True)])

@@ -16,7 +16,7 @@ from itertools import product
 import numpy as np
 from flint import arb, arb_mat, fmpq
 
-from rnnbounds.impl.checker.definite import Rows, balls, below, larger, largest, norm
+from rnnbounds.impl.checker.definite import Rows, balls, below, diagonal, larger, largest, norm
 
 _VERTICES = 1024  # norms that are proved one by one
 _FIRST = 2.0**-52  # by how much a norm may exceed its estimate, doubled until it is proved
@@ -59,10 +59,7 @@ def step_factors(
     """λ_0, …, λ_r of the exact V; the vertices are looked at if λ_r ≤ `claimed` fails without."""
     V = balls(rows)
     c, radius = (least + most) / 2, (most - least) / 2
-    still = arb_mat(
-        [[arb(v) if i == j else arb(0) for j in range(len(rows))]
-         for i, v in enumerate(kept or [fmpq(0)] * len(rows))]
-    )  # fmt: skip
+    still = diagonal(list(map(arb, kept or [fmpq(0)] * len(rows))))
     G = still + c * V
     fed, free = _powers(V, G, steps), _powers(G, G, steps) if kept else []
     most_kept = arb(max(kept)) if kept else arb(0)

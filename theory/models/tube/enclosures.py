@@ -26,6 +26,7 @@ from rnnbounds.theory.models.tube.sets import (
     INPUTS_OF_TWO,
     TIMES,
     TIMES_OF_TWO,
+    both_stay,
     close,
     in_line,
     in_pair,
@@ -67,24 +68,10 @@ STAY = (
         ),
     ),
 )
-_full, _fresh, _both = begun(a, x, 0, s + j), begun(b, x, s, j), both(s, j)
+_full, _fresh = begun(a, x, 0, s + j), begun(b, x, s, j)
 TOGETHER = (
     INPUTS_OF_TWO[0],
-    step("both runs stay", in_pair(_both, _full, _fresh), (s, j)).by_induction(
-        base=(
-            "starts",
-            BEGUN.at(b, x, s, 0),
-            at("runs stay", a, s),
-            at("first pair", begun(a, x, 0, s), b, s),
-        ),
-        step=(
-            BEGUN.at(a, x, 0, s + j),
-            BEGUN.at(b, x, s, j),
-            at("recorded runs", s, j),
-            at("inputs of the first", s, j),
-            at("step of a pair", _both, _full, _fresh, entry(x, s + j + 1)),
-        ),
-    ),
+    both_stay(at("step of a pair", both(s, j), _full, _fresh, entry(x, s + j + 1))),
 )
 
 PAST = assume(

@@ -2,7 +2,7 @@
 
 from sympy import Expr
 
-from rnnbounds.theory.language import ONE, Clause, Statement, assume, at, eq, le, symbols
+from rnnbounds.theory.language import ONE, Clause, Statement, Use, assume, at, eq, le, symbols
 from rnnbounds.theory.language.quantities.near import recorded
 from rnnbounds.theory.language.terms.certificates import BEGUN, begun, on_record
 from rnnbounds.theory.language.terms.tubes import (
@@ -32,7 +32,7 @@ from rnnbounds.theory.language.terms.variables import a, b, c, j, m, s, v, x
 from rnnbounds.theory.language.terms.vectors import entry, max_norm, phi
 from rnnbounds.theory.models.tube.lines import LINES
 from rnnbounds.theory.models.tube.pairs import PAIRS, TWO
-from rnnbounds.theory.proof import step
+from rnnbounds.theory.proof import Step, step
 from rnnbounds.theory.proof.methods import HYPOTHESIS
 
 delta, states = symbols("near_delta near_states_told")
@@ -192,17 +192,12 @@ INPUTS_OF_TWO = tuple(
     )
     for name, on in (("first", one), ("second", two))
 )
-_next_states = tuple(phi(spot(on, c), fed(on, c)) for on in TWO)
-TOGETHER = (
-    *PAIRS,
-    step("one step of both", in_pair(later(pair), *_next_states), (pair, c)).by(
-        *(at("next state in the box", on, c) for on in TWO),
-        at("next difference in the box", pair, c),
-        at("next pair", pair, *_next_states, c),
-        at("points of two runs", later(pair), shared_regrouped(pair, *_next_states, c)),
-    ),
-    *INPUTS_OF_TWO,
-    step("both runs stay", in_pair(_both, _full, _fresh), (s, j)).by_induction(
+
+
+def both_stay(*one_step: Use) -> Step:
+    """Two runs stay in their pair, by induction over time; `one_step`: by what a step of both is
+    known to stay."""
+    return step("both runs stay", in_pair(_both, _full, _fresh), (s, j)).by_induction(
         base=(
             "starts",
             BEGUN.at(b, x, s, 0),
@@ -214,9 +209,24 @@ TOGETHER = (
             BEGUN.at(b, x, s, j),
             at("recorded runs", s, j),
             at("inputs of the first", s, j),
-            at("inputs of the second", s, j),
-            at("coordinates of two runs", _both, _full, _fresh, _now),
-            at("one step of both", _both, shared(_both, _full, _fresh, _now)),
+            *one_step,
         ),
+    )
+
+
+_next_states = tuple(phi(spot(on, c), fed(on, c)) for on in TWO)
+TOGETHER = (
+    *PAIRS,
+    step("one step of both", in_pair(later(pair), *_next_states), (pair, c)).by(
+        *(at("next state in the box", on, c) for on in TWO),
+        at("next difference in the box", pair, c),
+        at("next pair", pair, *_next_states, c),
+        at("points of two runs", later(pair), shared_regrouped(pair, *_next_states, c)),
+    ),
+    *INPUTS_OF_TWO,
+    both_stay(
+        at("inputs of the second", s, j),
+        at("coordinates of two runs", _both, _full, _fresh, _now),
+        at("one step of both", _both, shared(_both, _full, _fresh, _now)),
     ),
 )
