@@ -261,7 +261,12 @@ def _names(norm: str, kind: Kind) -> tuple[str, ...]:
     return (norm,)
 
 
-def _rank(norm: StateNorm, epsilon: float) -> tuple[bool, float, float]:
-    """Certified first, then the shortest window, then the smallest factor."""
-    k = norm.window(epsilon) if norm.lam < 1 else None
-    return (not norm.lam < 1, math.inf if k is None else k, norm.lam)
+def _rank(norm: StateNorm, epsilon: float) -> tuple[bool, float, float, float]:
+    """Certified first, then the shortest window, then that without a linear system's responses,
+    which leave all norms one, then the smallest factor."""
+    if not norm.lam < 1:
+        return True, math.inf, math.inf, norm.lam
+    k = norm.window(epsilon)
+    alone = k if norm.impulses is None else replace(norm, impulses=None).window(epsilon)
+    known, by_itself = (math.inf if one is None else one for one in (k, alone))
+    return False, known, by_itself, norm.lam

@@ -157,6 +157,16 @@ def test_never_longer_than_by_the_factor(monkeypatch):
     assert ImpulseResponse(huge, 1.0).window(1e-2, 77, norm) == 77
 
 
+def test_the_norm_is_the_one_without_responses(monkeypatch):
+    """Responses leave all norms one window, and bounds on states are those of the norm kept."""
+    drawn = [load_model(linear(seed, n=2)[1], "linear") for seed in range(4)]
+    kept = [certify(model, 1.0) for model in drawn]
+    monkeypatch.setattr(ImpulseResponse, "window", lambda self, epsilon, most, norm: most)
+    for model, now in zip(drawn, kept, strict=True):
+        before = certify(model, 1.0)
+        assert (now.norm, now.constants["B_h"]) == (before.norm, before.constants["B_h"])
+
+
 def test_errors_of_the_matrices_count():
     """A system that is known within an error has the windows of all systems within it."""
     norm = Contraction(0.6, 1.0, 1.0)
