@@ -44,7 +44,6 @@ def steps(folder: Path) -> list[Step]:
     verify = ("verify", "truncation", "--attacks", "random", "--systems", SYSTEMS, "--device",
               "cuda", "--out")  # fmt: skip
     return [
-        Step("doctor", (*BOUNDS, "doctor", "--device", "cuda"), 30),
         Step("tests", pytest, 170),
         *(
             Step(name, (*BOUNDS, *bench, ",".join(rows), "--out", str(folder / name)), limit)

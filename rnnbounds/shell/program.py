@@ -28,7 +28,6 @@ COMMANDS = {
     "compare": "compare:compare",
     "experiment": "experiments:experiment",
     "bench": "bench:bench",
-    "doctor": "machine:doctor",
 }
 ROOMS = ("theory", "impl", "properties", "reports")
 PURPOSE = "Verification and property testing of bounds on stable recurrent networks."

@@ -7,7 +7,7 @@ import pytest
 import typer
 
 from rnnbounds import cli
-from rnnbounds.commands import machine
+from rnnbounds.commands import compare
 from rnnbounds.impl.errors import InputError as ImplError
 from rnnbounds.properties.errors import InputError as PropertiesError
 from rnnbounds.properties.runs.executors.processes import THREAD_COUNTS
@@ -17,8 +17,9 @@ from rnnbounds.theory.errors import InputError as TheoryError
 
 COMMANDS = (
     "claims", "prove", "verify", "sabotage", "attack", "replay",
-    "certify", "truncate", "report", "compare", "experiment", "doctor", "bench",
+    "certify", "truncate", "report", "compare", "experiment", "bench",
 )  # fmt: skip
+COMPARED = ("compare", "old.json", "new.json")
 
 
 def test_help_names_every_command(call):
@@ -51,11 +52,11 @@ def test_what_judges_has_one_thread(call, monkeypatch, command):
 def test_input_errors_of_every_room(refused, monkeypatch, base):
     """Each room's InputError becomes its own message on one line."""
 
-    def fail(device):
+    def fail(*records):
         raise base("one\nthing is\twrong; do another")
 
-    monkeypatch.setattr(machine, "examine_device", fail)
-    assert refused("doctor") == "rnnbounds: one thing is wrong; do another"
+    monkeypatch.setattr(compare, "compare_files", fail)
+    assert refused(*COMPARED) == "rnnbounds: one thing is wrong; do another"
 
 
 @pytest.mark.slow
@@ -73,11 +74,11 @@ def test_input_errors_of_every_room(refused, monkeypatch, base):
 def test_what_the_machine_refuses(call, monkeypatch, error, line):
     """A full disk, too little memory, no terminal to ask: one line as well."""
 
-    def fail(device):
+    def fail(*records):
         raise error
 
-    monkeypatch.setattr(machine, "examine_device", fail)
-    outcome = call("doctor")
+    monkeypatch.setattr(compare, "compare_files", fail)
+    outcome = call(*COMPARED)
     assert outcome.code == 2
     assert outcome.out == ""
     assert line in outcome.err.strip().splitlines()[-1]
@@ -100,9 +101,9 @@ def test_a_wrong_import_in_a_claim(refused, monkeypatch, tmp_path, line, what):
     monkeypatch.setattr(table.package, "__path__", [str(tmp_path)])
     monkeypatch.setattr(imports, "PACKAGE_FOLDER", tmp_path)
     monkeypatch.setattr(
-        machine, "examine_device", lambda device: table.claims_by_module.__wrapped__()
+        compare, "compare_files", lambda *records: table.claims_by_module.__wrapped__()
     )
-    said = refused("doctor")
+    said = refused(*COMPARED)
     assert said.startswith(f"rnnbounds: {file}, line 3: {what}")
     assert said.endswith("; correct that import, or install rnnbounds again, with what it needs")
 
@@ -119,22 +120,22 @@ def test_a_current_folder_that_was_removed(refused, tmp_path, monkeypatch):
 def test_an_interrupt_is_the_shell_s(call, monkeypatch):
     """Ctrl-C is neither a verdict nor a wrong call: 130, as shells have it."""
 
-    def fail(device):
+    def fail(*records):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(machine, "examine_device", fail)
-    assert call("doctor").code == 130
+    monkeypatch.setattr(compare, "compare_files", fail)
+    assert call(*COMPARED).code == 130
 
 
 def test_a_mistake_of_ours_is_no_input_error(call, monkeypatch):
     """A plain ValueError is a bug: it is not dressed up as the user's."""
 
-    def fail(device):
+    def fail(*records):
         raise ValueError("a bug")
 
-    monkeypatch.setattr(machine, "examine_device", fail)
+    monkeypatch.setattr(compare, "compare_files", fail)
     with pytest.raises(ValueError, match="a bug"):
-        call("doctor")
+        call(*COMPARED)
 
 
 def test_the_line_is_never_endless(capsys):
@@ -150,26 +151,3 @@ def test_names_that_are_no_text(call, refused, stable_model):
     options = ("--cell", "rnn-tanh", "--input-bound", 1, "--format", "json")
     odd = stable_model.rename(stable_model.with_name("\udcff.pt"))
     assert "not valid text" in refused("certify", odd, *options)
-
-
-def test_doctor(call):
-    """Every check of this machine's arithmetic passes, and is printed both ways."""
-    outcome = call("doctor")
-    assert (outcome.code, outcome.err) == (0, "")
-    assert "float64 rounds to nearest" in outcome.out
-    findings = call("doctor", "--format", "json").json
-    assert all(set(finding) == {"check", "found", "ok"} for finding in findings)
-    assert all(finding["ok"] for finding in findings)
-
-
-def test_doctor_fails(call, monkeypatch):
-    """One failing check is exit 1, with the document printed all the same."""
-    from rnnbounds.properties.doctor import Finding
-
-    monkeypatch.setattr(
-        machine, "examine_device", lambda device: [Finding("subnormals", "0.0", False)]
-    )
-    assert call("doctor").code == 1
-    assert "NO" in call("doctor").out
-    outcome = call("doctor", "--format", "json")
-    assert (outcome.code, outcome.json[0]["ok"]) == (1, False)

@@ -1,4 +1,4 @@
-"""The commands refuse a processor on whose arithmetic no bound can rest; `doctor` reports it."""
+"""The commands refuse a processor on whose arithmetic no bound can rest."""
 
 import subprocess
 import sys
@@ -35,7 +35,7 @@ def folder(call, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_commands_refuse(folder):
     """One line and exit code 2, whatever is asked for, and nothing is written; a worker, which is
-    asked by itself, raises what the parent prints; and the doctor says what ails."""
+    asked by itself, raises what the parent prints."""
     code = (
         "import sys\nfrom rnnbounds.cli import main\n"
         "from rnnbounds.impl.checker.machine import MachineError\n"
@@ -47,20 +47,17 @@ def test_commands_refuse(folder):
         "        Part('random', (), ('truncation',), 'cell-16x2'),\n"
         "        Part('extremal', ('truncation',), (), 'cell-16x2')):\n"
         "    try: remote_part(part, 'quick', 0, 'cpu')\n"
-        "    except MachineError as error: print(error, 2, sep='\\n', file=sys.stderr)\n"
-        "print(main(['doctor']), file=sys.stderr)"
+        "    except MachineError as error: print(error, 2, sep='\\n', file=sys.stderr)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
     )
     told = done.stderr.partition("nanobind:")[0]  # what Triton says at its end, if it is there
-    *lines, last = told.splitlines()
+    lines = told.splitlines()
     assert lines[1::2] == ["2"] * (len(COMMANDS) + 3)
     assert all("so that no bound computed here is sound" in line for line in lines[::2])
     assert sorted(entry.name for entry in folder.iterdir()) == ["good", "m.pt"]
-    assert last == "1"
-    assert done.stdout.startswith("check ")
-    assert "not rounded once, to nearest even" in done.stdout
+    assert "not rounded once, to nearest even" in lines[0]
 
 
 @pytest.mark.slow
