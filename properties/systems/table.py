@@ -25,7 +25,6 @@ from rnnbounds.properties.systems.certified import near
 from rnnbounds.properties.systems.certified import specs as certified
 from rnnbounds.properties.systems.gated import kinds as gated
 from rnnbounds.properties.systems.kind import DrawRequest, Family, Kind, ListedCells
-from rnnbounds.properties.systems.layered import both_specs as both
 from rnnbounds.properties.systems.layered import memory_specs as memory
 from rnnbounds.properties.systems.layered import specs as layers
 from rnnbounds.properties.systems.limits import kinds as limits
@@ -46,7 +45,6 @@ _KINDS = (
     *gated.GRUS,
     *layers.KINDS,
     *memory.KINDS,
-    *both.KINDS,
     *cells.KINDS,
     GATED_VARIANT,
     *causal.KINDS,

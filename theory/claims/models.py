@@ -1,13 +1,12 @@
 """Forms whose assumptions are met by no system at which the tests evaluate them all.
 
 No system of one unit meets them: they need networks of two blocks of units, whose ReLU mixes them
-in one, two different steps of a candidate, white inputs, meromorphic functions, or a bound for each
-place in a window of two layers. The tests have a swap of two units for the candidate of two steps.
+in one, two different steps of a candidate, white inputs, or meromorphic functions. The tests have a
+swap of two units for the candidate of two steps.
 """
 
 NO_MODEL = frozenset(
     {
-        "bidirectional/two-layers",
         "certificate/unitary",
         "instability/divergence",
         "urnn-defect/rescaled",

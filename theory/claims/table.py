@@ -21,7 +21,6 @@ ORDER = (
     "state-bound",
     "truncation",
     "least-window",
-    "bidirectional",
     "prediction",
     "input-robustness",
     "certificate",

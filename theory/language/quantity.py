@@ -27,8 +27,6 @@ INTEGER_NAMES = (
     "states",
     "depth",
     "k_told",
-    "past_told",
-    "future_told",
     "two_norm_steps_told",
 )
 

@@ -11,7 +11,6 @@ from functools import lru_cache
 from sympy import Expr, Symbol
 
 from rnnbounds.theory.errors import InputError, UnknownNameError
-from rnnbounds.theory.language.quantities.bidirectional import BIDIRECTIONAL
 from rnnbounds.theory.language.quantities.causal import CAUSAL
 from rnnbounds.theory.language.quantities.cells import CELLS
 from rnnbounds.theory.language.quantities.certificates import CERTIFICATES
@@ -66,7 +65,6 @@ QUANTITIES: tuple[Quantity, ...] = (
     *MEMORY,
     *CERTIFICATES,
     *NEAR,
-    *BIDIRECTIONAL,
 )
 VOCABULARY: dict[str, Quantity] = {quantity.name: quantity for quantity in QUANTITIES}
 DEFINITIONS: dict[Symbol, Expr] = {

@@ -20,9 +20,7 @@ from rnnbounds.properties.read.carrier import Carrier
 from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.numbers.gaps import Difference, Differences
 from rnnbounds.properties.read.reader import IDENTITY, ZERO, Value
-from rnnbounds.properties.read.worlds.both import BothWorld
 from rnnbounds.properties.read.worlds.members import MemberWorld as MemberWorld
-from rnnbounds.properties.systems.layered.both import BothMember
 from rnnbounds.properties.systems.layered.jordan import JordanBlock as Jordan
 from rnnbounds.properties.systems.layered.modes import Mode
 from rnnbounds.properties.systems.layered.scan import Scan
@@ -244,7 +242,6 @@ class PartsWorld(MemberWorld):
 
 
 WORLDS: dict[type, type[MemberWorld]] = {
-    BothMember: BothWorld,
     Layered: ShippedWorld, StackMember: StackWorld, Mode: ModeWorld, Jordan: JordanWorld,
     Scan: ScanWorld, Orthogonal: OrthogonalWorld, ReluNetwork: NetworkWorld,
     OrthogonalBlock: PartsWorld,
