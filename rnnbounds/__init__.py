@@ -123,6 +123,10 @@ def guard_bytecode() -> None:
 def __getattr__(name: str) -> object:
     """A public name, from its module, which is imported now."""
     if name not in _HOMES:
+        from rnnbounds.shell.retired import name_message
+
+        if gone := name_message(name):
+            raise AttributeError(gone)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     guard_bytecode()
     globals()[name] = value = getattr(import_module(_HOMES[name]), name)

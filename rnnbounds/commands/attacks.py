@@ -1,4 +1,4 @@
-"""``rnnbounds verify`` and ``sabotage``: the claims, and their false variants, against systems."""
+"""``rnnbounds verify``: the claims, and their false variants, against systems."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from msgspec.structs import replace
 
 from rnnbounds.commands.options import (
     CORES,
@@ -37,8 +36,8 @@ from rnnbounds.properties.runs.executors.cluster import Cluster
 from rnnbounds.properties.runs.executors.executor import Executor
 from rnnbounds.properties.runs.executors.pool import local_executor
 from rnnbounds.properties.runs.executors.scheduler import connect_cluster
-from rnnbounds.properties.runs.parts import SABOTAGE, Part, PartResult, chosen_claims, plan_parts
-from rnnbounds.properties.runs.record import merge_record, missing_work, variant_records
+from rnnbounds.properties.runs.parts import Part, PartResult, chosen_claims, plan_parts
+from rnnbounds.properties.runs.record import merge_record
 from rnnbounds.properties.runs.run import run_calls, run_environment, run_parts
 from rnnbounds.properties.runs.seeds import parse_seeds, run_seeds
 from rnnbounds.properties.runs.until_judged import (
@@ -224,48 +223,3 @@ def print_run(run: Run) -> None:
         ))  # fmt: skip
     counts = ("holds", "violated", "undecided", "vacuous", "pairs")
     print_table(("claim", "proof", *counts, "lhs/rhs", "refuted"), rows)
-
-
-def sabotage(
-    claim: Ids = None,
-    profile_name: Profile = "quick",
-    seed: Seed = 0,
-    device: Device = "cpu",
-    workers: Workers = CORES,
-    format: FormatOption = Format.text,
-) -> int:
-    """Attack every false variant; exit 1 if one survives, or if its claim's ledger proves it."""
-    entries, budget = chosen_claims(claim or ()), profile(profile_name)
-    parts = [
-        replace(part, claims=()) for part in plan_parts(entries, (), budget) if part.variant_claims
-    ]
-    with executor_for(None, workers, check_device(device), len(parts)) as executor:
-        results = run_with_progress(parts, profile_name, seed, device, executor)
-    rows = [
-        (entry.id, variant)
-        for entry in sorted(entries, key=lambda e: e.id)
-        for variant in variant_records(entry, results)
-    ]
-    missing = [
-        id for id, work in missing_work(results, entries, (), profile_name) if work == SABOTAGE
-    ]
-    if format is Format.json:
-        names = ("convicted", "systems", "attack", "ledger_fails")
-        print_json([
-            {"claim": claim_id, "variant": v.id} | {name: getattr(v, name) for name in names}
-            for claim_id, v in rows
-        ])  # fmt: skip
-    else:
-        print_table(
-            ("claim", "variant", "refuted", "systems", "attack", "only by", "ledger"),
-            [
-                (
-                    claim_id, v.id, "yes" if v.convicted else "SURVIVED", v.systems,
-                    v.attack or "-", v.special or "-", "fails" if v.ledger_fails else "PROVES IT",
-                )
-                for claim_id, v in rows
-            ],
-        )  # fmt: skip
-        for id in missing:
-            echo(f"FAILS: {id}/{SABOTAGE} is missing")
-    return int(bool(missing) or any(not v.convicted or not v.ledger_fails for _, v in rows))

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from rnnbounds.shell.retired import RetiredError, command_message
+
 if TYPE_CHECKING:
     from typer._click.formatting import HelpFormatter
 else:
@@ -69,6 +71,12 @@ class CommandGroup(TyperGroup):
                 (name, " ".join((command.help or "").partition("\n\n")[0].split()))
                 for name, command in self.commands.items()
             ])  # fmt: skip
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is named; raises RetiredError for one that is gone."""
+        if args and args[0] not in self.commands and (gone := command_message(args[0])):
+            raise RetiredError(gone)
+        return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Without a command the help goes to standard error, with exit code 2: a script whose

@@ -9,13 +9,13 @@ import typer
 from rnnbounds.shell.imports import import_message
 from rnnbounds.shell.lazy import command_group
 from rnnbounds.shell.logs import log_to_stderr
+from rnnbounds.shell.retired import RetiredError, option_message
 from rnnbounds.shell.terminal import fail_with, flush
 
 COMMANDS = {
     "claims": "proofs.claims:claims",
     "prove": "proofs.prove:prove",
     "verify": "attacks:verify",
-    "sabotage": "attacks:sabotage",
     "attack": "statements:attack",
     "replay": "statements:replay",
     "certify": "models.certify:certify_model",
@@ -48,7 +48,7 @@ def run_command(arguments: list[str] | None) -> int:
         with log_to_stderr():
             result = command.main(args=arguments, prog_name="rnnbounds", standalone_mode=False)
         flush()
-    except input_errors() as error:
+    except (RetiredError, *input_errors()) as error:
         return fail_with(str(error))
     except typer.TyperException as error:
         return fail_with(usage_message(error))
@@ -77,5 +77,9 @@ def usage_message(error: typer.TyperException) -> str:
     """Message of a call that is wrong, in one line that ends with its --help command."""
     context = getattr(error, "ctx", None)
     command_path = "rnnbounds" if context is None else context.command_path
+    option = str(getattr(error, "option_name", ""))
+    gone = option_message(command_path.removeprefix("rnnbounds").strip(), option)
+    if gone is not None:
+        return gone
     message = error.format_message().rstrip(".").replace("Value error, ", "")  # pydantic's
     return f"{message}; see '{command_path} --help'"

@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 # Private names of things for which the field has a word. Not among them, as they are also standard
 # or plain words: near (`--near`), first, least, reach, rows, units, columns, states, slopes,
 # remaining, limits, stack (of layers), gap, kind, plain, off, about, kept, hand, drawing (of
-# examples), settle (of a state), omega (the letter), sabotage (the command), member (a field of
+# examples), settle (of a state), omega (the letter), sabotage (a part of a run), member (a field of
 # specs) and members (of a class, in Sphinx).
 OURS = re.compile(
     r"(?<!/)\b(told|hunt\w*|quarry|herd|convict\w*|fall(s|en)?|fell|rid(es?|er|den)|patience|"

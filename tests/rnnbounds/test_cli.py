@@ -16,7 +16,7 @@ from rnnbounds.theory.claims import table
 from rnnbounds.theory.errors import InputError as TheoryError
 
 COMMANDS = (
-    "claims", "prove", "verify", "sabotage", "attack", "replay",
+    "claims", "prove", "verify", "attack", "replay",
     "certify", "truncate", "report", "compare", "experiment", "bench",
 )  # fmt: skip
 COMPARED = ("compare", "old.json", "new.json")
@@ -39,7 +39,7 @@ def test_every_command_has_help_and_json(call, command):
     assert "--format" in outcome.out
 
 
-@pytest.mark.parametrize("command", ["verify", "sabotage", "attack", "replay"])
+@pytest.mark.parametrize("command", ["verify", "attack", "replay"])
 def test_what_judges_has_one_thread(call, monkeypatch, command):
     """In libraries too, so that a replay has the bits of the run that printed it."""
     for name in THREAD_COUNTS:

@@ -1,15 +1,12 @@
-"""``verify`` and ``sabotage``: the main job, on few systems."""
+"""``verify``: the main job, on few systems."""
 
 import jsonschema
 import pytest
 
 from rnnbounds.commands import attacks as module
-from rnnbounds.properties.attacks.sabotage import ProofOutcome
 from rnnbounds.properties.errors import InputError
 from rnnbounds.properties.runs.parts import Part, PartResult
 from rnnbounds.reports import decode, json_schema, load
-from rnnbounds.reports.records.record import VariantRecord
-from rnnbounds.theory import claim
 
 CLAIM = "certified-norm"
 
@@ -75,66 +72,6 @@ def test_the_parts_run_as_asked(call, monkeypatch):
     assert call("verify", CLAIM, "--profile", "ci", "--seed", 7, "-n", 3).code == 1
     assert call("verify", CLAIM).code == 1
     assert seen == [("ci", 7, "cpu"), 3, ("quick", 0, "cpu"), module.CORES]
-
-
-@pytest.mark.slow
-def test_sabotage_document(call, tiny):
-    """[{claim, variant, convicted, systems, attack}]; exit 0 when all are convicted."""
-    outcome = call("sabotage", CLAIM, "-n", 0, "--format", "json")
-    assert outcome.code == 0
-    assert len(outcome.json) >= 4
-    for entry in outcome.json:
-        assert set(entry) >= {"claim", "variant", "convicted", "systems", "attack"}
-        assert entry["claim"] == CLAIM
-        assert entry["convicted"] is True
-        assert entry["systems"] >= 1
-        assert entry["attack"] in ("random", "targeted", "gradient", "extremal")
-
-
-def variant(**changes: object) -> VariantRecord:
-    """A convicted variant, but for the changes."""
-    told = {
-        "id": "off-by-one", "text": "", "form": "gate", "statement": "h_gap <= 0", "mathml": "",
-        "special": None, "convicted": True, "attack": "random", "systems": 7,
-        "counterexample": None, "ledger_fails": True,
-    }  # fmt: skip
-    return VariantRecord(**(told | changes))  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("changes", "code", "word"),
-    [
-        ({}, 0, "yes"),
-        ({"convicted": False, "attack": None}, 1, "SURVIVED"),
-        ({"ledger_fails": False}, 1, "PROVES IT"),
-    ],
-)
-def test_exit_codes_of_sabotage(call, monkeypatch, changes, code, word):
-    """A variant that survives, or that the ledger proves, fails the command and is shown."""
-
-    def results(parts: list[Part], **_: object) -> list[PartResult]:
-        told = tuple(variant(**{"id": one.id} | changes) for one in claim(CLAIM).false_variants)
-        no = {one.id: ProofOutcome(one.ledger_fails, "") for one in told}
-        return [
-            PartResult(part=part, variants={CLAIM: told}, refused={CLAIM: no}) for part in parts
-        ]
-
-    monkeypatch.setattr(module, "run_parts", results)
-    outcome = call("sabotage", CLAIM)
-    assert outcome.code == code
-    assert word in outcome.out
-    outcome = call("sabotage", CLAIM, "--format", "json")
-    assert outcome.code == code
-    assert outcome.json[0]["convicted"] is changes.get("convicted", True)
-
-
-def test_sabotage_fails_where_a_variant_is_told_of_by_no_part(call, monkeypatch):
-    """What was not attacked was not convicted either."""
-    monkeypatch.setattr(module, "run_parts", lambda parts, **_: [])
-    outcome = call("sabotage", CLAIM, "-n", 0)
-    assert outcome.code == 1
-    assert f"FAILS: {CLAIM}/sabotage is missing" in outcome.out
-    assert call("sabotage", CLAIM, "-n", 0, "--format", "json").code == 1
 
 
 @pytest.mark.slow
