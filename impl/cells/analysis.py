@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
@@ -14,7 +14,6 @@ from rnnbounds.impl.arithmetic.invariance import prove_box
 from rnnbounds.impl.arithmetic.roundings import DtypeRuns
 from rnnbounds.impl.arithmetic.saturation import rounds_to_one
 from rnnbounds.impl.cells.kind import Analysis
-from rnnbounds.impl.cells.linear_response import response_to
 from rnnbounds.impl.cells.refutation.constants import CandidateInputs
 from rnnbounds.impl.cells.refutation.refute import ALL, BOX, IMPLIED_BOX, NO_BOX_SUFFIX, Witness
 from rnnbounds.impl.cells.rounding import (
@@ -29,12 +28,9 @@ from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.gradients.step_errors import step_error
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.comparison import Comparison, two_norm_steps
-from rnnbounds.impl.norms.impulses import ImpulseResponse
 from rnnbounds.impl.norms.norm_data import StateNorm
 from rnnbounds.impl.numbers.kernel_arithmetic import IEEE, KernelArithmetic
 from rnnbounds.impl.numbers.outward import add_up, norm_up
-
-_LARGEST = 256  # numbers of a state whose step is written out in balls
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,16 +96,7 @@ class ProgramAnalysis(Analysis):
 
     def norm(self, name: str) -> StateNorm:
         """The norm of that name, one of its kind's."""
-        return replace(self.bare_norm(name), impulses=self._impulses)
-
-    def bare_norm(self, name: str) -> StateNorm:
-        """The norm without the responses of a linear system."""
         return self.comparison.norm(name)
-
-    @cached_property
-    def _impulses(self) -> ImpulseResponse | None:
-        linear = self.cell.is_affine and self.comparison.box.shape[1] <= _LARGEST
-        return response_to(self.B, self.cell.linear_system) if linear else None
 
     def states(self, norm: StateNorm) -> float:
         """B_h: the least of the box's own Euclidean norm and what the norm says."""

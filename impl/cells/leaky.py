@@ -33,11 +33,6 @@ class Leaky(Activated):
         pre_activation = m.affine("W_in", "b", x) + m.affine("W", None, s)
         return m.mix(m.vector("leak"), m.activate(self.activation.name, pre_activation), s)
 
-    @property
-    def is_affine(self) -> bool:
-        """True of the identity."""
-        return self.activation.name == "identity"
-
     def constants(self, box: Tensor, B: float) -> dict[str, float]:
         """The Euclidean norm of W, how steep ρ is, and the least and the largest leak."""
         leak = self.parameters["leak"].detach()

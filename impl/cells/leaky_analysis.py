@@ -59,10 +59,10 @@ class LeakyAnalysis(ProgramAnalysis):
 
     parts: NormData = field(kw_only=True)
 
-    def bare_norm(self, name: str) -> StateNorm:
+    def norm(self, name: str) -> StateNorm:
         """The norm of that name: that of the comparison, or one by diagonal weights."""
         if name not in EUCLIDEAN_NORMS:
-            return super().bare_norm(name)
+            return super().norm(name)
         return state_norm(name, self._data_with_box)
 
     @cached_property

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import torch
-from flint import arb_mat, ctx
+from flint import arb_mat
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import Activation
@@ -24,17 +24,15 @@ from rnnbounds.impl.arithmetic.slopes import compare_runs
 from rnnbounds.impl.cells.analysis import ProgramAnalysis
 from rnnbounds.impl.cells.kind import Kind, Weights, identity_drive
 from rnnbounds.impl.cells.layout import Layout
-from rnnbounds.impl.cells.programs import DrivenFloats, ball_jacobians, ball_step, float_step
+from rnnbounds.impl.cells.programs import DrivenFloats, ball_step, float_step
 from rnnbounds.impl.cells.refutation.constants import CandidateInputs
 from rnnbounds.impl.cells.refutation.gated_refute import refute_gated
 from rnnbounds.impl.cells.refutation.refute import Witness, reason_too_large
 from rnnbounds.impl.errors import InputError, PrecisionError
 from rnnbounds.impl.norms.comparison import Comparison
-from rnnbounds.impl.norms.impulses import LinearSystem
 from rnnbounds.impl.numbers.kernel_arithmetic import IEEE, KernelArithmetic
 
 _ITERATES = 8
-_PRECISION = 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,18 +77,6 @@ class ProgramCell(ABC):
     def blocks(self) -> int:
         """The number of vectors of one size that a state consists of, for Euclidean norms."""
         return 1
-
-    @property
-    def is_affine(self) -> bool:
-        """True if a step is affine in state and input together, and the state is the output."""
-        return False
-
-    @property
-    def linear_system(self) -> LinearSystem:
-        """The step of the one cell of a batch of one, where it is affine."""
-        with ctx.workprec(_PRECISION):
-            step = ball_jacobians(self.program, self.parameters, self.n, self.d)
-            return LinearSystem.of_balls(*step)
 
     @property
     def paired(self) -> bool:

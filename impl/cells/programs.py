@@ -43,21 +43,6 @@ def ball_step(
     return dual.value.matrix, dual.tangent.matrix
 
 
-def ball_jacobians(
-    program: Program, parameters: Mapping[str, Tensor], n: int, d: int
-) -> tuple[arb_mat, arb_mat]:
-    """A (N, N) and [U b] (N, d + 1) of an affine step As + Ux + b, in balls, of the one system of a
-    batch of one."""
-    eye = identity(n + d).tolist()
-    state, drive = (
-        Dual(Columns.of(arb_mat(len(rows), 1)), Columns(rows)) for rows in (eye[:n], eye[n:])
-    )
-    step = program(DualArithmetic(_balls_of(parameters)), state, drive)
-    slopes, values = step.tangent.units, step.value.units
-    inputs = [row[n:] + value for row, value in zip(slopes, values, strict=True)]
-    return arb_mat([row[:n] for row in slopes]), arb_mat(inputs)
-
-
 def _balls_of(parameters: Mapping[str, Tensor]) -> Balls:
     return Balls({name: tensor[0] for name, tensor in parameters.items()})
 

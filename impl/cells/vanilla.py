@@ -27,7 +27,6 @@ from rnnbounds.impl.cells.kind import (
     torch_layout,
     with_zero_biases,
 )
-from rnnbounds.impl.cells.linear_response import response_to
 from rnnbounds.impl.cells.refutation.constants import CandidateInputs
 from rnnbounds.impl.cells.refutation.refute import ALL, Witness, reason_too_large, refute
 from rnnbounds.impl.cells.rounding import LayerInputs, dtype_of, gap_by_units
@@ -35,12 +34,10 @@ from rnnbounds.impl.gradients.rounding import HEADROOMS, Rounding, absolute_norm
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
-from rnnbounds.impl.norms.impulses import ImpulseResponse, LinearSystem
 from rnnbounds.impl.norms.norm_data import NormData, StateNorm
 from rnnbounds.impl.norms.state_norms import NORMS, dense_norms, state_norm
 from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.impl.numbers.outward import (
-    UNIT,
     add_up,
     div_up,
     mul_up,
@@ -61,7 +58,6 @@ class VanillaAnalysis(Analysis):
 
     model: LoadedModel[RNN]
     parts: NormData
-    impulses: ImpulseResponse | None = None
     region: str = ALL
 
     @property
@@ -72,7 +68,7 @@ class VanillaAnalysis(Analysis):
     def norm(self, name: str) -> StateNorm:
         """The norm of that name, one of NORMS."""
         if name not in self._known:
-            self._known[name] = replace(state_norm(name, self.parts), impulses=self.impulses)
+            self._known[name] = state_norm(name, self.parts)
         return self._known[name]
 
     @cached_property
@@ -149,15 +145,6 @@ def norm_data_of(model: LoadedModel[RNN], input_bound: float) -> NormData:
     )
 
 
-def _impulses(model: LoadedModel[RNN], input_bound: float) -> ImpulseResponse:
-    """The responses of h⁺ = Wh + Ux + b, both biases of which are added with one rounding."""
-    cell = model.cell
-    parts = cell.W[0], torch.cat([cell.U[0], cell.b[0][:, None]], dim=1)
-    off = float(mul_up(UNIT, norm_up(cell.b[0])))
-    A, C = (part.detach().cpu().numpy() for part in parts)
-    return response_to(input_bound, LinearSystem(A, C, (0.0, off)))
-
-
 def _enclose_balls(sums: list[arb], like: Tensor) -> Interval:
     """Floats around balls, (1, n), where another tensor lies."""
     lower, upper = (like.new_tensor([[float_above(sign * b) for b in sums]]) for sign in (-1, 1))
@@ -178,8 +165,7 @@ def vanilla_kind(name: str, rho: Activation) -> Kind:
         return rho(pre_activation + linear(h, weights["weight_hh"]))
 
     def analyse(model: LoadedModel[RNN], input_bound: float) -> VanillaAnalysis:
-        impulses = _impulses(model, input_bound) if rho.name == "identity" else None
-        return VanillaAnalysis(model, norm_data_of(model, input_bound), impulses)
+        return VanillaAnalysis(model, norm_data_of(model, input_bound))
 
     return Kind(
         name=name,

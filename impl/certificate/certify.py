@@ -23,7 +23,6 @@ from rnnbounds.impl.cells.refutation.work import LIMIT_REACHED, limit_work
 from rnnbounds.impl.cells.table import CELLS, NORM_NAMES, kind_of
 from rnnbounds.impl.certificate.advice import Advice, advise
 from rnnbounds.impl.certificate.least import least
-from rnnbounds.impl.certificate.pieces import pieces_of
 from rnnbounds.impl.certificate.record import EPSILONS, Certificate, Verdict, epsilons_of
 from rnnbounds.impl.errors import InputError, UnknownNameError, factor
 from rnnbounds.impl.models.device import check_device
@@ -155,13 +154,12 @@ def certify(
         of_h = {one: read.within(one, reached.bound.norm) for one in epsilons}
         smallest = min(of_h.values())
     bounds, aim = least(system, norms, best), of_h[epsilons[0]]
-    windows, pieces = _windows(loaded, bound, best, of_h) if forgets else (dict.fromkeys(of_h), {})
 
     def tries(changed: LoadedModel[Any], B: float) -> tuple[str, float, int | None] | None:
         told = kind.analyse(changed, B)
         one = min(_norms(told, names)[0], key=lambda norm: _rank(norm, aim))
         known = one.lam < 1 and told.refused is None
-        k = _windows(changed, B, one, {aim: aim})[0][aim] if known else None
+        k = one.window(aim) if known else None
         at_one = told.rounds_to_one.get(changed.dtype, 0)
         return None if k is None or at_one else (one.name, one.lam, k)
 
@@ -186,7 +184,7 @@ def certify(
         constants=system.constants(best)
         | {"gain": _gain(bounds.gain, loaded) if forgets else math.inf}
         | ({} if trained is None else trained.named),
-        windows=tuple((one, windows[one]) for one in epsilons),
+        windows=tuple((one, best.window(of_h[one]) if forgets else None) for one in epsilons),
         tried=tuple((tried.name, tried.lam, tried.window(smallest)) for tried in norms),
         weights=best.weights,
         rounding=bounds.rounded.bound,
@@ -209,7 +207,7 @@ def certify(
             if math.isinf(tried.lam)
         },
         readout=None if read is None else read.to_json() | near,
-        proof=system.proof(best) | bounds.proof(system) | pieces if forgets else {},
+        proof=system.proof(best) | bounds.proof(system) if forgets else {},
     )
 
 
@@ -228,23 +226,6 @@ def _norms(
     return norms, unanswered
 
 
-def _windows(
-    model: LoadedModel[Any], B: float, norm: StateNorm, of_h: dict[float, float]
-) -> tuple[dict[float, int | None], dict[str, Any]]:
-    """The k of each ε, by the norm or by pieces, and these as JSON data where one is less by them.
-
-    Of the rows of a table, which files do not keep, they are left out.
-    """
-    found = {one: norm.window(epsilon) for one, epsilon in of_h.items()}
-    known = {one: k for one, k in found.items() if k is not None}
-    pieces = pieces_of(model, B, max(known.values(), default=0))
-    if pieces is None:
-        return found, {}
-    shorter = {one: pieces.window(of_h[one], k) for one, k in known.items()}
-    stated = shorter != known and not (isinstance(B, InputSet) and B.kind == "rows")
-    return {**found, **shorter}, {"pieces": pieces.to_json()} if stated else {}
-
-
 def _gain(norm: StateNorm, model: LoadedModel[Any]) -> float:
     """The gain of the outputs h, or of the readout."""
     scale = 1.0 if model.readout is None else model.readout.norm
@@ -261,12 +242,7 @@ def _names(norm: str, kind: Kind) -> tuple[str, ...]:
     return (norm,)
 
 
-def _rank(norm: StateNorm, epsilon: float) -> tuple[bool, float, float, float]:
-    """Certified first, then the shortest window, then that without a linear system's responses,
-    which leave all norms one, then the smallest factor."""
-    if not norm.lam < 1:
-        return True, math.inf, math.inf, norm.lam
-    k = norm.window(epsilon)
-    alone = k if norm.impulses is None else replace(norm, impulses=None).window(epsilon)
-    known, by_itself = (math.inf if one is None else one for one in (k, alone))
-    return False, known, by_itself, norm.lam
+def _rank(norm: StateNorm, epsilon: float) -> tuple[bool, float, float]:
+    """Certified first, then the shortest window, then the smallest factor."""
+    k = norm.window(epsilon) if norm.lam < 1 else None
+    return not norm.lam < 1, math.inf if k is None else k, norm.lam

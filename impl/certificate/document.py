@@ -85,7 +85,6 @@ def _certificate(stated: Document, document: dict[str, Any]) -> Certificate:
             "box": stated.box,
             "layers": stated.layers,
             **({} if stated.other_norms is None else {"other_norms": stated.other_norms}),
-            **({} if stated.pieces is None else {"pieces": stated.pieces}),
         },
         inputs=None if stated.inputs is None else _inputs(stated.inputs, stated),
         infinite={one.norm: one.reason for one in stated.norms_tried if one.reason is not None},

@@ -60,8 +60,7 @@ class Certificate(Shown):
     the set of all inputs, None for the ball ‖x‖₂ ≤ B; what is said of training alone is said of the
     ball that holds the set. readout: the linear map that ε is about, with its bound on ‖C‖₂; None
     for h itself. proof: what `impl.checker` needs beside the rest: the box or the layers,
-    `other_norms`, those of the gain and of rounding where it is another, and `pieces`, by which
-    windows are shorter (`impl.certificate.pieces`). advising:
+    and `other_norms`, those of the gain and of rounding where it is another. advising:
     seeks the `advice`. measuring: the call or the command that measures an undecided model on
     recorded inputs. infinite: by norm, why its factor is infinite. document: of a certificate that
     was read from a file, the JSON data that it states; what JSON does not hold is then left out:
@@ -246,7 +245,6 @@ class Certificate(Shown):
             name: value
             for name, value in (
                 ("other_norms", self.proof.get("other_norms")),
-                ("pieces", self.proof.get("pieces")),
                 ("readout", self.readout),
                 ("next", self._next()),
             )

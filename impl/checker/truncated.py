@@ -22,7 +22,7 @@ for what it calls information; the cell, the input bound and each ε are what it
   windows grow, windows perhaps by that on ‖h‖₂ ≤ B_h;
 - states: ‖h_t‖₂ ≤ B_h, by C S/(1 − λ), by C R or by the box;
 - window: C λᵏ min(S/(1 − λ), R) ≤ ε for each pair (ε, k), or k steps and more leave as little by
-  `impl.checker.cells.remaining`, `impl.checker.impulses` or `impl.checker.pieces`;
+  `impl.checker.cells.remaining`;
 - rounding: of vanilla cells, the bound of `impl.checker.cells.rounding`;
 - source, where the original model is given: its cell, its dtype and its weights are the file's.
 
@@ -33,7 +33,6 @@ Johansson, Arb; Sylvester's law of inertia for the pivots; Higham for the roundi
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from operator import or_
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -47,17 +46,23 @@ from rnnbounds.impl.checker.cells.remaining import left, steps_by_factor
 from rnnbounds.impl.checker.cells.rounding import BEYOND, Format, rounding_bound
 from rnnbounds.impl.checker.cells.stacked import Stack, stack_of
 from rnnbounds.impl.checker.definite import exact, norm_at_most
-from rnnbounds.impl.checker.impulses import proved as by_impulses
 from rnnbounds.impl.checker.input_ranges import InputRanges
 from rnnbounds.impl.checker.machine import require_floats
-from rnnbounds.impl.checker.pieces import ByPieces
 from rnnbounds.impl.checker.readout import Readout, readout_norm
 from rnnbounds.impl.checker.unitary import Finding, Source
 from rnnbounds.impl.checker.unitary_bounds import DTYPES
 from rnnbounds.impl.checker.weights import UncheckedCellError, sizes, weights_of
 from rnnbounds.impl.errors import at_least, exactly
 from rnnbounds.impl.format.fields import RecordError
-from rnnbounds.impl.format.record import CONSTANTS, OF_STATES, Record, left_out, record, stated
+from rnnbounds.impl.format.record import (
+    CONSTANTS,
+    OF_STATES,
+    GoneError,
+    Record,
+    left_out,
+    record,
+    stated,
+)
 from rnnbounds.impl.format.tensors import MOST, Array, digest, encoded
 from rnnbounds.impl.format.text import strict
 from rnnbounds.impl.format.truncated import CertificateFileError, TruncatedFileError, read_truncated
@@ -115,6 +120,8 @@ def check_certificate(path: Path, source: Source, readout: Readout | None = None
         said = record(told)
     except CertificateFileError:
         raise
+    except GoneError as gone:
+        raise CertificateFileError(path, str(gone), "certify it again with this version") from None
     except (OSError, LookupError, ValueError, TypeError, AttributeError, RecursionError):
         raise CertificateFileError(path, "holds no certificate that can be checked") from None
     if not known(said.cell):
@@ -263,16 +270,12 @@ def _of_states(file: Claim, cell: Any, norm: Norm) -> list[Finding]:
         by_drive = arb(S) * size <= arb(most) * (1 - lam)
         return bool(by_drive or (not math.isinf(R) and arb(R) * size <= most))
 
-    windows = [(one.k, arb(one.eps) / arb(file.scales[1])) for one in told.truncation]
-    held = [within(lam**one.k, one.eps) for one in told.truncation]
-    if not all(held):
-        held = list(map(or_, held, by_impulses(told, file.weights, windows)))
-    found, pieces = _held(told, cell), ByPieces(told, file.weights)
-    for one, (k, most), holds in zip(told.truncation, windows, held, strict=True):
+    found = _held(told, cell)
+    for one in told.truncation:
+        k, most, holds = one.k, arb(one.eps) / arb(file.scales[1]), within(lam**one.k, one.eps)
         enough = steps_by_factor(told.stated, float(most), k)
         if not holds and within(lam**enough, one.eps):
             holds = bool(left(told.stated, norm, cell, range(k, enough)) <= most)
-        holds = holds or pieces.holds(k, most)
         found.append(Finding("window", holds, f"ε = {exactly(one.eps)} for k = {k}"))
     return found
 

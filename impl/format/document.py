@@ -129,7 +129,6 @@ class Document(Struct):
     rounds_to_one: dict[str, _Count] = {}
     training: Training | None = None
     other_norms: dict[str, dict[str, Any]] | None = None
-    pieces: dict[str, Any] | None = None
     readout: dict[str, Any] | None = None
     next: Next | None = None
 

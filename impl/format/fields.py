@@ -19,7 +19,6 @@ Size = Annotated[int, Meta(ge=0, le=_WHOLE)] | Annotated[float, Meta(ge=0, le=_L
 Number = (
     Annotated[int, Meta(ge=-_WHOLE, le=_WHOLE)] | Annotated[float, Meta(ge=-_LARGEST, le=_LARGEST)]
 )
-NotPositive = Annotated[int, Meta(ge=-_WHOLE, le=0)] | Annotated[float, Meta(ge=-_LARGEST, le=0)]
 Count = Annotated[int, Meta(ge=0, le=10**9)]
 
 

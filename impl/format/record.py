@@ -5,7 +5,7 @@ the model was read. None of it is proved again, so it stays out of the file; wha
 all the same stands apart, as information.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, field
@@ -13,9 +13,7 @@ from msgspec.structs import replace
 
 from rnnbounds.impl.format.fields import (
     Bound,
-    Count,
     Exactly,
-    NotPositive,
     RecordError,
     Shape,
     Size,
@@ -34,8 +32,16 @@ OF_STATES = (
 CONSTANTS = ("L_rho", "M_rho", "W_norm", "U_norm", "L_x", *OF_STATES)  # of a vanilla cell
 _KEPT = ("cell", "dtype", "sha256", "norm", "verdict", "lambda", "input_bound", "weights")
 _PROOF = ("box", "layers")
+GONE: tuple[str, ...] = ()  # norms of earlier versions
 _OF_NORM = ("drive", "equivalence", "reach", "radius")  # constants
 OTHERS = "other_norms"  # of constants that are less in another norm, where there are any
+
+
+class GoneError(RecordError):
+    """A certificate of an earlier version, by what this one proves no more."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"rests on {what}, which this version proves no more")
 
 
 class Rounding(Exactly, frozen=True):
@@ -46,23 +52,13 @@ class Rounding(Exactly, frozen=True):
     arithmetic: Literal["ieee", "tf32x3"] = "ieee"
 
 
-class Cut(Exactly, frozen=True):
-    """A box of states from low to high that one step maps into itself, and into how many parts
-    each number of state and input is cut."""
-
-    low: list[NotPositive]
-    high: list[Size]
-    grid: list[Count]
-
-
 class Record(Exactly, frozen=True):
     """Statements of a record; see `impl.checker.truncated` for each part.
 
     inputs: the set of all inputs beside ‖x‖₂ ≤ input_bound, None for that ball alone. weights:
     those of the norm, for a stack those of its layers. box: the sides of the states' box, infinite
     if there is none, for a cell that is neither vanilla nor a stack. information: the names of the
-    source and its tensors, the inputs in words, an unproved bound on rounding. pieces: those by
-    which windows are shorter than the norm has them, None if none are.
+    source and its tensors, the inputs in words, an unproved bound on rounding.
     """
 
     schema: Literal["rnnbounds/truncated-certificate/2"]
@@ -85,7 +81,6 @@ class Record(Exactly, frozen=True):
         Literal["model", "tensors", "ignored", "unread", "inputs", "rounding"], Any
     ]  # fmt: skip
     others: dict[Literal["gain", "rounding"], Other] = field(name=OTHERS, default_factory=dict)
-    pieces: Cut | None = None
 
     def __post_init__(self) -> None:
         if self.rounding.dtype != self.dtype:
@@ -119,15 +114,37 @@ class Record(Exactly, frozen=True):
 
 
 def record(document: object) -> Record:
-    """Convert parsed JSON to a `Record`; raises RecordError."""
+    """Convert parsed JSON to a `Record`; raises RecordError, GoneError of an earlier version's."""
+    _require_known(document)
     return converted(document, Record)
+
+
+def _require_known(document: object) -> None:
+    """Raise GoneError where windows are by pieces, or a norm is one of those that are gone."""
+    if not isinstance(document, dict):
+        return
+    if document.get("pieces") is not None:
+        raise GoneError("windows by pieces")
+    for name in _norms({key: document.get(key) for key in ("norm", "layers", OTHERS)}):
+        if name in GONE:
+            raise GoneError(f"the {name} norm")
+
+
+def _norms(part: object) -> Iterator[object]:
+    """What stands under `norm`, at any depth."""
+    if isinstance(part, dict):
+        yield part.get("norm")
+    inner = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    for one in inner:
+        yield from _norms(one)
 
 
 def stated(certificate: Mapping[str, Any]) -> dict[str, Any]:
     """The record of a whole certificate; of a record itself, a copy of it.
 
-    Raises LookupError, TypeError and AttributeError for what is neither.
+    Raises GoneError, and LookupError, TypeError and AttributeError for what is neither.
     """
+    _require_known(certificate)
     if certificate.get("schema") != WHOLE:
         return dict(certificate)
     constants, rounding = certificate["constants"], certificate["rounding"]
@@ -158,7 +175,6 @@ def stated(certificate: Mapping[str, Any]) -> dict[str, Any]:
         | ({} if box is None else {"inputs": box["what"]})
         | ({} if names == CONSTANTS else {"rounding": rounding["state"]}),
         **({OTHERS: others} if others else {}),
-        **({"pieces": cut} if (cut := certificate.get("pieces")) else {}),
     }
 
 

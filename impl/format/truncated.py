@@ -10,7 +10,7 @@ from rnnbounds import disk
 from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.format.fields import RecordError
 from rnnbounds.impl.format.origin import described
-from rnnbounds.impl.format.record import Record, record
+from rnnbounds.impl.format.record import GoneError, Record, record
 from rnnbounds.impl.format.sealed import ANOTHER, TRUNCATED, Refusal, SealedFileError
 from rnnbounds.impl.format.tensors import MOST, Part, digest, dtype_of
 
@@ -63,6 +63,8 @@ def read_truncated(
     parts, told, certificate = TRUNCATED.read(path, refuse, data)
     try:
         stated = record(certificate)
+    except GoneError as gone:
+        raise refuse(path, str(gone)) from None
     except RecordError:
         raise refuse(path, "holds no readable certificate") from None
     if told["output"] not in (ALL, LATEST):

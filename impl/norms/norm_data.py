@@ -9,7 +9,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.norms.impulses import ImpulseResponse
 from rnnbounds.impl.norms.remaining import DifferenceBounds
 from rnnbounds.impl.norms.weighted import (
     WeightedNorm,
@@ -36,7 +35,7 @@ class StateNorm:
     of a gated cell's state; None for the plain norms. radius: a bound on ‖s_t‖_* for all t that
     needs no contraction. steps: r of an iterated norm, 1 for all others. input_lipschitz: L with
     ‖φ(s, x) − φ(s, x′)‖_* ≤ L‖x − x′‖₂. remaining: the comparison from which λ is, if it is from
-    one, and a start that holds all states. impulses: the responses of a linear system.
+    one, and a start that holds all states.
     """
 
     name: str
@@ -49,7 +48,6 @@ class StateNorm:
     steps: int = 1
     input_lipschitz: float = math.inf
     remaining: DifferenceBounds | None = field(default=None, repr=False, compare=False)
-    impulses: ImpulseResponse | None = field(default=None, repr=False, compare=False)
 
     @property
     def gain(self) -> float:
@@ -87,13 +85,10 @@ class StateNorm:
 
     def window(self, epsilon: float) -> int | None:
         """The least k with a bound on ‖h_T − h_T^k‖₂ of at most ε: C λᵏ times the bound on states,
-        or the smaller one of `impl.norms.remaining` or `impl.norms.impulses`; None if there is
-        none."""
+        or the smaller one of `impl.norms.remaining`; None if there is none."""
         k = self.geometric_window(epsilon)
         if k is not None and self.remaining is not None:
-            k = self.remaining.window(epsilon, k)
-        if k is not None and self.impulses is not None:
-            k = self.impulses.window(epsilon, k, self)
+            return self.remaining.window(epsilon, k)
         return k
 
     def geometric_window(self, epsilon: float) -> int | None:

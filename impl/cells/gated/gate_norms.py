@@ -46,10 +46,10 @@ _ABOVE = 1.5  # times the factor of the comparison: programs come down from ther
 class GateAnalysis(ProgramAnalysis):
     """Certified bounds on an LSTM or a GRU, whose `gate_system` has the ranges on a box."""
 
-    def bare_norm(self, name: str) -> StateNorm:
+    def norm(self, name: str) -> StateNorm:
         """The norm of that name: that of the comparison, or one by multipliers."""
         if name != GATE_SDP:
-            return super().bare_norm(name)
+            return super().norm(name)
         size = self.comparison.box.shape[1]
         if size > LARGEST_GATED:
             limit = f"at most {LARGEST_GATED}"

@@ -37,14 +37,7 @@ GOOD = [
     ("rnn-tanh", "quadratic-sdp", torch.float64, True),
 ]
 SPEAKS_OF = {("input_bound",), ("truncation", 0, "eps"), ("truncation", 1, "eps")}
-UNREAD = (
-    "weights",
-    "norm",
-    "constants",
-    "box",
-    "layers",
-    "pieces",
-)  # by the side that runs the model
+UNREAD = ("weights", "norm", "constants", "box", "layers")  # by the side that runs the model
 
 
 def model(cell, dtype, biases, seed=3):
@@ -103,11 +96,9 @@ def test_statements(good):
             continue
         if held:
             assert true_of_truncated(tampered.certificate, source.weights), about
-        if place == ("pieces",) and name == "left out":  # then the window is not proved
-            assert held is False, about
-        elif name.startswith("twice") or (name in NEVER and place != ("truncation", 1)):
+        if name.startswith("twice") or (name in NEVER and place != ("truncation", 1)):
             assert held is None, about
-        if name in LESS and place[-1] != "state" and place[0] not in ("weights", "pieces"):
+        if name in LESS and place[-1] != "state" and place[0] != "weights":
             allowed = place in SPEAKS_OF or place == ("constants", "steps")
             grown = name == "tiny" and _at(file.certificate, place) < 1e-9
             assert not held or allowed or grown, about

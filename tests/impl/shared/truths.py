@@ -62,11 +62,6 @@ def true_of_truncated(told, weights):
         (entry["eps"], size["equivalence"] * start * lam ** entry["k"])
         for entry in told["truncation"]
     ]
-    if told.get("pieces") or cell == "linear":  # whose windows are shorter than λ has them
-        windows = [
-            (entry["eps"], seen_gap(FUNCTION[cell], W, U, b, B, entry["k"]))
-            for entry in told["truncation"]
-        ]
     state, unit = told["rounding"]["state"], UNIT[told["dtype"]]
     rounds = state is None or state >= 0.1 * unit * C * c * K * np.linalg.norm(offset)
     return bool(
@@ -77,21 +72,6 @@ def true_of_truncated(told, weights):
         and (told["shape"]["n"], told["shape"]["d"]) == U.shape
         and all(least <= claimed * MORE for claimed, least in reached + windows)
     )
-
-
-def seen_gap(rho, W, U, b, B, k):
-    """The largest ‖h_T − h_T^k‖₂ of runs on random and constant inputs ‖x‖₂ = B, from below."""
-    generator = np.random.default_rng(0)
-    d, T = U.shape[1], k + 64
-    x = generator.normal(size=(256, T, d))
-    x[128:192] = x[128:192, :1]
-    x[192:, : T - k], x[192:, T - k :] = x[192:, :1], -x[192:, :1]
-    x *= B / np.linalg.norm(x, axis=2, keepdims=True)
-    full, short = np.zeros((256, len(W))), np.zeros((256, len(W)))
-    for t in range(T):
-        full = rho(full @ W.T + x[:, t] @ U.T + b)
-        short = rho(short @ W.T + x[:, t] @ U.T + b) if t >= T - k else short
-    return np.linalg.norm(full - short, axis=1).max()
 
 
 def chain(W, slopes):

@@ -27,7 +27,7 @@ from rnnbounds.shell.output import Format
 
 PROVED = {"lambda", "weights", "constants", "truncation", "rounding", "box", "layers", "norm",
           "orthogonality_defect", "difference", "gap", "no_k_below", "witnesses",
-          "other_norms", "readout", "pieces"}  # fmt: skip
+          "other_norms", "readout"}  # fmt: skip
 SPOKEN_OF = {"input_bound", "inputs", "initial_state", "scaling"}
 NAMES = {
     "dtype",
