@@ -64,7 +64,6 @@ if TYPE_CHECKING:
     from rnnbounds.impl.reading.data.captured import Captured as Captured
     from rnnbounds.impl.reading.data.sequences import read_data as read_data
     from rnnbounds.impl.reading.layers import layers as layers
-    from rnnbounds.impl.training.certificate import Task as Task
     from rnnbounds.impl.training.projection import stable as stable
     from rnnbounds.impl.training.stable_lstm import stable_lstm_ as stable_lstm_
     from rnnbounds.theory import CLAIMS as CLAIMS
@@ -102,7 +101,6 @@ _NAMES = {
     "impl.reading.data.sequences": "read_data",
     "impl.reading.layers": "layers",
     "impl.reading.data.capture": "capture",
-    "impl.training.certificate": "Task",
     "impl.training.projection": "stable",
     "impl.training.stable_lstm": "stable_lstm_",
     "theory": "CLAIMS",

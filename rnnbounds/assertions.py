@@ -297,4 +297,4 @@ def _remedy(certificate: Certificate) -> str:
     """Advice for a model whose λ is too large: project its weights, or its cell type's remedy."""
     kind = kind_of(certificate.cell)
     project = "project its recurrent matrix to a smaller norm after each step with rnnbounds.stable"
-    return project if kind.trains else kind.remedy
+    return project if kind.projects else kind.remedy

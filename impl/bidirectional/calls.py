@@ -38,7 +38,6 @@ from rnnbounds.impl.numbers.kernel_arithmetic import IEEE
 from rnnbounds.impl.reading.adapters import Source, load_both
 from rnnbounds.impl.reading.data.sequences import Data, DataSource
 from rnnbounds.impl.reading.sources import AnySource, open_source
-from rnnbounds.impl.training.certificate import Task
 
 Model = Source | LoadedModel[Any] | LoadedBidirectional
 AnyCertificate = Certificate | BidirectionalCertificate
@@ -71,7 +70,6 @@ def certify(
     layer: str | None = None,
     readout: str | Sequence[str] | None = None,
     direction: str | None = None,
-    training: Task | None = None,
     device: str = "cpu",
     arithmetic: str = "ieee",
 ) -> AnyCertificate:
@@ -89,13 +87,13 @@ def certify(
     after the cell, of whose outputs ε and `gain` then speak; `direction`, "forward" or "reverse",
     the one direction of a layer in both that is asked about. `eps` is one ε or several; `norm` one
     of the cell's, or "auto", which keeps the one with the least k at the smallest ε, and the least
-    gain and rounding of all that certify; `training` is the training that is asked about. An
+    gain and rounding of all that certify. An
     `InputSet` in place of B says which inputs there are. The model is the cell in real arithmetic
     with the weights as stored and both biases added unrounded; both runs of a gap start from the
     zero state. `device` is where boxes, norms and constants are bounded, "cpu" or a CUDA device.
     `arithmetic` is that of matrix products as the model is run, of which `rounding` speaks: "ieee",
     or of float32 "tf32x3", three products of tensor cores for one, of models in one direction.
-    Raises an InputError for what is no model, for B < 0, ε ≤ 0, NaN, norms and training that the
+    Raises an InputError for what is no model, for B < 0, ε ≤ 0, NaN, norms that the
     cell has not, a device that is not there.
     Sources: Miller & Hardt, section 2, Lemma 1; Rump and Higham for the rounding.
 
@@ -105,11 +103,7 @@ def certify(
         model, cell, ignore=ignore, layer=layer, readout=readout, direction=direction
     )
     if isinstance(loaded, LoadedModel):
-        return certify_cell(
-            loaded, input_bound, eps, norm, training=training, device=device, arithmetic=arithmetic
-        )
-    if training not in (None, Task()):
-        raise OneDirectionError("a certificate of training", "leave out training")
+        return certify_cell(loaded, input_bound, eps, norm, device=device, arithmetic=arithmetic)
     require_ieee(arithmetic)
     require_sound()
     return certify_both(loaded, input_bound, eps, norm, device=device)

@@ -3,7 +3,7 @@
 A cell is one file that ends in its ``KINDS``.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -20,7 +20,6 @@ from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.models.loaded import Cell, LoadedModel
 from rnnbounds.impl.norms.norm_data import StateNorm
 from rnnbounds.impl.norms.solver.client import SOLVER_NORMS
-from rnnbounds.impl.training.certificate import Task, TrainingCertificate
 
 
 class Analysis(Protocol):
@@ -83,12 +82,6 @@ class Analysis(Protocol):
         """A certified witness that the model is no contraction; None says nothing. Constant inputs
         that are given (m, d) are tried too."""
 
-    def training(
-        self, epsilons: Sequence[float], task: Task, norm: StateNorm
-    ) -> TrainingCertificate | None:
-        """Certify gradients and windows of a training task; None for kinds without such bounds."""
-        return None
-
 
 Weights = Mapping[str, Tensor]
 SUFFIX = "_l0"  # of torch's names
@@ -117,9 +110,9 @@ class Kind:
     said; where none of several such kinds is, one must be said. suffix: what torch appends to the
     names. mode: torch's word for the modules that compute it, None if none does. gates and width:
     g and w of a cell whose weights torch stacks to (g n, n), with states of w n numbers; 0 for all
-    others. remedy: what to do about a model that is not certified. trains: whether anything is
-    certified about training. opens: the weights of gates, which those that draw cells for an attack
-    may hold open or shut.
+    others. remedy: what to do about a model that is not certified. projects: whether
+    rnnbounds.stable projects its recurrent matrix. opens: the weights of gates, which those that
+    draw cells for an attack may hold open or shut.
 
     >>> rnnbounds.register(rnnbounds.program_kind("kept", Kept, rnnbounds.fixed(SHAPES)))
     """
@@ -137,7 +130,7 @@ class Kind:
     gates: int = 0
     width: int = 0
     remedy: str = "shrink its recurrent weights, or its inputs"
-    trains: bool = False
+    projects: bool = False
     opens: Collection[str] = ()
 
     def cell_of(self, weights: Weights, device: str = "cpu") -> Cell:

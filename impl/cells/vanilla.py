@@ -4,7 +4,6 @@ Sources: Miller & Hardt, section 2, Lemma 1; Rump and Higham for the rounding.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -47,7 +46,6 @@ from rnnbounds.impl.numbers.outward import (
     underflow,
 )
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
-from rnnbounds.impl.training.certificate import Task, TrainingCertificate, certify_training
 
 _PRECISION = 128
 
@@ -113,17 +111,6 @@ class VanillaAnalysis(Analysis):
         """
         return refute(self.model, self.parts.B, given)
 
-    def training(
-        self, epsilons: Sequence[float], task: Task, norm: StateNorm
-    ) -> TrainingCertificate | None:
-        """Gradients, smoothness and, for a run, the window, under ‖x‖₂ ≤ B also where more is known
-        of the inputs; see `impl.training.certificate`."""
-        ball = self
-        if self.parts.first_states is not None and task.target is None:
-            ball = replace(self, parts=replace(self.parts, first_states=None))
-            norm = ball.norm(norm.name)
-        return certify_training(self.model, self.parts.B, epsilons, task, ball.states(norm))
-
 
 def norm_data_of(model: LoadedModel[RNN], input_bound: float) -> NormData:
     """The parts of a model; b_ih + b_hh is added in balls, so its rounding is covered."""
@@ -181,7 +168,7 @@ def vanilla_kind(name: str, rho: Activation) -> Kind:
         step=step,
         analyse=analyse,
         remedy="train it with rnnbounds.stable",
-        trains=True,
+        projects=True,
     )
 
 

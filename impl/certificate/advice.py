@@ -173,7 +173,7 @@ class _Search:
     @property
     def vanilla(self) -> bool:
         """True if λ is proportional to W for all inputs: vanilla and linear cells."""
-        return self.kind.trains or self.kind.name.startswith((PREFIX + "rnn", PREFIX + "linear"))
+        return self.kind.projects or self.kind.name.startswith((PREFIX + "rnn", PREFIX + "linear"))
 
     def scaled(self, scale: float) -> dict[str, Tensor]:
         """The weights as stored, the recurrent ones times the scale."""

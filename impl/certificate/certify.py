@@ -36,7 +36,6 @@ from rnnbounds.impl.norms.solver.client import UnansweredError
 from rnnbounds.impl.numbers.kernel_arithmetic import arithmetic_of
 from rnnbounds.impl.numbers.outward import mul_up
 from rnnbounds.impl.reading.adapters import Source, load_model
-from rnnbounds.impl.training.certificate import Task
 
 _LOG = logging.getLogger("rnnbounds.certify")
 REFUTATION = "refutation"  # among what was skipped
@@ -54,16 +53,6 @@ class NormError(InputError):
         )
 
 
-class NotTrainedError(InputError):
-    """A training run of a kind of cell about whose training nothing is certified."""
-
-    def __init__(self, kind: Kind) -> None:
-        super().__init__(
-            f"training is certified for vanilla RNNs and linear systems, not for {kind.name} "
-            f"cells; leave out the options of training"
-        )
-
-
 @isolated()
 def certify(
     model: Source | LoadedModel[Any],
@@ -75,7 +64,6 @@ def certify(
     ignore: Collection[str] = (),
     layer: str | None = None,
     readout: str | Sequence[str] | None = None,
-    training: Task | None = None,
     device: str = "cpu",
     arithmetic: str = "ieee",
 ) -> Certificate:
@@ -84,16 +72,15 @@ def certify(
     `model`, `cell`, `ignore`, `layer` and `readout` as in `load_model`; with a readout ε is one of
     its outputs, and so is `gain`; `eps` is one ε or several; `norm` is
     one of the cell's, or "auto", which keeps the one with the least k at the smallest ε, and the
-    least gain and rounding of all that certify; `training`
-    is the training that is asked about. An `InputSet` in place of B says which inputs there are.
-    The model is the cell in real arithmetic with the weights as stored and both biases added
+    least gain and rounding of all that certify. An `InputSet` in place of B says which inputs there
+    are. The model is the cell in real arithmetic with the weights as stored and both biases added
     unrounded; both runs of a gap start from the zero state. `device` is where boxes, norms and
     constants are bounded, "cpu" or a CUDA device; there sums are taken in another order, so that
     last digits may differ, on the safe side. Witnesses are sought on the CPU. `arithmetic`: that of
     matrix products as the model is run, which `rounding` and `rounds_to_one` are about: "ieee" or,
     in float32, "tf32x3" (`impl.numbers.kernel_arithmetic`).
-    Raises an InputError for what is no model, for B < 0, ε ≤ 0, NaN, norms and training that the
-    cell has not, a device that is not there.
+    Raises an InputError for what is no model, for B < 0, ε ≤ 0, NaN, norms that the cell has not, a
+    device that is not there.
     Sources: Miller & Hardt, section 2, Lemma 1; Rump and Higham for the rounding.
 
     >>> rnnbounds.certify(torch.nn.LSTM(1, 16), rnnbounds.input_box(-1, 1, 1), eps=0.1)
@@ -102,12 +89,7 @@ def certify(
     loaded = load_model(model, cell, ignore=ignore, layer=layer, readout=readout)
     loaded = replace(loaded, arithmetic=arithmetic_of(arithmetic, loaded.dtype))
     bound, epsilons = bound_of(input_bound), epsilons_of(eps)
-    kind, task = kind_of(loaded.name), training or Task()
-    if not kind.trains and task != Task():
-        raise NotTrainedError(kind)
-    if loaded.readout is not None and task != Task():
-        what = "training is certified for the output h, not for that of a readout"
-        raise InputError(f"{what}; leave out the readout or the options of training")
+    kind = kind_of(loaded.name)
     names = _names(norm, kind)
     reasons = {} if norm != "auto" else {name: reason_to_omit(name, loaded.n) for name in names}
     skipped = tuple((name, reason) for name, reason in reasons.items() if reason is not None)
@@ -169,7 +151,6 @@ def certify(
         told = system.constants(best)
         return advise(loaded, kind, bound, epsilons[0], best.lam, told, tries)
 
-    trained = system.training(epsilons, task, best)
     return Certificate(
         model=loaded.source,
         cell=loaded.name,
@@ -182,14 +163,12 @@ def certify(
         verdict="certified" if forgets else undecided,
         input_bound=float(bound),
         constants=system.constants(best)
-        | {"gain": _gain(bounds.gain, loaded) if forgets else math.inf}
-        | ({} if trained is None else trained.named),
+        | {"gain": _gain(bounds.gain, loaded) if forgets else math.inf},
         windows=tuple((one, best.window(of_h[one]) if forgets else None) for one in epsilons),
         tried=tuple((tried.name, tried.lam, tried.window(smallest)) for tried in norms),
         weights=best.weights,
         rounding=bounds.rounded.bound,
         witness=witness,
-        training=trained,
         skipped=skipped,
         rounds_to_one=at_one,
         unrounded=bounds.rounded.reason,

@@ -1,7 +1,6 @@
 """Certificates from their documents, which a loaded certificate states word for word (`to_json`),
 so that nothing that a field cannot hold is lost."""
 
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,14 +12,10 @@ from rnnbounds.impl.cells.refutation.refute import Witness
 from rnnbounds.impl.certificate.inputs import stated_set
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import shown
-from rnnbounds.impl.format.document import Document, InputBox, Training, document_in, of_record
+from rnnbounds.impl.format.document import Document, InputBox, document_in, of_record
 from rnnbounds.impl.format.fields import converted
 from rnnbounds.impl.format.input_sets import KEYS, StatedSet
 from rnnbounds.impl.format.truncated import CertificateFileError
-from rnnbounds.impl.training.bound import TrainingConstants
-from rnnbounds.impl.training.certificate import CELL, Task, TrainingCertificate
-
-_UNSTATED = ("S_0", "B_h", "L_f", "D_1")  # constants of training that no document holds
 
 
 def read_certificate(data: bytes, path: Path) -> Certificate:
@@ -71,7 +66,6 @@ def _certificate(stated: Document, document: dict[str, Any]) -> Certificate:
         weights=None if stated.weights is None else _tuples(stated.weights),
         rounding=stated.rounding.state,
         witness=None if stated.witness is None else _witness(stated.witness),
-        training=None if stated.training is None else _training(stated.training, stated.constants),
         skipped=tuple((entry.what, entry.reason) for entry in stated.skipped),
         rounds_to_one=stated.rounds_to_one,
         unrounded=stated.rounding.reason,
@@ -110,23 +104,6 @@ def _inputs(box: InputBox, stated: Document) -> InputSet:
     if box.set == "rows":  # of a table, whose rows no document holds
         parts["set"] = "box"
     return stated_set(converted(parts, StatedSet), stated.input_bound, box.what)
-
-
-def _training(stated: Training, constants: Mapping[str, float]) -> TrainingCertificate:
-    """Rebuild the training certificate of a document; constants it lacks are infinite."""
-    task = Task(
-        stated.steps,
-        stated.alpha,
-        stated.loss,
-        stated.readout_norm,
-        stated.target_asked,
-        stated.length,
-    )
-    names = (*CELL, "G_0", "G_1", "beta")
-    bounds = dict.fromkeys(_UNSTATED, math.inf) | {name: constants[name] for name in names}
-    constants_known = TrainingConstants(lam=stated.lam, radii=stated.weights, **bounds)
-    windows = tuple((entry.eps, entry.k, entry.largest_alpha) for entry in stated.windows)
-    return TrainingCertificate(task, stated.target_bound, constants_known, windows, stated.reason)
 
 
 def _tuples(values: list[Any]) -> tuple[Any, ...]:

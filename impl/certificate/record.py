@@ -15,7 +15,6 @@ from rnnbounds.impl.certificate.notebook import Row, Shown
 from rnnbounds.impl.errors import RangeError, at_least, exactly, factor
 from rnnbounds.impl.format.record import WHOLE
 from rnnbounds.impl.numbers.json_values import as_json
-from rnnbounds.impl.training.certificate import TrainingCertificate
 
 EPSILONS = (1e-2, 1e-4, 1e-6)
 
@@ -40,32 +39,27 @@ class Certificate(Shown):
     """The certificate of one model; see `to_json` for the record that is written.
 
     verdict: `certified` (λ < 1 in `norm`, on ℝⁿ or on the invariant box of a gated cell, with a
-    finite bound on the states, so that there is a k for every ε), `refuted`
-    (a `witness` shows that no norm makes the cell a contraction), or `undecided` (no norm tried
-    certifies it, which says nothing). lam: the factor in `norm`, which is the best one found unless
-    certified. windows: pairs (ε, k), ε in the Euclidean norm of the output h; k None where nothing
-    is known. tried: (norm, its factor, its k at the smallest ε). weights: those of the norm
-    (`StateNorm`). rounding: a bound on ‖fl(h_t) − h_t‖₂ for all t when the cell is run in its own
-    dtype with accurate activations and products of that `arithmetic`, None if none is known.
-    training: what is certified about
-    training it, None for cells of which nothing is. skipped: norms that were not tried, and the
-    search for a witness if it was not, each with why. rounds_to_one: how many decays of the cell
-    may round to 1, by dtype; where some do in the model's own, what is certified about real numbers
-    says nothing about the model as it is run, so that the verdict is `undecided`, with the
-    `reason`. unrounded: why no bound on rounding is known. states: those that are spoken of.
-    refused: why the box that the cell states is not proved, and what to do; nothing is certified on
-    it. tensors:
-    the full names in the source of what was read as the `cell`, by role. ignored, unread: those
-    that the caller said to leave out of it, and those of tensors elsewhere (`LoadedModel`). inputs:
-    the set of all inputs, None for the ball ‖x‖₂ ≤ B; what is said of training alone is said of the
-    ball that holds the set. readout: the linear map that ε is about, with its bound on ‖C‖₂; None
-    for h itself. proof: what `impl.checker` needs beside the rest: the box or the layers,
-    and `other_norms`, those of the gain and of rounding where it is another. advising:
-    seeks the `advice`. measuring: the call or the command that measures an undecided model on
-    recorded inputs. infinite: by norm, why its factor is infinite. document: of a certificate that
-    was read from a file, the JSON data that it states; what JSON does not hold is then left out:
-    `advice`, `refused`, the rows of `inputs`, and of `training` constants that only bound others,
-    which are infinite.
+    finite bound on the states, so that there is a k for every ε), `refuted` (a `witness` shows that
+    no norm makes the cell a contraction), or `undecided` (no norm tried certifies it, which says
+    nothing). lam: the factor in `norm`, which is the best one found unless certified. windows:
+    pairs (ε, k), ε in the Euclidean norm of the output h; k None where nothing is known. tried:
+    (norm, its factor, its k at the smallest ε). weights: those of the norm (`StateNorm`). rounding:
+    a bound on ‖fl(h_t) − h_t‖₂ for all t when the cell is run in its own dtype with accurate
+    activations and products of that `arithmetic`, None if none is known. skipped: norms that were
+    not tried, and the search for a witness if it was not, each with why. rounds_to_one: how many
+    decays of the cell may round to 1, by dtype; where some do in the model's own, what is certified
+    about real numbers says nothing about the model as it is run, so that the verdict is
+    `undecided`, with the `reason`. unrounded: why no bound on rounding is known. states: those that
+    are spoken of. refused: why the box that the cell states is not proved, and what to do; nothing
+    is certified on it. tensors: the full names in the source of what was read as the `cell`, by
+    role. ignored, unread: those that the caller said to leave out of it, and those of tensors
+    elsewhere (`LoadedModel`). inputs: the set of all inputs, None for the ball ‖x‖₂ ≤ B. readout:
+    the linear map that ε is about, with its bound on ‖C‖₂; None for h itself. proof: what
+    `impl.checker` needs beside the rest: the box or the layers, and `other_norms`, those of the
+    gain and of rounding where it is another. advising: seeks the `advice`. measuring: the call or the command
+    that measures an undecided model on recorded inputs. infinite: by norm, why its factor is
+    infinite. document: of a certificate that was read from a file, the JSON data that it states;
+    what JSON does not hold is then left out: `advice`, `refused` and the rows of `inputs`.
 
     >>> certificate = rnnbounds.certify(torch.nn.LSTM(1, 16), 1.0, 0.1)
     >>> certificate.verdict, certificate.lam, certificate.window(0.1)
@@ -87,7 +81,6 @@ class Certificate(Shown):
     weights: tuple[float, ...] | tuple[tuple[float, ...], ...] | None
     rounding: float | None
     witness: Witness | None
-    training: TrainingCertificate | None
     skipped: tuple[tuple[str, str], ...] = ()
     rounds_to_one: Mapping[str, int] = field(default_factory=dict)
     unrounded: str | None = None
@@ -240,7 +233,6 @@ class Certificate(Shown):
             "skipped": [{"what": what, "reason": reason} for what, reason in self.skipped],
             "rounds_to_one": self.rounds_to_one,
             "witness": None if self.witness is None else self.witness.to_json(),
-            "training": None if self.training is None else self.training.to_json(),
         } | {
             name: value
             for name, value in (

@@ -16,7 +16,6 @@ from rnnbounds.impl.format.text import strict
 
 ALL = "all states (ℝⁿ)"
 BOX = "the box that is proved to hold every state from zero on"
-LENGTH = 1_000  # of sequences, where a document of training says none
 _Count = Annotated[int, Meta(ge=0)]
 _Size = Annotated[float, Meta(ge=0)]
 
@@ -29,11 +28,10 @@ class Sizes(Struct):
 
 
 class Memory(Struct):
-    """The k at an ε; of training with the largest α at which there is one."""
+    """The k at an ε."""
 
     eps: Annotated[float, Meta(gt=0)]
     k: _Count | None
-    largest_alpha: _Size | None = None
 
 
 class Tried(Struct):
@@ -75,22 +73,6 @@ class InputBox(Struct):
     generators: list[list[float]] | None = None
 
 
-class Training(Struct):
-    """Certified bounds on training."""
-
-    lam: Bound = field(name="lambda")
-    target_bound: Bound
-    weights: dict[str, Bound]
-    windows: list[Memory]
-    steps: int | None = None
-    alpha: float | None = None
-    loss: str = "squared"
-    readout_norm: float = 1.0
-    target_asked: float | None = None
-    length: int = LENGTH
-    reason: str | None = None
-
-
 class Next(Struct):
     """Next steps for an undecided model."""
 
@@ -127,7 +109,6 @@ class Document(Struct):
     states: str = ALL
     skipped: list[Skipped] = []
     rounds_to_one: dict[str, _Count] = {}
-    training: Training | None = None
     other_norms: dict[str, dict[str, Any]] | None = None
     readout: dict[str, Any] | None = None
     next: Next | None = None

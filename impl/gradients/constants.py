@@ -19,7 +19,7 @@ class Constants(Supply):
     h itself. The Euclidean constants are uniform on the ``region`` of weights, by default the cell
     alone; beyond one cell those of weighted norms are infinite, and those of rounding remain the
     cell's own. Gradients are those of ``loss`` in the blocks ``trained``, some of W, U and b in
-    this order, with b the sum of ``biases`` vectors. Raises an InputError.
+    this order. Raises an InputError.
     Source: Miller & Hardt, Section 2 and Lemmas 1 to 3.
     """
 

@@ -38,14 +38,10 @@ class Bounds(Protocol):
         """At most 1 − λ, zero if λ ≥ 1."""
 
 
-def radius(trained: str, h_norm: Tensor, x_norm: Tensor, biases: int = 1) -> Tensor:
-    """R = ‖∂(W h + U x + b)/∂w‖₂ over the trained blocks: norms (B,) -> (B,).
-
-    A bias that is the sum of several vectors counts once for each of them.
-    """
-    ones = torch.ones_like(x_norm)
-    norms = {"W": [h_norm], "U": [x_norm], "b": [ones] * biases}
-    return norm_up(torch.stack([part for block in trained for part in norms[block]], dim=-1))
+def radius(trained: str, h_norm: Tensor, x_norm: Tensor) -> Tensor:
+    """R = ‖∂(W h + U x + b)/∂w‖₂ over the trained blocks: norms (B,) -> (B,)."""
+    norms = {"W": h_norm, "U": x_norm, "b": torch.ones_like(x_norm)}
+    return norm_up(torch.stack([norms[block] for block in trained], dim=-1))
 
 
 def mixed(c: Supply, L: Tensor) -> Tensor:
@@ -75,7 +71,7 @@ def _weight_curvature(c: Supply) -> Tensor:
 
 
 def _reach(c: Supply) -> Tensor:
-    return radius(c.trained, c["B_h"], c.B_x, c.biases)
+    return radius(c.trained, c["B_h"], c.B_x)
 
 
 def forgotten(c: Bounds) -> Tensor:

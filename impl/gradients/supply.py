@@ -40,7 +40,6 @@ class Supply:
         loss: Loss | None = None,
         trained: str = "WUb",
         region: Region | None = None,
-        biases: int = 1,
     ) -> None:
         if B_x.shape != cell.b.shape[:1]:
             raise ShapeError("B_x", f"({cell.batch},)", B_x)
@@ -57,7 +56,6 @@ class Supply:
         self.C: Tensor | None = C
         self.loss: Loss | None = loss
         self.trained: str = trained
-        self.biases: int = biases
         self.region: Region = Region.of(cell) if region is None else region
         self._known: dict[str, Tensor] = {}
 

@@ -59,7 +59,7 @@ def _quadratic_drive(c: Supply) -> Tensor:
 def _quadratic_reach(c: Supply) -> Tensor:
     """R, with ‖h‖₂ ≤ min(‖Q⁻¹‖B_h, the Euclidean bound)."""
     h_norm = torch.minimum(mul_up(c.inverse.norm, c["B_h_P"]), c["B_h"])
-    return radius(c.trained, h_norm, c.B_x, c.biases)
+    return radius(c.trained, h_norm, c.B_x)
 
 
 def _quadratic_dual(c: Supply) -> QuadraticDual:
@@ -81,7 +81,7 @@ def _maximum_states(c: Supply) -> Tensor:
 def _maximum_reach(c: Supply) -> Tensor:
     """R, with ‖h‖₂ ≤ min(‖v‖₂B_h, the Euclidean bound)."""
     h_norm = torch.minimum(mul_up(norm_up(c.v), c["B_h_v"]), c["B_h"])
-    return radius(c.trained, h_norm, c.B_x, c.biases)
+    return radius(c.trained, h_norm, c.B_x)
 
 
 def _rows(c: Supply) -> Tensor:

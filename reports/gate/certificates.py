@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rnnbounds.reports.gate.certified import Certificate, Training, Window, lengths_by_eps
+from rnnbounds.reports.gate.certified import Certificate, Window, lengths_by_eps
 from rnnbounds.reports.gate.compare import compare_bounds, compare_information, compare_ranks
 from rnnbounds.reports.gate.questions import require_same_question
 from rnnbounds.reports.gate.thresholds import Thresholds
@@ -38,9 +38,7 @@ def _promise_changes(old: Certificate, new: Certificate, allowed: Thresholds) ->
     name, share = new.cell, allowed.factor
     yield from compare_ranks(name, "verdict", VERDICTS, old.verdict, new.verdict)
     yield from compare_bounds(name, "λ", old.lam, new.lam, share=share)
-    trained = [(side.training or Training()).windows for side in (old, new)]
-    yield from _window_changes("k", name, allowed, old.truncation, new.truncation)
-    yield from _window_changes("k after training", name, allowed, *trained)
+    yield from _window_changes(name, allowed, old.truncation, new.truncation)
     gains = [side.constants.get("gain") for side in (old, new)]
     yield from compare_bounds(name, "gain", *gains, share=share)
     yield from compare_bounds(name, "rounding", old.rounding_bound, new.rounding_bound, share=share)
@@ -50,11 +48,9 @@ def _promise_changes(old: Certificate, new: Certificate, allowed: Thresholds) ->
 
 def _count_promises(old: Certificate, new: Certificate) -> int:
     """How many promises either makes: the verdict, λ, each k, the gain, rounding, states."""
-    trained = [side.training or Training() for side in (old, new)]
     return (
         2
         + len({**lengths_by_eps(old.truncation), **lengths_by_eps(new.truncation)})
-        + len({**lengths_by_eps(trained[0].windows), **lengths_by_eps(trained[1].windows)})
         + any("gain" in side.constants for side in (old, new))
         + any(side.rounding_bound is not None for side in (old, new))
         + (isinstance(old.states, int) and isinstance(new.states, int))
@@ -62,13 +58,13 @@ def _count_promises(old: Certificate, new: Certificate) -> int:
 
 
 def _window_changes(
-    field: str, name: str, allowed: Thresholds, old: tuple[Window, ...], new: tuple[Window, ...]
+    name: str, allowed: Thresholds, old: tuple[Window, ...], new: tuple[Window, ...]
 ) -> Iterator[Change]:
     """The k of each ε of either: no window for it is none that is certified."""
     before, after = lengths_by_eps(old), lengths_by_eps(new)
     for eps in {**before, **after}:
         windows = before.get(eps), after.get(eps)
-        yield from compare_bounds(name, f"{field} for ε = {eps!r}", *windows, margin=allowed.window)
+        yield from compare_bounds(name, f"k for ε = {eps!r}", *windows, margin=allowed.window)
 
 
 def _information_changes(old: Certificate, new: Certificate) -> Iterator[Change]:
@@ -91,6 +87,5 @@ def _other_fields(certificate: Certificate) -> dict[str, float | str | None]:
         "input bound": certificate.input_bound,
         "states": certificate.states if isinstance(certificate.states, str) else None,
         "norm of the readout": None if certificate.readout is None else certificate.readout.norm,
-        "target bound": None if certificate.training is None else certificate.training.target_bound,
         "orthogonality defect": certificate.orthogonality_defect,
     }

@@ -67,22 +67,6 @@ class Rounding(msgspec.Struct, frozen=True):
     state: Positive | None = None
 
 
-class Training(msgspec.Struct, frozen=True):
-    """The windows after training, and the training that they speak of.
-
-    target_bound: Y ≥ ‖y‖₂; target_asked: the same if it was asked for, and not the model's own.
-    """
-
-    windows: tuple[Window, ...] = ()
-    steps: Length | None = None
-    alpha: Positive | None = None
-    length: Length | None = None
-    loss: str = ""
-    readout_norm: Positive | None = None
-    target_bound: Positive | None = None
-    target_asked: Positive | None = None
-
-
 class Information(msgspec.Struct, frozen=True):
     """Fields of a file's certificate on how its model was read and what `check` does not prove."""
 
@@ -117,7 +101,6 @@ class Certificate(msgspec.Struct, frozen=True):
     truncation: tuple[Window, ...] = ()
     rounding: Rounding = Rounding()
     rounds_to_one: dict[str, Length] = {}
-    training: Training | None = None
     states: Length | str = ""
     initial_state: tuple[float, ...] = ()
     orthogonality_defect: Positive | None = None
@@ -128,11 +111,9 @@ class Certificate(msgspec.Struct, frozen=True):
     information: Information = Information()
 
     def __post_init__(self) -> None:
-        trained = () if self.training is None else self.training.windows
-        for windows in (self.truncation, trained):
-            lengths = lengths_by_eps(windows)
-            if any(lengths[window.eps] != window.k for window in windows):
-                raise ValueError("one ε has two different k")
+        lengths = lengths_by_eps(self.truncation)
+        if any(lengths[window.eps] != window.k for window in self.truncation):
+            raise ValueError("one ε has two different k")
 
     @property
     def family(self) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 
 from rnnbounds.reports.errors import InputError
-from rnnbounds.reports.gate.certified import Certificate, Training, lengths_by_eps
+from rnnbounds.reports.gate.certified import Certificate, lengths_by_eps
 from rnnbounds.reports.records.changes import list_names
 
 _SHOWN = 60  # characters of one side of a difference
@@ -39,10 +39,6 @@ def require_same_question(old: Certificate, new: Certificate) -> None:
         layers[0] & unread[1] or layers[1] & unread[0]
     ):  # one file's other layer; no new name for one
         unequal["layers"] = (list_names(sorted(layers[0])), list_names(sorted(layers[1])))
-    if old.training is not None and new.training is not None:
-        tasks = _training_text(old.training), _training_text(new.training)
-        if tasks[0] != tasks[1]:
-            unequal["training"] = tasks
     if unequal:
         raise PairError(unequal)
 
@@ -86,13 +82,6 @@ def inputs_text(certificate: Certificate) -> str:
 def _numbers_text(numbers: Iterable[float]) -> str:
     """All digits of all numbers; −0 is 0."""
     return ", ".join(repr(number + 0.0) for number in numbers)
-
-
-def _training_text(training: Training) -> str:
-    """The training that is asked about, in a line."""
-    names = ("loss", "steps", "alpha", "length", "readout_norm", "target_asked")
-    fields = {name: getattr(training, name) for name in names}
-    return ", ".join(f"{name} {value}" for name, value in fields.items() if value not in (None, ""))
 
 
 def _differing_excerpts(first: str, second: str) -> str:

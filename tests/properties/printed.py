@@ -58,10 +58,6 @@ CERTIFY = {
     **{f"other_norms.rounding.{place}": quantity for place, quantity in OTHER.items()},
     "constants.mu_l": SHARE,
     "constants.t_l": SHARE,
-    "constants.G_0": "G_0",
-    "constants.G_1": "G_1",
-    "constants.gamma": "gamma_told",
-    "constants.beta": "beta_told",
     **{f"constants.{name}": SHARE for name in RECOMPUTATIONS},
     "readout.norm": SHARE,
     "readout.norms[]": SHARE,
@@ -71,13 +67,6 @@ CERTIFY = {
         for place in ("radius", "ranges[][][]", "segments[][]", "norm")
     },
     "readout.outputs": SHARE,
-    "training.lambda": "lam",
-    "training.readout_norm": SHARE,
-    "training.target_bound": SHARE,
-    "training.weights.weight_hh": SHARE,
-    "training.weights.weight_ih": SHARE,
-    "training.weights.bias_ih": SHARE,
-    "training.weights.bias_hh": SHARE,
 }
 UNITARY_FILE = {
     "shape.n": SHARE,

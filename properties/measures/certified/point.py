@@ -5,33 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import hypot
-from typing import Any, NamedTuple
+from typing import Any
 
-from flint import arb, arb_mat, fmpq
+from flint import arb, fmpq
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import Activation, activation
-from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, DualArithmetic
 from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.convert.unitary import UnitaryModel
-from rnnbounds.impl.gradients.criterion import Loss
 from rnnbounds.impl.memory.adversary.attack import Attacked
 from rnnbounds.properties.measures.certified.matrix_norms import MatrixNorm, ScaledNorm
-from rnnbounds.properties.read.entry_carriers import BALLS
 from rnnbounds.properties.read.worlds.printed import layer_norm_parts, norm_of_state
-from rnnbounds.properties.systems.cells.batch import INWARD
 from rnnbounds.properties.systems.cells.variants import is_variant
 from rnnbounds.properties.systems.unitary.exact import rational
-
-
-class StepJacobians(NamedTuple):
-    """A = ∂φ/∂s and B = ∂φ/∂w."""
-
-    A: arb_mat
-    B: arb_mat
-
 
 RecomputedValue = arb | fmpq | MatrixNorm | ScaledNorm
 
@@ -40,7 +27,8 @@ RecomputedValue = arb | fmpq | MatrixNorm | ScaledNorm
 class ModelPoint:
     """One model at two states and an input, in balls of the precision that is current.
 
-    widths: the sizes of the states of its layers; n: how many outputs there are; cache: what was
+    widths: the sizes of the states of its layers; n: how many outputs there are; C: a readout of
+    them; cache: what was
     read of the model so far, at that precision.
     """
 
@@ -52,8 +40,7 @@ class ModelPoint:
     s: Sequence[float]
     other_state: Sequence[float]
     x: Sequence[float]
-    other_weights: Mapping[str, Tensor]
-    loss: Loss
+    C: Tensor
     unitary: UnitaryModel | None = None
     attack: Attacked | None = None
     cache: dict[Any, Any] = field(default_factory=dict)
@@ -127,52 +114,6 @@ class ModelPoint:
             euclidean_norm([a - b for a, b in zip(image, fixed, strict=True)]) for image in images
         ]
 
-    @cached_property
-    def training_states(self) -> tuple[Sequence[float], Sequence[float]]:
-        """Both states, shortened to norm B_h, within which training is certified."""
-        assert self.certificate.training is not None
-        bound = self.certificate.training.constants.B_h * INWARD
-        clipped = [clip_norm(s, bound) for s in (self.s, self.other_state)]
-        return clipped[0], clipped[1]
-
-    def step_jacobians(
-        self, s: Sequence[float], weights: Mapping[str, Tensor] | None = None
-    ) -> StepJacobians:
-        """∂φ/∂s and ∂φ/∂w at the state s and the point's input."""
-        batched = {name: part[None] for name, part in (weights or self.weights).items()}
-        directions: Any = BALLS.directions(batched, len(s), 0, tuple(batched))
-        start = Dual(ball_column(s), directions.unit(ball_column(s), 0))
-        arithmetic = DualArithmetic(BALLS.arithmetic(batched), directions)
-        tangent = self.program(arithmetic, start, directions.still(self.x)).tangent
-        return StepJacobians(
-            *(
-                BALLS.cut(tangent, part).matrix
-                for part in (directions.state_slice, directions.parameter_slice)
-            )
-        )
-
-    def loss_gradient(self, s: Sequence[float]) -> arb_mat:
-        """∇p(h)."""
-        return arb_mat([[a] for a in self.loss.ball_gradient([arb(v) for v in s])])
-
-    def state_secant(self, f: Callable[[Sequence[float]], arb_mat]) -> RecomputedValue:
-        """‖f(s) − f(s')‖ / ‖s − s'‖ for the two training states."""
-        first, second = self.training_states
-        return secant_slope(f(first) - f(second), first, second)
-
-    def moved_weights(self) -> RecomputedValue:
-        """The secant slope of ∂φ/∂w in the weights."""
-        own_entries, other_entries = (
-            [a for name in self.weights for a in part[name].flatten().tolist()]
-            for part in (self.weights, self.other_weights)
-        )
-        s = self.training_states[0]
-        return secant_slope(
-            self.step_jacobians(s).B - self.step_jacobians(s, self.other_weights).B,
-            own_entries,
-            other_entries,
-        )
-
     def row_sum(self, place: int) -> fmpq:
         """‖W‖_∞ of a gate's recurrent weights."""
         rows = self.weights["weight_hh"][place * self.n : (place + 1) * self.n].tolist()
@@ -202,22 +143,6 @@ class ModelPoint:
             moved_before, layer
         )
         return arb(0) if not below_size > 0 or excess < 0 else excess / below_size
-
-
-def secant_slope(
-    change: arb_mat, first: Sequence[float], second: Sequence[float]
-) -> RecomputedValue:
-    """‖A‖₂ / ‖p − q‖₂ for a change A between the points p and q."""
-    square = sum(
-        ((rational(a) - rational(b)) ** 2 for a, b in zip(first, second, strict=True)), fmpq(0)
-    )
-    return fmpq(0) if square == 0 else ScaledNorm(change, square)
-
-
-def clip_norm(s: Sequence[float], bound: float) -> list[float]:
-    """Shorten a state to at most `bound`, a little inside."""
-    norm = hypot(*s)
-    return [a * (bound / norm * INWARD) for a in s] if norm > bound else list(s)
 
 
 def ball_column(values: Sequence[float | arb]) -> Columns:

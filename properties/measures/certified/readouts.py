@@ -19,7 +19,7 @@ def recomputed_readout(p: ModelPoint) -> dict[str, tuple[RecomputedValue, float]
     """The norm and the size that are printed of a readout C, and the norms of the chains Cᵀ tanh C
     and Cᵀ ν C, for ν(v) = v/√(‖v‖₂²/p + 1): their derivatives at 0 are CᵀC; that on a ball of
     Cᵀ tanh(C h + c), which is as steep at an h of the ball."""
-    C = p.loss.C[0]
+    C = p.C
     first, back = Linear("C", C), Linear("D", C.mT)
     between = ACTIVATIONS["tanh"], Normalisation(RMS, 1.0, len(C))
     printed, chain, normalised = (

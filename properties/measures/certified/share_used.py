@@ -10,7 +10,6 @@ import torch
 from flint import arb, ctx, fmpq
 
 from rnnbounds.impl.convert.unitary import UnitaryModel
-from rnnbounds.impl.gradients.loss import loss
 from rnnbounds.impl.memory.adversary.attack import Attacked
 from rnnbounds.properties.measures.certified.attack_numbers import attack_first_model
 from rnnbounds.properties.measures.certified.point import ModelPoint, largest_modulus
@@ -50,18 +49,6 @@ def attack_of_pair(batch: Batch, i: int, s: int) -> Attacked | None:
     return attack_first_model(model_fields_only(spec)) if first else None
 
 
-def nearby_weights(batch: Batch) -> dict[str, Tensor]:
-    """Other weights of the set that training keeps to."""
-    weights: dict[str, Tensor] = batch.omega_of_cells.other_weights
-    return weights
-
-
-def loss_targets(batch: Batch) -> Tensor:
-    """The targets y (B, p) of the batch's loss."""
-    assert batch.y is not None
-    return batch.y
-
-
 def model_point(batch: Batch, i: int, s: int, previous: ModelPoint | None = None) -> ModelPoint:
     """A model at the pair of states and at the first input, in balls of the current precision;
     perhaps that which was at another pair."""
@@ -80,8 +67,7 @@ def model_point(batch: Batch, i: int, s: int, previous: ModelPoint | None = None
         cells.certificates[i],
         tuple(getattr(cells.cell, "widths", (cells.units,))),
         cells.n,
-        other_weights={role: part[i] for role, part in nearby_weights(batch).items()},
-        loss=loss(batch.spec.loss, batch.C[i : i + 1], loss_targets(batch)[i : i + 1]),
+        C=batch.C[i],
         unitary=unitary_equivalent(batch, i),
         **states,
     )

@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from flint import arb, arb_mat, fmpq
-from torch import Tensor
+from flint import arb, fmpq
 
 from rnnbounds.impl.arithmetic.entries.balls import Columns
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.cells.stacks.stack import PREFIX
-from rnnbounds.impl.gradients.loss import Squared
 from rnnbounds.impl.numbers.spectra.exact_norm import rational_norm_at_most
 from rnnbounds.properties.measures.certified.attack_numbers import recomputed_and_printed
 from rnnbounds.properties.measures.certified.matrix_norms import MatrixNorm, ScaledNorm
@@ -104,12 +102,6 @@ RECOMPUTATIONS: dict[str, Callable[[ModelPoint], Any]] = {
     "W_norm": lambda p: p.weight_norm("weight_hh" if "weight_hh" in p.weights else "W"),
     "U_norm": lambda p: p.weight_norm("weight_ih"),
     "L_x": input_lipschitz,
-    "L_w": lambda p: ScaledNorm(p.step_jacobians(p.training_states[0]).B),
-    "beta_hh": lambda p: p.state_secant(lambda s: p.step_jacobians(s).A),
-    "beta_wh": lambda p: p.state_secant(lambda s: p.step_jacobians(s).B),
-    "beta_ww": lambda p: p.moved_weights(),
-    "L_p": lambda p: ScaledNorm(p.loss_gradient(p.training_states[0])),
-    "beta_p": lambda p: p.state_secant(lambda s: p.loss_gradient(s)),
     "B_x": lambda p: euclidean_norm([arb(a) for a in p.x]),
     "leak_high": lambda p: max(map(rational, p.weights["leak"].tolist())),
     "leak_low": lambda p: min(map(rational, p.weights["leak"].tolist())),
@@ -155,8 +147,6 @@ def recomputed_constants(p: ModelPoint) -> dict[str, tuple[RecomputedValue, floa
     pairs |= recomputed_boxes(p)
     if certificate.inputs is not None:
         pairs |= recomputed_inputs(p, certificate.inputs)
-    if certificate.training is not None:
-        pairs |= p.cached(recomputed_training)
     if p.attack is not None:
         pairs |= recomputed_and_printed(p, p.attack)
     if p.unitary is not None:
@@ -213,27 +203,6 @@ def recomputed_inputs(p: ModelPoint, inputs: InputSet) -> dict[str, tuple[Recomp
         )
         pairs[f"inputs {j}"] = share_of_radius, 1.0
     return pairs
-
-
-def recomputed_training(p: ModelPoint) -> dict[str, tuple[RecomputedValue, float]]:
-    """The readout, the target of a squared loss, and the weights that training goes on among."""
-    training = p.certificate.training
-    assert training is not None
-    task = training.task
-    pairs: dict[str, tuple[RecomputedValue, float]] = {
-        "readout_norm": (MatrixNorm(p.loss.C[0]), task.readout)
-    }
-    if isinstance(p.loss, Squared):
-        pairs["target_bound"] = frobenius_norm(p.loss.y[0]), training.target
-    for name, size in training.constants.radii.items():
-        part = p.weights[name]
-        pairs[name] = p.weight_norm(name) if name == "weight_hh" else frobenius_norm(part), size
-    return {name: pair for name, pair in pairs.items() if pair[1] < float("inf")}
-
-
-def frobenius_norm(part: Tensor) -> ScaledNorm:
-    """‖A‖_F of a tensor, as a norm of one row."""
-    return ScaledNorm(arb_mat([[arb(a) for a in part.flatten().tolist()]]))
 
 
 def used_share(name: str, recomputed: RecomputedValue, printed: float) -> arb:

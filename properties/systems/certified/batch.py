@@ -35,7 +35,6 @@ from rnnbounds.properties.systems.drawing.draws import (
     grid_normals,
     make_inputs,
     member_generator,
-    ordered_norms,
 )
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.supply.route import BatchParts, stack_numbers, to_tensor
@@ -102,15 +101,6 @@ class Certified(StoredCells):
             name: getattr(self, name)[rows] for name in ("models", "certificates", "boxes")
         }
         return replaced(super().member(index), **own_fields)
-
-    def nearby_weights(self, share: float) -> dict[str, Tensor]:
-        """Other weights whose norms are no larger: of those alone training is certified."""
-        weights = {}
-        for name, part in self.parameters.items():
-            indices = torch.arange(part[0].numel(), dtype=part.dtype).reshape(part.shape[1:])
-            shares = torch.ones_like(part[0]) if name == "weight_hh" else (5 * indices % 9) / 8
-            weights[name] = part - part * (share * shares)
-        return weights
 
     @cached_property
     def comparison(self) -> Comparison:
@@ -237,7 +227,7 @@ def draw_numbers(spec: SystemSpec, member: int, model: LoadedModel[Any]) -> dict
     kind = kind_of(spec.cell)
     states = kind.layout(model.weights).sizes(model.weights).state
     readout = grid_normals(member_generator(spec, member, stream=1), min(model.n, 2), model.n)
-    arrays = fit_training_bounds(draw_loss(spec, member, readout), certified_model(spec, member)[1])
+    arrays = draw_loss(spec, member, readout)
     rng = member_generator(spec, member, stream=2)
     arrays["x"] = draw_inputs(spec, rng, len(arrays["C"]))
     h, h_other = (
@@ -248,15 +238,3 @@ def draw_numbers(spec: SystemSpec, member: int, model: LoadedModel[Any]) -> dict
     h_other[1::3] = -NEAR_ZERO
     h[2::3], h_other[2::3] = 64 * np.sign(h[2::3]), -64 * np.sign(h[2::3])
     return arrays | {"h": h, "h_other": h_other}
-
-
-def fit_training_bounds(arrays: dict[str, Array], certificate: Certificate) -> dict[str, Array]:
-    """A readout of norm 1 at most, and a target within the bound that its certificate states."""
-    training = certificate.training
-    if training is None:
-        return arrays
-    C, y = arrays["C"], arrays["y"]
-    readout_norm, target_norm = ordered_norms(C.reshape(1, -1))[0], ordered_norms(y[None])[0]
-    bound = training.target if np.isfinite(training.target) else target_norm
-    C = C / readout_norm * INWARD if readout_norm else C
-    return arrays | {"C": C, "y": y / target_norm * bound * INWARD if target_norm > bound else y}

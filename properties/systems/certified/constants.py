@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 from msgspec.structs import replace
 
-from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.cells.stacks.layer_analysis import CASCADE
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.convert.unitary import UnitaryModel
@@ -50,12 +49,6 @@ def lookahead_steps(certificate: Certificate, place: int) -> float:
     return max(step_counts, default=1.0)
 
 
-def activation_curvature(certificate: Certificate) -> float:
-    """sup |ρ″|, of the library's activation."""
-    name = certificate.cell.partition("-")[2]
-    return activation(name or "identity").curvature
-
-
 CERTIFICATE_READERS: dict[str, CertificateReader] = {
     "lam_told": lambda certificate, place: certificate.lam,
     "eps_told": lambda certificate, place: certificate.windows[place][0],
@@ -71,12 +64,6 @@ CERTIFICATE_READERS: dict[str, CertificateReader] = {
     "steps_told": lookahead_steps,
     "two_norm_steps_told": constant_reader("two_norm_steps"),
     "two_norm_told": constant_reader("two_norm_factor"),
-    "lam": lambda c, place: inf if c.training is None else c.training.constants.lam,
-    "beta_rho": lambda c, place: inf if c.training is None else activation_curvature(c),
-    "G_0": constant_reader("G_0"),
-    "G_1": constant_reader("G_1"),
-    "gamma_told": constant_reader("gamma"),
-    "beta_told": constant_reader("beta"),
 }
 
 

@@ -24,7 +24,6 @@ from rnnbounds.impl.convert.unitary import NotReluError, NoUnitaryError, Unitary
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.numbers.kernel_arithmetic import arithmetic_of
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.training.certificate import Task
 from rnnbounds.properties.systems.cells import cell_weights
 from rnnbounds.properties.systems.cells.batch import Cells
 from rnnbounds.properties.systems.cells.cell_weights import (
@@ -225,7 +224,6 @@ def layer_certificate(
         windows=tuple((epsilon, None) for epsilon, _ in certificate.windows),
         weights=row[1:] or None,
         rounding=None,
-        training=None,
         inputs=None if layer else certificate.inputs,
     )
     return layer_model, layer_record
@@ -242,13 +240,12 @@ def model_fields_only(spec: SystemSpec) -> SystemSpec:
 @cached_by(lambda spec: replace(model_fields_only(spec), layer=0))
 def certified_whole_model(spec: SystemSpec, member: int) -> tuple[LoadedModel[Any], Certificate]:
     """The model of a member, of all layers, and its certificate."""
-    model, is_trainable = load_member(spec, member), kind_of(spec.cell).trains
+    model = load_member(spec, member)
     return model, certify(
         model,
         draw_input_set(spec, member, model.d),
         epsilons(spec),
         spec.norm,
-        training=Task(loss=spec.loss) if is_trainable else None,
         arithmetic=spec.arithmetic,
     )
 

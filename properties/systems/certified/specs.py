@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from math import isfinite
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, LIBRARY_ACTIVATIONS
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import CELLS, STACK, kind_of
 from rnnbounds.impl.norms.semidefinite import available_norms as available_among
 from rnnbounds.impl.numbers.kernel_arithmetic import ARITHMETICS
 from rnnbounds.properties.systems.cells.variants import CELLS as VARIANTS
 from rnnbounds.properties.systems.certified.constants import CertifiedRoute
-from rnnbounds.properties.systems.certified.fields import Certified, CertifiedRelu, CertifiedRnn
+from rnnbounds.properties.systems.certified.fields import Certified, CertifiedRelu
 from rnnbounds.properties.systems.drawing.choices import pick, seeds
 from rnnbounds.properties.systems.kind import DrawRequest, Instances, Kind, ListedCells
 from rnnbounds.properties.systems.spec import SpecType, SystemSpec
-from rnnbounds.properties.systems.spec_choices import DTYPES, FURTHER_SETS, LOSSES, SETS
+from rnnbounds.properties.systems.spec_choices import DTYPES, FURTHER_SETS, SETS
 
-ALL_ACTIVATIONS = ACTIVATIONS | LIBRARY_ACTIVATIONS
 # One of each, so that an activation that many cells share is drawn no more often than a cell.
 COMMON = (
     "rnn-tanh", "linear", "lstm", "gru", "rnn-relu", "gru-cho", "lstm-projected", "leaky-tanh",
@@ -42,15 +39,7 @@ RARE_STACKS = tuple(
     )
 )  # fmt: skip
 COSTLY_CELLS = (*(name for name in COMMON if name.startswith(PREFIX)), "lstm", "gru", "gru-cho")
-SMOOTH_CELLS = ("rnn-tanh", "linear", "rnn-sigmoid", "rnn-sin", "rnn-gelu")
-CELLS_BY_KIND = {CertifiedRnn: SMOOTH_CELLS, CertifiedRelu: ("rnn-relu",)}
-# Of which something is certified about training.
-TRAINABLE = tuple(
-    name
-    for name, cell in CELLS.items()
-    if cell.trains
-    and isfinite(ALL_ACTIVATIONS["identity" if name == "linear" else name[4:]].curvature)
-)
+CELLS_BY_KIND = {CertifiedRelu: ("rnn-relu",)}
 MAX_UNITS = 4  # at most
 HUGE_BOUND = 2.0**10  # a bound on inputs that says nothing: what a unit may return then says more
 LENGTHS = (5, 8, 12, 3, 16, 24, 2, 1)
@@ -76,7 +65,6 @@ def draw_certified_spec(draw: st.DrawFn, make: SpecType, wanted: DrawRequest) ->
     is_costly = cell in COSTLY_CELLS
     spec = make(
         cell=cell,
-        loss=draw(pick(LOSSES)),
         norm=draw(pick(("auto", *available_norms(cell)))),
         dtype=draw(pick(("float32", "float64", "bfloat16", "float16"))),
         T=T,
@@ -123,9 +111,6 @@ def worst_certified_specs(make: SpecType) -> Iterator[SystemSpec]:
         lam=0.5, scale=2.0**-12, epsilon=2.0**-4, seed=6, batch=1, sequences=3, bias=0.5,
         dtype="float32",
     )  # fmt: skip
-    if make is CertifiedRnn:
-        yield from worst_training_specs(base)
-        return
     if make is CertifiedRelu:
         for dtype, n in zip(DTYPES, (1, 2, 3, 4), strict=True):
             yield replace(base, cell="rnn-relu", dtype=dtype, n=n, scale=1.0, T=12, K=8)
@@ -163,20 +148,6 @@ def worst_certified_specs(make: SpecType) -> Iterator[SystemSpec]:
         yield replace(base, n=1, lam=lam, bias=0.0, scale=0.55, arithmetic="tf32x3", T=60)
 
 
-def worst_training_specs(base: SystemSpec) -> Iterator[SystemSpec]:
-    """Scalar systems whose gradients forget no faster than they must, and larger ones."""
-    for cell, loss in (("linear", "linear"), ("linear", "squared"), ("rnn-tanh", "cross-entropy")):
-        for n, lam in ((1, 0.75), (2, 0.5)):
-            yield replace(
-                base, cell=cell, loss=loss, n=n, lam=lam, scale=1.0, T=24, K=12, batch=2,
-                distance=0.125, bias=0.0,
-            )  # fmt: skip
-    yield replace(
-        base, cell="linear", loss="linear", regime="shift", n=2, lam=0.75, scale=1.0, T=12, K=8,
-        batch=2,
-    )  # fmt: skip
-
-
 def column_cell(spec: SystemSpec) -> str:
     """The cell of the certificate; all stacks are one."""
     return STACK if spec.cell.startswith(PREFIX) else spec.cell
@@ -195,6 +166,5 @@ def certified_kind(make: SpecType, *cells: str) -> Kind:
 
 KINDS = (
     certified_kind(Certified, *SINGLE_CELLS, STACK),
-    certified_kind(CertifiedRnn, *TRAINABLE),
     certified_kind(CertifiedRelu, "rnn-relu"),
 )

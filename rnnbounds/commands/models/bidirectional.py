@@ -27,7 +27,6 @@ from rnnbounds.impl.models.bidirectional import LoadedBidirectional
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.impl.reading.data.sequences import Data
 from rnnbounds.impl.reading.files import write_file, write_files
-from rnnbounds.impl.training.certificate import Task
 from rnnbounds.reports.files import make_folder
 from rnnbounds.reports.pages.text import plain_number
 from rnnbounds.reports.words import plural
@@ -36,10 +35,8 @@ from rnnbounds.shell.output import Format, echo, print_json, print_table, show_s
 _DOCUMENT = "certificate.json"
 
 
-def require_default(task: Task, witness: Path | None, arithmetic: str) -> None:
+def require_default(witness: Path | None, arithmetic: str) -> None:
     """Raise OneDirectionError for options of certify that are of one direction."""
-    if task != Task():
-        raise OneDirectionError("training", "leave out its options")
     if witness is not None:
         raise OneDirectionError("--witness", "say --attack, or --direction forward or reverse")
     require_ieee(arithmetic)

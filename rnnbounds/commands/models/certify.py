@@ -52,7 +52,6 @@ from rnnbounds.commands.options import Device, FormatOption, path_option
 from rnnbounds.impl.cells.table import NORM_NAMES
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import EPSILONS
-from rnnbounds.impl.gradients.loss import LOSSES
 from rnnbounds.impl.memory.adversary.check import save_attacked
 from rnnbounds.impl.memory.measure import measure
 from rnnbounds.impl.memory.tube.horizon import horizon as bound_horizon
@@ -60,7 +59,6 @@ from rnnbounds.impl.models.bidirectional import LoadedBidirectional
 from rnnbounds.impl.models.device import check_device
 from rnnbounds.impl.reading.adapters import load_both
 from rnnbounds.impl.reading.files import check_target
-from rnnbounds.impl.training.certificate import LENGTH, Task
 from rnnbounds.reports.pages.model.certificate import FILES
 from rnnbounds.reports.pages.model.measurement import certified_and_measured_page
 from rnnbounds.shell.output import (
@@ -96,25 +94,6 @@ def certify_model(
             autocompletion=lambda: ["auto", *NORM_NAMES],
         ),
     ] = "auto",
-    steps: Annotated[
-        int | None, typer.Option("--steps", help="N, of a training run; needs --alpha")
-    ] = None,
-    alpha: Annotated[
-        float | None, typer.Option("--alpha", help="α, its steps being α/t; needs --steps")
-    ] = None,
-    loss: Annotated[
-        str, typer.Option("--loss", help=f"of the last output: {', '.join(LOSSES)}")
-    ] = "squared",
-    readout_norm: Annotated[
-        float, typer.Option("--readout-norm", help="c ≥ ‖C‖₂ of the outputs C h; 1 for the state")
-    ] = 1.0,
-    target_bound: Annotated[
-        float | None,
-        typer.Option("--target-bound", help="Y ≥ ‖y‖₂ of the squared loss; by default c B_h"),
-    ] = None,
-    length: Annotated[
-        int, typer.Option("--length", help="T of the longest sequence: only k < T says anything")
-    ] = LENGTH,
     out: Annotated[
         Path | None,
         path_option("--out", "DIR", "for certificate.json, its page"),
@@ -134,10 +113,7 @@ def certify_model(
     ] = False,
     format: FormatOption = Format.text,
 ) -> int:
-    """Certify λ, the memory length k(ε) and all constants; exit 1 unless certified.
-
-    With --steps and --alpha also the k after training, for projected descent in full and truncated.
-    """
+    """Certify λ, the memory length k(ε) and all constants; exit 1 unless certified."""
     if list_layers:
         require_list_alone(context)
         return show_layers(model, cell, format)
@@ -146,7 +122,6 @@ def certify_model(
     torch_device = check_device(device)
     if out is not None:
         require_folder(out, *FILES)
-    task = Task(steps, alpha, loss, readout_norm, target_bound, length)
     if witness is not None:
         check_target(witness, model, suffix=".json")
     attacks = attack or witness is not None
@@ -159,14 +134,14 @@ def certify_model(
         model, input_options, cell, ignore or (), layer, readout, direction, arithmetic
     )
     if isinstance(loaded, LoadedBidirectional):
-        require_default(task, witness, arithmetic)
+        require_default(witness, arithmetic)
         return certify_bidirectional(
             loaded, called, input_set, eps, norm, out, attacks=attack, format=format,
             device=torch_device, data=data,
         )  # fmt: skip
     with show_status(CERTIFYING_TITLE.format(loaded.n)):
         certificate = certify(
-            loaded, input_set, eps, norm, training=task, device=torch_device, arithmetic=arithmetic
+            loaded, input_set, eps, norm, device=torch_device, arithmetic=arithmetic
         )
     certificate = replace(certificate, measuring=called.measure_command)
     measurement = None

@@ -13,12 +13,11 @@ from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.layers import print_unread_tensors, read_tensors_text
 from rnnbounds.commands.models.measured import print_measurement
 from rnnbounds.impl.certificate.record import Certificate
-from rnnbounds.impl.errors import at_least, at_most, exactly, factor, shown
+from rnnbounds.impl.errors import at_least, exactly, factor, shown
 from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.memory.tube.horizon import Horizon
 from rnnbounds.impl.norms.meanings import NORM_MEANINGS
 from rnnbounds.impl.reading.data.recordings import Data
-from rnnbounds.impl.training.certificate import TrainingCertificate
 from rnnbounds.reports.pages.model.answer import (
     NOTHING_PROVED,
     answer_sentence,
@@ -136,8 +135,6 @@ def print_certificate(
     _print_norms(certificate, document, verbose)
     if verbose:
         _print_constants(certificate)
-    if certificate.verdict == "certified":
-        print_training(certificate.training)
     sizes = f"{plural(certificate.n, 'state')}, {certificate.dtype}"
     echo(
         f"model: {shown(certificate.model)}: {certificate.cell}, {sizes}, "
@@ -249,50 +246,4 @@ def _print_constants(certificate: Certificate) -> None:
     if math.isinf(max(certificate.constants.values())):
         echo(
             "constants that are Infinity have no proved bound: they need λ < 1, or a box of states"
-        )
-
-
-def print_training(training: TrainingCertificate | None) -> None:
-    """Print the certificate of training in lines of text, or why there is none."""
-    if training is None:
-        echo("training: nothing is certified about training cells of this kind")
-        return
-    if training.reason is not None:
-        echo(f"training: nothing is certified: {training.reason}")
-        return
-    task, constants = training.task, training.constants
-    subject, target_text = "of C h", ""
-    if task.loss == "squared":
-        subject, target_text = "½‖C h − y‖₂²", f", ‖y‖₂ ≤ {at_most(training.target)}"
-    echo(
-        f"training: {task.loss} loss {subject}, ‖C‖₂ ≤ {exactly(task.readout)}{target_text}; all "
-        f"weights that are no larger than the model's"
-    )
-    echo(
-        f"gradients of the truncated model are within γ k λ^k, λ = {factor(constants.lam)} "
-        f"in the Euclidean norm, γ = {at_least(constants.gamma)} "
-        f"(G_0 = {at_least(constants.G_0)}, G_1 = {at_least(constants.G_1)}), and β-Lipschitz, "
-        f"β = {at_least(constants.beta)}"
-    )
-    if task.steps is None or task.alpha is None:
-        return
-    echo(
-        f"after N = {task.steps} steps of size α/t, α = {exactly(task.alpha)}, outputs are within "
-        f"ε of those of the model that was trained truncated"
-    )
-    print_table(
-        ("ε", "k after training", "largest α"),
-        [
-            (
-                exactly(epsilon),
-                "vacuous" if k is None else k,
-                "none" if rate is None else at_most(rate),
-            )
-            for epsilon, k, rate in training.windows
-        ],
-    )
-    if any(k is None for _, k, _ in training.windows):
-        echo(
-            f"vacuous: at α = {exactly(task.alpha)} no k below T = {task.length} is certified; the "
-            f"bound says something up to the largest α"
         )

@@ -101,10 +101,6 @@ def test_arguments():
         (lambda: rnnbounds.certify(module, 1.0, eps=0.0), "ε = 0.0"),
         (lambda: rnnbounds.certify(module, 1.0, norm="cascade"), "the cascade norm certifies"),
         (lambda: rnnbounds.certify(module, rnnbounds.input_box(-1, 1, 5)), "has 5 channels"),
-        (
-            lambda: rnnbounds.certify(module, 1.0, training=rnnbounds.Task(steps=2, alpha=0.1)),
-            "a certificate of training is for models in one direction; leave out training",
-        ),
         (lambda: rnnbounds.monitor(module, 1.0), "both directions"),
         (lambda: rnnbounds.assert_contractive(module, 1.0), "in both directions"),
     ):

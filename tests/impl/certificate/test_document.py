@@ -14,7 +14,6 @@ from rnnbounds.impl.bidirectional.file_calls import load_certificate
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.training.certificate import Task
 
 EPSILONS = (1e-2, 1e-4)
 
@@ -50,10 +49,6 @@ CASES = {
     for name, (cell, norm, *names) in SYSTEMS.items()
 } | {
     "every norm": lambda: certify(loaded("rnn-tanh"), 1.0, EPSILONS),
-    "a run of training": lambda: certify(
-        loaded("rnn-tanh"), 1.0, EPSILONS, training=Task(10, 1e-4, "squared", 2.0, 3.0, 50)
-    ),
-    "no constants of training": lambda: certify(loaded("rnn-relu"), 1.0, EPSILONS),
     "a box": lambda: certify(loaded("gru"), input_box(-0.5, 1, 1), EPSILONS),
     "rows": lambda: certify(loaded("gru"), input_rows(torch.tensor([[0.5], [-1.0]])), EPSILONS),
     "a readout": lambda: certify(readout(), 1.0, EPSILONS, readout="head"),

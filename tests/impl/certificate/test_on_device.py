@@ -10,7 +10,6 @@ from program_draws import KIND, weights
 from rnnbounds.impl.arithmetic.inputs.sets import input_box
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
-from rnnbounds.impl.training.certificate import Task
 
 GATES = {"lstm": 4, "gru": 3, "gru-cho": 3}
 TORCHS = ("linear", "rnn-tanh", "lstm", "gru-cho")
@@ -94,15 +93,3 @@ def test_sets_of_inputs(cell):
     """A box of inputs lies where the weights do."""
     box = input_box([-1.0, 0.0], [1.0, 0.5])
     agree(*both(drawn(cell), box, cell=cell, norm="infinity"))
-
-
-def test_training():
-    """Constants of gradients and of a run."""
-    task = Task(steps=4, alpha=0.01)
-    here, there = both(drawn("rnn-tanh"), 1.0, cell="rnn-tanh", norm="spectral", training=task)
-    agree(here, there)
-    assert here.training is not None
-    assert there.training is not None
-    assert here.training.windows[0][1] is not None
-    windows = [[k for _, k, _ in one.training.windows] for one in (here, there)]
-    assert windows[0] == windows[1]

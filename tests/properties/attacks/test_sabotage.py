@@ -89,7 +89,7 @@ NEAR: dict[str, tuple[dict[str, object], ...]] = {
         {"activation": "identity", "regime": "equal", "n": 2, "T": 1, "K": 0},
         {"activation": "identity", "regime": "signed", "n": 2, "K": 0},
     ),
-    **dict.fromkeys(("certified", "certified-rnn"), (SHORT,)),
+    "certified": (SHORT,),
     "certified-relu": ({**SHORT, "cell": "rnn-relu"},),
     **dict.fromkeys(
         ("near", "near-wide", "near-pasts"),

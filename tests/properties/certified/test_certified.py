@@ -126,8 +126,6 @@ LIES: dict[str, tuple[str, Callable[[Certificate], Certificate], dict[str, Any]]
     "rounding": (
         "rounding", lambda c: dataclasses.replace(c, rounding=(c.rounding or 0) / 64), {},
     ),
-    "γ": ("gradients", scaled("gamma", 0.5), {"kind": "certified-rnn", "n": 1, "lam": 0.75,
-          "scale": 1.0, "loss": "linear", "bias": 0.0, "K": 12}),
 }  # fmt: skip
 
 

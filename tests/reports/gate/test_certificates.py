@@ -19,11 +19,6 @@ CERTIFICATE = {
     "truncation": [{"eps": 0.01, "k": 8}, {"eps": 1e-6, "k": 20}],
     "rounding": {"dtype": "float32", "state": 1e-5, "reason": None},
     "states": "all states (ℝⁿ)", "rounds_to_one": {"float16": 0},
-    "training": {
-        "loss": "squared", "steps": 100, "alpha": 0.1, "length": 1000, "readout_norm": 1.0,
-        "target_bound": 1.5, "target_asked": None,
-        "windows": [{"eps": 0.01, "k": 18, "largest_alpha": 1.0}],
-    },
     "tensors": {"weight_hh": "rnn.weight_hh_l0"}, "unread": ["top.weight_hh_l0"],
     "shape": {"n": 4, "d": 2}, "ignored": [],
 }  # fmt: skip
@@ -35,7 +30,6 @@ UNITARY = {
 }  # fmt: skip
 TABLE = CERTIFICATE["inputs"] | {"set": "rows", "what": "the rows of a table", "rows": 9}
 EMBEDDED = TABLE | {"what": "the rows of embed.weight"}
-TRAINING = CERTIFICATE["training"]
 WORSE = {
     "verdict": ({"verdict": "undecided"}, "verdict"),
     "refuted": ({"verdict": "refuted", "lambda": None}, "verdict"),
@@ -46,18 +40,12 @@ WORSE = {
     "gain": ({"constants": {"gain": 2.5}}, "gain"),
     "no gain": ({"constants": {"gain": None}}, "gain"),
     "rounding": ({"rounding": {"state": 1e-4}}, "rounding"),
-    "k after training": (
-        {"training": TRAINING | {"windows": [{"eps": 0.01, "k": None}]}},
-        "k after training for ε = 0.01",
-    ),
-    "nothing of training": ({"training": None}, "k after training for ε = 0.01"),
 }
 INFORMATION = {
     "norm": {"norm": "spectral"},
     "states": {"states": "the box |h| ≤ 1"},
     "decays that may round to 1 in float16": {"rounds_to_one": {"float16": 1}},
     "other constants": {"constants": {"gain": 2.0, "B_h": 9.0, "W_f_norm": 3.0}},
-    "target bound": {"training": TRAINING | {"target_bound": 2.0}},
 }
 BALL = "‖x_t‖₂ ≤ 1.0"
 BOX = f"box, {BALL}, from 0.0 to 1.0"
@@ -81,9 +69,6 @@ OTHERS = {
     "layers, 'rnn.weight_hh_l0' and 'top.weight_hh_l0'": {
         "tensors": {"weight_hh": "top.weight_hh_l0"}, "unread": ["rnn.weight_hh_l0"]
     },
-    **{f"{name} {value}": {"training": TRAINING | {name: value}}
-       for name, value in (("steps", 1), ("alpha", 0.01), ("length", 10), ("loss", "logistic"),
-                           ("readout_norm", 0.5), ("target_asked", 2.0))},
     "sorts, 'certificate' and 'unitary-certificate'": UNITARY,
 }  # fmt: skip
 

@@ -9,7 +9,6 @@ from sympy import Rational
 
 from rnnbounds.theory.axioms.entries import LEAST_BOUND
 from rnnbounds.theory.claims.certificate import norms, unitary
-from rnnbounds.theory.claims.certificate.training import FACTORS, GRADIENTS, SMOOTHNESS
 from rnnbounds.theory.language import ONE, Assumption, at, le, symbols
 from rnnbounds.theory.language.terms.certificates import remaining
 from rnnbounds.theory.language.terms.gates import gated_run
@@ -27,8 +26,6 @@ reach, S_0, B_h, gain = symbols("c_told S_0_told B_h_told gain_told")
 rounding, rounding_plain, turns = symbols("rounding_told rounding_plain_told two_norm_steps_told")
 orbit_start, orbit_start_told = symbols("orbit_start orbit_start_told")
 h_rounding, share_used = symbols("h_rounding_told share_used")
-gamma, beta, lam_w, G_0 = symbols("gamma_told beta_told lam G_0")
-(weight_distance,) = symbols("weight_distance")
 (bounded,) = symbols("B_u_told")
 (drift,) = symbols("drift_told")
 
@@ -131,9 +128,6 @@ CERTIFICATE = Claim(
         GAIN,
         ROUNDING,
         CONSTANTS,
-        GRADIENTS,
-        FACTORS,
-        SMOOTHNESS,
         unitary.UNITARY,
         unitary.DEFECT,
         unitary.SIZE,
@@ -186,17 +180,6 @@ CERTIFICATE = Claim(
             "split-as-plain",
             "a product as three of TF32 is off no more than one of IEEE 754",
             rounding_plain,
-        ),
-        GRADIENTS.variant(
-            "shortest-memory",
-            "the printed γ goes with the λ of the norm that has the shortest memory",
-            gamma * k * lam**k,
-        ),
-        FACTORS.variant("forgotten-alone", "the drift G_1 is left out", G_0 * lam_w**k),
-        SMOOTHNESS.variant(
-            "no-horizon-squared",
-            "β with two factors 1/(1 − λ) less",
-            beta * (1 - lam_w) ** 2 * weight_distance,
         ),
         unitary.SIZE.variant("half-the-size", "half of it", bounded / 2),
         unitary.OWN_DRIFT.variant(

@@ -50,8 +50,6 @@ CERTIFICATES: tuple[Quantity, ...] = (
         "r^{(cert)}",
     ),
     _steps("two_norm_steps_told", "the printed steps that contract in ‖·‖₂", "r_2^{(cert)}"),
-    certified("gamma_told", "the printed γ", "Euclidean", r"\gamma^{(cert)}"),
-    certified("beta_told", "the printed β", "Euclidean", r"\beta^{(cert)}"),
     certified(
         "two_norm_told", "the printed factor of these steps in ‖·‖₂", "Euclidean", "q^{(cert)}",
     ),

@@ -113,8 +113,7 @@ def calls(draw: st.DrawFn, by: int = 0) -> list[str]:
     command = draw(turned(("certify", "measure", "truncate", "unitary"), by))
     asked = [command, draw(turned(("--format=text", "--format=json"), by))]
     few = {
-        "certify": [("--attack",), ("--witness={}/found.json",), ("--steps=10", "--alpha=0.1"),
-                    ("--loss=cross-entropy", "--readout-norm=2")],
+        "certify": [("--attack",), ("--witness={}/found.json",), ("--verbose",)],
         "measure": [("--near=0", "--states=0.05"), ("--near=1e-3",), ("--near=1e300",),
                     ("--window=4",), ("--share=0.5",)],
         "truncate": [("--latest",), ("--page={}/out",)],

@@ -83,7 +83,6 @@ def test_measured(call, model):
     ("command", "options", "told"),
     [
         ("certify", ["--witness=w.json"], "--witness is for models in one direction"),
-        ("certify", ["--steps=3", "--alpha=0.1"], "training is for models in one direction"),
         (
             "certify",
             ["--arithmetic=tf32x3"],
