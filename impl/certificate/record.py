@@ -56,10 +56,10 @@ class Certificate(Shown):
     elsewhere (`LoadedModel`). inputs: the set of all inputs, None for the ball ‖x‖₂ ≤ B. readout:
     the linear map that ε is about, with its bound on ‖C‖₂; None for h itself. proof: what
     `impl.checker` needs beside the rest: the box or the layers, and `other_norms`, those of the
-    gain and of rounding where it is another. advising: seeks the `advice`. measuring: the call or the command
-    that measures an undecided model on recorded inputs. infinite: by norm, why its factor is
-    infinite. document: of a certificate that was read from a file, the JSON data that it states;
-    what JSON does not hold is then left out: `advice`, `refused` and the rows of `inputs`.
+    gain and of rounding where it is another. advising: seeks the `advice`. measuring: the call or
+    the command that measures an undecided model on recorded inputs. infinite: by norm, why its
+    factor is infinite. document: of a certificate that was read from a file, the JSON data that it
+    states; what JSON does not hold is then left out: `advice`, `refused` and the rows of `inputs`.
 
     >>> certificate = rnnbounds.certify(torch.nn.LSTM(1, 16), 1.0, 0.1)
     >>> certificate.verdict, certificate.lam, certificate.window(0.1)
