@@ -9,11 +9,6 @@ from rnnbounds.properties.errors import UnknownChoiceError
 _STABLE, _UNITARY = "rnnbounds.experiments.stable", "rnnbounds.experiments.unitary"
 _AGAIN = "rnnbounds.experiments.replications"
 HOMES: Mapping[str, str] = {
-    "sunspots": "rnnbounds.experiments.sunspots",
-    "certifiable": f"{_STABLE}.certifiable",
-    "norms": f"{_STABLE}.norms",
-    "models": "rnnbounds.experiments.models.run",
-    "gradients-close": f"{_STABLE}.gradients_close",
     "truncation-curve": f"{_STABLE}.truncation_curve",
     "gradient-decay": f"{_STABLE}.gradient_decay",
     "data-stability": f"{_STABLE}.data_stability",

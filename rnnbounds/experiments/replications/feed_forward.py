@@ -37,7 +37,7 @@ class Sizes(Setting, frozen=True, kw_only=True):
     Symbols become `vectors` numbers; `whole` takes all of the data.
     """
 
-    tasks: tuple[str, ...] = ("words", "characters", "music", "slots")
+    tasks: tuple[str, ...] = ("words", "characters")
     states: int = 48
     vectors: int = 32
     steps: int = 300
@@ -173,5 +173,4 @@ EXPERIMENT = Experiment(
     load=load_data,
     takes_data=True,
     sections=extra_sections,
-    packages=("music21",),
 )

@@ -37,8 +37,6 @@ from rnnbounds.reports.pages.text import ratio_text
 PAPER: Mapping[str, str] = {
     "words": "WikiText-2, perplexity",
     "characters": "Penn Treebank, bits a character",
-    "music": "JSB Chorales, nats a frame",
-    "slots": "ATIS, F1",
 }
 """What Table 1 of the paper is about. Its figures are not at hand here, so none is given."""
 ABSENT = "not at hand"
@@ -150,5 +148,4 @@ EXPERIMENT = Experiment(
     load=load_data,
     takes_data=True,
     sections=extra_sections,
-    packages=("music21",),
 )

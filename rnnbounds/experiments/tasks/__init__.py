@@ -1,4 +1,4 @@
-"""Tasks for recurrent models (text, music, slots), from packages or as published.
+"""Tasks for recurrent models (text), from packages or as published.
 
 `TASKS[name](data, full)` makes a task; `data` is a published file or folder, None for the data in a
 package, and `full` takes all of it.
@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from rnnbounds.experiments.engine.experiment import LoadedData
-from rnnbounds.experiments.tasks.music import music
-from rnnbounds.experiments.tasks.slots import slot_task
 from rnnbounds.experiments.tasks.task import Task
 from rnnbounds.experiments.tasks.text import character_task, word_task
 from rnnbounds.properties.errors import UnknownChoiceError
@@ -17,8 +15,6 @@ from rnnbounds.properties.errors import UnknownChoiceError
 TASKS: Mapping[str, Callable[[Path | None, bool], Task]] = {
     "words": word_task,
     "characters": character_task,
-    "music": music,
-    "slots": slot_task,
 }
 
 

@@ -48,8 +48,7 @@ PAGES = {
     "guard, a model on data": "broken/seen/index.html",
     "guard's history": "models.html",
     "experiment, dots": "deep/index.html",
-    "experiment, curves": "gradients/index.html",
-    "experiment, brackets of norms": "norms/index.html",
+    "experiment, curves": "curves/index.html",
 }
 AT = [(360, "light"), (768, "dark"), (1280, "dark")]
 AXE_AT = [(360, "light"), (1280, "dark")]
@@ -158,12 +157,11 @@ def write_guards():
 
 
 def write_experiments():
-    """One of dots, one of curves and one with figures of its own, each of a few steps."""
+    """One of dots and one of curves, each of a few steps."""
     sizes = "depths=[1,2] states=4 length=4 steps=3 rates=[0.01]"
-    small = "states=4 inputs=2 outputs=3 length=14 steps=5 windows=[1,2,4,8,13]"
+    small = 'tasks=["characters"] cells=["RNN"] states=3 steps=3'
     for name, given, out in (
-        ("deep-cell", sizes, "deep"), ("gradients-close", small, "gradients"),
-        ("norms", "most=5 steps=2", "norms"),
+        ("deep-cell", sizes, "deep"), ("truncation-curve", small, "curves"),
     ):  # fmt: skip
         options = " ".join(f"--set {one}" for one in given.split())
         calls((f"experiment {name} --seeds 2 {options} --out {out}", 0))

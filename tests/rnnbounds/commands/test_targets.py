@@ -23,7 +23,7 @@ def writers(stable_model, tmp_path):
         "truncate": ("truncate", stable_model, *bound, "--eps", 1, "--cell", "rnn-tanh", "--out"),
         "unitary": ("unitary", stable_model, *bound, "--cell", "rnn-relu", "--out"),
         "verify": ("verify", "certified-norm", "-n", 0, "--out"),
-        "experiment": ("experiment", "norms", "--out"),
+        "experiment": ("experiment", "similarity", "--out"),
         "report": ("report", tmp_path / "run.json", "--out"),
         "replay": ("replay", SPEC, "--claim", "truncation", "--dump"),
     }
@@ -106,7 +106,7 @@ def test_bad_places_are_refused_before_the_work(
         assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
-@pytest.mark.parametrize(("command", "name"), [("verify", "run"), ("experiment", "norms")])
+@pytest.mark.parametrize(("command", "name"), [("verify", "run"), ("experiment", "similarity")])
 def test_a_folder_in_a_file_s_place(refused, writers, idle, tmp_path, command, name):
     """Known before the minutes that the work takes."""
     (tmp_path / "out" / f"{name}.json").mkdir(parents=True)

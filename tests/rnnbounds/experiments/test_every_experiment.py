@@ -25,8 +25,6 @@ EACH = pytest.mark.parametrize("name", SMALL)
 @pytest.fixture
 def ran(name, small_run):
     """A small run: its folder, its record, and how often it advanced."""
-    if name in ("sunspots", "certifiable"):
-        pytest.importorskip("statsmodels")
     return small_run(name)
 
 
@@ -67,10 +65,9 @@ def test_page_stands_alone(name, ran):
     assert body.index("<svg") < body.index("<table")
 
 
-SLOW = ("certifiable", "sunspots")
 SIDE_BY_SIDE = ("urnn", "permuted-digits")  # which are killed late in a training as well
 KILLED = [
-    *(pytest.param(name, 1, marks=[pytest.mark.slow] * (name in SLOW)) for name in SMALL),
+    *((name, 1) for name in SMALL),
     *((name, 4) for name in SIDE_BY_SIDE),
 ]
 
@@ -99,19 +96,19 @@ def test_killed_run_goes_on(name, ran, data, tmp_path, saves, monkeypatch):
 
 def test_a_problem_fails_the_command(call, small_run, monkeypatch, tmp_path):
     """The command says what broke and ends with 1; so does the page's title."""
-    _, record, _ = small_run("norms")
-    norms, told = find_experiment("norms"), record.outcome
+    _, record, _ = small_run("similarity")
+    one, told = find_experiment("similarity"), record.outcome
     broken = type(told)(told.holds, told.said, ("a bound fell",))
-    home = type("Home", (), {"EXPERIMENT": type(norms)(**{
-        **vars(norms), "setting": SMALL["norms"], "judge": lambda runs, setting: broken,
+    home = type("Home", (), {"EXPERIMENT": type(one)(**{
+        **vars(one), "setting": SMALL["similarity"], "judge": lambda runs, setting: broken,
     })})  # fmt: skip
     monkeypatch.setattr(experiments, "import_module", lambda name: home)
-    outcome = call("experiment", "norms", "--seeds", 1, "--out", tmp_path)
+    outcome = call("experiment", "similarity", "--seeds", 1, "--out", tmp_path)
     assert (outcome.code, outcome.err) == (1, "")
     assert "FAILS: a bound fell\n" in outcome.out
     page = (tmp_path / "index.html").read_text()
-    assert "FAILS · Beyond the spectral norm" in page
-    assert json.loads((tmp_path / "norms.json").read_text())["outcome"]["problems"]
+    assert "FAILS · A change of the states’ basis" in page
+    assert json.loads((tmp_path / "similarity.json").read_text())["outcome"]["problems"]
 
 
 DEEP = "[" * 3000 + "]" * 3000
@@ -120,19 +117,21 @@ DEEP = "[" * 3000 + "]" * 3000
 @pytest.mark.parametrize(
     ("value", "line"),
     [
-        (DEEP, "--set norms has a value that nests too deep; flatten it"),
-        ("\udcff", "--set norms has a value that is not UTF-8; write it so"),
+        (DEEP, "--set similarity has a value that nests too deep; flatten it"),
+        ("\udcff", "--set similarity has a value that is not UTF-8; write it so"),
     ],
 )
 def test_a_setting_that_is_not_read(refused, value, line):
     """JSON without end, and bytes that are no text: said of the setting."""
-    assert refused("experiment", "norms", "--set", f"norms={value}") == f"rnnbounds: {line}"
+    assert (
+        refused("experiment", "similarity", "--set", f"similarity={value}") == f"rnnbounds: {line}"
+    )
 
 
 @pytest.mark.parametrize("held", [f'{{"x":{DEEP}}}'.encode(), b'{"schema":"\xff"}'])
 def test_a_record_that_is_not_read(refused, tmp_path, held):
     """It is no record of an experiment, like any other file."""
-    (tmp_path / "norms.json").write_bytes(held)
+    (tmp_path / "similarity.json").write_bytes(held)
     assert "no record of an experiment is there" in refused("experiment", "--table", tmp_path)
 
 
@@ -142,4 +141,4 @@ def test_texts(name):
     one = find_experiment(name)
     assert one.name == name
     assert all((one.title, one.question, one.conclusion, one.source, one.rule))
-    assert one.setting.seeds >= 3 or name == "models"  # which compares no ways of training
+    assert one.setting.seeds >= 3

@@ -213,7 +213,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "text.pt": "not a model",
         "short.pt2": "PK",
         "short.onnx": "PK",
-        "record.json": '{"schema": "rnnbounds/sunspots/1"}',
+        "record.json": '{"schema": "rnnbounds/experiment/1"}',
         "empty.toml": "",
         "torn.toml": "[tool",
         "number.toml": "tool.rnnbounds.models = 3",

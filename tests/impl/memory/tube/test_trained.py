@@ -12,7 +12,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from rnnbounds.experiments.tasks.sunspot_numbers import load_series
 from rnnbounds.impl.memory.runs import Runner
 from rnnbounds.impl.memory.streams import first_within, spread
 from rnnbounds.impl.memory.tube.pasts import NEAR, PASTS, AfterPasts, end_states, radius
@@ -24,8 +23,9 @@ pytestmark = pytest.mark.slow
 
 def sunspots() -> tuple[Tensor, Tensor]:
     """The series, and the next number."""
-    pytest.importorskip("statsmodels")
-    x = load_series().x[0].float()
+    datasets = pytest.importorskip("statsmodels.datasets")
+    years = torch.tensor(datasets.sunspots.load_pandas().data["SUNACTIVITY"].to_numpy())
+    x = ((years - years[:-60].mean()) / years[:-60].std(correction=0))[:, None].float()
     return x[:-1], x[1:]
 
 

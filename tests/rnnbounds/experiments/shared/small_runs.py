@@ -1,4 +1,4 @@
-"""Every experiment at a size for tests; `models` alone has its own."""
+"""Every experiment at a size for tests."""
 
 import gzip
 from dataclasses import replace as changed
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from rnnbounds.experiments import find_experiment
 from rnnbounds.experiments.engine.experiment import LoadedData
 from rnnbounds.experiments.tasks.idx import NAMES
-from rnnbounds.experiments.tasks.score import SlotScore, SymbolScore
+from rnnbounds.experiments.tasks.score import SymbolScore
 from rnnbounds.experiments.tasks.task import PARTS, Part, Task
 
 
@@ -21,13 +21,6 @@ def sized(name, **sizes):
 
 
 SMALL = {
-    "sunspots": sized("sunspots", epochs=12, seeds=1),
-    "certifiable": sized("certifiable", steps=2, seeds=1, states=2, cells=("GRU",)),
-    "gradients-close": sized(
-        "gradients-close", seeds=2, states=4, inputs=2, outputs=3, length=14, steps=5,
-        windows=(1, 2, 4, 8, 13),
-    ),
-    "norms": sized("norms", seeds=2, most=5, steps=2),
     "urnn": sized(
         "urnn", sequences=12, length=60, hidden=(2, 4), seeds=2, together=1, epochs=2, batch=4
     ),
@@ -35,7 +28,7 @@ SMALL = {
         "permuted-digits", images=40, hidden=4, seeds=2, epochs=4, batch=16
     ),
     "stable-vs-unstable": sized(
-        "stable-vs-unstable", tasks=("slots",), states=2, steps=2, rates=(0.01,), seeds=1
+        "stable-vs-unstable", tasks=("words",), states=2, steps=2, rates=(0.01,), seeds=1
     ),
     "feed-forward": sized(
         "feed-forward", tasks=("words",), states=4, steps=2, rates=(0.01,), window=3, seeds=2
@@ -58,15 +51,14 @@ SMALL = {
 
 
 def chosen(name):
-    """The experiment; what needs words or slots has made up ones, that count up."""
+    """The experiment; what needs words has made up ones, that count up."""
     experiment = find_experiment(name)
     if name not in ("stable-vs-unstable", "feed-forward"):
         return experiment
     x = torch.arange(8)[None].repeat(4, 1) % 3
     parts = dict.fromkeys(PARTS, Part(x, (x + 1) % 3))
     words = Task("words", "here", SymbolScore("perplexity"), 3, 3, 3, parts, size=2)
-    slots = Task("slots", "here", SlotScore(("B-a", "I-a", "O")), 3, 3, 3, parts, size=2)
-    made = {"words": words, "slots": slots}
+    made = {"words": words}
     return changed(experiment, load=lambda *_: LoadedData(made, dict.fromkeys(made, "here")))
 
 
