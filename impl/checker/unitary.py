@@ -1,21 +1,20 @@
 """Checks the certificate of a unitary network anew, from the file alone and without torch.
 
-What is believed is the file's numbers and ball arithmetic (Arb). With D the scaling, n the original
-states and V = ( V₁₁ W₂ ; W₃ W₄ ) it proves, for W = D⁻¹V₁₁D and the other weights alike:
+What is believed is the file's numbers and ball arithmetic (Arb). With n the original states and
+V = ( W W₂ ; W₃ W₄ ) it proves:
 
-- shape: the further units get no input, their second bias is 0, there are at most n of them, and
-  the initial state is exact; rank: they are as many as rank(I − V₁₁ᵀV₁₁);
+- shape: the further units get no input, their second bias is 0, and there are n of them;
 - defect: ‖VᵀV − I‖_F is at most what is claimed;
 - norms: ‖W‖₂ ≤ the claimed λ < 1 and ‖U‖₂ ≤ the claimed one, by positive pivots of s²I − WᵀW;
 - states: B_h ≥ max(‖h_{−1}‖, (‖U‖₂B + ‖ReLU(b)‖)/(1 − λ)), and the same for computed states;
-- killed: ‖row of W₃D‖B_h ≤ −b₂ for every further unit, in exact and in rounded arithmetic, whence
+- killed: ‖row of W₃‖B_h ≤ −b₂ for every further unit, in exact and in rounded arithmetic, whence
   they stay 0 and the outputs are the same;
 - difference: the claimed bounds on what rounding adds;
-- weights: W = D⁻¹V₁₁D, U and the biases are, in the claimed dtype, those of the claimed digest;
+- weights: W, U and the biases are, in the claimed dtype, those of the claimed digest;
 - source, where the original model is given: its cell, its dtype and these weights are its own.
 
-The input bound, the initial state and the scaling are what the certificate speaks of; what it calls
-information is not looked at.
+The input bound and the initial state are what the certificate speaks of; what it calls information
+is not looked at.
 
 Sources: Emami et al., Theorem 3.1; Johansson, Arb; Sylvester's law of inertia for the pivots.
 """
@@ -26,9 +25,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
+from flint import arb, arb_mat, ctx
 
-from rnnbounds.impl.checker.definite import Rows, below, exact, float_above, norm, norm_at_most
+from rnnbounds.impl.checker.definite import Rows, exact, float_above, norm, norm_at_most
 from rnnbounds.impl.checker.machine import require_floats
 from rnnbounds.impl.checker.unitary_bounds import (
     DTYPES,
@@ -43,8 +42,6 @@ from rnnbounds.impl.checker.unitary_bounds import (
 from rnnbounds.impl.errors import at_least, factor
 from rnnbounds.impl.format.tensors import Array, digest, encoded
 from rnnbounds.impl.format.unitary import BIASES, CELL, UnitaryFile, read_unitary
-
-_EXACT = 64  # rows up to which a rank is found in rationals
 
 
 @dataclass(frozen=True)
@@ -82,55 +79,20 @@ def check(path: Path, source: Source | None = None) -> tuple[dict[str, Any], tup
     require_floats()
     file = read_unitary(path)
     with ctx.workprec(PRECISION):
-        original = _original(file)
-        held = _held(file, original)
-        found = [_shape(file), _rank(file), _defect(file), _weights(file, held)]
-        found += _norms(file, original) + _states(file, original)
+        held = _held(file)
+        found = [_shape(file), _defect(file), _weights(file, held)]
+        found += _norms(file, held) + _states(file, held)
         if source is not None:
             found.append(_source(file, held, source))
     return file.certificate, tuple(found)
-
-
-@dataclass(frozen=True)
-class _Original:
-    """The weights that the first n units amount to, in rationals, without the scaling."""
-
-    W: Rows
-    U: Rows
-    biases: list[list[fmpq]]
-
-
-def _original(file: UnitaryFile) -> _Original:
-    n, D = file.n, [exact(v) for v in file.record.scaling]
-    V, U = (_rows(file.weights[name][:n]) for name in ("weight_hh_l0", "weight_ih_l0"))
-    W = [[V[i][j] * D[j] / D[i] for j in range(n)] for i in range(n)]
-    sides = [file.weights[f"{role}_l0"][:n].tolist() for role in BIASES]
-    b = [[exact(v) / d for v, d in zip(side, D, strict=True)] for side in sides]
-    return _Original(W, [[v / d for v in row] for row, d in zip(U, D, strict=True)], b)
 
 
 def _shape(file: UnitaryFile) -> Finding:
     further = slice(file.n, None)
     quiet = not file.weights["weight_ih_l0"][further].any()
     quiet = quiet and not file.weights["bias_hh_l0"][further].any()
-    pairs = list(zip(file.record.initial_state, file.record.scaling, strict=True))
-    lossless = all(exact(h) * exact(d) == exact(h * d) for h, d in pairs)
     detail = f"{file.states} states for {file.n}, the further ones without input"
-    return Finding("shape", bool(quiet) and lossless and file.states <= 2 * file.n, detail)
-
-
-def _rank(file: UnitaryFile) -> Finding:
-    """As many further units as rank(I − V₁₁ᵀV₁₁), which is n where the norm is below 1."""
-    q, n = file.states - file.n, file.n
-    V = arb_mat(file.weights["weight_hh_l0"][:n, :n].tolist())
-    if below(V, arb(1)):
-        return Finding("rank", q == n, f"{q} further states, as ‖V₁₁‖₂ < 1")
-    if n > _EXACT:
-        return Finding("rank", False, f"‖V₁₁‖₂ < 1 is not proved, and n > {_EXACT}")
-    block = fmpq_mat(_rows(file.weights["weight_hh_l0"][:n, :n]))
-    one = fmpq_mat([[fmpq(int(i == j)) for j in range(n)] for i in range(n)])
-    rank = int((one - block.transpose() * block).rank())
-    return Finding("rank", q == rank, f"{q} further states, rank(I − V₁₁ᵀV₁₁) = {rank}")
+    return Finding("shape", bool(quiet) and file.states == 2 * file.n, detail)
 
 
 def _defect(file: UnitaryFile) -> Finding:
@@ -144,23 +106,23 @@ def _defect(file: UnitaryFile) -> Finding:
     return Finding("defect", size <= arb(bound), f"‖VᵀV − I‖_F ≤ {seen}, stated ≤ {most}")
 
 
-def _norms(file: UnitaryFile, original: _Original) -> list[Finding]:
+def _norms(file: UnitaryFile, held: Mapping[str, Array]) -> list[Finding]:
     lam, U_norm = file.record.constants.W_norm, file.record.constants.U_norm
     most = factor(lam)
+    W, U = _rows(held["weight_hh"]), _rows(held["weight_ih"])
     return [
-        Finding("contraction", lam < 1 and norm_at_most(original.W, lam), f"‖W‖₂ ≤ {most} < 1"),
-        Finding("input norm", norm_at_most(original.U, U_norm), f"‖U‖₂ ≤ {at_least(U_norm, 9)}"),
+        Finding("contraction", lam < 1 and norm_at_most(W, lam), f"‖W‖₂ ≤ {most} < 1"),
+        Finding("input norm", norm_at_most(U, U_norm), f"‖U‖₂ ≤ {at_least(U_norm, 9)}"),
     ]
 
 
-def _states(file: UnitaryFile, original: _Original) -> list[Finding]:
+def _states(file: UnitaryFile, held: Mapping[str, Array]) -> list[Finding]:
     claimed, n = file.record, file.n
-    system = _system(file, original)
+    system = _system(file, held)
     states, computed = claimed.constants.B_h, claimed.constants.B_h_computed
     own = DTYPES[claimed.dtype]
     terms = file.states + file.d + 3
-    least, most = min(1.0, *claimed.scaling), max(1.0, *claimed.scaling)
-    float64 = Machine(terms, n, largest=2.0**1000 / most, least=least)
+    float64 = Machine(terms, n, largest=2.0**1000)
     machines = (float64, Machine(terms, n, *own))
     found = [
         Finding("states", arb(states) >= state_bound(system), f"‖h‖ ≤ {at_least(states, 9)}"),
@@ -184,15 +146,17 @@ def _states(file: UnitaryFile, original: _Original) -> list[Finding]:
     return found
 
 
-def _system(file: UnitaryFile, original: _Original) -> System:
+def _system(file: UnitaryFile, held: Mapping[str, Array]) -> System:
     constants, B = file.record.constants, arb(file.record.input_bound)
-    pairs = list(zip(*original.biases, strict=True))
+    pairs = [
+        (exact(i), exact(h)) for i, h in zip(*(held[role].tolist() for role in BIASES), strict=True)
+    ]
     offset = norm([arb(i + h) for i, h in pairs if i + h > 0])
     return System(
         lam=arb(constants.W_norm),
         drive=arb(constants.U_norm) * B + offset,
-        weight=norm([arb(v) for row in original.W for v in row]),
-        inputs=norm([arb(v) for row in original.U for v in row]) * B,
+        weight=norm(list(map(arb, held["weight_hh"].ravel().tolist()))),
+        inputs=norm(list(map(arb, held["weight_ih"].ravel().tolist()))) * B,
         bias=norm([arb(abs(i) + abs(h)) for i, h in pairs]),
         initial=norm(list(map(arb, file.record.initial_state))),
     )
@@ -200,44 +164,30 @@ def _system(file: UnitaryFile, original: _Original) -> System:
 
 def _killed(file: UnitaryFile, states: arb, machine: Machine | None) -> bool:
     """True if every further unit is proved to stay at 0 while the states are within their bound."""
-    n, D = file.n, list(map(arb, file.record.scaling))
+    n = file.n
     rows = file.weights["weight_hh_l0"][n:, :n].tolist()
     for row, bias in zip(rows, file.weights["bias_ih_l0"][n:].tolist(), strict=True):
-        size = norm([arb(v) * d for v, d in zip(row, D, strict=True)])
+        size = norm(list(map(arb, row)))
         off = size.is_zero() or states.is_zero() if bias == 0 else False
         if not (off or stays_off(size, states, arb(bias), machine)):
             return False
     return True
 
 
-def _held(file: UnitaryFile, original: _Original) -> dict[str, Array] | None:
-    """The original weights by role, signs of zeros too; None where a float64 is none of them."""
+def _held(file: UnitaryFile) -> Mapping[str, Array]:
+    """The original weights by role."""
     n = file.n
-    stored = {"weight_hh": file.weights["weight_hh_l0"][:n, :n]}
-    stored |= {role: file.weights[f"{role}_l0"][:n] for role in ("weight_ih", *BIASES)}
-    meant = dict(zip(BIASES, original.biases, strict=True))
-    values = {"weight_hh": original.W, "weight_ih": original.U} | {
-        role: [[v] for v in side] for role, side in meant.items()
-    }
-    held = {}
-    for role, part in stored.items():
-        try:
-            entries = [[int(v.p) / int(v.q) for v in row] for row in values[role]]
-        except OverflowError:
-            return None
-        if _rows(np.array(entries)) != values[role]:
-            return None
-        held[role] = np.copysign(np.array(entries).reshape(part.shape), part)
-    return held
+    sides = {role: file.weights[f"{role}_l0"][:n] for role in ("weight_ih", *BIASES)}
+    return {"weight_hh": file.weights["weight_hh_l0"][:n, :n], **sides}
 
 
-def _weights(file: UnitaryFile, held: dict[str, Array] | None) -> Finding:
+def _weights(file: UnitaryFile, held: Mapping[str, Array]) -> Finding:
     """The digest is that of the weights in the dtype; a bias of zeros may be one that is not there,
     which is all the same."""
     dtype, claimed = file.record.dtype, file.record.digest
-    parts = {role: encoded(part, dtype) for role, part in (held or {}).items()}
+    parts = {role: encoded(part, dtype) for role, part in held.items()}
     known = {role: part for role, part in parts.items() if part is not None}
-    absent = [role for role in BIASES if held is not None and not held[role].any()]
+    absent = [role for role in BIASES if not held[role].any()]
     choices = [{}, *({role: None} for role in absent), dict.fromkeys(absent)]
     same = len(known) == len(parts) > 0 and any(
         digest(CELL, {role: part for role, part in known.items() if role not in choice}) == claimed
@@ -247,10 +197,10 @@ def _weights(file: UnitaryFile, held: dict[str, Array] | None) -> Finding:
     return Finding("weights", same, detail)
 
 
-def _source(file: UnitaryFile, held: dict[str, Array] | None, source: Source) -> Finding:
+def _source(file: UnitaryFile, held: Mapping[str, Array], source: Source) -> Finding:
     zeros = {role: np.zeros(file.n) for role in BIASES}
     given = Source(source.cell, source.dtype, zeros | dict(source.weights))
-    same = held is not None and given.equals(CELL, file.record.dtype, held)
+    same = given.equals(CELL, file.record.dtype, held)
     return Finding("source", same, "the first units are the source's, to the last bit")
 
 

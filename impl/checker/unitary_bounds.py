@@ -46,17 +46,13 @@ class System:
 
 @dataclass(frozen=True)
 class Machine:
-    """N terms a sum, n units, unit roundoff, least normal and greatest number.
-
-    least: the smallest factor, at most 1, by which units are scaled against the system's own.
-    """
+    """N terms a sum, n units, unit roundoff, least normal and greatest number."""
 
     terms: int
     units: int
     roundoff: float = 2.0**-53
     tiny: float = 2.0**-1022
     largest: float = 2.0**1023
-    least: float = 1.0
 
     @property
     def gamma(self) -> arb:
@@ -71,8 +67,8 @@ class Machine:
 
     @property
     def eta(self) -> arb:
-        """Bound on the underflow error of one step, in the system's own scale."""
-        return self.underflow * self.units / arb(self.least)
+        """Bound on the underflow error of one step."""
+        return self.underflow * self.units
 
 
 def state_bound(system: System) -> arb:

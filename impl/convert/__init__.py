@@ -1,1 +1,1 @@
-"""Conversions of a model: truncation, unitary form, rescaling."""
+"""Conversions of a model: truncation, unitary form."""

@@ -1,4 +1,4 @@
-"""From a contractive ReLU network to a unitary one with at most twice the states.
+"""From a contractive ReLU network to a unitary one with twice the states.
 
 For h_t = ReLU(W h_{t−1} + U x_t + b) with ‖W‖₂ < 1 and ‖x_t‖₂ ≤ B let V be an orthogonal dilation
 of W (W = V₁₁, W₃ = V₂₁). The unitary network has the transition matrix V, the input weights (U, 0),
@@ -35,7 +35,6 @@ from rnnbounds.impl.checker.unitary_bounds import (
     state_bound,
 )
 from rnnbounds.impl.convert.dilation import Dilation, dilate
-from rnnbounds.impl.convert.exact_rescaling import scaled, scales
 from rnnbounds.impl.errors import (
     InputError,
     NotFiniteError,
@@ -46,7 +45,7 @@ from rnnbounds.impl.errors import (
 )
 from rnnbounds.impl.format.sealed import UNITARY
 from rnnbounds.impl.format.tensors import contents
-from rnnbounds.impl.format.unitary import BIASES, MODERATE, SCHEMA, read_unitary
+from rnnbounds.impl.format.unitary import BIASES, SCHEMA, read_unitary
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.models.surroundings import isolated
@@ -86,18 +85,17 @@ class UnitaryModel:
 
     weights: float64 under torch's names: `weight_hh_l0` (m, m) = V, `weight_ih_l0` (m, d),
     `bias_ih_l0` and `bias_hh_l0` (m,). initial: the state (m,) to start from. n: the first n
-    states are D h_t, D = diag(scaling), which is I unless the network was rescaled.
+    states are h_t.
     """
 
     weights: Mapping[str, Tensor]
     initial: Tensor
     n: int
-    scaling: Tensor
     certificate: dict[str, Any]
 
     @property
     def states(self) -> int:
-        """m ≤ 2n."""
+        """m = 2n."""
         return len(self.initial)
 
     def rnn(self, *, batch_first: bool = False) -> torch.nn.RNN:
@@ -111,7 +109,7 @@ class UnitaryModel:
 
     def original(self, states: Tensor) -> Tensor:
         """h_t from the states of this network: (…, m) -> (…, n)."""
-        return states[..., : self.n] / self.scaling
+        return states[..., : self.n]
 
 
 @isolated()
@@ -120,7 +118,6 @@ def unitary(
     input_bound: float,
     *,
     initial: Tensor | None = None,
-    rescale: bool = False,
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
@@ -128,9 +125,7 @@ def unitary(
     """The unitary equivalent of a contractive ReLU model, for all inputs with ‖x_t‖₂ ≤ B.
 
     `model`, `cell`, `ignore` and `layer` as in `load_model`; `initial` is h_{−1} (n,), zero by
-    default. The minimal dilation is used, n + rank(I − WᵀW) states, which is 2n unless `rescale`
-    finds scales D, exactly representable together with all scaled weights, of which fewer states
-    are enough.
+    default. It has 2n states, n + rank(I − WᵀW), and no fewer will do.
     Raises NotReluError, NoUnitaryError (‖W‖₂ < 1 not certified), RangeError (B < 0), and what
     `load_model` raises. Source: Emami et al., Theorem 3.1.
     """
@@ -143,10 +138,7 @@ def unitary(
     lam = float(certified_norm(loaded.cell.W))
     if not lam < 1:
         raise NoUnitaryError(certify(loaded, input_bound, norm="spectral"))
-    D = scales(loaded, start) if rescale else torch.ones(loaded.n, dtype=torch.float64)
-    unscaled = bool((D == 1).all())
-    dilation = dilate(scaled(loaded.cell.W[0], D), lam if unscaled else None)
-    return _assemble(loaded, float(input_bound), lam, start, D, dilation)
+    return _assemble(loaded, float(input_bound), lam, start, dilate(loaded.cell.W[0]))
 
 
 @isolated()
@@ -176,22 +168,17 @@ def load_unitary(path: str | os.PathLike[str]) -> UnitaryModel:
     """
     file = read_unitary(Path(path))
     weights = {name: torch.from_numpy(part.copy()) for name, part in file.weights.items()}
-    start, scaling = (
-        torch.tensor(numbers, dtype=torch.float64)
-        for numbers in (file.record.initial_state, file.record.scaling)
-    )
     initial = torch.zeros(file.states, dtype=torch.float64)
-    initial[: file.n] = start * scaling
-    return UnitaryModel(weights, initial, file.n, scaling, file.certificate)
+    initial[: file.n] = torch.tensor(file.record.initial_state, dtype=torch.float64)
+    return UnitaryModel(weights, initial, file.n, file.certificate)
 
 
 def _assemble(
-    model: LoadedModel[RNN], B: float, lam: float, start: Tensor, D: Tensor, dilation: Dilation
+    model: LoadedModel[RNN], B: float, lam: float, start: Tensor, dilation: Dilation
 ) -> UnitaryModel:
-    n, d, q = model.n, model.d, dilation.q
+    n, d = model.n, model.d
     system, U_norm = _system(model, B, lam, start)
-    least, most = min(1.0, float(D.min())), max(1.0, float(D.max()))
-    machine = Machine(n + q + d + 3, n, largest=2.0**1000 / most, least=least)
+    machine = Machine(2 * n + d + 3, n, largest=2.0**1000)
     with ctx.workprec(PRECISION):
         states, computed = (
             float_above(state_bound(system)),
@@ -199,16 +186,16 @@ def _assemble(
         )
         drifts = (_drift(system, machine), _drift(system, _own(model, machine.terms)))
         a, c = slack(machine)
-    b2 = -_off(dilation.W3, D, states if computed == float("inf") else computed, a, c)
+    b2 = -_off(dilation.W3, states if computed == float("inf") else computed, a, c)
     if not bool((b2.abs() <= 2.0**1000).all()):
         raise RangeError("the input bound B", B, "small enough for the states to be finite")
     b_ih, b_hh = (torch.tensor(model.bias(role), dtype=torch.float64) for role in BIASES)
-    zeros = torch.zeros(q, dtype=torch.float64)
+    zeros = torch.zeros(n, dtype=torch.float64)
     weights = {
-        "weight_ih_l0": torch.cat([D[:, None] * model.cell.U[0], zeros[:, None].expand(q, d)]),
+        "weight_ih_l0": torch.cat([model.cell.U[0], zeros[:, None].expand(n, d)]),
         "weight_hh_l0": dilation.V,
-        "bias_ih_l0": torch.cat([D * b_ih, b2]),
-        "bias_hh_l0": torch.cat([D * b_hh, zeros]),
+        "bias_ih_l0": torch.cat([b_ih, b2]),
+        "bias_hh_l0": torch.cat([b_hh, zeros]),
     }
     certificate = {
         "schema": SCHEMA,
@@ -217,10 +204,9 @@ def _assemble(
         "sha256": model.digest,
         "verdict": "certified",
         "shape": {"n": n, "d": d},
-        "states": n + q,
+        "states": 2 * n,
         "input_bound": B,
         "initial_state": start.tolist(),
-        "scaling": D.tolist(),
         "constants": {
             "W_norm": lam,
             "U_norm": U_norm,
@@ -238,10 +224,9 @@ def _assemble(
             "tensors": dict(model.tensors),
             "ignored": list(model.ignored),
             "unread": list(model.unread),
-            "rank_decided_by": "certified norm" if dilation.norm < 1 else "exact rationals",
         },
     }
-    return UnitaryModel(weights, torch.cat([D * start, zeros]), n, D, certificate)
+    return UnitaryModel(weights, torch.cat([start, zeros]), n, certificate)
 
 
 def _system(model: LoadedModel[RNN], B: float, lam: float, start: Tensor) -> tuple[System, float]:
@@ -265,9 +250,9 @@ def _drift(system: System, machine: Machine) -> float:
     return float_above(drift(system, machine, arb(float_above(computed_bound(system, machine)))))
 
 
-def _off(W3: Tensor, D: Tensor, states: float, a: float, c: float) -> Tensor:
-    """|b₂| (q,) ≥ a‖row of W₃D‖B̂ + c; 0 where the states or the row are 0."""
-    rows = mul_up(norm_bound(W3 * D, 1), 1 + 4 * UNIT)
+def _off(W3: Tensor, states: float, a: float, c: float) -> Tensor:
+    """|b₂| (q,) ≥ a‖row of W₃‖B̂ + c; 0 where the states or the row are 0."""
+    rows = mul_up(norm_bound(W3, 1), 1 + 4 * UNIT)
     rows = add_up(rows, underflow(W3.abs().amax(1), 2.0**-505))
     bound = mul_up(mul_up(rows, states), a)
     return torch.where(bound > 0, add_up(bound, c), 0.0)
@@ -282,7 +267,7 @@ def _initial(initial: Tensor | None, n: int) -> Tensor:
         raise PrecisionError("the initial state", initial.dtype)
     if not bool(torch.isfinite(initial).all()):
         raise NotFiniteError("the initial state")
-    if bool((initial.abs() > MODERATE**2).any()):
+    if bool((initial.abs() > 2.0**400).any()):
         raise RangeError("the initial state", "beyond 2⁴⁰⁰", "smaller")
     return initial.detach().cpu().clone()
 

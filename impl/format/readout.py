@@ -1,4 +1,4 @@
-"""The readout of a certificate or of witnesses: one linear layer, or a chain of stages.
+"""The readout of a certificate: one linear layer, or a chain of stages.
 
 A chain lists the full names of weights and the names of activations and normalisations in the order
 in which they are applied; what reads a single layer alone refuses it by its keys. The name of a
@@ -78,11 +78,6 @@ class BoundedChain(ChainReadout, frozen=True):
     def __post_init__(self) -> None:
         if len(self.norms) != len(self.chain):
             raise RecordError("norms of other stages")
-
-
-def stated_readout(told: Any) -> LinearReadout | ChainReadout:
-    """The readout of a record of witnesses; raises RecordError."""
-    return converted(told, ChainReadout) if _is_chain(told) else converted(told, LinearReadout)
 
 
 def bounded_readout(told: Any) -> BoundedLinear | BoundedChain:

@@ -21,15 +21,14 @@ from rnnbounds.impl.format.origin import described
 from rnnbounds.impl.format.sealed import ANOTHER, UNITARY, SealedFileError
 from rnnbounds.impl.format.tensors import Array, decoded, dtype_of
 
-SCHEMA = "rnnbounds/unitary-certificate/2"
+SCHEMA = "rnnbounds/unitary-certificate/3"
 CELL = "rnn-relu"
 BIASES = ("bias_ih", "bias_hh")
 NAMES = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
 ROLES = {name.removesuffix("_l0") for name in NAMES}
-INFORMATION = {"model", "tensors", "ignored", "unread", "rank_decided_by"}
+INFORMATION = {"model", "tensors", "ignored", "unread"}
 LARGEST = 2048  # states beyond which nobody waits for a check
-MODERATE = 2.0**200  # scales beyond it would meet overflow and underflow
-_LARGE = MODERATE**4  # of an entry of the initial state
+_LARGE = 2.0**800  # of an entry of the initial state
 
 
 class UnitaryFileError(SealedFileError):
@@ -59,7 +58,7 @@ class UnitaryRecord(Exactly, frozen=True):
     """Statements of a unitary certificate, proved by `impl.checker.unitary` except for the
     information."""
 
-    schema: Literal["rnnbounds/unitary-certificate/2"]
+    schema: Literal["rnnbounds/unitary-certificate/3"]
     cell: Literal["rnn-relu"]
     dtype: Literal["float16", "bfloat16", "float32", "float64"]
     digest: str = field(name="sha256")
@@ -68,16 +67,14 @@ class UnitaryRecord(Exactly, frozen=True):
     states: int
     input_bound: Size
     initial_state: list[Number]
-    scaling: list[Size]
     constants: Constants
     orthogonality_defect: Size
     difference: Difference
     information: dict[str, Any]
 
     def __post_init__(self) -> None:
-        moderate = all(1 / MODERATE <= scale <= MODERATE for scale in self.scaling)
-        if not moderate or any(abs(entry) > _LARGE for entry in self.initial_state):
-            raise RecordError("numbers that are too large, or too small")
+        if any(abs(entry) > _LARGE for entry in self.initial_state):
+            raise RecordError("numbers that are too large")
         if self.difference.exact != 0:
             raise RecordError("a difference in exact arithmetic")
 
@@ -132,8 +129,8 @@ def read_unitary(path: Path) -> UnitaryFile:
         raise UnitaryFileError(path, "holds no readable certificate") from None
     except RecordError:
         raise UnitaryFileError(path, ANOTHER) from None
-    n, sizes = stated.shape.n, (len(stated.initial_state), len(stated.scaling))
-    same = (*sizes, stated.states, stated.shape.d) == (n, n, m, U.shape[1])
+    n, start = stated.shape.n, len(stated.initial_state)
+    same = (start, stated.states, stated.shape.d) == (n, m, U.shape[1])
     if not same or not 0 < n <= m or told["cell"] != stated.cell:
         raise UnitaryFileError(path, ANOTHER)
     return UnitaryFile(weights, stated, certificate)

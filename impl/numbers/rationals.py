@@ -1,4 +1,4 @@
-"""Exact rationals: contractions with exactly orthogonal dilations, and ranks that are decided.
+"""Exact rationals: contractions with exactly orthogonal dilations.
 
 A contraction W = Q₁ Σ Q₂ with rational orthogonal Q₁, Q₂ (Cayley: (I − S)(I + S)⁻¹, S skew) and
 Pythagorean Σ² + K² = I has the orthogonal dilation
@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import torch
-from flint import fmpq, fmpq_mat, fmpz_mat
+from flint import fmpq, fmpq_mat
 from torch import Tensor
 
-from rnnbounds.impl.errors import NotFiniteError, RangeError, ShapeError
+from rnnbounds.impl.errors import RangeError
 
 _LARGEST = 6  # numerators and denominators that are drawn stay small, so that products do
 _ENTRIES = [[fmpq(p, q) for q in (1, 2, 3)] for p in range(-2, 3)]
@@ -91,35 +91,6 @@ def cayley_transform(S: fmpq_mat) -> fmpq_mat:
     """(I − S)(I + S)⁻¹ = 2(I + S)⁻¹ − I of a skew S, orthogonal."""
     eye = identity(S.nrows())
     return 2 * (eye + S).inv() - eye
-
-
-def defect_rank(W: Tensor | fmpq_mat) -> int:
-    """rank(I − WᵀW), decided: W (n, n) in rationals, or the rationals that its floats are.
-
-    A complex W counts over ℂ. Raises ShapeError and NotFiniteError.
-    """
-    if isinstance(W, Tensor) and W.is_complex():
-        return defect_rank(real_form(W)) // 2
-    if isinstance(W, Tensor):
-        common_denominator, scale = integer_matrix(W)
-        gram = common_denominator.transpose() * common_denominator
-        square = fmpz_mat(
-            [[scale * scale * (i == j) for j in range(len(W))] for i in range(len(W))]
-        )
-        return int((square - gram).rank())
-    if W.nrows() != W.ncols():
-        raise ShapeError("W", "(n, n)", (W.nrows(), W.ncols()))
-    return int((identity(W.ncols()) - W.transpose() * W).rank())
-
-
-def integer_matrix(W: Tensor) -> tuple[fmpz_mat, int]:
-    """Integers M and a power of two 2ᵉ with W = M/2ᵉ exactly."""
-    if W.ndim != 2 or W.shape[0] != W.shape[1] or not W.numel():
-        raise ShapeError("W", "(n, n) with n ≥ 1", W)
-    if not bool(torch.isfinite(W).all()):
-        raise NotFiniteError("W")
-    rows, scale = common_denominator(W.detach().cpu().double().tolist())
-    return fmpz_mat(rows), scale
 
 
 def common_denominator(rows: list[list[float]]) -> tuple[list[list[int]], int]:

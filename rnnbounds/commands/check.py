@@ -19,7 +19,6 @@ from rnnbounds.impl.format.bidirectional import BIDIRECTIONAL
 from rnnbounds.impl.format.sealed import TRUNCATED, UNITARY
 from rnnbounds.impl.format.tensors import said_format
 from rnnbounds.impl.format.truncated import EXPORTS, is_certificate
-from rnnbounds.impl.format.witnesses import begins_as_attacked
 from rnnbounds.reports.pages.model.vectors import map_name
 from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import Format, echo, print_json, print_table, show_status
@@ -62,8 +61,8 @@ class UncheckableError(InputError):
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(
-            f"{shown(path)}: {reason}; name what 'rnnbounds truncate', 'unitary', "
-            f"'certify --out' or '--witness' wrote"
+            f"{shown(path)}: {reason}; name what 'rnnbounds truncate', 'unitary' or "
+            f"'certify --out' wrote"
         )
 
 
@@ -79,7 +78,7 @@ def check_file(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="a file of 'rnnbounds truncate', 'unitary', 'certify --out' or '--witness'",
+            help="a file of 'rnnbounds truncate', 'unitary' or 'certify --out'",
         ),
     ],
     source: Annotated[
@@ -103,13 +102,10 @@ def check_file(
     """Prove the certificate of a file again in ball arithmetic; exit 1 if any part fails.
 
     A certificate.json needs the model, --source: λ, the windows and the constants of states are
-    proved for it, and the rest is listed as not checked. A file of witnesses needs it too: each is
-    run again, in balls.
+    proved for it, and the rest is listed as not checked.
     """
     if file.suffix in EXPORTS:
         raise ExportedError(file)
-    if begins_as_attacked(file):
-        return check_witnesses(file, source, cell, ignore or (), layer, direction, format)
     if source is None and (cell is not None or layer is not None or ignore or direction):
         raise CellWithoutSourceError
     stages = readout_named(file) if is_certificate(file) else None
@@ -149,39 +145,6 @@ def _find_checker(file: Path) -> Checker:
         if format_name.startswith(family):
             return checker
     raise UncheckableError(file, "is not a file that can be checked, or is damaged")
-
-
-def check_witnesses(
-    file: Path,
-    source: Path | None,
-    cell: str | None,
-    ignore: Sequence[str],
-    layer: str | None,
-    direction: str | None,
-    format: Format,
-) -> int:
-    """Replay witnesses of long memories on their model, in balls; exit 1 if any fails."""
-    if source is None:
-        raise ModelNeededError("these are witnesses against")
-    from rnnbounds.impl.memory.adversary.check import check_attacked, readout_stated
-    from rnnbounds.impl.reading.adapters import load_model
-
-    stages = readout_stated(file)
-    model = load_model(
-        source, cell, ignore=ignore, layer=layer, readout=stages, direction=direction
-    )
-    with show_status(PROVING_TITLE):
-        document, findings = check_attacked(file, model, source)
-    holds = all(finding.holds for finding in findings)
-    if format is Format.json:
-        print_json({**_findings_document(file, holds, findings), "attacked": document})
-        return int(not holds)
-    echo(f"{file}: the witnesses {'hold' if holds else 'FAIL'}")
-    subject = shown(document["cell"])
-    subject += "" if stages is None else f", of the {shown(map_name(stages))}"
-    echo(f"of {subject}, {shown(document['dtype'])}, {_inputs_text(document)}")
-    _print_findings(findings, document["information"])
-    return int(not holds)
 
 
 def _inputs_text(document: dict[str, Any]) -> str:

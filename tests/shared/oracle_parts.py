@@ -12,14 +12,15 @@ from typing import Any
 TESTS = Path(__file__).resolve().parents[1]
 EPSILONS = (0.25, 0.01)
 TAMPERING = (
-    "impl/checker", "impl/convert/test_truncate.py", "impl/convert/test_unitary.py",
-    "impl/convert/test_unitary_file.py", "impl/memory/adversary/test_check_attacked.py",
-)  # fmt: skip
+    "impl/checker",
+    "impl/convert/test_truncate.py",
+    "impl/convert/test_unitary.py",
+    "impl/convert/test_unitary_file.py",
+)
 CHECKERS = (
     ("rnnbounds.impl.checker.truncated", "check_truncated"),
     ("rnnbounds.impl.checker.truncated", "check_certificate"),
     ("rnnbounds.impl.checker.unitary", "check"),
-    ("rnnbounds.impl.memory.adversary.check", "check_attacked"),
 )
 LARGEST = 2**20  # bytes of a file that is kept
 Asked = dict[str, Any]

@@ -9,7 +9,6 @@ NO_MODEL = frozenset(
     {
         "certificate/unitary",
         "instability/divergence",
-        "urnn-defect/rescaled",
         "urnn-equivalence/equivalent",
         "urnn-equivalence/theorem",
         "urnn-gradient/vanishing",

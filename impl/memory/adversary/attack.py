@@ -20,7 +20,6 @@ from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.notebook import Row, Shown
 from rnnbounds.impl.certificate.record import EPSILONS, Certificate, epsilons_of
 from rnnbounds.impl.errors import InputError, at_most, exactly
-from rnnbounds.impl.format.witnesses import SCHEMA
 from rnnbounds.impl.memory.adversary.proof import BITS, most_steps, proved_gap
 from rnnbounds.impl.memory.adversary.search import LONGEST, WORK, Search
 from rnnbounds.impl.models.loaded import LoadedModel
@@ -28,6 +27,8 @@ from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.impl.numbers.json_values import as_json
 from rnnbounds.impl.reading.adapters import Source, load_model
+
+SCHEMA = "rnnbounds/attacked/1"
 
 
 class ContradictionError(Exception):

@@ -1,7 +1,6 @@
 """The search for inputs that a model remembers for long, in floats: what it finds is not proved.
 
-It begins with constant, alternating and random pasts, of small cells also with what a beam of pairs
-finds (`impl.memory.adversary.branches`), then follows the gradient: the inputs at
+It begins with constant, alternating and random pasts, then follows the gradient: the inputs at
 which the gap's linearisation is the largest lie at ends of their set, so a step goes a part of the
 way there (Frank & Wolfe, 1956). Taken whole, and for small inputs, a step is one of the power
 method for the products of Jacobians, and gives the impulses along their leading singular vectors.
@@ -14,8 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.inputs.maximisers import ChangingSet, Inputs
-from rnnbounds.impl.memory.adversary.branches import PAST, WARM, Branches
+from rnnbounds.impl.arithmetic.inputs.maximisers import Inputs
 from rnnbounds.impl.memory.adversary.pairs import gaps, longest, rises
 from rnnbounds.impl.models.readout import Readout
 
@@ -28,7 +26,6 @@ _PAST, _COLUMNS, _KEPT, _ASCENTS = 32, 24, 6, 8
 _MOST_PAST = 512
 _MARGIN = 1 + 2.0**-20  # above ε, so that the proof finds it so
 _SMALL = 2.0**-10
-_FEW, _MOST_PAIRS = 12, 2**10  # numbers of a state whose pairs branch, and states of a beam
 _GAIN = 1 + 2.0**-10  # what is worth another step
 
 
@@ -56,22 +53,17 @@ class Search:
     def run(self, epsilons: Sequence[float]) -> Iterator[tuple[float, Tensor, int, int]]:
         """For each ε, the largest first: inputs (past + k, d), the past and k; no two are within ε
         after k inputs, as it seems. k is −1 if none were found."""
-        branches = self._branch(min(epsilons, default=1.0) * _MARGIN)
         for epsilon in sorted(epsilons, reverse=True):
-            x, past, k = self._long(epsilon * _MARGIN, branches)
+            x, past, k = self._long(epsilon * _MARGIN)
             yield epsilon, x, past, k
 
     @torch.no_grad()
-    def _long(self, epsilon: float, branches: Branches | None) -> tuple[Tensor, int, int]:
+    def _long(self, epsilon: float) -> tuple[Tensor, int, int]:
         best, x, past = self._look(epsilon)
         for later in (True, False):
             if self.left > 0 and best < self.most:
                 self._cross(later)
                 best, x, past = max(self._look(epsilon), (best, x, past), key=lambda told: told[0])
-        longer = -1 if branches is None else min(branches.longest(epsilon), self.most)
-        if branches is not None and longer > best:
-            self._add(branches.inputs(longer), WARM + PAST)
-            best, x, past = max(self._look(epsilon), (best, x, past), key=lambda told: told[0])
         failures = 0
         while best >= 0 and failures < 2 and self.left > 0 and best < self.most:
             self._ascend(best + 1 + failures * (1 + best // 16))
@@ -80,39 +72,6 @@ class Search:
             if k > best:
                 best, x, past = k, found, before
         return x, past, best
-
-    @torch.no_grad()
-    def _branch(self, epsilon: float) -> Branches | None:
-        """Pairs that branch until none is ε apart, for a part of the work; None where the cell is
-        large, inputs may not follow one another, or the work is little."""
-        if isinstance(self.inputs, ChangingSet) or self.states > _FEW:
-            return None
-        ends = self._ends()
-        half = self.inputs.interpolate(self.inputs.smallest_input(ends.shape[1]), ends, 0.5)
-        choices = torch.unique(torch.cat([ends, half[::3]]), dim=0)
-        step = _STEP + self.weights * _MOST_PAIRS * len(choices)
-        least = self.left - self.left // 4
-        if least + (PAST + 1) * step > self.left:
-            return None
-        branches = Branches.of(self.cell, self.states, choices)
-        self.left -= (PAST + 1) * step
-        while self.left > least and len(branches.best) <= self.most:
-            self.left -= step
-            if branches.extend() <= epsilon:
-                break
-        return branches
-
-    def _add(self, x: Tensor, past: int) -> None:
-        """One column more, the others' pasts being as long under their first inputs."""
-        longer, self.seen = past - self.past, None
-        if longer > 0:
-            self.x = torch.cat([self.x[:1].expand(longer, -1, -1), self.x])
-        elif longer < 0:
-            x = torch.cat([x[:1].expand(-longer, -1), x])
-        self.past = max(self.past, past)
-        self._extend(len(x) - self.past)
-        x = torch.cat([x, x[-1:].expand(len(self.x) - len(x), -1)])
-        self.x = torch.cat([self._admissible(x[:, :, None]), self.x], dim=2)
 
     def _cross(self, later: bool) -> None:
         """The past of the best column with one constant input after another, or, unless `later`,

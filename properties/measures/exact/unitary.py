@@ -142,7 +142,6 @@ FAST = (
     gap_path("unitary_gap_unstarted", gaps.equivalent_gap(gaps.unstarted_bound)),
     gap_path("unitary_gap_scant", gaps.equivalent_gap(lambda m: m.state_bound * fmpq(99, 100))),
     gap_path("unitary_gap_beyond", gaps.beyond_bound_gap),
-    gap_path("unitary_gap_rescaled", gaps.rescaled_gap),
     gap_path("similar_gap", gaps.similar_gap(relu=False)),
     root_path(
         "similar_gap_relu", for_members(ReluNetwork, gaps.similar_gap(relu=True)),

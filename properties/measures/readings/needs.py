@@ -65,7 +65,7 @@ NEEDS: dict[str, Needs] = {
     "w_gap": Needs(max_size=(16, 1), trained=True),
     **dict.fromkeys(("trained_gap", "proj_gap", "rescaled_gap", "proj_distance"), FEW),
     **dict.fromkeys(("unitary_gap", "unitary_gap_unbiased", "unitary_gap_undamped",
-                     "unitary_gap_unstarted", "unitary_gap_scant", "unitary_gap_rescaled",
+                     "unitary_gap_unstarted", "unitary_gap_scant",
                      "similar_gap", "similar_gap_relu"), SMALL),
     **dict.fromkeys(("unitary_gap_beyond", "unitary_defect", "defect_rank", "multiplicity"), MANY),
     "dh_dh": Needs(max_size=(16, 2)),

@@ -271,10 +271,9 @@ def proved_box(spec: SystemSpec, member: int) -> InvariantBox | None:
 
 @cached_by(model_fields_only)
 def unitary_network(spec: SystemSpec, member: int) -> UnitaryModel | None:
-    """The unitary network of a ReLU model, every third one rescaled; None if there is none."""
+    """The unitary network of a ReLU model; None if there is none."""
     model, certificate = certified_model(spec, member)
-    is_rescaled = epsilon_index(spec, member) == 0
     try:
-        return unitary(model, certificate.input_bound, rescale=is_rescaled)
+        return unitary(model, certificate.input_bound)
     except (NotReluError, NoUnitaryError):
         return None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from flint import fmpq, fmpq_mat
 
 from rnnbounds.impl.convert.rational_unitary import RationalRNN, equivalent, norm_above
-from rnnbounds.impl.numbers.rationals import RationalContraction, diagonal, identity
+from rnnbounds.impl.numbers.rationals import RationalContraction, identity
 from rnnbounds.impl.numbers.unreduced import Unreduced
 from rnnbounds.properties.systems.unitary.exact import matrix_vector, rational
 from rnnbounds.properties.systems.unitary.networks import ReluNetwork
@@ -61,17 +61,6 @@ def beyond_bound_gap(member: ReluNetwork, s: int) -> fmpq | None:
     network, other = equivalent(scalar, identity(1), (ZERO,), (ZERO,), B)
     x = [(2 * B / (1 - member.lam),), *[(ZERO,)] * (member.spec.T - 1)]
     return largest_gap_square(identity(1), network.run(x), other.run(x))
-
-
-def rescaled_gap(member: ReluNetwork, s: int) -> fmpq | None:
-    """The equivalent of the network with the states D h, by the D that needs fewest states."""
-    other = member.rescaled_equivalent
-    if other is None:
-        return equivalent_gap(lambda m: m.state_bound)(member, s)  # no D is better than I
-    D, unitary = other
-    back = Unreduced.of(diagonal([1 / entry for entry in D]))
-    seen = [back @ p.first_rows(len(D)) for p in unitary.run(member.x[s])]
-    return largest_gap_square(member.C, member.states[s], seen)
 
 
 def similar_gap(relu: bool) -> Square:

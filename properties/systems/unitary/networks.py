@@ -24,7 +24,6 @@ from rnnbounds.properties.systems.unitary.exact import (
     recurrence_tables,
     upper_float,
 )
-from rnnbounds.properties.systems.unitary.fewer import fewest_states
 from rnnbounds.properties.systems.unitary.linear import permutation_matrix
 from rnnbounds.properties.systems.unitary.orthogonal import (
     ONE,
@@ -87,12 +86,6 @@ class ReluNetwork(ExactMember):
         return self.unitary_network(self.state_bound)
 
     @cached_property
-    def rescaled_equivalent(self) -> tuple[Vector, RationalRNN] | None:
-        """D and the equivalent of the network with the states D h, by the rational D found that
-        needs fewest states; None if none needs fewer than D = I."""
-        return fewest_states(self.rnn, self.state_bound)
-
-    @cached_property
     def states(self) -> list[list[Unreduced]]:
         """h_0, …, h_{T−1} of every sequence."""
         return [self.rnn.run(x) for x in self.x]
@@ -110,15 +103,8 @@ class ReluNetwork(ExactMember):
         }  # fmt: skip
 
     def dump_tables(self) -> dict[str, Table]:
-        """Add B, ‖U‖ and, if a change of scale saves states, D and the URNN of D h to `tables`."""
-        found = self.tables() | {"scale": [rational(self.spec.scale)], "drive": [self.input_norm]}
-        if self.rescaled_equivalent is not None:
-            D, other = self.rescaled_equivalent
-            found |= {
-                "D": D, "W_D": other.W.tolist(), "U_D": other.U.tolist(), "b_D": other.b,
-                "start_D": other.initial,
-            }  # fmt: skip
-        return found
+        """Add B and ‖U‖ to `tables`."""
+        return self.tables() | {"scale": [rational(self.spec.scale)], "drive": [self.input_norm]}
 
     def constants(self) -> dict[str, float]:
         """The exact constants, rounded up."""

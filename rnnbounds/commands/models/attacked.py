@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from rnnbounds.commands.options import path_option
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import exactly, shown
 from rnnbounds.impl.memory.adversary.attack import Attacked, attack, bracket
@@ -18,9 +16,6 @@ from rnnbounds.shell.output import echo, show_status
 MaybeAttacked = Attacked | None
 Attack = Annotated[
     bool, typer.Option("--attack", help="also seek inputs that are remembered for long")
-]
-Witness = Annotated[
-    Path | None, path_option("--witness", "FILE", "write these as JSON; implies --attack")
 ]
 
 

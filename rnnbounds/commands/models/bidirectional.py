@@ -35,10 +35,8 @@ from rnnbounds.shell.output import Format, echo, print_json, print_table, show_s
 _DOCUMENT = "certificate.json"
 
 
-def require_default(witness: Path | None, arithmetic: str) -> None:
+def require_default(arithmetic: str) -> None:
     """Raise OneDirectionError for options of certify that are of one direction."""
-    if witness is not None:
-        raise OneDirectionError("--witness", "say --attack, or --direction forward or reverse")
     require_ieee(arithmetic)
 
 

@@ -10,7 +10,6 @@ import typer
 
 from rnnbounds.commands.models.attacked import (
     Attack,
-    Witness,
     attack_certified,
     attack_entry,
 )
@@ -52,13 +51,11 @@ from rnnbounds.commands.options import Device, FormatOption, path_option
 from rnnbounds.impl.cells.table import NORM_NAMES
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import EPSILONS
-from rnnbounds.impl.memory.adversary.check import save_attacked
 from rnnbounds.impl.memory.measure import measure
 from rnnbounds.impl.memory.tube.horizon import horizon as bound_horizon
 from rnnbounds.impl.models.bidirectional import LoadedBidirectional
 from rnnbounds.impl.models.device import check_device
 from rnnbounds.impl.reading.adapters import load_both
-from rnnbounds.impl.reading.files import check_target
 from rnnbounds.reports.pages.model.certificate import FILES
 from rnnbounds.reports.pages.model.measurement import certified_and_measured_page
 from rnnbounds.shell.output import (
@@ -99,7 +96,6 @@ def certify_model(
         path_option("--out", "DIR", "for certificate.json, its page"),
     ] = None,
     attack: Attack = False,
-    witness: Witness = None,
     list_layers: List = False,
     formats: Formats = False,
     device: Device = "cpu",
@@ -122,9 +118,6 @@ def certify_model(
     torch_device = check_device(device)
     if out is not None:
         require_folder(out, *FILES)
-    if witness is not None:
-        check_target(witness, model, suffix=".json")
-    attacks = attack or witness is not None
     loaded = load_both(
         model, cell, ignore=ignore or (), layer=layer, readout=readout, direction=direction
     )
@@ -134,7 +127,7 @@ def certify_model(
         model, input_options, cell, ignore or (), layer, readout, direction, arithmetic
     )
     if isinstance(loaded, LoadedBidirectional):
-        require_default(witness, arithmetic)
+        require_default(arithmetic)
         return certify_bidirectional(
             loaded, called, input_set, eps, norm, out, attacks=attack, format=format,
             device=torch_device, data=data,
@@ -149,14 +142,12 @@ def certify_model(
         certificate = beside(certificate, recorded.sequences)
         bound = certificate.input_bound if certificate.inputs is None else certificate.inputs
         measurement = measure(loaded, recorded.sequences, eps=eps, input_bound=bound)
-    attack_result = attack_certified(loaded, certificate) if attacks else None
+    attack_result = attack_certified(loaded, certificate) if attack else None
     document = certificate.to_json() | attack_entry(attack_result)
-    if attack_result is not None and witness is not None:  # nothing is refused from here on
-        save_attacked(attack_result, witness)
     over = None if horizon is None else bound_horizon(loaded, input_set, horizon)
     document |= {} if over is None else {"horizon": over.to_json()}
     certified = certificate.verdict == "certified"
-    next = called.next_steps(certificate, attacks, measured=measurement is not None)
+    next = called.next_steps(certificate, attack, measured=measurement is not None)
     if out is not None and measurement is None:
         write_page(document, out, model, format, next=next)
     elif out is not None and measurement is not None:

@@ -33,10 +33,6 @@ def unitary_model(
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
-    rescale: Annotated[
-        bool,
-        typer.Option("--rescale", help="search for scales of the units that need fewer states"),
-    ] = False,
     page: PageFolder = None,
     format: FormatOption = Format.text,
 ) -> int:
@@ -47,7 +43,7 @@ def unitary_model(
     options: Any = {"cell": cell, "ignore": ignore or (), "layer": layer}
     try:
         with show_status("seeking the unitary equivalent"):
-            equivalent = unitary(model, input_bound, rescale=rescale, **options)
+            equivalent = unitary(model, input_bound, **options)
     except NoUnitaryError as error:
         input_options = InputOptions(repr(input_bound), None, None, 0.0)
         called = ModelCall(model, input_options, **options)
@@ -61,8 +57,7 @@ def unitary_model(
         print_json(equivalent.certificate)
         return 0
     certificate = equivalent.certificate
-    scaling_text = "" if bool((equivalent.scaling == 1).all()) else ", the first ones rescaled"
-    echo(f"wrote {out}: {plural(equivalent.states, 'state')} for {equivalent.n}{scaling_text}")
+    echo(f"wrote {out}: {plural(equivalent.states, 'state')} for {equivalent.n}")
     echo(f"{certificate['cell']}, {read_tensors_text(certificate['information'])}")
     print_unread_tensors(certificate["information"])
     echo(f"orthogonality defect at most {at_least(certificate['orthogonality_defect'], 3)}")

@@ -32,7 +32,6 @@ from rnnbounds.impl.format.fields import RecordError, converted
 from rnnbounds.impl.format.input_sets import StatedSet, record_inputs
 from rnnbounds.impl.format.sealed import TRUNCATED
 from rnnbounds.impl.memory.adversary.attack import attack, bracket
-from rnnbounds.impl.memory.adversary.check import check_attacked, save_attacked
 from rnnbounds.impl.reading.adapters import load_model
 
 CELLS = {"rnn-tanh": torch.nn.RNN, "gru": torch.nn.GRU, "lstm": torch.nn.LSTM}
@@ -189,18 +188,6 @@ def test_documents_keep_their_set(tmp_path, name: str) -> None:
     assert again.to_json() == SETS[name].to_json()
     assert again.holds(FRAMES[3].double().tolist())
     assert not again.holds([1.0, -1.0]) or name == "change"
-
-
-@pytest.mark.parametrize("name", SETS)
-def test_witnesses_of_sets(tmp_path, name: str) -> None:
-    """Files of witnesses are proved anew; one with an input out of the set falls."""
-    loaded, path = model("gru"), tmp_path / "w.json"
-    save_attacked(attack(loaded, SETS[name], 0.1, work=2**28), path)
-    assert all(found.holds for found in check_attacked(path, loaded)[1])
-    record = json.loads(path.read_text())
-    record["witnesses"][0]["inputs"][1] = [0.9, -0.9]
-    path.write_text(json.dumps(record))
-    assert not all(found.holds for found in check_attacked(path, loaded)[1])
 
 
 def test_both_directions_of_a_hull() -> None:

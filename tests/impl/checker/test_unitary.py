@@ -64,21 +64,6 @@ def test_good_files(tmp_path, n, lam):
         assert fallen(tmp_path / "u", source(loaded)) == set()
 
 
-def test_rescaled_files(tmp_path):
-    """Scaled networks are proved too: fewer states, and all of the source's through D."""
-    weights = {
-        "weight_hh": torch.tensor([[0.0, 0.3], [0.0, 0.0]], dtype=torch.float64),
-        "weight_ih": torch.tensor([[1.0], [0.5]], dtype=torch.float64),
-    }
-    loaded = load_model(weights, "rnn-relu")
-    start = torch.tensor([1.0, -0.5], dtype=torch.float64)
-    made = unitary(loaded, 1.0, initial=start, rescale=True)
-    assert made.states == 3
-    save_unitary(made, tmp_path / "u")
-    assert {*read_unitary(tmp_path / "u").record.scaling} != {1.0}
-    assert fallen(tmp_path / "u", source(loaded)) == set()
-
-
 def test_needs_no_torch(path):
     """The checker runs where torch cannot be imported."""
     assert holds_without_torch("unitary", path)
@@ -145,13 +130,6 @@ def test_both_networks_round(tmp_path):
     assert fallen(path) == {"difference (own_dtype)"}
 
 
-def test_a_start_that_is_rounded(path):
-    """0.1 times a scale of 3 is no float: the network would start elsewhere than it is said to."""
-    start = {"initial_state": [0.1, -2.0, 0.5], "scaling": [3.0, 1.0, 1.0]}
-    forged(path, certify=lambda certificate: certificate.update(start))
-    assert "shape" in fallen(path)
-
-
 def test_float64_margin_can_fail(path):
     """b₂ = −B_h‖row of W₃‖ to the last bit is enough in real arithmetic, not after rounding."""
     file = read_unitary(path)
@@ -189,7 +167,7 @@ def test_more_states_than_needed(tmp_path):
             weights[role] = np.pad(weights[role], (0, 1))
 
     forged(tmp_path / "u", change, lambda told: told.update(states=3))
-    assert {"shape", "rank"} <= fallen(tmp_path / "u")
+    assert "shape" in fallen(tmp_path / "u")
 
 
 def test_other_sources(path):

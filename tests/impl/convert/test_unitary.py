@@ -7,10 +7,9 @@ from flint import fmpq
 from relu_networks import inputs, model
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from rnnbounds.impl.convert.exact_rescaling import is_float, scales
 from rnnbounds.impl.convert.rational_unitary import RationalRNN
 from rnnbounds.impl.convert.unitary import NoUnitaryError, unitary
-from rnnbounds.impl.numbers.rationals import defect_rank, rational_matrix
+from rnnbounds.impl.numbers.rationals import rational_matrix
 from rnnbounds.impl.reading.adapters import load_model
 
 FLOPS = {"_linalg_svd": 22, "_linalg_eigh": 9, "linalg_cholesky_ex": 1 / 3, "mm": 2, "bmm": 2}
@@ -61,14 +60,6 @@ def test_a_hundred_models():
         assert gap <= told["difference"]["float64"]
         assert float(kept.norm(dim=2).max()) <= told["constants"]["B_h_computed"]
         assert gap <= 1e-13 * n * max(1.0, float(h.norm(dim=2).max()))
-
-
-def test_minimal_rank():
-    """The states are n + rank(I − WᵀW), the rank of the stored floats decided in rationals."""
-    for n in (1, 2, 3, 6):
-        recurrent = model(n, lam=1 - 1e-12, seed=n)
-        made = unitary(recurrent, 1.0)
-        assert made.states == n + defect_rank(recurrent.weight_hh_l0.detach())
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -141,54 +132,6 @@ def test_zero_system():
     made = unitary(weights, 0.0, cell="rnn-relu")
     assert made.certificate["constants"]["B_h"] == 0.0
     assert not made.rnn()(torch.zeros(3, 1, 1).double())[0].any()
-
-
-def test_rescaling_saves_states():
-    """(0 ½; 0 0) takes 3 states with scales, 4 without; the original states come back exactly."""
-    weights = {
-        "weight_hh": torch.tensor([[0.0, 0.5], [0.0, 0.0]]),
-        "weight_ih": torch.tensor([[1.0], [0.7]]),
-        "bias_ih": torch.tensor([0.1, 0.2]),
-        "bias_hh": torch.tensor([-0.3, 0.4]),
-    }
-    recurrent = torch.nn.RNN(1, 2, nonlinearity="relu", batch_first=True)
-    recurrent.load_state_dict({f"{role}_l0": part for role, part in weights.items()})
-    recurrent = recurrent.double()
-    start = doubles([3.0, -1.0])
-    plain, made = (unitary(recurrent, 2.0, initial=start, rescale=r) for r in (False, True))
-    assert (plain.states, made.states) == (4, 3)
-    assert plain.scaling.tolist() == [1.0, 1.0]
-    assert made.scaling[0] == 2 * made.scaling[1]
-    h, kept, further = both(recurrent, made, inputs(3, 20, 1, 2.0), start)
-    assert torch.equal(h, kept)
-    assert not further.any()
-    assert made.certificate["information"]["rank_decided_by"] == "exact rationals"
-
-
-def test_rescaling_needs_exact_floats():
-    """Scales that would round a weight are not taken: 0.3 · 0.7 is no float64 number."""
-    W = torch.zeros(3, 3, dtype=torch.float64)
-    W[0, 1], W[1, 2] = 0.3, 0.7
-    chain = load_model({"weight_hh": W, "weight_ih": torch.ones(3, 1).double()}, "rnn-relu")
-    D = scales(chain, torch.zeros(3, dtype=torch.float64))
-    made = unitary(chain, 1.0, rescale=True)
-    assert made.states < 6
-    assert torch.equal(made.scaling, D)
-    V, s = made.weights["weight_hh_l0"], made.scaling.tolist()
-    for i in range(3):
-        for j in range(3):
-            v, w = (fmpq(*part[i, j].item().as_integer_ratio()) for part in (V, W))
-            assert v * fmpq(*s[j].as_integer_ratio()) == w * fmpq(*s[i].as_integer_ratio())
-
-
-def test_scales_that_overflow():
-    """Weights at the end of the range are left as they are."""
-    weights = {
-        "weight_hh": doubles([[0.0, 2.0**-300], [0.0, 0.0]]),
-        "weight_ih": doubles([[1.0], [1.0]]),
-    }
-    assert unitary(weights, 1.0, rescale=True, cell="rnn-relu").states == 4
-    assert not is_float(fmpq(2) ** 1100)
 
 
 @pytest.mark.parametrize("W", [[[1.0]], [[0.0, 2.0], [0.0, 0.0]], [[1.5]]])

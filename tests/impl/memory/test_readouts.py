@@ -6,7 +6,6 @@ from draws import doubles, normal
 
 import rnnbounds
 from rnnbounds.impl.memory.adversary.attack import attack
-from rnnbounds.impl.memory.adversary.check import check_attacked, save_attacked
 from rnnbounds.impl.memory.exact import distances, within
 from rnnbounds.impl.memory.local import local
 from rnnbounds.impl.memory.measure import measure
@@ -227,7 +226,7 @@ def test_products_of_chains(stages: str) -> None:
         assert float(told[i, 1]) == pytest.approx(float(torch.linalg.matrix_norm(J, 2)), rel=1e-9)
 
 
-def test_a_chain_is_attacked_and_its_witness_proved_again(tmp_path) -> None:
+def test_a_chain_is_attacked() -> None:
     """With its biases: tanh of a large one sees hardly any input."""
     state = {
         "weight_hh_l0": doubles([[0.5]]), "weight_ih_l0": doubles([[1.0]]),
@@ -241,10 +240,5 @@ def test_a_chain_is_attacked_and_its_witness_proved_again(tmp_path) -> None:
     )
     flat = attack(state | {"a.bias": doubles([9.0])}, 1.0, 1e-2, **asked, work=2**30)
     assert flat.windows[0][1] == 0
-    save_attacked(told, tmp_path / "w.json")
-    _, found = check_attacked(tmp_path / "w.json", load_model(state, **asked))
-    assert all(finding.holds for finding in found)
-    other = load_model(state | {"a.bias": doubles([0.5])}, **asked)
-    assert not check_attacked(tmp_path / "w.json", other)[1][0].holds
     k = rnnbounds.certify(state, 1.0, 1e-2, **asked).window(1e-2)
     assert k >= told.windows[0][1]

@@ -133,18 +133,17 @@ def largest(norm, weights, n):
 def true_of_unitary(told, V, U, b_ih, b_hh):
     """True if the unitary certificate is true of a file's float64 weights."""
     n, d = told["shape"]["n"], told["shape"]["d"]
-    if (len(V), U.shape[1]) != (told["states"], d) or not 0 < n <= told["states"] <= 2 * n:
+    if (len(V), U.shape[1]) != (told["states"], d) or not 0 < 2 * n == told["states"]:
         return False
-    D, start = np.array(told["scaling"]), np.array(told["initial_state"])
-    W, inputs = V[:n, :n] * D / D[:, None], U[:n] / D[:, None]
-    offset = np.maximum((b_ih[:n] + b_hh[:n]) / D, 0)
+    W, inputs, start = V[:n, :n], U[:n], np.array(told["initial_state"])
+    offset = np.maximum(b_ih[:n] + b_hh[:n], 0)
     named, B, defect = told["constants"], told["input_bound"], V.T @ V - np.eye(len(V))
     lam = named["W_norm"]
     if not lam < 1:
         return False
     drive = named["U_norm"] * B + np.linalg.norm(offset)
     states = max(np.linalg.norm(start), drive / (1 - lam))
-    computed, rows = named["B_h_computed"], np.linalg.norm(V[n:, :n] * D, axis=1)
+    computed, rows = named["B_h_computed"], np.linalg.norm(V[n:, :n], axis=1)
     claims = [
         (lam, np.linalg.norm(W, 2)), (named["U_norm"], np.linalg.norm(inputs, 2)),
         (named["B_h"], states), (math.inf if computed is None else computed, states),

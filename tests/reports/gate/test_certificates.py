@@ -23,7 +23,7 @@ CERTIFICATE = {
     "shape": {"n": 4, "d": 2}, "ignored": [],
 }  # fmt: skip
 UNITARY = {
-    "schema": "rnnbounds/unitary-certificate/2", "cell": "rnn-relu", "dtype": "float32",
+    "schema": "rnnbounds/unitary-certificate/3", "cell": "rnn-relu", "dtype": "float32",
     "sha256": "cd" * 32, "verdict": "certified", "states": 8, "input_bound": 1.0,
     "initial_state": [0.0], "constants": {}, "orthogonality_defect": 2e-15,
     "difference": {"own_dtype": 4e-6},

@@ -26,9 +26,8 @@ from rnnbounds.impl.format.tensors import contents, digest, encoded
 from rnnbounds.shell.output import Format
 
 PROVED = {"lambda", "weights", "constants", "truncation", "rounding", "box", "layers", "norm",
-          "orthogonality_defect", "difference", "gap", "no_k_below", "witnesses",
-          "other_norms", "readout"}  # fmt: skip
-SPOKEN_OF = {"input_bound", "inputs", "initial_state", "scaling"}
+          "orthogonality_defect", "difference", "other_norms", "readout"}  # fmt: skip
+SPOKEN_OF = {"input_bound", "inputs", "initial_state"}
 NAMES = {
     "dtype",
     "schema",
@@ -52,9 +51,7 @@ def weights(kind):
     return {name: part.detach() * 0.3 for name, part in module.state_dict().items()} | read
 
 
-@pytest.fixture(
-    params=["tanh", "lstm", "stack", "truncated", "unitary", "witnesses", "ball", "readout"]
-)
+@pytest.fixture(params=["tanh", "lstm", "stack", "truncated", "unitary", "readout"])
 def made(request, call, capsys, tmp_path):
     """A file, and how it is checked: a call that gives what is printed, None if refused or false.
 
@@ -64,13 +61,11 @@ def made(request, call, capsys, tmp_path):
     cell = {"lstm": "lstm", "unitary": "rnn-relu"}.get(kind, "rnn-tanh")
     torch.save(weights(kind), source)
     model, norm = (source, "--cell", cell), "perron" if kind == "tanh" else "auto"
-    among = "--inputs=-1:0.5" if kind in ("tanh", "lstm", "witnesses") else "--input-bound=1.5"
+    among = "--inputs=-1:0.5" if kind in ("tanh", "lstm") else "--input-bound=1.5"
     asked = {
         "truncated": ("truncate", *model, among, "--eps", 0.1, "--out", path),
         "unitary": ("unitary", *model, among, "--out", path),
-        "witnesses": ("certify", *model, among, "--eps", 0.1, "--witness", path),
         "readout": ("certify", *model, among, "--eps", 0.1, "--readout", "head", "--out", path),
-        "ball": ("certify", *model, among, "--eps", 0.5, "--witness", path),
     }.get(kind, ("certify", *model, among, "--eps", 0.1, "--norm", norm, "--out", path))
     outcome = call(*asked)
     assert outcome.code == 0, outcome.err

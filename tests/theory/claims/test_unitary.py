@@ -29,14 +29,12 @@ SYMBOLS: dict[str, Shape] = {
     "W": ("n", "n"), "U": ("n", "d"), "bias": ("n", "1"), "h_start": ("n", "1"),
     "V": ("m", "m"), "J": ("m", "n"), "J_2": ("m", "q"),
     "W_2": ("n", "q"), "W_3": ("q", "n"), "W_4": ("q", "q"), "I_m": ("m", "m"),
-    "D": ("n", "n"), "D_inverse": ("n", "n"),
     "W_3_transposed": ("q", "n"), "W_3_short": ("q", "n"),
     "T_similar": ("n", "n"), "T_inverse": ("n", "n"),
 }  # fmt: skip
 FUNCTIONS: dict[str, Shape] = {
-    "network": ("n", "1"), "upper": ("n", "1"), "unscaled": ("n", "1"), "entry": ("d", "1"),
+    "network": ("n", "1"), "upper": ("n", "1"), "entry": ("d", "1"),
     "urnn": ("m", "1"), "preactivation": ("m", "1"), "readout": ("p", "1"),
-    "scaled_urnn": ("m", "1"), "scaled_preactivation": ("m", "1"),
     "linear_network": ("n", "1"), "similar_network": ("n", "1"),
     "left": ("n", "n"), "right": ("n", "n"), "singular": ("n", "n"),
     "d_weights": FREE, "lift": FREE, "kept": ("n", "q"), "low": ("q", "q"), "cosine": ("q", "q"),

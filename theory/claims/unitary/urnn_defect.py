@@ -11,7 +11,7 @@ from sympy import Max
 from rnnbounds.theory.axioms import unitary
 from rnnbounds.theory.axioms.ranks import RANK_GRAM, RANK_PRODUCT, RANK_ROWS
 from rnnbounds.theory.axioms.unitary import COSINES, SINGULAR_VALUES
-from rnnbounds.theory.claims.unitary.equivalent import EQUIVALENCE, RESCALED
+from rnnbounds.theory.claims.unitary.equivalent import EQUIVALENCE
 from rnnbounds.theory.language import ONE, ZERO, Assumption, assume, at, eq, le, symbols
 from rnnbounds.theory.language.terms.unitary import J_2, W_2, W_3, W_4, J, V, eye_all, rank, rows
 from rnnbounds.theory.language.terms.variables import eye
@@ -219,7 +219,7 @@ URNN_DEFECT = Claim(
         "Emami et al., Input-Output Equivalence of Unitary and Contractive RNNs; Halmos",
         "Theorem 3.1, its count of states; Normal dilations and extensions of operators (1950)",
     ),
-    forms=(ORTHOGONAL, ENOUGH, NEEDED, RESCALED),
+    forms=(ORTHOGONAL, ENOUGH, NEEDED),
     false_variants=(
         ORTHOGONAL.variant(
             "transposed",

@@ -13,7 +13,6 @@ from rnnbounds.theory.language.terms.unitary import (
     eye_all,
     largest_gap,
     largest_pulse_gap,
-    largest_scaled_gap,
     linear_network,
     rank,
     similar_network,
@@ -82,11 +81,6 @@ _EQUIVALENT = tag(
         "unitary_gap_beyond",
         "the scalar network h = max(λh + x, 0) against the equivalent made for inputs up to B, "
         "on x = (2B/(1 − λ), 0, 0, …)", "_{beyond}", largest_pulse_gap(T),
-    ),
-    _gap(
-        "unitary_gap_rescaled",
-        "a network's output against the equivalent of the network with the states D h", "_D",
-        largest_scaled_gap(x, T),
     ),
     EUCLIDEAN.of(
         "similar_gap",

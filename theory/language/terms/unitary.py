@@ -17,11 +17,6 @@ network = function("network", module=__name__)  # network(x, j) = h_j
 # preactivation(b_2, x, j) what the activation then makes s_{j+1} of
 urnn, upper = function("urnn", module=__name__), function("upper", module=__name__)
 preactivation = function("preactivation", module=__name__)
-# The same of the equivalent of the rescaled network, the one with the states D h_j; its readout
-# undoes the scales: unscaled(x, j) is D⁻¹ times the first n entries.
-scaled_urnn = function("scaled_urnn", module=__name__)
-scaled_preactivation = function("scaled_preactivation", module=__name__)
-unscaled = function("unscaled", module=__name__)
 # The network without its activation, h_j = W h_{j-1} + U x_j + b; the one with the states T h_j
 linear_network = function("linear_network", module=__name__)
 similar_network = function("similar_network", module=__name__)
@@ -45,7 +40,6 @@ pulse_lower = function("pulse_lower", Scalar, __name__)
 
 # The largest gap between the outputs of a network and of its equivalent in the first j steps.
 largest_gap = function("largest_gap", Scalar, __name__, defined=True)
-largest_scaled_gap = function("largest_scaled_gap", Scalar, __name__, defined=True)
 largest_pulse_gap = function("largest_pulse_gap", Scalar, __name__, defined=True)
 
 # Outputs in all runs together: their norm is the largest that any of them has at any time.
@@ -54,7 +48,6 @@ OUTPUTS = tuple(vector(f"y_{name}") for name in ("cell", "candidate", "sigmoid",
 V, W_2, W_3, W_4 = operator("V"), operator("W_2"), operator("W_3"), operator("W_4")
 J, J_2 = operator("J"), operator("J_2")
 start = vector("h_start")
-D, D_inverse = operator("D"), operator("D_inverse")
 similarity, similarity_inverse = operator("T_similar"), operator("T_inverse")
 eye_all = operator("I_m")  # the identity of all units
 
@@ -67,16 +60,6 @@ LARGEST_GAP = define(
         largest_gap(b, x, j + 1),
         largest_gap(b, x, j),
         norm(readout(network(x, j + 1)) - readout(upper(b, x, j + 1))),
-    ),
-)
-LARGEST_SCALED_GAP = define(
-    "largest gap, rescaled",
-    (x, j),
-    eq(largest_scaled_gap(x, 0), Integer(0)),
-    *maximum(
-        largest_scaled_gap(x, j + 1),
-        largest_scaled_gap(x, j),
-        norm(readout(network(x, j + 1)) - readout(unscaled(x, j + 1))),
     ),
 )
 LARGEST_PULSE_GAP = define(

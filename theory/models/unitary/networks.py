@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sympy import Expr, Max
 
-from rnnbounds.theory.language import ONE, Assumption, Instance, assume, at, eq, le, symbols
+from rnnbounds.theory.language import Assumption, Instance, assume, at, eq, le, symbols
 from rnnbounds.theory.language.terms.gradients import activation
 from rnnbounds.theory.language.terms.unitary import (
     J_2,
@@ -61,13 +61,11 @@ DILATION = assume("dilation", "V has W above W₃ in its first n columns").that(
 
 @dataclass(frozen=True)
 class EquivalentNetwork:
-    """An equivalent of the network with the states D h_j, and what is read of it."""
+    """An equivalent of the network, and what is read of it."""
 
     law: str
     functions: tuple[Callable[..., Expr], ...]
     biased: tuple[Expr, ...] = ()
-    scale: Expr = ONE
-    unscale: Expr = ONE
 
     def state_terms(self, time: Expr | int) -> Iterator[Expr]:
         """(state, next pre-activation, output) at the time."""
@@ -82,12 +80,12 @@ class EquivalentNetwork:
         (first, *_), (state, preactivation, output), (next_state, *_) = map(
             self.state_terms, (0, j, j + 1)
         )
-        drive = J * self.scale * U * x_next + J * self.scale * bias + J_2 * added_bias
+        drive = J * U * x_next + J * bias + J_2 * added_bias
         return assume(self.law, text, forall=(*self.biased, j)).that(
-            eq(first, J * self.scale * start),
+            eq(first, J * start),
             eq(next_state, activation(preactivation)),
             eq(preactivation, V * state + drive),
-            eq(output, self.unscale * transpose(J) * state),
+            eq(output, transpose(J) * state),
         )
 
 

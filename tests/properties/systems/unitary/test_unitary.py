@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from flint import ctx, fmpq, fmpq_mat
+from flint import ctx, fmpq
 from msgspec.structs import replace
 from seen import verdicts
 
-from rnnbounds.impl.convert.rescaling import Rescaling, proved
-from rnnbounds.impl.numbers.rationals import diagonal, identity
+from rnnbounds.impl.numbers.rationals import identity
 from rnnbounds.properties.attacks.extremal import NAMED_SPECS
 from rnnbounds.properties.measures.exact.paths import root_ends
 from rnnbounds.properties.measures.table import MEASURES
@@ -15,15 +14,13 @@ from rnnbounds.properties.read.numbers.sizes import spectral_size
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.table import KINDS, make_spec
 from rnnbounds.properties.systems.unitary.exact import (
-    matrix_vector,
     nearest_float,
     rational,
     square_norm,
     upper_float,
 )
-from rnnbounds.properties.systems.unitary.fewer import added_rows, complete_orthogonal
 from rnnbounds.properties.systems.unitary.gaps import largest_gap_square
-from rnnbounds.properties.systems.unitary.orthogonal import ONE, orthogonal_matrix
+from rnnbounds.properties.systems.unitary.orthogonal import ONE
 from rnnbounds.theory.language.parse import parse_statement
 from rnnbounds.theory.proof.claim import Assumption
 
@@ -112,55 +109,6 @@ def test_unit_singular_values_have_no_bound_of_their_own() -> None:
         assert verdicts(f"{name} <= 0", spec, CONTRACTIVE) == {"VACUOUS"}
 
 
-def test_a_change_of_scale_saves_states() -> None:
-    """Weighted shifts of two units need three rows, not four, and D h is followed exactly."""
-    saved = 0
-    for member in build_batch(NAMED_SPECS["weighted-shift"]).exact:
-        if member.rescaled_equivalent is not None:
-            saved += 1
-            D, other = member.rescaled_equivalent
-            assert other.W.nrows() == 3 < member.V.nrows()
-            assert other.W.transpose() * other.W == identity(3)
-            path = other.states(member.x[0])
-            for h, s in zip(member.rnn.states(member.x[0]), path, strict=True):
-                assert tuple(s[:2]) == matrix_vector(diagonal(D), h)
-                assert s[2] == 0
-    assert saved
-
-
-def test_rows_are_added_only_in_rationals() -> None:
-    """√(3/4) is not rational, 4/5 is; D = diag(√2, 1) is not."""
-    half = fmpq_mat([[0, fmpq(1, 2)], [0, 0]])
-    plain, moved = proved(half, (ONE, ONE)), proved(half, (fmpq(4), ONE))
-    assert plain is not None
-    assert moved is not None
-    assert added_rows(half, plain) is None
-    rows = added_rows(half, rescaling(half, (fmpq(1), fmpq(1, 4))))
-    assert rows == [[1, 0]]
-    third = proved(half, (ONE, fmpq(1, 2)))
-    assert third is not None
-    assert added_rows(half, third) is None
-
-
-def rescaling(W: fmpq_mat, P: tuple[fmpq, ...]) -> Rescaling:
-    """A rescaling that is proved."""
-    found = proved(W, P)
-    assert found is not None
-    return found
-
-
-def test_columns_are_completed() -> None:
-    """Orthonormal rational columns are the first of an orthogonal matrix."""
-    import random
-
-    for seed in range(6):
-        Q = orthogonal_matrix("cayley", 4, random.Random(seed))
-        columns = fmpq_mat([row[:2] for row in Q.tolist()])
-        V = complete_orthogonal(columns)
-        assert V.transpose() * V == identity(4)
-        assert fmpq_mat([row[:2] for row in V.tolist()]) == columns
-
-
 def test_readings_of_other_kinds_are_none() -> None:
     """A plain system has no exact reading, and an exact one none of another kind's."""
     plain = build_batch(make_spec(n=2, T=2))
@@ -168,7 +116,7 @@ def test_readings_of_other_kinds_are_none() -> None:
         assert np.isnan(MEASURES[name].enclose(plain).lo).all()
         assert MEASURES[name].exact_square(plain, 0, 128) is None
     block = build_batch(BLOCK)
-    for name in ("unitary_gap", "unitary_gap_beyond", "unitary_gap_rescaled", "unitary_defect"):
+    for name in ("unitary_gap", "unitary_gap_beyond", "unitary_defect"):
         assert np.isnan(MEASURES[name].enclose(block).hi).all()
     assert np.isnan(MEASURES["dh_dh"].enclose(block).hi).all()
     assert np.isnan(MEASURES["multiplicity"].enclose(build_batch(NETWORK)).hi).all()

@@ -9,7 +9,6 @@ from rnnbounds.properties.attacks.campaign import inapplicable_reason
 from rnnbounds.properties.attacks.extremal import NAMED_SPECS
 from rnnbounds.properties.attacks.shrink import shrink
 from rnnbounds.properties.runs.replay import dump_system, replay
-from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import make_spec, parse_spec
 from rnnbounds.theory import claim
@@ -63,26 +62,6 @@ def rationals(path: Path, spec: SystemSpec, text: str) -> dict[str, np.ndarray]:
         for name in arrays.files
         if name.startswith("exact_") and name != "exact_activations"
     }
-
-
-def test_the_dump_has_the_rescaled_equivalent(tmp_path: Path) -> None:
-    """D, and the network whose first units are D h, from the strings alone."""
-    shifts = NAMED_SPECS["weighted-shift"]
-    saved = next(
-        i
-        for i, m in enumerate(build_batch(shifts).exact)
-        if getattr(m, "rescaled_equivalent", None)
-    )
-    spec = shifts.select_pair(saved, 0)
-    seen = rationals(tmp_path / "a.npz", spec, "unitary_gap_rescaled <= 0")
-    D, h, s = seen["D"], seen["h"][0], seen["start_D"]
-    assert len(s) < len(seen["W2"])
-    assert seen["scale"].item() == Fraction(spec.scale)
-    assert (seen["U"].T @ seen["U"] == seen["drive"].item() ** 2).all()
-    for x in seen["x"][0]:
-        h = np.maximum(seen["W"] @ h + seen["U"] @ x + seen["b"], 0)
-        s = np.maximum(seen["W_D"] @ s + seen["U_D"] @ x + seen["b_D"], 0)
-        assert (s[: len(h)] == D * h).all()
 
 
 def test_the_dump_names_both_activations(tmp_path: Path) -> None:

@@ -5,8 +5,6 @@ import pytest
 from flint import fmpq, fmpq_mat
 from msgspec.structs import replace
 
-from rnnbounds.impl.convert.rational_unitary import RationalRNN, norm_above
-from rnnbounds.impl.numbers.rationals import identity
 from rnnbounds.properties.attacks.extremal import NAMED_SPECS
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.judging.judge import judge
@@ -18,7 +16,6 @@ from rnnbounds.properties.systems.spec import Candidate, SystemSpec, check_spec
 from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.properties.systems.unitary.blocks import eigenvalue_multiplicity
 from rnnbounds.properties.systems.unitary.exact import nearest_float, upper_float
-from rnnbounds.properties.systems.unitary.fewer import fewest_states
 from rnnbounds.theory import claim
 from rnnbounds.theory.language.parse import parse_statement
 from rnnbounds.theory.language.statement import eq, ne
@@ -69,18 +66,6 @@ def test_multiplicities_of_irrational_eigenvalues() -> None:
     found = MEASURES["multiplicity"].enclose(build_batch(spec))
     assert (found.lo == 1).all()
     assert verdicts(parse_statement("multiplicity + 1 <= states - n"), spec) == {"VIOLATED"}
-
-
-def test_the_rescaled_bias_is_that_of_the_statement() -> None:
-    """b₂ = −B_h ‖row of W₃ D‖, and no more: the row reads the unit of the smallest scale."""
-    W = fmpq_mat(3, 3)
-    W[0, 1], W[1, 2], W[2, 2] = fmpq(1, 4), fmpq(-1, 3), fmpq(1, 3)
-    one = (fmpq(1),) * 3
-    found = fewest_states(RationalRNN(W, identity(3), one, one), fmpq(7))
-    assert found is not None
-    D, other = found
-    for row, b in zip(other.W.tolist()[3:], other.b[3:], strict=True):
-        assert b == -7 * norm_above([v * s for v, s in zip(row[:3], D, strict=True)])
 
 
 def test_too_large_for_floats_is_undecided() -> None:

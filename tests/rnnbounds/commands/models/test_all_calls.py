@@ -113,11 +113,11 @@ def calls(draw: st.DrawFn, by: int = 0) -> list[str]:
     command = draw(turned(("certify", "measure", "truncate", "unitary"), by))
     asked = [command, draw(turned(("--format=text", "--format=json"), by))]
     few = {
-        "certify": [("--attack",), ("--witness={}/found.json",), ("--verbose",)],
+        "certify": [("--attack",), ("--verbose",)],
         "measure": [("--near=0", "--states=0.05"), ("--near=1e-3",), ("--near=1e300",),
                     ("--window=4",), ("--share=0.5",)],
         "truncate": [("--latest",), ("--page={}/out",)],
-        "unitary": [("--rescale",), ("--page={}/out",)],
+        "unitary": [("--page={}/out",)],
     }  # fmt: skip
     if command in ("truncate", "unitary"):
         asked.append("--out={}/out.safetensors")
@@ -191,8 +191,6 @@ def tried(call, folder: Path, model: Model, options: list[str]) -> None:
     source = [how, f"--source={path}", *cell]
     if told.code == 0 and command in ("truncate", "unitary"):
         assert well_ended(call, folder, ["check", folder / "out.safetensors", *source]).code == 0
-    if (found := folder / "found.json").exists():
-        assert well_ended(call, folder, ["check", found, *source]).code == 0
     if (page := folder / "out" / "certificate.json").exists():
         verdict = json.loads(page.read_text())["verdict"]
         checked = well_ended(call, folder, ["check", page, *source])

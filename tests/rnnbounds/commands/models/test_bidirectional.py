@@ -82,7 +82,6 @@ def test_measured(call, model):
 @pytest.mark.parametrize(
     ("command", "options", "told"),
     [
-        ("certify", ["--witness=w.json"], "--witness is for models in one direction"),
         (
             "certify",
             ["--arithmetic=tf32x3"],

@@ -1,7 +1,5 @@
 """Predictions of a linear layer, in every kind of answer that commands give."""
 
-import json
-
 import pytest
 import torch
 
@@ -22,20 +20,3 @@ def test_columns_are_named_in_ascii(call, refused, read):
     asked = ("certify", *read, "--input-bound", 4, "--readout")
     assert call(*asked, "head[0:2]").code == 0
     assert "holds no readout head[٠:٢].weight" in refused(*asked, "head[٠:٢]")
-
-
-def test_a_witness_of_another_readout_falls(call, refused, read, tmp_path):
-    """Or is refused where the source has none, or the record is none."""
-    witness, model = tmp_path / "witness.json", read[0]
-    asked = ("certify", *read, "--readout", "head", "--input-bound", 4, "--witness", witness)
-    assert call(*asked).code == 0
-    checked = ("check", witness, "--source", model, *read[1:5])
-    held = torch.load(model)
-    torch.save({**held, "head.weight": held["head.weight"] * 0.5}, model)
-    assert call(*checked).code == 1
-    torch.save({n: part for n, part in held.items() if n != "head.weight"}, model)
-    assert "no readout head.weight" in refused(*checked)
-    text = witness.read_text()
-    for change in ({"readout": None}, {"readout": {"tensor": 3}}):
-        witness.write_text(json.dumps(json.loads(text) | change))
-        assert "no readable witnesses" in refused(*checked)

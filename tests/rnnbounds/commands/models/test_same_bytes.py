@@ -8,7 +8,7 @@ from safetensors.torch import save_file
 BALL = ("--input-bound", 1)
 TRUNCATE = ("truncate", *BALL, "--eps", 0.5, "--out", "short.safetensors", "--page", "page")
 CALLS = {
-    "certify": ("certify", *BALL, "--out", "page", "--witness", "found.json"),
+    "certify": ("certify", *BALL, "--out", "page", "--attack"),
     "measure": ("measure", *BALL, "--data", "../x.npy", "--out", "page"),
     "truncate": TRUNCATE,
     "unitary": ("unitary", *BALL, "--out", "unitary.safetensors", "--page", "page"),

@@ -40,7 +40,7 @@ def test_unitary(call, relu_model, tmp_path, format):
         assert "rounding (float32 against float64) moves a state by at most" in outcome.out
     else:
         told = outcome.json
-        assert told["schema"] == "rnnbounds/unitary-certificate/2"
+        assert told["schema"] == "rnnbounds/unitary-certificate/3"
         assert (told["states"], told["verdict"], told["input_bound"]) == (4, "certified", 2.0)
         assert told["orthogonality_defect"] <= 2e-14
         assert told["difference"]["exact"] == 0.0
@@ -57,11 +57,11 @@ def test_check_refuses_other_files(refused, call, relu_model, tmp_path):
         assert "write it again with 'rnnbounds unitary'" in refused("check", bad)
     foreign = (
         "is not a file that can be checked, or is damaged; name what 'rnnbounds truncate', "
-        "'unitary', "
+        "'unitary' or "
     )
     for content in (b"", b"text", b"[]", data[: len(data) // 2], relu_model.read_bytes()):
         bad.write_bytes(content)
-        assert f"bad: {foreign}'certify --out' or '--witness' wrote" in refused("check", bad)
+        assert f"bad: {foreign}'certify --out' wrote" in refused("check", bad)
     assert "no: does not exist; name what 'rnnbounds" in refused("check", tmp_path / "no")
     assert "is no regular file; name what 'rnnbounds" in refused("check", tmp_path)
     assert "is no regular file" in refused("check", out, "--source", tmp_path)
