@@ -10,7 +10,6 @@ from unittest.mock import patch
 import msgspec
 
 from rnnbounds.cli import main
-from rnnbounds.impl.reading.formats import TESTS, documented_table
 from rnnbounds.reports.records.basis import basis_sentence, count_bases
 from rnnbounds.reports.records.matrix import Matrix
 from rnnbounds.reports.table import packaged_table
@@ -126,12 +125,6 @@ def matrix() -> Iterator[str]:
     yield from ("```text", *said("claims", "--matrix").splitlines(), "```")
 
 
-def formats() -> Iterator[str]:
-    """The actions that each format of models allows, each by the test that shows it."""
-    yield from (f"The tests of the columns *certified* to *checked* are in `{TESTS}`.", "")
-    yield from documented_table()
-
-
 def schemas() -> Iterator[str]:
     """The JSON Schemas that the package carries."""
     for place in sorted((HERE.parent / "reports" / "schema").glob("*.json")):
@@ -170,6 +163,5 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "laws": laws,
     "commands": commands,
     "matrix": matrix,
-    "formats": formats,
     "schemas": schemas,
 }

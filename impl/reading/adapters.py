@@ -43,14 +43,13 @@ def load_model(
     the names of the cell (torch's `weight_ih_l0`, `weight_hh_l0`, … and, optionally, `bias_ih_l0`,
     `bias_hh_l0`; all of a single cell without `_l0`; one prefix such as "rnn." is allowed), a
     safetensors file, a file of `torch.save` or `torch.jit.save`, of which no code is run, an ONNX
-    or Keras model, an `.npz` or msgpack of named arrays (also by the names of flax), or
-    `package.module:factory`, whose code is run. `cell` is one of `CELLS`,
-    or that with "stacked-" before it; it may be left out where the module, the file or names and
-    shapes say it: torch's names mean torch's cells, but a state dict of a vanilla RNN does not say
-    its activation. Layers make a stack by themselves. `layer` is the part of a bigger model that is
-    meant, as "encoder.rnn", or "." for what has no prefix; `impl.reading.layers` lists them.
-    `readout` is the linear layer after the cell, as "head", whose outputs ε is then about, or a
-    chain of linear layers and activations, as "a,tanh,b".
+    model, or `package.module:factory`, whose code is run. `cell` is one of `CELLS`, or that with
+    "stacked-" before it; it may be left out where the module, the file or names and shapes say it:
+    torch's names mean torch's cells, but a state dict of a vanilla RNN does not say its activation.
+    Layers make a stack by themselves. `layer` is the part of a bigger model that is meant, as
+    "encoder.rnn", or "." for what has no prefix; `impl.reading.layers` lists them. `readout` is the
+    linear layer after the cell, as "head", whose outputs ε is then about, or a chain of linear
+    layers and activations, as "a,tanh,b".
     `direction`, "forward" or "reverse", reads that one of a layer in both directions. Names
     are exact: a tensor under the cell's prefix that the cell does not read is an error, unless
     `ignore` has its full name; what the cell needs cannot be ignored.

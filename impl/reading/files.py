@@ -19,18 +19,7 @@ from rnnbounds.impl.reading.pytorch.unpickler import CodeError
 from rnnbounds.impl.reading.recognition.inert import Inert
 
 LARGEST = 2**31  # bytes of a file of weights that anybody waits for
-_MODELS = (
-    ".safetensors",
-    ".pt",
-    ".pth",
-    ".ckpt",
-    ".onnx",
-    ".bin",
-    ".keras",
-    ".h5",
-    ".npz",
-    ".msgpack",
-)
+_MODELS = (".safetensors", ".pt", ".pth", ".ckpt", ".onnx", ".bin")
 _SMALLER = "save the state dict of the recurrent layer alone, as safetensors"
 _DEEPEST = 16  # dictionaries in one another: a pickle may hold itself
 _MOST = 2**16  # tensors: a pickle may hold one dictionary many times

@@ -9,9 +9,22 @@ Refusal = tuple[str, str]  # what the file is, and what to do about it
 
 _STATE = "safetensors.torch.save_file(model.state_dict(), 'model.safetensors')"
 _NAMED = "save its weights by torch's names as safetensors"
+_KERAS: Refusal = (
+    "is a file of Keras",
+    "load it with Keras, and pass its layer to rnnbounds.from_keras",
+)
+_ARRAYS: Refusal = ("holds NumPy's arrays", "save them by torch's names as safetensors")
+_SUFFIXES: dict[str, Refusal] = {
+    ".keras": _KERAS,
+    ".msgpack": (
+        "is a file of flax",
+        "restore it with flax, and pass its parameters to rnnbounds.from_flax",
+    ),
+}
 _POINTER = b"version https://git-lfs"
 _MAGIC: tuple[tuple[int, bytes, Refusal], ...] = (  # where it stands, and what it says
     (0, _POINTER, ("is a pointer of Git LFS, not the file", "fetch it with git lfs pull")),
+    (0, b"\x89HDF", _KERAS),
     (0, b"MATLAB ", ("is a MATLAB file", _NAMED)),
     (0, b"\x93NUMPY", ("is one NumPy array", "save all weights by their names as safetensors")),
     (0, b"GGUF", ("is a GGUF file", _NAMED)),
@@ -31,27 +44,20 @@ def is_onnx(path: Path, data: bytes) -> bool:
     return path.suffix == ".onnx" or (data[:1] == b"\x08" and data[2:3] in (b"\x12", b":", b"B"))
 
 
-def is_keras(path: Path, data: bytes) -> bool:
-    """True if a file is one of Keras: HDF5, or a zip with the weights of a model."""
-    if path.suffix == ".keras" or data.startswith(b"\x89HDF"):
-        return True
-    return data.startswith(b"PK") and b"model.weights.h5" in data[-_DIRECTORY:]
-
-
-def is_npz(data: bytes) -> bool:
-    """True if a file is an archive of NumPy's arrays, by the name of its first entry."""
-    length = int.from_bytes(data[26:28], "little")
-    return data.startswith(b"PK\x03\x04") and data[30 : 30 + length].endswith(b".npy")
-
-
-def unsupported(data: bytes) -> Refusal | None:
-    """Identify another format by its first bytes: (reason, remedy), or None."""
-    return next((told for at, magic, told in _MAGIC if data.startswith(magic, at)), None)
+def unsupported(path: Path, data: bytes) -> Refusal | None:
+    """Identify another format by its first bytes, its entries or its suffix: (reason, remedy)."""
+    found = next((told for at, magic, told in _MAGIC if data.startswith(magic, at)), None)
+    if found is None and data.startswith(b"PK") and b"model.weights.h5" in data[-_DIRECTORY:]:
+        found = _KERAS
+    length = int.from_bytes(data[26:28], "little")  # of the first entry's name
+    if data.startswith(b"PK\x03\x04") and data[30 : 30 + length].endswith(b".npy"):
+        found = _ARRAYS
+    return found or _SUFFIXES.get(path.suffix)
 
 
 def pointer(data: bytes) -> Refusal | None:
     """Identify a pointer of Git LFS, which may have any file name: (reason, remedy), or None."""
-    return unsupported(data) if data.startswith(_POINTER) else None
+    return _MAGIC[0][2] if data.startswith(_POINTER) else None
 
 
 def text(data: bytes) -> Refusal | None:

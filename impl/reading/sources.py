@@ -25,16 +25,9 @@ from rnnbounds.impl.reading.files import (
     read_file,
     unpickle,
 )
-from rnnbounds.impl.reading.foreign import is_keras, is_npz, is_onnx, unsupported
-from rnnbounds.impl.reading.jax.msgpack import is_msgpack, parse_msgpack
-from rnnbounds.impl.reading.jax.names import by_torchs_names
-from rnnbounds.impl.reading.jax.npz import parse_npz
-from rnnbounds.impl.reading.keras.file import KerasModel, keras_model
+from rnnbounds.impl.reading.foreign import is_onnx, unsupported
 from rnnbounds.impl.reading.onnx.file import LARGEST_GRAPH, graph_of
 from rnnbounds.impl.reading.opened import Function, Opened, Weights, open_module
-from rnnbounds.impl.reading.sequence.layers import prefixes
-from rnnbounds.impl.reading.sequence.opened import SequenceModel
-from rnnbounds.impl.reading.sequence.settings import settings_beside
 
 _OURS = "rnnbounds/"  # formats of files that were written with their cell
 _LONGEST = 250  # characters; a file's name may be as long
@@ -46,11 +39,6 @@ _SUFFIXES = (
     ".bin",
     ".ckpt",
     ".zip",
-    ".keras",
-    ".h5",
-    ".hdf5",
-    ".npz",
-    ".msgpack",
 )
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
@@ -72,7 +60,7 @@ def open_source(source: AnySource) -> Opened:
     if isinstance(source, torch.nn.Module):
         return open_module(source)
     if isinstance(source, Mapping):
-        return _named(source, "the state dict", "state dict")
+        return Weights(source, "the state dict", "state dict")
     if callable(source) and not isinstance(source, type):
         return Function(source, getattr(source, "__qualname__", type(source).__name__))
     if not isinstance(source, str | os.PathLike):
@@ -85,17 +73,17 @@ def open_source(source: AnySource) -> Opened:
             return open_module(thing, name)
         if callable(thing):
             return Function(thing, name)
-        return _named(thing, f"what {shown(name)} returns", name)
+        return Weights(thing, f"what {shown(name)} returns", name)
     return _file(Path(source))
 
 
 def tensors_of(path: Path) -> Mapping[str, Tensor]:
-    """The tensors of a file by their names: a state dict's, or a Keras model's tables (n, p).
+    """The tensors of a state dict in a file, by their names.
 
     Raises ModelFileError for a graph, whose values are not listed.
     """
     opened = _file(path)
-    if isinstance(opened, Weights | KerasModel):
+    if isinstance(opened, Weights):
         return opened.tensors
     raise ModelFileError(path, "is a graph", "save the tensor by its name as safetensors")
 
@@ -103,35 +91,18 @@ def tensors_of(path: Path) -> Mapping[str, Tensor]:
 def _file(path: Path) -> Opened:
     data = read_file(path, LARGEST_GRAPH if path.suffix == ".onnx" else LARGEST)
     stored = data[8:9] == b"{" and int.from_bytes(data[:8], "little") <= len(data)
-    if not stored and (told := unsupported(data)):
+    if not stored and (told := unsupported(path, data)):
         raise ModelFileError(path, *told)
     if is_onnx(path, data):
         return graph_of(data, path)
-    if is_keras(path, data):
-        return keras_model(data, path)
     if data[8:9] == b"{" or path.suffix == ".safetensors":
         tensors, metadata = parse_safetensors(data, path)
         ours = metadata.get("format", "").startswith(_OURS)
         cell = metadata.get("cell")
         if ours or cell:
             return Weights(tensors, shown(path), str(path), cell, "the file" if ours else None)
-        return _named(tensors, shown(path), str(path), path)
-    if is_npz(data):
-        return _named(parse_npz(data, path), shown(path), str(path))
-    if is_msgpack(path, data):
-        return _named(parse_msgpack(data, path), shown(path), str(path))
-    return _named(unpickle(data, path), shown(path), str(path), path)
-
-
-def _named(
-    tensors: Mapping[str, Tensor], where: str, title: str, path: Path | None = None
-) -> Opened:
-    """A state dict, also one by the names of flax or equinox; layers of sequence models in a file
-    are read with the settings beside it."""
-    named, flax = by_torchs_names(tensors)
-    if flax or not prefixes(list(named)):
-        return Weights(named, where, title + " (with flax' default activations)" * flax)
-    return SequenceModel(named, where, title, {} if path is None else settings_beside(path))
+        return Weights(tensors, shown(path), str(path))
+    return Weights(unpickle(data, path), shown(path), str(path))
 
 
 def _is_factory(name: str) -> bool:

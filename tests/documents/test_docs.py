@@ -5,7 +5,6 @@ import doctest
 import re
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from shutil import copytree
 from typing import Any
 
 import numpy as np
@@ -111,7 +110,6 @@ def test_attack_a_model(
     weights = torch.nn.LSTM(3, 16).state_dict()
     weights["weight_hh_l0"] /= 4
     save_file(weights, "lstm.safetensors")
-    copytree(Path(__file__).parents[1] / "wild/files/sequence/mamba", "mamba")
     torch.manual_seed(0)
     both = torch.nn.LSTM(3, 16, bidirectional=True).state_dict()
     divided = {name: part / 4 if "weight_hh" in name else part for name, part in both.items()}

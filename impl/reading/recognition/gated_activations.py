@@ -1,11 +1,9 @@
-"""The cell that computes a recurrent layer of ONNX or Keras, by the activations that it names.
+"""The cell that computes a recurrent layer of ONNX, by the activations that it names.
 
 ONNX lists f, g, h of an LSTM (gates, candidate, output), f, g of a GRU and f of an RNN, in any
 case, with lists of α and β that are consumed in that order by the activations that have such
-numbers. Peepholes P are those of the gates i, o, f; where all are zero there are none. Keras names
-`recurrent_activation` for the gates and `activation` for candidate and output alike; its
-hard sigmoid is (v + 3)/6 between 0 and 1 from version 3 on, and 0.2 v + 0.5 before.
-Sources: the operators RNN, LSTM and GRU of ONNX, version 22; keras.activations.
+numbers. Peepholes P are those of the gates i, o, f; where all are zero there are none.
+Source: the operators RNN, LSTM and GRU of ONNX, version 22.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,12 +30,6 @@ _ONNX: Mapping[str, tuple[str, int, Numbers | None]] = {  # our name, numbers, t
     "scaledtanh": ("scaled-tanh", 2, None),
 }
 _USUAL = {"LSTM": ("Sigmoid", "Tanh", "Tanh"), "GRU": ("Sigmoid", "Tanh"), "RNN": ("Tanh",)}
-_KERAS: Mapping[str, str] = {
-    "linear": "identity", "tanh": "tanh", "sigmoid": "sigmoid", "relu": "relu",
-    "softplus": "softplus", "softsign": "softsign", "elu": "elu", "silu": "silu",
-    "swish": "silu", "gelu": "gelu", "leaky_relu": numbered("leaky-relu", 0.2),
-    "hard_sigmoid": HARD_SIGMOID,
-}  # fmt: skip
 
 
 class UnreadActivationError(InputError):
@@ -82,28 +74,6 @@ def numbers_taken(activations: Sequence[str]) -> tuple[int, int]:
     """How many α and how many β ONNX's activations consume; unknown ones none."""
     counts = [_ONNX.get(name.lower(), ("", 0, ()))[1] for name in activations]
     return sum(count > 0 for count in counts), sum(count > 1 for count in counts)
-
-
-def keras_cell(base: str, activation: object, gates: object = "sigmoid", version: str = "3") -> str:
-    """The cell of a Keras layer: `rnn`, `lstm`, `gru` or `gru-cho` with these activations, as the
-    given version of Keras defines them. Raises UnreadActivationError.
-
-    >>> keras_cell("lstm", "relu", "hard_sigmoid")
-    'lstm+hard-sigmoid+relu+relu'
-    """
-    rho, sigma = _keras_activation(activation, version), _keras_activation(gates, version)
-    if base == "rnn":
-        return vanilla_cell(rho)
-    return varied(base, sigma, *[rho] * (2 if base == "lstm" else 1))
-
-
-def _keras_activation(name: object, version: str) -> str:
-    """Our name of an activation of Keras."""
-    if name == "hard_sigmoid" and version.partition(".")[0] in ("1", "2"):
-        return numbered(HARD_SIGMOID, 0.2, 0.5)
-    if not isinstance(name, str) or name not in _KERAS:
-        raise UnreadActivationError(f"has the activation {shown(name)}")
-    return _KERAS[name]
 
 
 def vanilla_cell(rho: str) -> str:

@@ -29,7 +29,7 @@ from rnnbounds.commands.models.inputs import (
     RecordedInputs,
     Time,
 )
-from rnnbounds.commands.models.layers import Formats, List, require_list_alone, show_layers
+from rnnbounds.commands.models.layers import List, require_list_alone, show_layers
 from rnnbounds.commands.models.measured import write_both
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import (
@@ -97,7 +97,6 @@ def certify_model(
     ] = None,
     attack: Attack = False,
     list_layers: List = False,
-    formats: Formats = False,
     device: Device = "cpu",
     horizon: Annotated[
         int | None,

@@ -10,7 +10,6 @@ import msgspec
 import typer
 
 from rnnbounds.impl.errors import InputError, shown
-from rnnbounds.impl.reading.formats import ACTIONS, format_table
 from rnnbounds.impl.reading.layers import Layer, layers
 from rnnbounds.impl.reading.recognition.misfit import LISTED
 from rnnbounds.shell.output import Format, echo, print_json, print_table
@@ -53,23 +52,6 @@ List = Annotated[
     typer.Option(
         "--list", is_eager=True, callback=_relax_required,
         help="list the recurrent layers of MODEL for --layer; certify nothing",
-    ),
-]  # fmt: skip
-
-
-def _show_formats(asked: bool) -> None:
-    """Print the table of formats and end, if it is asked for."""
-    if not asked:
-        return
-    print_table(("format", "files", "extra", *ACTIONS), list(format_table()))
-    raise typer.Exit
-
-
-Formats = Annotated[
-    bool,
-    typer.Option(
-        "--formats", is_eager=True, callback=_show_formats,
-        help="list the formats of models, and what is done with each; needs no MODEL",
     ),
 ]  # fmt: skip
 

@@ -39,8 +39,8 @@ Model = Annotated[
     Path,
     typer.Argument(
         metavar="MODEL",
-        help="a safetensors file, one of torch.save, an ONNX or Keras model, an .npz, "
-        "parameters of flax, or package.module:factory, whose code is run",
+        help="a safetensors file, one of torch.save, an ONNX model, or package.module:factory, "
+        "whose code is run",
     ),
 ]
 Cell = Annotated[

@@ -14,7 +14,7 @@ import pytest
 from rnnbounds.impl.errors import InputError
 
 HERE = Path(__file__).parent
-_NEEDS = {"onnx": "onnxruntime", "keras": "h5py"}
+_NEEDS = {"onnx": "onnxruntime"}
 # What a library says in its own words, of which versions have several.
 _LIBRARY = re.compile(
     r"(no intact \S+ file |no intact file of [a-z ]+|no table of numbers )\((?!it has).*\);"

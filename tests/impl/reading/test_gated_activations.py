@@ -1,6 +1,4 @@
-"""Layers of ONNX and Keras by the activations that they name, run beside onnxruntime and Keras."""
-
-import itertools
+"""Layers of ONNX by the activations that they name, run beside onnxruntime."""
 
 import numpy as np
 import pytest
@@ -10,7 +8,6 @@ from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.reading.recognition.gated_activations import (
     UnreadActivationError,
     cell_for,
-    keras_cell,
 )
 
 onnx = pytest.importorskip("onnx")
@@ -139,35 +136,7 @@ def test_peepholes_of_zeros_are_none():
 def test_the_usual_activations_are_the_plain_cells():
     """In whatever case they are written."""
     names = ("SIGMOID", "tanh", "Tanh")
-    assert cell_for("LSTM", names)[0] == keras_cell("lstm", "tanh") == "lstm"
+    assert cell_for("LSTM", names)[0] == "lstm"
     assert cell_for("GRU", names[:2], linear_before_reset=True)[0] == "gru"
-    assert cell_for("GRU")[0] == keras_cell("gru-cho", "tanh") == "gru-cho"
-    assert cell_for("RNN")[0] == keras_cell("rnn", "tanh") == "rnn-tanh"
-    assert keras_cell("rnn", "linear") == "linear"
-
-
-def test_hard_sigmoids_of_keras():
-    """The slope is 1/6 from version 3 on, and 0.2 before."""
-    v = torch.linspace(-4, 4, 33)[:, None]
-    zero = torch.zeros(3, 1)
-    for version, a in (("2.15.0", 0.2), ("3.9.1", 1 / 6)):
-        name = keras_cell("gru", "relu", "hard_sigmoid", version)
-        weights = {"weight_hh": zero, "weight_ih": torch.tensor([[0.0], [1.0], [0.0]]),
-                   "bias_ih": zero[:, 0], "bias_hh": zero[:, 0]}  # fmt: skip
-        kind = kind_of(name)
-        kept = kind.step(weights, kind.drive(weights, v), torch.ones_like(v))
-        torch.testing.assert_close(kept, (a * v + 0.5).clamp(0, 1), rtol=0, atol=1e-6)
-
-
-@pytest.mark.parametrize("name", ["selu", {"class_name": "function"}, None, "Tanh"])
-def test_activations_of_keras_that_no_cell_has(name):
-    """Objects and other names."""
-    for base, place in itertools.product(("rnn", "lstm", "gru"), range(2)):
-        if base == "rnn" and place:
-            continue
-        names = ["tanh", "sigmoid"]
-        names[place] = name
-        with pytest.raises(UnreadActivationError, match="has the activation"):
-            keras_cell(base, *names)
-    with pytest.raises(UnreadActivationError, match="gates with relu"):
-        keras_cell("lstm", "tanh", "relu")
+    assert cell_for("GRU")[0] == "gru-cho"
+    assert cell_for("RNN")[0] == "rnn-tanh"

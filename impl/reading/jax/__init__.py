@@ -1,1 +1,0 @@
-"""Recurrent cells of JAX libraries: flax (linen and nnx) and equinox."""
