@@ -27,7 +27,7 @@ from rnnbounds.impl.cells.rounding import (
 from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.gradients.step_errors import step_error
 from rnnbounds.impl.models.loaded import LoadedModel
-from rnnbounds.impl.norms.comparison import Comparison, two_norm_steps
+from rnnbounds.impl.norms.comparison import Comparison
 from rnnbounds.impl.norms.norm_data import StateNorm
 from rnnbounds.impl.numbers.kernel_arithmetic import IEEE, KernelArithmetic
 from rnnbounds.impl.numbers.outward import add_up, norm_up
@@ -103,12 +103,7 @@ class ProgramAnalysis(Analysis):
         return min(float(norm_up(self.comparison.box[0, -self.comparison.n :])), norm.states)
 
     def constants(self, norm: StateNorm) -> dict[str, float]:
-        """The cell's constants, then those of the norm, then the steps that contract in ‖·‖₂.
-
-        `two_norm_steps` r and `two_norm_factor`: r steps contract by that factor < 1 in the
-        Euclidean norm of the whole state.
-        """
-        steps, factor = two_norm_steps(norm, self.comparison.box.shape[1])
+        """The cell's constants, then those of the norm."""
         return {
             **self.named,
             "B_x": float(self.B),
@@ -118,8 +113,6 @@ class ProgramAnalysis(Analysis):
             "radius": norm.radius,
             "equivalence": norm.equivalence,
             "reach": norm.reach,
-            "two_norm_steps": steps,
-            "two_norm_factor": factor,
         }
 
     def proof(self, norm: StateNorm) -> dict[str, Any]:
@@ -155,16 +148,12 @@ class ProgramAnalysis(Analysis):
     def gap(self, norm: StateNorm, box: Tensor, fed: LayerInputs, error: Tensor) -> RunGap:
         """Bounds on the gap of two runs on a box, of which one has that error (1, N) in a step and
         the inputs of a layer."""
-        return self.step_bounds(box, fed, error).gap
-
-    def step_bounds(self, box: Tensor, fed: LayerInputs, error: Tensor) -> StepBounds:
-        """Compare states on a box, beside that error of a step and of its inputs."""
         comparison = self.comparison
         if box is not comparison.box or fed.inputs is not self.B:
             comparison = self.cell.compare_on(box, fed.inputs, error)
         if fed.input_error:
             error = add_up(error, fed.moved(comparison.inputs))
-        return StepBounds(comparison, error[0])
+        return StepBounds(comparison, error[0]).gap
 
     def unit_reach(self, norm: StateNorm) -> Tensor:
         """At least |s_i| for ‖s‖_* = 1, (1, N)."""

@@ -19,7 +19,7 @@ from rnnbounds.impl.errors import NotFiniteError
 from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.models.loaded import Cell, LoadedModel
 from rnnbounds.impl.norms.norm_data import StateNorm
-from rnnbounds.impl.norms.solver.client import SOLVER_NORMS
+from rnnbounds.impl.norms.solver import METRIC_SDP
 
 
 class Analysis(Protocol):
@@ -85,7 +85,7 @@ class Analysis(Protocol):
 
 Weights = Mapping[str, Tensor]
 SUFFIX = "_l0"  # of torch's names
-_SEARCHED = ("iterated", "quadratic", *SOLVER_NORMS)
+_SEARCHED = ("quadratic", METRIC_SDP)
 BIASES = ("bias_ih", "bias_hh")
 
 

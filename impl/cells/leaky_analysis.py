@@ -1,8 +1,8 @@
-"""Echo-state networks in diagonal norms, and after several steps.
+"""Echo-state networks in norms by diagonal weights or by matrices.
 
 With A = diag(a) two runs differ by Δ⁺ = ((I − A) + E A W)Δ, |E| ≤ L, as A and E commute. In
-‖D·‖₂, with which I − A commutes too, a step contracts by max(1 − a) + L‖D A W D⁻¹‖₂; several steps
-as in `impl.norms.iterated`. Source: Miller & Hardt, section 2, for the diagonal.
+‖D·‖₂, with which I − A commutes too, a step contracts by max(1 − a) + L‖D A W D⁻¹‖₂. Source: Miller
+& Hardt, section 2, for the diagonal.
 """
 
 import math
@@ -18,12 +18,12 @@ from rnnbounds.impl.cells.analysis import ProgramAnalysis
 from rnnbounds.impl.cells.kind import Weights
 from rnnbounds.impl.cells.rounding import LayerInputs, RunGap
 from rnnbounds.impl.norms.norm_data import NormData, StateNorm
-from rnnbounds.impl.norms.solver.client import DIAGONAL_SDP, METRIC_SDP
+from rnnbounds.impl.norms.solver import METRIC_SDP
 from rnnbounds.impl.norms.state_norms import state_norm
 from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down
 
-EUCLIDEAN_NORMS = ("diagonal", DIAGONAL_SDP, METRIC_SDP, "iterated", "quadratic")
+EUCLIDEAN_NORMS = ("diagonal", METRIC_SDP, "quadratic")
 _PRECISION = 128
 
 
@@ -86,9 +86,3 @@ class LeakyAnalysis(ProgramAnalysis):
             step = add_up(step, mul_up(norm.input_lipschitz, fed.input_error))
         size = div_up(mul_up(norm.equivalence, step), subtract_down(1.0, norm.lam))
         return gap.meet(RunGap(size.expand_as(gap.units), size))
-
-    def constants(self, norm: StateNorm) -> dict[str, float]:
-        """The constants of every cell; the steps r by C c, with ‖h‖₂ ≤ C‖h‖_* ≤ C c‖h‖₂."""
-        if norm.name in EUCLIDEAN_NORMS:
-            norm = replace(norm, weights=(norm.equivalence,))
-        return {**super().constants(norm), "steps": norm.steps}

@@ -93,7 +93,6 @@ class VanillaAnalysis(Analysis):
             "radius": norm.radius,
             "equivalence": norm.equivalence,
             "reach": norm.reach,
-            "steps": norm.steps,
         }
 
     def inputs(self) -> Tensor:

@@ -31,8 +31,7 @@ from rnnbounds.impl.models.reached import Reached
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.impl.norms.norm_data import StateNorm
-from rnnbounds.impl.norms.semidefinite import reason_to_omit
-from rnnbounds.impl.norms.solver.client import UnansweredError
+from rnnbounds.impl.norms.solver import UnansweredError, reason_to_omit
 from rnnbounds.impl.numbers.kernel_arithmetic import arithmetic_of
 from rnnbounds.impl.numbers.outward import mul_up
 from rnnbounds.impl.reading.adapters import Source, load_model
@@ -49,7 +48,8 @@ class NormError(InputError):
         scope = f"{kinds[0]} and the like" if kinds else "stacks of layers"
         scope = "linear systems" if kinds == ["linear", "leaky-identity"] else scope
         super().__init__(
-            f"the {norm} norm certifies {scope} only; use the {kind.norms[-1]} norm for {kind.name}"
+            f"the {norm} norm certifies {scope} only; for {kind.name} choose among "
+            f"{', '.join(kind.norms)}"
         )
 
 

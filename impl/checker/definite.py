@@ -8,12 +8,15 @@ import math
 from collections.abc import Iterable, Sequence
 from functools import reduce
 
+import numpy as np
 from flint import arb, arb_mat, ctx, fmpq
 
 Rows = list[list[fmpq]]
 
 _PRECISIONS = (256, 1024)
 _LEAF = 24  # rows below which pivots are found one by one
+_FIRST = 2.0**-52  # by how much a norm may exceed its estimate, doubled until it is proved
+_DOUBLINGS = 24
 
 
 def norm_at_most(rows: Rows, s: float | fmpq) -> bool:
@@ -81,6 +84,36 @@ def norm(entries: list[arb]) -> arb:
     if len(left) < 2:
         return abs(left[0]) if left else arb(0)
     return sum((v * v for v in left), arb(0)).sqrt()
+
+
+def norm_above(matrices: list[arb_mat]) -> arb:
+    """A number that is proved to be at least the 2-norm of every matrix; infinite if none is."""
+    worst = arb(0)
+    left = []
+    for A in matrices:
+        if 1 in (A.nrows(), A.ncols()) or all(v.is_zero() for v in A.entries()):
+            worst = larger(worst, norm(A.entries()))
+        else:
+            left.append(A)
+    if not left:
+        return worst
+    # Entries near 1, so that floats can estimate norms of any size.
+    top = largest(abs(v) for A in left for v in A.entries()).upper()
+    if not top.is_finite():
+        return arb("inf")
+    unit = arb(2) ** (top.log() / arb(2).log()).mid().floor()
+    left = [A / unit for A in left]
+    middles = [[[float(v.mid()) for v in row] for row in A.tolist()] for A in left]
+    estimate = float(np.linalg.norm(np.array(middles), 2, axis=(1, 2)).max())
+    excess = _FIRST
+    for _ in range(_DOUBLINGS):
+        s = arb(estimate) * (1 + arb(excess))
+        while left and below(left[-1], s):
+            left.pop()
+        if not left:
+            return larger(worst, s * unit)
+        excess *= 2
+    return arb("inf")
 
 
 def larger(a: arb, b: arb) -> arb:

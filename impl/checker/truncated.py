@@ -6,8 +6,7 @@ for what it calls information; the cell, the input bound and each ε are what it
 
 - box: the states of a cell that is not vanilla stay in the box that is stated;
 - contraction: the cell contracts by the claimed λ < 1 in the certificate's norm, whoever found the
-  weights of that norm: by row sums in rationals or balls, by positive pivots of matrices, or, for
-  several steps, by the factors of `impl.checker.cells.iterated`;
+  weights of that norm: by row sums in rationals or balls, or by positive pivots of matrices;
 - layers: of a stack, that each contracts, how large its inputs are and how far they move it; then
   its cascade: `impl.checker.cells.stacked`;
 - drive: sup ‖φ(0, x)‖_* over ‖x‖₂ ≤ B, and x in the stated box if there is one, is at most the
@@ -69,7 +68,7 @@ from rnnbounds.impl.format.truncated import CertificateFileError, TruncatedFileE
 
 Checked: TypeAlias = tuple[dict[str, Any], tuple[Finding, ...]]  # the record, and what was found
 _PRECISION = 512  # so that what is equal in floats is equal in balls
-_FINITE = ("L_rho", "B_x", "drive", "equivalence", "steps")
+_FINITE = ("L_rho", "B_x", "drive", "equivalence")
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import field
 
-from rnnbounds.impl.format.fields import Bound, Count, Exactly, Size
+from rnnbounds.impl.format.fields import Bound, Exactly, Size
 
 
 class Stated(Exactly, frozen=True):
@@ -14,7 +14,6 @@ class Stated(Exactly, frozen=True):
     name: str = field(name="norm")
     lam: Size = field(name="lambda")
     weights: list[Any] | None
-    steps: Count
     drive: Size
     equivalence: Size
     reach: Bound

@@ -5,7 +5,7 @@ the model was read. None of it is proved again, so it stays out of the file; wha
 all the same stands apart, as information.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, field
@@ -27,12 +27,12 @@ SCHEMA: Literal["rnnbounds/truncated-certificate/2"] = "rnnbounds/truncated-cert
 WHOLE = "rnnbounds/certificate/1"
 NAMES = ("model", "tensors", "ignored", "unread")
 OF_STATES = (
-    "B_x", "S_0", "B_h", "drive", "radius", "equivalence", "reach", "steps", "gain"
+    "B_x", "S_0", "B_h", "drive", "radius", "equivalence", "reach", "gain"
 )  # fmt: skip
 CONSTANTS = ("L_rho", "M_rho", "W_norm", "U_norm", "L_x", *OF_STATES)  # of a vanilla cell
 _KEPT = ("cell", "dtype", "sha256", "norm", "verdict", "lambda", "input_bound", "weights")
 _PROOF = ("box", "layers")
-GONE: tuple[str, ...] = ()  # norms of earlier versions
+GONE = ("diagonal-sdp", "gate-sdp", "iterated")  # norms of earlier versions
 _OF_NORM = ("drive", "equivalence", "reach", "radius")  # constants
 OTHERS = "other_norms"  # of constants that are less in another norm, where there are any
 
@@ -93,15 +93,14 @@ class Record(Exactly, frozen=True):
     @property
     def stated(self) -> Stated:
         """Its norm."""
-        steps, constants = int(self.constants["steps"]), self.constants
-        ends = {name: constants[name] for name in _OF_NORM}
-        return Stated(self.norm, self.lam, self.weights, steps, **ends)
+        ends = {name: self.constants[name] for name in _OF_NORM}
+        return Stated(self.norm, self.lam, self.weights, **ends)
 
     def of(self, constant: str) -> "Record":
         """The record in the norm in which that constant is stated."""
         if (one := self.others.get(constant)) is None:  # type: ignore[call-overload]
             return self
-        changed = {name: Bound(getattr(one, name)) for name in ("steps", *_OF_NORM)}
+        changed = {name: Bound(getattr(one, name)) for name in _OF_NORM}
         return replace(
             self, norm=one.name, lam=one.lam, weights=one.weights, layers=one.layers, others={},
             constants={**self.constants, **changed, "B_h": one.states},
@@ -115,38 +114,45 @@ class Record(Exactly, frozen=True):
 
 def record(document: object) -> Record:
     """Convert parsed JSON to a `Record`; raises RecordError, GoneError of an earlier version's."""
-    _require_known(document)
-    return converted(document, Record)
+    return converted(_current(document), Record)
 
 
-def _require_known(document: object) -> None:
-    """Raise GoneError where windows are by pieces, or a norm is one of those that are gone."""
+def _current(document: Any) -> Any:
+    """A document without the one step that earlier versions state of each norm; raises GoneError
+    where windows are by pieces, or a norm is one of those that are gone."""
     if not isinstance(document, dict):
-        return
+        return document
     if document.get("pieces") is not None:
         raise GoneError("windows by pieces")
-    for name in _norms({key: document.get(key) for key in ("norm", "layers", OTHERS)}):
-        if name in GONE:
-            raise GoneError(f"the {name} norm")
+    parts = {
+        name: document[name] for name in ("norm", "constants", "layers", OTHERS) if name in document
+    }
+    return document | _of_one_step(parts, 6)
 
 
-def _norms(part: object) -> Iterator[object]:
-    """What stands under `norm`, at any depth."""
-    if isinstance(part, dict):
-        yield part.get("norm")
-    inner = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
-    for one in inner:
-        yield from _norms(one)
+def _of_one_step(part: Any, depth: int) -> Any:
+    """What states norms, so deep."""
+    if isinstance(part, list) and depth:
+        return [_of_one_step(each, depth - 1) for each in part]
+    if not isinstance(part, dict) or not depth:
+        return part
+    if part.get("norm") in GONE:
+        raise GoneError(f"the {part['norm']} norm")
+    return {
+        name: _of_one_step(each, depth - 1)
+        for name, each in part.items()
+        if name != "steps" or type(each) is not int or each != 1
+    }
 
 
 def stated(certificate: Mapping[str, Any]) -> dict[str, Any]:
-    """The record of a whole certificate; of a record itself, a copy of it.
+    """The record of a whole certificate, or of a record itself.
 
     Raises GoneError, and LookupError, TypeError and AttributeError for what is neither.
     """
-    _require_known(certificate)
+    certificate = _current(dict(certificate))
     if certificate.get("schema") != WHOLE:
-        return dict(certificate)
+        return certificate
     constants, rounding = certificate["constants"], certificate["rounding"]
     box, proof = certificate["inputs"], {key: certificate.get(key) for key in _PROOF}
     names = CONSTANTS if proof == dict.fromkeys(_PROOF) else OF_STATES
@@ -163,7 +169,7 @@ def stated(certificate: Mapping[str, Any]) -> dict[str, Any]:
         **proof,
         "inputs": record_inputs(box),
         "shape": {key: certificate["shape"][key] for key in ("n", "d")},
-        "constants": {key: ({"steps": 1} | constants)[key] for key in names},
+        "constants": {key: constants[key] for key in names},
         "truncation": [
             {"eps": entry["eps"], "k": entry["k"]}
             for entry in certificate["truncation"]

@@ -1,1 +1,1 @@
-"""When a cell contracts: comparison, weighted, semidefinite and iterated norms."""
+"""When a cell contracts: comparison, weighted and quadratic norms."""

@@ -23,18 +23,15 @@ from functools import cached_property
 from typing import Any
 
 import torch
-from flint import arb, ctx
 from torch import Tensor
 
 from rnnbounds.impl.norms.norm_data import StateNorm
 from rnnbounds.impl.norms.remaining import DifferenceBounds, LayerMatrices, initial_difference
 from rnnbounds.impl.norms.weighted import perron_vector
-from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.impl.numbers.outward import div_up, mul_up, norm_up, rows_up, subtract_down, sum_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 _POLICIES = 8
-_PRECISION = 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,24 +180,3 @@ class Comparison:
             "spectral", lam, drive, weights[-1], reach, weights, radius,
             input_lipschitz=input_lipschitz, remaining=DifferenceBounds((layer,), 1),
         )  # fmt: skip
-
-
-def two_norm_steps(norm: StateNorm, size: int) -> tuple[float, float]:
-    """The least r with C λʳ < 1 for C = ‖v‖₂/min v, and C λʳ rounded up; infinite if there is none.
-
-    Both are floats, so r is the least float for which C λʳ rounds up to less than 1.
-    ‖Δs_r‖₂ ≤ ‖v‖₂ ‖Δs_r‖_v ≤ ‖v‖₂ λʳ ‖Δs_0‖_v ≤ C λʳ ‖Δs_0‖₂ for a state of that size: Miller and
-    Hardt's r = O(log n).
-    """
-    v = torch.tensor(norm.weights or [1.0] * size, dtype=torch.float64)
-    C = float(mul_up(norm_up(v), norm.reach))
-    if not (0 <= norm.lam < 1 and math.isfinite(C)):
-        return math.inf, math.inf
-    if norm.lam == 0:
-        return 1.0, 0.0
-    with ctx.workprec(_PRECISION):
-        rate, condition = arb(norm.lam), arb(C)
-        r = max(0, math.floor(float(condition.log() / -rate.log())))
-        while (factor := float_above(condition * rate**r)) >= 1:
-            r = int(max(r + 1, math.nextafter(r, math.inf)))
-        return float(r), factor

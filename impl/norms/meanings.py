@@ -9,14 +9,9 @@ NORM_MEANINGS: Mapping[str, str] = {
     "perron": "the largest weighted value in a state, weights from the Perron vector of the "
     "comparison matrix",
     "diagonal": "the Euclidean length of a state with one weight per unit, found by balancing",
-    "diagonal-sdp": "the Euclidean length of a state with one weight per unit, found by "
-    "semidefinite programming",
-    "iterated": "a norm made for several steps at once, which uses that slopes have a sign",
     "quadratic": "the Euclidean length of Q times a state, Q from a Lyapunov equation",
     "quadratic-sdp": "the Euclidean length of Q times a state, Q found by semidefinite "
     "programming for restricted slopes",
-    "gate-sdp": "the Euclidean length with one weight per number, by semidefinite programming for "
-    "gates' ranges",
     "comparison": "the largest weighted value in a state, one weight for c and one for h",
     "cascade": "the largest of the layers' own norms, with one weight per layer",
 }

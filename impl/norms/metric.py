@@ -8,10 +8,10 @@ where y_i = e_i (Wδ)_i with 0 ≤ e_i ≤ ℓ = L − m, so that Σ_i Λ_i y_i 
     [ −PA − ℓΛW       2Λ − P     ]  ⪰  0,
 
 a norm that need not be diagonal. For ℓ fixed and P near I in the coordinates of the norm before it,
-the program of `impl.norms.solver.server` makes the margin of the upper left block largest, until it
-is 0 (Dinkelbach). What the solver says is a proposal: λ is the least number found for which the
-matrix is proved positive definite in balls. Sources: Revay, Wang & Manchester, Recurrent
-Equilibrium Networks (2021), with E = I; Boyd et al., Linear Matrix Inequalities, section 2.
+a semidefinite program makes the margin of the upper left block largest, until it is 0 (Dinkelbach).
+What the solver says is a proposal: λ is the least number found for which the matrix is proved
+positive definite in balls. Sources: Revay, Wang & Manchester, Recurrent Equilibrium Networks
+(2021), with E = I; Boyd et al., Linear Matrix Inequalities, section 2.
 """
 
 import math
@@ -23,7 +23,7 @@ import numpy.typing as npt
 from flint import arb, arb_mat, ctx
 
 from rnnbounds.impl.norms.norm_data import NormData
-from rnnbounds.impl.norms.solver.client import SOLVER
+from rnnbounds.impl.norms.solver import UnansweredError, largest_margin
 from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.impl.numbers.spectra.definite import positive_definite
 
@@ -89,7 +89,7 @@ def metric_norm(
 ) -> MetricNorm:
     """The norm with the least factor that the programs find, from the diagonal weights d (n,).
 
-    Raises MissingSolverError, and UnansweredError if the solver's process ends before its answer.
+    Raises MissingSolverError, and UnansweredError if the solver gives up on the first program.
     """
     propose = solver or _ask
     n, Q = len(system.W), np.diag(d / d.max())
@@ -101,7 +101,12 @@ def metric_norm(
         for _ in range(_PROGRAMS):
             if not 0 < rate < np.inf:
                 break
-            found = _candidate(system, *propose(system, Q, rate))
+            try:
+                found = _candidate(system, *propose(system, Q, rate))
+            except UnansweredError:
+                if not best.factor < np.inf:
+                    raise
+                break
             if not found.factor < best.factor:
                 break
             converged = found.factor > _CONVERGED * best.factor
@@ -134,11 +139,34 @@ def certified_rate(system: SlopeSystem, found: MetricNorm) -> float:
 
 
 def _ask(system: SlopeSystem, Q: Array, rate: float) -> Proposal:
-    """The solver's P and Λ, NaN where it gives up."""
+    """The solver's P and Λ; raises MissingSolverError and UnansweredError."""
     inverse = np.linalg.inv(Q)
     A, W = Q @ system.A @ inverse / rate, system.span / rate * system.W @ inverse
-    P, multipliers = SOLVER.metric_program(A, W, Q, _FLOOR)
+    P, multipliers = _program(A, W, Q)
     return Q.T @ P @ Q, multipliers
+
+
+def _program(A: Array, W: Array, Q: Array) -> Proposal:
+    """P and Λ for λ = 1, ℓ = 1 and differences Q⁻¹u.
+
+    The semidefinite matrix is that of the inequality with P in the coordinates of u, less s in the
+    upper left block and a little in the other; tr P = n.
+    """
+    n = len(W)
+    column, row = np.tril_indices(n)
+    images, size = np.hstack([A, Q]), 2 * n
+    units = np.zeros((len(row), n, n))
+    units[np.arange(len(row)), row, column] = units[np.arange(len(row)), column, row] = 1.0
+    forms = np.zeros((len(row) + n + 1, size, size))
+    forms[: len(row)] = -(images.T @ units @ images)
+    forms[: len(row), :n, :n] += units
+    for i in range(n):
+        form = forms[len(row) + i]
+        form[n + i, :n] = form[:n, n + i] = -W[i]
+        form[n + i, n + i] = 2.0
+    forms[-1] = -np.diag(np.repeat([1.0, _FLOOR], n))
+    found = largest_margin(forms, np.concatenate([(row == column).astype(float), np.zeros(n)]))
+    return np.tensordot(found[: len(row)], units, 1), found[len(row) : -1]
 
 
 def _candidate(system: SlopeSystem, P: Array, multipliers: Array) -> MetricNorm:

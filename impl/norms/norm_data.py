@@ -33,9 +33,8 @@ class StateNorm:
     ‖h‖₂ ≤ C‖s‖_* for the output h of a state s. reach: c with ‖s‖_* ≤ c‖s‖₂. weights: v of
     max |s_i|/v_i, d of ‖(d_i s_i)‖₂, the rows of Q of ‖Qs‖₂, or w of max ‖s_b‖₂/w_b over the blocks
     of a gated cell's state; None for the plain norms. radius: a bound on ‖s_t‖_* for all t that
-    needs no contraction. steps: r of an iterated norm, 1 for all others. input_lipschitz: L with
-    ‖φ(s, x) − φ(s, x′)‖_* ≤ L‖x − x′‖₂. remaining: the comparison from which λ is, if it is from
-    one, and a start that holds all states.
+    needs no contraction. input_lipschitz: L with ‖φ(s, x) − φ(s, x′)‖_* ≤ L‖x − x′‖₂. remaining:
+    the comparison from which λ is, if it is from one, and a start that holds all states.
     """
 
     name: str
@@ -45,7 +44,6 @@ class StateNorm:
     reach: float
     weights: tuple[float, ...] | tuple[tuple[float, ...], ...] | None = None
     radius: float = math.inf
-    steps: int = 1
     input_lipschitz: float = math.inf
     remaining: DifferenceBounds | None = field(default=None, repr=False, compare=False)
 
@@ -76,7 +74,6 @@ class StateNorm:
             "norm": self.name,
             "lambda": self.lam,
             "weights": self.weights,
-            "steps": self.steps,
             "drive": self.drive,
             "equivalence": self.equivalence,
             "reach": finite_or_none(self.reach),
@@ -131,7 +128,7 @@ class NormData:
 
     @cached_property
     def scaling(self) -> WeightedNorm:
-        """The diagonal weights that three norms start from."""
+        """The diagonal weights, from which the dense norm starts too."""
         return diagonal_scaling(self.W)
 
     def drive_bound(self, ball: Tensor, size: Callable[[Tensor], Tensor]) -> float:

@@ -2,12 +2,10 @@
 
 A diagonal of slopes |ρ′| ≤ L_ρ commutes with diagonal weights, so in the plain and the diagonally
 weighted norms the cell h ↦ ρ(Wh + …) contracts by λ = L_ρ‖W‖. A full quadratic form certifies
-linear systems, or a cell with multipliers for its slopes (`impl.norms.metric`), and a norm of
-several steps sees that slopes have a sign (`impl.norms.iterated`). Sources: Miller & Hardt, section
-2; Horn & Johnson, section 8 (Perron).
+linear systems, or a cell with multipliers for its slopes (`impl.norms.metric`). Sources: Miller &
+Hardt, section 2; Horn & Johnson, section 8 (Perron).
 """
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
@@ -15,16 +13,10 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.errors import RangeError
-from rnnbounds.impl.norms.iterated import StepFamily, iterated_norms
 from rnnbounds.impl.norms.metric import metric_norm, slope_system
 from rnnbounds.impl.norms.norm_data import NormData, StateNorm
-from rnnbounds.impl.norms.semidefinite import semidefinite_scaling
-from rnnbounds.impl.norms.solver.client import DIAGONAL_SDP, LARGEST_METRIC, METRIC_SDP
-from rnnbounds.impl.norms.weighted import (
-    WeightedNorm,
-    perron_vector,
-    quadratic_norm,
-)
+from rnnbounds.impl.norms.solver import LARGEST, METRIC_SDP
+from rnnbounds.impl.norms.weighted import perron_vector, quadratic_norm
 from rnnbounds.impl.numbers.outward import (
     TINY,
     UNIT,
@@ -39,8 +31,6 @@ from rnnbounds.impl.numbers.outward import (
 )
 from rnnbounds.impl.numbers.spectra.inverse import certified_inverse
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
-
-_REFERENCE_EPSILON = 1e-6  # the ε at which iterated norms are compared with each other
 
 
 def state_norm(name: str, data: NormData) -> StateNorm:
@@ -95,50 +85,24 @@ def _perron(p: NormData) -> StateNorm:
     )
 
 
-def _diagonal_norm(name: str, p: NormData, weighted: WeightedNorm) -> StateNorm:
-    """The norm ‖D·‖₂ for the diagonal weights D of `weighted`, with its constants."""
-    d, factor = weighted.weights[0].diagonal(), weighted.factor[0]
+def _diagonal(p: NormData) -> StateNorm:
+    """The norm ‖D·‖₂ for diagonal weights D."""
+    d, factor = p.scaling.weights[0].diagonal(), p.scaling.factor[0]
     if p.retention is not None:
         size = norm_up((d[:, None] * p.W[0] / d[None, :]).flatten())
         factor = add_up(factor, add_up(mul_up(4 * UNIT, size), underflow(size)))
     slope_factor = mul_up(p.slope, factor)
     lam = float(slope_factor if p.retention is None else add_up(p.retention.amax(), slope_factor))
     smallest, largest = float(div_up(1.0, d.amin())), float(d.amax())
-    drive, lipschitz = _scaled_drive(p, d)
-    radius = p.box_radius(lambda box: norm_up(mul_up(d, box)))
-    return StateNorm(
-        name, lam, drive, smallest, largest, tuple(d.tolist()), radius, input_lipschitz=lipschitz
+    scaled = d[:, None] * p.U
+    rounding = add_up(mul_up(3 * UNIT, norm_up(scaled.flatten())), TINY * scaled.numel())
+    drive, lipschitz = _euclidean_drive(
+        p, scaled, mul_up(d, p.offset), lambda units: norm_up(mul_up(d, units)), rounding
     )
-
-
-def _iterated(p: NormData) -> StateNorm:
-    """The best of several numbers of steps, in ‖·‖₂ and in the diagonal norm."""
-    retention = torch.zeros_like(p.offset) if p.retention is None else p.retention
-    steps = StepFamily(p.W[0].detach(), max(p.least, -p.slope), p.slope, retention)
-    ones, scaled = torch.ones_like(p.offset), p.scaling.weights[0].diagonal()
-    weights = [ones] if torch.equal(ones, scaled) else [ones, scaled]
-    return min((norm for d in weights for norm in _iterated_norms(p, steps, d)), key=_preference)
-
-
-def _iterated_norms(p: NormData, steps: StepFamily, d: Tensor) -> list[StateNorm]:
-    """The norms N of `impl.norms.iterated`, with ‖D·‖₂ ≤ N ≤ K‖D·‖₂."""
-    maps, C = iterated_norms(steps, d), float(div_up(1.0, d.amin()))
-    corner = p.box_radius(lambda box: norm_up(mul_up(d, box)))
-    sizes = torch.tensor([*_scaled_drive(p, d), float(d.amax()), corner], dtype=torch.float64)
-    K = torch.tensor([norm.condition for norm in maps], dtype=torch.float64)
-    weights = tuple(d.tolist())
-    return [
-        StateNorm("iterated", norm.rate, drive, C, reach, weights, radius, len(norm.factors), fed)
-        for norm, (drive, fed, reach, radius) in zip(
-            maps, mul_up(K[:, None], sizes).tolist(), strict=True
-        )
-    ]
-
-
-def _preference(norm: StateNorm) -> tuple[bool, float, float]:
-    """Certified first, then the shortest window, then the smallest factor."""
-    k = norm.window(_REFERENCE_EPSILON)
-    return (not norm.lam < 1, math.inf if k is None else k, norm.lam)
+    radius, weights = p.box_radius(lambda box: norm_up(mul_up(d, box))), tuple(d.tolist())
+    return StateNorm(
+        "diagonal", lam, drive, smallest, largest, weights, radius, input_lipschitz=lipschitz
+    )
 
 
 def _quadratic(p: NormData) -> StateNorm:
@@ -155,8 +119,8 @@ def _quadratic(p: NormData) -> StateNorm:
 
 def _metric(p: NormData) -> StateNorm:
     """‖Q·‖₂ for slopes in [m, L], with the multipliers after the rows of Q."""
-    if p.W.shape[1] > LARGEST_METRIC:
-        limit = f"at most {LARGEST_METRIC}"
+    if p.W.shape[1] > LARGEST:
+        limit = f"at most {LARGEST}"
         raise RangeError(f"the number of states for {METRIC_SDP}", p.W.shape[1], limit)
     found = metric_norm(slope_system(p), p.scaling.weights[0].diagonal().cpu().numpy())
     norm = _dense_norm(METRIC_SDP, p, p.W.new_tensor(found.Q), found.factor)
@@ -196,12 +160,8 @@ NORMS: Mapping[str, Callable[[NormData], StateNorm]] = {
     "infinity": _infinity,
     "one": _one,
     "perron": _perron,
-    "diagonal": lambda p: _diagonal_norm("diagonal", p, p.scaling),
-    DIAGONAL_SDP: lambda p: _diagonal_norm(
-        DIAGONAL_SDP, p, semidefinite_scaling(p.W, start=p.scaling)
-    ),
+    "diagonal": _diagonal,
     METRIC_SDP: _metric,
-    "iterated": _iterated,
     "quadratic": _quadratic,
 }
 
@@ -218,12 +178,3 @@ def _euclidean_drive(
     lipschitz = mul_up(p.slope, add_up(certified_norm(U[None]), rounding))[0]
     drive = p.drive_bound(add_up(mul_up(lipschitz, p.B), norm_up(offset)), size)
     return drive, float(lipschitz)
-
-
-def _scaled_drive(p: NormData, d: Tensor) -> tuple[float, float]:
-    """sup ‖Dφ(0, x)‖₂, and the factor of B in it."""
-    scaled = d[:, None] * p.U
-    rounding = add_up(mul_up(3 * UNIT, norm_up(scaled.flatten())), TINY * scaled.numel())
-    return _euclidean_drive(
-        p, scaled, mul_up(d, p.offset), lambda units: norm_up(mul_up(d, units)), rounding
-    )

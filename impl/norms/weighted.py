@@ -43,11 +43,6 @@ class WeightedNorm:
     factor: Tensor
     condition: Tensor
 
-    def to(self, device: torch.device | str) -> "WeightedNorm":
-        """Move the norm to a device."""
-        tensors = (self.weights, self.factor, self.condition)
-        return WeightedNorm(*(tensor.to(device) for tensor in tensors))
-
 
 def quadratic_norm(W: Tensor) -> WeightedNorm:
     """‖Q W Q⁻¹‖₂ for P = QᵀQ with (W/μ)ᵀP(W/μ) − P = −I, μ = (1 + ρ(W))/2: W (B, n, n).

@@ -11,7 +11,7 @@ GAIN, GAP, NORM = "gain_told", "unitary_gap", "orbit_gap_told"
 # That of each number of a layer's norm; by what name it stands among the constants, too.
 LAYER = {
     "lambda": "lam_told", "drive": "S_told", "equivalence": "C_told", "reach": "c_told",
-    "radius": "R_told", "steps": "steps_told", "weights[]": NORM, "weights[][]": NORM,
+    "radius": "R_told", "weights[]": NORM, "weights[][]": NORM,
 }  # fmt: skip
 # What stands of another norm, in which a constant is less: the numbers of the certificate that asks
 # for that norm.
@@ -45,9 +45,6 @@ CERTIFY = {
     "constants.S_0": "S_0_told",
     "constants.B_h": "B_h_told",
     "constants.gain": GAIN,
-    "constants.steps": "steps_told",
-    "constants.two_norm_steps": "two_norm_steps_told",
-    "constants.two_norm_factor": "two_norm_told",
     "constants.lam_l": "lam_told",
     "box[]": SHARE,
     "layers[].box[]": SHARE,

@@ -27,7 +27,6 @@ INTEGER_NAMES = (
     "states",
     "depth",
     "k_told",
-    "two_norm_steps_told",
 )
 
 

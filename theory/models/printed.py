@@ -1,7 +1,7 @@
 """Assumptions of a printed certificate: its norm, its constants, and runs in that norm.
 
 Names in ``_told`` are printed. The rest is known to the certificate and not printed: how far
-inputs lead in its norm, ‖s‖₂ ≤ C₂‖s‖, the Euclidean size of the box, all errors of rounding.
+inputs lead in its norm, the Euclidean size of the box, all errors of rounding.
 """
 
 from dataclasses import replace
@@ -45,18 +45,13 @@ from rnnbounds.theory.models.driven_runs import (
     gap_steps,
     pair,
 )
-from rnnbounds.theory.models.lemmas.powers import power_at_most_one, power_nonnegative, power_of_sum
 from rnnbounds.theory.models.sensitivity import state_steps
 from rnnbounds.theory.proof import step
 
 k, lam, epsilon, window, S, R = symbols("k lam_told eps_told k_told S_told R_told")
 C, reach, S_0, B_h, gain = symbols("C_told c_told S_0_told B_h_told gain_told")
-rounding, steps, turns, turned = symbols(
-    "rounding_told steps_told two_norm_steps_told two_norm_told"
-)
-fed, widest, size, lost = (
-    Symbol(name, real=True) for name in ("fed", "widest", "box_size", "all_errors")
-)
+rounding, hidden = symbols("rounding_told hidden_told")
+fed, size, lost = (Symbol(name, real=True) for name in ("fed", "box_size", "all_errors"))
 TOLD = replace(BOX, text=" in the printed norm", lam=lam, S_0=S, B_h=R, suffix="")
 STAYS = TOLD.contraction_assumptions[0]
 # What bounds ‖s_t‖ in the printed norm.
@@ -78,13 +73,6 @@ SHOWN = assumed(
 )
 REACHED = assumed(
     "reach", "the printed reach c is at least ‖s‖/‖s‖₂", (v,), le(weighted(v), reach * whole(v))
-)
-WIDE = assumed(
-    "state",
-    "C₂ is at least ‖s‖₂/‖s‖, of the whole state",
-    (v,),
-    le(whole(v), widest * weighted(v)),
-    le(ZERO, widest),
 )
 RADIUS = assumed(
     "radius",
@@ -116,9 +104,8 @@ PRINTED = assumed(
 
 
 def of_weights(assumption: Assumption) -> Assumption:
-    """Restrict the assumption to norms with printed weights (steps ≤ 1): an iterated norm looks
-    several steps ahead and bounds no single step or state."""
-    return replace(assumption, condition=le(steps, ONE))
+    """Restrict the assumption to norms whose weights are printed, of all layers."""
+    return replace(assumption, condition=le(hidden, ZERO))
 
 
 WEIGHED = of_weights(TOLD.contraction)
@@ -151,13 +138,6 @@ FIRST_STEP = assumed(
     (m,),
     le(norm(phi(0, entry(x, m + 1))), S_0),
 )
-TURNED = assumed(
-    "printed steps",
-    "the printed factor is at least C₂ c λ^r, for r printed steps",
-    (),
-    le(widest * reach * lam**turns, turned),
-)
-MANY = Assumption("many steps", "there are at least the printed steps", le(turns, k))
 LARGE = Assumption("long window", "the window is at least the printed k", le(window, k))
 
 
@@ -209,16 +189,12 @@ SHARES = assumed(
 )
 MODEL = (STAYS, TOLD.contraction, TOLD.contractive, TOLD.drive)
 RUN = (*TOLD.setup_steps, *state_steps(TOLD))
-POWERS = (power_nonnegative(TOLD.lam), power_of_sum(TOLD.lam), power_at_most_one(TOLD.lam))
 START = step("where a window starts", le(weighted(state(x, 0, s)), SPREAD), forall=(s,)).by(
     at("state", s),
     at("power not negative", s),
     at("radius", state(x, 0, s)),
     at("runs stay in the box", 0, s),
     "contractive",
-)
-SHORTER = step("longer windows forget more", le(lam ** (s + j), lam**s), forall=(s, j)).by(
-    at("power of a sum", s, j), at("power at most one", j), at("power not negative", s)
 )
 
 # Two runs under the same inputs, from two states of the invariant set.

@@ -15,10 +15,7 @@ from rnnbounds.impl.arithmetic.base import ALL, Arithmetic, V
 from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, IntervalVector
 from rnnbounds.impl.arithmetic.slopes import step_lipschitz
 from rnnbounds.impl.cells.gated.gate import Gated, gated_kind, magnitude
-from rnnbounds.impl.cells.gated.gate_norms import GateAnalysis, gru_system
 from rnnbounds.impl.cells.kind import Weights, torch_layout
-from rnnbounds.impl.norms.gate_multipliers import GateSystem
-from rnnbounds.impl.norms.solver.client import GATE_SDP
 from rnnbounds.impl.numbers.ball_functions import tanh_up
 from rnnbounds.impl.numbers.outward import sum_up
 
@@ -59,14 +56,6 @@ class GRU(Gated):
         """The update gate z."""
         return self.pre_activations(m, h, x)[1], False
 
-    def gate_system(self, box: Tensor, B: float | Tensor) -> GateSystem:
-        """The ranges of gates on a box (1, n), for `impl.norms.gate_multipliers`."""
-        m, h, x = self.intervals(box, B)
-        u, w = m.affine("weight_ih", "bias_ih", x), m.affine("weight_hh", "bias_hh", h)
-        r, z, _ = (gate.range for gate in (u + w).chunk(3))
-        nu = self.pre_activations(m, h, x)[2].range
-        return gru_system(self.W[0].detach(), [r, z, nu], w.chunk(3)[2].range, box)
-
     def box(self, B: float | Tensor) -> Tensor:
         """|h| ≤ h̄, from 1 on."""
         return self.iterated_box(torch.ones_like(self.W.detach()[:, : self.n, 0]), B)
@@ -98,8 +87,6 @@ GRU_KIND = gated_kind(
     "gru",
     GRU,
     torch_layout(3),
-    norms=("spectral", "infinity", GATE_SDP, "perron"),
-    analyse=GateAnalysis.of,
     mode="GRU",
     gates=3,
     width=1,

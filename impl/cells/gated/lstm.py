@@ -18,12 +18,9 @@ from rnnbounds.impl.arithmetic.base import Arithmetic, V
 from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, IntervalVector
 from rnnbounds.impl.arithmetic.invariance import InvariantBox
 from rnnbounds.impl.cells.gated.gate import Gated, gated_kind, magnitude
-from rnnbounds.impl.cells.gated.gate_norms import GateAnalysis, lstm_system
 from rnnbounds.impl.cells.kind import BIASES, torch_layout
 from rnnbounds.impl.cells.layout import Layout
 from rnnbounds.impl.errors import at_most
-from rnnbounds.impl.norms.gate_multipliers import GateSystem
-from rnnbounds.impl.norms.solver.client import GATE_SDP
 from rnnbounds.impl.numbers.ball_functions import sigmoid_down, sigmoid_up, tanh_up
 from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, rows_up, subtract_down
 
@@ -90,11 +87,6 @@ class LSTM(Gated):
         bounds = {"i": i.sigmoid(), "f": f.sigmoid(), "z": z.tanh(), "o": o.sigmoid()}
         return {gate: magnitude(bound) for gate, bound in bounds.items()}
 
-    def gate_system(self, box: Tensor, B: float | Tensor) -> GateSystem:
-        """The ranges of gates on a box (1, 2n), for `impl.norms.gate_multipliers`."""
-        gates = self.pre_activations(*self.intervals(box, B)).chunk(4)
-        return lstm_system(self.W[0].detach(), [gate.range for gate in gates], box)
-
     def explain_unproved_box(self, boxes: InvariantBox, B: float | Tensor) -> str | None:
         """Explain why no box of c is proved, None if one is: the forget gate is so near to 1 that
         |c| ≤ ī z̄/(1 − f̄) exceeds what float64 resolves."""
@@ -136,8 +128,7 @@ LSTM_KIND = gated_kind(
     "lstm",
     LSTM,
     torch_layout(4, "2n"),
-    norms=("spectral", "infinity", "comparison", GATE_SDP, "perron"),
-    analyse=GateAnalysis.of,
+    norms=("spectral", "infinity", "comparison", "perron"),
     mode="LSTM",
     gates=4,
     width=2,

@@ -26,7 +26,7 @@ from rnnbounds.impl.cells.stacks.layer_analysis import CASCADE
 from rnnbounds.impl.cells.stacks.stack_analysis import StackAnalysis
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.models.loaded import Cell, LoadedModel
-from rnnbounds.impl.norms.solver.client import SOLVER_NORMS
+from rnnbounds.impl.norms.solver import METRIC_SDP
 from rnnbounds.impl.numbers.kernel_arithmetic import IEEE, KernelArithmetic
 from rnnbounds.impl.numbers.outward import norm_up
 
@@ -223,7 +223,7 @@ def stack_kind(kind: Kind) -> Kind:
     return Kind(
         name=PREFIX + kind.name,
         layout=layout,
-        norms=(*(norm for norm in kind.norms if norm not in SOLVER_NORMS), CASCADE),
+        norms=(*(norm for norm in kind.norms if norm != METRIC_SDP), CASCADE),
         build=build,
         step=step,
         analyse=analyse,

@@ -18,7 +18,7 @@ from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.norm_data import StateNorm
 from rnnbounds.impl.norms.remaining import DifferenceBounds
-from rnnbounds.impl.norms.solver.client import SOLVER_NORMS
+from rnnbounds.impl.norms.solver import METRIC_SDP
 from rnnbounds.impl.numbers.outward import div_up, mul_up, sum_up
 
 
@@ -44,7 +44,7 @@ class StackAnalysis(Analysis):
     ) -> "StackAnalysis":
         """The analysis of layers of one kind, the lowest first; how many decays round to 1."""
         layers: list[LayerAnalysis] = []
-        names = [name for name in kind.norms if name not in SOLVER_NORMS]
+        names = [name for name in kind.norms if name != METRIC_SDP]
         for model in models:
             below = layers[-1] if layers else input_bound
             layers.append(analyse_layer(kind, model, names, below))

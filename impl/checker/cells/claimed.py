@@ -13,7 +13,6 @@ import numpy as np
 from flint import arb
 
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
-from rnnbounds.impl.checker.cells.gate_norm import COUNTS, Gates
 from rnnbounds.impl.checker.cells.layouts import layout
 from rnnbounds.impl.checker.cells.norms import Cell, Greatest, Norm, Scaled, Total
 from rnnbounds.impl.checker.cells.poles import diagonal
@@ -28,9 +27,7 @@ from rnnbounds.impl.format.fields import Number, RecordError, Size, converted
 from rnnbounds.impl.format.norms import Stated
 from rnnbounds.impl.format.tensors import Array
 
-STEPS = 64
 _DENSE = {"quadratic": 0, "quadratic-sdp": 1}  # how many rows stand after the matrix
-_SCALED = ("diagonal", "diagonal-sdp", "iterated")
 
 
 def cell_of(
@@ -59,8 +56,6 @@ def norm_of(told: Stated, cell: Any) -> Norm:
     """The norm that is named, with its weights; raises RecordError for what is none."""
     name, weights, vanilla = told.name, told.weights, isinstance(cell, Cell)
     size = cell.n if vanilla else cell.states
-    if told.steps not in range(1, STEPS + 1 if name == "iterated" else 2):
-        raise RecordError("no number of steps")
     if name == "spectral" and not vanilla:
         return Blocks([exact(w) for w in positive(weights, cell.blocks)])
     if name in ("spectral", "infinity", "one"):
@@ -76,12 +71,9 @@ def norm_of(told: Stated, cell: Any) -> Norm:
         if len(rows) != size + _DENSE[name] or {*map(len, rows)} != {size}:
             raise RecordError("no square matrix")
         return Multiplied(rows[:-1], rows[-1]) if _DENSE[name] else Quadratic(rows)
-    if name == "gate-sdp" and not vanilla and cell.cell in COUNTS:
-        v = [exact(a) for a in positive(weights, size + COUNTS[cell.cell] * cell.n)]
-        return Gates(v[:size], v[size:])
     v = [exact(a) for a in positive(weights, size)]
-    if name in _SCALED and slopes:
-        return Scaled(v, told.steps)
+    if name == "diagonal" and slopes:
+        return Scaled(v)
     if name == "perron" or (name == "comparison" and not vanilla):
         return Greatest(v)
     raise RecordError("no such norm")

@@ -5,20 +5,20 @@ themselves. An echo-state network h⁺ = (1 − a)∘h + a∘ρ(…) is such a c
 norms by diagonal weights alone.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
 from flint import arb, arb_mat, fmpq
 
 from rnnbounds.impl.checker.cells.activations import BallActivation
-from rnnbounds.impl.checker.cells.iterated import norm_above, scaled, step_factors
 from rnnbounds.impl.checker.definite import (
     Rows,
     exact,
     float_above,
     largest,
     norm,
+    norm_above,
     norm_at_most,
     smaller,
 )
@@ -203,56 +203,36 @@ class Total(VanillaNorm):
 
 @dataclass(frozen=True)
 class Scaled(VanillaNorm):
-    """‖Dh‖₂ for a positive diagonal D, or what `steps` > 1 steps make of it."""
+    """‖Dh‖₂ for a positive diagonal D."""
 
     d: list[fmpq]
-    steps: int = 1
-    known: dict[float, list[arb]] = field(default_factory=dict)  # of one cell
 
     def contracts(self, cell: Any, lam: float) -> bool:
-        """max κ + ‖DLWD⁻¹‖₂ ≤ λ by pivots; λ_r ≤ λʳ for several steps."""
+        """max κ + ‖DLWD⁻¹‖₂ ≤ λ by pivots."""
         cell = cell.linear
-        if self.steps == 1:
-            room = exact(lam) - max(cell.kept or [fmpq(0)])
-            return room >= 0 and norm_at_most(scaled(cell.steepened, self.d), room)
-        return bool(lam > 0 and self.factors(cell, lam)[-1] <= arb(lam) ** self.steps)
-
-    def factors(self, cell: Any, lam: float) -> list[arb]:
-        """λ_0, …, λ_r."""
-        if lam not in self.known:
-            cell = cell.linear
-            ends, claimed = (cell.rho.least, cell.rho.slope), arb(lam) ** self.steps
-            V = scaled(cell.W, self.d)
-            self.known[lam] = step_factors(V, *ends, self.steps, claimed, cell.kept)
-        return self.known[lam]
-
-    def condition(self, cell: Any, lam: float) -> arb:
-        """K = max_{m<r} λ_m λ^{−m}, with ‖Dh‖₂ ≤ ‖h‖_* ≤ K‖Dh‖₂; 1 for a single step."""
-        if self.steps == 1:
-            return arb(1)
-        sizes = (f / arb(lam) ** m for m, f in enumerate(self.factors(cell, lam)[:-1]))
-        return largest(list(sizes))
+        room = exact(lam) - max(cell.kept or [fmpq(0)])
+        rows = zip(self.d, cell.steepened, strict=True)
+        scaled = [[a * v / b for v, b in zip(row, self.d, strict=True)] for a, row in rows]
+        return room >= 0 and norm_at_most(scaled, room)
 
     def drive(self, cell: Any, lam: float) -> arb:
-        """K(L‖DU‖₂B + ‖Do‖₂)."""
+        """L‖DU‖₂B + ‖Do‖₂."""
         cell = cell.linear
         U = arb_mat([[arb(d * v) for v in row] for d, row in zip(self.d, cell.U, strict=True)])
         offset = norm([arb(d) * o for d, o in zip(self.d, cell.offset, strict=True)])
-        ball = cell.pushed(U) + offset
-        if cell.first is not None:
-            ball = smaller(ball, norm([arb(d) * u for d, u in zip(self.d, cell.rest, strict=True)]))
-        found: arb = self.condition(cell, lam) * ball
-        return found
+        ball: arb = cell.pushed(U) + offset
+        if cell.first is None:
+            return ball
+        return smaller(ball, norm([arb(d) * u for d, u in zip(self.d, cell.rest, strict=True)]))
 
     def radius(self, cell: Any, lam: float) -> arb:
-        """K‖D box‖₂."""
-        sizes = [arb(d) * size for d, size in zip(self.d, cell.box, strict=True)]
-        return self.condition(cell, lam) * norm(sizes)
+        """‖D box‖₂."""
+        return norm([arb(d) * size for d, size in zip(self.d, cell.box, strict=True)])
 
     def equivalent(self, cell: Any, C: float) -> bool:
         """1/min d ≤ C."""
         return bool(min(self.d) * exact(C) >= 1)
 
     def reached(self, cell: Any, lam: float, c: float) -> bool:
-        """K max d ≤ c."""
-        return bool(self.condition(cell, lam) * arb(max(self.d)) <= arb(c))
+        """max d ≤ c."""
+        return bool(max(self.d) <= exact(c))

@@ -8,13 +8,13 @@ from typing import Any
 
 from flint import arb, arb_mat, fmpq
 
-from rnnbounds.impl.checker.cells.iterated import norm_above
 from rnnbounds.impl.checker.cells.norms import Scaled, VanillaNorm
 from rnnbounds.impl.checker.definite import (
     Rows,
     balls,
     exact,
     norm,
+    norm_above,
     norm_at_most,
     positive,
     smaller,

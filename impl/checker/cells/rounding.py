@@ -29,9 +29,8 @@ from dataclasses import dataclass
 from flint import arb, arb_mat, ctx, fmpq
 
 from rnnbounds.impl.checker.cells.activations import BallActivation
-from rnnbounds.impl.checker.cells.iterated import norm_above
 from rnnbounds.impl.checker.cells.norms import Cell
-from rnnbounds.impl.checker.definite import Rows, balls, larger, norm, smaller
+from rnnbounds.impl.checker.definite import Rows, balls, larger, norm, norm_above, smaller
 
 _HEADROOMS = (1.01, 1.1, 1.5, 2.0, 4.0, 16.0)  # q; in coarse dtypes states exceed B_h by more
 _FUNCTIONS = 2.0**54  # of the unit roundoff that is worked with, on the error model of float64

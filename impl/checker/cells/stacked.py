@@ -14,11 +14,10 @@ from typing import Any
 from flint import arb, arb_mat, fmpq
 
 from rnnbounds.impl.checker.cells.claimed import bounded, cell_of, norm_of, positive, proofs
-from rnnbounds.impl.checker.cells.iterated import norm_above
 from rnnbounds.impl.checker.cells.layouts import STACKED, layers
 from rnnbounds.impl.checker.cells.norms import Norm
 from rnnbounds.impl.checker.cells.stepped import Stepped
-from rnnbounds.impl.checker.definite import largest, norm, smaller
+from rnnbounds.impl.checker.definite import largest, norm, norm_above, smaller
 from rnnbounds.impl.checker.input_ranges import InputRanges
 from rnnbounds.impl.checker.unitary import Finding
 from rnnbounds.impl.errors import at_least
@@ -119,8 +118,6 @@ def stack_of(
         raise RecordError("no norm of a stack")
     if told.layers[0].input_bound != told.input_bound or told.layers[0].coupling != 0:
         raise RecordError("other inputs of the first layer")
-    if told.stated.steps != 1:
-        raise RecordError("no number of steps")
     found: list[Finding] = []
     cells: list[Any] = []
     norms: list[Norm] = []

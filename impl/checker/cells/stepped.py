@@ -13,12 +13,11 @@ from functools import cached_property
 from flint import arb, arb_mat, fmpq
 
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
-from rnnbounds.impl.checker.cells.iterated import norm_above
 from rnnbounds.impl.checker.cells.layouts import activation
 from rnnbounds.impl.checker.cells.norms import Cell
 from rnnbounds.impl.checker.cells.terms import Term, norms
 from rnnbounds.impl.checker.cells.units import Row, Step, Units, Weights
-from rnnbounds.impl.checker.definite import exact, largest, norm, smaller
+from rnnbounds.impl.checker.definite import exact, largest, norm, norm_above, smaller
 from rnnbounds.impl.checker.input_ranges import InputRanges
 
 _ITERATES = 4

@@ -13,7 +13,7 @@ from functools import cached_property, reduce
 
 from flint import arb, arb_mat
 
-from rnnbounds.impl.checker.cells.iterated import norm_above
+from rnnbounds.impl.checker.definite import norm_above
 
 Weight = list[list[arb]]
 

@@ -1,8 +1,8 @@
 """The norm that a certificate prints, by its name and its weights.
 
 spectral: ‖s‖₂, or max ‖s_b‖₂/w_b over blocks; infinity: max |s_i|; one: Σ |s_i|; perron and
-comparison: max |s_i|/v_i; diagonal, iterated and the -sdp of vectors: ‖(d_i s_i)‖₂; quadratic and
-quadratic-sdp: ‖Qs‖₂; of a stack max ‖s^l‖/t_l over the layers, each in the norm of that name.
+comparison: max |s_i|/v_i; diagonal: ‖(d_i s_i)‖₂; quadratic and quadratic-sdp: ‖Qs‖₂; of a stack
+max ‖s^l‖/t_l over the layers, each in the norm of that name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from flint import arb
 
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.certificate.record import Certificate
-from rnnbounds.impl.norms.solver.client import DIAGONAL_SDP, GATE_SDP, METRIC_SDP
+from rnnbounds.impl.norms.solver import METRIC_SDP
 from rnnbounds.impl.numbers.outward import UNIT
 from rnnbounds.properties.read.numbers.norms import gamma, vector_lengths
 from rnnbounds.properties.read.numbers.rounded import ROUND_UP, Rounded
@@ -32,8 +32,7 @@ from rnnbounds.properties.systems.unitary.exact import rational
 Tensor = torch.Tensor
 SIZES: dict[str, str] = {
     "spectral": "two", "infinity": "largest", "one": "sum", "perron": "largest",
-    "comparison": "largest", "diagonal": "two", DIAGONAL_SDP: "two", "iterated": "two",
-    "quadratic": "two", METRIC_SDP: "two", GATE_SDP: "two",
+    "comparison": "largest", "diagonal": "two", "quadratic": "two", METRIC_SDP: "two",
 }  # fmt: skip
 
 
@@ -91,7 +90,7 @@ def layer_norm_parts(
         rows = matrix_rows(weights, width)[:width]  # after them stand the multipliers
         return [NormPart(start, stop, kind, matrix=rows, layer_weight=layer_weight)]
     divisors = tuple(weights) if kind == "largest" else ()
-    factors = () if kind == "largest" else tuple(weights)[:width]  # before any multipliers
+    factors = () if kind == "largest" else tuple(weights)
     return [NormPart(start, stop, kind, factors, divisors, layer_weight=layer_weight)]
 
 

@@ -40,13 +40,9 @@ def or_infinite(value: float | None) -> float:
     return inf if value is None else float(value)
 
 
-def lookahead_steps(certificate: Certificate, place: int) -> float:
-    """How many steps the norm looks ahead: 1 but for iterated norms, also of the layers; infinite
-    for a cascade, whose norms in the layers are not printed."""
-    if certificate.norm == CASCADE:
-        return inf
-    step_counts = [v for name, v in certificate.constants.items() if name.startswith("steps")]
-    return max(step_counts, default=1.0)
+def hidden_layers(certificate: Certificate, place: int) -> float:
+    """The layers of a cascade, whose norms are not printed; 0 of other norms."""
+    return certificate.constants["layers"] if certificate.norm == CASCADE else 0.0
 
 
 CERTIFICATE_READERS: dict[str, CertificateReader] = {
@@ -61,9 +57,7 @@ CERTIFICATE_READERS: dict[str, CertificateReader] = {
     "B_h_told": constant_reader("B_h"),
     "gain_told": constant_reader("gain"),
     "rounding_told": lambda c, place: or_infinite(c.rounding),
-    "steps_told": lookahead_steps,
-    "two_norm_steps_told": constant_reader("two_norm_steps"),
-    "two_norm_told": constant_reader("two_norm_factor"),
+    "hidden_told": hidden_layers,
 }
 
 

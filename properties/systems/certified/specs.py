@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import CELLS, STACK, kind_of
-from rnnbounds.impl.norms.semidefinite import available_norms as available_among
+from rnnbounds.impl.norms.solver import available_norms as available_among
 from rnnbounds.impl.numbers.kernel_arithmetic import ARITHMETICS
 from rnnbounds.properties.systems.cells.variants import CELLS as VARIANTS
 from rnnbounds.properties.systems.certified.constants import CertifiedRoute

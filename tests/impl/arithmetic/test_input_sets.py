@@ -136,7 +136,7 @@ def test_less_is_said_of_more(kind: type[torch.nn.RNNBase]):
     assert told[2].speaks_of.startswith("every x_t in the rows of embed.weight, ‖x_t‖₂ ≤ ")
 
 
-@pytest.mark.parametrize("norm", ["spectral", "infinity", "iterated"])
+@pytest.mark.parametrize("norm", ["spectral", "infinity", "diagonal"])
 def test_training_speaks_of_the_ball(norm: str):
     """All of it, the default of its target too; the bound on rounding is that of the set."""
     box = input_box(0.0, 0.25, 3)
@@ -160,7 +160,7 @@ def test_a_witness_is_of_the_set():
     assert certify(cell, box, cell="rnn-tanh").verdict == "undecided"
 
 
-@pytest.mark.parametrize("norm", ["spectral", "infinity", "one", "perron", "diagonal", "iterated"])
+@pytest.mark.parametrize("norm", ["spectral", "infinity", "one", "perron", "diagonal"])
 @pytest.mark.parametrize("cell", ["rnn-tanh", "rnn-sigmoid", "rnn-silu"])
 def test_a_box_is_proved_anew(tmp_path, norm: str, cell: str):
     """The checker proves certificates of boxes; a smaller drive, or a wider box, falls."""

@@ -172,9 +172,8 @@ def test_truncated(name, tmp_path):
 
 @pytest.mark.parametrize(
     ("cell", "norm"),
-    [("leaky-tanh", "spectral"), ("leaky-tanh", "diagonal"), ("leaky-tanh", "iterated"),
-     ("deep-tanh", "spectral")],
-)  # fmt: skip
+    [("leaky-tanh", "spectral"), ("leaky-tanh", "diagonal"), ("deep-tanh", "spectral")],
+)
 def test_the_rnn_is_a_case_of_other_cells(cell, norm):
     """Without a leak, or with one layer, λ is the vanilla cell's, and so is a drive by weights."""
     W, U, b = normal(4, 4, seed=1) / 4, normal(4, 2, seed=2), normal(4, seed=3)

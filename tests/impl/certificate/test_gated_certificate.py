@@ -1,10 +1,8 @@
 import json
-import math
 from fractions import Fraction
 
 import pytest
 import torch
-from flint import arb, ctx
 from gated_draws import generator, layer, model
 
 from rnnbounds.impl.bidirectional.file_calls import load_truncated, save_truncated
@@ -13,7 +11,6 @@ from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.convert.truncate import NotCertifiedError, truncate
 from rnnbounds.impl.errors import NotFiniteError, ShapeError
-from rnnbounds.impl.norms.comparison import two_norm_steps
 from rnnbounds.impl.norms.norm_data import StateNorm
 from rnnbounds.impl.reading.adapters import load_model
 
@@ -96,23 +93,9 @@ def test_undecided(cell):
         truncate(model(cell, scale=1.0), 1e-2, 1.0)
 
 
-def test_two_norm_steps():
-    """The least r with C λʳ < 1, against a loop in balls; nothing unless λ < 1 and C is known."""
-    for lam in (0.0, 0.3, 0.9, 1 - 1e-9):
-        for C in (1.0, 1.5, 28.0, 1e9):
-            norm = StateNorm("perron", lam, 1.0, 1.0, 1.0, (C,))
-            r, factor = two_norm_steps(norm, 1)
-            with ctx.workprec(2000):
-                assert arb(C) * arb(lam) ** int(r) <= factor < 1
-                assert r == 1 or arb(C) * arb(lam) ** (int(r) - 1) >= 1
-    for norm in (StateNorm("i", 1.0, 1, 1, 1), StateNorm("i", 0.5, 1, 1, math.inf)):
-        assert two_norm_steps(norm, 4) == (math.inf, math.inf)
-
-
 @pytest.mark.slow
 def test_the_best_norm_is_kept():
     """Several norms win somewhere, and the certificate's k is the least of all that certify."""
-    pytest.importorskip("clarabel")
     won = set()
     for seed in range(5):
         for n, scale in ((1, 0.8), (3, 0.4), (12, 0.25)):
@@ -122,7 +105,7 @@ def test_the_best_norm_is_kept():
                 won.add(auto.norm)
                 known = [k for _, lam, k in auto.tried if lam < 1 and k is not None]
                 assert auto.window(1e-6) == min(known)
-    assert won >= {"spectral", "comparison", "gate-sdp"}
+    assert won >= {"spectral", "comparison"}
 
 
 def test_table_of_contents():
@@ -135,17 +118,6 @@ def test_table_of_contents():
     assert "cell='lstm'" in repr(FeedForward(weights, cell="lstm", k=2))
     with pytest.raises(ShapeError, match=r"\(4n, n\)"):
         FeedForward(weights | {"weight_hh": torch.ones(3, 1)}, cell="lstm", k=1)
-
-
-@pytest.mark.parametrize("ulps", [1, 2, 3, 6, 17])
-def test_two_norm_steps_near_one(ulps):
-    """The factor is below 1 and holds for the very r that is named, where r exceeds 2^53 too."""
-    lam = 1 - ulps * 2.0**-53
-    for n in (2, 4, 7, 100, 4321, 9973):
-        norm = StateNorm("infinity", lam, 1.0, 1.0, 1.0)
-        r, factor = two_norm_steps(norm, n)
-        with ctx.workprec(300):
-            assert arb(n).sqrt() * arb(lam) ** int(r) <= factor < 1
 
 
 def test_bound_on_states_rounds_last():

@@ -13,10 +13,9 @@ from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS, lowest
 from rnnbounds.impl.checker.cells.claimed import cell_of
-from rnnbounds.impl.checker.cells.iterated import norm_above
 from rnnbounds.impl.checker.cells.poles import poles_of
 from rnnbounds.impl.checker.cells.units import Units, Weights, mixed, still
-from rnnbounds.impl.checker.definite import exact
+from rnnbounds.impl.checker.definite import exact, norm_above
 from rnnbounds.impl.checker.truncated import check_truncated
 from rnnbounds.impl.convert.truncate import truncate
 from rnnbounds.impl.reading.adapters import load_model

@@ -1,22 +1,17 @@
 """Certificates that were forged on purpose, each false of its model: none of them holds."""
 
-import json
 import math
 
 import numpy as np
 import pytest
-import torch
 from flint import arb, arb_mat, fmpq
 
-from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.cells.claimed import cell_of
-from rnnbounds.impl.checker.cells.iterated import norm_above
-from rnnbounds.impl.checker.cells.stacked import stack_of
-from rnnbounds.impl.checker.definite import larger, largest
+from rnnbounds.impl.checker.definite import larger, largest, norm_above
 from rnnbounds.impl.checker.truncated import Claim, proved
 from rnnbounds.impl.format.fields import Ends, RecordError
-from rnnbounds.impl.format.record import SCHEMA, record, stated
+from rnnbounds.impl.format.record import SCHEMA, record
 from rnnbounds.impl.format.tensors import digest, encoded
 
 NAN = arb.nan()
@@ -31,7 +26,6 @@ def forged(cell, weights, told, **more):
         "B_h": None,
         "radius": None,
         "reach": None,
-        "steps": 1,
         "gain": None,
     }
     whole = {
@@ -97,20 +91,6 @@ def test_two_numbers_of_one_float():
     for drive, holds in ((1.0, False), (math.nextafter(1.0, 2), True)):
         found = forged("rnn-relu", weights, told, drive=drive, equivalence=2.0, **unknown)
         assert all(part.holds for part in found) is holds
-
-
-def test_steps_of_a_stack():
-    """No stack contracts over several steps together, whatever its record says."""
-    stack = torch.nn.RNN(1, 2, 2)
-    with torch.no_grad():
-        for part in stack.parameters():
-            part.mul_(0.1)
-    told = stated(json.loads(json.dumps(certify(stack, 1.0).to_json())))
-    weights = {role: part.detach().double().numpy() for role, part in stack.named_parameters()}
-    stack_of(record(told), weights, arb(1), None)
-    told["constants"]["steps"] = 2
-    with pytest.raises(RecordError, match="no number of steps"):
-        stack_of(record(told), weights, arb(1), None)
 
 
 @pytest.mark.parametrize("name", BALL_ACTIVATIONS)

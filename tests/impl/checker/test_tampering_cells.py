@@ -22,7 +22,7 @@ from rnnbounds.impl.reading.adapters import load_model
 CHANGES = ("half", "zero", "negative", "huge", "NaN", "null", "text", "extra")
 NEVER = ("negative", "NaN", "text", "extra")
 # What is spoken of, and what nobody believes.
-FREE = {"eps", "input_bound", "inputs", "steps", "weights"}
+FREE = {"eps", "input_bound", "inputs", "weights"}
 
 
 def outputs(held, x, start=None):

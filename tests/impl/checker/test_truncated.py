@@ -18,14 +18,14 @@ from rnnbounds.impl.bidirectional.file_calls import save_truncated
 from rnnbounds.impl.cells.table import CELLS, kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker import truncated
-from rnnbounds.impl.checker.cells.iterated import norm_above
+from rnnbounds.impl.checker.definite import norm_above
 from rnnbounds.impl.checker.truncated import check_certificate, check_truncated
 from rnnbounds.impl.checker.weights import UncheckedCellError
 from rnnbounds.impl.convert.truncate import truncate, unrolled
 from rnnbounds.impl.format.sealed import TRUNCATED
 from rnnbounds.impl.format.tensors import said_format
-from rnnbounds.impl.format.truncated import CertificateFileError, read_truncated
-from rnnbounds.impl.norms.solver.client import SOLVER_NORMS, is_installed
+from rnnbounds.impl.format.truncated import CertificateFileError, TruncatedFileError
+from rnnbounds.impl.norms.solver import reason_to_omit
 from rnnbounds.impl.norms.state_norms import NORMS
 from rnnbounds.impl.reading.adapters import load_model
 
@@ -59,7 +59,7 @@ def written(path, loaded, norm="auto"):
 @pytest.mark.parametrize("cell", ["linear", "rnn-tanh", "rnn-silu", "rnn-sigmoid"])
 def test_good_files(tmp_path, name, cell):
     """Every certificate that is written is proved again, with and without the source."""
-    if name not in kind_of(cell).norms or (name in SOLVER_NORMS and not is_installed()):
+    if name not in kind_of(cell).norms or reason_to_omit(name, 1) is not None:
         return
     scale = {"infinity": 0.15, "one": 0.15}.get(name, 0.4)
     for seed, dtype in enumerate((torch.float32, torch.float64, torch.bfloat16, torch.float16)):
@@ -102,22 +102,40 @@ def test_the_longest_windows(tmp_path, fed, epsilon):
         fallen(2**64 + 1)
 
 
-def test_many_steps(tmp_path):
-    """A model that only several steps certify, by expansion as well as by vertices."""
-    generator = torch.Generator().manual_seed(3)
-    W = torch.randn(20, 20, generator=generator) / 20**0.5 * 0.58
-    large = load_model({"weight_hh": W, "weight_ih": torch.ones(20, 1)}, "rnn-relu")
-    W = torch.tensor([[0.2, 1.4], [-0.2, -0.7]])
-    small = load_model({"weight_hh": W, "weight_ih": torch.ones(2, 1)}, "rnn-tanh")
-    for loaded in (large, small):
-        path = written(tmp_path / "t", loaded, "iterated")
-        assert read_truncated(path).certificate["constants"]["steps"] > 1
+def older(told, **more):
+    """What an earlier version wrote of it: one step of each norm, and what is gone."""
+    others = {name: {**one, "steps": 1} for name, one in (told.get("other_norms") or {}).items()}
+    told["constants"] |= {"steps": 1}
+    return told | ({"other_norms": others} if others else {}) | more
+
+
+@pytest.mark.parametrize(
+    ("more", "what"),
+    [
+        ({}, None), ({"norm": "iterated"}, "the iterated norm"),
+        ({"norm": "diagonal-sdp"}, "the diagonal-sdp norm"), ({"pieces": {}}, "windows by pieces"),
+        ({"other_norms": {"gain": {"norm": "gate-sdp"}}}, "the gate-sdp norm"),
+    ],
+)  # fmt: skip
+def test_files_of_earlier_versions(tmp_path, more, what):
+    """What rests on nothing that is gone is proved; the rest is refused, by what it rests on."""
+    loaded, norm = model(), "diagonal"
+    path, record = written(tmp_path / "t", loaded, norm), tmp_path / "certificate.json"
+    record.write_text(json.dumps(older(certify(loaded, 1.5, EPSILON, norm).to_json(), **more)))
+    path = forged(path, lambda certificate: certificate.update(older(certificate, **more)))
+    if what is None:
         assert fallen(path) == set()
+        assert all(one.holds for one in check_certificate(record, source(loaded))[1])
+        return
+    with pytest.raises(TruncatedFileError, match=f"rests on {what}.*write it again with"):
+        check_truncated(path)
+    with pytest.raises(CertificateFileError, match=f"rests on {what}.*; certify it again with"):
+        check_certificate(record, source(loaded))
 
 
 def test_needs_no_torch(tmp_path):
     """The checker runs where torch cannot be imported."""
-    path = written(tmp_path / "t", model(), "iterated")
+    path = written(tmp_path / "t", model(), "diagonal")
     assert holds_without_torch("truncated", path)
 
 
@@ -164,7 +182,7 @@ def lower(*keys, factor=LESS):
 )
 def test_forged_certificates(tmp_path, name, change, falls):
     """Every number that is claimed is looked at: a lower one falls, and what rests on it."""
-    if name in SOLVER_NORMS and not is_installed():
+    if reason_to_omit(name, 1) is not None:
         return
     loaded = model(3, "rnn-relu", torch.float64, scale=0.3)
     path = forged(written(tmp_path / "t", loaded, name), change)

@@ -8,9 +8,17 @@ from flint import arb, arb_mat, ctx
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.errors import RangeError
+from rnnbounds.impl.norms import metric, solver
 from rnnbounds.impl.norms.metric import metric_norm, slope_system
 from rnnbounds.impl.norms.norm_data import NormData
-from rnnbounds.impl.norms.solver.client import LARGEST_METRIC, is_installed
+from rnnbounds.impl.norms.solver import (
+    FAST,
+    LARGEST,
+    METRIC_SDP,
+    MissingSolverError,
+    UnansweredError,
+    is_installed,
+)
 from rnnbounds.impl.numbers.spectra.definite import positive_definite
 from rnnbounds.impl.reading.adapters import load_model
 
@@ -93,10 +101,63 @@ def test_huge_and_empty_matrices():
         assert metric_norm(slope_system(data), np.ones(2)).factor >= 1 or not W.any()
 
 
+def skipped(certificate):
+    """Why the norm was not tried; it is not among those that were."""
+    assert METRIC_SDP not in {name for name, *_ in certificate.tried}
+    reason = dict(certificate.skipped)[METRIC_SDP]
+    assert certificate.to_json()["norms_tried"][-1]["skipped"] == reason
+    return reason
+
+
+def test_without_the_extra(monkeypatch):
+    """By name one line with the remedy; the search goes on without it, and says so."""
+    monkeypatch.setattr(solver, "find_spec", lambda name: None)
+    with pytest.raises(MissingSolverError, match=r"pip install 'rnnbounds\[sdp\]'$"):
+        certify(model("rnn-tanh", size=0.3), 1.0, norm=METRIC_SDP)
+    certificate = certify(model("rnn-tanh", size=0.3), 1.0)
+    assert certificate.verdict == "certified"
+    assert "pip install" in skipped(certificate)
+
+
+@needs_solver
+@pytest.mark.parametrize(("limit", "why"), [("STEPS", "MaxIterations"), ("SECONDS", "MaxTime")])
+def test_a_solver_that_gives_up(monkeypatch, limit, why):
+    """Within its steps and its time: by name one line, and else it stands under what was skipped;
+    of programs after the first what was found before is kept."""
+    loaded, exact = model("rnn-tanh", size=0.3), solver.largest_margin
+    monkeypatch.setattr(solver, limit, 0)
+    with pytest.raises(UnansweredError, match=rf"gave up \({why}\); choose another norm"):
+        certify(loaded, 1.0, norm=METRIC_SDP)
+    assert why in skipped(certify(loaded, 1.0))
+    monkeypatch.undo()
+    asked = []
+
+    def once(*program):
+        asked.append(program)
+        return exact(*program) if len(asked) == 1 else solver.largest_margin(*program)
+
+    monkeypatch.setattr(metric, "largest_margin", once)
+    monkeypatch.setattr(solver, "largest_margin", raising)
+    assert certify(loaded, 1.0, norm=METRIC_SDP).lam < 1
+    assert len(asked) == 2
+
+
+def raising(*program):
+    """A solver that answers nothing."""
+    raise UnansweredError("NumericalError")
+
+
+@needs_solver
+def test_many_states():
+    """Above so many states the solver runs by name alone."""
+    assert "ask for it by name" in skipped(certify(model("rnn-tanh", FAST + 1, size=0.3), 1.0))
+    assert certify(model("rnn-tanh", FAST + 1, size=0.3), 1.0, norm=METRIC_SDP).lam < 1
+
+
 def test_too_many_states():
     """One line by name."""
-    loaded = model("rnn-tanh", LARGEST_METRIC + 1)
-    with pytest.raises(RangeError, match=f"at most {LARGEST_METRIC}"):
+    loaded = model("rnn-tanh", LARGEST + 1)
+    with pytest.raises(RangeError, match=f"at most {LARGEST}"):
         certify(loaded, 1.0, norm="quadratic-sdp")
 
 

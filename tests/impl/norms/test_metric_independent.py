@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from rnnbounds.impl.cells.table import kind_of
-from rnnbounds.impl.norms.solver.client import is_installed
+from rnnbounds.impl.norms.solver import is_installed
 from rnnbounds.impl.reading.adapters import load_model
 
 pytestmark = pytest.mark.skipif(not is_installed(), reason="the extra sdp is not installed")

@@ -113,7 +113,7 @@ def without(told: Any, path: Path_) -> Any:
 NAMES = {
     "cell": ("rnn-tanh", "rnn-relu", "linear", "rnn-sin", "lstm", "stacked-gru", "rnn-foo"),
     "dtype": ("float16", "bfloat16", "float32", "float64", "int8"),
-    "norm": ("spectral", "infinity", "one", "perron", "diagonal", "iterated", "quadratic", "best"),
+    "norm": ("spectral", "infinity", "one", "perron", "diagonal", "quadratic", "best"),
     "verdict": ("refuted", "undecided"),
 }
 

@@ -3,12 +3,10 @@
 All that it allows is a part in 10⁹, for its own rounding.
 """
 
-import itertools
 import math
 
 import numpy as np
 
-LEAST = {"rnn-tanh": 0.0, "rnn-relu": 0.0, "linear": 1.0, "rnn-sin": -1.0, "rnn-sigmoid": 0.0}
 SLOPE = {"rnn-sigmoid": 0.25}
 BOUND = {"rnn-tanh": 1.0, "rnn-sin": 1.0, "rnn-sigmoid": 1.0}
 FUNCTION = {
@@ -31,31 +29,17 @@ def true_of_truncated(told, weights):
     L, M = SLOPE.get(cell, 1.0), BOUND.get(cell, math.inf)
     offset = np.abs(FUNCTION[cell](b))
     size = {name: math.inf if value is None else value for name, value in named.items()}
-    K, r = 1.0, int(size["steps"])
-    if told["norm"] == "iterated" and r > 1:
-        D = np.diag(told["weights"])
-        factors = [1.0]
-        for m in range(1, r + 1):
-            factors.append(max(
-                np.linalg.norm(D @ chain(W, slopes) @ np.linalg.inv(D), 2)
-                for slopes in itertools.product((LEAST[cell], L), repeat=n * m)
-            ))  # fmt: skip
-        K = max(factor / lam**m for m, factor in enumerate(factors[:-1]))
-        contracts = factors[-1] <= lam**r * MORE
-        drive, C, c = euclidean(D, U, offset, L, B), 1 / D.diagonal().min(), D.max()
-        fed, corner = euclidean(D, U, 0 * offset, L, 1.0), np.linalg.norm(told["weights"])
-    else:
-        factor, drive, C, c = one_step(told["norm"], told["weights"], W, U, offset, L, B)
-        _, fed, _, _ = one_step(told["norm"], told["weights"], W, U, 0 * offset, L, 1.0)
-        contracts, corner = factor <= lam * MORE, largest(told["norm"], told["weights"], n)
+    factor, drive, C, c = one_step(told["norm"], told["weights"], W, U, offset, L, B)
+    _, fed, _, _ = one_step(told["norm"], told["weights"], W, U, 0 * offset, L, 1.0)
+    contracts, corner = factor <= lam * MORE, largest(told["norm"], told["weights"], n)
     plain = euclidean(np.eye(n), U, offset, L, B)
     reached = [
-        (size["drive"], K * drive), (size["equivalence"], C), (size["reach"], K * c),
+        (size["drive"], drive), (size["equivalence"], C), (size["reach"], c),
         (size["L_rho"], L), (size["M_rho"], M), (size["W_norm"], np.linalg.norm(W, 2)),
         (size["U_norm"], np.linalg.norm(U, 2)), (size["L_x"], L * np.linalg.norm(U, 2)),
-        (size["S_0"], plain), (size["radius"], M * K * corner),
-        (size["gain"], C * K * fed / (1 - lam) if lam < 1 else math.inf),
-        (size["B_h"], min(C * K * drive / (1 - lam), M * n**0.5) if lam < 1 else math.inf),
+        (size["S_0"], plain), (size["radius"], M * corner),
+        (size["gain"], C * fed / (1 - lam) if lam < 1 else math.inf),
+        (size["B_h"], min(C * drive / (1 - lam), M * n**0.5) if lam < 1 else math.inf),
     ]  # fmt: skip
     start = min(size["drive"] / (1 - lam) if lam < 1 else math.inf, size["radius"])
     windows = [
@@ -63,7 +47,7 @@ def true_of_truncated(told, weights):
         for entry in told["truncation"]
     ]
     state, unit = told["rounding"]["state"], UNIT[told["dtype"]]
-    rounds = state is None or state >= 0.1 * unit * C * c * K * np.linalg.norm(offset)
+    rounds = state is None or state >= 0.1 * unit * C * c * np.linalg.norm(offset)
     return bool(
         lam < 1
         and contracts
@@ -72,14 +56,6 @@ def true_of_truncated(told, weights):
         and (told["shape"]["n"], told["shape"]["d"]) == U.shape
         and all(least <= claimed * MORE for claimed, least in reached + windows)
     )
-
-
-def chain(W, slopes):
-    """J_m … J_1 for the slopes of m steps."""
-    J = np.eye(len(W))
-    for row in np.reshape(slopes, (-1, len(W))):
-        J = np.diag(row) @ W @ J
-    return J
 
 
 def euclidean(Q, U, offset, L, B):

@@ -14,7 +14,8 @@ from seen import readings
 
 from rnnbounds.impl.cells.refutation.refute import ALL
 from rnnbounds.impl.certificate.record import Certificate
-from rnnbounds.impl.norms import semidefinite
+from rnnbounds.impl.norms import solver
+from rnnbounds.impl.norms.solver import METRIC_SDP
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.table import MEASURES
@@ -31,7 +32,7 @@ ALIKE = make_spec(
     dtype="float32",
 )  # fmt: skip
 NAMES = [
-    "orbit_start", "orbit_start_told", "orbit_gap", "orbit_state", "orbit_gap_told", "state_told",
+    "orbit_start", "orbit_start_told", "orbit_gap", "orbit_gap_told", "state_told",
     "first_norm", "h_rounding_told", "share_used",
 ]  # fmt: skip
 
@@ -61,7 +62,7 @@ def test_an_orbit_is_exact_where_what_is_irrational_cancels() -> None:
     related, alone = (
         build_batch(replace(spec, regime=regime)).pair(0, 0) for regime in ("gaussian", "zero")
     )
-    gap = MEASURES["orbit_state"]
+    gap = MEASURES["orbit_gap"]
     assert gap.exact_square(related, 0, 4096) is not None
     assert gap.exact_square(related, 1, 4096) is None
     leaks = [1 - rational(a) for a in alone.require_cells.parameters["leak"][0].tolist()]
@@ -122,7 +123,6 @@ LIES: dict[str, tuple[str, Callable[[Certificate], Certificate], dict[str, Any]]
     "gain": ("gain", scaled("gain", 0.99), {}),
     "W_norm": ("constants", scaled("W_norm", 1 - 2.0**-30), {}),
     "h_bar": ("constants", scaled("h_bar", 0.99), {"cell": "gru", "norm": "perron"}),
-    "two-norm": ("two-norm", scaled("two_norm_factor", 0.9), {"cell": "diagonal"}),
     "rounding": (
         "rounding", lambda c: dataclasses.replace(c, rounding=(c.rounding or 0) / 64), {},
     ),
@@ -149,12 +149,12 @@ def test_a_certificate_that_lies_is_convicted(lie: str, monkeypatch: pytest.Monk
 
 def test_norms_that_cannot_be_had_are_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """The solver is optional: the main job attacks the other norms without it."""
-    assert "diagonal-sdp" in specs.available_norms("linear")
-    monkeypatch.setattr(semidefinite, "is_installed", lambda: False)
-    assert "diagonal-sdp" not in specs.available_norms("linear")
+    assert METRIC_SDP in specs.available_norms("rnn-tanh")
+    monkeypatch.setattr(solver, "is_installed", lambda: False)
+    assert METRIC_SDP not in specs.available_norms("rnn-tanh")
     instances = list(specs.worst_certified_specs(Certified))
-    assert all(spec.norm != "diagonal-sdp" for spec in instances)
-    assert {spec.norm for spec in instances} >= {"spectral", "iterated"}
+    assert all(spec.norm != METRIC_SDP for spec in instances)
+    assert {spec.norm for spec in instances} >= {"spectral", "diagonal"}
 
 
 def test_a_state_that_comes_too_near_to_its_box() -> None:

@@ -29,7 +29,7 @@ HALVED = (
     '{"kind":"certified","n":2,"d":2,"T":1,"seed":167678978340535,"batch":2,"sequences":6,'
     '"member":0,"sequence":0,"K":1,"inputs":"impulse","lam":0.125,"scale":0.25,"bias":0.5,'
     '"epsilon":0.01,"loss":"cross-entropy","distance":0.015625,"cell":"leaky-tanh",'
-    '"norm":"iterated","dtype":"float16","over":"box"}'
+    '"norm":"diagonal","dtype":"float16","over":"box"}'
 )
 FIRST_LAYER = (
     '{"kind":"certified","n":3,"d":1,"T":2,"seed":391877924832709,"sequences":6,"member":0,'

@@ -13,7 +13,7 @@ from rnnbounds.reports.gate.thresholds import Thresholds
 
 CERTIFICATE = {
     "schema": "rnnbounds/certificate/1", "model": "m.safetensors", "cell": "rnn-tanh",
-    "dtype": "float32", "sha256": "ab" * 32, "norm": "iterated", "lambda": 0.5,
+    "dtype": "float32", "sha256": "ab" * 32, "norm": "perron", "lambda": 0.5,
     "verdict": "certified", "input_bound": 1.0, "constants": {"gain": 2.0, "B_h": 1.0},
     "inputs": {"set": "box", "what": "[0.0, 1.0]", "low": [0.0], "high": [1.0], "rows": None},
     "truncation": [{"eps": 0.01, "k": 8}, {"eps": 1e-6, "k": 20}],

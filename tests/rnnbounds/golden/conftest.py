@@ -124,7 +124,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "large": rnn([[1.25]]),
         "refuted": rnn([[0.0, 1.5], [-1.5, 0.0]]),
         "deaf": rnn([[2.0]], [[0.0]]),
-        "iterated": rnn([[0.2, 1.4], [-0.2, -0.7]]),
         "relu": rnn([[0.0, 0.5], [0.0, 0.0]], b=[1.0, -1.0]),
         "half-relu": rnn([[0.0, 0.25], [0.0, 0.0]], b=[1.0, -1.0]),
         "scalar": rnn([[0.5]], [[3.0]]),

@@ -23,7 +23,7 @@ from rnnbounds.theory.proof.methods import HYPOTHESIS
 T, k, x_gap, h_gap, forced_gap = symbols("T k x_gap h_gap forced_gap")
 lam, epsilon, window, S, R = symbols("lam_told eps_told k_told S_told R_told")
 reach, S_0, B_h, gain = symbols("c_told S_0_told B_h_told gain_told")
-rounding, rounding_plain, turns = symbols("rounding_told rounding_plain_told two_norm_steps_told")
+rounding, rounding_plain = symbols("rounding_told rounding_plain_told")
 orbit_start, orbit_start_told = symbols("orbit_start orbit_start_told")
 h_rounding, share_used = symbols("h_rounding_told share_used")
 (bounded,) = symbols("B_u_told")
@@ -107,7 +107,6 @@ NEARLY = 1 - Rational(1, 2**30)
 SOONER = Assumption(
     "long window", "the window is at least the printed k less one", le(window, k + 1)
 )
-FEWER = Assumption("many steps", "there are at least the printed steps less one", le(turns, k + 1))
 CERTIFICATE = Claim(
     id="certificate",
     title="Every number in a certificate is a valid bound",
@@ -120,7 +119,6 @@ CERTIFICATE = Claim(
         norms.ORBIT,
         norms.OUTPUT,
         norms.FORGETTING,
-        norms.TWO_NORM,
         norms.DRIVE,
         norms.RADIUS_FORM,
         norms.FIRST,
@@ -155,7 +153,6 @@ CERTIFICATE = Claim(
             "the printed factor is taken for one in the Euclidean norm",
             lam**k * orbit_start,
         ),
-        norms.TWO_NORM.variant("one-step-less", "one step less contracts as well", FEWER),
         norms.DRIVE.variant(
             "one-step-short",
             "the geometric sum ends one step early",

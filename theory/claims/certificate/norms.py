@@ -15,9 +15,8 @@ from rnnbounds.theory.proof import FormStatement, Step, step, theorem
 T, k, h_norm = symbols("T k h_norm")
 lam, S, R = symbols("lam_told S_told R_told")
 C, reach, S_0, B_h = symbols("C_told c_told S_0_told B_h_told")
-turns, turned = symbols("two_norm_steps_told two_norm_told")
-orbit_start, orbit_start_told, orbit_gap, orbit_gap_told, orbit_state = symbols(
-    "orbit_start orbit_start_told orbit_gap orbit_gap_told orbit_state"
+orbit_start, orbit_start_told, orbit_gap, orbit_gap_told = symbols(
+    "orbit_start orbit_start_told orbit_gap orbit_gap_told"
 )
 state_told, first_norm = symbols("state_told first_norm")
 OF_ALL = at("output", printed.apart)
@@ -54,30 +53,8 @@ FORGETTING = certificate_form(
     le(orbit_gap, C * reach * lam**k * orbit_start),
     (*printed.PAIR, printed.SHOWN, printed.REACHED),
     (*printed.ORBITS, power_nonnegative(printed.TOLD.lam), printed.FROM_START),
-    "in Euclidean norms alone, of iterated norms too",
+    "in Euclidean norms alone",
 ).by("from the start", OF_ALL)
-TWO_NORM = certificate_form(
-    "two-norm",
-    le(orbit_state, turned * orbit_start),
-    (
-        *printed.PAIR,
-        printed.TOLD.contractive,
-        printed.WIDE,
-        printed.REACHED,
-        printed.TURNED,
-        printed.MANY,
-    ),
-    (
-        *printed.ORBITS,
-        *printed.POWERS,
-        printed.SHORTER,
-        printed.FROM_START,
-        step("fewer steps", le(reach * lam**k * orbit_start, reach * lam**turns * orbit_start)).by(
-            at("longer windows forget more", turns, k - turns), "many steps"
-        ),
-    ),
-    "the steps that contract in the Euclidean norm of the whole state",
-).by("from the start", "fewer steps", at("state", printed.apart), "printed steps")
 DRIVE = certificate_form(
     "drive",
     le(state_told, S * printed.TOLD.geometric_sum(T)),

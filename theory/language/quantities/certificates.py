@@ -46,12 +46,8 @@ CERTIFICATES: tuple[Quantity, ...] = (
         "Euclidean", r"\varrho_{IEEE}^{(cert)}",
     ),
     certified(
-        "steps_told", "the printed steps of the norm, 1 unless it is iterated", "number",
-        "r^{(cert)}",
-    ),
-    _steps("two_norm_steps_told", "the printed steps that contract in ‖·‖₂", "r_2^{(cert)}"),
-    certified(
-        "two_norm_told", "the printed factor of these steps in ‖·‖₂", "Euclidean", "q^{(cert)}",
+        "hidden_told", "the layers whose norms are not printed, 0 but for a cascade", "number",
+        "l^{(cert)}",
     ),
     certified("B_u_told", "the printed B_h of a unitary network", "Euclidean", "B_h^{(u)}"),
     certified(
@@ -86,7 +82,6 @@ CERTIFICATES: tuple[Quantity, ...] = (
     _WHOLE.of("orbit_start", "two states", "s-s'", a - b),
     _CERTIFIED.of("orbit_start_told", "two states", "s-s'", a - b),
     EUCLIDEAN.of("orbit_gap", "the outputs k steps after two states", "h_k(s)-h_k(s')", _apart),
-    _WHOLE.of("orbit_state", "the states k steps after two states", "s_k(s)-s_k(s')", _apart),
     _CERTIFIED.of("orbit_gap_told", "k steps after two states", "s_k(s)-s_k(s')", _apart),
     _CERTIFIED.of("state_told", "the state of a run from zero", "s_T", state(x, 0, T)),
     EUCLIDEAN.of("first_norm", "the output after the first step", "h_1", state(x, 0, 1)),
