@@ -1,9 +1,9 @@
 """All checks that need a CUDA device, in twelve minutes at most: python tests/gpu.py FOLDER.
 
-Tests marked `gpu`, the rows of `bench` that compare with cuDNN and with loops, and a campaign. Each
-step has a limit of its own; one that fails or runs out of time does not keep the next from running.
-What they write is in FOLDER: tests.txt, bench/, bench-CELL/, campaign/, and seconds.json with all
-exit codes.
+Tests marked `gpu`, the rows of tests/bench that compare with cuDNN and with loops, and a campaign.
+Each step has a limit of its own; one that fails or runs out of time does not keep the next from
+running. FOLDER has tests.txt, bench.txt, bench-CELL.txt, campaign/, and seconds.json with all exit
+codes.
 """
 
 import json
@@ -17,12 +17,9 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 BOUNDS = (sys.executable, "-c", "from rnnbounds.cli import main; raise SystemExit(main())")
 CELLS = ("rnn-tanh", "rnn-relu", "lstm", "gru")
-LENGTHS = ("length-rnn-tanh", "length-lstm", "length-gru")
-LOOPS = ("truncation", "gradient", "rate-16", "rate-64", "campaign")
-# Rows of one call of `bench`, which writes nothing unless it ends, and the seconds that it has.
-ROWS: dict[str, tuple[tuple[str, ...], int]] = {
-    "bench": ((*LENGTHS, *LOOPS), 90),
-    **{f"bench-{cell}": ((f"serve-{cell}", f"serve-{cell}-stack"), 75) for cell in CELLS},
+ROWS: dict[str, tuple[str, int]] = {  # of one call of the bench, and the seconds that it has
+    "bench": ("truncation,gradient,campaign", 90),
+    **{f"bench-{cell}": (f"serve-{cell}", 75) for cell in CELLS},
 }
 SYSTEMS = "1e5"
 OUT_OF_TIME = 124
@@ -40,15 +37,12 @@ def steps(folder: Path) -> list[Step]:
     """What is run, in this order."""
     pytest = (sys.executable, "-m", "pytest", "-c", str(ROOT / "pyproject.toml"), "--rootdir",
               str(ROOT), str(ROOT / "tests"), "-m", "gpu", "-q", "--durations", "20")  # fmt: skip
-    bench = ("bench", "--device", "cuda", "--repeats", "5", "--rows")
+    bench = (sys.executable, str(ROOT / "tests" / "bench"), "--device", "cuda", "--repeats", "5")
     verify = ("verify", "truncation", "--attacks", "random", "--systems", SYSTEMS, "--device",
               "cuda", "--out")  # fmt: skip
     return [
         Step("tests", pytest, 170),
-        *(
-            Step(name, (*BOUNDS, *bench, ",".join(rows), "--out", str(folder / name)), limit)
-            for name, (rows, limit) in ROWS.items()
-        ),
+        *(Step(name, (*bench, "--rows", rows), limit) for name, (rows, limit) in ROWS.items()),
         Step("campaign", (*BOUNDS, *verify, str(folder / "campaign")), 120),
     ]
 

@@ -27,7 +27,6 @@ COMMANDS = {
     "guard": "models.guard:guard",
     "compare": "compare:compare",
     "experiment": "experiments:experiment",
-    "bench": "bench:bench",
 }
 ROOMS = ("theory", "impl", "properties", "reports")
 PURPOSE = "Verification and property testing of bounds on stable recurrent networks."

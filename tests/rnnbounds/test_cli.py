@@ -17,7 +17,7 @@ from rnnbounds.theory.errors import InputError as TheoryError
 
 COMMANDS = (
     "claims", "prove", "verify", "attack", "replay",
-    "certify", "truncate", "report", "compare", "experiment", "bench",
+    "certify", "truncate", "report", "compare", "experiment",
 )  # fmt: skip
 COMPARED = ("compare", "old.json", "new.json")
 

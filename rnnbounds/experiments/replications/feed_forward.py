@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from statistics import median
 
 from rnnbounds.experiments.engine.experiment import Experiment, Job, LoadedData, all_units
-from rnnbounds.experiments.engine.record import Outcome, Record, Run, Setting
+from rnnbounds.experiments.engine.record import Outcome, Run, Setting
 from rnnbounds.experiments.engine.scores import (
     mean_score,
     relative_loss,
@@ -21,10 +20,8 @@ from rnnbounds.experiments.networks.recurrent import (
     no_projection,
     recurrent_network,
 )
-from rnnbounds.experiments.networks.speed import KINDS, LENGTH, measure_speeds
 from rnnbounds.experiments.tasks import load_tasks
 from rnnbounds.experiments.tasks.task import Task
-from rnnbounds.reports.pages.experiment import Paragraph, Section, Table
 
 RECURRENT = ("RNN", "LSTM")
 FAMILIES = ("feed-forward", "recurrent")
@@ -52,10 +49,7 @@ def load_data(setting: Sizes, data: str | None) -> LoadedData:
 
 
 def run_unit(job: Job[Sizes]) -> Iterable[Run]:
-    """Train each at every rate, keep what validates best, cut the recurrent ones, measure.
-
-    All models of a task and seed together, so that their times are measured side by side.
-    """
+    """Train each at every rate, keep what validates best, cut the recurrent ones, measure."""
     s, seed = job.setting, job.unit.seed
     task: Task = job.data[job.unit.task]
     target = recurrent_network("LSTM", task, s.states, seed, s.vectors).size
@@ -70,7 +64,6 @@ def run_unit(job: Job[Sizes]) -> Iterable[Run]:
     networks: dict[str, Network | TruncatedNetwork] = dict(best)
     for kind in RECURRENT:
         networks[f"truncated {kind}"] = TruncatedNetwork(best[kind], s.window).to(job.device)
-    times = measure_speeds(networks, task, job.device)
     for name, network in networks.items():
         is_truncated = isinstance(network, TruncatedNetwork)
         window = s.window if is_truncated else getattr(network.core, "field", None)
@@ -82,7 +75,7 @@ def run_unit(job: Job[Sizes]) -> Iterable[Run]:
             "inputs seen": window,
         }
         family = "recurrent" if name in RECURRENT else "feed-forward"
-        yield job.make_run(figures, model=name, variant=family, notes=notes, times=times[name])
+        yield job.make_run(figures, model=name, variant=family, notes=notes)
 
 
 def make_network(kind: str, task: Task, seed: int, vectors: int, units: int) -> Network:
@@ -119,41 +112,11 @@ def best_model(runs: Sequence[Run]) -> list[Run]:
     return min(finite or groups, key=lambda some: sign * (mean_score(some) or 0.0))
 
 
-def extra_sections(record: Record) -> Sequence[Section]:
-    """Times, against the LSTM's."""
-    rows = []
-    for task, model in dict.fromkeys((run.task, run.model) for run in record.runs):
-        cells = [f"{time_ratio(record.runs, task, model, kind):.2f}" for kind in KINDS]
-        rows.append((task, model, *(cell.replace("nan", "–") for cell in cells)))
-    explanation = (
-        f"Times against the LSTM’s of the same task and seed, medians over the seeds of medians "
-        f"of interleaved rounds: a training step on a batch (a truncated model is trained as the "
-        f"whole one), {LENGTH} outputs of one sequence at once, and one output more where the past "
-        f"is known. A recurrent model knows it as a state; a feed-forward one reads its window "
-        f"anew, and keeping what its layers made of it would save most of that. Of as many "
-        f"parameters an RNN has more units than an LSTM."
-    )
-    columns = ("task", "model", "training step", "whole sequence", "one step")
-    table = Table(columns, tuple(rows), frozenset({2, 3, 4}), "Below 1 is faster than the LSTM.")
-    return (Section("Speed", (Paragraph(explanation), table)),)
-
-
-def time_ratio(runs: Sequence[Run], task: str, model: str, kind: str) -> float:
-    """The median over the seeds of the time against the LSTM's; NaN where none was measured."""
-    own = {run.seed: run.times.get(kind) for run in runs if (run.task, run.model) == (task, model)}
-    reference = {
-        run.seed: run.times.get(kind) for run in runs if (run.task, run.model) == (task, "LSTM")
-    }
-    ratios = [time / other for seed, time in own.items() if time and (other := reference.get(seed))]
-    return median(ratios) if ratios else float("nan")
-
-
 EXPERIMENT = Experiment(
     name="feed-forward",
     title="Feed-forward models in place of recurrent ones",
     question=(
-        "Do feed-forward models with a window do what recurrent models of as many parameters do, "
-        "and how fast are they, all outputs at once and one by one?"
+        "Do feed-forward models with a window do what recurrent models of as many parameters do?"
     ),
     conclusion="feed-forward models do as well as recurrent ones on sequences",
     source="Miller, When Recurrent Models Don’t Need to be Recurrent (2018)",
@@ -165,12 +128,9 @@ EXPERIMENT = Experiment(
     ),
     setting=Sizes(),
     full=Sizes(states=256, vectors=256, steps=10_000, rates=(0.001, 0.003, 0.01), whole=True),
-    units=lambda setting: all_units(
-        setting.tasks, ["all models"], ["side by side"], setting.each_seed
-    ),
+    units=lambda setting: all_units(setting.tasks, ["all models"], ["trained"], setting.each_seed),
     work=run_unit,
     judge=judge_runs,
     load=load_data,
     takes_data=True,
-    sections=extra_sections,
 )

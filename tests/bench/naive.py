@@ -1,13 +1,7 @@
-"""Naive reference code: one system at a time, a loop over t and over k, autograd, an SVD.
-
-The tests use it as an oracle for the library.
-"""
-
-from __future__ import annotations
+"""Naive reference code: one system at a time, a loop over t and over k, autograd."""
 
 import torch
-
-Tensor = torch.Tensor
+from torch import Tensor
 
 
 def last_state(W: Tensor, U: Tensor, b: Tensor, x: Tensor) -> Tensor:
@@ -47,23 +41,6 @@ def gradient_gaps(
         differences = [(first - other).flatten() for first, other in zip(full, short, strict=True)]
         gaps.append(float(torch.linalg.norm(torch.cat(differences))))
     return gaps
-
-
-def descend(
-    W: Tensor, U: Tensor, b: Tensor, x: Tensor, C: Tensor, y: Tensor,
-    radii: tuple[float, float, float], rates: list[float],
-) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """Projected descent: ‖W‖₂, ‖U‖_F and ‖b‖₂ at most the radii after each step."""
-    for rate in rates:
-        slopes = gradient(W, U, b, x, C, y)
-        W, U, b = (part - rate * slope for part, slope in zip((W, U, b), slopes, strict=True))
-        left_vectors, sigma, right = torch.linalg.svd(W)
-        W = left_vectors @ torch.diag(sigma.clamp(max=radii[0])) @ right
-        U, b = (
-            part * min(1.0, radius / float(torch.linalg.norm(part)))
-            for part, radius in ((U, radii[1]), (b, radii[2]))
-        )
-    return W, U, b
 
 
 def bound_holds(W: Tensor, U: Tensor, b: Tensor, x: Tensor, K: int) -> bool:

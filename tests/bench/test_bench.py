@@ -1,0 +1,64 @@
+"""The bench: both sides do the same work, and what is read is told. No time is asked for here."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+sys.path.insert(0, str(Path(__file__).parent))
+import naive
+from clock import Clock, Row, Seen, compare
+from rows import CELLS, CUDA_ROWS, ROWS, draw_systems, one_pair, truncated_pair, truncation_gaps
+
+from rnnbounds.impl.gradients.adjoint import gradient_gaps
+from rnnbounds.impl.gradients.adjoint_error import gradient_gap_error
+from rnnbounds.impl.gradients.loss import loss
+
+QUICK, ROOT = Clock(repeats=2, least=0.0), Path(__file__).parents[2]
+
+
+def test_gaps() -> None:
+    """Ours and the loops agree within the error bound of ours."""
+    cell, x, C, y = draw_systems(2, 2, "cpu", n=4, T=7)
+    squared = loss("squared", C, y)
+    ours, error = (f(cell, x, 4, squared) for f in (gradient_gaps, gradient_gap_error))
+    for i in range(2):
+        pair = one_pair(cell, x, i, 1)
+        gaps = torch.tensor(naive.truncation_gaps(*pair, 4), dtype=torch.float64)
+        torch.testing.assert_close(truncation_gaps(cell, x, 4)[i, :, 1], gaps, rtol=0, atol=1e-13)
+        slopes = torch.tensor(naive.gradient_gaps(*pair, C[i], y[i], 4), dtype=torch.float64)
+        assert ((ours[i, 1] - slopes).abs() <= 2 * error[i, 1] + 1e-15).all()
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_truncated_models(cell: str) -> None:
+    """With fewer inputs than the window a truncated model is torch's module."""
+    ours, other = truncated_pair(cell, 4, 2, 21, QUICK)
+    torch.testing.assert_close(ours(), other(), rtol=0, atol=1e-6)
+
+
+def test_ratios(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By what each side does of the work; a row is met from what is asked on."""
+    times = [(1.0, 2.0, 1.0), (10.0, 10.0, 30.0)]
+    monkeypatch.setattr(Clock, "interleaved", lambda self, works: times)
+    seen = compare(QUICK, lambda: 0, lambda: 0, (4, 2), 1e3)
+    assert seen == Seen(250.0, 5000.0, 20.0, (10.0, 60.0))
+    met = [Row("one", "", "", lambda clock: seen, asked).run(QUICK)["met"] for asked in (20, 21)]
+    assert met == [True, False]
+    assert len({row.name for row in (*ROWS, *CUDA_ROWS)}) == len(ROWS) + len(CUDA_ROWS)
+
+
+@pytest.mark.slow
+def test_call(tmp_path: Path) -> None:
+    """python -m tests.bench: a line of Markdown and a record a row; unknown rows are refused."""
+    call = [sys.executable, "-m", "tests.bench", "--repeats", "1", "--rows"]
+    done = subprocess.run(
+        [*call, "campaign", "--out", str(tmp_path)], cwd=ROOT, capture_output=True, text=True
+    )
+    (record,) = json.loads((tmp_path / "bench.json").read_text("utf-8"))
+    assert done.stdout.splitlines()[-1].startswith(f"| campaign | {record['work']} ")
+    assert done.returncode == int(not record["met"])
+    assert subprocess.run([*call, "speed"], cwd=ROOT, capture_output=True).returncode == 2
