@@ -111,11 +111,8 @@ class IntervalArithmetic(EnclosingArithmetic):
         if self.run is None:
             return IntervalVector(total)
         size = self.sum_of_magnitudes(weight, bias, v, rows, v.range.magnitude)
-        W = self.weight_magnitudes(weight, rows)
-        roundings = self.run.arithmetic.roundings(W.shape[2] + 1)
-        if self.run.arithmetic.splits:
-            total = total.widened(self.run.split_loss(W, v.range.magnitude))
-        return v.summed(self.run, total, (roundings, size))
+        terms = self.weight_magnitudes(weight, rows).shape[2] + 1
+        return v.summed(self.run, total, (terms, size))
 
     def activate(self, name: str, v: IntervalVector) -> IntervalVector:  # type: ignore[override]
         """ρ(v)."""

@@ -15,8 +15,7 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import Activation, working_unit
 from rnnbounds.impl.arithmetic.intervals import Interval
-from rnnbounds.impl.numbers.kernel_arithmetic import IEEE, KernelArithmetic
-from rnnbounds.impl.numbers.outward import add_up, mul_up, sum_up
+from rnnbounds.impl.numbers.outward import add_up, mul_up
 from rnnbounds.impl.numbers.scaling import exponent, shift
 
 _TWICE = 2.0**-10  # of a rounding: one before it, in float32, float64 or 64 bits
@@ -26,13 +25,11 @@ _TWICE = 2.0**-10  # of a rounding: one before it, in float32, float64 or 64 bit
 class DtypeRuns:
     """The roundings of a run in each of the dtypes, or in the one for all systems of a batch.
 
-    fused: whether a kernel may leave out any of them. arithmetic: that of matrix products. Numbers
-    of a dtype are columns (dtypes, 1).
+    fused: whether a kernel may leave out any of them. Numbers of a dtype are columns (dtypes, 1).
     """
 
     dtypes: tuple[torch.dtype, ...]
     fused: bool = False
-    arithmetic: KernelArithmetic = IEEE
 
     @cached_property
     def units(self) -> tuple[float, ...]:
@@ -88,15 +85,6 @@ class DtypeRuns:
         error = add_up(error, self.tiny)
         return self.round(a.widened(error.expand_as(a.low)))
 
-    def split_loss(self, W: Tensor, v: Tensor) -> Tensor:
-        """At least what underflow in splitting the factors loses of each row of W v, for |W|
-        (B, m, n) and |v| (B, n): 0 if none is split, infinite where a part may overflow."""
-        if not self.arithmetic.splits:
-            return W.new_zeros(1, 1)
-        size = add_up(sum_up(W), sum_up(v)[:, None])
-        lost = mul_up(2 * self.tiny, add_up(size, W.shape[2]))
-        return torch.where(mul_up(4.0, size) < self.largest, lost, torch.inf)
-
     def rounding_error(self, size: Tensor) -> Tensor:
         """At least what a result |v| ≤ size (B, …) loses as it is rounded to nearest: u 2ᵉ for
         2ᵉ ≤ size < 2ᵉ⁺¹, and a little more, as it may have been rounded to a finer dtype before."""
@@ -112,8 +100,6 @@ class DtypeRuns:
         it is off by u 2ᵉ at most, with 2ᵉ ≤ P < 2ᵉ⁺¹ for the sum P of so many of the largest.
         """
         K = sizes.shape[-1]
-        if self.arithmetic.splits:
-            return self.sum_error(self.arithmetic.roundings(K + 1), sum_up(sizes))
         largest = sizes.sort(-1, descending=True).values.cumsum(-1) * (1 + K * 2.0**-51)
         unit = self._unit_of(sizes)
         growth = torch.where(K * unit < 0.5, 1 + 2 * K * unit, torch.inf)

@@ -21,7 +21,6 @@ from rnnbounds.impl.arithmetic.interval_arithmetic import (
 from rnnbounds.impl.arithmetic.intervals import Interval
 from rnnbounds.impl.arithmetic.invariance import prove_box
 from rnnbounds.impl.arithmetic.roundings import DtypeRuns
-from rnnbounds.impl.numbers.kernel_arithmetic import IEEE, KernelArithmetic
 from rnnbounds.impl.numbers.outward import add_up
 
 DTypes = Sequence[torch.dtype]
@@ -29,9 +28,7 @@ DTYPES = (torch.bfloat16, torch.float16, torch.float32, torch.float64)
 _ITERATES = 4
 
 
-def rounds_to_one(
-    cell: Any, box: Tensor, B: float, arithmetic: KernelArithmetic = IEEE
-) -> dict[str, int]:
+def rounds_to_one(cell: Any, box: Tensor, B: float) -> dict[str, int]:
     """Number of a cell's gates that may round to 1, or to NaN, for each dtype by name.
 
     box: that of the real states (1, N). Empty for cells that keep nothing as it is.
@@ -39,23 +36,17 @@ def rounds_to_one(
     saturating = cell.saturating_gates(DTYPES, box, B)
     if saturating is None:
         return {}
-    if arithmetic.splits:  # of float32 alone
-        single = torch.float32
-        own = cell.saturating_gates((single,), box, B, arithmetic)
-        saturating[DTYPES.index(single)] = own[0]
     names = (str(dtype).removeprefix("torch.") for dtype in DTYPES)
     return dict(zip(names, saturating.sum(1).tolist(), strict=True))
 
 
-def saturating_gates(
-    cell: Any, dtypes: DTypes, box: Tensor, B: float, arithmetic: KernelArithmetic = IEEE
-) -> Tensor | None:
+def saturating_gates(cell: Any, dtypes: DTypes, box: Tensor, B: float) -> Tensor | None:
     """True for each gate that may round to 1, (dtypes, n), by the cell's `kept`; None if the cell
     has no such gates."""
     zeros = (Rows(box.new_zeros(1, 1, size)) for size in (box.shape[1], cell.d))
     if cell.kept(Floats(cell.parameters), *zeros) is None:
         return None
-    run = DtypeRuns(tuple(dtypes), fused=True, arithmetic=arithmetic)
+    run = DtypeRuns(tuple(dtypes), fused=True)
     saturating = _may_saturate(cell, run, torch.full_like(box, torch.inf), B, step_bound)
     rows = saturating.any(1).nonzero()[:, 0]
     if len(rows):

@@ -34,7 +34,6 @@ from rnnbounds.impl.models.bidirectional import LoadedBidirectional
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
-from rnnbounds.impl.numbers.kernel_arithmetic import IEEE
 from rnnbounds.impl.reading.adapters import Source, load_both
 from rnnbounds.impl.reading.data.sequences import Data, DataSource
 from rnnbounds.impl.reading.sources import AnySource, open_source
@@ -51,12 +50,6 @@ class OneDirectionError(InputError):
         super().__init__(f"{what} is for models in one direction; {instead}")
 
 
-def require_ieee(arithmetic: str) -> None:
-    """Raise OneDirectionError for another arithmetic of products."""
-    if arithmetic != IEEE.name:
-        raise OneDirectionError(f"the arithmetic {arithmetic}", f"use {IEEE.name}")
-
-
 @renamed("0.3", epsilons="eps", epsilon="eps")
 @isolated()
 def certify(
@@ -71,7 +64,6 @@ def certify(
     readout: str | Sequence[str] | None = None,
     direction: str | None = None,
     device: str = "cpu",
-    arithmetic: str = "ieee",
 ) -> AnyCertificate:
     """Certify, refute or leave undecided that a model is stable under inputs ‖x_t‖₂ ≤ B.
 
@@ -91,8 +83,6 @@ def certify(
     `InputSet` in place of B says which inputs there are. The model is the cell in real arithmetic
     with the weights as stored and both biases added unrounded; both runs of a gap start from the
     zero state. `device` is where boxes, norms and constants are bounded, "cpu" or a CUDA device.
-    `arithmetic` is that of matrix products as the model is run, of which `rounding` speaks: "ieee",
-    or of float32 "tf32x3", three products of tensor cores for one, of models in one direction.
     Raises an InputError for what is no model, for B < 0, ε ≤ 0, NaN, norms that the
     cell has not, a device that is not there.
     Sources: Miller & Hardt, section 2, Lemma 1; Rump and Higham for the rounding.
@@ -103,8 +93,7 @@ def certify(
         model, cell, ignore=ignore, layer=layer, readout=readout, direction=direction
     )
     if isinstance(loaded, LoadedModel):
-        return certify_cell(loaded, input_bound, eps, norm, device=device, arithmetic=arithmetic)
-    require_ieee(arithmetic)
+        return certify_cell(loaded, input_bound, eps, norm, device=device)
     require_sound()
     return certify_both(loaded, input_bound, eps, norm, device=device)
 
@@ -121,7 +110,6 @@ def truncate(
     layer: str | None = None,
     direction: str | None = None,
     latest: bool = False,
-    arithmetic: str = "ieee",
 ) -> Truncated | TruncatedBoth:
     """The equivalent of a model within ε on windows of its inputs, and its certificate: of what
     `certify` says, that which `rnnbounds check` proves again.
@@ -137,10 +125,9 @@ def truncate(
     """
     loaded = load_both(model, cell, ignore=ignore, layer=layer, direction=direction)
     if isinstance(loaded, LoadedModel):
-        return truncate_cell(loaded, eps, input_bound, latest=latest, arithmetic=arithmetic)
+        return truncate_cell(loaded, eps, input_bound, latest=latest)
     if latest:
         raise OneDirectionError("the last output alone", "leave out latest")
-    require_ieee(arithmetic)
     require_sound()
     return truncate_both(loaded, eps, input_bound)
 

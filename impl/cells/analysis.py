@@ -29,7 +29,6 @@ from rnnbounds.impl.gradients.step_errors import step_error
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.comparison import Comparison
 from rnnbounds.impl.norms.norm_data import StateNorm
-from rnnbounds.impl.numbers.kernel_arithmetic import IEEE, KernelArithmetic
 from rnnbounds.impl.numbers.outward import add_up, norm_up
 
 
@@ -38,8 +37,7 @@ class ProgramAnalysis(Analysis):
     """Certified bounds on one cell of `impl.cells.program`.
 
     `named`: constants specific to the cell. `B`: bound on ‖x‖₂. `refused`: why the stated box is
-    not proved invariant and what to do (no bound then uses it), None if it is proved. `dtype`,
-    `arithmetic`: those of the model.
+    not proved invariant and what to do (no bound then uses it), None if it is proved.
     """
 
     cell: Any
@@ -48,7 +46,6 @@ class ProgramAnalysis(Analysis):
     B: float
     refused: str | None = None
     dtype: str = "float64"
-    arithmetic: KernelArithmetic = IEEE
 
     @classmethod
     def of(cls, model: LoadedModel[Any], B: float, **options: Any) -> Self:
@@ -62,14 +59,13 @@ class ProgramAnalysis(Analysis):
             B,
             cell.explain_unproved_box(boxes, B),
             model.dtype,
-            model.arithmetic,
             **options,
         )
 
     @cached_property
     def rounds_to_one(self) -> Mapping[str, int]:
         """Number of gates that may round to 1, for each dtype by name."""
-        return rounds_to_one(self.cell, self.comparison.box, self.B, self.arithmetic)
+        return rounds_to_one(self.cell, self.comparison.box, self.B)
 
     @cached_property
     def unbounded(self) -> str | None:
@@ -136,11 +132,11 @@ class ProgramAnalysis(Analysis):
 
         def step(larger_box: Tensor) -> RunGap:
             arguments = (*system, larger_box, fed.inputs, self.cell.d)
-            error = step_error(*arguments, dtype_of(self.dtype), self.arithmetic)
+            error = step_error(*arguments, dtype_of(self.dtype))
             return self.gap(norm, larger_box, fed, error)
 
         def run_box() -> Tensor:
-            run = DtypeRuns((dtype_of(self.dtype),), fused=True, arithmetic=self.arithmetic)
+            run = DtypeRuns((dtype_of(self.dtype),), fused=True)
             return torch.maximum(box, prove_box(*system, box, fed.inputs, self.cell.d, run=run).box)
 
         return run_error(guard_poles(step), box, run_box, self.comparison.n)

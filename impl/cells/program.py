@@ -30,7 +30,6 @@ from rnnbounds.impl.cells.refutation.gated_refute import refute_gated
 from rnnbounds.impl.cells.refutation.refute import Witness, reason_too_large
 from rnnbounds.impl.errors import InputError, PrecisionError
 from rnnbounds.impl.norms.comparison import Comparison
-from rnnbounds.impl.numbers.kernel_arithmetic import IEEE, KernelArithmetic
 
 _ITERATES = 8
 
@@ -155,12 +154,10 @@ class ProgramCell(ABC):
         not g; None for cells that keep none."""
         return None
 
-    def saturating_gates(
-        self, dtypes: DTypes, box: Tensor, B: float, arithmetic: KernelArithmetic = IEEE
-    ) -> Tensor | None:
+    def saturating_gates(self, dtypes: DTypes, box: Tensor, B: float) -> Tensor | None:
         """Which decays of the one cell of a batch of one may round to 1, or are no number, as each
         of the dtypes computes them, (dtypes, n)."""
-        return saturating_gates(self, dtypes, box, B, arithmetic)
+        return saturating_gates(self, dtypes, box, B)
 
 
 @dataclass(frozen=True, eq=False)

@@ -186,7 +186,7 @@ def _run_rounding(
         return Rounding(reason="no norm certifies the model")
     info = torch.finfo(getattr(torch, model.dtype))
     N = model.n + model.d + 3  # one more than with a single bias
-    if model.arithmetic.roundings(N) * info.eps / 2 >= 0.5:
+    if N * info.eps / 2 >= 0.5:
         return Rounding(reason=f"sums of {N} terms may have a relative error of 1/2 or more")
     name = model.cell.activation.name
     if not keeps_to_its_model(name, dtype=model.dtype):
@@ -234,14 +234,14 @@ class _StepErrors:
         largest |W_ij|; all of them to no more than ‖|W|‖₂ reached, as a vector.
         """
         rho, rows = self.model.cell.activation, self.rows
-        run = DtypeRuns((dtype_of(self.model.dtype),), arithmetic=self.model.arithmetic)
+        run = DtypeRuns((dtype_of(self.model.dtype),))
         scale = torch.where(rows[:, :1] > 0, rows[:, :1], 1.0)
         room = 1 + rows.shape[1] * 2.0**-51
         euclidean = mul_up(scale, div_up(rows, scale).square().cumsum(1).sqrt() * room)
         most = torch.minimum(mul_up(reached, euclidean), mul_up(side, rows.cumsum(1) * room))
         more = add_up(most, -pad(most, (1, 0))[:, :-1]).clamp(min=0.0)
         sizes = torch.cat([more, self.others], 1)
-        terms = self.model.arithmetic.roundings(sizes.shape[1] + 1)
+        terms = sizes.shape[1] + 1
         relative = terms * run.units[0] / (1 - terms * run.units[0]) * (1 + 2.0**-50)
         each, summed = sum_up(sizes), run.terms_error(sizes[None])[0]
         Z = torch.minimum(add_up(mul_up(self.norms[0][0], reached), self.driven), norm_up(each))
@@ -251,9 +251,6 @@ class _StepErrors:
         library_norm = rho.dtype_error(run.units[0], rows.shape[0], computed[:1])[0]
         library_norm = torch.minimum(library_norm, norm_up(library))
         lost, largest = torch.full_like(Z, rows.shape[0] * terms * float(run.tiny)), computed[0]
-        if self.model.arithmetic.splits:  # also 2η (Σ|w| + Σ|v| + N) in each row
-            factors = add_up(add_up(self.norms[0][0], reached), add_up(self.norms[1][0], self.B))
-            lost, largest = mul_up(lost, add_up(2.0, factors)), torch.maximum(largest, factors)
         lost = underflow(Z, lost)
         step = add_up(add_up(mul_up(rho.slope, summed_norm), library_norm), lost)
         units = add_up(add_up(mul_up(rho.slope, summed), library), lost)

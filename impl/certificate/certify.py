@@ -32,7 +32,6 @@ from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.impl.norms.norm_data import StateNorm
 from rnnbounds.impl.norms.solver import UnansweredError, reason_to_omit
-from rnnbounds.impl.numbers.kernel_arithmetic import arithmetic_of
 from rnnbounds.impl.numbers.outward import mul_up
 from rnnbounds.impl.reading.adapters import Source, load_model
 
@@ -65,7 +64,6 @@ def certify(
     layer: str | None = None,
     readout: str | Sequence[str] | None = None,
     device: str = "cpu",
-    arithmetic: str = "ieee",
 ) -> Certificate:
     """Certify, refute or leave undecided that a model is stable under inputs ‖x_t‖₂ ≤ B.
 
@@ -76,9 +74,7 @@ def certify(
     are. The model is the cell in real arithmetic with the weights as stored and both biases added
     unrounded; both runs of a gap start from the zero state. `device` is where boxes, norms and
     constants are bounded, "cpu" or a CUDA device; there sums are taken in another order, so that
-    last digits may differ, on the safe side. Witnesses are sought on the CPU. `arithmetic`: that of
-    matrix products as the model is run, which `rounding` and `rounds_to_one` are about: "ieee" or,
-    in float32, "tf32x3" (`impl.numbers.kernel_arithmetic`).
+    last digits may differ, on the safe side. Witnesses are sought on the CPU.
     Raises an InputError for what is no model, for B < 0, ε ≤ 0, NaN, norms that the cell has not, a
     device that is not there.
     Sources: Miller & Hardt, section 2, Lemma 1; Rump and Higham for the rounding.
@@ -87,7 +83,6 @@ def certify(
     """
     require_sound(check_device(device))
     loaded = load_model(model, cell, ignore=ignore, layer=layer, readout=readout)
-    loaded = replace(loaded, arithmetic=arithmetic_of(arithmetic, loaded.dtype))
     bound, epsilons = bound_of(input_bound), epsilons_of(eps)
     kind = kind_of(loaded.name)
     names = _names(norm, kind)
@@ -172,7 +167,6 @@ def certify(
         skipped=skipped,
         rounds_to_one=at_one,
         unrounded=bounds.rounded.reason,
-        arithmetic=arithmetic,
         states=system.region,
         refused=system.refused,
         tensors=loaded.tensors,

@@ -69,7 +69,6 @@ def _certificate(stated: Document, document: dict[str, Any]) -> Certificate:
         skipped=tuple((entry.what, entry.reason) for entry in stated.skipped),
         rounds_to_one=stated.rounds_to_one,
         unrounded=stated.rounding.reason,
-        arithmetic=stated.rounding.arithmetic,
         states=stated.states,
         tensors=stated.tensors,
         ignored=stated.ignored,

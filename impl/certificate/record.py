@@ -45,21 +45,21 @@ class Certificate(Shown):
     pairs (ε, k), ε in the Euclidean norm of the output h; k None where nothing is known. tried:
     (norm, its factor, its k at the smallest ε). weights: those of the norm (`StateNorm`). rounding:
     a bound on ‖fl(h_t) − h_t‖₂ for all t when the cell is run in its own dtype with accurate
-    activations and products of that `arithmetic`, None if none is known. skipped: norms that were
-    not tried, and the search for a witness if it was not, each with why. rounds_to_one: how many
-    decays of the cell may round to 1, by dtype; where some do in the model's own, what is certified
-    about real numbers says nothing about the model as it is run, so that the verdict is
-    `undecided`, with the `reason`. unrounded: why no bound on rounding is known. states: those that
-    are spoken of. refused: why the box that the cell states is not proved, and what to do; nothing
-    is certified on it. tensors: the full names in the source of what was read as the `cell`, by
-    role. ignored, unread: those that the caller said to leave out of it, and those of tensors
-    elsewhere (`LoadedModel`). inputs: the set of all inputs, None for the ball ‖x‖₂ ≤ B. readout:
-    the linear map that ε is about, with its bound on ‖C‖₂; None for h itself. proof: what
-    `impl.checker` needs beside the rest: the box or the layers, and `other_norms`, those of the
-    gain and of rounding where it is another. advising: seeks the `advice`. measuring: the call or
-    the command that measures an undecided model on recorded inputs. infinite: by norm, why its
-    factor is infinite. document: of a certificate that was read from a file, the JSON data that it
-    states; what JSON does not hold is then left out: `advice`, `refused` and the rows of `inputs`.
+    activations, None if none is known. skipped: norms that were not tried, and the search for a
+    witness if it was not, each with why. rounds_to_one: how many decays of the cell may round to 1,
+    by dtype; where some do in the model's own, what is certified about real numbers says nothing
+    about the model as it is run, so that the verdict is `undecided`, with the `reason`. unrounded:
+    why no bound on rounding is known. states: those that are spoken of. refused: why the box that
+    the cell states is not proved, and what to do; nothing is certified on it. tensors: the full
+    names in the source of what was read as the `cell`, by role. ignored, unread: those that the
+    caller said to leave out of it, and those of tensors elsewhere (`LoadedModel`). inputs: the set
+    of all inputs, None for the ball ‖x‖₂ ≤ B. readout: the linear map that ε is about, with its
+    bound on ‖C‖₂; None for h itself. proof: what `impl.checker` needs beside the rest: the box or
+    the layers, and `other_norms`, those of the gain and of rounding where it is another. advising:
+    seeks the `advice`. measuring: the call or the command that measures an undecided model on
+    recorded inputs. infinite: by norm, why its factor is infinite. document: of a certificate that
+    was read from a file, the JSON data that it states; what JSON does not hold is then left out:
+    `advice`, `refused` and the rows of `inputs`.
 
     >>> certificate = rnnbounds.certify(torch.nn.LSTM(1, 16), 1.0, 0.1)
     >>> certificate.verdict, certificate.lam, certificate.window(0.1)
@@ -84,7 +84,6 @@ class Certificate(Shown):
     skipped: tuple[tuple[str, str], ...] = ()
     rounds_to_one: Mapping[str, int] = field(default_factory=dict)
     unrounded: str | None = None
-    arithmetic: str = "ieee"
     states: str = ALL
     refused: str | None = None
     tensors: Mapping[str, str] = field(default_factory=dict)
@@ -227,8 +226,7 @@ class Certificate(Shown):
             "weights": self.weights,
             "box": self.proof.get("box"),
             "layers": self.proof.get("layers"),
-            "rounding": {"dtype": self.dtype, "state": self.rounding, "reason": self.unrounded}
-            | ({} if self.arithmetic == "ieee" else {"arithmetic": self.arithmetic}),
+            "rounding": {"dtype": self.dtype, "state": self.rounding, "reason": self.unrounded},
             "states": self.states,
             "skipped": [{"what": what, "reason": reason} for what, reason in self.skipped],
             "rounds_to_one": self.rounds_to_one,

@@ -290,8 +290,7 @@ def _rounding(file: Claim, cell: Any) -> list[Finding]:
         return [Finding("rounding", False, "nothing bounds it")]
     sides = [(arb(abs(exact(i))), arb(abs(exact(h)))) for i, h in biases(dict(file.weights))]
     factor = arb(C) * arb(c) / (1 - arb(told.lam))
-    form = Format(*DTYPES[told.dtype], split=told.rounding.arithmetic != "ieee")
-    bound = rounding_bound(cell, sides, states, factor, form)
+    bound = rounding_bound(cell, sides, states, factor, Format(*DTYPES[told.dtype]))
     holds = bound is not None and bool(bound <= arb(told.rounding.state))
     detail = f"{told.dtype} moves a state by at most {at_least(told.rounding.state, 3)}"
     return [Finding("rounding", holds, detail)]

@@ -14,8 +14,7 @@ from rnnbounds.impl.arithmetic.activation import activation as named
 from rnnbounds.impl.cells.kind import Kind
 from rnnbounds.impl.cells.table import CELLS, kind_of
 from rnnbounds.impl.cells.vanilla import vanilla_kind
-from rnnbounds.impl.convert.fused.outputs import fused_outputs, fused_plan
-from rnnbounds.impl.convert.fused.plan import Products
+from rnnbounds.impl.convert.fused.outputs import fused_form, fused_outputs
 from rnnbounds.impl.convert.inference import chunks, last_output, outputs
 from rnnbounds.impl.errors import InputError, RangeError, ShapeError, shown
 
@@ -99,21 +98,20 @@ class FeedForward(torch.nn.Module):
             s = kind.step(weights, drive[:, j:], s[:, :-1])
         return self._read(torch.cat([*done, s], dim=1)[..., -self.sizes.n :])
 
-    def infer(self, x: Tensor, *, products: Products = "ieee") -> Tensor:
+    def infer(self, x: Tensor) -> Tensor:
         """Outputs from the zero state on *at least* the last min(k, t) inputs, which the
         certificate's ε and rounding bound as they bound those of ``forward``, at about the work of
         the recurrent loop instead of k times as much: (N, T, d) -> (N, T, n or p).
 
         How the sequences are cut is chosen by size: `impl.convert.inference`. On a CUDA device with
-        Triton an RNN, an LSTM, a GRU or a stack of them runs in fused kernels,
-        `impl.convert.fused`. Those may take products of float32 as "tf32x3", whose rounding a
-        certificate of that arithmetic bounds. No gradients: the fused kernels refuse inputs that
-        ask for them (InputError).
+        Triton an RNN, an LSTM, a GRU or a stack of them in float32 or float16 runs in fused
+        kernels, `impl.convert.fused`. No gradients: these refuse inputs that ask for them
+        (InputError).
         """
         kind, weights = self._checked(x)
-        if plan := fused_plan(kind, weights, x, self.k, self.latest, products):
+        if form := fused_form(kind, weights, x, self.k):
             weights = {name: part.detach() for name, part in weights.items()}
-            h = fused_outputs(kind, weights, x, self.k, plan, self.latest)
+            h = fused_outputs(kind, weights, x, self.k, form, self.latest)
             with torch.no_grad():
                 return self._read(h)
         with torch.no_grad():

@@ -89,7 +89,6 @@ def truncate(
     ignore: Collection[str] = (),
     layer: str | None = None,
     latest: bool = False,
-    arithmetic: str = "ieee",
 ) -> Truncated:
     """The feed-forward equivalent of a model within ε, and its certificate: of what `certify` says,
     that which `impl.checker.truncated` proves again.
@@ -105,7 +104,7 @@ def truncate(
     loaded = load_model(model, cell, ignore=ignore, layer=layer)
     if isinstance(input_bound, InputSet) and input_bound.kind == "rows":
         input_bound = input_bound.box
-    certificate = certify(loaded, input_bound, eps, arithmetic=arithmetic)
+    certificate = certify(loaded, input_bound, eps)
     k = certificate.window(eps)
     if certificate.verdict != "certified" or k is None:
         raise NotCertifiedError(certificate)

@@ -46,11 +46,11 @@ class Tried(Struct):
 
 
 class Roundoff(Struct):
-    """The bound on rounding with that arithmetic of matrix products, or why there is none."""
+    """The bound on rounding, or why there is none."""
 
     state: _Size | None = None
     reason: str | None = None
-    arithmetic: Literal["ieee", "tf32x3"] = "ieee"
+    arithmetic: Literal["ieee"] = "ieee"  # earlier versions had others
 
 
 class Skipped(Struct):

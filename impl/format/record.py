@@ -45,11 +45,10 @@ class GoneError(RecordError):
 
 
 class Rounding(Exactly, frozen=True):
-    """The bound on ‖fl(h_t) − h_t‖₂, with that arithmetic of matrix products."""
+    """The bound on ‖fl(h_t) − h_t‖₂."""
 
     dtype: str
     state: Bound
-    arithmetic: Literal["ieee", "tf32x3"] = "ieee"
 
 
 class Record(Exactly, frozen=True):
@@ -85,8 +84,6 @@ class Record(Exactly, frozen=True):
     def __post_init__(self) -> None:
         if self.rounding.dtype != self.dtype:
             raise RecordError("rounding of another dtype")
-        if self.rounding.arithmetic != "ieee" and self.dtype != "float32":
-            raise RecordError("tf32x3 of another dtype than float32")
         if self.inputs is not None:
             self.inputs.require(self.shape.d, self.input_bound)
 
@@ -119,11 +116,15 @@ def record(document: object) -> Record:
 
 def _current(document: Any) -> Any:
     """A document without the one step that earlier versions state of each norm; raises GoneError
-    where windows are by pieces, or a norm is one of those that are gone."""
+    where windows are by pieces, rounding is that of other products, or a norm is one of those that
+    are gone."""
     if not isinstance(document, dict):
         return document
     if document.get("pieces") is not None:
         raise GoneError("windows by pieces")
+    rounding = document.get("rounding")
+    if isinstance(rounding, dict) and "arithmetic" in rounding:
+        raise GoneError("the rounding of other products than those of IEEE 754")
     parts = {
         name: document[name] for name in ("norm", "constants", "layers", OTHERS) if name in document
     }
@@ -175,8 +176,10 @@ def stated(certificate: Mapping[str, Any]) -> dict[str, Any]:
             for entry in certificate["truncation"]
             if entry["k"] is not None
         ],
-        "rounding": {key: rounding[key] for key in ("dtype", "arithmetic") if key in rounding}
-        | {"state": rounding["state"] if names == CONSTANTS else None},  # of others none is proved
+        "rounding": {  # of others than vanilla cells none is proved
+            "dtype": rounding["dtype"],
+            "state": rounding["state"] if names == CONSTANTS else None,
+        },
         "information": {key: certificate[key] for key in NAMES if key in certificate}
         | ({} if box is None else {"inputs": box["what"]})
         | ({} if names == CONSTANTS else {"rounding": rounding["state"]}),

@@ -9,11 +9,11 @@ within |v|, and of what is rounded to nearest u 2ᵉ, where it is below 2ᵉ⁺�
     g∘a + (1 − g)∘b:  |g| e_a + |1 − g| e_b + e_g(|a − b| + e_a + e_b) + 6u max(|a|, |b|),
 
 sums in any order, also of the terms of several products W v + U x + b, which a kernel may add up as
-one: δ is `DtypeRuns.terms_error`, or as `impl.numbers.kernel_arithmetic` has it; the last as it
-stands or as b + g∘(a − b). Each operation is rounded once, or not, as a kernel may leave roundings
-out; what underflows loses at most the least normal number, flushed or not;
-where a value or a part of a sum may exceed a quarter of the largest number, nothing is known. Of
-functions the libraries' error models are taken as `impl.arithmetic.activation.working` has them.
+one: δ is `DtypeRuns.terms_error`; the last as it stands or as b + g∘(a − b). Each operation is
+rounded once, or not, as a kernel may leave roundings out; what underflows loses at most the least
+normal number, flushed or not; where a value or a part of a sum may exceed a quarter of the largest
+number, nothing is known. Of functions the libraries' error models are taken as
+`impl.arithmetic.activation.working` has them.
 Source: Higham, Accuracy and Stability of Numerical Algorithms, section 3.3, running error analysis.
 """
 
@@ -34,7 +34,6 @@ from rnnbounds.impl.arithmetic.intervals import FunctionBounds, Interval, Ranged
 from rnnbounds.impl.arithmetic.roundings import DtypeRuns
 from rnnbounds.impl.arithmetic.weight_balls import EnclosingArithmetic
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
-from rnnbounds.impl.numbers.kernel_arithmetic import IEEE, KernelArithmetic
 from rnnbounds.impl.numbers.outward import add_up, mul_up, sum_up, underflow
 
 _FUNCTIONS = {  # of a function's units; IEEE 754 rounds 1/a and √a correctly, libraries to 2 units
@@ -170,7 +169,6 @@ class OffArithmetic(EnclosingArithmetic):
         is_finite = torch.isfinite(v.error).all(1, keepdim=True)  # 0 times infinity is no number
         carried = torch.where(is_finite, carried, torch.inf)
         sizes = self.sizes_of_terms(weight, bias, v, rows, v.most)
-        carried = add_up(carried, underflow(sizes.amax(2), self.run.split_loss(W, v.most)))
         return v.summed(self.affine_range(weight, bias, v, rows), Terms(carried, sizes))
 
     def vector(self, name: str, rows: slice = ALL) -> RoundingError:
@@ -218,11 +216,10 @@ def step_error(
     B: float | Tensor,
     d: int,
     dtype: torch.dtype,
-    arithmetic: KernelArithmetic = IEEE,
 ) -> Tensor:
     """At least how far a step in the dtype is off, from states |s| ≤ box (B, N) and inputs of the
     run: (B, N), infinite where nothing is known."""
-    run, zeros = DtypeRuns((dtype,), arithmetic=arithmetic), torch.zeros_like(box)
+    run, zeros = DtypeRuns((dtype,)), torch.zeros_like(box)
     channels, radius, given = input_enclosure(B, box, d, Interval)
     x = RoundingError(channels, torch.zeros_like(channels.low), run, radius, given)
     s = RoundingError(Interval.symmetric(box), zeros, run)

@@ -9,7 +9,6 @@ from torch import Tensor
 
 from rnnbounds.impl.models.digest import digest
 from rnnbounds.impl.models.readout import Readout
-from rnnbounds.impl.numbers.kernel_arithmetic import IEEE, KernelArithmetic
 
 
 class Cell(Protocol):
@@ -40,7 +39,7 @@ class LoadedModel(Generic[C]):
     vanilla cell may be rounded: what is certified takes both. `tensors` has the full names in the
     source by role, `ignored` those that the caller said to leave out of the cell, `unread` those of
     tensors elsewhere, which have another prefix. `readout` is the map after the cell that ε is
-    asked of, if any. `arithmetic` is that of its matrix products as it is run.
+    asked of, if any.
     """
 
     cell: C
@@ -52,7 +51,6 @@ class LoadedModel(Generic[C]):
     ignored: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     readout: Readout | None = None
-    arithmetic: KernelArithmetic = IEEE
 
     @property
     def n(self) -> int:

@@ -52,9 +52,9 @@ class SystemSpec(
     and ``units`` singular values that are exactly 1; ``found`` writes a candidate out. Models near
     data start from states up to ``start``, and have a readout of so many ``units``, if any.
 
-    ``certified`` models have the weights of a ``cell`` in a ``dtype``, are run with matrix products
-    in an ``arithmetic``, and have the certificate of a ``norm`` for inputs that are ``over`` a set;
-    of a stack perhaps one ``layer`` is looked at, by what is printed of it.
+    ``certified`` models have the weights of a ``cell`` in a ``dtype``, and have the certificate of
+    a ``norm`` for inputs that are ``over`` a set; of a stack perhaps one ``layer`` is looked at, by
+    what is printed of it.
 
     Causal models have ``layers`` with ``taps`` each (attention: positions), dilation^l apart.
     """
@@ -97,7 +97,6 @@ class SystemSpec(
     norm: ClassVar[str] = "auto"
     dtype: ClassVar[str] = "float64"
     layer: ClassVar[int] = 0
-    arithmetic: ClassVar[str] = "ieee"
     over: ClassVar[str] = "ball"
 
     # The kind's name, how its systems are drawn, the simplest first, and their activations.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rnnbounds.impl.numbers.kernel_arithmetic import ARITHMETICS
 from rnnbounds.properties.systems.drawing.explicit import Candidate as Candidate
 from rnnbounds.properties.systems.drawing.explicit import Values as Values
 
@@ -49,7 +48,7 @@ FURTHER_SETS = ("hull", "zonotope")  # of extremal instances alone
 
 CHOICES = {
     "inputs": INPUTS, "trained": TRAINED, "loss": LOSSES, "schedule": SCHEDULES, "ball": BALLS,
-    "dtype": DTYPES, "arithmetic": (*ARITHMETICS,), "over": (*SETS, *FURTHER_SETS),
+    "dtype": DTYPES, "over": (*SETS, *FURTHER_SETS),
 }  # fmt: skip
 
 

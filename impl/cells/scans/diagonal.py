@@ -35,7 +35,6 @@ from rnnbounds.impl.cells.refutation.constants import CandidateInputs
 from rnnbounds.impl.cells.refutation.refute import Witness
 from rnnbounds.impl.errors import InputError, ShapeError, at_most, shown
 from rnnbounds.impl.numbers.ball_functions import float_above
-from rnnbounds.impl.numbers.kernel_arithmetic import IEEE, KernelArithmetic
 from rnnbounds.impl.numbers.outward import UNIT, div_up, norm_up, subtract_down
 
 _PRECISION = 128
@@ -208,9 +207,7 @@ class Diagonal(ProgramCell):
         text = f"an eigenvalue has a modulus that is certified to be ≥ {at_most(max(outside))}"
         return Witness("eigenvalue", text, modulus=max(outside), bound=float(B))
 
-    def saturating_gates(
-        self, dtypes: DTypes, box: Tensor, B: float, arithmetic: KernelArithmetic = IEEE
-    ) -> Tensor:
+    def saturating_gates(self, dtypes: DTypes, box: Tensor, B: float) -> Tensor:
         """Which |Λ_j| round to 1 or above, or are no number, as each dtype computes both parts.
 
         A sine and a cosine of one angle, however large, have squares that add up to 1.

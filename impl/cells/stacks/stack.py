@@ -27,7 +27,6 @@ from rnnbounds.impl.cells.stacks.stack_analysis import StackAnalysis
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.models.loaded import Cell, LoadedModel
 from rnnbounds.impl.norms.solver import METRIC_SDP
-from rnnbounds.impl.numbers.kernel_arithmetic import IEEE, KernelArithmetic
 from rnnbounds.impl.numbers.outward import norm_up
 
 PREFIX = "stacked-"
@@ -97,16 +96,14 @@ class Stack(ProgramCell):
             x, start = cell.program(arithmetic, state, x).part(width - cell.n, width), start + width
         return m.join(*(gate for gate, _ in gates)), gates[0][1]
 
-    def saturating_gates(
-        self, dtypes: DTypes, box: Tensor, B: float, arithmetic: KernelArithmetic = IEEE
-    ) -> Tensor | None:
+    def saturating_gates(self, dtypes: DTypes, box: Tensor, B: float) -> Tensor | None:
         """Which decays of all layers may round to 1, by their gates; without such, as each layer
         knows, whatever its inputs are."""
-        if (saturating := super().saturating_gates(dtypes, box, B, arithmetic)) is not None:
+        if (saturating := super().saturating_gates(dtypes, box, B)) is not None:
             return saturating
         pairs = zip(self.layers, torch.split(box, list(self.widths), dim=1), strict=True)
         by_layer = [
-            cell.saturating_gates(dtypes, part, B, arithmetic)
+            cell.saturating_gates(dtypes, part, B)
             for cell, part in pairs
             if hasattr(cell, "saturating_gates")
         ]
@@ -211,12 +208,11 @@ def stack_kind(kind: Kind) -> Kind:
                 model.dtype,
                 layer_weights(model.weights, l),
                 model.source,
-                arithmetic=model.arithmetic,
             )
             for l, cell in enumerate(model.cell.layers)
         ]
         box = model.cell.proved_box(input_bound).box
-        at_one = rounds_to_one(model.cell, box, input_bound, model.arithmetic)
+        at_one = rounds_to_one(model.cell, box, input_bound)
         whole = partial(refute_gated, model.cell, box[0], input_bound)
         return StackAnalysis.of(kind, told, input_bound, at_one, whole)
 

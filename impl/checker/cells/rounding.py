@@ -15,13 +15,7 @@ dtype, in half precision that in float32, then rounded, and η = n N times the l
 for underflow. So all states, in a norm with ‖h‖₂ ≤ C‖h‖_* ≤ C c‖h‖₂ in which the cell contracts by
 λ, by at most C c ε_1/(1 − λ), and by ‖v‖₂ for each v with ρ + L_ρ|W|v ≤ v, if these stay within
 q B_h.
-
-With 3×TF32 products float32 numbers are sums of two of 11 bits, but for 3·2⁻²³ of them; the product
-of the second two, each at most 2⁻¹⁰ of its number, is left out, so that a product is off by (16 +
-12 + 2⁻¹⁸) u; and thrice as many are added, by additions that cut and are off by 2u, of terms that
-are 1 + 2⁻¹⁰ + 2⁻⁹ times as large. So N is 28.01 + 6.02 (n + d + 3), and as numbers may underflow
-when they are split, η is 2 + ‖|W|‖₂ + q B_h + ‖|U|‖₂ + B times as large. Sources: Higham, Accuracy
-and Stability; Fasi et al., Numerical behavior of NVIDIA tensor cores.
+Source: Higham, Accuracy and Stability.
 """
 
 from dataclasses import dataclass
@@ -43,16 +37,11 @@ BEYOND = {("rnn-erf", "bfloat16")}  # torch's functions that exceed their error 
 
 @dataclass(frozen=True)
 class Format:
-    """A dtype: its unit roundoff, least normal and greatest number; 3×TF32 products if split."""
+    """A dtype: its unit roundoff, least normal and greatest number."""
 
     unit: float
     tiny: float
     largest: float
-    split: bool = False
-
-    def roundings(self, terms: int) -> arb:
-        """Units of roundoff on the way of a term of a sum."""
-        return arb(28.01) + arb(6.02) * terms if self.split else arb(terms)
 
 
 def rounding_bound(
@@ -62,8 +51,8 @@ def rounding_bound(
     pairs of |b_ih| and |b_hh|; None if nothing is known, as the dtype may overflow or states leave
     their bound."""
     n, d = len(cell.W), len(cell.U[0])
-    terms = form.roundings(n + d + 3)
-    part = terms * form.unit
+    terms = n + d + 3
+    part = terms * arb(form.unit)
     if not part < 0.5:
         return None
     gamma = part / (1 - part)
@@ -75,11 +64,7 @@ def rounding_bound(
         off, each = [sums.error(row) for row in rows], [sum(row, arb(0)) for row in rows]
         Z = smaller(W * reached + driven, norm(each))
         most = (1 + 2 * gamma) * Z
-        factors = (W + reached + _absolute(cell.U) + cell.B) if form.split else arb(0)
-        lost = n * terms * arb(form.tiny) * (2 + factors if form.split else 1)
-        lost = arb(0) if Z.is_zero() else lost
-        if form.split:
-            most = larger(most, factors)
+        lost = arb(0) if Z.is_zero() else n * terms * arb(form.tiny)
         if not (2 * most < form.largest and reached < form.largest):  # GELU takes 2z on its way
             return None
         library = [_function(cell.rho, 1, (1 + 2 * gamma) * z, form.unit) for z in each]
@@ -113,9 +98,6 @@ class _RowSums:
     def error(self, row: list[arb]) -> arb:
         """δ of one row."""
         K, form = len(row), self.form
-        if form.split:
-            units = form.roundings(K + 1) * form.unit
-            return units / (1 - units) * sum(row, arb(0))
         total, lost, g = arb(0), arb(0), (1 + 2 * K * arb(form.unit)) * _ROOM
         for place, term in enumerate(sorted(row, key=arb.mid, reverse=True)):
             total += term

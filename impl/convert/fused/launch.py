@@ -19,16 +19,12 @@ from torch.nn.functional import linear
 from triton.backends.nvidia.compiler import CUDAOptions
 
 from rnnbounds.impl.cells.kind import Weights
-from rnnbounds.impl.convert.fused.plan import GATES, ROWS, Plan, padded, warps
-from rnnbounds.impl.convert.fused.resident import run_chunks
-from rnnbounds.impl.convert.fused.stepwise import advance
+from rnnbounds.impl.convert.fused.kernels import advance, run_chunks
+from rnnbounds.impl.convert.fused.outputs import GATES, padded
 
-_TRITON = {
-    torch.float16: tl.float16,
-    torch.bfloat16: tl.bfloat16,
-    torch.float32: tl.float32,
-    torch.float64: tl.float64,
-}
+ROWS = 16  # chunks a program
+_ENTRIES_OF_FOUR_WARPS = 8192
+_TRITON = {torch.float16: tl.float16, torch.float32: tl.float32}
 # No contraction of the cells' products and sums, and no flush of subnormal numbers in libdevice.
 _OPTIONS: dict[str, bool] = {"enable_fp_fusion": False} | (
     {"enable_reflect_ftz": False} if hasattr(CUDAOptions, "enable_reflect_ftz") else {}
@@ -100,11 +96,18 @@ def exact_products() -> Iterator[None]:
 
 @exact_products()
 def run_layers(
-    cell: str, layers: Sequence[Weights], x: Tensor, *, k: int, plan: Plan, latest: bool
+    cell: str,
+    layers: Sequence[Weights],
+    x: Tensor,
+    *,
+    k: int,
+    C: int,
+    resident: bool,
+    latest: bool,
 ) -> Tensor:
     """The outputs (N, T, n) of the last layer on x (N, T, d), or the last of them (N, n)."""
     N, T, _ = x.shape
-    cut = Cut.of(N, T, k, T if latest else plan.C)
+    cut = Cut.of(N, T, k, C)
     below = x
     for index, weights in enumerate(layers):
         drives, n = _drive(weights, below), weights["weight_hh"].shape[1]
@@ -116,8 +119,8 @@ def run_layers(
             out = drives.new_empty(cut.N, 1 if latest else cut.T, n)
             stored = cut.T - 1 if latest else cut.early
             write = Places.by_time(out, cut.C, stored)
-        run = _resident if plan.form == "resident" else _by_steps
-        run(cell, weights, drives, out, cut, read, write, stored, plan)
+        run = _resident if resident else _by_steps
+        run(cell, weights, drives, out, cut, read, write, stored)
         below = out
     return below[:, 0] if latest else below
 
@@ -136,7 +139,7 @@ def _recurrent(weights: Weights) -> tuple[Tensor, Tensor]:
 
 def _resident(
     cell: str, weights: Weights, drives: Tensor, out: Tensor, cut: Cut, read: Places,
-    write: Places, stored: int, plan: Plan,
+    write: Places, stored: int,
 ) -> None:  # fmt: skip
     """All steps in one kernel."""
     (W, b), count, n = _recurrent(weights), cut.N * cut.M, out.shape[-1]
@@ -144,19 +147,18 @@ def _resident(
         drives, W, b, out, count, cut.T, cut.M, cut.C, cut.early, stored, n,
         *read.numbers, *write.numbers,
         CELL=cell, P=padded(n), ROWS=ROWS, NARROW=_TRITON[out.dtype],
-        WIDE=_TRITON[wide(out.dtype)], PRODUCTS=plan.products,
-        num_warps=warps(GATES[cell] * padded(n) ** 2 * wide(out.dtype).itemsize // 4), **_OPTIONS,
+        num_warps=warps(GATES[cell] * padded(n) ** 2), **_OPTIONS,
     )  # fmt: skip
 
 
 def _by_steps(
     cell: str, weights: Weights, drives: Tensor, out: Tensor, cut: Cut, read: Places,
-    write: Places, stored: int, plan: Plan,
+    write: Places, stored: int,
 ) -> None:  # fmt: skip
     """Each step a product of cuBLAS's and a kernel."""
     (W, b), count, n = _recurrent(weights), cut.N * cut.M, out.shape[-1]
     h, product = W.new_zeros(count, n), W.new_empty(count, len(W))
-    c = W.new_zeros(count, n, dtype=wide(out.dtype)) if cell == "lstm" else h
+    c = W.new_zeros(count, n, dtype=torch.float32) if cell == "lstm" else h
     grid = triton.cdiv(count, ROWS), triton.cdiv(n, _BLOCK)
     for j in range(cut.steps):
         torch.mm(h, W.mT, out=product)
@@ -164,10 +166,10 @@ def _by_steps(
             drives, product, b, h, c, out, count, cut.T, cut.M, cut.C, cut.early, stored, n, j,
             *read.numbers, *write.numbers,
             CELL=cell, GATES=GATES[cell], P=_BLOCK, ROWS=ROWS, NARROW=_TRITON[out.dtype],
-            WIDE=_TRITON[wide(out.dtype)], **_OPTIONS,
+            **_OPTIONS,
         )  # fmt: skip
 
 
-def wide(dtype: torch.dtype) -> torch.dtype:
-    """The dtype of sums and functions: float32 at least."""
-    return torch.float64 if dtype == torch.float64 else torch.float32
+def warps(entries: int) -> int:
+    """The warps of a program, enough that no register spills."""
+    return 4 if entries <= _ENTRIES_OF_FOUR_WARPS else 8

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import torch
@@ -13,7 +12,6 @@ from rnnbounds.impl.gradients.windows.rollout import states
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.training.projection import Ball
 from rnnbounds.properties.read.ground_terms import Term
-from rnnbounds.properties.read.numbers.tensor_cores import TensorCores
 from rnnbounds.properties.read.reader import AbsentError
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.cells.batch import Cells
@@ -123,12 +121,11 @@ def model_outputs(batch: Batch) -> Tensor:
 
 
 def model_output(model: LoadedModel[Any], x: Tensor, cells: Certified) -> Tensor:
-    """The last output of one model after inputs (T, d) from zero, (n), in its arithmetic."""
+    """The last output of one model after inputs (T, d) from zero, (n)."""
     kind, dtype = kind_of(cells.kind), getattr(torch, model.dtype)
     s = torch.zeros(1, cells.units, dtype=dtype)
-    with TensorCores() if model.arithmetic.splits else nullcontext():
-        for driven in kind.drive(model.weights, x[None].to(dtype)).unbind(1):
-            s = kind.step(model.weights, driven, s)
+    for driven in kind.drive(model.weights, x[None].to(dtype)).unbind(1):
+        s = kind.step(model.weights, driven, s)
     return s[0, -cells.n :].double()
 
 

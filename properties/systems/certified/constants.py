@@ -7,19 +7,16 @@ from math import inf
 from typing import ClassVar
 
 import numpy as np
-from msgspec.structs import replace
 
 from rnnbounds.impl.cells.stacks.layer_analysis import CASCADE
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.convert.unitary import UnitaryModel
 from rnnbounds.impl.memory.tube.horizon import horizon
-from rnnbounds.impl.numbers.kernel_arithmetic import IEEE
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.cells.route import BoxRoute
 from rnnbounds.properties.systems.certified.batch import Certified, build_certified
 from rnnbounds.properties.systems.certified.fields import CertifiedRelu
 from rnnbounds.properties.systems.certified.models import (
-    certified_model,
     epsilon_index,
     unitary_network,
 )
@@ -75,12 +72,6 @@ def printed_reading(name: str) -> Callable[[Certified, SystemSpec], list[float]]
     return of_all
 
 
-def plain_rounding(cells: Certified, spec: SystemSpec) -> list[float]:
-    """The bound on rounding of each member with its matrices multiplied in IEEE 754."""
-    plain = replace(spec, arithmetic=IEEE.name)
-    return [or_infinite(certified_model(plain, member)[1].rounding) for member in spec.members]
-
-
 UNITARY_READERS: dict[str, Callable[[UnitaryModel], float | None]] = {
     "B_u_told": lambda made: made.certificate["constants"]["B_h"],
     "B_computed_told": lambda made: made.certificate["constants"]["B_h_computed"],
@@ -124,7 +115,6 @@ def horizon_bounds(fewer: int) -> Callable[[Certified, SystemSpec], list[float]]
 PRINTED = {
     "horizon_told": horizon_bounds(0),
     "horizon_before": horizon_bounds(1),
-    "rounding_plain_told": plain_rounding,
     **{name: unitary_reading(name) for name in UNITARY_READERS},
     **{name: printed_reading(name) for name in CERTIFICATE_READERS},
 }

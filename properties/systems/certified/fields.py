@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import UnknownCellError, kind_of
-from rnnbounds.impl.numbers.kernel_arithmetic import ARITHMETICS
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.systems.spec import SystemSpec, spec_of
 
-FIELDS = (
-    "n d T K regime inputs lam scale bias epsilon distance layers layer cell norm "
-    "dtype arithmetic over"
-)
+FIELDS = "n d T K regime inputs lam scale bias epsilon distance layers layer cell norm dtype over"
 REGIMES = ("zero", "driven", "signs", "gaussian", "shift")
 
 
@@ -33,8 +29,6 @@ def check(spec: SystemSpec) -> None:
         raise SpecError(f"unknown norm {spec.norm!r}; one of auto, {', '.join(norms)}")
     if spec.layer > (spec.layers if spec.cell.startswith(PREFIX) else 0):
         raise SpecError(f"a {spec.cell} of {spec.layers} layers has no layer {spec.layer}")
-    if ARITHMETICS[spec.arithmetic].splits and spec.dtype != "float32":
-        raise SpecError(f"{spec.arithmetic} is of float32, not of {spec.dtype}")
 
 
 # Real models with the certificates that ship for them; ReLU networks, with the unitary networks

@@ -22,7 +22,6 @@ from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.convert.unitary import NotReluError, NoUnitaryError, UnitaryModel, unitary
 from rnnbounds.impl.models.loaded import LoadedModel
-from rnnbounds.impl.numbers.kernel_arithmetic import arithmetic_of
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.properties.systems.cells import cell_weights
 from rnnbounds.properties.systems.cells.batch import Cells
@@ -161,8 +160,7 @@ def load_member(spec: SystemSpec, member: int) -> LoadedModel[Any]:
     tensors = {
         name + kind.suffix: torch.from_numpy(part.copy()).to(dtype) for name, part in arrays.items()
     }
-    model = load_model(tensors, spec.cell)
-    return dataclasses.replace(model, arithmetic=arithmetic_of(spec.arithmetic, spec.dtype))
+    return load_model(tensors, spec.cell)
 
 
 def epsilons(spec: SystemSpec) -> tuple[float, ...]:
@@ -246,7 +244,6 @@ def certified_whole_model(spec: SystemSpec, member: int) -> tuple[LoadedModel[An
         draw_input_set(spec, member, model.d),
         epsilons(spec),
         spec.norm,
-        arithmetic=spec.arithmetic,
     )
 
 

@@ -11,7 +11,7 @@ from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.measured import print_statement
 from rnnbounds.commands.models.shown import CERTIFYING_TITLE, print_next
 from rnnbounds.impl.bidirectional.attack import AttackedBoth, attack_both, bracket_both
-from rnnbounds.impl.bidirectional.calls import OneDirectionError, require_ieee
+from rnnbounds.impl.bidirectional.calls import OneDirectionError
 from rnnbounds.impl.bidirectional.certify import certify_both
 from rnnbounds.impl.bidirectional.files import (
     BothNotCertifiedError,
@@ -35,18 +35,12 @@ from rnnbounds.shell.output import Format, echo, print_json, print_table, show_s
 _DOCUMENT = "certificate.json"
 
 
-def require_default(arithmetic: str) -> None:
-    """Raise OneDirectionError for options of certify that are of one direction."""
-    require_ieee(arithmetic)
-
-
-def require_whole(latest: bool, page: Path | None, arithmetic: str) -> None:
+def require_whole(latest: bool, page: Path | None) -> None:
     """Raise OneDirectionError for options of truncate that are of one direction."""
     if latest:
         raise OneDirectionError("--latest", "leave it out")
     if page is not None:
         raise OneDirectionError("--page", "leave it out")
-    require_ieee(arithmetic)
 
 
 def require_plain(

@@ -27,7 +27,6 @@ class ModelCall:
     layer: str | None = None
     readout: str | None = None
     direction: str | None = None
-    arithmetic: str = "ieee"
 
     @property
     def measure_command(self) -> str:
@@ -58,8 +57,6 @@ class ModelCall:
         """List next steps for a certified model at that ε: the attack, and serving it."""
         epsilon = exactly(eps)
         data = {**self._data} if self.asked.uses_data else {}
-        if self.arithmetic != "ieee":
-            data["--arithmetic"] = self.arithmetic
         steps = []
         if not attacked:
             attack = self._command("certify", {**data, "--eps": epsilon}, "--attack")

@@ -13,7 +13,7 @@ from rnnbounds.commands.models.attacked import (
     attack_certified,
     attack_entry,
 )
-from rnnbounds.commands.models.bidirectional import certify_bidirectional, require_default
+from rnnbounds.commands.models.bidirectional import certify_bidirectional
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.epsilon import absolute, epsilon_option
 from rnnbounds.commands.models.inputs import (
@@ -33,7 +33,6 @@ from rnnbounds.commands.models.layers import List, require_list_alone, show_laye
 from rnnbounds.commands.models.measured import write_both
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import (
-    Arithmetic,
     Cell,
     Direction,
     Ignore,
@@ -102,7 +101,6 @@ def certify_model(
         int | None,
         typer.Option("--horizon", help="T: also bound states over at most so many steps from zero"),
     ] = None,
-    arithmetic: Arithmetic = "ieee",
     verbose: Annotated[
         bool, typer.Option("--verbose", help="also each norm in half a line, and all constants")
     ] = False,
@@ -122,19 +120,14 @@ def certify_model(
     )
     input_set = input_options.input_set(model, loaded.d)
     eps, shares = absolute(eps or EPSILONS, loaded, lambda: input_set)
-    called = ModelCall(
-        model, input_options, cell, ignore or (), layer, readout, direction, arithmetic
-    )
+    called = ModelCall(model, input_options, cell, ignore or (), layer, readout, direction)
     if isinstance(loaded, LoadedBidirectional):
-        require_default(arithmetic)
         return certify_bidirectional(
             loaded, called, input_set, eps, norm, out, attacks=attack, format=format,
             device=torch_device, data=data,
         )  # fmt: skip
     with show_status(CERTIFYING_TITLE.format(loaded.n)):
-        certificate = certify(
-            loaded, input_set, eps, norm, device=torch_device, arithmetic=arithmetic
-        )
+        certificate = certify(loaded, input_set, eps, norm, device=torch_device)
     certificate = replace(certificate, measuring=called.measure_command)
     measurement = None
     if recorded is not None:

@@ -13,7 +13,6 @@ from rnnbounds.impl.cells.gated.variants import VARIED
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import CELLS, STACK
 from rnnbounds.impl.models.bidirectional import DIRECTIONS
-from rnnbounds.impl.numbers.kernel_arithmetic import ARITHMETICS
 
 
 def cells_by_family(names: Iterable[str]) -> str:
@@ -81,14 +80,6 @@ Readout = Annotated[
         metavar="NAMES",
         help="the linear layer after the cell, or linear layers and activations as a,tanh,b; ε is "
         "then about its outputs",
-    ),
-]
-Arithmetic = Annotated[
-    str,
-    typer.Option(
-        "--arithmetic",
-        help="ieee, or tf32x3: how a GPU multiplies float32 matrices, for the bound on rounding",
-        autocompletion=lambda: [*ARITHMETICS],
     ),
 ]
 Out = Annotated[

@@ -175,12 +175,6 @@ def _print_windows(certificate: Certificate, document: Mapping[str, Any]) -> Non
         )
 
 
-_VALID = {
-    "ieee": "valid for CPU arithmetic",
-    "tf32x3": "also where matrices are multiplied as 3×TF32",
-}
-
-
 def _print_bounds(certificate: Certificate) -> None:
     """λ, the gain and the rounding, each with its meaning."""
     vectors = value_name({"readout": certificate.readout}, "s")
@@ -198,7 +192,7 @@ def _print_bounds(certificate: Certificate) -> None:
     else:
         echo(
             f"rounding: {certificate.dtype} moves a state by at most "
-            f"{at_least(certificate.rounding, 3)} ({_VALID[certificate.arithmetic]}; cuDNN's tanh "
+            f"{at_least(certificate.rounding, 3)} (valid for CPU arithmetic; cuDNN's tanh "
             f"is less accurate)"
         )
     echo(f"states: {certificate.states}")

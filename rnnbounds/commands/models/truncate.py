@@ -27,7 +27,6 @@ from rnnbounds.commands.models.inputs import (
 from rnnbounds.commands.models.layers import print_unread_tensors, read_tensors_text
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import (
-    Arithmetic,
     Cell,
     Direction,
     Ignore,
@@ -87,7 +86,6 @@ def truncate_model(
         ),
     ] = None,
     page: PageFolder = None,
-    arithmetic: Arithmetic = "ieee",
     format: FormatOption = Format.text,
 ) -> int:
     """Write the feed-forward equivalent and its certificate; exit 1 if none is certified."""
@@ -104,15 +102,13 @@ def truncate_model(
     (eps,), shares = absolute([eps], loaded, lambda: input_set)
     called = ModelCall(model, input_options, cell, ignore or (), layer, direction=direction)
     if isinstance(loaded, LoadedBidirectional):
-        require_whole(latest, page, arithmetic)
+        require_whole(latest, page)
         return truncate_bidirectional(
             loaded, called, eps, input_set, out, export or (), format=format
         )
     try:
         with show_status(CERTIFYING_TITLE.format(loaded.n)):
-            module, certificate = truncate(
-                loaded, eps, input_set, latest=latest, arithmetic=arithmetic
-            )
+            module, certificate = truncate(loaded, eps, input_set, latest=latest)
     except NotCertifiedError as error:
         reason = "no window is certified"
         return explain_unwritten(error.certificate, called, out, reason, format, shares)

@@ -2,6 +2,7 @@ import math
 import random
 from itertools import pairwise
 
+import numpy as np
 import pytest
 import torch
 from flint import arb, ctx, fmpq
@@ -10,8 +11,11 @@ from rnnbounds.impl.arithmetic.activation import (
     ACTIVATIONS,
     LIBRARY_ACTIVATIONS,
     Activation,
+    activation,
 )
+from rnnbounds.impl.models.torch_machine import worst_error
 
+U = 2.0**-24
 ALL = [*ACTIVATIONS.values(), *LIBRARY_ACTIVATIONS.values()]
 SMOOTH = [rho for rho in ALL if rho.curvature < math.inf]
 NAMES = {"argvalues": ALL, "ids": lambda rho: rho.name}
@@ -154,3 +158,31 @@ def test_errors_are_float64() -> None:
         assert error.dtype == torch.float64
         assert (error[1:] >= error[:-1]).all()
         assert (rho.error(16, Z) >= error).all()
+
+
+def test_functions_of_kernels():
+    """σ = 1/(1 + exp(−z)) with an exp off by up to 2.5 ulp, and by 2|z| units more where it is that
+    of 2 by a rounded z log₂e, and with an approximate division of 2 ulp: within 8 units."""
+    sigma = activation("sigmoid")
+    room = float(sigma.dtype_error(U, 1, torch.ones(1, dtype=torch.float64))[0]) / U
+    assert room == pytest.approx(8)
+    z = np.linspace(-30, 30, 20_001)
+    exponential = np.exp(-z)
+    value = 1 / (1 + exponential)
+    for units, division, most in ((5.0, 1.0, 2.5), (5.0 + 2 * np.abs(z), 5.0, 6.3)):
+        error = value * (1 - value) * units + value * (1 + division)
+        assert error.max() <= most < room
+    for sign in (-5 * U, 5 * U):
+        e = (exponential * (1 + sign)).astype(np.float32)
+        computed = (np.float32(1) / (np.float32(1) + e)).astype(np.float64)
+        assert (np.abs(computed - value) <= 2.6 * U).all()
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("name", ["tanh", "sigmoid"])
+def test_functions_of_a_card(name):
+    """CUDA's own, by way of torch, within their error model in float32."""
+    far = np.geomspace(1e-30, 80, 4000)
+    z = torch.from_numpy(np.concatenate([far, -far])).float().double()
+    assert worst_error(activation(name), z, "cuda", "float32")[1]

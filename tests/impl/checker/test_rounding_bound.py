@@ -96,21 +96,6 @@ def test_states_stay_within_the_headroom():
     assert bound(cell(), COARSE) == pytest.approx(by_hand(COARSE, 1.1), rel=1e-12)
 
 
-def test_split_products():
-    """28.01 + 6.02 · 5 units for a sum of 5, and an underflow that the factors' sizes scale."""
-    split = replace(SINGLE, split=True)
-    count = 28.01 + 6.02 * 5
-    gamma = count * SINGLE.unit / (1 - count * SINGLE.unit)
-    told = 2 * gamma * (1.01 * 0.5 * 2 + 1)
-    assert bound(cell(), split) == pytest.approx(told, rel=1e-12)
-    tiny = replace(split, unit=2.0**-60, tiny=2.0**-40)
-    factors = 0.5 + 1.01 * 2 + 1 + 1
-    assert bound(cell(), tiny) == pytest.approx(2 * count * tiny.tiny * (2 + factors), rel=1e-4)
-    large = cell(W=0.0, U=2.0**-9)  # whose factors, not whose sums, are large
-    assert bound(large, replace(split, largest=6.0)) is None
-    assert bound(large, replace(split, largest=7.0, split=False)) is not None
-
-
 def test_what_overflows():
     """Twice a sum (GELU takes 2z on its way), or a state, that may exceed the greatest number."""
     sums = 1.01 * 0.5 * 2 + 1

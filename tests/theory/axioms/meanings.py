@@ -163,7 +163,7 @@ LARGE = "gain_told rounding_told R_told drift_told drift_own_told box_size"
 NUMBERS = {
     **dict.fromkeys([*HALF_ARE.split(), "least_z", "D_1"], HALF),
     **dict.fromkeys(ONE_ARE.split(), ONE),
-    **dict.fromkeys([*LARGE.split(), "B_u_told", "B_h_told", "rounding_plain_told"], fmpq(999)),
+    **dict.fromkeys([*LARGE.split(), "B_u_told", "B_h_told"], fmpq(999)),
     **dict.fromkeys(("T", "K_1"), fmpq(4)),
     **dict.fromkeys(("k", "t", "B_h"), fmpq(2)),
     **{"N": fmpq(3), "u": fmpq(1, 2**53), "lam_2": fmpq(1, 4), "L_p": fmpq(1, 100)},

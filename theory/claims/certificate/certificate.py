@@ -23,7 +23,7 @@ from rnnbounds.theory.proof.methods import HYPOTHESIS
 T, k, x_gap, h_gap, forced_gap = symbols("T k x_gap h_gap forced_gap")
 lam, epsilon, window, S, R = symbols("lam_told eps_told k_told S_told R_told")
 reach, S_0, B_h, gain = symbols("c_told S_0_told B_h_told gain_told")
-rounding, rounding_plain = symbols("rounding_told rounding_plain_told")
+(rounding,) = symbols("rounding_told")
 orbit_start, orbit_start_told = symbols("orbit_start orbit_start_told")
 h_rounding, share_used = symbols("h_rounding_told share_used")
 (bounded,) = symbols("B_u_told")
@@ -91,7 +91,7 @@ ROUNDING = norms.certificate_form(
     le(h_rounding, rounding),
     (printed.OWN, printed.PRINTED_ROUNDING),
     (printed.LOST,),
-    "models as their own dtype computes them; some multiply matrices in three TF32 products",
+    "models as their own dtype computes them",
 ).by(
     at("what is lost", T),
     at("printed rounding", computed(x, T) - state(x, 0, T)),
@@ -172,11 +172,6 @@ CERTIFICATE = Claim(
             "half-a-unit",
             "functions and sums are right to half a unit in the last place",
             rounding / 16,
-        ),
-        ROUNDING.variant(
-            "split-as-plain",
-            "a product as three of TF32 is off no more than one of IEEE 754",
-            rounding_plain,
         ),
         unitary.SIZE.variant("half-the-size", "half of it", bounded / 2),
         unitary.OWN_DRIFT.variant(

@@ -42,10 +42,6 @@ CERTIFICATES: tuple[Quantity, ...] = (
         r"\varrho^{(cert)}",
     ),
     certified(
-        "rounding_plain_told", "the bound on rounding if matrices are multiplied in IEEE 754",
-        "Euclidean", r"\varrho_{IEEE}^{(cert)}",
-    ),
-    certified(
         "hidden_told", "the layers whose norms are not printed, 0 but for a cascade", "number",
         "l^{(cert)}",
     ),

@@ -16,30 +16,27 @@ import triton.language as tl
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from rnnbounds.impl.convert.fused.launch import _OPTIONS
-from rnnbounds.impl.convert.fused.plan import GATES, ROWS, warps
-from rnnbounds.impl.convert.fused.resident import run_chunks
-from rnnbounds.impl.convert.fused.stepwise import advance
+from rnnbounds.impl.convert.fused.kernels import advance, run_chunks
+from rnnbounds.impl.convert.fused.launch import _OPTIONS, ROWS, warps
+from rnnbounds.impl.convert.fused.outputs import GATES
 
 TOOL = Path(triton.__file__).parent / "backends/nvidia/bin/cuobjdump"
 POINTERS = ("drives", "W", "b", "out", "product", "h", "c")
-DTYPES = {"fp32": tl.float32, "fp64": tl.float64, "bf16": tl.bfloat16, "fp16": tl.float16}
+DTYPES = {"fp32": tl.float32, "fp16": tl.float16}
 
 
-def compiled(kernel: Any, cell: str, P: int, products: str, name: str) -> dict[str, int]:
+def compiled(kernel: Any, cell: str, P: int, name: str) -> dict[str, int]:
     """Bytes of shared memory of a program, and of the stack of a thread, where spills go."""
-    wide = "fp64" if name == "fp64" else "fp32"
     constants = {
-        "CELL": cell, "P": P, "ROWS": ROWS, "NARROW": DTYPES[name], "WIDE": DTYPES[wide],
-        "PRODUCTS": products, "GATES": GATES[cell],
+        "CELL": cell, "P": P, "ROWS": ROWS, "NARROW": DTYPES[name], "GATES": GATES[cell],
     }  # fmt: skip
     constants = {key: v for key, v in constants.items() if key in kernel.arg_names}
     types = {key: "constexpr" if key in constants else "i32" for key in kernel.arg_names}
     types |= {key: f"*{name}" for key in POINTERS if key in types}
     if "c" in types:
-        types["c"] = f"*{wide}"
+        types["c"] = "*fp32"
     at = {(kernel.arg_names.index(key),): v for key, v in constants.items()}
-    count = warps(GATES[cell] * P**2 * (2 if name == "fp64" else 1)) if kernel is run_chunks else 4
+    count = warps(GATES[cell] * P**2) if kernel is run_chunks else 4
     found = triton.compile(
         ASTSource(kernel, types, at), target=GPUTarget("cuda", 90, 32),
         options={"num_warps": count, **_OPTIONS},

@@ -1,4 +1,4 @@
-"""Fused inference on a card: accuracy, graphs, streams, devices and compilers."""
+"""Fused inference on a card: accuracy, streams, devices and compilers."""
 
 import pytest
 import torch
@@ -7,9 +7,7 @@ from torch import Tensor
 import rnnbounds
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.convert.feedforward import FeedForward
-from rnnbounds.impl.convert.fused.graphs import GRAPHS, MOST_GRAPHS
-from rnnbounds.impl.convert.fused.outputs import fused_outputs, fused_plan
-from rnnbounds.impl.convert.fused.plan import Plan
+from rnnbounds.impl.convert.fused.outputs import fused_form, fused_outputs
 from rnnbounds.impl.errors import InputError
 
 pytestmark = [
@@ -56,13 +54,13 @@ def test_within_the_certificate(cell: str, layers: int, n: int, draw: str) -> No
         exact = module.double()(x.double())[0]
     there, x = short.cuda(), x.cuda()
     weights = {name: part.detach() for name, part in there.weights.items()}
-    chosen = fused_plan(kind_of(there.cell), weights, x, there.k)
+    chosen = fused_form(kind_of(there.cell), weights, x, there.k)
     assert chosen is not None
-    for plan in (Plan("steps", chosen.C), chosen):
-        found = fused_outputs(kind_of(there.cell), weights, x, there.k, plan)
+    for form in ("steps", chosen):
+        found = fused_outputs(kind_of(there.cell), weights, x, there.k, form)
         off = (found.cpu().double() - exact).norm(dim=2).max()
         assert float(off) <= EPS + rounding
-    assert torch.equal(there.infer(x), found)
+    assert (there.infer(x) - found).norm(dim=2).max() <= 2 * rounding
 
 
 @pytest.fixture
@@ -90,35 +88,6 @@ def full(module: FeedForward, x: Tensor) -> Tensor:
     return FeedForward(module.weights, cell=module.cell, k=x.shape[1]).cuda()(x).detach()
 
 
-def test_products_as_3xtf32(module: FeedForward) -> None:
-    """They are near those of float32."""
-    near(module.infer(inputs(), products="tf32x3"), module.infer(inputs()))
-
-
-def test_graphs_are_replayed(module: FeedForward) -> None:
-    """Outputs handed out stay; weights changed in place, and those moved, are seen."""
-    GRAPHS.clear()
-    first = module.infer(inputs())
-    before = first.clone()
-    near(module.infer(inputs(seed=1)), full(module, inputs(seed=1)))
-    assert torch.equal(first, before)
-    assert len(GRAPHS) == 1
-    with torch.no_grad():
-        module.bias_hh_l0.add_(0.5)
-    near(module.infer(inputs()), full(module, inputs()))
-    assert len(GRAPHS) == 1
-    doubled = module.double().infer(inputs().double())
-    near(doubled, full(module, inputs().double()))
-    assert len(GRAPHS) == 2
-
-
-def test_the_cache_is_bounded(module: FeedForward) -> None:
-    """Shapes beyond those used last are captured again."""
-    for T in range(20, 20 + 2 * MOST_GRAPHS):
-        near(module.infer(inputs(T=T)), full(module, inputs(T=T)))
-        assert len(GRAPHS) <= MOST_GRAPHS
-
-
 def test_streams(module: FeedForward) -> None:
     """Runs on streams that overlap do not meet."""
     expected = [full(module, inputs(8, 3000, seed)) for seed in range(4)]
@@ -136,14 +105,14 @@ def test_streams(module: FeedForward) -> None:
 
 
 def test_inside_a_graph_of_the_callers(module: FeedForward) -> None:
-    """Nothing is captured within a capture."""
+    """Its launches are captured, and replayed."""
     x = inputs()
     expected = module.infer(x)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         found = module.infer(x)
     graph.replay()
-    assert torch.equal(found, expected)
+    near(found, expected)
 
 
 @pytest.mark.skipif(torch.cuda.device_count() < 2, reason="one CUDA device")

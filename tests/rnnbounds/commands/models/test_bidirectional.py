@@ -82,12 +82,6 @@ def test_measured(call, model):
 @pytest.mark.parametrize(
     ("command", "options", "told"),
     [
-        (
-            "certify",
-            ["--arithmetic=tf32x3"],
-            "the arithmetic tf32x3 is for models in one direction",
-        ),
-        ("truncate", ["--arithmetic=tf32x3"], "tf32x3 is for models in one direction; use ieee"),
         ("truncate", ["--latest"], "--latest is for models in one direction; leave it out"),
         ("truncate", ["--page=p"], "--page is for models in one direction; leave it out"),
         ("measure", ["--near=0.1"], "--near is for models in one direction; leave it out"),
