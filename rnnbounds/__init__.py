@@ -60,8 +60,6 @@ if TYPE_CHECKING:
         CausalMeasurement as CausalMeasurement,
     )
     from rnnbounds.impl.memory.measure import Measurement as Measurement
-    from rnnbounds.impl.reading.data.capture import capture as capture
-    from rnnbounds.impl.reading.data.captured import Captured as Captured
     from rnnbounds.impl.reading.data.sequences import read_data as read_data
     from rnnbounds.impl.reading.layers import layers as layers
     from rnnbounds.impl.training.projection import stable as stable
@@ -97,10 +95,8 @@ _NAMES = {
     "impl.memory.adversary.attack": "Attacked",
     "impl.memory.blackbox.causal_measurement": "CausalMeasurement",
     "impl.memory.measure": "Measurement",
-    "impl.reading.data.captured": "Captured",
     "impl.reading.data.sequences": "read_data",
     "impl.reading.layers": "layers",
-    "impl.reading.data.capture": "capture",
     "impl.training.projection": "stable",
     "impl.training.stable_lstm": "stable_lstm_",
     "theory": "CLAIMS",

@@ -8,17 +8,15 @@ import torch
 from msgspec import UNSET
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.inputs.data_sets import SETS, changing_box, largest_change
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, Zonotope, data_box, input_rows
 from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.format.input_sets import StatedSet
-from rnnbounds.impl.reading.data.recordings import Data, DataError, float64
+from rnnbounds.impl.reading.data.recordings import Data
 from rnnbounds.impl.reading.data.sequences import DataSource, read_data
 from rnnbounds.impl.reading.files import ModelFileError
 from rnnbounds.impl.reading.sources import tensors_of
 
 ROWS = "the rows of "
-MOST_NUMBERS = 2**24  # of recorded inputs, of all but their box
 
 
 def input_data(source: DataSource | Data, margin: float = 0.0) -> InputSet:
@@ -30,24 +28,6 @@ def input_data(source: DataSource | Data, margin: float = 0.0) -> InputSet:
     """
     data = read_data(source)
     return data_box(data.largest, data.ends, margin, shown(Path(data.source).name))
-
-
-def data_set(kind: str, source: DataSource | Data) -> InputSet:
-    """The set of recorded inputs of that kind: frames, hull, axes or zonotope; see
-    `impl.arithmetic.inputs.data_sets`. Raises what `read_data` and these raise."""
-    data = read_data(source)
-    if data.rows.size > MOST_NUMBERS:
-        reason = f"holds {data.rows.size} numbers, more than {MOST_NUMBERS} that a set is made of"
-        raise DataError(data.source, reason, "give fewer, or take the box around them")
-    return SETS[kind](float64(data.rows), shown(Path(data.source).name))
-
-
-def data_change(source: DataSource | Data, box: InputSet) -> InputSet:
-    """The box with inputs that change no more from step to step than the recorded ones. Raises
-    what `read_data` and `changing_box` raise."""
-    data = read_data(source)
-    ends = zip(data.begins.tolist(), data.lengths.tolist(), strict=True)
-    return changing_box(box, largest_change([float64(data.rows[i : i + T]) for i, T in ends]))
 
 
 def stated_set(stated: StatedSet, B: float, what: str) -> InputSet:
@@ -72,8 +52,8 @@ def input_tensor(path: Path, name: str) -> InputSet:
     if name not in tensors:
         tables = [key for key, part in tensors.items() if getattr(part, "ndim", 0) == 2]
         names_text = ", ".join(map(shown, sorted(tables)[:8]))
-        remedy = f"name one of {names_text}, or of recorded inputs {', '.join(SETS)}"
-        if close := get_close_matches(name, [*tables, *SETS], n=1):
+        remedy = f"name one of {names_text}"
+        if close := get_close_matches(name, tables, n=1):
             remedy = f"did you mean {shown(close[0])}? {remedy}"
         raise ModelFileError(path, f"has no tensor {shown(name)}", remedy)
     table = tensors[name]

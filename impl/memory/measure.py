@@ -62,12 +62,11 @@ LENGTH = 64  # of the windows that one long series is cut into, unless it is sho
 class Measurement(Shown):
     """The measured memory of a model on data; see `to_json` for the record that is written.
 
-    windows, length: so many windows of so many inputs, cut from so many `sequences`, of which some
-    are `shorter` and left out. ks: the grid of k; seen: all truncations of
-    the first windows; local: the steps of the first few of these. statement: of all windows drawn
-    like these, or None with the reason `unstated`. near: what is certified of all inputs near
-    these, if it was asked for. streams: windows
-    run from recorded end states, if there are enough.
+    windows, length: so many windows of so many inputs, cut from so many `sequences`. ks: the grid
+    of k; seen: all truncations of the first windows; local: the steps of the first few of these.
+    statement: of all windows drawn like these, or None with the reason `unstated`. near: what is
+    certified of all inputs near these, if it was asked for. streams: windows run from recorded end
+    states, if there are enough.
 
     >>> seen = rnnbounds.measure(torch.nn.LSTM(1, 16), torch.randn(200, 30, 1), eps=0.1)
     >>> seen.window(0.1), seen.curve[0]["worst"]
@@ -76,7 +75,6 @@ class Measurement(Shown):
     model: LoadedModel[Any]
     data: str
     sequences: int
-    shorter: int
     windows: int
     length: int
     ks: tuple[int, ...]
@@ -131,7 +129,7 @@ class Measurement(Shown):
             **({} if (read := self.model.readout) is None else {"readout": read.stated()}),
             "data": {
                 "source": self.data, "windows": self.windows, "length": self.length,
-                "sequences": self.sequences, "shorter": self.shorter,
+                "sequences": self.sequences,
             },
             "forgetting": {"windows": len(seen.gaps), "curve": self.curve},
             "memory": [{"eps": eps, "k": self.window(eps)} for eps in self.eps],
@@ -188,8 +186,8 @@ def measure(
 
     `model`, `cell`, `ignore`, `layer` and `readout` as in `load_model`, `data` as in `read_data`;
     with a readout all answers are about its outputs. A window is a sequence of the data, or so many
-    inputs of it; sequences of different lengths are cut into windows as long as the shortest, one
-    long series into windows of 64, or of its eighth part if that is shorter. With a `share`, data
+    inputs of it; one long series is cut into windows of 64, or of its eighth part if that is
+    shorter. With a `share`, data
     that cannot reach it at that `confidence` for all ε together are refused; without, the statement
     says which share they reach.
     `near`: what is certified of all inputs within that of these, number by number, from states with
@@ -273,7 +271,7 @@ def measure(
                 done=lambda count: report.after(slice(0, count), None),
             )  # fmt: skip
     return Measurement(
-        loaded, read.source, read.N, held.shorter, M, T, ks, seen, steps, eps, statement,
+        loaded, read.source, read.N, M, T, ks, seen, steps, eps, statement,
         None if unstated is None else str(unstated), around, streaming,
     )  # fmt: skip
 

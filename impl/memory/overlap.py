@@ -11,15 +11,14 @@ CLEAR, MANY = 0.9, 0.5
 ODD = 0x9E3779B97F4A7C15  # 2⁶⁴ over the golden ratio
 
 
-def overlap(begins: Array, ends: Array) -> int:
-    """By how many inputs sequences overlap, in any order: the largest r < L such that the last r
-    inputs of half of them are the first r of others; 0 if there is none. begins, ends (M, L, d):
-    the first and the last L inputs of each.
+def overlap(sequences: Array) -> int:
+    """By how many inputs sequences (M, L, d) overlap, in any order: the largest r < L such that the
+    last r inputs of half of them are the first r of others; 0 if there is none.
 
     Lengths at which many begin alike anyway, as of data with few values, say nothing.
     """
-    M, L = begins.shape[:2]
-    rows, last = hashes(begins), hashes(ends)
+    M, L = sequences.shape[:2]
+    rows = hashes(sequences)
     heads = np.zeros((L, M), dtype=np.uint64)
     power, total = np.uint64(1), np.zeros(M, dtype=np.uint64)
     with np.errstate(over="ignore"):
@@ -28,7 +27,7 @@ def overlap(begins: Array, ends: Array) -> int:
             heads[r], power = total, power * np.uint64(ODD)
         tail, found = np.zeros(M, dtype=np.uint64), 0
         for r in range(L - 1):
-            tail = tail * np.uint64(ODD) + last[:, L - 1 - r]
+            tail = tail * np.uint64(ODD) + rows[:, L - 1 - r]
             known = np.unique(heads[r])
             if len(known) >= CLEAR * M and np.isin(tail, known).mean() >= MANY:
                 found = r + 1

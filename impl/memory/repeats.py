@@ -32,10 +32,10 @@ def reason_unstated(data: Data, held: Windows) -> InputError | None:
         return InputError(
             "one window leaves none to choose k on; record more, or cut shorter windows"
         )
-    shared, T = 0, max(data.T, held.T)
+    shared, T = 0, data.T
     if held.sequences > 1:
         most = max(2, min(_LOOKED_AT, _NUMBERS // (T * data.d)))
-        shared = overlap(*data.ends_of_sequences(T, most))
+        shared = overlap(data.x[:most])
     told = f"windows overlap by {shared} of {T} inputs" if shared else repeats(held, M // 2)
     return None if told is None else OverlapError(told)
 

@@ -45,29 +45,13 @@ class ModelQuestion(
     at_most: Count | None = None
 
 
-class RecordedData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A file of recorded inputs: of a table the columns that are channels, as "a,b", the one whose
-    values are series, and the one that increases within these; lengths: a file of those of padded
-    sequences."""
-
-    file: str
-    columns: str | None = None
-    group: str | None = None
-    time: str | None = None
-    lengths: str | None = None
-
-
-FILLED = ("frames", "hull", "axes", "zonotope")  # sets that recorded inputs fill
-
-
 class CertifyQuestion(
     ModelQuestion, frozen=True, forbid_unknown_fields=True, rename="kebab", kw_only=True
 ):
     """A model that is to be certified for all inputs of a set.
 
     inputs: LOW:HIGH of each channel, as on the command line, or a tensor of the file whose rows are
-    all inputs; or input_bound: B ≥ ‖x_t‖₂; or data, whose box and ball are meant, with a margin,
-    or, if inputs is one of FILLED, its frames, their hull, a box in their axes or a zonotope.
+    all inputs; or input_bound: B ≥ ‖x_t‖₂; or data, whose box and ball are meant.
     baseline: the certificate that it is compared with. window: the number of inputs by which its k
     may be above the baseline's, where no at_most says how long it may be; factor: the share by
     which λ, the gain and the rounding may be above the baseline's, which None does not ask.
@@ -75,21 +59,15 @@ class CertifyQuestion(
 
     inputs: str | None = None
     input_bound: Annotated[float, msgspec.Meta(ge=0)] | None = None
-    data: str | RecordedData | None = None
-    margin: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    data: str | None = None
     baseline: str | None = None
     window: Count = 0
     factor: Annotated[float, msgspec.Meta(ge=0)] | None = None
 
     def __post_init__(self) -> None:
         input_options = [self.inputs, self.input_bound, self.data]
-        fills = self.inputs in FILLED and self.data is not None
-        if sum(option is not None for option in input_options) != 1 + fills:
+        if sum(option is not None for option in input_options) != 1:
             raise ValueError("it takes one of inputs, input-bound and data")
-        if self.inputs in FILLED and not fills:
-            raise ValueError(f"inputs = {self.inputs} takes them from data; name its file")
-        if self.margin and (self.data is None or fills):
-            raise ValueError("margin is about the box of data")
         if self.baseline is None and (self.window or self.factor is not None):
             raise ValueError("window and factor are about a baseline")
 
@@ -119,7 +97,7 @@ class MeasureQuestion(
     """A model that is measured on recorded inputs: of windows drawn like these at least the share
     is to be within ε at k, with that confidence. window: the length that sequences are cut into."""
 
-    data: str | RecordedData
+    data: str
     share: Annotated[float, msgspec.Meta(gt=0, lt=1)]
     confidence: Annotated[float, msgspec.Meta(gt=0, lt=1)] = 0.99
     window: Annotated[int, msgspec.Meta(ge=2)] | None = None

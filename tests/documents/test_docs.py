@@ -182,15 +182,18 @@ def test_the_model_on_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
 def test_any_model_and_what_reaches_a_layer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    """The attention has its window; what the program of `capture` prints stands below it."""
+    """The attention has its window; the hook saves what the layer is given."""
     monkeypatch.chdir(tmp_path)
-    _, attention, forecaster = blocks("how-to/data", "python")
+    _, attention, hook = blocks("how-to/data", "python")
     (tmp_path / "nets.py").write_text(attention)
     with torch.random.fork_rng(devices=[]):
         exec(attention, {"__name__": "__main__"})
-        exec(forecaster, {})
-    *_, shown, printed = blocks("how-to/data", "")
-    assert capsys.readouterr().out == printed
+    defined: dict[str, Any] = {}
+    exec(hook, defined)
+    model, x = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.GRU(3, 4)), torch.randn(5, 6, 2)
+    defined["save_inputs"](model, "1", [x[:2], x[2:]], "rnn.npy")
+    assert np.array_equal(np.load("rnn.npy"), model[0](x).detach().numpy())
+    *_, shown = blocks("how-to/data", "")
     command, *lines = shown.splitlines()
     assert main(command.split()[2:]) == 0
     found = [line.rstrip() for line in capsys.readouterr().out.splitlines()]

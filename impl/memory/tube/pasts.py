@@ -195,20 +195,17 @@ def end_states(runner: Runner, x: Tensor) -> Tensor:
 
 def count_pasts(data: Data, T: int) -> int:
     """How many stretches of T inputs there are."""
-    return int(np.maximum(data.lengths - T + 1, 0).sum())
+    return data.N * max(data.T - T + 1, 0)
 
 
 def past_inputs(data: Data, pasts: int, T: int) -> Tensor:
     """That many stretches of T inputs each, spread evenly over the data, (P, T, d); raises
     RangeError if there are not so many."""
-    counts, total = np.maximum(data.lengths - T + 1, 0), count_pasts(data, T)
+    total = count_pasts(data, T)
     if type(pasts) is not int or not 0 <= pasts <= total:
         raise RangeError("pasts", pasts, f"a whole number from 0 to {total}, of stretches of {T}")
-    ends = np.cumsum(counts)
-    chosen = spread(pasts, total)
-    i = np.searchsorted(ends, chosen, side="right")
-    first = data.begins[i] + chosen - (ends - counts)[i]
-    return float64(data.rows[first[:, None] + np.arange(T)])
+    i, first = np.divmod(spread(pasts, total), max(data.T - T + 1, 1))
+    return float64(data.x[i[:, None], first[:, None] + np.arange(T)])
 
 
 def spread(count: int, windows: int) -> Array:

@@ -1,46 +1,80 @@
-"""Files of numbers, by their suffix: as arrays, of bounded size, without running what they hold."""
+"""Files of numbers, by their suffix: one array each, of bounded size, without running what they
+hold."""
 
+import io
+import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
 
-from rnnbounds.impl.reading.data.arrays import npy_file, npz_file
-from rnnbounds.impl.reading.data.arrow_tables import arrow_table, parquet_table
-from rnnbounds.impl.reading.data.contents import AGAIN, whole
-from rnnbounds.impl.reading.data.ragged import Ragged
-from rnnbounds.impl.reading.data.recordings import Array
-from rnnbounds.impl.reading.data.tables import TableColumns
-from rnnbounds.impl.reading.data.text_tables import csv_table
-from rnnbounds.impl.reading.data.wave_files import wave_file
-from rnnbounds.impl.reading.files import ModelFileError, parse_safetensors
+from rnnbounds.impl.errors import shown
+from rnnbounds.impl.reading.data.recordings import LARGEST, Array
+from rnnbounds.impl.reading.files import ModelFileError, parse_safetensors, read_file
 from rnnbounds.impl.reading.foreign import pointer
 
+LARGEST_TEXT = 2**28  # bytes of a text, whose numbers take up to four times as much
+_AGAIN = "save the numbers again"
+_TABLE = "save it as a table of numbers, its columns the channels, below at most a line of names"
 
-def open_data(path: Path, named: TableColumns | None = None) -> Array | Ragged:
-    """The numbers of a file, of those columns if it is a table: an array as stored, or sequences of
-    different lengths. Raises ModelFileError, of one line, for all that is none."""
-    known = _TABLES.get(path.suffix.lower()) or _READERS.get(path.suffix.lower())
-    if known is None:
-        kinds = ", ".join((*_READERS, *_TABLES))
+
+def open_data(path: Path) -> Array:
+    """The numbers of a file as stored. Raises ModelFileError, of one line, for all that is none."""
+    read = _READERS.get(path.suffix.lower())
+    if read is None:
+        kinds = ", ".join(_READERS)
         raise ModelFileError(path, "is no file of data that is read", f"save it as one of {kinds}")
-    if path.is_file() and not path.stat().st_size:
-        raise ModelFileError(path, "is empty", AGAIN)
-    if path.is_file():
-        with path.open("rb") as stream:
-            if told := pointer(stream.read(64)):
-                raise ModelFileError(path, *told)
-    if (table := _TABLES.get(path.suffix.lower())) is not None:
-        return table(path, named or TableColumns())
-    if named is not None and named.stated:
-        kinds = ", ".join(_TABLES)
-        reason = "is no table, so that it has no columns"
-        raise ModelFileError(path, reason, f"leave these out, or save it as one of {kinds}")
-    return _READERS[path.suffix.lower()](path)
+    if not path.is_file():  # a pipe would be waited for
+        what = "is no regular file" if path.exists() else "does not exist"
+        raise ModelFileError(path, what, "name a file of data")
+    with path.open("rb") as stream:
+        head = stream.read(64)
+    if not head:
+        raise ModelFileError(path, "is empty", _AGAIN)
+    if told := pointer(head):
+        raise ModelFileError(path, *told)
+    try:
+        return read(path)
+    except ModelFileError:
+        raise
+    except Exception as cause:  # damaged bytes make a reader raise anything
+        what, remedy = f"is no intact {path.suffix} file", _AGAIN
+        if "Object arrays" in str(cause):
+            what, remedy = "holds Python objects, which may run code", "save plain numbers"
+        elif read is _csv:
+            what, remedy = "is no table of numbers", _TABLE
+        told_cause = " ".join(str(cause).split())[:120] or type(cause).__name__
+        raise ModelFileError(path, f"{what} ({told_cause})", remedy) from None
+
+
+def _npy(path: Path) -> Array:
+    """The array of a .npy file, mapped from the disk."""
+    found: Array = np.load(path, mmap_mode="r", allow_pickle=False)
+    if not isinstance(found, np.memmap):
+        raise ValueError("it is an archive")
+    if beyond := path.stat().st_size - found.offset - found.nbytes:
+        raise ModelFileError(path, f"has {beyond} bytes after its numbers", _AGAIN)
+    return found
+
+
+def _npz(path: Path) -> Array:
+    """The one array of a .npz archive, which unpacks to no more than its entry says."""
+    data = _whole(path)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        entries = archive.infolist()
+    if len(entries) != 1:
+        names = ", ".join(shown(entry.filename.removesuffix(".npy")) for entry in entries[:8])
+        remedy = "keep the inputs alone, as sequences (N, T, d) of one length"
+        raise ModelFileError(path, f"holds the arrays {names or 'none'}", remedy)
+    if entries[0].file_size > LARGEST:
+        raise ModelFileError(path, f"unpacks to more than {LARGEST} bytes", "save it as .npy")
+    (found,) = np.load(io.BytesIO(data), allow_pickle=False).values()
+    return np.asarray(found)
 
 
 def _safetensors(path: Path) -> Array:
-    tensors, _ = parse_safetensors(whole(path), path)
+    """The one tensor of a file."""
+    tensors, _ = parse_safetensors(_whole(path), path)
     if len(tensors) != 1:
         reason = f"holds {len(tensors)} tensors"
         raise ModelFileError(path, reason, "keep the one of the inputs")
@@ -49,9 +83,33 @@ def _safetensors(path: Path) -> Array:
     return np.asarray(tensor.float() if narrow else tensor)
 
 
-_READERS: Mapping[str, Callable[[Path], Array | Ragged]] = {
-    ".npy": npy_file, ".npz": npz_file, ".safetensors": _safetensors, ".wav": wave_file,
-}  # fmt: skip
-_TABLES: Mapping[str, Callable[[Path, TableColumns], Array | Ragged]] = {
-    ".csv": csv_table, ".parquet": parquet_table, ".arrow": arrow_table,
+def _csv(path: Path) -> Array:
+    """A text in UTF-8 with `,`, `;` or tabs between numbers, below at most one line of names."""
+    text = _whole(path, LARGEST_TEXT).decode("utf-8-sig").lstrip()
+    first, _, rest = text.partition("\n")
+    delimiter = next((c for c in ",;\t" if c in first), ",")
+    named = not any(map(_is_number, first.split(delimiter)))
+    if not (rest if named else text).strip():
+        raise ModelFileError(path, "has no row of numbers", _AGAIN)
+    return np.loadtxt(
+        io.StringIO(text), delimiter=delimiter, skiprows=int(named), ndmin=2, quotechar='"',
+        comments=None,
+    )  # fmt: skip
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.strip().strip('"'))
+        return True
+    except ValueError:
+        return False
+
+
+def _whole(path: Path, largest: int = LARGEST) -> bytes:
+    """All bytes of a file; raises ModelFileError if it is larger."""
+    return read_file(path, largest, what="data", smaller="save it as .npy, which is read in parts")
+
+
+_READERS: Mapping[str, Callable[[Path], Array]] = {
+    ".npy": _npy, ".npz": _npz, ".csv": _csv, ".safetensors": _safetensors,
 }  # fmt: skip

@@ -37,15 +37,13 @@ class Windows:
     """M windows (T, d) of a recording that share no input, each read when it is taken.
 
     rows: all inputs (R, d) as stored. first: the row at which each window begins, (M,).
-    sequences: the number N of sequences that they are cut from. shorter: the number of sequences
-    that have fewer than T inputs, of which there are no windows.
+    sequences: the number N of sequences that they are cut from.
     """
 
     rows: Array
     first: Array
     T: int
     sequences: int
-    shorter: int = 0
 
     def __len__(self) -> int:
         return len(self.first)
@@ -63,48 +61,34 @@ class Windows:
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """N sequences of inputs of d channels, all finite, one after another.
+    """N sequences of T inputs of d channels, all finite: `x` (N, T, d) as stored, row by row.
 
-    `rows` (R, d) as stored, `lengths` (N,) with sum R. `one`: true for one long series. `source`
-    names them in messages.
+    `one`: true for one long series. `source` names them in messages.
     """
 
-    rows: Array
-    lengths: Array
+    x: Array
     one: bool
     source: str
 
     @property
     def N(self) -> int:
         """How many sequences."""
-        return len(self.lengths)
+        return len(self.x)
 
     @property
     def T(self) -> int:
-        """The length of the shortest sequence."""
-        return int(self.lengths.min())
+        """How many inputs a sequence has."""
+        return int(self.x.shape[1])
 
     @property
     def d(self) -> int:
         """How many channels an input has."""
-        return int(self.rows.shape[1])
+        return int(self.x.shape[2])
 
     @property
-    def x(self) -> Array:
-        """The sequences (N, T, d), a view; raises DataError if their lengths differ."""
-        if len(self.rows) != self.N * self.T:
-            raise DataError(self.source, "has sequences of different lengths", "take their rows")
-        return self.rows.reshape(self.N, self.T, self.d)
-
-    @property
-    def begins(self) -> Array:
-        """The row at which each sequence begins, (N,)."""
-        return np.cumsum(self.lengths) - self.lengths
-
-    def place(self, row: int) -> tuple[int, int]:
-        """(sequence, t) of a row."""
-        i = int(np.searchsorted(self.begins, row, side="right")) - 1
-        return i, row - int(self.begins[i])
+    def rows(self) -> Array:
+        """All inputs (N T, d), one after another, a view."""
+        return self.x.reshape(-1, self.d)
 
     def inputs(self) -> Iterator[Tensor]:
         """All inputs in order, a block (rows, d) in float64 at a time."""
@@ -183,9 +167,8 @@ class Data:
 
     def require_proved(self, given: InputSet) -> "Data":
         """Itself; raises DataError unless each sequence is proved to be of the set."""
-        for i, start in enumerate(self.begins.tolist()):
-            x = float64(self.rows[start : start + int(self.lengths[i])])
-            if not given.holds_run(x):
+        for i, x in enumerate(self.x):
+            if not given.holds_run(float64(x)):
                 raise DataError(
                     self.source, f"sequence {i} is not proved to be of {given.what}",
                     "state a larger set of inputs",
@@ -216,27 +199,16 @@ class Data:
 
     def windows(self, length: int | None = None) -> Windows:
         """Windows of that length that share no input: each sequence is cut from its start, and the
-        rest at its end left out; by default windows of the shortest sequence's length. Raises
-        DataError if all sequences are shorter, RangeError for no length."""
+        rest at its end left out; by default the sequences themselves. Raises DataError if they are
+        shorter, RangeError for no length."""
         length = self.T if length is None else length
         if type(length) is not int or length < 1:
             raise RangeError("the window", repr(length), "a whole number of inputs, at least 1")
-        if length > (longest := int(self.lengths.max())):
-            reason = f"has sequences of {longest} inputs, fewer than a window of {length}"
+        if length > self.T:
+            reason = f"has sequences of {self.T} inputs, fewer than a window of {length}"
             raise DataError(self.source, reason, "record longer ones, or ask for a shorter window")
-        counts = self.lengths // length
-        each = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        first = np.repeat(self.begins, counts) + each * length
-        kept = int((counts > 0).sum())
-        return Windows(self.rows, first, length, kept, self.N - kept)
-
-    def ends_of_sequences(self, length: int, most: int) -> tuple[Array, Array]:
-        """The first and the last `length` inputs of the first `most` sequences that have as many,
-        (m, length, d) each."""
-        long = np.flatnonzero(self.lengths >= length)[:most]
-        heads = Windows(self.rows, self.begins[long], length, len(long))
-        tails = Windows(self.rows, heads.first + self.lengths[long] - length, length, len(long))
-        return heads[:], tails[:]
+        begins = np.arange(self.N)[:, None] * self.T + np.arange(self.T // length) * length
+        return Windows(self.rows, begins.ravel(), length, self.N)
 
 
 def float64(x: Array) -> Tensor:

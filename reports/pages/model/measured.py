@@ -218,14 +218,6 @@ def _relative_text(record: Document, eps: float) -> str:
     )
 
 
-def left_out_text(data: Document) -> str:
-    """The number of sequences that are shorter than a window, of which there is none."""
-    shorter, sequences = data.get("shorter"), data.get("sequences")
-    if not shorter:
-        return ""
-    return f" ({shorter} of {sequences} sequences, which are shorter, left out)"
-
-
 def percent_text(ratio: float) -> str:
     """A ratio in two digits: 7 %, 0.0007 %, 120 %."""
     short = f"{100 * ratio:.2g}"

@@ -22,7 +22,6 @@ from rnnbounds.reports.pages.experiment import (
 from rnnbounds.reports.pages.model.certificate import certificate_page, redact_document
 from rnnbounds.reports.pages.model.measured import (
     answers_section,
-    left_out_text,
     measurement_sentence,
     measurement_verdict,
 )
@@ -31,7 +30,6 @@ from rnnbounds.reports.pages.model.observed import detail_sections
 from rnnbounds.reports.pages.text import plural
 from rnnbounds.reports.redact import redact
 
-DATA_OPTIONS = ("columns", "group", "time", "lengths")  # of a file of data, beside its name
 FILES = ("measurement.json", "certificate.json", "index.html")
 
 
@@ -88,12 +86,10 @@ def _next_sections(
     if not lines or options is None:
         return steps
     line, share = lines[0], floor(Fraction(lines[0]["share"]) * 100) / 100
-    data: Any = redact(str(measurement["data"]["source"]))
-    table = {name: options[name] for name in DATA_OPTIONS if options.get(name)}
     question = {
         "model": redact(str(measurement["model"])), "cell": measurement["cell"],
-        **{name: value for name, value in options.items() if value and name not in DATA_OPTIONS},
-        "data": {"file": data, **table} if table else data,
+        **{name: value for name, value in options.items() if value},
+        "data": redact(str(measurement["data"]["source"])),
         "window": measurement["data"]["length"],
         "eps": line["eps"], "share": share, "confidence": statement["confidence"],
         "at-most": line["k"],
@@ -131,7 +127,7 @@ def _model_section(measurement: Document, certificate: Document) -> Section:
             f"{plural(shape['d'], 'channel')}",
         ),
         ("SHA-256 of its weights", str(measurement["sha256"])),
-        ("data", f"{redact(str(data['source']))}{left_out_text(data)}"),
+        ("data", redact(str(data["source"]))),
         ("for every input", f"{certificate['verdict']}: certificate.json beside this page"),
     ]
     return Section("The model and the data", (Table(("what", "is"), tuple(rows)),))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from rnnbounds.commands.models.inputs import InputOptions
-from rnnbounds.impl.arithmetic.inputs.data_sets import SETS
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import exactly
@@ -67,24 +66,17 @@ class ModelCall:
         return steps
 
     def _of_data(self) -> list[str]:
-        """The questions about recorded inputs: near them, and of them alone where others were
-        asked about."""
+        """The question about inputs near the recorded ones."""
         if self.asked.data is None or self.direction is not None:
             return []
         near = {**self._data, "--near": "0.001", "--states": "recorded"}
-        steps = [f"or certify k near the recorded inputs: {self._command('measure', near)}"]
-        if self.asked.inputs not in SETS:
-            options = InputOptions(None, "frames", self.asked.data, 0.0)
-            command = replace(self, asked=options)._command("certify", self._data)
-            steps.append(f"or ask about the recorded inputs and no others: {command}")
-        return steps
+        return [f"or certify k near the recorded inputs: {self._command('measure', near)}"]
 
     def _command(self, name: str, more_values: Mapping[str, str | None], *flags: str) -> str:
         inputs = self.asked
         values = {
             **more_values,
             "--input-bound": inputs.bound, "--inputs": inputs.inputs,
-            "--margin": repr(inputs.margin) if inputs.margin else None, "--change": inputs.change,
             "--cell": self.cell, "--layer": self.layer, "--readout": self.readout,
             "--direction": self.direction,
         }  # fmt: skip

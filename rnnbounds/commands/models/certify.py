@@ -18,16 +18,10 @@ from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.epsilon import absolute, epsilon_option
 from rnnbounds.commands.models.inputs import (
     Bound,
-    Change,
-    Columns,
-    Group,
     InputOptions,
     Inputs,
-    Lengths,
-    Margin,
     Recorded,
     RecordedInputs,
-    Time,
 )
 from rnnbounds.commands.models.layers import List, require_list_alone, show_layers
 from rnnbounds.commands.models.measured import write_both
@@ -70,12 +64,6 @@ def certify_model(
     input_bound: Bound = None,
     inputs: Inputs = None,
     data: Recorded = None,
-    columns: Columns = None,
-    group: Group = None,
-    time: Time = None,
-    lengths: Lengths = None,
-    margin: Margin = 0.0,
-    change: Change = None,
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
@@ -110,8 +98,8 @@ def certify_model(
     if list_layers:
         require_list_alone(context)
         return show_layers(model, cell, format)
-    recorded = RecordedInputs.of(data, columns, group, time, lengths)
-    input_options = InputOptions(input_bound, inputs, recorded, margin, change)
+    recorded = None if data is None else RecordedInputs(data)
+    input_options = InputOptions(input_bound, inputs, recorded)
     torch_device = check_device(device)
     if out is not None:
         require_folder(out, *FILES)

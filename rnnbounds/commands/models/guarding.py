@@ -14,14 +14,13 @@ import msgspec
 
 from rnnbounds.impl.bidirectional.calls import AnyMeasurement
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.certificate.inputs import data_set, input_data
+from rnnbounds.impl.certificate.inputs import input_data
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import InputError as ImplInputError
 from rnnbounds.impl.errors import at_most, exactly
 from rnnbounds.impl.memory.measure import Measurement, measure
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.adapters import Source, load_model
-from rnnbounds.impl.reading.data.recordings import Data
 from rnnbounds.impl.reading.data.sequences import read_data
 from rnnbounds.reports.errors import InputError
 from rnnbounds.reports.files import write_atomic
@@ -32,7 +31,6 @@ from rnnbounds.reports.gate.models import (
     ModelQuestion,
     ModelSettings,
     Question,
-    RecordedData,
     load_model_settings,
 )
 from rnnbounds.reports.gate.questions import PairError
@@ -155,26 +153,16 @@ class Guard:
             ) from None
 
     def _inputs(self, question: CertifyQuestion, d: int) -> Any:
-        if question.data is not None and question.inputs is not None:
-            return data_set(question.inputs, self._recorded(question.data).require_width(d))
         if question.data is not None:
-            return input_data(self._recorded(question.data), question.margin)
+            return input_data(self.home / question.data)
         if question.inputs is not None:
             return parse_input_set(question.inputs, self.home / question.model, d)
         return question.input_bound
 
-    def _recorded(self, data: str | RecordedData) -> Data:
-        named = RecordedData(file=data) if isinstance(data, str) else data
-        lengths = None if named.lengths is None else self.home / named.lengths
-        return read_data(
-            self.home / named.file, columns=named.columns, group=named.group, time=named.time,
-            lengths=lengths,
-        )  # fmt: skip
-
     def _measure(
         self, name: str, question: MeasureQuestion, model: LoadedModel[Any]
     ) -> ModelOutcome:
-        recorded = self._recorded(question.data)
+        recorded = read_data(self.home / question.data)
         measurement = measure(
             model, recorded, window=question.window, eps=question.eps,
             confidence=question.confidence, share=question.share,

@@ -15,15 +15,9 @@ from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.epsilon import absolute, epsilon_option, require_numbers
 from rnnbounds.commands.models.inputs import (
     Bound,
-    Change,
-    Columns,
-    Group,
     InputOptions,
     Inputs,
-    Lengths,
-    Margin,
     RecordedInputs,
-    Time,
 )
 from rnnbounds.commands.models.measured import (
     print_measurement,
@@ -57,20 +51,14 @@ def measure_model(
     model: Model,
     data: Annotated[
         Path,
-        path_option(
-            "--data", "FILE", "inputs: .npy, .npz, .csv, .parquet, .arrow, .wav or .safetensors"
-        ),
+        path_option("--data", "FILE", "inputs: .npy, .npz, .csv or .safetensors"),
     ],
-    columns: Columns = None,
-    group: Group = None,
-    time: Time = None,
-    lengths: Lengths = None,
     window: Annotated[
         int | None,
         typer.Option(
             "--window",
-            help="T, the length of windows that sequences are cut into; by default that of the "
-            "shortest one, and for a single one 64 or an eighth of it",
+            help="T, the length of windows that sequences are cut into; by default they "
+            "are not, and a single one into those of 64 or an eighth of it",
         ),
     ] = None,
     eps: Annotated[list[float] | None, epsilon_option("target ε; repeatable")] = None,
@@ -83,8 +71,6 @@ def measure_model(
     ] = None,
     input_bound: Bound = None,
     inputs: Inputs = None,
-    margin: Margin = 0.0,
-    change: Change = None,
     near: Annotated[
         float | None,
         typer.Option(
@@ -168,12 +154,11 @@ def measure_model(
     Data outside of --input-bound or --inputs are refused. The page has a certificate for these
     inputs too, by default for the box around the data.
     """  # fmt: skip
-    opened, recorded = open_source(model), RecordedInputs(data, columns, group, time, lengths)
+    opened, recorded = open_source(model), RecordedInputs(data)
     size = states_of(states)
     of_running = {"gap": gap, "batch": batch, "device": device, "resume": resume}
     of_reading = {
-        "--input-bound": input_bound, "--inputs": inputs, "--margin": margin or None,
-        "--change": change,
+        "--input-bound": input_bound, "--inputs": inputs,
         "--near": near, "--states": size or None, "--pasts": pasts or None, "--work": work,
         "--workers": workers or None, "--largest": largest or None, "--cell": cell,
         "--ignore": ignore, "--layer": layer, "--readout": readout, "--direction": direction,
@@ -186,7 +171,7 @@ def measure_model(
         asked = {"window": window, "eps": eps, "confidence": confidence, **of_running}
         return AsIsCall(whole, recorded, share, asked).run(out, format)
     require_read({f"--{name}": value for name, value in of_running.items()})
-    input_options = InputOptions(input_bound, inputs, recorded, margin, change, required=False)
+    input_options = InputOptions(input_bound, inputs, recorded, required=False)
     if out is not None:
         require_folder(out, *FILES)
     loaded = load_both(
@@ -216,10 +201,7 @@ def measure_model(
         called = ModelCall(model, input_options, cell, ignore or (), layer, readout, direction)
         certificate = beside(replace(certificate, measuring=called.measure_command), read)
         attack_result = attack_certified(loaded, certificate)
-        options = {
-            "layer": layer, "readout": readout, "ignore": ignore, "columns": columns,
-            "group": group, "time": time, "lengths": lengths and str(lengths),
-        }  # fmt: skip
+        options = {"layer": layer, "readout": readout, "ignore": ignore}
         document_, document = result.to_json(), certificate.to_json() | of_attack(attack_result)
         page = measurement_page(document_, document, Path(loaded.source).name, unstated, options)
         write_both(document_, document, out, format, page)

@@ -16,7 +16,6 @@ from rnnbounds.impl.memory.statement import Line
 from rnnbounds.impl.memory.streams import Streams
 from rnnbounds.impl.memory.tube.near import NearCertificate
 from rnnbounds.reports.pages.experiment import Page
-from rnnbounds.reports.pages.model.measured import left_out_text
 from rnnbounds.reports.pages.model.measurement import FILES, write_measurement
 from rnnbounds.reports.pages.model.observed import (
     evenly_text,
@@ -75,7 +74,7 @@ def print_measurement(result: Measurement | None) -> None:
     readout_text = f", of the {shown(vector_name(record))}" if "readout" in record else ""
     echo(
         f"on your data: {plural(result.windows, 'window')} of {plural(result.length, 'input')} "
-        f"from {shown(result.data)}{left_out_text(record['data'])}, each run from the zero state, "
+        f"from {shown(result.data)}, each run from the zero state, "
         f"in float64{readout_text}"
     )
     measured = len(result.seen.gaps)

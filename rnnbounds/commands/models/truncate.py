@@ -13,16 +13,10 @@ from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.epsilon import absolute, epsilon_option
 from rnnbounds.commands.models.inputs import (
     Bound,
-    Change,
-    Columns,
-    Group,
     InputOptions,
     Inputs,
-    Lengths,
-    Margin,
     Recorded,
     RecordedInputs,
-    Time,
 )
 from rnnbounds.commands.models.layers import print_unread_tensors, read_tensors_text
 from rnnbounds.commands.models.options import EPILOG as EPILOG
@@ -66,12 +60,6 @@ def truncate_model(
     input_bound: Bound = None,
     inputs: Inputs = None,
     data: Recorded = None,
-    columns: Columns = None,
-    group: Group = None,
-    time: Time = None,
-    lengths: Lengths = None,
-    margin: Margin = 0.0,
-    change: Change = None,
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
@@ -89,8 +77,8 @@ def truncate_model(
     format: FormatOption = Format.text,
 ) -> int:
     """Write the feed-forward equivalent and its certificate; exit 1 if none is certified."""
-    recorded = RecordedInputs.of(data, columns, group, time, lengths)
-    input_options = InputOptions(input_bound, inputs, recorded, margin, change)
+    recorded = None if data is None else RecordedInputs(data)
+    input_options = InputOptions(input_bound, inputs, recorded)
     check_target(out, model)
     for path in export or ():
         check_export(path)

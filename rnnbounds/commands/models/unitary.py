@@ -45,7 +45,7 @@ def unitary_model(
         with show_status("seeking the unitary equivalent"):
             equivalent = unitary(model, input_bound, **options)
     except NoUnitaryError as error:
-        input_options = InputOptions(repr(input_bound), None, None, 0.0)
+        input_options = InputOptions(repr(input_bound), None, None)
         called = ModelCall(model, input_options, **options)
         return explain_unwritten(
             error.certificate, called, out, "‖W‖₂ < 1 is not certified", format

@@ -177,9 +177,9 @@ def test_pasts_of_a_measurement() -> None:
     recorded = measure(module, x.float().reshape(-1, 1), eps=0.1, near=0.0, states="recorded")
     assert recorded.near is not None
     assert (recorded.near.pasts, recorded.near.states, recorded.near.relative) == (20, 1e-3, True)
-    data = Data(np.arange(11.0)[:, None], np.array([4, 2, 5]), False, "x")
-    assert past_inputs(data, 3, 3)[:, 0, 0].tolist() == [0, 1, 7]
-    assert past_inputs(data, 5, 3)[:, 0, 0].tolist() == [0, 1, 6, 7, 8]
+    data = Data(np.arange(8.0).reshape(2, 4, 1), False, "x")
+    assert past_inputs(data, 3, 3)[:, 0, 0].tolist() == [0, 1, 4]
+    assert past_inputs(data, 4, 3)[:, 0, 0].tolist() == [0, 1, 4, 5]
     for count in (7, -1, 1.5, True):
         with pytest.raises(RangeError, match="a whole number from 0 to 6"):
             measure(module, x.float(), eps=0.1, near=0.0, pasts=count)  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ from safetensors.torch import save_file
 
 from rnnbounds.impl.arithmetic.inputs.sets import input_rows
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.reading.data import arrow_tables, recordings, sequences, text_tables
+from rnnbounds.impl.reading.data import files, recordings
 from rnnbounds.impl.reading.data.sequences import read_data
 
 SERIES = np.arange(12.0).reshape(6, 2) / 8
@@ -54,83 +54,56 @@ class TestFiles:
         read = read_data(tmp_path / "x.safetensors")
         assert (read.N, read.T, read.d, read.one) == (2, 3, 4, False)
 
-    def test_parquet(self, tmp_path):
-        arrow = pytest.importorskip("pyarrow")
-        from pyarrow import parquet
-
-        table = arrow.table({"a": SERIES[:, 0], "b": SERIES[:, 1]})
-        parquet.write_table(table, tmp_path / "x.parquet")
-        assert np.array_equal(read_data(tmp_path / "x.parquet").x[0], SERIES)
-        parquet.write_table(arrow.table({"a": [1.0, None]}), tmp_path / "y.parquet")
-        with pytest.raises(InputError, match="1 number is NaN"):
-            read_data(tmp_path / "y.parquet")
-        whole = (tmp_path / "x.parquet").read_bytes()
-        (tmp_path / "z.parquet").write_bytes(whole[:-40])
-        with pytest.raises(InputError, match="no intact table"):
-            read_data(tmp_path / "z.parquet")
-
-    @pytest.mark.parametrize("stored", ["text", "bytes", "dictionary", "struct", "date", "decimal"])
-    def test_parquet_is_refused_by_its_types_before_anything_is_decoded(
-        self, tmp_path, monkeypatch, stored
-    ):
-        """A dictionary of one long text unpacks to that text in every row."""
-        arrow = pytest.importorskip("pyarrow")
-        from pyarrow import parquet
-
-        long = arrow.DictionaryArray.from_arrays([0] * 4000, ["x" * 2**20])
-        columns = {
-            "text": long, "dictionary": long, "bytes": [b"x"], "struct": [{"c": 1.5}],
-            "date": arrow.array([1], arrow.date32()),
-            "decimal": arrow.array([1], arrow.decimal128(5)),
-        }  # fmt: skip
-        rows = len(columns[stored])
-        table = arrow.table({"a": [0.5] * rows, "b": columns[stored]})
-        parquet.write_table(table, tmp_path / "x.parquet", store_schema=stored != "text")
-        monkeypatch.setattr(parquet.ParquetFile, "iter_batches", pytest.fail)
-        with pytest.raises(
-            InputError, match=r"column 'b' is of .*; choose columns of numbers by --columns"
-        ):
-            read_data(tmp_path / "x.parquet")
-
-    def test_parquet_that_unpacks_to_more_than_its_rows(self, tmp_path, monkeypatch):
-        """A page may hold a dictionary of which the rows use little."""
-        arrow = pytest.importorskip("pyarrow")
-        from pyarrow import parquet
-
-        table = arrow.table({"a": np.arange(1000.0)})
-        parquet.write_table(table, tmp_path / "x.parquet", use_dictionary=False)
-        monkeypatch.setattr(arrow_tables, "LARGEST", 8000)  # the rows; their page has a header too
-        monkeypatch.setattr(parquet.ParquetFile, "iter_batches", pytest.fail)
-        with pytest.raises(InputError, match="unpacks to more than 8000 bytes"):
-            read_data(tmp_path / "x.parquet")
-
-    def test_parquet_without_its_library_says_what_to_install(self, tmp_path, monkeypatch):
-        monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-        with pytest.raises(InputError, match=r"rnnbounds\[parquet\]"):
-            read_data(text(tmp_path / "x.parquet", "PAR1"))
+    def test_npz_of_one_array(self, tmp_path):
+        np.savez(tmp_path / "x.npz", anything=SERIES)
+        assert np.array_equal(read_data(tmp_path / "x.npz").x[0], SERIES)
+        np.savez_compressed(tmp_path / "y.npz", x=SERIES, lengths=np.array([2]))
+        with pytest.raises(InputError, match="holds the arrays x, lengths; keep the inputs"):
+            read_data(tmp_path / "y.npz")
 
 
 class TestPython:
-    def test_a_tensor_an_array_and_a_loader_give_the_same(self):
+    def test_a_tensor_and_an_array_give_the_same(self):
         x = torch.randn(5, 4, 3, generator=torch.Generator().manual_seed(0))
-        pairs = torch.utils.data.TensorDataset(x, torch.zeros(5))
-        loader = torch.utils.data.DataLoader(pairs, batch_size=2)
-        for held in (x, x.numpy(), loader, iter([x[:2], x[2:]]), read_data(x)):
+        for held in (x, x.numpy(), x.numpy().copy("F"), read_data(x)):
             assert np.array_equal(read_data(held).x, x.numpy())
 
-    def test_a_loader_without_end_is_left(self, monkeypatch):
-        monkeypatch.setattr(sequences, "LARGEST", 1000)
-        endless = iter(lambda: torch.zeros(1, 2, 3), None)
-        with pytest.raises(InputError, match="fewer of them"):
-            read_data(endless)
+    @pytest.mark.parametrize(
+        "held",
+        [[np.zeros((2, 1)), np.zeros((3, 1))], (torch.zeros(2, 1),), iter([torch.zeros(1, 2, 3)]),
+         torch.nn.utils.rnn.pack_sequence([torch.zeros(2, 1), torch.zeros(1, 1)]), 3],
+    )  # fmt: skip
+    def test_sequences_that_are_no_array_are_refused(self, held):
+        """Of different lengths or not: none is padded, cut or repeated for anyone."""
+        with pytest.raises(InputError, match="no array or tensor; cut its sequences to"):
+            read_data(held)
+
+    def test_different_lengths_are_refused(self):
+        ragged = np.array([np.zeros((2, 1)), np.zeros((3, 1))], dtype=object)
+        nested = torch.nested.nested_tensor([torch.zeros(2, 1), torch.zeros(3, 1)])
+        for held in (ragged, nested):
+            with pytest.raises(InputError, match=r"of one length|cut to one length"):
+                read_data(held)
+        x = np.zeros((2, 3, 1))
+        x[1, 2] = np.nan  # padding
+        with pytest.raises(InputError, match="the first at t = 2, channel 0 of sequence 1; repair"):
+            read_data(x)
 
 
 class TestHostileFiles:
     def test_masked_numbers_are_no_inputs(self):
         assert read_data(np.ma.masked_greater(SERIES, 9)).N == 1
+        with pytest.raises(InputError, match="numbers left out"):
+            read_data(np.ma.masked_greater(SERIES, 1))
+
+    def test_an_archive_that_unpacks_to_more(self, tmp_path, monkeypatch):
+        np.savez_compressed(tmp_path / "x.npz", x=np.zeros(10_000))
+        monkeypatch.setattr(files, "LARGEST", 8000)
+        with pytest.raises(InputError, match="unpacks to more than 8000 bytes"):
+            read_data(tmp_path / "x.npz")
 
     def test_a_text_that_is_too_large(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(text_tables, "LARGEST_TEXT", 4)
+        monkeypatch.setattr(files, "LARGEST_TEXT", 4)
         with pytest.raises(InputError, match="larger than 4 bytes; save it as"):
             read_data(text(tmp_path / "x.csv", "1,2,3"))
 
@@ -168,7 +141,7 @@ class TestChecks:
         assert stacked.windows(3)[:][..., 0].tolist() == [
             [0, 1, 2], [3, 4, 5], [7, 8, 9], [10, 11, 12],
         ]  # fmt: skip
-        assert stacked.windows(3).rows is stacked.rows
+        assert stacked.windows(3).rows.base is stacked.x.base
 
 
 class TestRows:

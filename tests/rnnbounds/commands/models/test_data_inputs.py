@@ -1,4 +1,4 @@
-"""Sets that recorded inputs fill, from the command line: certified, checked, measured, guarded."""
+"""Recorded inputs on the command line: their box, and what is said of others beside them."""
 
 import json
 import shlex
@@ -26,31 +26,10 @@ def gru(tmp_path, monkeypatch):
     return "m.safetensors"
 
 
-@pytest.mark.parametrize("name", ["frames", "hull", "axes", "zonotope"])
-def test_a_set_that_data_fill(call, gru, name: str) -> None:
-    """Certified, with the set in words; proved anew from the file; data of the set are measured."""
-    asked = ("--cell=gru", "--data=x.npy", f"--inputs={name}", "--eps=0.1")
-    told = call("certify", gru, *asked, "--out", "o", "--format", "json")
-    assert told.code == 0
-    kind = "zonotope" if name == "axes" else name
-    assert told.json["inputs"]["set"] == kind
-    assert f"--inputs={name}" in call("certify", gru, *asked, "--norm=perron").out
-    checked = call("check", "o/certificate.json", "--source", gru, "--cell=gru")
-    assert (checked.code, "the certificate holds" in checked.out) == (0, True)
-    words = {"frames": "among its 48 frames", "hull": "in the hull of its 48 frames"}
-    assert words.get(name, "in the zonotope of its 4 generators") in checked.out
-    np.save("far.npy", 3 * FRAMES[None])
-    far = call("measure", gru, "--cell=gru", "--data=far.npy", "--input-bound=from-data",
-               "--change=0.5")  # fmt: skip
-    assert (far.code, far.err.count("\n")) == (2, 1)
-    assert "sequence 0 is not proved to be of" in far.err
-
-
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("hul", "has no tensor hul; did you mean hull? name one of weight_hh_l0, weight_ih_l0, or "
-         "of recorded inputs frames, hull, axes, zonotope"),
+        ("hull", "has no tensor hull; name one of weight_hh_l0, weight_ih_l0"),
         ("weight_hh", "did you mean weight_hh_l0? name one of "),
         ("from-data", "from-data is a bound; say --input-bound from-data"),
         ("-1:١", "--inputs is no box; write LOW:HIGH"),
@@ -62,32 +41,17 @@ def test_inputs_that_are_mistyped(refused, gru, text: str, told: str) -> None:
     assert told in refused("certify", gru, "--data=x.npy", f"--inputs={text}")
 
 
-@pytest.mark.parametrize("option", ["--input-bound=٣", "--change=٣", "--input-bound=x"])
+@pytest.mark.parametrize("option", ["--input-bound=٣", "--input-bound=x"])
 def test_numbers_are_ascii(refused, gru, option: str) -> None:
     """As those of all other options are."""
-    box = ("--inputs=-1:1",) if "change" in option else ()
-    assert "is not a valid number, nor from-data" in refused("certify", gru, *box, option)
+    assert "is not a valid number, nor from-data" in refused("certify", gru, option)
     line = refused("measure", gru, "--data=x.npy", "--near=0.1", "--states=٣")
     assert "non-negative and finite or `recorded`" in line
 
 
-def test_a_bounded_change(call, gru) -> None:
-    """The certificate says it, and check proves it."""
-    asked = ("--cell=gru", "--data=x.npy", "--input-bound=from-data", "--change=from-data")
-    told = call("certify", gru, *asked, "--eps=0.1", "--out", "o")
-    assert told.code == 0
-    assert "with |x_t − x_{t−1}| ≤ δ, δ up to " in told.out
-    checked = call("check", "o/certificate.json", "--source", gru, "--cell=gru")
-    assert (checked.code, "|x_t − x_{t−1}| ≤ δ ≤ " in checked.out) == (0, True)
-    assert call("truncate", gru, "--cell=gru", "--inputs=-1:1", "--change=0.5", "--eps=0.1",
-                "--out=t.safetensors").code == 0  # fmt: skip
-    checked = call("check", "t.safetensors")
-    assert (checked.code, "|x_t − x_{t−1}| ≤ 0.5" in checked.out) == (0, True)
-
-
 def test_a_witness_far_from_the_data(call, gru) -> None:
     """A refuted model: how far the witness lies from the data, in text, record and page, whose lead
-    begins with what holds on the data; the frames are what may be asked about next."""
+    begins with what holds on the data."""
     held = {name: torch.zeros_like(part) for name, part in torch.nn.GRU(1, 1).state_dict().items()}
     held["weight_hh_l0"][2], held["bias_ih_l0"][0] = 4.0, 4.0
     save_file(held, "gru.safetensors")
@@ -95,7 +59,6 @@ def test_a_witness_far_from_the_data(call, gru) -> None:
     told = call("certify", "gru.safetensors", "--data=y.npy", "--inputs=-1:1", "--out", "o")
     assert told.code == 1
     assert "two distinct fixed points, 0.5 from the nearest recorded input" in told.out
-    assert "or ask about the recorded inputs and no others: rnnbounds certify" in told.out
     assert "or certify k near the recorded inputs: rnnbounds measure gru.safetensors" in told.out
     record = json.loads(Path("o/certificate.json").read_text())
     assert record["witness"]["distance"] == 0.5
@@ -108,50 +71,50 @@ def test_a_witness_far_from_the_data(call, gru) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--inputs=frames",), "takes them from --data; name its file"),
-        (("--inputs=hull", "--data=nan.npy"), "NaN"),
-        (("--inputs=hull", "--data=none.npy"), "none.npy"),
-        (("--inputs=frames", "--data=many.npy"), "more than the 65536 numbers"),
-        (("--inputs=axes", "--data=wide.npy"), "has 3 channels per input, but the model reads 2"),
-        (("--inputs=frames", "--data=x.npy", "--change=1"), "--change stands beside a box"),
-        (("--input-bound=1", "--change=1"), "--change stands beside a box"),
-        (("--inputs=0:1", "--change=from-data"), "takes D from --data"),
-        (("--inputs=0:1", "--change=-1"), "a number ≥ 0"),
-        (("--inputs=0:1", "--change=nan"), "a number ≥ 0"),
-        (("--inputs=0:1", "--change=slow"), "is not a valid number"),
-        (("--inputs=hull", "--data=x.npy", "--margin=1"), "--margin is for"),
+        ((), "--input-bound from-data takes B from --data; name its file"),
+        (("--data=nan.npy",), "NaN"),
+        (("--data=none.npy",), "none.npy"),
+        (("--data=wide.npy",), "has 3 channels"),
     ],
 )
-def test_what_is_no_set(call, gru, options, says: str) -> None:
+def test_what_is_no_data(call, gru, options, says: str) -> None:
     """One line and exit 2; nothing is written."""
     np.save("nan.npy", np.full((1, 4, 2), np.nan))
     np.save("none.npy", np.zeros((0, 4, 2)))
-    np.save("many.npy", np.random.default_rng(0).standard_normal((1, 40_000, 2)))
     np.save("wide.npy", np.zeros((1, 4, 3)))
-    told = call("certify", gru, "--cell=gru", *options, "--out", "o")
+    asked = ("--cell=gru", "--input-bound=from-data", *options, "--out", "o")
+    told = call("certify", gru, *asked)
     assert (told.code, told.out) == (2, "")
     assert says in told.err
     assert told.err.count("\n") == 1
     assert call("check", "o/certificate.json").code == 2
 
 
-def test_guard(call, gru, tmp_path) -> None:
-    """A model is certified for the frames of a file, and one of others is another question."""
-    asked = '[tool.rnnbounds.models.m]\nmodel = "m.safetensors"\ncell = "gru"\neps = 0.1\n'
-    more = 'data = "x.npy"\ninputs = "hull"\nbaseline = "b.json"\n'
-    (tmp_path / "pyproject.toml").write_text(asked + more)
-    assert call("guard", "--update").code == 0
-    assert json.loads((tmp_path / "b.json").read_text())["inputs"]["set"] == "hull"
-    assert call("guard").code == 0
-    x = FRAMES.copy()
-    x[0] *= 0.5  # the box around them is the same
-    np.save("x.npy", x.reshape(6, 8, 2))
-    told = call("guard")
-    assert told.code == 2
-    assert "inputs" in told.out + told.err
-    for wrong in ('inputs = "hull"\n', 'inputs = "0:1"\ndata = "x.npy"\n'):
-        (tmp_path / "pyproject.toml").write_text(asked + wrong)
-        assert call("guard").code == 2
+@pytest.mark.parametrize("scale", [2.0, 20.0])
+def test_what_was_measured_is_not_advised(call, stable_model, tmp_path, scale):
+    """Of an undecided and of a refuted model, in text and on the page; without data it is."""
+    held = torch.load(stable_model)
+    torch.save({k: v * scale if "hh" in k else v for k, v in held.items()}, tmp_path / "m.pt")
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(30, 4, 1)))
+    asked = (tmp_path / "m.pt", "--input-bound", 4, "--cell", "rnn-tanh", "--eps", 0.1)
+    told = call("certify", *asked, "--data", tmp_path / "x.npy", "--out", tmp_path / "o")
+    assert told.code == 1
+    what = "ee what it remembers of recorded inputs"
+    assert f"s{what}" not in told.out
+    assert f"S{what}" not in (tmp_path / "o" / "index.html").read_text()
+    assert "or certify k near the recorded inputs: rnnbounds measure" in told.out
+    assert f"s{what}" in call("certify", *asked).out
+
+
+def test_what_data_fill_is_checked(call, gru) -> None:
+    """Certified for the box of data and checked; data outside of it are refused."""
+    asked = ("--cell=gru", "--data=x.npy", "--input-bound=from-data")
+    assert call("certify", gru, *asked, "--eps=0.1", "--out", "o").code == 0
+    assert call("check", "o/certificate.json", "--source", gru, "--cell=gru").code == 0
+    np.save("far.npy", 3 * FRAMES[None])
+    far = call("measure", gru, "--cell=gru", "--data=far.npy", "--inputs=-1:1")
+    assert (far.code, far.err.count("\n")) == (2, 1)
+    assert "inputs leave [-1.0, 1.0]" in far.err
 
 
 def test_advice_near_the_data(call, gru) -> None:

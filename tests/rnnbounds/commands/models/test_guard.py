@@ -53,20 +53,14 @@ def project(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("data", ["array", "table"])
-def test_what_a_page_says_to_add_passes(tmp_path, monkeypatch, capsys, data):
-    """The lines of a measurement's page, pasted: of that layer, its readout, and those columns."""
+def test_what_a_page_says_to_add_passes(tmp_path, monkeypatch, capsys):
+    """The lines of a measurement's page, pasted: of that layer and its readout."""
     monkeypatch.chdir(tmp_path)
     torch.manual_seed(0)
     parts = {"a": torch.nn.LSTM(1, 4), "b": torch.nn.GRU(1, 4), "head": torch.nn.Linear(4, 1)}
     torch.save(torch.nn.ModuleDict(parts).state_dict(), "my net.pt")
     np.save("data.npy", np.random.default_rng(0).uniform(-1, 1, (200, 12, 1)))
-    rows = [
-        f"s{i},{x}" for i, one in enumerate(np.load("data.npy")[..., 0]) for x in one[: 10 + i % 3]
-    ]
-    Path("x.csv").write_text("\n".join(["id,x", *rows]))
-    options = {"table": ["x.csv", "--columns", "x", "--group", "id"], "array": ["data.npy"]}[data]
-    asked = ["--data", *options, "--layer", "b", "--readout", "head", "--eps", "0.2"]
+    asked = ["--data", "data.npy", "--layer", "b", "--readout", "head", "--eps", "0.2"]
     assert main(["measure", "my net.pt", *asked, "--out", "page"]) == 0
     page = unescape(Path("page/index.html").read_text())
     (lines,) = re.findall(r"(\[tool\.rnnbounds\.models\.my-net\].*?)</", page, re.DOTALL)
