@@ -19,12 +19,6 @@ if TYPE_CHECKING:
     from rnnbounds.assertions import assert_remembers as assert_remembers
     from rnnbounds.assertions import assert_truncation as assert_truncation
     from rnnbounds.impl.arithmetic.base import Arithmetic as Arithmetic
-    from rnnbounds.impl.arithmetic.inputs.data_sets import changing_box as changing_box
-    from rnnbounds.impl.arithmetic.inputs.data_sets import input_axes as input_axes
-    from rnnbounds.impl.arithmetic.inputs.data_sets import input_frames as input_frames
-    from rnnbounds.impl.arithmetic.inputs.data_sets import input_hull as input_hull
-    from rnnbounds.impl.arithmetic.inputs.data_sets import input_zonotope as input_zonotope
-    from rnnbounds.impl.arithmetic.inputs.data_sets import zonotope_set as zonotope_set
     from rnnbounds.impl.arithmetic.inputs.sets import InputSet as InputSet
     from rnnbounds.impl.arithmetic.inputs.sets import input_box as input_box
     from rnnbounds.impl.arithmetic.inputs.sets import input_rows as input_rows
@@ -60,7 +54,6 @@ if TYPE_CHECKING:
         CausalMeasurement as CausalMeasurement,
     )
     from rnnbounds.impl.memory.measure import Measurement as Measurement
-    from rnnbounds.impl.reading.data.sequences import read_data as read_data
     from rnnbounds.impl.reading.layers import layers as layers
     from rnnbounds.impl.training.projection import stable as stable
     from rnnbounds.impl.training.stable_lstm import stable_lstm_ as stable_lstm_
@@ -74,8 +67,6 @@ _NAMES = {
     "assertions": "assert_contractive assert_measured assert_receptive_field assert_remembers "
     "assert_truncation",
     "impl.arithmetic.base": "Arithmetic",
-    "impl.arithmetic.inputs.data_sets": "changing_box input_axes input_frames input_hull "
-    "input_zonotope zonotope_set",
     "impl.arithmetic.inputs.sets": "InputSet input_box input_rows",
     "impl.bidirectional.attack": "AttackedBoth",
     "impl.bidirectional.feedforward": "BidirectionalWindows",
@@ -95,7 +86,6 @@ _NAMES = {
     "impl.memory.adversary.attack": "Attacked",
     "impl.memory.blackbox.causal_measurement": "CausalMeasurement",
     "impl.memory.measure": "Measurement",
-    "impl.reading.data.sequences": "read_data",
     "impl.reading.layers": "layers",
     "impl.training.projection": "stable",
     "impl.training.stable_lstm": "stable_lstm_",

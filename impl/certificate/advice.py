@@ -287,7 +287,7 @@ def _train(kind: Kind, B: float) -> tuple[str, ...]:
 def _inputs(B: float) -> str:
     """The inputs in a call: the box that was asked about, of few channels or equal ones, else its
     ball."""
-    if isinstance(B, InputSet) and B.is_box:
+    if isinstance(B, InputSet) and B.rows is None:
         sides = {(low, high) for low, high in zip(B.low.tolist(), B.high.tolist(), strict=True)}
         if len(sides) == 1:
             ((low, high),) = sides

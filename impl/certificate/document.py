@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import torch
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.cells.refutation.refute import Witness
-from rnnbounds.impl.certificate.inputs import stated_set
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import shown
-from rnnbounds.impl.format.document import Document, InputBox, document_in, of_record
+from rnnbounds.impl.format.document import Document, document_in, of_record
 from rnnbounds.impl.format.fields import converted
-from rnnbounds.impl.format.input_sets import KEYS, StatedSet
 from rnnbounds.impl.format.truncated import CertificateFileError
 
 
@@ -79,7 +78,7 @@ def _certificate(stated: Document, document: dict[str, Any]) -> Certificate:
             "layers": stated.layers,
             **({} if stated.other_norms is None else {"other_norms": stated.other_norms}),
         },
-        inputs=None if stated.inputs is None else _inputs(stated.inputs, stated),
+        inputs=_inputs(stated),
         infinite={one.norm: one.reason for one in stated.norms_tried if one.reason is not None},
         measuring="" if stated.next is None else stated.next.measure,
         document=document,
@@ -94,15 +93,13 @@ def _witness(stated: dict[str, Any]) -> Witness:
     return msgspec.convert(stated | {"bound": stated.get("input_bound", 0.0)}, Witness)
 
 
-def _inputs(box: InputBox, stated: Document) -> InputSet:
-    if not len(box.low) == len(box.high) == stated.shape.d:
-        raise ValueError("a box of other channels than the inputs")
-    if any(a > b for a, b in zip(box.low, box.high, strict=True)):
-        raise ValueError("a box with nothing in it")
-    parts = {name: getattr(box, name) for name in KEYS if getattr(box, name) is not None}
-    if box.set == "rows":  # of a table, whose rows no document holds
-        parts["set"] = "box"
-    return stated_set(converted(parts, StatedSet), stated.input_bound, box.what)
+def _inputs(stated: Document) -> InputSet | None:
+    """The box of a document; of a table's rows, which no document holds, the one around them."""
+    if (box := stated.inputs) is None:
+        return None
+    box.require(stated.shape.d, stated.input_bound)
+    ends = (torch.tensor(end, dtype=torch.float64) for end in (box.low, box.high))
+    return InputSet(stated.input_bound, *ends, box.what)
 
 
 def _tuples(values: list[Any]) -> tuple[Any, ...]:

@@ -1,16 +1,10 @@
-"""Sets of inputs from files: those that recorded data fill, the rows of a stored table, and those
-that records state."""
+"""Sets of inputs from files: the box of recorded data, and the rows of a stored table."""
 
 from difflib import get_close_matches
 from pathlib import Path
 
-import torch
-from msgspec import UNSET
-from torch import Tensor
-
-from rnnbounds.impl.arithmetic.inputs.sets import InputSet, Zonotope, data_box, input_rows
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet, data_box, input_rows
 from rnnbounds.impl.errors import InputError, shown
-from rnnbounds.impl.format.input_sets import StatedSet
 from rnnbounds.impl.reading.data.recordings import Data
 from rnnbounds.impl.reading.data.sequences import DataSource, read_data
 from rnnbounds.impl.reading.files import ModelFileError
@@ -28,19 +22,6 @@ def input_data(source: DataSource | Data, margin: float = 0.0) -> InputSet:
     """
     data = read_data(source)
     return data_box(data.largest, data.ends, margin, shown(Path(data.source).name))
-
-
-def stated_set(stated: StatedSet, B: float, what: str) -> InputSet:
-    """The set that a record states, of inputs ‖x‖₂ ≤ B."""
-
-    def tensor(part: object) -> Tensor | None:
-        return None if part is UNSET else torch.tensor(part, dtype=torch.float64)
-
-    low, high = (torch.tensor(end, dtype=torch.float64) for end in (stated.low, stated.high))
-    center, generators = tensor(stated.center), tensor(stated.generators)
-    around = None if center is None or generators is None else Zonotope(center, generators)
-    frames, change = tensor(stated.frames), tensor(stated.change)
-    return InputSet(B, low, high, what, frames, stated.set, around, change)
 
 
 def input_tensor(path: Path, name: str) -> InputSet:

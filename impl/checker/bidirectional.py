@@ -187,8 +187,6 @@ def _holds(cell: Record, below: Sequence[Record]) -> bool:
     sides = [side for one in below for side in _sides(one)]
     if cell.inputs is None:
         return bool(most <= arb(cell.input_bound))
-    if not cell.inputs.is_box:
-        return False
     ends = zip(cell.inputs.low, sides, cell.inputs.high, strict=True)
     return bool(most <= arb(cell.input_bound)) and all(
         low <= -side and side <= high for low, side, high in ends

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
-from rnnbounds.impl.format.fields import Bound, Constant, RecordError, converted
+from rnnbounds.impl.format.fields import Bound, Constant, Ends, RecordError, converted
 from rnnbounds.impl.format.record import NAMES, WHOLE, Record
 from rnnbounds.impl.format.record import SCHEMA as TRUNCATED
 from rnnbounds.impl.format.text import strict
@@ -60,17 +60,12 @@ class Skipped(Struct):
     reason: str
 
 
-class InputBox(Struct):
+class InputBox(Ends, frozen=True, forbid_unknown_fields=True):
     """A set of inputs, in words too; of the rows of a table the box around them."""
 
     what: str
-    low: list[float]
-    high: list[float]
-    set: str = "box"
-    change: list[float] | None = None
-    frames: list[list[float]] | None = None
-    center: list[float] | None = None
-    generators: list[list[float]] | None = None
+    set: Literal["box", "rows"] = "box"
+    rows: _Count | None = None
 
 
 class Next(Struct):

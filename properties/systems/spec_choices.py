@@ -43,12 +43,11 @@ DTYPES = ("float64", "float32", "bfloat16", "float16")
 
 
 SETS = ("ball", "box", "rows")
-FURTHER_SETS = ("hull", "zonotope")  # of extremal instances alone
 
 
 CHOICES = {
     "inputs": INPUTS, "trained": TRAINED, "loss": LOSSES, "schedule": SCHEDULES, "ball": BALLS,
-    "dtype": DTYPES, "over": (*SETS, *FURTHER_SETS),
+    "dtype": DTYPES, "over": SETS,
 }  # fmt: skip
 
 

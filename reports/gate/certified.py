@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -25,18 +25,13 @@ class Header(msgspec.Struct):
 
 
 class Inputs(msgspec.Struct, frozen=True):
-    """A set of inputs beside the ball: low ≤ x ≤ high (d,), or of these the rows of a table,
-    recorded frames, their hull, or a zonotope; change: of a box, |x_t − x_{t−1}| ≤ change."""
+    """A set of inputs beside the ball: low ≤ x ≤ high (d,), or of these the rows of a table."""
 
-    set: str
+    set: Literal["box", "rows"]
     low: tuple[float, ...]
     high: tuple[float, ...]
     what: str = ""
     rows: Length | None = None
-    change: tuple[float, ...] = ()
-    frames: tuple[tuple[float, ...], ...] = ()
-    center: tuple[float, ...] = ()
-    generators: tuple[tuple[float, ...], ...] = ()
 
 
 class Readout(msgspec.Struct, frozen=True):

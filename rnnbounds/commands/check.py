@@ -20,7 +20,6 @@ from rnnbounds.impl.format.sealed import TRUNCATED, UNITARY
 from rnnbounds.impl.format.tensors import said_format
 from rnnbounds.impl.format.truncated import EXPORTS, is_certificate
 from rnnbounds.reports.pages.model.vectors import map_name
-from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import Format, echo, print_json, print_table, show_status
 
 if TYPE_CHECKING:
@@ -150,21 +149,8 @@ def _find_checker(file: Path) -> Checker:
 def _inputs_text(document: dict[str, Any]) -> str:
     """The inputs that are spoken of; of a table's rows the box around them."""
     box = document.get("inputs")
-    box_text = "" if box is None else f"{_set_text(box)}x_t in {_box_text(box)}, "
+    box_text = "" if box is None else f"x_t in {_box_text(box)}, "
     return f"for every {box_text}‖x_t‖₂ ≤ {exactly(document['input_bound'])}"
-
-
-def _set_text(box: dict[str, Any]) -> str:
-    """The statement of a set in a file beside its box, in words."""
-    if "change" in box:
-        size = exactly(max(box["change"], default=0.0))
-        return f"|x_t − x_{{t−1}}| ≤ {size if len(set(box['change'])) == 1 else f'δ ≤ {size}'}, "
-    if "generators" in box:
-        return f"x_t in the zonotope of its {plural(len(box['generators']), 'generator')}, "
-    if "frames" in box:
-        which = "among" if box["set"] == "frames" else "in the hull of"
-        return f"x_t {which} its {plural(len(box['frames']), 'frame')}, "
-    return ""
 
 
 def _box_text(box: dict[str, list[float]]) -> str:

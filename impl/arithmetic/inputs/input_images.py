@@ -1,9 +1,8 @@
 """Enclosures of the image W x of a set of inputs, row by row.
 
     W x ∈ ±‖W_i‖₂ B,    W x ∈ W [low, high],    W x ∈ [min_p, max_p] W E_p for rows E_p,
-    W x ∈ W c ± Σ_j |W g_j| for a zonotope,
 
-all of which hold at once; those of rows are those of their hull, since W x is linear in x.
+all of which hold at once.
 Sources: Moore, Kearfott & Cloud, Introduction to Interval Analysis; Higham, Accuracy and Stability
 of Numerical Algorithms, section 3.5, for the products.
 """
@@ -43,23 +42,10 @@ def image_of_set(given: InputSet, W: Tensor, kind: type[I]) -> I:
         high = torch.stack([product.amax(2) for product in products]).amax(0)
         size = kind.up.multiply(kind.up.norm(W), radius[:, None])
         enclosures.append(kind(low, high).widened(kind.up.sum_rounding(E.shape[1], size)))
-    if given.zonotope is not None:
-        enclosures.append(_image_of_zonotope(*given.zonotope, W, kind))
     return kind(
         torch.stack([enclosure.low for enclosure in enclosures]).amax(0),
         torch.stack([enclosure.high for enclosure in enclosures]).amin(0),
     )
-
-
-def _image_of_zonotope(center: Tensor, generators: Tensor, W: Tensor, kind: type[I]) -> I:
-    """W c ± Σ_j |W g_j|, for the rows g_j (g, d)."""
-    up, points = kind.up, torch.cat([center[None], generators]).to(W.device)
-    size = up.multiply(up.norm(W)[..., None], up.norm(points))
-    error = up.sum_rounding(len(center), size)
-    products = W @ points.mT
-    reach = up.total(up.add(products[..., 1:].abs(), error[..., 1:]))
-    middle = kind(products[..., 0], products[..., 0])
-    return middle.widened(up.add(reach, error[..., 0]))
 
 
 def _box_enclosure(given: InputSet, like: Tensor, kind: type[I]) -> I:

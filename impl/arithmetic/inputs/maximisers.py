@@ -7,7 +7,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.inputs.sets import InputSet, Zonotope, changes
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.errors import RangeError
 from rnnbounds.impl.numbers.outward import norm_up
 
@@ -30,9 +30,6 @@ class Inputs(Protocol):
 
     def interpolate(self, x: Tensor, aim: Tensor, part: Tensor | float) -> Tensor:
         """A part of the way from x to the aim, in rows (…, M, d) and parts (M, 1)."""
-
-    def admissible(self, x: Tensor) -> Tensor:
-        """Sequences x (T, …, d) of inputs of the set, moved to such as may follow one another."""
 
     def holds(self, x: Tensor) -> bool:
         """True if every row of x (T, d) is proved to lie in the set."""
@@ -63,10 +60,6 @@ class BallSet:
     def interpolate(self, x: Tensor, aim: Tensor, part: Tensor | float) -> Tensor:
         """On the line between them."""
         return x + part * (aim - x)
-
-    def admissible(self, x: Tensor) -> Tensor:
-        """Themselves: any may follow any."""
-        return x
 
     def holds(self, x: Tensor) -> bool:
         """By norms that are rounded up."""
@@ -133,59 +126,10 @@ class RowSet(BallSet):
         return all(bool((self.rows == row).all(-1).any()) for row in x)
 
 
-@dataclass(frozen=True)
-class ChangingSet(BoxSet):
-    """Inputs of a box with |x_t − x_{t−1}| ≤ change (d,)."""
-
-    change: Tensor
-
-    def admissible(self, x: Tensor) -> Tensor:
-        """Each no further from the one before than it may be, as near to x as that lets it."""
-        most, found = self.change * _INWARD, [x[0]]
-        for aim in x[1:]:
-            found.append(torch.minimum(torch.maximum(aim, found[-1] - most), found[-1] + most))
-        return torch.stack(found)
-
-    def holds(self, x: Tensor) -> bool:
-        """By differences that are rounded up."""
-        return super().holds(x) and not bool((changes(x) > self.change).any())
-
-
-@dataclass(frozen=True)
-class ZonotopeSet(BallSet):
-    """c + Σ z_j g_j, |z_j| ≤ 1: see `Zonotope`."""
-
-    given: InputSet
-
-    def smallest_input(self, d: int) -> Tensor:
-        """The center."""
-        return self._zonotope.center
-
-    @property
-    def _zonotope(self) -> Zonotope:
-        assert self.given.zonotope is not None
-        return self.given.zonotope
-
-    def maximiser(self, g: Tensor) -> Tensor:
-        """c + Σ_j sign⟨g, g_j⟩ g_j, a little further in."""
-        center, generators = self._zonotope
-        signs = torch.sign(g.nan_to_num(0.0, 0.0, 0.0) @ generators.mT)
-        return center + (1 - 2.0**-26) * (signs @ generators)
-
-    def holds(self, x: Tensor) -> bool:
-        """By weights in rationals."""
-        return self.given.holds_run(x)
-
-
 def input_set_of(bound: float) -> Inputs:
-    """The set that a bound on inputs speaks of: a ball, or what an `InputSet` says; of a hull its
-    corners, since a witness among these is one."""
+    """The set that a bound on inputs speaks of: a ball, or what an `InputSet` says."""
     if not isinstance(bound, InputSet):
         return BallSet(float(bound))
     if bound.rows is not None:
         return RowSet(float(bound), bound.rows)
-    if bound.zonotope is not None:
-        return ZonotopeSet(float(bound), bound)
-    if bound.change is not None:
-        return ChangingSet(float(bound), bound.low, bound.high, bound.change)
     return BoxSet(float(bound), bound.low, bound.high)

@@ -1,20 +1,18 @@
 """Sets of admissible inputs, beyond a ball: a box by channel, the rows of a table, data.
 
-A set is {x : ‖x‖₂ ≤ B, low ≤ x ≤ high}, or a part of it: the rows of a table, their hull, a
-zonotope. As a number it is the radius B of a ball that contains it, so that bounds for the ball
-apply to the set. Those that data fill are made in `impl.arithmetic.inputs.data_sets`.
+A set is {x : ‖x‖₂ ≤ B, low ≤ x ≤ high}, or the rows of a table in it. As a number it is the
+radius B of a ball that contains it, so that bounds for the ball apply to the set.
 """
 
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.inputs.membership import in_hull, in_zonotope, quickly_in_zonotope
 from rnnbounds.impl.errors import (
     InputError,
     NotFiniteError,
@@ -29,20 +27,10 @@ _LONGEST_TEXT = 4  # sides of a box in words
 Endpoints = float | Sequence[float] | Tensor
 
 
-class Zonotope(NamedTuple):
-    """{c + Σ_j z_j g_j : |z_j| ≤ 1}: the center c (d,) and generators g_j, the rows (g, d)."""
-
-    center: Tensor
-    generators: Tensor
-
-
 class InputSet(float):
     """A set of inputs (d,), and the radius B of a ball that holds it; low, high (d,) float64.
 
-    kind: `box`; `rows` of a table; recorded `frames`; their `hull`; `zonotope`. rows (m, d): all
-    that inputs may be, or the points whose hull they fill; None for boxes and zonotopes. change
-    (d,): also |x_t − x_{t−1}| ≤ change, channel by channel; None if inputs are free from step to
-    step. what: the set in words.
+    rows (m, d): all that inputs may be; None for a box. what: the set in words.
 
     >>> inputs = rnnbounds.input_box(-1, 1, 3)
     >>> inputs.low, inputs.high, float(inputs)  # the box, and the ball that holds it
@@ -52,23 +40,17 @@ class InputSet(float):
     high: Tensor
     what: str
     rows: Tensor | None
-    kind: str
-    zonotope: Zonotope | None
-    change: Tensor | None
 
     def __new__(
-        cls, B: float, low: Tensor, high: Tensor, what: str, rows: Tensor | None = None,
-        kind: str = "box", zonotope: Zonotope | None = None, change: Tensor | None = None,
-    ) -> Self:  # fmt: skip
+        cls, B: float, low: Tensor, high: Tensor, what: str, rows: Tensor | None = None
+    ) -> Self:
         """The set; its parts are as above."""
         result = super().__new__(cls, B)
         result.low, result.high, result.what, result.rows = low, high, what, rows
-        result.kind, result.zonotope, result.change = kind, zonotope, change
         return result
 
     def __getnewargs__(self) -> tuple[Any, ...]:  # what is pickled and copied is made anew
-        ends = float(self), self.low, self.high, self.what
-        return *ends, self.rows, self.kind, self.zonotope, self.change
+        return float(self), self.low, self.high, self.what, self.rows
 
     def __eq__(self, other: object) -> bool:
         """Two sets in balls of one radius are two."""
@@ -87,22 +69,11 @@ class InputSet(float):
         """The box and the ball that hold the set."""
         return InputSet(float(self), self.low, self.high, f"the box around {self.what}")
 
-    @property
-    def is_box(self) -> bool:
-        """True if inputs are all of the box within the ball, at each step anew."""
-        return self.kind == "box" and self.change is None
-
     def to_json(self) -> dict[str, Any]:
-        """The set as plain JSON data; the rows of a table are counted, recorded ones stated."""
-        count = None if self.rows is None else len(self.rows)
+        """The set as plain JSON data; the rows of a table are counted."""
+        kind, count = ("box", None) if self.rows is None else ("rows", len(self.rows))
         ends = {"low": self.low.tolist(), "high": self.high.tolist()}
-        parts: dict[str, Tensor | None] = {"change": self.change}
-        if self.kind in ("frames", "hull"):
-            parts["frames"] = self.rows
-        if self.zonotope is not None:
-            parts |= self.zonotope._asdict()
-        stated = {name: part.tolist() for name, part in parts.items() if part is not None}
-        return {"set": self.kind, "what": self.what, **ends, "rows": count, **stated}
+        return {"set": kind, "what": self.what, **ends, "rows": count}
 
     def require(self, d: int) -> None:
         """Raises InputError unless inputs of the model are as large."""
@@ -113,31 +84,13 @@ class InputSet(float):
             )
 
     def holds(self, x: Sequence[float]) -> bool:
-        """True if an input is proved to be in the set; for all but hulls and zonotopes that is
-        decided exactly, and for these but at their boundaries."""
-        x = list(x)
+        """True if an input is in the set, which is decided exactly."""
         inside = zip(self.low.tolist(), x, self.high.tolist(), strict=True)
         square = sum(Fraction(a) ** 2 for a in x)
         if not (all(l <= a <= h for l, a, h in inside) and square <= Fraction(float(self)) ** 2):
             return False
-        if self.rows is not None:
-            known = bool((self.rows == torch.tensor(x, dtype=torch.float64)).all(1).any())
-            return known or (self.kind == "hull" and in_hull(self.rows.numpy(), x))
-        if self.zonotope is None:
-            return True
-        return in_zonotope(self.zonotope.center.numpy(), self.zonotope.generators.numpy(), x)
-
-    def holds_run(self, x: Tensor) -> bool:
-        """True if inputs (T, d), one after another, are proved to be of the set."""
-        if self.change is not None and bool((changes(x) > self.change).any()):
-            return False
-        rows = torch.unique(x, dim=0)
-        if self.zonotope is not None:
-            inside = (rows >= self.low) & (rows <= self.high)
-            known = quickly_in_zonotope(*self.zonotope, rows) & (norm_up(rows) <= float(self))
-            rows = rows[~(known & inside.all(1))]
-        among = set() if self.rows is None else set(map(tuple, self.rows.tolist()))
-        return all(tuple(row) in among or self.holds(row) for row in rows.tolist())
+        point = torch.tensor(x, dtype=torch.float64)
+        return self.rows is None or bool((self.rows == point).all(1).any())
 
 
 def bound_of(input_bound: object) -> float:
@@ -193,7 +146,7 @@ def input_rows(table: Tensor, what: str = "the rows of a table") -> InputSet:
     if not bool(torch.isfinite(E).all()):
         raise NotFiniteError(what, "leave such rows out")
     rows: Tensor = torch.unique(E, dim=0)
-    return InputSet(float(norm_up(E).max()), E.amin(0), E.amax(0), what, rows, "rows")
+    return InputSet(float(norm_up(E).max()), E.amin(0), E.amax(0), what, rows)
 
 
 def data_box(
@@ -205,11 +158,6 @@ def data_box(
     low, high = -add_up(-ends[0], margin), add_up(ends[1], margin)
     suffix = f" and all within {exactly(margin)} of it" if margin else ""
     return InputSet(float(add_up(largest, margin)), low, high, f"the box around {what}{suffix}")
-
-
-def changes(x: Tensor) -> Tensor:
-    """At least |x_t − x_{t−1}| of inputs (T, d): (T − 1, d)."""
-    return torch.maximum(add_up(x[1:], -x[:-1]), add_up(x[:-1], -x[1:]))
 
 
 def _is_real_tensor(table: object) -> bool:

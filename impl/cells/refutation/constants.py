@@ -35,8 +35,7 @@ def further_inputs(U: Vector, bound: float, given: Vector | None = None) -> Iter
 
 
 def inputs_of_set(U: Vector, given: InputSet) -> Iterator[Vector]:
-    """Of a set: the least, the ends that move a cell most and half as far, rows of a table, and
-    the middle of a hull."""
+    """Of a set: the least, the ends that move a cell most and half as far, and rows of a table."""
     inputs = input_set_of(given)
     smallest = inputs.smallest_input(given.d)
     yield smallest.numpy()
@@ -49,8 +48,6 @@ def inputs_of_set(U: Vector, given: InputSet) -> Iterator[Vector]:
                 )
     if given.rows is not None:
         yield from _sample_rows(given.rows.numpy())
-    if given.rows is not None and given.kind == "hull":
-        yield given.rows.mean(0).numpy()
 
 
 def norm_bound(x: Vector) -> float:

@@ -121,7 +121,7 @@ def _vanilla(name: str, weights: dict[str, Array], B: arb, inputs: InputRanges |
     sums = [arb(exact(i) + exact(h)) for i, h in biases(weights)]
     first = None
     if inputs is not None:
-        x = Units(inputs.low, inputs.high, [{} for _ in inputs.low], radius=B, inputs=inputs)
+        x = Units(inputs.low, inputs.high, [{} for _ in inputs.low], radius=B)
         fed = through([[arb(u) for u in row] for row in U], x) + still(sums)
         first = fed.through(rho).sizes
     return Cell(W, U, [abs(rho.function(b)) for b in sums], rho, B, [rho.bound] * len(W), first)

@@ -144,7 +144,7 @@ class Stepped:
         if self.inputs is not None:
             low = [a.max(b) for a, b in zip(low, self.inputs.low, strict=True)]
             high = [a.min(b) for a, b in zip(high, self.inputs.high, strict=True)]
-        return s, Units(low, high, [{}] * self.d, radius=self.B, inputs=self.inputs)
+        return s, Units(low, high, [{}] * self.d, radius=self.B)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from flint import arb, arb_mat
 
 from rnnbounds.impl.checker.cells.activations import BallActivation
 from rnnbounds.impl.checker.cells.terms import Term, Weight, norms
-from rnnbounds.impl.checker.input_ranges import InputRanges
 from rnnbounds.impl.format.tensors import Array
 
 Row = dict[int, arb]  # of columns that are not 0
@@ -26,15 +25,13 @@ ALL = slice(None)
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """A vector of units; `radius` bounds the Euclidean norm of those that are inputs, which lie in
-    `inputs` where these are known."""
+    """A vector of units; `radius` bounds the Euclidean norm of those that are inputs."""
 
     low: list[arb]
     high: list[arb]
     rows: list[Row]
     terms: tuple[Term, ...] = ()
     radius: arb | None = None
-    inputs: InputRanges | None = None
 
     @cached_property
     def sizes(self) -> list[arb]:
@@ -173,7 +170,7 @@ def still(values: list[arb]) -> Units:
 
 
 def through(W: Weight, v: Units) -> Units:
-    """W v, also by Cauchy and Schwarz where ‖v‖₂ is known, and by the set of inputs."""
+    """W v, also by Cauchy and Schwarz where ‖v‖₂ is known."""
     even = all(bool(a == -b) for a, b in v._ends)
     low, high = [], []
     for weights in W:
@@ -185,8 +182,6 @@ def through(W: Weight, v: Units) -> Units:
         if v.radius is not None:
             reach = sum((w * w for w, _, _ in used), arb(0)).sqrt() * v.radius
             low[-1], high[-1] = low[-1].max(-reach), high[-1].min(reach)
-        if v.inputs is not None and (ends := v.inputs.of_row(weights)) is not None:
-            low[-1], high[-1] = low[-1].max(ends[0]), high[-1].min(ends[1])
     terms: tuple[Term, ...] = ()
     if v.terms:
         terms = (Term([arb(1)] * len(W), W, norms(v.terms)),)

@@ -80,7 +80,7 @@ class Search:
         ends, self.seen = self._ends(), None
         crossed = self.x[:, :, :1].repeat(1, 1, len(ends))
         (crossed[self.past :] if later else crossed[: self.past])[:] = ends.mT
-        self.x = self._admissible(torch.cat([self.x[:, :, :_KEPT], crossed], dim=2))
+        self.x = torch.cat([self.x[:, :, :_KEPT], crossed], dim=2)
 
     def _look(self, epsilon: float) -> tuple[int, Tensor, int]:
         """The longest k of all columns, with the inputs of that column and their past; the columns
@@ -148,8 +148,8 @@ class Search:
             aim = self.inputs.maximiser(slope.mT).mT
             still = (slope == 0).all(1, keepdim=True)
             moved = self.inputs.interpolate(best.mT, aim.mT, part[:, None]).mT
-            tried = self._admissible(torch.where(still, best, moved))
-        self.x = self._admissible(torch.cat([best, self.x[end:]]))
+            tried = torch.where(still, best, moved)
+        self.x = torch.cat([best, self.x[end:]])
 
     def _ends(self, sign: float = 1.0) -> Tensor:
         """Inputs at ends of the set, those that lead far first, or opposite to them: (M, d)."""
@@ -171,7 +171,4 @@ class Search:
         later = self.inputs.smallest_input(d).expand(1, _COLUMNS, d).clone()
         later[:, ::4] = self.inputs.interpolate(later, noise[:1], _SMALL)[:, ::4]
         later[:, 3::4] = past[-1:, 3::4]
-        return self._admissible(torch.cat([past, later]).mT.contiguous())
-
-    def _admissible(self, x: Tensor) -> Tensor:
-        return self.inputs.admissible(x.mT).mT
+        return torch.cat([past, later]).mT.contiguous()

@@ -165,25 +165,13 @@ class Data:
             raise DataError(self.source, reason, "state the set that they are of")
         return self
 
-    def require_proved(self, given: InputSet) -> "Data":
-        """Itself; raises DataError unless each sequence is proved to be of the set."""
-        for i, x in enumerate(self.x):
-            if not given.holds_run(float64(x)):
-                raise DataError(
-                    self.source, f"sequence {i} is not proved to be of {given.what}",
-                    "state a larger set of inputs",
-                )  # fmt: skip
-        return self
-
     def require_of(self, bound: float) -> "Data":
         """Itself; raises an InputError unless all inputs are of that ball, or `InputSet`."""
         if isinstance(bound, InputSet):
             bound.require(self.d)
             self.require_in(bound.low, bound.high, bound.what)
-            if bound.rows is not None and bound.kind != "hull":
+            if bound.rows is not None:
                 self.require_among(bound.rows, bound.what)
-            elif not bound.is_box:
-                self.require_proved(bound)
         return self.require_within(bound)
 
     def distance(self, x: Sequence[float]) -> float:

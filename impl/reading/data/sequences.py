@@ -28,8 +28,6 @@ def read_data(source: DataSource | Data) -> Data:
     numbers, of which each row is an input; or a tensor or an array. Raises an InputError of one
     line for what is damaged, too large, of objects, of another shape, of different lengths, or
     holds NaN or infinity (how many, where).
-
-    >>> rnnbounds.read_data("x.npy").x  # (N, T, d)
     """
     if isinstance(source, Data):
         return source

@@ -86,11 +86,11 @@ class Certified(StoredCells):
         for sequence, inputs in zip(x, self.input_sets, strict=True):
             if inputs is None:
                 masks.append(torch.ones_like(sequence[0, 0], dtype=torch.bool))
-            elif (points := points_of(inputs)) is None:
+            elif inputs.rows is None:
                 is_inside = (sequence >= inputs.low[:, None]) & (sequence <= inputs.high[:, None])
                 masks.append(is_inside.all(0).all(0))
             else:
-                is_row = sequence[:, None] == points[None, :, :, None]
+                is_row = sequence[:, None] == inputs.rows[None, :, :, None]
                 masks.append(is_row.all(2).any(1).all(0))
         return super().is_allowed(x) & torch.stack(masks)
 
@@ -154,34 +154,21 @@ def build_certified(spec: SystemSpec) -> BatchParts:
 
 
 def move_into_sets(x: Tensor, sets: Sequence[InputSet | None], share: float = 1.0) -> Tensor:
-    """Inputs (B, T, d, S) moved into the sets of their systems: into that share of a box, to the
-    row that has the largest product with an input, and to the nearest point of other sets."""
+    """Inputs (B, T, d, S) moved into the sets of their systems: into that share of a box, and to
+    the row that has the largest product with an input."""
     if all(inputs is None for inputs in sets):
         return x
     moved = []
     for part, inputs in zip(x, sets, strict=True):
         if inputs is None:
             moved.append(part)
-        elif (points := points_of(inputs)) is not None:
-            products = torch.einsum("md,tds->tms", points, part)
-            lengths = 0.0 if inputs.kind == "rows" else points.square().sum(1)[:, None] / 2
-            moved.append(points[(products - lengths).argmax(1)].transpose(1, 2))
+        elif inputs.rows is not None:
+            products = torch.einsum("md,tds->tms", inputs.rows, part)
+            moved.append(inputs.rows[products.argmax(1)].transpose(1, 2))
         else:
             middle, half = (inputs.low + inputs.high) / 2, (inputs.high - inputs.low) / 2 * share
             moved.append(part.clamp((middle - half)[:, None], (middle + half)[:, None]))
     return torch.stack(moved)
-
-
-def points_of(inputs: InputSet) -> Tensor | None:
-    """Inputs (m, d) of a set that certainly are of it: its rows; of a hull the middles of two rows
-    too; the corners and the center of a zonotope; None for a box."""
-    if inputs.zonotope is not None:
-        center, generators = inputs.zonotope
-        signs = torch.cartesian_prod(*[torch.tensor([-1.0, 1.0]).double()] * len(generators))
-        return center + torch.cat([signs @ generators, torch.zeros_like(center)[None]])
-    if inputs.rows is not None and inputs.kind == "hull":
-        return ((inputs.rows[:, None] + inputs.rows) / 2).flatten(0, 1)
-    return inputs.rows
 
 
 def reached_states(models: Sequence[LoadedModel[Any]], raw: Tensor, spec: SystemSpec) -> Tensor:

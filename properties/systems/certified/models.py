@@ -12,7 +12,6 @@ import numpy as np
 import torch
 from msgspec.structs import replace
 
-from rnnbounds.impl.arithmetic.inputs.data_sets import input_hull, zonotope_set
 from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
 from rnnbounds.impl.arithmetic.invariance import InvariantBox
 from rnnbounds.impl.cells.stacks.stack import PREFIX
@@ -174,18 +173,14 @@ def epsilon_index(spec: SystemSpec, member: int) -> int:
 
 
 def draw_input_set(spec: SystemSpec, member: int, d: int) -> float:
-    """Draw the input set of a member's certificate: the bound B, or rows, their hull, a zonotope
-    or a box of short numbers that are exact in the model's dtype."""
+    """Draw the input set of a member's certificate: the bound B, or rows or a box of short numbers
+    that are exact in the model's dtype."""
     if spec.over == "ball":
         return spec.scale
     rng = member_generator(spec, member, stream=5)
     table = torch.from_numpy(rng.integers(-GRID, GRID + 1, (ROWS, d)) / GRID * spec.scale)
     if spec.over == "rows":
         return input_rows(table)
-    if spec.over == "hull":
-        return input_hull(table)
-    if spec.over == "zonotope":
-        return zonotope_set(table[0], table[1:])
     return input_box(torch.minimum(*table[:2]), torch.maximum(*table[:2]))
 
 

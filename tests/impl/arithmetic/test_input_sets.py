@@ -220,6 +220,8 @@ def test_forged_boxes(tmp_path):
         {"low": [1.0, 1.0, 1.0]},
         {"high": [1.0]},
         {"set": "rows"},
+        {"set": "hull", "frames": [[0.5, 0.5, 0.5]]},  # as of an earlier version
+        {"change": [0.1, 0.1, 0.1]},
         {"what": "[0, 1]"},
         {"rows": None},
         {"low": [5.0, 0.0, 0.0], "high": [6.0, 0.0, 0.0]},  # beyond ‖x‖₂ ≤ B
