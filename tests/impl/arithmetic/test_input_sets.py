@@ -136,16 +136,6 @@ def test_less_is_said_of_more(kind: type[torch.nn.RNNBase]):
     assert told[2].speaks_of.startswith("every x_t in the rows of embed.weight, ‖x_t‖₂ ≤ ")
 
 
-@pytest.mark.parametrize("norm", ["spectral", "infinity", "diagonal"])
-def test_training_speaks_of_the_ball(norm: str):
-    """All of it, the default of its target too; the bound on rounding is that of the set."""
-    box = input_box(0.0, 0.25, 3)
-    ball, told = (certify(rnn(scale=0.25), B, (0.1,), norm) for B in (float(box), box))
-    assert told.constants["B_h"] < ball.constants["B_h"]
-    assert told.training.to_json() == ball.training.to_json()
-    assert told.rounding < ball.rounding
-
-
 def test_a_witness_is_of_the_set():
     """Two fixed points under x = 0 refute over a ball, others under inputs of a box without 0; and
     none where the inputs of the box hold the state on one side."""
