@@ -69,12 +69,6 @@ class LeakyAnalysis(ProgramAnalysis):
     def _data_with_box(self) -> NormData:
         return replace(self.parts, box=self.comparison.box[0])
 
-    def unit_reach(self, norm: StateNorm) -> Tensor:
-        """At least |s_i| for ‖s‖_* = 1."""
-        if norm.name not in EUCLIDEAN_NORMS:
-            return super().unit_reach(norm)
-        return torch.full_like(self.comparison.box, norm.equivalence)
-
     def gap(self, norm: StateNorm, box: Tensor, fed: LayerInputs, error: Tensor) -> RunGap:
         """Bounds on the gap of two runs; in norms by diagonal weights also C (c‖ρ‖₂ + L e)/(1 − λ),
         which needs no box."""

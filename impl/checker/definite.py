@@ -56,18 +56,12 @@ def positive(S: arb_mat) -> bool:
     half = n // 2
     head, corner = (arb_mat([row[:half] for row in part]) for part in (rows[:half], rows[half:]))
     tail = arb_mat([row[half:] for row in rows[half:]])
-    left = complement(head, corner, tail)
-    return left is not None and positive(left)
-
-
-def complement(head: arb_mat, corner: arb_mat, tail: arb_mat) -> arb_mat | None:
-    """The Schur complement T − C H⁻¹ Cᵀ; None where H = Hᵀ is not proved positive definite."""
     if not positive(head):
-        return None
+        return False
     try:
-        return tail - corner * head.solve(corner.transpose())
+        return positive(tail - corner * head.solve(corner.transpose()))
     except ZeroDivisionError:
-        return None
+        return False
 
 
 def diagonal(values: Sequence[arb]) -> arb_mat:

@@ -241,7 +241,7 @@ def _gain(file: Claim) -> list[Finding]:
     if most == math.inf:
         return []
     _, cell, norm = system(replace(file, record=told))
-    size = arb(file.scales[0]) * arb(told.constants["equivalence"]) * norm.moved(cell, told.lam)
+    size = arb(file.scales[0]) * arb(told.constants["equivalence"]) * norm.moved(cell)
     holds = told.lam < 1 and bool(size <= arb(most) * (1 - arb(told.lam)))
     detail = f"inputs δ apart drive outputs at most {at_least(most, 9)} δ apart"
     return [Finding("gain", holds, detail)]

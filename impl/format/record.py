@@ -153,7 +153,7 @@ def stated(certificate: Mapping[str, Any]) -> dict[str, Any]:
     """
     certificate = _current(dict(certificate))
     if certificate.get("schema") != WHOLE:
-        return certificate
+        return dict(certificate)
     constants, rounding = certificate["constants"], certificate["rounding"]
     box, proof = certificate["inputs"], {key: certificate.get(key) for key in _PROOF}
     names = CONSTANTS if proof == dict.fromkeys(_PROOF) else OF_STATES

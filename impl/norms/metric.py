@@ -25,7 +25,7 @@ from flint import arb, arb_mat, ctx
 from rnnbounds.impl.norms.norm_data import NormData
 from rnnbounds.impl.norms.solver import UnansweredError, largest_margin
 from rnnbounds.impl.numbers.ball_functions import float_above
-from rnnbounds.impl.numbers.spectra.definite import positive_definite
+from rnnbounds.impl.numbers.spectra.exact_norm import positive_definite
 
 _PROGRAMS = 16
 _CONVERGED = 1 - 1e-7

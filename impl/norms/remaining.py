@@ -63,10 +63,6 @@ class DifferenceBounds:
     layers: tuple[LayerMatrices, ...]
     shown: int
 
-    def bound_after(self, m: int) -> float:
-        """At least ‖Δh‖₂ after m steps."""
-        return self.bounds(m + 1)[m]
-
     def bounds(self, count: int) -> list[float]:
         """Bound ‖Δh‖₂ after 0, 1, 2, … steps: at least `count` numbers."""
         latest, bounds = self._progress

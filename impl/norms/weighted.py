@@ -74,20 +74,11 @@ def diagonal_scaling(W: Tensor) -> WeightedNorm:
     """‖D W D⁻¹‖₂ for a positive diagonal D, sought by balancing, Perron's vectors and descent.
 
     W (B, n, n). A diagonal D commutes with diag(ρ′), so L_ρ ‖D W D⁻¹‖₂ certifies an RNN too; D = I
-    where nothing better is found. Sources: Osborne (balancing); Miller & Hardt, Section 2.
+    where what is found is not positive and finite, is spread too far, or certifies no less than
+    ‖W‖₂. Sources: Osborne (balancing); Miller & Hardt, Section 2.
     """
     W = W.detach()
-    return diagonal_norm(
-        W, _search_each(_descend, W.nan_to_num(0.0, 0.0, 0.0), torch.ones_like(W[:, 0]))
-    )
-
-
-def diagonal_norm(W: Tensor, d: Tensor) -> WeightedNorm:
-    """‖D W D⁻¹‖₂ for D = diag(d), whoever proposes d: W (B, n, n), d (B, n).
-
-    The proposal is not believed: D = I where d is not positive and finite, or spread too far, and
-    where it certifies no less than ‖W‖₂.
-    """
+    d = _search_each(_descend, W.nan_to_num(0.0, 0.0, 0.0), torch.ones_like(W[:, 0]))
     top = d.amax(1, keepdim=True)
     d = d / torch.where((top > 0) & torch.isfinite(top), top, 1.0)
     usable = ((d > _SMALLEST) & (d <= 1)).all(1, keepdim=True)  # NaN is neither

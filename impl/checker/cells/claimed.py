@@ -84,14 +84,14 @@ def proofs(told: Stated, norm: Norm, cell: Any) -> Iterator[tuple[str, bool, str
     lam = told.lam
     contracts = lam < 1 and norm.contracts(cell, lam)
     yield "contraction", contracts, f"λ ≤ {factor(lam)} < 1 in the {told.name} norm"
-    driven = contracts and bool(norm.drive(cell, lam) <= arb(told.drive))
+    driven = contracts and bool(norm.drive(cell) <= arb(told.drive))
     yield "drive", driven, f"‖φ(0, x)‖ ≤ {at_least(told.drive, 9)}"
     C, c = told.equivalence, told.reach
     yield "equivalence", norm.equivalent(cell, C), f"‖h‖₂ ≤ {at_least(C, 9)} ‖h‖"
     if c < math.inf:
-        yield "reach", contracts and norm.reached(cell, lam, c), f"‖h‖ ≤ {at_least(c, 9)} ‖h‖₂"
+        yield "reach", contracts and norm.reached(cell, c), f"‖h‖ ≤ {at_least(c, 9)} ‖h‖₂"
     if told.radius < math.inf:
-        held = contracts and bool(norm.radius(cell, lam) <= arb(told.radius))
+        held = contracts and bool(norm.radius(cell) <= arb(told.radius))
         yield "radius", held, f"‖h‖ ≤ {at_least(told.radius, 9)} at all times"
 
 

@@ -85,7 +85,7 @@ class Cell:
     @cached_property
     def start(self) -> arb:
         """At least ‖φ(0, x)‖₂."""
-        return Scaled([exact(1.0)] * self.n).drive(self, 0.0)
+        return Scaled([exact(1.0)] * self.n).drive(self)
 
     def pushed(self, U: arb_mat) -> arb:
         """L‖U‖₂B."""
@@ -102,20 +102,20 @@ class Norm(Protocol):
     def contracts(self, cell: Any, lam: float) -> bool:
         """True if ‖φ(h, x) − φ(h′, x)‖_* ≤ λ‖h − h′‖_* is proved."""
 
-    def drive(self, cell: Any, lam: float) -> arb:
+    def drive(self, cell: Any) -> arb:
         """At least sup ‖φ(0, x)‖_*."""
 
-    def moved(self, cell: Any, lam: float) -> arb:
+    def moved(self, cell: Any) -> arb:
         """L with ‖φ(h, x) − φ(h, x′)‖_* ≤ L‖x − x′‖₂."""
 
-    def radius(self, cell: Any, lam: float) -> arb:
+    def radius(self, cell: Any) -> arb:
         """At least ‖h‖_* over the box."""
 
     def equivalent(self, cell: Any, C: float) -> bool:
         """True if ‖h‖₂ ≤ C‖s‖_* is proved for the outputs h of states s."""
 
-    def reached(self, cell: Any, lam: float, c: float) -> bool:
-        """True if ‖h‖_* ≤ c‖h‖₂ is proved, in the norm in which the cell contracts by λ."""
+    def reached(self, cell: Any, c: float) -> bool:
+        """True if ‖h‖_* ≤ c‖h‖₂ is proved."""
 
 
 class VanillaNorm:
@@ -123,15 +123,15 @@ class VanillaNorm:
 
     units: list[fmpq] | None = None
 
-    def drive(self, cell: Any, lam: float) -> arb:
+    def drive(self, cell: Any) -> arb:
         """At least sup ‖φ(0, x)‖_*."""
         raise NotImplementedError
 
-    def moved(self, cell: Any, lam: float) -> arb:
+    def moved(self, cell: Any) -> arb:
         """The drive of ‖x‖₂ ≤ 1 without biases."""
         one = cell.linear
         still = [arb(0)] * len(one.W)
-        return self.drive(replace(one, offset=still, B=arb(1), first=None), lam)
+        return self.drive(replace(one, offset=still, B=arb(1), first=None))
 
 
 @dataclass(frozen=True)
@@ -154,15 +154,15 @@ class Greatest:
     def _most(self, sizes: list[arb]) -> arb:
         return largest([size / arb(a) for size, a in zip(sizes, self.v, strict=True)])
 
-    def drive(self, cell: Any, lam: float) -> arb:
+    def drive(self, cell: Any) -> arb:
         """max |φ(0, x)_i|/v_i."""
         return self._most(cell.rest)
 
-    def moved(self, cell: Any, lam: float) -> arb:
+    def moved(self, cell: Any) -> arb:
         """max ‖N_i‖₂/v_i, N comparing inputs."""
         return self._most(cell.fed())
 
-    def radius(self, cell: Any, lam: float) -> arb:
+    def radius(self, cell: Any) -> arb:
         """max box_i/v_i."""
         return self._most(cell.box)
 
@@ -170,7 +170,7 @@ class Greatest:
         """‖v_h‖₂ ≤ C for the units of the output."""
         return bool(sum((a * a for a in self.v[-cell.n :]), fmpq(0)) <= exact(C) ** 2)
 
-    def reached(self, cell: Any, lam: float, c: float) -> bool:
+    def reached(self, cell: Any, c: float) -> bool:
         """1/min v ≤ c."""
         return bool(min(self.v) * exact(c) >= 1)
 
@@ -184,11 +184,11 @@ class Total(VanillaNorm):
         columns = zip(*cell.steepened, strict=True)
         return all(sum(map(abs, column), fmpq(0)) <= exact(lam) for column in columns)
 
-    def drive(self, cell: Any, lam: float) -> arb:
+    def drive(self, cell: Any) -> arb:
         """Σ (L‖U_i‖₂B + o_i)."""
         return sum(cell.rest, arb(0))
 
-    def radius(self, cell: Any, lam: float) -> arb:
+    def radius(self, cell: Any) -> arb:
         """Σ box_i."""
         return sum(cell.box, arb(0))
 
@@ -196,7 +196,7 @@ class Total(VanillaNorm):
         """1 ≤ C."""
         return C >= 1
 
-    def reached(self, cell: Any, lam: float, c: float) -> bool:
+    def reached(self, cell: Any, c: float) -> bool:
         """√n ≤ c."""
         return bool(exact(c) ** 2 >= len(cell.W))
 
@@ -215,7 +215,7 @@ class Scaled(VanillaNorm):
         scaled = [[a * v / b for v, b in zip(row, self.d, strict=True)] for a, row in rows]
         return room >= 0 and norm_at_most(scaled, room)
 
-    def drive(self, cell: Any, lam: float) -> arb:
+    def drive(self, cell: Any) -> arb:
         """L‖DU‖₂B + ‖Do‖₂."""
         cell = cell.linear
         U = arb_mat([[arb(d * v) for v in row] for d, row in zip(self.d, cell.U, strict=True)])
@@ -225,7 +225,7 @@ class Scaled(VanillaNorm):
             return ball
         return smaller(ball, norm([arb(d) * u for d, u in zip(self.d, cell.rest, strict=True)]))
 
-    def radius(self, cell: Any, lam: float) -> arb:
+    def radius(self, cell: Any) -> arb:
         """‖D box‖₂."""
         return norm([arb(d) * size for d, size in zip(self.d, cell.box, strict=True)])
 
@@ -233,6 +233,6 @@ class Scaled(VanillaNorm):
         """1/min d ≤ C."""
         return bool(min(self.d) * exact(C) >= 1)
 
-    def reached(self, cell: Any, lam: float, c: float) -> bool:
+    def reached(self, cell: Any, c: float) -> bool:
         """max d ≤ c."""
         return bool(max(self.d) <= exact(c))

@@ -36,13 +36,13 @@ class Quadratic(VanillaNorm):
         room = arb(lam) ** 2 * (Q.transpose() * Q) - (Q * W).transpose() * (Q * W)
         return linear and (still or positive(room))
 
-    def drive(self, cell: Any, lam: float) -> arb:
+    def drive(self, cell: Any) -> arb:
         """‖QU‖₂B + ‖|Q|o‖₂."""
         cell = cell.linear
         ball = arb(cell.pushed(balls(self.Q) * balls(cell.U)) + self._size(cell.offset))
         return ball if cell.first is None else smaller(ball, self._size(cell.rest))
 
-    def radius(self, cell: Any, lam: float) -> arb:
+    def radius(self, cell: Any) -> arb:
         """‖|Q| box‖₂."""
         return self._size(cell.box)
 
@@ -59,7 +59,7 @@ class Quadratic(VanillaNorm):
         one = arb_mat([[int(i == j) for j in range(Q.nrows())] for i in range(Q.nrows())])
         return positive(arb(C) ** 2 * (Q.transpose() * Q) - one)
 
-    def reached(self, cell: Any, lam: float, c: float) -> bool:
+    def reached(self, cell: Any, c: float) -> bool:
         """‖Q‖₂ ≤ c."""
         return norm_at_most(self.Q, c)
 
@@ -89,10 +89,10 @@ class Multiplied(Quadratic):
         rows += [a + b for a, b in zip(corner.tolist(), lower.tolist(), strict=True)]
         return positive(arb_mat(rows))
 
-    def drive(self, cell: Any, lam: float) -> arb:
+    def drive(self, cell: Any) -> arb:
         """The less of ‖Q‖₂ times the Euclidean drive and ‖|Q| |φ(0, x)|‖₂."""
         cell = cell.linear
-        euclidean = Scaled([exact(1.0)] * cell.n).drive(cell, lam)
+        euclidean = Scaled([exact(1.0)] * cell.n).drive(cell)
         return smaller(norm_above([balls(self.Q)]) * euclidean, self._size(cell.rest))
 
 

@@ -77,18 +77,18 @@ class Cascade:
     def _most(self, sizes: list[arb]) -> arb:
         return largest([size / t for size, t in zip(sizes, self.t, strict=True)])
 
-    def drive(self, cell: Stack, lam: float) -> arb:
+    def drive(self, cell: Stack) -> arb:
         """max S_l/t_l."""
         return self._most([arb(layer.norm.drive) for layer in cell.stated])
 
-    def moved(self, cell: Stack, lam: float) -> arb:
+    def moved(self, cell: Stack) -> arb:
         """max μ_l ⋯ μ_2 L_1/t_l."""
-        sizes = [self.norms[0].moved(cell.cells[0], cell.stated[0].norm.lam)]
+        sizes = [self.norms[0].moved(cell.cells[0])]
         for layer in cell.stated[1:]:
             sizes.append(arb(layer.coupling) * sizes[-1])
         return self._most(sizes)
 
-    def radius(self, cell: Stack, lam: float) -> arb:
+    def radius(self, cell: Stack) -> arb:
         """max of the least of S_l/(1 − λ_l) and R_l, over t_l."""
         sizes = []
         for told in (layer.norm for layer in cell.stated):
@@ -100,7 +100,7 @@ class Cascade:
         """C_L t_L ≤ C."""
         return bool(arb(cell.stated[-1].norm.equivalence) * self.t[-1] <= arb(C))
 
-    def reached(self, cell: Stack, lam: float, c: float) -> bool:
+    def reached(self, cell: Stack, c: float) -> bool:
         """max c_l/t_l ≤ c."""
         reaches = [layer.norm.reach for layer in cell.stated]
         return max(reaches) < math.inf and bool(self._most([arb(r) for r in reaches]) <= arb(c))

@@ -7,7 +7,7 @@ the weights v of a maximum norm, with each input, and block by block in Euclidea
 those of `impl.checker.cells.units`.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from flint import arb, arb_mat, fmpq
@@ -132,19 +132,14 @@ class Stepped:
         terms: tuple[Term, ...] = (),
     ) -> Units:
         """One step from the box, whose units move by these rows, and the inputs by those."""
-        s, x = self.everywhere(self.box if box is None else box)
-        s, x = replace(s, rows=rows, terms=terms), replace(x, rows=fed or x.rows)
-        return self.step(self.weights, s, x)
-
-    def everywhere(self, box: list[arb] | None = None) -> tuple[Units, Units]:
-        """All states of a box, that of the cell by default, and all inputs."""
         sides = self.box if box is None else box
-        s = Units([-r for r in sides], sides, [{}] * self.states)
+        s = Units([-r for r in sides], sides, rows, terms)
         low, high = ([sign * self.B] * self.d for sign in (-1, 1))
         if self.inputs is not None:
             low = [a.max(b) for a, b in zip(low, self.inputs.low, strict=True)]
             high = [a.min(b) for a, b in zip(high, self.inputs.high, strict=True)]
-        return s, Units(low, high, [{}] * self.d, radius=self.B)
+        x = Units(low, high, fed or [{}] * self.d, radius=self.B)
+        return self.step(self.weights, s, x)
 
 
 @dataclass(frozen=True)
@@ -176,18 +171,18 @@ class Blocks:
         parts = (sizes[i : i + width] for i in range(0, len(sizes), width))
         return largest([norm(part) / arb(w) for part, w in zip(parts, self.w, strict=True)])
 
-    def drive(self, cell: Stepped, lam: float) -> arb:
+    def drive(self, cell: Stepped) -> arb:
         """max ‖φ(0, x)_b‖₂/w_b."""
         return self._most(cell.rest)
 
-    def moved(self, cell: Stepped, lam: float) -> arb:
+    def moved(self, cell: Stepped) -> arb:
         """max ‖N_b‖₂/w_b, N comparing inputs."""
         width = cell.states // len(self.w)
         parts = (cell.slopes[i : i + width] for i in range(0, cell.states, width))
         norms = (norm_above([arb_mat(part)]) for part in parts)
         return largest([size / arb(w) for size, w in zip(norms, self.w, strict=True)])
 
-    def radius(self, cell: Stepped, lam: float) -> arb:
+    def radius(self, cell: Stepped) -> arb:
         """max ‖box_b‖₂/w_b."""
         return self._most(cell.box)
 
@@ -195,7 +190,7 @@ class Blocks:
         """The output is in the last block, so w ≤ C."""
         return bool(self.w[-1] <= exact(C))
 
-    def reached(self, cell: Stepped, lam: float, c: float) -> bool:
+    def reached(self, cell: Stepped, c: float) -> bool:
         """1/min w ≤ c."""
         return bool(min(self.w) * exact(c) >= 1)
 

@@ -83,8 +83,8 @@ def test_vanilla_norms(which):
         for share, holds in ((1 + 1e-9, True), (1 - 1e-9, False)):
             assert norm.contracts(one, lam * share) is holds
             assert norm.equivalent(one, C * share) is holds
-            assert norm.reached(one, lam, c * share) is holds
-        sizes = (norm.drive(one, lam), norm.radius(one, lam), norm.moved(one, lam))
+            assert norm.reached(one, c * share) is holds
+        sizes = (norm.drive(one), norm.radius(one), norm.moved(one))
     assert [float(told) for told in sizes] == pytest.approx([drive, R, L], rel=1e-9)
 
 
@@ -101,8 +101,8 @@ def test_what_units_keep():
     for share, holds in ((1 + 1e-9, True), (1 - 1e-9, False)):
         assert Scaled(rational(v)).contracts(kept, lam * share) is holds
     boxed = cell(first=[arb(0.75), arb(0.5)])
-    assert float(Greatest(rational(v)).drive(boxed, 0.5)) == pytest.approx(1.5)
-    assert float(Scaled(rational(v)).drive(boxed, 0.5)) == pytest.approx(math.hypot(0.375, 1.0))
+    assert float(Greatest(rational(v)).drive(boxed)) == pytest.approx(1.5)
+    assert float(Scaled(rational(v)).drive(boxed)) == pytest.approx(math.hypot(0.375, 1.0))
 
 
 def test_norm_of_a_vector():
@@ -131,8 +131,8 @@ def test_unitwise_norms():
     for share, holds in ((1 + 1e-9, True), (1 - 1e-9, False)):
         assert norm.contracts(one, 0.5 * share) is holds
         assert norm.equivalent(one, math.sqrt(20) * share) is holds
-        assert norm.reached(one, 0.5, 1.0 * share) is holds
-    sizes = norm.drive(one, 0.5), norm.moved(one, 0.5), norm.radius(one, 0.5)
+        assert norm.reached(one, 1.0 * share) is holds
+    sizes = norm.drive(one), norm.moved(one), norm.radius(one)
     assert [float(told) for told in sizes] == [2.0, 2.0, 3.0]
 
 
@@ -142,8 +142,8 @@ def test_norms_of_blocks():
     for share, holds in ((1 + 1e-9, True), (1 - 1e-9, False)):
         assert norm.contracts(one, 0.75 * share) is holds  # (0.25 · 0.5 + 0.125 · 2)/0.5
         assert norm.equivalent(one, 2.0 * share) is holds
-        assert norm.reached(one, 0.75, 2.0 * share) is holds
-    sizes = norm.drive(one, 0.5), norm.moved(one, 0.5), norm.radius(one, 0.5)
+        assert norm.reached(one, 2.0 * share) is holds
+    sizes = norm.drive(one), norm.moved(one), norm.radius(one)
     told = [math.sqrt(5) / 0.5, 8.0, 13.0 / 2.0]
     assert [float(found) for found in sizes] == pytest.approx(told)
 
@@ -162,12 +162,12 @@ def test_cascades():
     for share, holds in ((1 + 1e-9, True), (1 - 1e-9, False)):
         assert norm.contracts(stack, 0.625 * share) is holds
         assert norm.equivalent(stack, 0.5 * 4 * share) is holds
-        assert norm.reached(stack, 0.5, 3.0 * share) is holds
-    assert float(norm.drive(stack, 0.5)) == 3.0
-    assert float(norm.moved(stack, 0.5)) == 3.0
-    assert float(norm.radius(stack, 0.5)) == 4.0  # of 3/0.75 and 9; of 8/0.5 over 4
+        assert norm.reached(stack, 3.0 * share) is holds
+    assert float(norm.drive(stack)) == 3.0
+    assert float(norm.moved(stack)) == 3.0
+    assert float(norm.radius(stack)) == 4.0  # of 3/0.75 and 9; of 8/0.5 over 4
     steep = Stack([None, None], (below, layer(0.5, 8.0, 0.5, 12.0, math.inf, 20.0)))
-    assert float(norm.moved(steep, 0.5)) == 15.0  # 20 · 3/4
+    assert float(norm.moved(steep)) == 15.0  # 20 · 3/4
 
 
 def test_each_kind_of_cell_has_its_norms():

@@ -19,7 +19,7 @@ from rnnbounds.impl.norms.solver import (
     UnansweredError,
     is_installed,
 )
-from rnnbounds.impl.numbers.spectra.definite import positive_definite
+from rnnbounds.impl.numbers.spectra.exact_norm import positive_definite
 from rnnbounds.impl.reading.adapters import load_model
 
 needs_solver = pytest.mark.skipif(not is_installed(), reason="the extra sdp is not installed")

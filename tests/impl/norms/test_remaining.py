@@ -51,10 +51,10 @@ def test_bounds_the_exact_sequence(seed):
     left = one(torch.from_numpy(M), torch.from_numpy(start), shown)
     for m, g in enumerate(exact(M.tolist(), start.tolist(), 12)):
         square = sum(value**2 for value in g[-shown:])
-        found = Fraction(left.bound_after(m)) ** 2
+        found = Fraction(left.bounds(m + 1)[m]) ** 2
         assert found >= square
         assert found <= square * (1 + Fraction(1, 10**12)) + Fraction(1, 10**1500)
-    assert left.bound_after(0) == left.bound_after(0)  # what is known is kept
+    assert left.bounds(1)[0] == left.bounds(1)[0]  # what is known is kept
 
 
 @pytest.mark.parametrize("M", [[[0.5, 0.0], [1.0, 0.5]], [[0.9, 0.3], [0.0, 0.2]]])
@@ -62,7 +62,7 @@ def test_least_window_of_which_all_longer_ones_are_good(M):
     """Also where what is left of the output rises before it falls; never above the k given, and
     shorter for no smaller ε."""
     left = one(torch.tensor([M], dtype=torch.float64), torch.tensor([1.0, 0.125]).double())
-    sizes, before = [left.bound_after(m) for m in range(400)], 0
+    sizes, before = left.bounds(400)[:400], 0
     for epsilon in EPSILONS:
         k = left.window(epsilon, 300)
         assert all(size <= epsilon for size in sizes[k:])
@@ -216,8 +216,9 @@ def test_a_window_speaks_of_all_longer_ones(tmp_path):
         "lstm",
     )  # fmt: skip
     left = kind_of("lstm").analyse(held, 1.0).norm("perron").remaining
-    assert left.bound_after(0) < left.bound_after(1)
-    epsilon = (left.bound_after(0) + left.bound_after(1)) / 2
+    first, second = left.bounds(2)[:2]
+    assert first < second
+    epsilon = (first + second) / 2
     certificate = certify(held, 1.0, (epsilon,), "perron")
     told, k = (
         certificate.to_json(),
