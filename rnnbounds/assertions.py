@@ -7,7 +7,7 @@ asked. They raise AssertionError themselves, so that they hold under ``python -O
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from contextlib import nullcontext
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
@@ -104,7 +104,7 @@ def assert_remembers(
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
-    readout: str | Sequence[str] | None = None,
+    readout: str | None = None,
 ) -> Certificate:
     """Assert that the last ``at_most`` inputs fix the output to within ε in the Euclidean norm.
 
@@ -144,7 +144,7 @@ def assert_measured(
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
-    readout: str | Sequence[str] | None = None,
+    readout: str | None = None,
     as_is: bool = False,
     gap: str = NORM,
 ) -> AnyMeasurement:

@@ -19,7 +19,7 @@ from rnnbounds.impl.memory.adversary.attack import Attacked, ContradictionError,
 from rnnbounds.impl.memory.adversary.search import WORK
 from rnnbounds.impl.models.bidirectional import DIRECTIONS, LoadedBidirectional
 from rnnbounds.impl.models.loaded import LoadedModel
-from rnnbounds.impl.models.readout import Linear, Readout
+from rnnbounds.impl.models.readout import Readout
 
 SCHEMA = "rnnbounds/bidirectional-attacked/1"
 
@@ -131,9 +131,9 @@ def _cells(model: LoadedBidirectional) -> list[LoadedModel[Any]]:
     forward, reverse = model.layers[0]
     if model.readout is None:
         return [forward, reverse]
-    (layer,) = model.readout.linear.values()
-    halves = (layer.weight[:, : forward.n], layer.weight[:, forward.n :])
+    name, C = model.readout.name, model.readout.weight
+    halves = (C[:, : forward.n], C[:, forward.n :])
     return [
-        replace(cell, readout=Readout((Linear(layer.name, half.contiguous()),)))
+        replace(cell, readout=Readout(name, half.contiguous()))
         for cell, half in zip((forward, reverse), halves, strict=True)
     ]

@@ -61,7 +61,7 @@ def certify(
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
-    readout: str | Sequence[str] | None = None,
+    readout: str | None = None,
     direction: str | None = None,
     device: str = "cpu",
 ) -> AnyCertificate:
@@ -145,7 +145,7 @@ def measure(
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
-    readout: str | Sequence[str] | None = None,
+    readout: str | None = None,
     direction: str | None = None,
     near: float | None = None,
     states: float | str = 0.0,
@@ -226,7 +226,7 @@ def attack(
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
-    readout: str | Sequence[str] | None = None,
+    readout: str | None = None,
     direction: str | None = None,
     work: int = WORK,
 ) -> Attacked | AttackedBoth:

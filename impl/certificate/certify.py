@@ -27,7 +27,6 @@ from rnnbounds.impl.certificate.record import EPSILONS, Certificate, Verdict, ep
 from rnnbounds.impl.errors import InputError, UnknownNameError, factor
 from rnnbounds.impl.models.device import check_device
 from rnnbounds.impl.models.loaded import LoadedModel
-from rnnbounds.impl.models.reached import Reached
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.impl.norms.norm_data import StateNorm
@@ -62,7 +61,7 @@ def certify(
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
-    readout: str | Sequence[str] | None = None,
+    readout: str | None = None,
     device: str = "cpu",
 ) -> Certificate:
     """Certify, refute or leave undecided that a model is stable under inputs ‖x_t‖₂ ≤ B.
@@ -125,11 +124,6 @@ def certify(
     at_one = system.rounds_to_one
     known = best.lam < 1 and best.window(smallest) is not None
     forgets = known and system.refused is None and not at_one.get(loaded.dtype, 0)
-    reached = Reached.within(read, system.states(best)) if read is not None and forgets else None
-    near = {} if reached is None else {"reached": reached.to_json()}
-    if read is not None and reached is not None:
-        of_h = {one: read.within(one, reached.bound.norm) for one in epsilons}
-        smallest = min(of_h.values())
     bounds, aim = least(system, norms, best), of_h[epsilons[0]]
 
     def tries(changed: LoadedModel[Any], B: float) -> tuple[str, float, int | None] | None:
@@ -179,7 +173,7 @@ def certify(
             for tried in norms
             if math.isinf(tried.lam)
         },
-        readout=None if read is None else read.to_json() | near,
+        readout=None if read is None else read.to_json(),
         proof=system.proof(best) | bounds.proof(system) if forgets else {},
     )
 

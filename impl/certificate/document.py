@@ -14,6 +14,7 @@ from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import shown
 from rnnbounds.impl.format.document import Document, document_in, of_record
 from rnnbounds.impl.format.fields import converted
+from rnnbounds.impl.format.readout import bounded_readout
 from rnnbounds.impl.format.truncated import CertificateFileError
 
 
@@ -72,7 +73,7 @@ def _certificate(stated: Document, document: dict[str, Any]) -> Certificate:
         tensors=stated.tensors,
         ignored=stated.ignored,
         unread=stated.unread,
-        readout=stated.readout,
+        readout=_readout(stated.readout),
         proof={
             "box": stated.box,
             "layers": stated.layers,
@@ -91,6 +92,13 @@ def _certificate(stated: Document, document: dict[str, Any]) -> Certificate:
 def _witness(stated: dict[str, Any]) -> Witness:
     """The witness, whose `bound` is called `input_bound` in JSON."""
     return msgspec.convert(stated | {"bound": stated.get("input_bound", 0.0)}, Witness)
+
+
+def _readout(stated: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The readout, of one linear layer; raises RecordError for any other."""
+    if stated is not None:
+        bounded_readout(stated)
+    return stated
 
 
 def _inputs(stated: Document) -> InputSet | None:

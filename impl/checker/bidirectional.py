@@ -106,8 +106,8 @@ def check_both(path: Path, source: Source, readout: Readout | None = None) -> Ch
         if source.cell != said.cell or len(exact) < len(parts):
             raise CertificateFileError(path, "is the certificate of another model")
         if (about := whole.get("readout")) is not None:
-            (scale, _), shown = readout_norm(about, readout)
-            told, found = told | {"readout": about}, list(shown)
+            scale, shown = readout_norm(about, readout)
+            told, found = told | {"readout": about}, [shown]
         found += _proved(said, weights, scale)
     except TruncatedFileError:
         raise CertificateFileError(path, "is the certificate of another model") from None

@@ -17,8 +17,7 @@ for what it calls information; the cell, the input bound and each ε are what it
 - constants: S_0 and, of vanilla cells, each of L_ρ, M_ρ, ‖W‖₂, ‖U‖₂ and L_x is at least what its
   name means;
 - radius: ‖s_t‖_* ≤ R for all t, by the box or the bound on ρ alone;
-- readout: of a certificate about outputs f(h), a Lipschitz constant L of f, by which gain and
-  windows grow, windows perhaps by that on ‖h‖₂ ≤ B_h;
+- readout: of a certificate about values C h, a bound on ‖C‖₂, by which gain and windows grow;
 - states: ‖h_t‖₂ ≤ B_h, by C S/(1 − λ), by C R or by the box;
 - window: C λᵏ min(S/(1 − λ), R) ≤ ε for each pair (ε, k), or k steps and more leave as little by
   `impl.checker.cells.remaining`;
@@ -73,12 +72,12 @@ _FINITE = ("L_rho", "B_x", "drive", "equivalence")
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """A record and the weights by role, in float64, of which it is to hold; scales: at least L
-    of the readout that the gain is about, and that on ‖h‖₂ ≤ B_h, for windows."""
+    """A record and the weights by role, in float64, of which it is to hold; scale: at least
+    ‖C‖₂ of the readout that windows and gain are about."""
 
     weights: Mapping[str, Array]
     record: Record
-    scales: tuple[float, float] = (1.0, 1.0)
+    scale: float = 1.0
 
 
 def check_truncated(path: Path, source: Source | None = None) -> Checked:
@@ -130,8 +129,8 @@ def check_certificate(path: Path, source: Source, readout: Readout | None = None
             raise CertificateFileError(path, "is the certificate of another model")
         claim, found, about = Claim(source.weights, said), [], whole.get("readout")
         if about is not None:
-            scales, shown = readout_norm(about, readout, said.constants["B_h"])
-            claim, told, found = replace(claim, scales=scales), told | {"readout": about}, [*shown]
+            scale, shown = readout_norm(about, readout)
+            claim, told, found = replace(claim, scale=scale), told | {"readout": about}, [shown]
         found += proved(claim)
     except (RecordError, LayoutError):
         raise CertificateFileError(path, "holds no certificate that can be checked") from None
@@ -241,7 +240,7 @@ def _gain(file: Claim) -> list[Finding]:
     if most == math.inf:
         return []
     _, cell, norm = system(replace(file, record=told))
-    size = arb(file.scales[0]) * arb(told.constants["equivalence"]) * norm.moved(cell)
+    size = arb(file.scale) * arb(told.constants["equivalence"]) * norm.moved(cell)
     holds = told.lam < 1 and bool(size <= arb(most) * (1 - arb(told.lam)))
     detail = f"inputs δ apart drive outputs at most {at_least(most, 9)} δ apart"
     return [Finding("gain", holds, detail)]
@@ -264,14 +263,14 @@ def _of_states(file: Claim, cell: Any, norm: Norm) -> list[Finding]:
     lam, (C, S, R) = arb(told.lam), (told.constants[n] for n in ("equivalence", "drive", "radius"))
 
     def within(size: arb, most: float) -> bool:
-        """True if c C min(S/(1 − λ), R) size ≤ most, where c is the L of the readout."""
-        size *= arb(file.scales[1]) * arb(C)
+        """True if c C min(S/(1 − λ), R) size ≤ most, where c bounds the readout."""
+        size *= arb(file.scale) * arb(C)
         by_drive = arb(S) * size <= arb(most) * (1 - lam)
         return bool(by_drive or (not math.isinf(R) and arb(R) * size <= most))
 
     found = _held(told, cell)
     for one in told.truncation:
-        k, most, holds = one.k, arb(one.eps) / arb(file.scales[1]), within(lam**one.k, one.eps)
+        k, most, holds = one.k, arb(one.eps) / arb(file.scale), within(lam**one.k, one.eps)
         enough = steps_by_factor(told.stated, float(most), k)
         if not holds and within(lam**enough, one.eps):
             holds = bool(left(told.stated, norm, cell, range(k, enough)) <= most)

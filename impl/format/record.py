@@ -116,8 +116,8 @@ def record(document: object) -> Record:
 
 def _current(document: Any) -> Any:
     """A document without the one step that earlier versions state of each norm; raises GoneError
-    where windows are by pieces, rounding is that of other products, or a norm is one of those that
-    are gone."""
+    where windows are by pieces, rounding is that of other products, a readout has several stages,
+    or a norm is one of those that are gone."""
     if not isinstance(document, dict):
         return document
     if document.get("pieces") is not None:
@@ -125,6 +125,9 @@ def _current(document: Any) -> Any:
     rounding = document.get("rounding")
     if isinstance(rounding, dict) and "arithmetic" in rounding:
         raise GoneError("the rounding of other products than those of IEEE 754")
+    readout = document.get("readout")
+    if isinstance(readout, dict) and "chain" in readout:
+        raise GoneError("a readout of several stages")
     parts = {
         name: document[name] for name in ("norm", "constants", "layers", OTHERS) if name in document
     }

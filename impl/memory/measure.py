@@ -173,7 +173,7 @@ def measure(
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
-    readout: str | Sequence[str] | None = None,
+    readout: str | None = None,
     near: float | None = None,
     states: float | str = 0.0,
     pasts: int = 0,

@@ -4,7 +4,7 @@ Weights are data: nothing that is read from a file can run code, and nothing is 
 dtype, shape, storage and values were looked at. The weights are taken exactly as stored.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -33,7 +33,7 @@ def load_model(
     *,
     ignore: Collection[str] = (),
     layer: str | None = None,
-    readout: str | Sequence[str] | None = None,
+    readout: str | None = None,
     direction: str | None = None,
 ) -> LoadedModel[Any]:
     """Read the weights of a recurrent cell, one of those in `impl.cells.table`.
@@ -71,7 +71,7 @@ def load_both(
     *,
     ignore: Collection[str] = (),
     layer: str | None = None,
-    readout: str | Sequence[str] | None = None,
+    readout: str | None = None,
     direction: str | None = None,
 ) -> LoadedModel[Any] | LoadedBidirectional:
     """Read a recurrent model in one direction or in both; arguments and errors as in `load_model`.
@@ -96,7 +96,7 @@ def read_any(
     cell: str | None,
     ignore: Collection[str],
     layer: str | None,
-    readout: str | Sequence[str] | None = None,
+    readout: str | None = None,
 ) -> LoadedModel[Any] | LoadedBidirectional:
     """Read a recurrent model in one direction or in both from an opened source."""
     told = opened.told(layer)
@@ -110,7 +110,7 @@ def _read_both(
     cell: str | None,
     ignore: Collection[str],
     layer: str | None,
-    readout: str | Sequence[str] | None = None,
+    readout: str | None = None,
 ) -> LoadedBidirectional | None:
     """Read a model in both directions from a layer of a source, None if it has one direction."""
     named, within = _meant(told, cell, layer)
@@ -120,11 +120,7 @@ def _read_both(
     if isinstance(opened, Module):
         opened.refuse_hooks(layer)
     names = [full for layer in found.layers for one in layer for full in one.tensors.values()]
-    model = _with_readout(_both(found, _title(opened, told, names)), opened, told, readout)
-    if model.readout is not None and len(model.readout.names) > 1:
-        what = "of a model in both directions ε is asked of one linear layer, not of a chain"
-        raise WeightsError(f"{what}; name the first")
-    return model
+    return _with_readout(_both(found, _title(opened, told, names)), opened, told, readout)
 
 
 def _both(found: ReadingBoth, title: str) -> LoadedBidirectional:
@@ -140,7 +136,7 @@ def _one_direction(
     cell: str | None,
     ignore: Collection[str],
     layer: str | None,
-    readout: str | Sequence[str] | None,
+    readout: str | None,
     direction: str,
 ) -> LoadedModel[Any]:
     """The cell of one direction of a layer; raises WeightsError for a stack, whose second layer
@@ -167,7 +163,7 @@ def read(
     cell: str | None,
     ignore: Collection[str],
     layer: str | None,
-    readout: str | Sequence[str] | None = None,
+    readout: str | None = None,
 ) -> LoadedModel[Any]:
     """Read a recurrent cell from an opened source, as `load_model` does."""
     return _read_cell(opened, opened.told(layer), cell, ignore, layer, readout)
@@ -179,7 +175,7 @@ def _read_cell(
     cell: str | None,
     ignore: Collection[str],
     layer: str | None,
-    readout: str | Sequence[str] | None,
+    readout: str | None,
 ) -> LoadedModel[Any]:
     """Read a recurrent cell from a layer of a source."""
     named, within = _meant(told, cell, layer)
@@ -198,18 +194,16 @@ def _meant(told: LayerInfo, cell: str | None, layer: str | None) -> tuple[str | 
     return _cell_name(cell, told.cell, told.binding), within
 
 
-def _with_readout(
-    model: M, opened: Opened, told: LayerInfo, readout: str | Sequence[str] | None
-) -> M:
+def _with_readout(model: M, opened: Opened, told: LayerInfo, readout: str | None) -> M:
     """The model with the readout that is asked about, if one is."""
     if readout is None:
         return model
     f = readout_of(told.tensors, opened.where, readout, model.n)
     if isinstance(opened, Module):
         require_readout(opened.module, f)
-    names = {*f.tensors, *(layer.stored for layer in f.linear.values())}
+    names = {f.name, f.stored}
     unread = tuple(one for one in model.unread if one not in names)
-    title = _title(opened, told, [*model.tensors.values(), *f.tensors, *sorted(names)])
+    title = _title(opened, told, [*model.tensors.values(), *sorted(names)])
     return replace(model, readout=f, unread=unread, source=title)
 
 

@@ -11,7 +11,7 @@ from rnnbounds.reports.errors import RecordError
 from rnnbounds.reports.records.codec import require_unique
 
 LIMIT = 64 * 2**20
-VERSIONS = {"certificate": (1,), "truncated-certificate": (2, 1), "unitary-certificate": (2, 1)}
+VERSIONS = {"certificate": (1,), "truncated-certificate": (2, 1), "unitary-certificate": (3, 2, 1)}
 Positive = Annotated[float, msgspec.Meta(ge=0)]
 Length = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
@@ -35,18 +35,11 @@ class Inputs(msgspec.Struct, frozen=True):
 
 
 class Readout(msgspec.Struct, frozen=True):
-    """The map after the cell that ε is about: the name of a linear layer, or a chain of stages, and
-    its Lipschitz constant from above."""
+    """The linear layer after the cell that ε is about, and a bound on its norm."""
 
     outputs: Length
-    tensor: str = ""
-    chain: tuple[str, ...] = ()
+    tensor: str
     norm: Positive | None = None
-
-    @property
-    def name(self) -> str:
-        """The stages with commas between them."""
-        return self.tensor or ",".join(self.chain)
 
 
 class Window(msgspec.Struct, frozen=True):

@@ -53,7 +53,7 @@ def question_fields(certificate: Certificate) -> dict[str, str]:
         "inputs": inputs_text(one),
         "readouts": "none, but the state itself"
         if one.readout is None
-        else f"{one.readout.name}, {one.readout.outputs} outputs",
+        else f"{one.readout.tensor}, {one.readout.outputs} outputs",
         "initial states": _numbers_text(one.initial_state),
         "ε": _numbers_text(lengths_by_eps(one.truncation)),
         "tensors left out": ", ".join(sorted({*one.ignored, *one.information.ignored})) or "none",

@@ -19,7 +19,7 @@ from rnnbounds.impl.format.bidirectional import BIDIRECTIONAL
 from rnnbounds.impl.format.sealed import TRUNCATED, UNITARY
 from rnnbounds.impl.format.tensors import said_format
 from rnnbounds.impl.format.truncated import EXPORTS, is_certificate
-from rnnbounds.reports.pages.model.vectors import map_name
+from rnnbounds.reports.pages.model.vectors import vector_name
 from rnnbounds.shell.output import Format, echo, print_json, print_table, show_status
 
 if TYPE_CHECKING:
@@ -107,10 +107,10 @@ def check_file(
         raise ExportedError(file)
     if source is None and (cell is not None or layer is not None or ignore or direction):
         raise CellWithoutSourceError
-    stages = readout_named(file) if is_certificate(file) else None
+    named = readout_named(file) if is_certificate(file) else None
     original, readout = None, None
     if source is not None:
-        original, readout = read_source(source, cell, ignore or (), layer, stages, direction)
+        original, readout = read_source(source, cell, ignore or (), layer, named, direction)
     if is_certificate(file):
         if original is None:
             raise ModelNeededError("this is a certificate of")
@@ -128,7 +128,7 @@ def check_file(
     shape = certificate["shape"]
     echo(f"{file}: the certificate {'holds' if holds else 'FAILS'}")
     subject = f"{certificate['cell']}, n = {shape['n']}, d = {shape['d']}, {certificate['dtype']}"
-    subject += "" if stages is None else f", of the {shown(map_name(stages))}"
+    subject += f", of the {shown(vector_name(certificate))}" if "readout" in certificate else ""
     echo(f"of {subject}, {_inputs_text(certificate)}")
     _print_findings(findings, certificate["information"])
     return int(not holds)
@@ -192,7 +192,7 @@ def read_source(
     cell: str | None,
     ignore: Sequence[str],
     layer: str | None = None,
-    readout: Sequence[str] | None = None,
+    readout: str | None = None,
     direction: str | None = None,
 ) -> tuple[Source, Readout | None]:
     """The original model and its readout, whatever wrote them: torch reads them."""
@@ -200,16 +200,12 @@ def read_source(
 
     model = load_both(path, cell, ignore=ignore, layer=layer, readout=readout, direction=direction)
     weights = {role: part.double().numpy() for role, part in model.weights.items()}
-    return Source(model.name, model.dtype, weights), _stages(model.readout)
+    return Source(model.name, model.dtype, weights), _readout(model.readout)
 
 
-def _stages(readout: StoredReadout | None) -> Readout | None:
+def _readout(readout: StoredReadout | None) -> Readout | None:
     """The readout as the checker takes it."""
     if readout is None:
         return None
-    tensors = {
-        name: (str(part.dtype).removeprefix("torch."), part.double().numpy())
-        for name, part in readout.tensors.items()
-    }
-    weights = {stage: tensors[name][1] for stage, name in readout.weighted.items()}
-    return Readout([(name, weights.get(name)) for name in readout.names], tensors)
+    C = readout.weight
+    return Readout(readout.name, str(C.dtype).removeprefix("torch."), C.double().numpy())

@@ -57,12 +57,6 @@ CERTIFY = {
     "constants.t_l": SHARE,
     **{f"constants.{name}": SHARE for name in RECOMPUTATIONS},
     "readout.norm": SHARE,
-    "readout.norms[]": SHARE,
-    **{
-        f"readout.{bound}.{place}": SHARE
-        for bound in ("averaged", "reached")
-        for place in ("radius", "ranges[][][]", "segments[][]", "norm")
-    },
     "readout.outputs": SHARE,
 }
 UNITARY_FILE = {

@@ -133,7 +133,7 @@ def attack(
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
-    readout: str | Sequence[str] | None = None,
+    readout: str | None = None,
     work: int = WORK,
 ) -> Attacked:
     """Seek inputs ‖x_t‖₂ ≤ B that show how long a model remembers, and prove what was found.

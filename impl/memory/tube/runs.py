@@ -17,11 +17,11 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.memory.running import Running, RunningError
-from rnnbounds.impl.memory.runs import Runner, blocks
+from rnnbounds.impl.memory.runs import Runner
 from rnnbounds.impl.memory.tube.arithmetic import Tube, Tubes
 from rnnbounds.impl.memory.tube.ends import Ends
 from rnnbounds.impl.memory.tube.zonotopes import Zonotope
-from rnnbounds.impl.models.readout import FIRST, Linear, Readout
+from rnnbounds.impl.models.readout import READOUT, Readout
 from rnnbounds.impl.numbers.outward import UNIT, add_up, mul_up, norm_up
 
 GENERATORS, MOST, LEAST = 1536, 48, 8  # that are kept, and of them for each unit
@@ -152,29 +152,19 @@ class Around:
         return of_h
 
     def _read(self, readout: Readout, pair: Tube, of_h: Tensor) -> Tensor:
-        """At least ‖f(a) − f(b)‖₂ of a readout f: its L times ‖a − b‖₂, or what its first layer C
-        makes of a − b, row by row, times the L of all stages after it, or what its stages make of
-        the tube, with their slopes there."""
-        found, first = mul_up(readout.norm, of_h), readout.stages[0]
+        """At least ‖C(a − b)‖₂ of a readout C: ‖C‖₂‖a − b‖₂, or what C makes of a − b, row by
+        row."""
+        found = mul_up(readout.norm, of_h)
         seen, off = difference(pair)
-        if isinstance(first, Linear):
-            parts = [
-                reached(self.running.affine(FIRST, None, seen, slice(i, i + ROWS)), off.mapped(W))
-                for i, W in zip(
-                    range(0, len(first.weight), ROWS),
-                    torch.split(first.weight.double(), ROWS),
-                    strict=True,
-                )
-            ]
-            rest = Readout(readout.stages[1:]).norm
-            found = torch.minimum(found, mul_up(rest, norm_up(torch.cat(parts, -1))[0]))
-        small = all(len(one.weight) <= ROWS for one in readout.linear.values())
-        if small and len(readout.stages) > 1:
-            m, each = Tubes(self.running, gaps=True), 3 * pair.off.generators.shape[-1]
-            each *= max(len(one.weight) for one in readout.linear.values())
-            told = [readout.run(m, chosen(pair, rows)) for rows in blocks(len(found), each)]
-            found = torch.minimum(found, norm_up(torch.cat([*map(entries, told)])))
-        return found
+        parts = [
+            reached(self.running.affine(READOUT, None, seen, slice(i, i + ROWS)), off.mapped(W))
+            for i, W in zip(
+                range(0, readout.outputs, ROWS),
+                torch.split(readout.weight.double(), ROWS),
+                strict=True,
+            )
+        ]
+        return torch.minimum(found, norm_up(torch.cat(parts, -1))[0])
 
     def apart(self, *ks: int) -> Tensor:
         """At least |h_T − h_T^k|_i, (len(ks), M, n)."""

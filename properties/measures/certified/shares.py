@@ -14,6 +14,7 @@ from flint import arb, fmpq
 from rnnbounds.impl.arithmetic.entries.balls import Columns
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.cells.stacks.stack import PREFIX
+from rnnbounds.impl.models.readout import Readout
 from rnnbounds.impl.numbers.spectra.exact_norm import rational_norm_at_most
 from rnnbounds.properties.measures.certified.attack_numbers import recomputed_and_printed
 from rnnbounds.properties.measures.certified.matrix_norms import MatrixNorm, ScaledNorm
@@ -25,7 +26,6 @@ from rnnbounds.properties.measures.certified.point import (
     largest_modulus,
     least_value,
 )
-from rnnbounds.properties.measures.certified.readouts import recomputed_readout
 from rnnbounds.properties.systems.unitary.exact import rational
 
 # Where the slopes and the values of an activation are looked at.
@@ -160,6 +160,15 @@ def recomputed_constants(p: ModelPoint) -> dict[str, tuple[RecomputedValue, floa
             pairs[f"t_l{l}"] = rational(row[0]), certificate.constants[f"t_l{l}"]
             pairs[f"mu_l{l}"] = p.layer_coupling(l), certificate.constants[f"mu_l{l}"]
     return pairs
+
+
+def recomputed_readout(p: ModelPoint) -> dict[str, tuple[RecomputedValue, float]]:
+    """The norm and the size that are printed of a readout C."""
+    printed = Readout("C", p.C).to_json()
+    return {
+        "readout": (MatrixNorm(p.C), printed["norm"]),
+        "outputs": (fmpq(len(p.C)), printed["outputs"]),
+    }
 
 
 def recomputed_boxes(p: ModelPoint) -> dict[str, tuple[RecomputedValue, float]]:

@@ -14,7 +14,6 @@ import numpy as np
 import torch
 from msgspec.structs import replace
 
-from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.arithmetic.invariance import InvariantBox
 from rnnbounds.impl.memory.runs import Runner
 from rnnbounds.impl.memory.tube.exponents import largest_exponents
@@ -25,7 +24,7 @@ from rnnbounds.impl.memory.tube.runs import Around
 from rnnbounds.impl.memory.tube.search import Search
 from rnnbounds.impl.memory.tube.wide import Wide
 from rnnbounds.impl.models.loaded import LoadedModel
-from rnnbounds.impl.models.readout import Linear, Readout
+from rnnbounds.impl.models.readout import Readout
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.properties.systems.certified.models import (
     StoredCells,
@@ -56,17 +55,15 @@ def member_fields_only(spec: SystemSpec) -> SystemSpec:
 @cached_by(lambda spec: replace(member_fields_only(spec), distance=0.0))
 @isolated()
 def near_model(spec: SystemSpec, member: int) -> LoadedModel[Any]:
-    """The model of a member, as a user's is read; an odd number of predictions is that of a chain,
-    which ends with the identity as an activation."""
+    """The model of a member, as a user's is read."""
     loaded_model = load_member(spec, member)
     if not spec.units:
         return loaded_model
     C = torch.from_numpy(
         grid_normals(member_generator(spec, member, stream=6), spec.units, loaded_model.n)
     )
-    first = Linear("C.weight", C.to(getattr(torch, spec.dtype)))
-    others = (ACTIVATIONS["identity"],) if spec.units % 2 else ()
-    return dataclasses.replace(loaded_model, readout=Readout((first, *others)))
+    readout = Readout("C.weight", C.to(getattr(torch, spec.dtype)))
+    return dataclasses.replace(loaded_model, readout=readout)
 
 
 def recorded_inputs(spec: SystemSpec, member: int) -> Tensor:

@@ -8,7 +8,7 @@ import torch
 
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.memory.runs import Runner
-from rnnbounds.impl.models.readout import FIRST
+from rnnbounds.impl.models.readout import READOUT
 from rnnbounds.properties.systems.cells.batch import INWARD
 from rnnbounds.properties.systems.certified.models import stack_weights
 from rnnbounds.properties.systems.certified.near_batch import (
@@ -140,6 +140,6 @@ def build_near(spec: SystemSpec) -> BatchParts:
     cells = NearCells(build(parts), spec.cell, bound, initial[0], initial[1], parts)
     identity = torch.eye(sizes.n, dtype=torch.float64)
     readouts = [
-        identity if one.readout is None else one.readout.parameters[FIRST] for one in models
+        identity if one.readout is None else one.readout.parameters[READOUT] for one in models
     ]
     return BatchParts(cells, torch.stack(readouts), x)

@@ -57,15 +57,14 @@ def infinite_lines(document: Document) -> list[str]:
 
 
 def output_bound(document: Document) -> float | None:
-    """The bound on the Euclidean norm of that vector: B_h, times ‖C‖₂ of a linear readout; None if
-    none is known, as of a chain of stages.
+    """The bound on the Euclidean norm of that vector: B_h, times ‖C‖₂ of a readout; None if none
+    is known.
 
     A readout's bias moves all outputs alike, so that no distance has it.
     """
     state_bound = (document.get("constants") or {}).get("B_h")
     readout = document.get("readout")
-    chain = readout is not None and "chain" in readout
-    if chain or not isinstance(state_bound, float) or not state_bound:
+    if not isinstance(state_bound, float) or not state_bound:
         return None
     return state_bound * (1 + 2**-50) * readout["norm"] if readout else state_bound
 

@@ -10,7 +10,7 @@ from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import exactly, shown
 from rnnbounds.impl.memory.adversary.attack import Attacked, attack, bracket
 from rnnbounds.impl.models.loaded import LoadedModel
-from rnnbounds.reports.pages.model.vectors import map_name, stage_names
+from rnnbounds.reports.pages.model.vectors import map_name
 from rnnbounds.shell.output import echo, show_status
 
 MaybeAttacked = Attacked | None
@@ -40,7 +40,7 @@ def print_attacked(certificate: Certificate, result: MaybeAttacked) -> None:
         return
     output = "output h"
     if result.readout is not None:
-        output = shown(map_name(stage_names(result.readout)))
+        output = shown(map_name(result.readout))
     echo(
         f"attacked: where inputs are proved whose last k do not fix the {output} to within ε, "
         f"memory is at least k + 1"

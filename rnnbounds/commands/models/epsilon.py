@@ -39,7 +39,7 @@ def parse_epsilon(text: str) -> float:
 
 def epsilon_option(help: str) -> Any:
     """The option --eps, of numbers and shares."""
-    help = f"{help}, or as 5% of the certified bound on ‖h‖₂, of a readout on ‖f(h) − f(0)‖₂"
+    help = f"{help}, or as 5% of the certified bound on ‖h‖₂, of a readout on ‖C h‖₂"
     return typer.Option("--eps", parser=parse_epsilon, metavar="E", help=help)
 
 
@@ -60,7 +60,7 @@ def absolute(
     inputs: Callable[[], float],
 ) -> tuple[list[float], list[str]]:
     """ε with each share as a number, rounded down to four digits: of the least B_h ≥ ‖h_t‖₂ found,
-    times the Lipschitz constant of a readout f, which bounds ‖f(h_t) − f(0)‖₂; then a line for each
+    times ‖C‖₂ of a readout, which bounds ‖C h_t‖₂; then a line for each
     share that says so. `inputs` returns B, or the set of inputs. Raises InputError where no such
     bound is certified."""
     if not any(isinstance(one, Share) for one in eps):
@@ -81,7 +81,7 @@ def absolute(
             break
     if math.isinf(bound):
         require_numbers(eps)
-    output = "‖h‖₂" if model.readout is None else "‖f(h) − f(0)‖₂ of the readout f"
+    output = "‖h‖₂" if model.readout is None else "‖C h‖₂ of the readout C"
     return numbers, [
         f"ε = {exactly(number)} is {100 * one:g} % of {at_least(bound)}, the certified bound "
         f"on {output}"

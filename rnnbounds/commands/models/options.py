@@ -77,9 +77,8 @@ Readout = Annotated[
     str | None,
     typer.Option(
         "--readout",
-        metavar="NAMES",
-        help="the linear layer after the cell, or linear layers and activations as a,tanh,b; ε is "
-        "then about its outputs",
+        metavar="NAME",
+        help="the linear layer after the cell; ε is then about its outputs",
     ),
 ]
 Out = Annotated[

@@ -30,7 +30,6 @@ from rnnbounds.reports.pages.model.certificate import certificate_page, write_ce
 from rnnbounds.reports.pages.model.constants import find_constant
 from rnnbounds.reports.pages.model.vectors import (
     short_name,
-    stage_names,
     value_name,
     vector_symbol,
 )
@@ -165,13 +164,9 @@ def _print_windows(certificate: Certificate, document: Mapping[str, Any]) -> Non
     echo(epsilon_meaning(document))
     if certificate.readout is not None:
         readout = certificate.readout
-        names, near = stage_names(readout), readout.get("reached")
-        norm = at_least(readout["norm"] if near is None else near["norm"])
-        size = f"‖{shown(names[0])}‖₂" if len(names) == 1 else "its Lipschitz constant"
-        size += "" if near is None else f" on all ‖h‖₂ ≤ {at_least(near['radius'])}"
         echo(
-            f"{size} ≤ {norm}; ε is about this {short_name(document)}, of which no file says "
-            f"that the model computes it"
+            f"‖{shown(readout['tensor'])}‖₂ ≤ {at_least(readout['norm'])}; ε is about this "
+            f"{short_name(document)}, of which no file says that the model computes it"
         )
 
 

@@ -177,13 +177,6 @@ def test_a_readout() -> None:
     document = certify(tensors, 1.0, cell="rnn-tanh", readout="out").to_json()
     assert document["readout"]["norm"] > 0
     assert strangers(document, CERTIFY) == []
-    chain = certify(tensors, 1.0, cell="rnn-tanh", readout="out,tanh").to_json()
-    assert chain["readout"]["norms"] == [document["readout"]["norm"], 1.0]
-    assert strangers(chain, CERTIFY) == []
-    tensors |= {"out.bias": torch.ones(4), "back.weight": torch.arange(8.0).reshape(2, 4)}
-    both = certify(tensors, 1.0, cell="rnn-tanh", readout="out,tanh,back").to_json()
-    assert {"averaged", "reached"} <= both["readout"].keys()
-    assert strangers(both, CERTIFY) == []
 
 
 @pytest.mark.parametrize("over", ["ball", "box", "rows"])

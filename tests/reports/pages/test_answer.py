@@ -37,9 +37,6 @@ def test_epsilon_in_units() -> None:
     read = CERTIFIED | {"readout": {"tensor": "head.weight", "norm": 3.0}}
     assert Fraction(output_bound(read)) >= Fraction(3 * 1.4375)
     assert epsilon_meaning(read).endswith("distance of two y, where ‖y‖₂ ≤ 4.31251")
-    assert "where" not in epsilon_meaning(
-        CERTIFIED | {"readout": {"chain": ["a.weight", "tanh"], "norm": 3.0}}
-    )
     assert output_bound(CERTIFIED | {"constants": {"B_h": None}}) is None
     assert "where" not in epsilon_meaning(CERTIFIED | {"constants": {}})
 

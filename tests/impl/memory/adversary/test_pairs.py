@@ -5,7 +5,7 @@ import torch
 from gated_draws import draw, lstm
 
 from rnnbounds.impl.memory.adversary import pairs
-from rnnbounds.impl.models.readout import Linear, Readout
+from rnnbounds.impl.models.readout import Readout
 
 
 @pytest.mark.parametrize("outputs", [None, 2])
@@ -15,7 +15,7 @@ def test_few_states_are_held_at_once(outputs, monkeypatch):
     x = torch.randn(9, cell.d, 4, generator=by, dtype=torch.float64)
     readout = None
     if outputs is not None:
-        readout = Readout((Linear("C", torch.randn(outputs, cell.n, generator=by)),))
+        readout = Readout("C", torch.randn(outputs, cell.n, generator=by))
     whole, apart, held = pairs.gaps(cell, states, x, 3, readout), pairs._apart, []
 
     def counted(both, *more):
