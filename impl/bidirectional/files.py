@@ -87,7 +87,7 @@ def truncate_both(model: LoadedBidirectional, eps: float, input_bound: float) ->
     Raises BothNotCertifiedError if no window is certified, RangeError for bounds that overflow.
     Source: Miller & Hardt, Lemma 1, for each cell.
     """
-    if isinstance(input_bound, InputSet):
+    if isinstance(input_bound, InputSet) and input_bound.rows is not None:
         input_bound = input_bound.box
     certificate = certify_both(model, input_bound, eps)
     window = certificate.window(eps)

@@ -102,7 +102,7 @@ def truncate(
     >>> module, certificate = rnnbounds.truncate(torch.nn.RNN(1, 4), 0.1, 1.0)
     """
     loaded = load_model(model, cell, ignore=ignore, layer=layer)
-    if isinstance(input_bound, InputSet):
+    if isinstance(input_bound, InputSet) and input_bound.rows is not None:
         input_bound = input_bound.box
     certificate = certify(loaded, input_bound, eps)
     k = certificate.window(eps)
