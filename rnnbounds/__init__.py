@@ -22,37 +22,29 @@ if TYPE_CHECKING:
     from rnnbounds.impl.arithmetic.inputs.sets import InputSet as InputSet
     from rnnbounds.impl.arithmetic.inputs.sets import input_box as input_box
     from rnnbounds.impl.arithmetic.inputs.sets import input_rows as input_rows
-    from rnnbounds.impl.bidirectional.attack import AttackedBoth as AttackedBoth
-    from rnnbounds.impl.bidirectional.calls import attack as attack
-    from rnnbounds.impl.bidirectional.calls import certify as certify
-    from rnnbounds.impl.bidirectional.calls import measure as measure
-    from rnnbounds.impl.bidirectional.calls import truncate as truncate
-    from rnnbounds.impl.bidirectional.feedforward import (
-        BidirectionalWindows as BidirectionalWindows,
-    )
-    from rnnbounds.impl.bidirectional.file_calls import export_truncated as export_truncated
-    from rnnbounds.impl.bidirectional.file_calls import load_certificate as load_certificate
-    from rnnbounds.impl.bidirectional.file_calls import load_truncated as load_truncated
-    from rnnbounds.impl.bidirectional.file_calls import save_truncated as save_truncated
-    from rnnbounds.impl.bidirectional.measure import MeasuredBoth as MeasuredBoth
-    from rnnbounds.impl.bidirectional.record import (
-        BidirectionalCertificate as BidirectionalCertificate,
-    )
     from rnnbounds.impl.cells.kind import Kind as Kind
     from rnnbounds.impl.cells.kind import fixed as fixed
     from rnnbounds.impl.cells.program import ProgramCell as ProgramCell
     from rnnbounds.impl.cells.program import program_kind as program_kind
     from rnnbounds.impl.cells.table import register as register
+    from rnnbounds.impl.certificate.certify import certify as certify
     from rnnbounds.impl.certificate.contraction import contraction as contraction
     from rnnbounds.impl.certificate.inputs import input_data as input_data
     from rnnbounds.impl.certificate.monitor import Monitored as Monitored
     from rnnbounds.impl.certificate.monitor import monitor as monitor
     from rnnbounds.impl.certificate.record import Certificate as Certificate
     from rnnbounds.impl.certificate.stable_module import stable_ as stable_
+    from rnnbounds.impl.convert.files import export_truncated as export_truncated
+    from rnnbounds.impl.convert.files import load_certificate as load_certificate
+    from rnnbounds.impl.convert.files import load_truncated as load_truncated
+    from rnnbounds.impl.convert.files import save_truncated as save_truncated
+    from rnnbounds.impl.convert.truncate import truncate as truncate
     from rnnbounds.impl.memory.adversary.attack import Attacked as Attacked
+    from rnnbounds.impl.memory.adversary.attack import attack as attack
     from rnnbounds.impl.memory.blackbox.causal_measurement import (
         CausalMeasurement as CausalMeasurement,
     )
+    from rnnbounds.impl.memory.calls import measure as measure
     from rnnbounds.impl.memory.measure import Measurement as Measurement
     from rnnbounds.impl.reading.layers import layers as layers
     from rnnbounds.impl.training.projection import stable as stable
@@ -68,23 +60,20 @@ _NAMES = {
     "assert_truncation",
     "impl.arithmetic.base": "Arithmetic",
     "impl.arithmetic.inputs.sets": "InputSet input_box input_rows",
-    "impl.bidirectional.attack": "AttackedBoth",
-    "impl.bidirectional.feedforward": "BidirectionalWindows",
-    "impl.bidirectional.measure": "MeasuredBoth",
-    "impl.bidirectional.record": "BidirectionalCertificate",
-    "impl.bidirectional.calls": "attack certify measure truncate",
-    "impl.bidirectional.file_calls": "export_truncated load_certificate load_truncated "
-    "save_truncated",
     "impl.cells.kind": "Kind fixed",
     "impl.cells.program": "ProgramCell program_kind",
     "impl.cells.table": "register",
+    "impl.certificate.certify": "certify",
     "impl.certificate.contraction": "contraction",
     "impl.certificate.inputs": "input_data",
     "impl.certificate.monitor": "Monitored monitor",
     "impl.certificate.record": "Certificate",
     "impl.certificate.stable_module": "stable_",
-    "impl.memory.adversary.attack": "Attacked",
+    "impl.convert.files": "export_truncated load_certificate load_truncated save_truncated",
+    "impl.convert.truncate": "truncate",
+    "impl.memory.adversary.attack": "Attacked attack",
     "impl.memory.blackbox.causal_measurement": "CausalMeasurement",
+    "impl.memory.calls": "measure",
     "impl.memory.measure": "Measurement",
     "impl.reading.layers": "layers",
     "impl.training.projection": "stable",

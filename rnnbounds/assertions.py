@@ -17,7 +17,6 @@ import torch
 from rnnbounds.commands.models.guarding import measurement_advice, measurement_problems
 from rnnbounds.fields import Probe, TensorFunction
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
-from rnnbounds.impl.bidirectional.calls import AnyMeasurement, measure
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
@@ -32,6 +31,7 @@ from rnnbounds.impl.errors import (
     renamed,
 )
 from rnnbounds.impl.memory.blackbox.gaps import NORM
+from rnnbounds.impl.memory.calls import AnyMeasurement, measure
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated, untouched
 from rnnbounds.impl.numbers.outward import norm_up

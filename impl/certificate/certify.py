@@ -24,7 +24,7 @@ from rnnbounds.impl.cells.table import CELLS, NORM_NAMES, kind_of
 from rnnbounds.impl.certificate.advice import Advice, advise
 from rnnbounds.impl.certificate.least import least
 from rnnbounds.impl.certificate.record import EPSILONS, Certificate, Verdict, epsilons_of
-from rnnbounds.impl.errors import InputError, UnknownNameError, factor
+from rnnbounds.impl.errors import InputError, UnknownNameError, factor, renamed
 from rnnbounds.impl.models.device import check_device
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
@@ -51,6 +51,7 @@ class NormError(InputError):
         )
 
 
+@renamed("0.3", epsilons="eps", epsilon="eps")
 @isolated()
 def certify(
     model: Source | LoadedModel[Any],
@@ -62,26 +63,35 @@ def certify(
     ignore: Collection[str] = (),
     layer: str | None = None,
     readout: str | None = None,
+    direction: str | None = None,
     device: str = "cpu",
 ) -> Certificate:
     """Certify, refute or leave undecided that a model is stable under inputs ‖x_t‖₂ ≤ B.
 
-    `model`, `cell`, `ignore`, `layer` and `readout` as in `load_model`; with a readout ε is one of
-    its outputs, and so is `gain`; `eps` is one ε or several; `norm` is
-    one of the cell's, or "auto", which keeps the one with the least k at the smallest ε, and the
-    least gain and rounding of all that certify. An `InputSet` in place of B says which inputs there
-    are. The model is the cell in real arithmetic with the weights as stored and both biases added
-    unrounded; both runs of a gap start from the zero state. `device` is where boxes, norms and
-    constants are bounded, "cpu" or a CUDA device; there sums are taken in another order, so that
-    last digits may differ, on the safe side. Witnesses are sought on the CPU.
-    Raises an InputError for what is no model, for B < 0, ε ≤ 0, NaN, norms that the cell has not, a
-    device that is not there.
-    Sources: Miller & Hardt, section 2, Lemma 1; Rump and Higham for the rounding.
+    Certified means λ < 1 and, for each ε, a k with ‖h_T − h_T^k‖₂ ≤ ε for every T, h^k from the
+    zero state on the last k inputs.
+
+    `model` is a `torch.nn.RNN`, `LSTM` or `GRU` of any number of layers, a module that holds one, a
+    state dict, a file of weights, or `package.module:factory`, whose code is run. `cell` names the
+    cell where the weights do not tell it; `layer` the part of a bigger model, as "encoder.rnn";
+    `ignore` the tensors to leave out; `readout` the linear layer after the cell, of whose outputs ε
+    and `gain` then speak; `direction`, "forward" or "backward", the cell that is asked about of a
+    layer in both directions. `eps` is one ε or several; `norm` is one of the cell's, or "auto",
+    which keeps the one with the least k at the smallest ε, and the least gain and rounding of all
+    that certify. An `InputSet` in place of B says which inputs there are. The model is the cell in
+    real arithmetic with the weights as stored and both biases added unrounded; both runs of a gap
+    start from the zero state. `device` is where boxes, norms and constants are bounded, "cpu" or a
+    CUDA device; there sums are taken in another order, so that last digits may differ, on the safe
+    side. Witnesses are sought on the CPU. Raises an InputError for what is no model, for B < 0, ε ≤
+    0, NaN, norms that the cell has not, a device that is not there. Sources: Miller & Hardt,
+    section 2, Lemma 1; Rump and Higham for the rounding.
 
     >>> rnnbounds.certify(torch.nn.LSTM(1, 16), rnnbounds.input_box(-1, 1, 1), eps=0.1)
     """
     require_sound(check_device(device))
-    loaded = load_model(model, cell, ignore=ignore, layer=layer, readout=readout)
+    loaded = load_model(
+        model, cell, ignore=ignore, layer=layer, readout=readout, direction=direction
+    )
     bound, epsilons = bound_of(input_bound), epsilons_of(eps)
     kind = kind_of(loaded.name)
     names = _names(norm, kind)

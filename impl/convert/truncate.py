@@ -16,7 +16,7 @@ from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.convert.feedforward import FeedForward
-from rnnbounds.impl.errors import InputError, RangeError, exactly, factor
+from rnnbounds.impl.errors import InputError, RangeError, exactly, factor, renamed
 from rnnbounds.impl.format.fields import RecordError
 from rnnbounds.impl.format.record import record, stated
 from rnnbounds.impl.format.sealed import ANOTHER, TRUNCATED
@@ -79,6 +79,7 @@ class Truncated(NamedTuple):
         return f"{self.module.cell}: k = {self.k} input{'s' * (self.k != 1)}, {within}"
 
 
+@renamed("0.3", epsilon="eps", epsilons="eps")
 @isolated()
 def truncate(
     model: Source | LoadedModel[Any],

@@ -16,9 +16,7 @@ from rnnbounds.impl.format.tensors import MOST, Part, digest, dtype_of
 
 ALL, LATEST = "all", "latest"  # outputs that the model gives
 EXPORTS = (".pt2", ".onnx")  # the endings of what other runtimes read, which is not checked
-_BEGINNING = re.compile(
-    rb'"schema": "rnnbounds/((truncated-|bidirectional-)?certificate|bidirectional-truncated)/'
-)
+_BEGINNING = re.compile(rb'"schema": "rnnbounds/([a-z]+-)?(certificate|truncated)/')
 
 
 class TruncatedFileError(SealedFileError):

@@ -174,6 +174,7 @@ def measure(
     ignore: Collection[str] = (),
     layer: str | None = None,
     readout: str | None = None,
+    direction: str | None = None,
     near: float | None = None,
     states: float | str = 0.0,
     pasts: int = 0,
@@ -184,7 +185,8 @@ def measure(
 ) -> Measurement:
     """Run a model on data, in full and truncated, and state what follows for data drawn alike.
 
-    `model`, `cell`, `ignore`, `layer` and `readout` as in `load_model`, `data` as in `read_data`;
+    `model`, `cell`, `ignore`, `layer`, `readout` and `direction` as in `load_model`,
+    `data` as in `read_data`;
     with a readout all answers are about its outputs. A window is a sequence of the data, or so many
     inputs of it; one long series is cut into windows of 64, or of its eighth part if that is
     shorter. With a `share`, data
@@ -204,8 +206,12 @@ def measure(
 
     >>> rnnbounds.measure("model.safetensors", "data.npy", eps=0.1, share=0.95)
     """
-    loaded = load_model(model, cell, ignore=ignore, layer=layer, readout=readout)
+    loaded = load_model(
+        model, cell, ignore=ignore, layer=layer, readout=readout, direction=direction
+    )
     read = read_data(data)
+    if loaded.backward:
+        read = read.reversed
     read.require_width(loaded.d)
     if input_bound is not None:
         read.require_of(input_bound)

@@ -39,7 +39,8 @@ class LoadedModel(Generic[C]):
     vanilla cell may be rounded: what is certified takes both. `tensors` has the full names in the
     source by role, `ignored` those that the caller said to leave out of the cell, `unread` those of
     tensors elsewhere, which have another prefix. `readout` is the map after the cell that ε is
-    asked of, if any.
+    asked of, if any. `backward`: true for the cell of a layer in both directions that runs from the
+    last input to the first.
     """
 
     cell: C
@@ -51,6 +52,7 @@ class LoadedModel(Generic[C]):
     ignored: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     readout: Readout | None = None
+    backward: bool = False
 
     @property
     def n(self) -> int:

@@ -6,25 +6,22 @@ dtype, shape, storage and values were looked at. The weights are taken exactly a
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import STACK, kind_of
-from rnnbounds.impl.errors import NotFiniteError, UnknownNameError, shown
-from rnnbounds.impl.models.bidirectional import DIRECTIONS, Directions, LoadedBidirectional
+from rnnbounds.impl.errors import NotFiniteError, shown
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.opened import LayerInfo, Module, Opened
 from rnnbounds.impl.reading.pytorch.heads import require_readout
 from rnnbounds.impl.reading.readout import readout_of
-from rnnbounds.impl.reading.recognition.bidirectional import ReadingBoth, recognise_both
-from rnnbounds.impl.reading.recognition.misfit import WeightsError
+from rnnbounds.impl.reading.recognition.directions import DIRECTIONS, recognise_direction
+from rnnbounds.impl.reading.recognition.misfit import DirectionsError, WeightsError
 from rnnbounds.impl.reading.recognition.recognise import Reading, recognise
 from rnnbounds.impl.reading.sources import Source as Source
 from rnnbounds.impl.reading.sources import open_source
-
-M = TypeVar("M", bound=LoadedModel[Any] | LoadedBidirectional)
 
 
 def load_model(
@@ -50,7 +47,8 @@ def load_model(
     "encoder.rnn", or "." for what has no prefix; `impl.reading.layers` lists them. `readout` is the
     linear layer after the cell, as "head", whose outputs ε is then about, or a chain of linear
     layers and activations, as "a,tanh,b".
-    `direction`, "forward" or "reverse", reads that one of a layer in both directions. Names
+    `direction`, "forward" or "backward", is the cell that is meant of a layer in both directions;
+    what is loaded of the backward one reads its inputs in the order in which it runs. Names
     are exact: a tensor under the cell's prefix that the cell does not read is an error, unless
     `ignore` has its full name; what the cell needs cannot be ignored.
     Raises an InputError of one line for everything that is not such a model.
@@ -60,102 +58,27 @@ def load_model(
             what = "a model that was read is one layer"
             raise WeightsError(f"{what}; name layer and readout where it is read")
         return _reread(source, _cell_name(cell, source.name), ignore)
-    if direction is not None:
-        return _one_direction(open_source(source), cell, ignore, layer, readout, direction)
-    return read(open_source(source), cell, ignore, layer, readout)
+    return read(open_source(source), cell, ignore, layer, readout, direction)
 
 
-def load_both(
-    source: Source | LoadedModel[Any] | LoadedBidirectional,
+def load_cells(
+    source: Source | LoadedModel[Any],
     cell: str | None = None,
     *,
     ignore: Collection[str] = (),
     layer: str | None = None,
     readout: str | None = None,
-    direction: str | None = None,
-) -> LoadedModel[Any] | LoadedBidirectional:
-    """Read a recurrent model in one direction or in both; arguments and errors as in `load_model`.
+) -> dict[str | None, LoadedModel[Any]]:
+    """The cell of a model by None, or both of a layer in both directions by direction.
 
-    A source whose weights have torch's names of both directions is a `LoadedBidirectional`, unless
-    `direction` asks for one of them.
+    Arguments and errors as in `load_model`.
     """
-    if isinstance(source, LoadedBidirectional):
-        if (cell, layer, readout, direction) != (None,) * 4 or ignore:
-            what = "a model in both directions that was read"
-            raise WeightsError(f"{what} is as it is; name cell, layer and the like where it is")
-        return source
-    if isinstance(source, LoadedModel) or direction is not None:
-        return load_model(
-            source, cell, ignore=ignore, layer=layer, readout=readout, direction=direction
-        )
-    return read_any(open_source(source), cell, ignore, layer, readout)
-
-
-def read_any(
-    opened: Opened,
-    cell: str | None,
-    ignore: Collection[str],
-    layer: str | None,
-    readout: str | None = None,
-) -> LoadedModel[Any] | LoadedBidirectional:
-    """Read a recurrent model in one direction or in both from an opened source."""
-    told = opened.told(layer)
-    both = _read_both(opened, told, cell, ignore, layer, readout)
-    return both or _read_cell(opened, told, cell, ignore, layer, readout)
-
-
-def _read_both(
-    opened: Opened,
-    told: LayerInfo,
-    cell: str | None,
-    ignore: Collection[str],
-    layer: str | None,
-    readout: str | None = None,
-) -> LoadedBidirectional | None:
-    """Read a model in both directions from a layer of a source, None if it has one direction."""
-    named, within = _meant(told, cell, layer)
-    found = recognise_both(told.tensors, opened.where, named, ignore, within)
-    if found is None:
-        return None
-    if isinstance(opened, Module):
-        opened.refuse_hooks(layer)
-    names = [full for layer in found.layers for one in layer for full in one.tensors.values()]
-    return _with_readout(_both(found, _title(opened, told, names)), opened, told, readout)
-
-
-def _both(found: ReadingBoth, title: str) -> LoadedBidirectional:
-    """The model of layers that fit."""
-    layers = tuple(Directions(*(_model(cell, title) for cell in both)) for both in found.layers)
-    if len({cell.dtype for both in layers for cell in both}) > 1:
-        raise WeightsError("the weights mix dtypes; convert them to one, say with .float()")
-    return LoadedBidirectional(layers, title, found.ignored, found.unread)
-
-
-def _one_direction(
-    opened: Opened,
-    cell: str | None,
-    ignore: Collection[str],
-    layer: str | None,
-    readout: str | None,
-    direction: str,
-) -> LoadedModel[Any]:
-    """The cell of one direction of a layer; raises WeightsError for a stack, whose second layer
-    reads both, and InputError for other words."""
-    if direction not in DIRECTIONS:
-        raise UnknownNameError("direction", direction, DIRECTIONS)
-    both = _read_both(opened, opened.told(layer), cell, ignore, layer)
-    if both is None:
-        what = f"{opened.where} has one direction only"
-        raise WeightsError(f"{what}; leave out the direction")
-    if len(both.layers) > 1:
-        what = f"{opened.where} has {len(both.layers)} layers, of which the second reads both"
-        raise WeightsError(f"{what} directions; leave out the direction")
-    if readout is not None:
-        what = "a readout reads both directions"
-        raise WeightsError(f"{what}; leave out the readout or the direction")
-    model: LoadedModel[Any] = getattr(both.layers[0], direction)
-    other = set(both.tensors.values()) - set(model.tensors.values())
-    return replace(model, ignored=both.ignored, unread=tuple(sorted({*both.unread, *other})))
+    opened = source if isinstance(source, LoadedModel) else open_source(source)
+    told: dict[str, Any] = {"ignore": ignore, "layer": layer, "readout": readout}
+    try:
+        return {None: load_model(opened, cell, **told)}
+    except DirectionsError:
+        return {one: load_model(opened, cell, **told, direction=one) for one in DIRECTIONS}
 
 
 def read(
@@ -164,28 +87,27 @@ def read(
     ignore: Collection[str],
     layer: str | None,
     readout: str | None = None,
+    direction: str | None = None,
 ) -> LoadedModel[Any]:
     """Read a recurrent cell from an opened source, as `load_model` does."""
-    return _read_cell(opened, opened.told(layer), cell, ignore, layer, readout)
-
-
-def _read_cell(
-    opened: Opened,
-    told: LayerInfo,
-    cell: str | None,
-    ignore: Collection[str],
-    layer: str | None,
-    readout: str | None,
-) -> LoadedModel[Any]:
-    """Read a recurrent cell from a layer of a source."""
+    told = opened.told(layer)
     named, within = _meant(told, cell, layer)
-    found = recognise(told.tensors, opened.where, named, ignore, layer=within)
+    if direction is None:
+        found = recognise(told.tensors, opened.where, named, ignore, layer=within)
+    elif readout is not None:
+        what = "a readout reads both directions"
+        raise WeightsError(f"{what}; leave out the readout, or measure the whole with --as-is")
+    else:
+        found = recognise_direction(told.tensors, opened.where, named, ignore, within, direction)
     if isinstance(opened, Module):
         opened.refuse_hooks(
             layer
         )  # after weights that are stored in parts, which hooks put together
-    model = _model(found, _title(opened, told, found.tensors.values()))
-    return _with_readout(model, opened, told, readout)
+    title = _title(opened, told, found.tensors.values())
+    if direction is not None:
+        cell_of_both = _model(found, f"{title} ({direction})")
+        return replace(cell_of_both, backward=direction == "backward")
+    return _with_readout(_model(found, title), opened, told, readout)
 
 
 def _meant(told: LayerInfo, cell: str | None, layer: str | None) -> tuple[str | None, str | None]:
@@ -194,7 +116,9 @@ def _meant(told: LayerInfo, cell: str | None, layer: str | None) -> tuple[str | 
     return _cell_name(cell, told.cell, told.binding), within
 
 
-def _with_readout(model: M, opened: Opened, told: LayerInfo, readout: str | None) -> M:
+def _with_readout(
+    model: LoadedModel[Any], opened: Opened, told: LayerInfo, readout: str | None
+) -> LoadedModel[Any]:
     """The model with the readout that is asked about, if one is."""
     if readout is None:
         return model
@@ -229,7 +153,7 @@ def _reread(model: LoadedModel[Any], name: str | None, ignore: Collection[str]) 
         ignored=(*model.ignored, *(before.get(full, full) for full in found.ignored)),
         unread=model.unread,
     )
-    return replace(_model(found, model.source), readout=model.readout)
+    return replace(_model(found, model.source), readout=model.readout, backward=model.backward)
 
 
 def _cell_name(asked: str | None, stated: str | None, binding: str | None = None) -> str | None:

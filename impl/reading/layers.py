@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.models.loaded import LoadedModel
-from rnnbounds.impl.reading.adapters import read_any
+from rnnbounds.impl.reading.adapters import load_cells
 from rnnbounds.impl.reading.opened import Opened
 from rnnbounds.impl.reading.recognition.recognise import ROOT, recurrent_prefixes
 from rnnbounds.impl.reading.sources import Source, open_source
@@ -16,8 +15,8 @@ class Layer:
     """One recurrent layer, or a stack of such, by its prefix; "." has none.
 
     cell: its kind, None if it is not read as it stands, for that `reason`. n, d, states: the sizes
-    of its output, of its input and of its state. source: what certificates call
-    it, where only a part of the layer is read.
+    of its output, of its input and of its state. direction: which of a layer in both directions,
+    that has two. source: what certificates call it, where only a part of the layer is read.
     """
 
     name: str
@@ -28,6 +27,7 @@ class Layer:
     dtype: str | None = None
     source: str | None = None
     reason: str | None = None
+    direction: str | None = None
 
 
 def layers(source: Source, cell: str | None = None) -> tuple[Layer, ...]:
@@ -42,7 +42,9 @@ def layers(source: Source, cell: str | None = None) -> tuple[Layer, ...]:
     if named == []:
         opened.told(None)  # raises, and says what there is instead
     return tuple(
-        _layer(opened, name, cell) for name in (_named(opened) if named is None else named)
+        layer
+        for name in (_named(opened) if named is None else named)
+        for layer in _layers(opened, name, cell)
     )
 
 
@@ -52,14 +54,17 @@ def _named(opened: Opened) -> list[str]:
     return [prefix[:-1] or ROOT for prefix in recurrent_prefixes(names)]
 
 
-def _layer(opened: Opened, name: str, cell: str | None) -> Layer:
+def _layers(opened: Opened, name: str, cell: str | None) -> list[Layer]:
+    """The layer, or its two cells if it reads its inputs in both directions."""
     try:
-        model = read_any(opened, cell, (), name)
+        models = load_cells(opened, cell, layer=name)
     except InputError as error:
-        return Layer(name, reason=str(error))
-    cells = (
-        [model] if isinstance(model, LoadedModel) else [c for both in model.layers for c in both]
-    )
-    states = sum(kind_of(c.name).layout(c.weights).sizes(c.weights).state for c in cells)
-    source = None if model.source == opened.title else model.source
-    return Layer(name, model.name, model.n, model.d, states, model.dtype, source)
+        return [Layer(name, reason=str(error))]
+    found = []
+    for direction, model in models.items():
+        states = kind_of(model.name).layout(model.weights).sizes(model.weights).state
+        title = model.source.removesuffix(f" ({direction})")
+        source = None if title == opened.title else title
+        sizes = model.n, model.d, states
+        found.append(Layer(name, model.name, *sizes, model.dtype, source, direction=direction))
+    return found

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rnnbounds.commands.options import FormatOption
-from rnnbounds.impl.checker.bidirectional import check_bidirectional, check_both
 from rnnbounds.impl.checker.readout import Readout, readout_named
 from rnnbounds.impl.checker.truncated import check_certificate, check_truncated
 from rnnbounds.impl.checker.unitary import Finding, Source, check
 from rnnbounds.impl.errors import InputError, exactly, shown
-from rnnbounds.impl.format.bidirectional import BIDIRECTIONAL
 from rnnbounds.impl.format.sealed import TRUNCATED, UNITARY
 from rnnbounds.impl.format.tensors import said_format
 from rnnbounds.impl.format.truncated import EXPORTS, is_certificate
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
 Checker = Callable[[Path, Source | None], tuple[dict[str, Any], tuple[Finding, ...]]]
 CHECKERS: Mapping[str, Checker] = {
     TRUNCATED.family: check_truncated,
-    BIDIRECTIONAL.family: check_bidirectional,
     UNITARY.family: check,
 }
 PROVING_TITLE = "proving the certificate anew"
@@ -94,7 +91,7 @@ def check_file(
         str | None, typer.Option("--layer", help="the recurrent part of --source, as encoder.rnn")
     ] = None,
     direction: Annotated[
-        str | None, typer.Option("--direction", help="forward or reverse, one of --source's two")
+        str | None, typer.Option("--direction", help="forward or backward, one of --source's two")
     ] = None,
     format: FormatOption = Format.text,
 ) -> int:
@@ -115,8 +112,7 @@ def check_file(
         if original is None:
             raise ModelNeededError("this is a certificate of")
         with show_status(PROVING_TITLE):
-            both = check_both(file, original, readout)
-            certificate, findings = both or check_certificate(file, original, readout)
+            certificate, findings = check_certificate(file, original, readout)
     else:
         checker = _find_checker(file)
         with show_status(PROVING_TITLE):
@@ -143,6 +139,8 @@ def _find_checker(file: Path) -> Checker:
     for family, checker in CHECKERS.items():
         if format_name.startswith(family):
             return checker
+    if format_name.startswith("rnnbounds/"):
+        raise UncheckableError(file, f"is of the format {shown(format_name)}, which is not read")
     raise UncheckableError(file, "is not a file that can be checked, or is damaged")
 
 
@@ -196,9 +194,9 @@ def read_source(
     direction: str | None = None,
 ) -> tuple[Source, Readout | None]:
     """The original model and its readout, whatever wrote them: torch reads them."""
-    from rnnbounds.impl.reading.adapters import load_both
+    from rnnbounds.impl.reading.adapters import load_model
 
-    model = load_both(path, cell, ignore=ignore, layer=layer, readout=readout, direction=direction)
+    model = load_model(path, cell, ignore=ignore, layer=layer, readout=readout, direction=direction)
     weights = {role: part.double().numpy() for role, part in model.weights.items()}
     return Source(model.name, model.dtype, weights), _readout(model.readout)
 

@@ -134,21 +134,24 @@ def attack(
     ignore: Collection[str] = (),
     layer: str | None = None,
     readout: str | None = None,
+    direction: str | None = None,
     work: int = WORK,
 ) -> Attacked:
     """Seek inputs ‖x_t‖₂ ≤ B that show how long a model remembers, and prove what was found.
 
-    An `InputSet` in place of B says which inputs there are; `model`, `cell`, `ignore`, `layer` and
-    `readout` as in `load_model`; `eps` is one ε or several. The search is in floats and the same
-    each time; its limits are counted, not timed: `work` is a number of products. Every witness is
-    proved in balls, for the weights as stored in real arithmetic. A low k says nothing: more may be
-    remembered than was found.
-    Raises an InputError for what is no model, for B < 0, ε ≤ 0 and NaN.
+    An `InputSet` in place of B says which inputs there are; `model`, `cell`, `ignore`, `layer`,
+    `readout` and `direction` as in `certify`; `eps` is one ε or several. The search is in floats
+    and the same each time; its limits are counted, not timed: `work` is a number of products. Every
+    witness is proved in balls, for the weights as stored in real arithmetic. A low k says nothing:
+    more may be remembered than was found. Raises an InputError for what is no model, for B < 0, ε ≤
+    0 and NaN.
 
     >>> rnnbounds.attack("model.safetensors", rnnbounds.input_box(-1, 1, 1), eps=0.1)
     """
     require_sound()
-    loaded = load_model(model, cell, ignore=ignore, layer=layer, readout=readout)
+    loaded = load_model(
+        model, cell, ignore=ignore, layer=layer, readout=readout, direction=direction
+    )
     epsilons = epsilons_of(eps)
     given = input_bound if isinstance(input_bound, InputSet) else None
     if given is not None:

@@ -5,7 +5,6 @@ from typing import Any
 
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.memory.blackbox.gaps import NORM
-from rnnbounds.impl.models.bidirectional import LoadedBidirectional
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.opened import Function, Module, Opened, Runnable
 
@@ -24,7 +23,7 @@ class OtherKindError(InputError):
 
 
 def run_as_is(
-    opened: Opened | LoadedModel[Any] | LoadedBidirectional, as_is: bool, reading: Collection[str]
+    opened: Opened | LoadedModel[Any], as_is: bool, reading: Collection[str]
 ) -> Runnable | None:
     """The model, if it is measured as it is run: where that is asked for, or where nothing in a
     module or function is recurrent and no option (`reading`) of a layer was given; else None.

@@ -90,6 +90,12 @@ class Data:
         """All inputs (N T, d), one after another, a view."""
         return self.x.reshape(-1, self.d)
 
+    @property
+    def reversed(self) -> "Data":
+        """The sequences as a cell reads them that runs from the last input to the first."""
+        x = np.ascontiguousarray(self.x[:, ::-1])
+        return Data(x, self.one, f"{self.source}, backward")
+
     def inputs(self) -> Iterator[Tensor]:
         """All inputs in order, a block (rows, d) in float64 at a time."""
         rows = max(1, BLOCK // self.d)

@@ -35,12 +35,12 @@ class WeightsError(InputError):
 
 
 class DirectionsError(WeightsError):
-    """A model in both directions, where one cell is asked for."""
+    """A model in both directions, of which no cell is named."""
 
     def __init__(self, where: str, name: str) -> None:
         super().__init__(
-            f"{where} reads its inputs in both directions ({name}), which certify, truncate, "
-            f"measure and attack take as they are; for one say --direction forward or reverse"
+            f"{where} reads its inputs in both directions ({name}), as two cells; certify, measure "
+            f'and attack take one: say direction="forward" or "backward" (--direction)'
         )
 
 

@@ -60,7 +60,7 @@ class ModelCall:
         if not attacked:
             attack = self._command("certify", {**data, "--eps": epsilon}, "--attack")
             steps.append(f"see how much shorter its memory may be: {attack}")
-        if self.readout is None:
+        if self.readout is None and self.direction is None:
             options = {**data, "--eps": epsilon, "--out": "short.safetensors"}
             steps.append(f"serve it without a state: {self._command('truncate', options)}")
         return steps

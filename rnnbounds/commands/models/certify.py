@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,7 +14,6 @@ from rnnbounds.commands.models.attacked import (
     attack_certified,
     attack_entry,
 )
-from rnnbounds.commands.models.bidirectional import certify_bidirectional
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.epsilon import absolute, epsilon_option
 from rnnbounds.commands.models.inputs import (
@@ -37,7 +37,8 @@ from rnnbounds.commands.models.options import (
 from rnnbounds.commands.models.shown import (
     CERTIFYING_TITLE,
     beside,
-    show_certificate,
+    print_answer,
+    print_together,
     write_page,
 )
 from rnnbounds.commands.options import Device, FormatOption, path_option
@@ -46,13 +47,14 @@ from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import EPSILONS
 from rnnbounds.impl.memory.measure import measure
 from rnnbounds.impl.memory.tube.horizon import horizon as bound_horizon
-from rnnbounds.impl.models.bidirectional import LoadedBidirectional
 from rnnbounds.impl.models.device import check_device
-from rnnbounds.impl.reading.adapters import load_both
+from rnnbounds.impl.reading.adapters import load_cells, load_model
 from rnnbounds.reports.pages.model.certificate import FILES
 from rnnbounds.reports.pages.model.measurement import certified_and_measured_page
 from rnnbounds.shell.output import (
     Format,
+    echo,
+    print_json,
     require_folder,
     show_status,
 )  # fmt: skip
@@ -94,7 +96,10 @@ def certify_model(
     ] = False,
     format: FormatOption = Format.text,
 ) -> int:
-    """Certify λ, the memory length k(ε) and all constants; exit 1 unless certified."""
+    """Certify λ, the memory length k(ε) and all constants; exit 1 unless certified.
+
+    Of a layer that reads its inputs in both directions each cell is certified by itself.
+    """
     if list_layers:
         require_list_alone(context)
         return show_layers(model, cell, format)
@@ -103,38 +108,53 @@ def certify_model(
     torch_device = check_device(device)
     if out is not None:
         require_folder(out, *FILES)
-    loaded = load_both(
-        model, cell, ignore=ignore or (), layer=layer, readout=readout, direction=direction
-    )
-    input_set = input_options.input_set(model, loaded.d)
-    eps, shares = absolute(eps or EPSILONS, loaded, lambda: input_set)
-    called = ModelCall(model, input_options, cell, ignore or (), layer, readout, direction)
-    if isinstance(loaded, LoadedBidirectional):
-        return certify_bidirectional(
-            loaded, called, input_set, eps, norm, out, attacks=attack, format=format,
-            device=torch_device, data=data,
-        )  # fmt: skip
-    with show_status(CERTIFYING_TITLE.format(loaded.n)):
-        certificate = certify(loaded, input_set, eps, norm, device=torch_device)
-    certificate = replace(certificate, measuring=called.measure_command)
-    measurement = None
-    if recorded is not None:
-        certificate = beside(certificate, recorded.sequences)
-        bound = certificate.input_bound if certificate.inputs is None else certificate.inputs
-        measurement = measure(loaded, recorded.sequences, eps=eps, input_bound=bound)
-    attack_result = attack_certified(loaded, certificate) if attack else None
-    document = certificate.to_json() | attack_entry(attack_result)
-    over = None if horizon is None else bound_horizon(loaded, input_set, horizon)
-    document |= {} if over is None else {"horizon": over.to_json()}
-    certified = certificate.verdict == "certified"
-    next = called.next_steps(certificate, attack, measured=measurement is not None)
-    if out is not None and measurement is None:
-        write_page(document, out, model, format, next=next)
-    elif out is not None and measurement is not None:
-        measured = measurement.to_json()
-        page = certified_and_measured_page(measured, document, Path(loaded.source).name, next)
-        write_both(measured, document, out, format, page)
-    return show_certificate(
-        certificate, format, certified=certified, attack_result=attack_result,
-        measurement=measurement, next=next, over=over, verbose=verbose, shares=shares,
-    )  # fmt: skip
+    asked: Any = {"ignore": ignore or (), "layer": layer, "readout": readout}
+    if direction is None:
+        cells = load_cells(model, cell, **asked)
+    else:
+        cells = {direction: load_model(model, cell, **asked, direction=direction)}
+    in_both = len(cells) > 1
+    certificates, documents = {}, {}
+    for way, loaded in cells.items():
+        input_set = input_options.input_set(model, loaded.d)
+        numbers, shares = absolute(
+            eps or EPSILONS, loaded, partial(input_options.input_set, model, loaded.d)
+        )
+        called = ModelCall(model, input_options, cell, ignore or (), layer, readout, way)
+        with show_status(CERTIFYING_TITLE.format(loaded.n)):
+            certificate = certify(loaded, input_set, numbers, norm, device=torch_device)
+        certificate = replace(certificate, measuring=called.measure_command)
+        measurement = None
+        if recorded is not None:
+            certificate = beside(certificate, recorded.sequences)
+            bound = certificate.input_bound if certificate.inputs is None else certificate.inputs
+            measurement = measure(loaded, recorded.sequences, eps=numbers, input_bound=bound)
+        attack_result = attack_certified(loaded, certificate) if attack else None
+        over = None if horizon is None else bound_horizon(loaded, input_set, horizon)
+        document = certificate.to_json() | attack_entry(attack_result)
+        document |= {} if over is None else {"horizon": over.to_json()}
+        steps_on = called.next_steps(certificate, attack, measured=measurement is not None)
+        if format is Format.text and in_both:
+            echo(f"{way}:")
+        if out is not None:
+            folder = out / str(way) if in_both else out
+            if measurement is None:
+                write_page(document, folder, model, format, next=steps_on)
+            else:
+                measured, title = measurement.to_json(), Path(loaded.source).name
+                page = certified_and_measured_page(measured, document, title, steps_on)
+                write_both(measured, document, folder, format, page)
+        certificates[way] = certificate
+        documents[way] = document | (
+            {} if measurement is None else {"on_your_data": measurement.to_json()}
+        )
+        if format is Format.text:
+            print_answer(
+                certificate, attack_result=attack_result, measurement=measurement, next=steps_on,
+                over=over, verbose=verbose, shares=shares,
+            )  # fmt: skip
+    if format is Format.json:
+        print_json({"directions": documents} if in_both else next(iter(documents.values())))
+    elif in_both:
+        print_together(*certificates.values())
+    return int(any(one.verdict != "certified" for one in certificates.values()))

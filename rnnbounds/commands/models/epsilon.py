@@ -11,7 +11,6 @@ import typer
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import EPSILONS
 from rnnbounds.impl.errors import InputError, at_least, at_most, exactly
-from rnnbounds.impl.models.bidirectional import LoadedBidirectional
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.shell.input_text import ascii_number
 
@@ -56,7 +55,7 @@ def require_numbers(eps: Sequence[float] | None) -> None:
 
 def absolute(
     eps: Sequence[float],
-    model: LoadedModel[Any] | LoadedBidirectional,
+    model: LoadedModel[Any],
     inputs: Callable[[], float],
 ) -> tuple[list[float], list[str]]:
     """ε with each share as a number, rounded down to four digits: of the least B_h ≥ ‖h_t‖₂ found,
@@ -65,9 +64,6 @@ def absolute(
     bound is certified."""
     if not any(isinstance(one, Share) for one in eps):
         return list(eps), []
-    if isinstance(model, LoadedBidirectional):
-        require_numbers(eps)
-        return [], []
     scale = 1.0 if model.readout is None else model.readout.norm
     bound, numbers = math.inf, list(EPSILONS)
     for _ in range(_ROUNDS):  # B_h is that of the norm which is best at these ε

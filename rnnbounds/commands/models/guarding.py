@@ -12,12 +12,12 @@ from typing import Any
 
 import msgspec
 
-from rnnbounds.impl.bidirectional.calls import AnyMeasurement
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.inputs import input_data
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import InputError as ImplInputError
 from rnnbounds.impl.errors import at_most, exactly
+from rnnbounds.impl.memory.calls import AnyMeasurement
 from rnnbounds.impl.memory.measure import Measurement, measure
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.adapters import Source, load_model

@@ -72,11 +72,13 @@ def show_layers(model: Path, cell: str | None, format: Format) -> int:
     if format is Format.json:
         print_json({"model": str(model), "layers": [msgspec.to_builtins(info) for info in infos]})
     elif infos:
+        ways = ["direction"] if any(info.direction for info in infos) else []
         print_table(
-            ("layer", "cell", "n", "d", "states", "dtype"),
+            ("layer", *ways, "cell", "n", "d", "states", "dtype"),
             [
-                (info.name, info.cell or "-", info.n or "-", info.d or "-", info.states or "-",
-                 info.dtype or "-") for info in infos
+                (info.name, *(info.direction or "-" for _ in ways), info.cell or "-",
+                 info.n or "-", info.d or "-", info.states or "-", info.dtype or "-")
+                for info in infos
             ],
         )  # fmt: skip
         for remark, names in _remarks(model, infos).items():

@@ -10,7 +10,6 @@ import typer
 
 from rnnbounds.commands.models.attacked import attack_certified
 from rnnbounds.commands.models.attacked import attack_entry as of_attack
-from rnnbounds.commands.models.bidirectional import measure_bidirectional, require_plain
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.epsilon import absolute, epsilon_option, require_numbers
 from rnnbounds.commands.models.inputs import (
@@ -38,8 +37,7 @@ from rnnbounds.impl.memory.blackbox.as_is import require_read, run_as_is
 from rnnbounds.impl.memory.blackbox.gaps import NORM
 from rnnbounds.impl.memory.measure import measure
 from rnnbounds.impl.memory.tube.near import WORK
-from rnnbounds.impl.models.bidirectional import LoadedBidirectional
-from rnnbounds.impl.reading.adapters import load_both
+from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.sources import open_source
 from rnnbounds.reports.pages.model.causal import FILES as CAUSAL_FILES
 from rnnbounds.reports.pages.model.measurement import FILES, measurement_page
@@ -174,7 +172,7 @@ def measure_model(
     input_options = InputOptions(input_bound, inputs, recorded, required=False)
     if out is not None:
         require_folder(out, *FILES)
-    loaded = load_both(
+    loaded = load_model(
         opened, cell, ignore=ignore or (), layer=layer, readout=readout, direction=direction
     )
     read = recorded.sequences
@@ -182,12 +180,6 @@ def measure_model(
     eps, shares = absolute(
         eps or EPSILONS, loaded, lambda: input_data(read) if bound is None else bound
     )
-    if isinstance(loaded, LoadedBidirectional):
-        require_plain(near, size, pasts, largest, out)
-        return measure_bidirectional(
-            loaded, read, window=window, eps=eps, confidence=confidence,
-            share=share, input_bound=bound, format=format,
-        )  # fmt: skip
     with show_status(f"measuring {plural(loaded.n, 'state')}, windows") as advance:
         result = measure(
             loaded, read, window=window, eps=eps, confidence=confidence,

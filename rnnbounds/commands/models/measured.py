@@ -8,9 +8,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from rnnbounds.impl.bidirectional.calls import AnyMeasurement
 from rnnbounds.impl.errors import at_least, at_most, shown
 from rnnbounds.impl.memory.blackbox.causal_measurement import CausalMeasurement
+from rnnbounds.impl.memory.calls import AnyMeasurement
 from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.memory.statement import Line
 from rnnbounds.impl.memory.streams import Streams

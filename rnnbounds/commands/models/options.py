@@ -12,7 +12,7 @@ from rnnbounds.commands.options import path_option
 from rnnbounds.impl.cells.gated.variants import VARIED
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import CELLS, STACK
-from rnnbounds.impl.models.bidirectional import DIRECTIONS
+from rnnbounds.impl.reading.recognition.directions import DIRECTIONS
 
 
 def cells_by_family(names: Iterable[str]) -> str:
@@ -69,7 +69,7 @@ Direction = Annotated[
     str | None,
     typer.Option(
         "--direction",
-        help="forward or reverse: one direction alone of a layer that reads its inputs in both",
+        help="forward or backward: one cell of a layer that reads its inputs in both directions",
         autocompletion=lambda: list(DIRECTIONS),
     ),
 ]

@@ -8,7 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rnnbounds.commands.models.attacked import MaybeAttacked, attack_entry, print_attacked
+import torch
+
+from rnnbounds.commands.models.attacked import MaybeAttacked, print_attacked
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.layers import print_unread_tensors, read_tensors_text
 from rnnbounds.commands.models.measured import print_measurement
@@ -17,6 +19,7 @@ from rnnbounds.impl.errors import at_least, exactly, factor, shown
 from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.memory.tube.horizon import Horizon
 from rnnbounds.impl.norms.meanings import NORM_MEANINGS
+from rnnbounds.impl.numbers.outward import norm_up
 from rnnbounds.impl.reading.data.recordings import Data
 from rnnbounds.reports.pages.model.answer import (
     NOTHING_PROVED,
@@ -73,43 +76,47 @@ def explain_unwritten(
 ) -> int:  # fmt: skip
     """Print why nothing was written of a model that is not certified; 1."""
     asked_certificate = replace(certificate, measuring=called.measure_command)
-    code = show_certificate(
-        asked_certificate,
-        format,
-        shares=shares,
-        next=called.next_steps(asked_certificate, False),
-    )
-    if format is Format.text:
+    if format is Format.json:
+        print_json(asked_certificate.to_json())
+    else:
+        next = called.next_steps(asked_certificate, False)
+        print_answer(asked_certificate, shares=shares, next=next)
         echo(f"{out} was not written: {reason}")
-    return code
+    return 1
 
 
-def show_certificate(
+def print_answer(
     certificate: Certificate,
-    format: Format,
     *,
-    certified: bool = False,
     attack_result: MaybeAttacked = None,
     measurement: Measurement | None = None,
     over: Horizon | None = None,
     next: Sequence[str] = (),
     verbose: bool = False,
     shares: Sequence[str] = (),
-) -> int:
+) -> None:
     """Print a certificate, then what was found against it, then what was seen on data, then what to
-    do next; 1 unless what was asked is certified."""
-    if format is Format.json:
-        data = {} if measurement is None else {"on_your_data": measurement.to_json()}
-        data |= {} if over is None else {"horizon": over.to_json()}
-        print_json(certificate.to_json() | attack_entry(attack_result) | data)
-    else:
-        print_certificate(certificate, attack_result, verbose, shares)
-        if over is not None:
-            echo(over.line())
-        print_measurement(measurement)
-        own_steps = certificate.next_steps  # of which the first is to measure
-        print_next([*own_steps[measurement is not None :], *next])
-    return int(not certified)
+    do next."""
+    print_certificate(certificate, attack_result, verbose, shares)
+    if over is not None:
+        echo(over.line())
+    print_measurement(measurement)
+    own_steps = certificate.next_steps  # of which the first is to measure
+    print_next([*own_steps[measurement is not None :], *next])
+
+
+def print_together(forward: Certificate, backward: Certificate) -> None:
+    """Print what both cells of a layer say of its output, if both are certified:
+    ‖(h→_t, h←_t) − (h→_t, h←_t)′‖₂ ≤ √(ε→² + ε←²)."""
+    (ahead, past), (back, future) = forward.windows[0], backward.windows[0]
+    certified = forward.verdict == backward.verdict == "certified"
+    if certified and past is not None and future is not None:
+        within = norm_up(torch.tensor([ahead, back], dtype=torch.float64))
+        echo(
+            f"both: output t, of one cell beside the other, is fixed to within "
+            f"{at_least(float(within), 4)} by the last {plural(past, 'input')} up to t and the "
+            f"first {plural(future, 'input')} from t on"
+        )
 
 
 def print_certificate(

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from rnnbounds.commands.models.bidirectional import require_whole, truncate_bidirectional
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.epsilon import absolute, epsilon_option
 from rnnbounds.commands.models.inputs import (
@@ -22,7 +21,6 @@ from rnnbounds.commands.models.layers import print_unread_tensors, read_tensors_
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import (
     Cell,
-    Direction,
     Ignore,
     Layer,
     Model,
@@ -37,8 +35,7 @@ from rnnbounds.commands.options import FormatOption
 from rnnbounds.impl.convert.export import check_export, exported
 from rnnbounds.impl.convert.truncate import NotCertifiedError, packed, truncate
 from rnnbounds.impl.errors import at_least, exactly, shown
-from rnnbounds.impl.models.bidirectional import LoadedBidirectional
-from rnnbounds.impl.reading.adapters import load_both
+from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.files import check_target, write_files
 from rnnbounds.reports.files import make_folder
 from rnnbounds.reports.pages.model.answer import epsilon_share, output_bound
@@ -63,7 +60,6 @@ def truncate_model(
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
-    direction: Direction = None,
     latest: Annotated[
         bool, typer.Option("--latest", help="a module of k inputs and one output")
     ] = False,
@@ -85,15 +81,10 @@ def truncate_model(
         check_target(path, model, suffix=path.suffix)
     if page is not None:
         require_folder(page, *FILES)
-    loaded = load_both(model, cell, ignore=ignore or (), layer=layer, direction=direction)
+    loaded = load_model(model, cell, ignore=ignore or (), layer=layer)
     input_set = input_options.input_set(model, loaded.d)
     (eps,), shares = absolute([eps], loaded, lambda: input_set)
-    called = ModelCall(model, input_options, cell, ignore or (), layer, direction=direction)
-    if isinstance(loaded, LoadedBidirectional):
-        require_whole(latest, page)
-        return truncate_bidirectional(
-            loaded, called, eps, input_set, out, export or (), format=format
-        )
+    called = ModelCall(model, input_options, cell, ignore or (), layer)
     try:
         with show_status(CERTIFYING_TITLE.format(loaded.n)):
             module, certificate = truncate(loaded, eps, input_set, latest=latest)

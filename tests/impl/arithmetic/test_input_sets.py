@@ -17,10 +17,10 @@ from rnnbounds.impl.arithmetic.inputs.input_images import image_of_set
 from rnnbounds.impl.arithmetic.inputs.maximisers import BallSet
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, data_box, input_box, input_rows
 from rnnbounds.impl.arithmetic.intervals import Interval
-from rnnbounds.impl.bidirectional.file_calls import save_truncated
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.truncated import check_truncated
+from rnnbounds.impl.convert.files import save_truncated
 from rnnbounds.impl.convert.truncate import truncate, unrolled
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.format.sealed import TRUNCATED

@@ -14,11 +14,11 @@ from flint import arb, arb_mat, ctx
 from gated_draws import generator
 from stack_draws import inputs
 
-from rnnbounds.impl.bidirectional.file_calls import load_truncated, save_truncated
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.convert.feedforward import FeedForward
+from rnnbounds.impl.convert.files import load_truncated, save_truncated
 from rnnbounds.impl.convert.truncate import truncate, unrolled
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.adapters import load_model

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from rnnbounds.impl.bidirectional.file_calls import save_truncated
+from rnnbounds.impl.convert.files import save_truncated
 from rnnbounds.impl.convert.truncate import truncate
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model

@@ -10,8 +10,8 @@ from stack_draws import net
 
 import rnnbounds
 from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
-from rnnbounds.impl.bidirectional.file_calls import load_certificate
 from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.convert.files import load_certificate
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.adapters import load_model
 

@@ -5,10 +5,10 @@ import pytest
 import torch
 from gated_draws import generator, layer, model
 
-from rnnbounds.impl.bidirectional.file_calls import load_truncated, save_truncated
 from rnnbounds.impl.cells.table import CELLS, NORM_NAMES, kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.convert.feedforward import FeedForward
+from rnnbounds.impl.convert.files import load_truncated, save_truncated
 from rnnbounds.impl.convert.truncate import NotCertifiedError, truncate
 from rnnbounds.impl.errors import NotFiniteError, ShapeError
 from rnnbounds.impl.norms.norm_data import StateNorm

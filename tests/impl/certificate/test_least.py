@@ -8,10 +8,10 @@ from copy import deepcopy
 import pytest
 from cell_systems import SYSTEMS, weights_of
 
-from rnnbounds.impl.bidirectional.file_calls import load_truncated, save_truncated
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker.truncated import check_certificate
 from rnnbounds.impl.checker.unitary import Source
+from rnnbounds.impl.convert.files import load_truncated, save_truncated
 from rnnbounds.impl.convert.truncate import truncate, unrolled
 from rnnbounds.impl.errors import at_least
 from rnnbounds.impl.format.text import strict

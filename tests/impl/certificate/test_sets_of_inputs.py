@@ -14,8 +14,8 @@ import torch
 from tampering import taken_apart, written
 
 from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
-from rnnbounds.impl.bidirectional.file_calls import load_truncated, save_truncated
 from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.convert.files import load_truncated, save_truncated
 from rnnbounds.impl.convert.truncate import truncate
 from rnnbounds.impl.format.sealed import TRUNCATED
 from rnnbounds.impl.memory.tube.horizon import horizon

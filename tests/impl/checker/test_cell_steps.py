@@ -8,7 +8,6 @@ from checked import source
 from flint import arb, arb_mat, ctx
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
-from rnnbounds.impl.bidirectional.file_calls import save_truncated
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS, lowest
@@ -17,6 +16,7 @@ from rnnbounds.impl.checker.cells.poles import poles_of
 from rnnbounds.impl.checker.cells.units import Units, Weights, mixed, still
 from rnnbounds.impl.checker.definite import exact, norm_above
 from rnnbounds.impl.checker.truncated import check_truncated
+from rnnbounds.impl.convert.files import save_truncated
 from rnnbounds.impl.convert.truncate import truncate
 from rnnbounds.impl.reading.adapters import load_model
 

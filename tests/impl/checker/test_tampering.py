@@ -17,8 +17,8 @@ import torch
 from tampering import LESS, NEVER, doubled, statements, taken_apart, written
 from truths import true_of_truncated
 
-from rnnbounds.impl.bidirectional.file_calls import save_truncated
 from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.convert.files import save_truncated
 from rnnbounds.impl.convert.truncate import unrolled
 from rnnbounds.impl.format.sealed import TRUNCATED
 from rnnbounds.impl.format.tensors import decoded, digest, encoded

@@ -14,8 +14,8 @@ from cell_systems import good, system, verdict
 from checked import source
 from tampering import changed, leaves, values
 
-from rnnbounds.impl.bidirectional.file_calls import load_truncated
 from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.convert.files import load_truncated
 from rnnbounds.impl.format.tensors import decoded, digest, encoded
 from rnnbounds.impl.reading.adapters import load_model
 

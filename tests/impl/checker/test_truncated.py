@@ -14,13 +14,13 @@ from flint import arb_mat
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
-from rnnbounds.impl.bidirectional.file_calls import save_truncated
 from rnnbounds.impl.cells.table import CELLS, kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker import truncated
 from rnnbounds.impl.checker.definite import norm_above
 from rnnbounds.impl.checker.truncated import check_certificate, check_truncated
 from rnnbounds.impl.checker.weights import UncheckedCellError
+from rnnbounds.impl.convert.files import save_truncated
 from rnnbounds.impl.convert.truncate import truncate, unrolled
 from rnnbounds.impl.format.sealed import TRUNCATED
 from rnnbounds.impl.format.tensors import said_format

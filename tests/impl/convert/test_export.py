@@ -6,7 +6,6 @@ import json
 import pytest
 import torch
 
-from rnnbounds.impl.bidirectional.file_calls import export_truncated
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.convert.export import (
     CERTIFICATE,
@@ -17,6 +16,7 @@ from rnnbounds.impl.convert.export import (
     traced_program,
 )
 from rnnbounds.impl.convert.feedforward import FeedForward
+from rnnbounds.impl.convert.files import export_truncated
 from rnnbounds.impl.convert.truncate import truncate
 from rnnbounds.impl.errors import InputError, RangeError
 

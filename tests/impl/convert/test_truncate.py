@@ -8,8 +8,8 @@ from draws import normal
 from safetensors import safe_open
 from safetensors.torch import load_file
 
-from rnnbounds.impl.bidirectional.file_calls import load_certificate, load_truncated, save_truncated
 from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.convert.files import load_certificate, load_truncated, save_truncated
 from rnnbounds.impl.convert.truncate import NotCertifiedError, truncate
 from rnnbounds.impl.errors import InputError, RangeError
 from rnnbounds.impl.format.record import GoneError, record

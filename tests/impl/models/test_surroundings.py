@@ -11,11 +11,11 @@ import torch
 
 from rnnbounds.assertions import assert_receptive_field, assert_truncation
 from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
-from rnnbounds.impl.bidirectional.file_calls import export_truncated, load_truncated, save_truncated
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.contraction import contraction
 from rnnbounds.impl.certificate.inputs import input_data
 from rnnbounds.impl.certificate.stable_module import stable_
+from rnnbounds.impl.convert.files import export_truncated, load_truncated, save_truncated
 from rnnbounds.impl.convert.truncate import truncate
 from rnnbounds.impl.convert.unitary import load_unitary, save_unitary, unitary
 from rnnbounds.impl.memory.adversary.attack import attack

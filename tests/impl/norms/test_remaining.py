@@ -8,11 +8,11 @@ import pytest
 import torch
 from draws import normal
 
-from rnnbounds.impl.bidirectional.file_calls import save_truncated
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker.cells import remaining as checker
 from rnnbounds.impl.checker.truncated import check_truncated
+from rnnbounds.impl.convert.files import save_truncated
 from rnnbounds.impl.convert.truncate import unrolled
 from rnnbounds.impl.norms import remaining as maker
 from rnnbounds.impl.norms.remaining import (

@@ -110,7 +110,7 @@ def test_directions_are_refused(tmp_path):
     assert load_model(deep).name == "stacked-rnn-tanh"
     assert load_model(deep.state_dict(), "rnn-tanh").name == "stacked-rnn-tanh"
     assert load_model(torch.nn.LSTM(2, 3, proj_size=2)).name == "lstm-projected"
-    refused(both, DirectionsError, "in both directions .*; for one say --direction forward or")
+    refused(both, DirectionsError, "in both directions .*; certify, .*--direction")
     refused(both.state_dict(), DirectionsError, "in both directions")
     save_file(both.state_dict(), tmp_path / "both.safetensors")
     refused(tmp_path / "both.safetensors", DirectionsError, "_l0_reverse")

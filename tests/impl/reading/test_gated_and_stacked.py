@@ -10,8 +10,8 @@ from refusals import refused
 from safetensors.torch import save, save_file
 from stack_draws import inputs, net
 
-from rnnbounds.impl.bidirectional.file_calls import load_certificate, load_truncated, save_truncated
 from rnnbounds.impl.cells.table import CELLS
+from rnnbounds.impl.convert.files import load_certificate, load_truncated, save_truncated
 from rnnbounds.impl.convert.truncate import truncate
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.files import ModelFileError

@@ -101,10 +101,12 @@ def test_the_only_cell_below_a_prefix():
 
 def test_layers(models):
     """Each with its cell and sizes, or why it is not read."""
-    first, second = layers(f"{models}:Whole")
+    first, *second = layers(f"{models}:Whole")
     assert first == Layer("encoder.rnn", "stacked-gru", 4, 3, 8, "float32")
-    assert second == Layer("decoder", "bidirectional lstm", 8, 3, 16, "float32")
-    assert [one.name for one in layers(f"{models}:state")] == ["encoder.rnn", "decoder"]
+    sizes = "lstm", 4, 3, 8, "float32"
+    assert second == [Layer("decoder", *sizes, direction=w) for w in ("forward", "backward")]
+    names = [one.name for one in layers(f"{models}:state")]
+    assert names == ["encoder.rnn", "decoder", "decoder"]
     assert [one.name for one in layers(torch.nn.GRU(2, 3))] == ["."]
     held = torch.nn.RNN(2, 3).state_dict()
     assert "--cell" in str(layers(held)[0].reason)

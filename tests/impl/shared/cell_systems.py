@@ -7,9 +7,9 @@ import torch
 from tampering import taken_apart, written
 
 from rnnbounds.impl.arithmetic.inputs.sets import input_box
-from rnnbounds.impl.bidirectional.file_calls import save_truncated
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.convert.files import save_truncated
 from rnnbounds.impl.convert.truncate import unrolled
 from rnnbounds.impl.format.sealed import TRUNCATED
 from rnnbounds.impl.reading.adapters import load_model

@@ -7,10 +7,10 @@ from pathlib import Path
 from safetensors.torch import save
 
 from rnnbounds import impl
-from rnnbounds.impl.bidirectional.file_calls import load_truncated
 from rnnbounds.impl.checker.truncated import check_truncated
 from rnnbounds.impl.checker.unitary import Source
 from rnnbounds.impl.checker.unitary import check as check_unitary
+from rnnbounds.impl.convert.files import load_truncated
 from rnnbounds.impl.convert.unitary import load_unitary
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.format.sealed import TRUNCATED

@@ -7,7 +7,7 @@ import pytest
 from rnnbounds.commands import attacks, experiments, statements
 from rnnbounds.commands.models import truncate as truncates
 from rnnbounds.commands.models import unitary as unitaries
-from rnnbounds.impl.bidirectional.file_calls import save_truncated
+from rnnbounds.impl.convert.files import save_truncated
 from rnnbounds.impl.convert.truncate import truncate
 from rnnbounds.impl.convert.unitary import save_unitary, unitary
 from rnnbounds.impl.errors import InputError

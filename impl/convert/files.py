@@ -1,51 +1,28 @@
-"""The public calls about files of truncated models, in one direction or in both."""
+"""The public calls about files of certificates and of truncated models."""
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rnnbounds.impl.bidirectional.document import certificate_of
-from rnnbounds.impl.bidirectional.feedforward import BidirectionalWindows
-from rnnbounds.impl.bidirectional.files import exported_both, packed_both, parsed_both
-from rnnbounds.impl.bidirectional.record import BidirectionalCertificate
 from rnnbounds.impl.certificate.document import of_truncated, read_certificate
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.convert.export import exported
 from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.convert.truncate import packed, parsed
-from rnnbounds.impl.format.bidirectional import BIDIRECTIONAL, document_of
-from rnnbounds.impl.format.tensors import format_in
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.reading.files import read_file, write_file
 
-AnyCertificate = Certificate | BidirectionalCertificate
-AnyModule = FeedForward | BidirectionalWindows
 
-
-def as_data(certificate: AnyCertificate | Mapping[str, Any]) -> dict[str, Any]:
+def as_data(certificate: Certificate | Mapping[str, Any]) -> dict[str, Any]:
     """A certificate as JSON data."""
     return dict(certificate) if isinstance(certificate, Mapping) else certificate.to_json()
 
 
-def packed_any(module: AnyModule, certificate: Mapping[str, Any], path: Path) -> bytes:
-    """The bytes of the file of a truncated model; raises as `save_truncated`."""
-    if isinstance(module, FeedForward):
-        return packed(module, dict(certificate), path)
-    return packed_both(module, certificate, path)
-
-
-def exported_any(module: AnyModule, certificate: Mapping[str, Any], path: Path) -> bytes:
-    """The bytes of an exported model; raises as `export_truncated`."""
-    if isinstance(module, FeedForward):
-        return exported(module, dict(certificate), path)
-    return exported_both(module, certificate, path)
-
-
 @isolated()
 def save_truncated(
-    module: AnyModule,
-    certificate: AnyCertificate | Mapping[str, Any],
+    module: FeedForward,
+    certificate: Certificate | Mapping[str, Any],
     path: str | os.PathLike[str],
 ) -> None:
     """Write a truncated model atomically: a reader sees the old file or the new one, never half.
@@ -56,22 +33,21 @@ def save_truncated(
     >>> module, certificate = rnnbounds.truncate(model, 0.1, 1.0)
     >>> rnnbounds.save_truncated(module, certificate, "short.safetensors")
     """
-    write_file(Path(path), packed_any(module, as_data(certificate), Path(path)))
+    write_file(Path(path), packed(module, as_data(certificate), Path(path)))
 
 
 @isolated()
-def load_truncated(path: str | os.PathLike[str]) -> AnyModule:
+def load_truncated(path: str | os.PathLike[str]) -> FeedForward:
     """Rebuild a truncated model; raises an InputError for a file that is not intact.
 
     >>> rnnbounds.load_truncated("short.safetensors")(x)  # x (N, T, d)
     """
     place = Path(path)
-    data = read_file(place)
-    return (parsed_both if _in_both(data) else parsed)(data, place)[0]
+    return parsed(read_file(place), place)[0]
 
 
 @isolated()
-def load_certificate(path: str | os.PathLike[str]) -> AnyCertificate:
+def load_certificate(path: str | os.PathLike[str]) -> Certificate:
     """The certificate in a file: in JSON as `certify` writes it, or with a truncated model.
 
     Every part is validated, nothing is proved: `rnnbounds check` does that. `to_json` gives the
@@ -83,17 +59,14 @@ def load_certificate(path: str | os.PathLike[str]) -> AnyCertificate:
     place = Path(path)
     data = read_file(place, what="certificate")
     if data[8:9] != b"{":  # where safetensors has its header
-        told = document_of(data)
-        return read_certificate(data, place) if told is None else certificate_of(told, place)
-    if _in_both(data):
-        return certificate_of(parsed_both(data, place)[1].certificate, place)
+        return read_certificate(data, place)
     return of_truncated(parsed(data, place)[1].certificate, place)
 
 
 @isolated()
 def export_truncated(
-    module: AnyModule,
-    certificate: AnyCertificate | Mapping[str, Any],
+    module: FeedForward,
+    certificate: Certificate | Mapping[str, Any],
     path: str | os.PathLike[str],
 ) -> None:
     """Write a truncated model as .pt2 or ONNX, whole or not at all, with its certificate.
@@ -104,9 +77,4 @@ def export_truncated(
 
     >>> rnnbounds.export_truncated(module, certificate, "short.onnx")
     """
-    write_file(Path(path), exported_any(module, as_data(certificate), Path(path)))
-
-
-def _in_both(data: bytes) -> bool:
-    """True for the file of a truncated model in both directions, of any version."""
-    return format_in(data).startswith(BIDIRECTIONAL.family)
+    write_file(Path(path), exported(module, as_data(certificate), Path(path)))

@@ -1,1 +1,0 @@
-"""Models in both directions: their certificates, their windows, and both as files."""

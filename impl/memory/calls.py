@@ -1,0 +1,96 @@
+"""The public `measure`: of a recurrent layer that is read, or of any causal model as it is run."""
+
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+from rnnbounds.impl.certificate.record import EPSILONS
+from rnnbounds.impl.memory.blackbox.as_is import require_read, run_as_is
+from rnnbounds.impl.memory.blackbox.causal_measurement import CausalMeasurement
+from rnnbounds.impl.memory.blackbox.gaps import NORM
+from rnnbounds.impl.memory.blackbox.measuring import measure_causal
+from rnnbounds.impl.memory.measure import Measurement
+from rnnbounds.impl.memory.measure import measure as measure_cell
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.models.surroundings import isolated
+from rnnbounds.impl.reading.data.sequences import Data, DataSource
+from rnnbounds.impl.reading.sources import AnySource, open_source
+
+AnyMeasurement = Measurement | CausalMeasurement
+
+
+@isolated()
+def measure(
+    model: AnySource | LoadedModel[Any],
+    data: DataSource | Data,
+    *,
+    window: int | None = None,
+    eps: float | Sequence[float] = EPSILONS,
+    confidence: float = 0.99,
+    share: float | None = None,
+    input_bound: float | None = None,
+    cell: str | None = None,
+    ignore: Collection[str] = (),
+    layer: str | None = None,
+    readout: str | Sequence[str] | None = None,
+    direction: str | None = None,
+    near: float | None = None,
+    states: float | str = 0.0,
+    pasts: int = 0,
+    as_is: bool = False,
+    gap: str = NORM,
+    batch: int | None = None,
+    device: str | None = None,
+    resume: str | Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> AnyMeasurement:
+    """Run a model on data, in full and truncated, and state what follows for data drawn alike.
+
+    `data` as in `read_data`. A window is a sequence of the data, or `window` inputs of it; one long
+    series is cut into windows of 64, or of its eighth part if that is shorter. With a `share`, data
+    that cannot reach it at that `confidence` for all ε (`eps`) together are refused; without, the
+    statement says which share they reach. `progress` is called with how many windows were run, and
+    of how many.
+
+    A recurrent layer is read from `model` as in `load_model`, with `cell`, `ignore`, `layer`,
+    `readout` and `direction`, and measured in float64: a `Measurement`, by default at ε = 1e-2,
+    1e-4 and 1e-6. With a readout all answers are about its predictions; `near`: what is certified
+    of all inputs within that of these, number by number, from states with no entry above `states`,
+    and with `pasts`, or `states` "recorded", from that near so many recorded end states; inputs
+    beyond `input_bound` (or a set of inputs) are refused.
+
+    A function, a module without recurrent layers, and with `as_is` any module, is measured as it is
+    run, whole: a `CausalMeasurement`. It maps windows (N, T, d), or tokens (N, T) where data are
+    integers (N, T) or (T,), to outputs (N, T, p), or (N, p) after the last input; of a tuple the
+    first counts, of other objects `.logits` or `.last_hidden_state`. `gap`: "norm", ‖y_T − y_T^k‖₂;
+    "tv", total variation of the softmax; "argmax", 1 where the largest entry is another, else 0.
+    By default ε is 0.1 and 0.01 for tv, and 0 for argmax. With a share, half of what may lie beyond
+    ε is spared when k is chosen. `batch`: windows that are run at once, by default at most 64,
+    halved where memory runs out; `device`: where a module is moved to and inputs go; `resume`: a
+    file that keeps results of windows, from which a stopped run goes on.
+
+    Raises an InputError of one line for what is no model, an option of the other kind, data of
+    another width, shorter than the window or beyond the bound, a model that overflows or raises,
+    and one run as it is that is not causal, not deterministic, or mixes the windows of a batch.
+    Source: Clopper & Pearson; Miller & Hardt, section 4.
+
+    >>> rnnbounds.measure("model.safetensors", "data.npy", eps=0.1, share=0.95)
+    >>> rnnbounds.measure(transformer.eval(), tokens, gap="tv", eps=0.1, share=0.9)
+    """
+    options: dict[str, Any] = {"window": window, "confidence": confidence, "share": share}
+    of_reading = {
+        "input_bound": input_bound is not None, "cell": cell is not None,
+        "ignore": ignore not in ((), []), "layer": layer is not None,
+        "readout": readout is not None, "direction": direction is not None,
+        "near": near is not None, "states": states != 0.0, "pasts": pasts != 0,
+    }  # fmt: skip
+    of_running = {"gap": gap, "batch": batch, "device": device, "resume": resume}
+    given = [name for name, is_given in of_reading.items() if is_given]
+    opened = model if isinstance(model, LoadedModel) else open_source(model)
+    if (whole := run_as_is(opened, as_is, given)) is not None:
+        own = None if eps is EPSILONS else eps  # a gap has ε of its own by default
+        return measure_causal(whole, data, eps=own, progress=progress, **of_running, **options)  # type: ignore[arg-type]
+    require_read(of_running)
+    options |= {"eps": eps, "input_bound": input_bound, "cell": cell, "ignore": ignore}
+    options |= {"layer": layer, "readout": readout, "direction": direction, "near": near}
+    return measure_cell(opened, data, **options, states=states, pasts=pasts, progress=progress)
