@@ -76,30 +76,7 @@ def enclosed(runner: Runner, x: Tensor) -> Columns:
 
 def distances(runner: Runner, x: Tensor, short: Tensor) -> list[arb]:
     """‖h_T − h_T^k‖₂ of each window in balls, or of f(h)."""
-    return _sizes(runner.apart(_balls(runner), enclosed(runner, x), enclosed(runner, short)))
-
-
-def after_pasts(runner: Runner, x: Tensor, pasts: Tensor, k: int, epsilon: float) -> Decided:
-    """Decide in balls ‖h_t − h_t^0‖₂ ≤ ε at all t = k … T, for runs from each of the pasts (P, N)
-    and the one from 0, on windows x (M, T, d)."""
-    m, M = _balls(runner), len(x)
-    starts = torch.cat([runner.zero(1)[0], pasts]).tolist()
-    ends = [Columns.of(arb_mat([[number] * M for number in s])) for s in starts]
-    inside, beyond = torch.ones(M, dtype=torch.bool), torch.zeros(M, dtype=torch.bool)
-    for t in range(x.shape[1] + 1):
-        if t:
-            inputs = Columns.of(arb_mat(x[:, t - 1].T.tolist()))
-            ends = [runner.program(m, s, inputs) for s in ends]
-        zero, *others = [s.part(runner.states - runner.n, runner.states) for s in ends]
-        for h in others if t >= k else ():
-            gaps = _sizes(runner.apart(m, h, zero))
-            inside &= torch.tensor([bool(gap <= epsilon) for gap in gaps])
-            beyond |= torch.tensor([bool(gap > epsilon) for gap in gaps])
-    return Decided(inside, ~inside & ~beyond)
-
-
-def _sizes(apart: Columns) -> list[arb]:
-    """‖·‖₂ of each column."""
+    apart = runner.apart(_balls(runner), enclosed(runner, x), enclosed(runner, short))
     return [sum((a * a for a in one), arb(0)).sqrt() for one in zip(*apart.units, strict=True)]
 
 

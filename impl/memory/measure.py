@@ -31,7 +31,6 @@ from rnnbounds.impl.memory.statement import (
     require_enough,
     stated,
 )
-from rnnbounds.impl.memory.streams import Streams, streams
 from rnnbounds.impl.memory.tube.near import WORK, NearCertificate, affordable, require_near, size_of
 from rnnbounds.impl.memory.tube.near import near as near_data
 from rnnbounds.impl.memory.tube.pasts import (
@@ -65,8 +64,7 @@ class Measurement(Shown):
     windows, length: so many windows of so many inputs, cut from so many `sequences`. ks: the grid
     of k; seen: all truncations of the first windows; local: the steps of the first few of these.
     statement: of all windows drawn like these, or None with the reason `unstated`. near: what is
-    certified of all inputs near these, if it was asked for. streams: windows run from recorded end
-    states, if there are enough.
+    certified of all inputs near these, if it was asked for.
 
     >>> seen = rnnbounds.measure(torch.nn.LSTM(1, 16), torch.randn(200, 30, 1), eps=0.1)
     >>> seen.window(0.1), seen.curve[0]["worst"]
@@ -84,7 +82,6 @@ class Measurement(Shown):
     statement: Statement | None
     unstated: str | None = None
     near: NearCertificate | None = None
-    streams: Streams | None = None
 
     @property
     def curve(self) -> list[CurveRow]:
@@ -155,7 +152,6 @@ class Measurement(Shown):
             "statement": None if self.statement is None else self.statement.to_json(),
             "unstated": self.unstated,
             "near": None if self.near is None else self.near.to_json(),
-            "streams": None if self.streams is None else self.streams.to_json(self.eps),
         })  # fmt: skip
         return record
 
@@ -267,7 +263,6 @@ def measure(
             statement = Statement(
                 confidence, min(M // 2, some), out, T, tuple(lines), aim, needed, presupposed
             )
-        streaming = streams(runner, held, eps, None if unstated else alpha)
         around = None
         if near is not None:
             around = near_data(
@@ -278,7 +273,7 @@ def measure(
             )  # fmt: skip
     return Measurement(
         loaded, read.source, read.N, M, T, ks, seen, steps, eps, statement,
-        None if unstated is None else str(unstated), around, streaming,
+        None if unstated is None else str(unstated), around,
     )  # fmt: skip
 
 

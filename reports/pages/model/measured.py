@@ -171,13 +171,8 @@ def _near_points(record: Document) -> list[Series]:
 
 
 def _past_plots(record: Document) -> list[Plot]:
-    """Distances that are certified near the data after recorded pasts, beside those seen."""
-    if not (record.get("near") or {"pasts": 0})["pasts"]:
-        return []
-    points = (record.get("streams") or {"curve": ()})["curve"]
-    ks, worst = ([row[name] for row in points] for name in ("k", "worst"))
-    seen = [Series("worst seen after recorded pasts", ks, worst)] if points else []
-    if not (lines := [*seen, *_near_points(record)]):
+    """Distances that are certified near the data after recorded pasts."""
+    if not (record.get("near") or {"pasts": 0})["pasts"] or not (lines := _near_points(record)):
         return []
     caption = (
         f"Largest distance between the {short_name(record)} after a recorded past and of the run "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,6 @@ from rnnbounds.impl.errors import at_least, at_most, shown
 from rnnbounds.impl.memory.blackbox.causal_measurement import CausalMeasurement
 from rnnbounds.impl.memory.calls import AnyMeasurement
 from rnnbounds.impl.memory.measure import Measurement
-from rnnbounds.impl.memory.statement import Line
-from rnnbounds.impl.memory.streams import Streams
 from rnnbounds.impl.memory.tube.near import NearCertificate
 from rnnbounds.reports.pages.experiment import Page
 from rnnbounds.reports.pages.model.measurement import FILES, write_measurement
@@ -94,8 +91,6 @@ def print_measurement(result: Measurement | None) -> None:
     if result.near is not None:
         print_near(result.near, vector_symbol(record), result.windows)
     print_statement(result, "in real arithmetic")
-    if result.streams is not None:
-        print_streams(result, result.streams, vector_symbol(record))
 
 
 def some_ks(result: Measurement | CausalMeasurement) -> str:
@@ -103,35 +98,6 @@ def some_ks(result: Measurement | CausalMeasurement) -> str:
     first, *_, last = result.ks
     count = len(result.ks)
     return "" if count > last - first else f", at {count} of the k from {first} to {last}"
-
-
-def print_streams(result: Measurement, streams: Streams, vector: str) -> None:
-    """Print how far runs from recorded end states are from the one from zero."""
-    echo(
-        f"seen, streams: from each of {streams.pasts} recorded end states against the zero state, "
-        f"both on the first t inputs of {plural(len(streams.gaps), 'window')}; a state set to zero "
-        f"moves {vector} by up to {at_least(float(streams.gaps[:, 1].amax()), 3)} one input later"
-    )
-    for epsilon in result.eps:
-        k = streams.window(epsilon)
-        answer = "at no k" if k is None else f"at every t ≥ {k}"
-        echo(f"seen, streams: within {plain_number(epsilon)} {answer}")
-    for line in streams.lines:
-        if line.share is not None and result.statement is not None:
-            confidence = Fraction(repr(result.statement.confidence))
-            both = max(Fraction(0), 2 * confidence - 1)  # by the union bound
-            echo(
-                f"stated, streams, with confidence {plain_number(float(confidence))} (these lines "
-                f"together; {plain_number(float(both))} together with those on windows above): "
-                f"within {plain_number(line.eps)} at every t ≥ {line.k} "
-                f"for a share of {at_most(line.share)} of windows drawn like these; beyond it "
-                f"{line.beyond} of {streams.held} held out{left_open_text(line)}"
-            )
-
-
-def left_open_text(line: Line) -> str:
-    """How many held-out windows count as beyond ε because nothing decides them, if any do."""
-    return f", {line.undecided} of these undecided at the limit of work" if line.undecided else ""
 
 
 def print_curve(curve: list[dict[str, float]]) -> None:

@@ -111,13 +111,10 @@ def test_what_is_certified_near_the_data():
 
 def test_pasts_have_a_figure_of_their_own():
     """Their distance is another: from the run from zero, at every later input."""
-    curve = [{"k": 0, "worst": 0.5}, {"k": 9, "worst": 0.0}]
-    seen = measured((3, 5), near=near((3, 3), pasts=2), streams={"curve": curve})
+    seen = measured((3, 5), near=near((3, 3), pasts=2))
     first, second, *_ = page_of(seen).sections[0].blocks
     assert "certified near your data" not in [one.label for one in first.lines]
-    assert [one.label for one in second.lines] == [
-        "worst seen after recorded pasts", "certified near your data"
-    ]  # fmt: skip
+    assert [one.label for one in second.lines] == ["certified near your data"]
 
 
 def test_the_figure_and_the_next_step_come_first():

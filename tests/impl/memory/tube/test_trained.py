@@ -13,8 +13,7 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.memory.runs import Runner
-from rnnbounds.impl.memory.streams import first_within, spread
-from rnnbounds.impl.memory.tube.pasts import NEAR, PASTS, AfterPasts, end_states, radius
+from rnnbounds.impl.memory.tube.pasts import NEAR, PASTS, AfterPasts, end_states, later, radius
 from rnnbounds.impl.reading.adapters import load_model
 
 DELTA, TRIED, SLACK = 1e-3, 8, 1e-9
@@ -68,6 +67,22 @@ MODELS = {
 }
 
 
+def spread(runner: Runner, x: Tensor, pasts: Tensor) -> Tensor:
+    """The largest ‖h_t − h_t^0‖₂ of a window x (1, T, d) from any past, at k and after: (1, T)."""
+    s, gaps = torch.cat([runner.zero(1)[0], pasts])[None], []
+    for t in range(x.shape[1] + 1):
+        s = s if t == 0 else runner.step(s, x[:, t - 1].repeat(len(pasts) + 1, 1)[None])
+        h = s[0, :, -runner.n :]
+        gaps.append((h[1:] - h[0]).norm(dim=1).amax())
+    return later(torch.stack(gaps)[None])
+
+
+def first_within(gaps: Tensor, epsilon: float) -> int | None:
+    """The least k at which gaps (M, T + 1), which do not increase with k, are within ε."""
+    fine = (gaps <= epsilon).all(0).nonzero()
+    return int(fine[0]) if len(fine) else None
+
+
 def worst_tried(runner: Runner, x: Tensor, pasts: Tensor, size: Tensor, k: int) -> Tensor:
     """The largest gap at k and after of corners of starts and inputs: random, then by ascent."""
     rng, P = torch.Generator().manual_seed(0), len(pasts)
@@ -78,12 +93,12 @@ def worst_tried(runner: Runner, x: Tensor, pasts: Tensor, size: Tensor, k: int) 
     starts, moves = signs(TRIED, P, runner.states), signs(TRIED, *x.shape[1:])
     worst = torch.tensor(0.0)
     for start, move in zip(starts, moves, strict=True):
-        seen, _ = spread(runner, x + DELTA * move, pasts + size * start)
+        seen = spread(runner, x + DELTA * move, pasts + size * start)
         worst = torch.maximum(worst, seen[0, k])
     start, move = starts[0], moves[0]
     for _ in range(2):
         start, move = start.clone().requires_grad_(), move.clone().requires_grad_()
-        seen, _ = spread(runner, x + DELTA * move, pasts + size * start)
+        seen = spread(runner, x + DELTA * move, pasts + size * start)
         worst = torch.maximum(worst, seen[0, k].detach())
         start, move = (g.sign() for g in torch.autograd.grad(seen[0, k], (start, move)))
     return worst
@@ -102,7 +117,7 @@ def test_a_window_has_a_k(name: str) -> None:
     pasts = end_states(runner, x[rows])
     epsilon = 0.05 * float(pasts[:, -runner.n :].norm(dim=1).amax())
     size, window = radius(pasts, NEAR), x[None, T // 2 : T // 2 + T]
-    seen = first_within(spread(runner, window, pasts)[0], epsilon)
+    seen = first_within(spread(runner, window, pasts), epsilon)
     certified = AfterPasts(runner, window, DELTA, size, pasts=pasts).gaps(*range(T + 1)).T
     k = first_within(certified, epsilon)
     assert seen is not None

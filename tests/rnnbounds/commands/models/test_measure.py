@@ -67,12 +67,9 @@ class TestText:
     """What a newcomer misread."""
 
     def test_what_holds_together(self, call, asked):
-        """Statements on windows and on streams have an α each: their lines say so."""
+        """The lines of a statement have one α together."""
         told = call("measure", *asked, "--confidence", "0.9").out
         assert "stated with confidence 0.9 (all lines together)" in told
-        assert "0.9 (these lines together; 0.8 together with those on windows above)" in told
-        told = call("measure", *asked, "--confidence", "0.4").out
-        assert "0.4 (these lines together; 0 together with those on windows above)" in told
 
     def test_a_grid_of_k(self, call, stable_model, tmp_path):
         """Nothing is seen at a k that was not run."""
