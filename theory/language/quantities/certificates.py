@@ -16,16 +16,13 @@ _CERTIFIED, _WHOLE = Norm(_NORM, weighted, "_{cert}"), Norm("Euclidean", whole, 
 _apart = gated_run(a, x, k) - gated_run(b, x, k)
 
 
-def _steps(name: str, meaning: str, notation: str) -> Quantity:
-    """Integer quantity: a number of steps that a certificate states."""
-    symbol = Symbol(name, integer=True)
-    return Quantity(symbol, "certified", meaning, "number", notation)
-
-
 CERTIFICATES: tuple[Quantity, ...] = (
     certified("lam_told", "the printed λ", _NORM, r"\lambda^{(cert)}"),
     certified("eps_told", "a printed ε", "Euclidean", r"\varepsilon^{(cert)}"),
-    _steps("k_told", "the printed window k for that ε", "k^{(cert)}"),
+    Quantity(
+        Symbol("k_told", integer=True), "certified", "the printed window k for that ε", "number",
+        "k^{(cert)}",
+    ),
     certified(
         "C_told", "the printed equivalence, ‖h‖₂ ≤ C‖s‖", _NORM + " to Euclidean", "C^{(cert)}"
     ),
