@@ -85,26 +85,6 @@ BIBLIOGRAPHY: tuple[Entry, ...] = (
         **_arxiv("1312.6026"),
     ),
     _entry(
-        "orvieto2023resurrecting", "inproceedings", "Orvieto",
-        author="Orvieto, Antonio and Smith, Samuel L. and Gu, Albert and Fernando, Anushan and "
-        "Gulcehre, Caglar and Pascanu, Razvan and De, Soham",
-        title="Resurrecting Recurrent Neural Networks for Long Sequences",
-        booktitle="International Conference on Machine Learning", year="2023",
-        **_arxiv("2303.06349"),
-    ),
-    _entry(
-        "feng2024were", "misc", "Feng et al.",
-        author="Feng, Leo and Tung, Frederick and Ahmed, Mohamed Osama and Bengio, Yoshua and "
-        "Hajimirsadeghi, Hossein",
-        title="Were {RNN}s All We Needed?", year="2024", **_arxiv("2410.01201"),
-    ),
-    _entry(
-        "gu2023mamba", "misc", "Gu & Dao",
-        author="Gu, Albert and Dao, Tri",
-        title="Mamba: Linear-Time Sequence Modeling with Selective State Spaces", year="2023",
-        **_arxiv("2312.00752"),
-    ),
-    _entry(
         "williams1990efficient", "article", "Williams & Peng",
         author="Williams, Ronald J. and Peng, Jing",
         title="An Efficient Gradient-Based Algorithm for On-Line Training of Recurrent Network "

@@ -289,11 +289,4 @@ ACTIVATIONS: dict[str, Activation] = {entry.name: entry for entry in _TABLE}
 # Torch's own default, at which softplus jumps by log(1 + e⁻²⁰): its relative error is far above 4u.
 LIBRARY_ACTIVATIONS: dict[str, Activation] = {
     "softplus-torch": _softplus_activation("softplus-torch", 20.0, 2.1e-9),
-    "softsign": _smooth_activation(
-        "softsign",  # of half precision in float32, as torch computes the others
-        lambda z: functional.softsign(z.float() if z.element_size() == 2 else z).to(z),
-        lambda z: (1 + z.abs()) ** -2.0,
-        balls.softsign, balls.softsign_slope,
-        curvature=2.0, bound=1.0, cap=_ROUNDINGS,
-    ),
-}  # fmt: skip
+}

@@ -32,7 +32,6 @@ from rnnbounds.impl.numbers.outward import add_up, mul_up
 _PRECISION = 80
 INCREASING = (
     "identity", "relu", "leaky-relu", "tanh", "sigmoid", "softplus", "elu", "erf", "arctan",
-    "softsign",
 )  # fmt: skip
 
 

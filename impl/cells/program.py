@@ -77,14 +77,9 @@ class ProgramCell(ABC):
         """The number of vectors of one size that a state consists of, for Euclidean norms."""
         return 1
 
-    @property
-    def paired(self) -> bool:
-        """True if states are pairs (s_i, s_{n+i}) in discs: see `arithmetic.invariance`."""
-        return False
-
     def proved_box(self, B: float | Tensor) -> InvariantBox:
         """The box of states with its proof; if it is infinite, the box that contraction implies."""
-        boxes = prove_box(self.program, self.parameters, self.box(B), B, self.d, self.paired)
+        boxes = prove_box(self.program, self.parameters, self.box(B), B, self.d)
         return complete_boxes(self.program, self.parameters, boxes, B, self.d)
 
     def explain_unproved_box(self, boxes: InvariantBox, B: float | Tensor) -> str | None:

@@ -15,17 +15,9 @@ from typing import Any
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.cells.deep import DEEP_KINDS
 from rnnbounds.impl.cells.gated.gru import GRU_CHO_KIND, GRU_KIND
-from rnnbounds.impl.cells.gated.li_gru import LI_GRU_KINDS
 from rnnbounds.impl.cells.gated.lstm import LSTM_KIND, LSTM_PROJECTED_KIND
-from rnnbounds.impl.cells.gated.variants import PLUS, VARIANT_KINDS, variant_kind
 from rnnbounds.impl.cells.kind import Kind
 from rnnbounds.impl.cells.leaky import LEAKY_KINDS
-from rnnbounds.impl.cells.scans.diagonal import DIAGONAL_KIND
-from rnnbounds.impl.cells.scans.gated_scan import GATED_SCAN_KIND
-from rnnbounds.impl.cells.scans.min_gru import MIN_GRU_KIND
-from rnnbounds.impl.cells.scans.min_lstm import MIN_LSTM_KIND
-from rnnbounds.impl.cells.scans.rg_lru import RG_LRU_KIND
-from rnnbounds.impl.cells.scans.selective import SELECTIVE_KIND
 from rnnbounds.impl.cells.stacks.layer_analysis import CASCADE
 from rnnbounds.impl.cells.stacks.stack import PREFIX, stack_kind
 from rnnbounds.impl.cells.vanilla import vanilla_kind
@@ -38,16 +30,8 @@ _KINDS = (
     LSTM_PROJECTED_KIND,
     GRU_KIND,
     GRU_CHO_KIND,
-    *VARIANT_KINDS,
-    *LI_GRU_KINDS,
     *LEAKY_KINDS,
     *DEEP_KINDS,
-    DIAGONAL_KIND,
-    MIN_GRU_KIND,
-    MIN_LSTM_KIND,
-    SELECTIVE_KIND,
-    GATED_SCAN_KIND,
-    RG_LRU_KIND,
 )
 
 
@@ -142,12 +126,11 @@ class UnknownCellError(UnknownNameError):
 
 
 def kind_of(name: str) -> Kind:
-    """The kind of that name, also of a stack, "stacked-lstm", and of a cell with activations of its
-    own, "gru+sigmoid+relu". Raises UnknownCellError, and for activations as `variant_kind`."""
+    """The kind of that name, also of a stack, "stacked-lstm". Raises UnknownCellError."""
     inner = str(name).removeprefix(PREFIX)
-    if inner not in CELLS and PLUS not in inner:
+    if inner not in CELLS:
         raise UnknownCellError(name)
-    found = CELLS[inner] if inner in CELLS else variant_kind(inner)
+    found = CELLS[inner]
     return found if inner == name else stack_kind(found)
 
 

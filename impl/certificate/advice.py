@@ -29,7 +29,7 @@ _OF_LSTM = ("input gate", "forget gate", "candidate", "output gate")
 _OF_GRU = ("reset gate", "update gate", "candidate")
 GATES = {"lstm": _OF_LSTM, "lstm-projected": _OF_LSTM, "gru": _OF_GRU, "gru-cho": _OF_GRU}
 # The certified bound on what a unit keeps of itself, by the name of the constant.
-_KEPT = {"f_bar": "forget gate", "z_bar": "update gate", "decay_high": "decay"}
+_KEPT = {"f_bar": "forget gate", "z_bar": "update gate"}
 _ROWS = 1024  # of all recurrent weights, beyond which nothing is sought
 _HALVINGS, _TRIES = 9, 3
 _FEW = 4  # channels whose ends a call lists

@@ -17,7 +17,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.base import Floats
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, bound_of
 from rnnbounds.impl.arithmetic.interval_arithmetic import (
     IntervalArithmetic,
@@ -31,8 +30,6 @@ from rnnbounds.impl.cells.gated.gru import GRU
 from rnnbounds.impl.cells.gated.lstm import LSTM
 from rnnbounds.impl.cells.kind import Kind
 from rnnbounds.impl.cells.program import Activated
-from rnnbounds.impl.cells.scans.diagonal import Diagonal
-from rnnbounds.impl.cells.scans.scan import ScanCell
 from rnnbounds.impl.cells.stacks.stack import Stack
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.plain_intervals import DifferentiableInterval
@@ -156,9 +153,7 @@ def _factor(cell: Any, B: Bound, names: Sequence[str]) -> Tensor:
             "perron": lambda: perron_root(W.abs()[None]),
         }
         return torch.stack([slope * sizes[name]() for name in names]).amin()
-    is_linear = isinstance(cell, ScanCell | Diagonal)  # no box moves the slopes of those
-    box = torch.ones_like(cell.U[0, :1, 0]) if is_linear else _box(cell, B)
-    box = box.expand(_states(cell))[None]
+    box = _box(cell, B).expand(_states(cell))[None]
     comparison = compare_runs(
         cell.program, cell.parameters, box, B, cell.d, blocks=cell.blocks, drive=box,
         interval=DifferentiableInterval,
@@ -184,10 +179,6 @@ def _spectral(cell: Any, comparison: Comparison) -> Tensor:
         layers = [cell.parameters[f"transition_{l}_weight"][0] for l in range(1, cell.depth + 1)]
         sizes = [torch.linalg.matrix_norm(W, 2) * cell.activation.slope for W in layers]
         return torch.stack(sizes).prod()
-    if isinstance(cell, Diagonal):
-        re, im = (part.value for part in cell.eigenvalues(Floats(cell.parameters)))
-        size: Tensor = torch.linalg.vector_norm(torch.stack([re, im]), dim=0).amax()
-        return size
     return perron_root(comparison.euclidean)
 
 

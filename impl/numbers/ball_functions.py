@@ -81,16 +81,6 @@ def softplus(z: arb) -> arb:
     return z + (-z).exp().log1p() if z > 0 else z.exp().log1p()
 
 
-def softsign(z: arb) -> arb:
-    """z/(1 + |z|)."""
-    return z / (1 + abs(z))
-
-
-def softsign_slope(z: arb) -> arb:
-    """1/(1 + |z|)²."""
-    return 1 / ((1 + abs(z)) * (1 + abs(z)))
-
-
 def silu(z: arb) -> arb:
     """z σ(z)."""
     return z * sigmoid(z)

@@ -17,7 +17,6 @@ from typing import Any
 from sympy import Add, Expr, Function, Mul, Pow, Rational, Symbol
 
 from rnnbounds.theory.axioms import base, gradients, unitary
-from rnnbounds.theory.claims.memory import linear_memory, scan_memory
 from rnnbounds.theory.language.definitions import REGISTRY
 from rnnbounds.theory.language.law import Clause, Law
 
@@ -31,7 +30,6 @@ LAWS: tuple[Law | None, ...] = (
     gradients.WEIGHTS_START, gradients.CHAIN_RULE_WEIGHTS,
     gradients.WEIGHTS_START_OTHER, gradients.CHAIN_RULE_OTHER,
     unitary.STATES_START, unitary.CHAIN_RULE_STATES,
-    linear_memory.DIAGONAL.law, linear_memory.JORDAN.law, scan_memory.SCAN.law,
 )  # fmt: skip
 
 

@@ -20,8 +20,7 @@ GAP = "gap"
 # what follows says of which weights they are.
 ARGUMENT_COUNTS = {
     "phi": 2, "d_state": 2, "d_weights": 2, "d_input": 2, "d_loss": 1, "gradient": 1, "readout": 1,
-    "lower": 2, "upper_layer": 2, "turned": 1, "pushed": 1, "activation": 1, "decay": 1, "fed": 1,
-    "transpose": 1,
+    "lower": 2, "upper_layer": 2, "activation": 1, "transpose": 1,
 }  # fmt: skip
 # What numbers are made of, and sizes.
 NUMBER_HEADS = ("^", "Max", "Min", "Abs")

@@ -12,7 +12,6 @@ from math import isfinite
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, LIBRARY_ACTIVATIONS
 from rnnbounds.impl.cells.table import CELLS
-from rnnbounds.properties.systems.cells.variants import GatedVariant, is_variant
 from rnnbounds.properties.systems.kind import NO_CELL, kind_of_spec
 from rnnbounds.properties.systems.kind import Column as Meets
 from rnnbounds.properties.systems.spec import SystemSpec
@@ -32,10 +31,7 @@ def cell_name(spec: SystemSpec) -> str:
 
 
 def column_name(cell: str) -> str:
-    """The column of a cell: kinds with an activation in their name share one, but RNNs two;
-    so do the gated cells beside torch's."""
-    if is_variant(cell):
-        return GatedVariant.kind
+    """The column of a cell: kinds with an activation in their name share one, but RNNs two."""
     base, _, activation = cell.partition("-")
     if activation not in ALL_ACTIVATIONS:
         return cell

@@ -108,9 +108,8 @@ class SystemSpec(
     floors: ClassVar[Mapping[str, str]] = {}
     # How many matrices are stacked in W, and how many vectors in a state.
     stacked: ClassVar[tuple[int, int]] = (1, 1)
-    # True if there are second weights; true if a cell is linear in the state.
+    # True if there are second weights.
     paired: ClassVar[bool] = False
-    linear: ClassVar[bool] = False
     # Raises SpecError for what else must be so.
     check: ClassVar[Callable[[Any], None] | None] = None
     # The `properties.systems.kind.Kind` of these systems.
@@ -189,7 +188,6 @@ class SpecType(Protocol):
     kind: str
     regimes: tuple[str, ...]
     activations: tuple[str, ...]
-    linear: bool
     __struct_fields__: tuple[str, ...]
 
     def __call__(self, **fields: Any) -> SystemSpec:

@@ -20,12 +20,10 @@ from rnnbounds.properties.systems.causal import kinds as causal
 from rnnbounds.properties.systems.cells import kinds as cells
 from rnnbounds.properties.systems.cells.extremal import worst_cell_specs
 from rnnbounds.properties.systems.cells.route import CellRoute
-from rnnbounds.properties.systems.cells.variants import GATED_VARIANT
 from rnnbounds.properties.systems.certified import near
 from rnnbounds.properties.systems.certified import specs as certified
 from rnnbounds.properties.systems.gated import kinds as gated
 from rnnbounds.properties.systems.kind import DrawRequest, Family, Kind, ListedCells
-from rnnbounds.properties.systems.layered import memory_specs as memory
 from rnnbounds.properties.systems.layered import specs as layers
 from rnnbounds.properties.systems.limits import kinds as limits
 from rnnbounds.properties.systems.spec import SpecType, SystemSpec, check_spec
@@ -44,9 +42,7 @@ _KINDS = (
     cells.LSTM_PROJECTED,
     *gated.GRUS,
     *layers.KINDS,
-    *memory.KINDS,
     *cells.KINDS,
-    GATED_VARIANT,
     *causal.KINDS,
     *certified.KINDS,
     *near.KINDS,

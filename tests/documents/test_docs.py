@@ -126,7 +126,7 @@ def test_attack_a_model(
 
 def test_the_example_of_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     """The cell that is added is read, certified, and truncated to within ε."""
-    (source,) = blocks("how-to/cell", "python")
+    source, _ = blocks("how-to/cell", "python")
     known: dict[str, Any] = {}
     exec(source, known)
     monkeypatch.setitem(CELLS, "kept", known["KINDS"][0])  # as impl/cells/table.py finds it
@@ -140,6 +140,32 @@ def test_the_example_of_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = type(module)(dict(module.named_parameters()), cell="kept", k=200)
     with torch.no_grad():
         assert float((whole(x) - module(x)).norm(dim=2).max()) <= 1e-2
+
+
+def test_the_examples_of_an_own_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A minGRU whose box is proved, and an LRU whose λ is max |Λ|, each truncated to within ε."""
+    monkeypatch.setattr("rnnbounds.impl.cells.table.CELLS", CELLS | {})
+    known: dict[str, Any] = {}
+    exec(blocks("how-to/cell", "python")[1], known)
+    draw = torch.Generator().manual_seed(0)
+
+    def normal(*shape: int) -> torch.Tensor:
+        return torch.randn(*shape, generator=draw, dtype=torch.float64)
+
+    nu = normal(3) - 1
+    lru = known["lru_weights"](nu, normal(3), torch.complex(normal(3, 2), normal(3, 2)))
+    gated = {"W_z": normal(3, 2), "W_h": normal(3, 2), "b_z": normal(3), "b_h": normal(3)}
+    x = torch.nn.functional.normalize(normal(4, 120, 2), dim=2)
+    for cell, model in (("min-gru", gated), ("lru", lru)):
+        module, certificate = truncate(model, 1e-2, 1.0, cell=cell)
+        assert certificate["verdict"] == "certified"
+        whole = type(module)(dict(module.named_parameters()), cell=cell, k=120)
+        with torch.no_grad():
+            assert float((whole(x) - module(x)).norm(dim=2).max()) <= 1e-2
+        if cell == "min-gru":
+            assert None not in certificate["box"]
+        else:
+            assert certificate["lambda"] == pytest.approx(float((-nu.exp()).exp().max()), rel=1e-12)
 
 
 def test_the_example_of_a_loaded_certificate(

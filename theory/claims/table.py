@@ -25,8 +25,6 @@ ORDER = (
     "input-robustness",
     "certificate",
     "near-data",
-    "linear-memory",
-    "scan-memory",
     "vanishing-gradient",
     "memory-needs-gradients",
     "deep-gradient",

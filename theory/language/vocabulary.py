@@ -17,7 +17,6 @@ from rnnbounds.theory.language.quantities.certificates import CERTIFICATES
 from rnnbounds.theory.language.quantities.gates import GATES
 from rnnbounds.theory.language.quantities.gradients import GRADIENTS
 from rnnbounds.theory.language.quantities.layers import LAYERS
-from rnnbounds.theory.language.quantities.memory import MEMORY
 from rnnbounds.theory.language.quantities.models import MODELS
 from rnnbounds.theory.language.quantities.near import NEAR
 from rnnbounds.theory.language.quantities.stacks import STACKS
@@ -62,7 +61,6 @@ QUANTITIES: tuple[Quantity, ...] = (
     *CAUSAL,
     *LAYERS,
     *STACKS,
-    *MEMORY,
     *CERTIFICATES,
     *NEAR,
 )

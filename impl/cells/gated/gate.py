@@ -24,7 +24,6 @@ from rnnbounds.impl.numbers.outward import sum_up
 
 _ITERATES = 24
 _CONVERGED = 0.99
-_GROWTHS, _SETTLED = 64, 1 + 2.0**-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,15 +65,6 @@ class Gated(ProgramCell):
         m = IntervalArithmetic(self.parameters)
         return m, m.box(box), m.inputs(B, box, self.d)
 
-    def retention(self, box: Tensor, B: float) -> dict[str, float]:
-        """The largest and the least of the upper bounds on what a unit of the one cell keeps of
-        itself as it is."""
-        kept = self.kept(*self.intervals(box, B))
-        assert kept is not None
-        gate, is_input_gate = kept
-        bound = (1.0 - gate if is_input_gate else gate).range.high
-        return {"decay_high": float(bound.amax()), "decay_low": float(bound.amin())}
-
     @abstractmethod
     def smaller_box(self, m: IntervalArithmetic, s: IntervalVector, x: IntervalVector) -> Tensor:
         """A box (B, N) of the next states, which is invariant if it lies within the box of s."""
@@ -94,19 +84,6 @@ class Gated(ProgramCell):
             if not bool(active.any()):
                 break
         return next_box(box)
-
-    def settled_box(self, start: Tensor, B: float | Tensor) -> Tensor:
-        """A proposal of a box (B, N): iterates of `smaller_box`, from a box that is too small until
-        they settle, widened by 2⁻¹². Infinite where they do not settle, each system by itself."""
-        box, settled = start, torch.zeros_like(start[:, :1], dtype=torch.bool)
-        m, _, x = self.intervals(start, B)
-        for _ in range(_GROWTHS):
-            grown = torch.maximum(box, self.smaller_box(m, m.box(box), x))
-            now = settled | (grown <= _SETTLED * box).all(1, keepdim=True)
-            settled, box = now, torch.where(settled, box, grown)
-            if bool(settled.all()):
-                break
-        return torch.where(settled, _SETTLED * box, torch.inf)
 
 
 def magnitude(v: IntervalVector) -> Tensor:

@@ -73,8 +73,7 @@ class Stack(ProgramCell):
         boxes: list[InvariantBox] = []
         for l, cell in enumerate(self.layers):
             weights = layer_weights(self.parameters, l)
-            paired = bool(getattr(cell, "paired", False))
-            told = prove_box(cell.program, weights, cell.box(B), B, cell.d, paired)
+            told = prove_box(cell.program, weights, cell.box(B), B, cell.d)
             boxes.append(complete_boxes(cell.program, weights, told, B, cell.d))
             B = norm_up(boxes[-1].box[:, -cell.n :])[:, None]
         return InvariantBox(

@@ -36,13 +36,6 @@ def softplus(z: arb) -> arb:
     return z + (-z).exp().log1p() if z > 0 else z.exp().log1p()
 
 
-def sqrt(z: arb) -> arb:
-    """√z for z ≥ 0, and 0 for z < 0."""
-    if z > 0 or z.is_nan():
-        return z.sqrt()
-    return arb(0) if z <= 0 else arb(0).union(z.upper().sqrt())
-
-
 def gelu(z: arb) -> arb:
     """z Φ(z)."""
     return z * (-z / arb(2).sqrt()).erfc() / 2
@@ -211,11 +204,3 @@ def _table() -> dict[str, BallActivation]:
 
 with ctx.workprec(_PRECISION):
     BALL_ACTIVATIONS = _table()
-    SQRT = BallActivation(
-        sqrt, arb(0), arb("inf"), arb("inf"), slope_at=lambda z: 1 / (2 * z.sqrt())
-    )
-    SOFTSIGN = BallActivation(
-        lambda z: z / (1 + abs(z)), arb(0), arb(1), arb(1), _FOUR,
-        slope_at=lambda z: 1 / (1 + abs(z)) ** 2,
-    )  # fmt: skip
-    EXP = BallActivation(arb.exp, arb(0), arb("inf"), arb("inf"), slope_at=arb.exp, rises=True)

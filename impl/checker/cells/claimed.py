@@ -15,7 +15,6 @@ from flint import arb
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.cells.layouts import layout
 from rnnbounds.impl.checker.cells.norms import Cell, Greatest, Norm, Scaled, Total
-from rnnbounds.impl.checker.cells.poles import diagonal
 from rnnbounds.impl.checker.cells.quadratic import Multiplied, Quadratic
 from rnnbounds.impl.checker.cells.stepped import Blocks, Stepped
 from rnnbounds.impl.checker.cells.steps import step_of
@@ -45,11 +44,8 @@ def cell_of(
         raise RecordError("no box of the states")
     if "leak" in weights and not ((weights["leak"] > 0) & (weights["leak"] <= 1)).all():
         raise RecordError("a leak that is not in (0, 1]")
-    if "norm_running_var" in weights and not (weights["norm_running_var"] >= 0).all():
-        raise RecordError("a variance below 0")
-    held, sides = Weights(weights), [arb(side) for side in box]
-    step, poles = diagonal(held) if name == "diagonal" else (step_of(name), None)
-    return Stepped(name, held, step, states, n, d, B, inputs, sides, poles)
+    sides = [arb(side) for side in box]
+    return Stepped(name, Weights(weights), step_of(name), states, n, d, B, inputs, sides)
 
 
 def norm_of(told: Stated, cell: Any) -> Norm:

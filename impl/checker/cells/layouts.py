@@ -9,19 +9,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 
 RHO = {name.removeprefix("rnn-"): name for name in BALL_ACTIVATIONS} | {"identity": "linear"}
 STACKED = "stacked-"
-GATES = ("sigmoid", "hard-sigmoid")  # activations whose values are between 0 and 1
-FORMS = {  # those of gated cells alone, and how many numbers follow
-    "softsign": (0,), "hard-sigmoid": (0, 2), "affine": (2,), "scaled-tanh": (2,),
-    "leaky-relu": (1,),
-}  # fmt: skip
-_NUMBER = r"-(-?\d{1,40}(?:\.\d{1,50})?)"
-_NAMED = re.compile(rf"([a-z]+(?:-[a-z]+)*)((?:{_NUMBER})*)", re.ASCII)
 _NUMBERED = re.compile(r"(.+)_l(0|[1-9][0-9]{0,3})")
 _TRANSITION = re.compile(r"transition_([1-9][0-9]{0,2})_weight")
 _TERM = re.compile(r"(\d*)([a-z]\w*)")
@@ -61,41 +52,12 @@ def layout(cell: str, roles: Collection[str]) -> Layout:
         return _torch(1)
     if cell in _TORCH:
         return _TORCH[cell]
-    if cell == "diagonal":
-        return next(found for sign, found in _DIAGONAL if sign in roles or not sign)
-    if cell in _SCANS:
-        return _SCANS[cell]
-    base, *activations = cell.split("+")
-    if activations and len(activations) == _ACTIVATIONS.get(base):
-        forms = [activation_form(name)[0] for name in activations]
-        if forms[0] not in GATES:
-            raise LayoutError("gates that may leave the numbers between 0 and 1")
-        return _TORCH[base]
-    if cell.removeprefix(_LIGHT) in ("relu", "leaky-relu", "tanh") and cell.startswith(_LIGHT):
-        return _NORMALISED
     family, _, rho = cell.partition("-")
     if family == "leaky" and rho in RHO:
         return Layout({"W": "n n", "W_in": "n d", "leak": "n", "b": "n"}, ("b",))
     if family == "deep" and rho in RHO:
         return _deep(roles)
     raise LayoutError("no cell that is known here")
-
-
-def activation_form(name: str) -> tuple[str, list[float]]:
-    """The form of an activation in the name of a gated cell, and the float32 numbers that follow;
-    raises LayoutError."""
-    if name in RHO:
-        return name, []
-    match = _NAMED.fullmatch(name)
-    with np.errstate(over="ignore"):  # infinity is refused below
-        numbers = [float(np.float32(a)) for a in re.findall(_NUMBER, match[2])] if match else []
-    if (
-        match is None
-        or len(numbers) not in FORMS.get(match[1], ())
-        or not np.isfinite(numbers).all()
-    ):
-        raise LayoutError("no activation that is known here")
-    return match[1], numbers
 
 
 def activation(cell: str) -> str:
@@ -156,11 +118,6 @@ def _deep(roles: Collection[str]) -> Layout:
     return Layout(shapes | {"input_weight": f"{ends[1]} d"} | biases, tuple(biases))
 
 
-def _gates(*names: str) -> Layout:
-    shapes = {f"weight_{name}": "n d" for name in names} | {f"bias_{name}": "n" for name in names}
-    return Layout(shapes, tuple(f"bias_{name}" for name in names))
-
-
 _TORCH = {
     "lstm": _torch(4, "2n"),
     "lstm-projected": Layout(
@@ -170,68 +127,4 @@ _TORCH = {
     ),
     "gru": _torch(3),
     "gru-cho": _torch(3),
-    "mgu": _torch(2),
-    "mgu-zhou": _torch(2),
 }  # fmt: skip
-_TORCH["lstm-peephole"] = Layout(
-    {**_TORCH["lstm"].shapes, **dict.fromkeys(("weight_ci", "weight_cf", "weight_co"), "n")},
-    ("bias_ih", "bias_hh"), "2n", suffix="_l0",
-)  # fmt: skip
-_ACTIVATIONS = {"lstm": 3, "lstm-peephole": 3, "gru": 2, "gru-cho": 2}  # that a name may say
-_LIGHT = "li-gru-"
-_NORM = ("norm_weight", "norm_bias", "norm_running_mean", "norm_running_var")
-_NORMALISED = Layout({"u_weight": "2n n", "w_weight": "2n d", **dict.fromkeys(_NORM, "2n")})
-_SCANS = {
-    "min-gru": _gates("z", "h"),
-    "min-lstm": _gates("f", "i", "h"),
-    "selective": Layout(
-        {"weight_delta": "n d", "weight_B": "n d", "A_log": "n", "bias_delta": "n"},
-        ("bias_delta",),
-    ),
-    "gated-scan": Layout(
-        {"weight_f": "n d", "weight_v": "n d", "bias_f": "n", "cap": "n"}, ("bias_f", "cap")
-    ),
-    "rg-lru": Layout(
-        {
-            "weight_a": "n d",
-            "weight_i": "n d",
-            "weight_x": "n d",
-            "recurrent_param": "n",
-            "bias_a": "n",
-            "bias_i": "n",
-        },
-        ("bias_a", "bias_i"),
-    ),
-}
-_COMPLEX = {"B_re": "n d", "B_im": "n d"}
-_DIAGONAL: tuple[tuple[str, Layout], ...] = (
-    (
-        "nu_log",
-        Layout(
-            {"nu_log": "n", "theta_log": "n", **_COMPLEX, "gamma_log": "n", "b": "2n"},
-            ("gamma_log", "b"), "2n", "2n",
-        ),
-    ),
-    (
-        "log_A_real",
-        Layout(
-            {"log_A_real": "n", "A_imag": "n", "log_dt": "n", **_COMPLEX, "b": "2n"},
-            ("B_im", "b"), "2n", "2n",
-        ),
-    ),
-    (
-        "log_step",
-        Layout(
-            {"Lambda_re": "n", "Lambda_im": "n", "log_step": "n", **_COMPLEX, "b": "2n"},
-            ("B_im", "b"), "2n", "2n",
-        ),
-    ),
-    ("time_decay", Layout({"time_decay": "n", "B_re": "n d", "b": "n"}, ("b",))),
-    (
-        "lambda_im",
-        Layout(
-            {"lambda_re": "n", "lambda_im": "n", **_COMPLEX, "b": "2n"}, ("B_im", "b"), "2n", "2n"
-        ),
-    ),
-    ("", Layout({"lambda_re": "n", "B_re": "n d", "b": "n"}, ("b",))),
-)  # fmt: skip

@@ -1,10 +1,8 @@
 """Cells with gates or layers of their own, on a box of states that is proved here.
 
-A box |s_i| ≤ r_i holds every state from zero on if one step maps it into itself; pairs
-(s_i, s_{n+i}) that turn stay in the discs |s_i + i s_{n+i}| ≤ u_i/(1 − |Λ_i|), |φ(0, x)| ≤ u, and
-in what a few steps leave of these. On it the step is enclosed: how far it moves unit by unit with
-the weights v of a maximum norm, with each input, and block by block in Euclidean norms. Sources:
-those of `impl.checker.cells.units`.
+A box |s_i| ≤ r_i holds every state from zero on if one step maps it into itself. On it the step is
+enclosed: how far it moves unit by unit with the weights v of a maximum norm, with each input, and
+block by block in Euclidean norms. Sources: those of `impl.checker.cells.units`.
 """
 
 from dataclasses import dataclass
@@ -20,13 +18,11 @@ from rnnbounds.impl.checker.cells.units import Row, Step, Units, Weights
 from rnnbounds.impl.checker.definite import exact, largest, norm, norm_above, smaller
 from rnnbounds.impl.checker.input_ranges import InputRanges
 
-_ITERATES = 4
-
 
 @dataclass(frozen=True, eq=False)
 class Stepped:
     """A cell of `states` numbers, whose last n are the output, under ‖x‖₂ ≤ B and, where that is
-    known, x in its `inputs`. poles: |Λ| of a diagonal recurrence."""
+    known, x in its `inputs`."""
 
     cell: str
     weights: Weights
@@ -37,12 +33,11 @@ class Stepped:
     B: arb
     inputs: InputRanges | None
     box: list[arb]
-    poles: list[arb] | None = None
 
     @property
     def blocks(self) -> int:
         """Into how many vectors of one size a state falls for Euclidean norms."""
-        return 2 if self.cell.partition("+")[0] in ("lstm", "lstm-peephole") else 1
+        return 2 if self.cell == "lstm" else 1
 
     @cached_property
     def rest(self) -> list[arb]:
@@ -58,22 +53,8 @@ class Stepped:
         """True if the box is proved invariant."""
         if not all(r >= 0 for r in self.box):
             return False
-        if self.poles is not None and 2 * len(self.poles) == self.states:
-            moved = self._discs()
-        else:
-            moved = self._moved([{}] * self.states, self.box).sizes
+        moved = self._moved([{}] * self.states, self.box).sizes
         return all(bool(there <= r) for there, r in zip(moved, self.box, strict=True))
-
-    def _discs(self) -> list[arb]:
-        """The sides of boxes around the discs, after a few steps; infinite where |Λ| ≥ 1."""
-        half, sides = self.states // 2, []
-        for size, p, q in zip(self.poles or [], self.rest, self.rest[half:], strict=False):
-            sides.append(norm([p, q]) / (1 - size) if size < 1 else arb("inf"))
-        box = sides * 2
-        for _ in range(_ITERATES):
-            moved = self._moved([{}] * self.states, box).sizes
-            box = list(map(smaller, box, moved))
-        return box
 
     def rates(self, v: list[fmpq]) -> list[arb]:
         """At least |Δφ_i| for |Δs_j| ≤ v_j."""
@@ -97,8 +78,6 @@ class Stepped:
     def between_blocks(self, plain: bool) -> list[list[arb]]:
         """Bound the comparison matrix of blocks' Euclidean norms (blocks, blocks): by the signs of
         the weights or, if plain, by the matrix of absolute values."""
-        if self.poles is not None:
-            return [[largest(self.poles)]]
         width, places = self.states // self.blocks, range(self.blocks)
         if plain:
             rows = self._moved([{i: arb(1)} for i in range(self.states)]).rows
@@ -151,8 +130,6 @@ class Blocks:
 
     def contracts(self, cell: Stepped, lam: float) -> bool:
         """E w ≤ λw, by the signs of the weights; by absolute values where these do not."""
-        if cell.poles is not None:
-            return bool(largest(cell.poles) <= arb(lam))
         if self._kept(cell.between_blocks(plain=False), lam):
             return True
         return self._kept(self.factors(cell), lam)

@@ -1,30 +1,25 @@
 """One step of each cell with gates or layers of its own, over units in balls.
 
 Written anew from the formulas: LSTM and GRU as torch documents them (gates i, f, g, o and r, z, n),
-Cho et al. (2014), Jaeger et al. (2007), Pascanu et al. (2014), Feng et al. (2024), Gu & Dao (2023),
-Beck et al. (2025), De et al. (2024).
+Cho et al. (2014), Jaeger et al. (2007), Pascanu et al. (2014).
 """
 
 from collections.abc import Mapping
 
-from flint import arb
-
-from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS, EXP, SQRT, softplus
-from rnnbounds.impl.checker.cells.gated import gated_step
+from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.cells.layouts import activation
-from rnnbounds.impl.checker.cells.units import Step, Units, Weights, joined, mixed, still
+from rnnbounds.impl.checker.cells.units import Step, Units, Weights, joined, mixed
 
 _SIGMOID, _TANH = BALL_ACTIVATIONS["rnn-sigmoid"], BALL_ACTIVATIONS["rnn-tanh"]
-_SOFTPLUS = BALL_ACTIVATIONS["rnn-softplus"]
 
 
 def step_of(cell: str) -> Step:
-    """The step of a cell that is not vanilla, and no diagonal recurrence."""
+    """The step of a cell that is not vanilla."""
     if cell in _STEPS:
         return _STEPS[cell]
     if cell.startswith("leaky-"):
         return _leaky(cell)
-    return _deep(cell) if cell.startswith("deep-") else gated_step(cell)
+    return _deep(cell)
 
 
 def _lstm(m: Weights, s: Units, x: Units) -> Units:
@@ -82,52 +77,9 @@ def _deep(cell: str) -> Step:
     return step
 
 
-def _min_gru(m: Weights, h: Units, x: Units) -> Units:
-    """h⁺ = (1 − z)∘h + z∘(W_h x + b_h)."""
-    gate = m.affine("weight_z", "bias_z", x).through(_SIGMOID)
-    return mixed(gate, m.affine("weight_h", "bias_h", x), h)
-
-
-def _min_lstm(m: Weights, h: Units, x: Units) -> Units:
-    """h⁺ = f/(f + i)∘h + i/(f + i)∘(W_h x + b_h), and f/(f + i) = σ(log f − log i)."""
-    forget, take = (m.affine(f"weight_{gate}", f"bias_{gate}", x) for gate in "fi")
-    kept = ((-take).through(_SOFTPLUS) - (-forget).through(_SOFTPLUS)).through(_SIGMOID)
-    return mixed(kept, h, m.affine("weight_h", "bias_h", x))
-
-
-def _selective(m: Weights, h: Units, x: Units) -> Units:
-    """h⁺ = exp(−Δ∘exp(A))∘h + Δ∘(B x), Δ = softplus(W_Δ x + b_Δ)."""
-    duration = m.affine("weight_delta", "bias_delta", x).through(_SOFTPLUS)
-    rate = still([a.exp() for a in m.vector("A_log")])
-    return (-(duration * rate)).through(EXP) * h + duration * m.affine("weight_B", None, x)
-
-
-def _gated_scan(m: Weights, h: Units, x: Units) -> Units:
-    """h⁺ = f∘h + V x, f = σ(z) or σ(c∘tanh(z/c)), z = W_f x + b_f."""
-    z = m.affine("weight_f", "bias_f", x)
-    if "cap" in m:
-        inverse = still([1 / c for c in m.vector("cap")])
-        z = m.constant("cap") * (z * inverse).through(_TANH)
-    return z.through(_SIGMOID) * h + m.affine("weight_v", None, x)
-
-
-def _rg_lru(m: Weights, h: Units, x: Units) -> Units:
-    """h⁺ = a∘h + √(1 − a²)∘σ(W_i x + b_i)∘(W_x x), −log a = 8 σ(W_a x + b_a)∘softplus(p)."""
-    speed = still([8 * softplus(p) for p in m.vector("recurrent_param")])
-    rate = m.affine("weight_a", "bias_a", x).through(_SIGMOID) * speed
-    lost = still([arb(1)] * len(h)) - (-(rate + rate)).through(EXP)
-    taken = m.affine("weight_i", "bias_i", x).through(_SIGMOID) * m.affine("weight_x", None, x)
-    return (-rate).through(EXP) * h + lost.through(SQRT) * taken
-
-
 _STEPS: Mapping[str, Step] = {
     "lstm": _lstm,
     "lstm-projected": _lstm,
     "gru": _gru,
     "gru-cho": _gru_cho,
-    "min-gru": _min_gru,
-    "min-lstm": _min_lstm,
-    "selective": _selective,
-    "gated-scan": _gated_scan,
-    "rg-lru": _rg_lru,
 }

@@ -3,7 +3,7 @@
 A node has W (D, g n, d), R (D, g n, n) and B (D, 2 g n), both biases, for D directions, with the
 gates i, o, f, c of an LSTM and z, r, h of a GRU; torch stacks i, f, c, o and r, z, h, and names the
 weights of the other direction `…_reverse`. A GRU's `linear_before_reset` says that the reset gate
-comes after the product, as torch has it and not Cho. Peepholes are P (D, 3 n).
+comes after the product, as torch has it and not Cho. Peepholes P are refused.
 Source: the operators RNN, LSTM and GRU of ONNX, version 22.
 """
 
@@ -25,7 +25,6 @@ from rnnbounds.impl.reading.onnx.values import Values
 from rnnbounds.impl.reading.recognition.gated_activations import (
     UnreadActivationError,
     cell_for,
-    numbers_taken,
 )
 
 STATES = {"RNN": "h", "LSTM": "iofc", "GRU": "zrh", QUANTISED: "iofc"}  # nodes, with their gates
@@ -90,44 +89,35 @@ def cell_of(node: Any, values: Values) -> str:
         raise NodeError(node.name, f"has the direction {shown(direction)}", AGAIN)
     if not {known.get("layout", 0), known.get("linear_before_reset", 0)} <= {0, 1}:
         raise NodeError(node.name, "has a flag that is neither 0 nor 1", AGAIN)
-    first, *others = (cell for cell, _ in _cells(node, values))
+    first, *others = _cells(node, values)
     if others and others != [first]:
         what = f"computes {shown(first)} forwards, but {shown(others[0])} in reverse"
         raise NodeError(node.name, what, _STORED)
     return first
 
 
-def _cells(node: Any, values: Values) -> list[tuple[str, dict[str, Tensor]]]:
-    """The cell of each direction, and its peepholes by role; raises NodeError."""
+def _cells(node: Any, values: Values) -> list[str]:
+    """The cell of each direction; raises NodeError."""
     from onnx.helper import get_attribute_value
 
     known = {one.name: get_attribute_value(one) for one in node.attribute}
     given = [name.decode(errors="replace") for name in known.get("activations", ())]
     lists = (given, known.get("activation_alpha", ()), known.get("activation_beta", ()))
     ways = len(_DIRECTIONS[direction_of(node)])
-    short = any(lists[1:]) and (len(lists[1]), len(lists[2])) != numbers_taken(given)
-    if ways > 1 and (len(given) % ways or short):  # where the first direction ends is not said
-        raise NodeError(node.name, "has activations or α and β of one direction alone", AGAIN)
-    peepholes = _weight(node, "P", values) if input_of(node, "P") else None
-    if peepholes is not None:
-        _require_shape(node, "P", peepholes, (ways, 3 * _units(node, values)))
+    if len(given) % ways:  # where the first direction ends is not said
+        raise NodeError(node.name, "has activations of one direction alone", AGAIN)
+    if input_of(node, "P") and _weight(node, "P", values).any():
+        raise NodeError(node.name, "has peepholes, which no cell here has", _STORED)
     op = "LSTM" if node.op_type == QUANTISED else node.op_type
     found = []
     for i in range(ways):
         rho, alphas, betas = (one[i * len(one) // ways :][: len(one) // ways] for one in lists)
-        P = None if peepholes is None else _tensor(peepholes[i])
         try:
             reset = number_of(node, "linear_before_reset", 0) == 1
-            found.append(cell_for(op, rho, alphas, betas, P, reset))
+            found.append(cell_for(op, rho, alphas, betas, reset))
         except UnreadActivationError as why:
             raise NodeError(node.name, why.what, why.remedy) from None
     return found
-
-
-def _units(node: Any, values: Values) -> int:
-    """The number n of units, by R; 0 if that has no axes."""
-    R = _read(node, "R", values)
-    return 0 if not R.ndim else R.shape[1 if node.op_type == QUANTISED else -1]
 
 
 def weights_of(node: Any, values: Values, layer: int) -> dict[str, Tensor]:
@@ -149,11 +139,8 @@ def weights_of(node: Any, values: Values, layer: int) -> dict[str, Tensor]:
         found |= {"bias_ih": B[:, : gates * n], "bias_hh": B[:, gates * n :]}
     return {
         f"{role}_l{layer}{end}": tensor
-        for i, (end, (_, peepholes)) in enumerate(zip(ends, _cells(node, values), strict=True))
-        for role, tensor in {
-            **{role: _ordered(node, array[i]) for role, array in found.items()},
-            **{role: part.to(_tensor(R[:0]).dtype) for role, part in peepholes.items()},
-        }.items()
+        for i, end in enumerate(ends)
+        for role, tensor in ((role, _ordered(node, array[i])) for role, array in found.items())
     }
 
 

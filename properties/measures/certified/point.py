@@ -17,7 +17,6 @@ from rnnbounds.impl.convert.unitary import UnitaryModel
 from rnnbounds.impl.memory.adversary.attack import Attacked
 from rnnbounds.properties.measures.certified.matrix_norms import MatrixNorm, ScaledNorm
 from rnnbounds.properties.read.worlds.printed import layer_norm_parts, norm_of_state
-from rnnbounds.properties.systems.cells.variants import is_variant
 from rnnbounds.properties.systems.unitary.exact import rational
 
 RecomputedValue = arb | fmpq | MatrixNorm | ScaledNorm
@@ -97,22 +96,6 @@ class ModelPoint:
         else:
             recurrent = reset * m.affine("weight_hh", "bias_hh", ball_column(h), rows)
         return column_values((from_input + recurrent).tanh())
-
-    @cached_property
-    def decays(self) -> list[arb]:
-        """Decay of each unit: of gated cells by the gate that keeps it, at s and x; of cells linear
-        in their state ‖φ(e_j, x) − φ(0, x)‖₂."""
-        if is_variant(self.certificate.cell):
-            cell = self.program.__self__
-            gate, is_input_gate = cell.kept(
-                self.arithmetic, ball_column(self.s), ball_column(self.x)
-            )
-            return column_values(1.0 - gate if is_input_gate else gate)
-        units, fixed = len(self.s), self.step([0.0] * len(self.s))
-        images = (self.step([float(i == j) for i in range(units)]) for j in range(self.n))
-        return [
-            euclidean_norm([a - b for a, b in zip(image, fixed, strict=True)]) for image in images
-        ]
 
     def row_sum(self, place: int) -> fmpq:
         """‖W‖_∞ of a gate's recurrent weights."""

@@ -107,8 +107,6 @@ RECOMPUTATIONS: dict[str, Callable[[ModelPoint], Any]] = {
     "leak_low": lambda p: min(map(rational, p.weights["leak"].tolist())),
     "depth": lambda p: fmpq(sum(name.endswith("_weight") for name in p.weights) - 1),
     "layers": lambda p: fmpq(len(p.widths)),
-    "decay_high": lambda p: largest_modulus(p.decays),
-    "decay_low": lambda p: least_value(p.decays),
     "i_bar": largest_gate(0, Columns.sigmoid),
     "f_bar": largest_gate(1, Columns.sigmoid),
     "o_bar": largest_gate(3, Columns.sigmoid),

@@ -1,29 +1,25 @@
-"""The worlds of systems in rationals: networks, deep transitions, stacks and linear recurrences.
+"""The worlds of systems in rationals: networks, deep transitions and stacks.
 
 What leaves the rationals is read in balls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
 
 import torch
-from flint import fmpq, fmpq_mat
+from flint import fmpq_mat
 
 from rnnbounds.impl.cells.stacks.stack import layer_weights
 from rnnbounds.impl.convert.rational_unitary import RationalRNN
-from rnnbounds.impl.numbers.rationals import identity
 from rnnbounds.properties.read.carrier import Carrier
 from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.numbers.gaps import Difference, Differences
 from rnnbounds.properties.read.reader import IDENTITY, ZERO, Value
 from rnnbounds.properties.read.worlds.members import MemberWorld as MemberWorld
-from rnnbounds.properties.systems.layered.jordan import JordanBlock as Jordan
-from rnnbounds.properties.systems.layered.modes import Mode
-from rnnbounds.properties.systems.layered.scan import Scan
 from rnnbounds.properties.systems.layered.shipped import ShippedMember
 from rnnbounds.properties.systems.layered.stack import StackMember
 from rnnbounds.properties.systems.layered.transition import Layered
@@ -49,18 +45,6 @@ class ShippedWorld(MemberWorld):
     def of_b(self) -> Value:
         """The second state."""
         return self.carrier.vector(self.member.h_other[self.s][: self.units])
-
-
-class ModeWorld(ShippedWorld):
-    """A mode, whose step is linear."""
-
-    def turned(self, known: Sequence[Term], s: Value) -> Value:
-        """A s."""
-        return self.apply_matrix(self.member.A, s)
-
-    def pushed(self, known: Sequence[Term], x: Value) -> Value:
-        """B x."""
-        return self.apply_matrix(self.member.B, x)
 
 
 class StackWorld(ShippedWorld):
@@ -104,53 +88,6 @@ class StackWorld(ShippedWorld):
     def upper_layer(self, known: Sequence[Term], s: Value, x: Value) -> Value:
         """φ_2."""
         return self.layer_step(1, s, x)
-
-
-class JordanWorld(MemberWorld):
-    """A = ρ I + N."""
-
-    def of_mode_radius(self) -> Value:
-        """ρ."""
-        return self.carrier.number(self.member.radius)
-
-    def of_shifted(self, i: Any, j: Any) -> Value:
-        """Nⁱ."""
-        N = self.member.A - identity(self.units) * self.member.radius
-        found = identity(self.units)
-        for _ in range(i):
-            found = found * N
-        return self.carrier.rows(found.tolist())
-
-
-class ScanWorld(MemberWorld):
-    """One unit, whose decay is of the input alone; its state and its inputs are numbers."""
-
-    def apply_to_input(self, f: Callable[[fmpq], fmpq], x: Value) -> Value:
-        """Apply f to an input, or to both inputs of a pair."""
-        if isinstance(x, Difference):
-            one = self.apply_to_input(f, x.value)
-            return Difference(
-                one, x.gap if x.gap is ZERO else one - self.apply_to_input(f, x.value - x.gap)
-            )
-        return self.carrier.number(f(fmpq(0) if x is ZERO else x.units[0][0]))
-
-    def decay(self, known: Sequence[Term], x: Value) -> Value:
-        """a(x)."""
-        return self.apply_to_input(self.member.decay, x)
-
-    def fed(self, known: Sequence[Term], x: Value) -> Value:
-        """u x + v."""
-        return self.apply_to_input(lambda x: self.member.u * x + self.member.v, x)
-
-    def of_least_decay(self, x: Term, s: Any, j: Any) -> Value:
-        """The least of the decays of these steps, 1 of none."""
-        window = self.member.x[self.s][s : s + j]
-        return self.carrier.number(min((self.member.decay(x) for (x,) in window), default=1.0))
-
-    def of_mean_input(self, x: Term, s: Any, j: Any) -> Value:
-        """The mean input of these steps, 0 of none."""
-        window = self.member.x[self.s][s : s + j]
-        return self.carrier.vector([sum((x for (x,) in window), fmpq(0)) / max(j, 1)])
 
 
 class RationalWorld(MemberWorld):
@@ -242,8 +179,7 @@ class PartsWorld(MemberWorld):
 
 
 WORLDS: dict[type, type[MemberWorld]] = {
-    Layered: ShippedWorld, StackMember: StackWorld, Mode: ModeWorld, Jordan: JordanWorld,
-    Scan: ScanWorld, Orthogonal: OrthogonalWorld, ReluNetwork: NetworkWorld,
-    OrthogonalBlock: PartsWorld,
+    Layered: ShippedWorld, StackMember: StackWorld, Orthogonal: OrthogonalWorld,
+    ReluNetwork: NetworkWorld, OrthogonalBlock: PartsWorld,
     UnitaryCandidate: PartsWorld, Responses: PartsWorld,
 }  # fmt: skip

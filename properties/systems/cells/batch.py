@@ -11,7 +11,6 @@ import torch
 
 from rnnbounds.impl.arithmetic.derivatives.second_order import second_order_constants, step_jets
 from rnnbounds.impl.arithmetic.invariance import InvariantBox
-from rnnbounds.impl.cells.gated.li_gru import VARIANCE
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.norms.comparison import Comparison, UnitNorms
 from rnnbounds.impl.numbers.outward import norm_up
@@ -24,7 +23,6 @@ Tensor = torch.Tensor
 LARGEST_STATE = 2.0**20
 # Brings inputs of cells below the norm that their rounding may take them above.
 INWARD = 1 - 2.0**-40
-FIXED_WEIGHTS = ("leak", VARIANCE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +142,7 @@ class Cells:
         for name, part in self.parameters.items():
             indices = torch.arange(part[0].numel(), dtype=part.dtype, device=part.device)
             signs = ((5 * indices + 3 * part.ndim) % 9 - 4).reshape(part.shape[1:]) / 4
-            weights[name] = part if name in FIXED_WEIGHTS else part + part * (share * signs)
+            weights[name] = part if name == "leak" else part + part * (share * signs)
         return weights
 
     @property

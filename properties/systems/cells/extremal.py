@@ -19,15 +19,14 @@ from rnnbounds.properties.systems.spec import SpecType, SystemSpec
 
 def worst_of_any_cell(make: SpecType) -> dict[str, SystemSpec]:
     """The worst instances of one kind of cell, by name."""
-    batch_size = 1 if make.linear else 4  # met with equality
     random_regime = "gaussian" if "gaussian" in make.regimes else make.regimes[-1]
     driven = make(regime="driven", inputs="constant", loss="linear", batch=4)
-    edge = replace(driven, n=2, T=12, K=2, lam=0.25, seed=10, batch=batch_size)
+    edge = replace(driven, n=2, T=12, K=2, lam=0.25, seed=10)
     return {
         # Two units that are alike, under a constant input.
         "nearly linear": replace(
             driven, scale=2.0**-12, target=0.0, n=2, lam=0.5, bias=0.5, T=7, K=6, seed=6,
-            epsilon=2.0**-4, batch=batch_size,
+            epsilon=2.0**-4,
         ),
         # A large first input, and nothing after it.
         "pulse": replace(driven, inputs="impulse", T=9, K=8, scale=4.0, lam=0.75, bias=0.5, seed=5),
@@ -50,8 +49,7 @@ def worst_of_any_cell(make: SpecType) -> dict[str, SystemSpec]:
         # there are any, the upper one fed by units that are all alike.
         "edge": replace(edge, layers=2) if edge.has("layers") else edge,
         # Inputs of two numbers along the row of weights that they meet, until the box is reached.
-        "aligned": replace(driven, inputs="resonant", d=2, T=12, K=2, lam=0.25, seed=12,
-        batch=batch_size),
+        "aligned": replace(driven, inputs="resonant", d=2, T=12, K=2, lam=0.25, seed=12),
     }  # fmt: skip
 
 

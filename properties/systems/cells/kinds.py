@@ -18,16 +18,10 @@ from rnnbounds.properties.systems.cells.cell_weights import (
     draw_bias,
     draw_cell,
     draw_deep,
-    draw_diagonal,
-    draw_gated_scan,
     draw_input_matrix,
     draw_leaky,
-    draw_min_gru,
-    draw_min_lstm,
     draw_projected_lstm,
     draw_recurrent,
-    draw_rg_lru,
-    draw_selective,
     draw_stack,
     stack_name,
 )
@@ -42,7 +36,6 @@ CELL_FIELDS = (
     "n d T K regime inputs lam scale bias epsilon loss target distance alpha steps schedule"
 )
 MIXED_REGIMES = ("zero", "driven", "signs", "gaussian")
-SCAN_REGIMES = ("driven", "gaussian")
 ANY_ACTIVATION = tuple(ACTIVATIONS)
 
 LstmProjected = spec_of("lstm-projected", CELL_FIELDS, regimes=MIXED_REGIMES)
@@ -51,16 +44,6 @@ Leaky = spec_of(
 )
 Deep = spec_of(
     "deep", f"activation {CELL_FIELDS} layers", regimes=MIXED_REGIMES, activations=ANY_ACTIVATION
-)
-Diagonal = spec_of(
-    "diagonal",
-    CELL_FIELDS,
-    regimes=("zero", "driven", "real", "complex", "lru", "s4d", "s5", "rwkv"),
-    linear=True,
-)
-MinGru, MinLstm, Selective, GatedScan, RgLru = (
-    spec_of(kind, CELL_FIELDS, regimes=SCAN_REGIMES, linear=True)
-    for kind in ("min-gru", "min-lstm", "selective", "gated-scan", "rg-lru")
 )
 Stack = spec_of("stack", f"{CELL_FIELDS} layers", regimes=("driven", "rnn", "gru", "lstm"))
 
@@ -102,8 +85,7 @@ def draw_cell_spec(draw: st.DrawFn, make: SpecType, wanted: DrawRequest) -> Syst
         spec = replace(spec, layers=draw(pick((2, 1, 3, 2))))
     if draw(pick((True, False))):
         lam = draw(pick((0.5, 0.75, 0.25, 0.0)))
-        is_linear = make.linear or spec.activation == "identity"
-        if is_linear or lam == 0 or T == 1:  # met with equality
+        if spec.activation == "identity" or lam == 0 or T == 1:  # met with equality
             spec = replace(spec, batch=min(spec.batch, 2), sequences=1)
         return replace(
             spec,
@@ -149,12 +131,6 @@ LSTM_PROJECTED = program_kind(LstmProjected, draw_projected_lstm, "LSTM, project
 KINDS = (
     program_kind(Leaky, draw_leaky, "echo state"),
     program_kind(Deep, draw_deep),
-    program_kind(Diagonal, draw_diagonal, "diagonal", "diagonal"),
-    program_kind(MinGru, draw_min_gru, "minGRU", "scan"),
-    program_kind(MinLstm, draw_min_lstm, "minLSTM", "scan"),
-    program_kind(Selective, draw_selective, "selective", "scan"),
-    program_kind(GatedScan, draw_gated_scan, "gated scan", "scan"),
-    program_kind(RgLru, draw_rg_lru, "RG-LRU", "scan"),
     program_kind(Stack, draw_stack, named=stack_name),
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial, wraps
+from functools import lru_cache, wraps
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -31,7 +31,6 @@ from rnnbounds.properties.systems.cells.cell_weights import (
     draw_input_matrix,
     draw_recurrent,
 )
-from rnnbounds.properties.systems.cells.variants import draw_variant, is_variant
 from rnnbounds.properties.systems.drawing.draws import Array, member_generator
 from rnnbounds.properties.systems.spec import SystemSpec
 
@@ -48,12 +47,6 @@ OWN_CELLS: dict[str, Callable[[SystemSpec, Generator], Weights]] = {
     "lstm-projected": cell_weights.draw_projected_lstm,
     "leaky": cell_weights.draw_leaky,
     "deep": cell_weights.draw_deep,
-    "diagonal": cell_weights.draw_diagonal,
-    "min-gru": cell_weights.draw_min_gru,
-    "min-lstm": cell_weights.draw_min_lstm,
-    "selective": cell_weights.draw_selective,
-    "gated-scan": cell_weights.draw_gated_scan,
-    "rg-lru": cell_weights.draw_rg_lru,
 }
 
 
@@ -72,8 +65,7 @@ def cached_by(
 def draw_weights(spec: SystemSpec, rng: Generator) -> Weights:
     """Drawn weights by the names of their layout; layers of a stack one after another."""
     cell, stacked = spec.cell.removeprefix(PREFIX), spec.cell.startswith(PREFIX)
-    families = {cell: partial(draw_variant, cell=cell)} if is_variant(cell) else OWN_CELLS
-    for name, family in families.items():
+    for name, family in OWN_CELLS.items():
         if f"{cell}-".startswith(f"{name}-"):
             return draw_stack_layers(spec, rng, family) if stacked else family(spec, rng)
     layers = draw_torch_layers(spec, rng, kind_of(cell).gates, spec.layers if stacked else 1)

@@ -8,15 +8,13 @@ from collections.abc import Callable, Iterator
 from hypothesis import strategies as st
 from msgspec.structs import asdict, replace
 
-from rnnbounds.impl.cells.table import STACK
+from rnnbounds.impl.cells.table import CELLS, STACK
 from rnnbounds.properties.systems.certified.fields import check_cell
 from rnnbounds.properties.systems.certified.near_route import BallRoute, CostlyNearRoute, NearRoute
 from rnnbounds.properties.systems.certified.specs import (
     COMMON,
-    FURTHER,
     RARE_CELLS,
     RARE_STACKS,
-    SINGLE_CELLS,
     column_cell,
     layer_count,
 )
@@ -77,12 +75,12 @@ def worst_near_specs() -> Iterator[SystemSpec]:
     yield replace(alike, start=0.25)
     for epsilon in (0.26, 0.4, 0.9, 1.5):
         yield replace(alike, n=2, lam=0.875, epsilon=epsilon, T=8, K=8, seed=4)
-    for cell in ("rnn-softplus", "rnn-tanh", "lstm", "gru", "deep-silu", "selective"):
+    for cell in ("rnn-softplus", "rnn-tanh", "lstm", "gru", "deep-silu"):
         yield replace(
             alike, cell=cell, layers=layer_count(cell), inputs="zero", n=2, lam=1.0, distance=0.5,
             bias=0.5, sequences=4, seed=1,
         )  # fmt: skip
-    for cell in (*COMMON[2:], *FURTHER):
+    for cell in COMMON[2:]:
         yield replace(
             alike, cell=cell, layers=layer_count(cell), regime="gaussian", T=3, K=3, lam=1.0,
             bias=0.5,
@@ -90,7 +88,7 @@ def worst_near_specs() -> Iterator[SystemSpec]:
         )  # fmt: skip
     for units in (1, 3):
         yield replace(alike, n=2, units=units)
-        yield replace(alike, cell="stacked-min-gru", layers=2, lam=1.0, units=units, sequences=4)
+        yield replace(alike, cell="stacked-gru", layers=2, lam=1.0, units=units, sequences=4)
 
 
 @st.composite
@@ -134,7 +132,7 @@ def worst_wide_specs() -> Iterator[SystemSpec]:
         distance=0.125, dtype="float32",
     )  # fmt: skip
     yield alike
-    for cell in ("rnn-softplus", "rnn-tanh", "lstm", "gru", "deep-silu", "selective"):
+    for cell in ("rnn-softplus", "rnn-tanh", "lstm", "gru", "deep-silu"):
         yield replace(
             alike, cell=cell, layers=layer_count(cell), lam=6.0, bias=0.5, start=0.25, sequences=4,
             seed=1,
@@ -176,7 +174,7 @@ def near_kind(
 ) -> Kind:
     """The kind of these models."""
     columns = tuple({"cell": cell, "layers": layer_count(cell)} for cell in COMMON)
-    cells = ListedCells(column_cell, columns, cells=(*SINGLE_CELLS, STACK))
+    cells = ListedCells(column_cell, columns, cells=(*CELLS, STACK))
     return Kind(make, draws, route, cells, Instances(worst))
 
 

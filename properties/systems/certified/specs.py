@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import CELLS, STACK, kind_of
 from rnnbounds.impl.norms.solver import available_norms as available_among
-from rnnbounds.properties.systems.cells.variants import CELLS as VARIANTS
 from rnnbounds.properties.systems.certified.constants import CertifiedRoute
 from rnnbounds.properties.systems.certified.fields import Certified, CertifiedRelu
 from rnnbounds.properties.systems.drawing.choices import pick, seeds
@@ -22,21 +21,13 @@ from rnnbounds.properties.systems.spec_choices import DTYPES, SETS
 # One of each, so that an activation that many cells share is drawn no more often than a cell.
 COMMON = (
     "rnn-tanh", "linear", "lstm", "gru", "rnn-relu", "gru-cho", "lstm-projected", "leaky-tanh",
-    "deep-tanh", "diagonal", "min-gru", "min-lstm", "selective", "stacked-rnn-tanh", "stacked-gru",
-    "stacked-lstm",
+    "deep-tanh", "stacked-rnn-tanh", "stacked-gru", "stacked-lstm",
 )  # fmt: skip
-# One of each further kind, which random draws seldom meet.
-FURTHER = ("gated-scan", "rg-lru", "mgu")
-SINGLE_CELLS = tuple(dict.fromkeys((*CELLS, *VARIANTS)))
-RARE_CELLS = tuple(name for name in SINGLE_CELLS if name not in COMMON)
+RARE_CELLS = tuple(name for name in CELLS if name not in COMMON)
 # Stacks of cells that are not torch's, which are read alike.
 RARE_STACKS = tuple(
-    PREFIX + name
-    for name in (
-        "min-gru", "leaky-tanh", "diagonal", "selective", "lstm-projected", "deep-tanh", "min-lstm",
-        "gru-cho", "rnn-relu",
-    )
-)  # fmt: skip
+    PREFIX + name for name in ("leaky-tanh", "lstm-projected", "deep-tanh", "gru-cho", "rnn-relu")
+)
 COSTLY_CELLS = (*(name for name in COMMON if name.startswith(PREFIX)), "lstm", "gru", "gru-cho")
 CELLS_BY_KIND = {CertifiedRelu: ("rnn-relu",)}
 MAX_UNITS = 4  # at most
@@ -115,7 +106,7 @@ def worst_certified_specs(make: SpecType) -> Iterator[SystemSpec]:
     for norm in available_norms("linear"):
         yield replace(base, norm=norm)
         yield replace(base, norm=norm, n=1, lam=0.75, dtype="float16")
-    for cell in (*COMMON[:1], *COMMON[2:], *FURTHER):
+    for cell in (*COMMON[:1], *COMMON[2:]):
         lam = 0.125 if cell in COSTLY_CELLS else 0.5
         cell_base = replace(base, cell=cell, layers=layer_count(cell), lam=lam)
         yield cell_base
@@ -131,7 +122,7 @@ def worst_certified_specs(make: SpecType) -> Iterator[SystemSpec]:
     for cell in ("lstm", "gru"):  # whose windows are shorter than λ says, and no longer than needed
         yield replace(base, cell=cell, norm="perron", regime="shift", lam=0.125, bias=0.0)
     for over in SETS[1:]:
-        for cell in ("linear", "rnn-tanh", "lstm", "gru", "min-gru"):
+        for cell in ("linear", "rnn-tanh", "lstm", "gru"):
             yield replace(
                 base, cell=cell, over=over, lam=0.125 if cell in COSTLY_CELLS else 0.5, scale=1.0
             )
@@ -156,6 +147,6 @@ def certified_kind(make: SpecType, *cells: str) -> Kind:
 
 
 KINDS = (
-    certified_kind(Certified, *SINGLE_CELLS, STACK),
+    certified_kind(Certified, *CELLS, STACK),
     certified_kind(CertifiedRelu, "rnn-relu"),
 )

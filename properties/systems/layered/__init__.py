@@ -1,1 +1,1 @@
-"""Deep transitions, stacks of layers, modes and scans, in rationals."""
+"""Deep transitions and stacks of layers, in rationals."""

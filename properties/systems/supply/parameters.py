@@ -17,7 +17,7 @@ ParameterReader = Callable[[Batch], Array]
 FAMILY_PARAMETERS = (
     "R", "R_undilated", "R_widest", "R_halved", "R_overlap",
     "states", "w_abs", "same_activation", "sigmoidal", "driven",
-    "depth", "isometric", "v_top", "mode_radius", "mode_real", "nilpotency", "log_concave",
+    "depth", "isometric", "v_top",
 )  # fmt: skip
 
 

@@ -192,7 +192,7 @@ def contractive_kind(
     )  # fmt: skip
 
 
-OF_LINEAR = (*STATE, "linear", "rnn", "system", "descent", "Jordan block", LAYERS)
+OF_LINEAR = (*STATE, "linear", "rnn", "system", "descent", LAYERS)
 OF_RNNS = {
     "rnn-smooth": Column("RNN, smooth ρ", (*STATE, "rnn", "system", "sigmoidal", LAYERS)),
     "rnn-kinked": Column("RNN, kinked ρ", ("contraction", "rnn", "relu", "patterns", LAYERS)),

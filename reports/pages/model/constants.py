@@ -55,8 +55,6 @@ CONSTANTS: Mapping[str, Constant] = {
     "depth": Constant("depth", "transitions a step"),
     "leak_low": Constant("a", "the least leak"),
     "leak_high": Constant("ā", "the largest leak"),
-    "decay_low": Constant("d", "the least of the bounds on what a unit keeps of itself a step"),
-    "decay_high": Constant("d̄", "the largest of the bounds on what a unit keeps of itself a step"),
     "B_c": Constant("B_c", "bound on the cells, |c_j|"),
     "h_bar": Constant("h̄", "bound on the outputs, |h_j|"),
     "tau": Constant("τ", "tanh B_c"),

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from rnnbounds.commands.options import path_option
-from rnnbounds.impl.cells.gated.variants import VARIED
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import CELLS, STACK
 from rnnbounds.impl.reading.recognition.directions import DIRECTIONS
@@ -28,8 +27,7 @@ def cells_by_family(names: Iterable[str]) -> str:
     paragraphs = "\n\n".join(", ".join(family) for family in (small_families, *large))
     return (
         f"Cells: {paragraphs}\n\nSeveral layers: {PREFIX} before one of these names, or {STACK} "
-        "for the one that fits.\n\nOther activations of gates, candidate and output: after "
-        f"{', '.join(VARIED)}, as in lstm+hard-sigmoid+tanh+relu."
+        "for the one that fits."
     )
 
 

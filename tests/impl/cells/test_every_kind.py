@@ -25,16 +25,7 @@ from rnnbounds.impl.reading.adapters import load_model
 
 B, D, COLUMNS, EPSILON, PARTS = 1.0, 3, 60, 1e-3, ("box", "drive", "matrices", "inputs")
 UNITS = (4, 2, 3)  # of a stack's layers
-STACKS = (
-    "linear",
-    "rnn-gelu",
-    "lstm-projected",
-    "gru-cho",
-    "leaky-tanh",
-    "deep-tanh",
-    "min-lstm",
-    "selective",
-)
+STACKS = ("linear", "rnn-gelu", "lstm-projected", "gru-cho", "leaky-tanh", "deep-tanh")
 SAMPLES = {name: (cell, *names) for name, (cell, _, *names) in SYSTEMS.items()}
 SAMPLES |= {f"stack of {name}": (PREFIX + name,) for name in STACKS}
 EACH = pytest.mark.parametrize("name", SAMPLES)

@@ -31,10 +31,10 @@ def scalar(weight: float, cell: str) -> LoadedModel:
 
 
 def latched() -> LoadedModel:
-    """A minGRU whose gate may round to 1 in bfloat16."""
-    parts = {"weight_z": [[0.015625]], "bias_z": [-6.21875], "weight_h": [[1.0]]}
+    """An LSTM whose forget gate may round to 1 in bfloat16."""
+    parts = {"weight_hh": [[0.0]] * 4, "weight_ih": [[0.125]] * 4, "bias_ih": [0.0, 7.0, 0.0, 0.0]}
     weights = {name: torch.tensor(part).bfloat16() for name, part in parts.items()}
-    return load_model(weights, "min-gru")
+    return load_model(weights, "lstm")
 
 
 def readout() -> torch.nn.Module:

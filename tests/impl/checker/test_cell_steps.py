@@ -12,8 +12,7 @@ from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS, lowest
 from rnnbounds.impl.checker.cells.claimed import cell_of
-from rnnbounds.impl.checker.cells.poles import poles_of
-from rnnbounds.impl.checker.cells.units import Units, Weights, mixed, still
+from rnnbounds.impl.checker.cells.units import Units, mixed, still
 from rnnbounds.impl.checker.definite import exact, norm_above
 from rnnbounds.impl.checker.truncated import check_truncated
 from rnnbounds.impl.convert.files import save_truncated
@@ -73,20 +72,6 @@ def test_a_stack_that_saturates_is_checked(tmp_path):
     assert all(found.holds for found in check_truncated(tmp_path / "m.safetensors")[1])
 
 
-def test_poles_are_those_of_their_convention():
-    """Λ and B̄ of real poles, and of complex ones whose imaginary part of B is 0 or left out."""
-    held = {"lambda_re": np.array([0.5, -0.25]), "B_re": np.array([[1.0], [2.0]])}
-    real = poles_of(Weights(held))
-    assert (real.re, real.im, real.size) == ([0.5, -0.25], None, [0.5, 0.25])
-    held["lambda_im"] = np.array([0.0, 0.25])
-    for more in ({}, {"B_im": np.zeros((2, 1))}):
-        found = poles_of(Weights(held | more))
-        assert found.im == [0.0, 0.25]
-        assert found.fed == [[[1.0], [2.0]], [[0.0], [0.0]]]
-        assert found.size[0] == 0.5
-        assert found.size[1].overlaps(arb(0.125).sqrt())
-
-
 @pytest.mark.parametrize("name", ["rnn-silu", "rnn-gelu"])
 def test_the_dip_is_least(name):
     """No value is below it, and one is hardly above."""
@@ -125,7 +110,7 @@ def test_activations_over_intervals(name):
             assert steep <= float(slopes.max()) + 3e-4 + 2 * width / 400
 
 
-STEEP = ("lstm", "projected", "gru", "cho", "leaky", "deep", "s4d", "min-lstm", "selective")
+STEEP = ("lstm", "projected", "gru", "cho", "leaky", "deep")
 
 
 @pytest.mark.parametrize("which", STEEP)
@@ -160,15 +145,12 @@ def test_steps_move_no_further(which):
             assert (fed <= torch.tensor([float(row[0]) for row in held.slopes]) * (1 + 1e-5)).all()
             rest = step(0 * s, x).abs().amax(0)
             assert (rest <= torch.tensor([float(size) for size in held.rest]) + 1e-12).all()
-            if which != "s4d":
-                E = torch.tensor([[float(e) for e in row] for row in held.between_blocks(False)])
-                turned = ds / ds.norm(dim=1, keepdim=True)
-                gap = (step(s + tiny * turned, x) - at) / tiny
-                size, width = held.blocks, sizes.state // held.blocks
-                there, before = (
-                    part.reshape(-1, size, width).norm(dim=2) for part in (gap, turned)
-                )
-                assert (there <= before @ E.T.double() * (1 + 1e-5) + 1e-6).all()
+            E = torch.tensor([[float(e) for e in row] for row in held.between_blocks(False)])
+            turned = ds / ds.norm(dim=1, keepdim=True)
+            gap = (step(s + tiny * turned, x) - at) / tiny
+            size, width = held.blocks, sizes.state // held.blocks
+            there, before = (part.reshape(-1, size, width).norm(dim=2) for part in (gap, turned))
+            assert (there <= before @ E.T.double() * (1 + 1e-5) + 1e-6).all()
     assert nearest > 0.6
 
 

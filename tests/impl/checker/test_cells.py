@@ -76,21 +76,13 @@ def test_layers_feed_one_another(tmp_path):
         assert verdict(path, file.stating(file.certificate | {"layers": told})) is None
 
 
-def test_discs_are_counted(tmp_path):
-    """Sides of a box below those of the discs fall, of pairs that turn."""
-    file = good(tmp_path / "t", "complex")
-    for share in (0.999, 0.5):
-        box = [side * share for side in file.certificate["box"]]
-        assert verdict(tmp_path / "t", file.stating(file.certificate | {"box": box})) is False
-
-
 def test_needs_no_torch(tmp_path):
     """A stack of LSTMs is checked where torch cannot be imported."""
     good(tmp_path / "t", "lstms")
     assert holds_without_torch("truncated", tmp_path / "t")
 
 
-@pytest.mark.parametrize("which", ["gru", "rnns", "lru"])
+@pytest.mark.parametrize("which", ["gru", "rnns", "deep"])
 def test_whole_certificates(tmp_path, which):
     """What 'certify' writes is proved for its model, and for no other; other sizes fall."""
     held, told = system(which)

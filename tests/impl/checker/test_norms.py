@@ -10,7 +10,7 @@ from flint import arb, ctx, fmpq
 from msgspec.structs import replace
 
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
-from rnnbounds.impl.checker.cells.claimed import cell_of, norm_of
+from rnnbounds.impl.checker.cells.claimed import norm_of
 from rnnbounds.impl.checker.cells.norms import Cell, Greatest, Scaled, Total
 from rnnbounds.impl.checker.cells.quadratic import Quadratic
 from rnnbounds.impl.checker.cells.remaining import _held, _of_units, _start, left
@@ -115,7 +115,7 @@ def test_norm_of_a_vector():
 def gated(**more):
     """What norms of cells with gates ask of one: four numbers in two blocks, the last two shown."""
     told = {
-        "n": 2, "states": 4, "poles": None, "rest": [arb(a) for a in (1, 2, 3, 4)],
+        "n": 2, "states": 4, "rest": [arb(a) for a in (1, 2, 3, 4)],
         "box": [arb(a) for a in (2, 2, 5, 12)],
         "rates": lambda v: [arb(a) for a in (0.5, 0.25, 1.0, 2.0)],
         "fed": lambda: [arb(a) for a in (1, 2, 3, 8)],
@@ -190,19 +190,6 @@ def test_both_norms_of_a_layer_are_proved():
     for bounded, holds in ((None, True), (good, True), (false, False)):
         found = _layer(1, Layer(good, bounded, 0.0, B, None), chosen, cell())
         assert all(part.holds for part in found) is holds
-
-
-def test_discs_of_complex_poles():
-    """|s_i| ≤ |B̄_i|/(1 − |Λ_i|): the box of the discs is kept, and none that is smaller."""
-    held = {
-        "lambda_re": np.array([0.5, 0.0]), "lambda_im": np.array([0.5, 0.5]),
-        "B_re": np.array([[3.0], [10.0]]), "B_im": np.array([[4.0], [0.0]]),
-    }  # fmt: skip
-    sides = np.hypot(*(held[name][:, 0] for name in ("B_re", "B_im")))
-    sides /= 1 - np.hypot(held["lambda_re"], held["lambda_im"])
-    for factor, holds in ((1 + 1e-9, True), (0.9, False)):
-        box = [*sides * factor, *sides * factor]
-        assert cell_of("diagonal", held, arb(1), None, box).held() is holds
 
 
 def test_an_input_moves_what_it_feeds_alone():

@@ -67,7 +67,7 @@ def true_on_samples(told, held):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("which", ["lstm", "lru", "selective", "echo state", "rnns", "lstms"])
+@pytest.mark.parametrize("which", ["lstm", "echo state", "rnns", "lstms"])
 def test_tampered_statements(tmp_path, which):
     """Each number of the record, its box and its layers in other forms: half as much falls, and
     what holds is true of the model."""
@@ -96,7 +96,7 @@ def test_tampered_statements(tmp_path, which):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("which", ["lstm", "gru", "min-lstm", "rnns", "s4d"])
+@pytest.mark.parametrize("which", ["lstm", "gru", "rnns"])
 def test_tampered_weights(tmp_path, which):
     """Other weights with all digests in order are never the source's, and what holds is true of
     them; gates in another order, a cell of the same names, and grown weights fall."""

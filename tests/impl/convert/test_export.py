@@ -93,11 +93,7 @@ CELLS = {
     "gru-cho": (),
     "leaky-tanh": (),
     "deep-relu": ("transition_2_weight",),
-    "diagonal": ("log_A_real",),
-    "min-gru": (),
-    "min-lstm": (),
-    "selective": (),
-    "stacked-min-gru": (),
+    "stacked-leaky-tanh": (),
 }
 
 

@@ -105,7 +105,7 @@ def test_what_cannot_be_had_is_left_to_the_factor():
     assert one(wide, torch.ones(256).double()).window(1e-2, 400) == 400
 
 
-CELLS = ("lstm", "gru", "gru-cho", "min-gru", "leaky-tanh", "stacked-lstm", "stacked-gru")
+CELLS = ("lstm", "gru", "gru-cho", "leaky-tanh", "stacked-lstm", "stacked-gru")
 
 
 def model(cell, seed, n=3, d=2, layers=2):

@@ -122,11 +122,10 @@ def test_names_under_two_prefixes(base):
 def test_negative_views_are_resolved():
     """The imaginary part of a conjugate is a lazy negation; its value counts."""
     lam = torch.tensor([0.25 + 0.5j, 0.5 - 0.25j], dtype=torch.complex128)
-    weights = {"lambda_re": lam.real, "lambda_im": lam.conj().imag}
-    weights["B_re"] = torch.ones(2, 1, dtype=torch.float64)
-    assert weights["lambda_im"].is_neg()
+    weights = {"weight_hh": lam.conj().imag.diag(), "weight_ih": lam.conj().imag[:, None]}
+    assert weights["weight_ih"].is_neg()
     plain = {name: torch.tensor(part.tolist()).double() for name, part in weights.items()}
-    assert load_model(weights).digest == load_model(plain).digest
+    assert load_model(weights, "linear").digest == load_model(plain, "linear").digest
 
 
 @EACH

@@ -26,13 +26,8 @@ def weights_of(cell, names=(), n=2, d=1, layers=1, seed=0, scale=0.25):
         shapes = layout.shapes_for({"n": n, "d": d, "p": 1, "m1": n + 1})
         own = {name: torch.randn(shape, generator=draw) for name, shape in shapes.items()}
         own = {name: w * (scale / w.shape[-1] if w.ndim == 2 else 0.3) for name, w in own.items()}
-        own |= {name: w / 4 for name, w in own.items() if name.startswith("weight_c")}
         if "leak" in own:
             own["leak"] = own["leak"].abs().clamp(0.1, 0.9)
-        if "norm_running_var" in own:
-            own["norm_running_var"] = own["norm_running_var"].abs() + 0.5
-        if "Lambda_re" in own:
-            own["Lambda_re"] = -own["Lambda_re"].abs() - 0.1
         d = layout.sizes(own).n
         suffix = f"_l{l}" if cell.startswith("stacked-") else kind.suffix
         found |= {name + suffix: w for name, w in own.items()}
@@ -49,30 +44,10 @@ SYSTEMS = {
     "leaky": ("leaky-gelu", "diagonal"),
     "leaky relu": ("leaky-relu", "perron"),
     "deep": ("deep-tanh", "spectral", ("transition_2_weight",)),
-    "lru": ("diagonal", "spectral", ("nu_log",)),
-    "s4d": ("diagonal", "infinity", ("log_A_real",)),
-    "complex": ("diagonal", "perron", ("lambda_im",)),
-    "real": ("diagonal", "spectral"),
-    "min-gru": ("min-gru", "spectral"),
-    "min-lstm": ("min-lstm", "infinity"),
-    "selective": ("selective", "perron"),
     "lstms": ("stacked-lstm", "cascade"),
     "grus": ("stacked-gru", "perron"),
     "rnns": ("stacked-rnn-tanh", "cascade"),
     "sines": ("stacked-rnn-sin", "diagonal"),
-    "lrus": ("stacked-diagonal", "cascade", ("nu_log",)),
-    "scans": ("stacked-min-gru", "spectral"),
-    "peepholes": ("lstm-peephole", "spectral"),
-    "one gate": ("mgu", "perron"),
-    "peepholes, hard": ("lstm-peephole+hard-sigmoid+softsign+relu", "comparison"),
-    "hard lstm": ("lstm+hard-sigmoid-0.2-0.5+scaled-tanh-0.5-1.5+leaky-relu-0.2", "perron"),
-    "one gate, first": ("mgu-zhou", "spectral"),
-    "hard gru": ("gru+hard-sigmoid+affine-0.5-0.25", "spectral"),
-    "light": ("li-gru-leaky-relu", "perron"),
-    "s5": ("diagonal", "spectral", ("log_step",)),
-    "rwkv": ("diagonal", "infinity", ("time_decay",)),
-    "gated-scan": ("gated-scan", "spectral"),
-    "rg-lru": ("rg-lru", "infinity"),
 }
 
 

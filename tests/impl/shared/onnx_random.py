@@ -7,8 +7,6 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 GATES = {"RNN": 1, "LSTM": 4, "GRU": 3}
-PLAIN = ("Tanh", "relu", "LeakyRelu", "Elu", "Softplus", "ScaledTanh", "Affine")
-NUMBERS = {"hardsigmoid": 2, "Elu": 1, "LeakyRelu": 1, "ScaledTanh": 2, "Affine": 2}
 RELAYS = ("torch", "tf", "exporter", "identity")
 
 
@@ -23,7 +21,6 @@ class Drawn:
     joined: list = field(default_factory=list)
     reset: int = 0
     varies: bool = False
-    peepholes: bool = False
     activations: dict = field(default_factory=dict)
 
     def add(self, op, inputs, **attributes):
@@ -50,7 +47,7 @@ def drawn_graph(seed):
     T, N, d = (int(one) for one in rng.integers(1, 4, 3))
     made.reset, made.varies = made.pick(0, 1), made.pick(True, False)
     op, ways = made.pick(*GATES), made.pick("forward", "reverse", "bidirectional")
-    made.peepholes, made.activations = made.pick(True, False), chosen(made, op, ways)
+    made.activations = chosen(made, op, ways)
     n, value, layout = int(rng.integers(1, 4)), "x", made.pick(0, 0, 1)
     shape = (N, T, d) if layout else (T, N, d)
     sizes = shape
@@ -79,9 +76,6 @@ def layer(made, value, sizes, op, ways, n, layout):
     if op == "GRU":
         given["linear_before_reset"] = made.reset
     inputs = [value, *weights[: made.pick(2, 3, 3)]]
-    if op == "LSTM" and made.peepholes:
-        P = made.constant(rng.uniform(-1, 1, (D, 3 * n)).astype("float32"))
-        inputs += [""] * (7 - len(inputs)) + [P]
     name = made.add(op, inputs, **given, **made.activations)
     made.layers.append((f"n{name}", value, name, layout))
     first, second = sizes[:2]
@@ -89,20 +83,11 @@ def layer(made, value, sizes, op, ways, n, layout):
 
 
 def chosen(made, op, ways):
-    """Activations of chance, with numbers for those that take some: ONNX lists these in order."""
-    if made.pick(True, False):
+    """An RNN's activation of chance, written out or left out."""
+    if op != "RNN" or made.pick(True, False):
         return {}
-    names, alphas, betas = [], [], []
-    for i in range({"RNN": 1, "GRU": 2, "LSTM": 3}[op]):
-        own = ("Sigmoid", "hardsigmoid") if i == 0 and op != "RNN" else PLAIN
-        own = ("Tanh", "Relu", "Sigmoid", "Softplus") if op == "RNN" else own
-        names.append(made.pick(*own))
-        count = NUMBERS.get(names[-1], 0)
-        alphas += [1.0 if names[-1] == "Elu" else 0.25] * (count > 0)  # no cell has another
-        betas += [0.125] * (count > 1)
-    D = 1 + (ways == "bidirectional")
-    told = {"activations": names * D, "activation_alpha": alphas * D, "activation_beta": betas * D}
-    return {name: one for name, one in told.items() if one}
+    rho = made.pick("Tanh", "relu", "Sigmoid", "Softplus", "Elu")
+    return {"activations": [rho] * (1 + (ways == "bidirectional"))}
 
 
 def between(made, value, sizes, below, layout):

@@ -96,11 +96,6 @@ NEAR: dict[str, tuple[dict[str, object], ...]] = {
         ({**SHORT, "cell": "lstm", "n": 2, "d": 1, "K": 3, "sequences": 4, "start": 0.25},),
     ),
     "near-ball": ({**SHORT, "cell": "lstm", "n": 1, "d": 1, "sequences": 3},),
-    "modes": ({"activation": "identity", "regime": "real", "n": 1},),
-    "jordan": ({"activation": "identity", "regime": "block", "n": 1},),
-    "scan": (
-        {"activation": "identity", "regime": "min-gru", "n": 1, "d": 1, "inputs": "constant"},
-    ),
 }
 
 

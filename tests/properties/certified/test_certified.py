@@ -42,7 +42,7 @@ NAMES = [
     [
         ("linear", "quadratic"), ("rnn-tanh", "one"), ("rnn-relu", "diagonal"),
         ("lstm", "spectral"), ("gru-cho", "perron"), ("leaky-tanh", "infinity"),
-        ("diagonal", "spectral"), ("stacked-gru", "perron"), ("stacked-lstm", "comparison"),
+        ("stacked-gru", "perron"), ("stacked-lstm", "comparison"),
     ],
 )  # fmt: skip
 def test_enclosures_hold_the_balls(cell: str, norm: str) -> None:
@@ -117,12 +117,13 @@ LIES: dict[str, tuple[str, Callable[[Certificate], Certificate], dict[str, Any]]
     "equivalence": ("output", scaled("equivalence", 0.9), {"norm": "infinity"}),
     "reach": ("forgetting", scaled("reach", 0.99), {}),
     "drive": ("drive", scaled("drive", 0.99), {}),
-    "radius": ("radius", scaled("radius", 0.9), {"cell": "min-gru"}),
+    "radius": ("radius", scaled("radius", 0.9), {"cell": "gru"}),
     "S_0": ("first", scaled("S_0", 0.99), {}),
     "B_h": ("state", scaled("B_h", 0.99), {}),
     "gain": ("gain", scaled("gain", 0.99), {}),
     "W_norm": ("constants", scaled("W_norm", 1 - 2.0**-30), {}),
     "h_bar": ("constants", scaled("h_bar", 0.99), {"cell": "gru", "norm": "perron"}),
+    "two-norm": ("two-norm", scaled("two_norm_factor", 0.9), {"cell": "linear"}),
     "rounding": (
         "rounding", lambda c: dataclasses.replace(c, rounding=(c.rounding or 0) / 64), {},
     ),
@@ -157,22 +158,10 @@ def test_norms_that_cannot_be_had_are_not_drawn(monkeypatch: pytest.MonkeyPatch)
     assert {spec.norm for spec in instances} >= {"spectral", "diagonal"}
 
 
-def test_a_state_that_comes_too_near_to_its_box() -> None:
-    """A gate within 10⁻⁵⁰⁰⁰ of 1, on an input of a table that attains sup |h̃|: found by a seed."""
-    spec = make_spec(
-        "certified", cell="min-lstm", norm="infinity", inputs="impulse", over="rows", n=4, d=1,
-        T=16, K=16, seed=22236, batch=2, sequences=6, lam=0.25, scale=1024.0, bias=0.5,
-        epsilon=0.01, distance=2.0**-6, dtype="bfloat16",
-    )  # fmt: skip
-    form = CERTIFICATE.form("radius")
-    found = judge(form.statement, form.assumptions, build_batch(spec))
-    assert not (found.verdicts == Verdict.UNDECIDED).any()
-
-
 @pytest.mark.parametrize(
     ("cell", "layers", "over"),
     [("lstm", 1, "ball"), ("gru", 1, "box"), ("rnn-tanh", 1, "ball"),
-     ("stacked-min-gru", 2, "ball"), ("diagonal", 1, "rows")],
+     ("stacked-gru", 2, "ball"), ("linear", 1, "rows")],
 )  # fmt: skip
 def test_boxes_are_those_of_all_members_together(cell: str, layers: int, over: str) -> None:
     """Each is proved once, by itself, under inputs of its own set."""
@@ -205,7 +194,7 @@ def test_a_first_layer_reads_the_inputs_of_the_stack() -> None:
         assert float(second.box[i].amax()) == told.constants["h_bar_l1"]
 
 
-@pytest.mark.parametrize("cell", ["gru", "lstm", "diagonal", "leaky-tanh", "rnn-relu"])
+@pytest.mark.parametrize("cell", ["gru", "lstm", "leaky-tanh", "rnn-relu"])
 def test_no_range_bounds_states_that_are_no_values_of_an_activation(cell: str) -> None:
     """A gated cell has no activation to ask, a leaky one keeps a part, and ReLU has no bound."""
     batch = build_batch(replace(ALIKE, cell=cell, regime="gaussian"))

@@ -26,8 +26,8 @@ SPEC = make_spec(
 OTHERS = {
     "rnn-relu": {"distance": 0.5},
     "stacked-gru": {"layers": 2, "d": 1},
-    "min-gru": {"start": 0.0, "inputs": "impulse"},
-    "stacked-selective": {"layers": 2, "units": 3},
+    "gru": {"start": 0.0, "inputs": "impulse"},
+    "stacked-leaky-tanh": {"layers": 2, "units": 3},
 }
 
 

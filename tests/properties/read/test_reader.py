@@ -181,7 +181,7 @@ def test_a_gap_that_vanishes_is_seen_to_vanish() -> None:
 def test_a_quantity_of_other_systems_is_not_read() -> None:
     """A vanilla network has no gates: no enclosure, no ball, no square."""
     batch = build_batch(make_spec(sequences=2))
-    for name in ("gate_gap", "stack_gap", "scan_gap", "w_gap", "unitary_gap"):
+    for name in ("gate_gap", "stack_gap", "w_gap", "unitary_gap"):
         found = MEASURES[name].enclose(batch)
         assert np.isnan(found.hi).all(), name
         assert not MEASURES[name].ball(batch.pair(0, 0), 0, 64).is_finite(), name

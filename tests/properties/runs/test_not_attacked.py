@@ -18,7 +18,7 @@ from rnnbounds.theory import CLAIMS, claim
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch) -> Matrix:
     """The matrix of all claims with a cell that is registered and no more, nothing judged."""
-    kept = replace(CELLS["min-gru"], name="kept")
+    kept = replace(CELLS["gru-cho"], name="kept")
     monkeypatch.setattr(columns_module, "CELLS", {**CELLS, "kept": kept})
     return build_matrix(CLAIMS, {}, {})
 

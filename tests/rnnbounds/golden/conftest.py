@@ -98,14 +98,6 @@ def lstm(n: int = 1, steep: float = 0.0) -> Weights:
     return held | {"bias_ih": b.flatten()}
 
 
-def lru(nu_log: float) -> Weights:
-    """An LRU of four equal moduli exp(−exp(nu_log))."""
-    return {
-        "nu_log": torch.full((4,), nu_log), "theta_log": torch.zeros(4),
-        "B_re": torch.ones(4, 2), "B_im": torch.zeros(4, 2),
-    }  # fmt: skip
-
-
 def orbits() -> Weights:
     """A GRU with two orbits."""
     held = {name: torch.zeros_like(part) for name, part in torch.nn.GRU(1, 1).state_dict().items()}
@@ -180,12 +172,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "steep": (lstm(steep=6.0), torch.float64),
         "half": (lstm(), torch.float16),
         "brain": ({k: v + (k == "weight_hh") / 128 for k, v in lstm(80).items()}, torch.bfloat16),
-        "lru": (lru(-1.0), torch.float32),
-        "slow-lru": (lru(-7.0), torch.float32),
-        "slow-brain": (lru(-7.0), torch.bfloat16),
-        "outside": (
-            {"lambda_re": torch.tensor([0.5, -1.0]), "B_re": torch.ones(2, 1)}, torch.float32
-        ),
         "orbits": (orbits(), torch.float32),
     }  # fmt: skip
     for name, (held, dtype) in gated.items():

@@ -35,7 +35,7 @@ IN_BOX = theorem(
     (*BOX.contraction_assumptions, BOX.contractive, BOX.drive),
     "cell",
     (*BOX.setup_steps, *state_steps(BOX)),
-    note="any cell with a comparison matrix: LSTM, GRU, deep transitions, scans and stacks",
+    note="any cell with a comparison matrix: LSTM, GRU, deep transitions and stacks",
 ).by(at("state", T), "contractive")
 
 horizon_told, horizon_before = enter(

@@ -7,6 +7,7 @@ import pytest
 import torch
 from draws import doubles, normal
 from gated_draws import draw, gru, lstm
+from min_gru import known
 
 from rnnbounds.impl.arithmetic.inputs.maximisers import BallSet, input_set_of
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, input_box, input_rows
@@ -228,12 +229,13 @@ def test_ends_of_sets(what):
         assert bool(((g @ others.mT).amax(1) <= (g * ends).sum(1) + 1e-12).all())
 
 
-def test_inputs_that_keep_a_state_need_not_be_those_that_led_to_it():
-    """One row moves a scan and another keeps what it has: h = 2, then σ(4)^k of it."""
-    scan = {"weight_f": doubles([[0.0, 4.0]]), "weight_v": doubles([[1.0, 0.0]])}
-    model = load_model(scan, "gated-scan")
+def test_inputs_that_keep_a_state_need_not_be_those_that_led_to_it(monkeypatch):
+    """One row moves a minGRU and another keeps what it has: h = 1, then σ(4)^k of it."""
+    known(monkeypatch)
+    weights = {"weight_z": doubles([[0.0, -4.0]]), "weight_h": doubles([[1.0, 0.0]])}
+    model = load_model(weights, "min-gru")
     kept = 1 / (1 + math.exp(-4.0))
-    needed = math.ceil(math.log(0.05 / 2) / math.log(kept))
+    needed = math.ceil(math.log(0.05) / math.log(kept))
     rows = input_rows(torch.eye(2, dtype=torch.float64))
     found = attack(model, rows, (0.05,), work=2**31)
     assert needed - 1 <= found.least(0.05) <= certify(model, rows, 0.05).window(0.05)

@@ -6,8 +6,6 @@ from any_kind import any_system
 
 from rnnbounds.impl.cells.gated.gru import GRU
 from rnnbounds.impl.cells.gated.lstm import LSTM
-from rnnbounds.impl.cells.scans.diagonal import Diagonal
-from rnnbounds.impl.cells.scans.min_gru import MinGRU
 from rnnbounds.properties.errors import BoxError
 from rnnbounds.properties.judging.boxes import require_boxes
 from rnnbounds.properties.judging.judge import judge
@@ -41,9 +39,7 @@ def test_what_ships_is_what_is_attacked(kind: str) -> None:
     require_boxes(batch)
 
 
-@pytest.mark.parametrize(
-    ("kind", "cell"), [("min-gru", MinGRU), ("diagonal", Diagonal), ("lstm", LSTM), ("gru", GRU)]
-)
+@pytest.mark.parametrize(("kind", "cell"), [("lstm", LSTM), ("gru", GRU)])
 def test_a_box_that_runs_leave_ends_the_attack(
     kind: str, cell: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -122,7 +122,7 @@ def test_descent_is_torchs(kind: str, schedule: str) -> None:
     assert seen.hi[member, s, spec.T] == 0
 
 
-@pytest.mark.parametrize("kind", ["lstm", "leaky", "min-gru"])
+@pytest.mark.parametrize("kind", ["lstm", "leaky", "deep"])
 def test_projected_descents_in_balls_are_those_in_floats(kind: str) -> None:
     """Steps far out of Ω land on its edge in both arithmetics."""
     spec = spec_of(kind, 1, steps=2, alpha=2.0**14, sequences=1, batch=1, regime="driven")

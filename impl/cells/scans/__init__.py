@@ -1,1 +1,0 @@
-"""Cells that are linear in the state, so that a scan computes them."""
