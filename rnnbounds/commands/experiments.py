@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from rnnbounds.commands.options import FormatOption, path_option
-from rnnbounds.experiments import HOMES, find_experiment
+from rnnbounds.experiments import NAMES, find_experiment
 from rnnbounds.properties.errors import InputError
 from rnnbounds.shell.output import (
     Format,
@@ -22,7 +22,7 @@ from rnnbounds.shell.output import (
 
 
 def experiment(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help=", ".join(HOMES))] = None,
+    name: Annotated[str, typer.Argument(metavar="NAME", help=", ".join(NAMES))],
     out: Annotated[
         Path | None,
         path_option("--out", "DIR", "report/NAME by default"),
@@ -35,73 +35,31 @@ def experiment(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="one of the settings on the page"),
     ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="continue a run that was stopped")
-    ] = False,
-    full: Annotated[bool, typer.Option("--full", help="large sizes, for a GPU")] = False,
-    data: Annotated[
-        str | None,
-        typer.Option(
-            "--data", metavar="PATH", help="published data, in place of those of the package"
-        ),
-    ] = None,
     device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda")] = "auto",
-    folders: Annotated[
-        list[Path] | None,
-        path_option("--table", "DIR", "only print the table of the experiments in DIR"),
-    ] = None,
     format: FormatOption = Format.text,
 ) -> int:
-    """Run an experiment and write its page; exit 1 if a certified bound does not hold.
+    """Run an experiment and write its page; exit 1 if a certified bound does not hold."""
+    from rnnbounds.experiments.engine import make_setting, run_experiment
+    from rnnbounds.experiments.page import record_tables, record_verdict
 
-    With --resume and the same options a stopped run continues, to the same record.
-    """
-    from rnnbounds.experiments.engine.page import all_tables, headline_text
-    from rnnbounds.experiments.engine.running import (
-        OptionError,
-        count_advances,
-        make_setting,
-        run_experiment,
-    )
-
-    if folders:
-        return print_records_table(folders)
-    if name is None:
-        raise typer.BadParameter(f"choose among {', '.join(HOMES)}", param_hint="NAME")
     chosen = find_experiment(name)
-    if data is not None and not chosen.takes_data:
-        raise OptionError(name, "--data")
-    seeds_given = {"seed": seed, "seeds": seeds}
-    values = parse_assignments(assignments or ()) | {
-        key: value for key, value in seeds_given.items() if value is not None
-    }
-    setting = make_setting(chosen, full=full, changed=values)
+    values = parse_assignments(assignments or ())
+    values |= {k: v for k, v in (("seed", seed), ("seeds", seeds)) if v is not None}
+    setting = make_setting(chosen, values)
     folder = Path("report") / name if out is None else out
     require_folder(folder, f"{name}.json", "index.html")
-    with show_progress(count_advances(chosen, setting), name) as advance:
-        record = run_experiment(
-            chosen, folder, setting=setting, full=full, data=data, device=device, resume=resume,
-            advance=advance,
-        )  # fmt: skip
+    with show_progress(len(chosen.units(setting)), name) as advance:
+        record = run_experiment(chosen, folder, setting=setting, device=device, advance=advance)
     if format is Format.json:
         print_json(record)
-        return int(bool(record.problems))
-    for table in all_tables(record, chosen.sections(record)):
-        print_table(table.columns, table.rows)
-    echo(headline_text(record))
-    for problem in record.problems:
-        echo(f"FAILS: {problem}")
-    echo(f"wrote {folder / 'index.html'} and {folder / f'{name}.json'}")
-    return int(bool(record.problems))
-
-
-def print_records_table(folders: Sequence[Path]) -> int:
-    """The table of what was run, in Markdown."""
-    from rnnbounds.experiments.engine.summary import markdown_table, read_records
-
-    for line in markdown_table(read_records(folders)):
-        echo(line)
-    return 0
+    else:
+        for table in record_tables(record):
+            print_table(table.columns, table.rows)
+        echo(f"{record_verdict(record).word.capitalize()}. {record.outcome.summary}")
+        for problem in record.outcome.problems:
+            echo(f"FAILS: {problem}")
+        echo(f"wrote {folder / 'index.html'} and {folder / f'{name}.json'}")
+    return int(bool(record.outcome.problems))
 
 
 def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:

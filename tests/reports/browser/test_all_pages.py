@@ -158,7 +158,7 @@ def write_guards():
 
 def write_experiments():
     """One of dots and one of curves, each of a few steps."""
-    sizes = "depths=[1,2] states=4 length=4 steps=3 rates=[0.01]"
+    sizes = "depths=[1,2] states=4 length=4 steps=3"
     small = 'tasks=["characters"] cells=["RNN"] states=3 steps=3'
     for name, given, out in (
         ("deep-cell", sizes, "deep"), ("truncation-curve", small, "curves"),

@@ -1,0 +1,74 @@
+"""``rnnbounds experiment data-stability``: do nominally unstable models contract on their data?"""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from rnnbounds.experiments import trained
+from rnnbounds.experiments.engine import Job
+from rnnbounds.experiments.page import Chart, worst_text
+from rnnbounds.experiments.record import Outcome, Run, make_curve, summarise
+from rnnbounds.impl.memory.measure import measure
+
+LENGTH = 64
+EXPONENT, RATIO = "exponent, greatest", "ratio of a step, greatest"
+
+
+def run_unit(job: Job[trained.Sizes]) -> Iterable[Run]:
+    """One network on its held-out data."""
+    model, task, certificate = trained.train_network(job)
+    vectors, _ = trained.held_out_windows(model, task, LENGTH)
+    measurement = measure(model.core, vectors.numpy())
+    steps, observed = measurement.local, measurement.seen
+    figures = {
+        EXPONENT: steps.exponents.amax(),
+        "exponent, mean": steps.exponents.mean(),
+        "‖J‖ of a step, median": steps.norms.median(),
+        "‖J‖ of a step, greatest": steps.norms.amax(),
+        RATIO: observed.ratio.amax(),
+        "k at ε = 0.01, seen": measurement.window(1e-2),
+    }
+    curves = {
+        "greatest": make_curve(measurement.ks, steps.products.amax(0).tolist()),
+        "gap": make_curve(measurement.ks, observed.gaps.amax(0).tolist()),
+    }
+    yield job.make_run(figures, curves, certificate=summarise(certificate, job.setting.epsilon))
+
+
+def judge_runs(runs: Sequence[Run], setting: trained.Sizes) -> Outcome:
+    """Which of the models that are not certified do not contract along their data."""
+    nominal = [run for run in runs if run.certificate and run.certificate.verdict != "certified"]
+    if not nominal:
+        return Outcome("undecided", "Every network is certified: none is nominally unstable.")
+    contracts = trained.is_at_most(EXPONENT, -math.ulp(0.0))
+    holds, count, missed = trained.tally_seeds(nominal, contracts)
+    # A ratio that is not known is one of distances beyond all floats: they grew.
+    grew = sum(not trained.is_at_most(RATIO, math.nextafter(1.0, 0.0))(run) for run in nominal)
+    summary = (
+        f"Of {len(runs)} networks {len(nominal)} are certified in no norm; along held-out data the "
+        f"Lyapunov exponent of {count} of these is below 0 in every window (greatest a step: "
+        f"{worst_text(nominal, EXPONENT)}); in {grew} of them a step took two states "
+        f"apart.{missed}"
+    )
+    return Outcome(holds, summary)
+
+
+EXPERIMENT = trained.make_experiment(
+    name="data-stability",
+    title="Contraction of uncertified models along their data",
+    question="A network that is certified in no norm may still forget on the inputs that it meets. "
+    f"Windows of {LENGTH} held-out inputs are run from the zero state, and the Jacobians J of "
+    "their steps multiplied: an observation of these windows, no bound.",
+    conclusion="models that are trained freely operate in the stable regime on their data",
+    source="Miller & Hardt, Stable Recurrent Models, section 4, data-dependent stability",
+    rule="it holds if of every network that is not certified the Lyapunov exponent, the mean log "
+    "growth of a step, is below 0 in every window whose steps were differentiated. "
+    + trained.RULE,
+    work=run_unit,
+    judge=judge_runs,
+    charts=(
+        Chart(title="Greatest norm of a product of k steps", curves=("greatest",), x="steps k",
+              y="‖product of k J‖₂", log_y=True),
+        Chart(title="Greatest gap of states that see the last k inputs alone", curves=("gap",),
+              x="inputs k", y="‖h − hᵏ‖₂", log_y=True),
+    ),
+)  # fmt: skip

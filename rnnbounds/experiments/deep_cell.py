@@ -1,0 +1,165 @@
+"""``rnnbounds experiment deep-cell``: cells of 1 to 6 layers on a task that needs memory.
+
+L layers lie between one state and the next, u_0 = h_{t−1}, h_t = u_L:
+
+    plain        u_l = tanh(W_l u_{l−1} + [l = 1] U x + b_l)
+    orthogonal   the same, every W_l orthogonal at first (Saxe et al., 2013)
+    normalised   tanh of the layer-normalised sum (Ba et al., 2016)
+    gated        u_l = g u_{l−1} + (1 − g) tanh(·), g = σ(V_l u_{l−1} + c_l), c_l = 4 at first
+                 (Zilly et al., Recurrent Highway Networks, 2017)
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from rnnbounds.experiments.engine import Experiment, Job, all_units
+from rnnbounds.experiments.page import score_text
+from rnnbounds.experiments.record import Outcome, Run, Setting, select_runs
+from rnnbounds.experiments.trainer import Plan, seeded_generator
+from rnnbounds.reports.pages.text import plural
+
+VARIANTS = ("plain", "orthogonal", "normalised", "gated")
+TASK, CLASSES, NOISE, LEARNED = "recall of the first input", 8, 4, 90.0
+
+
+class Sizes(Setting, frozen=True, kw_only=True):
+    """Cells of `states` units and each of `depths` layers, over `length` steps."""
+
+    depths: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
+    states: int = 24
+    length: int = 12
+    steps: int = 300
+    rate: float = 0.005
+
+
+class Recall:
+    """x_1 is a class as a unit vector, later x_t are noise in other coordinates: y is the class."""
+
+    def __init__(self, length: int) -> None:
+        self.length = length
+
+    def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
+        """Drawn anew for every step."""
+        return self.draw(32, seeded_generator(seed, 0, step))
+
+    def batches(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
+        """One batch, equal for every training seed."""
+        yield self.draw(512, seeded_generator(0, 1 + (part == "held out")))
+
+    def draw(self, size: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """So many sequences."""
+        y = torch.randint(CLASSES, (size,), generator=generator)
+        x = torch.zeros(size, self.length, CLASSES + NOISE)
+        x[:, 1:, CLASSES:] = torch.randn(size, self.length - 1, NOISE, generator=generator)
+        x[torch.arange(size), 0, y] = 1
+        return x, y
+
+    def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
+        """Cross-entropy."""
+        return cross_entropy(outputs, y)
+
+
+class DeepTransition(torch.nn.Module):
+    """x (N, T, d) -> the class read off the last state, (N, p)."""
+
+    def __init__(self, variant: str, units: int, depth: int, seed: int) -> None:
+        super().__init__()
+        self.units, gated, normal = units, variant == "gated", variant == "normalised"
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            square = partial(torch.nn.Linear, units, units)
+            self.feed = torch.nn.Linear(CLASSES + NOISE, units, bias=False)
+            self.layers = torch.nn.ModuleList(square() for _ in range(depth))
+            self.gates = torch.nn.ModuleList(square() for _ in range(depth * gated))
+            self.norms = torch.nn.ModuleList(
+                torch.nn.LayerNorm(units) for _ in range(depth * normal)
+            )
+            self.readout = torch.nn.Linear(units, CLASSES)
+            for layer in self.layers if variant == "orthogonal" else ():
+                torch.nn.init.orthogonal_(layer.get_parameter("weight"))
+        for gate in self.gates:
+            torch.nn.init.constant_(gate.get_parameter("bias"), 4.0)
+
+    def last_state(self, x: Tensor, h: Tensor) -> Tensor:
+        """h_T from h_0 = h (N, n)."""
+        for drive in self.feed(x).unbind(1):
+            for l, layer in enumerate(self.layers):
+                z = layer(h) + drive if l == 0 else layer(h)
+                z = torch.tanh(self.norms[l](z) if self.norms else z)
+                g = torch.sigmoid(self.gates[l](h)) if self.gates else 0.0
+                h = g * h + (1 - g) * z
+        return h
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Inputs (N, T, d) to logits (N, p)."""
+        outputs: Tensor = self.readout(self.last_state(x, x.new_zeros(len(x), self.units)))
+        return outputs
+
+    @torch.no_grad()
+    def gradient_and_power(self, x: Tensor) -> tuple[float, float]:
+        """The largest ‖∂h_T/∂h_0‖₂ of these sequences, and Π_l ‖W_l‖₂^T, in float64."""
+        twin, x = self.double(), x.double()
+        run = torch.func.jacrev(lambda h, sequence: twin.last_state(sequence[None], h[None])[0])
+        slopes = torch.vmap(run)(x.new_zeros(len(x), self.units), x)
+        norms = [
+            torch.linalg.matrix_norm(layer.get_parameter("weight"), 2) for layer in twin.layers
+        ]
+        result = float(torch.linalg.matrix_norm(slopes, 2).max()), float(torch.stack(norms).prod())
+        self.float()
+        return result[0], result[1] ** x.shape[1]
+
+
+def run_unit(job: Job[Sizes]) -> Iterable[Run]:
+    """Gradients at first, training, gradients at the end."""
+    unit, s, task = job.unit, job.setting, Recall(job.setting.length)
+    model = DeepTransition(unit.variant, s.states, int(unit.model.split()[0]), unit.seed)
+    shown = task.draw(8, seeded_generator(0, 3))[0]
+    first = model.gradient_and_power(shown)
+    job.train(model, task, Plan(steps=s.steps, rate=s.rate))
+    model = model.cpu()
+    (x, y), last = next(task.batches("held out")), model.gradient_and_power(shown)
+    figures = {"right, %": float(100 * (model(x).argmax(1) == y).double().mean())}
+    for when, (gradient, law) in (("first", first), ("trained", last)):
+        figures |= {f"{when} ‖∂h_T/∂h_0‖₂": gradient, f"{when} ‖A‖^(LT)": law}
+    yield job.make_run(figures)
+
+
+def judge_runs(runs: Sequence[Run], setting: Sizes) -> Outcome:
+    """Judge whether the deepest plain cell fails where each remedy does better."""
+    deepest = select_runs(runs, model=plural(max(setting.depths), "layer"))
+    rows = {way: select_runs(deepest, variant=way) for way in VARIANTS}
+    right = {way: [run.figures["right, %"] or 0.0 for run in some] for way, some in rows.items()}
+    means, plain = {way: sum(some) / len(some) for way, some in right.items()}, right["plain"]
+    better = all(means[way] > means["plain"] for way in VARIANTS[1:])
+    apart = all(min(right[way]) > max(plain) for way in VARIANTS[1:])
+    texts = ", ".join(f"{way} {score_text(rows[way])}" for way in VARIANTS)
+    summary = f"Of {plural(max(setting.depths), 'layer')}, right: {texts} %."
+    if not (means["plain"] < LEARNED and better):
+        return Outcome("does not hold", summary)
+    return Outcome("holds" if apart else "undecided", summary)
+
+
+EXPERIMENT = Experiment(
+    name="deep-cell",
+    title="Training of deep transitions",
+    question="The first input names a class, noise follows, and after the last one the class is "
+    "asked for. A cell of L layers multiplies LT matrices in a gradient over T steps: when does it "
+    "still learn, and do normalisation, gates and orthogonal first weights help?",
+    conclusion="gradients of a cell of L layers go as ‖A‖^(LT), so that deep ones hardly train as "
+    "they are; normalisation, gates and orthogonal first weights help",
+    source="the question on deep cells; Pascanu et al., How to Construct Deep RNNs (2014)",
+    rule=f"it holds if at the greatest depth plain cells tell less than {LEARNED:.0f} % right, in "
+    "the mean over the seeds, and each of the three remedies more than they; it is undecided where "
+    "seeds of plain cells and of a remedy overlap. ‖A‖^(LT) is read as Π‖W_l‖₂^T; that it bounds "
+    "gradients of plain cells is the claim deep-gradient.",
+    setting=Sizes(),
+    units=lambda setting: all_units(
+        [TASK], [plural(depth, "layer") for depth in setting.depths], VARIANTS, setting.each_seed
+    ),
+    work=run_unit,
+    judge=judge_runs,
+)

@@ -1,1 +1,0 @@
-"""Engine of all experiments: one trainer, one record type, one page layout, and resuming."""

@@ -1,0 +1,92 @@
+"""``rnnbounds experiment gradient-decay``: how gradients vanish in trained models."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from rnnbounds.experiments import trained
+from rnnbounds.experiments.engine import Job
+from rnnbounds.experiments.networks import Network
+from rnnbounds.experiments.page import Chart, worst_text
+from rnnbounds.experiments.record import Outcome, Run, make_curve, summarise
+from rnnbounds.experiments.tasks import TextTask
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.numbers.outward import add_up, mul_up
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
+
+LAGS = 64
+FAR, SMALL = 32, 1e-2  # at this lag a gradient has vanished that is so small beside that of lag 0
+NAME = f"lag {FAR} against lag 0"
+ROUNDING = 1e-9  # relative, more than a float64 adjoint over so few steps can lose
+
+
+def run_unit(job: Job[trained.Sizes]) -> Iterable[Run]:
+    """One network: mean and greatest gradient at every lag."""
+    model, task, certificate = trained.train_network(job)
+    norms = input_gradients(model, task)
+    mean, largest, lags = norms.mean(0).tolist(), norms.amax(0).tolist(), range(LAGS + 1)
+    curves = {"mean": make_curve(lags, mean), "greatest": make_curve(lags, largest)}
+    figures: dict[str, float] = {"lag 0, mean": mean[0], NAME: mean[FAR] / mean[0]}
+    figures["a step, lags 1 to 32"] = (mean[FAR] / mean[1]) ** (1 / (FAR - 1))
+    if certificate.verdict == "certified":
+        bounds = certified_gradients(certificate, model)
+        curves["certified"] = make_curve(lags, bounds)
+        lowered = [value * (1 - ROUNDING) for value in largest]
+        figures[trained.BROKEN] = trained.count_broken(lowered, bounds, 0.0)
+    summary = summarise(certificate, job.setting.epsilon)
+    yield job.make_run(figures, curves, certificate=summary)
+
+
+def input_gradients(model: Network, task: TextTask) -> Tensor:
+    """‖∂p_T/∂x_{T−i}‖₂ for i = 0 … LAGS, (M, LAGS + 1): p_T the loss at a window's last time."""
+    vectors, y = trained.held_out_windows(model, task, trained.LENGTH)
+    vectors = vectors.clone().requires_grad_()
+    outputs = model.readout(model.core(vectors)[0][:, -1])
+    (slopes,) = torch.autograd.grad(cross_entropy(outputs, y[:, -1], reduction="sum"), vectors)
+    norms: Tensor = slopes.norm(dim=2)[:, -LAGS - 1 :].flip(1)
+    return norms
+
+
+def certified_gradients(certificate: Certificate, model: Network) -> list[float]:
+    """√2 ‖C‖₂ G(1 − λ) λ^i, rounded up: the cross-entropy's gradient in the logits is at most √2,
+    and G = C_* L/(1 − λ) the certificate's gain. Source: Miller & Hardt, section 3."""
+    gap = add_up(1.0, -certificate.lam)
+    reach = mul_up(certificate.constants["gain"], gap)
+    size = mul_up(math.nextafter(math.sqrt(2), 2), certified_norm(model.readout.weight[None]))
+    bounds = [float(mul_up(reach, size))]
+    for _ in range(LAGS):
+        bounds.append(float(mul_up(bounds[-1], certificate.lam)))
+    return bounds
+
+
+def judge_runs(runs: Sequence[Run], setting: trained.Sizes) -> Outcome:
+    """Whose gradients do not vanish, and whether a bound fell."""
+    holds, count, missed = trained.tally_seeds(runs, trained.is_at_most(NAME, SMALL))
+    summary = (
+        f"At lag {FAR} the mean gradient is below {SMALL:g} of that at lag 0 in {count} of "
+        f"{len(runs)} networks; the greatest shares are of {worst_text(runs, NAME)}.{missed}"
+    )
+    return Outcome(holds, summary, trained.broken_lines(runs))
+
+
+EXPERIMENT = trained.make_experiment(
+    name="gradient-decay",
+    title="Gradients of trained models by lag",
+    question="By how much does an input move a forecast i steps later? The loss at the last of "
+    f"{trained.LENGTH} held-out inputs is differentiated with respect to each input before it.",
+    conclusion="gradients of models that were trained freely vanish as those of stable ones do, so "
+    "that they, too, operate where a model is stable",
+    source="Miller & Hardt, Stable Recurrent Models, section 4",
+    rule=f"it holds if in every network, stable or free, the mean gradient at lag {FAR} is at most "
+    f"{SMALL:g} of that at lag 0. {trained.RULE}",
+    work=run_unit,
+    judge=judge_runs,
+    charts=(
+        Chart(title="Mean over held-out windows; dashed: certified for every sequence of inputs",
+              curves=("mean", "certified"), dashed=("certified",), x="lag i",
+              y="‖∇p‖ in the input i steps before", log_y=True),
+    ),
+)  # fmt: skip

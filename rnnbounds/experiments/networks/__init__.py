@@ -1,1 +1,0 @@
-"""The networks of the experiments: recurrent, feed-forward, of deep transitions."""

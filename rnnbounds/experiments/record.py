@@ -1,0 +1,129 @@
+"""The record that experiments write: all runs of all seeds, and what they come to.
+
+A `Run` is one task, model, variant and seed with figures (name -> number), curves and the result of
+`certify`. The name of a figure says what it is and its unit: it heads a column of the page. What is
+not finite is null. All but the environment is a function of settings, data and device.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.numbers import json_values
+from rnnbounds.reports.records.record import Environment
+
+Holds = Literal["holds", "does not hold", "undecided"]
+
+
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
+    """Settings of a run; experiments add their sizes, and each is an option of the command.
+
+    `seeds` networks of each kind are trained, from the seeds `seed`, `seed` + 1, …
+    """
+
+    seed: int = 0
+    seeds: int = 3
+
+    @property
+    def each_seed(self) -> range:
+        """The seeds."""
+        return range(self.seed, self.seed + self.seeds)
+
+
+class Curve(msgspec.Struct, frozen=True):
+    """Points (x, y); y is null where it is not finite."""
+
+    x: tuple[float, ...]
+    y: tuple[float | None, ...]
+
+
+class CertificateSummary(msgspec.Struct, frozen=True):
+    """Result of `certify` for all inputs of the set that `inputs` names; `lam` is a bound only
+    where the verdict is "certified", `k` the window of `epsilon`."""
+
+    verdict: str
+    norm: str
+    lam: float | None
+    epsilon: float
+    k: int | None
+    inputs: str
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """What was read off one model; `notes` are words, such as the rate that a search chose."""
+
+    task: str
+    model: str
+    variant: str
+    seed: int
+    figures: dict[str, float | None] = {}
+    curves: dict[str, Curve] = {}
+    certificate: CertificateSummary | None = None
+    notes: dict[str, str] = {}
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """Whether the papers' conclusion holds at this size, and a sentence with the figures that
+    decide. `problems` are certified statements that were violated: they fail the run, which a
+    conclusion that does not hold never does."""
+
+    holds: Holds
+    summary: str
+    problems: tuple[str, ...] = ()
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """One experiment, run; `options` are those of the command that makes it again, `sources` say
+    where the data are from."""
+
+    schema: str = "rnnbounds/experiment/2"
+    name: str
+    title: str
+    question: str
+    conclusion: str
+    source: str
+    rule: str
+    outcome: Outcome
+    options: tuple[str, ...]
+    settings: dict[str, Any]
+    sources: dict[str, str]
+    runs: tuple[Run, ...]
+    environment: Environment
+
+
+def finite_figures(values: Mapping[str, Any]) -> dict[str, float | None]:
+    """Figures as they are recorded: floats, null where not finite."""
+    return {name: finite_or_none(value) for name, value in values.items()}
+
+
+def finite_or_none(value: Any) -> float | None:
+    """A float, None where it is not finite."""
+    return None if value is None else json_values.finite_or_none(float(value))
+
+
+def make_curve(x: Sequence[Any], y: Sequence[Any]) -> Curve:
+    """Points as they are recorded."""
+    return Curve(tuple(map(float, x)), tuple(map(finite_or_none, y)))
+
+
+def summarise(certificate: Certificate, epsilon: float) -> CertificateSummary:
+    """Record a certificate: its verdict, norm, λ and inputs, and its window k for this ε."""
+    return CertificateSummary(
+        verdict=certificate.verdict, norm=certificate.norm, lam=finite_or_none(certificate.lam),
+        epsilon=epsilon, k=certificate.window(epsilon), inputs=certificate.speaks_of,
+    )  # fmt: skip
+
+
+def select_runs(runs: Sequence[Run], **labels: str) -> list[Run]:
+    """The runs with this task, model or variant."""
+    return [run for run in runs if all(getattr(run, key) == want for key, want in labels.items())]
+
+
+def group_runs(runs: Sequence[Run]) -> dict[tuple[str, str, str], list[Run]]:
+    """The runs of each task, model and variant, one for each seed, in their order."""
+    groups: dict[tuple[str, str, str], list[Run]] = {}
+    for run in runs:
+        groups.setdefault((run.task, run.model, run.variant), []).append(run)
+    return groups

@@ -1,1 +1,0 @@
-"""Replications of the papers' experiments: one a module, on the tasks and networks beside."""

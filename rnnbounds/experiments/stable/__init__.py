@@ -1,1 +1,0 @@
-"""Experiments on Miller and Hardt's stable models: costs, truncation, gradients, weights."""

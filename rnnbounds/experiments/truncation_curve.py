@@ -1,0 +1,94 @@
+"""``rnnbounds experiment truncation-curve``: what a model loses when it is cut to k inputs."""
+
+from collections.abc import Iterable, Sequence
+
+import torch
+
+from rnnbounds.experiments import trained
+from rnnbounds.experiments.engine import Job
+from rnnbounds.experiments.networks import Network
+from rnnbounds.experiments.page import Chart, worst_text
+from rnnbounds.experiments.record import Outcome, Run, make_curve, summarise
+from rnnbounds.experiments.tasks import TextTask
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.numbers.outward import div_up, mul_up, subtract_down
+
+KS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+MODERATE, LOST = 32, 1.0  # a moderate k, and how much of the score may be lost there, per cent
+NAME = f"k = {MODERATE}: apart, %"
+MOST = 3000  # times at which forecasts are compared
+
+
+def run_unit(job: Job[trained.Sizes]) -> Iterable[Run]:
+    """One network: its score and its states' gap at every k."""
+    model, task, certificate = trained.train_network(job)
+    scores, gaps, full = scores_and_gaps(model, task)
+    curves = {"score": make_curve(KS, scores), "gap": make_curve(KS, gaps)}
+    figures: dict[str, float] = {f"all inputs, {task.unit}": full}
+    figures |= {f"k = {k}": scores[KS.index(k)] for k in (1, 4, 16)}
+    figures[NAME] = 100 * abs(scores[KS.index(MODERATE)] / full - 1)
+    if certificate.verdict == "certified":
+        bounds = certified_gaps(certificate)
+        curves["gap, certified"] = make_curve(KS, bounds)
+        figures[trained.BROKEN] = trained.count_broken(gaps, bounds, certificate.rounding)
+    summary = summarise(certificate, job.setting.epsilon)
+    yield job.make_run(figures, curves, certificate=summary)
+
+
+@torch.no_grad()
+def scores_and_gaps(model: Network, task: TextTask) -> tuple[list[float], list[float], float]:
+    """Scores and max ‖h − hᵏ‖₂ at every k of KS, and the score of the whole, at the same times."""
+    vectors, y = trained.held_out_windows(model, task, trained.LENGTH)
+    h, last = model.core(vectors)[0], max(KS)
+    rows, times = torch.where(torch.ones(len(vectors), trained.LENGTH - last))
+    chosen = torch.linspace(0, len(rows) - 1, min(MOST, len(rows))).long()
+    rows, times = rows[chosen], times[chosen] + last
+    recent = vectors[rows[:, None], times[:, None] + torch.arange(1 - last, 1)]
+    full, scores, gaps = h[rows, times], [], []
+    for k in KS:
+        cut = model.core(recent[:, -k:])[0][:, -1]
+        scores.append(task.score(float(task.loss(model.readout(cut), y[rows, times]))))
+        gaps.append(float((full - cut).norm(dim=1).amax()))
+    return scores, gaps, task.score(float(task.loss(model.readout(full), y[rows, times])))
+
+
+def certified_gaps(certificate: Certificate) -> list[float]:
+    """C min(S/(1 − λ), R) λᵏ for k of KS, rounded up. Source: Miller & Hardt, Lemma 1."""
+    constants = certificate.constants
+    reach = float(div_up(constants["drive"], subtract_down(1.0, certificate.lam)))
+    bounds = [float(mul_up(constants["equivalence"], min(reach, constants["radius"])))]
+    for _ in range(max(KS)):
+        bounds.append(float(mul_up(bounds[-1], certificate.lam)))
+    return [bounds[k] for k in KS]
+
+
+def judge_runs(runs: Sequence[Run], setting: trained.Sizes) -> Outcome:
+    """Which models lose more than allowed at a moderate k, and whether a bound fell."""
+    holds, count, missed = trained.tally_seeds(runs, trained.is_at_most(NAME, LOST))
+    summary = (
+        f"On their last {MODERATE} inputs {count} of {len(runs)} networks score within {LOST:g} % "
+        f"of what they score on all; farthest are {worst_text(runs, NAME)} %.{missed}"
+    )
+    return Outcome(holds, summary, trained.broken_lines(runs))
+
+
+EXPERIMENT = trained.make_experiment(
+    name="truncation-curve",
+    title="What a trained model loses when it is cut to k inputs",
+    question="Networks of one layer are trained alike, stable ones projected after each step, free "
+    "ones not. Each is then run from the zero state on the last k held-out inputs alone: its "
+    "score, and the largest ‖h − hᵏ‖₂, at the same times for all k.",
+    conclusion="truncation costs nothing from a moderate k on, of stable models by Lemma 1, and of "
+    "those that are trained freely as well",
+    source="Miller & Hardt, Stable Recurrent Models, Lemma 1 and section 4",
+    rule=f"it holds if every network, stable or free, scores on its last {MODERATE} inputs within "
+    f"{LOST:g} % of what it scores on all of them. {trained.RULE}",
+    work=run_unit,
+    judge=judge_runs,
+    charts=(
+        Chart(title="Score of the last k inputs", curves=("score",), x="inputs k", y="score"),
+        Chart(title="How far states are from those of all inputs; dashed: certified",
+              curves=("gap", "gap, certified"), dashed=("gap, certified",), x="inputs k",
+              y="‖h − hᵏ‖₂", log_y=True),
+    ),
+)  # fmt: skip

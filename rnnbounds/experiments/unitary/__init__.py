@@ -1,1 +1,0 @@
-"""Experiments on Emami and others' unitary networks: how well they learn, and long memories."""

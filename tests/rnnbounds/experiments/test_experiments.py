@@ -1,0 +1,170 @@
+"""Every experiment, small: its record, its page, its command, its problems."""
+
+import json
+from functools import cache
+from html import unescape
+
+import pytest
+import torch
+from msgspec.structs import replace
+
+from rnnbounds.experiments import NAMES, engine, find_experiment
+from rnnbounds.experiments.engine import make_setting, run_experiment
+from rnnbounds.experiments.page import spread_text
+
+ONE = {"seeds": 1, "tasks": ["characters"], "cells": ["RNN"], "states": 3, "steps": 3}
+SMALL = {
+    **dict.fromkeys(("truncation-curve", "gradient-decay", "data-stability"), ONE),
+    "weights-apart": ONE | {"ks": [1, 4], "every": 2},
+    "stable-vs-unstable": {"tasks": ["words"], "states": 2, "steps": 2, "rates": [0.01]},
+    "feed-forward": {"tasks": ["words"], "states": 4, "steps": 2, "rates": [0.01], "window": 3},
+    "deep-cell": {"depths": [1, 2], "states": 4, "length": 4, "steps": 3},
+    "urnn": {"sequences": 12, "length": 60, "hidden": [2, 4], "epochs": 2, "batch": 4},
+    "permuted-digits": {"images": 40, "hidden": 4, "epochs": 3, "batch": 16},
+    "similarity": {"states": 3, "conditions": [1.0, 100.0]},
+    "sigmoid-gap": {"states": [4, 6], "length": 4, "steps": 3, "rates": [0.01]},
+}
+
+
+@pytest.fixture(scope="session")
+def ran(tmp_path_factory):
+    """Runs an experiment once: its folder, its record, how often it advanced."""
+
+    @cache
+    def once(name):
+        if name == "permuted-digits":
+            pytest.importorskip("sklearn")
+        one, labels, folder = find_experiment(name), [], tmp_path_factory.mktemp(name) / "new"
+        setting = make_setting(one, {"seeds": 2} | SMALL[name])
+        record = run_experiment(one, folder, setting=setting, device="cpu", advance=labels.append)
+        return folder, record, len(labels) == len(one.units(setting))
+
+    return once
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each(name, ran):
+    """A record and a page that is made of it alone, all seeds in it, and no bound broken."""
+    folder, record, advanced = ran(name)
+    assert advanced
+    assert {path.name for path in folder.iterdir()} == {f"{name}.json", "index.html"}
+    assert json.loads((folder / f"{name}.json").read_bytes())["name"] == record.name == name
+    assert record.outcome.problems == ()
+    assert {run.seed for run in record.runs} == set(range(record.settings["seeds"]))
+    page = (folder / "index.html").read_text("utf-8")
+    for absent in ("http:", "https:", "<script ", "<link", "src=", "FAILS"):
+        assert absent not in page
+    first = page.split('<p class="lead">')[1].split("</p>")[0]
+    badge, words = first.split("</strong> ")
+    assert badge.endswith(f"</span> {record.outcome.holds} at this size")
+    assert unescape(words).endswith(f"Found: {record.outcome.summary}")
+    assert f"rnnbounds experiment {name} " in page
+    body = page.split("<main")[1]
+    assert body.index("<svg") < body.index("<table")
+
+
+def test_the_same_twice(ran, tmp_path):
+    """All but the environment is a function of the settings."""
+    for name in ("sigmoid-gap", "urnn"):
+        one, (_, record, _) = find_experiment(name), ran(name)
+        state = torch.random.get_rng_state()
+        again = run_experiment(
+            one, tmp_path, setting=make_setting(one, record.settings), device="cpu"
+        )
+        assert torch.equal(state, torch.random.get_rng_state())
+        assert again.runs == record.runs
+
+
+def test_certified_models_are_read_off(ran):
+    """Stable networks are certified, and their bounds are compared with what was observed."""
+    for name in ("truncation-curve", "gradient-decay"):
+        stable = [run for run in ran(name)[1].runs if run.variant == "stable"]
+        assert all(run.certificate.verdict == "certified" for run in stable)
+        assert all(run.figures["certified bounds broken"] == 0 for run in stable)
+    exact = [run for run in ran("urnn")[1].runs if run.task == "exact equivalents"]
+    assert all(run.figures["states"] <= 8 for run in exact)
+    assert all(run.figures["‖h − h_u‖"] <= run.figures["certified"] for run in exact)
+
+
+@pytest.mark.parametrize(
+    ("name", "figure", "value", "line"),
+    [
+        (
+            "truncation-curve",
+            "certified bounds broken",
+            2.0,
+            "characters, RNN, stable, seed 0: 2 b",
+        ),
+        ("gradient-decay", "certified bounds broken", 1.0, "characters, RNN, stable, seed 0: 1 b"),
+        ("urnn", "‖h − h_u‖", 1.0, "it is 1.0 from the teacher, not ≤ its bound"),
+        ("urnn", "states", 9.0, "it has 9.0 states"),
+        ("permuted-digits", "training loss", None, "its loss is not finite"),
+    ],
+)
+def test_what_is_broken_is_a_problem(ran, name, figure, value, line):
+    """A bound that fell, and what is not finite."""
+    _, record, _ = ran(name)
+    runs = [replace(run, figures=run.figures | {figure: value}) if figure in run.figures else run
+            for run in record.runs]  # fmt: skip
+    one = find_experiment(name)
+    problems = one.judge(runs, make_setting(one, record.settings)).problems
+    assert line in problems[0]
+
+
+def test_an_uncertified_stable_network_is_a_problem(ran):
+    """The projection has to make networks that `certify` certifies."""
+    _, record, _ = ran("stable-vs-unstable")
+    lost = [replace(run, certificate=replace(run.certificate, verdict="undecided"))
+            for run in record.runs]  # fmt: skip
+    problems = find_experiment(record.name).judge(lost, None).problems
+    assert len(problems) == 4
+    assert problems[0] == "words: the stable RNN of seed 0 is undecided"
+
+
+def test_command(call, refused, monkeypatch, tmp_path):
+    """Options, settings, the first line; exit 1 for what is broken; refusals have a remedy."""
+    out = tmp_path / "out"
+    small = ("similarity", "--set", "states=2", "--seeds", 1, "--seed", 3, "--out", out)
+    done = call("experiment", *small)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.split()[:2] == ["model", "variant"]
+    assert "\nHolds at this size. Outputs in float64 differ" in done.out
+    again = "rnnbounds experiment similarity --seed 3 --seeds 1 --set states=2"
+    assert again in (out / "index.html").read_text("utf-8")
+    assert call("experiment", *small, "--format", "json").json["settings"]["states"] == 2
+    for value, line in (
+        ("depth=2", "unknown setting of similarity 'depth'; choose among seed, seeds,"),
+        ("states=many", "Expected `int`"),
+        ("states", "give it as NAME=VALUE"),
+        (f"states={'[' * 3000}{']' * 3000}", "nests too deep; flatten it"),
+        ("states=\udcff", "not UTF-8; write it so"),
+    ):
+        assert line in refused("experiment", "similarity", "--set", value)
+    new = ("experiment", "similarity", "--out", tmp_path / "new")
+    assert "unknown device 'tpu'" in refused(*new, "--device", "tpu")
+    assert not (tmp_path / "new").exists()
+    one = find_experiment("similarity")
+    broken = engine.Outcome("holds", "All is well.", ("a bound fell",))
+    fails = engine.Experiment(**vars(one) | {"judge": lambda runs, setting: broken})
+    monkeypatch.setattr("rnnbounds.experiments.similarity.EXPERIMENT", fails)
+    done = call("experiment", *small)
+    assert (done.code, done.out.splitlines()[-2]) == (1, "FAILS: a bound fell")
+    assert "FAILS · A change of the states" in (out / "index.html").read_text("utf-8")
+
+
+def test_texts():
+    """Every experiment states a conclusion, its source, and a rule before the figures."""
+    for name in NAMES:
+        one = find_experiment(name)
+        assert one.name == name
+        assert all((one.title, one.question, one.conclusion, one.source, one.rule))
+        assert one.setting.seeds >= 3
+
+
+def test_spread():
+    """Mean and standard deviation of what is known, and how many are."""
+    assert spread_text([1.0, 2.0, 3.0]) == "2 ± 1"
+    assert spread_text([50.33, 0.0, 99.2]) == "50 ± 50"
+    assert spread_text([2e-9, 2.1234e-9]) == "2.1·10⁻⁹ ± 8.7·10⁻¹¹"
+    assert spread_text([1.0, None]) == "1 (1 of 2)"
+    assert spread_text([None]) == "–"
