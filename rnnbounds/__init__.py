@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from rnnbounds.impl.convert.truncate import truncate as truncate
     from rnnbounds.impl.memory.adversary.attack import Attacked as Attacked
     from rnnbounds.impl.memory.adversary.attack import attack as attack
-    from rnnbounds.impl.memory.blackbox.causal_measurement import (
+    from rnnbounds.impl.memory.calls import measure as measure
+    from rnnbounds.impl.memory.causal import (
         CausalMeasurement as CausalMeasurement,
     )
-    from rnnbounds.impl.memory.calls import measure as measure
     from rnnbounds.impl.memory.measure import Measurement as Measurement
     from rnnbounds.impl.reading.layers import layers as layers
     from rnnbounds.impl.training.projection import stable as stable
@@ -72,7 +72,7 @@ _NAMES = {
     "impl.convert.files": "export_truncated load_certificate load_truncated save_truncated",
     "impl.convert.truncate": "truncate",
     "impl.memory.adversary.attack": "Attacked attack",
-    "impl.memory.blackbox.causal_measurement": "CausalMeasurement",
+    "impl.memory.causal": "CausalMeasurement",
     "impl.memory.calls": "measure",
     "impl.memory.measure": "Measurement",
     "impl.reading.layers": "layers",

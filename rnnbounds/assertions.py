@@ -30,8 +30,8 @@ from rnnbounds.impl.errors import (
     number,
     renamed,
 )
-from rnnbounds.impl.memory.blackbox.gaps import NORM
 from rnnbounds.impl.memory.calls import AnyMeasurement, measure
+from rnnbounds.impl.memory.gaps import NORM
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated, untouched
 from rnnbounds.impl.numbers.outward import norm_up

@@ -1,19 +1,18 @@
 """The public `measure`: of a recurrent layer that is read, or of any causal model as it is run."""
 
-from collections.abc import Callable, Collection, Sequence
-from pathlib import Path
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from rnnbounds.impl.certificate.record import EPSILONS
-from rnnbounds.impl.memory.blackbox.as_is import require_read, run_as_is
-from rnnbounds.impl.memory.blackbox.causal_measurement import CausalMeasurement
-from rnnbounds.impl.memory.blackbox.gaps import NORM
-from rnnbounds.impl.memory.blackbox.measuring import measure_causal
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.memory.causal import CausalMeasurement, measure_causal
+from rnnbounds.impl.memory.gaps import NORM
 from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.memory.measure import measure as measure_cell
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.reading.data.sequences import Data, DataSource
+from rnnbounds.impl.reading.opened import Function, Module, Opened, Runnable
 from rnnbounds.impl.reading.sources import AnySource, open_source
 
 AnyMeasurement = Measurement | CausalMeasurement
@@ -41,12 +40,12 @@ def measure(
     gap: str = NORM,
     batch: int | None = None,
     device: str | None = None,
-    resume: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> AnyMeasurement:
     """Run a model on data, in full and truncated, and state what follows for data drawn alike.
 
-    `data` as in `read_data`. A window is a sequence of the data, or `window` inputs of it; one long
+    `data` are a file (.npy, .npz, .csv, .safetensors), an array or a tensor, (T,), (T, d) or
+    (N, T, d). A window is a sequence of the data, or `window` inputs of it; one long
     series is cut into windows of 64, or of its eighth part if that is shorter. With a `share`, data
     that cannot reach it at that `confidence` for all ε (`eps`) together are refused; without, the
     statement says which share they reach. `progress` is called with how many windows were run, and
@@ -64,10 +63,8 @@ def measure(
     integers (N, T) or (T,), to outputs (N, T, p), or (N, p) after the last input; of a tuple the
     first counts, of other objects `.logits` or `.last_hidden_state`. `gap`: "norm", ‖y_T − y_T^k‖₂;
     "tv", total variation of the softmax; "argmax", 1 where the largest entry is another, else 0.
-    By default ε is 0.1 and 0.01 for tv, and 0 for argmax. With a share, half of what may lie beyond
-    ε is spared when k is chosen. `batch`: windows that are run at once, by default at most 64,
-    halved where memory runs out; `device`: where a module is moved to and inputs go; `resume`: a
-    file that keeps results of windows, from which a stopped run goes on.
+    By default ε is 0.1 and 0.01 for tv, and 0 for argmax. `batch`: windows that are
+    run at once, by default at most 64; `device`: where a module is moved to and inputs go.
 
     Raises an InputError of one line for what is no model, an option of the other kind, data of
     another width, shorter than the window or beyond the bound, a model that overflows or raises,
@@ -84,7 +81,7 @@ def measure(
         "readout": readout is not None, "direction": direction is not None,
         "near": near is not None, "states": states != 0.0, "pasts": pasts != 0,
     }  # fmt: skip
-    of_running = {"gap": gap, "batch": batch, "device": device, "resume": resume}
+    of_running = {"gap": gap, "batch": batch, "device": device}
     given = [name for name, is_given in of_reading.items() if is_given]
     opened = model if isinstance(model, LoadedModel) else open_source(model)
     if (whole := run_as_is(opened, as_is, given)) is not None:
@@ -94,3 +91,41 @@ def measure(
     options |= {"eps": eps, "input_bound": input_bound, "cell": cell, "ignore": ignore}
     options |= {"layer": layer, "readout": readout, "direction": direction, "near": near}
     return measure_cell(opened, data, **options, states=states, pasts=pasts, progress=progress)
+
+
+class OtherKindError(InputError):
+    """An option of models that are read for one that is run as it is, or the other way round."""
+
+    def __init__(self, names: Sequence[str], as_is: bool) -> None:
+        be = "is" if len(names) == 1 else "are"
+        kind, remedy = (
+            ("a recurrent layer that is read", "leave it out, or name the layer")
+            if as_is
+            else ("a model that is run as it is", "leave it out, or say as_is (--as-is)")
+        )
+        super().__init__(f"{' and '.join(names)} {be} of {kind}; {remedy}")
+
+
+def run_as_is(
+    opened: Opened | LoadedModel[Any], as_is: bool, reading: Collection[str]
+) -> Runnable | None:
+    """The model, if it is measured as it is run: where that is asked for, or where nothing in a
+    module or function is recurrent and no option (`reading`) of a layer was given; else None.
+
+    Raises InputError for weights alone, which cannot be run as they are, and for such options.
+    """
+    if as_is and not isinstance(opened, Runnable):
+        where = opened.where if isinstance(opened, Opened) else opened.source
+        what = f"{where} holds weights, which cannot be run as they are"
+        raise InputError(f"{what}; pass a module, a function or package.module:factory")
+    if as_is and reading:
+        raise OtherKindError(sorted(reading), as_is=True)
+    wanted = as_is or (isinstance(opened, Module | Function) and opened.layers() == [])
+    return opened if wanted and not reading and isinstance(opened, Runnable) else None
+
+
+def require_read(of_running: Mapping[str, object]) -> None:
+    """Raise OtherKindError for an option, by its name, of models that are run as they are."""
+    given = [name for name, value in of_running.items() if value not in (None, NORM)]
+    if given:
+        raise OtherKindError(given, as_is=False)

@@ -22,12 +22,10 @@ from rnnbounds.impl.memory.local import Local, local, sampled
 from rnnbounds.impl.memory.repeats import reason_unstated
 from rnnbounds.impl.memory.runs import Runner, Truncations, blocks, grid, truncations
 from rnnbounds.impl.memory.statement import (
-    CUT,
-    FOUND,
-    PRESUPPOSED,
     SHARE,
     Statement,
     least_window,
+    presupposed,
     require_enough,
     stated,
 )
@@ -54,7 +52,6 @@ _LOG = logging.getLogger("rnnbounds.measure")
 SCHEMA = "rnnbounds/measurement/1"
 CURVE, FEWEST = 2000, 20  # windows of which every truncation is run
 CURVE_WORK, HELD_WORK = 2**35, 2**36  # products, beyond which fewer windows are taken
-LENGTH = 64  # of the windows that one long series is cut into, unless it is short
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -219,8 +216,6 @@ def measure(
     else:
         require_near(states, pasts, work, workers, largest=largest)
     eps = epsilons_of(eps)
-    if window is None and read.one:
-        window = min(read.T, LENGTH, max(2, read.T // 8))
     held, runner = read.windows(window), Runner.of(loaded)
     M, T = len(held), held.T
     pasts = pasts or relative * min(PASTS, count_pasts(read, T))
@@ -259,9 +254,8 @@ def measure(
                     told = _held_out(runner, held, M // 2, out, k, epsilon, report)
                 lines.append(stated(epsilon, k, told, alpha))
             aim = SHARE if share is None else share
-            presupposed = PRESUPPOSED + (CUT if held.sequences < M else "") + FOUND
             statement = Statement(
-                confidence, min(M // 2, some), out, T, tuple(lines), aim, needed, presupposed
+                confidence, min(M // 2, some), out, T, tuple(lines), aim, needed, presupposed(held)
             )
         around = None
         if near is not None:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.memory.overlap import ODD, hashes, overlap
 from rnnbounds.impl.memory.statement import OverlapError
 from rnnbounds.impl.reading.data.recordings import Data, Windows
 
@@ -21,6 +20,8 @@ RUNS, BLOCK, SAMPLE = 2**21, 2**20, 2**18  # hashes that are kept; numbers, inpu
 MANY = 0.25  # of the windows: phrases of a language come again as well
 _LOOKED_AT, _NUMBERS = 4096, 2**24  # sequences that are compared with one another
 _CHANCE = 100  # times less often than this runs agree by chance
+CLEAR, OVERLAPPING = 0.9, 0.5  # of sequences: begin as no other does; end as another begins
+ODD = 0x9E3779B97F4A7C15  # 2⁶⁴ over the golden ratio
 
 Array = np.ndarray[Any, Any]
 
@@ -103,3 +104,37 @@ def _runs(windows: Windows, r: int, need: int) -> tuple[Array, Array]:
         found.append(told[i, j])
         whose.append(i + start)
     return np.concatenate(found), np.concatenate(whose)
+
+
+def overlap(sequences: Array) -> int:
+    """By how many inputs sequences (M, L, d) overlap, in any order: the largest r < L such that the
+    last r inputs of half of them are the first r of others; 0 if there is none.
+
+    Lengths at which many begin alike anyway, as of data with few values, say nothing.
+    """
+    M, L = sequences.shape[:2]
+    rows = hashes(sequences)
+    heads = np.zeros((L, M), dtype=np.uint64)
+    power, total = np.uint64(1), np.zeros(M, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        for r in range(L):  # Σ_{i ≤ r} a_i pⁱ of the first inputs
+            total = total + rows[:, r] * power
+            heads[r], power = total, power * np.uint64(ODD)
+        tail, found = np.zeros(M, dtype=np.uint64), 0
+        for r in range(L - 1):
+            tail = tail * np.uint64(ODD) + rows[:, L - 1 - r]
+            known = np.unique(heads[r])
+            if len(known) >= CLEAR * M and np.isin(tail, known).mean() >= OVERLAPPING:
+                found = r + 1
+    return found
+
+
+def hashes(windows: Array) -> Array:
+    """A number for each input (M, L, d) -> (M, L)."""
+    bits = (np.ascontiguousarray(windows, dtype=np.float64) + 0.0).view(np.uint64)
+    found = np.zeros(bits.shape[:2], dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        for channel in range(bits.shape[2]):
+            found = (found ^ bits[:, :, channel]) * np.uint64(ODD)
+            found ^= found >> np.uint64(29)
+    return found

@@ -22,11 +22,17 @@ from torch import Tensor
 from rnnbounds.impl.errors import InputError, RangeError
 from rnnbounds.impl.memory.binomial import draws_needed, share_below
 from rnnbounds.impl.memory.exact import Decided
+from rnnbounds.impl.reading.data.recordings import Windows
 
 SHARE = 0.99  # for which the windows that it takes are told, if no share is asked for
 PRESUPPOSED = "the windows are independent draws of one distribution"
 CUT = "; windows cut from one recording are so only as far as it forgets"
 FOUND = "; shared inputs are found only if many windows share runs of them or one is repeated"
+
+
+def presupposed(held: Windows) -> str:
+    """What the statement on windows that are cut like these presupposes."""
+    return PRESUPPOSED + (CUT if held.sequences < len(held) else "") + FOUND
 
 
 class OverlapError(InputError):
@@ -102,10 +108,10 @@ class Statement:
         }
 
 
-def least_window(ks: Sequence[int], gaps: Tensor, epsilon: float, spare: int = 0) -> int | None:
-    """The least k < T of the grid from which on all gaps (M, len(ks)), but `spare` of them at each
-    k, are within ε; None if there is none."""
-    within = ((gaps <= epsilon).sum(0) >= len(gaps) - spare).tolist()
+def least_window(ks: Sequence[int], gaps: Tensor, epsilon: float) -> int | None:
+    """The least k < T of the grid from which on all gaps (M, len(ks)) are within ε; None if there
+    is none."""
+    within = (gaps <= epsilon).all(0).tolist()
     beyond = max((index for index, fine in enumerate(within) if not fine), default=-1)
     return ks[beyond + 1] if beyond + 2 < len(ks) else None
 

@@ -21,6 +21,7 @@ from rnnbounds.impl.numbers.outward import add_up, norm_up
 
 LARGEST = 2**31  # bytes of numbers in memory; a .npy is mapped and may be of any size
 BLOCK = 2**20  # numbers that are float64 at a time
+LENGTH = 64  # of the windows that one long series is cut into, unless it is short
 
 Array = np.ndarray[Any, Any]
 
@@ -193,9 +194,11 @@ class Data:
 
     def windows(self, length: int | None = None) -> Windows:
         """Windows of that length that share no input: each sequence is cut from its start, and the
-        rest at its end left out; by default the sequences themselves. Raises DataError if they are
-        shorter, RangeError for no length."""
-        length = self.T if length is None else length
+        rest at its end left out; by default the sequences themselves, and one series in windows of
+        64, or of its eighth part. Raises DataError if they are shorter, RangeError for no
+        length."""
+        if length is None:
+            length = min(self.T, LENGTH, max(2, self.T // 8)) if self.one else self.T
         if type(length) is not int or length < 1:
             raise RangeError("the window", repr(length), "a whole number of inputs, at least 1")
         if length > self.T:

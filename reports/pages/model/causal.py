@@ -118,7 +118,6 @@ def _model_section(record: Document) -> Section:
     )
     rows = (
         ("model", redact(str(record["model"]))),
-        ("SHA-256 of its parameters", record["sha256"] or "not known of a function"),
         ("run", f"{run['inputs']} inputs on {run['device']}, "
                 f"at most {plural(run['batch'], 'window')} at once"),
         ("outputs", f"{plural(run['outputs'], 'number')}, causality: {causal}"),

@@ -33,8 +33,8 @@ from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.inputs import input_data
 from rnnbounds.impl.certificate.record import EPSILONS
 from rnnbounds.impl.errors import shown
-from rnnbounds.impl.memory.blackbox.as_is import require_read, run_as_is
-from rnnbounds.impl.memory.blackbox.gaps import NORM
+from rnnbounds.impl.memory.calls import require_read, run_as_is
+from rnnbounds.impl.memory.gaps import NORM
 from rnnbounds.impl.memory.measure import measure
 from rnnbounds.impl.memory.tube.near import WORK
 from rnnbounds.impl.reading.adapters import load_model
@@ -132,10 +132,6 @@ def measure_model(
     device: Annotated[
         str | None, typer.Option("--device", help="where a model is run as it is, as cuda")
     ] = None,
-    resume: Annotated[
-        Path | None,
-        path_option("--resume", "FILE", "keep what was run as it is there, and go on from it"),
-    ] = None,
     direction: Direction = None,
     out: Annotated[
         Path | None, path_option("--out", "DIR", "for measurement.json, certificate.json, a page")
@@ -154,7 +150,7 @@ def measure_model(
     """  # fmt: skip
     opened, recorded = open_source(model), RecordedInputs(data)
     size = states_of(states)
-    of_running = {"gap": gap, "batch": batch, "device": device, "resume": resume}
+    of_running = {"gap": gap, "batch": batch, "device": device}
     of_reading = {
         "--input-bound": input_bound, "--inputs": inputs,
         "--near": near, "--states": size or None, "--pasts": pasts or None, "--work": work,

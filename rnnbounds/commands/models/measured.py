@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from rnnbounds.impl.errors import at_least, at_most, shown
-from rnnbounds.impl.memory.blackbox.causal_measurement import CausalMeasurement
 from rnnbounds.impl.memory.calls import AnyMeasurement
+from rnnbounds.impl.memory.causal import CausalMeasurement
 from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.memory.tube.near import NearCertificate
 from rnnbounds.reports.pages.experiment import Page

@@ -18,8 +18,7 @@ from rnnbounds.commands.models.measured import (
     unstated_lines,
 )
 from rnnbounds.impl.errors import shown
-from rnnbounds.impl.memory.blackbox.causal_measurement import CausalMeasurement
-from rnnbounds.impl.memory.blackbox.measuring import measure_causal
+from rnnbounds.impl.memory.causal import CausalMeasurement, measure_causal
 from rnnbounds.impl.reading.opened import Runnable
 from rnnbounds.reports.pages.model.causal import FILES, SCOPE, causal_page, write_causal
 from rnnbounds.reports.words import plural
@@ -52,17 +51,16 @@ class AsIsCall:
         if format is Format.json:
             print_json(result.to_json())
         else:
-            print_causal(result, self.options["batch"])
+            print_causal(result)
         return int(bool(problems))
 
 
-def print_causal(result: CausalMeasurement, batch: int | None) -> None:
-    """Print a measurement of a model as it is run; `batch`: windows at once that were asked for."""
+def print_causal(result: CausalMeasurement) -> None:
+    """Print a measurement of a model as it is run."""
     run = result.run
-    fewer = "" if batch in (None, run.batch) else f": memory did not suffice for {batch}"
     echo(
-        f"{shown(result.model)}: run as it is, inputs in {run.inputs} on {run.device}, at most "
-        f"{plural(run.batch, 'window')} at once{fewer}"
+        f"{shown(result.model)}: run as it is, inputs in {run['inputs']} on {run['device']}, at "
+        f"most {plural(run['batch'], 'window')} at once"
     )
     echo(
         f"on your data: {plural(result.windows, 'window')} of {plural(result.length, 'input')} "
@@ -70,7 +68,7 @@ def print_causal(result: CausalMeasurement, batch: int | None) -> None:
     )
     echo(
         "tried: no output changes when later inputs do"
-        if run.causal
+        if run["causality"] == "tried"
         else "causality was not tried: the model gives one output a window"
     )
     measured = len(result.gaps)
@@ -81,5 +79,3 @@ def print_causal(result: CausalMeasurement, batch: int | None) -> None:
     for eps in result.eps:
         echo(f"seen: {result.gap.within(eps)} {from_k(result.window(eps))}")
     print_statement(result, SCOPE)
-    if result.spare and result.statement is not None:
-        echo(f"{result.spare} of the windows that k was chosen on were allowed to be beyond ε")

@@ -10,10 +10,10 @@ import torch
 from draws import normal
 
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.memory import overlap as overlaps
 from rnnbounds.impl.memory import statement
 from rnnbounds.impl.memory.binomial import draws_needed, share_below
 from rnnbounds.impl.memory.exact import Decided, within
+from rnnbounds.impl.memory.repeats import overlap
 from rnnbounds.impl.memory.runs import Runner, truncations
 from rnnbounds.impl.memory.statement import least_window, require_enough, stated
 from rnnbounds.impl.reading.adapters import load_model
@@ -134,11 +134,6 @@ def test_statements_fail_no_more_often_than_they_say(beyond):
     false = sum(line.share > share for line in lines)
     deviation = math.sqrt(0.1 * 0.9 / draws)
     assert abs(false / draws - 0.1) <= 3 * deviation
-
-
-def overlap(x):
-    """By how many inputs sequences (M, L, d) overlap."""
-    return overlaps.overlap(x, x)
 
 
 class TestOverlap:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.memory.blackbox.gaps import GAPS, gap_named
+from rnnbounds.impl.memory.gaps import GAPS, gap_named
 
 LOGIT = st.floats(-800, 800) | st.floats(-3, 3, width=32)
 PAIRS = st.integers(1, 6).flatmap(

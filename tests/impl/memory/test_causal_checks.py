@@ -7,7 +7,7 @@ from causal_models import LocalAttention, TokenModel, seeded
 
 import rnnbounds
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.memory.blackbox.checks import ConditionError
+from rnnbounds.impl.memory.causal import ConditionError
 
 X = np.random.default_rng(0).normal(size=(30, 20, 4)).astype(np.float32)
 META = torch.nn.Linear(4, 3, device="meta")
@@ -88,7 +88,7 @@ def test_rounding_is_no_look_ahead():
         padded = torch.nn.functional.pad(x, (0, 0, 0, 20 - x.shape[1]))
         return model(padded)[:, : x.shape[1]]
 
-    assert rnnbounds.measure(of_every_length, X, eps=0.1).run.causal
+    assert rnnbounds.measure(of_every_length, X, eps=0.1).run["causality"] == "tried"
 
 
 def test_one_window_alone_is_tried_on_itself():
@@ -173,7 +173,7 @@ def test_parameters_without_values(made):
     ("model", "options", "reason"),
     [
         (torch.nn.GRU(4, 3), {"gap": "tv"}, "gap is of a model that is run as it is"),
-        (torch.nn.GRU(4, 3), {"batch": 3, "resume": "r"}, "batch and resume are of a model that"),
+        (torch.nn.GRU(4, 3), {"batch": 3, "device": "cpu"}, "batch and device are of a model that"),
         (dict(torch.nn.GRU(4, 3).state_dict()), {"as_is": True}, "cannot be run as they are"),
         (torch.nn.GRU, {}, "type is no model; pass a module"),
         (torch.nn.Linear(4, 3), {"layer": "rnn"}, "holds no recurrent modules? "),

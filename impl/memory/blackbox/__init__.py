@@ -1,1 +1,0 @@
-"""Measurements of any causal model, as it is run: nothing is read of its weights."""
