@@ -138,11 +138,11 @@ def certify(
 
     def tries(changed: LoadedModel[Any], B: float) -> tuple[str, float, int | None] | None:
         told = kind.analyse(changed, B)
-        one = min(_norms(told, names)[0], key=lambda norm: _rank(norm, aim))
-        known = one.lam < 1 and told.refused is None
-        k = one.window(aim) if known else None
-        at_one = told.rounds_to_one.get(changed.dtype, 0)
-        return None if k is None or at_one else (one.name, one.lam, k)
+        one = min(_norms(told, names)[0], key=lambda norm: _rank(norm, aim), default=None)
+        if one is None or told.refused is not None or told.rounds_to_one.get(changed.dtype, 0):
+            return None
+        k = one.window(aim) if one.lam < 1 else None
+        return None if k is None else (one.name, one.lam, k)
 
     def advising() -> Advice | None:
         if undecided != "undecided" or best.lam < 1 or system.refused is not None:

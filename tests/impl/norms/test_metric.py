@@ -140,6 +140,11 @@ def test_a_solver_that_gives_up(monkeypatch, limit, why):
     monkeypatch.setattr(solver, "largest_margin", raising)
     assert certify(loaded, 1.0, norm=METRIC_SDP).lam < 1
     assert len(asked) == 2
+    monkeypatch.undo()
+    undecided = certify(model("rnn-tanh", 3, 4, size=0.9), 1.0, norm=METRIC_SDP)
+    monkeypatch.setattr(metric, "largest_margin", raising)
+    assert undecided.verdict == "undecided"
+    assert undecided.next_steps  # none of which is a model that the norm certifies
 
 
 def raising(*program):
