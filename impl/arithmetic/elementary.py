@@ -45,6 +45,7 @@ class LengthError(InputError):
     """Numbers of two lengths that meet: which unit meets which is not said."""
 
     def __init__(self, first: int, other: int) -> None:
+        self.first, self.other = first, other
         super().__init__(
             f"{first} and {other} units meet in the step of a cell; give them one length"
         )
@@ -93,7 +94,7 @@ class Scalable(ABC):
 
 class Elementary(Scalable):
     """A vector of units, of one kind of number, which meets those of its own length: another raises
-    LengthError. Where lengths differ a step runs over `impl.arithmetic.broadcasting.Level`."""
+    LengthError."""
 
     levels = False
 

@@ -16,9 +16,9 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import Activation
 from rnnbounds.impl.arithmetic.base import Arithmetic, Floats, Rows, V
-from rnnbounds.impl.arithmetic.broadcasting import allow_scalar_units
 from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, iterate_box
 from rnnbounds.impl.arithmetic.invariance import InvariantBox, complete_boxes, prove_box
+from rnnbounds.impl.arithmetic.lengths import of_equal_lengths
 from rnnbounds.impl.arithmetic.saturation import DTypes, saturating_gates
 from rnnbounds.impl.arithmetic.slopes import compare_runs
 from rnnbounds.impl.cells.analysis import ProgramAnalysis
@@ -54,7 +54,7 @@ class ProgramCell(ABC):
         super().__init_subclass__(**options)
         for name in ("program", "kept"):
             if name in vars(cls):
-                setattr(cls, name, allow_scalar_units(vars(cls)[name]))
+                setattr(cls, name, of_equal_lengths(vars(cls)[name]))
 
     @abstractmethod
     def program(self, m: Arithmetic[V], s: V, x: V, /) -> V:

@@ -1,8 +1,8 @@
 """Small cells of a user's own, drawn as formulas; and a model of them in NumPy alone.
 
 A formula is a nested tuple: ("affine", name, "s" or "x"), ("vector", name), ("scaled", c, a),
-(function, a), ("+", a, b), ("*", a, b), ("mix", gate, a, b). Parameters have one row that all units
-share, or one a unit. The cell is h⁺ = c∘f(formula) + tanh(U x)/8, so that |h_i| ≤ max|c| + 1/8.
+(function, a), ("+", a, b), ("*", a, b), ("mix", gate, a, b). Parameters have a row a unit. The cell
+is h⁺ = c∘f(formula) + tanh(U x)/8, so that |h_i| ≤ max|c| + 1/8.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ UNARY = ("tanh", "sigmoid", "sin", "softplus", "relu")
 
 @dataclass(frozen=True)
 class Own:
-    """A formula with its numbers: matrices (m, n) and vectors (m,) by name, m being 1 or n."""
+    """A formula with its numbers: matrices (n, ·) and vectors (n,) by name."""
 
     formula: Any
     bounded: str
@@ -31,7 +31,7 @@ class Own:
         return float(np.abs(self.weights["c"]).max() + 0.125) * (1 + 1e-9)
 
     def kind(self, name: str = "own") -> Any:
-        """The registered kind; its shapes say which parameters have one row."""
+        """The registered kind."""
         drawn, side = self, self.box
 
         class Cell(rnnbounds.ProgramCell):
@@ -44,11 +44,10 @@ class Own:
             def box(self, B):
                 return torch.full((self.batch, self.n), side, dtype=torch.float64)
 
-        n = len(self.weights["U"])
         shapes = {"U": "n d"}
         for key, W in self.weights.items():
-            rows = "n" if len(W) == n else "1"
             columns = [] if W.ndim == 1 else ["d" if key.startswith("x") else "n"]
+            rows = str(len(W)) if len(W) != len(self.weights["U"]) else "n"
             shapes.setdefault(key, " ".join([rows, *columns]))
         return rnnbounds.program_kind(name, Cell, rnnbounds.fixed(shapes))
 
@@ -61,7 +60,7 @@ class Own:
         return self.kind().cell_of(self.tensors())
 
     def step(self, s: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """φ(s, x) (n,) and its Jacobian in (s, x) (n, n + d), by NumPy's own broadcasting."""
+        """φ(s, x) (n,) and its Jacobian in (s, x) (n, n + d)."""
         n, d = len(s), len(x)
         eye = np.eye(n + d)
         told = {"s": (s, eye[:n]), "x": (x, eye[n:])}
@@ -136,15 +135,15 @@ def applied(name: str, v: np.ndarray, slope: np.ndarray) -> tuple[np.ndarray, np
 
 @st.composite
 def own_cells(draw: Any) -> Own:
-    """Cells of one to four units: sums, products, functions and gates of terms of one row or n."""
+    """Cells of one to four units: sums, products, functions and gates of terms."""
     n, d = draw(st.integers(1, 4)), draw(st.integers(1, 2))
     numbers = np.random.default_rng(draw(st.integers(0, 2**16)))
-    alike = draw(st.booleans())  # the direction in which rows that all units share add up
+    alike = draw(st.booleans())  # all of one sign, which add up
     weights: dict[str, np.ndarray] = {}
 
     def parameter(prefix: str, *columns: int) -> str:
         name = f"{prefix}{len(weights)}"
-        shape = (draw(st.sampled_from((1, n))), *columns)
+        shape = (n, *columns)
         value = numbers.uniform(0.2, 1.2, shape) / max(1, *columns, 1) ** 0.5
         weights[name] = value if alike else value * numbers.choice([-1.0, 1.0], shape)
         return name
@@ -168,6 +167,6 @@ def own_cells(draw: Any) -> Own:
         return (how, *(formula(depth - 1) for _ in range(parts)))
 
     found = formula(draw(st.integers(0, 3)))
-    weights["c"] = numbers.uniform(0.3, 1.0, draw(st.sampled_from((1, n))))
+    weights["c"] = numbers.uniform(0.3, 1.0, n)
     weights["U"] = numbers.normal(size=(n, d)) / 2
     return Own(found, draw(st.sampled_from(("tanh", "sin"))), weights)
