@@ -15,7 +15,15 @@ from rnnbounds.impl.arithmetic.roundings import DtypeRuns
 from rnnbounds.impl.arithmetic.saturation import rounds_to_one
 from rnnbounds.impl.cells.kind import Analysis
 from rnnbounds.impl.cells.refutation.constants import CandidateInputs
-from rnnbounds.impl.cells.refutation.refute import ALL, BOX, IMPLIED_BOX, NO_BOX_SUFFIX, Witness
+from rnnbounds.impl.cells.refutation.gated_refute import refute_gated
+from rnnbounds.impl.cells.refutation.refute import (
+    ALL,
+    BOX,
+    IMPLIED_BOX,
+    NO_BOX_SUFFIX,
+    Witness,
+    reason_too_large,
+)
 from rnnbounds.impl.cells.rounding import (
     LayerInputs,
     RunGap,
@@ -161,14 +169,12 @@ class ProgramAnalysis(Analysis):
 
     def refute(self, given: CandidateInputs = None) -> Witness | None:
         """Search for a certified witness that the cell is no contraction on its box, or None."""
-        witness: Witness | None = self.cell.refute(self.comparison.box[0], self.B, given)
-        return witness
+        return refute_gated(self.cell, self.comparison.box[0], self.B, given)
 
     @property
     def reason_for_no_search(self) -> str | None:
         """Reason why no witness is sought, None if one is."""
-        reason: str | None = self.cell.reason_for_no_search(self.comparison.box.shape[1])
-        return reason
+        return reason_too_large(self.comparison.box.shape[1])
 
     @property
     def region(self) -> str:

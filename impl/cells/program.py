@@ -25,9 +25,6 @@ from rnnbounds.impl.cells.analysis import ProgramAnalysis
 from rnnbounds.impl.cells.kind import Kind, Weights, identity_drive
 from rnnbounds.impl.cells.layout import Layout
 from rnnbounds.impl.cells.programs import DrivenFloats, ball_step, float_step
-from rnnbounds.impl.cells.refutation.constants import CandidateInputs
-from rnnbounds.impl.cells.refutation.gated_refute import refute_gated
-from rnnbounds.impl.cells.refutation.refute import Witness, reason_too_large
 from rnnbounds.impl.errors import InputError, PrecisionError
 from rnnbounds.impl.norms.comparison import Comparison
 
@@ -134,15 +131,6 @@ class ProgramCell(ABC):
     def constants(self, box: Tensor, B: float) -> dict[str, float]:
         """Further constants of the one cell of a batch of one on its box (1, N), by name."""
         return {}
-
-    def refute(self, box: Tensor, B: float, given: CandidateInputs = None) -> Witness | None:
-        """A witness that the one cell of a batch of one is no contraction of a box (N,), or None,
-        which says nothing; constant inputs that are given (m, d) are tried too."""
-        return refute_gated(self, box, B, given)
-
-    def reason_for_no_search(self, states: int) -> str | None:
-        """Reason why no witness is sought against a state of that size, None if one is."""
-        return reason_too_large(states) if type(self).refute is ProgramCell.refute else None
 
     def kept(self, m: Arithmetic[V], s: V, x: V) -> tuple[V, bool] | None:
         """The gate by which a unit keeps a part of itself as it is, and whether the part is 1 − g,

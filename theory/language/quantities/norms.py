@@ -44,5 +44,5 @@ class Norm:
 
 
 EUCLIDEAN, SPECTRAL = Norm("Euclidean", norm), Norm("spectral", norm)
-MAXIMUM, FROBENIUS = Norm("maximum", max_norm, r"_\infty"), Norm("Frobenius", norm, "_F")
+MAXIMUM = Norm("maximum", max_norm, r"_\infty")
 BOX = Norm("max |·|_j/v_j", weighted, "_{box}")
