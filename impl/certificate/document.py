@@ -13,7 +13,6 @@ from rnnbounds.impl.cells.refutation.refute import Witness
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import shown
 from rnnbounds.impl.format.document import Document, document_in, of_record
-from rnnbounds.impl.format.fields import converted
 from rnnbounds.impl.format.readout import bounded_readout
 from rnnbounds.impl.format.truncated import CertificateFileError
 
@@ -26,11 +25,6 @@ def read_certificate(data: bytes, path: Path) -> Certificate:
     except (LookupError, ValueError, OverflowError, RecursionError) as error:
         reason = "nested too deep" if isinstance(error, RecursionError) else str(error)
         raise CertificateFileError(path, f"no certificate ({shown(reason)})") from None
-
-
-def of_document(told: Mapping[str, Any]) -> Certificate:
-    """The certificate of the parsed document of one; raises LookupError and ValueError."""
-    return _certificate(converted(told, Document), dict(told))
 
 
 def of_truncated(stated: Mapping[str, Any], path: Path) -> Certificate:
