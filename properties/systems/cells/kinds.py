@@ -111,9 +111,11 @@ def draw_cell_spec(draw: st.DrawFn, make: SpecType, wanted: DrawRequest) -> Syst
 
 
 def program_kind(
-    make: SpecType, draw: Draw, title: str = "", *assumptions: str,
+    make: SpecType,
+    draw: Draw,
+    title: str = "",
     named: Callable[[SystemSpec], str] | None = None,
-) -> Kind:  # fmt: skip
+) -> Kind:
     """The kind of cells whose weights `draw` draws, read under the name of the cell, or that which
     is ``named``; with a column if it has a title."""
     cell = cell_named(make.kind)
@@ -123,7 +125,7 @@ def program_kind(
         partial(draw_cell_spec, make),
         ProgramRoute(draw_each_member(partial(draw_cell, name=name, draw=draw)), name),
         cell,
-        columns={make.kind: Column(title, (*STATE, *assumptions))} if title else {},
+        columns={make.kind: Column(title, STATE)} if title else {},
     )
 
 

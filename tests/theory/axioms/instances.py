@@ -211,12 +211,6 @@ def rayleigh(random: Random, world: World) -> tuple[Any, ...]:
     return largest([arb(0), *map(abs, eigenvalues(A))]) * random.choice((1, 1, 2)), A
 
 
-def two_symmetric(random: Random, world: World) -> tuple[Any, ...]:
-    """Two symmetric matrices."""
-    (n,) = sizes(random, 1)
-    return symmetric(random, n), symmetric(random, n)
-
-
 def block(A: Op, size: int) -> Op:
     """The first rows and columns."""
     return op([line[:size] for line in A.lines[:size]], size, size, A.to, A.of)
