@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from rnnbounds.impl.certificate.certify import certify as certify
     from rnnbounds.impl.certificate.contraction import contraction as contraction
     from rnnbounds.impl.certificate.inputs import input_data as input_data
-    from rnnbounds.impl.certificate.monitor import Monitored as Monitored
-    from rnnbounds.impl.certificate.monitor import monitor as monitor
     from rnnbounds.impl.certificate.record import Certificate as Certificate
     from rnnbounds.impl.certificate.stable_module import stable_ as stable_
     from rnnbounds.impl.convert.files import export_truncated as export_truncated
@@ -66,7 +64,6 @@ _NAMES = {
     "impl.certificate.certify": "certify",
     "impl.certificate.contraction": "contraction",
     "impl.certificate.inputs": "input_data",
-    "impl.certificate.monitor": "Monitored monitor",
     "impl.certificate.record": "Certificate",
     "impl.certificate.stable_module": "stable_",
     "impl.convert.files": "export_truncated load_certificate load_truncated save_truncated",

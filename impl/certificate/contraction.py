@@ -101,29 +101,6 @@ def factors(
     return torch.stack(estimates)
 
 
-def reach(
-    model: torch.nn.Module | Mapping[str, Tensor], input_bound: float, cell: str | None = None
-) -> Tensor:
-    """An estimate of sup ‖h_t‖₂ of the outputs, a scalar; infinite where none is known."""
-    kind, weights = _read(model, cell)
-    cell_or_stack = kind.build({role: part.double()[None] for role, part in weights.items()})
-    B: Bound = input_bound
-    for layer in cell_or_stack.layers if isinstance(cell_or_stack, Stack) else (cell_or_stack,):
-        B = _reached(layer, B)
-    return torch.as_tensor(B)
-
-
-def _reached(cell: Any, B: Bound) -> Tensor:
-    """An estimate of sup ‖h_t‖₂ of one layer: ‖h̄‖₂ of its box, or its drive over 1 − ‖W‖₂."""
-    if not isinstance(cell, RNN) or math.isfinite(cell.activation.bound):
-        size: Tensor = torch.linalg.vector_norm(_box(cell, B)[-cell.n :])
-        return size
-    rate = _factor(cell, B, ("spectral",))
-    fed = torch.linalg.matrix_norm(cell.U[0], 2) * float(B) + torch.linalg.vector_norm(cell.b[0])
-    drive: Tensor = cell.activation.slope * fed
-    return torch.where(rate < 1, drive / (1 - rate), torch.inf)
-
-
 def _read(model: Any, cell: str | None) -> tuple[Kind, Mapping[str, Tensor]]:
     """The kind of the model, and its tensors by role, as they are."""
     if isinstance(model, torch.nn.Module):

@@ -1,28 +1,15 @@
-"""Base class of results that are shown as a line, a table or a plot, as in notebooks.
-
-A result says what stands in its line, in the rows of its table and in its picture; the rest
-follows: `str`, `repr`, `_repr_html_`, `to_dict`, `to_frame` (pandas) and `plot` (matplotlib). Both
-packages are optional, and imported when asked for.
-"""
+"""Base class of results that are shown as a line, a table or a plot, as in notebooks."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib import import_module
 from typing import Any
 
 from rnnbounds.impl.errors import InputError
 
 Row = Mapping[str, float | int | str | None]
-
-
-class MissingPackageError(InputError):
-    """A package that is not installed, and that one method alone needs."""
-
-    def __init__(self, package: str, method: str) -> None:
-        super().__init__(f"{method} needs {package}; pip install {package}")
 
 
 class Shown(ABC):
@@ -40,25 +27,17 @@ class Shown(ABC):
     def draw(self, axes: Any) -> None:
         """The picture, on axes of matplotlib."""
 
-    @abstractmethod
-    def to_json(self) -> dict[str, Any]:
-        """The record as plain JSON data."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The record as plain JSON data, as `--format json` prints it."""
-        return self.to_json()
-
-    def to_frame(self) -> Any:
-        """The table as a pandas.DataFrame; raises MissingPackageError without pandas."""
-        return _package("pandas", "to_frame()").DataFrame(list(self.rows()))
-
     def plot(self, axes: Any = None) -> Any:
         """The picture: on these axes of matplotlib, or on new ones, which are returned.
 
-        Raises MissingPackageError without matplotlib.
+        Raises InputError without matplotlib.
         """
         if axes is None:
-            axes = _package("matplotlib.pyplot", "plot()").subplots()[1]
+            try:
+                from matplotlib import pyplot
+            except ImportError:
+                raise InputError("plot() needs matplotlib; pip install matplotlib") from None
+            axes = pyplot.subplots()[1]
         self.draw(axes)
         return axes
 
@@ -73,22 +52,15 @@ class Shown(ABC):
         rows = self.rows()
         head = "".join(f"<th>{escape(name)}</th>" for name in (rows[0] if rows else ()))
         body = "".join(
-            f"<tr>{''.join(f'<td>{escape(cell(value))}</td>' for value in row.values())}</tr>"
+            f"<tr>{''.join(f'<td>{_cell(value)}</td>' for value in row.values())}</tr>"
             for row in rows
         )
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         return f"<p>{escape(self.line())}</p>{table if rows else ''}"
 
 
-def cell(value: float | int | str | None) -> str:
+def _cell(value: float | int | str | None) -> str:
     """A value in a cell of a table, to four digits."""
     if value is None:
         return "–"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _package(name: str, method: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError:
-        raise MissingPackageError(name.partition(".")[0], method) from None
+    return f"{value:.4g}" if isinstance(value, float) else escape(str(value))
