@@ -6,8 +6,8 @@
 | tangent | `derivatives.dual_numbers.Dual` | the same | | |
 | slope | | | `slopes.LipschitzBounds` | |
 | jet | | | `derivatives.second_order.Jets` | |
-| rounding | `memory.running.RunningError` | | `gradients.step_errors.RoundingError` | |
-| secant | | | | `memory.tube.arithmetic.Tube` |
+| rounding | `running.RunningError` | | `gradients.step_errors.RoundingError` | |
+| secant | | | | `near.arithmetic.Tube` |
 
 Intervals are rounded outwards, or plain and differentiable, as an arithmetic is told by its
 `interval`: `certificate.plain_intervals.DifferentiableInterval`. Values of intervals may be those

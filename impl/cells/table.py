@@ -67,7 +67,9 @@ def index_by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
     return found
 
 
-CELLS: dict[str, Kind] = index_by_name((*_KINDS, *entries_of_modules(__name__, __file__, "KINDS")))
+CELLS: dict[str, Kind] = index_by_name(
+    (*_KINDS, *entries_of_modules(__name__, __file__, "KINDS", "runs"))
+)
 NORM_NAMES = (*dict.fromkeys(norm for kind in CELLS.values() for norm in kind.norms), CASCADE)
 
 

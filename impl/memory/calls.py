@@ -11,6 +11,7 @@ from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.memory.measure import measure as measure_cell
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
+from rnnbounds.impl.near.near import ZERO
 from rnnbounds.impl.reading.data.sequences import Data, DataSource
 from rnnbounds.impl.reading.opened import Function, Module, Opened, Runnable
 from rnnbounds.impl.reading.sources import AnySource, open_source
@@ -34,8 +35,7 @@ def measure(
     readout: str | Sequence[str] | None = None,
     direction: str | None = None,
     near: float | None = None,
-    states: float | str = 0.0,
-    pasts: int = 0,
+    states: str = ZERO,
     as_is: bool = False,
     gap: str = NORM,
     batch: int | None = None,
@@ -54,8 +54,8 @@ def measure(
     A recurrent layer is read from `model` as in `load_model`, with `cell`, `ignore`, `layer`,
     `readout` and `direction`, and measured in float64: a `Measurement`, by default at ε = 1e-2,
     1e-4 and 1e-6. With a readout all answers are about its predictions; `near`: what is certified
-    of all inputs within that of these, number by number, from states with no entry above `states`,
-    and with `pasts`, or `states` "recorded", from that near so many recorded end states; inputs
+    of all inputs within that of these, number by number, from the zero state, or with `states`
+    "recorded" from near 20 recorded end states; inputs
     beyond `input_bound` (or a set of inputs) are refused.
 
     A function, a module without recurrent layers, and with `as_is` any module, is measured as it is
@@ -79,7 +79,7 @@ def measure(
         "input_bound": input_bound is not None, "cell": cell is not None,
         "ignore": ignore not in ((), []), "layer": layer is not None,
         "readout": readout is not None, "direction": direction is not None,
-        "near": near is not None, "states": states != 0.0, "pasts": pasts != 0,
+        "near": near is not None, "states": states != ZERO,
     }  # fmt: skip
     of_running = {"gap": gap, "batch": batch, "device": device}
     given = [name for name, is_given in of_reading.items() if is_given]
@@ -90,7 +90,7 @@ def measure(
     require_read(of_running)
     options |= {"eps": eps, "input_bound": input_bound, "cell": cell, "ignore": ignore}
     options |= {"layer": layer, "readout": readout, "direction": direction, "near": near}
-    return measure_cell(opened, data, **options, states=states, pasts=pasts, progress=progress)
+    return measure_cell(opened, data, **options, states=states, progress=progress)
 
 
 class OtherKindError(InputError):

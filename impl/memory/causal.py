@@ -21,6 +21,7 @@ import torch
 from torch import Tensor
 from torch.nn.parameter import is_lazy
 
+from rnnbounds.impl.cells.runs import grid
 from rnnbounds.impl.certificate.notebook import Row, Shown
 from rnnbounds.impl.errors import InputError, NotFiniteError, RangeError, ShapeError, shown
 from rnnbounds.impl.memory.curve import CurveRow, draw_curve, forgetting_curve
@@ -28,7 +29,6 @@ from rnnbounds.impl.memory.exact import Decided
 from rnnbounds.impl.memory.gaps import NORM, OutputGap, gap_named
 from rnnbounds.impl.memory.measure import CURVE, held_part
 from rnnbounds.impl.memory.repeats import reason_unstated
-from rnnbounds.impl.memory.runs import grid
 from rnnbounds.impl.memory.statement import (
     SHARE,
     Statement,

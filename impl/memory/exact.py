@@ -13,8 +13,8 @@ from flint import arb, arb_mat, ctx
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
-from rnnbounds.impl.memory.running import Running, RunningError
-from rnnbounds.impl.memory.runs import Runner
+from rnnbounds.impl.arithmetic.running import Running, RunningError
+from rnnbounds.impl.cells.runs import Runner
 from rnnbounds.impl.numbers.outward import add_up, norm_up
 
 PRECISIONS = (128, 256, 512, 1024, 2048, 4096)

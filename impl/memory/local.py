@@ -16,7 +16,7 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import Floats, Rows
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, DualArithmetic
-from rnnbounds.impl.memory.runs import Runner
+from rnnbounds.impl.cells.runs import Runner
 
 WORK = 2**29  # of entries cubed, over all steps that are differentiated
 HELD = 2**24  # entries of Jacobians and of their products, at a time

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rnnbounds.impl.cells.runs import Runner, Truncations, blocks, grid, truncations
 from rnnbounds.impl.certificate.notebook import Row, Shown
 from rnnbounds.impl.certificate.record import EPSILONS, epsilons_of
 from rnnbounds.impl.errors import InputError, exactly
@@ -20,7 +21,6 @@ from rnnbounds.impl.memory.curve import CurveRow, draw_curve, forgetting_curve
 from rnnbounds.impl.memory.exact import Decided, within
 from rnnbounds.impl.memory.local import Local, local, sampled
 from rnnbounds.impl.memory.repeats import reason_unstated
-from rnnbounds.impl.memory.runs import Runner, Truncations, blocks, grid, truncations
 from rnnbounds.impl.memory.statement import (
     SHARE,
     Statement,
@@ -29,20 +29,21 @@ from rnnbounds.impl.memory.statement import (
     require_enough,
     stated,
 )
-from rnnbounds.impl.memory.tube.near import WORK, NearCertificate, affordable, require_near, size_of
-from rnnbounds.impl.memory.tube.near import near as near_data
-from rnnbounds.impl.memory.tube.pasts import (
-    NEAR,
-    PASTS,
-    RECORDED,
-    count_pasts,
-    end_states,
-    past_inputs,
-    spread,
-)
 from rnnbounds.impl.memory.window_count import WindowCount
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
+from rnnbounds.impl.near.near import (
+    RECORDED,
+    ZERO,
+    NearCertificate,
+    affordable,
+    end_states,
+    past_inputs,
+    require_states,
+    size_of,
+    spread,
+)
+from rnnbounds.impl.near.near import near as near_data
 from rnnbounds.impl.numbers.json_values import as_json
 from rnnbounds.impl.reading.adapters import Source, load_model
 from rnnbounds.impl.reading.data.recordings import Array, Data, Windows, float64
@@ -169,11 +170,7 @@ def measure(
     readout: str | None = None,
     direction: str | None = None,
     near: float | None = None,
-    states: float | str = 0.0,
-    pasts: int = 0,
-    work: float = WORK,
-    workers: int = 0,
-    largest: bool = False,
+    states: str = ZERO,
     progress: Callable[[int, int], None] | None = None,
 ) -> Measurement:
     """Run a model on data, in full and truncated, and state what follows for data drawn alike.
@@ -185,15 +182,13 @@ def measure(
     shorter. With a `share`, data
     that cannot reach it at that `confidence` for all ε together are refused; without, the statement
     says which share they reach.
-    `near`: what is certified of all inputs within that of these, number by number, from states with
-    no entry above `states`; with `pasts`, from all that are so near the end state of one of so many
-    recordings, stretches of T inputs spaced in the data, against the run from zero: after k
-    inputs of a window and from then on; `states` "recorded" is 20 of these, or so many `pasts`, and
-    all within 0.001 of the range of each entry. As many windows are certified, evenly spaced in
-    the data, as `work` pays for, in 10⁹ products, by so many `workers`, processes beside this one.
-    `largest`: find the largest balls of starts that are forgotten there within each ε. `progress`
-    is called with how many windows were run, and of how many.
-    Raises an InputError for what is no model, for options of runs near the data without `near`, for
+    `near`: what is certified of all inputs within that of these, number by number, of runs from the
+    zero state; with `states` "recorded", of runs from all states within 0.001 of the range of each
+    entry around the end state of one of 20 recordings, stretches of T inputs spaced in the data,
+    against the run from zero: after k inputs of a window and from then on. As many windows are
+    certified, evenly spaced in the data, as a fixed number of products pays for. `progress` is
+    called with how many windows were run, and of how many.
+    Raises an InputError for what is no model, for `states` without `near` or of another name, for
     data of another width, beyond the `input_bound` (or set of inputs), shorter than the window, or
     on which the model overflows.
 
@@ -208,18 +203,12 @@ def measure(
     read.require_width(loaded.d)
     if input_bound is not None:
         read.require_of(input_bound)
-    relative = isinstance(states, str) and states == RECORDED
-    radius = 0.0
-    if near is not None:
-        near = size_of("near", near)
-        radius = NEAR if relative else size_of("states", states)
-    else:
-        require_near(states, pasts, work, workers, largest=largest)
+    near = None if near is None else size_of(near)
+    require_states(states, near)
     eps = epsilons_of(eps)
     held, runner = read.windows(window), Runner.of(loaded)
     M, T = len(held), held.T
-    pasts = pasts or relative * min(PASTS, count_pasts(read, T))
-    before = past_inputs(read, pasts, T)
+    before = past_inputs(read, T) if states == RECORDED else None
     ks, unstated = grid(T), reason_unstated(read, held)
     if share is not None and unstated is not None:
         raise unstated
@@ -228,7 +217,9 @@ def measure(
         each = len(ks) * (runner.states + runner.outputs) + T * held.d
         some = min(M, CURVE, max(FEWEST, CURVE_WORK // max(1, sum(ks) * runner.products)))
         out = min(M - M // 2, max(2 * needed, HELD_WORK // (6 * T * runner.products)))
-        near_count = 0 if near is None else affordable(runner, M, T, pasts, work)
+        near_count = (
+            0 if near is None else affordable(runner, M, T, 0 if before is None else len(before))
+        )
         total = some + near_count + (0 if unstated else len(eps) * out)
         report = WindowCount(total, progress)
         _LOG.info("measuring %s on %d windows of %d inputs", loaded.name, M, T)
@@ -260,11 +251,13 @@ def measure(
         around = None
         if near is not None:
             around = near_data(
-                runner, held_part(held, spread(near_count, M)), near, eps, states=radius,
-                pasts=end_states(runner, before) if pasts else None, relative=relative,
-                workers=workers, largest=largest,
+                runner,
+                held_part(held, spread(near_count, M)),
+                near,
+                eps,
+                None if before is None else end_states(runner, before),
                 done=lambda count: report.after(slice(0, count), None),
-            )  # fmt: skip
+            )
     return Measurement(
         loaded, read.source, read.N, M, T, ks, seen, steps, eps, statement,
         None if unstated is None else str(unstated), around,

@@ -108,8 +108,8 @@ def term_form(term: Term) -> Term:
     return "vector" if term[0] in VECTORS or len(term) == 1 else term[0]
 
 
-VECTORS = ("state", "gated_run", "begun", "forward", "boxed", "computed", "computed_double",
-           "unitary_computed", "on_record", "phi", "recent", "sensitivity")  # fmt: skip
+VECTORS = ("state", "gated_run", "forward", "boxed", "computed", "computed_double",
+           "unitary_computed", "phi", "recent", "sensitivity")  # fmt: skip
 
 
 def plan_pair(p: Term, q: Term) -> PlanStep:

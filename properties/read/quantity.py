@@ -46,7 +46,7 @@ def may_have(batch: Batch, quantity: Quantity) -> bool:
     if batch.exact:
         return quantity.name in ("defect_rank", "W_rank")
     own = (KINDS[kind] for kind in quantity.about if kind in KINDS)
-    return not any(kind.name.startswith("near") or kind.route.rational for kind in own)
+    return not any(kind.route.rational for kind in own)
 
 
 @lru_cache(maxsize=CACHED_TERMS)

@@ -49,8 +49,7 @@ class SystemSpec(
     the certified smoothness; ``quadratic`` has β = ``lam``, ε = ``epsilon`` and α = ``alpha``.
 
     The exact kinds have ``states`` rows of an orthogonal matrix, an initial state of size ``start``
-    and ``units`` singular values that are exactly 1; ``found`` writes a candidate out. Models near
-    data start from states up to ``start``, and have a readout of so many ``units``, if any.
+    and ``units`` singular values that are exactly 1; ``found`` writes a candidate out.
 
     ``certified`` models have the weights of a ``cell`` in a ``dtype``, and have the certificate of
     a ``norm`` for inputs that are ``over`` a set; of a stack perhaps one ``layer`` is looked at, by

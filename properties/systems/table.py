@@ -20,7 +20,6 @@ from rnnbounds.properties.systems.causal import kinds as causal
 from rnnbounds.properties.systems.cells import kinds as cells
 from rnnbounds.properties.systems.cells.extremal import worst_cell_specs
 from rnnbounds.properties.systems.cells.route import CellRoute
-from rnnbounds.properties.systems.certified import near
 from rnnbounds.properties.systems.certified import specs as certified
 from rnnbounds.properties.systems.gated import kinds as gated
 from rnnbounds.properties.systems.kind import DrawRequest, Family, Kind, ListedCells
@@ -45,7 +44,6 @@ _KINDS = (
     *cells.KINDS,
     *causal.KINDS,
     *certified.KINDS,
-    *near.KINDS,
 )
 
 

@@ -3,7 +3,7 @@
     python tests/planted/planted_run.py [ID…] [--jobs N]
 
 A line for each fault: the claim that convicted it, by which attack, and after how long; at the end
-the counts. Exit 1 if fewer than 90 % of those outside the checker are convicted by a claim, or one
+the counts. Exit 1 if fewer than 90 % of those that claims may judge are convicted by one, or one
 that was listed as caught by a unit test is not; 2 if the list itself is wrong.
 """
 
@@ -25,7 +25,7 @@ from time import perf_counter
 
 from planted_faults import ROOT, Fault, FaultError, check, listed, plant, pristine
 
-LEAST = 0.9  # of the faults outside the checker, convicted by a claim
+LEAST = 0.9  # of the faults that claims may judge, convicted by a claim
 TIMEOUT = 600  # seconds, far above what any attack takes: a fault may make one endless
 ATTACK = Path(__file__).with_name("planted_attack.py")
 
@@ -110,7 +110,7 @@ def summary(outcomes: Sequence[Outcome]) -> tuple[str, int]:
     lost = [one.fault.id for one in outcomes if one.by == "nobody" and one.fault.test]
     told = (
         f"{len(outcomes)} faults: {count['claim']} convicted by a claim ({100 * share:.0f} % of "
-        f"the {len(apart)} outside the checker), {count['test']} by a unit test, "
+        f"the {len(apart)} that claims may judge), {count['test']} by a unit test, "
         f"{count['nobody']} by nobody"
     )
     return told, int(share < LEAST or bool(lost))

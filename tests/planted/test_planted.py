@@ -160,7 +160,7 @@ def test_faults_of_the_checker_are_counted_by_themselves():
     outcomes = [Outcome(fault, "claim", "", 0.0)] * 9 + [Outcome(fault, "test", "", 0.0)]
     told, code = summary([*outcomes, *[Outcome(proved, "test", "", 0.0)] * 10])
     assert told.startswith(
-        "20 faults: 9 convicted by a claim (90 % of the 10 outside the checker), 11 by a unit test"
+        "20 faults: 9 convicted by a claim (90 % of the 10 that claims may judge), 11 by a unit "
     )
     assert code == 0
     by_claim = [Outcome(proved, "claim", "", 0.0)] * 2

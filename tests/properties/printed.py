@@ -86,22 +86,6 @@ ATTACK = {
     "witnesses[].length": SHARE,
     "witnesses[].inputs[][]": SHARE,
 }
-NEAR = {  # what `measure` certifies near data; windows, length and pasts are counts of the data
-    "delta": "near_delta",
-    "states": "near_states_told",
-    "width": "near_width_told",
-    "gaps[].k": "k",
-    "gaps[].gap": "near_gap_told",
-    "memory[].eps": "near_eps_told",
-    "memory[].k": "near_k_told",
-    "memory[].certified.windows": "near_gap_told",  # as these, of one window; of several
-    "memory[].certified.k": "near_k_told",  # tests/impl/memory/tube/test_search.py
-    "memory[].certified.median": "near_k_told",
-    "memory[].certified.largest": "near_k_told",
-    "windows": "near_gap_told",
-    "length": "near_gap_told",
-    "pasts": "near_gap_told",  # 0 where it judges; of others tests/impl/memory/tube/test_pasts.py
-}
 # What no claim judges, and why; no more than five.
 EXCEPTIONS = {
     r"witness\..*": "a refutation bounds nothing: it is proved in balls, and tests prove it again",
@@ -111,7 +95,6 @@ EXCEPTIONS = {
     r"(findings|(other_norms\.\w+\.)?layers\[\]\.bounded)\b.*": (
         "the checker proves them anew; what follows is judged"
     ),
-    r"exponent|forgotten(_windows|\[\]\..*)": "tests of tubes attack them; no claim speaks of them",
 }
 MEND = (
     "{} is printed, and no claim judges it: read it in properties/systems/certified/constants.py "

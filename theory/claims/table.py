@@ -24,7 +24,6 @@ ORDER = (
     "prediction",
     "input-robustness",
     "certificate",
-    "near-data",
     "vanishing-gradient",
     "memory-needs-gradients",
     "deep-gradient",

@@ -18,7 +18,6 @@ from rnnbounds.theory.language.quantities.gates import GATES
 from rnnbounds.theory.language.quantities.gradients import GRADIENTS
 from rnnbounds.theory.language.quantities.layers import LAYERS
 from rnnbounds.theory.language.quantities.models import MODELS
-from rnnbounds.theory.language.quantities.near import NEAR
 from rnnbounds.theory.language.quantities.stacks import STACKS
 from rnnbounds.theory.language.quantities.training import TRAINING
 from rnnbounds.theory.language.quantities.unitary import UNITARY
@@ -62,7 +61,6 @@ QUANTITIES: tuple[Quantity, ...] = (
     *LAYERS,
     *STACKS,
     *CERTIFICATES,
-    *NEAR,
 )
 VOCABULARY: dict[str, Quantity] = {quantity.name: quantity for quantity in QUANTITIES}
 DEFINITIONS: dict[Symbol, Expr] = {

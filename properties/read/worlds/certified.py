@@ -1,4 +1,4 @@
-"""The worlds of models with certificates, and of models near recorded inputs."""
+"""The world of models with certificates."""
 
 from __future__ import annotations
 
@@ -59,17 +59,3 @@ def enclose_norms(norms: list[Any], states: Value) -> Interval:
         ends.append((blank, blank) if norm is None else norm_of_states(norm, states[i : i + 1]))
     value, error = (windows_last(torch.cat(part)) for part in zip(*ends, strict=True))
     return around(value, error)
-
-
-class NearWorld(RecurrentWorld):
-    """Runs near recorded inputs, of whose outputs a readout may be the last layer."""
-
-    def size(self, head: str, term: Term, value: Value) -> Value:
-        """The norm of what a readout makes of these runs, if the model has one."""
-        if head == "norm" and self.batch.spec.units and "begun" in str(term):
-            return self.carrier.euclidean(self.readout((), value))
-        return super().size(head, term, value)
-
-    def weighted(self, value: Value, arguments: str | None) -> Value:
-        """No norm is named."""
-        raise AbsentError

@@ -18,8 +18,6 @@ from rnnbounds.properties.systems.cells.batch import Cells
 from rnnbounds.properties.systems.certified.batch import Certified
 from rnnbounds.properties.systems.certified.fields import CertifiedRelu
 from rnnbounds.properties.systems.certified.models import unitary_network
-from rnnbounds.properties.systems.certified.near_batch import NearCells
-from rnnbounds.properties.systems.certified.near_batch import computed_last_states as on_record
 from rnnbounds.properties.systems.supply.other_inputs import other_inputs
 
 Tensor = torch.Tensor
@@ -65,8 +63,7 @@ def pair_state(name: str) -> Callable[[Batch], Tensor]:
 
     def of(batch: Batch) -> Tensor:
         state: Tensor = getattr(batch, name)
-        is_unbounded = batch.cells is None or isinstance(batch.cells, NearCells)
-        return state if is_unbounded else state / 2
+        return state if batch.cells is None else state / 2
 
     return of
 
@@ -186,7 +183,6 @@ VECTORS: dict[str, Callable[..., Tensor]] = {
     "computed": computed_states,
     "computed_double": double_states,
     "unitary_computed": unitary_outputs,
-    "on_record": lambda batch, *run: on_record(batch.spec)[:, :, None].expand_as(batch.h),
     "w": lambda batch: trained_vector(batch, False),
     "w_other": lambda batch: trained_vector(batch, True),
 }

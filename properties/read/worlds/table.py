@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from rnnbounds.properties.read.carrier import Carrier
 from rnnbounds.properties.read.reader import World
-from rnnbounds.properties.read.worlds.certified import CertifiedWorld, NearWorld
+from rnnbounds.properties.read.worlds.certified import CertifiedWorld
 from rnnbounds.properties.read.worlds.descents import DescentWorld
 from rnnbounds.properties.read.worlds.networks import WORLDS, MemberWorld
 from rnnbounds.properties.read.worlds.projected import ProjectedWorld
 from rnnbounds.properties.read.worlds.recurrent import RecurrentWorld
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.certified.batch import Certified
-from rnnbounds.properties.systems.certified.near_batch import NearCells
 from rnnbounds.properties.systems.vanilla.descents import DescentMember
 
 
@@ -28,8 +27,6 @@ def make_world(batch: Batch, carrier: Carrier, pair: tuple[int, int]) -> World:
         return own(member, s, carrier)
     if isinstance(batch.cells, Certified):
         return CertifiedWorld(batch, carrier)
-    if isinstance(batch.cells, NearCells):
-        return NearWorld(batch, carrier)
     if batch.spec.kind == "projection":
         return ProjectedWorld(batch, carrier)
     return RecurrentWorld(batch, carrier)

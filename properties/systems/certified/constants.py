@@ -11,7 +11,6 @@ import numpy as np
 from rnnbounds.impl.cells.stacks.layer_analysis import CASCADE
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.convert.unitary import UnitaryModel
-from rnnbounds.impl.memory.tube.horizon import horizon
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.cells.route import BoxRoute
 from rnnbounds.properties.systems.certified.batch import Certified, build_certified
@@ -97,24 +96,7 @@ def unitary_reading(name: str) -> Callable[[Certified, SystemSpec], list[float]]
     return of_all
 
 
-def horizon_bounds(fewer: int) -> Callable[[Certified, SystemSpec], list[float]]:
-    """The printed bound on ‖h‖₂ of each model over a horizon that ends so many steps early."""
-
-    def of_all(cells: Certified, spec: SystemSpec) -> list[float]:
-        steps = spec.T - fewer
-        if not steps:
-            return [inf] * len(cells.models)
-        return [
-            horizon(model, one.input_bound if one.inputs is None else one.inputs, steps).output
-            for model, one in zip(cells.models, cells.certificates, strict=True)
-        ]
-
-    return of_all
-
-
 PRINTED = {
-    "horizon_told": horizon_bounds(0),
-    "horizon_before": horizon_bounds(1),
     **{name: unitary_reading(name) for name in UNITARY_READERS},
     **{name: printed_reading(name) for name in CERTIFICATE_READERS},
 }

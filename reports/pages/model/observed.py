@@ -32,7 +32,7 @@ def _near_sections(near_data: Document | None, vector: str, windows: int) -> tup
             plain_number(row["eps"]),
             length_text(row["k"]),
             NOTHING if row["k"] is None else bound_text(gaps[row["k"]]),
-            near_own_text(row.get("certified"), near_data["windows"]),
+            near_own_text(row["certified"], near_data["windows"]),
         )
         for row in near_data["memory"]
     )
@@ -42,10 +42,10 @@ def _near_sections(near_data: Document | None, vector: str, windows: int) -> tup
         f"{plain_number(near_data['delta'])} of the recorded ones in every number at every step, "
         f"from {near_start_text(near_data)}, in real arithmetic; of no other inputs. How far any "
         f"state{of_zero} is from the one computed here in float64 on what was recorded, at most: "
-        + " ".join((f"{width}.", *(f"{capitalise(t)}." for t in further_near_texts(near_data))))
+        f"{width}."
     )
     advice = near_data["advice"] or ""
-    table = Table(("ε", "k", gap, "windows by themselves"), rows, frozenset((1, 2)), advice)
+    table = Table(("ε", "k", gap, "those that have a k"), rows, frozenset((1, 2)), advice)
     return (Section("Certified near your data", (statement, table)),)
 
 
@@ -56,53 +56,20 @@ def evenly_text(some: int, windows: int) -> str:
     return ", the first" if some == 1 else ", evenly spaced in the data"
 
 
-def near_own_text(part: Document | None, windows: int) -> str:
-    """How many windows are certified, with which k together, and half of them by themselves; empty
-    of a single window."""
-    if part is None or windows == 1:
+def near_own_text(part: Document, windows: int) -> str:
+    """How many of the windows have a k, and which together; empty where all or none have one."""
+    if part["windows"] in (0, windows):
         return ""
-    if not part["windows"]:
-        return "for each of the windows by itself, too"
-    if part["windows"] == windows:
-        return f"half of the windows with k ≤ {part['median']}"
-    some = f"{part['windows']} of {plural(windows, 'window')} with k = {part['k']}"
-    return f"{some}, half of these with k ≤ {part['median']}"
-
-
-def further_near_texts(near_data: Document) -> list[str]:
-    """On the certified exponent and on the largest balls of starts, if there are any."""
-    texts = []
-    if (exponent := near_data.get("exponent")) is not None:
-        wide = ", too wide to be useful: below 0 it would prove that these runs come together"
-        texts.append(
-            f"largest Lyapunov exponent over {plural(near_data['length'], 'input')}, of all these "
-            f"runs: (1/T) log ‖∂s_T/∂s_0‖₂ ≤ {bound_text(exponent)} per step"
-            f"{'' if exponent < 0 else wide}"
-        )
-    for ball in near_data.get("forgotten", ()):
-        of_part = {"state": "|s_i|", "c": "|c_i|", "h": "|h_i|"}[ball["part"]]
-        rest = "" if ball["part"] == "state" else ", all else from 0"
-        windows = plural(near_data["forgotten_windows"], "window")
-        found = (
-            f"all starts with {of_part} ≤ {plain_number(ball['radius'])}{rest}"
-            if ball["radius"]
-            else f"no ball of starts with {of_part} ≤ r was found"
-        )
-        texts.append(
-            f"forgotten within {plain_number(ball['eps'])} after all inputs of {windows}: {found}"
-        )
-    return texts
+    return f"{part['windows']} of {plural(windows, 'window')} with k = {part['k']}"
 
 
 def near_start_text(near_data: Document) -> str:
     """The states that certified runs near the data start from, in words."""
-    size = plain_number(near_data["states"])
-    if near_data["pasts"]:
-        of = "of the range of each entry" if near_data["relative"] else "in each entry"
-        within = f" within {size} {of}" if near_data["states"] else ""
-        pasts = plural(near_data["pasts"], "recorded end state")
-        return f"each of {pasts}{within}, against the run from zero"
-    return f"any state with |s_i| ≤ {size}" if near_data["states"] else "the zero state"
+    if not near_data["pasts"]:
+        return "the zero state"
+    pasts = plural(near_data["pasts"], "recorded end state")
+    within = f"within {plain_number(near_data['share'])} of the range of each entry"
+    return f"each of {pasts} {within}, against the run from zero"
 
 
 def unused_text(windows: int, statement: Document) -> str:

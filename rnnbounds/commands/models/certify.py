@@ -46,7 +46,6 @@ from rnnbounds.impl.cells.table import NORM_NAMES
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import EPSILONS
 from rnnbounds.impl.memory.measure import measure
-from rnnbounds.impl.memory.tube.horizon import horizon as bound_horizon
 from rnnbounds.impl.models.device import check_device
 from rnnbounds.impl.reading.adapters import load_cells, load_model
 from rnnbounds.reports.pages.model.certificate import FILES
@@ -87,10 +86,6 @@ def certify_model(
     attack: Attack = False,
     list_layers: List = False,
     device: Device = "cpu",
-    horizon: Annotated[
-        int | None,
-        typer.Option("--horizon", help="T: also bound states over at most so many steps from zero"),
-    ] = None,
     verbose: Annotated[
         bool, typer.Option("--verbose", help="also each norm in half a line, and all constants")
     ] = False,
@@ -130,9 +125,7 @@ def certify_model(
             bound = certificate.input_bound if certificate.inputs is None else certificate.inputs
             measurement = measure(loaded, recorded.sequences, eps=numbers, input_bound=bound)
         attack_result = attack_certified(loaded, certificate) if attack else None
-        over = None if horizon is None else bound_horizon(loaded, input_set, horizon)
         document = certificate.to_json() | attack_entry(attack_result)
-        document |= {} if over is None else {"horizon": over.to_json()}
         steps_on = called.next_steps(certificate, attack, measured=measurement is not None)
         if format is Format.text and in_both:
             echo(f"{way}:")
@@ -151,7 +144,7 @@ def certify_model(
         if format is Format.text:
             print_answer(
                 certificate, attack_result=attack_result, measurement=measurement, next=steps_on,
-                over=over, verbose=verbose, shares=shares,
+                verbose=verbose, shares=shares,
             )  # fmt: skip
     if format is Format.json:
         print_json({"directions": documents} if in_both else next(iter(documents.values())))

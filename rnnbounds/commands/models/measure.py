@@ -20,7 +20,6 @@ from rnnbounds.commands.models.inputs import (
 )
 from rnnbounds.commands.models.measured import (
     print_measurement,
-    states_of,
     unstated_lines,
     write_both,
 )
@@ -36,7 +35,7 @@ from rnnbounds.impl.errors import shown
 from rnnbounds.impl.memory.calls import require_read, run_as_is
 from rnnbounds.impl.memory.gaps import NORM
 from rnnbounds.impl.memory.measure import measure
-from rnnbounds.impl.memory.tube.near import WORK
+from rnnbounds.impl.near.near import ZERO
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.sources import open_source
 from rnnbounds.reports.pages.model.causal import FILES as CAUSAL_FILES
@@ -80,36 +79,10 @@ def measure_model(
         str,
         typer.Option(
             "--states",
-            help="with --near: runs start from any |s_i| up to this, or `recorded`: within 0.001 "
-            "of the range of each entry around 20 recorded end states, or --pasts",
+            help="with --near: runs start from `zero`, or `recorded`: from within 0.001 of the "
+            "range of each entry around 20 recorded end states, against the run from zero",
         ),
-    ] = "0",
-    pasts: Annotated[
-        int,
-        typer.Option(
-            "--pasts",
-            help="with --near: runs start within --states of so many recorded end states, "
-            "against the run from zero",
-        ),
-    ] = 0,
-    work: Annotated[
-        float | None,
-        typer.Option(
-            "--work",
-            help="with --near: 10⁹ products to spend; more of them certify more windows, evenly "
-            f"spaced in the data; by default {WORK:g}",
-        ),
-    ] = None,
-    workers: Annotated[
-        int, typer.Option("--workers", "-n", min=0, help="with --near: processes beside this one")
-    ] = 0,
-    largest: Annotated[
-        bool,
-        typer.Option(
-            "--largest",
-            help="with --near: find the largest balls of starts that are forgotten within ε",
-        ),
-    ] = False,
+    ] = ZERO,
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
@@ -149,12 +122,10 @@ def measure_model(
     inputs too, by default for the box around the data.
     """  # fmt: skip
     opened, recorded = open_source(model), RecordedInputs(data)
-    size = states_of(states)
     of_running = {"gap": gap, "batch": batch, "device": device}
     of_reading = {
         "--input-bound": input_bound, "--inputs": inputs,
-        "--near": near, "--states": size or None, "--pasts": pasts or None, "--work": work,
-        "--workers": workers or None, "--largest": largest or None, "--cell": cell,
+        "--near": near, "--states": None if states == ZERO else states, "--cell": cell,
         "--ignore": ignore, "--layer": layer, "--readout": readout, "--direction": direction,
     }  # fmt: skip
     given = [name for name, value in of_reading.items() if value is not None]
@@ -179,8 +150,7 @@ def measure_model(
     with show_status(f"measuring {plural(loaded.n, 'state')}, windows") as advance:
         result = measure(
             loaded, read, window=window, eps=eps, confidence=confidence,
-            share=share, input_bound=bound, near=near, states=size, pasts=pasts, largest=largest,
-            work=WORK if work is None else work, workers=workers, progress=advance,
+            share=share, input_bound=bound, near=near, states=states, progress=advance,
         )  # fmt: skip
     unstated = unstated_lines(result, share)
     if out is not None:

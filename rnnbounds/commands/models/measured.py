@@ -11,12 +11,11 @@ from rnnbounds.impl.errors import at_least, at_most, shown
 from rnnbounds.impl.memory.calls import AnyMeasurement
 from rnnbounds.impl.memory.causal import CausalMeasurement
 from rnnbounds.impl.memory.measure import Measurement
-from rnnbounds.impl.memory.tube.near import NearCertificate
+from rnnbounds.impl.near.near import NearCertificate
 from rnnbounds.reports.pages.experiment import Page
 from rnnbounds.reports.pages.model.measurement import FILES, write_measurement
 from rnnbounds.reports.pages.model.observed import (
     evenly_text,
-    further_near_texts,
     near_own_text,
     near_start_text,
     unused_text,
@@ -24,15 +23,9 @@ from rnnbounds.reports.pages.model.observed import (
 from rnnbounds.reports.pages.model.vectors import short_name, vector_name, vector_symbol
 from rnnbounds.reports.pages.text import plain_number
 from rnnbounds.reports.words import plural
-from rnnbounds.shell.input_text import ascii_number
 from rnnbounds.shell.output import Format, echo, print_table
 
 MOST_ROWS = 12  # lines of the forgetting curve in text
-
-
-def states_of(text: str) -> float | str:
-    """The size of --states, or the text if it is no number."""
-    return text if (number := ascii_number(text)) is None else number
 
 
 def write_both(
@@ -184,8 +177,6 @@ def print_near(near: NearCertificate, vector: str, windows: int) -> None:
             f"near your data, a state set to zero where a window begins moves {vector} by at most "
             f"{at_least(near.gaps[1])}, and by more than ε at k − 1 times of the window at most"
         )
-    for text in further_near_texts(record):
-        echo(f"near your data, {text}")
     if near.advice is not None:
         echo(near.advice)
 

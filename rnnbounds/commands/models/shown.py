@@ -17,7 +17,6 @@ from rnnbounds.commands.models.measured import print_measurement
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import at_least, exactly, factor, shown
 from rnnbounds.impl.memory.measure import Measurement
-from rnnbounds.impl.memory.tube.horizon import Horizon
 from rnnbounds.impl.norms.meanings import NORM_MEANINGS
 from rnnbounds.impl.numbers.outward import norm_up
 from rnnbounds.impl.reading.data.recordings import Data
@@ -90,7 +89,6 @@ def print_answer(
     *,
     attack_result: MaybeAttacked = None,
     measurement: Measurement | None = None,
-    over: Horizon | None = None,
     next: Sequence[str] = (),
     verbose: bool = False,
     shares: Sequence[str] = (),
@@ -98,8 +96,6 @@ def print_answer(
     """Print a certificate, then what was found against it, then what was seen on data, then what to
     do next."""
     print_certificate(certificate, attack_result, verbose, shares)
-    if over is not None:
-        echo(over.line())
     print_measurement(measurement)
     own_steps = certificate.next_steps  # of which the first is to measure
     print_next([*own_steps[measurement is not None :], *next])
@@ -220,8 +216,6 @@ def _print_norms(certificate: Certificate, document: Mapping[str, Any], verbose:
         echo(NOTHING_PROVED)
     for line in infinite_lines(document):
         echo(line)
-    if math.isinf(certificate.lam):
-        echo("bounds over at most T steps from the zero state need no λ: certify --horizon T")
     for name, reason in certificate.skipped:
         echo(f"{name}: not tried: {reason}")
     if any(certificate.rounds_to_one.values()):

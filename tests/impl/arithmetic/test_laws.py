@@ -27,10 +27,10 @@ from rnnbounds.impl.arithmetic.derivatives.second_order import (
 from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, step_bound
 from rnnbounds.impl.arithmetic.intervals import Interval
 from rnnbounds.impl.arithmetic.roundings import DtypeRuns
+from rnnbounds.impl.arithmetic.running import Running, RunningError
 from rnnbounds.impl.arithmetic.slopes import compare_runs, step_lipschitz
 from rnnbounds.impl.cells.programs import ball_step, float_step, jacobian
 from rnnbounds.impl.gradients.step_errors import step_error
-from rnnbounds.impl.memory.running import Running, RunningError
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
 from rnnbounds.impl.numbers.outward import norm_up
 

@@ -4,13 +4,11 @@ import pytest
 import torch
 from draws import doubles, normal
 
+from rnnbounds.impl.cells.runs import Runner, truncations
 from rnnbounds.impl.memory.adversary.attack import attack
 from rnnbounds.impl.memory.exact import distances, within
 from rnnbounds.impl.memory.local import local
 from rnnbounds.impl.memory.measure import measure
-from rnnbounds.impl.memory.runs import Runner, truncations
-from rnnbounds.impl.memory.tube import runs
-from rnnbounds.impl.memory.tube.runs import Around
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.adapters import load_model
 
@@ -57,32 +55,6 @@ def test_gaps_are_those_of_predictions(head: str) -> None:
         assert float(ball.mid()) == pytest.approx(gap, rel=1e-12)
     middle = float(gaps.sort().values[1:3].mean())
     assert within(runner, x, 2, middle or 1.0).inside.sum() == (2 if middle else 4)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("head", HEADS)
-def test_no_predictions_near_the_data_are_further_apart(head: str, monkeypatch) -> None:
-    """Of runs at corners, from any states; no more than ‖C‖₂ times what outputs are, and rows by
-    themselves come to the same."""
-    plain, x, C = Runner.of(read(None)), windows()[:1], HEADS[head].double()
-    told, of_h = (Around(one, x, 2.0**-6, 2.0**-4) for one in (Runner.of(read(head)), plain))
-    signs = torch.randint(0, 2, (64, 7, 2), generator=torch.Generator().manual_seed(5)) * 2.0 - 1
-    near = x + 2.0**-6 * signs
-    starts = 2.0**-4 * (normal(2, 64, 6, seed=6)).sign()
-    for k in (0, 2, 7):
-        ends = []
-        for s, inputs in zip(starts, (near, near[:, 7 - k :]), strict=True):
-            s = s[None]
-            for one in inputs.unbind(1):
-                s = plain.step(s, one[None])
-            ends.append(s[0, :, -3:])
-        seen = ((ends[0] - ends[1]) @ C.mT).norm(dim=1).max()
-        gap = float(told.gaps(k))
-        assert float(seen) <= gap * (1 + 1e-12)
-        assert gap <= float(torch.linalg.matrix_norm(C, 2)) * float(of_h.gaps(k)) * (1 + 1e-9)
-        monkeypatch.setattr(runs, "ROWS", 7)
-        assert float(told.gaps(k)) == pytest.approx(gap, rel=1e-12)
-        monkeypatch.undo()
 
 
 def test_products_are_of_predictions() -> None:

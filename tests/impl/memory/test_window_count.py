@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import rnnbounds
-import rnnbounds.impl.memory.runs
+import rnnbounds.impl.cells.runs
 
 CASES = {
     "one ε": {"eps": 0.1},
@@ -22,7 +22,7 @@ def test_every_window_is_counted_once(case, monkeypatch):
     x = torch.rand(40, 12, 1)
     if case == "windows that overlap":  # of which nothing is stated
         x = torch.rand(51).unfold(0, 12, 1)[..., None]
-    monkeypatch.setattr(rnnbounds.impl.memory.runs, "NUMBERS", 200)  # a few windows a block
+    monkeypatch.setattr(rnnbounds.impl.cells.runs, "NUMBERS", 200)  # a few windows a block
     calls: list[tuple[int, int]] = []
     found = rnnbounds.measure(model, x, **CASES[case], progress=lambda *call: calls.append(call))
     done, (total, *others) = [one for one, _ in calls], [all for _, all in calls]

@@ -91,11 +91,6 @@ NEAR: dict[str, tuple[dict[str, object], ...]] = {
     ),
     "certified": (SHORT,),
     "certified-relu": ({**SHORT, "cell": "rnn-relu"},),
-    **dict.fromkeys(
-        ("near", "near-wide", "near-pasts"),
-        ({**SHORT, "cell": "lstm", "n": 2, "d": 1, "K": 3, "sequences": 4, "start": 0.25},),
-    ),
-    "near-ball": ({**SHORT, "cell": "lstm", "n": 1, "d": 1, "sequences": 3},),
 }
 
 

@@ -3,10 +3,6 @@
 import pytest
 import torch
 from msgspec.structs import replace
-from seen import readings
-
-from rnnbounds.impl.memory.runs import Runner
-from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.certified.near import worst_near_specs
 from rnnbounds.properties.systems.certified.near_batch import (
     last_slopes,
@@ -15,6 +11,10 @@ from rnnbounds.properties.systems.certified.near_batch import (
     recorded_inputs,
     recorded_pasts,
 )
+from seen import readings
+
+from rnnbounds.impl.cells.runs import Runner
+from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.certified.specs import COMMON
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import make_spec

@@ -14,7 +14,6 @@ from printed import (
     CONSTANTS,
     EXCEPTIONS,
     MEND,
-    NEAR,
     SHARE,
     UNITARY_FILE,
     numbers,
@@ -37,13 +36,11 @@ from rnnbounds.properties.systems.certified.models import (
     epsilon_index,
     unitary_network,
 )
-from rnnbounds.properties.systems.certified.near_batch import near_certificate
 from rnnbounds.properties.systems.certified.specs import COMMON, RARE_CELLS
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.claims.certificate.certificate import CERTIFICATE
-from rnnbounds.theory.claims.memory.near_data import NEAR_DATA
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 from rnnbounds.theory.proof import Claim
 
@@ -107,28 +104,6 @@ def spoken_of(claim: Claim) -> set[str]:
         )
         for symbol in statement.symbols
     }
-
-
-def test_what_is_printed_near_data() -> None:
-    """Each number of the record is judged by the claim of its own, and is what it reads."""
-    spec = make_spec(
-        "near", cell="lstm", regime="gaussian", inputs="gaussian", n=2, T=4, K=3, start=0.25
-    )
-    document = near_certificate(spec, 0).to_json()
-    assert strangers(document, NEAR) == []
-    laws = (a.law for form in NEAR_DATA.forms for a in form.assumptions if a.law is not None)
-    assumed = {symbol.name for law in laws for symbol in law.constants}
-    assert {*NEAR.values()} <= (spoken_of(NEAR_DATA) | assumed) & set(VOCABULARY)
-    batch = build_batch(spec)
-    gaps = {row["k"]: row["gap"] for row in document["gaps"]}
-    assert [gaps[k] for k in range(4)] == batch.constant("near_gap_told").hi[0, 0].tolist()
-    for name, value in (
-        ("near_delta", document["delta"]), ("near_states_told", document["states"]),
-        ("near_width_told", document["width"]), ("near_eps_told", document["memory"][0]["eps"]),
-    ):  # fmt: skip
-        assert batch.constant(name).hi.item() == value
-    printed = document["memory"][0]["k"]
-    assert batch.constant("near_k_told").hi.item() == (math.inf if printed is None else printed)
 
 
 def test_the_quantities_are_judged() -> None:

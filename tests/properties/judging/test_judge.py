@@ -240,10 +240,7 @@ def test_windowed_names_are_those_read_at_every_window() -> None:
     """A statement has windows just where a reading has K + 1 of them, or k or t occurs."""
     batch = build_batch(make_spec(activation="identity", n=2, T=3, K=2))
     many = {name for name, m in MEASURES.items() if m.enclose(batch).lo.shape[2] == 3}
-    told = {f"near_gap_{of}" for of in ("told", "next", "largest", "recorded", "half")}
-    assert many | told | {"k", "t", "eps_k"} == {
-        name for name, q in VOCABULARY.items() if q.windowed
-    }
+    assert many | {"k", "t", "eps_k"} == {name for name, q in VOCABULARY.items() if q.windowed}
     assert has_windows(parse_statement("h_gap <= epsilon"))
     assert not has_windows(parse_statement("h_norm <= epsilon*T"))
 

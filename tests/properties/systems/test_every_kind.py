@@ -27,8 +27,7 @@ from rnnbounds.properties.systems.table import FAMILIES, KINDS, parse_spec
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 
 GOLDEN = Path(__file__).with_name("drawn.json")
-NEAR = ("near-wide", "near-pasts", "near-ball")
-SHIPPED = ("certified", "certified-relu", "near", *NEAR)
+SHIPPED = ("certified", "certified-relu")
 # What a certificate or a certified box has is computed: its last digits are the machine's.
 DRAWN = tuple(name for name in KINDS if name not in SHIPPED)
 ODD: dict[str, dict[str, object]] = {
@@ -36,7 +35,7 @@ ODD: dict[str, dict[str, object]] = {
     "quadratic": {"K": 1},
     "cascade": {"activation": "relu"},
 }
-GENERAL = {"gradient", "smooth", "training", "projection", "linear", "matrix", "descent", "near"}
+GENERAL = {"gradient", "smooth", "training", "projection", "linear", "matrix", "descent"}
 GATED = {"lstm", "gru", "gru-cho"}
 FOREIGN = [
     quantity for quantity in VOCABULARY.values()

@@ -105,7 +105,6 @@ def test_prove_document(call):
         "finite": ("derived", []),
         "uniform": ("derived", []),
         "box": ("inclusion assumed", ["invariant box"]),
-        "horizon": ("inclusion assumed", ["boxes"]),
     }
     assert document["axioms"] == sorted(set(document["axioms"]))
     for step in document["steps"]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import tubes
 from flint import arb, fmpq
 from meanings import EVERYWHERE, HALF, NUMBERS, ONE, ZERO, System, always, itself, running
 
@@ -128,12 +127,6 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
             causal.tap: lambda x, j, t: x if t - j == 3 else ZERO,
         },
         {"R": fmpq(2), "x_edge": ONE},
-    ),
-    "near-data": (tubes.MEANINGS, tubes.NUMBERS),
-    "state-bound/horizon": (
-        running(lambda h, x: h / 2 + x, always(1))
-        | {certificates.within: lambda j, v: fmpq(abs(v) <= 2)},
-        {"horizon_told": fmpq(2)},
     ),
     "certificate/window": ({certificates.remaining: lambda v, j: abs(v) * HALF ** int(j)}, {}),
     "certificate/radius": ({}, {"box_sides": fmpq(100)}),

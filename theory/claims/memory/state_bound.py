@@ -1,19 +1,14 @@
-"""The state of a contractive model stays in a ball (Miller & Hardt, section 2); that of any model
-in a box for each step, which is printed as the bound over a horizon."""
+"""The state of a contractive model stays in a ball (Miller & Hardt, section 2)."""
 
 from sympy import sqrt
 
-from rnnbounds.theory.language import ONE, Clause, assume, at, enter, le, symbols
-from rnnbounds.theory.language.quantity import certified, tag
-from rnnbounds.theory.language.terms.certificates import within
-from rnnbounds.theory.language.terms.variables import j, v, x
-from rnnbounds.theory.language.terms.vectors import RECURSION, entry, norm, phi, state
+from rnnbounds.theory.language import at, le, symbols
 from rnnbounds.theory.models.box.geometry import BOX
 from rnnbounds.theory.models.geometry import EUCLIDEAN
 from rnnbounds.theory.models.lemmas.powers import POWER_NOT_NEGATIVE
 from rnnbounds.theory.models.sensitivity import state_steps
 from rnnbounds.theory.models.system import CONTRACTION, CONTRACTIVE, DRIVE, TWO_STEPS
-from rnnbounds.theory.proof import Claim, Source, step, swap, theorem, thousandth_less
+from rnnbounds.theory.proof import Claim, Source, swap, theorem, thousandth_less
 
 lam, S_0, B_x, L_x, T, h_norm, h_norm_box = symbols("lam S_0 B_x L_x T h_norm h_norm_box")
 
@@ -38,44 +33,11 @@ IN_BOX = theorem(
     note="any cell with a comparison matrix: LSTM, GRU, deep transitions and stacks",
 ).by(at("state", T), "contractive")
 
-horizon_told, horizon_before = enter(
-    *tag(
-        "certified",
-        certified("horizon_told", "the printed bound over T steps", "Euclidean", "H_T"),
-        certified("horizon_before", "the bound over T - 1 steps", "Euclidean", "H_{T-1}"),
-    )
-)
-BOX_STEP = assume(
-    "boxes",
-    "0 is in the first box, and a step on an input of the stated set leads from each into the next",
-    forall=(j, v),
-    inclusion=True,
-).that(
-    le(ONE, within(0, state(x, 0, 0))),
-    Clause(le(ONE, within(j + 1, phi(v, entry(x, j + 1)))), (le(ONE, within(j, v)),)),
-)
-PRINTED_HORIZON = assume(
-    "printed horizon", "the printed bound is at least ‖h‖₂ in the box after T steps", forall=(v,)
-).that(Clause(le(norm(v), horizon_told), (le(ONE, within(T, v)),)))
-HORIZON = theorem(
-    "horizon",
-    le(h_norm, horizon_told),
-    (BOX_STEP, PRINTED_HORIZON),
-    "certified",
-    (
-        step("in the boxes", le(ONE, within(j, state(x, 0, j))), (j,)).by_induction(
-            base=at("boxes", 0, state(x, 0, 0)),
-            step=(RECURSION.at(x, 0, j), at("boxes", j, state(x, 0, j))),
-        ),
-    ),
-    note="any model, whether it contracts or not: the bound that is printed over a horizon",
-).by(at("in the boxes", T), at("printed horizon", state(x, 0, T)))
-
 STATE_BOUND = Claim(
     id="state-bound",
     title="The state stays in a ball",
     source=Source("Miller & Hardt, Stable Recurrent Models", "section 2"),
-    forms=(FINITE, UNIFORM, IN_BOX, HORIZON),
+    forms=(FINITE, UNIFORM, IN_BOX),
     false_variants=(
         swap(
             FINITE, T, T - 1, "one-step-short", "the geometric sum ends one step early", TWO_STEPS
@@ -101,10 +63,6 @@ STATE_BOUND = Claim(
         ),
         IN_BOX.variant(
             "box-two-drives", "no cell holds more than two drives, whatever λ is", 2 * BOX.S_0
-        ),
-        thousandth_less(HORIZON, "horizon-a-thousandth-less"),
-        HORIZON.variant(
-            "horizon-one-step-short", "the horizon ends one step early", horizon_before, TWO_STEPS
         ),
     ),
     example_factor=0.8,

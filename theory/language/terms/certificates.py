@@ -11,9 +11,7 @@ from rnnbounds.theory.language.terms.vectors import Norm, Operator, Scalar, entr
 # unscaled; computed_double(x, j): the state of its model so
 unitary_computed = function("unitary_computed", module=__name__)
 computed_double = function("computed_double", module=__name__)
-on_record = function("on_record", module=__name__)  # the state that float64 computes on inputs
 whole = function("whole", Norm, __name__)  # the Euclidean norm of all of s, (c, h) of an LSTM
-within = function("within", Scalar, __name__)  # within(j, v), 1 of the states of the box at time j
 # remaining(v, j): at least ‖h‖₂ of what is left of a difference v of two states after j steps
 remaining = function("remaining", Scalar, __name__)
 # begun(v, x, s, j), after j steps from v at time s

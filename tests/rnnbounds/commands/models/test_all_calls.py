@@ -112,7 +112,7 @@ def calls(draw: st.DrawFn, by: int = 0) -> list[str]:
     asked = [command, draw(turned(("--format=text", "--format=json"), by))]
     few = {
         "certify": [("--attack",), ("--verbose",)],
-        "measure": [("--near=0", "--states=0.05"), ("--near=1e-3",), ("--near=1e300",),
+        "measure": [("--near=0", "--states=recorded"), ("--near=1e-3",), ("--near=1e300",),
                     ("--window=4",), ("--share=0.5",)],
         "truncate": [("--latest",), ("--page={}/out",)],
         "unitary": [("--page={}/out",)],

@@ -45,8 +45,8 @@ def test_inputs_that_are_mistyped(refused, gru, text: str, told: str) -> None:
 def test_numbers_are_ascii(refused, gru, option: str) -> None:
     """As those of all other options are."""
     assert "is not a valid number, nor from-data" in refused("certify", gru, option)
-    line = refused("measure", gru, "--data=x.npy", "--near=0.1", "--states=٣")
-    assert "non-negative and finite or `recorded`" in line
+    line = refused("measure", gru, "--data=x.npy", "--near=0.1", "--states=0.1")
+    assert "states = 0.1, but it must be zero or recorded" in line
 
 
 def test_a_witness_far_from_the_data(call, gru) -> None:

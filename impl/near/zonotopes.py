@@ -69,9 +69,9 @@ class Zonotope:
         box = (size + radius) * self.box + (radius + 2 * UNIT * size) * spread
         return type(self)(centre[..., None] * self.generators, box * _UP + TINY)
 
-    def __getitem__(self, lines: int | Tensor) -> Self:
-        """One of the sets that are side by side, or several."""
-        return type(self)(self.generators[lines], self.box[lines])
+    def __getitem__(self, line: int) -> Self:
+        """One of the sets that are side by side."""
+        return type(self)(self.generators[line], self.box[line])
 
     @classmethod
     def beside(cls, *sets: Self) -> Self:
@@ -120,17 +120,14 @@ class Zonotope:
         generators = torch.where(bounded[..., None], 0.0, self.generators)
         return type(self)(generators, torch.where(bounded, radius, self.box))
 
-    def unboxed(self, most: int, alike: bool = False) -> Self:
+    def unboxed(self, most: int) -> Self:
         """The box as generators, of which `most` at most are kept: what the rest spans beyond one
-        unit each is small beside the set, and goes to the box. If `alike`, all sets keep those in
-        the same places."""
+        unit each is small beside the set, and goes to the box."""
         m, p = self.generators.shape[-2:]
         G, box = self.generators, self.box
         if p + m > most:
             size = G.abs() / (self.spread[..., None] + TINY)
             spanned = size.sum(-2) - size.amax(-2)
-            if alike:
-                spanned = spanned.flatten(0, -2).amax(0).expand_as(spanned)
             order = spanned.argsort(-1, descending=True)
             G = G.gather(-1, order[..., None, :].expand(G.shape))
             kept = max(0, most - m)

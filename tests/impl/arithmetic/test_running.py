@@ -7,7 +7,7 @@ import torch
 from flint import arb, ctx
 
 from rnnbounds.impl.arithmetic.activation import activation
-from rnnbounds.impl.memory.running import Running, RunningError
+from rnnbounds.impl.arithmetic.running import Running, RunningError
 
 FUNCTIONS = {
     "exp": lambda t: t.exp(),

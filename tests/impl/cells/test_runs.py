@@ -10,12 +10,12 @@ from flint import ctx
 from program_draws import SAMPLES
 from program_draws import weights as drawn
 
+from rnnbounds.impl.cells.runs import Runner, grid, truncations
 from rnnbounds.impl.cells.table import CELLS
 from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.memory import exact
 from rnnbounds.impl.memory.exact import enclosed, near, within
 from rnnbounds.impl.memory.local import HELD, jacobians, local, sampled
-from rnnbounds.impl.memory.runs import Runner, grid, truncations
 from rnnbounds.impl.reading.adapters import load_model
 
 TORCH = ("linear", "rnn-tanh", "rnn-relu", "rnn-gelu", "rnn-softplus", "lstm", "gru", "gru-cho")

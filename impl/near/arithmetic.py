@@ -15,6 +15,7 @@ kept; so that all that leaves for the box is a multiple of how far the runs are 
 forgotten as that is.
 """
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -22,13 +23,14 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, Activation, activation
 from rnnbounds.impl.arithmetic.base import ALL
 from rnnbounds.impl.arithmetic.elementary import Elementary
-from rnnbounds.impl.memory.running import Running, RunningError
-from rnnbounds.impl.memory.tube.chords import Curve, Known, curve, hull
-from rnnbounds.impl.memory.tube.ends import Ends
-from rnnbounds.impl.memory.tube.zonotopes import Zonotope
+from rnnbounds.impl.arithmetic.running import Running, RunningError
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.near.chords import Curve, Known, hull
+from rnnbounds.impl.near.ends import Ends
+from rnnbounds.impl.near.zonotopes import Zonotope
 from rnnbounds.impl.numbers.outward import UNIT
 
 _UP = 1 + 64 * UNIT
@@ -69,9 +71,8 @@ class Tube(Elementary):
     @cached_property
     def reach(self) -> Tensor:
         """At least |u − v|, as the zonotope or as the interval has it."""
-        return torch.fmin(
-            self.off.reach, (self.ends.radius(self.near.value) + self.near.error) * _UP
-        )
+        told = (self.ends.radius(self.near.value) + self.near.error) * _UP
+        return torch.fmin(self.off.reach, told)
 
     @cached_property
     def apart(self) -> Tensor:
@@ -116,10 +117,11 @@ class Tube(Elementary):
         """That number in the place of each unit, of all runs."""
         return self.still(self.near.constant(c), self.gap is not None)
 
-    def through(self, f: Curve, near: RunningError) -> Self:
-        """f of each unit, whose values are known."""
+    def through(self, rho: Activation, near: RunningError) -> Self:
+        """ρ of each unit, whose values are known."""
         if self.fixed:
             return self.still(near, self.gap is not None)
+        f = Curve(rho)
         value, error = self.values
         run = Known(value, (error + self.reach) * _UP)
         told = f.limited(f.chord(run, self.values))
@@ -128,8 +130,15 @@ class Tube(Elementary):
         return type(self)(near, self.off.scaled(*told), f.image(ends), gap)
 
     def function(self, name: str) -> Self:
-        """The elementary function of that name."""
-        return self.through(curve(name), self.near.function(name))
+        """The elementary function of that name; raises InputError for one of states that is no
+        activation."""
+        near = self.near.function(name)
+        if self.fixed:
+            return self.still(near, self.gap is not None)
+        if name not in ACTIVATIONS:
+            what = f"the step of the cell takes {name} of its states"
+            raise InputError(f"{what}, of which nothing is proved near the data; leave out --near")
+        return self.through(activation(name), near)
 
     def part(self, start: int, stop: int) -> Self:
         """The units from start on, before stop."""
@@ -144,17 +153,13 @@ def _runs(v: Known) -> tuple[Known, Known]:
     return Known(value[0], error[0]), Known(value[1], error[1])
 
 
-def _offs(v: Tube) -> tuple[Zonotope, Zonotope]:
-    return v.off[0], v.off[-1]
-
-
 def _moved(factor: Tube, v: Tube) -> Zonotope:
     """(g + g′)/2 Δv less that of the values: c D + d o + o D, for c and d of these and o of off."""
     assert v.gap is not None
     (g, h), (a, b) = _runs(factor.values), _runs(v.values)
     centre = (g.centre + h.centre) / 2
     radius = ((g.radius + h.radius) / 2 + centre.abs() * 2 * UNIT) * _UP
-    one, two = _offs(factor)
+    one, two = factor.off[0], factor.off[-1]
     swing = ((factor.reach[0] + factor.reach[-1]) / 2) * _UP
     d = a - b
     half = Known(d.centre / 2, d.radius / 2)
@@ -172,32 +177,26 @@ def _bent(f: Curve, v: Tube, run: Known, told: Known) -> Zonotope:
     """
     gap = v.gap
     assert gap is not None
-    (a, b), (one, two), (u, w) = _runs(v.values), _offs(v), _runs(run)
+    (a, b), (one, two), (u, w) = _runs(v.values), (v.off[0], v.off[-1]), _runs(run)
     r, s = v.reach[0], v.reach[-1]
     d, D = (a - b).most, v.apart
-    alone = _runs(told)
+    alone, none = _runs(told), Known(torch.zeros_like(r), torch.zeros_like(r))
     apart = alone[0].radius * r + alone[1].radius * s
     if f.convex:
         whole = f.chord(u, w)
         together = torch.where(whole.radius > 0, torch.inf, 0.0)
-        slopes = [whole, Known(0 * r, 0 * r), Known(0 * r, 0 * r)]
+        slopes = [whole, none, none]
     else:
-        low, high = hull(u, w)
         m = f.chord(a, b)
-        swing = f.curvature(low, high) * (r + s) / 2
-        third = f.third(low, high)
-        first = third.isfinite()  # without a bound on f‴, f[u, u′] is taken for m
-        sharp = torch.where(first, third * (r * r + r * s + s * s) / 6, swing)
-        here, there = _runs(f.slope(v.values))
-        slopes = [
-            m,
-            *(Known(*(torch.where(first, p, 0.0) for p in z)) for z in (here - m, m - there)),
-        ]
+        sharp = swing = f.curvature(*hull(u, w)) * (r + s) / 2
+        slopes = [m, none, none]  # without a bound on f‴, f[u, u′] is taken for m
+        if math.isfinite(f.third):
+            here, there = _runs(f.slope(v.values))
+            slopes, sharp = [m, here - m, m - there], f.third * (r * r + r * s + s * s) / 6
         together = sharp * d + swing * D
     kept = (together <= apart) & together.isfinite()
     lost = torch.where(kept, together, 0.0)
-    zero = torch.zeros_like(r)
-    others = [Known(zero, zero), alone[0], Known(-alone[1].centre, alone[1].radius)]
+    others = [none, alone[0], Known(-alone[1].centre, alone[1].radius)]
     found = [
         z.scaled(*(torch.where(kept, x, y) for x, y in zip(slope, other, strict=True)))
         for z, slope, other in zip((gap, one, two), slopes, others, strict=True)
@@ -226,7 +225,7 @@ class Tubes:
 
     def activate(self, name: str, v: Tube) -> Tube:
         """ρ(v)."""
-        return v.through(curve(name), v.near.through(activation(name)))
+        return v.through(activation(name), v.near.through(activation(name)))
 
     def slope(self, name: str, v: Tube) -> Tube:
         """ρ′(v), which moves by β_ρ at most for each unit."""

@@ -1,0 +1,203 @@
+"""Certificate for all inputs near recorded ones, and the least k that it holds at.
+
+For each recorded window, all input sequences with |x_tj − x̄_tj| ≤ δ for every t and j, in real
+arithmetic of the weights as stored. Of runs from the zero state ‖h_T − h_T^k‖₂ is within the gap at
+k, where the truncated run starts k inputs before the end. Of runs from recorded pasts, all states
+within SHARE of the range of each entry around one of so many recorded end states, ‖h_t − h_t^0‖₂ is
+at t = k … T, where h^0 starts from zero with the window. No other inputs are covered.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rnnbounds.impl.cells.runs import Runner, blocks
+from rnnbounds.impl.errors import InputError, RangeError, number
+from rnnbounds.impl.near.enclosure import KEPT, Enclosure, order
+from rnnbounds.impl.numbers.json_values import finite_or_none
+from rnnbounds.impl.numbers.outward import UNIT
+from rnnbounds.impl.reading.data.recordings import Array, Data, float64
+
+ZERO, RECORDED = "zero", "recorded"  # the states that runs start from
+PASTS, SHARE = 20, 1e-3  # recorded end states, and how near, in shares of an entry's range
+STEP, LARGEST = 2**24, 2**27  # numbers that a step holds, and that all windows do
+WORK, MOST_WORK = 275e9, 2**41  # products, of windows together and of one
+TRIES = 8  # lengths of a truncated run that are expected for all ε together
+
+
+class Row(NamedTuple):
+    """For an ε: k of all windows, None if some has none; how many have one, and k of these."""
+
+    eps: float
+    k: int | None
+    windows: int
+    shared: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class NearCertificate:
+    """Bounds for inputs within `delta` of so many windows, from the zero state, or from states near
+    so many `pasts`, if there are any.
+
+    width: largest distance of a state of a run from 0 from the computed one, in the maximum norm,
+    at any step. gaps: by k, over all windows.
+    """
+
+    delta: float
+    pasts: int
+    windows: int
+    length: int
+    width: float
+    gaps: Mapping[int, float]
+    rows: tuple[Row, ...]
+
+    @property
+    def advice(self) -> str | None:
+        """Advice on the sizes to change if some ε has no k, else None."""
+        if all(row.k is not None for row in self.rows):
+            return None
+        smaller = ["a smaller --near"] if self.delta else []
+        if math.isinf(self.width):
+            return (
+                f"the bound on the states grew beyond all numbers, which says nothing about them: "
+                f"take {' or '.join([*smaller, 'shorter windows'])}"
+            )
+        return f"take {' or '.join([*smaller, 'a larger ε', 'longer windows'])}"
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain JSON data; what is infinite is null."""
+        return {
+            "kind": "near your data",
+            "delta": self.delta,
+            "norm": "maximum, of every input",
+            "states": RECORDED if self.pasts else ZERO,
+            "pasts": self.pasts,
+            "share": SHARE if self.pasts else 0.0,
+            "windows": self.windows,
+            "length": self.length,
+            "width": finite_or_none(self.width),
+            "gaps": [{"k": k, "gap": finite_or_none(gap)} for k, gap in self.gaps.items()],
+            "memory": [
+                {"eps": row.eps, "k": row.k, "certified": {"windows": row.windows, "k": row.shared}}
+                for row in self.rows
+            ],
+            "advice": self.advice,
+        }
+
+
+def near(
+    runner: Runner,
+    x: Tensor,
+    delta: float,
+    eps: Sequence[float],
+    pasts: Tensor | None = None,
+    done: Callable[[int], None] = lambda count: None,
+) -> NearCertificate:
+    """Certify the inputs near windows x (M, T, d), of runs from 0, or from near pasts (P, N).
+
+    `done` is called with how many windows are finished. Raises RangeError for an invalid δ.
+    """
+    delta, (M, T), P = size_of(delta), x.shape[:2], 0 if pasts is None else len(pasts)
+    held = 24 * order(runner) * runner.states**2 * max(P, 1)
+    parts = [Enclosure(runner, x[some].clone(), delta) for some in blocks(M, held, STEP)]
+    known: dict[int, Tensor] = {}
+
+    def gap(k: int) -> Tensor:
+        if k not in known:
+            known[k] = torch.cat([part.gap(k) for part in parts])
+        return known[k]
+
+    with torch.no_grad():
+        widths = []
+        for part in parts:
+            widths.append(float(part.widths.amax()))
+            done(len(part.x))
+        if pasts is not None:
+            near_past = radius(pasts)
+            known |= enumerate(torch.cat([one.gaps_after(pasts, near_past) for one in parts], 1))
+        last = T - 1 if pasts is None else T
+        rows = tuple(_row(gap, epsilon, last, M) for epsilon in eps)
+    told = {row.k for row in rows if row.k is not None} | ({1} if P else set())
+    gaps = {k: float(gap(k).amax()) for k in sorted(told)}
+    return NearCertificate(delta, P, M, T, max(widths), gaps, rows)
+
+
+def _row(gap: Callable[[int], Tensor], epsilon: float, last: int, windows: int) -> Row:
+    """The answer at an ε, of the windows that are within it at the last k that says something."""
+    good = gap(last) <= epsilon
+    count = int(good.sum()) if last else 0
+    if not count:
+        return Row(epsilon, None, 0, None)
+    k = least(lambda k: bool((gap(k)[good] <= epsilon).all()), last)
+    return Row(epsilon, k if count == windows else None, count, k)
+
+
+def least(holds: Callable[[int], bool], last: int) -> int:
+    """A k of 1 … last that holds, as the last does, while k − 1 does not, or is 0: sought in steps
+    that double, then by halves. A smaller one may hold, too."""
+    low, high = 0, last
+    while low + 1 < high:
+        k = min(2 * low + 1, (low + high) // 2)
+        low, high = (low, k) if holds(k) else (k, high)
+    return high
+
+
+def affordable(runner: Runner, M: int, T: int, pasts: int = 0) -> int:
+    """How many of M windows of T inputs are certified, one at least; raises InputError for windows
+    that are too large."""
+    N = runner.states
+    held = T * N * N * KEPT
+    products = T * runner.products * order(runner) * N * (1 + 9 * (pasts or TRIES))
+    if held > LARGEST or products > MOST_WORK:
+        raise InputError(
+            f"certifying {N} states near {T} inputs takes too much work or memory; cut shorter "
+            f"windows with --window"
+        )
+    return max(1, min(M, int(WORK) // products, LARGEST // held))
+
+
+def size_of(delta: object) -> float:
+    """δ as a float; raises RangeError for what is no number, or none of a size."""
+    told = number("near", delta, needed := "non-negative and finite")
+    if isinstance(delta, bool) or not 0 <= told < math.inf:
+        raise RangeError("near", delta, needed)
+    return told
+
+
+def require_states(states: object, near: float | None) -> None:
+    """Raise an InputError for states of another name, and for any but zero where `near` is None."""
+    if states not in (ZERO, RECORDED):
+        raise RangeError("states", states, f"{ZERO} or {RECORDED}")
+    if states != ZERO and near is None:
+        raise InputError("states: for runs near the data alone; give near, too")
+
+
+def end_states(runner: Runner, x: Tensor) -> Tensor:
+    """The state after each window x (P, T, d) from 0, as float64 computes it: (P, N)."""
+    s = runner.zero(len(x))
+    for t in range(x.shape[1]):
+        s = runner.step(s, x[None, :, t])
+    return s[0]
+
+
+def past_inputs(data: Data, T: int) -> Tensor:
+    """PASTS stretches of T inputs each, or all, spread evenly over the data, (P, T, d)."""
+    total = data.N * max(data.T - T + 1, 0)
+    i, first = np.divmod(spread(min(PASTS, total), total), max(data.T - T + 1, 1))
+    return float64(data.x[i[:, None], first[:, None] + np.arange(T)])
+
+
+def spread(count: int, windows: int) -> Array:
+    """So many of the windows by number, spread evenly from the first one on."""
+    found: Array = np.arange(count) * windows // max(1, count)
+    return found
+
+
+def radius(pasts: Tensor) -> Tensor:
+    """SHARE of the range of each entry over the pasts, (N,)."""
+    return (pasts.amax(0) - pasts.amin(0)) * (SHARE * (1 + 64 * UNIT))

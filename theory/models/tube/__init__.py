@@ -1,1 +1,0 @@
-"""The reachtube around a recorded run: sets of states, stepped by affine arithmetic."""
