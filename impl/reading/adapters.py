@@ -4,7 +4,7 @@ Weights are data: nothing that is read from a file can run code, and nothing is 
 dtype, shape, storage and values were looked at. The weights are taken exactly as stored.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -100,10 +100,8 @@ def read(
     else:
         found = recognise_direction(told.tensors, opened.where, named, ignore, within, direction)
     if isinstance(opened, Module):
-        opened.refuse_hooks(
-            layer
-        )  # after weights that are stored in parts, which hooks put together
-    title = _title(opened, told, found.tensors.values())
+        opened.refuse_hooks(layer)
+    title = f"{opened.title} ({told.note})" if told.note else opened.title
     if direction is not None:
         cell_of_both = _model(found, f"{title} ({direction})")
         return replace(cell_of_both, backward=direction == "backward")
@@ -127,16 +125,7 @@ def _with_readout(
         require_readout(opened.module, f)
     names = {f.name, f.stored}
     unread = tuple(one for one in model.unread if one not in names)
-    title = _title(opened, told, [*model.tensors.values(), *sorted(names)])
-    return replace(model, readout=f, unread=unread, source=title)
-
-
-def _title(opened: Opened, told: LayerInfo, names: Iterable[str]) -> str:
-    """The title of a layer, or of its source, with what has to be said of the tensors that are
-    read."""
-    title = told.title or opened.title
-    notes = dict.fromkeys(note for name in names for note in told.notes.get(name, ()))
-    return f"{title} ({'; '.join(notes)})" if notes else title
+    return replace(model, readout=f, unread=unread)
 
 
 def _reread(model: LoadedModel[Any], name: str | None, ignore: Collection[str]) -> LoadedModel[Any]:

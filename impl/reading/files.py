@@ -1,22 +1,22 @@
 """Files of weights: read whole and without running what they hold, written whole or not at all."""
 
 import errno
+import io
 import json
+import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import safetensors.torch
+import torch
 from torch import Tensor
 
 from rnnbounds import disk
 from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.format.tensors import header
-from rnnbounds.impl.reading.foreign import code, damaged, pointer, text
-from rnnbounds.impl.reading.pytorch.archive import ArchiveError, read_archive, read_old
-from rnnbounds.impl.reading.pytorch.unpickler import CodeError
-from rnnbounds.impl.reading.recognition.inert import Inert
+from rnnbounds.impl.reading.foreign import pointer, text, unread, unsupported_archive
 
 LARGEST = 2**31  # bytes of a file of weights that anybody waits for
 _MODELS = (".safetensors", ".pt", ".pth", ".ckpt", ".onnx", ".bin")
@@ -78,21 +78,19 @@ def as_safetensors(tensors: Mapping[str, Tensor], told: Mapping[str, str]) -> by
 
 
 def unpickle(data: bytes, path: Path) -> Mapping[str, Tensor]:
-    """The state dict in a file of torch.save, torch.jit.save, Lightning or stable-baselines.
+    """The state dict in a file of torch.save, alone or among the plain values of a checkpoint.
 
-    No code can run: it is read with inert objects in the place of classes. Raises ModelFileError
-    for anything else, and for archives that unpack to more than they hold.
+    No code can run: torch reads it with `weights_only`. Raises ModelFileError for anything else,
+    and for archives that unpack to more than they hold.
     """
+    if data.startswith(b"PK") and (told := unsupported_archive(data)):
+        raise ModelFileError(path, *told)
     try:
-        state = read_archive(data) if data.startswith(b"PK") else read_old(data)
-    except ArchiveError as cause:
-        raise ModelFileError(path, *cause.args) from None
-    except CodeError as cause:
-        raise ModelFileError(path, *code(cause.args[0])) from None
-    except Exception as cause:  # a damaged file makes the unpickler raise anything
-        raise ModelFileError(path, *(text(data) or damaged(cause, data))) from None
-    if isinstance(state, Inert):
-        raise ModelFileError(path, *code(state.name))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            state = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+    except Exception as cause:  # a damaged file makes torch raise anything
+        raise ModelFileError(path, *(text(data) or unread(cause, data))) from None
     if not isinstance(state, Mapping):
         raise ModelFileError(path, "holds no state dict", "save model.state_dict()")
     return flat(state)

@@ -1,6 +1,8 @@
 """Files of other formats: how each is known, and how its weights become a file that is read."""
 
-from collections.abc import Sequence
+import io
+import re
+import zipfile
 from pathlib import Path
 
 from rnnbounds.impl.errors import shown
@@ -8,6 +10,7 @@ from rnnbounds.impl.errors import shown
 Refusal = tuple[str, str]  # what the file is, and what to do about it
 
 _STATE = "safetensors.torch.save_file(model.state_dict(), 'model.safetensors')"
+_AGAIN = "save model.state_dict() again, best as safetensors"
 _NAMED = "save its weights by torch's names as safetensors"
 _KERAS: Refusal = (
     "is a file of Keras",
@@ -33,6 +36,7 @@ _MAGIC: tuple[tuple[int, bytes, Refusal], ...] = (  # where it stands, and what 
     (4, b"TFL3", ("is a TensorFlow Lite model", "save the weights of the model it was made from")),
     (257, b"ustar", ("is a tar archive", "unpack it, and name the file of weights in it")),
 )
+_NEEDED = re.compile(r"GLOBAL (\S+) (?:was not|whose module)")
 _PICKLE = b"\x80"  # the opcode that all pickles since version 2 begin with
 _DIRECTORY = 2**16  # bytes at the end of a zip that hold the names in a small one
 _TEXT = 512  # bytes that tell a text
@@ -69,23 +73,32 @@ def text(data: bytes) -> Refusal | None:
     return f"is {kind}, no file of weights", _NAMED
 
 
-def unsupported_archive(names: Sequence[str]) -> Refusal | None:
+def unsupported_archive(data: bytes) -> Refusal | None:
     """Identify an archive by its entries: (reason, remedy), or None if torch.save wrote it."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = archive.infolist()
+    except (zipfile.BadZipFile, ValueError):
+        return "is a damaged zip archive", _AGAIN
+    names = [entry.filename for entry in entries]
     if any(name.endswith(("archive_format", "models/model.json")) for name in names):
         return "is an exported program (.pt2)", f"load it with torch.export.load, and save {_STATE}"
+    if any(name.endswith("/constants.pkl") for name in names):
+        return "is TorchScript", f"load it with torch.jit.load, and save {_STATE}"
     if not any(name.endswith("data.pkl") for name in names):
         return "is a zip archive, not one of torch.save", "unpack it, and name the file of weights"
+    if sum(entry.file_size for entry in entries) > len(data):
+        return "unpacks to more than it holds", "save it with torch.save"
     return None
 
 
-def damaged(cause: BaseException, data: bytes) -> Refusal:
-    """Explain a file that no pickle of torch.save is read from: (reason, remedy)."""
+def unread(cause: BaseException, data: bytes) -> Refusal:
+    """Explain why torch reads no weights from a file: (reason, remedy)."""
+    if named := _NEEDED.search(str(cause)):
+        what = f"wants to run code: {shown(named[1])} is pickled in it"
+        return (
+            what,
+            "save model.state_dict() alone, or name a factory, as package.module:make_model",
+        )
     other = "is no pickle of weights" if data.startswith(_PICKLE) else "is no file of torch.save"
-    reason = f"is damaged, or {other} ({type(cause).__name__})"
-    return reason, "save model.state_dict() again, best as safetensors"
-
-
-def code(name: str) -> Refusal:
-    """A pickle that is not opened as it names this class or function: (reason, remedy)."""
-    reason = f"wants to run code: {shown(name)} is pickled in it, as in a whole module"
-    return reason, "save model.state_dict() alone, or name a factory, as package.module:make_model"
+    return f"is damaged, or {other} ({type(cause).__name__})", _AGAIN

@@ -1,20 +1,20 @@
 """A source that was opened: its tensors, and what it says of the cells of its layers."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
 from rnnbounds.impl.errors import InputError, shown
-from rnnbounds.impl.reading.pytorch.computed import refuse_hooks
-from rnnbounds.impl.reading.pytorch.modules import meant, module_tensors, recurrent_parts
-from rnnbounds.impl.reading.pytorch.quantised import class_name
-from rnnbounds.impl.reading.pytorch.reparametrised import make_whole
-from rnnbounds.impl.reading.recognition.joined import joined_names
-from rnnbounds.impl.reading.recognition.scalars import broadcast
+from rnnbounds.impl.reading.pytorch.modules import (
+    class_name,
+    meant,
+    module_tensors,
+    recurrent_parts,
+    refuse_hooks,
+)
 
 _COMPILED = "torch._dynamo.eval_frame.OptimizedModule"
 
@@ -24,17 +24,14 @@ class LayerInfo:
     """Tensors by full names, and what the source says of the cell that is meant.
 
     binding: what the source is called, if what it says is more than a hint. own: the layer, where
-    the source itself knows which tensors are its. notes: what a certificate has to say
-    of a tensor, by its full name, say that it is not stored as such. title: what certificates call
-    the layer, if the source's title does not say what is read of it.
+    the source itself knows which tensors are its. note: what a certificate has to say of the layer.
     """
 
     tensors: Mapping[str, Tensor]
     cell: str | None = None
     binding: str | None = None
     own: str | None = None
-    notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    title: str | None = None
+    note: str = ""
 
 
 @runtime_checkable
@@ -68,12 +65,7 @@ class Weights:
 
     def told(self, layer: str | None) -> LayerInfo:
         """Return all tensors and hints, whichever the layer."""
-        tensors, notes = self._whole
-        return LayerInfo(tensors, self.cell, self.binding, notes=notes)
-
-    @cached_property
-    def _whole(self) -> tuple[Mapping[str, Tensor], Mapping[str, tuple[str, ...]]]:
-        return make_whole(broadcast(joined_names(self.tensors)))
+        return LayerInfo(self.tensors, self.cell, self.binding)
 
     def layers(self) -> list[str] | None:
         """Return None: the layers of a state dict follow from its names."""
@@ -91,7 +83,7 @@ class Module:
     def told(self, layer: str | None) -> LayerInfo:
         """Its tensors, with the values of those of one recurrent part."""
         held = module_tensors(self.module, layer)
-        return LayerInfo(held.tensors, held.cell, self.where, held.path or ".", held.notes)
+        return LayerInfo(held.tensors, held.cell, self.where, held.path or ".", held.note)
 
     def layers(self) -> list[str] | None:
         """Its recurrent parts."""

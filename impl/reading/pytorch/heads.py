@@ -11,8 +11,7 @@ import torch
 
 from rnnbounds.impl.errors import shown
 from rnnbounds.impl.models.readout import Readout
-from rnnbounds.impl.reading.pytorch.computed import has_unknown_hooks
-from rnnbounds.impl.reading.pytorch.modules import RECURRENT
+from rnnbounds.impl.reading.pytorch.modules import RECURRENT, has_unknown_hooks
 from rnnbounds.impl.reading.readout import ReadoutError
 
 _STILL = (torch.nn.Identity, torch.nn.Dropout, torch.nn.AlphaDropout, torch.nn.Flatten)

@@ -1,19 +1,25 @@
 """The tensors of torch's recurrent modules, read as the module computes, not as it stores.
 
 A module is believed to be torch's own if it runs torch's `forward`; what a subclass computes in
-another one is not known, whatever its weights are called.
+another one is not known, whatever its weights are called. A weight that is computed of others, by
+torch's parametrizations or by its older hooks before the forward pass (weight_norm, spectral_norm,
+prune), is read as the forward pass reads it.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.modules import module as hooked
+from torch.nn.utils import prune
+from torch.nn.utils.spectral_norm import SpectralNorm
+from torch.nn.utils.weight_norm import WeightNorm
 
 from rnnbounds.impl.cells.table import CELLS
 from rnnbounds.impl.errors import shown
-from rnnbounds.impl.reading.pytorch import quantised
-from rnnbounds.impl.reading.pytorch.computed import computed_weights
-from rnnbounds.impl.reading.pytorch.reparametrised import make_whole
+from rnnbounds.impl.models.surroundings import untouched
 from rnnbounds.impl.reading.recognition.misfit import UnsupportedModelError, WeightsError, choices
 
 RECURRENT = (torch.nn.RNNBase, torch.nn.RNNCellBase)
@@ -23,27 +29,24 @@ _OWN: dict[type[torch.nn.Module], str] = {
     torch.nn.GRU: "GRU", torch.nn.GRUCell: "GRU",
 }  # fmt: skip
 _LOOP = "one step of a loop that is the module's own"  # a note
+_ENDS = ("_g", "_v", "_u", "_orig", "_mask")  # of what weights are computed of by hooks
 _QUANTISED = ("torch.ao.nn.quant", "torch.nn.quant")
 
 
 def recurrent_parts(module: torch.nn.Module) -> list[tuple[str, torch.nn.Module]]:
     """The recurrent modules in a module, by their paths."""
-    return [
-        (path, part)
-        for path, part in module.named_modules()
-        if isinstance(part, RECURRENT) or quantised.is_quantised(part)
-    ]
+    return [(path, part) for path, part in module.named_modules() if isinstance(part, RECURRENT)]
 
 
 @dataclass(frozen=True, eq=False)
 class ModuleTensors:
     """All tensors of a module by full names, the cell that its recurrent part computes, the path of
-    that part, and notes on tensors that were computed."""
+    that part, and what a certificate has to say of it."""
 
     tensors: dict[str, Tensor]
     cell: str
     path: str
-    notes: dict[str, tuple[str, ...]]
+    note: str
 
 
 def module_tensors(module: torch.nn.Module, layer: str | None = None) -> ModuleTensors:
@@ -51,36 +54,82 @@ def module_tensors(module: torch.nn.Module, layer: str | None = None) -> ModuleT
 
     The part is the only one, that of the path `layer`, or the only one below it. A weight that the
     part computes, say a parametrised or a pruned one, has its value, and what it is made of is left
-    out; weights elsewhere are made whole as those of a state dict. Raises WeightsError for modules
-    that hold none or several or whose values are not fixed, UnsupportedModelError for two
-    directions and for what is none of torch's.
+    out. Raises WeightsError for modules that hold none or several or whose values are not fixed,
+    UnsupportedModelError for what is none of torch's.
     """
     path, part = meant(module, layer)
     stated = _stated(part)
-    values, parts, notes = _values(part)
+    values, parts = _computed(part)
     below = _full(path, "")
-    own, others = dict[str, Tensor](), dict[str, Tensor]()
-    for where, one in module.named_modules():
-        for name, tensor in _stored(one).items():
-            full = _full(where, name)
-            if not full.startswith(below):
-                others[full] = tensor
-            elif parts.isdisjoint(_beginnings(full.removeprefix(below))):
-                own[full] = tensor
-    tensors, noted = make_whole(others)
-    tensors = {**tensors, **own, **{_full(path, name): one for name, one in values.items()}}
-    noted |= {_full(path, name): (note,) for name, note in notes.items()}
-    if path and not hasattr(part, "num_layers"):
-        noted = {name: (*noted.get(name, ()), _LOOP) for name in tensors}
-    return ModuleTensors(tensors, stated, path, noted)
+    tensors = {
+        full: tensor
+        for where, one in module.named_modules()
+        for name, tensor in _stored(one).items()
+        if not (full := _full(where, name)).startswith(below)
+        or parts.isdisjoint(_beginnings(full.removeprefix(below)))
+    }
+    tensors |= {_full(path, name): one for name, one in values.items()}
+    note = _LOOP if path and not hasattr(part, "num_layers") else ""
+    return ModuleTensors(tensors, stated, path, note)
 
 
-def _values(part: torch.nn.Module) -> tuple[dict[str, Tensor], set[str], dict[str, str]]:
-    """The weights that a recurrent part does not store as such, as `computed_weights` has them."""
-    if not quantised.is_quantised(part):
-        return computed_weights(part)
-    values = quantised.dequantised(part)
-    return values, set(), dict.fromkeys(values, quantised.NOTE)
+def _computed(part: Any) -> tuple[dict[str, Tensor], set[str]]:
+    """The weights that a module computes of others, and the names of these, of which one with a dot
+    at its end is a folder.
+
+    In training mode some count or iterate at each use, in their buffers: that is undone. Raises
+    WeightsError for a weight that changes from use to use.
+    """
+    hooks = _hooks(part)
+    held = getattr(part, "parametrizations", None)
+    parametrised = list(held) if isinstance(held, torch.nn.ModuleDict) else []
+    with untouched(part):
+        if hasattr(part, "_flat_weights"):  # a list, in which torch.nn.RNNBase keeps them too
+            vars(part)["_flat_weights"] = list(part._flat_weights)
+        values, again = (_values(part, parametrised, hooks) for _ in range(2))
+    for name, value in values.items():
+        if not torch.equal(value, again[name]):
+            raise WeightsError(f"{name} has another value at each use; call .eval() first")
+    parts = {name + end for name in hooks for end in _ENDS}
+    whole = {name: value for name, value in values.items() if name not in parts}
+    return whole, parts | {f"parametrizations.{name}." for name in parametrised}
+
+
+def _values(
+    part: Any, parametrised: list[str], hooks: dict[str, Callable[..., Any]]
+) -> dict[str, Tensor]:
+    values: dict[str, Tensor] = {name: getattr(part, name) for name in parametrised}
+    for name, hook in hooks.items():
+        hook(part, ())  # sets the weight, as before a forward pass
+        values[name] = getattr(part, name)
+    return values
+
+
+def _hooks(part: torch.nn.Module) -> dict[str, Callable[..., Any]]:
+    """torch's hooks before a forward pass that set a weight, by its name, in their order."""
+    found: dict[str, Callable[..., Any]] = {}
+    for hook in part._forward_pre_hooks.values():
+        if type(hook) in (WeightNorm, SpectralNorm) or isinstance(hook, prune.BasePruningMethod):
+            held: Any = hook
+            found[getattr(held, "_tensor_name", None) or held.name] = held
+    return found
+
+
+def has_unknown_hooks(part: torch.nn.Module) -> bool:
+    """True if hooks, its own or those of all modules, may change what goes into a module or comes
+    out of it; those of torch's that set a weight do not."""
+    of_all = hooked._global_forward_hooks or hooked._global_forward_pre_hooks
+    others = len(part._forward_pre_hooks) > len(_hooks(part))
+    return bool(part._forward_hooks or others or of_all)
+
+
+def refuse_hooks(part: torch.nn.Module) -> None:
+    """Raise WeightsError if a module has hooks of which nothing is known."""
+    if has_unknown_hooks(part):
+        raise WeightsError(
+            f"{type(part).__name__} has hooks, so that what it computes is not known; remove "
+            f"them, or pass its state dict with the cell that it is"
+        )
 
 
 def meant(module: torch.nn.Module, layer: str | None = None) -> tuple[str, torch.nn.Module]:
@@ -104,7 +153,7 @@ def _none_in(module: torch.nn.Module) -> WeightsError:
     """That a module holds no recurrent module of torch's, as far as one can say what it holds."""
     name = type(module).__name__
     for path, part in module.named_modules():
-        if quantised.class_name(part).startswith(_QUANTISED):
+        if class_name(part).startswith(_QUANTISED):
             what = f"{name} holds a quantised {type(part).__name__} ({shown(path or '.')})"
             return WeightsError(f"{what}; pass the model before it was quantised")
         if isinstance(part, torch.jit.ScriptModule):
@@ -114,6 +163,11 @@ def _none_in(module: torch.nn.Module) -> WeightsError:
     return WeightsError(
         f"{what}; pass one with a torch.nn.RNN, LSTM or GRU, or the state dict of another cell"
     )
+
+
+def class_name(part: torch.nn.Module) -> str:
+    """The full name of a module's class, without importing what it is compared with."""
+    return f"{getattr(type(part), '__module__', '')}.{type(part).__name__}"
 
 
 def _beginnings(name: str) -> set[str]:
@@ -134,7 +188,7 @@ def _stored(one: torch.nn.Module) -> dict[str, Tensor]:
 def _stated(part: torch.nn.Module) -> str:
     """The name of the cell that a module of torch's computes."""
     name = type(part).__name__
-    mode = quantised.mode(part) if quantised.is_quantised(part) else _mode(part)
+    mode = _mode(part)
     if part.training and getattr(part, "dropout", False) and vars(part).get("num_layers", 1) > 1:
         raise WeightsError(
             f"{name} drops out between its layers in training mode; call .eval() first"

@@ -16,6 +16,11 @@ from rnnbounds.impl.reading.recognition.fit import TORCH, Fit, fit
 _PROJECTION = re.compile(r"weight_hr(_l[0-9]+)?")
 _SYMBOL = re.compile(r"_l\d+")
 _ENDING = re.compile(r"_l(0|[1-9][0-9]*)$")
+_NAMES = r"(?:weight|bias)_[hi][hir](?:_l\d+(?:_reverse)?)?"
+_PACKED = r"(?:_packed_params|_all_weight_values)\b.*"  # of torch's quantised layers
+PART = re.compile(
+    rf"((?:.+\.)?)(?:parametrizations\.{_NAMES}\..+|{_NAMES}_(?:g|v|u|orig|mask|raw)|{_PACKED})"
+)
 LISTED = 6  # names in one line
 _USUAL = ("tanh", "relu")
 
@@ -53,6 +58,15 @@ class AmbiguousCellError(InputError):
         others = ", ".join(name for name in names if name not in usual)
         told = " or ".join(usual) + (f" (or {others})" if others else "")
         super().__init__(f"{where} does not say which cell it holds; say --cell {told}")
+
+
+def stored_in_parts(names: Collection[str]) -> str | None:
+    """That a weight is stored as parts of which a module computes it; None if none is."""
+    part = next(filter(PART.fullmatch, names), None)
+    if part is None:
+        return None
+    what = f"{shown(part)}, of which a module computes a weight"
+    return f"{what}; load it into the module, and pass the module in eval mode"
 
 
 def choices(names: Collection[str], asked: str | None = None) -> str:

@@ -14,16 +14,16 @@ from rnnbounds.impl.cells.kind import Kind
 from rnnbounds.impl.cells.table import CELLS, STACK, kind_of
 from rnnbounds.impl.errors import shown
 from rnnbounds.impl.reading.recognition.fit import TORCH, Fit, direct, fit, holds, owned
-from rnnbounds.impl.reading.recognition.inert import Inert
 from rnnbounds.impl.reading.recognition.misfit import (
+    PART,
     AmbiguousCellError,
     WeightsError,
     choices,
     is_parameter,
     match_error,
     misshapen,
+    stored_in_parts,
 )
-from rnnbounds.impl.reading.recognition.parts import prefixes_of_parts, stored_in_parts
 
 LARGEST_STEP = 2**25  # entries of the derivative of one step
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
@@ -129,14 +129,12 @@ def recognise(
 def recurrent_prefixes(names: Collection[str]) -> list[str]:
     """The prefixes, with their dots, whose tensors speak of some cell by their names, or of one of
     torch's whose weights are stored in parts."""
-    groups = direct(names)
     found = [
         prefix
-        for prefix, group in groups.items()
+        for prefix, group in direct(names).items()
         if any(holds(kind, group, asked=False) for kind in CELLS.values())
     ]
-    parts = (prefix for prefix in prefixes_of_parts(names)
-             if any(map(TORCH.fullmatch, groups.get(prefix, ()))))  # fmt: skip
+    parts = [part[1] for part in map(PART.fullmatch, names) if part]
     return list(dict.fromkeys([*found, *parts]))
 
 
@@ -274,9 +272,6 @@ def _no_strays(best: Fit, prefix: str, known: Collection[str], where: str) -> No
 
 def check_tensor(name: str, tensor: object) -> None:
     """Refuse, before anything is allocated, what is not a plain array of real floats."""
-    if isinstance(tensor, Inert):
-        what = f"{name} is a pickled {shown(tensor.name)}, not a tensor"
-        raise WeightsError(f"{what}; save a state dict")
     if not isinstance(tensor, Tensor):
         raise WeightsError(f"{name} is a {type(tensor).__name__}, not a tensor; save a state dict")
     if type(tensor) not in _PLAIN:
