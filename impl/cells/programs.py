@@ -18,8 +18,6 @@ from rnnbounds.impl.numbers.spectra.krawczyk import identity
 class DrivenFloats(Floats):
     """Floats for a cell of torch's whose inputs come as U x + b_ih, computed for all times."""
 
-    prepared = ("weight_ih",)  # weights that the inputs went through before
-
     def affine(self, weight: str, bias: str | None, v: Rows, rows: slice = ALL) -> Rows:
         """W v + b; what U makes of the inputs is there."""
         return v if weight == "weight_ih" else super().affine(weight, bias, v, rows)

@@ -53,13 +53,6 @@ def fails():
     def model(x):
         raise ValueError("two\\nlines")
     return model
-
-def narrow():
-    def model(x):
-        if len(x) > 8:
-            raise MemoryError
-        return x
-    return model
 """
 Weights = dict[str, torch.Tensor]
 
