@@ -52,11 +52,6 @@ def ball_rescaled(A: Tensor, ball: Ball) -> arb_mat:
     return matrix * (arb(ball.radius) / size).min(arb(1))
 
 
-def ball_distance(P: arb_mat, Q: arb_mat) -> arb:
-    """‖P − Q‖_F."""
-    return frobenius(P - Q)
-
-
 def rational_itself(A: Tensor) -> Rational:
     """The floats of A (m, n), exactly."""
     return [list(map(rational, row)) for row in A.tolist()]
@@ -88,11 +83,6 @@ def rational_rescaled(A: Tensor, ball: Ball) -> Rational | None:
     if _scattered(rows):
         return _scaled(rows, max(abs(v) for row in rows for v in row), ell)
     return rows if rational_norm_at_most(A, ell) else None
-
-
-def rational_distance_square(P: Rational, Q: Rational) -> fmpq:
-    """‖P − Q‖_F²."""
-    return _square([[p - q for p, q in zip(*pair, strict=True)] for pair in zip(P, Q, strict=True)])
 
 
 def frobenius(A: arb_mat) -> arb:

@@ -12,7 +12,7 @@ and g∘p + (1 − g)∘q has ζ ℓ^p + (1 − ζ) ℓ^q at the worse end ζ of
 its s with products of ℓ^g and ℓ^p + ℓ^q. All is rounded up. Source: Miller & Hardt, Section 3.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -72,7 +72,7 @@ class Jets(RangedNumber):
 
 @dataclass(frozen=True, eq=False)
 class JetArithmetic(EnclosingArithmetic):
-    """Parameters (B, m, n) and (B, m), of which those in `groups` are trained.
+    """Parameters (B, m, n) and (B, m), all of which move.
 
     `groups`: into how many blocks of rows each of them falls. Direction 0 is the state. With radii,
     whatever the parameters are within these distances; see `impl.arithmetic.weight_balls`.
@@ -82,7 +82,7 @@ class JetArithmetic(EnclosingArithmetic):
 
     @property
     def directions(self) -> int:
-        """The number D of directions: the state and each block of trained parameters."""
+        """The number D of directions: the state and each block of parameters."""
         return 1 + sum(self.groups.values())
 
     @cached_property
@@ -97,9 +97,8 @@ class JetArithmetic(EnclosingArithmetic):
         parameter = self.parameters[name]
         count = parameter.shape[1]
         indicator = parameter.new_zeros(count, self.directions)
-        if name in self.groups:
-            block = torch.arange(count, device=parameter.device) * self.groups[name] // count
-            indicator.scatter_(1, (self._first_directions[name] + block)[:, None], 1.0)
+        block = torch.arange(count, device=parameter.device) * self.groups[name] // count
+        indicator.scatter_(1, (self._first_directions[name] + block)[:, None], 1.0)
         return indicator[rows]
 
     def affine(self, weight: str, bias: str | None, v: Jets, rows: slice = ALL) -> Jets:
@@ -153,17 +152,14 @@ def step_jets(
     B: float | Tensor,
     d: int,
     *,
-    trained: Collection[str] | None = None,
     gates: int = 1,
     radii: Radii = MappingProxyType({}),
 ) -> Jets:
     """One step from |s| ≤ box (B, N) and ‖x‖₂ ≤ B, the state in max |s_j|/v_j (B, N).
 
-    `trained` parameters, by default all; those whose rows are a multiple of `gates` fall into that
-    many blocks.
+    Parameters whose rows are a multiple of `gates` fall into that many blocks.
     """
-    names = parameters if trained is None else trained
-    groups = {name: gates if parameters[name].shape[1] % gates == 0 else 1 for name in names}
+    groups = {name: gates if part.shape[1] % gates == 0 else 1 for name, part in parameters.items()}
     m = JetArithmetic(parameters, groups, radii=radii)
     batch, D = len(box), m.directions
     radius = torch.as_tensor(B, dtype=box.dtype, device=box.device).reshape(-1).expand(batch)
