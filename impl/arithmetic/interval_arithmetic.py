@@ -18,7 +18,7 @@ from rnnbounds.impl.arithmetic.base import ALL, Program
 from rnnbounds.impl.arithmetic.inputs.input_images import input_enclosure
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.arithmetic.intervals import FunctionBounds, Interval, RangedNumber
-from rnnbounds.impl.arithmetic.roundings import DtypeRuns
+from rnnbounds.impl.arithmetic.roundings import DtypeRun
 from rnnbounds.impl.arithmetic.weight_balls import EnclosingArithmetic, Radii
 from rnnbounds.impl.numbers.outward import add_up, mul_up
 
@@ -30,7 +30,7 @@ class IntervalVector(RangedNumber):
     of its terms, and at least the sum of their absolute values (B, m)."""
 
     range: Interval
-    run: DtypeRuns | None = None
+    run: DtypeRun | None = None
     radius: Tensor | None = None
     given: InputSet | None = None
     sum: tuple[int, Tensor] | None = None
@@ -47,7 +47,7 @@ class IntervalVector(RangedNumber):
         (a, size), (b, other_size) = self.summands, other.summands
         return self.summed(self.run, total, (a + b + 1, add_up(size, other_size)))
 
-    def summed(self, run: DtypeRuns, total: Interval, terms: tuple[int, Tensor]) -> Self:
+    def summed(self, run: DtypeRun, total: Interval, terms: tuple[int, Tensor]) -> Self:
         """A sum of such terms, in any order."""
         roundings, size = terms
         error = add_up(run.sum_error(roundings, size), roundings * run.tiny)
@@ -86,7 +86,7 @@ class IntervalArithmetic(EnclosingArithmetic):
     """Parameters (B, m, n) and (B, m), in a dtype's run those that are stored in it; so are then
     the ones within the radii."""
 
-    run: DtypeRuns | None = None
+    run: DtypeRun | None = None
     _stored: dict[str, Tensor] = field(default_factory=dict)
     _input_images: dict[tuple[Any, ...], tuple[IntervalVector, IntervalVector]] = field(
         default_factory=dict
@@ -169,7 +169,7 @@ def step_bound(
     box: Tensor,
     B: float | Tensor,
     d: int,
-    run: DtypeRuns | None = None,
+    run: DtypeRun | None = None,
     radii: Radii = MappingProxyType({}),
 ) -> Tensor:
     """At least |φ(s, x)_i| over |s| ≤ box (B, N) and ‖x‖₂ ≤ B: (B, N)."""

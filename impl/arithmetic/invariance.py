@@ -15,7 +15,7 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import Program
 from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, step_bounds
-from rnnbounds.impl.arithmetic.roundings import DtypeRuns
+from rnnbounds.impl.arithmetic.roundings import DtypeRun
 from rnnbounds.impl.arithmetic.slopes import compare_runs
 from rnnbounds.impl.errors import at_least, exactly
 from rnnbounds.impl.numbers.outward import add_up, mul_up
@@ -61,7 +61,7 @@ def prove_box(
     box: Tensor,
     B: float | Tensor,
     d: int,
-    run: DtypeRuns | None = None,
+    run: DtypeRun | None = None,
 ) -> InvariantBox:
     """The proposed box (B, N) under inputs ‖x‖₂ ≤ B (a number or (B, 1)), as far as it is proved.
 

@@ -1,4 +1,4 @@
-"""Rounding errors of float dtypes: of one run, or of runs in several dtypes, one per system.
+"""Rounding errors of a run in a float dtype.
 
 Rounding to nearest is monotone, so that the endpoints of an interval are rounded as a run rounds
 its values. Sums may be in any order, with relative error γ_m of the dtype (Higham, section 3.1);
@@ -6,9 +6,8 @@ functions have a relative error of at most 16 units of their working precision, 
 `impl.arithmetic.activation.working`, before they are rounded.
 """
 
-from collections.abc import Iterable
+import math
 from dataclasses import dataclass
-from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -22,57 +21,46 @@ _TWICE = 2.0**-10  # of a rounding: one before it, in float32, float64 or 64 bit
 
 
 @dataclass(frozen=True)
-class DtypeRuns:
-    """The roundings of a run in each of the dtypes, or in the one for all systems of a batch.
+class DtypeRun:
+    """The roundings of a run in a dtype.
 
-    fused: whether a kernel may leave out any of them. Numbers of a dtype are columns (dtypes, 1).
+    fused: whether a kernel may leave out any of them.
     """
 
-    dtypes: tuple[torch.dtype, ...]
+    dtype: torch.dtype
     fused: bool = False
 
-    @cached_property
-    def units(self) -> tuple[float, ...]:
-        """u of each dtype."""
-        return tuple(float(torch.finfo(dtype).eps) / 2 for dtype in self.dtypes)
+    @property
+    def unit(self) -> float:
+        """The unit roundoff u."""
+        return float(torch.finfo(self.dtype).eps) / 2
 
-    @cached_property
-    def unit(self) -> Tensor:
-        """The unit roundoff u of each dtype, (dtypes, 1)."""
-        return _column(self.units)
+    @property
+    def tiny(self) -> float:
+        """The least normal number."""
+        return float(torch.finfo(self.dtype).tiny)
 
-    @cached_property
-    def tiny(self) -> Tensor:
-        """The least normal number of each dtype, (dtypes, 1)."""
-        return _column(torch.finfo(dtype).tiny for dtype in self.dtypes)
+    @property
+    def largest(self) -> float:
+        """The largest number."""
+        return float(torch.finfo(self.dtype).max)
 
-    @cached_property
-    def largest(self) -> Tensor:
-        """The largest number of each dtype, (dtypes, 1)."""
-        return _column(torch.finfo(dtype).max for dtype in self.dtypes)
-
-    @cached_property
-    def function_error(self) -> Tensor:
+    @property
+    def function_error(self) -> float:
         """How far functions are off, relative to their values."""
-        return _column(16 * working_unit(unit) for unit in self.units)
+        return 16 * working_unit(self.unit)
 
     def stored(self, a: Tensor) -> Tensor:
-        """Numbers (B, …) as the dtypes have them."""
-        parts = zip(self.dtypes, self._by_dtype(a), strict=True)
-        return torch.cat([part.to(dtype).to(torch.float64) for dtype, part in parts])
+        """Numbers as the dtype has them."""
+        return a.to(self.dtype).to(torch.float64)
 
     def activation_error(self, rho: Activation, size: Tensor) -> Tensor:
         """At least what ρ is off by for |z| ≤ size (B, m), by its error model."""
-        parts = zip(self.units, self._by_dtype(size), strict=True)
-        return torch.cat([rho.dtype_error(unit, 1, part) for unit, part in parts])
-
-    def _by_dtype(self, a: Tensor) -> tuple[Tensor, ...]:
-        """The systems of each dtype."""
-        return (a,) if len(self.dtypes) == 1 else torch.split(a, 1)
+        return rho.dtype_error(self.unit, 1, size)
 
     def round(self, a: Interval) -> Interval:
         """Enclose the rounded result of an operation with exact result in a; ±∞ on overflow."""
-        low, high = self.stored(torch.stack([a.low, a.high], dim=1)).unbind(1)
+        low, high = self.stored(a.low), self.stored(a.high)
         if self.fused:
             low, high = torch.minimum(low, a.low), torch.maximum(high, a.high)
         return Interval(
@@ -90,7 +78,7 @@ class DtypeRuns:
         2ᵉ ≤ size < 2ᵉ⁺¹, and a little more, as it may have been rounded to a finer dtype before."""
         binade = shift(torch.ones_like(size), exponent(size) - 1)
         binade = torch.where(torch.isfinite(size) & (size != 0), binade, size)
-        return self._unit_of(size) * (1 + _TWICE) * binade
+        return self.unit * (1 + _TWICE) * binade
 
     def terms_error(self, sizes: Tensor) -> Tensor:
         """At least what a sum of K products of at most these sizes (B, m, K), added in any order,
@@ -101,24 +89,15 @@ class DtypeRuns:
         """
         K = sizes.shape[-1]
         largest = sizes.sort(-1, descending=True).values.cumsum(-1) * (1 + K * 2.0**-51)
-        unit = self._unit_of(sizes)
-        growth = torch.where(K * unit < 0.5, 1 + 2 * K * unit, torch.inf)
+        growth = 1 + 2 * K * self.unit if K * self.unit < 0.5 else math.inf
         partial = torch.where(largest == 0, 0.0, largest * growth)  # as they are computed
         added = self.rounding_error(partial[..., 1:]).sum(-1)
-        products = (unit * (1 + _TWICE) * partial)[..., -1]
+        products = (self.unit * (1 + _TWICE) * partial)[..., -1]
         return (added + products) * (1 + K * 2.0**-51)
-
-    def _unit_of(self, sizes: Tensor) -> Tensor:
-        """u of each dtype, beside sizes (B, …)."""
-        return self.unit.reshape(-1, *[1] * (sizes.ndim - 1)).to(sizes)
 
     def sum_error(self, terms: int, size: Tensor) -> Tensor:
         """At least what a sum of so many products is off by, their absolute values adding up to
         `size`; infinite where γ is not known."""
         relative = terms * self.unit
-        gamma = torch.where(relative < 0.5, relative / (1 - relative) * (1 + 2.0**-50), torch.inf)
+        gamma = relative / (1 - relative) * (1 + 2.0**-50) if relative < 0.5 else math.inf
         return torch.where(size == 0, 0.0, mul_up(gamma, size))
-
-
-def _column(numbers: Iterable[float]) -> Tensor:
-    return torch.tensor([*numbers], dtype=torch.float64)[:, None]

@@ -5,8 +5,7 @@ all states that the computed run can have: the rounding of W x + b counts, and t
 may leave out roundings, or do them. Source: Higham, Accuracy and Stability, sections 2 and 3.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -20,66 +19,47 @@ from rnnbounds.impl.arithmetic.interval_arithmetic import (
 )
 from rnnbounds.impl.arithmetic.intervals import Interval
 from rnnbounds.impl.arithmetic.invariance import prove_box
-from rnnbounds.impl.arithmetic.roundings import DtypeRuns
+from rnnbounds.impl.arithmetic.roundings import DtypeRun
 from rnnbounds.impl.numbers.outward import add_up
 
-DTypes = Sequence[torch.dtype]
-DTYPES = (torch.bfloat16, torch.float16, torch.float32, torch.float64)
 _ITERATES = 4
 
 
-def rounds_to_one(cell: Any, box: Tensor, B: float) -> dict[str, int]:
-    """Number of a cell's gates that may round to 1, or to NaN, for each dtype by name.
+def rounds_to_one(cell: Any, dtype: str, box: Tensor, B: float) -> dict[str, int]:
+    """Number of a cell's gates that may round to 1, or to NaN, by the name of the dtype.
 
     box: that of the real states (1, N). Empty for cells that keep nothing as it is.
     """
-    saturating = cell.saturating_gates(DTYPES, box, B)
-    if saturating is None:
-        return {}
-    names = (str(dtype).removeprefix("torch.") for dtype in DTYPES)
-    return dict(zip(names, saturating.sum(1).tolist(), strict=True))
+    saturating = cell.saturating_gates(getattr(torch, dtype), box, B)
+    return {} if saturating is None else {dtype: int(saturating.sum())}
 
 
-def saturating_gates(cell: Any, dtypes: DTypes, box: Tensor, B: float) -> Tensor | None:
-    """True for each gate that may round to 1, (dtypes, n), by the cell's `kept`; None if the cell
-    has no such gates."""
+def saturating_gates(cell: Any, dtype: torch.dtype, box: Tensor, B: float) -> Tensor | None:
+    """True for each gate that may round to 1, (n,), by the cell's `kept`; None if the cell has no
+    such gates."""
     zeros = (Rows(box.new_zeros(1, 1, size)) for size in (box.shape[1], cell.d))
     if cell.kept(Floats(cell.parameters), *zeros) is None:
         return None
-    run = DtypeRuns(tuple(dtypes), fused=True)
+    run = DtypeRun(dtype, fused=True)
     saturating = _may_saturate(cell, run, torch.full_like(box, torch.inf), B, step_bound)
-    rows = saturating.any(1).nonzero()[:, 0]
-    if len(rows):
-        run = replace(run, dtypes=tuple(dtypes[row] for row in rows))
-        saturating[rows] = _may_saturate(cell, run, box, B, _state_bounds)
-    return saturating
-
-
-def repeat_parameters(parameters: Mapping[str, Tensor], count: int) -> dict[str, Tensor]:
-    """The parameters of a batch of one, for so many systems that are alike."""
-    return {
-        name: parameter.expand(count, *parameter.shape[1:])
-        for name, parameter in parameters.items()
-    }
+    return _may_saturate(cell, run, box, B, _state_bounds) if bool(saturating.any()) else saturating
 
 
 def _may_saturate(
-    cell: Any, run: DtypeRuns, box: Tensor, B: float, states: Callable[..., Tensor]
+    cell: Any, run: DtypeRun, box: Tensor, B: float, states: Callable[..., Tensor]
 ) -> Tensor:
-    """True for each gate that may round to 1 on the states that a box leads to, (dtypes, n)."""
-    boxes = box.expand(len(run.dtypes), -1)
-    weights = repeat_parameters(cell.parameters, len(run.dtypes))
-    reach = states(cell.program, weights, boxes, B, cell.d, run)
-    m = IntervalArithmetic(weights, run)
-    gate, is_input_gate = cell.kept(m, m.box(reach), m.inputs(B, boxes, cell.d))
+    """True for each gate that may round to 1 on the states that a box leads to, (n,)."""
+    reach = states(cell.program, cell.parameters, box, B, cell.d, run)
+    m = IntervalArithmetic(cell.parameters, run)
+    gate, is_input_gate = cell.kept(m, m.box(reach), m.inputs(B, box, cell.d))
     retention: Interval = gate.range
     if is_input_gate:
         retention = run.round(Interval(-add_up(-1.0, retention.high), add_up(1.0, -retention.low)))
-    return ~(retention.high < 1)
+    return ~(retention.high < 1)[0]
 
 
 def _state_bounds(
-    program: Program, weights: Mapping[str, Tensor], box: Tensor, B: float, d: int, run: DtypeRuns
+    program: Program, weights: Mapping[str, Tensor], box: Tensor, B: float, d: int, run: DtypeRun
 ) -> Tensor:
     """At least |s_i| of the states as they are computed."""
     bound = prove_box(program, weights, box, B, d, run=run).box

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic
 from rnnbounds.impl.arithmetic.invariance import prove_box
-from rnnbounds.impl.arithmetic.roundings import DtypeRuns
+from rnnbounds.impl.arithmetic.roundings import DtypeRun
 from rnnbounds.impl.arithmetic.saturation import rounds_to_one
 from rnnbounds.impl.cells.kind import Analysis
 from rnnbounds.impl.cells.refutation.constants import CandidateInputs
@@ -72,8 +72,8 @@ class ProgramAnalysis(Analysis):
 
     @cached_property
     def rounds_to_one(self) -> Mapping[str, int]:
-        """Number of gates that may round to 1, for each dtype by name."""
-        return rounds_to_one(self.cell, self.comparison.box, self.B)
+        """Number of gates that may round to 1, by the name of the model's dtype."""
+        return rounds_to_one(self.cell, self.dtype, self.comparison.box, self.B)
 
     @cached_property
     def unbounded(self) -> str | None:
@@ -144,7 +144,7 @@ class ProgramAnalysis(Analysis):
             return self.gap(norm, larger_box, fed, error)
 
         def run_box() -> Tensor:
-            run = DtypeRuns((dtype_of(self.dtype),), fused=True)
+            run = DtypeRun(dtype_of(self.dtype), fused=True)
             return torch.maximum(box, prove_box(*system, box, fed.inputs, self.cell.d, run=run).box)
 
         return run_error(guard_poles(step), box, run_box, self.comparison.n)

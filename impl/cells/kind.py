@@ -27,7 +27,8 @@ class Analysis(Protocol):
 
     @property
     def rounds_to_one(self) -> Mapping[str, int]:
-        """Number of gates that may round to 1, for each dtype by name; such units never forget."""
+        """Number of gates that may round to 1, by the name of the model's dtype; such units never
+        forget."""
         return {}
 
     @property

@@ -19,7 +19,7 @@ from rnnbounds.impl.arithmetic.base import Arithmetic, Floats, Rows, V
 from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, iterate_box
 from rnnbounds.impl.arithmetic.invariance import InvariantBox, complete_boxes, prove_box
 from rnnbounds.impl.arithmetic.lengths import of_equal_lengths
-from rnnbounds.impl.arithmetic.saturation import DTypes, saturating_gates
+from rnnbounds.impl.arithmetic.saturation import saturating_gates
 from rnnbounds.impl.arithmetic.slopes import compare_runs
 from rnnbounds.impl.cells.analysis import ProgramAnalysis
 from rnnbounds.impl.cells.kind import Kind, Weights, identity_drive
@@ -137,10 +137,10 @@ class ProgramCell(ABC):
         not g; None for cells that keep none."""
         return None
 
-    def saturating_gates(self, dtypes: DTypes, box: Tensor, B: float) -> Tensor | None:
-        """Which decays of the one cell of a batch of one may round to 1, or are no number, as each
-        of the dtypes computes them, (dtypes, n)."""
-        return saturating_gates(self, dtypes, box, B)
+    def saturating_gates(self, dtype: torch.dtype, box: Tensor, B: float) -> Tensor | None:
+        """Which decays of the one cell of a batch of one may round to 1, or are no number, as the
+        dtype computes them, (n,)."""
+        return saturating_gates(self, dtype, box, B)
 
 
 @dataclass(frozen=True, eq=False)

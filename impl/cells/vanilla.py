@@ -16,7 +16,7 @@ from rnnbounds.impl.arithmetic.activation import Activation
 from rnnbounds.impl.arithmetic.inputs.input_images import image_of_set
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.arithmetic.intervals import Interval, function_bounds
-from rnnbounds.impl.arithmetic.roundings import DtypeRuns
+from rnnbounds.impl.arithmetic.roundings import DtypeRun
 from rnnbounds.impl.cells.kind import (
     SUFFIX,
     Analysis,
@@ -234,7 +234,7 @@ class _StepErrors:
         largest |W_ij|; all of them to no more than ‖|W|‖₂ reached, as a vector.
         """
         rho, rows = self.model.cell.activation, self.rows
-        run = DtypeRuns((dtype_of(self.model.dtype),))
+        run = DtypeRun(dtype_of(self.model.dtype))
         scale = torch.where(rows[:, :1] > 0, rows[:, :1], 1.0)
         room = 1 + rows.shape[1] * 2.0**-51
         euclidean = mul_up(scale, div_up(rows, scale).square().cumsum(1).sqrt() * room)
@@ -242,15 +242,15 @@ class _StepErrors:
         more = add_up(most, -pad(most, (1, 0))[:, :-1]).clamp(min=0.0)
         sizes = torch.cat([more, self.others], 1)
         terms = sizes.shape[1] + 1
-        relative = terms * run.units[0] / (1 - terms * run.units[0]) * (1 + 2.0**-50)
+        relative = terms * run.unit / (1 - terms * run.unit) * (1 + 2.0**-50)
         each, summed = sum_up(sizes), run.terms_error(sizes[None])[0]
         Z = torch.minimum(add_up(mul_up(self.norms[0][0], reached), self.driven), norm_up(each))
         summed_norm = torch.minimum(norm_up(summed), mul_up(relative, Z))
         computed = mul_up(1 + 2 * relative, torch.cat([Z[None], each]))  # and all partial sums
-        library = rho.dtype_error(run.units[0], 1, computed[1:])
-        library_norm = rho.dtype_error(run.units[0], rows.shape[0], computed[:1])[0]
+        library = rho.dtype_error(run.unit, 1, computed[1:])
+        library_norm = rho.dtype_error(run.unit, rows.shape[0], computed[:1])[0]
         library_norm = torch.minimum(library_norm, norm_up(library))
-        lost, largest = torch.full_like(Z, rows.shape[0] * terms * float(run.tiny)), computed[0]
+        lost, largest = torch.full_like(Z, rows.shape[0] * terms * run.tiny), computed[0]
         lost = underflow(Z, lost)
         step = add_up(add_up(mul_up(rho.slope, summed_norm), library_norm), lost)
         units = add_up(add_up(mul_up(rho.slope, summed), library), lost)

@@ -100,8 +100,8 @@ def _inputs(stated: Document) -> InputSet | None:
     if (box := stated.inputs) is None:
         return None
     box.require(stated.shape.d, stated.input_bound)
-    ends = (torch.tensor(end, dtype=torch.float64) for end in (box.low, box.high))
-    return InputSet(stated.input_bound, *ends, box.what)
+    low, high = (torch.tensor(end, dtype=torch.float64) for end in (box.low, box.high))
+    return InputSet(stated.input_bound, low, high, box.what)
 
 
 def _tuples(values: list[Any]) -> tuple[Any, ...]:

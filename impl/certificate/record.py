@@ -46,8 +46,8 @@ class Certificate(Shown):
     (norm, its factor, its k at the smallest ε). weights: those of the norm (`StateNorm`). rounding:
     a bound on ‖fl(h_t) − h_t‖₂ for all t when the cell is run in its own dtype with accurate
     activations, None if none is known. skipped: norms that were not tried, and the search for a
-    witness if it was not, each with why. rounds_to_one: how many decays of the cell may round to 1,
-    by dtype; where some do in the model's own, what is certified about real numbers says nothing
+    witness if it was not, each with why. rounds_to_one: how many decays of the cell may round to 1
+    in its dtype, by its name; where some do, what is certified about real numbers says nothing
     about the model as it is run, so that the verdict is `undecided`, with the `reason`. unrounded:
     why no bound on rounding is known. states: those that are spoken of. refused: why the box that
     the cell states is not proved, and what to do; nothing is certified on it. tensors: the full

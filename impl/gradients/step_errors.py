@@ -9,7 +9,7 @@ within |v|, and of what is rounded to nearest u 2ᵉ, where it is below 2ᵉ⁺�
     g∘a + (1 − g)∘b:  |g| e_a + |1 − g| e_b + e_g(|a − b| + e_a + e_b) + 6u max(|a|, |b|),
 
 sums in any order, also of the terms of several products W v + U x + b, which a kernel may add up as
-one: δ is `DtypeRuns.terms_error`; the last as it stands or as b + g∘(a − b). Each operation is
+one: δ is `DtypeRun.terms_error`; the last as it stands or as b + g∘(a − b). Each operation is
 rounded once, or not, as a kernel may leave roundings out; what underflows loses at most the least
 normal number, flushed or not; where a value or a part of a sum may exceed a quarter of the largest
 number, nothing is known. Of functions the libraries' error models are taken as
@@ -19,7 +19,6 @@ Source: Higham, Accuracy and Stability of Numerical Algorithms, section 3.3, run
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Self
 
 import torch
@@ -31,7 +30,7 @@ from rnnbounds.impl.arithmetic.base import ALL, Program
 from rnnbounds.impl.arithmetic.inputs.input_images import input_enclosure
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.arithmetic.intervals import FunctionBounds, Interval, RangedNumber
-from rnnbounds.impl.arithmetic.roundings import DtypeRuns
+from rnnbounds.impl.arithmetic.roundings import DtypeRun
 from rnnbounds.impl.arithmetic.weight_balls import EnclosingArithmetic
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
 from rnnbounds.impl.numbers.outward import add_up, mul_up, sum_up, underflow
@@ -71,7 +70,7 @@ class RoundingError(RangedNumber):
 
     range: Interval
     error: Tensor
-    run: DtypeRuns
+    run: DtypeRun
     radius: Tensor | None = None
     given: InputSet | None = None
     sum: Terms | None = None
@@ -89,7 +88,7 @@ class RoundingError(RangedNumber):
     def told(self, range: Interval, error: Tensor) -> Self:
         """A value with that range and error; infinite errors where it may overflow."""
         value = type(self)(range, error, self.run)
-        fits = mul_up(_BELOW, value.most) < self.run.largest.to(value.most)
+        fits = mul_up(_BELOW, value.most) < self.run.largest
         return type(self)(range, torch.where(fits, error, torch.inf), self.run)
 
     def rounded(self, range: Interval, error: Tensor) -> Self:
@@ -122,7 +121,7 @@ class RoundingError(RangedNumber):
     def constant(self, c: float) -> Self:
         """That number in the place of each unit, as the dtype stores it."""
         exact = self.range.constant(c)
-        rounding = (abs(c) * 2 * self.run.unit + self.run.tiny).to(self.error)
+        rounding = abs(c) * 2 * self.run.unit + self.run.tiny
         return self.told(exact, torch.where(self.run.stored(exact.low) == c, 0.0, rounding))
 
     def apply(self, f: FunctionBounds) -> Self:
@@ -135,7 +134,7 @@ class RoundingError(RangedNumber):
         value = self.apply(self.range.function(name))
         if (rho := (ACTIVATIONS | LIBRARY_ACTIVATIONS).get(name)) is not None:
             library_error = self.run.activation_error(rho, self.most)
-            if not all(map(partial(_sound, name), self.run.dtypes)):
+            if not _sound(name, self.run.dtype):
                 library_error = torch.full_like(library_error, torch.inf)
         else:  # rounded, from that far off, where functions are computed with more precision
             library = self.run.function_error
@@ -158,7 +157,7 @@ class RoundingError(RangedNumber):
 class OffArithmetic(EnclosingArithmetic):
     """Parameters (B, m, n) and (B, m), as they are stored in the dtype."""
 
-    run: DtypeRuns
+    run: DtypeRun
 
     def affine(
         self, weight: str, bias: str | None, v: RoundingError, rows: slice = ALL
@@ -219,7 +218,7 @@ def step_error(
 ) -> Tensor:
     """At least how far a step in the dtype is off, from states |s| ≤ box (B, N) and inputs of the
     run: (B, N), infinite where nothing is known."""
-    run, zeros = DtypeRuns((dtype,)), torch.zeros_like(box)
+    run, zeros = DtypeRun(dtype), torch.zeros_like(box)
     channels, radius, given = input_enclosure(B, box, d, Interval)
     x = RoundingError(channels, torch.zeros_like(channels.low), run, radius, given)
     s = RoundingError(Interval.symmetric(box), zeros, run)

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import ALL, Arithmetic, V
 from rnnbounds.impl.arithmetic.invariance import InvariantBox, complete_boxes, prove_box
-from rnnbounds.impl.arithmetic.saturation import DTypes, rounds_to_one
+from rnnbounds.impl.arithmetic.saturation import rounds_to_one
 from rnnbounds.impl.cells.kind import Kind, Weights
 from rnnbounds.impl.cells.layout import Layout
 from rnnbounds.impl.cells.program import ProgramCell
@@ -95,19 +95,19 @@ class Stack(ProgramCell):
             x, start = cell.program(arithmetic, state, x).part(width - cell.n, width), start + width
         return m.join(*(gate for gate, _ in gates)), gates[0][1]
 
-    def saturating_gates(self, dtypes: DTypes, box: Tensor, B: float) -> Tensor | None:
+    def saturating_gates(self, dtype: torch.dtype, box: Tensor, B: float) -> Tensor | None:
         """Which decays of all layers may round to 1, by their gates; without such, as each layer
         knows, whatever its inputs are."""
-        if (saturating := super().saturating_gates(dtypes, box, B)) is not None:
+        if (saturating := super().saturating_gates(dtype, box, B)) is not None:
             return saturating
         pairs = zip(self.layers, torch.split(box, list(self.widths), dim=1), strict=True)
         by_layer = [
-            cell.saturating_gates(dtypes, part, B)
+            cell.saturating_gates(dtype, part, B)
             for cell, part in pairs
             if hasattr(cell, "saturating_gates")
         ]
         present = [part for part in by_layer if part is not None]
-        return torch.cat(present, dim=1) if present else None
+        return torch.cat(present) if present else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +211,7 @@ def stack_kind(kind: Kind) -> Kind:
             for l, cell in enumerate(model.cell.layers)
         ]
         box = model.cell.proved_box(input_bound).box
-        at_one = rounds_to_one(model.cell, box, input_bound)
+        at_one = rounds_to_one(model.cell, model.dtype, box, input_bound)
         whole = partial(refute_gated, model.cell, box[0], input_bound)
         return StackAnalysis.of(kind, told, input_bound, at_one, whole)
 

@@ -197,8 +197,7 @@ def _field_text(name: str, value: Any) -> str:
         state = value.get("state")
         reason = f": {value['reason']}" if value.get("reason") else ""
         rounding = f"not bounded{reason}" if state is None else f"at most {bound_text(state, 3)}"
-        products = f" with products in {value['arithmetic']}" if "arithmetic" in value else ""
-        return f"of {value['dtype']}{products}, {rounding}"
+        return f"of {value['dtype']}, {rounding}"
     if name == "rounds_to_one" and isinstance(value, dict):
         return ", ".join(f"{count} in {dtype}" for dtype, count in value.items())
     if name == "skipped" and isinstance(value, list):

@@ -6,7 +6,7 @@ from flint import arb, ctx
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, working_unit
 from rnnbounds.impl.arithmetic.intervals import Interval
-from rnnbounds.impl.arithmetic.roundings import DtypeRuns
+from rnnbounds.impl.arithmetic.roundings import DtypeRun
 from rnnbounds.impl.checker.cells import rounding as checker
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 
@@ -16,14 +16,10 @@ HALVES = (torch.float16, torch.bfloat16)
 def test_one_source() -> None:
     """Boxes and errors work with the same unit roundoff; a float32 rounds it itself."""
     for dtype, unit in ((torch.float32, 2.0**-24), (torch.float64, 2.0**-53)):
-        assert DtypeRuns((dtype,)).unit == working_unit(DtypeRuns((dtype,)).unit) == unit
+        assert DtypeRun(dtype).unit == working_unit(DtypeRun(dtype).unit) == unit
     for dtype in HALVES:
-        assert working_unit(DtypeRuns((dtype,)).unit) == 2.0**-24
-        assert (
-            DtypeRuns((dtype,)).function_error
-            == DtypeRuns((torch.float32,)).function_error
-            == 2.0**-20
-        )
+        assert working_unit(DtypeRun(dtype).unit) == 2.0**-24
+        assert DtypeRun(dtype).function_error == DtypeRun(torch.float32).function_error == 2.0**-20
 
 
 @pytest.mark.slow
@@ -38,7 +34,7 @@ def test_every_argument(name: str, dtype: torch.dtype) -> None:
     ends = z.isinf()
     assert torch.equal(found[ends].double(), rho(z[ends].double()))
     z, found = (part[z.isfinite()].double() for part in (z, found))
-    run = DtypeRuns((dtype,))
+    run = DtypeRun(dtype)
     with ctx.workprec(80):
         exact = [rho.ball(arb(v)) for v in z.tolist()]
         off = [float(abs(arb(v) - e).upper()) for v, e in zip(found.tolist(), exact, strict=True)]

@@ -26,7 +26,7 @@ from rnnbounds.impl.arithmetic.derivatives.second_order import (
 )
 from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, step_bound
 from rnnbounds.impl.arithmetic.intervals import Interval
-from rnnbounds.impl.arithmetic.roundings import DtypeRuns
+from rnnbounds.impl.arithmetic.roundings import DtypeRun
 from rnnbounds.impl.arithmetic.running import Running, RunningError
 from rnnbounds.impl.arithmetic.slopes import compare_runs, step_lipschitz
 from rnnbounds.impl.cells.programs import ball_step, float_step, jacobian
@@ -172,7 +172,7 @@ def test_runs_of_dtypes(name, dtype):
         assert not keeps_to_its_model("erf", dtype="bfloat16")
         assert min(off) == torch.inf
         return
-    most = step_bound(*one.step, DtypeRuns((dtype,), fused=True))[0].tolist()
+    most = step_bound(*one.step, DtypeRun(dtype, fused=True))[0].tolist()
     own = {key: part.to(dtype) for key, part in one.parameters.items()}
     ran = one.program(Floats(own), Rows(s.mT.to(dtype)), Rows(x.mT.to(dtype))).value.double()[0]
     e = 1e-3 * torch.rand(s.mT.shape, generator=generator(6), dtype=torch.float64)

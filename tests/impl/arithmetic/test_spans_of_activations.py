@@ -6,7 +6,7 @@ import torch
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, LIBRARY_ACTIVATIONS
 from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, IntervalVector
 from rnnbounds.impl.arithmetic.intervals import Interval
-from rnnbounds.impl.arithmetic.roundings import DtypeRuns
+from rnnbounds.impl.arithmetic.roundings import DtypeRun
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
 
 KNOWN = ACTIVATIONS | LIBRARY_ACTIVATIONS
@@ -24,7 +24,7 @@ def test_values_of_a_run(name: str, dtype: torch.dtype, fused: bool) -> None:
         return
     near = torch.logspace(-12, 0, 25)
     z = torch.cat([torch.linspace(-42, 42, 85), near, -near]).to(dtype)[None]
-    run = DtypeRuns((dtype,), fused)
+    run = DtypeRun(dtype, fused)
     at = IntervalVector(Interval(z.double(), z.double()), run)
     told = IntervalArithmetic({}, run=run).activate(name, at).range
     found = KNOWN[name](z).double()

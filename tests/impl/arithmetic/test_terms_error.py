@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.roundings import DtypeRuns
+from rnnbounds.impl.arithmetic.roundings import DtypeRun
 
 HALVES = pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 
@@ -38,13 +38,13 @@ def lost_in_any_tree(terms: list[float], unit: float) -> float:
 @pytest.mark.parametrize("seed", range(8))
 def test_every_tree(dtype: torch.dtype, seed: int) -> None:
     """No tree loses more; the one that adds the largest first loses all but growth and products."""
-    run, draw = DtypeRuns((dtype,)), torch.Generator().manual_seed(seed)
+    run, draw = DtypeRun(dtype), torch.Generator().manual_seed(seed)
     terms = 2.0 ** (4 * torch.rand(6, generator=draw).double() - 2)
     bound = float(run.terms_error(terms[None, None]))
-    most = lost_in_any_tree(terms.tolist(), run.units[0])
+    most = lost_in_any_tree(terms.tolist(), run.unit)
     assert most <= bound
-    grown = (1 + 12 * run.units[0]) * terms.sum()
-    assert bound <= 2 * (1 + 2.0**-9) * (most + run.units[0] * float(grown))
+    grown = (1 + 12 * run.unit) * terms.sum()
+    assert bound <= 2 * (1 + 2.0**-9) * (most + run.unit * float(grown))
 
 
 def in_some_order(terms: Tensor, draw: torch.Generator) -> Tensor:
@@ -62,7 +62,7 @@ def in_some_order(terms: Tensor, draw: torch.Generator) -> Tensor:
 def test_sums_of_half_precision(dtype: torch.dtype, K: int) -> None:
     """Of terms of any signs and sizes, and of the worst that are known: 1 and halves of its last
     place, one after another, which all are lost."""
-    run, draw = DtypeRuns((dtype,)), torch.Generator().manual_seed(K)
+    run, draw = DtypeRun(dtype), torch.Generator().manual_seed(K)
     used = 0.0
     for spread in (0.0, 1.0, 2.0):
         terms = torch.randn(K, 512, generator=draw) * 2 ** (
@@ -75,7 +75,7 @@ def test_sums_of_half_precision(dtype: torch.dtype, K: int) -> None:
             assert bool((lost <= bound).all())
             used = max(used, float((lost / bound).amax()))
     assert used > 0.05
-    half = float(torch.tensor(0.99 * run.units[0]).to(dtype))
+    half = float(torch.tensor(0.99 * run.unit).to(dtype))
     total = torch.ones((), dtype=dtype)
     for _ in range(K - 1):
         total = total + torch.tensor(half, dtype=dtype)
@@ -87,7 +87,7 @@ def test_sums_of_half_precision(dtype: torch.dtype, K: int) -> None:
 def test_ends() -> None:
     """Zeros lose nothing, nothing is known of long sums of coarse numbers and of infinite terms;
     at extreme sizes the bound scales with them."""
-    run = DtypeRuns((torch.bfloat16,))
+    run = DtypeRun(torch.bfloat16)
     terms = torch.tensor([[[1.0, 0.5, 0.0], [0.0, 0.0, 0.0], [1.0, torch.inf, 0.0]]]).double()
     found = run.terms_error(terms)[0].tolist()
     assert (found[1], found[2]) == (0.0, math.inf)

@@ -7,7 +7,7 @@ import torch
 
 from rnnbounds.impl.arithmetic.base import Arithmetic, Floats, Rows, V
 from rnnbounds.impl.arithmetic.interval_arithmetic import step_bound
-from rnnbounds.impl.arithmetic.roundings import DtypeRuns
+from rnnbounds.impl.arithmetic.roundings import DtypeRun
 from rnnbounds.impl.gradients.step_errors import step_error
 
 
@@ -54,7 +54,7 @@ def test_sums_of_several_products(halves):
 
     box = torch.ones(1, n, dtype=torch.float64)
     bound = step_error(driven, weights, box, 1.0, 1, torch.float16)
-    most = step_bound(driven, weights, box, 1.0, 1, DtypeRuns((torch.float16,), fused=True))
+    most = step_bound(driven, weights, box, 1.0, 1, DtypeRun(torch.float16, fused=True))
     ran = torch.ones(n, dtype=torch.float16)
     for _ in range(n):
         ran += torch.tensor(small, dtype=torch.float16)
