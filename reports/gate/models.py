@@ -108,12 +108,10 @@ Question: TypeAlias = CertifyQuestion | MeasureQuestion
 
 @dataclass(frozen=True)
 class ModelSettings:
-    """Questions of a settings file by model, errors of its unreadable tables by model, and the
-    file's text."""
+    """Questions of a settings file by model, and errors of its unreadable tables by model."""
 
     questions: Mapping[str, Question]
     unreadable: Mapping[str, ModelsError]
-    text: str
 
     @property
     def names(self) -> list[str]:
@@ -126,8 +124,7 @@ def load_model_settings(path: Path = PROJECT) -> ModelSettings:
     nothing, or has a table of another name."""
     example = "write [tool.rnnbounds.models.NAME] with model, eps and inputs, or data and share"
     try:
-        text = disk.read(path, LIMIT).decode()
-        document = tomllib.loads(text)
+        document = tomllib.loads(disk.read(path, LIMIT).decode())
     except OSError as error:
         raise ModelsError(path, f"it {error.strerror}", example) from None
     except RecursionError:
@@ -152,7 +149,7 @@ def load_model_settings(path: Path = PROJECT) -> ModelSettings:
             questions[name] = _parse_question(path, name, table)
         except ModelsError as error:
             refused[name] = error
-    return ModelSettings(questions, refused, text)
+    return ModelSettings(questions, refused)
 
 
 def _parse_question(path: Path, name: str, table: Mapping[str, Any]) -> Question:

@@ -63,25 +63,19 @@ class Table:
 
 @dataclass(frozen=True)
 class Plot:
-    """At most six lines with a caption; they are drawn when the page is rendered.
-
-    dates_x: x are seconds since 1970, shown as dates.
-    """
+    """At most six lines with a caption; they are drawn when the page is rendered."""
 
     lines: Sequence[Series]
     x_label: str
     y_label: str
     caption: str
     log_y: bool = False
-    dates_x: bool = False
 
     @property
     def svg(self) -> Markup:
         """The figure; raises FigureError."""
-        return draw_plot(
-            self.lines, x_label=self.x_label, y_label=self.y_label, log_y=self.log_y,
-            dates_x=self.dates_x,
-        )  # fmt: skip
+        labels = {"x_label": self.x_label, "y_label": self.y_label}
+        return draw_plot(self.lines, **labels, log_y=self.log_y)
 
 
 @dataclass(frozen=True)

@@ -84,14 +84,8 @@ def require_unique(data: bytes | str) -> None:
 
 def load(path: Path) -> Run:
     """The record in the file; raises RecordError naming it, if it contradicts itself too."""
-    return load_with_bytes(path)[0]
-
-
-def load_with_bytes(path: Path) -> tuple[Run, bytes]:
-    """Read a run and its record's bytes; raises RecordError if unreadable or contradictory."""
     try:
-        data = disk.read(path, MOST_BYTES)
-        run = decode(data)
+        run = decode(disk.read(path, MOST_BYTES))
     except OSError as error:
         raise RecordError(
             f"{path}: it {error.strerror}; give the run.json that verify wrote"
@@ -102,7 +96,7 @@ def load_with_bytes(path: Path) -> tuple[Run, bytes]:
         more = f" (and {len(contradictory) - 1} more)" if len(contradictory) > 1 else ""
         problem = f"the record contradicts itself: {contradictory[0]}{more}"
         raise RecordError(f"{path}: {problem}; write the run again")
-    return run, data
+    return run
 
 
 def json_schema() -> dict[str, Any]:

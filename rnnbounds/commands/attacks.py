@@ -16,9 +16,7 @@ from rnnbounds.commands.options import (
     ClusterAddress,
     Device,
     FormatOption,
-    HistoryFolder,
     Ids,
-    Sarif,
     Seed,
     Summary,
     Workers,
@@ -93,8 +91,6 @@ def verify(
     out: Out = None,
     baseline: Baseline = None,
     summary: Summary = None,
-    sarif: Sarif = None,
-    history: HistoryFolder = None,
     workers: Workers = CORES,
     cluster: ClusterAddress = None,
     format: FormatOption = Format.text,
@@ -113,7 +109,7 @@ def verify(
             raise InputError("--systems is for one seed; leave out --seeds or --systems")
     folder = None if out is None else require_folder(out, *(() if seed_list else FILES))
     files = () if folder is None or seed_list else tuple(folder / name for name in FILES)
-    outputs = RequestedOutputs(baseline, summary, sarif, history).check(bool(seed_list), files)
+    outputs = RequestedOutputs(baseline, summary).check(bool(seed_list), files)
     if folder is not None:
         for number in seed_list:
             require_folder(folder / str(number), *FILES)

@@ -36,7 +36,3 @@ Baseline = Annotated[
     Path | None, path_option("--baseline", "RUN.json", "compare with this run; fail on regressions")
 ]
 Summary = Annotated[Path | None, path_option("--summary", "FILE.md", "write a summary in Markdown")]
-Sarif = Annotated[Path | None, path_option("--sarif", "FILE.sarif", "write the failures as SARIF")]
-HistoryFolder = Annotated[
-    Path | None, path_option("--history", "DIR", "keep the run there, with trends over all runs")
-]

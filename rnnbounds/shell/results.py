@@ -1,4 +1,4 @@
-"""Outputs of a finished run beside its record: a comparison, a summary, SARIF, a history."""
+"""Outputs of a finished run beside its record: a comparison, and a summary."""
 
 from __future__ import annotations
 
@@ -13,12 +13,9 @@ from pathlib import Path
 from rnnbounds import disk
 from rnnbounds.reports.errors import InputError
 from rnnbounds.reports.files import write_atomic
-from rnnbounds.reports.formats.markdown import markdown
-from rnnbounds.reports.formats.sarif import sarif
 from rnnbounds.reports.gate.runs import compare_runs, restrict_run
-from rnnbounds.reports.gate.thresholds import PROJECT, Thresholds, load_thresholds
-from rnnbounds.reports.history import History
-from rnnbounds.reports.pages.trends import render_trends_page
+from rnnbounds.reports.gate.thresholds import Thresholds, load_thresholds
+from rnnbounds.reports.pages.run.markdown import markdown
 from rnnbounds.reports.records.changes import Changes
 from rnnbounds.reports.records.codec import load
 from rnnbounds.reports.records.record import Run
@@ -26,16 +23,13 @@ from rnnbounds.shell.output import require_folder
 
 _LOG = logging.getLogger("rnnbounds.shell.results")
 JOB_SUMMARY = "GITHUB_STEP_SUMMARY"
-WORKFLOW = "GITHUB_WORKFLOW_REF"  # OWNER/NAME/.github/workflows/FILE@REF
 
 
 class SeedsError(InputError):
     """Options about one run in a call with several seeds."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "--baseline, --summary, --sarif and --history are about one run; leave --seeds out"
-        )
+        super().__init__("--baseline and --summary are about one run; leave --seeds out")
 
 
 class SameFileError(InputError):
@@ -51,24 +45,17 @@ class RequestedOutputs:
 
     baseline: Path | None = None
     summary: Path | None = None
-    sarif: Path | None = None
-    history: Path | None = None
 
     def check(self, has_seeds: bool = False, outputs: Sequence[Path] = ()) -> RequestedOutputs:
         """Itself; raises InputError for what cannot be read, or written, and of many seeds.
 
         `outputs` are the other files that the run writes, which are not to be written twice.
         """
-        if has_seeds and any((self.baseline, self.summary, self.sarif, self.history)):
+        if has_seeds and (self.baseline or self.summary):
             raise SeedsError
-        for path in (self.summary, self.sarif):
-            if path is not None:
-                require_folder(path.parent, path.name)
-        if self.history is not None:
-            require_folder(self.history, "run.json")
-            History(self.history).runs()
-            outputs = (*outputs, self.history / "index.html")
-        written = [path for path in (self.summary, self.sarif, *outputs) if path is not None]
+        if self.summary is not None:
+            require_folder(self.summary.parent, self.summary.name)
+        written = outputs if self.summary is None else (self.summary, *outputs)
         baselines = [] if self.gate is None or self.baseline is None else [self.baseline]
         for first, second in combinations((*baselines, *written), 2):
             if os.path.realpath(first) == os.path.realpath(second) or disk.is_same_file(
@@ -97,17 +84,8 @@ class RequestedOutputs:
         if self.summary is not None:
             write_atomic(self.summary, markdown(run, changes).encode())
             lines.append(f"wrote {self.summary}")
-        if self.sarif is not None:
-            write_atomic(self.sarif, sarif(run, claim_files(), project_file()))
-            lines.append(f"wrote {self.sarif}")
         if job_summary := os.environ.get(JOB_SUMMARY):
             add_summary(Path(job_summary), markdown(run, changes))
-        if self.history is not None:
-            history = History(self.history)
-            lines.append(f"kept {history.store(run)}")
-            page = self.history / "index.html"
-            write_atomic(page, render_trends_page(history.runs()))
-            lines.append(f"wrote {page}")
         return lines
 
 
@@ -119,23 +97,3 @@ def add_summary(path: Path, text: str) -> None:
             stream.write(text)
     except OSError as error:
         _LOG.warning("no summary in %s: %s", JOB_SUMMARY, error.strerror)
-
-
-def claim_files() -> dict[str, str]:
-    """The file that states each claim, where the current folder is a checkout that holds it."""
-    from rnnbounds.theory.claims.table import CLAIMS, module_of
-
-    files = {
-        claim.id: f"theory/claims/{at.replace('.', '/')}.py"
-        for claim in CLAIMS
-        if (at := module_of(claim))
-    }
-    return {id: file for id, file in files.items() if Path(file).is_file()}
-
-
-def project_file() -> str:
-    """The file of the current project that asked for a run: GitHub's workflow, or pyproject.toml,
-    which holds the gate's settings; empty where there is neither."""
-    _, _, workflow = os.environ.get(WORKFLOW, "").partition("@")[0].partition("/.github/")
-    named = (f".github/{workflow}", str(PROJECT))
-    return next((file for file in named if Path(file).is_file()), "")

@@ -8,7 +8,6 @@ from typing import Literal
 from markupsafe import Markup
 
 from rnnbounds.reports.pages.figures.axis import X_LENGTH, linear_axis, logarithmic_axis
-from rnnbounds.reports.pages.figures.dates import date_axis
 from rnnbounds.reports.pages.figures.drawing import Point, Shape, draw_svg
 from rnnbounds.reports.pages.figures.quiet import FigureError
 
@@ -19,8 +18,7 @@ LARGEST_VALUE = 1e300  # beyond, the length of an axis may be no float
 
 @dataclass(frozen=True)
 class Series:
-    """One line or cloud of points; `x` and `y` have the same length. A dotted one is a line with a
-    dot at each point.
+    """One line or cloud of points; `x` and `y` have the same length.
 
     `spread`, of that length too, is shaded about y on both sides.
     """
@@ -28,19 +26,18 @@ class Series:
     label: str
     x: Sequence[float]
     y: Sequence[float]
-    style: Literal["line", "dashed", "dotted", "points"] = "line"
+    style: Literal["line", "dashed", "points"] = "line"
     spread: Sequence[float] | None = None
 
 
 def draw_plot(
     series: Sequence[Series], *, x_label: str, y_label: str, log_y: bool = False,
-    dates_x: bool = False, summary: str = "",
+    summary: str = "",
 ) -> Markup:  # fmt: skip
     """The series as one <svg>, at most six of them, in the order of the legend.
 
     Points that are not finite, or beyond 1e300, leave gaps; on a logarithmic axis those that are
-    not positive too. With `dates_x` the x are seconds since 1970, and labels are dates. Raises
-    FigureError for more than six series, and for one whose x and y differ
+    not positive too. Raises FigureError for more than six series, and for one whose x and y differ
     in length.
     """
     if not 1 <= len(series) <= MOST_SERIES:
@@ -50,13 +47,13 @@ def draw_plot(
         if band := _spread_outline(line, log_y):
             shapes.append(Shape(f"s{number} band", [band], closed=True))
         runs = _split_at_gaps(_series_points(line, line.y, log_y))
-        dotted = line.style in ("points", "dotted")
-        dots = [[point] for run in runs for point in run if dotted or len(run) == 1]
+        cloud = line.style == "points"
+        dots = [[point] for run in runs for point in run if cloud or len(run) == 1]
         lines = [] if line.style == "points" else [run for run in runs if len(run) > 1]
         shapes += [Shape(f"s{number} {line.style}", lines), Shape(f"s{number} points", dots)]
     xs, ys = ([p[i] for s in shapes for run in s.outlines for p in run] for i in (0, 1))
     names = ", ".join(line.label for line in series)
-    x = (date_axis if dates_x else linear_axis)(x_label, xs, X_LENGTH)
+    x = linear_axis(x_label, xs, X_LENGTH)
     y = (logarithmic_axis if log_y else linear_axis)(y_label, ys)
     return draw_svg(shapes, x, y, summary or f"{y_label} against {x_label}: {names}")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -34,23 +34,77 @@ from rnnbounds.reports.gate.models import (
     load_model_settings,
 )
 from rnnbounds.reports.gate.questions import PairError
-from rnnbounds.reports.pages.experiment import Verdict
-from rnnbounds.reports.pages.model.certificate import certificate_page, write_certificate
-from rnnbounds.reports.pages.model.guard import changes_sections as changes_since
-from rnnbounds.reports.pages.model.measurement import measurement_page, write_measurement
-from rnnbounds.reports.records.changes import Changes
-from rnnbounds.reports.records.guarded import ModelOutcome
-from rnnbounds.reports.redact import redact
+from rnnbounds.reports.pages.text import NOTHING, round_up
+from rnnbounds.reports.records.changes import Changes, escape_markdown, shorten
+from rnnbounds.reports.words import plural
 from rnnbounds.shell.input_text import parse_input_set
+
+
+class ModelOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """One model: the answer in a line, and each reason why it fails.
+
+    changes: since its baseline, None without one. lam, k: of the answer, None where none is known.
+    verdict: of the certificate, or "stated" or "not stated" of a measurement. advice: what to do
+    about what fails, or which file was written. unread: whether the model, its data, or its
+    baseline could not be read, which the only problem then says.
+    """
+
+    name: str
+    line: str
+    problems: tuple[str, ...] = ()
+    changes: Changes | None = None
+    lam: float | None = None
+    k: int | None = None
+    verdict: str = ""
+    advice: tuple[str, ...] = ()
+    unread: bool = False
+
+    @property
+    def passes(self) -> bool:
+        """True if nothing speaks against the model."""
+        return not self.problems
+
+
+class GuardResults(msgspec.Struct, frozen=True, kw_only=True):
+    """All models in the order of the settings."""
+
+    schema: Literal["rnnbounds/guarded/2"] = "rnnbounds/guarded/2"
+    outcomes: tuple[ModelOutcome, ...]
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Every reason why a model fails, each with its model's name."""
+        return tuple(f"{model.name}: {line}" for model in self.outcomes for line in model.problems)
+
+    @property
+    def markdown(self) -> str:
+        """A table: a row for each model, with what fails, what changed and what to do."""
+        failing = sum(not model.passes for model in self.outcomes)
+        verdict = f"{failing} of {plural(len(self.outcomes), 'model')} fail" + "s" * (failing == 1)
+        lines = [
+            f"## rnnbounds: {verdict if failing else 'all pass'}",
+            "",
+            "| model | | λ | k | answer |",
+            "|---|---|---|---|---|",
+        ]
+        for model in self.outcomes:
+            lam = NOTHING if model.lam is None else round_up(model.lam)
+            k = NOTHING if model.k is None else str(model.k)
+            mark = "passes" if model.passes else "**fails**"
+            changes = () if model.changes is None else model.changes.rows
+            todo = () if model.passes else [f"to do: {line}" for line in model.advice]
+            told = (model.line, *model.problems, *(row.line for row in changes), *todo)
+            answer = "<br>".join(escape_markdown(shorten(line)) for line in told)
+            lines.append(f"| {escape_markdown(model.name)} | {mark} | {lam} | {k} | {answer} |")
+        return "\n".join((*lines, ""))
 
 
 @dataclass(frozen=True)
 class Guard:
-    """How models are asked: paths are relative to `home`; pages go below `out`, if any; `update`
-    writes the certificate of a model that is certified as its new baseline."""
+    """How models are asked: paths are relative to `home`; `update` writes the certificate of a
+    model that is certified as its new baseline."""
 
     home: Path
-    out: Path | None = None
     update: bool = False
 
     def outcomes(
@@ -106,22 +160,10 @@ class Guard:
                 advice.append(f"{accept}: rnnbounds guard {quote(name)} --update")
             problems += regressions
         advice += window_advice(k, question.at_most)
-        outcome = ModelOutcome(
+        return ModelOutcome(
             name=name, line=certificate.line(), problems=tuple(problems), changes=changes,
             lam=document["lambda"], k=k, verdict=certificate.verdict, advice=tuple(advice),
         )  # fmt: skip
-        if self.out is not None:
-            new_lines = advice[len(certificate.next_steps) :]
-            page = certificate_page(
-                document, Path(question.model).name, extra_sections=changes_since(outcome),
-                next_lines=new_lines,
-            )  # fmt: skip
-            if problems:
-                fails = Verdict("fails", "bad")
-                reasons = tuple(map(redact, problems))
-                page = replace(page, verdict=fails, problems=reasons, failed=True)
-            write_certificate(document, self.out / name, page)
-        return outcome
 
     def _write_baseline(
         self, baseline: str, certificate: Certificate, problems: Sequence[str]
@@ -168,12 +210,6 @@ class Guard:
             confidence=question.confidence, share=question.share,
         )  # fmt: skip
         problems = measurement_problems(measurement, question.eps, question.share, question.at_most)
-        if self.out is not None:
-            document = measurement.to_json()
-            inputs = certify(model, input_data(recorded), question.eps)
-            beside = inputs.to_json()
-            page = measurement_page(document, beside, Path(question.model).name, problems)
-            write_measurement(document, beside, self.out / name, page)
         line = None if measurement.statement is None else measurement.statement.lines[0]
         k = None if line is None else line.k
         return ModelOutcome(

@@ -1,34 +1,15 @@
 """Every kind of page, as commands write it, in a real browser: on a phone, a tablet, a screen."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
-from msgspec.structs import replace
 from safetensors.torch import save_file
 
 from rnnbounds.cli import main
-from rnnbounds.reports.history import History
-from rnnbounds.reports.pages.trends import render_trends_page
 
 pytestmark = pytest.mark.slow
 
-ASKED = """
-[tool.rnnbounds.models.forecaster]
-model = "model.safetensors"
-inputs = "-1:1"
-eps = 0.1
-baseline = "main.json"
-
-[tool.rnnbounds.models.seen]
-model = "wild.safetensors"
-data = "data.npy"
-eps = 0.05
-share = 0.7
-"""
 PAGES = {
     "certificate, certified": "certified/index.html",
     "certificate, attacked": "attacked/index.html",
@@ -40,13 +21,6 @@ PAGES = {
     "measure, share not stated": "short/index.html",
     "compare, green": "green.html",
     "compare, red": "red.html",
-    "history": "history.html",
-    "history of one run": "one.html",
-    "guard, green": "fine/index.html",
-    "guard, red": "broken/index.html",
-    "guard, a model that fails": "broken/forecaster/index.html",
-    "guard, a model on data": "broken/seen/index.html",
-    "guard's history": "models.html",
     "experiment, dots": "deep/index.html",
     "experiment, curves": "curves/index.html",
 }
@@ -96,7 +70,6 @@ def folder(tmp_path_factory):
         patch.delenv("GITHUB_STEP_SUMMARY", raising=False)
         write_models()
         write_measurements()
-        write_guards()
         write_experiments()
     return home
 
@@ -140,22 +113,6 @@ def write_measurements():
     )
 
 
-def write_guards():
-    """Three runs of a guard on three days, the last of which fails."""
-    Path("pyproject.toml").write_text(ASKED)
-    calls(
-        ("guard --update --history models.jsonl", 0),
-        ("guard --history models.jsonl --out fine", 0),
-    )
-    lstm(0.6, "model.safetensors")
-    history = Path("models.jsonl")
-    kept = [json.loads(line) for line in history.read_text().splitlines()]
-    for day, one in zip((1, 12), kept, strict=True):
-        one["finished"] = f"2026-01-{day:02}T10:00:00+00:00"
-    history.write_text("".join(json.dumps(one) + "\n" for one in kept))
-    calls(("guard --history models.jsonl --out broken", 1))
-
-
 def write_experiments():
     """One of dots and one of curves, each of a few steps."""
     sizes = "depths=[1,2] states=4 length=4 steps=3"
@@ -168,16 +125,8 @@ def write_experiments():
 
 
 @pytest.fixture
-def page_at(folder, run):
-    """Where each page lies; those of histories are of kept runs."""
-    days = ("2026-11-01T10:00:00Z", "2026-11-09T08:30:00Z", "2026-11-21T23:00:00Z")
-    history = History(folder / "kept")
-    for number, day in enumerate(days):
-        where = replace(run.environment, started=day, finished="", seconds=60.0 + number)
-        history.store(replace(run, environment=where))
-    runs = history.runs()
-    (folder / "history.html").write_bytes(render_trends_page(runs))
-    (folder / "one.html").write_bytes(render_trends_page(runs[:1]))
+def page_at(folder):
+    """Where each page lies."""
     return lambda name: folder / PAGES[name]
 
 
@@ -207,10 +156,6 @@ def test_a_page_is_whole(opened, page_at, name):
         ("measure, share not stated", "bad", True),
         ("compare, green", "good", False),
         ("compare, red", "bad", True),
-        ("guard, green", "good", False),
-        ("guard, red", "bad", True),
-        ("guard, a model that fails", "bad", True),
-        ("guard's history", "bad", True),
     ],
 )
 def test_the_answer_is_in_colour_and_in_sight(opened, page_at, name, tone, fails):
@@ -224,8 +169,8 @@ def test_the_answer_is_in_colour_and_in_sight(opened, page_at, name, tone, fails
 
 
 def test_pages_that_answer_begin_with_a_figure(opened, page_at):
-    """Of a measurement, a history and an experiment, before any table."""
-    for name in ("measure", "history", "guard's history", "experiment, dots"):
+    """Of a measurement and an experiment, before any table."""
+    for name in ("measure", "experiment, dots"):
         page, _ = opened(page_at(name))
         first = page.locator("main svg, main table").first
         assert first.evaluate("it => it.tagName") == "svg", name

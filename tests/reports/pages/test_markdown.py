@@ -5,8 +5,8 @@ import re
 from msgspec.structs import replace
 
 from rnnbounds.reports import Tally, run_problems
-from rnnbounds.reports.formats.markdown import markdown
 from rnnbounds.reports.pages.page import render_run
+from rnnbounds.reports.pages.run.markdown import markdown
 from rnnbounds.reports.records.changes import Changes, make_change
 
 HOSTILE = (

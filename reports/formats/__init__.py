@@ -1,1 +1,0 @@
-"""Reports in standard formats: JUnit, SARIF, Markdown."""
