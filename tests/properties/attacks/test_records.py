@@ -76,7 +76,7 @@ def test_an_assumption_ties_a_claim_to_cells() -> None:
     """Of the ties that a cell does not meet, the one that most cells meet is told."""
     one = claim("state-bound")
     untied = tuple(replace(a, ties=False) for a in FORM.assumptions)
-    rare = Assumption("Jordan block", "a block", ties=True)
+    rare = Assumption("linear", "a block", ties=True)
     free, bound = (
         replace(one, forms=(replace(FORM, assumptions=given),))
         for given in (untied, (rare, *FORM.assumptions))
