@@ -147,8 +147,9 @@ def _trace(step: Step, cell: Any, size: int) -> None:
     s, x = (_Shape(empty(1, units)) for units in (size, cell.d))
     try:
         result = step(cell, _Shapes(shapes), s, x)
-        if isinstance(result, tuple):  # of `kept`: a gate, and its flag
-            _require_equal(result[0].size, cell.n)
+        if isinstance(result, tuple):  # of `kept`: a gate, of as many units as it keeps, and a flag
+            if result[0].size == 1:
+                _require_equal(1, cell.n)
         elif result is not None:
             _require_equal(result.size, size)
     except LengthError as error:
