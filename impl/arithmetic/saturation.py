@@ -30,7 +30,7 @@ def rounds_to_one(cell: Any, dtype: str, box: Tensor, B: float) -> dict[str, int
 
     box: that of the real states (1, N). Empty for cells that keep nothing as it is.
     """
-    saturating = cell.saturating_gates(getattr(torch, dtype), box, B)
+    saturating = saturating_gates(cell, getattr(torch, dtype), box, B)
     return {} if saturating is None else {dtype: int(saturating.sum())}
 
 

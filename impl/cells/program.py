@@ -19,7 +19,6 @@ from rnnbounds.impl.arithmetic.base import Arithmetic, Floats, Rows, V
 from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, iterate_box
 from rnnbounds.impl.arithmetic.invariance import InvariantBox, complete_boxes, prove_box
 from rnnbounds.impl.arithmetic.lengths import of_equal_lengths
-from rnnbounds.impl.arithmetic.saturation import saturating_gates
 from rnnbounds.impl.arithmetic.slopes import compare_runs
 from rnnbounds.impl.cells.analysis import ProgramAnalysis
 from rnnbounds.impl.cells.kind import Kind, Weights, identity_drive
@@ -136,11 +135,6 @@ class ProgramCell(ABC):
         """The gate by which a unit keeps a part of itself as it is, and whether the part is 1 − g,
         not g; None for cells that keep none."""
         return None
-
-    def saturating_gates(self, dtype: torch.dtype, box: Tensor, B: float) -> Tensor | None:
-        """Which decays of the one cell of a batch of one may round to 1, or are no number, as the
-        dtype computes them, (n,)."""
-        return saturating_gates(self, dtype, box, B)
 
 
 @dataclass(frozen=True, eq=False)

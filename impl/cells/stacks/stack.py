@@ -95,20 +95,6 @@ class Stack(ProgramCell):
             x, start = cell.program(arithmetic, state, x).part(width - cell.n, width), start + width
         return m.join(*(gate for gate, _ in gates)), gates[0][1]
 
-    def saturating_gates(self, dtype: torch.dtype, box: Tensor, B: float) -> Tensor | None:
-        """Which decays of all layers may round to 1, by their gates; without such, as each layer
-        knows, whatever its inputs are."""
-        if (saturating := super().saturating_gates(dtype, box, B)) is not None:
-            return saturating
-        pairs = zip(self.layers, torch.split(box, list(self.widths), dim=1), strict=True)
-        by_layer = [
-            cell.saturating_gates(dtype, part, B)
-            for cell, part in pairs
-            if hasattr(cell, "saturating_gates")
-        ]
-        present = [part for part in by_layer if part is not None]
-        return torch.cat(present) if present else None
-
 
 @dataclass(frozen=True, eq=False)
 class _LayerArithmetic:
