@@ -40,7 +40,7 @@ def experiment(
 ) -> int:
     """Run an experiment and write its page; exit 1 if a certified bound does not hold."""
     from rnnbounds.experiments.engine import make_setting, run_experiment
-    from rnnbounds.experiments.page import record_tables, record_verdict
+    from rnnbounds.experiments.page import record_verdict, split_tasks, task_table
 
     chosen = find_experiment(name)
     values = parse_assignments(assignments or ())
@@ -53,7 +53,7 @@ def experiment(
     if format is Format.json:
         print_json(record)
     else:
-        for table in record_tables(record):
+        for table in map(task_table, split_tasks(record).values()):
             print_table(table.columns, table.rows)
         echo(f"{record_verdict(record).word.capitalize()}. {record.outcome.summary}")
         for problem in record.outcome.problems:

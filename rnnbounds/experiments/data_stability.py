@@ -13,7 +13,7 @@ LENGTH = 64
 EXPONENT, RATIO = "exponent, greatest", "ratio of a step, greatest"
 
 
-def run_unit(job: Job[trained.Sizes]) -> Iterable[Run]:
+def run_unit(job: Job) -> Iterable[Run]:
     """One network on its held-out data."""
     model, task, certificate = trained.train_network(job)
     vectors, _ = trained.held_out_windows(model, task, LENGTH)

@@ -40,27 +40,20 @@ class Recall:
     """x_1 is a class as a unit vector, later x_t are noise in other coordinates: y is the class."""
 
     def __init__(self, length: int) -> None:
-        self.length = length
+        self.length, self.loss = length, cross_entropy
 
-    def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
+    def batch(self, seed: int, step: int, size: int = 32) -> tuple[Tensor, Tensor]:
         """Drawn anew for every step."""
-        return self.draw(32, seeded_generator(seed, 0, step))
-
-    def batches(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
-        """One batch, equal for every training seed."""
-        yield self.draw(512, seeded_generator(0, 1 + (part == "held out")))
-
-    def draw(self, size: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """So many sequences."""
+        generator = seeded_generator(seed, 0, step)
         y = torch.randint(CLASSES, (size,), generator=generator)
         x = torch.zeros(size, self.length, CLASSES + NOISE)
         x[:, 1:, CLASSES:] = torch.randn(size, self.length - 1, NOISE, generator=generator)
         x[torch.arange(size), 0, y] = 1
         return x, y
 
-    def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
-        """Cross-entropy."""
-        return cross_entropy(outputs, y)
+    def batches(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
+        """One batch, equal for every training seed."""
+        yield self.batch(2**32 - 1, int(part == "held out"), 512)
 
 
 class DeepTransition(torch.nn.Module):
@@ -113,11 +106,11 @@ class DeepTransition(torch.nn.Module):
         return result[0], result[1] ** x.shape[1]
 
 
-def run_unit(job: Job[Sizes]) -> Iterable[Run]:
+def run_unit(job: Job) -> Iterable[Run]:
     """Gradients at first, training, gradients at the end."""
     unit, s, task = job.unit, job.setting, Recall(job.setting.length)
     model = DeepTransition(unit.variant, s.states, int(unit.model.split()[0]), unit.seed)
-    shown = task.draw(8, seeded_generator(0, 3))[0]
+    shown = task.batch(2**32 - 1, 2, 8)[0]
     first = model.gradient_and_power(shown)
     job.train(model, task, Plan(steps=s.steps, rate=s.rate))
     model = model.cpu()

@@ -9,30 +9,21 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import torch
 
 from rnnbounds.experiments.page import Chart, build_page
-from rnnbounds.experiments.record import (
-    CertificateSummary,
-    Curve,
-    Outcome,
-    Record,
-    Run,
-    Setting,
-    finite_figures,
-)
-from rnnbounds.experiments.trainer import Plan, Task, Trained, train
+from rnnbounds.experiments.record import CertificateSummary, Outcome, Record, Run, Setting
+from rnnbounds.experiments.trainer import Plan, Trained, train
 from rnnbounds.impl.models.device import check_device
+from rnnbounds.impl.numbers.json_values import finite_or_none
 from rnnbounds.properties.errors import InputError, UnknownChoiceError
 from rnnbounds.properties.runs.run import run_environment
-from rnnbounds.properties.runs.versions import installed_version
 from rnnbounds.reports.files import write_all
 from rnnbounds.reports.pages.experiment import render_page
 
-S = TypeVar("S", bound=Setting)
 M = TypeVar("M", bound=torch.nn.Module)
 
 
@@ -54,9 +45,8 @@ def all_units(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Experiment(Generic[S]):
-    """One experiment; see this module's own words. `load(setting)` gives `job.data` and the sources
-    of the data; `packages`: whose versions the record keeps."""
+class Experiment:
+    """One experiment. `load(setting)` gives `job.data` and the sources of the data."""
 
     name: str
     title: str
@@ -64,77 +54,70 @@ class Experiment(Generic[S]):
     conclusion: str
     source: str
     rule: str
-    setting: S
-    units: Callable[[S], Sequence[Unit]]
-    work: Callable[["Job[S]"], Iterable[Run]]
-    judge: Callable[[Sequence[Run], S], Outcome]
-    load: Callable[[S], tuple[Any, dict[str, str]]] = lambda setting: (None, {})
+    setting: Any
+    units: Callable[[Any], Sequence[Unit]]
+    work: Callable[["Job"], Iterable[Run]]
+    judge: Callable[[Sequence[Run], Any], Outcome]
+    load: Callable[[Any], tuple[Any, dict[str, str]]] = lambda setting: (None, {})
     charts: tuple[Chart, ...] = ()
-    packages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Job(Generic[S]):
-    """One unit at work."""
+class Job:
+    """One unit at work, with the setting of its experiment."""
 
     unit: Unit
-    setting: S
+    setting: Any
     data: Any
     device: str
 
-    def train(self, model: M, task: Task, plan: Plan, **more: Any) -> Trained[M]:
+    def train(self, model: M, task: Any, plan: Plan, **more: Any) -> Trained[M]:
         """`trainer.train` with this unit's seed and device."""
         return train(model, task, plan, seed=self.unit.seed, device=self.device, **more)
 
     def search_rates(
-        self, make: Callable[[], M], task: Task, plan: Plan, rates: Iterable[float], **more: Any
+        self, make: Callable[[], M], task: Any, plan: Plan, rates: Iterable[float], **more: Any
     ) -> tuple[Trained[M], str]:
         """Train what `make` makes at each rate: the one that validates best, and its rate."""
-        trainings = [
-            (self.train(make(), task, msgspec.structs.replace(plan, rate=rate), **more), rate)
-            for rate in rates
-        ]
-        trained, rate = min(trainings, key=lambda training: training[0].best[0])
-        return trained, f"{rate:g}"
+        plans = [msgspec.structs.replace(plan, rate=rate) for rate in rates]
+        trainings = [(self.train(make(), task, one, **more), f"{one.rate:g}") for one in plans]
+        return min(trainings, key=lambda training: training[0].best[0])
 
     def make_run(
-        self, figures: Mapping[str, Any], curves: Mapping[str, Curve] | None = None, *,
-        certificate: CertificateSummary | None = None, notes: Mapping[str, str] | None = None,
-        **other: Any,
+        self, figures: Mapping[str, Any], curves: Mapping[str, Any] | None = None,
+        certificate: CertificateSummary | None = None, **other: Any,
     ) -> Run:  # fmt: skip
-        """The run of this unit; `other` may name another model, variant, task or seed."""
-        return Run(
-            **(vars(self.unit) | other), figures=finite_figures(figures),
-            curves=dict(curves or {}), certificate=certificate, notes=dict(notes or {}),
-        )  # fmt: skip
+        """The run of this unit; `other` are notes, or another model, variant, task or seed."""
+        known = {
+            name: None if v is None else finite_or_none(float(v)) for name, v in figures.items()
+        }
+        labels = vars(self.unit) | other
+        return Run(**labels, figures=known, curves=dict(curves or {}), certificate=certificate)
 
 
 def run_experiment(
-    experiment: Experiment[S], out: Path, *, setting: S | None = None, device: str = "auto",
+    experiment: Experiment, out: Path, *, setting: Setting, device: str = "auto",
     advance: Callable[[str], None] = lambda label: None,
 ) -> Record:  # fmt: skip
     """Run an experiment; write NAME.json and index.html to `out`. `advance` is called once a unit.
 
     Raises InputError for a device or a package that is not there, before anything is trained.
     """
-    started, chosen = datetime.now(UTC), experiment.setting if setting is None else setting
+    started, runs = datetime.now(UTC), list[Run]()
     torch.set_num_threads(1)
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     device = check_device(device)
-    data, sources = experiment.load(chosen)
-    runs: list[Run] = []
-    for unit in experiment.units(chosen):
-        runs += experiment.work(Job(unit, chosen, data, device))
+    data, sources = experiment.load(setting)
+    for unit in experiment.units(setting):
+        runs += experiment.work(Job(unit, setting, data, device))
         advance(", ".join(map(str, vars(unit).values())))
-    found = run_environment(device, 1, started, ())
-    versions = {name: installed_version(name) for name in experiment.packages}
     texts = ("name", "title", "question", "conclusion", "source", "rule")
     record = Record(
         **{text: getattr(experiment, text) for text in texts},
-        outcome=experiment.judge(runs, chosen), options=rerun_options(experiment, chosen),
-        settings=msgspec.to_builtins(chosen), sources=sources, runs=tuple(runs),
-        environment=msgspec.structs.replace(found, versions=found.versions | versions),
+        outcome=experiment.judge(runs, setting), options=rerun_options(experiment, setting),
+        settings=msgspec.to_builtins(setting), sources=sources, runs=tuple(runs),
+        environment=run_environment(device, 1, started, ()),
     )  # fmt: skip
     document = msgspec.json.format(msgspec.json.encode(record), indent=2)
     page = render_page(build_page(record, experiment.charts))
@@ -142,27 +125,24 @@ def run_experiment(
     return record
 
 
-def rerun_options(experiment: Experiment[S], setting: S) -> tuple[str, ...]:
+def rerun_options(experiment: Experiment, setting: Setting) -> tuple[str, ...]:
     """The options of the command that makes a run of this setting."""
     base, options = msgspec.to_builtins(experiment.setting), []
     for name, value in msgspec.to_builtins(setting).items():
         if value != base[name]:
-            plain = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-            options.append(
-                f"--{name} {plain}" if name in ("seed", "seeds") else f"--set {name}={plain}"
-            )
+            text = msgspec.json.encode(value).decode()
+            known = name in ("seed", "seeds")
+            options.append(f"--{name} {text}" if known else f"--set {name}={text}")
     return tuple(options)
 
 
-def make_setting(experiment: Experiment[S], changed: Mapping[str, Any]) -> S:
+def make_setting(experiment: Experiment, changed: Mapping[str, Any]) -> Any:
     """The sizes by default with these in place; raises UnknownChoiceError and InputError."""
-    fields = msgspec.structs.asdict(experiment.setting)
-    for name in changed:
-        if name not in fields:
-            raise UnknownChoiceError(f"setting of {experiment.name}", name, tuple(fields))
+    fields, name = msgspec.structs.asdict(experiment.setting), experiment.name
+    for key in changed:
+        if key not in fields:
+            raise UnknownChoiceError(f"setting of {name}", key, tuple(fields))
     try:
         return msgspec.convert({**fields, **changed}, type(experiment.setting), strict=False)
     except msgspec.ValidationError as error:
-        raise InputError(
-            f"{error}; give a setting as {experiment.name} has it by default"
-        ) from None
+        raise InputError(f"{error}; give a setting as {name} has it by default") from None

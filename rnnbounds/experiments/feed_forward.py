@@ -112,7 +112,7 @@ class TruncatedNetwork(torch.nn.Module):
         return outputs
 
 
-def run_unit(job: Job[Sizes]) -> Iterable[Run]:
+def run_unit(job: Job) -> Iterable[Run]:
     """A model trained at every rate, the best of which is kept; and cut, if it is recurrent."""
     s, unit, task = job.setting, job.unit, job.data[job.unit.task]
     target = recurrent_network("LSTM", task, s.states, unit.seed).size

@@ -23,7 +23,7 @@ NAME = f"lag {FAR} against lag 0"
 ROUNDING = 1e-9  # relative, more than a float64 adjoint over so few steps can lose
 
 
-def run_unit(job: Job[trained.Sizes]) -> Iterable[Run]:
+def run_unit(job: Job) -> Iterable[Run]:
     """One network: mean and greatest gradient at every lag."""
     model, task, certificate = trained.train_network(job)
     norms = input_gradients(model, task)

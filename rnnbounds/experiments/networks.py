@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,8 +11,7 @@ from rnnbounds.experiments.tasks import TextTask
 from rnnbounds.impl.certificate.stable_module import stable_
 from rnnbounds.impl.convert.urnn import polar
 
-Kind = Literal["RNN", "URNN", "LSTM"]
-KINDS: tuple[Kind, ...] = ("RNN", "URNN", "LSTM")
+KINDS = ("RNN", "URNN")
 
 
 class Network(torch.nn.Module):
@@ -75,60 +74,43 @@ class StudentGroup(torch.nn.Module):
     """G networks of one kind side by side with a linear readout, from the zero state.
 
     RNN: h_t = ρ(W h_{t−1} + U x_t + b), ρ = ReLU by default. URNN: the same, with W replaced by its
-    polar factor after every step, so that it is orthogonal. LSTM: torch's, with one bias. Always
-    ŷ_t = C h_t + c. A network with fewer states than the widest is padded with zeros: a padded unit
-    has no weight in or out, so its state and every gradient there are exactly 0 and it stays one.
+    polar factor after every step, so that it is orthogonal. ŷ_t = C h_t + c. A network with fewer
+    states than the widest is padded with zeros: a padded unit has no weight in or out, so its state
+    and every gradient there are exactly 0 and it stays one.
 
-    W starts as I (Le, Jaitly & Hinton, 2015) or, if `orthogonal`, as a random orthogonal matrix;
-    all else is uniform on ±1/√n, with a forget bias of 1. An RNN and a URNN start alike.
-    Shapes: x (T, G, N, d) -> ŷ (T, G, N, p), float32. Source: Emami et al., experiments.
+    W starts as I (Le, Jaitly & Hinton, 2015) or, if `orthogonal`, as a random orthogonal matrix; U
+    and C are uniform on ±1/√n. An RNN and a URNN start alike. Shapes: x (T, G, N, d) -> ŷ
+    (T, G, N, p), float32. Source: Emami et al., experiments.
     """
 
     block: Tensor
 
     def __init__(
-        self, kind: Kind, sizes: Sequence[int], inputs: int, outputs: int,
+        self, kind: str, sizes: Sequence[int], inputs: int, outputs: int,
         generators: Sequence[torch.Generator], *, orthogonal: bool = False,
         rho: Callable[[Tensor], Tensor] = torch.relu,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.kind, self.networks, self.rho, M = kind, len(sizes), rho, max(sizes)
-        G, gates = len(sizes), 4 if kind == "LSTM" else 1
+        self.kind, self.networks, self.rho = kind, len(sizes), rho
+        G, M = len(sizes), max(sizes)
         live = torch.arange(M) < torch.tensor(sizes)[:, None]
         self.register_buffer("block", live[:, :, None] & live[:, None, :])
-        W, U = torch.zeros(G, gates, M, M), torch.zeros(G, gates, M, inputs)
-        b, C, c = torch.zeros(G, gates, M), torch.zeros(G, outputs, M), torch.zeros(G, outputs)
-        for g, (n, generator) in enumerate(zip(sizes, generators, strict=True)):
-
-            def uniform(*shape: int, n: int = n, by: torch.Generator = generator) -> Tensor:
-                sample: Tensor = (2 * torch.rand(*shape, generator=by) - 1) / math.sqrt(n)
-                return sample
-
-            U[g, :, :n], C[g, :, :n] = uniform(gates, n, inputs), uniform(outputs, n)
-            if kind == "LSTM":
-                W[g, :, :n, :n], b[g, 1, :n] = uniform(gates, n, n), 1.0
-            else:
-                random = torch.randn(n, n, generator=generator)
-                W[g, 0, :n, :n] = polar(random) if orthogonal else torch.eye(n)
-        self.weights = torch.nn.ParameterDict(
-            {"W": W.flatten(1, 2), "U": U.flatten(1, 2), "b": b.flatten(1), "C": C, "c": c}
-        )
+        shapes = {"W": (M, M), "U": (M, inputs), "b": (M,), "C": (outputs, M), "c": (outputs,)}
+        weights = {name: torch.zeros(G, *shape) for name, shape in shapes.items()}
+        for g, (n, by) in enumerate(zip(sizes, generators, strict=True)):
+            weights["U"][g, :n] = (2 * torch.rand(n, inputs, generator=by) - 1) / math.sqrt(n)
+            weights["C"][g, :, :n] = (2 * torch.rand(outputs, n, generator=by) - 1) / math.sqrt(n)
+            start = polar(torch.randn(n, n, generator=by)) if orthogonal else torch.eye(n)
+            weights["W"][g, :n, :n] = start
+        self.weights = torch.nn.ParameterDict(weights)
 
     def states(self, x: Tensor) -> Tensor:
         """All states: x (T, G, N, d) -> (T, G, N, M)."""
         weights = self.weights
         drives = torch.einsum("tgnd,gmd->tgnm", x, weights["U"]) + weights["b"][:, None]
-        W = weights["W"].mT
-        h = drives.new_zeros(*drives.shape[1:3], weights["W"].shape[2])
-        c, path = h, []
+        W, h, path = weights["W"].mT, torch.zeros_like(drives[0]), []
         for drive in drives.unbind(0):
-            z = torch.baddbmm(drive, h, W)
-            if self.kind == "LSTM":
-                i, f, g, o = z.chunk(4, -1)
-                c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
-                h = torch.sigmoid(o) * torch.tanh(c)
-            else:
-                h = self.rho(z)
+            h = self.rho(torch.baddbmm(drive, h, W))
             path.append(h)
         return torch.stack(path)
 

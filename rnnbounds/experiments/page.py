@@ -51,7 +51,7 @@ def record_verdict(record: Record) -> Verdict:
 def build_page(record: Record, charts: Sequence[Chart]) -> Page:
     """The verdict and what was found, figures and tables by task, the question, every run."""
     outcome, seeds = record.outcome, sorted({run.seed for run in record.runs})
-    tasks = {task: select_runs(record.runs, task=task) for task in _tasks(record)}
+    tasks = split_tasks(record)
     asked = (record.question, f"The conclusion is of {record.source}.",
              f"The rule, stated before the runs: {record.rule}")  # fmt: skip
     settings = Table(("setting", "value"), tuple((k, str(v)) for k, v in record.settings.items()))
@@ -59,10 +59,9 @@ def build_page(record: Record, charts: Sequence[Chart]) -> Page:
     return Page(
         record.title,
         (
-            *(Section(_title(task), (*_figures(runs, charts), task_table(runs)))
+            *(Section(task.capitalize(), (*_figures(runs, charts), task_table(runs)))
               for task, runs in tasks.items()),
             Section("What was asked", tuple(map(Paragraph, asked))),
-            Section("Every seed", tuple(_runs_table(runs) for runs in tasks.values())),
             Section("Run it again", (settings, Code(command))),
         ),
         lead=f"Tried: {record.conclusion.rstrip('.')}. Found: {outcome.summary}",
@@ -73,17 +72,10 @@ def build_page(record: Record, charts: Sequence[Chart]) -> Page:
     )  # fmt: skip
 
 
-def record_tables(record: Record) -> list[Table]:
-    """The table of each task."""
-    return [task_table(select_runs(record.runs, task=task)) for task in _tasks(record)]
-
-
-def _tasks(record: Record) -> list[str]:
-    return list(dict.fromkeys(run.task for run in record.runs))
-
-
-def _title(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
+def split_tasks(record: Record) -> dict[str, list[Run]]:
+    """The runs of each task."""
+    tasks = dict.fromkeys(run.task for run in record.runs)
+    return {task: select_runs(record.runs, task=task) for task in tasks}
 
 
 def _figures(runs: Sequence[Run], charts: Sequence[Chart]) -> list[Block]:
@@ -91,18 +83,16 @@ def _figures(runs: Sequence[Run], charts: Sequence[Chart]) -> list[Block]:
     blocks: list[Block] = []
     for chart in charts:
         lines = [line for name in chart.curves for line in _mean_lines(runs, name, chart)]
-        blocks += [
-            Plot(lines[at : at + MOST_SERIES], chart.x, chart.y, f"{chart.title}.",
-                 log_y=chart.log_y)
-            for at in range(0, len(lines), MOST_SERIES)
-        ]  # fmt: skip
+        for at in range(0, len(lines), MOST_SERIES):
+            part = lines[at : at + MOST_SERIES]
+            blocks.append(Plot(part, chart.x, chart.y, f"{chart.title}.", log_y=chart.log_y))
     name, groups = next(iter(runs[0].figures)), group_runs(runs)
     rows = [
         (f"{model}, {variant}", [run.figures.get(name) for run in group])
         for (_, model, variant), group in groups.items()
     ]
     return blocks or [
-        Drawing(draw_dots(rows[at : at + MOST_ROWS], name), LEGEND, f"{_title(name)}, by seed.")
+        Drawing(draw_dots(rows[at : at + MOST_ROWS], name), LEGEND, f"{name}, by seed.")
         for at in range(0, len(rows), MOST_ROWS)
     ]
 
@@ -155,19 +145,6 @@ def _memory_cells(runs: Sequence[Run]) -> tuple[str, str, str]:
         NOTHING if lam is None else round_up(lam, 4),
         NOTHING if k is None else str(k),
     )
-
-
-def _runs_table(runs: Sequence[Run]) -> Table:
-    """The runs of one task, one by one."""
-    names = list(dict.fromkeys(name for run in runs for name in run.figures))
-    notes = list(dict.fromkeys(name for run in runs for name in run.notes))
-    rows = tuple(
-        (run.model, run.variant, str(run.seed), *(_text(run.figures.get(name)) for name in names),
-         *(run.notes.get(name, NOTHING) for name in notes))
-        for run in runs
-    )  # fmt: skip
-    columns = ("model", "variant", "seed", *names, *notes)
-    return Table(columns, rows, frozenset(range(2, 3 + len(names))), f"Every run: {runs[0].task}.")
 
 
 def _text(value: float | None) -> str:

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from statistics import fmean
-from typing import cast
 
 import torch
 from torch import Tensor
 
 from rnnbounds.experiments.engine import Experiment, Job, all_units
-from rnnbounds.experiments.networks import KINDS, Kind, StudentGroup
+from rnnbounds.experiments.networks import KINDS, StudentGroup
 from rnnbounds.experiments.page import Chart, score_text
 from rnnbounds.experiments.record import Holds, Outcome, Run, Setting, make_curve
 from rnnbounds.experiments.tasks import DigitTask, digit_task
@@ -43,13 +42,13 @@ class DigitReaders(StudentGroup):
         return share
 
 
-def run_unit(job: Job[Sizes]) -> Iterable[Run]:
+def run_unit(job: Job) -> Iterable[Run]:
     """A run for each network of a kind, which are trained side by side."""
-    s, task, kind = job.setting, job.data, cast(Kind, job.unit.model)
+    s, task, kind = job.setting, job.data, job.unit.model
     generators = [seeded_generator(s.seed, 4, network) for network in range(s.seeds)]
     readers = DigitReaders(kind, [s.hidden] * s.seeds, 1, 10, generators, orthogonal=True)
-    plan = Plan(steps=s.epochs * task.steps, rate=s.rate, schedule="cosine", every=task.steps,
-                keep="last")  # fmt: skip
+    epoch = -(-len(task.digits) // s.batch)
+    plan = Plan(steps=s.epochs * epoch, rate=s.rate, schedule="cosine", every=epoch, keep="last")
     seen: list[Tensor] = []
     trained = job.train(
         readers, task, plan, project=DigitReaders.project,
@@ -94,7 +93,6 @@ EXPERIMENT = Experiment(
     work=run_unit,
     judge=judge_runs,
     load=lambda setting: digit_task(setting.images, setting.batch, setting.seed),
-    packages=("scikit-learn",),
     charts=(
         Chart(title="Of the test images", curves=("accuracy",), x="epoch", y="test accuracy, %"),
     ),

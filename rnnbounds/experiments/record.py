@@ -1,27 +1,22 @@
 """The record that experiments write: all runs of all seeds, and what they come to.
 
-A `Run` is one task, model, variant and seed with figures (name -> number), curves and the result of
-`certify`. The name of a figure says what it is and its unit: it heads a column of the page. What is
-not finite is null. All but the environment is a function of settings, data and device.
+All but the environment is a function of settings, data and device. What is not finite is null.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
 
 from rnnbounds.impl.certificate.record import Certificate
-from rnnbounds.impl.numbers import json_values
+from rnnbounds.impl.numbers.json_values import finite_or_none
 from rnnbounds.reports.records.record import Environment
 
 Holds = Literal["holds", "does not hold", "undecided"]
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
-    """Settings of a run; experiments add their sizes, and each is an option of the command.
-
-    `seeds` networks of each kind are trained, from the seeds `seed`, `seed` + 1, …
-    """
+    """Settings of a run, from the seeds `seed`, `seed` + 1, …; experiments add their sizes."""
 
     seed: int = 0
     seeds: int = 3
@@ -44,7 +39,6 @@ class CertificateSummary(msgspec.Struct, frozen=True):
     where the verdict is "certified", `k` the window of `epsilon`."""
 
     verdict: str
-    norm: str
     lam: float | None
     epsilon: float
     k: int | None
@@ -52,7 +46,7 @@ class CertificateSummary(msgspec.Struct, frozen=True):
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """What was read off one model; `notes` are words, such as the rate that a search chose."""
+    """What was read off one model: named figures with their unit, curves, the certificate."""
 
     task: str
     model: str
@@ -66,8 +60,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
 class Outcome(msgspec.Struct, frozen=True):
     """Whether the papers' conclusion holds at this size, and a sentence with the figures that
-    decide. `problems` are certified statements that were violated: they fail the run, which a
-    conclusion that does not hold never does."""
+    decide. `problems` are certified statements that were violated: they alone fail the run."""
 
     holds: Holds
     summary: str
@@ -75,8 +68,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """One experiment, run; `options` are those of the command that makes it again, `sources` say
-    where the data are from."""
+    """One experiment, run; `options` are those of the command that makes it again."""
 
     schema: str = "rnnbounds/experiment/2"
     name: str
@@ -93,27 +85,15 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     environment: Environment
 
 
-def finite_figures(values: Mapping[str, Any]) -> dict[str, float | None]:
-    """Figures as they are recorded: floats, null where not finite."""
-    return {name: finite_or_none(value) for name, value in values.items()}
-
-
-def finite_or_none(value: Any) -> float | None:
-    """A float, None where it is not finite."""
-    return None if value is None else json_values.finite_or_none(float(value))
-
-
 def make_curve(x: Sequence[Any], y: Sequence[Any]) -> Curve:
     """Points as they are recorded."""
-    return Curve(tuple(map(float, x)), tuple(map(finite_or_none, y)))
+    return Curve(tuple(map(float, x)), tuple(finite_or_none(float(value)) for value in y))
 
 
 def summarise(certificate: Certificate, epsilon: float) -> CertificateSummary:
-    """Record a certificate: its verdict, norm, λ and inputs, and its window k for this ε."""
-    return CertificateSummary(
-        verdict=certificate.verdict, norm=certificate.norm, lam=finite_or_none(certificate.lam),
-        epsilon=epsilon, k=certificate.window(epsilon), inputs=certificate.speaks_of,
-    )  # fmt: skip
+    """Record a certificate and its window k for this ε."""
+    lam, k = finite_or_none(certificate.lam), certificate.window(epsilon)
+    return CertificateSummary(certificate.verdict, lam, epsilon, k, certificate.speaks_of)
 
 
 def select_runs(runs: Sequence[Run], **labels: str) -> list[Run]:

@@ -1,13 +1,12 @@
 """``rnnbounds experiment sigmoid-gap``: how near URNNs with sigmoid come as their states grow."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import cast
 
 import torch
 from torch import Tensor
 
 from rnnbounds.experiments.engine import Experiment, Job, Unit, all_units
-from rnnbounds.experiments.networks import Kind, StudentGroup
+from rnnbounds.experiments.networks import StudentGroup
 from rnnbounds.experiments.page import mean_score, score_text
 from rnnbounds.experiments.record import Outcome, Run, Setting, group_runs, select_runs
 from rnnbounds.experiments.trainer import Plan, part_losses, seeded_generator
@@ -60,7 +59,7 @@ class Teacher:
         return (outputs - y).square().mean()
 
 
-def student(kind: Kind, states: int, seed: int) -> StudentGroup:
+def student(kind: str, states: int, seed: int) -> StudentGroup:
     """One network with sigmoid, whose W is orthogonal at first."""
     return StudentGroup(kind, [states], 1, 1, [seeded_generator(seed, 4)], orthogonal=True,
                         rho=torch.sigmoid)  # fmt: skip
@@ -73,12 +72,12 @@ def list_units(setting: Sizes) -> list[Unit]:
             *all_units([TASK], ["RNN"], [f"{SIZE} states"], setting.each_seed)]  # fmt: skip
 
 
-def run_unit(job: Job[Sizes]) -> Iterable[Run]:
+def run_unit(job: Job) -> Iterable[Run]:
     """The rate that validates best."""
     s, unit = job.setting, job.unit
     teacher = Teacher(unit.seed, s.norm, s.length)
     trained, rate = job.search_rates(
-        lambda: student(cast(Kind, unit.model), int(unit.variant.split()[0]), unit.seed), teacher,
+        lambda: student(unit.model, int(unit.variant.split()[0]), unit.seed), teacher,
         Plan(steps=s.steps, schedule="cosine"), s.rates, project=StudentGroup.project,
     )  # fmt: skip
     loss = float(part_losses(trained.model, teacher, "held out")[0])

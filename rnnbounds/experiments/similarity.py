@@ -32,7 +32,7 @@ class Sizes(Setting, frozen=True, kw_only=True):
     epsilon: float = 1e-2
 
 
-def run_unit(job: Job[Sizes]) -> Iterable[Run]:
+def run_unit(job: Job) -> Iterable[Run]:
     """Draw, transform, certify, compare."""
     s, (cell, diagonal) = job.setting, CASES[job.unit.model]
     n, condition = s.states, float(job.unit.variant.split()[-1])

@@ -25,7 +25,7 @@ class Sizes(Setting, frozen=True, kw_only=True):
     epsilon: float = 1e-2
 
 
-def run_unit(job: Job[Sizes]) -> Iterable[Run]:
+def run_unit(job: Job) -> Iterable[Run]:
     """One network for each rate; the one that validates best is judged and certified."""
     unit, s, task = job.unit, job.setting, job.data[job.unit.task]
     make = partial(recurrent_network, unit.model, task, s.states, unit.seed)

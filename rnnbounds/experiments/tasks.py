@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from platform import python_version
 from pydoc_data import topics
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -82,10 +83,9 @@ def load_texts(names: Iterable[str]) -> tuple[dict[str, TextTask], dict[str, str
     return tasks, dict.fromkeys(tasks, f"CPython {python_version()}, pydoc_data.topics")
 
 
-@dataclass(frozen=True, eq=False)
-class DigitTask:
+class DigitTask(NamedTuple):
     """Pixels (T, N, 1) in one random order, standardised, and digits (N,), to train on and to test
-    by; `size` of a batch, which every epoch draws in a new order, the same for all networks."""
+    by; `size` of a batch."""
 
     x: Tensor
     digits: Tensor
@@ -93,19 +93,10 @@ class DigitTask:
     digits_test: Tensor
     size: int
 
-    @property
-    def steps(self) -> int:
-        """Of an epoch."""
-        return -(-len(self.digits) // self.size)
-
     def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
-        """The next images in the order of the epoch."""
+        """The next images in the order of the epoch, the same for all networks."""
         rows = epoch_rows(step, len(self.digits), self.size, seed)
         return self.x[:, rows], self.digits[rows]
-
-    def batches(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
-        """The test images: nothing is chosen by them."""
-        yield self.x_test, self.digits_test
 
     def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
         """Cross-entropy of each network's logits (G, N, 10)."""
@@ -126,15 +117,13 @@ def digit_task(images: int, size: int, seed: int) -> tuple[DigitTask, dict[str, 
     try:
         from sklearn.datasets import load_digits
     except ImportError:
-        raise InputError(
-            "the digits need scikit-learn; install it with: pip install scikit-learn"
-        ) from None
-    data = load_digits()
-    order = torch.randperm(len(data.target), generator=seeded_generator(seed, 1))
-    x, digits = torch.from_numpy(data.data).float()[order], torch.from_numpy(data.target)[order]
-    cut = len(digits) - len(digits) // 5
-    fitted, tested = slice(min(images, cut)), slice(cut, cut + (images + 1) // 2)
+        text = "the digits need scikit-learn; install it with: pip install scikit-learn"
+        raise InputError(text) from None
+    values, labels = map(torch.from_numpy, load_digits(return_X_y=True))
+    order = torch.randperm(len(labels), generator=seeded_generator(seed, 1))
+    x, digits, cut = values.float()[order], labels[order], len(labels) - len(labels) // 5
     pixels = torch.randperm(x.shape[1], generator=seeded_generator(seed, 2))
+    fitted, tested = slice(min(images, cut)), slice(cut, cut + (images + 1) // 2)
     x = ((x - x[fitted].mean()) / x[fitted].std()).T[pixels, :, None]
     task = DigitTask(x[:, fitted], digits[fitted], x[:, tested], digits[tested], size)
     return task, {"digits": "scikit-learn, load_digits"}

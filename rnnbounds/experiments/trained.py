@@ -32,7 +32,7 @@ class Sizes(Setting, frozen=True, kw_only=True):
     epsilon: float = 1e-2
 
 
-def train_network(job: Job[Sizes]) -> tuple[Network, TextTask, Certificate]:
+def train_network(job: Job) -> tuple[Network, TextTask, Certificate]:
     """The trained network of a unit in float64 on the CPU, its task, and the core's certificate."""
     s, task = job.setting, job.data[job.unit.task]
     model = recurrent_network(job.unit.model, task, s.states, job.unit.seed)
@@ -85,7 +85,7 @@ def tally_seeds(runs: Sequence[Run], fits: Callable[[Run], bool]) -> tuple[Holds
 
 RULE = "It does not hold if for some task and model no seed does so; otherwise it is undecided."
 make_experiment = partial(
-    Experiment[Sizes], setting=Sizes(), load=lambda setting: load_texts(setting.tasks),
+    Experiment, setting=Sizes(), load=lambda setting: load_texts(setting.tasks),
     units=lambda setting: all_units(setting.tasks, setting.cells, WAYS, setting.each_seed),
 )  # fmt: skip
 """An `Experiment` on these networks but for its texts, `work`, `judge` and charts."""

@@ -4,15 +4,18 @@ Every call gives a model the same budget: so many steps on the same batches in t
 function of seed and step alone. After each step `project` may move the weights back into a set. The
 weights that did best on the validation data are kept.
 
+A task has `batch(seed, step)`, the training batch (x, y) of step 0, 1, …, `batches(part)`, all of
+"validation" or "held out" in batches, and `loss(outputs, y)`, the mean: (), or (G,).
+
 Several networks may be trained side by side as one module: it says how many by an attribute
 `networks` (G), every parameter has G as its first axis, and losses are (G,). Each has its own loss,
 gradient clipping and best weights, so none knows of the others.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 import numpy as np
@@ -26,19 +29,6 @@ def seeded_generator(*key: int) -> torch.Generator:
     """A random generator on the CPU of its own for every key of numbers ≥ 0, such as (seed, 3)."""
     state = np.random.SeedSequence(key).generate_state(1, np.uint64)
     return torch.Generator().manual_seed(int(state[0] >> np.uint64(1)))
-
-
-class Task(Protocol):
-    """Something to learn from; parts of the data are "training", "validation" and "held out"."""
-
-    def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
-        """Training batch (x, y) of step 0, 1, … for this seed."""
-
-    def batches(self, part: str) -> Iterable[tuple[Tensor, Tensor]]:
-        """All of a part, in batches; the loss over it is the mean weighted by their lengths."""
-
-    def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
-        """Mean training loss of outputs and targets y: (), or (G,) for a model of G networks."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,15 +51,15 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     def rate_at(self, step: int) -> float:
         """The learning rate of step 0, 1, …."""
-        match self.schedule:
-            case "constant":
-                return self.rate
-            case "linear":
-                return self.rate * (1 - 0.9 * (step + 1) / self.steps)
-            case "cosine":
-                return self.rate * (1 + math.cos(math.pi * step / self.steps)) / 2
-            case "1/t":
-                return self.rate / (step + 1)
+        return (
+            self.rate
+            * {
+                "constant": 1.0,
+                "linear": 1 - 0.9 * (step + 1) / self.steps,
+                "cosine": (1 + math.cos(math.pi * step / self.steps)) / 2,
+                "1/t": 1 / (step + 1),
+            }[self.schedule]
+        )
 
 
 @dataclass(frozen=True)
@@ -80,13 +70,13 @@ class Trained(Generic[M]):
 
     model: M
     best: tuple[float, ...]
-    steps: tuple[int, ...]
+    steps: list[int]
     losses: Tensor
     validation: Tensor
 
 
 def train(
-    model: M, task: Task, plan: Plan, *, seed: int, device: str = "cpu",
+    model: M, task: Any, plan: Plan, *, seed: int, device: str = "cpu",
     project: Callable[[M], object] = lambda model: None,
     observe: Callable[[M, int], None] = lambda model, step: None,
 ) -> Trained[M]:  # fmt: skip
@@ -99,14 +89,14 @@ def train(
     kept = [part.detach().clone() for part in parameters]
     best = torch.full((getattr(model, "networks", 1),), math.inf, dtype=torch.float64)
     if plan.back < math.inf:  # there it goes that explodes at once
-        best = _infinite_if_unknown(part_losses(model, task, "validation"))
+        best = part_losses(model, task, "validation").nan_to_num(math.inf, math.inf)
     steps: list[int] = []
     losses, seen, total = [], [], torch.zeros_like(best)
     for step in range(1, plan.steps + 1):
         x, y = task.batch(seed, step - 1)
         loss = task.loss(model(x.to(device)), y.to(device))
         optimiser.zero_grad()
-        loss.sum().backward()  # type: ignore[no-untyped-call]
+        loss.sum().backward()
         _clip(model, parameters, plan.clip)
         for group in optimiser.param_groups:
             group["lr"] = plan.rate_at(step - 1)
@@ -115,7 +105,7 @@ def train(
         project(model)
         if step % plan.every == 0 or step == plan.steps:
             looked = part_losses(model, task, "validation") if plan.keep == "best" else best.clone()
-            now = _infinite_if_unknown(looked)
+            now = looked.nan_to_num(math.inf, math.inf, math.inf)
             better, gone = now < best, now > best + plan.back
             best = torch.where(better, now, best)
             _copy(model, kept, parameters, better)
@@ -127,13 +117,11 @@ def train(
             observe(model, step)
     if plan.keep == "best":
         _copy(model, parameters, kept, best.isfinite())
-    return Trained(
-        model, tuple(best.tolist()), tuple(steps), torch.stack(losses), torch.stack(seen)
-    )
+    return Trained(model, tuple(best.tolist()), steps, torch.stack(losses), torch.stack(seen))
 
 
 @torch.no_grad()
-def part_losses(model: torch.nn.Module, task: Task, part: str) -> Tensor:
+def part_losses(model: torch.nn.Module, task: Any, part: str) -> Tensor:
     """The mean loss over a part of the data, of each network, (G,), in float64, on the CPU."""
     device = next(model.parameters()).device
     total, count = torch.zeros(getattr(model, "networks", 1), dtype=torch.float64), 0
@@ -144,18 +132,13 @@ def part_losses(model: torch.nn.Module, task: Task, part: str) -> Tensor:
     return total / count
 
 
-def _infinite_if_unknown(loss: Tensor) -> Tensor:
-    """A loss that is not finite is worse than any."""
-    return torch.where(loss.isfinite(), loss, math.inf)
-
-
-def _rows(model: torch.nn.Module, part: Tensor) -> Tensor:
+def _rows(model: Any, part: Tensor) -> Tensor:
     """A view (G, m) of a parameter, a row for each network."""
     return part.view(getattr(model, "networks", 1), -1)
 
 
 @torch.no_grad()
-def _clip(model: torch.nn.Module, parameters: list[torch.nn.Parameter], limit: float) -> None:
+def _clip(model: Any, parameters: Sequence[Tensor], limit: float) -> None:
     """The gradient of each network to a norm of at most `limit`."""
     rows = [_rows(model, part.grad) for part in parameters if part.grad is not None]
     norms = torch.stack([row.square().sum(1) for row in rows]).sum(0).sqrt()
@@ -165,9 +148,7 @@ def _clip(model: torch.nn.Module, parameters: list[torch.nn.Parameter], limit: f
 
 
 @torch.no_grad()
-def _copy(
-    model: torch.nn.Module, to: Sequence[Tensor], of: Sequence[Tensor], which: Tensor
-) -> None:
+def _copy(model: Any, to: Sequence[Tensor], of: Sequence[Tensor], which: Tensor) -> None:
     """The weights `of` those networks, copied `to` others."""
     for target, source in zip(to, of, strict=True):
         rows = _rows(model, target)

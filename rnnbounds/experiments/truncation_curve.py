@@ -19,7 +19,7 @@ NAME = f"k = {MODERATE}: apart, %"
 MOST = 3000  # times at which forecasts are compared
 
 
-def run_unit(job: Job[trained.Sizes]) -> Iterable[Run]:
+def run_unit(job: Job) -> Iterable[Run]:
     """One network: its score and its states' gap at every k."""
     model, task, certificate = trained.train_network(job)
     scores, gaps, full = scores_and_gaps(model, task)

@@ -1,12 +1,11 @@
 """``rnnbounds experiment weights-apart``: weights trained in full and truncated, during descent."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from rnnbounds.experiments.engine import Experiment, Job, all_units
 from rnnbounds.experiments.networks import Network, projection, recurrent_network
@@ -35,24 +34,13 @@ class Sizes(Setting, frozen=True, kw_only=True):
     lam: float = 0.95
 
 
-class LastForecast:
+class LastForecast(TextTask):
     """The forecast at the last time of a sequence alone."""
-
-    def __init__(self, task: TextTask) -> None:
-        self.task = task
 
     def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
         """Of the task, its last targets."""
-        x, y = self.task.batch(seed, step)
+        x, y = super().batch(seed, step)
         return x, y[:, -1]
-
-    def batches(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
-        """None is needed: the last weights are kept."""
-        yield from ()
-
-    def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
-        """Cross-entropy."""
-        return cross_entropy(outputs, y)
 
 
 class TruncatedReader(torch.nn.Module):
@@ -75,7 +63,7 @@ class TruncatedReader(torch.nn.Module):
         return outputs
 
 
-def run_unit(job: Job[Sizes]) -> Iterable[Run]:
+def run_unit(job: Job) -> Iterable[Run]:
     """One start, trained on whole sequences and on their last k inputs for every k."""
     s, task = job.setting, job.data[job.unit.task]
     way, _, rule = job.unit.variant.partition(", ")
@@ -90,7 +78,7 @@ def run_unit(job: Job[Sizes]) -> Iterable[Run]:
         project(network)
         model = TruncatedReader(network, k)
         job.train(
-            model, LastForecast(task), plan, project=lambda cut: project(cut.network),
+            model, LastForecast(**vars(task)), plan, project=lambda cut: project(cut.network),
             observe=lambda cut, step: cut.path.append(cut.recurrent),
         )  # fmt: skip
         return torch.stack(model.path)
