@@ -45,8 +45,7 @@ def load_model(
     torch's names mean torch's cells, but a state dict of a vanilla RNN does not say its activation.
     Layers make a stack by themselves. `layer` is the part of a bigger model that is meant, as
     "encoder.rnn", or "." for what has no prefix; `impl.reading.layers` lists them. `readout` is the
-    linear layer after the cell, as "head", whose outputs ε is then about, or a chain of linear
-    layers and activations, as "a,tanh,b".
+    linear layer after the cell, as "head", whose outputs ε is then about.
     `direction`, "forward" or "backward", is the cell that is meant of a layer in both directions;
     what is loaded of the backward one reads its inputs in the order in which it runs. Names
     are exact: a tensor under the cell's prefix that the cell does not read is an error, unless
@@ -54,11 +53,28 @@ def load_model(
     Raises an InputError of one line for everything that is not such a model.
     """
     if isinstance(source, LoadedModel):
-        if layer is not None or readout is not None:
+        if (layer, readout, direction) != (None, None, None):
             what = "a model that was read is one layer"
-            raise WeightsError(f"{what}; name layer and readout where it is read")
+            raise WeightsError(f"{what}; name layer, readout and direction where it is read")
         return _reread(source, _cell_name(cell, source.name), ignore)
-    return read(open_source(source), cell, ignore, layer, readout, direction)
+    opened = open_source(source)
+    told = opened.told(layer)
+    named = _cell_name(cell, told.cell, told.binding)
+    within = None if layer is None else told.own or layer
+    if direction is None:
+        found = recognise(told.tensors, opened.where, named, ignore, layer=within)
+    elif readout is not None:
+        what = "a readout reads both directions"
+        raise WeightsError(f"{what}; leave out the readout, or measure the whole with --as-is")
+    else:
+        found = recognise_direction(told.tensors, opened.where, named, ignore, within, direction)
+    if isinstance(opened, Module):
+        opened.refuse_hooks(layer)
+    title = f"{opened.title} ({told.note})" if told.note else opened.title
+    if direction is not None:
+        cell_of_both = _model(found, f"{title} ({direction})")
+        return replace(cell_of_both, backward=direction == "backward")
+    return _with_readout(_model(found, title), opened, told, readout)
 
 
 def load_cells(
@@ -79,39 +95,6 @@ def load_cells(
         return {None: load_model(opened, cell, **told)}
     except DirectionsError:
         return {one: load_model(opened, cell, **told, direction=one) for one in DIRECTIONS}
-
-
-def read(
-    opened: Opened,
-    cell: str | None,
-    ignore: Collection[str],
-    layer: str | None,
-    readout: str | None = None,
-    direction: str | None = None,
-) -> LoadedModel[Any]:
-    """Read a recurrent cell from an opened source, as `load_model` does."""
-    told = opened.told(layer)
-    named, within = _meant(told, cell, layer)
-    if direction is None:
-        found = recognise(told.tensors, opened.where, named, ignore, layer=within)
-    elif readout is not None:
-        what = "a readout reads both directions"
-        raise WeightsError(f"{what}; leave out the readout, or measure the whole with --as-is")
-    else:
-        found = recognise_direction(told.tensors, opened.where, named, ignore, within, direction)
-    if isinstance(opened, Module):
-        opened.refuse_hooks(layer)
-    title = f"{opened.title} ({told.note})" if told.note else opened.title
-    if direction is not None:
-        cell_of_both = _model(found, f"{title} ({direction})")
-        return replace(cell_of_both, backward=direction == "backward")
-    return _with_readout(_model(found, title), opened, told, readout)
-
-
-def _meant(told: LayerInfo, cell: str | None, layer: str | None) -> tuple[str | None, str | None]:
-    """The cell that is asked for or stated, and the layer by its name among the tensors."""
-    within = None if layer is None else told.own or layer
-    return _cell_name(cell, told.cell, told.binding), within
 
 
 def _with_readout(

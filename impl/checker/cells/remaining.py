@@ -15,7 +15,7 @@ from flint import arb, ctx, fmpq
 from rnnbounds.impl.checker.cells.norms import Norm
 from rnnbounds.impl.checker.cells.stacked import Cascade, Stack
 from rnnbounds.impl.checker.cells.stepped import Blocks, Stepped
-from rnnbounds.impl.checker.definite import largest, norm, smaller
+from rnnbounds.impl.checker.definite import largest, norm
 from rnnbounds.impl.format.norms import Stated
 
 # And entries of matrices: twice those of a maker, whose k steps by λ may be a few more here.
@@ -32,19 +32,6 @@ def left(told: Stated, one: Norm, cell: Any, steps: range) -> arb:
     with ctx.workprec(_PRECISION):
         sizes = list(islice(_sizes(told, one, cell), steps[0], last + 1))
         return largest(sizes) if sizes else arb("inf")
-
-
-def kept(told: Stated, one: Norm, cell: Any, count: int) -> list[arb]:
-    """At least ‖h − h′‖₂ after 0, 1, …, count steps of two such runs: the lesser of what the factor
-    and the comparison leave."""
-    R = arb(told.drive) / (1 - arb(told.lam))
-    bounds = [arb(told.equivalence) * (R if math.isinf(told.radius) else R.min(arb(told.radius)))]
-    for _ in range(count):
-        bounds.append((arb(told.lam) * bounds[-1]).upper())
-    known = min(count, STEPS, int(WORK // _work(one, cell)))
-    with ctx.workprec(_PRECISION):
-        nearer = list(islice(_sizes(told, one, cell), known + 1))
-    return [smaller(a, b) for a, b in zip(bounds, nearer, strict=False)] + bounds[len(nearer) :]
 
 
 def steps_by_factor(told: Stated, most: float, k: int) -> int:

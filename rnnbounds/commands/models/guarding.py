@@ -3,7 +3,7 @@ baseline."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,6 @@ import msgspec
 
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.inputs import input_data
-from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import InputError as ImplInputError
 from rnnbounds.impl.errors import at_most, exactly
 from rnnbounds.impl.memory.calls import AnyMeasurement
@@ -28,7 +27,6 @@ from rnnbounds.reports.gate.certified import load_certificate, parse_certificate
 from rnnbounds.reports.gate.models import (
     CertifyQuestion,
     MeasureQuestion,
-    ModelQuestion,
     ModelSettings,
     Question,
     load_model_settings,
@@ -43,10 +41,8 @@ from rnnbounds.shell.input_text import parse_input_set
 class ModelOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """One model: the answer in a line, and each reason why it fails.
 
-    changes: since its baseline, None without one. lam, k: of the answer, None where none is known.
-    verdict: of the certificate, or "stated" or "not stated" of a measurement. advice: what to do
-    about what fails, or which file was written. unread: whether the model, its data, or its
-    baseline could not be read, which the only problem then says.
+    changes: since its baseline. verdict: of the certificate, or whether a measurement is stated.
+    advice: what to do, or which file was written. unread: what the only problem says was not read.
     """
 
     name: str
@@ -81,12 +77,8 @@ class GuardResults(msgspec.Struct, frozen=True, kw_only=True):
         """A table: a row for each model, with what fails, what changed and what to do."""
         failing = sum(not model.passes for model in self.outcomes)
         verdict = f"{failing} of {plural(len(self.outcomes), 'model')} fail" + "s" * (failing == 1)
-        lines = [
-            f"## rnnbounds: {verdict if failing else 'all pass'}",
-            "",
-            "| model | | λ | k | answer |",
-            "|---|---|---|---|---|",
-        ]
+        lines = [f"## rnnbounds: {verdict if failing else 'all pass'}", ""]
+        lines += ["| model | | λ | k | answer |", "|---|---|---|---|---|"]
         for model in self.outcomes:
             lam = NOTHING if model.lam is None else round_up(model.lam)
             k = NOTHING if model.k is None else str(model.k)
@@ -112,46 +104,53 @@ class Guard:
     ) -> Iterator[ModelOutcome]:
         """The answer for each model; one that cannot be read keeps no other from its own."""
         for name in names:
+            question = model_settings.questions.get(name)
             try:
-                if name in model_settings.unreadable:
+                if question is None:
                     raise model_settings.unreadable[name]
-                yield self.outcome(name, model_settings.questions[name])
+                yield self.outcome(name, question)
             except (InputError, ImplInputError) as error:
-                model_name = (
-                    model_settings.questions[name].model
-                    if name in model_settings.questions
-                    else "it"
-                )
-                reasons = (str(error),)
-                yield ModelOutcome(
-                    name=name, line=f"{model_name} is not judged", unread=True, problems=reasons
-                )
+                line = f"{'it' if question is None else question.model} is not judged"
+                yield ModelOutcome(name=name, line=line, unread=True, problems=(str(error),))
 
     def outcome(self, name: str, question: Question) -> ModelOutcome:
         """The answer for one model. Raises InputError for what cannot be read or written."""
-        model = self._load(question)
+        factory = ":" in question.model and not (self.home / question.model).exists()
+        source: Source = question.model if factory else self.home / question.model
+        model = load_model(
+            source, question.cell, ignore=question.ignore, layer=question.layer,
+            readout=question.readout,
+        )  # fmt: skip
         if isinstance(question, MeasureQuestion):
             return self._measure(name, question, model)
         return self._certify(name, question, model)
 
-    def _load(self, question: ModelQuestion) -> LoadedModel[Any]:
-        factory = ":" in question.model and not (self.home / question.model).exists()
-        source: Source = question.model if factory else self.home / question.model
-        options = {"ignore": question.ignore, "layer": question.layer, "readout": question.readout}
-        return load_model(source, question.cell, **options)  # type: ignore[arg-type]
-
     def _certify(
         self, name: str, question: CertifyQuestion, model: LoadedModel[Any]
     ) -> ModelOutcome:
-        certificate = certify(model, self._inputs(question, model.d), question.eps)
-        document, k = certificate.to_json(), certificate.window(question.eps)
-        problems, changes = certificate_problems(certificate, question), None
+        inputs: Any = question.input_bound
+        if question.data is not None:
+            inputs = input_data(self.home / question.data)
+        elif question.inputs is not None:
+            inputs = parse_input_set(question.inputs, self.home / question.model, model.d)
+        certificate = certify(model, inputs, question.eps)
+        document, k, changes = certificate.to_json(), certificate.window(question.eps), None
+        problems = window_problems(k, question.eps, question.at_most)
+        if certificate.verdict != "certified":
+            witness = None if certificate.witness is None else certificate.witness.text
+            reason = certificate.reason or witness or "no norm that was tried certifies it"
+            problems = [f"{certificate.verdict}: {reason}"]
         advice = list(certificate.next_steps)
         if question.baseline is not None and self.update:
             with suppress(InputError):  # of what was not there, or answers another question
                 accepted = self._compare(question, document).failing if not problems else ()
                 advice += [f"accepted: {row.line}" for row in accepted]
-            advice.append(self._write_baseline(question.baseline, certificate, problems))
+            if problems:
+                advice.append(f"{question.baseline} was not written: {problems[0]}")
+            else:
+                data = msgspec.json.format(msgspec.json.encode(document))
+                write_atomic(self.home / question.baseline, data + b"\n")
+                advice.append(f"wrote {question.baseline}")
         elif question.baseline is not None:
             changes = self._compare(question, document)
             regressions = [f"since {question.baseline}: {row.line}" for row in changes.failing]
@@ -165,23 +164,11 @@ class Guard:
             lam=document["lambda"], k=k, verdict=certificate.verdict, advice=tuple(advice),
         )  # fmt: skip
 
-    def _write_baseline(
-        self, baseline: str, certificate: Certificate, problems: Sequence[str]
-    ) -> str:
-        """Writes the certificate as the new baseline, if it is what was asked; whether it did."""
-        if problems:
-            return f"{baseline} was not written: {problems[0]}"
-        data = msgspec.json.format(msgspec.json.encode(certificate.to_json()))
-        write_atomic(self.home / baseline, data + b"\n")
-        return f"wrote {baseline}"
-
     def _compare(self, question: CertifyQuestion, document: dict[str, Any]) -> Changes:
         """The changes since the baseline. Raises InputError, which names --update, where it is
         missing or answers another question."""
-        place, new = (
-            self.home / str(question.baseline),
-            parse_certificate(msgspec.json.encode(document)),
-        )
+        place = self.home / str(question.baseline)
+        new = parse_certificate(msgspec.json.encode(document))
         if not place.exists():
             raise InputError(
                 f"{question.baseline} does not exist; write it with 'rnnbounds guard --update' and "
@@ -193,13 +180,6 @@ class Guard:
             raise InputError(
                 f"{question.baseline}: {error}, or accept this one with 'rnnbounds guard --update'"
             ) from None
-
-    def _inputs(self, question: CertifyQuestion, d: int) -> Any:
-        if question.data is not None:
-            return input_data(self.home / question.data)
-        if question.inputs is not None:
-            return parse_input_set(question.inputs, self.home / question.model, d)
-        return question.input_bound
 
     def _measure(
         self, name: str, question: MeasureQuestion, model: LoadedModel[Any]
@@ -239,15 +219,6 @@ class UnknownModelError(InputError):
         super().__init__(f"the settings have no model {name!r}; name one of {', '.join(names)}")
 
 
-def certificate_problems(certificate: Certificate, question: ModelQuestion) -> list[str]:
-    """Why a certificate does not say what was asked."""
-    if certificate.verdict != "certified":
-        witness = None if certificate.witness is None else certificate.witness.text
-        reason = certificate.reason or witness or "no norm that was tried certifies it"
-        return [f"{certificate.verdict}: {reason}"]
-    return window_problems(certificate.window(question.eps), question.eps, question.at_most)
-
-
 def measurement_problems(
     measurement: AnyMeasurement, eps: float, share: float, at_most_k: int | None
 ) -> list[str]:
@@ -274,9 +245,8 @@ def window_problems(k: int | None, eps: float, at_most_k: int | None) -> list[st
 
 def window_advice(k: int | None, at_most_k: int | None) -> list[str]:
     """Advice on a k that exceeds `at_most_k`; [] if it does not, or if either is None."""
-    if k is None or at_most_k is None or k <= at_most_k:
-        return []
-    return [f"if this is intended, set at-most = {k}"]
+    exceeds = k is not None and at_most_k is not None and k > at_most_k
+    return [f"if this is intended, set at-most = {k}"] if exceeds else []
 
 
 def _measurement_line(measurement: Measurement, question: MeasureQuestion) -> str:
