@@ -45,26 +45,26 @@ def measure(
     """Run a model on data, in full and truncated, and state what follows for data drawn alike.
 
     `data` are a file (.npy, .npz, .csv, .safetensors), an array or a tensor, (T,), (T, d) or
-    (N, T, d). A window is a sequence of the data, or `window` inputs of it; one long
-    series is cut into windows of 64, or of its eighth part if that is shorter. With a `share`, data
-    that cannot reach it at that `confidence` for all ε (`eps`) together are refused; without, the
-    statement says which share they reach. `progress` is called with how many windows were run, and
-    of how many.
+    (N, T, d). A window is a sequence of the data, or `window` inputs of it; one long series is cut
+    into windows of 64, or of its eighth part if that is shorter. With a `share`, data that cannot
+    reach it at that `confidence` for all ε (`eps`) together are refused; without, the statement
+    says which share they reach. `progress` is called with how many windows were run, and of how
+    many.
 
     A recurrent layer is read from `model` as in `load_model`, with `cell`, `ignore`, `layer`,
     `readout` and `direction`, and measured in float64: a `Measurement`, by default at ε = 1e-2,
     1e-4 and 1e-6. With a readout all answers are about its predictions; `near`: what is certified
     of all inputs within that of these, number by number, from the zero state, or with `states`
-    "recorded" from near 20 recorded end states; inputs
-    beyond `input_bound` (or a set of inputs) are refused.
+    "recorded" from near 20 recorded end states; inputs beyond `input_bound` (or a set of inputs)
+    are refused.
 
     A function, a module without recurrent layers, and with `as_is` any module, is measured as it is
     run, whole: a `CausalMeasurement`. It maps windows (N, T, d), or tokens (N, T) where data are
     integers (N, T) or (T,), to outputs (N, T, p), or (N, p) after the last input; of a tuple the
     first counts, of other objects `.logits` or `.last_hidden_state`. `gap`: "norm", ‖y_T − y_T^k‖₂;
     "tv", total variation of the softmax; "argmax", 1 where the largest entry is another, else 0.
-    By default ε is 0.1 and 0.01 for tv, and 0 for argmax. `batch`: windows that are
-    run at once, by default at most 64; `device`: where a module is moved to and inputs go.
+    By default ε is 0.1 and 0.01 for tv, and 0 for argmax. `batch`: windows that are run at once,
+    by default at most 64; `device`: where a module is moved to and inputs go.
 
     Raises an InputError of one line for what is no model, an option of the other kind, data of
     another width, shorter than the window or beyond the bound, a model that overflows or raises,

@@ -175,13 +175,11 @@ def measure(
 ) -> Measurement:
     """Run a model on data, in full and truncated, and state what follows for data drawn alike.
 
-    `model`, `cell`, `ignore`, `layer`, `readout` and `direction` as in `load_model`,
-    `data` as in `read_data`;
-    with a readout all answers are about its outputs. A window is a sequence of the data, or so many
-    inputs of it; one long series is cut into windows of 64, or of its eighth part if that is
-    shorter. With a `share`, data
-    that cannot reach it at that `confidence` for all ε together are refused; without, the statement
-    says which share they reach.
+    `model`, `cell`, `ignore`, `layer`, `readout` and `direction` as in `load_model`, `data` as in
+    `read_data`; with a readout all answers are about its outputs. A window is a sequence of the
+    data, or so many inputs of it; one long series is cut into windows of 64, or of its eighth part
+    if that is shorter. With a `share`, data that cannot reach it at that `confidence` for all ε
+    together are refused; without, the statement says which share they reach.
     `near`: what is certified of all inputs within that of these, number by number, of runs from the
     zero state; with `states` "recorded", of runs from all states within 0.001 of the range of each
     entry around the end state of one of 20 recordings, stretches of T inputs spaced in the data,
