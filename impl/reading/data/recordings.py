@@ -121,18 +121,21 @@ class Data:
         low, high = (torch.stack(ends) for ends in zip(*blocks, strict=True))
         return low.amin(0), high.amax(0)
 
-    def require_width(self, d: int) -> "Data":
-        """Itself; raises DataError unless inputs have d channels."""
+    def require_width(self, d: int) -> None:
+        """Raise DataError unless inputs have d channels."""
         if self.d != d:
             reason = f"has {self.d} channels per input, but the model reads {d}"
             raise DataError(self.source, reason, "pass the inputs of the model")
-        return self
 
-    def require_within(self, B: float) -> "Data":
-        """Itself; raises DataError if an input has ‖x_t‖₂ > B, which is decided exactly."""
-        if not 0 <= number("the input bound B", B, "a number ≥ 0") < math.inf:
-            raise RangeError("the input bound B", B, "a number ≥ 0")
-        beyond, largest = 0, 0.0
+    def require_of(self, bound: float) -> None:
+        """Raise an InputError unless all inputs are of that ball, or `InputSet`, which is decided
+        exactly."""
+        if isinstance(bound, InputSet):
+            bound.require(self.d)
+            self._require_in(bound)
+        if not 0 <= number("the input bound B", bound, "a number ≥ 0") < math.inf:
+            raise RangeError("the input bound B", bound, "a number ≥ 0")
+        B, beyond, largest = float(bound), 0, 0.0
         for block in self.inputs():
             if torch.linalg.vector_norm(block, dim=1).amax() < B * (1 - 2.0**-30):
                 continue
@@ -148,38 +151,24 @@ class Data:
             raise DataError(
                 self.source, reason, f"state an input bound of {to_copy(largest)} or more"
             )
-        return self
 
-    def require_in(self, low: Tensor, high: Tensor, what: str) -> "Data":
-        """Itself; raises DataError if an input leaves the box low ≤ x ≤ high, (d,) each."""
-        count, most = 0, 0.0
+    def _require_in(self, given: InputSet) -> None:
+        """Raise DataError if an input leaves the box of the set, or is none of its rows, to the
+        last bit."""
+        outside, most = 0, 0.0
         for block in self.inputs():
-            apart = torch.maximum(low - block, block - high).amax(1)
-            count, most = count + int((apart > 0).sum()), max(most, float(apart.amax()))
-        if count:
-            reason = (
-                f"{count} of {len(self.rows)} inputs leave {what}, by up to {at_least(most, 3)}"
-            )
-            raise DataError(self.source, reason, "state a larger set of inputs")
-        return self
-
-    def require_among(self, rows: Tensor, what: str) -> "Data":
-        """Itself; raises DataError if an input is none of the rows (m, d), to the last bit."""
-        known = {row.tobytes() for row in _bits(rows)}
-        count = sum(row.tobytes() not in known for block in self.inputs() for row in _bits(block))
-        if count:
-            reason = f"{count} of {len(self.rows)} inputs are none of {what}"
-            raise DataError(self.source, reason, "state the set that they are of")
-        return self
-
-    def require_of(self, bound: float) -> "Data":
-        """Itself; raises an InputError unless all inputs are of that ball, or `InputSet`."""
-        if isinstance(bound, InputSet):
-            bound.require(self.d)
-            self.require_in(bound.low, bound.high, bound.what)
-            if bound.rows is not None:
-                self.require_among(bound.rows, bound.what)
-        return self.require_within(bound)
+            apart = torch.maximum(given.low - block, block - given.high).amax(1)
+            outside, most = outside + int((apart > 0).sum()), max(most, float(apart.amax()))
+        if outside:
+            reason = f"{outside} of {len(self.rows)} inputs leave {given.what}, by up to "
+            remedy = "state a larger set of inputs"
+            raise DataError(self.source, f"{reason}{at_least(most, 3)}", remedy)
+        if given.rows is not None:
+            known = {row.tobytes() for row in _bits(given.rows)}
+            rows = (row for block in self.inputs() for row in _bits(block))
+            if other := sum(row.tobytes() not in known for row in rows):
+                reason = f"{other} of {len(self.rows)} inputs are none of {given.what}"
+                raise DataError(self.source, reason, "state the set that they are of")
 
     def distance(self, x: Sequence[float]) -> float:
         """At least the Euclidean distance of x (d,) from the nearest input, by rounding alone."""

@@ -100,7 +100,7 @@ def shipped_path(square: BatchSquare, name: str) -> FastPath:
 
 
 def shipped_gap_square(batch: Batch, i: int, s: int) -> fmpq | None:
-    """The largest ‖s_t − (D h_t, 0)‖₂² of all steps."""
+    """The largest ‖s_t − (h_t, 0)‖₂² of all steps."""
     unitary = unitary_network(batch.spec, batch.spec.members[i])
     if unitary is None:
         return None
@@ -109,17 +109,14 @@ def shipped_gap_square(batch: Batch, i: int, s: int) -> fmpq | None:
     V, U = (rational_matrix(unitary.weights[f"weight_{name}_l0"]) for name in ("hh", "ih"))
     biases = (unitary.weights[f"bias_{name}_l0"].tolist() for name in ("ih", "hh"))
     b = [rational(p) + rational(q) for p, q in zip(*biases, strict=True)]
-    D = [rational(d) for d in unitary.scaling.tolist()]
     state, largest = [rational(value) for value in unitary.initial.tolist()], fmpq(0)
     for t in range(1, pair.spec.T + 1):
         x = read(input_term(t), world).matrix
         driven = (V * fmpq_mat(len(state), 1, state) + U * x).entries()
         state = [max(a + c, fmpq(0)) for a, c in zip(driven, b, strict=True)]
         h = read(("state", ("x",), 0, t), world).matrix.entries()
-        scaled = [d * a for d, a in zip(D, h, strict=True)] + [fmpq(0)] * (
-            unitary.states - unitary.n
-        )
-        largest = max(largest, square_norm([p - q for p, q in zip(state, scaled, strict=True)]))
+        padded = [*h, *[fmpq(0)] * (unitary.states - unitary.n)]
+        largest = max(largest, square_norm([p - q for p, q in zip(state, padded, strict=True)]))
     return largest
 
 

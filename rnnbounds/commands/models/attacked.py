@@ -13,7 +13,6 @@ from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.reports.pages.model.vectors import map_name
 from rnnbounds.shell.output import echo, show_status
 
-MaybeAttacked = Attacked | None
 Attack = Annotated[
     bool, typer.Option("--attack", help="also seek inputs that are remembered for long")
 ]
@@ -29,12 +28,12 @@ def attack_certified(model: LoadedModel[Any], certificate: Certificate) -> Attac
     return result
 
 
-def attack_entry(result: MaybeAttacked) -> dict[str, Any]:
+def attack_entry(result: Attacked | None) -> dict[str, Any]:
     """Entry of the attack in a certificate's JSON document; {} without an attack."""
     return {} if result is None else {"attacked": result.to_json(inputs=False)}
 
 
-def print_attacked(certificate: Certificate, result: MaybeAttacked) -> None:
+def print_attacked(certificate: Certificate, result: Attacked | None) -> None:
     """The bracket of a certified model, the lower end alone of any other."""
     if result is None:
         return

