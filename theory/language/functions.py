@@ -4,7 +4,7 @@ They are formal scalars, so that ledgers know of them only what the laws say.  T
 form is printed, never computed with.
 """
 
-from sympy import Abs, Expr, LambertW, exp, gamma, log, symbols
+from sympy import Expr, LambertW, exp, gamma, log
 
 from rnnbounds.theory.language.definitions import define
 from rnnbounds.theory.language.law import Clause
@@ -64,30 +64,6 @@ class RealPower(SpecialFunction):
         return base**exponent
 
 
-class Multiple(SpecialFunction):
-    """y z, of reals: a term of its own, so that no solver expands it."""
-
-    defined = True
-
-    @property
-    def textbook_form(self) -> Expr:
-        """y z, for printing."""
-        return self.args[0] * self.args[1]
-
-
-class ScaledRest(SpecialFunction):
-    """(|s| + ρ) β + ρ σ: what is left of z = ℓ + b, with |b| ≤ β and |ℓ| ≤ σ, times a number within
-    ρ of s, beside s ℓ."""
-
-    defined = True
-
-    @property
-    def textbook_form(self) -> Expr:
-        """(|s| + ρ) β + ρ σ, for printing."""
-        known, radius, rest, width = self.args
-        return (Abs(known) + radius) * rest + radius * width
-
-
 gamma_function = function("gamma_function", Scalar, __name__)
 STEP_PRODUCT = define(
     "product of steps",
@@ -102,12 +78,6 @@ STEP_PRODUCT = define(
 )
 REAL_POWER = define(
     "real power", (y, z), Clause(eq(RealPower(y, z), exponential(z * log(y))), (lt(ZERO, y),))
-)
-_known, _radius, _rest, _width = symbols("known radius rest width", real=True)
-_scaled = ScaledRest(_known, _radius, _rest, _width)
-MULTIPLE = define("multiple", (y, z), eq(Multiple(y, z), y * z))
-SCALED_REST = define(
-    "rest of a multiple", (_known, _radius, _rest, _width), eq(_scaled, _scaled.textbook_form)
 )
 
 

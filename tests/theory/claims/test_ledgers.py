@@ -113,8 +113,10 @@ def test_few_theorems() -> None:
 
 
 def test_every_definition_is_of_use() -> None:
-    """A law that is no axiom, no assumption and no step is a definition of the registry."""
-    assert set().union(*DEFINITION_NAMES.values()) == set(REGISTRY)
+    """A law that is no axiom, no assumption and no step is a definition of the registry; one alone
+    is of quantities that are read, and of no proof."""
+    read = {"derivative of a run in its start"}
+    assert set().union(*DEFINITION_NAMES.values()) | read == set(REGISTRY)
 
 
 @pytest.mark.slow
