@@ -39,20 +39,20 @@ def share_below(n: int, m: int, alpha: Fraction) -> Fraction:
     return low
 
 
-def draws_needed(share: Fraction, alpha: Fraction, m: int = 0) -> int:
-    """The least n ≥ ln α/ln p for which m of n outside leave a share of at least p: of none outside
-    pⁿ ≤ α. Raises RangeError unless p and α lie between 0 and 1, and for n beyond 10¹²."""
+def draws_needed(share: Fraction, alpha: Fraction) -> int:
+    """The least n ≥ ln α/ln p for which none of n outside leaves a share of at least p: pⁿ ≤ α.
+    Raises RangeError unless p and α lie between 0 and 1, and for n beyond 10¹²."""
     _require_share("the share", share)
     _require_share("α", alpha)
-    n = max(m + 1, math.ceil(math.log(alpha) / math.log(share)) - 1)
+    n = max(1, math.ceil(math.log(alpha) / math.log(share)) - 1)
     if n > _MOST:
         raise RangeError("the share", float(share), "such that 10¹² draws are enough")
     high = n
-    while not _surely(high, m, share, alpha):
+    while not _surely(high, 0, share, alpha):
         n, high = high + 1, 2 * high
     while n < high:  # n may be too few, high is enough
         half = (n + high) // 2
-        n, high = (n, half) if _surely(half, m, share, alpha) else (half + 1, high)
+        n, high = (n, half) if _surely(half, 0, share, alpha) else (half + 1, high)
     return high
 
 

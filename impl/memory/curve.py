@@ -23,13 +23,11 @@ def forgetting_curve(ks: Sequence[int], gaps: Tensor) -> list[CurveRow]:
     ]  # fmt: skip
 
 
-def draw_curve(
-    axes: Any, rows: Sequence[CurveRow], eps: Sequence[float], title: str, label: str = "k"
-) -> None:
-    """Draw the curve and each ε on axes of matplotlib; label: that of the lengths."""
+def draw_curve(axes: Any, rows: Sequence[CurveRow], eps: Sequence[float], title: str) -> None:
+    """Draw the curve and each ε on axes of matplotlib."""
     for name in rows[0].keys() - {"k"}:
         axes.plot([row["k"] for row in rows], [row[name] for row in rows], label=name)
     for epsilon in eps:
         axes.axhline(epsilon, linestyle=":", color="grey")
-    axes.set(yscale="log", xlabel=label, ylabel="gap of outputs", title=title)
+    axes.set(yscale="log", xlabel="k", ylabel="gap of outputs", title=title)
     axes.legend()
