@@ -32,7 +32,7 @@ def measure(
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
-    readout: str | Sequence[str] | None = None,
+    readout: str | None = None,
     direction: str | None = None,
     near: float | None = None,
     states: str = ZERO,

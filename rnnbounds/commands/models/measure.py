@@ -159,7 +159,7 @@ def measure_model(
         called = ModelCall(model, input_options, cell, ignore or (), layer, readout, direction)
         certificate = beside(replace(certificate, measuring=called.measure_command), read)
         attack_result = attack_certified(loaded, certificate)
-        options = {"layer": layer, "readout": readout, "ignore": ignore}
+        options = {"layer": layer, "readout": readout, "ignore": ignore} if not direction else None
         document_, document = result.to_json(), certificate.to_json() | of_attack(attack_result)
         page = measurement_page(document_, document, Path(loaded.source).name, unstated, options)
         write_both(document_, document, out, format, page)
