@@ -27,15 +27,13 @@ DENSE, RATIO = 32, 17 / 16  # every k up to 32, then each the sixteenth part lar
 @dataclass(frozen=True, eq=False)
 class Runner:
     """A model's step in float64, of its weights as stored: both biases of a vanilla cell, each.
-    The parameters hold those of the readout that is asked about, if one is. The first `memory` of
-    an LSTM's states are c; of others it is 0."""
+    The parameters hold those of the readout that is asked about, if one is."""
 
     program: Program
     parameters: Mapping[str, Tensor]
     states: int
     n: int
     readout: Readout | None = None
-    memory: int = 0
 
     @classmethod
     def of(cls, model: LoadedModel[Any]) -> "Runner":
@@ -46,8 +44,7 @@ class Runner:
         sizes = kind_of(model.name).layout(stored).sizes(stored)
         if model.readout is not None:
             own = {**own, **{n: part[None] for n, part in model.readout.parameters.items()}}
-        memory = sizes.state - sizes.n if model.name.startswith("lstm") else 0
-        return cls(model.cell.program, own, sizes.state, sizes.n, model.readout, memory)
+        return cls(model.cell.program, own, sizes.state, sizes.n, model.readout)
 
     @property
     def products(self) -> int:

@@ -123,5 +123,5 @@ def block_budget(budget: Budget) -> Budget:
 def examples_per_kind(kind_name: str, examples: float) -> int:
     """How many of each kind so many examples are."""
     kinds = kinds_about(kind_name)
-    share = FAMILY_SHARE / len(kinds) if kind_name in FAMILIES else kinds[0].route.share
+    share = FAMILY_SHARE / len(kinds) if kind_name in FAMILIES else 1.0
     return ceil(share * examples)

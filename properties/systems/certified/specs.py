@@ -24,10 +24,6 @@ COMMON = (
     "deep-tanh", "stacked-rnn-tanh", "stacked-gru", "stacked-lstm",
 )  # fmt: skip
 RARE_CELLS = tuple(name for name in CELLS if name not in COMMON)
-# Stacks of cells that are not torch's, which are read alike.
-RARE_STACKS = tuple(
-    PREFIX + name for name in ("leaky-tanh", "lstm-projected", "deep-tanh", "gru-cho", "rnn-relu")
-)
 COSTLY_CELLS = (*(name for name in COMMON if name.startswith(PREFIX)), "lstm", "gru", "gru-cho")
 CELLS_BY_KIND = {CertifiedRelu: ("rnn-relu",)}
 MAX_UNITS = 4  # at most

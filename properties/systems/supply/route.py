@@ -36,7 +36,7 @@ class Route(ABC):
 
     rational: whether they are decided in rationals. causal: whether they are feed-forward models.
     learning: whether there is a loss, and certified gradients. max_size: systems and sequences that
-    one example has at most, where a system costs much. share: of the random examples. on_device:
+    one example has at most, where a system costs much. on_device:
     whether a device draws the inputs of any number of systems. parameters: the names of all
     parameters.
     """
@@ -45,7 +45,6 @@ class Route(ABC):
     causal: ClassVar[bool] = False
     learning: ClassVar[bool] = False
     max_size: ClassVar[tuple[int, int] | None] = None
-    share: ClassVar[float] = 1.0
     on_device: ClassVar[bool] = False
     parameters: ClassVar[Collection[str]] = PARAMETER_READERS
 
