@@ -54,7 +54,7 @@ def test_layers_that_are_others(tmp_path):
 
 def test_layers_move_one_another(tmp_path):
     """A stack contracts by no less than its cascade: λ of the worst layer alone falls."""
-    file = good(tmp_path / "t", "rnns")
+    file = good(tmp_path / "t", "lstms")
     told = file.certificate
     worst = max(layer["norm"]["lambda"] for layer in told["layers"])
     assert worst < told["lambda"]
