@@ -40,7 +40,6 @@ def planted(
     [
         ("truncation/finite", Basis("derived")),
         ("contraction-lstm/one-step", Basis("derived")),
-        ("certificate/gradients", Basis("derived")),
         ("contraction-gru/invariant", Basis("derived")),
         ("projection/non-expansive", Basis("derived")),
         ("truncation/box", Basis("inclusion assumed", ("invariant box",))),
