@@ -1,25 +1,30 @@
 """ONNX models: the RNN, LSTM and GRU nodes of a graph, as state dicts with torch's names.
 
-Nodes that feed one another are the layers of a stack, which is called as its first node. Weights
-are constants, stored or computed from stored ones. What a node computes beyond the cell is refused,
-as are nodes in loops, and in operators that the file defines, of which nobody knows what is run.
+Nodes in a chain are the layers of a stack, which is called as its first node: between two stands
+what torch's exporters write there, which takes the directions of an output side by side. Whatever
+else stands between ends the stack. What a node computes beyond the cell is refused, as are nodes in
+branches and loops, quantised ones, and operators that the file defines.
 """
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor
 
-from rnnbounds.impl.errors import shown
+from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.reading.files import ModelFileError
-from rnnbounds.impl.reading.onnx.flatten import GraphError, flatten, nested, subgraphs
-from rnnbounds.impl.reading.onnx.folding import STANDARD
-from rnnbounds.impl.reading.onnx.nodes import NodeError, cell_of, recurrent, weights_of
-from rnnbounds.impl.reading.onnx.quantised import DOMAIN, QUANTISED, WITHOUT
-from rnnbounds.impl.reading.onnx.stacks import Stacks
-from rnnbounds.impl.reading.onnx.starts import refuse_other_runs
-from rnnbounds.impl.reading.onnx.values import Values
+from rnnbounds.impl.reading.onnx.nodes import (
+    NodeError,
+    attributes,
+    cell_of,
+    direction_of,
+    recurrent,
+    ways_of,
+    weights_of,
+)
+from rnnbounds.impl.reading.onnx.values import STANDARD, Values, inside, nested
 from rnnbounds.impl.reading.opened import LayerInfo
 from rnnbounds.impl.reading.recognition.misfit import WeightsError, choices
 
@@ -27,61 +32,54 @@ LARGEST_GRAPH = 2**28  # bytes; parsing takes several times as much
 _STATE = "save the state dict of the model that was exported as safetensors"
 _OPSET = 7  # the first version of the operators with today's broadcasting
 _LEGACY = "torch.onnx.export(…, dynamo=False)"
+_QUANTISED = "DynamicQuantizeLSTM"  # of onnxruntime
+_APART, _TURNED, _JOINED = "(T, D, N, n)", "(T, N, D, n)", "(T, N, D n)"
+
+
+@dataclass(frozen=True, eq=False)
+class _Relayed:
+    """A value that is the output of the first `depth` layers of a stack, in that form."""
+
+    stack: list[Any]
+    depth: int
+    form: str
 
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """The recurrent nodes of a graph by stacks; values: those of the graph, computed when read.
+    """The recurrent nodes of a graph by stacks, and why others are not read."""
 
-    loop: a node that loops, if there is one. title: with what no weight of a quantised node says.
-    """
-
-    stacks: Stacks
     values: Values
-    loop: str | None
     where: str
     title: str
+    stacks: dict[str, list[Any]] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
 
     def told(self, layer: str | None) -> LayerInfo:
         """The tensors of one stack, by torch's names below the name of its first node."""
-        name = self._only() if layer is None else layer
-        if name in self.stacks.closed:
-            what = f"runs in a loop, the body of {shown(self.stacks.closed[name])}"
-            raise NodeError(name, what, _STATE)
-        if name not in self.stacks.found:
-            raise self._choose(name)
+        names = self.layers()
+        name = names[0] if layer is None and len(names) == 1 else layer
+        if name in self.refused:
+            raise NodeError(str(name), self.refused[str(name)])
+        if name is None or name not in self.stacks:
+            raise self._choose(layer)
+        nodes = self.stacks[name]
         found: dict[str, Tensor] = {}
-        for l, node in enumerate(self.stacks.found[name].nodes):
-            cell = cell_of(node, self.values)
+        cell = cell_of(nodes[0])
+        for l, node in enumerate(nodes):
             weights = weights_of(node, self.values, l)
-            n = next(one.shape[1] for role, one in weights.items() if "_hh_" in role)
-            refuse_other_runs(node, self.values, n)
             found |= {f"{name}.{role}": tensor for role, tensor in weights.items()}
         return LayerInfo(found, cell, "the node", name)
 
     def layers(self) -> list[str]:
-        """The names of the stacks, and of recurrent nodes in loops."""
-        return [*self.stacks.found, *self.stacks.closed]
-
-    def _only(self) -> str:
-        """The one layer, if it runs whatever the inputs are; raises WeightsError."""
-        names = self.layers()
-        if len(names) != 1 or self._is_in_branch(names[0]):
-            raise self._choose(None)
-        return names[0]
-
-    def _is_in_branch(self, name: str) -> bool:
-        return name in self.stacks.found and self.stacks.found[name].branch != ""
+        """The names of the stacks, and of recurrent nodes that are not read."""
+        return [*self.stacks, *self.refused]
 
     def _choose(self, asked: str | None) -> WeightsError:
         """Build the error for a layer that is not there, or where none is named."""
-        names = self.layers()
-        if names:
-            inside = " in branches" if any(map(self._is_in_branch, names)) else ""
-            what = f"{len(names)} recurrent nodes or stacks{inside}"
+        if names := self.layers():
+            what = f"{len(names)} recurrent nodes or stacks"
             what = f"{what}; choose one with --layer: {choices(names, asked)}"
-        elif self.loop is not None:
-            what = f"no recurrent node but the loop {shown(self.loop)}; {_STATE}"
         else:
             what = "no recurrent node (an RNN, an LSTM or a GRU of ONNX)"
             what = f"{what}; export it by {_LEGACY}, which writes them whole, or {_STATE}"
@@ -102,16 +100,15 @@ def graph_of(data: bytes, path: Path) -> Graph:
     except Exception:  # protobuf raises what it likes
         raise ModelFileError(path, "is no intact ONNX model", "export it again") from None
     _refuse_unread(model, path)
-    values = Values(model, path.parent)
     try:
-        steps = flatten(model.graph, values)
-    except GraphError as why:
-        raise ModelFileError(path, str(why), "export it again") from None
-    loop = next((step.node for step in steps if subgraphs(step.node)), None)
-    name = None if loop is None else loop.name or loop.op_type
-    quantised = any(recurrent(one.node) and one.node.op_type == QUANTISED for one in steps)
-    title = f"{path} ({WITHOUT})" if quantised else str(path)
-    return Graph(Stacks(steps, values), values, name, shown(path), title)
+        values = Values(model, path.parent)
+    except Exception as cause:  # so does onnx of a graph that it does not allow
+        why = " ".join(str(cause).split())[:120]
+        reason = f"is no ONNX model that onnx allows ({why})"
+        raise ModelFileError(path, reason, "export it again") from None
+    graph = Graph(values, shown(path), str(path))
+    _find_stacks(model, graph)
+    return graph
 
 
 def _refuse_unread(model: Any, path: Path) -> None:
@@ -120,9 +117,71 @@ def _refuse_unread(model: Any, path: Path) -> None:
         if any(map(recurrent, nested(function))):
             what = f"has recurrent nodes in a function of its own, {shown(function.name)}"
             raise ModelFileError(path, what, _STATE)
-    if any(function.domain in (*STANDARD, DOMAIN) for function in model.functions):
+    if any(function.domain in STANDARD for function in model.functions):
         raise ModelFileError(path, "defines an operator of ONNX anew", _STATE)
     versions = [one.version for one in model.opset_import if one.domain in STANDARD]
     if max(versions, default=0) < _OPSET:
         what = f"has operators of a version before {_OPSET}"
         raise ModelFileError(path, what, "export it again with a newer opset")
+
+
+def _find_stacks(model: Any, graph: Graph) -> None:
+    """List the recurrent nodes of a model in its graph; raises InputError for equal names."""
+    relayed: dict[str, _Relayed] = {}
+    unnamed = Counter[str]()
+    for node in model.graph.node:
+        name = node.name or f"{node.op_type}_{unnamed[node.op_type]}"
+        unnamed[node.op_type] += not node.name
+        at = relayed.get(node.input[0]) if node.input else None
+        form = _relay(node, at, graph.values) if at is not None else None
+        if recurrent(node):
+            if at is not None and _continues(at, node):
+                stack = at.stack
+            elif name in graph.stacks:
+                raise InputError(f"two nodes are named {shown(name)}; export the model again")
+            else:
+                stack = graph.stacks[name] = []
+            stack.append(node)
+            if node.output and node.output[0] and not attributes(node)["layout"]:
+                relayed[node.output[0]] = _Relayed(stack, len(stack), _APART)
+        elif node.op_type == _QUANTISED:
+            graph.refused[name] = "is quantised, as are its inputs and states at each step"
+        elif at is not None and form is not None:
+            relayed[node.output[0]] = _Relayed(at.stack, at.depth, form)
+        for i, inner in enumerate(filter(recurrent, inside(node))):
+            place = f"{name}/{inner.name or i}"
+            graph.refused[place] = f"runs in a branch or a loop, a part of {shown(name)}"
+
+
+def _continues(below: _Relayed, node: Any) -> bool:
+    """True if a node reads the output of the last layer of a stack, and is such a layer too."""
+    first = below.stack[0]
+    try:
+        same = cell_of(first) == cell_of(node) and direction_of(first) == direction_of(node)
+    except NodeError:
+        return False
+    sizes = [attributes(one).get("hidden_size") for one in (first, node)]
+    whole = below.form == _JOINED and below.depth == len(below.stack)
+    return same and whole and sizes[0] == sizes[1] and not attributes(node)["layout"]
+
+
+def _relay(node: Any, at: _Relayed, values: Values) -> str | None:
+    """The form of a layer's output after a node; None if the node does more than to relay it."""
+    if node.domain not in STANDARD or recurrent(node):
+        return None
+    first, told, fed = at.stack[0], attributes(node), list(node.input[1:])
+    if node.op_type == "Identity" or (node.op_type == "Dropout" and len(fed) < 2):
+        return at.form
+    if node.op_type == "Transpose" and at.form == _APART:
+        return _TURNED if list(told.get("perm", ())) == [0, 2, 1, 3] else None
+    if node.op_type == "Squeeze" and at.form == _APART and ways_of(first) == 1:
+        axes = values.constants(fed[0]) if fed else list(told.get("axes", ()))
+        return _JOINED if axes == [1] else None
+    if node.op_type == "Reshape" and at.form == _TURNED and fed:
+        if values.constants(fed[0]) == [0, 0, -1] and not told.get("allowzero", 0):
+            return _JOINED
+        before, after = (values.shapes.get(one) for one in (node.input[0], node.output[0]))
+        if before and after and (len(before), len(after)) == (4, 3):
+            known = None not in before[:2]
+            return _JOINED if known and before[:2] == after[:2] else None
+    return None

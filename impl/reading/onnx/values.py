@@ -1,200 +1,203 @@
-"""Values of an ONNX graph: which of them no input changes, these themselves, shapes of the rest.
+"""Values of an ONNX graph: those that it stores, what is cut and joined of them, and all shapes.
 
-Found are values that `folding` computes as every runtime computes them, each once. Shapes come from
-`onnx`'s shape inference. Nothing runs that the file defines; of other files the weights alone are
-read that the model keeps beside it. Source: ONNX's IR specification.
+Found are initialisers, constants and what torch's exporter makes of large weights, that is slices,
+joined again. Shapes are those of `onnx`'s shape inference alone, of a graph that `onnx` checked.
+Nothing runs that the file defines; of other files the weights alone are read that the model keeps
+beside it. Source: ONNX's operators and IR specification.
 """
 
-import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from rnnbounds.impl.reading.onnx.folding import (
-    AGAIN,
-    Array,
-    Evaluator,
-    UnfixedError,
-    inferred,
-    is_one_of,
-    stored_array,
-)
+from rnnbounds.impl.errors import shown
+from rnnbounds.impl.reading.onnx.external import ExternalError, external_bytes
 
-_TRIALS = (11, 13)  # two sizes for what varies
-_RANK = 8  # of a tensor of which nothing is known
-_HINT = 64  # entries of an integer tensor whose values may be a shape
-_LARGEST_PART = 1000  # nodes whose shapes are inferred for the sake of one
-_MOST_INFERRED = 20_000  # nodes in all
-_INSIDE = "export the model with its weights in the file"
+Array = npt.NDArray[Any]
+Shape = tuple[int | str | None, ...]  # a text is one size wherever it stands, None any size
 
-Shape = tuple[int | None, ...]  # None for a size that varies
+LARGEST_WORK = 2**28  # entries that are made in all
+STANDARD = ("", "ai.onnx")  # the domain of ONNX's own operators
+AGAIN = "export it again"
+_STATE = "hand over the state dict of the model that was exported"
+_WITHIN = "save the model with them in it, as torch.onnx.export(…, external_data=False) does"
+_DEEPEST = 50  # nodes between a weight and what is stored
+_SMALL = 64  # entries of a tensor whose values may be a shape
+_JOINED = ("Concat", "Identity", "Slice", "Unsqueeze")
+_COPIES = {
+    "Cast", "Concat", "Expand", "Gather", "Identity", "Reshape", "Slice", "Squeeze", "Transpose",
+    "Unsqueeze",
+}  # fmt: skip
+
+
+class UnfixedError(Exception):
+    """A value that the graph does not fix; the text says why and follows its name."""
+
+    def __init__(self, why: str, remedy: str = _STATE) -> None:
+        super().__init__(why)
+        self.remedy = remedy
 
 
 class Values:
-    """The values of a graph by name, declared in the order of evaluation.
+    """The values of a model by name. folder: that of the model.
 
-    stored: tensors in the file. made: nodes by what they put out. inputs: what only the caller has.
-    choices: results of branches, each one of several values.
+    made: nodes by what they put out. inputs: what only the caller has. shapes: as far as inference
+    finds them. Raises Exception for a graph that is none of ONNX's.
     """
 
-    def __init__(self, model: Any, folder: Path | None) -> None:
-        self.stored: dict[str, Any] = {}
-        self.made: dict[str, Any] = {}
-        self.inputs: set[str] = set()
-        self.choices: dict[str, Sequence[str]] = {}
-        self.sparse: set[str] = set()
-        self._model, self._beside = model, folder
-        self._evaluator = Evaluator(model)
-        self._given = {one.name: one for one in model.graph.input}
-        self._order: dict[str, int] = {}  # the place of the node that makes a value
-        self._fixed: set[str] = set()
+    def __init__(self, model: Any, folder: Path) -> None:
+        from onnx import checker, shape_inference
+
+        graph = model.graph
+        texts = (text for node in nested(graph) for text in (node.name, *node.input, *node.output))
+        if not all(isinstance(text, str) for text in texts):  # protobuf's of wrong bytes
+            raise ValueError("names that are no text")
+        self._folder, self._work = folder, 0
         self._known: dict[str, Array] = {}
-        self._inferred = 0
+        self.stored = {one.name: one for one in graph.initializer}
+        self.inputs = {one.name for one in graph.input} - self.stored.keys()
+        self.made: dict[str, Any] = {}
+        for node in graph.node:
+            self.made |= dict.fromkeys(filter(None, node.output), node)
+            if node.op_type == "Constant" and node.domain in STANDARD:
+                tensors = [part.t for part in node.attribute if part.name == "value"]
+                self.stored |= dict(zip(node.output, tensors, strict=False))
+        light = _without_weights(model)
+        checker.check_model(light)
+        found = shape_inference.infer_shapes(light, data_prop=True).graph
+        self.shapes = {one.name: _shape(one) for one in (*found.value_info, *found.input)}
 
-    def __contains__(self, name: str) -> bool:
-        places = (self.stored, self.made, self.inputs, self.choices, self.sparse)
-        return any(name in place for place in places)
+    def array(self, name: str, depth: int = 0) -> Array:
+        """A value that is stored, or cut and joined of stored ones; raises UnfixedError."""
+        if name not in self._known:
+            self._known[name] = self._read(name, depth)
+        return self._known[name]
 
-    def make(self, node: Any) -> None:
-        """Declare what a node puts out."""
-        place = len(self._order)
-        for name in filter(None, node.output):
-            self.made[name], self._order[name] = node, place
-        if all(self.fixed(name) for name in node.input if name):
-            self._fixed.update(node.output)
-
-    def allows(self, node: Any) -> bool:
-        """True for a node that its operator allows, and in which no attribute comes twice."""
-        try:
-            self._evaluator.check(node)
-        except Exception:  # the checker raises what it likes
-            return False
-        return len({one.name for one in node.attribute}) == len(node.attribute)
-
-    def fixed(self, name: str) -> bool:
-        """True if no input changes the value, whether or not it can be computed here."""
-        return name in self.stored or name in self._fixed
-
-    def array(self, name: str) -> Array:
-        """A value that no input changes; raises UnfixedError."""
+    def _read(self, name: str, depth: int) -> Array:
+        if name in self.stored:
+            return stored_array(self.stored[name], self._folder)
         if name in self.inputs:
-            raise UnfixedError("is an input of the graph", _INSIDE)
-        if name in self.sparse:
-            raise UnfixedError("is a sparse tensor")
-        if name not in self:
-            raise UnfixedError("is nowhere in the graph", AGAIN)
-        if not self.fixed(name):
-            raise UnfixedError("is not made of constants alone")
-        for node in self._behind(name):
-            self._evaluate(node)
-        return self._held(name)
-
-    def shape(self, name: str) -> Shape | None:
-        """The shape of a value that is copied and filled alone; None if it is not known.
-
-        Found by two trials, in which the sizes that vary with the inputs differ."""
+            raise UnfixedError("is an input of the graph", "export it with its weights in the file")
+        node = self.made[name]
+        if node.op_type not in _JOINED or node.domain not in STANDARD or depth > _DEEPEST:
+            raise UnfixedError(f"is computed by {shown(node.op_type)}")
+        parts = [self.array(one, depth + 1) for one in node.input]
+        self._work += sum(part.size for part in parts)
+        if self._work > LARGEST_WORK:
+            raise UnfixedError(f"is made of more than {LARGEST_WORK} numbers")
         try:
-            one, other = (self._tried(name, size) for size in _TRIALS)
-        except UnfixedError:
-            return None
-        if len(one) != len(other):
-            return None
-        return tuple(a if a == b else None for a, b in zip(one, other, strict=True))
+            return _joined(node, parts)
+        except Exception:  # NumPy raises what it likes for axes that are none
+            raise UnfixedError(f"is computed by a node {node.op_type} that fails") from None
 
-    def sizes(self, name: str) -> Shape | None:
-        """The shape of a value by shape inference from the inputs; None if it is not known."""
-        nodes = self._behind(name)
-        self._inferred += len(nodes)
-        if len(nodes) > _LARGEST_PART or self._inferred > _MOST_INFERRED:
-            return None
-        read = {name} | {one for node in nodes for one in node.input}
-        try:
-            return inferred(self._part(nodes, read), name)
-        except UnfixedError:
-            return None
-
-    def _tried(self, name: str, size: int) -> tuple[int, ...]:
-        """The shape of a value where all sizes that vary are one; raises UnfixedError."""
-        trial = copy.copy(self)
-        trial._known = dict(self._known)
+    def origins(self, name: str) -> Iterator[str]:
+        """The values that a value is copied from, itself if from none."""
         seen, ahead = set[str](), [name]
         while ahead:
             now = ahead.pop()
-            if now in seen or self.fixed(now):
+            node = self.made.get(now)
+            if now in seen:
                 continue
             seen.add(now)
-            node = self.made.get(now)
-            if node is None:
-                if self.sizes(now) is None:
-                    raise UnfixedError("has no shape that shape inference finds")
-                trial._known[now] = np.broadcast_to(np.float32(0), self._guessed(now, size))
-            elif is_one_of(node, {"Shape"}):
-                cut = {part.name: part.i for part in node.attribute}
-                sizes = self._guessed(node.input[0], size)[cut.get("start", 0) : cut.get("end")]
-                trial._known[now] = np.array(sizes, "int64")
+            if node is None or node.op_type not in _COPIES or node.domain not in STANDARD:
+                yield now
             else:
-                ahead += node.input
-        for node in trial._behind(name):
-            trial._evaluate(node)
-        return trial._held(name).shape
+                ahead += node.input if node.op_type == "Concat" else node.input[:1]
 
-    def _guessed(self, name: str, size: int) -> tuple[int, ...]:
-        """The sizes of a value, those that vary set to one; _RANK of them if nothing is known."""
-        shape = self.sizes(name)
-        return tuple(size if one is None else one for one in shape or [None] * _RANK)
+    def filling(self, attribute: Any) -> Array:
+        """The value of a ConstantOfShape."""
+        return stored_array(attribute.t, self._folder)
 
-    def _behind(self, name: str) -> list[Any]:
-        """The nodes that make a value and are not evaluated yet, in the order of the graph."""
-        wanted, seen, ahead = dict[int, Any](), set[str](), [name]
-        while ahead:
-            now = ahead.pop()
-            if now in seen or now in self._known or now not in self.made:
-                continue
-            node = self.made[now]
-            wanted[self._order[now]] = node
-            seen.update(node.output)
-            ahead += node.input
-        return [node for _, node in sorted(wanted.items())]
-
-    def _held(self, name: str) -> Array:
-        if name not in self._known:
-            self._known[name] = stored_array(self.stored[name], self._beside)
-        return self._known[name]
-
-    def _evaluate(self, node: Any) -> None:
-        """Keep what a node puts out; raises UnfixedError."""
-        self._evaluator.require(node)
-        read = {name: self._held(name) for name in node.input if name}
-        self._known |= self._evaluator.fold(node, read, self._part([node], read))
-
-    def _part(self, nodes: list[Any], read: Iterable[str]) -> Any:
-        """A model of some nodes and of the types of what they read; small integers, which may be
-        shapes, are stored in it."""
-        from onnx import helper, numpy_helper
-
-        inputs, hints = [], []
-        for name in read:
-            if name in self._known or (name in self.stored and _is_small(self.stored[name])):
-                array = self._held(name)
-                if array.dtype == np.int64 and array.size <= _HINT:
-                    hints.append(numpy_helper.from_array(array, name))
-                else:
-                    kind = helper.np_dtype_to_tensor_dtype(array.dtype)
-                    inputs.append(helper.make_tensor_value_info(name, kind, array.shape))
-            elif name in self.stored:
-                tensor = self.stored[name]
-                one = helper.make_tensor_value_info(name, tensor.data_type, tensor.dims)
-                inputs.append(one)
-            elif name in self._given:
-                inputs.append(self._given[name])
-        graph = helper.make_graph(nodes, "part", inputs, [], hints)
-        return helper.make_model(
-            graph, opset_imports=self._model.opset_import, ir_version=self._model.ir_version
-        )
+    def constants(self, name: str) -> list[int] | None:
+        """A few integers that are stored; None for anything else."""
+        try:
+            array = self.array(name)
+        except (UnfixedError, KeyError):
+            return None
+        whole = array.dtype.kind in "iu" and array.size <= _SMALL
+        return [int(one) for one in array.ravel()] if whole else None
 
 
-def _is_small(tensor: Any) -> bool:
-    """True for a tensor of a few integers in the file."""
-    return tensor.data_type == 7 and len(tensor.dims) < 2 and max(tensor.dims, default=1) <= _HINT
+def inside(node: Any) -> Iterator[Any]:
+    """All nodes of the graphs that a node holds, as a loop its body."""
+    for part in node.attribute:
+        for graph in [part.g] if part.HasField("g") else part.graphs:
+            yield from nested(graph)
+
+
+def nested(graph: Any) -> Iterator[Any]:
+    """All nodes of a graph or a function, and of the graphs in these."""
+    for node in graph.node:
+        yield node
+        yield from inside(node)
+
+
+def _joined(node: Any, parts: Sequence[Array]) -> Array:
+    """What a node makes of arrays by copying them."""
+    attributes = {one.name: one for one in node.attribute}
+    if node.op_type == "Concat":
+        return np.concatenate(parts, axis=attributes["axis"].i)
+    if node.op_type == "Unsqueeze":
+        axes = parts[1].tolist() if parts[1:] else list(attributes["axes"].ints)
+        return np.expand_dims(parts[0], tuple(axes))
+    if node.op_type == "Slice":
+        first, *ranges = parts
+        starts, ends, axes, steps = [*ranges, *[None] * 2][:4]
+        at = range(len(starts)) if axes is None else axes.tolist()
+        if steps is not None and (steps != 1).any():
+            raise ValueError("a step")
+        cut = [slice(None)] * first.ndim
+        for axis, start, end in zip(at, starts.tolist(), ends.tolist(), strict=True):
+            cut[axis] = slice(start, end)
+        return first[tuple(cut)]
+    return parts[0]
+
+
+def _without_weights(model: Any) -> Any:
+    """The model with its larger tensors as inputs, whose values make no shape."""
+    from onnx import ModelProto, TensorProto, helper
+
+    light = ModelProto()
+    light.CopyFrom(model)
+    graph = light.graph
+    given = {one.name for one in graph.input}
+    del graph.initializer[:], graph.value_info[:], graph.output[:]
+    for tensor in model.graph.initializer:
+        size = int(np.prod(np.array(tensor.dims, dtype=object)))
+        if size <= _SMALL and tensor.data_location != TensorProto.EXTERNAL:
+            graph.initializer.append(tensor)
+        elif tensor.name not in given:
+            info = helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims)
+            graph.input.append(info)
+    return light
+
+
+def _shape(info: Any) -> Shape | None:
+    kind = info.type.tensor_type
+    if not kind.HasField("shape"):
+        return None
+    return tuple(
+        one.dim_value if one.HasField("dim_value") else one.dim_param or None
+        for one in kind.shape.dim
+    )
+
+
+def stored_array(tensor: Any, folder: Path) -> Array:
+    """A tensor of the file, or of one beside it in that folder; raises UnfixedError."""
+    from onnx import TensorProto
+    from onnx.numpy_helper import to_array
+
+    if tensor.data_location == TensorProto.EXTERNAL or tensor.external_data:
+        whole = TensorProto(dims=tensor.dims, data_type=tensor.data_type)
+        try:
+            whole.raw_data = external_bytes(tensor, folder)
+        except ExternalError as why:
+            raise UnfixedError(str(why), _WITHIN) from None
+        tensor = whole
+    try:
+        return np.asarray(to_array(tensor))
+    except Exception:  # dims that do not fit the data, and whatever else is damaged
+        raise UnfixedError("is damaged", AGAIN) from None

@@ -17,7 +17,8 @@ HERE = Path(__file__).parent
 _NEEDS = {"onnx": "onnxruntime"}
 # What a library says in its own words, of which versions have several.
 _LIBRARY = re.compile(
-    r"(no intact \S+ file |no intact file of [a-z ]+|no table of numbers )\((?!it has).*\);"
+    r"(no intact \S+ file |no intact file of [a-z ]+|no table of numbers |that onnx allows )"
+    r"\((?!it has).*\);"
     r"|(no certificate )\((?:Unterminated|Out of range float|Exceeds the limit|'utf-8').*\);"
 )
 

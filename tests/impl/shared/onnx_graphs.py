@@ -37,7 +37,7 @@ def node(module, op, name, fed="x", **attributes):
 
 def graph(path, *nodes, constants=(), functions=(), inputs=(), outputs=()):
     """The file of a graph that reads x; inputs: others by name, outputs: names."""
-    kinds = {"x": (TensorProto.FLOAT, None)} | dict(inputs)
+    kinds = {"x": (TensorProto.FLOAT, ["T", "N", 2])} | dict(inputs)
     given = [helper.make_tensor_value_info(name, *kind) for name, kind in kinds.items()]
     put_out = [helper.make_empty_tensor_value_info(name) for name in outputs]
     made = helper.make_graph(list(nodes), "g", given, put_out, list(constants))

@@ -31,9 +31,6 @@ WIDE = [op("Slice", "x i1 i2", "row"), op("Concat", "row row", "rows", axis=2)]
 # Each makes the state s, or does not.
 ZEROS = {
     "Identity": [op("Identity", "zeros", "s")],
-    "Sub": [op("Sub", "fives fives", "s")],
-    "Mul": [op("Mul", "fives zeros", "s")],
-    "Sqrt": [op("Sqrt", "zeros", "s")],
     "Expand": [op("Expand", "0 all", "s")],
     "ConstantOfShape": [op("ConstantOfShape", "all", "s")],
     "Constant": [helper.make_node("Constant", [], ["s"], value=filled("", 0.0, 1, N, 3))],
@@ -43,11 +40,10 @@ ZEROS = {
     "sliced": [*NIL, op("Concat", "z z", "zz", axis=0), FIRST],
 }
 OTHERS = {
-    "Add": ([op("Add", "fives fives", "s")], "is not 0"),
-    "Sqrt": ([op("Sqrt", "fives", "s")], "is not 0"),
-    "NaN": ([op("Div", "zeros zeros", "s")], "is not 0"),
-    "Exp": ([op("Exp", "zeros", "s")], "is computed by Exp, which runtimes round differently"),
-    "Sin": ([op("Sin", "zeros", "s")], "is computed by Sin, which runtimes round differently"),
+    "Add": ([op("Add", "fives fives", "s")], "is computed by Add"),
+    "Sub": ([op("Sub", "fives zeros", "s")], "is computed by Sub"),
+    "NaN": ([op("Div", "zeros zeros", "s")], "is computed by Div"),
+    "Exp": ([op("Exp", "zeros", "s")], "is computed by Exp"),
     "Expand": ([op("Expand", "4 all", "s")], "is not 0"),
     "expanded by the batch": ([*SHAPE, op("Expand", "4 shape", "s")], "is not 0"),
     "filled by the batch": (
@@ -59,8 +55,8 @@ OTHERS = {
 }  # fmt: skip
 SHAPES = {
     "stored": ([op("Identity", "zeros8", "s")], r"has the shape \(1, 2, 8\), not \(1, N, 3\)"),
-    "filled": ([*SHAPE, op("ConstantOfShape", "shape8", "s")], r"has the shape \(1, \?, 8\)"),
-    "expanded": ([*SHAPE, op("Expand", "0 shape8", "s")], r"has the shape \(1, \?, 8\)"),
+    "filled": ([*SHAPE, op("ConstantOfShape", "shape8", "s")], r"has the shape \(1, N, 8\)"),
+    "expanded": ([*SHAPE, op("Expand", "0 shape8", "s")], r"has the shape \(1, N, 8\)"),
     "two": ([op("Identity", "zeros2", "s")], r"has the shape \(2, 2, 3\)"),
     "flat": ([op("Identity", "flat", "s")], r"has the shape \(2, 3\)"),
 }
@@ -105,7 +101,7 @@ def test_other_computed_starts_are_refused(tmp_path, made, role):
     before, told = OTHERS[made]
     path = started(tmp_path / "m.onnx", role, before)
     refused(path, NodeError, f"rnn starts from {role} .s., which {told}; .*state dict")
-    assert made == "Sin" or not np.array_equal(run(path), plain(tmp_path / "p.onnx"))
+    assert not np.array_equal(run(path), plain(tmp_path / "p.onnx"))
 
 
 @STATES
@@ -126,7 +122,6 @@ def test_starts_of_the_caller(tmp_path, role):
     for before, shape, good in (
         ([op("Identity", "h", "s")], [1, "N", 3], True),
         ([op("Slice", "h i0 i1 i0", "s")], [2, "N", 3], True),
-        ([op("Identity", "h", "s")], None, True),
         ([op("Identity", "h", "s")], [1, "N", 8], False),
         ([op("Identity", "h", "s")], [1, 3], False),
     ):
@@ -136,7 +131,7 @@ def test_starts_of_the_caller(tmp_path, role):
         else:
             refused(path, NodeError, f"starts from {role} .s., which has the shape")
     path = started(tmp_path / "m.onnx", role, [])
-    refused(path, ModelFileError, "a node rnn that reads s, which nothing before it makes")
+    refused(path, ModelFileError, "is no ONNX model that onnx allows .*; export it again")
 
 
 @pytest.mark.parametrize("made", LENGTHS)
