@@ -59,8 +59,8 @@ def recurrent_network(cell: str, task: TextTask, states: int, seed: int) -> Netw
 
 
 def projection(stable: bool, lam: float) -> Callable[[Network], None]:
-    """What follows a training step: vectors are shortened, and the core of a stable network is
-    projected to where a step contracts by at most λ (`stable_`)."""
+    """The projection that follows a training step: vectors are shortened, and the core of a stable
+    network goes to where a step contracts by at most λ (`stable_`)."""
 
     def project(model: Network) -> None:
         model.shorten()

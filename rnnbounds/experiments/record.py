@@ -46,7 +46,7 @@ class CertificateSummary(msgspec.Struct, frozen=True):
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """What was read off one model: named figures with their unit, curves, the certificate."""
+    """Measurement of one model: named figures with their unit, curves, the certificate."""
 
     task: str
     model: str
@@ -59,8 +59,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """Whether the papers' conclusion holds at this size, and a sentence with the figures that
-    decide. `problems` are certified statements that were violated: they alone fail the run."""
+    """Verdict on the papers' conclusion at this size, and a sentence with the figures that decide.
+    `problems` are certified statements that were violated: they alone fail the run."""
 
     holds: Holds
     summary: str
