@@ -41,12 +41,11 @@ from rnnbounds.commands.models.shown import (
     print_together,
     write_page,
 )
-from rnnbounds.commands.options import Device, FormatOption, path_option
+from rnnbounds.commands.options import FormatOption, path_option
 from rnnbounds.impl.cells.table import NORM_NAMES
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import EPSILONS
 from rnnbounds.impl.memory.measure import measure
-from rnnbounds.impl.models.device import check_device
 from rnnbounds.impl.reading.adapters import load_cells, load_model
 from rnnbounds.reports.pages.model.certificate import FILES
 from rnnbounds.reports.pages.model.measurement import certified_and_measured_page
@@ -85,7 +84,6 @@ def certify_model(
     ] = None,
     attack: Attack = False,
     list_layers: List = False,
-    device: Device = "cpu",
     verbose: Annotated[
         bool, typer.Option("--verbose", help="also each norm in half a line, and all constants")
     ] = False,
@@ -100,7 +98,6 @@ def certify_model(
         return show_layers(model, cell, format)
     recorded = None if data is None else RecordedInputs(data)
     input_options = InputOptions(input_bound, inputs, recorded)
-    torch_device = check_device(device)
     if out is not None:
         require_folder(out, *FILES)
     asked: Any = {"ignore": ignore or (), "layer": layer, "readout": readout}
@@ -117,7 +114,7 @@ def certify_model(
         )
         called = ModelCall(model, input_options, cell, ignore or (), layer, readout, way)
         with show_status(CERTIFYING_TITLE.format(loaded.n)):
-            certificate = certify(loaded, input_set, numbers, norm, device=torch_device)
+            certificate = certify(loaded, input_set, numbers, norm)
         certificate = replace(certificate, measuring=called.measure_command)
         measurement = None
         if recorded is not None:

@@ -23,18 +23,6 @@ class Evil:
         return Path.touch, (self.path,)
 
 
-@pytest.mark.parametrize(("device", "remedy"), [("tpu", "cpu or cuda"), ("cuda", "--device cpu")])
-def test_certify_on_a_device_that_is_not_there(
-    refused, stable_model, tmp_path, monkeypatch, device, remedy
-):
-    """Is refused before the model is read, and nothing is written."""
-    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    out = tmp_path / "told"
-    told = refused("certify", stable_model, *TANH, "--device", device, "--out", out)
-    assert told.endswith(f"choose {remedy}")
-    assert not out.exists()
-
-
 def test_certify_follows_torch_modules(call, tmp_path):
     """A state dict of torch.nn.RNN is read from both kinds of file alike."""
     torch.manual_seed(0)
