@@ -86,9 +86,12 @@ def test_the_sentence():
 def near(ks, pasts=0):
     """A record of what is certified near the data, with these k."""
     return {
-        "delta": 0.25, "states": 0.0, "relative": False, "pasts": pasts, "windows": 40, "length": 9,
-        "width": 0.5, "gaps": [{"k": 1, "gap": 0.5}, {"k": 3, "gap": 0.0625}],
-        "memory": [{"eps": eps, "k": k} for eps, k in zip((0.1, 0.01), ks, strict=True)],
+        "delta": 0.25, "states": "recorded" if pasts else "zero", "pasts": pasts, "windows": 40,
+        "length": 9, "width": 0.5, "gaps": [{"k": 1, "gap": 0.5}, {"k": 3, "gap": 0.0625}],
+        "memory": [
+            {"eps": eps, "k": k, "certified": {"windows": 40 if k else 0, "k": k}}
+            for eps, k in zip((0.1, 0.01), ks, strict=True)
+        ],
         "advice": None,
     }  # fmt: skip
 
