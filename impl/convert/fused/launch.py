@@ -20,10 +20,8 @@ from triton.backends.nvidia.compiler import CUDAOptions
 
 from rnnbounds.impl.cells.kind import Weights
 from rnnbounds.impl.convert.fused.kernels import advance, run_chunks
-from rnnbounds.impl.convert.fused.outputs import GATES, padded
+from rnnbounds.impl.convert.fused.sizes import GATES, ROWS, entries, padded, warps
 
-ROWS = 16  # chunks a program
-_ENTRIES_OF_FOUR_WARPS = 8192
 _TRITON = {torch.float16: tl.float16, torch.float32: tl.float32}
 # No contraction of the cells' products and sums, and no flush of subnormal numbers in libdevice.
 _OPTIONS: dict[str, bool] = {"enable_fp_fusion": False} | (
@@ -147,7 +145,7 @@ def _resident(
         drives, W, b, out, count, cut.T, cut.M, cut.C, cut.early, stored, n,
         *read.numbers, *write.numbers,
         CELL=cell, P=padded(n), ROWS=ROWS, NARROW=_TRITON[out.dtype],
-        num_warps=warps(GATES[cell] * padded(n) ** 2), **_OPTIONS,
+        num_warps=warps(entries(cell, n)), **_OPTIONS,
     )  # fmt: skip
 
 
@@ -168,8 +166,3 @@ def _by_steps(
             CELL=cell, GATES=GATES[cell], P=_BLOCK, ROWS=ROWS, NARROW=_TRITON[out.dtype],
             **_OPTIONS,
         )  # fmt: skip
-
-
-def warps(entries: int) -> int:
-    """The warps of a program, enough that no register spills."""
-    return 4 if entries <= _ENTRIES_OF_FOUR_WARPS else 8

@@ -21,12 +21,11 @@ from torch import Tensor
 from rnnbounds.impl.cells.kind import Kind, Weights
 from rnnbounds.impl.cells.stacks.stack import PREFIX, count_stack_layers, layer_weights
 from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.convert.fused.sizes import GATES, MOST_ENTRIES, entries
 from rnnbounds.impl.errors import InputError
 
 Form = Literal["resident", "steps"]
 DTYPES = (torch.float32, torch.float16)
-GATES = {"linear": 1, "rnn-tanh": 1, "rnn-relu": 1, "gru": 3, "lstm": 4}
-MOST_ENTRIES = 16384
 LEAST_CAPABILITY, LEAST_TRITON = (8, 0), (3, 6)
 
 
@@ -38,12 +37,7 @@ def fused_form(kind: Kind, weights: Weights, x: Tensor, k: int) -> Form | None:
     if cell not in GATES or not is_available(x.device):
         return None
     n = max(layer["weight_hh"].shape[1] for layer in _layers(kind, weights))
-    return "resident" if GATES[cell] * padded(n) ** 2 <= MOST_ENTRIES else "steps"
-
-
-def padded(n: int) -> int:
-    """The power of two, at least 16, that a program computes with."""
-    return max(16, 1 << (n - 1).bit_length())
+    return "resident" if entries(cell, n) <= MOST_ENTRIES else "steps"
 
 
 @lru_cache

@@ -17,8 +17,8 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
 from rnnbounds.impl.convert.fused.kernels import advance, run_chunks
-from rnnbounds.impl.convert.fused.launch import _OPTIONS, ROWS, warps
-from rnnbounds.impl.convert.fused.outputs import GATES
+from rnnbounds.impl.convert.fused.launch import _OPTIONS
+from rnnbounds.impl.convert.fused.sizes import GATES, ROWS, warps
 
 TOOL = Path(triton.__file__).parent / "backends/nvidia/bin/cuobjdump"
 POINTERS = ("drives", "W", "b", "out", "product", "h", "c")

@@ -14,7 +14,8 @@ from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.convert.fused import outputs
-from rnnbounds.impl.convert.fused.outputs import Form, fused_form, fused_outputs, padded
+from rnnbounds.impl.convert.fused.outputs import Form, fused_form, fused_outputs
+from rnnbounds.impl.convert.fused.sizes import padded
 from rnnbounds.impl.errors import InputError
 
 N, D, T, S, K = 5, 3, 13, 2, 3
