@@ -86,8 +86,9 @@ def test_the_sentence():
 def near(ks, pasts=0):
     """A record of what is certified near the data, with these k."""
     return {
-        "delta": 0.25, "states": "recorded" if pasts else "zero", "pasts": pasts, "windows": 40,
-        "length": 9, "width": 0.5, "gaps": [{"k": 1, "gap": 0.5}, {"k": 3, "gap": 0.0625}],
+        "delta": 0.25, "states": "recorded" if pasts else "zero", "pasts": pasts,
+        "share": 1e-3, "windows": 40, "length": 9, "width": 0.5,
+        "gaps": [{"k": 1, "gap": 0.5}, {"k": 3, "gap": 0.0625}],
         "memory": [
             {"eps": eps, "k": k, "certified": {"windows": 40 if k else 0, "k": k}}
             for eps, k in zip((0.1, 0.01), ks, strict=True)
