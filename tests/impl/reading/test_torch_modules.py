@@ -169,10 +169,10 @@ def test_parts_of_tensors_are_not_lost():
     for name in ("weight_hh_l0.weight", "x.bias_ih_l0.original", "x.bias_ih.0", "bias_hh_l0.a.b"):
         refused(state | {name: torch.ones(1)}, WeightsError, "apart from weight_hh_l0")
         assert load_model(state | {name: torch.ones(1)}, ignore=[name]).ignored == (name,)
-    gru = {"weight_z": torch.ones(1, 1), "weight_h": torch.ones(1, 1)}
-    for name in ("bias_z.value", "weight_z.extra"):
-        refused(gru | {name: torch.ones(1)}, WeightsError, "apart from weight_z")
-    assert load_model(gru | {"head.bias_z": torch.ones(1)}).unread == ("head.bias_z",)
+    one = {"W": torch.ones(1, 1), "W_in": torch.ones(1, 1), "leak": torch.ones(1)}
+    for name in ("b.value", "leak.extra"):
+        refused(one | {name: torch.ones(1)}, WeightsError, "apart from W", cell="leaky-tanh")
+    assert load_model(one | {"head.b": torch.ones(1)}, "leaky-tanh").unread == ("head.b",)
 
 
 def test_one_name_to_ignore():
