@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     )
     from rnnbounds.impl.memory.measure import Measurement as Measurement
     from rnnbounds.impl.reading.layers import layers as layers
+    from rnnbounds.impl.reading.live import from_flax as from_flax
+    from rnnbounds.impl.reading.live import from_keras as from_keras
     from rnnbounds.impl.training.projection import stable as stable
     from rnnbounds.impl.training.stable_lstm import stable_lstm_ as stable_lstm_
     from rnnbounds.theory import CLAIMS as CLAIMS
@@ -73,6 +75,7 @@ _NAMES = {
     "impl.memory.calls": "measure",
     "impl.memory.measure": "Measurement",
     "impl.reading.layers": "layers",
+    "impl.reading.live": "from_flax from_keras",
     "impl.training.projection": "stable",
     "impl.training.stable_lstm": "stable_lstm_",
     "theory": "CLAIMS",

@@ -68,7 +68,9 @@ class Values:
         light = _without_weights(model)
         checker.check_model(light)
         found = shape_inference.infer_shapes(light, data_prop=True).graph
-        self.shapes = {one.name: _shape(one) for one in (*found.value_info, *found.input)}
+        self.shapes: dict[str, Shape | None]
+        self.shapes = {name: tuple(one.dims) for name, one in self.stored.items()}
+        self.shapes |= {one.name: _shape(one) for one in (*found.value_info, *found.input)}
 
     def array(self, name: str, depth: int = 0) -> Array:
         """A value that is stored, or cut and joined of stored ones; raises UnfixedError."""
