@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from rnnbounds.impl.format.fields import Ends
 
-KEYS = ("set", "low", "high")
+INFORMATION = ("what", "rows")  # of a whole certificate, beside what a record states
 
 
 class StatedSet(Ends, frozen=True, forbid_unknown_fields=True):
@@ -15,5 +15,8 @@ class StatedSet(Ends, frozen=True, forbid_unknown_fields=True):
 
 
 def record_inputs(stated: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """The set of a whole certificate as a record states it."""
-    return None if stated is None else {key: stated[key] for key in KEYS}
+    """The set of a whole certificate as a record states it: whatever it has of an earlier version
+    stays, so that no record is read from it."""
+    if stated is None:
+        return None
+    return {key: part for key, part in stated.items() if key not in INFORMATION}

@@ -24,7 +24,7 @@ class Header(msgspec.Struct):
     holds: bool = False
 
 
-class Inputs(msgspec.Struct, frozen=True):
+class Inputs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A set of inputs beside the ball: low ≤ x ≤ high (d,), or of these the rows of a table."""
 
     set: Literal["box", "rows"]

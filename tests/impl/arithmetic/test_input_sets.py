@@ -5,6 +5,7 @@ import dataclasses
 import json
 import math
 import pickle
+from pathlib import Path
 
 import pytest
 import torch
@@ -18,11 +19,14 @@ from rnnbounds.impl.arithmetic.inputs.maximisers import BallSet
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, data_box, input_box, input_rows
 from rnnbounds.impl.arithmetic.intervals import Interval
 from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.document import read_certificate
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.truncated import check_truncated
 from rnnbounds.impl.convert.files import save_truncated
 from rnnbounds.impl.convert.truncate import truncate, unrolled
 from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.format.fields import RecordError, converted
+from rnnbounds.impl.format.input_sets import StatedSet, record_inputs
 from rnnbounds.impl.format.sealed import TRUNCATED
 from rnnbounds.impl.reading.adapters import load_model
 
@@ -218,3 +222,18 @@ def test_forged_boxes(tmp_path):
     ):
         with pytest.raises(InputError, match="holds no readable certificate"):
             forged(**wrong)
+
+
+@pytest.mark.parametrize(
+    "more", [{"set": "hull", "frames": [[0.5] * 3]}, {"change": [0.1] * 3}], ids=["hull", "change"]
+)
+def test_sets_of_earlier_versions_are_refused(more):
+    """A certificate that states one is not read as that of a box, nor are its parts skipped."""
+    told = certify(rnn(scale=0.25), input_box(0.5, 0.75, 3), (1e-3,)).to_json()
+    assert read_certificate(json.dumps(told).encode(), Path("c.json")).inputs is not None
+    assert converted(record_inputs(told["inputs"]), StatedSet).low == [0.5] * 3
+    told["inputs"] |= more
+    with pytest.raises(InputError, match="no certificate"):
+        read_certificate(json.dumps(told).encode(), Path("c.json"))
+    with pytest.raises(RecordError):
+        converted(record_inputs(told["inputs"]), StatedSet)
