@@ -123,7 +123,6 @@ LIES: dict[str, tuple[str, Callable[[Certificate], Certificate], dict[str, Any]]
     "gain": ("gain", scaled("gain", 0.99), {}),
     "W_norm": ("constants", scaled("W_norm", 1 - 2.0**-30), {}),
     "h_bar": ("constants", scaled("h_bar", 0.99), {"cell": "gru", "norm": "perron"}),
-    "two-norm": ("two-norm", scaled("two_norm_factor", 0.9), {"cell": "linear"}),
     "rounding": (
         "rounding", lambda c: dataclasses.replace(c, rounding=(c.rounding or 0) / 64), {},
     ),
