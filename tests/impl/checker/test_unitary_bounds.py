@@ -73,10 +73,10 @@ def test_units_stay_off():
 
 
 def test_what_underflow_adds():
-    """Four terms of three units, in a scale that is a quarter of the system's own: 48 of the least
-    normal number; and a drift of that where nothing else is rounded."""
-    machine = Machine(4, 3, roundoff=0.0, least=0.25)
-    assert machine.eta == arb(48) * arb(2.0**-1022)
+    """Four terms of three units: twelve of the least normal number; and a drift of that where
+    nothing else is rounded."""
+    machine = Machine(4, 3, roundoff=0.0)
+    assert machine.eta == arb(12) * arb(2.0**-1022)
     still = System(0.5, 0.0, 0.0, 0.0, 0.0, 0.0)
     assert drift(still, machine, arb(0)) == 2 * machine.eta
     grown = System(0.5, 1.0, 0.5, 1.0, 0.0, 0.0)  # sums of 0.5 · 2 + 1
