@@ -146,10 +146,9 @@ def _joined(node: Any, parts: Sequence[Array]) -> Array:
         axes = parts[1].tolist() if parts[1:] else list(attributes["axes"].ints)
         return np.expand_dims(parts[0], tuple(axes))
     if node.op_type == "Slice":
-        first, *ranges = parts
-        starts, ends, axes, steps = [*ranges, *[None] * 2][:4]
-        at = range(len(starts)) if axes is None else axes.tolist()
-        if steps is not None and (steps != 1).any():
+        first, starts, ends = parts[:3]
+        at = parts[3].tolist() if parts[3:] else list(range(len(starts)))
+        if any((step != 1).any() for step in parts[4:]):
             raise ValueError("a step")
         cut = [slice(None)] * first.ndim
         for axis, start, end in zip(at, starts.tolist(), ends.tolist(), strict=True):
