@@ -53,6 +53,8 @@ def from_keras(layer: Any) -> LoadedModel[Any]:
     for word in _REFUSED:
         if told.get(word):
             raise LayerError(name, f"has {word}")
+    if layer.compute_dtype != layer.variable_dtype:
+        raise LayerError(name, "computes in another precision than that of its weights")
     cell, order = _KERAS[kind]
     rho, gates = told["activation"], told.get("recurrent_activation", "sigmoid")
     if gates != "sigmoid" or rho not in (_VANILLA if cell == "rnn" else ("tanh",)):

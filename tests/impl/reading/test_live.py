@@ -56,7 +56,8 @@ def test_keras(keras, kind, cell, options):
     [
         ("GRU", {"go_backwards": True}), ("LSTM", {"stateful": True}),
         ("LSTM", {"activation": "relu"}), ("GRU", {"recurrent_activation": "hard_sigmoid"}),
-        ("SimpleRNN", {"activation": "selu"}), ("Dense", {}), ("GRU", {}),
+        ("SimpleRNN", {"activation": "selu"}), ("LSTM", {"dtype": "mixed_float16"}), ("Dense", {}),
+        ("GRU", {}),
     ],
 )  # fmt: skip
 def test_keras_layers_that_are_refused(keras, kind, options):
