@@ -47,7 +47,7 @@ def run_command(arguments: list[str] | None) -> int:
         with log_to_stderr():
             result = command.main(args=arguments, prog_name="rnnbounds", standalone_mode=False)
         flush()
-    except (RetiredError, *input_errors()) as error:
+    except input_errors() as error:
         return fail_with(str(error))
     except typer.TyperException as error:
         return fail_with(usage_message(error))
@@ -67,9 +67,9 @@ def run_command(arguments: list[str] | None) -> int:
 
 
 def input_errors() -> tuple[type[Exception], ...]:
-    """The errors that a room raises for what it was given; rooms that are not loaded raise none."""
+    """The errors of rooms for what they were given, of those that are loaded, and RetiredError."""
     loaded = [sys.modules.get(f"rnnbounds.{room}.errors") for room in ROOMS]
-    return tuple(module.InputError for module in loaded if module is not None)
+    return RetiredError, *(module.InputError for module in loaded if module is not None)
 
 
 def usage_message(error: typer.TyperException) -> str:

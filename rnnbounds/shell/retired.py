@@ -1,7 +1,4 @@
-"""What version 0.2 had and this one has no more: each name is refused with what to do instead.
-
-It is kept for one minor version, and goes with the next.
-"""
+"""Names that the version before had: each is refused with what to do instead, in this one alone."""
 
 from __future__ import annotations
 
@@ -16,6 +13,7 @@ COMMANDS: Mapping[str, str] = {
     "bench": "run `python -m tests.bench` in a checkout",
     "doctor": "run the tests of a checkout on that machine",
 }
+_ROUNDING = "rounding is stated for IEEE 754 arithmetic alone"
 _DATA = dict.fromkeys(("--columns", "--group", "--time", "--lengths"), _NUMPY)
 _INPUTS = {
     "--change": _SETS,
@@ -31,7 +29,7 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
         "--witness": "use --attack, whose answer --format json prints",
         "--formats": "see formats in the documentation",
         "--horizon": "λ and k hold for runs of any length",
-        "--arithmetic": "rounding is stated for IEEE 754 arithmetic alone",
+        "--arithmetic": _ROUNDING,
         "--device": "use `rnnbounds.certify(model, inputs, device=...)` in Python",
     },
     "measure": {
@@ -43,6 +41,22 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
         "--workers": "it runs in one process",
         "-n": "it runs in one process",
         "--resume": "measure parts of the data one by one",
+    },
+    "truncate": {
+        "--direction": "cut each of the two cells alone, as a layer of one direction",
+        "--arithmetic": _ROUNDING,
+    },
+    "guard": {
+        **dict.fromkeys(
+            ("--out", "--junit", "--sarif"), "keep --summary, or what --format json prints"
+        ),
+        "--history": "keep each certificate that --update writes",
+    },
+    "experiment": {
+        "--resume": "every run is made from the start",
+        "--full": "give larger sizes by --set",
+        "--data": "the texts and digits are those that are installed",
+        "--table": "the page and --format json have the tables",
     },
     "unitary": {"--rescale": "the network has at most 2n states without it"},
     "verify": _RUN,
