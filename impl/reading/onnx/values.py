@@ -138,7 +138,7 @@ def nested(graph: Any) -> Iterator[Any]:
 
 
 def _joined(node: Any, parts: Sequence[Array]) -> Array:
-    """What a node makes of arrays by copying them."""
+    """The array that a node makes of others by copying them."""
     attributes = {one.name: one for one in node.attribute}
     if node.op_type == "Concat":
         return np.concatenate(parts, axis=attributes["axis"].i)
