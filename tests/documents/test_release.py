@@ -26,7 +26,7 @@ def version(text: str) -> tuple[int, ...]:
 
 def test_the_changelog_is_read_by_people():
     """Kinds of changes in order, one line each of at most 120 characters, no seeds."""
-    assert len(CHANGES) <= 140
+    assert len(CHANGES) <= 170
     assert all(len(line) <= 120 for line in CHANGES)
     assert not any(re.search(r"\bseeds? \d", line, re.IGNORECASE) for line in CHANGES)
     start = next(i for i, line in enumerate(CHANGES) if line.startswith("## "))
