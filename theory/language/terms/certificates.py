@@ -3,6 +3,7 @@ from any state at any time."""
 
 from rnnbounds.theory.language.definitions import define
 from rnnbounds.theory.language.statement import eq
+from rnnbounds.theory.language.terms.gradients import d_state
 from rnnbounds.theory.language.terms.variables import j, s, v, x
 from rnnbounds.theory.language.terms.vectors import Norm, Operator, Scalar, entry, function, phi
 
@@ -23,6 +24,16 @@ BEGUN = define(
     eq(begun(v, x, s, j + 1), phi(begun(v, x, s, j), entry(x, s + j + 1))),
 )
 # run_slope(v, x, s, j): the derivative in v of the run from v at time s, after j + 1 steps
-run_slope = function("run_slope", Operator, __name__)
+run_slope = function("run_slope", Operator, __name__, defined=True)
+# The reader finds the derivative by it; no proof needs it.
+define(
+    "derivative of a run in its start",
+    (v, x, s, j),
+    eq(run_slope(v, x, s, 0), d_state(v, entry(x, s + 1))),
+    eq(
+        run_slope(v, x, s, j + 1),
+        d_state(begun(v, x, s, j + 1), entry(x, s + j + 2)) * run_slope(v, x, s, j),
+    ),
+)
 # slope_bound(v, x, s, j), at least the norm of run_slope(z v, x, s, j) for all 0 ≤ z ≤ 1
 slope_bound = function("slope_bound", Scalar, __name__)
