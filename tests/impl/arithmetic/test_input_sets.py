@@ -23,12 +23,11 @@ from rnnbounds.impl.certificate.document import read_certificate
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.truncated import check_truncated
 from rnnbounds.impl.convert.files import save_truncated
-from rnnbounds.impl.convert.truncate import truncate, unrolled
+from rnnbounds.impl.convert.truncate import truncate
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.format.fields import RecordError, converted
 from rnnbounds.impl.format.input_sets import StatedSet, record_inputs
 from rnnbounds.impl.format.sealed import TRUNCATED
-from rnnbounds.impl.reading.adapters import load_model
 
 
 def rnn(kind: type[torch.nn.RNNBase] = torch.nn.RNN, d: int = 3, n: int = 5, scale: float = 0.5):
@@ -152,20 +151,6 @@ def test_a_witness_is_of_the_set():
     cell["weight_ih"] = torch.tensor([[8.0]])
     assert certify(cell, 1.0, cell="rnn-tanh").verdict == "refuted"
     assert certify(cell, box, cell="rnn-tanh").verdict == "undecided"
-
-
-@pytest.mark.parametrize("norm", ["spectral", "infinity", "one", "perron", "diagonal"])
-@pytest.mark.parametrize("cell", ["rnn-tanh", "rnn-sigmoid", "rnn-silu"])
-def test_a_box_is_proved_anew(tmp_path, norm: str, cell: str):
-    """The checker proves certificates of boxes; a smaller drive, or a wider box, falls."""
-    weights = {name: 0.3 * part.detach() for name, part in rnn().state_dict().items()}
-    box = input_box([0.5, -1.0, 2.0], [0.75, 1.0, 2.0])
-    told = certify(weights, box, (1e-3,), norm, cell=cell)
-    k = told.window(1e-3)
-    assert k is not None
-    module = unrolled(load_model(weights, cell), k)
-    save_truncated(module, told.to_json(), tmp_path / "t.safetensors")
-    assert all(found.holds for found in check_truncated(tmp_path / "t.safetensors")[1])
 
 
 @pytest.mark.parametrize("ends", [(3.0, 3.5), (3.0, 3.000001), (1.5, 1.75), (-1.5, 0.25)])

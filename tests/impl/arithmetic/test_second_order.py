@@ -49,27 +49,6 @@ def test_linear_systems_are_exact():
     assert float(told["beta_ww"]) <= 1e-300
 
 
-def test_a_mix_of_something_with_itself_is_that():
-    """With a gate that depends on nothing, g∘u + (1 − g)∘u has the derivatives of u."""
-
-    def alone(m: Arithmetic[V], s: V, x: V) -> V:
-        return m.affine("W", "b", s)
-
-    def mixed(m: Arithmetic[V], s: V, x: V) -> V:
-        u = alone(m, s, x)
-        return m.mix(u.constant(0.25), u, u)
-
-    by = generator(2)
-    parameters = {"W": torch.randn(1, 3, 3, generator=by).double(), "b": torch.ones(1, 3).double()}
-    box, v = torch.tensor([[1.0, 2.0, 2.0]]).double(), torch.tensor([[1.0, 2.0, 0.5]]).double()
-    one, two = (
-        second_order_constants(step_jets(step, parameters, box, v, 2.0, 2), v)
-        for step in (alone, mixed)
-    )
-    for name in ("L_w", "beta_hw"):
-        assert math.isclose(float(one[name]), float(two[name]), rel_tol=1e-12)
-
-
 def test_infinite_boxes_fail_closed():
     """If a gate may stay open nothing is bounded, and nothing is NaN."""
     cell = draw(lstm, 2, seed=1)

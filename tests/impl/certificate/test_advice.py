@@ -7,13 +7,11 @@ import torch
 
 from rnnbounds.impl.arithmetic.inputs.sets import input_box
 from rnnbounds.impl.cells.analysis import ProgramAnalysis
-from rnnbounds.impl.cells.refutation.refute import reason_too_large
 from rnnbounds.impl.cells.stacks.stack_analysis import StackAnalysis
 from rnnbounds.impl.cells.vanilla import VanillaAnalysis
 from rnnbounds.impl.certificate.advice import Advice, Certified
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.contraction import contraction
-from rnnbounds.impl.errors import to_copy
 from tests.impl.shared.draws import normal
 from tests.impl.shared.stack_draws import net
 
@@ -136,43 +134,6 @@ def test_what_is_kept():
     assert certificate.advice.kept[:2] == ("update gate", certificate.constants["z_bar"])
 
 
-def test_as_json_and_as_text():
-    """Strict JSON under "next", a line each in text; none where the verdict is another."""
-    _, certificate = undecided("gru")
-    record = json.loads(json.dumps(certificate.to_json(), allow_nan=False))
-    assert record["next"]["recurrent_weights"]["scale"] == certificate.advice.weights.size
-    lines = certificate.advice.lines()
-    assert any("rnnbounds.contraction(module, 0.7)" in line for line in lines)
-    assert any("rnnbounds.stable_(module, 0.95, 0.7)" in line for line in lines)
-    assert all(line.isprintable() for line in lines)
-    decided = certify(net("gru", 1), B)
-    assert decided.advice is None
-    assert "next" not in decided.to_json()
-
-
-def test_what_is_to_be_typed_is_short():
-    """A bound of many digits is rounded up in the calls, and stays as it is where it is short."""
-    found = certify(net("gru", 1, scale=1.0), 3**0.5).advice.train
-    assert all("1.73206" in line for line in found)
-    assert [to_copy(bound) for bound in (0.1, 2.0, 2**0.5)] == ["0.1", "2", "1.41422"]
-
-
-def test_the_most_useful_line_is_the_first():
-    """What to change, how to train, then what λ is made of."""
-    found = Certified(0.5, 0.9, "spectral", 7)
-    train = ("train with a penalty", "or project after each step")
-    lines = Advice((("decay", 0.9),), (0.9, 1.1), found, found, None, train, 0.01).lines()
-    order = [
-        "inputs with",
-        "train with",
-        "or project",
-        "recurrent weights times",
-        "λ of each",
-        "λ w",
-    ]
-    assert [line[: len(head)] for line, head in zip(lines, order, strict=False)] == order
-
-
 def test_nothing_is_sought_in_large_models(monkeypatch):
     """What keeps the state is told, and what was left out."""
     monkeypatch.setattr("rnnbounds.impl.certificate.advice._ROWS", 16)
@@ -196,23 +157,6 @@ def test_a_forget_gate_that_rounds_to_one(layers, where):
         assert found.reason.startswith(f"for {found.speaks_of}, {where}the forget gate of unit ")
         assert "of 1, and no bound on c is then proved; take smaller inputs" in found.reason
         assert found.reason.endswith("rnnbounds.stable, or measure it on recorded inputs")
-
-
-def test_what_was_not_sought_is_told_of_any_cell(monkeypatch):
-    """In numbers that are this cell's own: rows of all its gates."""
-    monkeypatch.setattr("rnnbounds.impl.certificate.advice._ROWS", 14)
-    assert "have 15 rows, more than 14" in undecided("gru")[1].advice.skipped
-    assert "the state has 800 numbers" in reason_too_large(800)
-
-
-def test_measuring_is_the_first_thing_to_do():
-    """Of whatever is undecided, and of nothing else."""
-    _, found = undecided("gru")
-    first = "see what it remembers of recorded inputs: rnnbounds.measure(module, data)"
-    assert found.next_steps == [first, *found.advice.lines()]
-    assert found.to_json()["next"]["measure"] == "rnnbounds.measure(module, data)"
-    none = certify(net("gru", 1), B)
-    assert (none.next_steps, "next" in none.to_json()) == ([], False)
 
 
 @pytest.mark.parametrize("make", [torch.nn.GRU, torch.nn.LSTM])

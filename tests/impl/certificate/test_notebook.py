@@ -27,26 +27,6 @@ def results():
     )
 
 
-def test_one_line(results):
-    """Short, with the answer in it."""
-    certificate, measured, attacked = map(str, results)
-    assert "certified with λ ≤ 0." in certificate
-    assert "k = " in certificate
-    assert "seen on 10 windows of 12 inputs: within 0.1 from k = " in measured
-    assert "no k below" in attacked
-    for result in results:
-        assert len(repr(result)) < 250
-        assert "\n" not in repr(result)
-        assert repr(result) == f"<{type(result).__name__}: {result}>"
-
-
-def test_as_html(results):
-    """A row a row."""
-    for result in results:
-        assert result._repr_html_().count("<tr>") == 1 + len(result.rows())
-        assert len({tuple(row) for row in result.rows()}) == 1
-
-
 def test_pictures(results, monkeypatch):
     """Of matplotlib, or one line that says to install it."""
     for result in results:

@@ -49,42 +49,11 @@ def test_equals_truncated_rollout(activation, k):
         assert torch.allclose(states[:, t - 1], truncated(module, x, t, k), rtol=0, atol=1e-13)
 
 
-@pytest.mark.parametrize("nonlinearity", ["tanh", "relu"])
-def test_equals_torch_rnn(nonlinearity):
-    """With k ≥ T it is torch's own RNN, into which its state dict loads."""
-    module, x = build(T, nonlinearity), draw(S, T, D)
-    rnn = torch.nn.RNN(D, N, nonlinearity=nonlinearity, batch_first=True, dtype=torch.float64)
-    rnn.load_state_dict(module.state_dict())
-    assert torch.allclose(module(x), rnn(x)[0], rtol=0, atol=1e-14)
-
-
-def test_receptive_field_is_exactly_k():
-    """What is older than k inputs changes nothing; the k-th last input changes the output."""
-    module, x = build(4), draw(S, T, D)
-    older, edge = x.clone(), x.clone()
-    older[:, : T - 4] = 1e6
-    edge[:, T - 4] += 1.0
-    last = module(x)[:, -1]
-    assert torch.allclose(last, module(older)[:, -1], rtol=0, atol=1e-14)
-    assert not torch.allclose(last, module(edge)[:, -1], rtol=0, atol=1e-6)
-
-
 def test_without_biases():
     """A cell without biases, and one without inputs yet: k = 0 gives the zero state."""
     module, x = build(3, biases=False), draw(S, T, D)
     assert torch.allclose(module(x)[:, -1], truncated(module, x, T, 3), rtol=0, atol=1e-14)
     assert not build(0, biases=False)(x).any()
-
-
-def test_float32_and_gradients():
-    """The module keeps the dtype of its weights, and its weights train."""
-    module, x = build(3, dtype=torch.float32), draw(S, T, D, dtype=torch.float32)
-    states = module(x)
-    assert states.dtype == torch.float32
-    states.square().sum().backward()
-    for parameter in module.parameters():
-        assert parameter.grad is not None
-        assert bool(parameter.grad.any())
 
 
 def test_readout():
@@ -94,29 +63,9 @@ def test_readout():
     assert torch.allclose(module(x), readout(build(3)(x)), rtol=0, atol=1e-14)
 
 
-def test_exports():
-    """The module is plain torch: torch.export takes it, and the exported program agrees."""
-    module, x = build(3), draw(S, T, D)
-    exported = torch.export.export(module, (x,)).module()
-    assert torch.allclose(exported(x), module(x), rtol=0, atol=1e-14)
-
-
 def test_empty_sequence():
     """A sequence of no inputs has no outputs."""
     assert build(3)(draw(S, 0, D)).shape == (S, 0, N)
-
-
-def test_prints_its_window():
-    """The printed module says sizes, window and activation."""
-    assert "k=3, activation='tanh'" in repr(build(3))
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-def test_cuda():
-    """The same module on a CUDA device, to rounding."""
-    module, x = build(4), draw(S, T, D)
-    assert torch.allclose(module.cuda()(x.cuda()).cpu(), module.cpu()(x), rtol=0, atol=1e-12)
 
 
 def test_an_activation_that_no_file_names() -> None:
@@ -130,12 +79,3 @@ def test_an_activation_that_no_file_names() -> None:
     assert torch.allclose(module(x)[0, 1], second, rtol=0, atol=1e-14)
     with pytest.raises(InputError, match="unknown cell"):
         FeedForward(weights, cell="rnn-softplus-torch", k=2)
-
-
-@torch.no_grad()
-def test_what_is_done_holds_no_more_than_itself(monkeypatch):
-    """Of k layers one is there at a time, and the states that are done."""
-    joined, cat = [], torch.cat
-    monkeypatch.setattr(torch, "cat", lambda parts, dim: joined.append(parts) or cat(parts, dim))
-    build(8)(draw(2, T, D))
-    assert sum(part.untyped_storage().nbytes() for part in joined[-1]) == 2 * T * N * 8

@@ -1,7 +1,5 @@
 """Inference in overlapping chunks against the plain step loop, window by window."""
 
-from dataclasses import dataclass, field
-
 import pytest
 import torch
 from draws import normal
@@ -87,21 +85,6 @@ def test_the_rule(cell: str) -> None:
         for k in (0, 1, 7, 50):
             M = chunks(kind, 8, torch.empty(1, T, 3), k)
             assert M == 1 or (M >= FEWEST and k * M <= T)
-
-
-@dataclass
-class OnCuda:
-    """What the rule asks of sequences on a CUDA device."""
-
-    shape: tuple[int, int, int]
-    device: torch.device = field(default_factory=lambda: torch.device("cuda"))
-
-
-@pytest.mark.parametrize("cell", ["rnn-tanh", "lstm", "leaky-tanh"])
-def test_the_rule_on_cuda(cell: str) -> None:
-    """If each step is launched, all but the largest batches are cut."""
-    assert chunks(CELLS[cell], 256, OnCuda((8, 512, 3)), 21) == 512 // 21
-    assert chunks(CELLS[cell], 256, OnCuda((4096, 512, 3)), 21) == 1
 
 
 @pytest.mark.parametrize("enabled", [True, False])

@@ -1,5 +1,4 @@
 from collections.abc import Callable
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -7,7 +6,7 @@ from gradient_oracle import autograd, blocks, random_system
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
-from rnnbounds.impl.gradients import adjoint, chunks
+from rnnbounds.impl.gradients import chunks
 from rnnbounds.impl.gradients.adjoint import (
     gradient_gaps,
     last_gradient,
@@ -21,7 +20,7 @@ from rnnbounds.impl.gradients.adjoint_error import (
     mean_gradient_gap_error,
     tbptt_error,
 )
-from rnnbounds.impl.gradients.loss import LOSSES, Loss, loss
+from rnnbounds.impl.gradients.loss import LOSSES, loss
 from rnnbounds.impl.gradients.windows import gradients
 from rnnbounds.impl.gradients.windows.rollout import truncations
 from rnnbounds.impl.models.rnn import RNN
@@ -48,8 +47,7 @@ def detached(cell: RNN, x: Tensor, criterion: object, k: int) -> Tensor:
     return torch.cat([g.flatten() for g in found])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ACTIVATIONS)
+@pytest.mark.parametrize("name", ["tanh", "relu", "softplus"])
 @pytest.mark.parametrize("criterion", LOSSES)
 def test_gaps_are_autograds(name: str, criterion: str) -> None:
     """All four readings agree with one autograd pass a gradient, for each pair of the batch."""
@@ -94,15 +92,6 @@ def test_windows_do_not_depend_on_their_number(reading: Callable[..., Tensor], K
     assert (every[..., T] == 0).all()
 
 
-def test_one_input() -> None:
-    """With T = 1 there is one gradient, and the empty window misses all of it."""
-    cell, x, p = random_system("tanh", "linear", T=1)
-    full = last_gradient(cell, x, p).norm()
-    for reading in (gradient_gaps, tbptt_gaps, mean_gradient_gaps):
-        torch.testing.assert_close(reading(cell, x, 1, p)[..., 0], full)
-    assert (tb_gaps(cell, x, 1, p) == 0).all()
-
-
 @pytest.mark.parametrize("reading", READINGS)
 def test_chunks(reading: Callable[..., Tensor], monkeypatch: pytest.MonkeyPatch) -> None:
     """Pairs that are read one at a time read the same."""
@@ -111,45 +100,6 @@ def test_chunks(reading: Callable[..., Tensor], monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(chunks, "_WORKSPACE", 1)
     monkeypatch.setattr(gradients, "_BLOCK", 1)
     torch.testing.assert_close(reading(cell, x, 4, p), together, **CLOSE)
-
-
-def test_a_card_lends_a_share_of_its_memory(monkeypatch):
-    """Devices where launches cost more than memory."""
-    card = SimpleNamespace(total_memory=2**33)
-    monkeypatch.setattr("torch.cuda.get_device_properties", lambda device: card)
-    there = SimpleNamespace(is_cuda=True, device="cuda", itemsize=8)
-    assert chunks._workspace(there) == 2**33 // 16 // 8
-
-
-@pytest.mark.parametrize("asked", [False, True])
-def test_long_runs_of_many_pairs_are_read_in_chunks(
-    asked: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No full run keeps more than the workspace, and starts go with their systems."""
-    cell, x, p = random_system("tanh", "squared", B=3, S=3)
-    starts = torch.tensor([0, 2, 5])
-    kept: list[int] = []
-
-    def spy(run: Callable[..., Tensor]) -> Callable[..., Tensor]:
-        def spied(cell: RNN, x: Tensor, *rest: object, **named: object) -> Tensor:
-            kept.append(x.shape[0] * x.shape[3])
-            return run(cell, x, *rest, **named)
-
-        return spied
-
-    cell = RNN(cell.W.clone().requires_grad_(asked), cell.U, cell.b, cell.activation)
-    readings = [lambda: last_gradient(cell, x, p, starts).flat()]
-    readings.append(lambda: gradient_gaps(cell, x, 4, p))
-    together = [reading() for reading in readings]
-    monkeypatch.setattr(adjoint, "sweep", spy(adjoint.sweep))
-    for name in ("last_gradient", "gradient_gaps"):
-        plain = getattr(gradients, name)
-        monkeypatch.setattr(gradients, name, spy(plain))
-    width = 2 * cell.n + cell.d + 1
-    monkeypatch.setattr(chunks, "_WORKSPACE", 2 * (2 * T + cell.n) * width)
-    for reading, whole in zip(readings, together, strict=True):
-        torch.testing.assert_close(reading(), whole, **CLOSE)
-    assert max(kept) == 2
 
 
 @pytest.mark.parametrize("asked", [False, True])
@@ -167,8 +117,8 @@ def test_no_pairs(B: int, S: int, asked: bool) -> None:
 
 
 @pytest.mark.parametrize("trained", ["WUb", "Wb", "U"])
-@pytest.mark.parametrize("name", ["tanh", "relu", "gelu"])
-@pytest.mark.parametrize(("K", "block"), [(0, 1), (1, 2**20), (4, 2 * 16 * 4 * 11), (T, 2**20)])
+@pytest.mark.parametrize("name", ["tanh", "relu"])
+@pytest.mark.parametrize(("K", "block"), [(0, 1), (4, 2 * 16 * 4 * 11), (T, 2**20)])
 def test_both_ways(
     name: str, trained: str, K: int, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,35 +129,6 @@ def test_both_ways(
     plain = gradient_gaps(cell, x, K, p, trained)
     slow = gradient_gaps(cell, x.clone().requires_grad_(), K, p, trained).detach()
     torch.testing.assert_close(plain, slow, **CLOSE)
-
-
-def column(activation: str, criterion: str) -> tuple[RNN, Tensor, Loss]:
-    """Cells, one sequence each, and a loss."""
-    B, T, n, d, p = 5, 7, 4, 3, 2
-    draw = torch.Generator().manual_seed(3)
-
-    def normal(*shape: int) -> torch.Tensor:
-        return torch.randn(*shape, dtype=torch.float64, generator=draw)
-
-    W = 0.8 * torch.linalg.qr(normal(B, n, n))[0] / ACTIVATIONS[activation].slope
-    cell = RNN(W, normal(B, n, d), normal(B, n), ACTIVATIONS[activation])
-    return cell, normal(B, T, d, 1), loss(criterion, normal(B, p, n), normal(B, p))
-
-
-@pytest.mark.parametrize("kind", ["squared", "linear", "cross-entropy"])
-@pytest.mark.parametrize("activation", ["tanh", "relu", "softplus", "identity"])
-@pytest.mark.parametrize("late", [False, True])
-def test_one_column_both_ways(activation: str, kind: str, late: bool) -> None:
-    """Both are within the bound on the error of either; starts hold the state at zero alike."""
-    cell, x, criterion = column(activation, kind)
-    starts = torch.tensor([0.0, 1, 3, 6, 7], dtype=torch.float64) if late else None
-    ways = (x, x.clone().requires_grad_())
-    one, two = (last_gradient(cell, way, criterion, starts).flat().detach() for way in ways)
-    error = gradient_error(cell, x, criterion)[:, 0]
-    off = torch.linalg.vector_norm((one - two)[:, 0], dim=1)
-    if activation == "relu":  # no bound is known where some |z| is tiny
-        error = error.clamp(max=1e-9)
-    assert (off <= 2 * error).all()
 
 
 def test_starts() -> None:

@@ -115,11 +115,3 @@ def test_assertion():
     rnnbounds.assert_measured(model, X, eps=0.1, share=0.8, confidence=0.9, at_most=5)
     with pytest.raises(AssertionError, match="needs the last 5 inputs, more than 4"):
         rnnbounds.assert_measured(model, X, eps=0.1, share=0.8, confidence=0.9, at_most=4)
-
-
-@pytest.mark.parametrize("rows", [0, 1])
-def test_in_a_notebook(rows):
-    """A line and a table."""
-    found = rnnbounds.measure(seeded(LocalAttention, 4, 5), X, eps=0.1)
-    assert "within 0.1 from k = 5 on" in str(found)
-    assert found.rows()[rows]["k"] == rows + 1

@@ -5,11 +5,11 @@ import pytest
 import torch
 from draws import doubles, normal
 from flint import arb, arb_mat, ctx
-from gradient_oracle import Blocks, autograd, balls, blocks, exactly, length, random_system
+from gradient_oracle import Blocks, balls, blocks, exactly, length, random_system
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import activation
-from rnnbounds.impl.gradients.loss import LOSSES, Loss, loss
+from rnnbounds.impl.gradients.loss import Loss, loss
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 from rnnbounds.impl.training.descent import Omega, descend, descent_error, project
@@ -28,34 +28,6 @@ def rates(B: int, alpha: float) -> Tensor:
     """α/t for each member, a little apart."""
     start = alpha * (1 + torch.arange(B, dtype=torch.float64) / 4)
     return start[:, None] / torch.arange(1, N + 1)
-
-
-def plain(
-    cell: RNN, x: Tensor, loss: Loss, omega: Omega, trained: str, steps: Tensor, start: int
-) -> list[Tensor]:
-    """The weights of one system along a naive descent, flat."""
-    n, d = cell.n, cell.d
-    w = torch.cat([cell.W.flatten(), cell.U.flatten(), cell.b.flatten()])
-    found = [w]
-    for rate in steps.tolist():
-        parts = [w[blocks(n, d, name)] for name in "WUb"]
-        now = RNN(
-            parts[0].reshape(1, n, n), parts[1].reshape(1, n, d), parts[2][None], cell.activation
-        )
-        g = autograd(now, x, loss, start)
-        w = w.clone()
-        for name in trained:
-            place = blocks(n, d, name)
-            moved = w[place] - rate * g[place]
-            radius = getattr(omega, name).item()
-            if name == "W":
-                u, s, vh = torch.linalg.svd(moved.reshape(n, n))
-                moved = (u @ torch.diag(s.clamp(max=radius)) @ vh).flatten()
-            else:
-                moved = moved * min(1.0, radius / moved.norm().item())
-            w[place] = moved
-        found.append(w)
-    return found
 
 
 def precise(
@@ -97,22 +69,6 @@ def clipped(entries: list[arb], n: int, radius: float) -> list[arb]:
 def flat(cell: RNN, member: int = 0) -> Tensor:
     """All weights of a member as one vector."""
     return torch.cat([cell.W[member].flatten(), cell.U[member].flatten(), cell.b[member]])
-
-
-@pytest.mark.parametrize("trained", SUBSETS)
-@pytest.mark.parametrize("criterion", LOSSES)
-def test_naive_descent(trained: str, criterion: str) -> None:
-    """All members at once go where each goes alone, with its own steps and start."""
-    cell, x, p = random_system("tanh", criterion, B=3, S=1)
-    omega, steps, starts = omega_of(cell), rates(3, 0.2), torch.tensor([0, 2, 4])
-    cells = descend(cell, x, p, omega, trained, steps, starts)
-    assert len(cells) == N + 1
-    for i in range(3):
-        its = Omega(omega.W[i : i + 1], omega.U[i : i + 1], omega.b[i : i + 1])
-        start = int(starts[i])
-        alone = plain(cell.member(i), x[i : i + 1], p.member(i), its, trained, steps[i], start)
-        for now, expected in zip(cells, alone, strict=True):
-            torch.testing.assert_close(flat(now, i), expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("trained", SUBSETS)

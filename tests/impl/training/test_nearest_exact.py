@@ -112,12 +112,3 @@ def test_irrational_points() -> None:
         assert rational_rescaled(A, ball) is None
     found = ball_rescaled(A, Ball("frobenius", 0.5))
     assert frobenius(found).contains(arb(0.5))
-
-
-@pytest.mark.parametrize("norm", NORMS)
-def test_rescaled_is_farther(norm: str) -> None:
-    """The nearest point is at most as far from A as the rescaled one."""
-    A, ball = normal(4, 4, seed=5), Ball(norm, 0.75)
-    start = ball_itself(A)
-    near, far = (frobenius(start - f(A, ball)) for f in (ball_projected, ball_rescaled))
-    assert near < far if norm != "frobenius" else near.overlaps(far)

@@ -1,4 +1,3 @@
-import math
 from fractions import Fraction
 
 import pytest
@@ -16,21 +15,6 @@ def test_inside_untouched(norm):
     """A matrix of the set comes back bit for bit."""
     W = draw(2, 3, 3) * 1e-3
     assert torch.equal(Ball(norm, 0.9).project(W), W)
-
-
-def test_rescaling_is_expansive():
-    """Rescaling W·min(1, ℓ/‖W‖₂) near the identity expands by √n; the projection does not."""
-    A = torch.eye(3, dtype=torch.float64)[None]
-    A = A + torch.diag(torch.tensor([1e-6, 0.0, 0.0], dtype=torch.float64))
-    B = A + torch.diag(torch.tensor([1e-7, 0.0, 0.0], dtype=torch.float64))
-
-    def rescale(W: torch.Tensor) -> torch.Tensor:
-        return W * min(1.0, 1.0 / float(torch.linalg.svdvals(W).max()))
-
-    distance = float(torch.linalg.matrix_norm(A - B))
-    assert float(torch.linalg.matrix_norm(rescale(A) - rescale(B))) > 1.4 * distance
-    projected = Ball("spectral", 1.0).project(A) - Ball("spectral", 1.0).project(B)
-    assert float(torch.linalg.matrix_norm(projected)) <= distance
 
 
 @pytest.mark.parametrize("norm", NORMS)
@@ -90,28 +74,8 @@ def test_stable_is_certified(norm, dtype):
     assert float(away.max()) <= 200 * torch.finfo(dtype).eps
 
 
-def test_stable_convicts_the_bare_projection():
-    """The bare projection is not certified for every matrix: this is why `stable` exists."""
-    projected = Ball("spectral", 0.95).project(draw(40, 6, 6))
-    assert not bool(Ball("spectral", 0.95).contains(projected).all())
-
-
 def test_stable_keeps_certified_matrices():
     """A matrix that is certified as it stands comes back unchanged, without a batch too."""
     W = torch.eye(3, dtype=torch.float64) / 2
     assert torch.equal(stable(W, 0.5, "infinity"), W)
     assert torch.equal(stable(W, 0.75), W)
-
-
-def test_bounds_are_upper_bounds():
-    """Each certified norm is at least the float one and hardly more."""
-    W = draw(20, 5, 3)
-    floats = {
-        "spectral": torch.linalg.matrix_norm(W, 2),
-        "infinity": torch.linalg.matrix_norm(W, math.inf),
-        "frobenius": torch.linalg.matrix_norm(W),
-    }
-    for norm, value in floats.items():
-        bound = Ball(norm, 1.0).bound(W)
-        assert bool((bound >= value * (1 - 1e-15)).all())
-        assert bool((bound <= value * (1 + 1e-12)).all())

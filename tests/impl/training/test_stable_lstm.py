@@ -4,7 +4,6 @@ import math
 
 import pytest
 import torch
-from scipy.optimize import minimize
 
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.reading.adapters import load_model
@@ -47,26 +46,6 @@ def test_nearest_point(stable, bias):
             for point in (z, mixed):
                 ahead = (flat(a) - flat(nearest)) @ (flat(point) - flat(nearest))
                 assert float(ahead) <= 1e-10
-
-
-def test_cone_by_search():
-    """The rows of the forget gate go where SciPy's constrained search puts them."""
-    stable = StableLSTM(0.5, 0.6, 1.5)
-    for seed in range(6):
-        a = draw(1, 2, seed, size=2.0)
-        row = torch.cat([a["weight_ih"][1], a["bias_ih"][1:2], a["bias_hh"][1:2]]).numpy()
-        found = minimize(
-            lambda x, row=row: ((x - row) ** 2).sum(),
-            [0.1, 0.1, stable.level / 2 - 1, stable.level / 2 - 1],
-            constraints={
-                "type": "ineq",
-                "fun": lambda x: stable.level - 1.5 * math.hypot(*x[:2]) - x[2] - x[3],
-            },
-            options={"ftol": 1e-14, "maxiter": 500},
-        )
-        told = stable.project(a)
-        mine = torch.cat([told["weight_ih"][1], told["bias_ih"][1:2], told["bias_hh"][1:2]])
-        assert torch.allclose(mine, torch.from_numpy(found.x), atol=1e-5)
 
 
 @pytest.mark.parametrize("stable", SETS)
@@ -129,29 +108,6 @@ def test_set_is_what_is_said():
         assert not stable.contains(weights)
 
 
-@pytest.mark.slow
-def test_training_stays_certified():
-    """A torch.nn.LSTM that is projected after every step is certified each time, and learns."""
-    torch.manual_seed(0)
-    layer, readout = torch.nn.LSTM(2, 3, batch_first=True), torch.nn.Linear(3, 1)
-    both = [*layer.parameters(), *readout.parameters()]
-    optimiser = torch.optim.Adam(both, lr=0.1)
-    x = torch.rand(8, 12, 2) - 0.5
-    y = x.sum(2, keepdim=True).roll(1, dims=1)
-    stable, losses = StableLSTM(0.9, 0.8, 1.0), []
-    assert stable_lstm_(layer, 0.9, 0.8, 1.0) is layer
-    for _ in range(30):
-        optimiser.zero_grad()
-        loss = (readout(layer(x)[0]) - y)[:, 1:].square().mean()
-        loss.backward()
-        optimiser.step()
-        losses.append(loss.item())
-        stable_lstm_(layer, 0.9, 0.8, 1.0)
-        assert certify(layer, 1.0, norm="infinity").lam <= stable.factor < 1
-    assert losses[-1] < 0.5 * losses[0]
-    assert all(part.requires_grad for part in layer.parameters())
-
-
 def test_free_weights_stay():
     """What the set says nothing of is not touched; a cell without layers is projected too."""
     cell = torch.nn.LSTMCell(2, 3)
@@ -172,15 +128,6 @@ def test_without_inputs(bias):
     weights = draw(d=0, size=5.0, bias=bias)
     assert not stable.contains(weights)
     assert stable.contains(stable.certified(weights))
-
-
-def test_without_biases():
-    """Without biases U_f alone is shortened, into the set and certified."""
-    stable = StableLSTM(0.5, 0.7, 1.0)
-    for dtype in (torch.float32, torch.float64):
-        weights = stable.certified(draw(bias=False, size=5.0, dtype=dtype))
-        assert stable.contains(weights)
-        assert certify(load_model(weights, "lstm"), 1.0, norm="infinity").lam <= stable.factor
 
 
 @pytest.mark.slow

@@ -3,18 +3,6 @@
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from msgspec.structs import replace
-
-from rnnbounds.reports.pages.experiment import (
-    Page,
-    Paragraph,
-    Plot,
-    Section,
-    Table,
-    render_page,
-)
-from rnnbounds.reports.pages.figures.plot import Series
-from rnnbounds.reports.pages.page import render_run
 
 pytestmark = pytest.mark.slow
 
@@ -122,25 +110,6 @@ def test_arrays_are_saved_by_a_link(opened, told, run, scripted):
     assert arrays["at_lhs_rhs"][3].tolist() == [3.0, 0.9**3, 1.5 * 0.9**3]
 
 
-def test_ten_thousand_checks(opened, run, tmp_path):
-    """A page of them is no larger than another; what is not there is counted to the last."""
-    claim = run.claims[1]
-    (check, *_) = claim.tightest
-    checks = tuple(replace(check, spec={"seed": seed}) for seed in range(100))
-    many = tuple(replace(claim, id=f"claim-{i}", tightest=checks) for i in range(100))
-    path = tmp_path / "index.html"
-    path.write_bytes(render_run(replace(run, claims=many)))
-    assert path.stat().st_size < 2_000_000
-    page, said = opened(path)
-    here = page.locator("section.claim > details > .checks > li").count()
-    left = page.locator("p", has_text="more checks of this list stand in run.json")
-    told = left.evaluate_all("all => all.map((p) => Number(p.textContent.split(' ')[0]))")
-    assert here + sum(told) == 10_000
-    assert here > 450
-    assert page.locator("section.claim h3:visible").count() == 100
-    assert said == []
-
-
 def test_by_keyboard_alone(opened, told):
     """Filter, sort, fold and copy are reached with the tabulator and done with keys."""
     page, said = opened(told, permissions=["clipboard-read", "clipboard-write"])
@@ -205,20 +174,4 @@ def test_without_a_script(opened, told, run):
         summaries = page.locator(f'section[data-id="{claim.id}"] > details > summary')
         summaries.last.click()
         assert page.locator(f'section[data-id="{claim.id}"] .variants').is_visible()
-    assert said == []
-
-
-@pytest.mark.parametrize("width", [360, 1280])
-def test_pages_of_experiments(opened, tmp_path, width):
-    """The same frame: no request, no violation, wide tables scroll in themselves."""
-    lines = [Series("bound", range(9), [2.0**-k for k in range(9)], "dashed", [0.1] * 9)]
-    wide = Table(tuple(f"column {i}" for i in range(20)), (("1.000001",) * 20,), caption="Wide.")
-    blocks = (Paragraph("Words."), Plot(lines, "k", "gap", "A plot.", log_y=True), wide)
-    path = tmp_path / "index.html"
-    path.write_bytes(render_page(Page("Norms", (Section("Memory", blocks),))))
-    page, said = opened(path, width)
-    found = Axe().run(page).response["violations"]
-    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found] == []
-    assert page.evaluate(CLIPPED) == []
-    assert page.evaluate(BROKEN) == []
     assert said == []

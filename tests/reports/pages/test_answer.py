@@ -2,10 +2,7 @@
 
 from fractions import Fraction
 
-import pytest
-
 from rnnbounds.reports.pages.model.answer import (
-    answer_sentence,
     epsilon_meaning,
     epsilon_share,
     factor_text,
@@ -18,15 +15,6 @@ CERTIFIED = {
     "constants": {"B_h": 1.4375},
     "readout": None,
 }
-
-
-@pytest.mark.parametrize(
-    ("k", "words"), [(0, "is known without any input"), (1, "its last input fixes the output h")]
-)
-def test_few_inputs(k: int, words: str) -> None:
-    """One input, and none, are said in words of their own."""
-    document = CERTIFIED | {"truncation": [{"eps": 0.1, "k": k}]}
-    assert words in answer_sentence(document, "m.pt")
 
 
 def test_epsilon_in_units() -> None:

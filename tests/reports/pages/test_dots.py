@@ -3,7 +3,7 @@
 import math
 import re
 
-from rnnbounds.reports.pages.figures.dots import MOST_ROWS, draw_dots, shorten_label
+from rnnbounds.reports.pages.figures.dots import draw_dots
 
 
 def test_a_dot_a_value_and_a_bar_a_row():
@@ -16,19 +16,3 @@ def test_a_dot_a_value_and_a_bar_a_row():
     assert "a &lt;b&gt;: 2; none: none" in drawn
     assert ">none</text>" in drawn
     assert "<svg" in draw_dots([("none", [])], "loss")
-
-
-def test_the_axis_follows_the_values():
-    """Logarithmic where they span three decades, and all are positive."""
-    assert ">10⁻⁴</text>" in draw_dots([("a", [1e-4, 1.0])], "gap")
-    assert "10⁻" not in draw_dots([("a", [0.5, 1.0])], "gap")
-    assert "10⁻" not in draw_dots([("a", [0.0, 1.0])], "gap")
-
-
-def test_labels_and_rows_are_as_many_as_fit():
-    """A long one is cut; rows beyond the last are left for another figure."""
-    assert shorten_label("x" * 99).endswith("x…")
-    assert len(shorten_label("x" * 99)) == 26
-    drawn = draw_dots([(f"row {i}", [1.0]) for i in range(MOST_ROWS + 3)], "loss")
-    assert f"row {MOST_ROWS - 1}<" in drawn
-    assert f"row {MOST_ROWS}<" not in drawn

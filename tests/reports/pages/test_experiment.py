@@ -41,24 +41,6 @@ def test_plot_is_deterministic_and_inline():
     assert ">10⁻²</text>" in drawn
 
 
-def test_plot_scales():
-    """A logarithmic axis changes the figure."""
-    series = [Series("a", [1, 2, 3], [1, 10, 100])]
-    assert ">100</text>" in draw_plot(series, x_label="", y_label="")
-    assert ">10²</text>" in draw_plot(series, x_label="", y_label="", log_y=True)
-    assert "<svg" in draw_plot([Series("a", [1], [0.0])], x_label="", y_label="", log_y=True)
-
-
-def test_a_long_title_of_an_axis_is_cut():
-    """Rather than run out of the figure; its summary has all of it."""
-    drawn = draw_plot([Series("a", [1], [1])], x_label="k", y_label="long " * 20)
-    title = re.findall('class="title">.*?</g>', drawn)[0]
-    (told,) = re.findall(">(long [^<]*)<", title)
-    assert told.endswith("…")
-    assert len(told) < 30
-    assert "long " * 20 in drawn
-
-
 def labels(drawn, side):
     """The labels of one axis."""
     (axis,) = re.findall(f'<g class="axis {side}">(.*?)</g>', drawn)

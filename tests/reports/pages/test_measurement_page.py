@@ -2,7 +2,7 @@
 
 import pytest
 
-from rnnbounds.reports.pages.experiment import Code, Plot, render_page
+from rnnbounds.reports.pages.experiment import render_page
 from rnnbounds.reports.pages.model.measured import percent_below, percent_text
 from rnnbounds.reports.pages.model.measurement import certified_and_measured_page, measurement_page
 
@@ -113,49 +113,12 @@ def test_what_is_certified_near_the_data():
     assert "proved" not in none.lead
 
 
-def test_pasts_have_a_figure_of_their_own():
-    """Their distance is another: from the run from zero, at every later input."""
-    seen = measured((3, 5), near=near((3, 3), pasts=2))
-    first, second, *_ = page_of(seen).sections[0].blocks
-    assert "certified near your data" not in [one.label for one in first.lines]
-    assert [one.label for one in second.lines] == ["certified near your data"]
-
-
-def test_the_figure_and_the_next_step_come_first():
-    """Then all kinds of answers; a command that was run is not advised again."""
-    page = page_of(measured((3, 5), (0.75, 0.9)))
-    first, then, more = page.sections[:3]
-    assert isinstance(first.blocks[0], Plot)
-    code = [block.text for block in then.blocks if isinstance(block, Code)]
-    assert code[0].splitlines()[1:] == [
-        'model = "model.pt"', 'cell = "lstm"', 'data = "…/x.npy"', "window = 9", "eps = 0.1",
-        "share = 0.75", "confidence = 0.95", "at-most = 3",
-    ]  # fmt: skip
-    assert "every input" in more.title
-    assert b"rnnbounds measure m" not in render_page(page)
-    assert page_of(measured((3, 5))).sections[1].title == "What to do next"
-
-
 def test_a_certificate_that_was_asked_for_leads_its_page():
     """Its verdict fails the page; the answer on the data comes after it."""
     certificate = CERTIFICATE | {"verdict": "refuted", "witness": {"text": "two states stay apart"}}
     page = certified_and_measured_page(measured((3, 5)), certificate, "model.pt")
     assert page.fails
     assert "On these 40 windows the last 3 inputs" in page.lead
-
-
-def test_sentences_begin_with_capitals():
-    """After a sentence on the data too; λ is no letter of a word, and a file keeps its name."""
-    page = certified_and_measured_page(measured((3, 5)), CERTIFICATE, "model.pt")
-    assert ". No norm that was tried certifies model.pt" in page.lead
-    refuted = CERTIFICATE | {"verdict": "refuted", "witness": {"text": "two states stay apart"}}
-    page = certified_and_measured_page(measured((3, 5)), refuted, "model.pt")
-    assert ". model.pt does not contract" in page.lead
-    lines = ["inputs with ‖x_t‖₂ ≤ 1: certified", "λ without one part: 2"]
-    advised = CERTIFICATE | {"next": {"measure": "rnnbounds measure m", "lines": lines}}
-    shown = render_page(certified_and_measured_page(measured((3, 5)), advised, "model.pt"))
-    assert b"Inputs with" in shown
-    assert "λ without one part".encode() in shown
 
 
 def test_shares_are_rounded_down():

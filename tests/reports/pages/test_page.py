@@ -4,13 +4,11 @@ from hashlib import sha256
 from html.parser import HTMLParser
 
 import msgspec
-import pytest
 from msgspec.structs import replace
 
 from rnnbounds.reports import Run, decode, encode, load
 from rnnbounds.reports.pages.frame import BASE_POLICY
 from rnnbounds.reports.pages.page import LIST_LIMIT, checks_per_list, render_run, write_report
-from rnnbounds.reports.pages.run.summary import nines_share
 
 PAPER = "https://arxiv.org/abs/"
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{7*7}}"
@@ -44,20 +42,6 @@ def poisoned(value):
     if isinstance(value, list):
         return [poisoned(item) for item in value]
     return HOSTILE if isinstance(value, str) and value not in keep else value
-
-
-def test_every_claim_has_its_row_and_section(run):
-    """Each claim is linked from the table and told in a section of its own."""
-    page = Page(render_run(run))
-    links = [attrs.get("href") for tag, attrs in page.tags if tag == "a"]
-    for claim in run.claims:
-        assert f"claim-{claim.id}" in page.ids
-        assert f"#claim-{claim.id}" in links
-        assert claim.title in page.text
-        assert claim.source in page.text
-        assert claim.extremal in page.text
-    for attack in run.attacks:
-        assert attack in page.text
 
 
 def test_deterministic(run):
@@ -101,15 +85,6 @@ def test_write_report(run, tmp_path):
     write_report(run, tmp_path / "out")
     assert load(tmp_path / "out" / "run.json") == run
     assert (tmp_path / "out" / "index.html").read_bytes() == render_run(run)
-
-
-@pytest.mark.parametrize(
-    ("ratio", "percent"),
-    [(None, 0), ("nan", 0), (0.0, 0), (-1.0, 0), (0.9, 11), (1.0, 100), (2.0, 100)],
-)
-def test_reach_counts_nines(ratio, percent):
-    """The bar behind a ratio is full at nine nines and empty without a number."""
-    assert nines_share(ratio) == percent
 
 
 def test_lists_of_checks_end(run, check):

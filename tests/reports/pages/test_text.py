@@ -5,10 +5,8 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from rnnbounds.reports import Histogram
 from rnnbounds.reports.pages import text
-from rnnbounds.reports.pages.figures.chart import curve_plot, histogram_chart
-from rnnbounds.reports.records.checks.curve import Curve, Point
+from rnnbounds.reports.pages.figures.chart import histogram_chart
 from rnnbounds.reports.records.histogram import EDGES, EMPTY, count_ratios
 
 
@@ -101,21 +99,3 @@ def test_chart():
     assert [f">{label}</text>" in drawn for label in ("1", "10", "100", "1k", "0.99")] == [True] * 5
     assert "…" not in drawn
     assert "of 1,011 checks: 1,001 above 0.9, 1 above 0.999, 1 above 1; 1 more have" in drawn
-
-
-def test_chart_of_other_edges():
-    """A record may carry other edges, or an empty histogram, and still be drawn."""
-    drawn = histogram_chart(Histogram(edges=(2e-3, 0.5), counts=(0, 0, 0)))
-    assert ">2·10⁻³</text>" in drawn
-    assert ">0.5</text>" in drawn
-    assert "bar" not in drawn
-
-
-def test_curve():
-    """A curve is drawn as points under a line, on an axis that says what it counts."""
-    points = tuple(Point(at=k, lhs=0.5**k, rhs=2 * 0.6**k) for k in range(9))
-    drawn = curve_plot(Curve(against="k", points=points))
-    (dots,) = re.findall('class="s2 points"><path d="([^"]*)"', drawn)
-    assert dots.count("M") == 9
-    assert ">window k, steps</text>" in drawn
-    assert "from 1 under 2 at k = 0 to 0.00391 under 0.0336 at k = 8" in drawn
