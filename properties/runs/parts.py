@@ -6,7 +6,7 @@ record.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from time import perf_counter
 from typing import Any
@@ -42,8 +42,7 @@ from rnnbounds.theory.language.definitions import REGISTRY
 from rnnbounds.theory.language.printing import law_text, statement_mathml
 from rnnbounds.theory.proof.claim import Claim, Form, prove
 from rnnbounds.theory.proof.foundations.basis import basis
-from rnnbounds.theory.proof.proof import Ledger, Proof, StepResult
-from rnnbounds.theory.recheck import unsettled
+from rnnbounds.theory.proof.proof import Ledger, Proof
 from rnnbounds.theory.typeset import law as typeset_law
 from rnnbounds.theory.typeset import quantifier
 
@@ -201,11 +200,10 @@ def attack_part(
 def ledger_records(claim: Claim, minimal: bool = True) -> tuple[LedgerRecord, ...]:
     """The proofs of a claim's forms, as run now."""
     require_sound()
-    records = []
-    for form, ledger in zip(claim.forms, prove(claim, minimal), strict=True):
-        rests = unsettled().get(f"{claim.id}/{form.name}", {})
-        records.append(with_basis(claim, form, ledger_record(form.name, ledger, form.proof, rests)))
-    return tuple(records)
+    return tuple(
+        with_basis(claim, form, ledger_record(form.name, ledger, form.proof))
+        for form, ledger in zip(claim.forms, prove(claim, minimal), strict=True)
+    )
 
 
 def with_basis(claim: Claim, form: Form, record: LedgerRecord) -> LedgerRecord:
@@ -220,33 +218,21 @@ def with_basis(claim: Claim, form: Form, record: LedgerRecord) -> LedgerRecord:
     )
 
 
-def _detail(step: StepResult, rests: str) -> str:
-    if step.verdict == "failed":
-        return f"{step.location}: {step.detail}"
-    return "; ".join(filter(None, (step.detail, rests and f"rests on {rests}")))
-
-
 def unused_assumptions(claim: Claim) -> dict[str, tuple[str, ...]]:
     """The assumptions of each form that no step of its ledger uses, where there are some."""
     forms = zip(claim.forms, prove(claim), strict=True)
     return {form.name: ledger.unused for form, ledger in forms if ledger.unused}
 
 
-def ledger_record(
-    form: str,
-    ledger: Ledger,
-    proof: Proof | None = None,
-    dependencies: Mapping[str, str] | None = None,
-) -> LedgerRecord:
+def ledger_record(form: str, ledger: Ledger, proof: Proof | None = None) -> LedgerRecord:
     """One ledger as a record; a human step keeps it from being proved, and a failed one says where
-    it is written. The steps are typeset if the proof is given. `dependencies` says of steps that
-    the second checker does not settle what they rest on."""
+    it is written. The steps are typeset if the proof is given."""
     written = {step.id: step for step in (() if proof is None else proof.steps)}
     steps = tuple(
         LedgerStep(
             id=step.id, statement=step.statement, kind=step.kind, method=step.method,
             uses=step.uses, verdict=step.verdict, redundant=step.redundant,
-            detail=_detail(step, (dependencies or {}).get(step.id, "")),
+            detail=f"{step.location}: {step.detail}" if step.verdict == "failed" else step.detail,
             quantifier=step.quantifier,
             mathml=statement_mathml(written[step.id].conclusion) if step.id in written else "",
             scope=quantifier(written[step.id]) if step.id in written and step.quantifier else "",

@@ -59,6 +59,7 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
         "--table": "the page and --format json have the tables",
     },
     "unitary": {"--rescale": "the network has at most 2n states without it"},
+    "prove": {"--recheck": "`rnnbounds prove` checks the ledgers by the kernel and z3 alone"},
     "verify": _RUN,
     "report": _RUN,
     "compare": _RUN,

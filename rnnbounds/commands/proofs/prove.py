@@ -9,8 +9,6 @@ from typing import Annotated, Any
 import typer
 
 from rnnbounds.commands.options import FormatOption, Ids
-from rnnbounds.commands.proofs.recheck import recheck as recheck_proofs
-from rnnbounds.commands.proofs.recheck import shipped_proofs_text
 from rnnbounds.commands.proofs.steps import print_wrapped, quantified_text, show_lemmas, show_step
 from rnnbounds.properties.runs.parts import chosen_claims, ledger_records, unused_assumptions
 from rnnbounds.properties.runs.probe import probe_matrix as probe_claims
@@ -25,7 +23,6 @@ from rnnbounds.theory.language.printing import statement_text
 from rnnbounds.theory.proof.claim import Claim
 from rnnbounds.theory.proof.foundations.laws import axioms_used
 from rnnbounds.theory.proof.foundations.laws import count_axioms as count_laws
-from rnnbounds.theory.recheck import unsettled
 
 
 def probe_matrix(workers: int) -> Matrix:
@@ -90,19 +87,10 @@ def prove(
     lemmas: Annotated[
         bool, typer.Option("--lemmas", help="list the steps that several claims share; run none")
     ] = False,
-    recheck: Annotated[
-        bool,
-        typer.Option(
-            "--recheck",
-            help="check the proofs by the second checker instead, which asks cvc5 (extra: recheck)",
-        ),
-    ] = False,
     format: FormatOption = Format.text,
 ) -> int:
     """Run the proof ledgers; exit 1 if a machine step fails."""
     entries = chosen_claims(claim or ())
-    if recheck:
-        return recheck_proofs(entries, format)
     if lemmas:
         return show_lemmas(entries, format)
     if step is not None:
@@ -149,7 +137,6 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
                 "uses": step.uses,
                 "redundant": step.redundant,
                 "verdict": step.verdict,
-                "rests": unsettled().get(f"{entry.id}/{ledger.form}", {}).get(step.id, ""),
             }
             for ledger in ledgers
             for step in ledger.steps
@@ -171,7 +158,6 @@ def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
         state = basis_phrase(ledger.standing) if ledger.proved else "NOT PROVED"
         presupposed = f" ({', '.join(ledger.presupposed)})" if ledger.presupposed else ""
         echo(f"{entry.id} ({ledger.form}): {state}{presupposed}")
-        open_steps = unsettled().get(f"{entry.id}/{ledger.form}", {})
         for assumption in entry.form(ledger.form).assumptions:
             print_wrapped(f"{assumption.label}: {assumption.id}: {assumption.text}")
         if not ledger.met:
@@ -186,8 +172,6 @@ def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
                 print_wrapped(f"not needed: {', '.join(step.redundant)}", 10)
             if step.verdict == "failed":
                 print_wrapped(step.detail, 10)
-            if step.id in open_steps:
-                print_wrapped(f"rests on {open_steps[step.id]}", 10)
         for definition in ledger.definitions:
             print_wrapped(f"defines {definition.name}: {definition.text}")
         if not ledger.steps:
@@ -209,12 +193,6 @@ def print_summary(proofs: list[tuple[Claim, tuple[LedgerRecord, ...]]]) -> None:
         count_bases(ledger.standing for _, ledgers in proofs for ledger in ledgers)
     )
     proved = f"{plural(len(proofs), 'claim')}, {forms}; {plural(steps, 'step')}"
-    names = {
-        f"{e.id}/{one.form}": [s.id for s in one.steps]
-        for e, of_claim in proofs
-        for one in of_claim
-    }
-    echo(shipped_proofs_text(names))
     echo(f"{proved}, from {laws.text}: {', '.join(axioms)}")
 
 
