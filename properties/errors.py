@@ -55,10 +55,3 @@ class UnknownChoiceError(InputError):
         close = get_close_matches(name, choices, n=3)
         near = f"did you mean {' or '.join(close)}?" if close else None
         super().__init__(f"unknown {what} {name!r}; {near or 'choose among ' + ', '.join(choices)}")
-
-
-class SeedsError(InputError):
-    """Error for a text that is not a list of seeds."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(f"{text!r} is no list of seeds; write one such as 1-30 or 1,5,9-12")

@@ -105,7 +105,7 @@ class Observer:
 
 def attack_pool(
     pool: Pool, attack: str, observers: Sequence[Observer],
-    *, budget: Budget, seed: int, block: int = 0, wide: int = 1, device: str = "cpu",
+    *, budget: Budget, seed: int, block: int = 0, device: str = "cpu",
 ) -> None:  # fmt: skip
     """Show what an attack finds for a pool, or one block of it, until nobody wants more."""
     kinds = [kind.name for kind in kinds_about(pool.kind_name)]
@@ -130,10 +130,9 @@ def attack_pool(
     statements = [statement for observer in observers for statement in observer.statements]
     systems, sequences = pool.example_size
     systems = min(systems, DIRECTED_SYSTEMS) if chosen_attack.directed else systems
-    size = systems * (wide if pool.widens(budget) else 1), sequences
     case = Case(
         pool.kind_name, statements, block_budget(budget) if chosen_attack.is_random else budget,
-        size,
+        (systems, sequences),
         seed=derived_seed(seed, pool.name, attack,
         *([str(block)] if chosen_attack.is_random else [])),
         block=block,
@@ -180,7 +179,7 @@ def evidence_judge(group: FormGroup, evidence: FormEvidence) -> BatchJudge:
 
 def attack_forms(
     pool: Pool, attack: str, groups: Sequence[FormGroup], other_observers: Sequence[Observer] = (),
-    *, budget: Budget, seed: int, block: int = 0, wide: int = 1, device: str = "cpu",
+    *, budget: Budget, seed: int, block: int = 0, device: str = "cpu",
 ) -> dict[str, FormEvidence]:  # fmt: skip
     """Attack the forms of some claims in a pool, or with one block; the evidence by claim.
 
@@ -196,9 +195,9 @@ def attack_forms(
         Observer(
             [form.statement for form in group.forms],
             evidence_judge(group, evidence[group.claim.id]),
-            # The last block of a profile may be part of one; those beyond it are whole.
+            # The last block may be part of one.
             examples_per_kind(pool.kind_name, group.examples) - block * per_block
-            if chosen_attack.is_random and block < block_count(group, budget)
+            if chosen_attack.is_random
             else inf,
         )
         for group in groups
@@ -211,7 +210,6 @@ def attack_forms(
             budget=budget,
             seed=seed,
             block=block,
-            wide=wide,
             device=device,
         )
         return evidence

@@ -34,12 +34,6 @@ class Pool:
         """Name that determines the seeds and parts: systems, example size and requirements."""
         return "-".join((self.kind_name, "x".join(map(str, self.example_size)), *self.requirements))
 
-    def widens(self, budget: Budget) -> bool:
-        """True if an example may have any number of systems: a device draws them, and no quantity
-        is so costly that it asks for fewer."""
-        kinds = kinds_about(self.kind_name)
-        return self.example_size[0] == budget.batch and all(kind.route.on_device for kind in kinds)
-
 
 @dataclass(frozen=True, eq=False)
 class FormGroup:

@@ -21,7 +21,6 @@ from rnnbounds.properties.attacks.campaign import (
     FormEvidence,
     attack_block_count,
     attack_forms,
-    merge_evidence,
 )
 from rnnbounds.properties.attacks.pool import FormGroup, Pool, claim_pools
 from rnnbounds.properties.attacks.registry import check_registry
@@ -50,11 +49,10 @@ PROOF, SABOTAGE = "proof", "sabotage"
 
 
 class Part(msgspec.Struct, frozen=True, order=True):
-    """One piece of work: the proof of a claim, or a block of an attack in a pool, or several.
+    """One piece of work: the proof of a claim, or a block of an attack in a pool.
 
     claims: those proved, or whose forms are attacked. variant_claims: those whose false variants
-    ride, or are put to the proofs of their forms. wide: how many times as many systems an example
-    has, of kinds that a device draws.
+    ride, or are put to the proofs of their forms.
     """
 
     work: str
@@ -62,8 +60,6 @@ class Part(msgspec.Struct, frozen=True, order=True):
     variant_claims: tuple[str, ...] = ()
     pool: str = ""
     block: int = 0
-    blocks: int = 1
-    wide: int = 1
 
     @property
     def claim_works(self) -> tuple[tuple[str, str], ...]:
@@ -161,12 +157,6 @@ def run_part(part: Part, *, profile_name: str, seed: int, device: str = "cpu") -
             }
     else:
         results["evidence"], results["variants"] = attack_part(part, budget, seed, device)
-        for block in range(part.block + 1, part.block + part.blocks):
-            block_evidence, _ = attack_part(
-                replace(part, block=block, variant_claims=()), budget, seed, device
-            )
-            for id, forms in block_evidence.items():
-                merge_evidence(results["evidence"][id], forms)
     return PartResult(part=part, seconds=perf_counter() - start, **results)
 
 
@@ -189,7 +179,7 @@ def attack_part(
     evidence = attack_forms(
         pool, part.work, [groups[pool, id] for id in part.claims],
         [variants.observer(pool, budget) for variants in part_variants.values()],
-        budget=budget, seed=seed, block=part.block, wide=part.wide, device=device,
+        budget=budget, seed=seed, block=part.block, device=device,
     )  # fmt: skip
     return evidence, {
         id: variants.attack_remaining(budget=budget, seed=seed, device=device)

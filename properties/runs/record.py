@@ -39,7 +39,7 @@ from rnnbounds.theory.typeset import typeset
 
 def merge_record(
     results: Iterable[PartResult], *, claims: Sequence[Claim], attacks: Sequence[str], profile: str,
-    seed: int, systems: int = 0, environment: Environment | None = None,
+    seed: int, environment: Environment | None = None,
 ) -> Run:  # fmt: skip
     """The run record, whatever the order in which parts ended; a claim's proof, its sabotage or an
     attack on it of which a part is missing is named."""
@@ -58,7 +58,6 @@ def merge_record(
         environment=environment or Environment(),
         profile=profile,
         seed=seed,
-        systems=systems,
         attacks=tuple(attacks),
         claims=records,
         axioms=axiom_records(),

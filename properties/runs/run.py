@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 
@@ -35,37 +35,27 @@ def run_parts(
     progress: Callable[[PartResult], None] = lambda result: None,
 ) -> list[PartResult]:  # fmt: skip
     """The results of the parts in the order in which they end; `progress` is called with each."""
+    require_sound(device)
     results = []
-    calls = [(part, seed) for part in (heaviest_first(parts) if executor.workers > 1 else parts)]
-    with closing(run_calls(calls, profile=profile, device=device, executor=executor)) as answers:
-        for _, result in answers:
-            results.append(result)
-            progress(result)
+    ordered = heaviest_first(parts) if executor.workers > 1 else parts
+    calls = [(part, profile, seed, device) for part in ordered]
+    with closing(executor.map_calls(remote_part, calls, part_affinity)) as answers:
+        for answer in answers:
+            results.append(decode_result(answer))
+            progress(results[-1])
     return results
 
 
-def run_calls(
-    calls: Sequence[tuple[Part, int]], *, profile: str, device: str = "cpu",
-    executor: Executor = IN_PROCESS,
-) -> Generator[tuple[int, PartResult], None, None]:  # fmt: skip
-    """(seed, result) of each part under its seed, in the order in which they end."""
-    require_sound(device)
-    arguments = [(part, profile, seed, device) for part, seed in calls]
-    with closing(executor.map_calls(remote_part, arguments, part_affinity)) as answers:
-        for seed, answer in answers:
-            yield seed, decode_result(answer)
+def part_affinity(call: Call) -> str:
+    """What the part shares most of its caches by: proofs, or a kind of system."""
+    part = call[0]
+    return PROOF if part.work == PROOF else part.pool.partition("-")[0]
 
 
-def part_affinity(call: Call) -> tuple[int, str]:
-    """The seed, and what the part shares most of its caches by: proofs, or a kind of system."""
-    part, _, seed, _ = call
-    return seed, PROOF if part.work == PROOF else part.pool.partition("-")[0]
-
-
-def remote_part(part: Part, profile: str, seed: int, device: str) -> tuple[int, bytes]:
-    """The seed and the result of a part, as bytes: they travel between processes."""
+def remote_part(part: Part, profile: str, seed: int, device: str) -> bytes:
+    """The result of a part, as bytes: they travel between processes."""
     limit_collector()
-    return seed, encode_result(run_part(part, profile_name=profile, seed=seed, device=device))
+    return encode_result(run_part(part, profile_name=profile, seed=seed, device=device))
 
 
 def heaviest_first(parts: Sequence[Part]) -> list[Part]:

@@ -25,13 +25,6 @@ _LOG = logging.getLogger("rnnbounds.shell.results")
 JOB_SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
-class SeedsError(InputError):
-    """Options about one run in a call with several seeds."""
-
-    def __init__(self) -> None:
-        super().__init__("--baseline and --summary are about one run; leave --seeds out")
-
-
 class SameFileError(InputError):
     """One file that two outputs are written to, or that is the baseline as well."""
 
@@ -46,13 +39,11 @@ class RequestedOutputs:
     baseline: Path | None = None
     summary: Path | None = None
 
-    def check(self, has_seeds: bool = False, outputs: Sequence[Path] = ()) -> RequestedOutputs:
-        """Itself; raises InputError for what cannot be read, or written, and of many seeds.
+    def check(self, outputs: Sequence[Path] = ()) -> RequestedOutputs:
+        """Itself; raises InputError for what cannot be read, or written.
 
         `outputs` are the other files that the run writes, which are not to be written twice.
         """
-        if has_seeds and (self.baseline or self.summary):
-            raise SeedsError
         if self.summary is not None:
             require_folder(self.summary.parent, self.summary.name)
         written = outputs if self.summary is None else (self.summary, *outputs)

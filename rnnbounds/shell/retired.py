@@ -60,7 +60,11 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "unitary": {"--rescale": "the network has at most 2n states without it"},
     "prove": {"--recheck": "`rnnbounds prove` checks the ledgers by the kernel and z3 alone"},
-    "verify": _RUN,
+    "verify": {
+        **_RUN,
+        "--seeds": "call it with one --seed after another",
+        "--systems": "choose a larger --profile",
+    },
     "report": _RUN,
     "compare": _RUN,
 }

@@ -124,19 +124,6 @@ def test_verdicts_of_tensors_that_lie_elsewhere(id) -> None:
         assert there == tallies(part, "cpu")
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("few")
-def test_wide_blocks_of_a_device() -> None:
-    """Systems that a device draws, measures and judges have the CPU's verdicts, many of a kind."""
-    part = next(part for part in pieces("truncation", "random") if part.pool.startswith("rnn"))
-    wider = replace(part, wide=3, block=2, blocks=2)
-    with elsewhere() as device:
-        there = tallies(wider, device)
-    assert there == tallies(wider, "cpu")
-    narrow = tallies(replace(wider, wide=1), "cpu")
-    assert there["truncation"]["finite"].total > narrow["truncation"]["finite"].total
-
-
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 @pytest.mark.parametrize("id", ["truncation", "gradient-gap", "contraction-rnn", "projection"])
@@ -144,9 +131,7 @@ def test_wide_blocks_of_a_device() -> None:
 def test_verdicts_are_those_of_the_cpu(id) -> None:
     """Of every check; what a float leaves open is decided on the CPU."""
     for part in pieces(id, "random", "extremal"):
-        for wide in (1, 5):
-            wider = replace(part, wide=wide)
-            assert tallies(wider, "cuda") == tallies(wider, "cpu")
+        assert tallies(part, "cuda") == tallies(part, "cpu")
 
 
 def test_a_quantity_that_a_kind_has_not() -> None:

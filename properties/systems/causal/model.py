@@ -78,7 +78,6 @@ class CausalRoute(NetworkRoute):
     """Feed-forward models."""
 
     causal: ClassVar[bool] = True
-    on_device: ClassVar[bool] = False
 
     def build_parts(self, spec: SystemSpec, device: str) -> BatchParts:
         """The models of all members."""

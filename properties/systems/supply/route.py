@@ -36,15 +36,14 @@ class Route(ABC):
 
     rational: whether they are decided in rationals. causal: whether they are feed-forward models.
     learning: whether there is a loss, and certified gradients. max_size: systems and sequences that
-    one example has at most, where a system costs much. on_device: whether a device draws the inputs
-    of any number of systems. parameters: the names of all parameters.
+    one example has at most, where a system costs much.
+    parameters: the names of all parameters.
     """
 
     rational: ClassVar[bool] = False
     causal: ClassVar[bool] = False
     learning: ClassVar[bool] = False
     max_size: ClassVar[tuple[int, int] | None] = None
-    on_device: ClassVar[bool] = False
     parameters: ClassVar[Collection[str]] = PARAMETER_READERS
 
     @abstractmethod

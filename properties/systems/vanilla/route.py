@@ -40,7 +40,6 @@ class NetworkRoute(Route):
     and states, if `draw` does not give them, of streams of their own."""
 
     draw: Numbers
-    on_device: ClassVar[bool] = True
 
     def build_parts(self, spec: SystemSpec, device: str) -> BatchParts:
         """Networks with second weights where there are some among the numbers."""

@@ -9,13 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from worker_jobs import fail, square
 
-from rnnbounds.properties.attacks.budget import profile
 from rnnbounds.properties.errors import InputError
 from rnnbounds.properties.judging import meter
 from rnnbounds.properties.runs.executors.executor import Executor, TaskQueue
 from rnnbounds.properties.runs.executors.pool import local_executor
-from rnnbounds.properties.runs.parts import chosen_claims, plan_parts
-from rnnbounds.properties.runs.run import heaviest_first, part_affinity
 
 
 @pytest.fixture(params=["here", "pool", "cluster"])
@@ -97,16 +94,3 @@ def test_a_queue_without_affinity_keeps_the_order() -> None:
     while found := queue.take_call(None, (None,)):
         calls.append(found[1])
     assert calls == [(n,) for n in range(5)]
-
-
-def test_one_seed_ends_before_the_next_begins() -> None:
-    """So that each is reported when it ends."""
-    parts = heaviest_first(plan_parts(chosen_claims(["truncation"]), ["random"], profile("quick")))
-    queue = TaskQueue(
-        [(part, "quick", seed, "cpu") for seed in (3, 1) for part in parts], part_affinity
-    )
-    own, seeds = None, []
-    while found := queue.take_call(own, ()):
-        own, (_, _, seed, _) = found
-        seeds.append(seed)
-    assert seeds == [3] * len(parts) + [1] * len(parts)
