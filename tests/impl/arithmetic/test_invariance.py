@@ -1,7 +1,5 @@
 """Boxes that cells state are proposals: what rests on them is proved."""
 
-from dataclasses import replace
-
 import pytest
 import torch
 from gated_draws import cho, draw, gru, lstm
@@ -162,13 +160,3 @@ def test_nothing_is_proved_of_numbers_that_are_none():
     made = Wide({"g": torch.full((1, 1), 2.0).double(), "U": torch.ones(1, 1, 1).double()})
     assert bool(prove_box(made.program, made.parameters, torch.ones(1, 1).double(), 1.0, 1).refused)
     assert not bool((made.compare_on(torch.ones(1, 1).double(), 1.0).matrices < 1).any())
-
-
-def test_boxes_do_not_depend_on_the_batch():
-    """A system's box is that which it has alone, whatever others need."""
-    for name in ("leaky-relu", "deep-tanh"):
-        cell = cells(name, 5, seed=9)
-        together = cell.proved_box(1.0).box
-        for i in range(5):
-            one = replace(cell, parameters={k: v[i : i + 1] for k, v in cell.parameters.items()})
-            assert torch.equal(one.proved_box(1.0).box[0], together[i])

@@ -9,7 +9,6 @@ import json
 import pytest
 import torch
 from cell_systems import SYSTEMS, weights_of
-from draws import normal
 from flint import arb, arb_mat, ctx
 from gated_draws import generator
 from stack_draws import inputs
@@ -159,21 +158,3 @@ def test_truncated(name, tmp_path):
     json.dumps(record, allow_nan=False)
     told = certify(model, B, EPSILON)
     assert (told.verdict, told.window(EPSILON)) == ("certified", module.k)
-
-
-@pytest.mark.parametrize(
-    ("cell", "norm"),
-    [("leaky-tanh", "spectral"), ("leaky-tanh", "diagonal"), ("deep-tanh", "spectral")],
-)
-def test_the_rnn_is_a_case_of_other_cells(cell, norm):
-    """Without a leak, or with one layer, λ is the vanilla cell's, and so is a drive by weights."""
-    W, U, b = normal(4, 4, seed=1) / 4, normal(4, 2, seed=2), normal(4, seed=3)
-    held = {"transition_1_weight": W, "input_weight": U, "transition_1_bias": b}
-    if cell.startswith("leaky"):
-        held = {"W": W, "W_in": U, "b": b, "leak": torch.ones(4, dtype=torch.float64)}
-    found = certify(held, B, norm=norm, cell=cell)
-    vanilla = {"weight_hh": W, "weight_ih": U, "bias_ih": b}
-    plain = certify(vanilla, B, norm=norm, cell="rnn-tanh")
-    assert found.lam == pytest.approx(plain.lam, rel=1e-12)
-    if norm != "spectral":
-        assert found.constants["drive"] == pytest.approx(plain.constants["drive"], rel=1e-12)

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 from min_gru import MIN_GRU, known
-from program_draws import SAMPLES, cells, weights
+from program_draws import SAMPLES, weights
 
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
@@ -114,12 +114,6 @@ def test_decays_as_run_are_within_their_count(name, dtype):
         s = torch.ones(64, sizes.state, dtype=dtype)
         moved = kind.step(held, x, s) - kind.step(held, x, -s)
         assert not bool((moved.double() == 2.0).all(0).any())
-
-
-def test_no_gates_no_count():
-    """Vanilla and deep cells keep nothing as it is."""
-    assert certify(weights("deep-tanh"), 1.0, cell="deep-tanh").rounds_to_one == {}
-    assert cells("leaky-tanh", 1).kept is not None
 
 
 def test_wide_networks_in_bfloat16_say_why_not():

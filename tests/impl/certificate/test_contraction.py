@@ -132,18 +132,6 @@ def check_gradients(name, norm, among):
     assert torch.autograd.gradcheck(estimate, parts, atol=1e-4, rtol=1e-4, fast_mode=True)
 
 
-@pytest.mark.parametrize("name", ["leaky-tanh", "deep-tanh"])
-def test_gradients_of_cells(name):
-    """The same of the package's own cells."""
-    roles, parts = zip(*weights(name).items(), strict=True)
-    parts = tuple(part.requires_grad_() for part in parts)
-
-    def estimate(*parts):
-        return contraction(dict(zip(roles, parts, strict=True)), 0.7, cell=name)
-
-    assert torch.autograd.gradcheck(estimate, parts, atol=1e-4, rtol=1e-4, fast_mode=True)
-
-
 @pytest.mark.parametrize("name", ["rnn-tanh", "lstm", "gru"])
 def test_as_a_penalty(name):
     """Descent on it alone leads to a certified model."""

@@ -57,7 +57,7 @@ def test_smaller_recurrent_weights_never_print_more(which):
     """Gain and rounding as they are printed, of recurrent weights times less and less."""
     weights = model(which, n=3).weights
     printed = []
-    for power in range(16):
+    for power in range(0, 16, 3):
         smaller = {
             role: part * (0.9**power if role == "weight_hh" else 1.0)
             for role, part in weights.items()

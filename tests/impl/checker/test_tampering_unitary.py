@@ -148,9 +148,3 @@ def test_metadata_and_tensors(good):
         same = other.tensors == file.tensors and other.told == file.told and other.text == file.text
         assert same or verdict(path, other) is None, number
         assert same or not loads(path), number
-
-
-def test_information_is_called_that(good):
-    """What is not proved stands apart."""
-    _, file, _ = good
-    assert not {"model"} & file.certificate.keys()

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from checked import fallen as fallen_of
-from checked import holds_without_torch, seal_of, source
+from checked import seal_of, source
 from flint import arb_mat
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
@@ -56,7 +56,7 @@ def written(path, loaded, norm="auto"):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NORMS)
-@pytest.mark.parametrize("cell", ["linear", "rnn-tanh", "rnn-silu", "rnn-sigmoid"])
+@pytest.mark.parametrize("cell", ["linear", "rnn-silu", "rnn-sigmoid"])
 def test_good_files(tmp_path, name, cell):
     """Every certificate that is written is proved again, with and without the source."""
     if name not in kind_of(cell).norms or reason_to_omit(name, 1) is not None:
@@ -133,12 +133,6 @@ def test_files_of_earlier_versions(tmp_path, more, what):
         check_certificate(record, source(loaded))
 
 
-def test_needs_no_torch(tmp_path):
-    """The checker runs where torch cannot be imported."""
-    path = written(tmp_path / "t", model(), "diagonal")
-    assert holds_without_torch("truncated", path)
-
-
 def forged(path, certify):
     """The file with a changed certificate, and with good seals."""
     with safe_open(path, framework="pt") as file:
@@ -149,45 +143,6 @@ def forged(path, certify):
     told["k"] = str(certificate["truncation"][0]["k"])
     save_file(weights, path, told | {"sha256": seal_of(told, weights)})
     return path
-
-
-LESS = 1 - 2**-30
-
-
-def lower(*keys, factor=LESS):
-    """A certificate with one number changed."""
-
-    def change(certificate):
-        *path, last = keys
-        for key in path:
-            certificate = certificate[key]
-        certificate[last] = type(certificate[last])(certificate[last] * factor)
-
-    return change
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [n for n in NORMS if n != "quadratic"])
-@pytest.mark.parametrize(
-    ("change", "falls"),
-    [
-        (lower("lambda", factor=0.97), {"contraction", "drive", "reach"}),
-        (lower("lambda", factor=10), {"contraction", "drive", "reach", "states"}),
-        (lower("constants", "drive"), {"drive"}),
-        (lower("constants", "equivalence"), {"equivalence"}),
-        (lower("constants", "B_h", factor=0.4), {"states"}),
-        (lower("truncation", 0, "k", factor=0.8), {"window"}),
-        (lower("truncation", 0, "eps", factor=0.1), {"window"}),
-    ],
-)
-def test_forged_certificates(tmp_path, name, change, falls):
-    """Every number that is claimed is looked at: a lower one falls, and what rests on it."""
-    if reason_to_omit(name, 1) is not None:
-        return
-    loaded = model(3, "rnn-relu", torch.float64, scale=0.3)
-    path = forged(written(tmp_path / "t", loaded, name), change)
-    assert fallen(path) >= falls
-    assert fallen(path) <= falls | {"drive", "window", "states", "rounding", "gain"}
 
 
 def test_lying_weights(tmp_path):

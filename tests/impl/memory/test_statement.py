@@ -56,12 +56,6 @@ def test_draws_needed_are_the_least(share):
     assert tail(n, 0, share) <= ALPHA < tail(n - 1, 0, share)
 
 
-def test_known_numbers_of_draws():
-    """ln 0.01/ln 0.99 = 458.2."""
-    assert draws_needed(Fraction(99, 100), ALPHA) == 459
-    assert draws_needed(Fraction(999, 1000), ALPHA) == 4603
-
-
 def test_too_few_windows_say_how_many_it_takes():
     """The number of windows that it takes, of both halves."""
     with pytest.raises(InputError, match="takes 459 with none beyond ε, so 918 windows in all"):

@@ -114,10 +114,10 @@ DOORS: dict[str, Callable[[Path], object]] = {
     **{f"certify {name}": lambda _, name=name: told(certify(network(name), 1.0).to_json())
        for name in NETWORKS},
     **{f"attack {name}": lambda _, name=name: attack(network(name), 1.0, [0.1]).windows
-       for name in NETWORKS},
-    **{f"truncate {name}": lambda _, name=name: shortened(name) for name in NETWORKS},
+       for name in ("rnn", "lstm")},
+    **{f"truncate {name}": lambda _, name=name: shortened(name) for name in ("gru", "stack")},
     **{f"stable_ {name}": lambda _, name=name: numbers(stable_(network(name), 0.2))
-       for name in NETWORKS},
+       for name in ("lstm", "stack")},
     "save": saved,
     "export": exported,
     "unitary": doubled,

@@ -91,17 +91,6 @@ def test_members_do_not_disturb_each_other() -> None:
     torch.testing.assert_close(both.factor[1:], quadratic_norm(W).factor, rtol=1e-12, atol=0)
 
 
-def test_diagonal_scaling_helps() -> None:
-    """The scaling never does worse than none, undoes a skew, and is optimal without signs."""
-    W = systems()
-    factor, plain = diagonal_scaling(W).factor, certified_norm(W)
-    assert (factor <= plain).all()
-    assert factor[1] < plain[1] / 10
-    radius = torch.linalg.eigvals(W[3]).abs().max().item()
-    assert factor[3].item() == pytest.approx(radius, rel=1e-6)
-    assert diagonal_scaling(torch.full((1, 2, 2), math.nan).double()).factor.item() == math.inf
-
-
 def test_perron_vector() -> None:
     """(|W| v)_i ≤ factor v_i in exact rationals, and close to the spectral radius of |W|."""
     W = systems()

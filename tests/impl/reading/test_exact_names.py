@@ -78,12 +78,11 @@ def test_its_own_tensors_are_read(name, prefix):
 
 @pytest.mark.slow
 @EACH
-@pytest.mark.parametrize("prefix", ["", PREFIX])
-def test_one_tensor_more_is_refused_or_ignored(name, prefix):
+def test_one_tensor_more_is_refused_or_ignored(name):
     """A tensor among a cell's own is named; ignored on purpose, that is recorded."""
-    weights, roles = model(name, prefix)
+    weights, roles = model(name)
     for extra in ("extra", "bias", "C", "readout", "bias_l0x", "WEIGHT_HH_L0"):
-        full = prefix + extra
+        full = PREFIX + extra
         more = weights | {full: torch.ones(3, dtype=torch.float64)}
         refused(more, name, rf"holds {re.escape(full)}, which {name} does not read")
         loaded = load_model(more, name, ignore=(full,))

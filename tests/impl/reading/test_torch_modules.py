@@ -100,13 +100,6 @@ def test_the_nonlinearity_is_the_one_that_runs():
     assert load_model(lstm).name == "lstm"
 
 
-@pytest.mark.parametrize("wrap", ["module.", "_orig_mod.", "module._orig_mod.rnn."])
-def test_prefixes_of_wrappers(wrap):
-    """DataParallel's and torch.compile's are prefixes like others."""
-    state = {wrap + name: part for name, part in made(torch.nn.GRU).state_dict().items()}
-    assert load_model(state).tensors["weight_hh"] == f"{wrap}weight_hh_l0"
-
-
 @pytest.mark.parametrize("base", LAYERS, ids=lambda base: base.__name__)
 def test_names_under_two_prefixes(base):
     """A bias that stands apart from its weights is not lost, whatever its prefix looks like."""

@@ -36,14 +36,6 @@ def test_the_contents_lead_to_every_part(run):
     assert {link[1:] for link in links(page) if link.startswith("#")} <= set(ids)
 
 
-def test_a_claim_links_its_paper_and_names_its_file(run):
-    """The paper by its address, the file as text."""
-    page = render_run(run).decode()
-    link = '<a href="https://arxiv.org/abs/1805.10369">Stable Recurrent Models</a>'
-    assert page.count(link) == len(run.claims)
-    assert "stated in <code>theory/claims/truncation.py</code>" in page
-
-
 @pytest.mark.parametrize(
     "address",
     ["", "http://a.b", "javascript:alert(1)", "https://a.b/\n<i>", 'https://a"b', "data:,"],

@@ -15,17 +15,6 @@ HOSTILE = (
 )
 
 
-def test_a_run_that_passes(run):
-    """The verdict, the counts, a row for each claim."""
-    told = markdown(run)
-    assert told.startswith("## rnnbounds: all bounds hold\n\n3 claims, ")
-    assert "What fails" not in told
-    rows = [line for line in told.splitlines() if line.startswith("| truncation")]
-    assert rows == [rows[0]]
-    assert rows[0].startswith("| truncation | proved | ")
-    assert rows[0].endswith("| 1 − 2.1·10⁻⁹ | 4 of 4 |")
-
-
 def test_a_run_that_holds_and_regresses(run):
     """The head says so, here and on the page."""
     row = make_change("regressed", "truncation", "proof", "proved", "not proved")

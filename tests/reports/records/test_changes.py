@@ -35,16 +35,6 @@ def test_what_fails():
     assert changes(ROWS[:1]).failing == ()
 
 
-def test_markdown():
-    """A head and a table; with nothing to tell, the head alone."""
-    head, blank, names, rule, *rows = changes().markdown.splitlines()
-    assert head.startswith("**1 regressed, 1 gone, 1 improved, 1 new**, from quick, seed 0 to ")
-    assert (blank, names) == ("", "|  | what | before | after |")
-    assert rule.count("---") == 4
-    assert rows[0] == "| regressed | truncation: proof | proved | not proved |"
-    assert changes(()).markdown.count("\n") == 1
-
-
 def test_json():
     """A document with its schema, which reads back."""
     data = msgspec.json.encode(changes())

@@ -54,15 +54,6 @@ def test_better_than_the_coarse_bound(make):
     assert worse > 0  # taking the largest entries instead of rows can lose to the plain norm
 
 
-def test_perron_chooses_rows():
-    """The weights are found for the worst rows: no worse than for either end of the gates alone."""
-    for seed in range(12):
-        found = draw(gru, 3, scale=0.7, seed=seed).comparison(1.0)
-        at_ends = [perron_vector(found.matrices[:, end]).weights for end in (0, 1)]
-        factor = float(found.factor(found.perron()))
-        assert factor <= min(float(found.factor(v)) for v in at_ends) * (1 + 1e-6)
-
-
 @BOTH
 def test_attained(make):
     """W_z = W_r = 0, r → 1, h = 0: the factor is the slope, z + (1 − z) W_n."""

@@ -11,9 +11,6 @@ from gated_draws import (
     scalar,
 )
 
-from rnnbounds.impl.cells.table import CELLS, kind_of
-from rnnbounds.impl.reading.adapters import load_model
-
 
 @MAKES
 def test_zero_weights(make):
@@ -49,20 +46,3 @@ def test_huge_weights(make, size):
         assert norm.lam >= 1
         assert norm.window(1.0) is None
         assert not math.isnan(norm.lam + norm.drive + norm.equivalence)
-
-
-@pytest.mark.parametrize("cell", ["lstm", "gru", "gru-cho"])
-def test_no_larger_than_need_be(cell):
-    """Without recurrence, biases and large inputs, half of what is allowed does happen in h."""
-    g = CELLS[cell].gates
-    U = torch.zeros(g, 2, 1, dtype=torch.float64)
-    U[2] = torch.tensor([[1.0], [-3.0]])
-    weights = {"weight_ih": U.reshape(2 * g, 1), "weight_hh": torch.zeros(2 * g, 2).double()}
-    loaded = load_model(weights, cell)
-    comparison = kind_of(cell).analyse(loaded, 1e-3).comparison
-    x = torch.full((1, 1, 1), 1e-3, dtype=torch.float64)
-    still = torch.zeros(1, comparison.box.shape[1], 1, dtype=torch.float64)
-    moved = loaded.cell.step(still, x) - loaded.cell.step(still, -x)
-    ratio = moved.abs() / (comparison.inputs @ (2 * x))
-    assert (ratio <= 1).all()
-    assert (ratio >= 0.999).all()

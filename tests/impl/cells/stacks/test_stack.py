@@ -42,46 +42,6 @@ def test_equals_torch(name, layers, bias, dtype):
         assert torch.allclose(h, expected[:, t].double(), rtol=0, atol=precision)
 
 
-def stacked_analysis(model):
-    """What is certified about it for ‖x‖₂ ≤ 1."""
-    return kind_of(model.name).analyse(model, 1.0)
-
-
-def weighed(gap, widths, norms, certificate):
-    """max over the layers of ‖gap‖/t, (M,), for norms whose weights are written down."""
-    found = []
-    for part, norm, row in zip(gap.split(widths), norms, certificate.weights, strict=True):
-        t, own = row[0], torch.tensor(row[1:], dtype=torch.float64)
-        if norm.name in ("infinity", "perron", "comparison"):
-            v = own[:, None] if len(own) else torch.ones(len(part), 1, dtype=torch.float64)
-            found.append((part.abs() / v).amax(0) / t)
-        elif len(own) == 0 or norm.name == "diagonal":
-            found.append((part * (own[:, None] if len(own) else 1)).norm(dim=0) / t)
-        elif norm.name == "spectral":
-            blocks = part.reshape(len(own), -1, part.shape[1])
-            found.append((blocks.norm(dim=1) / own[:, None]).amax(0) / t)
-        else:
-            found.append(torch.zeros(part.shape[1], dtype=torch.float64))
-    return torch.stack(found).amax(0)
-
-
-def test_factor_is_attained():
-    """Layers of non-negative weights stretch the vector of the weights by λ itself."""
-    generator = torch.Generator().manual_seed(0)
-    weights = {
-        f"weight_{role}_l{l}": torch.rand(3, 3, generator=generator, dtype=torch.float64) / 4
-        for role in ("hh", "ih")
-        for l in range(3)
-    }
-    model = load_model(weights, "linear")
-    certificate = certify(model, 1.0, norm="perron")
-    norms = [layer.norm("perron") for layer in stacked_analysis(model).layers]
-    v = torch.tensor([t * a for t, *own in certificate.weights for a in own], dtype=torch.float64)
-    moved = model.cell.step(v[None, :, None], torch.zeros(1, 3, 1, dtype=torch.float64))[0]
-    ratio = weighed(moved, model.cell.widths, norms, certificate) / certificate.lam
-    assert 1 - 1e-6 <= float(ratio) <= 1 + 1e-12
-
-
 def test_scalar_cascade_by_hand():
     """h¹ = a h¹ + x, h² = b h² + c h¹: the window holds against the exact gap, and barely more."""
     a, b, c = 0.5, 0.75, 4.0

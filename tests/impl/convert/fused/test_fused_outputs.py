@@ -103,16 +103,6 @@ def test_stacks_start_all_layers_at_once(run, cell: str, form: str) -> None:
     torch.testing.assert_close(last, module(x)[:, -1].detach(), **CLOSE)
 
 
-@pytest.mark.parametrize("length", [1, T])
-@pytest.mark.parametrize(("cell", "form"), TASKS)
-def test_latest(run, cell: str, form: str, length: int) -> None:
-    """The last output alone, from exactly the last min(k, T) inputs."""
-    module = FeedForward(single(cell, N), cell=cell, k=K, latest=True)
-    x = draw(S, length, D)
-    found = run(module, x, form, length, latest=True)
-    torch.testing.assert_close(found, module(x).detach(), **CLOSE)
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("cell", ["rnn-tanh", "lstm", "gru"])
