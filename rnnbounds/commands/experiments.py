@@ -39,13 +39,13 @@ def experiment(
     format: FormatOption = Format.text,
 ) -> int:
     """Run an experiment and write its page; exit 1 if a certified bound does not hold."""
-    from rnnbounds.experiments.engine import make_setting, run_experiment
+    from rnnbounds.experiments.engine import change_setting, run_experiment
     from rnnbounds.experiments.page import record_verdict, split_tasks, task_table
 
     chosen = find_experiment(name)
     values = parse_assignments(assignments or ())
     values |= {k: v for k, v in (("seed", seed), ("seeds", seeds)) if v is not None}
-    setting = make_setting(chosen, values)
+    setting = change_setting(chosen, values)
     folder = Path("report") / name if out is None else out
     require_folder(folder, f"{name}.json", "index.html")
     with show_progress(len(chosen.units(setting)), name) as advance:

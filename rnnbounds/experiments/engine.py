@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import product
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,8 +16,8 @@ import msgspec
 import torch
 
 from rnnbounds.experiments.page import Chart, build_page
-from rnnbounds.experiments.record import CertificateSummary, Outcome, Record, Run, Setting
-from rnnbounds.experiments.trainer import Plan, Trained, train
+from rnnbounds.experiments.record import Outcome, Record, Run, Setting
+from rnnbounds.experiments.trainer import Plan, train
 from rnnbounds.impl.models.device import check_device
 from rnnbounds.impl.numbers.json_values import finite_or_none
 from rnnbounds.properties.errors import InputError, UnknownChoiceError
@@ -71,28 +72,29 @@ class Job:
     data: Any
     device: str
 
-    def train(self, model: M, task: Any, plan: Plan, **more: Any) -> Trained[M]:
+    def train(self, model: M, task: Any, plan: Plan, **more: Any) -> float:
         """`trainer.train` with this unit's seed and device."""
         return train(model, task, plan, seed=self.unit.seed, device=self.device, **more)
 
     def search_rates(
         self, make: Callable[[], M], task: Any, plan: Plan, rates: Iterable[float], **more: Any
-    ) -> tuple[Trained[M], str]:
-        """Train what `make` makes at each rate: the one that validates best, and its rate."""
-        plans = [msgspec.structs.replace(plan, rate=rate) for rate in rates]
-        trainings = [(self.train(make(), task, one, **more), f"{one.rate:g}") for one in plans]
-        return min(trainings, key=lambda training: training[0].best[0])
+    ) -> M:
+        """Train what `make` makes at each rate: the model that validates best."""
+        trained = []
+        for rate in rates:
+            model = make()
+            loss = self.train(model, task, msgspec.structs.replace(plan, rate=rate), **more)
+            trained.append((loss, model))
+        return min(trained, key=itemgetter(0))[1]
 
     def make_run(
-        self, figures: Mapping[str, Any], curves: Mapping[str, Any] | None = None,
-        certificate: CertificateSummary | None = None, **other: Any,
-    ) -> Run:  # fmt: skip
-        """The run of this unit; `other` are notes, or another model, variant, task or seed."""
+        self, figures: Mapping[str, Any], curves: Mapping[str, Any] | None = None, **other: Any
+    ) -> Run:
+        """The run of this unit; `other` is another model, variant or seed."""
         known = {
             name: None if v is None else finite_or_none(float(v)) for name, v in figures.items()
         }
-        labels = vars(self.unit) | other
-        return Run(**labels, figures=known, curves=dict(curves or {}), certificate=certificate)
+        return Run(**vars(self.unit) | other, figures=known, curves=dict(curves or {}))
 
 
 def run_experiment(
@@ -127,16 +129,12 @@ def run_experiment(
 
 def rerun_options(experiment: Experiment, setting: Setting) -> tuple[str, ...]:
     """The options of the command that makes a run of this setting."""
-    base, options = msgspec.to_builtins(experiment.setting), []
-    for name, value in msgspec.to_builtins(setting).items():
-        if value != base[name]:
-            text = msgspec.json.encode(value).decode()
-            known = name in ("seed", "seeds")
-            options.append(f"--{name} {text}" if known else f"--set {name}={text}")
-    return tuple(options)
+    base, values = msgspec.to_builtins(experiment.setting), msgspec.to_builtins(setting)
+    changed = ((name, value) for name, value in values.items() if value != base[name])
+    return tuple(f"--set={name}={msgspec.json.encode(value).decode()}" for name, value in changed)
 
 
-def make_setting(experiment: Experiment, changed: Mapping[str, Any]) -> Any:
+def change_setting(experiment: Experiment, changed: Mapping[str, Any]) -> Any:
     """The sizes by default with these in place; raises UnknownChoiceError and InputError."""
     fields, name = msgspec.structs.asdict(experiment.setting), experiment.name
     for key in changed:

@@ -2,32 +2,23 @@
 
 from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad, scaled_dot_product_attention
+from torch.nn.functional import pad
 
 from rnnbounds.experiments.engine import Experiment, Job, all_units
 from rnnbounds.experiments.networks import Network, projection, recurrent_network
 from rnnbounds.experiments.page import mean_score, score_text
-from rnnbounds.experiments.record import Outcome, Run, Setting, group_runs, select_runs
+from rnnbounds.experiments.record import Outcome, Run, group_runs, make_setting, select_runs
 from rnnbounds.experiments.tasks import TextTask, load_texts
-from rnnbounds.experiments.trainer import Plan, part_losses
+from rnnbounds.experiments.trainer import Plan, part_loss
 from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.reading.adapters import load_model
 
-RECURRENT, CORES = ("RNN", "LSTM"), ("TCN", "gated convolution", "windowed attention")
+RECURRENT, CORES = ("RNN", "LSTM"), ("TCN", "gated convolution")
 WORSE = 0.05  # relative: what still counts as doing as well
-
-
-class Sizes(Setting, frozen=True, kw_only=True):
-    """An LSTM of `states` units and whatever has as many parameters; `window` of the truncated."""
-
-    tasks: tuple[str, ...] = ("words", "characters")
-    states: int = 48
-    steps: int = 300
-    rates: tuple[float, ...] = (0.005, 0.03)
-    window: int = 31
 
 
 class Convolutions(torch.nn.Module):
@@ -52,48 +43,18 @@ class Convolutions(torch.nn.Module):
         return h.mT
 
 
-class WindowedAttention(torch.nn.Module):
-    """Two residual layers of attention with two heads, each over its last 16 inputs, with a learned
-    weight for each distance; they see 31 inputs."""
-
-    window, heads = 16, 2
-
-    def __init__(self, inputs: int, units: int) -> None:
-        super().__init__()
-        self.first = torch.nn.Linear(inputs, units)
-        self.mixed = torch.nn.ModuleList(torch.nn.Linear(units, 3 * units) for _ in range(2))
-        self.out = torch.nn.ModuleList(torch.nn.Linear(units, units) for _ in range(2))
-        self.distance = torch.nn.Parameter(torch.zeros(2, self.heads, self.window))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(N, T, d) -> (N, T, n)."""
-        h: Tensor = self.first(x)
-        steps = torch.arange(x.shape[1], device=x.device)
-        away = steps[:, None] - steps
-        seen = (away >= 0) & (away < self.window)
-        for mixed, out, distance in zip(self.mixed, self.out, self.distance, strict=True):
-            q, k, v = (part.unflatten(2, (self.heads, -1)).transpose(1, 2)
-                       for part in mixed(h).chunk(3, 2))  # fmt: skip
-            bias = distance[:, away.clamp(0, self.window - 1)].masked_fill(~seen, -torch.inf)
-            read = scaled_dot_product_attention(q, k, v, attn_mask=bias)
-            h = h + torch.relu(out(read.transpose(1, 2).flatten(2)))
-        return h
-
-
 def make_network(kind: str, task: TextTask, seed: int, units: int) -> Network:
-    """A network of that kind; units are even, for two heads."""
+    """A network of that kind."""
     if kind in RECURRENT:
         return recurrent_network(kind, task, units, seed)
-    if kind == CORES[2]:
-        return Network(task, lambda d: WindowedAttention(d, units), units, seed)
     return Network(task, lambda d: Convolutions(d, units, kind == CORES[1]), units, seed)
 
 
 def nearest_size(kind: str, task: TextTask, seed: int, parameters: int) -> Network:
-    """The network of an even number of units whose parameters are the least beyond so many."""
-    units = 2
+    """The network whose parameters are the least beyond so many."""
+    units = 1
     while (network := make_network(kind, task, seed, units)).size < parameters:
-        units += 2
+        units += 1
     return network
 
 
@@ -117,20 +78,19 @@ def run_unit(job: Job) -> Iterable[Run]:
     s, unit, task = job.setting, job.unit, job.data[job.unit.task]
     target = recurrent_network("LSTM", task, s.states, unit.seed).size
     make = partial(nearest_size, unit.model, task, unit.seed, target)
-    project = projection(False, 1.0)
-    trained, rate = job.search_rates(make, task, Plan(steps=s.steps), s.rates, project=project)
-    models: dict[str, torch.nn.Module] = {unit.model: trained.model}
+    project = projection(False)
+    network = job.search_rates(make, task, Plan(steps=s.steps), s.rates, project=project)
+    models: dict[str, torch.nn.Module] = {unit.model: network}
     if unit.model in RECURRENT:
-        cut = TruncatedNetwork(trained.model, s.window).to(job.device)
-        models[f"truncated {unit.model}"] = cut
+        models[f"truncated {unit.model}"] = TruncatedNetwork(network, s.window).to(job.device)
     for name, model in models.items():
-        score = task.score(float(part_losses(model, task, "held out")[0]))
-        figures = {f"held out, {task.unit}": score, "parameters": trained.model.size}
+        score = task.score(part_loss(model, task, "held out"))
+        figures = {f"held out, {task.unit}": score, "parameters": network.size}
         family = "recurrent" if name in RECURRENT else "feed-forward"
-        yield job.make_run(figures, model=name, variant=family, notes={"rate": rate})
+        yield job.make_run(figures, model=name, variant=family)
 
 
-def judge_runs(runs: Sequence[Run], setting: Sizes) -> Outcome:
+def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
     """The best of each family, task by task."""
     fits, words = [], []
     for task in dict.fromkeys(run.task for run in runs):
@@ -157,8 +117,10 @@ EXPERIMENT = Experiment(
     source="Miller, When Recurrent Models Don't Need to be Recurrent (2018)",
     rule="it holds if on every task the best feed-forward model (truncated recurrent ones are "
     f"among them) has a mean held-out score at most {100 * WORSE:g} % worse than the best "
-    "recurrent one. The best are chosen by that score, of five models and of two.",
-    setting=Sizes(),
+    "recurrent one. The best are chosen by that score, of four models and of two.",
+    setting=make_setting(
+        tasks=("words", "characters"), states=48, steps=300, rates=(0.005, 0.03), window=31
+    ),
     units=lambda setting: all_units(
         setting.tasks, (*RECURRENT, *CORES), ("trained",), setting.each_seed
     ),

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,7 +12,7 @@ from rnnbounds.experiments import trained
 from rnnbounds.experiments.engine import Job
 from rnnbounds.experiments.networks import Network
 from rnnbounds.experiments.page import Chart, worst_text
-from rnnbounds.experiments.record import Outcome, Run, make_curve, summarise
+from rnnbounds.experiments.record import Outcome, Run, certified_figures, make_curve
 from rnnbounds.experiments.tasks import TextTask
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.numbers.outward import add_up, mul_up
@@ -27,17 +28,15 @@ def run_unit(job: Job) -> Iterable[Run]:
     """One network: mean and greatest gradient at every lag."""
     model, task, certificate = trained.train_network(job)
     norms = input_gradients(model, task)
-    mean, largest, lags = norms.mean(0).tolist(), norms.amax(0).tolist(), range(LAGS + 1)
-    curves = {"mean": make_curve(lags, mean), "greatest": make_curve(lags, largest)}
-    figures: dict[str, float] = {"lag 0, mean": mean[0], NAME: mean[FAR] / mean[0]}
+    mean, lags = norms.mean(0).tolist(), range(LAGS + 1)
+    curves, figures = {"mean": make_curve(lags, mean)}, {NAME: mean[FAR] / mean[0]}
     figures["a step, lags 1 to 32"] = (mean[FAR] / mean[1]) ** (1 / (FAR - 1))
     if certificate.verdict == "certified":
         bounds = certified_gradients(certificate, model)
         curves["certified"] = make_curve(lags, bounds)
-        lowered = [value * (1 - ROUNDING) for value in largest]
+        lowered = [value * (1 - ROUNDING) for value in norms.amax(0).tolist()]
         figures[trained.BROKEN] = trained.count_broken(lowered, bounds, 0.0)
-    summary = summarise(certificate, job.setting.epsilon)
-    yield job.make_run(figures, curves, certificate=summary)
+    yield job.make_run(figures | certified_figures(certificate), curves)
 
 
 def input_gradients(model: Network, task: TextTask) -> Tensor:
@@ -53,8 +52,7 @@ def input_gradients(model: Network, task: TextTask) -> Tensor:
 def certified_gradients(certificate: Certificate, model: Network) -> list[float]:
     """√2 ‖C‖₂ G(1 − λ) λ^i, rounded up: the cross-entropy's gradient in the logits is at most √2,
     and G = C_* L/(1 − λ) the certificate's gain. Source: Miller & Hardt, section 3."""
-    gap = add_up(1.0, -certificate.lam)
-    reach = mul_up(certificate.constants["gain"], gap)
+    reach = mul_up(certificate.constants["gain"], add_up(1.0, -certificate.lam))
     size = mul_up(math.nextafter(math.sqrt(2), 2), certified_norm(model.readout.weight[None]))
     bounds = [float(mul_up(reach, size))]
     for _ in range(LAGS):
@@ -62,7 +60,7 @@ def certified_gradients(certificate: Certificate, model: Network) -> list[float]
     return bounds
 
 
-def judge_runs(runs: Sequence[Run], setting: trained.Sizes) -> Outcome:
+def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
     """Whose gradients do not vanish, and whether a bound fell."""
     holds, count, missed = trained.tally_seeds(runs, trained.is_at_most(NAME, SMALL))
     summary = (
@@ -75,10 +73,9 @@ def judge_runs(runs: Sequence[Run], setting: trained.Sizes) -> Outcome:
 EXPERIMENT = trained.make_experiment(
     name="gradient-decay",
     title="Gradients of trained models by lag",
-    question="By how much does an input move a forecast i steps later? The loss at the last of "
-    f"{trained.LENGTH} held-out inputs is differentiated with respect to each input before it.",
-    conclusion="gradients of models that were trained freely vanish as those of stable ones do, so "
-    "that they, too, operate where a model is stable",
+    question=f"{trained.STATED} The loss at the last of {trained.LENGTH} held-out inputs is "
+    "differentiated with respect to each input: how fast does it fall with the lag?",
+    conclusion="gradients of models that were trained freely vanish as those of stable ones do",
     source="Miller & Hardt, Stable Recurrent Models, section 4",
     rule=f"it holds if in every network, stable or free, the mean gradient at lag {FAR} is at most "
     f"{SMALL:g} of that at lag 0. {trained.RULE}",
@@ -86,7 +83,7 @@ EXPERIMENT = trained.make_experiment(
     judge=judge_runs,
     charts=(
         Chart(title="Mean over held-out windows; dashed: certified for every sequence of inputs",
-              curves=("mean", "certified"), dashed=("certified",), x="lag i",
+              curve="mean", bound="certified", x="lag i",
               y="‖∇p‖ in the input i steps before", log_y=True),
     ),
 )  # fmt: skip

@@ -4,6 +4,7 @@ All but the environment is a function of settings, data and device. What is not 
 """
 
 from collections.abc import Sequence
+from types import GenericAlias
 from typing import Any, Literal
 
 import msgspec
@@ -13,6 +14,8 @@ from rnnbounds.impl.numbers.json_values import finite_or_none
 from rnnbounds.reports.records.record import Environment
 
 Holds = Literal["holds", "does not hold", "undecided"]
+EPSILON = 1e-2
+LAM, WINDOW = "certified λ", f"certified k at ε = {EPSILON:g}"
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,6 +30,15 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
         return range(self.seed, self.seed + self.seeds)
 
 
+def make_setting(**sizes: Any) -> Any:
+    """A setting with these sizes by default, each a number or a tuple of one type."""
+    fields = [
+        (name, GenericAlias(tuple, (type(v[0]), ...)) if isinstance(v, tuple) else type(v), v)
+        for name, v in sizes.items()
+    ]
+    return msgspec.defstruct("Sizes", fields, bases=(Setting,), frozen=True, kw_only=True)()
+
+
 class Curve(msgspec.Struct, frozen=True):
     """Points (x, y); y is null where it is not finite."""
 
@@ -34,19 +46,8 @@ class Curve(msgspec.Struct, frozen=True):
     y: tuple[float | None, ...]
 
 
-class CertificateSummary(msgspec.Struct, frozen=True):
-    """Result of `certify` for all inputs of the set that `inputs` names; `lam` is a bound only
-    where the verdict is "certified", `k` the window of `epsilon`."""
-
-    verdict: str
-    lam: float | None
-    epsilon: float
-    k: int | None
-    inputs: str
-
-
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """Measurement of one model: named figures with their unit, curves, the certificate."""
+    """Measurement of one model: named figures with their unit, curves."""
 
     task: str
     model: str
@@ -54,8 +55,6 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     figures: dict[str, float | None] = {}
     curves: dict[str, Curve] = {}
-    certificate: CertificateSummary | None = None
-    notes: dict[str, str] = {}
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -70,7 +69,7 @@ class Outcome(msgspec.Struct, frozen=True):
 class Record(msgspec.Struct, frozen=True, kw_only=True):
     """One experiment, run; `options` are those of the command that makes it again."""
 
-    schema: str = "rnnbounds/experiment/2"
+    schema: str = "rnnbounds/experiment/3"
     name: str
     title: str
     question: str
@@ -90,10 +89,10 @@ def make_curve(x: Sequence[Any], y: Sequence[Any]) -> Curve:
     return Curve(tuple(map(float, x)), tuple(finite_or_none(float(value)) for value in y))
 
 
-def summarise(certificate: Certificate, epsilon: float) -> CertificateSummary:
-    """Record a certificate and its window k for this ε."""
-    lam, k = finite_or_none(certificate.lam), certificate.window(epsilon)
-    return CertificateSummary(certificate.verdict, lam, epsilon, k, certificate.speaks_of)
+def certified_figures(certificate: Certificate) -> dict[str, float | None]:
+    """λ and the window of EPSILON, of a network that is certified for all inputs ‖x_t‖₂ ≤ 1."""
+    certified = certificate.verdict == "certified"
+    return {LAM: certificate.lam if certified else None, WINDOW: certificate.window(EPSILON)}
 
 
 def select_runs(runs: Sequence[Run], **labels: str) -> list[Run]:

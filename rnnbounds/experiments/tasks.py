@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from platform import python_version
 from pydoc_data import topics
@@ -84,7 +84,7 @@ def load_texts(names: Iterable[str]) -> tuple[dict[str, TextTask], dict[str, str
 
 
 class DigitTask(NamedTuple):
-    """Pixels (T, N, 1) in one random order, standardised, and digits (N,), to train on and to test
+    """Pixels (N, T, 1) in one random order, standardised, and digits (N,), to train on and to test
     by; `size` of a batch."""
 
     x: Tensor
@@ -92,16 +92,12 @@ class DigitTask(NamedTuple):
     x_test: Tensor
     digits_test: Tensor
     size: int
+    loss: Callable[[Tensor, Tensor], Tensor] = cross_entropy
 
     def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
-        """The next images in the order of the epoch, the same for all networks."""
+        """The next images in the order of the epoch."""
         rows = epoch_rows(step, len(self.digits), self.size, seed)
-        return self.x[:, rows], self.digits[rows]
-
-    def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
-        """Cross-entropy of each network's logits (G, N, 10)."""
-        target = y.expand(len(outputs), -1)
-        return cross_entropy(outputs.permute(0, 2, 1), target, reduction="none").mean(1)
+        return self.x[rows], self.digits[rows]
 
 
 def epoch_rows(step: int, count: int, size: int, seed: int) -> Tensor:
@@ -124,6 +120,6 @@ def digit_task(images: int, size: int, seed: int) -> tuple[DigitTask, dict[str, 
     x, digits, cut = values.float()[order], labels[order], len(labels) - len(labels) // 5
     pixels = torch.randperm(x.shape[1], generator=seeded_generator(seed, 2))
     fitted, tested = slice(min(images, cut)), slice(cut, cut + (images + 1) // 2)
-    x = ((x - x[fitted].mean()) / x[fitted].std()).T[pixels, :, None]
-    task = DigitTask(x[:, fitted], digits[fitted], x[:, tested], digits[tested], size)
+    x = ((x - x[fitted].mean()) / x[fitted].std())[:, pixels, None]
+    task = DigitTask(x[fitted], digits[fitted], x[tested], digits[tested], size)
     return task, {"digits": "scikit-learn, load_digits"}

@@ -7,39 +7,30 @@ import torch
 from torch import Tensor
 
 from rnnbounds.experiments.engine import Experiment, Job, all_units
-from rnnbounds.experiments.networks import Network, projection, recurrent_network
-from rnnbounds.experiments.record import Holds, Run, Setting, group_runs
+from rnnbounds.experiments.networks import LAMBDA, Network, projection, recurrent_network
+from rnnbounds.experiments.record import EPSILON, Holds, Run, group_runs, make_setting
 from rnnbounds.experiments.tasks import TextTask, load_texts
 from rnnbounds.experiments.trainer import Plan
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
 
 BROKEN = "certified bounds broken"
-WAYS = ("stable", "free")
+CELLS, WAYS = ("RNN", "LSTM"), ("stable", "free")
 LENGTH = 128  # of the held-out windows that are looked at
-
-
-class Sizes(Setting, frozen=True, kw_only=True):
-    """Networks of `states` units, trained for `steps` steps; the stable ones are projected after
-    each to where one step contracts by at most `lam`. `epsilon` is that of the certified k."""
-
-    tasks: tuple[str, ...] = ("characters", "words")
-    cells: tuple[str, ...] = ("RNN", "LSTM")
-    states: int = 48
-    steps: int = 600
-    rate: float = 0.01
-    lam: float = 0.95
-    epsilon: float = 1e-2
+STATED = (
+    f"Networks of one layer are trained alike, the stable ones projected after each step to where "
+    f"it contracts by {LAMBDA:g}, free ones not."
+)
+RULE = "It does not hold if for some task and model no seed does so; otherwise it is undecided."
 
 
 def train_network(job: Job) -> tuple[Network, TextTask, Certificate]:
     """The trained network of a unit in float64 on the CPU, its task, and the core's certificate."""
     s, task = job.setting, job.data[job.unit.task]
     model = recurrent_network(job.unit.model, task, s.states, job.unit.seed)
-    project = projection(job.unit.variant == "stable", s.lam)
-    job.train(model, task, Plan(steps=s.steps, rate=s.rate), project=project)
+    job.train(model, task, Plan(steps=s.steps), project=projection(job.unit.variant == "stable"))
     model = model.cpu().double()
-    return model, task, certify(model.core, 1.0, (s.epsilon,))
+    return model, task, certify(model.core, 1.0, (EPSILON,))
 
 
 @torch.no_grad()
@@ -83,9 +74,10 @@ def tally_seeds(runs: Sequence[Run], fits: Callable[[Run], bool]) -> tuple[Holds
     return holds, sum(map(sum, rows.values())), words
 
 
-RULE = "It does not hold if for some task and model no seed does so; otherwise it is undecided."
 make_experiment = partial(
-    Experiment, setting=Sizes(), load=lambda setting: load_texts(setting.tasks),
+    Experiment,
+    setting=make_setting(tasks=("characters", "words"), cells=CELLS, states=48, steps=600),
+    load=lambda setting: load_texts(setting.tasks),
     units=lambda setting: all_units(setting.tasks, setting.cells, WAYS, setting.each_seed),
-)  # fmt: skip
+)
 """An `Experiment` on these networks but for its texts, `work`, `judge` and charts."""

@@ -1,6 +1,7 @@
 """``rnnbounds experiment truncation-curve``: what a model loses when it is cut to k inputs."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import torch
 
@@ -8,7 +9,7 @@ from rnnbounds.experiments import trained
 from rnnbounds.experiments.engine import Job
 from rnnbounds.experiments.networks import Network
 from rnnbounds.experiments.page import Chart, worst_text
-from rnnbounds.experiments.record import Outcome, Run, make_curve, summarise
+from rnnbounds.experiments.record import Outcome, Run, certified_figures, make_curve
 from rnnbounds.experiments.tasks import TextTask
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.numbers.outward import div_up, mul_up, subtract_down
@@ -25,14 +26,12 @@ def run_unit(job: Job) -> Iterable[Run]:
     scores, gaps, full = scores_and_gaps(model, task)
     curves = {"score": make_curve(KS, scores), "gap": make_curve(KS, gaps)}
     figures: dict[str, float] = {f"all inputs, {task.unit}": full}
-    figures |= {f"k = {k}": scores[KS.index(k)] for k in (1, 4, 16)}
     figures[NAME] = 100 * abs(scores[KS.index(MODERATE)] / full - 1)
     if certificate.verdict == "certified":
         bounds = certified_gaps(certificate)
         curves["gap, certified"] = make_curve(KS, bounds)
         figures[trained.BROKEN] = trained.count_broken(gaps, bounds, certificate.rounding)
-    summary = summarise(certificate, job.setting.epsilon)
-    yield job.make_run(figures, curves, certificate=summary)
+    yield job.make_run(figures | certified_figures(certificate), curves)
 
 
 @torch.no_grad()
@@ -62,7 +61,7 @@ def certified_gaps(certificate: Certificate) -> list[float]:
     return [bounds[k] for k in KS]
 
 
-def judge_runs(runs: Sequence[Run], setting: trained.Sizes) -> Outcome:
+def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
     """Which models lose more than allowed at a moderate k, and whether a bound fell."""
     holds, count, missed = trained.tally_seeds(runs, trained.is_at_most(NAME, LOST))
     summary = (
@@ -75,9 +74,8 @@ def judge_runs(runs: Sequence[Run], setting: trained.Sizes) -> Outcome:
 EXPERIMENT = trained.make_experiment(
     name="truncation-curve",
     title="What a trained model loses when it is cut to k inputs",
-    question="Networks of one layer are trained alike, stable ones projected after each step, free "
-    "ones not. Each is then run from the zero state on the last k held-out inputs alone: its "
-    "score, and the largest ‖h − hᵏ‖₂, at the same times for all k.",
+    question=f"{trained.STATED} Each is then run from the zero state on the last k held-out inputs "
+    "alone: its score, and the largest ‖h − hᵏ‖₂, at the same times for all k.",
     conclusion="truncation costs nothing from a moderate k on, of stable models by Lemma 1, and of "
     "those that are trained freely as well",
     source="Miller & Hardt, Stable Recurrent Models, Lemma 1 and section 4",
@@ -86,9 +84,8 @@ EXPERIMENT = trained.make_experiment(
     work=run_unit,
     judge=judge_runs,
     charts=(
-        Chart(title="Score of the last k inputs", curves=("score",), x="inputs k", y="score"),
-        Chart(title="How far states are from those of all inputs; dashed: certified",
-              curves=("gap", "gap, certified"), dashed=("gap, certified",), x="inputs k",
-              y="‖h − hᵏ‖₂", log_y=True),
+        Chart(title="Score of the last k inputs", curve="score", x="inputs k", y="score"),
+        Chart(title="How far states are from those of all inputs; dashed: certified", curve="gap",
+              bound="gap, certified", x="inputs k", y="‖h − hᵏ‖₂", log_y=True),
     ),
 )  # fmt: skip

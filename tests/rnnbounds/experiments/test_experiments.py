@@ -9,20 +9,20 @@ import torch
 from msgspec.structs import replace
 
 from rnnbounds.experiments import NAMES, engine, find_experiment
-from rnnbounds.experiments.engine import make_setting, run_experiment
+from rnnbounds.experiments.engine import change_setting, run_experiment
 from rnnbounds.experiments.page import spread_text
 
 ONE = {"seeds": 1, "tasks": ["characters"], "cells": ["RNN"], "states": 3, "steps": 3}
 SMALL = {
     **dict.fromkeys(("truncation-curve", "gradient-decay", "data-stability"), ONE),
-    "weights-apart": ONE | {"ks": [1, 4], "every": 2},
+    "weights-apart": ONE | {"ks": [1, 4]},
     "stable-vs-unstable": {"tasks": ["words"], "states": 2, "steps": 2, "rates": [0.01]},
     "feed-forward": {"tasks": ["words"], "states": 4, "steps": 2, "rates": [0.01], "window": 3},
     "deep-cell": {"depths": [1, 2], "states": 4, "length": 4, "steps": 3},
     "urnn": {"sequences": 12, "length": 60, "hidden": [2, 4], "epochs": 2, "batch": 4},
     "permuted-digits": {"images": 40, "hidden": 4, "epochs": 3, "batch": 16},
     "similarity": {"states": 3, "conditions": [1.0, 100.0]},
-    "sigmoid-gap": {"states": [4, 6], "length": 4, "steps": 3, "rates": [0.01]},
+    "sigmoid-gap": {"states": [4, 6], "length": 4, "steps": 3},
 }
 
 
@@ -35,7 +35,7 @@ def ran(tmp_path_factory):
         if name == "permuted-digits":
             pytest.importorskip("sklearn")
         one, labels, folder = find_experiment(name), [], tmp_path_factory.mktemp(name) / "new"
-        setting = make_setting(one, {"seeds": 2} | SMALL[name])
+        setting = change_setting(one, {"seeds": 2} | SMALL[name])
         record = run_experiment(one, folder, setting=setting, device="cpu", advance=labels.append)
         return folder, record, len(labels) == len(one.units(setting))
 
@@ -69,7 +69,7 @@ def test_the_same_twice(ran, tmp_path):
         one, (_, record, _) = find_experiment(name), ran(name)
         state = torch.random.get_rng_state()
         again = run_experiment(
-            one, tmp_path, setting=make_setting(one, record.settings), device="cpu"
+            one, tmp_path, setting=change_setting(one, record.settings), device="cpu"
         )
         assert torch.equal(state, torch.random.get_rng_state())
         assert again.runs == record.runs
@@ -79,7 +79,7 @@ def test_certified_models_are_read_off(ran):
     """Stable networks are certified, and their bounds are compared with what was observed."""
     for name in ("truncation-curve", "gradient-decay"):
         stable = [run for run in ran(name)[1].runs if run.variant == "stable"]
-        assert all(run.certificate.verdict == "certified" for run in stable)
+        assert all(run.figures["certified λ"] <= 0.96 for run in stable)
         assert all(run.figures["certified bounds broken"] == 0 for run in stable)
     exact = [run for run in ran("urnn")[1].runs if run.task == "exact equivalents"]
     assert all(run.figures["states"] <= 8 for run in exact)
@@ -96,9 +96,8 @@ def test_certified_models_are_read_off(ran):
             "characters, RNN, stable, seed 0: 2 b",
         ),
         ("gradient-decay", "certified bounds broken", 1.0, "characters, RNN, stable, seed 0: 1 b"),
-        ("urnn", "‖h − h_u‖", 1.0, "it is 1.0 from the teacher, not ≤ its bound"),
+        ("urnn", "‖h − h_u‖", 1.0, "teacher 0: it is 1.0 from it, not ≤ its bound"),
         ("urnn", "states", 9.0, "it has 9.0 states"),
-        ("permuted-digits", "training loss", None, "its loss is not finite"),
     ],
 )
 def test_what_is_broken_is_a_problem(ran, name, figure, value, line):
@@ -107,18 +106,17 @@ def test_what_is_broken_is_a_problem(ran, name, figure, value, line):
     runs = [replace(run, figures=run.figures | {figure: value}) if figure in run.figures else run
             for run in record.runs]  # fmt: skip
     one = find_experiment(name)
-    problems = one.judge(runs, make_setting(one, record.settings)).problems
+    problems = one.judge(runs, change_setting(one, record.settings)).problems
     assert line in problems[0]
 
 
 def test_an_uncertified_stable_network_is_a_problem(ran):
     """The projection has to make networks that `certify` certifies."""
     _, record, _ = ran("stable-vs-unstable")
-    lost = [replace(run, certificate=replace(run.certificate, verdict="undecided"))
-            for run in record.runs]  # fmt: skip
+    lost = [replace(run, figures=run.figures | {"certified λ": None}) for run in record.runs]
     problems = find_experiment(record.name).judge(lost, None).problems
     assert len(problems) == 4
-    assert problems[0] == "words: the stable RNN of seed 0 is undecided"
+    assert problems[0] == "words: the stable RNN of seed 0 is not certified"
 
 
 def test_command(call, refused, monkeypatch, tmp_path):
@@ -129,7 +127,7 @@ def test_command(call, refused, monkeypatch, tmp_path):
     assert (done.code, done.err) == (0, "")
     assert done.out.split()[:2] == ["model", "variant"]
     assert "\nHolds at this size. Outputs in float64 differ" in done.out
-    again = "rnnbounds experiment similarity --seed 3 --seeds 1 --set states=2"
+    again = "rnnbounds experiment similarity --set=seed=3 --set=seeds=1 --set=states=2"
     assert again in (out / "index.html").read_text("utf-8")
     assert call("experiment", *small, "--format", "json").json["settings"]["states"] == 2
     for value, line in (

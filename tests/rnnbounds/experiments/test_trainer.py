@@ -12,30 +12,28 @@ from rnnbounds.experiments.feed_forward import (
     make_network,
     nearest_size,
 )
-from rnnbounds.experiments.networks import StudentGroup, projection, recurrent_network
+from rnnbounds.experiments.networks import Student, projection, recurrent_network
 from rnnbounds.experiments.tasks import PARTS, epoch_rows, text_task
-from rnnbounds.experiments.trainer import Plan, part_losses, seeded_generator, train
+from rnnbounds.experiments.trainer import Plan, part_loss, seeded_generator, train
 from rnnbounds.impl.certificate.certify import certify
 
 
-class Pair(torch.nn.Module):
-    """Two networks side by side: ŷ = w x."""
+class Scale(torch.nn.Module):
+    """ŷ = w x."""
 
-    networks = 2
-
-    def __init__(self):
+    def __init__(self, w):
         super().__init__()
-        self.w = torch.nn.Parameter(torch.tensor([[0.0], [3.0]]))
+        self.w = torch.nn.Parameter(torch.tensor([w]))
 
     def forward(self, x):
         return self.w * x
 
 
 class Line:
-    """y = x; the loss of each network; the second one's gradient may be NaN."""
+    """y = x; the gradient may be NaN."""
 
-    def __init__(self, scale=(1.0, 1.0)):
-        self.scale = torch.tensor(scale)
+    def __init__(self, scale=1.0):
+        self.scale = scale
 
     def batch(self, seed, step):
         return torch.ones(1), torch.ones(1)
@@ -44,33 +42,36 @@ class Line:
         yield torch.ones(1), torch.ones(1)
 
     def loss(self, outputs, y):
-        return (outputs - y).square()[:, 0] * self.scale
+        return (outputs - y).square().sum() * self.scale
 
 
 PLAN = Plan(steps=3, rate=0.1, optimiser="sgd", schedule="constant", every=1)
 
 
-def test_networks_side_by_side():
-    """Each has its own loss, clipping and best weights; one that breaks leaves the other alone."""
-    trained = train(Pair(), Line(), PLAN, seed=0)
-    assert trained.model.w.flatten().tolist() == pytest.approx([0.3, 2.7])  # both are clipped
-    assert part_losses(trained.model, Line(), "held out").shape == (2,)
-    broken = train(Pair(), Line((1.0, math.nan)), PLAN, seed=0)
-    assert broken.model.w.flatten().tolist() == pytest.approx([0.3, 3.0])
-    assert broken.best[1] == math.inf
-    last = train(Pair(), Line((1.0, -1.0)), replace(PLAN, keep="last"), seed=0)
-    assert last.model.w.flatten().tolist() == pytest.approx([0.3, 3.3])
+@pytest.mark.parametrize(
+    ("start", "scale", "keep", "end"),
+    [
+        (0.0, 1.0, "best", 0.3), (3.0, 1.0, "best", 2.7), (3.0, math.nan, "best", 3.0),
+        (3.0, -1.0, "best", 3.3), (3.0, -1.0, "last", 3.3),
+    ],
+)  # fmt: skip
+def test_clipping_and_what_is_kept(start, scale, keep, end):
+    """A gradient is clipped, one that is not finite counts as 0."""
+    model = Scale(start)
+    best = train(model, Line(scale), replace(PLAN, keep=keep), seed=0)
+    assert model.w.item() == pytest.approx(end)
+    if keep == "best" and scale == 1.0:
+        assert best == part_loss(model, Line(), "validation")
 
 
 @pytest.mark.parametrize(("back", "end"), [(math.inf, 1.25e14), (1.0, 0.75)])
 def test_a_network_that_explodes_at_once_goes_back_to_its_start(back, end):
     """Its first weights count as seen, though no look at it was ever finite."""
-    task = Line()
+    task, model = Line(), Scale(0.0)
     task.batch = lambda seed, step: (torch.ones(1), torch.tensor([1e15, 1.0, 1.0])[step])
     task.batches = lambda part: [(torch.full((1,), 1e10), torch.full((1,), 1e10))]
-    plan = replace(PLAN, rate=0.25, clip=math.inf, back=back)
-    trained = train(Pair(), task, plan, seed=0)
-    assert trained.model.w[0, 0].item() == pytest.approx(end, rel=0.01)
+    train(model, task, replace(PLAN, rate=0.25, clip=math.inf, back=back), seed=0)
+    assert model.w.item() == pytest.approx(end, rel=0.01)
 
 
 def test_plans():
@@ -126,20 +127,12 @@ def test_truncated_and_projected_networks(cell):
     assert float(network.embed.weight.detach().norm(dim=1).max()) < 1
 
 
-@pytest.mark.parametrize("kind", ["RNN", "URNN"])
-def test_students_are_padded_without_a_trace(kind):
-    """A network alone and one beside a wider one have the same outputs; URNNs stay orthogonal."""
-    x = torch.randn(5, 1, 3, 2, generator=seeded_generator(1))
-    outputs = []
-    for sizes in ([3], [3, 6]):
-        group = StudentGroup(kind, sizes, 2, 1, [seeded_generator(0, n) for n in sizes])
-        group.project()
-        outputs.append(group(x.expand(-1, len(sizes), -1, -1))[:, 0])
-    torch.testing.assert_close(*outputs)
-    group = StudentGroup("URNN", [3, 6], 2, 1, [seeded_generator(0, n) for n in (3, 6)])
+def test_students():
+    """RNN and URNN start alike; W of a URNN goes back to an orthogonal matrix."""
+    rnn, urnn = (Student(kind, 3, 2, 1, seeded_generator(0)) for kind in ("RNN", "URNN"))
+    x = torch.randn(3, 5, 2, generator=seeded_generator(1))
+    torch.testing.assert_close(rnn(x), urnn(x))
     with torch.no_grad():
-        group.weights["W"][0, :3, :3] += 0.3
-    group.project()
-    W = group.weights["W"][0, :3, :3]
-    torch.testing.assert_close(W @ W.mT, torch.eye(3), rtol=0, atol=1e-5)
-    assert not group.weights["W"][0, 3:].any()
+        urnn.W += 0.3
+    urnn.project()
+    torch.testing.assert_close(urnn.W @ urnn.W.mT, torch.eye(3), rtol=0, atol=1e-5)
