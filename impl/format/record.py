@@ -135,7 +135,7 @@ def _current(document: Any) -> Any:
 
 
 def _of_one_step(part: Any, depth: int) -> Any:
-    """What states norms, so deep."""
+    """The part without the number of steps of its norms, 1 of each, down to this depth."""
     if isinstance(part, list) and depth:
         return [_of_one_step(each, depth - 1) for each in part]
     if not isinstance(part, dict) or not depth:

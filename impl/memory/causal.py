@@ -285,8 +285,8 @@ class _CausalModel:
 
 
 def _checked(model: _CausalModel, x: Tensor) -> tuple[bool, int]:
-    """Whether causality was tried on windows x (N, T, …), False if the model gives one output a
-    window, of which it cannot be; and how many numbers an output has. Raises ConditionError."""
+    """(tried, size): True if causality was tried on windows x (N, T, …), False if the model gives
+    one output a window; and how many numbers an output has. Raises ConditionError."""
     x = x.repeat(2, *[1] * (x.ndim - 1)) if len(x) == 1 else x
     y, again = (model.outputs(x) for _ in range(2))
     _last(y)  # raises NotFiniteError

@@ -31,7 +31,7 @@ FOUND = "; shared inputs are found only if many windows share runs of them or on
 
 
 def presupposed(held: Windows) -> str:
-    """What the statement on windows that are cut like these presupposes."""
+    """The condition under which the statement on windows that are cut like these holds."""
     return PRESUPPOSED + (CUT if held.sequences < len(held) else "") + FOUND
 
 

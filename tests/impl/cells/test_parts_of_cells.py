@@ -18,8 +18,6 @@ READ = {"weight_hh_l0": torch.ones(1, 1) / 2, "weight_ih_l0": torch.ones(1, 1)}
         ("a.", {"b.weight_hh_l1": 50.0, "b.weight_ih_l1": 1.0}),  # a layer above
         ("layers.0.", {"layers.1.weight_hh_l1": 50.0, "layers.1.weight_ih_l1": 1.0}),
         ("a.", {"b.weight_hh_l0_reverse": 50.0, "b.weight_ih_l0_reverse": 1.0}),  # a direction
-        ("rnn.module.", {"rnn.weight_hh_l0_raw": 50.0}),  # what a dropped-out weight is made of
-        ("module.", {"weight_hh_l0_raw": 50.0}),
     ],
 )
 def test_recurrent_weights_elsewhere_are_refused_or_ignored(prefix, more):
