@@ -7,28 +7,6 @@ from rnnbounds.impl.arithmetic.base import Arithmetic, V
 from rnnbounds.impl.arithmetic.derivatives.second_order import second_order_constants, step_jets
 
 
-def found_of(cell, gates: int = 1):
-    """Box, weights of the norm and jets of a cell."""
-    told = cell.comparison(1.0)
-    v = told.perron()
-    return (
-        told.box,
-        v,
-        step_jets(cell.program, cell.parameters, told.box, v, 1.0, cell.d, gates=gates),
-    )
-
-
-def test_gates_are_blocks_of_their_own():
-    """A parameter whose gates are told apart has no larger constants."""
-    cell = draw(lstm, 3, systems=20, seed=7)
-    _, v, whole = found_of(cell)
-    _, _, parts = found_of(cell, 4)
-    before, after = second_order_constants(whole, v), second_order_constants(parts, v)
-    for name in before:
-        assert bool((after[name] <= before[name] * (1 + 1e-9)).all())
-    assert float((after["L_w"] / before["L_w"]).min()) < 0.9
-
-
 def test_linear_systems_are_exact():
     """For W s + U x + b: L_w = √(‖box‖² + B² + 1) over the least v, β_hw = ‖v‖₂/v, no curvature."""
 

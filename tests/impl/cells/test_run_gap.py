@@ -59,25 +59,6 @@ def test_no_run_is_further_off(seed: int, size: float, blocks: int) -> None:
         assert float((worst / both.units).amin()) > 0.3
 
 
-@BLOCKS
-@pytest.mark.parametrize("seed", range(6))
-def test_no_norm_says_less(seed: int, blocks: int) -> None:
-    """δ/(1 − λ) in any max |s_i|/v_i or max ‖s_b‖₂/w_b is no smaller."""
-    J, error = contracting(seed, blocks, 0.12)
-    comparison = compared(J, blocks)
-    gap = StepBounds(comparison, error).gap
-    for name in ("infinity", "comparison", "perron", "spectral"):
-        norm = comparison.norm(name)
-        if norm.lam >= 1:
-            continue
-        v = torch.tensor(norm.weights or [1.0] * 6).double()
-        if name == "spectral":
-            delta = (error.reshape(blocks, -1).norm(dim=1) / v).amax()
-            assert bool((gap.blocks <= 1.0001 * v * delta / (1 - norm.lam)).all())
-        else:
-            assert bool((gap.units <= 1.0001 * v * (error / v).amax() / (1 - norm.lam)).all())
-
-
 def test_where_nothing_is_known() -> None:
     """A comparison that does not contract bounds nothing, whatever a solver makes of it."""
     grows = torch.tensor([[[0.5, 0.6], [0.6, 0.5]]]).double()

@@ -2,12 +2,10 @@ import math
 
 import pytest
 import torch
-from flint import arb, ctx
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, activation
+from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.gradients.constants import Constants
-from rnnbounds.impl.gradients.windows.rollout import states
 from rnnbounds.impl.models.rnn import RNN
 
 NAMES = (
@@ -25,39 +23,6 @@ def scalar(w: float, u: float, b: float, name: str = "identity", B_x: float = 1.
     """The constants of h = ρ(wh + ux + b)."""
     cell = RNN(tensor(w)[None, None], tensor(u)[None, None], tensor(b)[None], activation(name))
     return Constants(cell, tensor(B_x))
-
-
-@pytest.mark.parametrize("name", ACTIVATIONS)
-@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e6])
-def test_rounding_does_not_accumulate(name: str, scale: float) -> None:
-    """Float64 states stay within ε₁ (1 − λᵗ)/(1 − λ) of the exact ones, found in balls."""
-    draw = torch.Generator().manual_seed(0)
-    W, U, b, x = (
-        torch.randn(1, *shape, dtype=torch.float64, generator=draw)
-        for shape in ((3, 3), (3, 2), (3,), (25, 2, 1))
-    )
-    W = 0.7 * W / torch.linalg.matrix_norm(W, 2)
-    b, x = scale * b, scale * x
-    cell = RNN(W, U, b, activation(name))
-    c = Constants(cell, torch.linalg.vector_norm(x, dim=2).amax((1, 2)))
-    lam, eps = c["lam"].item(), c["eps_1"].item()
-    path = states(cell, x)[0, :, :, 0].tolist()
-    with ctx.workprec(200):
-        h = [arb(0)] * 3
-        for t, inputs in enumerate(x[0, :, :, 0].tolist(), start=1):
-            h = [
-                cell.activation.ball(
-                    sum((arb(w) * v for w, v in zip(W[0, i].tolist(), h, strict=True)), arb(0))
-                    + sum(
-                        (arb(u) * v for u, v in zip(U[0, i].tolist(), inputs, strict=True)), arb(0)
-                    )
-                    + b[0, i].item()
-                )
-                for i in range(3)
-            ]
-            gaps = [arb(value) - exact for value, exact in zip(path[t], h, strict=True)]
-            gap = sum((abs(g) * abs(g) for g in gaps), arb(0)).upper().sqrt()
-            assert gap <= eps * (1 - arb(lam) ** t) / (1 - arb(lam))
 
 
 def test_dyadic_systems_are_exact() -> None:

@@ -3,13 +3,10 @@ import math
 import pytest
 import torch
 from flint import arb, ctx
-from gradient_oracle import derivatives
-from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.gradients.constants import Constants
 from rnnbounds.impl.gradients.loss import LOSSES, loss
-from rnnbounds.impl.gradients.supply import TRAINABLE
 from rnnbounds.impl.models.rnn import RNN
 
 N, D = 3, 2
@@ -33,44 +30,6 @@ def constants(cell: RNN, trained: str = "WUb", kind: str = "squared") -> Constan
     return Constants(
         cell, torch.ones(1, dtype=torch.float64), loss=loss(kind, C, y), trained=trained
     )
-
-
-def points(B_h: float, count: int = 5) -> list[tuple[Tensor, Tensor]]:
-    """States of norm ≤ B_h, inputs of norm ≤ 1; some inside, some on the boundary."""
-    draw = torch.Generator().manual_seed(3)
-    found = []
-    for i in range(count):
-        h, x = (torch.randn(size, dtype=torch.float64, generator=draw) for size in (N, D))
-        share = 1.0 if i % 2 else torch.rand((), dtype=torch.float64, generator=draw).item()
-        found.append((min(B_h, 50.0) * share * h / h.norm(), x / x.norm()))
-    return found
-
-
-def largest(form: Tensor) -> float:
-    """A local maximum of ‖form(u, v)‖ over unit vectors u and v, by alternation."""
-    best = 0.0
-    for start in torch.eye(form.shape[1], dtype=form.dtype)[:2]:
-        u = start + 0.1
-        for _ in range(12):
-            matrix = torch.einsum("iab,a->ib", form, u / u.norm())
-            _, sigma, v = torch.linalg.svd(matrix)
-            _, _, u = torch.linalg.svd(torch.einsum("iab,b->ia", form, v[0]))
-            u = u[0]
-        best = max(best, sigma[0].item())
-    return best
-
-
-@pytest.mark.parametrize("trained", TRAINABLE)
-def test_linear_constants_are_attained(trained: str) -> None:
-    """Of a linear system L_w, β_wh and β_hw are attained at the boundary."""
-    cell = system("identity")
-    c = constants(cell, trained)
-    h, x = points(c["B_h"].item())[1]
-    found = derivatives(cell, trained, h, x)
-    assert torch.linalg.matrix_norm(found["L_w"], 2).item() == pytest.approx(c["L_w"].item())
-    for constant in ("beta_wh", "beta_hw"):
-        assert largest(found[constant]) == pytest.approx(c[constant].item(), abs=1e-12)
-    assert c["beta_hh"].item() == c["beta_ww"].item() == 0.0
 
 
 def test_dyadic_scalars_are_exact() -> None:

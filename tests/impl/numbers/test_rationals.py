@@ -7,39 +7,15 @@ from flint import fmpq, fmpq_mat
 
 from rnnbounds.impl.convert.rational_unitary import (
     RationalRNN,
-    equivalent,
     norm_above,
     state_bound,
     to_unitary,
 )
 from rnnbounds.impl.numbers.rationals import (
-    cayley,
     identity,
     random_contraction,
     root_above,
 )
-
-
-def draws(n, d, T, seed, size=4):
-    """Random rational weights, biases, initial state and inputs with ‖x‖ ≤ 1, some at the bound."""
-    draw = random.Random(seed)
-
-    def vector(m):
-        return tuple(fmpq(draw.randint(-size, size), draw.randint(1, 3)) for _ in range(m))
-
-    U = fmpq_mat([list(vector(d)) for _ in range(n)])
-    inputs = []
-    for _ in range(T):
-        x = [fmpq(0)] * d
-        x[draw.randrange(d)] = fmpq(draw.choice((-1, 1)))  # a unit vector, turned by a rational Q
-        turned = cayley(d, draw) * fmpq_mat(d, 1, x)
-        inputs.append(tuple(turned[i, 0] for i in range(d)))
-    return draw, U, vector(n), vector(n), inputs
-
-
-def first(states, n):
-    """The original states, and whether the further ones are 0."""
-    return [s[:n] for s in states], all(v == 0 for s in states for v in s[n:])
 
 
 @pytest.mark.parametrize("units", [0, 1, 3])
@@ -55,18 +31,6 @@ def test_rational_dilations(units):
         assert [row[:n] for row in V.tolist()[:n]] == W.tolist()
         assert n - units == sum(k != 0 for k in C.kappa)
         assert C.norm == (1 if units else max(C.sigma))
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_equal_outputs(seed):
-    """All states of the unitary network are (h, 0), in exact rationals, at the bound B too."""
-    n, d = 1 + seed % 4, 1 + seed % 3
-    draw, U, b, initial, inputs = draws(n, d, 6, seed)
-    rnn, urnn = equivalent(random_contraction(n, draw), U, b, initial, fmpq(1))
-    kept, dead = first(urnn.states(inputs), n)
-    assert dead
-    assert kept == rnn.states(inputs)
-    assert len(urnn.b) == 2 * n
 
 
 def test_beyond_the_bound():

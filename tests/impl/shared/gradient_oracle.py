@@ -8,8 +8,6 @@ from rnnbounds.impl.arithmetic.activation import activation as named_activation
 from rnnbounds.impl.gradients.loss import Loss, loss
 from rnnbounds.impl.models.rnn import RNN
 
-Blocks = tuple[arb_mat, arb_mat, arb_mat]  # W, U, b
-
 
 def random_system(
     activation: str,
@@ -45,11 +43,6 @@ def autograd(cell: RNN, x: Tensor, loss: Loss, start: int = 0, last: int | None 
     return torch.cat([g.flatten() for g in found])
 
 
-def exactly(cell: RNN) -> Blocks:
-    """The weights of the first system as balls without radius."""
-    return arb_mat(cell.W[0].tolist()), arb_mat(cell.U[0].tolist()), arb_mat([cell.b[0].tolist()])
-
-
 def balls(
     cell: RNN,
     x: Tensor,
@@ -58,7 +51,6 @@ def balls(
     last: int | None = None,
     *,
     kept: int = 0,
-    weights: Blocks | None = None,
 ) -> list[arb]:
     """The same in balls by the forward sensitivities S_t = A_t S_{t−1} + B_t, not by any adjoint.
 
@@ -66,7 +58,11 @@ def balls(
     back-propagation truncated there finds.
     """
     n, d = cell.n, cell.d
-    W, U, b = exactly(cell) if weights is None else weights
+    W, U, b = (
+        arb_mat(cell.W[0].tolist()),
+        arb_mat(cell.U[0].tolist()),
+        arb_mat([cell.b[0].tolist()]),
+    )
     size = n * n + n * d + n
     h, S = arb_mat(n, 1), arb_mat(n, size)
     for t in range(start, x.shape[1] if last is None else last):
@@ -102,20 +98,3 @@ def length(vector: list[arb]) -> arb:
     low = sum((v.abs_lower() * v.abs_lower() for v in vector), arb(0)).lower()
     high = sum((v.abs_upper() * v.abs_upper() for v in vector), arb(0)).upper()
     return arb(low if low > 0 else 0).sqrt().union(arb(high).sqrt())
-
-
-def derivatives(cell: RNN, trained: str, h: Tensor, x: Tensor) -> dict[str, Tensor]:
-    """∂_wφ (n, m), ∂_h∂_hφ (n, n, n), ∂_w∂_hφ (n, n, m), ∂_h∂_wφ and ∂_w∂_wφ at one point, by
-    automatic differentiation."""
-    parts = {p: getattr(cell, p)[0] for p in ("W", "U", "b")}
-    sizes = [parts[p].numel() for p in trained]
-
-    def phi(h: Tensor, w: Tensor) -> Tensor:
-        flats = zip(trained, w.split(sizes), strict=True)
-        moved = parts | {p: flat.reshape(parts[p].shape) for p, flat in flats}
-        return cell.activation(moved["W"] @ h + moved["U"] @ x + moved["b"])
-
-    w = torch.cat([parts[p].flatten() for p in trained])
-    (hh, hw), (wh, ww) = torch.func.jacfwd(torch.func.jacfwd(phi, (0, 1)), (0, 1))(h, w)
-    first = torch.func.jacfwd(phi, 1)(h, w)
-    return {"L_w": first, "beta_hh": hh, "beta_hw": hw, "beta_wh": wh, "beta_ww": ww}

@@ -166,11 +166,3 @@ def test_the_answer_is_in_colour_and_in_sight(opened, page_at, name, tone, fails
     box = verdict.bounding_box()
     assert box["y"] + box["height"] < 800
     assert page.locator(".masthead.fails").count() == int(fails)
-
-
-def test_pages_that_answer_begin_with_a_figure(opened, page_at):
-    """Of a measurement and an experiment, before any table."""
-    for name in ("measure", "experiment, dots"):
-        page, _ = opened(page_at(name))
-        first = page.locator("main svg, main table").first
-        assert first.evaluate("it => it.tagName") == "svg", name

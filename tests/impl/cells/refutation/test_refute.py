@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 from draws import doubles
-from flint import arb_mat
 from gated_draws import cho, draw, gru, lstm
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
@@ -225,8 +224,3 @@ def test_witnesses_without_a_box_speak_of_all_states(cell):
 def test_no_growth(W, b):
     """Nothing is claimed where no ray is certainly kept, or where numbers overflow."""
     assert growing_orbits(np.array(W), column(np.array(b)), ACTIVATIONS["relu"]) is None
-
-
-def test_growth_under_constants_in_balls():
-    """A constant that is only known as a ball serves as well."""
-    assert growing_orbits(np.array([[2.0]]), arb_mat([[2]]) / 3, ACTIVATIONS["relu"]) is not None

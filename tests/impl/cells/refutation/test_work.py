@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from rnnbounds.impl.cells.refutation import work
-from rnnbounds.impl.cells.refutation.refute import reason_too_large
 from rnnbounds.impl.certificate import certify as certify_module
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.reading.adapters import load_model
@@ -59,29 +58,3 @@ def test_what_exceeds_the_limit_is_not_done():
     assert counted.remaining == 10
     with nullcontext():
         work.count_proof(1000, 4)
-
-
-def test_what_a_search_of_many_states_may_do():
-    """Enough for a proof of each period at 256 states, and no more than some tens: seconds each."""
-    one = sum(200 * period * 256**3 for period in (1, 2, 3, 4))
-    assert one < work.WORK_LIMIT < 10 * one
-
-
-WITHOUT_BALLS = (
-    "the state has 257 numbers, more than 256: eigenvalues were bounded in float64 alone"
-)
-
-
-@pytest.mark.parametrize(
-    ("states", "linear", "reason"),
-    [
-        (256, False, None),
-        (257, False, "the state has 257 numbers, more than 256"),
-        (256, True, None),
-        (257, True, WITHOUT_BALLS),
-        (1025, True, "the state has 1025 numbers, more than 1024"),
-    ],
-)
-def test_what_is_not_tried_for_its_size_is_said(states, linear, reason):
-    """In balls too, which a linear cell is taken to last."""
-    assert reason_too_large(states, linear=linear) == reason

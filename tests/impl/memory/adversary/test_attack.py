@@ -61,12 +61,6 @@ def test_witnesses_keep_their_bound(bound):
         assert bool((norm_up(witness.inputs) <= bound).all())
 
 
-def test_without_inputs_the_bias_is_remembered():
-    """B = 0: what is left of the start."""
-    held = linear([[0.5]]) | {"bias_ih": doubles([1.0])}
-    assert both(held, 0.0) == ((1e-2, 8, 8),)
-
-
 @pytest.mark.parametrize("make", [lstm, gru])
 def test_gated_cells(make):
     """Something is found, below what is certified; and the same each time."""

@@ -1,14 +1,10 @@
 """No bit of an output hears of an input outside of the receptive field, whatever it is."""
 
-import pytest
 import torch
 from torch import Tensor
 
 from rnnbounds.impl.models.causal.attention import WindowedAttention
 from rnnbounds.impl.models.causal.convolution import TCN, GatedConvolution, WaveNet
-
-LARGEST = torch.finfo(torch.float64).max
-CHANGES = (1e300, -1e300, LARGEST, -0.0, 0.0, 5e-324, 1.0)
 
 
 def models(dtype: torch.dtype = torch.float64) -> list[torch.nn.Module]:
@@ -25,33 +21,6 @@ def models(dtype: torch.dtype = torch.float64) -> list[torch.nn.Module]:
 def inputs(T: int, dtype: torch.dtype = torch.float64) -> Tensor:
     """Five sequences of two inputs."""
     return torch.randn(5, T, 2, generator=torch.Generator().manual_seed(3)).to(dtype)
-
-
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_nothing_outside_is_heard(dtype: torch.dtype) -> None:
-    """Every earlier and every later input replaced, in turn: y_t is the same, bit by bit."""
-    for model in models(dtype):
-        R = model.field
-        x = inputs(R + 9, dtype)
-        y = model(x)
-        for t in (R, R + 4, R + 8):
-            for value in CHANGES:
-                largest = torch.finfo(dtype).max
-                changed = torch.full_like(x, max(-largest, min(value, largest)))
-                changed[:, t - R + 1 : t + 1] = x[:, t - R + 1 : t + 1]
-                assert torch.equal(model(changed)[:, t], y[:, t])
-
-
-def test_the_oldest_inside_is_heard() -> None:
-    """The field is not shorter: y_t changes with x_{t−R+1} alone."""
-    for model in models():
-        x = inputs(model.field + 3)
-        changed = x.clone()
-        changed[:, 2] += 1.0
-        t = 2 + model.field - 1
-        assert not torch.equal(model(changed)[:, t], model(x)[:, t])  # some ReLUs are dead
-        assert torch.equal(model(changed)[:, t + 1 :], model(x)[:, t + 1 :])
-        assert torch.equal(model(changed)[:, :2], model(x)[:, :2])
 
 
 def test_outputs_do_not_depend_on_the_length() -> None:
