@@ -7,6 +7,7 @@ The rooms are imported only when an option asks for them: the plugin is loaded i
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -234,7 +235,6 @@ class BoundsReport:
         from rnnbounds.properties.attacks.table import chosen_attacks
         from rnnbounds.properties.runs.record import merge_record
         from rnnbounds.properties.runs.run import run_environment
-        from rnnbounds.reports.redact import redact_command
         from rnnbounds.theory import CLAIMS
 
         option = self.config.getoption
@@ -252,7 +252,7 @@ class BoundsReport:
             attacks=chosen_attacks(option("--bounds-attacks").split(",")),
             profile=option("--bounds-profile"),
             seed=option("--bounds-seed"),
-            environment=replace(environment, command=redact_command(command)),
+            environment=replace(environment, command=shlex.join(command)),
         )
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

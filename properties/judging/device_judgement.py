@@ -199,11 +199,6 @@ class DeviceJudgement(Judgement):
         ratio = ratio[both_hold.any(dim=1, keepdim=True).cpu().numpy() & np.isfinite(ratio)]
         return (float(ratio.min()), float(ratio.max())) if ratio.size else None
 
-    def first_violation(self) -> Place | None:
-        """The first place that violates the statement."""
-        found = torch.nonzero(self.codes == int(VIOLATED))[:1].tolist()
-        return (found[0][0], found[0][1], found[0][2]) if found else None
-
     def _bound_at(self, at: Place) -> Ends:
         i, _, k = at
         own = float(self.bound.lo[i, 0, k]), float(self.bound.hi[i, 0, k])

@@ -152,11 +152,6 @@ class Judgement:
         """Mask (B, S) of the pairs that violate the statement."""
         return np.asarray((self.verdicts == VIOLATED).any(axis=2))
 
-    def first_violation(self) -> Place | None:
-        """The first place that violates the statement."""
-        found = np.argwhere(self.verdicts == VIOLATED)
-        return tuple(found[0].tolist()) if len(found) else None
-
     def entry(self, at: Place) -> tuple[Verdict, Ends, Ends]:
         """Verdict and ends of both sides of one check."""
         lhs, rhs = ((float(side.lo[at]), float(side.hi[at])) for side in self.sides)

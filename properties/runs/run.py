@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
@@ -24,7 +25,6 @@ from rnnbounds.properties.runs.parts import (
 )
 from rnnbounds.properties.runs.versions import current_commit, package_versions
 from rnnbounds.reports.records.record import Environment
-from rnnbounds.reports.redact import redact, redact_command
 
 IN_PROCESS = InProcess()
 
@@ -74,7 +74,7 @@ def run_environment(
     now = max(started, datetime.now(UTC))  # a clock may be set back meanwhile
     return Environment(
         versions=package_versions(),
-        platform=redact(platform.platform()),
+        platform=platform.platform(),
         device=torch.cuda.get_device_name()
         if device.startswith("cuda")
         else platform.processor() or "cpu",
@@ -87,7 +87,7 @@ def run_environment(
             if float(torch.tensor(2.0**-1040, dtype=torch.float64) * 0.5)
             else "flushed",
         },
-        command=redact_command(["rnnbounds", *sys.argv[1:]]),
+        command=shlex.join(["rnnbounds", *sys.argv[1:]]),
         started=started.isoformat(timespec="seconds"),
         finished=now.isoformat(timespec="seconds"),
         seconds=(now - started).total_seconds(),

@@ -21,7 +21,6 @@ from rnnbounds.reports.pages.model.measurement import encode_document
 from rnnbounds.reports.pages.model.memory import Document, length_text, share_text
 from rnnbounds.reports.pages.model.observed import statement_blocks
 from rnnbounds.reports.pages.text import NOTHING, plain_number, plural
-from rnnbounds.reports.redact import redact
 
 FILES = ("measurement.json", "index.html")
 SCOPE = "in the run as it was computed; nothing is said of real arithmetic"
@@ -48,7 +47,7 @@ def causal_page(record: Document, title: str, problems: Sequence[str] = ()) -> P
         lead=_sentence(record),
         verdict=measurement_verdict(record, tuple(problems)),
         kicker=f"measure, as it is · {plural(data['windows'], 'window')} of "
-        f"{plural(data['length'], 'input')} from {redact(str(data['source']))}",
+        f"{plural(data['length'], 'input')} from {data['source']}",
         problems=tuple(problems),
     )
 
@@ -117,10 +116,10 @@ def _model_section(record: Document) -> Section:
         else "not tried: one output a window"
     )
     rows = (
-        ("model", redact(str(record["model"]))),
+        ("model", str(record["model"])),
         ("run", f"{run['inputs']} inputs on {run['device']}, "
                 f"at most {plural(run['batch'], 'window')} at once"),
         ("outputs", f"{plural(run['outputs'], 'number')}, causality: {causal}"),
-        ("data", redact(str(data["source"]))),
+        ("data", str(data["source"])),
     )  # fmt: skip
     return Section("The model and the data", (Table(("what", "is"), rows),))

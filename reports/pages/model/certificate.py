@@ -1,6 +1,6 @@
 """Pages of certificates, made from their JSON documents alone."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,6 @@ from rnnbounds.reports.pages.model.memory import (
 )
 from rnnbounds.reports.pages.model.origin import norms_table, origin_sections
 from rnnbounds.reports.pages.text import NOTHING, bound_text, round_up
-from rnnbounds.reports.redact import redact, redact_call
 from rnnbounds.reports.words import capitalise
 
 FILES = ("certificate.json", "index.html")
@@ -53,7 +52,6 @@ MODEL_FIELDS = (
 OTHER_FIELDS = (
     "truncation", "next", "attacked", "stable", "constants", "norms_tried", "verdict", "reason",
 )  # fmt: skip
-_REDACTIONS: Mapping[str, Callable[[str], str]] = {"model": redact, "measure": redact_call}
 _MOST = 8  # numbers that a page shows one after another
 
 
@@ -144,20 +142,8 @@ def write_certificate(document: Mapping[str, Any], folder: Path, page: Page) -> 
 
 def certificate_files(document: Mapping[str, Any], page: Page) -> dict[str, bytes]:
     """Both, by their names."""
-    data = msgspec.json.format(msgspec.json.encode(redact_document(document)), indent=2) + b"\n"
+    data = msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
     return {"certificate.json": data, "index.html": render_page(page)}
-
-
-def redact_document(item: Any) -> Any:
-    """The document with the file's name alone wherever it names the model, or a command does."""
-    if isinstance(item, Mapping):
-        return {
-            name: _REDACTIONS[name](value)
-            if name in _REDACTIONS and isinstance(value, str)
-            else redact_document(value)
-            for name, value in item.items()
-        }
-    return [redact_document(part) for part in item] if isinstance(item, list) else item
 
 
 def _value_blocks(item: Any) -> list[Block]:
@@ -229,4 +215,4 @@ def _plain_text(item: object) -> str:
         if len(item) > _MOST and all(isinstance(element, (float, list)) for element in item):
             return f"{len(item)} numbers or rows of numbers, in the record beside this page"
         return ", ".join(map(_plain_text, item)) or NOTHING
-    return redact(str(item))
+    return str(item)

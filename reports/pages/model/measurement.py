@@ -19,7 +19,7 @@ from rnnbounds.reports.pages.experiment import (
     Table,
     render_page,
 )
-from rnnbounds.reports.pages.model.certificate import certificate_page, redact_document
+from rnnbounds.reports.pages.model.certificate import certificate_page
 from rnnbounds.reports.pages.model.measured import (
     answers_section,
     measurement_sentence,
@@ -28,7 +28,6 @@ from rnnbounds.reports.pages.model.measured import (
 from rnnbounds.reports.pages.model.memory import Document, next_sections
 from rnnbounds.reports.pages.model.observed import detail_sections
 from rnnbounds.reports.pages.text import plural
-from rnnbounds.reports.redact import redact
 
 FILES = ("measurement.json", "certificate.json", "index.html")
 
@@ -57,7 +56,7 @@ def measurement_page(
         lead=measurement_sentence(measurement),
         verdict=measurement_verdict(measurement, tuple(problems)),
         kicker=f"measure · {plural(data['windows'], 'window')} of {plural(data['length'], 'input')}"
-        f" from {redact(str(data['source']))}",
+        f" from {data['source']}",
         problems=tuple(problems),
     )
 
@@ -87,9 +86,9 @@ def _next_sections(
         return steps
     line, share = lines[0], floor(Fraction(lines[0]["share"]) * 100) / 100
     question = {
-        "model": redact(str(measurement["model"])), "cell": measurement["cell"],
+        "model": str(measurement["model"]), "cell": measurement["cell"],
         **{name: value for name, value in options.items() if value},
-        "data": redact(str(measurement["data"]["source"])),
+        "data": str(measurement["data"]["source"]),
         "window": measurement["data"]["length"],
         "eps": line["eps"], "share": share, "confidence": statement["confidence"],
         "at-most": line["k"],
@@ -120,14 +119,14 @@ def _model_section(measurement: Document, certificate: Document) -> Section:
     """Which model was measured on which data."""
     shape, data = measurement["shape"], measurement["data"]
     rows = [
-        ("model", redact(str(measurement["model"]))),
+        ("model", str(measurement["model"])),
         (
             "cell",
             f"{measurement['cell']}, {plural(shape['n'], 'state')}, "
             f"{plural(shape['d'], 'channel')}",
         ),
         ("SHA-256 of its weights", str(measurement["sha256"])),
-        ("data", redact(str(data["source"]))),
+        ("data", str(data["source"])),
         ("for every input", f"{certificate['verdict']}: certificate.json beside this page"),
     ]
     return Section("The model and the data", (Table(("what", "is"), tuple(rows)),))
@@ -145,11 +144,8 @@ def write_measurement(
 
 
 def encode_document(document: Document) -> bytes:
-    """JSON with the file's name alone wherever it names the model or the data."""
-    record = redact_document(document)
-    if "data" in record:
-        record["data"] = record["data"] | {"source": redact(str(record["data"]["source"]))}
-    return msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n"
+    """The document as JSON."""
+    return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
 
 
 def _toml_key(name: str) -> str:

@@ -19,7 +19,6 @@ from rnnbounds.reports.pages.model.answer import (
 )
 from rnnbounds.reports.pages.model.vectors import vector_name, vector_symbol
 from rnnbounds.reports.pages.text import NOTHING, bound_text, plain_number
-from rnnbounds.reports.redact import redact_call
 from rnnbounds.reports.words import capitalise
 
 Document = Mapping[str, Any]
@@ -98,11 +97,11 @@ def next_sections(certificate: Document, extra_lines: Sequence[str] = ()) -> lis
     advice = certificate.get("next") or {}
     if "measure" in advice:
         words = "See what it remembers of recorded inputs:"
-        blocks += [Paragraph(words), Code(redact_call(advice["measure"]))]
+        blocks += [Paragraph(words), Code(advice["measure"])]
     for line in (*advice.get("lines", ()), *extra_lines):
         words, _, call = line.partition(": ")
         if "rnnbounds" in call:
-            blocks += [Paragraph(f"{capitalise(words)}:"), Code(redact_call(call))]
+            blocks += [Paragraph(f"{capitalise(words)}:"), Code(call)]
         else:
             blocks.append(Paragraph(capitalise(line)))
     return [Section("What to do next", tuple(blocks))] if blocks else []

@@ -1,6 +1,5 @@
 """The plugin in people's pipelines: JUnit XML, settings of the ini file, a baseline."""
 
-import shlex
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
@@ -105,15 +104,6 @@ def test_people_s_own_tests(session, record, tmp_path):
     assert code == 1
     assert (tmp_path / "asked" / "run.json").exists()
     assert "absent.json" not in told
-
-
-@pytest.mark.slow
-def test_the_command_tells_no_folders(session, tmp_path):
-    """Of what was called, only the names are kept."""
-    assert session("", "--bounds-report", tmp_path / "made")[0] == 0
-    command = load(tmp_path / "made" / "run.json").environment.command
-    assert shlex.split(command)[:2] == ["pytest", "…/test_bounds.py"]
-    assert str(tmp_path) not in command
 
 
 def test_an_option_overrides_its_setting(session, tmp_path):
