@@ -40,9 +40,7 @@ if TYPE_CHECKING:
     from rnnbounds.impl.memory.adversary.attack import Attacked as Attacked
     from rnnbounds.impl.memory.adversary.attack import attack as attack
     from rnnbounds.impl.memory.calls import measure as measure
-    from rnnbounds.impl.memory.causal import (
-        CausalMeasurement as CausalMeasurement,
-    )
+    from rnnbounds.impl.memory.causal import CausalMeasurement as CausalMeasurement
     from rnnbounds.impl.memory.measure import Measurement as Measurement
     from rnnbounds.impl.reading.layers import layers as layers
     from rnnbounds.impl.reading.live import from_flax as from_flax

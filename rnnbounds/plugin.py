@@ -105,11 +105,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def check_options(
-    profile_name: str,
-    seed: int,
-    attacks: str,
-    folder: str | None,
-    baseline: str | None = None,
+    profile_name: str, seed: int, attacks: str, folder: str | None, baseline: str | None = None
 ) -> RequestedOutputs:
     """Check the plugin's options before a run; raises pytest.UsageError in one line."""
     from rnnbounds.properties.attacks.budget import profile

@@ -24,10 +24,7 @@ if TYPE_CHECKING:
     from rnnbounds.impl.models.readout import Readout as StoredReadout
 
 Checker = Callable[[Path, Source | None], tuple[dict[str, Any], tuple[Finding, ...]]]
-CHECKERS: Mapping[str, Checker] = {
-    TRUNCATED.family: check_truncated,
-    UNITARY.family: check,
-}
+CHECKERS: Mapping[str, Checker] = {TRUNCATED.family: check_truncated, UNITARY.family: check}
 PROVING_TITLE = "proving the certificate anew"
 _MOST_SIDES = 4  # sides of a box
 
@@ -73,8 +70,7 @@ def check_file(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE",
-            help="a file of 'rnnbounds truncate', 'unitary' or 'certify --out'",
+            metavar="FILE", help="a file of 'rnnbounds truncate', 'unitary' or 'certify --out'"
         ),
     ],
     source: Annotated[

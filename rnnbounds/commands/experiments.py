@@ -23,10 +23,7 @@ from rnnbounds.shell.output import (
 
 def experiment(
     name: Annotated[str, typer.Argument(metavar="NAME", help=", ".join(NAMES))],
-    out: Annotated[
-        Path | None,
-        path_option("--out", "DIR", "report/NAME by default"),
-    ] = None,
+    out: Annotated[Path | None, path_option("--out", "DIR", "report/NAME by default")] = None,
     seed: Annotated[int | None, typer.Option("--seed", min=0, help="the first seed")] = None,
     seeds: Annotated[
         int | None, typer.Option("--seeds", min=1, help="how many, from the first one on")

@@ -20,10 +20,7 @@ from rnnbounds.shell.results import RequestedOutputs
 
 def report(
     run: Annotated[Path, typer.Argument(metavar="RUN.json", help="a record that verify wrote")],
-    out: Annotated[
-        Path,
-        path_option("--out", "DIR", "write run.json and index.html there"),
-    ],
+    out: Annotated[Path, path_option("--out", "DIR", "write run.json and index.html there")],
     baseline: Baseline = None,
     csv: Annotated[
         bool, typer.Option("--csv", help="write the points of all curves too, as curves.csv")

@@ -15,10 +15,7 @@ COMMANDS: Mapping[str, str] = {
 }
 _ROUNDING = "rounding is stated for IEEE 754 arithmetic alone"
 _DATA = dict.fromkeys(("--columns", "--group", "--time", "--lengths"), _NUMPY)
-_INPUTS = {
-    "--change": _SETS,
-    "--margin": "use `rnnbounds.input_data(x, margin)` in Python",
-}
+_INPUTS = {"--change": _SETS, "--margin": "use `rnnbounds.input_data(x, margin)` in Python"}
 _RUN = {"--sarif": "use --summary, or pytest's --junit-xml", "--history": "use --baseline"}
 OPTIONS: Mapping[str, Mapping[str, str]] = {
     "certify": {

@@ -9,31 +9,14 @@ from typing import Annotated, Any
 
 import typer
 
-from rnnbounds.commands.models.attacked import (
-    Attack,
-    attack_certified,
-    attack_entry,
-)
+from rnnbounds.commands.models.attacked import Attack, attack_certified, attack_entry
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.epsilon import absolute, epsilon_option
-from rnnbounds.commands.models.inputs import (
-    Bound,
-    InputOptions,
-    Inputs,
-    Recorded,
-    RecordedInputs,
-)
+from rnnbounds.commands.models.inputs import Bound, InputOptions, Inputs, Recorded, RecordedInputs
 from rnnbounds.commands.models.layers import List, require_list_alone, show_layers
 from rnnbounds.commands.models.measured import write_both
 from rnnbounds.commands.models.options import EPILOG as EPILOG
-from rnnbounds.commands.models.options import (
-    Cell,
-    Direction,
-    Ignore,
-    Layer,
-    Model,
-    Readout,
-)
+from rnnbounds.commands.models.options import Cell, Direction, Ignore, Layer, Model, Readout
 from rnnbounds.commands.models.shown import (
     CERTIFYING_TITLE,
     beside,
@@ -79,8 +62,7 @@ def certify_model(
         ),
     ] = "auto",
     out: Annotated[
-        Path | None,
-        path_option("--out", "DIR", "for certificate.json, its page"),
+        Path | None, path_option("--out", "DIR", "for certificate.json, its page")
     ] = None,
     attack: Attack = False,
     list_layers: List = False,

@@ -54,9 +54,7 @@ def require_numbers(eps: Sequence[float] | None) -> None:
 
 
 def absolute(
-    eps: Sequence[float],
-    model: LoadedModel[Any],
-    inputs: Callable[[], float],
+    eps: Sequence[float], model: LoadedModel[Any], inputs: Callable[[], float]
 ) -> tuple[list[float], list[str]]:
     """ε with each share as a number, rounded down to four digits: of the least B_h ≥ ‖h_t‖₂ found,
     times ‖C‖₂ of a readout, which bounds ‖C h_t‖₂; then a line for each

@@ -12,17 +12,8 @@ from rnnbounds.commands.models.attacked import attack_certified
 from rnnbounds.commands.models.attacked import attack_entry as of_attack
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.epsilon import absolute, epsilon_option, require_numbers
-from rnnbounds.commands.models.inputs import (
-    Bound,
-    InputOptions,
-    Inputs,
-    RecordedInputs,
-)
-from rnnbounds.commands.models.measured import (
-    print_measurement,
-    unstated_lines,
-    write_both,
-)
+from rnnbounds.commands.models.inputs import Bound, InputOptions, Inputs, RecordedInputs
+from rnnbounds.commands.models.measured import print_measurement, unstated_lines, write_both
 from rnnbounds.commands.models.measured_as_is import AsIsCall
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Direction, Ignore, Layer, Model, Readout
@@ -47,8 +38,7 @@ from rnnbounds.shell.output import Format, echo, print_json, require_folder, sho
 def measure_model(
     model: Model,
     data: Annotated[
-        Path,
-        path_option("--data", "FILE", "inputs: .npy, .npz, .csv or .safetensors"),
+        Path, path_option("--data", "FILE", "inputs: .npy, .npz, .csv or .safetensors")
     ],
     window: Annotated[
         int | None,
@@ -88,8 +78,7 @@ def measure_model(
     layer: Layer = None,
     readout: Readout = None,
     as_is: Annotated[
-        bool,
-        typer.Option("--as-is", help="run the whole module as it is; it is not read"),
+        bool, typer.Option("--as-is", help="run the whole module as it is; it is not read")
     ] = False,
     gap: Annotated[
         str,

@@ -79,13 +79,9 @@ Readout = Annotated[
         help="the linear layer after the cell; ε is then about its outputs",
     ),
 ]
-Out = Annotated[
-    Path,
-    path_option("--out", "FILE", "the .safetensors file to write"),
-]
+Out = Annotated[Path, path_option("--out", "FILE", "the .safetensors file to write")]
 
 
 PageFolder = Annotated[
-    Path | None,
-    path_option("--page", "DIR", "write certificate.json and its page there"),
+    Path | None, path_option("--page", "DIR", "write certificate.json and its page there")
 ]

@@ -31,18 +31,9 @@ from rnnbounds.reports.pages.model.answer import (
 )
 from rnnbounds.reports.pages.model.certificate import certificate_page, write_certificate
 from rnnbounds.reports.pages.model.constants import find_constant
-from rnnbounds.reports.pages.model.vectors import (
-    short_name,
-    value_name,
-    vector_symbol,
-)
+from rnnbounds.reports.pages.model.vectors import short_name, value_name, vector_symbol
 from rnnbounds.reports.words import plural
-from rnnbounds.shell.output import (
-    Format,
-    echo,
-    print_json,
-    print_table,
-)  # fmt: skip
+from rnnbounds.shell.output import Format, echo, print_json, print_table  # fmt: skip
 
 CERTIFYING_TITLE = "certifying {} states: norms, then witnesses against them"
 

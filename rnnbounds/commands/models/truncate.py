@@ -10,27 +10,11 @@ import typer
 
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.epsilon import absolute, epsilon_option
-from rnnbounds.commands.models.inputs import (
-    Bound,
-    InputOptions,
-    Inputs,
-    Recorded,
-    RecordedInputs,
-)
+from rnnbounds.commands.models.inputs import Bound, InputOptions, Inputs, Recorded, RecordedInputs
 from rnnbounds.commands.models.layers import print_unread_tensors, read_tensors_text
 from rnnbounds.commands.models.options import EPILOG as EPILOG
-from rnnbounds.commands.models.options import (
-    Cell,
-    Ignore,
-    Layer,
-    Model,
-    Out,
-    PageFolder,
-)
-from rnnbounds.commands.models.shown import (
-    CERTIFYING_TITLE,
-    explain_unwritten,
-)
+from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, PageFolder
+from rnnbounds.commands.models.shown import CERTIFYING_TITLE, explain_unwritten
 from rnnbounds.commands.options import FormatOption
 from rnnbounds.impl.convert.export import check_export, exported
 from rnnbounds.impl.convert.truncate import NotCertifiedError, packed, truncate

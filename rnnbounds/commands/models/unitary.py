@@ -11,10 +11,7 @@ from rnnbounds.commands.models.inputs import InputOptions
 from rnnbounds.commands.models.layers import print_unread_tensors, read_tensors_text
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, PageFolder
-from rnnbounds.commands.models.shown import (
-    explain_unwritten,
-    write_page,
-)
+from rnnbounds.commands.models.shown import explain_unwritten, write_page
 from rnnbounds.commands.options import FormatOption
 from rnnbounds.impl.convert.unitary import NoUnitaryError, save_unitary, unitary
 from rnnbounds.impl.errors import at_least, exactly

@@ -37,9 +37,7 @@ def prove_rows() -> tuple[ClaimRow, ...]:
     return tuple(claim_row(entry, ledgers) for entry, ledgers in prove_all(chosen_claims(())))
 
 
-def prove_all(
-    entries: Sequence[Claim],
-) -> list[tuple[Claim, tuple[LedgerRecord, ...]]]:
+def prove_all(entries: Sequence[Claim]) -> list[tuple[Claim, tuple[LedgerRecord, ...]]]:
     """Each claim with its ledgers, run under a progress bar."""
     with show_progress(len(entries), "proving") as advance:
         proofs = []
@@ -79,9 +77,7 @@ def prove(
     step: Annotated[
         str | None,
         typer.Option(
-            "--step",
-            metavar="NAME",
-            help="one step of the claim: its premises, and z3's part",
+            "--step", metavar="NAME", help="one step of the claim: its premises, and z3's part"
         ),
     ] = None,
     lemmas: Annotated[
