@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import msgspec
 import torch
+from msgspec.structs import replace
 
 from rnnbounds.experiments.page import Chart, build_page
 from rnnbounds.experiments.record import Outcome, Record, Run, Setting
@@ -28,21 +29,12 @@ from rnnbounds.reports.pages.experiment import render_page
 M = TypeVar("M", bound=torch.nn.Module)
 
 
-@dataclass(frozen=True)
-class Unit:
-    """One piece of work: a model, trained by a variant on a task from a seed."""
-
-    task: str
-    model: str
-    variant: str
-    seed: int
-
-
 def all_units(
     tasks: Iterable[str], models: Iterable[str], variants: Iterable[str], seeds: Iterable[int]
-) -> list[Unit]:
-    """Each with each, in this order: seeds change first."""
-    return [Unit(*key) for key in product(tasks, models, variants, seeds)]
+) -> list[Run]:
+    """Each with each, without a figure, in this order: seeds change first."""
+    keys = product(tasks, models, variants, seeds)
+    return [Run(task=task, model=model, variant=way, seed=seed) for task, model, way, seed in keys]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +48,7 @@ class Experiment:
     source: str
     rule: str
     setting: Any
-    units: Callable[[Any], Sequence[Unit]]
+    units: Callable[[Any], Sequence[Run]]
     work: Callable[["Job"], Iterable[Run]]
     judge: Callable[[Sequence[Run], Any], Outcome]
     load: Callable[[Any], tuple[Any, dict[str, str]]] = lambda setting: (None, {})
@@ -67,7 +59,7 @@ class Experiment:
 class Job:
     """One unit at work, with the setting of its experiment."""
 
-    unit: Unit
+    unit: Run
     setting: Any
     data: Any
     device: str
@@ -83,7 +75,7 @@ class Job:
         trained = []
         for rate in rates:
             model = make()
-            loss = self.train(model, task, msgspec.structs.replace(plan, rate=rate), **more)
+            loss = self.train(model, task, replace(plan, rate=rate), **more)
             trained.append((loss, model))
         return min(trained, key=itemgetter(0))[1]
 
@@ -94,7 +86,7 @@ class Job:
         known = {
             name: None if v is None else finite_or_none(float(v)) for name, v in figures.items()
         }
-        return Run(**vars(self.unit) | other, figures=known, curves=dict(curves or {}))
+        return replace(self.unit, **other, figures=known, curves=dict(curves or {}))
 
 
 def run_experiment(
@@ -113,7 +105,7 @@ def run_experiment(
     data, sources = experiment.load(setting)
     for unit in experiment.units(setting):
         runs += experiment.work(Job(unit, setting, data, device))
-        advance(", ".join(map(str, vars(unit).values())))
+        advance(f"{unit.task}, {unit.model}, {unit.variant}, {unit.seed}")
     texts = ("name", "title", "question", "conclusion", "source", "rule")
     record = Record(
         **{text: getattr(experiment, text) for text in texts},

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rnnbounds.experiments.engine import Experiment, Job, Unit, all_units
+from rnnbounds.experiments.engine import Experiment, Job, all_units
 from rnnbounds.experiments.networks import Student
 from rnnbounds.experiments.page import mean_score, score_text
 from rnnbounds.experiments.record import Outcome, Run, group_runs, make_setting, select_runs
@@ -61,7 +61,7 @@ class Imitation:
         yield self.pair(256, 1 + (part == "held out"))
 
 
-def list_units(setting: Any) -> list[Unit]:
+def list_units(setting: Any) -> list[Run]:
     """URNNs of every size, and free networks of the teacher's."""
     sizes = [f"{states} states" for states in setting.states]
     return [*all_units([TASK], ["URNN"], sizes, setting.each_seed),

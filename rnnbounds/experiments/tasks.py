@@ -26,7 +26,6 @@ class TextTask:
     """The next of `symbols` ids: parts are inputs and targets, (N, T) each. Models map ids to
     vectors of ‖x‖₂ ≤ 1. The score is perplexity, or bits a symbol."""
 
-    name: str
     unit: str
     symbols: int
     parts: Mapping[str, tuple[Tensor, Tensor]]
@@ -74,7 +73,7 @@ def text_task(name: str) -> TextTask:
         end = (len(path) - 1) // T * T
         parts[part] = path[:end].reshape(-1, T), path[1 : end + 1].reshape(-1, T)
     unit = "perplexity" if name == "words" else "bits a character"
-    return TextTask(name, unit, len(ids) + 1, parts)
+    return TextTask(unit, len(ids) + 1, parts)
 
 
 def load_texts(names: Iterable[str]) -> tuple[dict[str, TextTask], dict[str, str]]:
@@ -113,8 +112,7 @@ def digit_task(images: int, size: int, seed: int) -> tuple[DigitTask, dict[str, 
     try:
         from sklearn.datasets import load_digits
     except ImportError:
-        text = "the digits need scikit-learn; install it with: pip install scikit-learn"
-        raise InputError(text) from None
+        raise InputError("the digits need scikit-learn: pip install scikit-learn") from None
     values, labels = map(torch.from_numpy, load_digits(return_X_y=True))
     order = torch.randperm(len(labels), generator=seeded_generator(seed, 1))
     x, digits, cut = values.float()[order], labels[order], len(labels) - len(labels) // 5

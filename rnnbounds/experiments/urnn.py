@@ -1,18 +1,15 @@
-"""``rnnbounds experiment urnn``: can a URNN learn a contractive network from twice the states?
-
-Source: Emami et al., experiments. Teachers are contractive ReLU networks close to the identity, of
-which a student sees inputs and noisy outputs.
-"""
+"""``rnnbounds experiment urnn``: can a URNN learn a contractive network from twice the states?"""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from statistics import fmean, pstdev
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from rnnbounds.experiments.engine import Experiment, Job, Unit, all_units
+from rnnbounds.experiments.engine import Experiment, Job, all_units
 from rnnbounds.experiments.networks import KINDS, Student
 from rnnbounds.experiments.record import Holds, Outcome, Run, make_setting, select_runs
 from rnnbounds.experiments.tasks import epoch_rows
@@ -23,13 +20,14 @@ from rnnbounds.impl.numbers.outward import norm_up
 STATES, INPUTS, OUTPUTS = 4, 2, 2  # of teachers
 EPSILON, ON, SHARE = 0.01, 0.6, 0.02  # the share of time that a unit is on, and how closely
 FAR = 0.5  # an error so far above the best one, in variances, means that training has exploded
+NOISES = ("noise at 15 dB", "noise at 20 dB")
 EXACT, TEST, CHECK = "exact equivalents", "test R²", "validation R²"
-GAP, BOUND = "‖h − h_u‖", "certified"
+GAP, BOUND, OFF = "‖h − h_u‖", "certified", "further units off"
 
 
 class Teacher(NamedTuple):
-    """W = I − ε AᵀA/‖A‖², A Gaussian; inputs x (N, T, d), states, outputs y and standard Gaussian
-    noise (N, T, p), in float64. Seven tenths of the sequences train, a tenth of these validates."""
+    """W = I − ε AᵀA/‖A‖², A, U, b and C Gaussian; inputs x (N, T, d), states, outputs y and noise
+    (N, T, p), in float64."""
 
     core: torch.nn.RNN
     x: Tensor
@@ -39,24 +37,21 @@ class Teacher(NamedTuple):
 
     @property
     def parts(self) -> dict[str, slice]:
-        """The sequences that are trained on, those of validation, those of the test."""
-        last = len(self.x) - max(1, round(0.3 * len(self.x)))
-        middle = last - max(1, round(0.1 * len(self.x)))
+        """Three tenths of the sequences are for the test, a tenth is for validation."""
+        last, middle = (len(self.x) - max(1, round(share * len(self.x))) for share in (0.3, 0.4))
         return {"training": slice(middle), "validation": slice(middle, last),
                 "held out": slice(last, len(self.x))}  # fmt: skip
 
 
 @torch.no_grad()
 def draw_teacher(sequences: int, length: int, seed: int) -> Teacher:
-    """A teacher with all entries Gaussian, then calibrated by stochastic approximation, b ← b +
-    2/(1 + i/20)·(on − share), until each unit is on for the share of time that is wanted."""
+    """A teacher, calibrated by stochastic approximation, b ← b + 2/(1 + i/20)·(on − share), until
+    each unit is on for the share of time that is wanted."""
     n, d, p, generator = STATES, INPUTS, OUTPUTS, seeded_generator(0, 1, seed)
     shapes = ((n, n), (n, d), (n,), (p, n), (sequences, length, d), (sequences, length, p))
-    A, U, b, C, x, noise = (
-        torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes
-    )
+    A, U, b, C, x, noise = (torch.randn(shape, generator=generator).double() for shape in shapes)
     core = Student("RNN", n, d, p, generator).core.double()
-    W = torch.eye(n, dtype=torch.float64) - EPSILON * A.mT @ A / torch.linalg.matrix_norm(A, 2) ** 2
+    W = torch.eye(n).double() - EPSILON * A.mT @ A / torch.linalg.matrix_norm(A, 2) ** 2
     for name, part in (("weight_hh_l0", W), ("weight_ih_l0", U), ("bias_ih_l0", b)):
         core.get_parameter(name).copy_(part)
     bias, states = core.get_parameter("bias_ih_l0"), core(x)[0]
@@ -126,7 +121,7 @@ def equivalent_figures(teacher: Teacher) -> dict[str, float | None]:
         "states": converted.states,
         GAP: float(norm_up(teacher.states[held] - found[..., :STATES]).max()),
         BOUND: converted.certificate["difference"]["float64"],
-        "further units off": float(bool((found[..., STATES:] == 0).all())),
+        OFF: float(bool((found[..., STATES:] == 0).all())),
     }
 
 
@@ -136,20 +131,18 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
     answers, worst = [], (math.inf, "")
 
     def values(task: str, kind: str, n: int, name: str) -> list[float]:
-        found = (one.figures[name] for one in select_runs(runs, task=task, model=kind,
-                                                          variant=str(n)))  # fmt: skip
-        return [-math.inf if value is None else value for value in found]
+        some = select_runs(runs, task=task, model=kind, variant=str(n))
+        return [-math.inf if (value := run.figures[name]) is None else value for run in some]
 
-    for task in dict.fromkeys(run.task for run in runs if run.task != EXACT):
-        for n in setting.hidden:
-            sizes = [m for m in setting.hidden if m <= 2 * n]
-            best = max(sizes, key=lambda m: fmean(values(task, "URNN", m, CHECK)))
-            rnns, urnn = values(task, "RNN", n, TEST), fmean(values(task, "URNN", best, TEST))
-            rnn = fmean(rnns)
-            spread = pstdev(rnns) if math.isfinite(rnn) else 0.0
-            answers.append(2 if urnn >= rnn else 1 if urnn >= rnn - spread else 0)
-            line = f"{task}, n = {n}, {urnn:.4f} against {rnn:.4f} ± {spread:.4f}"
-            worst = min(worst, (urnn - rnn, line))
+    for task, n in product(NOISES, setting.hidden):
+        sizes = [m for m in setting.hidden if m <= 2 * n]
+        best = max(sizes, key=lambda m: fmean(values(task, "URNN", m, CHECK)))
+        rnns, urnn = values(task, "RNN", n, TEST), fmean(values(task, "URNN", best, TEST))
+        rnn = fmean(rnns)
+        spread = pstdev(rnns) if math.isfinite(rnn) else 0.0
+        answers.append(2 if urnn >= rnn else 1 if urnn >= rnn - spread else 0)
+        line = f"{task}, n = {n}, {urnn:.4f} against {rnn:.4f} ± {spread:.4f}"
+        worst = min(worst, (urnn - rnn, line))
     holds: Holds = ("does not hold", "undecided", "holds")[min(answers)]
     summary = (
         f"In {answers.count(2)} of {len(answers)} cases the URNN reached the RNN's R² with at most "
@@ -162,20 +155,17 @@ def find_problems(runs: Sequence[Run]) -> tuple[str, ...]:
     """Exact equivalents that are not what they should be."""
     lines = []
     for run in select_runs(runs, task=EXACT):
-        value = {name: math.inf if v is None else v for name, v in run.figures.items()}
-        if not value["states"] <= 2 * STATES:
-            lines.append(f"teacher {run.seed}: it has {value['states']} states")
-        if value["further units off"] != 1:
-            lines.append(f"teacher {run.seed}: a further unit is on")
-        if value[GAP] == math.inf or not value[GAP] <= value[BOUND]:
-            lines.append(f"teacher {run.seed}: it is {value[GAP]} from it, not ≤ its bound")
+        states, off, gap, bound = (run.figures[name] for name in ("states", OFF, GAP, BOUND))
+        if states is None or states > 2 * STATES or off != 1:
+            lines.append(f"teacher {run.seed}: it has {states} states, or a further unit is on")
+        if gap is None or bound is None or not gap <= bound:
+            lines.append(f"teacher {run.seed}: it is {gap} from it, not ≤ its bound")
     return tuple(lines)
 
 
-def list_units(setting: Any) -> list[Unit]:
+def list_units(setting: Any) -> list[Run]:
     """Students of each noise, kind and size; then each teacher's exact equivalent."""
-    noises = [f"noise at {snr:g} dB" for snr in (15, 20)]
-    return [*all_units(noises, KINDS, map(str, setting.hidden), setting.each_seed),
+    return [*all_units(NOISES, KINDS, map(str, setting.hidden), setting.each_seed),
             *all_units([EXACT], ["URNN"], ["converted"], setting.each_seed)]  # fmt: skip
 
 

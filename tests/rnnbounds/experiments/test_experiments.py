@@ -97,7 +97,7 @@ def test_certified_models_are_read_off(ran):
         ),
         ("gradient-decay", "certified bounds broken", 1.0, "characters, RNN, stable, seed 0: 1 b"),
         ("urnn", "‖h − h_u‖", 1.0, "teacher 0: it is 1.0 from it, not ≤ its bound"),
-        ("urnn", "states", 9.0, "it has 9.0 states"),
+        ("urnn", "states", 9.0, "it has 9.0 states, or"),
     ],
 )
 def test_what_is_broken_is_a_problem(ran, name, figure, value, line):
