@@ -1,10 +1,7 @@
 """Sets of inputs: what is bounded over them is; and their certificates are proved anew."""
 
-import copy
-import dataclasses
 import json
 import math
-import pickle
 from pathlib import Path
 
 import pytest
@@ -101,20 +98,6 @@ def test_a_set_is_its_own():
     low -= 5
     high += 5
     assert (box.low.tolist(), box.high.tolist()) == ([0.0, 0.0], [1.0, 1.0])
-
-
-@pytest.mark.parametrize("given", [input_box(-1.0, 2.0, 3), input_rows(normal(4, 3))])
-def test_copies(given: InputSet):
-    """Of a set, and of a certificate that holds one, copies say what it says."""
-    for other in (
-        copy.copy(given),
-        copy.deepcopy(given),
-        pickle.loads(pickle.dumps(given)),
-        dataclasses.asdict(certify(rnn(), given, (0.1,), "spectral"))["inputs"],
-    ):
-        assert isinstance(other, InputSet)
-        assert (float(other), other.to_json()) == (float(given), given.to_json())
-        assert other.rows is given.rows is None or torch.equal(other.rows, given.rows)
 
 
 @pytest.mark.parametrize("kind", [torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU])

@@ -2,16 +2,13 @@
 
 import json
 
-import pytest
 import torch
 from draws import doubles
 from relu_networks import inputs, model
 from safetensors.torch import load_file
 
 from rnnbounds.impl.convert.unitary import load_unitary, save_unitary, unitary
-from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.files import ModelFileError
 
 
 def test_round_trip(tmp_path):
@@ -32,22 +29,3 @@ def test_round_trip(tmp_path):
     assert torch.allclose(h, s[..., :3], rtol=0, atol=made.certificate["difference"]["float64"])
     assert load_model(path).name == "rnn-relu"
     assert [entry.name for entry in tmp_path.iterdir()] == ["u.safetensors"]
-
-
-def test_nothing_half_written(tmp_path, monkeypatch):
-    """If writing fails, the old file stays and nothing lies beside it; bad targets are named."""
-    path, made = tmp_path / "u", unitary(model(2), 1.0)
-    save_unitary(made, path)
-    before = path.read_bytes()
-
-    def full(_):
-        raise OSError(28, "No space left on device")
-
-    for target in (tmp_path, tmp_path / "no" / "u"):
-        with pytest.raises(ModelFileError, match="cannot be written"):
-            save_unitary(made, target)
-    monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(InputError, match="No space left"):
-        save_unitary(made, path)
-    assert path.read_bytes() == before
-    assert len(list(tmp_path.iterdir())) == 1

@@ -1,17 +1,13 @@
 import math
 
-import pytest
 import torch
 from draws import doubles
 from flint import arb, ctx
-from gradient_oracle import balls, length, random_system
+from gradient_oracle import random_system
 
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.gradients.adjoint import (
-    gradient_gaps,
     last_gradient,
-    mean_gradient_gaps,
-    tb_gaps,
     tbptt_gaps,
 )
 from rnnbounds.impl.gradients.adjoint_error import (
@@ -21,40 +17,11 @@ from rnnbounds.impl.gradients.adjoint_error import (
     mean_gradient_gap_error,
     tbptt_error,
 )
-from rnnbounds.impl.gradients.loss import LOSSES, loss
+from rnnbounds.impl.gradients.loss import loss
 from rnnbounds.impl.gradients.rounding import absolute_norms
 from rnnbounds.impl.models.rnn import RNN
-from rnnbounds.impl.numbers.outward import gamma
 
 T = 6
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["identity", "tanh", "softplus"])
-@pytest.mark.parametrize("criterion", LOSSES)
-@pytest.mark.parametrize("lam", [0.8])
-def test_gaps_are_within_their_errors(name: str, criterion: str, lam: float) -> None:
-    """So are all gaps of all windows, up to the rounding of their norms."""
-    cell, x, p = random_system(name, criterion, lam=lam, seed=2)
-    readings = (gradient_gaps, tb_gaps, tbptt_gaps, mean_gradient_gaps)
-    bounds = (gradient_gap_error, gradient_gap_error, tbptt_error, mean_gradient_gap_error)
-    gaps = [reading(cell, x, T, p)[0, 0].tolist() for reading in readings]
-    errors = [bound(cell, x, T, p)[0, 0].tolist() for bound in bounds]
-    with ctx.workprec(300):
-        ends = [balls(cell, x, p, 0, t) for t in range(T + 1)]
-        zero = [arb(0)] * len(ends[0])
-        for k in range(T):
-            short = balls(cell, x, p, T - k) if k else zero
-            kept = balls(cell, x, p, kept=T - k) if k else zero
-            mean = zero
-            for t in range(k + 1, T + 1):
-                behind = balls(cell, x, p, t - k, t) if k else zero
-                mean = [m + (a - b) / T for m, a, b in zip(mean, ends[t], behind, strict=True)]
-            pairs = ((ends[T], short), (kept, short), (ends[T], kept), (mean, zero))
-            for gap, error, pair in zip(gaps, errors, pairs, strict=True):
-                exact = length([a - b for a, b in zip(*pair, strict=True)])
-                assert abs(exact - gap[k]) <= error[k] + gamma(40) * gap[k]
-    assert all(error[T] == 0 for error in errors)
 
 
 def test_error_of_the_forgotten_part_decays() -> None:
@@ -91,16 +58,10 @@ def test_exact_zeros() -> None:
     assert (last_gradient(still, 0 * x, p).norm() == 0).all()
 
 
-@pytest.mark.parametrize("name", ["identity", "tanh"])
-def test_beyond_contraction(name: str) -> None:
-    """If λ ≥ 1 the bound may be useless, but it holds."""
-    cell, x, p = random_system(name, "squared", lam=1.7)
-    found = last_gradient(cell, x, p).flat()[0, 0].tolist()
-    with ctx.workprec(200):
-        away = length([e - v for e, v in zip(balls(cell, x, p), found, strict=True)])
-    assert away <= gradient_error(cell, x, p)[0, 0].item()
+def test_weights_beyond_all_floats() -> None:
+    """The bound is infinite then, and no NaN."""
+    cell, x, p = random_system("tanh", "squared", lam=1.7)
     wild = RNN(1e200 * cell.W, cell.U, cell.b, cell.activation)
-    assert not torch.isnan(gradient_error(wild, x, p)).any()
     assert (gradient_error(wild, x, p) == math.inf).all()
 
 

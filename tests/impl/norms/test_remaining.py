@@ -188,24 +188,6 @@ def test_all_that_is_tried_is_proved(cell, tmp_path, monkeypatch):
     assert all(one.holds for one in check_truncated(path)[1])
 
 
-@pytest.mark.parametrize(("cell", "norm"), [("lstm", "perron"), ("gru", "infinity")])
-def test_no_input_less(cell, norm):
-    """Units in a row that hand on what they are fed: an input less leaves more than ε, of which λ
-    asks for many more."""
-    n, gates = 2, kind_of(cell).gates
-    hand = torch.diag(torch.ones(n - 1), -1)
-    weights = {
-        "weight_hh": 0.25 * hand.repeat(gates, 1).double(),
-        "weight_ih": torch.ones(gates * n, 1, dtype=torch.float64),
-    }
-    held, B = load_model(weights, cell), 2.0**-12
-    told = certify(held, B, (2.0**-20,), norm)
-    k = told.window(2.0**-20)
-    assert k < kind_of(cell).analyse(held, B).norm(norm).geometric_window(2.0**-20)
-    x = torch.full((1, 60, 1), B, dtype=torch.float64)
-    assert gap(held, x, k) <= 2.0**-20 < gap(held, x, k - 1)
-
-
 def test_a_window_speaks_of_all_longer_ones(tmp_path):
     """What is left of an LSTM's output rises before it falls, as its cell holds more than it shows:
     the checker refuses a k of which that is true and of k + 1 is not."""
@@ -230,25 +212,6 @@ def test_a_window_speaks_of_all_longer_ones(tmp_path):
         told["truncation"][0]["k"] = forged
         save_truncated(unrolled(held, forged), told, path)
         assert [one.name for one in check_truncated(path)[1] if not one.holds] == fell
-
-
-@pytest.mark.parametrize(("cell", "norm"), [("lstm", "spectral"), ("stacked-gru", "cascade")])
-def test_the_checker_takes_what_a_maker_takes(cell, norm, tmp_path, monkeypatch):
-    """At the most work that a maker does the checker proves the window: blocks are few numbers."""
-    held = model(cell, 1, n=6)
-    told = kind_of(cell).analyse(held, 1.0).norm(norm)
-    epsilon = next(eps for eps in EPSILONS if told.window(eps) < told.geometric_window(eps))
-    least = told.geometric_window(epsilon) * sum(
-        one.matrices.numel() for one in told.remaining.layers
-    )
-    for module, most in ((maker, least), (checker, least * (checker.WORK // maker.WORK))):
-        monkeypatch.setattr(module, "WORK", most)
-    certificate = certify(held, 1.0, (epsilon,), norm)
-    path = tmp_path / "t.safetensors"
-    k = certificate.window(epsilon)
-    assert k < told.geometric_window(epsilon)
-    save_truncated(unrolled(held, k), certificate.to_json(), path)
-    assert [one.detail for one in check_truncated(path)[1] if not one.holds] == []
 
 
 def test_a_window_of_any_size_is_judged(tmp_path):

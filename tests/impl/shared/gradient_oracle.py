@@ -1,7 +1,6 @@
 """Plain loops that find the same gradients: one system and one sequence, in floats and in balls."""
 
 import torch
-from flint import arb, arb_mat
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import activation as named_activation
@@ -43,58 +42,7 @@ def autograd(cell: RNN, x: Tensor, loss: Loss, start: int = 0, last: int | None 
     return torch.cat([g.flatten() for g in found])
 
 
-def balls(
-    cell: RNN,
-    x: Tensor,
-    loss: Loss,
-    start: int = 0,
-    last: int | None = None,
-    *,
-    kept: int = 0,
-) -> list[arb]:
-    """The same in balls by the forward sensitivities S_t = A_t S_{t−1} + B_t, not by any adjoint.
-
-    With ``kept`` the sensitivity is reset to 0 after that many steps, which leaves what
-    back-propagation truncated there finds.
-    """
-    n, d = cell.n, cell.d
-    W, U, b = (
-        arb_mat(cell.W[0].tolist()),
-        arb_mat(cell.U[0].tolist()),
-        arb_mat([cell.b[0].tolist()]),
-    )
-    size = n * n + n * d + n
-    h, S = arb_mat(n, 1), arb_mat(n, size)
-    for t in range(start, x.shape[1] if last is None else last):
-        if t == kept:
-            S = arb_mat(n, size)
-        inputs = [arb(v) for v in x[0, t, :, 0].tolist()]
-        z = W * h + U * arb_mat([[v] for v in inputs]) + b.transpose()
-        S = W * S
-        rows = []
-        for i in range(n):
-            row = [S[i, j] for j in range(size)]
-            for j in range(n):
-                row[i * n + j] += h[j, 0]
-            for j in range(d):
-                row[n * n + i * d + j] += inputs[j]
-            row[n * n + n * d + i] += 1
-            slope = cell.activation.ball_derivative(z[i, 0])
-            rows.append([slope * v for v in row])
-        h = arb_mat([[cell.activation.ball(z[i, 0])] for i in range(n)])
-        S = arb_mat(rows)
-    gradient = loss.member(0).ball_gradient([h[i, 0] for i in range(n)])
-    return [sum((gradient[i] * S[i, j] for i in range(n)), arb(0)) for j in range(size)]
-
-
 def blocks(n: int, d: int, trained: str) -> list[int]:
     """Positions of the trained blocks in the flat gradient."""
     ends = {"W": (0, n * n), "U": (n * n, n * n + n * d), "b": (n * n + n * d, n * n + n * d + n)}
     return [i for name in trained for i in range(*ends[name])]
-
-
-def length(vector: list[arb]) -> arb:
-    """‖v‖₂."""
-    low = sum((v.abs_lower() * v.abs_lower() for v in vector), arb(0)).lower()
-    high = sum((v.abs_upper() * v.abs_upper() for v in vector), arb(0)).upper()
-    return arb(low if low > 0 else 0).sqrt().union(arb(high).sqrt())

@@ -13,7 +13,7 @@ from rnnbounds.reports.pages.experiment import (
     Table,
     render_page,
 )
-from rnnbounds.reports.pages.figures.plot import FigureError, Series, _spread_outline, draw_plot
+from rnnbounds.reports.pages.figures.plot import FigureError, Series, draw_plot
 from rnnbounds.reports.pages.mathml import safe_mathml
 
 
@@ -89,30 +89,6 @@ def test_a_matplotlib_that_does_not_start(monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(FigureError, match="no place for a cache; set MPLCONFIGDIR to a folder"):
         draw_plot([Series("a", [1], [1])], x_label="", y_label="")
-
-
-def test_a_point_between_gaps_shows():
-    """As a dot, as in a cloud: a line of no length."""
-    drawn = draw_plot([Series("a", [1, 2, 3], [math.nan, 1.0, math.nan])], x_label="", y_label="")
-    (path,) = re.findall('class="s1 points"><path d="M([^"]*)"', drawn)
-    assert "s1 line" not in drawn
-    first, second = path.split("L")
-    assert first == second
-
-
-def test_plot_spread():
-    """A spread is a shade of its line's colour; it changes the figure and nothing else is named."""
-    plain, shaded = (
-        draw_plot([Series("a", [1, 2], [1, 2], spread=spread)], x_label="", y_label="")
-        for spread in (None, [0.5, math.nan])
-    )
-    assert 'class="s1 band"' in shaded
-    far = Series("a", [1, 2, 3], [1.0, 1e-3, 1e-6], spread=[0.0, 0.1, 1e-5])
-    assert [round(y, 9) for _, y in _spread_outline(far, True)] == pytest.approx(
-        [0, math.log10(0.101), math.log10(1.1e-5), math.log10(1e-12 / 1.1e-5), -3 * 2
-         - math.log10(0.101), 0], abs=1e-8,
-    )  # fmt: skip
-    assert "band" not in plain
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from rnnbounds.reports.pages.experiment import render_page
 from rnnbounds.reports.pages.model.measured import percent_below, percent_text
-from rnnbounds.reports.pages.model.measurement import certified_and_measured_page, measurement_page
+from rnnbounds.reports.pages.model.measurement import measurement_page
 
 
 def measured(ks, shares=None, *, largest=0.5, **fields):
@@ -64,61 +64,6 @@ def test_the_verdict(seen, word, tone):
     assert (page.verdict.word, page.verdict.tone, page.problems) == (word, tone, ())
     failing = page_of(seen, ["a share of 0.5 is stated, not 0.9"])
     assert (failing.verdict.tone, len(failing.problems)) == ("bad", 1)
-
-
-def test_the_sentence():
-    """k, ε beside the largest output, and the confidence; the smallest share of all lines."""
-    assert page_of(measured((3, 5), (0.75, 0.99999))).lead == (
-        "On these 40 windows the last 3 inputs fix the output to within 0.1 (20 % of the largest "
-        "output seen), the last 5 to within 0.01. With confidence 0.95, the last 3 and 5 inputs do "
-        "so for at least 75 % of windows drawn like these."
-    )
-    some = page_of(measured((1, None), largest=0, readout={"tensor": "C"})).lead
-    assert some == (
-        "On these 40 windows the last input fixes the linear map of h to within 0.1. No k below "
-        "the whole window of 9 inputs fixes the linear map of h to within 0.01. Nothing is stated "
-        "of other windows."
-    )
-    none = page_of(measured((None, None), (None, None))).lead
-    assert none.startswith("No k below the whole window of 9 inputs fixes the output to within 0.1")
-
-
-def near(ks, pasts=0):
-    """A record of what is certified near the data, with these k."""
-    return {
-        "delta": 0.25, "states": "recorded" if pasts else "zero", "pasts": pasts,
-        "share": 1e-3, "windows": 40, "length": 9, "width": 0.5,
-        "gaps": [{"k": 1, "gap": 0.5}, {"k": 3, "gap": 0.0625}],
-        "memory": [
-            {"eps": eps, "k": k, "certified": {"windows": 40 if k else 0, "k": k}}
-            for eps, k in zip((0.1, 0.01), ks, strict=True)
-        ],
-        "advice": None,
-    }  # fmt: skip
-
-
-def test_what_is_certified_near_the_data():
-    """In the sentence, in the figure, and not in what CI keeps."""
-    page = page_of(measured((3, 5), (0.75, 0.9), near=near((3, None))))
-    assert (
-        "For every input within 0.25 of 40 windows, from the zero state, it is proved that the "
-        "last k fix the output: k = 3 to within 0.1. With confidence" in page.lead
-    )
-    figure = page.sections[0].blocks[0]
-    assert (figure.lines[-1].label, figure.lines[-1].x) == ("certified near your data", [1, 3])
-    assert page.sections[1].blocks[0].text.startswith("Let CI keep the stated k (guard certifies")
-    plain = page_of(measured((3, 5), (0.75, 0.9)))
-    assert plain.sections[1].blocks[0].text.startswith("Let CI keep it so: ")
-    none = page_of(measured((3, 5), near=near((None, None)) | {"gaps": []}))
-    assert "proved" not in none.lead
-
-
-def test_a_certificate_that_was_asked_for_leads_its_page():
-    """Its verdict fails the page; the answer on the data comes after it."""
-    certificate = CERTIFICATE | {"verdict": "refuted", "witness": {"text": "two states stay apart"}}
-    page = certified_and_measured_page(measured((3, 5)), certificate, "model.pt")
-    assert page.fails
-    assert "On these 40 windows the last 3 inputs" in page.lead
 
 
 def test_shares_are_rounded_down():

@@ -6,9 +6,8 @@ import torch
 import rnnbounds
 from rnnbounds.impl.cells.table import CELLS, kind_of
 from rnnbounds.impl.norms.meanings import NORM_MEANINGS
-from rnnbounds.reports.pages.experiment import Paragraph, Table
 from rnnbounds.reports.pages.model.constants import CONSTANTS, find_constant
-from rnnbounds.reports.pages.model.origin import norms_table, origin_sections
+from rnnbounds.reports.pages.model.origin import norms_table
 
 NETS = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU}
 
@@ -21,47 +20,6 @@ def document(name: str, layers: int = 1, scale: float = 0.1) -> dict:
         for part in net.parameters():
             part *= scale
     return rnnbounds.certify(net, 1.0, 0.1).to_json()
-
-
-def blocks(told: dict) -> list:
-    """Of the section, without its title."""
-    return [block for section in origin_sections(told) for block in section.blocks]
-
-
-@pytest.mark.parametrize("name", NETS)
-def test_gates_and_units(name: str) -> None:
-    """Each gate with its largest value, and the units that forget last in the perron norm."""
-    told = document(name)
-    tables = {block.columns[0]: block for block in blocks(told) if isinstance(block, Table)}
-    names = [row[0] for row in tables["gate"].rows]
-    expected = ["input gate", "forget gate", "candidate", "output gate"]
-    assert names == (expected if name == "lstm" else ["update gate", "reset gate", "candidate"])
-    values = {row[0]: float(row[1]) for row in tables["gate"].rows}
-    forget = {"lstm": ("forget gate", "f_bar"), "gru": ("update gate", "z_bar")}[name]
-    assert values[forget[0]] == pytest.approx(told["constants"][forget[1]], rel=1e-5)
-    if told["norm"] == "perron":
-        units = tables["unit"].rows
-        assert {row[0][0] for row in units} <= {"c", "h"}
-        assert float(units[0][1]) == pytest.approx(max(told["weights"]), rel=1e-2)
-
-
-def test_layers() -> None:
-    """A stack's layers, the lowest first."""
-    told = document("gru", 2)
-    (table,) = (block for block in blocks(told) if block.columns[0] == "layer")
-    assert [row[0] for row in table.rows] == ["1", "2"]
-    assert float(table.rows[1][1]) == pytest.approx(told["constants"]["lam_l1"], rel=1e-5)
-
-
-def test_an_undecided_model_has_estimates() -> None:
-    """By the part that matters most, and no word of a unit."""
-    told = document("lstm", scale=1.0) | {"norm": "spectral"}
-    assert told["verdict"] == "undecided"
-    (table,) = (block for block in blocks(told) if "without" in block.columns[0])
-    values = [float(row[1]) for row in table.rows]
-    assert values == sorted(values)
-    assert len(values) == 4
-    assert not any(isinstance(block, Paragraph) for block in blocks(told))
 
 
 def test_factors_of_one_or_more_prove_nothing() -> None:

@@ -6,7 +6,6 @@ from fractions import Fraction
 import pytest
 import torch
 from draws import doubles, normal
-from flint import ctx
 
 from rnnbounds.impl.memory.adversary import proof
 from rnnbounds.impl.memory.adversary.attack import states_of
@@ -87,29 +86,6 @@ def test_more_bits_where_balls_grow(monkeypatch):
     monkeypatch.setattr(proof, "WORK", 1)
     assert not affordable(sine.weights, 1, 128)
     assert proved(sine, x, 2, 1e-9) == (-1, 0.0)
-
-
-def test_a_run_that_is_lost_is_left(monkeypatch):
-    """And begun with as many bits as it needs, not with twice as many each time; to the same."""
-    weights = {"weight_hh": doubles([[3.0, -3.0], [3.0, 3.0]]), "weight_ih": doubles([[1], [0]])}
-    sine, x, runs = load_model(weights, "rnn-sin"), normal(200, 1), []
-
-    def counted(*told, to_the_end, run=proof._longest):
-        found = run(*told, to_the_end=to_the_end)
-        runs.append((ctx.prec, found[1]))
-        return found
-
-    monkeypatch.setattr(proof, "BITS", (1024,))
-    told = proved(sine, x, 2, 1e-9)
-    monkeypatch.setattr(proof, "BITS", (64, 128, 256, 512, 1024))
-    monkeypatch.setattr(proof, "_longest", counted)
-    found = proved(sine, x, 2, 1e-9)
-    assert found[0] == told[0] == 198
-    assert found[1] == pytest.approx(told[1], rel=1e-12)
-    (first, came), *rest = runs
-    assert (first, rest[-1][1]) == (64, 200)
-    assert came < 50
-    assert len(rest) < 3
 
 
 def test_what_overflows_is_not_proved():
