@@ -67,30 +67,20 @@ class ModelNeededError(InputError):
 
 
 def check_file(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE", help="a file of 'rnnbounds truncate', 'unitary' or 'certify --out'"
-        ),
-    ],
-    source: Annotated[
-        Path | None, typer.Option("--source", help="the original model, to compare its weights")
-    ] = None,
-    cell: Annotated[
-        str | None,
-        typer.Option("--cell", help="the cell of --source, if its file does not name it"),
-    ] = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option("--ignore", help="a tensor of --source to leave out")
-    ] = None,
-    layer: Annotated[
-        str | None, typer.Option("--layer", help="the recurrent part of --source, as encoder.rnn")
-    ] = None,
-    direction: Annotated[
-        str | None, typer.Option("--direction", help="forward or backward, one of --source's two")
-    ] = None,
+    file: Annotated[Path, typer.Argument(metavar="FILE",
+        help="a file of 'rnnbounds truncate', 'unitary' or 'certify --out'")],
+    source: Annotated[Path | None, typer.Option("--source",
+        help="the original model, to compare its weights")] = None,
+    cell: Annotated[str | None, typer.Option("--cell",
+        help="the cell of --source, if its file does not name it")] = None,
+    ignore: Annotated[list[str] | None, typer.Option("--ignore",
+        help="a tensor of --source to leave out")] = None,
+    layer: Annotated[str | None, typer.Option("--layer",
+        help="the recurrent part of --source, as encoder.rnn")] = None,
+    direction: Annotated[str | None, typer.Option("--direction",
+        help="forward or backward, one of --source's two")] = None,
     format: FormatOption = Format.text,
-) -> int:
+) -> int:  # fmt: skip
     """Prove the certificate of a file again in ball arithmetic; exit 1 if any part fails.
 
     A certificate.json needs the model, --source: λ, the windows and the constants of states are

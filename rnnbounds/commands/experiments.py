@@ -25,16 +25,13 @@ def experiment(
     name: Annotated[str, typer.Argument(metavar="NAME", help=", ".join(NAMES))],
     out: Annotated[Path | None, path_option("--out", "DIR", "report/NAME by default")] = None,
     seed: Annotated[int | None, typer.Option("--seed", min=0, help="the first seed")] = None,
-    seeds: Annotated[
-        int | None, typer.Option("--seeds", min=1, help="how many, from the first one on")
-    ] = None,
-    assignments: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="one of the settings on the page"),
-    ] = None,
+    seeds: Annotated[int | None, typer.Option("--seeds", min=1,
+        help="how many, from the first one on")] = None,
+    assignments: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE",
+        help="one of the settings on the page")] = None,
     device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda")] = "auto",
     format: FormatOption = Format.text,
-) -> int:
+) -> int:  # fmt: skip
     """Run an experiment and write its page; exit 1 if a certified bound does not hold."""
     from rnnbounds.experiments.engine import change_setting, run_experiment
     from rnnbounds.experiments.page import record_verdict, split_tasks, task_table

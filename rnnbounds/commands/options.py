@@ -21,18 +21,11 @@ FormatOption = Annotated[Format, typer.Option("--format", help="text or json")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="the seed of everything random")]
 Device = Annotated[str, typer.Option("--device", help="cpu or cuda")]
 Ids = Annotated[list[str] | None, typer.Argument(metavar="CLAIM", help="claims; all by default")]
-Workers = Annotated[
-    int, typer.Option("--workers", "-n", min=0, help="processes; 0 runs in this one")
-]
-ClusterAddress = Annotated[
-    str | None,
-    typer.Option(
-        "--cluster", metavar="ADDRESS",
-        help="run on the workers of this Dask scheduler, as tcp://host:8786; local: "
-        "start one on this machine with --workers",
-    ),
-]  # fmt: skip
-Baseline = Annotated[
-    Path | None, path_option("--baseline", "RUN.json", "compare with this run; fail on regressions")
-]
+Workers = Annotated[int, typer.Option("--workers", "-n", min=0,
+    help="processes; 0 runs in this one")]  # fmt: skip
+ClusterAddress = Annotated[str | None, typer.Option("--cluster", metavar="ADDRESS",
+    help="run on the workers of this Dask scheduler, as tcp://host:8786; local: "
+    "start one on this machine with --workers")]  # fmt: skip
+Baseline = Annotated[Path | None, path_option("--baseline", "RUN.json",
+    "compare with this run; fail on regressions")]  # fmt: skip
 Summary = Annotated[Path | None, path_option("--summary", "FILE.md", "write a summary in Markdown")]

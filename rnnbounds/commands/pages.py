@@ -22,11 +22,10 @@ def report(
     run: Annotated[Path, typer.Argument(metavar="RUN.json", help="a record that verify wrote")],
     out: Annotated[Path, path_option("--out", "DIR", "write run.json and index.html there")],
     baseline: Baseline = None,
-    csv: Annotated[
-        bool, typer.Option("--csv", help="write the points of all curves too, as curves.csv")
-    ] = False,
+    csv: Annotated[bool, typer.Option("--csv",
+        help="write the points of all curves too, as curves.csv")] = False,
     format: FormatOption = Format.text,
-) -> int:
+) -> int:  # fmt: skip
     """Write the page of a run record; exit 1 if the run failed or, with --baseline, something
     regressed."""
     record, page = load(run), out / "index.html"

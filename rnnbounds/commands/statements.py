@@ -32,21 +32,16 @@ FAILING = ("VIOLATED", "UNDECIDED")
 
 
 def attack(
-    statement: Annotated[
-        str,
-        typer.Argument(
-            metavar="STATEMENT",
-            help="a bound with names, or as pages print it: "
-            "'h_gap <= S_0*lam**k/(1-lam)' or '‖h_T − h_T^(k)‖ ≤ S_0 λ^k/(1 − λ)'; behind it "
-            "side conditions on k, T and lam, ', k >= 1, k < T'",
-        ),
-    ],
+    statement: Annotated[str, typer.Argument(metavar="STATEMENT",
+        help="a bound with names, or as pages print it: "
+        "'h_gap <= S_0*lam**k/(1-lam)' or '‖h_T − h_T^(k)‖ ≤ S_0 λ^k/(1 − λ)'; behind it "
+        "side conditions on k, T and lam, ', k >= 1, k < T'")],
     profile_name: Profile = "quick",
     attacks: Attacks = ALL_ATTACKS,
     seed: Seed = 0,
     device: Device = "cpu",
     format: FormatOption = Format.text,
-) -> int:
+) -> int:  # fmt: skip
     """Attack a bound of your own; exit 1 if it is refuted, with a shrunk counter-example, or if a
     check is undecided. Exit 0 is no proof: it says what was tried."""
     with suppress(OSError):  # of a name that is too long
@@ -67,24 +62,16 @@ def attack(
 
 
 def replay(
-    spec: Annotated[
-        str, typer.Argument(metavar="SPEC", help="the spec, as a failure or the page printed it")
-    ],
+    spec: Annotated[str, typer.Argument(metavar="SPEC",
+        help="the spec, as a failure or the page printed it")],
     claim: Annotated[str | None, typer.Option(help="the claim")] = None,
-    form: Annotated[
-        str | None, typer.Option(help="its form or false variant; the first by default")
-    ] = None,
+    form: Annotated[str | None,
+        typer.Option(help="its form or false variant; the first by default")] = None,
     statement: Annotated[str | None, typer.Option(help="a statement instead of a claim")] = None,
-    dump: Annotated[
-        Path | None,
-        path_option(
-            "--dump",
-            "FILE",
-            "write the system, its states, the constants and both sides to this .npz file",
-        ),
-    ] = None,
+    dump: Annotated[Path | None, path_option("--dump", "FILE",
+        "write the system, its states, the constants and both sides to this .npz file")] = None,
     format: FormatOption = Format.text,
-) -> int:
+) -> int:  # fmt: skip
     """Re-run one check from its spec; exit 1 unless it holds (or is vacuous)."""
     if (claim is None) == (statement is None) or (statement is not None and form is not None):
         parse_spec(spec)  # a mistyped one is the first thing to mend

@@ -13,9 +13,8 @@ from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.reports.pages.model.vectors import map_name
 from rnnbounds.shell.output import echo, show_status
 
-Attack = Annotated[
-    bool, typer.Option("--attack", help="also seek inputs that are remembered for long")
-]
+Attack = Annotated[bool, typer.Option("--attack",
+    help="also seek inputs that are remembered for long")]  # fmt: skip
 
 
 def attack_certified(model: LoadedModel[Any], certificate: Certificate) -> Attacked:

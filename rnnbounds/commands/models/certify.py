@@ -53,24 +53,16 @@ def certify_model(
     readout: Readout = None,
     direction: Direction = None,
     eps: Annotated[list[float] | None, epsilon_option("target ε; repeatable")] = None,
-    norm: Annotated[
-        str,
-        typer.Option(
-            "--norm",
-            help=f"auto, {', '.join(NORM_NAMES)}",
-            autocompletion=lambda: ["auto", *NORM_NAMES],
-        ),
-    ] = "auto",
-    out: Annotated[
-        Path | None, path_option("--out", "DIR", "for certificate.json, its page")
-    ] = None,
+    norm: Annotated[str, typer.Option("--norm", help=f"auto, {', '.join(NORM_NAMES)}",
+        autocompletion=lambda: ["auto", *NORM_NAMES])] = "auto",
+    out: Annotated[Path | None, path_option("--out", "DIR",
+        "for certificate.json, its page")] = None,
     attack: Attack = False,
     list_layers: List = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="also each norm in half a line, and all constants")
-    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose",
+        help="also each norm in half a line, and all constants")] = False,
     format: FormatOption = Format.text,
-) -> int:
+) -> int:  # fmt: skip
     """Certify λ, the memory length k(ε) and all constants; exit 1 unless certified.
 
     Of a layer that reads its inputs in both directions each cell is certified by itself.

@@ -18,18 +18,15 @@ from rnnbounds.shell.results import JOB_SUMMARY, add_summary
 
 
 def guard(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME", help="models; all by default")
-    ] = None,
-    config: Annotated[
-        Path, path_option("--config", "FILE.toml", "the file with [tool.rnnbounds.models.NAME]")
-    ] = PROJECT,
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME",
+        help="models; all by default")] = None,
+    config: Annotated[Path, path_option("--config", "FILE.toml",
+        "the file with [tool.rnnbounds.models.NAME]")] = PROJECT,
     summary: Summary = None,
-    update: Annotated[
-        bool, typer.Option("--update", help="write the baselines of models that are certified")
-    ] = False,
+    update: Annotated[bool, typer.Option("--update",
+        help="write the baselines of models that are certified")] = False,
     format: FormatOption = Format.text,
-) -> int:
+) -> int:  # fmt: skip
     """Certify or measure each model of ./pyproject.toml and compare it with its baseline; exit 1 if
     one fails.
 

@@ -27,33 +27,14 @@ def _check_number(value: str | None) -> str | None:
     return value
 
 
-Bound = Annotated[
-    str | None,
-    typer.Option(
-        "--input-bound",
-        metavar="B",
-        callback=_check_number,
-        help=f"B, with ‖x_t‖₂ ≤ B for every input; {FROM_DATA}: B and a box from --data",
-    ),
-]
-Inputs = Annotated[
-    str | None,
-    typer.Option(
-        "--inputs",
-        metavar="SET",
-        help="in place of B: LOW:HIGH for all channels, or one for each with commas; or a tensor "
-        "of the model's file with all inputs as its rows, as embed.weight",
-    ),
-]
-Recorded = Annotated[
-    Path | None,
-    path_option(
-        "--data",
-        "FILE",
-        f"recorded inputs, for {FROM_DATA}; certify also measures the model on them (measure "
-        f"--near certifies near them alone)",
-    ),
-]
+Bound = Annotated[str | None, typer.Option("--input-bound", metavar="B", callback=_check_number,
+    help=f"B, with ‖x_t‖₂ ≤ B for every input; {FROM_DATA}: B and a box from --data")]  # fmt: skip
+Inputs = Annotated[str | None, typer.Option("--inputs", metavar="SET",
+    help="in place of B: LOW:HIGH for all channels, or one for each with commas; or a tensor "
+    "of the model's file with all inputs as its rows, as embed.weight")]  # fmt: skip
+Recorded = Annotated[Path | None, path_option("--data", "FILE",
+    f"recorded inputs, for {FROM_DATA}; certify also measures the model on them (measure "
+    f"--near certifies near them alone)")]  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -47,13 +47,8 @@ def _relax_required(context: typer.Context, listing: bool) -> bool:
     return listing
 
 
-List = Annotated[
-    bool,
-    typer.Option(
-        "--list", is_eager=True, callback=_relax_required,
-        help="list the recurrent layers of MODEL for --layer; certify nothing",
-    ),
-]  # fmt: skip
+List = Annotated[bool, typer.Option("--list", is_eager=True, callback=_relax_required,
+    help="list the recurrent layers of MODEL for --layer; certify nothing")]  # fmt: skip
 
 
 def _remarks(model: Path, infos: Sequence[Layer]) -> dict[str, list[str]]:

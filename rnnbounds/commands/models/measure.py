@@ -37,25 +37,16 @@ from rnnbounds.shell.output import Format, echo, print_json, require_folder, sho
 
 def measure_model(
     model: Model,
-    data: Annotated[
-        Path, path_option("--data", "FILE", "inputs: .npy, .npz, .csv or .safetensors")
-    ],
-    window: Annotated[
-        int | None,
-        typer.Option(
-            "--window",
-            help="T, the length of windows that sequences are cut into; by default they "
-            "are not, and a single one into those of 64 or an eighth of it",
-        ),
-    ] = None,
+    data: Annotated[Path, path_option("--data", "FILE",
+        "inputs: .npy, .npz, .csv or .safetensors")],
+    window: Annotated[int | None, typer.Option("--window",
+        help="T, the length of windows that sequences are cut into; by default they "
+        "are not, and a single one into those of 64 or an eighth of it")] = None,
     eps: Annotated[list[float] | None, epsilon_option("target ε; repeatable")] = None,
-    confidence: Annotated[
-        float, typer.Option("--confidence", help="confidence of the statement about other windows")
-    ] = 0.99,
-    share: Annotated[
-        float | None,
-        typer.Option("--share", help="fail unless this share of windows is stated to be within ε"),
-    ] = None,
+    confidence: Annotated[float, typer.Option("--confidence",
+        help="confidence of the statement about other windows")] = 0.99,
+    share: Annotated[float | None, typer.Option("--share",
+        help="fail unless this share of windows is stated to be within ε")] = None,
     input_bound: Bound = None,
     inputs: Inputs = None,
     near: Annotated[
@@ -65,41 +56,27 @@ def measure_model(
             help="δ: certify k for all inputs that differ from these by at most δ in each number",
         ),
     ] = None,
-    states: Annotated[
-        str,
-        typer.Option(
-            "--states",
-            help="with --near: runs start from `zero`, or `recorded`: from within 0.001 of the "
-            "range of each entry around 20 recorded end states, against the run from zero",
-        ),
-    ] = ZERO,
+    states: Annotated[str, typer.Option("--states",
+        help="with --near: runs start from `zero`, or `recorded`: from within 0.001 of the "
+        "range of each entry around 20 recorded end states, against the run from zero")] = ZERO,
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
     readout: Readout = None,
-    as_is: Annotated[
-        bool, typer.Option("--as-is", help="run the whole module as it is; it is not read")
-    ] = False,
-    gap: Annotated[
-        str,
-        typer.Option(
-            "--gap",
-            help="of a model that is run as it is: norm, tv (total variation of the softmax) or "
-            "argmax",
-        ),
-    ] = NORM,
-    batch: Annotated[
-        int | None, typer.Option("--batch", min=1, help="windows that are run as it is at once")
-    ] = None,
-    device: Annotated[
-        str | None, typer.Option("--device", help="where a model is run as it is, as cuda")
-    ] = None,
+    as_is: Annotated[bool, typer.Option("--as-is",
+        help="run the whole module as it is; it is not read")] = False,
+    gap: Annotated[str, typer.Option("--gap",
+        help="of a model that is run as it is: norm, tv (total variation of the softmax) or "
+        "argmax")] = NORM,
+    batch: Annotated[int | None, typer.Option("--batch", min=1,
+        help="windows that are run as it is at once")] = None,
+    device: Annotated[str | None, typer.Option("--device",
+        help="where a model is run as it is, as cuda")] = None,
     direction: Direction = None,
-    out: Annotated[
-        Path | None, path_option("--out", "DIR", "for measurement.json, certificate.json, a page")
-    ] = None,
+    out: Annotated[Path | None, path_option("--out", "DIR",
+        "for measurement.json, certificate.json, a page")] = None,
     format: FormatOption = Format.text,
-) -> int:
+) -> int:  # fmt: skip
     """Measure a model's memory on recorded inputs, and state what follows for data drawn like them;
     exit 1 if a --share is given and not stated for every ε.
 

@@ -32,30 +32,14 @@ def cells_by_family(names: Iterable[str]) -> str:
 
 
 EPILOG = cells_by_family(CELLS)
-Model = Annotated[
-    Path,
-    typer.Argument(
-        metavar="MODEL",
-        help="a safetensors file, one of torch.save, an ONNX model, or package.module:factory, "
-        "whose code is run",
-    ),
-]
-Cell = Annotated[
-    str | None,
-    typer.Option(
-        "--cell",
-        help="the cell, if the file does not determine it; one of those below",
-        autocompletion=lambda: [*CELLS, STACK],
-    ),
-]
-Ignore = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--ignore",
-        metavar="NAME",
-        help="leave out this tensor, which the cell does not read; repeatable",
-    ),
-]
+Model = Annotated[Path, typer.Argument(metavar="MODEL",
+    help="a safetensors file, one of torch.save, an ONNX model, or package.module:factory, "
+    "whose code is run")]  # fmt: skip
+Cell = Annotated[str | None, typer.Option("--cell",
+    help="the cell, if the file does not determine it; one of those below",
+    autocompletion=lambda: [*CELLS, STACK])]  # fmt: skip
+Ignore = Annotated[list[str] | None, typer.Option("--ignore", metavar="NAME",
+    help="leave out this tensor, which the cell does not read; repeatable")]  # fmt: skip
 Layer = Annotated[
     str | None,
     typer.Option(
@@ -63,25 +47,13 @@ Layer = Annotated[
         help="the recurrent part of a bigger model, as encoder.rnn; certify --list lists them",
     ),
 ]
-Direction = Annotated[
-    str | None,
-    typer.Option(
-        "--direction",
-        help="forward or backward: one cell of a layer that reads its inputs in both directions",
-        autocompletion=lambda: list(DIRECTIONS),
-    ),
-]
-Readout = Annotated[
-    str | None,
-    typer.Option(
-        "--readout",
-        metavar="NAME",
-        help="the linear layer after the cell; ε is then about its outputs",
-    ),
-]
+Direction = Annotated[str | None, typer.Option("--direction",
+    help="forward or backward: one cell of a layer that reads its inputs in both directions",
+    autocompletion=lambda: list(DIRECTIONS))]  # fmt: skip
+Readout = Annotated[str | None, typer.Option("--readout", metavar="NAME",
+    help="the linear layer after the cell; ε is then about its outputs")]  # fmt: skip
 Out = Annotated[Path, path_option("--out", "FILE", "the .safetensors file to write")]
 
 
-PageFolder = Annotated[
-    Path | None, path_option("--page", "DIR", "write certificate.json and its page there")
-]
+PageFolder = Annotated[Path | None, path_option("--page", "DIR",
+    "write certificate.json and its page there")]  # fmt: skip

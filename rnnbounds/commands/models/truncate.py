@@ -44,18 +44,13 @@ def truncate_model(
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
-    latest: Annotated[
-        bool, typer.Option("--latest", help="a module of k inputs and one output")
-    ] = False,
-    export: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--export", metavar="FILE", help="write FILE.pt2 or FILE.onnx too; repeatable"
-        ),
-    ] = None,
+    latest: Annotated[bool, typer.Option("--latest",
+        help="a module of k inputs and one output")] = False,
+    export: Annotated[list[Path] | None, typer.Option("--export", metavar="FILE",
+        help="write FILE.pt2 or FILE.onnx too; repeatable")] = None,
     page: PageFolder = None,
     format: FormatOption = Format.text,
-) -> int:
+) -> int:  # fmt: skip
     """Write the feed-forward equivalent and its certificate; exit 1 if none is certified."""
     recorded = None if data is None else RecordedInputs(data)
     input_options = InputOptions(input_bound, inputs, recorded)

@@ -23,16 +23,15 @@ from rnnbounds.shell.output import Format, echo, print_json, require_folder, sho
 
 def unitary_model(
     model: Model,
-    input_bound: Annotated[
-        float, typer.Option("--input-bound", help="B, with ‖x_t‖₂ ≤ B for every input")
-    ],
+    input_bound: Annotated[float, typer.Option("--input-bound",
+        help="B, with ‖x_t‖₂ ≤ B for every input")],
     out: Out,
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
     page: PageFolder = None,
     format: FormatOption = Format.text,
-) -> int:
+) -> int:  # fmt: skip
     """Write the unitary equivalent of a ReLU model; exit 1 unless ‖W‖₂ < 1 is certified."""
     check_target(out, model)
     if page is not None:

@@ -35,31 +35,24 @@ HEADS = ("claim", "statement", "source", "proof", "tightest lhs/rhs, by", "false
 
 def claims(
     ids: Ids = None,
-    matrix: Annotated[
-        bool, typer.Option("--matrix", help="the result of each claim on each cell")
-    ] = False,
-    run: Annotated[
-        Path | None, typer.Option("--run", metavar="RUN.json", help="the table of this run")
-    ] = None,
-    now: Annotated[
-        bool, typer.Option("--now", help="prove (with --matrix: and probe) everything now: minutes")
-    ] = False,
+    matrix: Annotated[bool, typer.Option("--matrix",
+        help="the result of each claim on each cell")] = False,
+    run: Annotated[Path | None, typer.Option("--run", metavar="RUN.json",
+        help="the table of this run")] = None,
+    now: Annotated[bool, typer.Option("--now",
+        help="prove (with --matrix: and probe) everything now: minutes")] = False,
     workers: Workers = CORES,
     markdown: Annotated[bool, typer.Option("--markdown", help="the table in Markdown")] = False,
-    latex: Annotated[
-        bool, typer.Option("--latex", help="statements, assumptions and sources as LaTeX")
-    ] = False,
-    form: Annotated[
-        str | None, typer.Option("--form", metavar="NAME", help="with --latex: this form alone")
-    ] = None,
-    bibtex: Annotated[
-        bool, typer.Option("--bibtex", help="BibTeX entries of the sources and textbooks")
-    ] = False,
-    vocabulary: Annotated[
-        bool, typer.Option("--vocabulary", help="every quantity: name, meaning, norm, definition")
-    ] = False,
+    latex: Annotated[bool, typer.Option("--latex",
+        help="statements, assumptions and sources as LaTeX")] = False,
+    form: Annotated[str | None, typer.Option("--form", metavar="NAME",
+        help="with --latex: this form alone")] = None,
+    bibtex: Annotated[bool, typer.Option("--bibtex",
+        help="BibTeX entries of the sources and textbooks")] = False,
+    vocabulary: Annotated[bool, typer.Option("--vocabulary",
+        help="every quantity: name, meaning, norm, definition")] = False,
     format: FormatOption = Format.text,
-) -> int:
+) -> int:  # fmt: skip
     """Print the table of claims: id, statement, source, proof, tightness, false variants; with
     --matrix the claims by cell, exit 1 if an entry fails.
 

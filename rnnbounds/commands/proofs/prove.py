@@ -67,24 +67,14 @@ def claim_row(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> ClaimRow:
 
 def prove(
     claim: Ids = None,
-    strict: Annotated[
-        bool,
-        typer.Option(
-            "--strict",
-            help="exit 1 also for a step argued in prose, as a claim of your own may have",
-        ),
-    ] = False,
-    step: Annotated[
-        str | None,
-        typer.Option(
-            "--step", metavar="NAME", help="one step of the claim: its premises, and z3's part"
-        ),
-    ] = None,
-    lemmas: Annotated[
-        bool, typer.Option("--lemmas", help="list the steps that several claims share; run none")
-    ] = False,
+    strict: Annotated[bool, typer.Option("--strict",
+        help="exit 1 also for a step argued in prose, as a claim of your own may have")] = False,
+    step: Annotated[str | None, typer.Option("--step", metavar="NAME",
+        help="one step of the claim: its premises, and z3's part")] = None,
+    lemmas: Annotated[bool, typer.Option("--lemmas",
+        help="list the steps that several claims share; run none")] = False,
     format: FormatOption = Format.text,
-) -> int:
+) -> int:  # fmt: skip
     """Run the proof ledgers; exit 1 if a machine step fails."""
     entries = chosen_claims(claim or ())
     if lemmas:
