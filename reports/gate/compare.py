@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator, Sequence
 from rnnbounds.reports.pages.text import bound_text, ratio_text
 from rnnbounds.reports.records.changes import Change, Kind, list_names, make_change
 from rnnbounds.reports.records.number import Number
-from rnnbounds.reports.words import count
 
 
 def compare_ranks(
@@ -49,24 +48,16 @@ def compare_burdens(
         yield make_change(kind, subject, field, str(len(old)), ", ".join((str(len(new)), *notes)))
 
 
-def compare_counts(subject: str, field: str, share: float, old: int, new: int) -> Iterator[Change]:
-    """Counts of which that share may be missing; the like of it more is an improvement."""
-    if new < old * (1 - share):
-        yield make_change("regressed", subject, field, count(old), count(new))
-    elif old < new * (1 - share):
-        yield make_change("improved", subject, field, count(old), count(new))
-
-
 def compare_ratios(
-    subject: str, field: str, share: float, old: Number | None, new: Number | None
+    subject: str, field: str, allowed: float, old: Number | None, new: Number | None
 ) -> Iterator[Change]:
-    """Greatest ratios lhs/rhs of which that share may be lost; NaN is worse than any."""
+    """Greatest ratios lhs/rhs, which may fall by so much; NaN is worse than any."""
     before, after = ((-1.0 if r is None else float(r)) for r in (old, new))
     if before == after or (math.isnan(before) and math.isnan(after)):
         return
-    if math.isnan(after) or after < before * (1 - share) or (before >= 0 > after):
+    if math.isnan(after) or after < before - allowed or before >= 0 > after:
         yield make_change("regressed", subject, field, ratio_text(old), ratio_text(new))
-    elif math.isnan(before) or before < after * (1 - share):
+    elif math.isnan(before) or before < after - allowed:
         yield make_change("improved", subject, field, ratio_text(old), ratio_text(new))
 
 

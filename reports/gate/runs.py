@@ -6,21 +6,15 @@ from msgspec.structs import replace
 
 from rnnbounds.reports.gate.compare import (
     compare_burdens,
-    compare_counts,
     compare_names,
     compare_ranks,
     compare_ratios,
     compare_texts,
 )
 from rnnbounds.reports.gate.thresholds import Thresholds
-from rnnbounds.reports.gate.tightness import (
-    compare_directed_attacks,
-    compare_example_counts,
-    compare_examples,
-)
 from rnnbounds.reports.records.changes import Change, Changes, list_names, make_change, shorten
 from rnnbounds.reports.records.checks.tally import Tally
-from rnnbounds.reports.records.matrix import STANDING_WORDS, Matrix, count_covered_cells
+from rnnbounds.reports.records.matrix import STANDING_WORDS, Matrix
 from rnnbounds.reports.records.outcome import claim_problems
 from rnnbounds.reports.records.record import ClaimRecord, FormRecord, Run, VariantRecord
 from rnnbounds.reports.words import plural
@@ -50,24 +44,10 @@ def compare_runs(old: Run, new: Run, allowed: Thresholds) -> Changes:
             rows.append(
                 make_change("regressed", name, "new, and fails", after=list_names(failures))
             )
-    claim_pairs = [(before[name], claim) for name, claim in after.items() if name in before]
-    if (old.profile, old.systems) == (new.profile, new.systems):  # others draw other batches
-        rows += compare_example_counts(claim_pairs, allowed.pairs)
-        rows += compare_examples(claim_pairs, allowed.chance)
-        rows += compare_directed_attacks(claim_pairs, allowed.tightness, allowed.chance)
     rows += compare_burdens(
         "the run", "parts that never reported", old.missing_parts, new.missing_parts
     )
     shared = [name for name in after if name in before]
-    pair_changes = {name: abs(before[name].pairs - after[name].pairs) for name in shared}
-    most_changed = max(
-        shared, key=lambda name: pair_changes[name], default=""
-    )  # one claim's may be luck
-    other_names = [name for name in shared if name != most_changed]
-    counts = [sum(claims[name].pairs for name in other_names) for claims in (before, after)]
-    rows += compare_counts("the run", "pairs", allowed.all_pairs, *counts)
-    counts = [count_covered_cells(run.matrix, shared) for run in (old, new)]
-    rows += compare_counts("the matrix", "cells judged, of all claims", allowed.cells, *counts)
     rows += _axiom_changes(old, new)
     rows += _matrix_changes(old.matrix, new.matrix, set(shared))
     unchanged_names = set(shared) - {row.subject.split(" ")[0].rstrip(",") for row in rows}
@@ -112,20 +92,10 @@ def _claim_changes(old: ClaimRecord, new: ClaimRecord, allowed: Thresholds) -> I
         ("steps in prose", lambda claim: list(dict.fromkeys(claim.human))),
     ):
         yield from compare_burdens(id, field, names_of(old), names_of(new))
-    ratio_name = "tightest lhs/rhs"
-    yield from compare_ratios(id, ratio_name, allowed.luck, old.best_ratio, new.best_ratio)
-    attack_names = find_unseeded_attacks(old, new)
-    for name in attack_names:
-        ratios = (old.attacks[name].best_ratio, new.attacks[name].best_ratio)
-        yield from compare_ratios(f"{id}, {name}", ratio_name, allowed.tightness, *ratios)
-    yield from compare_counts(id, "pairs", allowed.pairs, old.pairs, new.pairs)
-    yield from compare_counts(
-        id, "judged checks", allowed.pairs, count_judged(old.tally), count_judged(new.tally)
-    )
     attacks = [[a for a, record in claim.attacks.items() if record.checks] for claim in (old, new)]
     yield from compare_names(id, "attacks", *attacks)
     before, after = ({form.name: form for form in claim.forms} for claim in (old, new))
-    yield from _form_changes(id, before, after, attack_names, allowed)
+    yield from _form_changes(id, before, after, allowed)
     yield from _proof_changes(old, new)
     yield from _variant_changes(
         id, *({variant.id: variant for variant in claim.variants} for claim in (old, new))
@@ -133,38 +103,22 @@ def _claim_changes(old: ClaimRecord, new: ClaimRecord, allowed: Thresholds) -> I
 
 
 def _form_changes(
-    id: str, old: dict[str, FormRecord], new: dict[str, FormRecord],
-    unseeded_attacks: list[str], allowed: Thresholds,
-) -> Iterator[Change]:  # fmt: skip
+    id: str, old: dict[str, FormRecord], new: dict[str, FormRecord], allowed: Thresholds
+) -> Iterator[Change]:
     yield from compare_names(id, "forms", old, new)
     for name in (name for name in new if name in old):
         before, after = old[name], new[name]
         subject = f"{id} ({name})"
         yield from compare_texts(subject, "statement", before.text, after.text)
         yield from compare_burdens(subject, "assumptions", before.assumptions, after.assumptions)
-        if len(old) > 1:
-            words = (tally_verdict(before.tally), tally_verdict(after.tally))
-            yield from compare_ranks(subject, "verdict", VERDICTS, *words)
-            ratio_name = "tightest lhs/rhs"
-            is_tight = any(form.best_ratio is not None
-                        and float(form.best_ratio) >= 1 - allowed.tightness
-                        for form in (before, after))  # fmt: skip
-            share = allowed.luck if is_tight else 1  # else one lucky draw may carry it
-            yield from compare_ratios(
-                subject, ratio_name, share, before.best_ratio, after.best_ratio
-            )
-            for attack in unseeded_attacks:
-                ratios = (before.reached.get(attack), after.reached.get(attack))
-                yield from compare_ratios(
-                    f"{subject}, {attack}", ratio_name, allowed.tightness, *ratios
-                )
-            counts = (count_judged(before.tally), count_judged(after.tally))
-            yield from compare_counts(subject, "judged checks", allowed.pairs, *counts)
+        words = (tally_verdict(before.tally), tally_verdict(after.tally))
+        yield from compare_ranks(subject, "verdict", VERDICTS, *words)
+        ratios = (before.best_ratio, after.best_ratio)
+        yield from compare_ratios(subject, "tightest lhs/rhs", allowed.tightness, *ratios)
 
 
 def _proof_changes(old: ClaimRecord, new: ClaimRecord) -> Iterator[Change]:
-    """Definitions that say something else; forms that rest on more; steps that are gone though
-    nothing more is taken."""
+    """Definitions that say something else; forms that rest on more."""
     texts = [_definition_texts(claim) for claim in (old, new)]
     for name in (name for name in texts[1] if name in texts[0]):
         yield from compare_texts(
@@ -173,16 +127,9 @@ def _proof_changes(old: ClaimRecord, new: ClaimRecord) -> Iterator[Change]:
     before = {ledger.form: ledger for ledger in old.ledgers}
     for ledger in (ledger for ledger in new.ledgers if ledger.form in before):
         old_ledger = before[ledger.form]
-        subject = f"{new.id} ({ledger.form})"
         if old_ledger.basis and ledger.basis:
-            yield from compare_ranks(subject, "basis", BASES, old_ledger.basis, ledger.basis)
-        same_basis = (old_ledger.axioms, old_ledger.definitions) == (
-            ledger.axioms,
-            ledger.definitions,
-        )
-        if same_basis:
-            counts = (len(old_ledger.steps), len(ledger.steps))
-            yield from compare_counts(subject, "steps of its proof", 0, *counts)
+            words = (old_ledger.basis, ledger.basis)
+            yield from compare_ranks(f"{new.id} ({ledger.form})", "basis", BASES, *words)
 
 
 def _definition_texts(claim: ClaimRecord) -> dict[str, str]:
@@ -278,15 +225,3 @@ def used_axioms(claim: ClaimRecord) -> list[str]:
 def defined_names(claim: ClaimRecord) -> list[str]:
     """The functions that its ledgers define."""
     return list(dict.fromkeys(d.name for ledger in claim.ledgers for d in ledger.definitions))
-
-
-def count_judged(tally: Tally) -> int:
-    """The checks that are no vacuous ones."""
-    return tally.total - tally.vacuous
-
-
-def find_unseeded_attacks(old: ClaimRecord, new: ClaimRecord) -> list[str]:
-    """Attacks of both that draw nothing now; the schema before said of all that they draw."""
-    return [
-        name for name, attack in new.attacks.items() if name in old.attacks and not attack.seeded
-    ]

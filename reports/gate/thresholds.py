@@ -28,23 +28,12 @@ class SettingsError(InputError):
 class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """Tolerances of a comparison; with the defaults a change of seed alone passes.
 
-    tightness: relative loss allowed in the largest lhs/rhs of an attack that draws nothing. luck:
-    of all attacks together, for a claim, or for a form whose largest lhs/rhs is 1 to within
-    `tightness`. chance: significance level of the tests of tightness, the probability that two runs
-    of one code and profile fail them. pairs: share that may be missing of a claim's pairs or judged
-    checks, of a form's checks, and of the examples drawn. all_pairs: share that may be missing of
-    all claims' pairs together, except for the claim whose number changed most. cells: share that
-    may be missing of the judged cells of the matrix, claim by claim. factor: relative growth
-    allowed in a certificate's λ, gain and rounding. window: growth allowed in its k, in inputs.
-    gone: true if missing results pass.
+    tightness: by how much a form's largest lhs/rhs may fall. factor: relative growth allowed in a
+    certificate's λ, gain and rounding. window: growth allowed in its k, in inputs. gone: true if
+    missing results pass.
     """
 
-    tightness: Share = 0.01
-    luck: Share = 0.4
-    chance: Share = 0.001
-    pairs: Share = 0.9
-    all_pairs: Share = 0.5
-    cells: Share = 0.2
+    tightness: Share = 0.4
     factor: Annotated[float, msgspec.Meta(ge=0)] = 1e-6
     window: Annotated[int, msgspec.Meta(ge=0)] = 0
     gone: bool = False

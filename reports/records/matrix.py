@@ -1,6 +1,5 @@
 """The matrix of a run: what each claim comes to on each cell that people run, and no blank."""
 
-from collections.abc import Collection
 from typing import Literal
 
 import msgspec
@@ -138,10 +137,3 @@ def matrix_problems(matrix: Matrix, claims: tuple[str, ...]) -> list[str]:
         if entry.standing in STANDINGS_WITH_REASON and not entry.reason:
             problems.append(f"{subject} does not say why")
     return problems
-
-
-def count_covered_cells(matrix: Matrix | None, ids: Collection[str]) -> int:
-    """How many cells of the matrix, in its rows of these claims together, a check was judged on."""
-    entries = () if matrix is None else matrix.entries
-    tally_lists = [entry.tallies.values() for entry in entries if entry.claim in ids]
-    return sum(tally.total > tally.vacuous for tallies in tally_lists for tally in tallies)

@@ -21,13 +21,13 @@ TRUE = Tally(holds=10)
 
 @pytest.fixture
 def old(run: Run) -> Run:
-    """A run of three claims with a matrix, whose extremal attack draws nothing."""
+    """A run of three claims with a matrix."""
     entries = tuple(
         Entry(claim=claim.id, column=column.name, standing="HOLDS", forms=("finite",),
               tallies=dict.fromkeys(column.cells, TRUE))
         for claim in run.claims for column in COLUMNS
     )  # fmt: skip
-    run = defined(attack(run, "extremal", seeded=False), "f = 1")
+    run = defined(run, "f = 1")
     run = ledger(run, basis="derived")
     return replace(run, matrix=Matrix(columns=COLUMNS, entries=entries))
 
@@ -68,13 +68,6 @@ def attack(run: Run, name: str, **fields: object) -> Run:
     return claim(run, attacks=attacks | {name: replace(attacks[name], **fields)})
 
 
-def every_attack(run: Run, **fields: object) -> Run:
-    """The same of every attack on it."""
-    for name in run.claims[1].attacks:
-        run = attack(run, name, **fields)
-    return run
-
-
 def axiom(run: Run, **fields: object) -> Run:
     """The same of the first textbook theorem."""
     return replace(run, axioms=(replace(run.axioms[0], **fields), *run.axioms[1:]))
@@ -100,19 +93,6 @@ def of(run: Run, verdict: str) -> Tally:
     return replace(run.claims[1].tally, **{verdict: 1})
 
 
-def one_cell(run: Run) -> Run:
-    """Each row judged on one cell of a column."""
-    for place, told in enumerate(run.matrix.entries if run.matrix else ()):
-        run = entry(run, place, tallies=dict(list(told.tallies.items())[:1]))
-    return run
-
-
-def few_pairs(run: Run) -> Run:
-    """Every claim on two fifths of its pairs."""
-    claims = (replace(one, pairs=one.pairs * 2 // 5) for one in run.claims)
-    return replace(run, claims=tuple(claims))
-
-
 NEW = Axiom(name="choice", text="a choice", source="")
 TRIANGLE = ("triangle", "operator-norm")
 # What is planted, and the row that tells of it: its kind, its subject, what it is about.
@@ -132,19 +112,14 @@ PLANTED: dict[str, tuple[Callable[[Run], Run], tuple[str, str, str]]] = {
         ("regressed", "truncation (finite)", "basis")),
     "a restatement": (lambda run: ledger(run, basis="restates", presupposed=("bounded",)),
         ("regressed", "truncation (finite)", "basis")),
-    "fewer steps": (lambda run: ledger(run, steps=run.claims[1].ledgers[0].steps[1:]),
-        ("regressed", "truncation (finite)", "steps of its proof")),
     "a form's tightness lost": (lambda run: form(run, best_ratio=0.5),
         ("regressed", "truncation (finite)", "tightest lhs/rhs")),
-    "a form's tightness lost where nothing is drawn": (
-        lambda run: form(run, reached=run.claims[1].forms[0].reached | {"extremal": 0.97}),
-        ("regressed", "truncation (finite), extremal", "tightest lhs/rhs")),
-    "a form's checks": (lambda run: form(run, tally=Tally(holds=5)),
-        ("regressed", "truncation (finite)", "judged checks")),
+    "tightness that is NaN": (lambda run: form(run, best_ratio="nan"),
+        ("regressed", "truncation (finite)", "tightest lhs/rhs")),
+    "no ratio at all": (lambda run: form(run, best_ratio=None),
+        ("regressed", "truncation (finite)", "tightest lhs/rhs")),
     "never tested": (lambda run: claim(run, tally=Tally(vacuous=5)),
         ("regressed", "truncation", "verdict")),
-    "mostly vacuous": (lambda run: claim(run, tally=Tally(holds=5, vacuous=10**6)),
-        ("regressed", "truncation", "judged checks")),
     "a form violated": (lambda run: form(run, tally=Tally(holds=1, violated=1)),
         ("regressed", "truncation (finite)", "verdict")),
     "a form gone": (lambda run: claim(run, forms=run.claims[1].forms[:1]),
@@ -181,16 +156,6 @@ PLANTED: dict[str, tuple[Callable[[Run], Run], tuple[str, str, str]]] = {
         lambda run: claim(run, variants=(*run.claims[1].variants, replace(
             run.claims[1].variants[0], id="new", convicted=False))),
         ("regressed", "truncation, false variant new", "attacks")),
-    "tightness lost": (lambda run: every_attack(run, best_ratio=0.5),
-        ("regressed", "truncation", "tightest lhs/rhs")),
-    "tightness lost where nothing is drawn": (lambda run: attack(run, "extremal", best_ratio=0.97),
-        ("regressed", "truncation, extremal", "tightest lhs/rhs")),
-    "tightness that is NaN": (lambda run: attack(run, "random", best_ratio="nan"),
-        ("regressed", "truncation", "tightest lhs/rhs")),
-    "no ratio at all": (lambda run: every_attack(run, best_ratio=None),
-        ("regressed", "truncation", "tightest lhs/rhs")),
-    "fewer pairs": (lambda run: claim(run, pairs=9000), ("regressed", "truncation", "pairs")),
-    "fewer pairs of all": (few_pairs, ("regressed", "the run", "pairs")),
     "an attack gone": (lambda run: attack(run, "gradient", checks=0),
         ("gone", "truncation", "attacks")),
     "a claim gone": (lambda run: replace(run, claims=run.claims[:2]),
@@ -209,7 +174,6 @@ PLANTED: dict[str, tuple[Callable[[Run], Run], tuple[str, str, str]]] = {
     "a cell gone": (lambda run: replace(run, matrix=replace(run.matrix, columns=(
             COLUMNS[0], Column(name="rnn", title="RNN", cells=COLUMNS[1].cells[:-1])))),
         ("gone", "the matrix", "cells of RNN")),
-    "cells not judged": (one_cell, ("regressed", "the matrix", "cells judged, of all claims")),
     "no matrix": (lambda run: replace(run, matrix=None), ("gone", "the run", "claims by cells")),
 }  # fmt: skip
 
@@ -249,21 +213,13 @@ def test_a_new_claim_that_fails(old: Run) -> None:
 
 def test_a_run_against_itself(old: Run) -> None:
     """Nothing, by any thresholds."""
-    strict = Thresholds(tightness=0, luck=0, pairs=0, all_pairs=0, cells=0)
+    strict = Thresholds(tightness=0)
     assert compare_runs(old, old, strict).rows == ()
 
 
-def test_the_schema_before_said_nothing_of_draws(old: Run) -> None:
-    """Its attacks are all said to draw; what the later run says of them goes."""
-    before, lost = attack(old, "extremal", seeded=True), attack(old, "extremal", best_ratio=0.97)
-    (row,) = compare_runs(before, lost, Thresholds()).failing
-    assert row.subject == "truncation, extremal"
-
-
-@pytest.mark.parametrize(("before", "after"), [(0.06, 0.0025), (0.9, 0.5)])
+@pytest.mark.parametrize(("before", "after"), [(0.06, 0.0025), (0.9, 0.51)])
 def test_a_form_that_is_not_tight(old: Run, before: float, after: float) -> None:
-    """Its greatest ratio may be one lucky draw's: what tells is how its examples lie. No ratio at
-    all, or NaN, is no luck."""
+    """Its greatest ratio may be one draw's. No ratio at all, or NaN, is a loss."""
     run = form(old, best_ratio=before)
     assert compare_runs(run, form(old, best_ratio=after), Thresholds()).failing == ()
     for none in (None, "nan"):
@@ -274,24 +230,16 @@ def test_a_form_that_is_not_tight(old: Run, before: float, after: float) -> None
 def test_silence_on_other_seeds(old: Run) -> None:
     """Twenty draws that vary as much as those of the quick profile under twenty seeds did."""
     draw = random.Random(0)
-    base = every_attack(old, best_ratio=0.85)
     for seed in range(20):
-        again = replace(base, seed=seed)
+        again = form(replace(old, seed=seed), best_ratio=draw.uniform(0.6, 1))
         for name in ("random", "targeted", "gradient"):
             again = attack(again, name, best_ratio=draw.uniform(0.05, 0.6))
         holds = round(again.claims[1].tally.holds * draw.uniform(0.2, 5))
-        pairs = round(96_000 * draw.uniform(0.25, 4))
-        again = claim(again, pairs=pairs, tally=Tally(holds=holds))
+        again = claim(again, pairs=round(96_000 * draw.uniform(0.25, 4)), tally=Tally(holds=holds))
         place = draw.randrange(6)
         told = again.matrix.entries[place].tallies if again.matrix else {}
         again = entry(again, place, tallies=dict(list(told.items())[: draw.choice((3, 4))]))
-        assert compare_runs(base, again, Thresholds()).failing == ()
-
-
-def test_one_claim_with_most_of_all_pairs(old: Run) -> None:
-    """What it was shown may be luck, which is then the luck of all pairs together."""
-    most = claim(old, pairs=10**7)
-    assert compare_runs(most, claim(old, pairs=4 * 10**6), Thresholds()).failing == ()
+        assert compare_runs(old, again, Thresholds()).failing == ()
 
 
 def test_only_the_claims_that_were_run(old: Run) -> None:

@@ -4,8 +4,6 @@ import pytest
 
 from rnnbounds.reports.gate.thresholds import SettingsError, Thresholds, load_thresholds
 
-SHARES = ("tightness", "luck", "chance", "pairs", "all-pairs", "cells")
-
 
 def test_the_defaults(tmp_path):
     """No file, none of our table: the defaults."""
@@ -18,8 +16,8 @@ def test_the_defaults(tmp_path):
 def test_what_is_set(tmp_path):
     """Each by its name; a number may be whole."""
     path = tmp_path / "pyproject.toml"
-    path.write_text("[tool.rnnbounds]\ntightness = 0\nall-pairs = 0.25\nwindow = 2\ngone = true\n")
-    assert load_thresholds(path) == Thresholds(tightness=0.0, all_pairs=0.25, window=2, gone=True)
+    path.write_text("[tool.rnnbounds]\ntightness = 0\nfactor = 0.25\nwindow = 2\ngone = true\n")
+    assert load_thresholds(path) == Thresholds(tightness=0.0, factor=0.25, window=2, gone=True)
 
 
 @pytest.mark.parametrize(
@@ -30,13 +28,14 @@ def test_what_is_set(tmp_path):
         "[tool.rnnbounds]\ntigthness = 0.1",
         "[tool.rnnbounds]\ntightness = -1",
         "[tool.rnnbounds]\ntightness = nan",
-        "[tool.rnnbounds]\npairs = inf",
-        *(f"[tool.rnnbounds]\n{name} = 1" for name in SHARES),
-        "[tool.rnnbounds]\npairs = '0.5'",
+        "[tool.rnnbounds]\nfactor = inf",
+        "[tool.rnnbounds]\ntightness = 1",
+        "[tool.rnnbounds]\nluck = 0.4",
+        "[tool.rnnbounds]\nfactor = '0.5'",
         "[tool.rnnbounds]\nwindow = 1.5",
         "[tool.rnnbounds]\ngone = 1",
         "[tool.rnnbounds",
-        "[tool.rnnbounds]\npairs = 0\npairs = 1",
+        "[tool.rnnbounds]\nfactor = 0\nfactor = 1",
         "[tool.rnnbounds]\n'\\u001b[31m<script>' = 1",
         "x = " + "[" * 10**5,
     ],
@@ -53,7 +52,7 @@ def test_what_cannot_be_read(tmp_path, words):
     line = str(caught.value)
     assert line.startswith(str(path))
     assert line.isprintable()
-    assert "[tool.rnnbounds] may set tightness, luck, chance, pairs, all-pairs," in line
+    assert "[tool.rnnbounds] may set tightness, factor, window, gone" in line
 
 
 def test_what_is_no_file(tmp_path):
