@@ -11,6 +11,7 @@ A seed and sizes are drawn, so that examples shrink and replay; tensors are made
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal, TypeAlias
 
 import torch
@@ -21,22 +22,18 @@ from rnnbounds.impl.errors import RangeError
 
 Cell: TypeAlias = Literal["rnn-tanh", "rnn-relu", "lstm", "gru"]
 
-_MAKERS: dict[Cell, Callable[[int, int, int], torch.nn.Module]] = {
-    "rnn-tanh": lambda d, n, layers: torch.nn.RNN(d, n, layers, batch_first=True),
-    "rnn-relu": lambda d, n, layers: torch.nn.RNN(d, n, layers, "relu", batch_first=True),
-    "lstm": lambda d, n, layers: torch.nn.LSTM(d, n, layers, batch_first=True),
-    "gru": lambda d, n, layers: torch.nn.GRU(d, n, layers, batch_first=True),
+_MAKERS: dict[Cell, Callable[..., torch.nn.Module]] = {
+    "rnn-tanh": torch.nn.RNN,
+    "rnn-relu": partial(torch.nn.RNN, nonlinearity="relu"),
+    "lstm": torch.nn.LSTM,
+    "gru": torch.nn.GRU,
 }
 
 
 def networks(
-    *cells: Cell,
-    lam: float = 0.9,
-    input_bound: float = 1.0,
-    units: int = 8,
-    inputs: int = 4,
+    *cells: Cell, lam: float = 0.9, input_bound: float = 1.0, units: int = 8, inputs: int = 4,
     layers: int = 1,
-) -> st.SearchStrategy[torch.nn.Module]:
+) -> st.SearchStrategy[torch.nn.Module]:  # fmt: skip
     """Networks of torch.nn that are certified to contract by at most λ under ‖x_t‖₂ ≤ B.
 
     cells: those that are drawn from, all of them by default. units, inputs, layers: the most that
@@ -52,21 +49,15 @@ def networks(
     def make(cell: Cell, d: int, n: int, depth: int, scale: float, seed: int) -> torch.nn.Module:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            network = _MAKERS[cell](d, n, depth)
+            network = _MAKERS[cell](d, n, depth, batch_first=True)
             with torch.no_grad():
                 for part in network.parameters():
                     part.mul_(scale)
         return stable_(network, lam, input_bound)
 
-    return st.builds(
-        make,
-        st.sampled_from(cells or tuple(_MAKERS)),
-        st.integers(1, inputs),
-        st.integers(1, units),
-        st.integers(1, layers),
-        st.sampled_from([1.0, 0.25, 4.0]),
-        st.integers(0, 2**31 - 1),
-    )
+    kinds, seeds = st.sampled_from(cells or tuple(_MAKERS)), st.integers(0, 2**31 - 1)
+    sizes = (st.integers(1, most) for most in (inputs, units, layers))
+    return st.builds(make, kinds, *sizes, st.sampled_from([1.0, 0.25, 4.0]), seeds)
 
 
 def sequences(
@@ -83,11 +74,6 @@ def sequences(
         scaled: torch.Tensor = x / norms * size
         return scaled.contiguous()
 
-    return st.builds(
-        make,
-        st.integers(1, batch),
-        st.integers(1, length),
-        st.sampled_from([1.0, 0.5, 0.0]),
-        st.booleans(),
-        st.integers(0, 2**31 - 1),
-    )
+    sizes = (st.integers(1, most) for most in (batch, length))
+    seeds = st.integers(0, 2**31 - 1)
+    return st.builds(make, *sizes, st.sampled_from([1.0, 0.5, 0.0]), st.booleans(), seeds)

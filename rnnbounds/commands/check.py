@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,45 +26,13 @@ if TYPE_CHECKING:
 
 Checker = Callable[[Path, Source | None], tuple[dict[str, Any], tuple[Finding, ...]]]
 CHECKERS: Mapping[str, Checker] = {TRUNCATED.family: check_truncated, UNITARY.family: check}
-PROVING_TITLE = "proving the certificate anew"
 _MOST_SIDES = 4  # sides of a box
 
 
-class CellWithoutSourceError(InputError):
-    """A cell of no source."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "--cell, --ignore, --layer and --direction are about --source; name a source, or leave "
-            "them out"
-        )
-
-
-class ExportedError(InputError):
-    """A model that was exported: what travels in it is not proved."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(
-            f"{shown(path)} is an export, which is not checked; check the .safetensors that it was "
-            f"written beside"
-        )
-
-
-class UncheckableError(InputError):
-    """A file that nothing here wrote, one that is cut, and none at all."""
-
-    def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(
-            f"{shown(path)}: {reason}; name what 'rnnbounds truncate', 'unitary' or "
-            f"'certify --out' wrote"
-        )
-
-
-class ModelNeededError(InputError):
-    """A file about a model that it does not contain, checked without --source."""
-
-    def __init__(self, subject: str) -> None:
-        super().__init__(f"{subject} a model, which is not in the file; name it with --source")
+def _uncheckable(path: Path, reason: str) -> InputError:
+    """The refusal of a file that nothing here wrote, one that is cut, and none at all."""
+    remedy = "name what 'rnnbounds truncate', 'unitary' or 'certify --out' wrote"
+    return InputError(f"{shown(path)}: {reason}; {remedy}")
 
 
 def check_file(
@@ -87,22 +56,28 @@ def check_file(
     proved for it, and the rest is listed as not checked.
     """
     if file.suffix in EXPORTS:
-        raise ExportedError(file)
+        raise InputError(
+            f"{shown(file)} is an export, which is not checked; check the .safetensors that it was "
+            f"written beside"
+        )
     if source is None and (cell is not None or layer is not None or ignore or direction):
-        raise CellWithoutSourceError
+        raise InputError(
+            "--cell, --ignore, --layer and --direction are about --source; name a source, or leave "
+            "them out"
+        )
     named = readout_named(file) if is_certificate(file) else None
     original, readout = None, None
     if source is not None:
         original, readout = read_source(source, cell, ignore or (), layer, named, direction)
-    if is_certificate(file):
-        if original is None:
-            raise ModelNeededError("this is a certificate of")
-        with show_status(PROVING_TITLE):
-            certificate, findings = check_certificate(file, original, readout)
+    if not is_certificate(file):
+        checker = partial(_find_checker(file), file, original)
+    elif original is not None:
+        checker = partial(check_certificate, file, original, readout)
     else:
-        checker = _find_checker(file)
-        with show_status(PROVING_TITLE):
-            certificate, findings = checker(file, original)
+        problem = "this is a certificate of a model, which is not in the file"
+        raise InputError(f"{problem}; name it with --source")
+    with show_status("proving the certificate anew"):
+        certificate, findings = checker()
     holds = all(finding.holds for finding in findings)
     if format is Format.json:
         print_json({**_findings_document(file, holds, findings), "certificate": certificate})
@@ -117,17 +92,17 @@ def check_file(
 
 
 def _find_checker(file: Path) -> Checker:
-    """Who checks it, by the format that it says of itself; raises ForeignError."""
+    """Who checks it, by the format that it says of itself; raises InputError."""
     try:
         format_name = said_format(file)
     except OSError as cause:
-        raise UncheckableError(file, str(cause.strerror)) from None
+        raise _uncheckable(file, str(cause.strerror)) from None
     for family, checker in CHECKERS.items():
         if format_name.startswith(family):
             return checker
     if format_name.startswith("rnnbounds/"):
-        raise UncheckableError(file, f"is of the format {shown(format_name)}, which is not read")
-    raise UncheckableError(file, "is not a file that can be checked, or is damaged")
+        raise _uncheckable(file, f"is of the format {shown(format_name)}, which is not read")
+    raise _uncheckable(file, "is not a file that can be checked, or is damaged")
 
 
 def _inputs_text(document: dict[str, Any]) -> str:

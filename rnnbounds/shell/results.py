@@ -25,13 +25,6 @@ _LOG = logging.getLogger("rnnbounds.shell.results")
 JOB_SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
-class SameFileError(InputError):
-    """One file that two outputs are written to, or that is the baseline as well."""
-
-    def __init__(self, first: Path, second: Path) -> None:
-        super().__init__(f"{first} and {second} are one file; give each output a file of its own")
-
-
 @dataclass(frozen=True)
 class RequestedOutputs:
     """Outputs requested of a run; all are checked before the minutes that it takes."""
@@ -52,7 +45,8 @@ class RequestedOutputs:
             if os.path.realpath(first) == os.path.realpath(second) or disk.is_same_file(
                 first, second
             ):
-                raise SameFileError(first, second)
+                problem = f"{first} and {second} are one file"
+                raise InputError(f"{problem}; give each output a file of its own")
         return self
 
     @cached_property

@@ -2,84 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 _NUMPY = "save the recording as .npy, .npz, .csv or .safetensors, of shape (N, T, d)"
 _SETS = "give a ball, a box a channel, the rows of a table, or the box of the data"
 _TRAINING = "the claims weight-gap and end-to-end state windows of training"
+_ONE_WAY = 'certify each of the two cells, by direction="forward" and direction="backward"'
+_MARGIN = "use `rnnbounds.input_data(x, margin)` in Python"
+_ROUNDING = "rounding is stated for IEEE 754 arithmetic alone"
 
-COMMANDS: Mapping[str, str] = {
+COMMANDS = {
     "sabotage": "`rnnbounds verify` attacks the false variants too",
     "bench": "run `python -m tests.bench` in a checkout",
     "doctor": "run the tests of a checkout on that machine",
 }
-_ROUNDING = "rounding is stated for IEEE 754 arithmetic alone"
-_DATA = dict.fromkeys(("--columns", "--group", "--time", "--lengths"), _NUMPY)
-_INPUTS = {"--change": _SETS, "--margin": "use `rnnbounds.input_data(x, margin)` in Python"}
-_RUN = {"--sarif": "use --summary, or pytest's --junit-xml", "--history": "use --baseline"}
-OPTIONS: Mapping[str, Mapping[str, str]] = {
-    "certify": {
-        **_DATA,
-        **_INPUTS,
-        **dict.fromkeys(("--steps", "--alpha", "--loss", "--readout-norm"), _TRAINING),
-        **dict.fromkeys(("--target-bound", "--length"), _TRAINING),
-        "--witness": "use --attack, whose answer --format json prints",
-        "--formats": "see formats in the documentation",
-        "--horizon": "λ and k hold for runs of any length",
-        "--arithmetic": _ROUNDING,
-        "--device": "use `rnnbounds.certify(model, inputs, device=...)` in Python",
-    },
-    "measure": {
-        **_DATA,
-        **_INPUTS,
-        "--largest": "choose δ by --near",
-        "--pasts": "use --states recorded",
-        "--work": "fewer windows of --data take less time",
-        "--workers": "it runs in one process",
-        "-n": "it runs in one process",
-        "--resume": "measure parts of the data one by one",
-    },
-    "truncate": {
-        "--direction": "cut each of the two cells alone, as a layer of one direction",
-        "--arithmetic": _ROUNDING,
-    },
-    "guard": {
-        **dict.fromkeys(
-            ("--out", "--junit", "--sarif"), "keep --summary, or what --format json prints"
-        ),
-        "--history": "keep each certificate that --update writes",
-    },
-    "experiment": {
-        "--resume": "every run is made from the start",
-        "--full": "give larger sizes by --set",
-        "--data": "the texts and digits are those that are installed",
-        "--table": "the page and --format json have the tables",
-    },
-    "unitary": {"--rescale": "the network has at most 2n states without it"},
-    "prove": {"--recheck": "`rnnbounds prove` checks the ledgers by the kernel and z3 alone"},
-    "verify": {
-        **_RUN,
-        "--seeds": "call it with one --seed after another",
-        "--systems": "choose a larger --profile",
-    },
-    "report": _RUN,
-    "compare": _RUN,
-}
+_OPTIONS = (
+    ("certify measure", "--columns --group --time --lengths", _NUMPY),
+    ("certify measure", "--change", _SETS),
+    ("certify measure", "--margin", _MARGIN),
+    ("certify", "--steps --alpha --loss --readout-norm --target-bound --length", _TRAINING),
+    ("certify", "--witness", "use --attack, whose answer --format json prints"),
+    ("certify", "--formats", "see formats in the documentation"),
+    ("certify", "--horizon", "λ and k hold for runs of any length"),
+    ("certify truncate", "--arithmetic", _ROUNDING),
+    ("certify", "--device", "use `rnnbounds.certify(model, inputs, device=...)` in Python"),
+    ("measure", "--largest", "choose δ by --near"),
+    ("measure", "--pasts", "use --states recorded"),
+    ("measure", "--work", "fewer windows of --data take less time"),
+    ("measure", "--workers -n", "it runs in one process"),
+    ("measure", "--resume", "measure parts of the data one by one"),
+    ("truncate", "--direction", "cut each of the two cells alone, as a layer of one direction"),
+    ("guard", "--out --junit --sarif", "keep --summary, or what --format json prints"),
+    ("guard", "--history", "keep each certificate that --update writes"),
+    ("experiment", "--resume", "every run is made from the start"),
+    ("experiment", "--full", "give larger sizes by --set"),
+    ("experiment", "--data", "the texts and digits are those that are installed"),
+    ("experiment", "--table", "the page and --format json have the tables"),
+    ("unitary", "--rescale", "the network has at most 2n states without it"),
+    ("prove", "--recheck", "`rnnbounds prove` checks the ledgers by the kernel and z3 alone"),
+    ("verify", "--seeds", "call it with one --seed after another"),
+    ("verify", "--systems", "choose a larger --profile"),
+    ("verify report compare", "--sarif", "use --summary, or pytest's --junit-xml"),
+    ("verify report compare", "--history", "use --baseline"),
+)
+OPTIONS: dict[str, dict[str, str]] = {}
 """By command, options that are gone, and what to do instead."""
-NAMES: Mapping[str, str] = {
-    **dict.fromkeys(("capture", "Captured"), "keep what a layer reads by a forward hook of torch"),
-    **dict.fromkeys(("monitor", "Monitored"), "call rnnbounds.contraction in the training loop"),
-    **dict.fromkeys(
-        ("changing_box", "input_axes", "input_frames", "input_hull", "input_zonotope"), _SETS
-    ),
-    "zonotope_set": _SETS,
-    **dict.fromkeys(
-        ("BidirectionalCertificate", "BidirectionalWindows", "MeasuredBoth", "AttackedBoth"),
-        'certify each of the two cells, by direction="forward" and direction="backward"',
-    ),
+for _commands, _names, _remedy in _OPTIONS:
+    for _command in _commands.split():
+        OPTIONS.setdefault(_command, {}).update(dict.fromkeys(_names.split(), _remedy))
+_NAMES = {
+    "capture Captured": "keep what a layer reads by a forward hook of torch",
+    "monitor Monitored": "call rnnbounds.contraction in the training loop",
+    "changing_box input_axes input_frames input_hull input_zonotope zonotope_set": _SETS,
+    "BidirectionalCertificate BidirectionalWindows MeasuredBoth AttackedBoth": _ONE_WAY,
     "Task": _TRAINING,
     "read_data": "read the file by NumPy",
 }
+NAMES = {name: remedy for names, remedy in _NAMES.items() for name in names.split()}
 """Public names that are gone, and what to do instead."""
 
 

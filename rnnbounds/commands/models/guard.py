@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rnnbounds.commands.models.guarding import Guard, GuardResults, UnknownModelError
+from rnnbounds.commands.models.guarding import Guard, GuardResults, require_named
 from rnnbounds.commands.options import FormatOption, Summary, path_option
 from rnnbounds.reports.files import write_atomic
 from rnnbounds.reports.gate.models import load_model_settings
@@ -34,9 +34,7 @@ def guard(
     at-most, if its k is above that of its baseline. --update accepts all changes since that.
     """
     model_settings = load_model_settings(config)
-    for name in names or ():
-        if name not in model_settings.names:
-            raise UnknownModelError(name, model_settings.names)
+    require_named(model_settings, names or ())
     if summary is not None:
         require_folder(summary.parent, summary.name)
     chosen = [name for name in model_settings.names if not names or name in names]

@@ -199,24 +199,24 @@ class Guard:
         )  # fmt: skip
 
 
+def require_named(model_settings: ModelSettings, names: Iterable[str]) -> None:
+    """Raise InputError for a name that the settings do not have."""
+    for name in names:
+        if name not in model_settings.names:
+            known = ", ".join(model_settings.names)
+            raise InputError(f"the settings have no model {name!r}; name one of {known}")
+
+
 def require_model(config: Path, name: str) -> None:
     """Raise AssertionError unless the model of that name keeps what the settings ask of it."""
     __tracebackhide__ = True
     model_settings = load_model_settings(config)
-    if name not in model_settings.names:
-        raise UnknownModelError(name, model_settings.names)
+    require_named(model_settings, [name])
     if name in model_settings.unreadable:
         raise model_settings.unreadable[name]
     outcome = Guard(config.parent).outcome(name, model_settings.questions[name])
     if not outcome.passes:
         raise AssertionError("\n".join((*outcome.problems, outcome.line, *outcome.advice)))
-
-
-class UnknownModelError(InputError):
-    """A name that the settings do not have."""
-
-    def __init__(self, name: str, names: list[str]) -> None:
-        super().__init__(f"the settings have no model {name!r}; name one of {', '.join(names)}")
 
 
 def measurement_problems(

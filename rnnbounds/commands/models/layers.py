@@ -17,22 +17,15 @@ from rnnbounds.shell.output import Format, echo, print_json, print_table
 _ALLOWED = ("model", "cell", "list_layers", "format")
 
 
-class ListOptionsError(InputError):
-    """Options that say nothing where layers are listed."""
-
-    def __init__(self, options: Sequence[str]) -> None:
-        super().__init__(f"--list only lists layers; leave out {', '.join(options)}")
-
-
 def require_list_alone(context: typer.Context) -> None:
-    """Raise ListedError for options of the call that are about something else."""
+    """Raise InputError for options of the call that are about something else."""
     extra_options = [
         parameter.opts[0]
         for parameter in context.command.params
         if parameter.name not in _ALLOWED and _is_given(context, str(parameter.name))
     ]
     if extra_options:
-        raise ListOptionsError(extra_options)
+        raise InputError(f"--list only lists layers; leave out {', '.join(extra_options)}")
 
 
 def _is_given(context: typer.Context, name: str) -> bool:
