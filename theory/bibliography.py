@@ -99,13 +99,6 @@ BIBLIOGRAPHY: tuple[Entry, ...] = (
         pages="410--421", year="2002",
     ),
     _entry(
-        "lohner1987enclosing", "incollection", "Lohner",
-        author="Lohner, Rudolf J.",
-        title="Enclosing the Solutions of Ordinary Initial and Boundary Value Problems",
-        booktitle="Computerarithmetic: Scientific Computation and Programming Languages",
-        publisher="Teubner", year="1987",
-    ),
-    _entry(
         "rump2006verification", "article", "Rump",
         author="Rump, Siegfried M.", title="Verification of Positive Definiteness",
         journal="BIT Numerical Mathematics", volume="46", pages="433--452", year="2006",
