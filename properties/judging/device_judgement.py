@@ -153,7 +153,6 @@ class DeviceJudgement(Judgement):
         ends = [int((ratios <= edge).sum()) for edge in (*EDGES, torch.inf)]
         known = torch.where(torch.isnan(ratios), -torch.inf, ratios)
         held = torch.where(self.codes == int(HOLDS), known, -torch.inf)
-        greatest = float(known.max()) if known.numel() else -np.inf
 
         def place(i: int) -> tuple[int, int]:
             s, k = divmod(first_place(held[i].flatten()), held.shape[2])
@@ -172,7 +171,6 @@ class DeviceJudgement(Judgement):
                 counts=tuple(b - a for a, b in pairwise((0, *ends))),
                 unmeasured=self.checks - vacuous - ends[-1],
             ),
-            greatest if greatest > -np.inf else np.nan,
             held.flatten(1).amax(dim=1).cpu().numpy(),
             place,
             [(i, s, k) for i, s, k in places],

@@ -16,7 +16,7 @@ from rnnbounds.properties.systems.columns import cell_name
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.reports.pages.text import plural
 from rnnbounds.reports.records.checks.curve import Against, Sides, merge_sides
-from rnnbounds.reports.records.histogram import EMPTY, count_ratios
+from rnnbounds.reports.records.histogram import EMPTY
 from rnnbounds.reports.records.record import Check, Cost, Histogram, Tally, check_identity
 from rnnbounds.theory.proof.claim import Claim, Form
 
@@ -62,8 +62,7 @@ class Evidence:
     """Merged over batches; everything in it is independent of the order in which batches came.
 
     ``cells`` counts by the name of the cell that the systems were; ``curve`` has, for each window k
-    (or number of steps N, or length T), the largest left side and its bound; ``examples`` counts
-    batches by their greatest lhs/rhs. Of a form that says
+    (or number of steps N, or length T), the largest left side and its bound. Of a form that says
     that two things differ, ``nearest`` keeps, for each number of states, the check in which they
     were seen nearest, and by how much they differed.
     """
@@ -73,7 +72,6 @@ class Evidence:
     windowed: bool
     tally: Tally = field(default_factory=Tally)
     histogram: Histogram = EMPTY
-    examples: Histogram = EMPTY
     systems: int = 0
     pairs: int = 0
     escalated: int = 0
@@ -120,8 +118,6 @@ class Evidence:
         counts = CellEvidence(summary.tally, dict(judgement.vacuous))
         self.add_cell_counts({cell_name(batch.spec): counts})
         self.histogram = self.histogram.merge(summary.ratios)
-        if not np.isnan(summary.greatest):
-            self.examples = self.examples.merge(count_ratios(summary.greatest))
         self.systems += summary.systems
         self.pairs += summary.pairs
         self.escalated += judgement.escalated
@@ -203,7 +199,6 @@ class Evidence:
         """Take in what another part saw of the same form."""
         self.tally = self.tally.merge(other.tally)
         self.histogram = self.histogram.merge(other.histogram)
-        self.examples = self.examples.merge(other.examples)
         self.systems += other.systems
         self.pairs += other.pairs
         self.escalated += other.escalated

@@ -42,16 +42,14 @@ class Summary:
     """Counts of a judgement, and where its tightest and its failing checks are.
 
     systems, pairs: those with a check that is not VACUOUS. ratios: how lhs/rhs of these checks is
-    distributed; greatest: the greatest of them, NaN if there is none. per_system: the greatest of
-    the checks that hold, (B,), −∞ where none does; place: the (sequence, window) of a system's.
-    failing: the first places that are VIOLATED or UNDECIDED.
+    distributed. per_system: the greatest of the checks that hold, (B,), −∞ where none does; place:
+    the (sequence, window) of a system's. failing: the first places that are VIOLATED or UNDECIDED.
     """
 
     tally: Tally
     systems: int
     pairs: int
     ratios: Histogram
-    greatest: float
     per_system: npt.NDArray[np.float64]
     place: Callable[[int], tuple[int, int]]
     failing: list[Place]
@@ -111,7 +109,6 @@ class Judgement:
             int(is_judged.any(axis=(1, 2)).sum()),
             int(is_judged.any(axis=2).sum()),
             count_ratios(judged_ratios),
-            float(np.fmax.reduce(judged_ratios, axis=None, initial=np.nan)),
             np.fmax.reduce(rows, axis=1, initial=-np.inf),
             place,
             [(i, s, k) for i, s, k in places],

@@ -12,7 +12,6 @@ from rnnbounds.properties.attacks.campaign import (
     merge_evidence,
 )
 from rnnbounds.properties.attacks.sabotage import ProofOutcome, with_proof_outcomes
-from rnnbounds.properties.attacks.table import attacks
 from rnnbounds.properties.judging.evidence import Evidence, tightest_checks
 from rnnbounds.properties.runs.glossary import cited_works, claim_file, symbol_names, symbol_records
 from rnnbounds.properties.runs.matrix import build_matrix
@@ -140,7 +139,6 @@ def attack_record(claim: Claim, attack: str, forms: Sequence[Evidence]) -> Attac
     return AttackRecord(
         systems=fullest.systems, pairs=fullest.pairs, checks=sum(e.tally.total for e in forms),
         best_ratio=max(ratios, default=None), note=inapplicable_reason(claim, attack),
-        seeded=attacks()[attack].seeded,
     )  # fmt: skip
 
 
@@ -199,7 +197,6 @@ def form_record(
 ) -> FormRecord:
     """One form as tested, how it fared, and what each attack saw of it."""
     form = claim.form(evidence.form)
-    random_attacks = [attack for attack in evidence_by_attack if attacks()[attack].is_random]
     statement = form.statement
     return FormRecord(
         name=form.name, about=form.about, text=statement_text(statement),
@@ -210,7 +207,6 @@ def form_record(
         tally=evidence.tally, escalated=evidence.escalated, best_ratio=evidence.best_ratio,
         note=form.note, reached={attack: attack_evidence.best_ratio for attack,
         attack_evidence in evidence_by_attack.items()},
-        examples={attack: evidence_by_attack[attack].examples.counts for attack in random_attacks},
         cost=evidence.cost,
         nearest=tuple(evidence.nearest[states][1] for states in sorted(evidence.nearest, key=int)),
         curve=None if evidence.curve_variable is None else build_curve(evidence.curve_variable,

@@ -111,8 +111,9 @@ def _form_changes(
         subject = f"{id} ({name})"
         yield from compare_texts(subject, "statement", before.text, after.text)
         yield from compare_burdens(subject, "assumptions", before.assumptions, after.assumptions)
-        words = (tally_verdict(before.tally), tally_verdict(after.tally))
-        yield from compare_ranks(subject, "verdict", VERDICTS, *words)
+        if len(old) > 1:
+            words = (tally_verdict(before.tally), tally_verdict(after.tally))
+            yield from compare_ranks(subject, "verdict", VERDICTS, *words)
         ratios = (before.best_ratio, after.best_ratio)
         yield from compare_ratios(subject, "tightest lhs/rhs", allowed.tightness, *ratios)
 

@@ -3,7 +3,7 @@
 import inspect
 import json
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -18,16 +18,6 @@ MOST_BYTES = 64 * 2**20
 
 class _Header(msgspec.Struct):
     schema: str
-
-
-class _FirstVersion(Run, frozen=True, kw_only=True):
-    """A record of the schema before: it lacks a few fields, which are empty then."""
-
-    schema: Literal["rnnbounds/run/1"]  # type: ignore[assignment]
-
-
-READABLE_SCHEMAS: dict[str, type[Run]] = {SCHEMA: Run, "rnnbounds/run/1": _FirstVersion}
-"""The schemas that are read: the current one and the one before."""
 
 
 def encode(run: Run) -> bytes:
@@ -64,10 +54,9 @@ def decode(data: bytes) -> Run:
 
 def _decode_any(data: bytes) -> Run:
     header = msgspec.json.decode(data, type=_Header)
-    if header.schema not in READABLE_SCHEMAS:
+    if header.schema != SCHEMA:
         raise RecordError(f"schema {header.schema[:80]!r}, not {SCHEMA!r}; write the run again")
-    run = msgspec.json.decode(data, type=READABLE_SCHEMAS[header.schema])
-    return run if type(run) is Run else Run(**msgspec.structs.asdict(run) | {"schema": SCHEMA})
+    return msgspec.json.decode(data, type=Run)
 
 
 def require_unique(data: bytes | str) -> None:
@@ -100,7 +89,7 @@ def load(path: Path) -> Run:
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of a run record, as published in reports/schema/run-2.json."""
+    """The JSON Schema of a run record, as published in reports/schema/run-3.json."""
     schema = msgspec.json.schema(Run)
     for definition in schema["$defs"].values():
         definition["description"] = inspect.cleandoc(definition["description"])

@@ -20,7 +20,7 @@ def run_problems(run: Run) -> list[str]:
 
     A run fails by a VIOLATED or UNDECIDED check, a claim or form without one HOLDS, a form whose
     ledger is missing or fails in a machine step, a false variant that survives its attack or that
-    the ledger proves, a part that never reported, fewer systems than were asked for, a blank in its
+    the ledger proves, a part that never reported, a blank in its
     matrix, or a record that contradicts itself.
     """
     lines = [f"the part {part!r} never reported" for part in run.missing_parts]
@@ -28,8 +28,6 @@ def run_problems(run: Run) -> list[str]:
         lines.append("no claim was tested")
     for claim in run.claims:
         lines += [f"{claim.id}: {problem}" for problem in claim_problems(claim)]
-        if claim.systems < run.systems:
-            lines.append(f"{claim.id}: {claim.systems} of {run.systems} systems judged")
     if run.matrix is not None:
         lines += matrix_problems(run.matrix, tuple(claim.id for claim in run.claims))
     return list(dict.fromkeys([*lines, *find_contradictions(run)]))

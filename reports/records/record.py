@@ -23,7 +23,7 @@ from rnnbounds.reports.records.ledger import Axiom, LedgerRecord
 from rnnbounds.reports.records.matrix import Matrix
 from rnnbounds.reports.records.number import Number, greatest_ratio
 
-SCHEMA: Literal["rnnbounds/run/2"] = "rnnbounds/run/2"
+SCHEMA: Literal["rnnbounds/run/3"] = "rnnbounds/run/3"
 
 
 class Histogram(Record, frozen=True, kw_only=True):
@@ -47,10 +47,7 @@ class Histogram(Record, frozen=True, kw_only=True):
 
 
 class AttackRecord(Record, frozen=True, kw_only=True):
-    """How far one attack got: its budget in counts and the greatest certified lhs/rhs.
-
-    `seeded` says that it draws, so that another seed may get farther or less far.
-    """
+    """How far one attack got: its budget in counts and the greatest certified lhs/rhs."""
 
     numbers = ("best_ratio",)
 
@@ -59,7 +56,6 @@ class AttackRecord(Record, frozen=True, kw_only=True):
     checks: Count
     best_ratio: Number | None
     note: str = ""
-    seeded: bool = True
 
     def merge(self, other: "AttackRecord") -> "AttackRecord":
         """Both parts together; NaN wins over every ratio, for it must not be hidden."""
@@ -69,7 +65,6 @@ class AttackRecord(Record, frozen=True, kw_only=True):
             checks=self.checks + other.checks,
             best_ratio=greatest_ratio(self.best_ratio, other.best_ratio),
             note=self.note or other.note,
-            seeded=self.seeded or other.seeded,
         )
 
 
@@ -95,9 +90,7 @@ class FormRecord(Record, frozen=True, kw_only=True):
     `reached` is the greatest lhs/rhs by attack, `cost` what the form gives away; `nearest` are the
     checks in which what is to differ came nearest, by the number of states; `curve` is what the
     left side came to at each window. `ids` and `typeset` have the assumptions' names and their
-    texts with formulas as MathML, one for each; older records have none. `examples` counts what an
-    attack drew one by one, each batch of systems once, by its greatest lhs/rhs, in the bins of the
-    claim's histogram.
+    texts with formulas as MathML, one for each; older records have none.
     """
 
     numbers = ("best_ratio",)
@@ -113,7 +106,6 @@ class FormRecord(Record, frozen=True, kw_only=True):
     best_ratio: Number | None
     note: str = ""
     reached: dict[str, Number | None] = field(default_factory=dict)
-    examples: dict[str, tuple[Count, ...]] = field(default_factory=dict)
     cost: Cost | None = None
     nearest: tuple[Check, ...] = ()
     curve: Curve | None = None
@@ -254,10 +246,10 @@ class Environment(Record, frozen=True, kw_only=True):
 
 class Run(Record, frozen=True, kw_only=True):
     """One run. `missing_parts` lists the expected parts that never reported; `matrix` says what
-    each claim comes to on each cell, None in records that are older than it. `systems` of each
-    claim were asked for, whatever the profile. `symbols` are the quantities of all its claims."""
+    each claim comes to on each cell, None in records that are older than it. `symbols` are the
+    quantities of all its claims."""
 
-    schema: Literal["rnnbounds/run/2"] = SCHEMA
+    schema: Literal["rnnbounds/run/3"] = SCHEMA
     environment: Environment
     profile: str
     seed: int
@@ -267,5 +259,4 @@ class Run(Record, frozen=True, kw_only=True):
     expected_parts: tuple[str, ...] = ()
     missing_parts: tuple[str, ...] = ()
     matrix: Matrix | None = None
-    systems: Count = 0
     symbols: tuple[Symbol, ...] = ()

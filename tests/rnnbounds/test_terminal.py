@@ -76,7 +76,7 @@ def test_names_of_tensors_and_fields(call, tmp_path):
     outcome = call("certify", tmp_path / "m.safetensors", "--input-bound", 1)
     assert outcome.code == 2
     assert printed(outcome.err)
-    (tmp_path / "run.json").write_text(json.dumps({"schema": "rnnbounds/run/2", HOSTILE: 1}))
+    (tmp_path / "run.json").write_text(json.dumps({"schema": "rnnbounds/run/3", HOSTILE: 1}))
     outcome = call("report", tmp_path / "run.json", "--out", tmp_path / "out")
     assert outcome.code == 2
     assert printed(outcome.err)

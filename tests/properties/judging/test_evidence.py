@@ -16,7 +16,6 @@ from rnnbounds.properties.judging.verdict import Judgement, Verdict
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.table import make_spec, parse_spec
 from rnnbounds.reports.records.checks.curve import Against
-from rnnbounds.reports.records.histogram import count_ratios
 from rnnbounds.reports.records.record import Cost, Tally
 from rnnbounds.theory import claim
 from rnnbounds.theory.language.parse import parse_statement
@@ -63,14 +62,6 @@ def test_counts() -> None:
     assert vacuous.vacuous == {"contractive": 9}
     assert vacuous.best_ratio is None
     assert merged([good, vacuous, vacuous]).vacuous == {"contractive": 18}
-
-
-def test_examples_count_once() -> None:
-    """A batch with a ratio is one, in the bin of the greatest; a vacuous one is none."""
-    seen = merged([one(1), one(2), one(3, lam=1.5)])
-    assert sum(seen.examples.counts) == 2
-    alone = one(1)
-    assert count_ratios([alone.best_ratio]).counts == alone.examples.counts
 
 
 def test_tightest_are_the_largest_ratios() -> None:

@@ -36,7 +36,7 @@ class Page(HTMLParser):
 
 def poisoned(value):
     """The record as plain values with a hostile string in place of every free string."""
-    keep = {"rnnbounds/run/2", "<=", "HOLDS", "VIOLATED", "proved", "machine", "axiom"}
+    keep = {"rnnbounds/run/3", "<=", "HOLDS", "VIOLATED", "proved", "machine", "axiom"}
     if isinstance(value, dict):
         return {key: poisoned(item) for key, item in value.items()}
     if isinstance(value, list):
