@@ -16,7 +16,6 @@ from gated_draws import generator
 from lift_systems import COLUMNS, HAIR, SYSTEMS, B, System, system
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.arithmetic.base import Floats, Rows
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import _SLOPES, Dual, DualArithmetic
 from rnnbounds.impl.arithmetic.derivatives.second_order import (
@@ -268,15 +267,3 @@ def test_an_endless_set_of_weights():
     one = system("lstm")
     radii = {key: torch.full((1,), torch.inf, dtype=torch.float64) for key in one.parameters}
     assert not (step_lipschitz(*one.step, radii).largest_slopes[:, :, :4] < 1e9).any(dim=2).all()
-
-
-@pytest.mark.parametrize("name", _SLOPES)
-def test_slopes_of_activations_twice(name):
-    """The slopes that are made of elementary functions are torch's."""
-    z = torch.linspace(-3, 3, 13, dtype=torch.float64)[None]
-    once = Dual(Rows(z), Rows(torch.ones_like(z)))
-    found = DualArithmetic(Floats({})).slope(name, once)
-    rho = ACTIVATIONS[name]
-    told, second = torch.func.jvp(rho.derivative, (z,), (torch.ones_like(z),))
-    assert torch.allclose(found.value.value, told, rtol=1e-12, atol=1e-14)
-    assert torch.allclose(found.tangent.value, second, rtol=1e-11, atol=1e-13)

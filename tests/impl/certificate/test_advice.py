@@ -169,17 +169,3 @@ def test_weights_whose_slopes_overflow(make):
     found = certify(module, 1.0)
     assert found.verdict == "undecided"
     assert json.dumps(found.to_json(), allow_nan=False)
-
-
-def test_calls_name_the_box_that_was_asked_about() -> None:
-    """A box as input_box, side by side where channels differ; balls by their radius."""
-    torch.manual_seed(0)
-    model = torch.nn.LSTM(2, 4)
-    uniform = certify(model, input_box(-1.5, 2, 2), 0.1).next_steps
-    assert any("contraction(module, rnnbounds.input_box(-1.5, 2, 2)) - 0.95" in s for s in uniform)
-    ball = certify(model, 1.5, 0.1).next_steps
-    assert any("contraction(module, 1.5) - 0.95" in line for line in ball)
-    sides = input_box([-1, -2], 1, 2)
-    other = certify(model, sides, 0.1).next_steps
-    box = "rnnbounds.input_box([-1, -2], [1, 1])"
-    assert any(f"contraction(module, {box}) - 0.95" in line for line in other)

@@ -9,7 +9,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
 from rnnbounds.impl.cells.table import CELLS, kind_of
-from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.contraction import NORMS, contraction
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
@@ -130,19 +129,3 @@ def check_gradients(name, norm, among):
         return contraction(dict(zip(roles, parts, strict=True)), among, norm, cell=cell)
 
     assert torch.autograd.gradcheck(estimate, parts, atol=1e-4, rtol=1e-4, fast_mode=True)
-
-
-@pytest.mark.parametrize("name", ["rnn-tanh", "lstm", "gru"])
-def test_as_a_penalty(name):
-    """Descent on it alone leads to a certified model."""
-    model = net(name, 1, scale=1.0)
-    assert contraction(model, 1.0) > 1
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.05)
-    for _ in range(60):
-        optimiser.zero_grad()
-        penalty = torch.relu(contraction(model, 1.0) - 0.9)
-        if penalty == 0:
-            break
-        penalty.backward()
-        optimiser.step()
-    assert certify(model, 1.0).verdict == "certified"

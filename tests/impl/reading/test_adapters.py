@@ -4,7 +4,6 @@ from draws import state
 from refusals import refused
 from safetensors.torch import save_file
 
-from rnnbounds.impl.cells.table import CELLS
 from rnnbounds.impl.models.digest import digest
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.recognition.misfit import DirectionsError
@@ -64,16 +63,6 @@ def test_cell_from_metadata(tmp_path):
     save_file(state(), path, metadata={"cell": "rnn-relu"})
     assert load_model(path).name == "rnn-relu"
     assert load_model(path, "linear").cell.activation.name == "identity"
-
-
-@pytest.mark.parametrize("cell", [name for name, kind in CELLS.items() if kind.gates == 1])
-def test_every_cell(cell):
-    """Every cell by its name; a loaded model can be read as another cell."""
-    loaded = load_model(state(), cell)
-    assert loaded.name == cell
-    assert load_model(loaded) is loaded
-    assert load_model(loaded, "rnn-sin").cell.activation.name == "sin"
-    assert load_model(state(), "rnn-identity").name == "linear"
 
 
 def test_two_biases_are_kept():

@@ -1,6 +1,5 @@
 """What a reader sees: formulas whole, no request, nothing that a keyboard cannot do."""
 
-import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
@@ -94,20 +93,6 @@ def test_a_phone_shows_nothing_that_does_not_apply(opened, told):
         held = page.locator("table.cells td", has_text="holds")
         assert held.locator("visible=true").count() == 14
         assert page.locator("td:visible", has_text="–").count() == shown
-
-
-@pytest.mark.parametrize("scripted", [True, False])
-def test_arrays_are_saved_by_a_link(opened, told, run, scripted):
-    """With and without a script, from the file alone; they are those of the record."""
-    page, _ = opened(told, java_script_enabled=scripted)
-    with page.expect_download() as waiting:
-        page.locator('a[download="truncation.npz"]').click()
-    saved = waiting.value
-    assert saved.suggested_filename == "truncation.npz"
-    arrays = np.load(saved.path())
-    assert arrays["states"].shape == (41, 3)
-    assert arrays["other_states"].shape == (13, 3)
-    assert arrays["at_lhs_rhs"][3].tolist() == [3.0, 0.9**3, 1.5 * 0.9**3]
 
 
 def test_by_keyboard_alone(opened, told):

@@ -84,15 +84,6 @@ def test_second_inputs(check):
     assert "‖hₜ‖₂" in states_figure(drawn)
 
 
-def test_one_run(run):
-    """It has no gap; its bound stands at T."""
-    page = render_run(
-        with_drawn(run, others=(), sides=(Point(at=STEPS, lhs=1.9, rhs=2.0),))
-    ).decode()
-    assert page.count("its bound at T") == 1
-    assert 'aria-label="‖hₜ‖₂ of the run of the worst instance' in page
-
-
 def test_the_arrays_are_a_link(run):
     """The numbers of the record, to the last bit, by name; the same bytes each time."""
     made = with_drawn(run)
@@ -107,13 +98,6 @@ def test_the_arrays_are_a_link(run):
     assert found["at_lhs_rhs"].tolist()[1] == [1.0, 1.0, 1.25]
     assert found["W"].tolist() == [[0.5]]
     assert "other_inputs" not in found
-
-
-def test_without_one_the_page_says_how(run):
-    """A claim whose worst check has no runs names the command; one that is drawn does not."""
-    told = "has no pair of runs to draw"
-    assert render_run(run).decode().count(told) == 3
-    assert render_run(with_drawn(run)).decode().count(told) == 1
 
 
 def test_a_hostile_name_is_a_plain_file(check):

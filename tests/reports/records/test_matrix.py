@@ -100,10 +100,3 @@ def test_cells_without_a_judged_check_are_told(matrix):
     both = {"rnn-tanh": Tally(holds=2), "rnn-erf": Tally(vacuous=7)}
     told = entry_text(entry("truncation", "rnn-smooth", tallies=both), COLUMNS[1])
     assert told == "holds, checks that hold: rnn-tanh 2 of 2; only vacuous: rnn-erf"
-
-
-def test_tallies_add_up():
-    """An entry's tally is that of its cells together."""
-    both = {"rnn-tanh": Tally(holds=2, vacuous=1), "rnn-erf": Tally(holds=3, undecided=1)}
-    found = entry("truncation", "rnn-smooth", tallies=both).tally
-    assert found == Tally(holds=5, undecided=1, vacuous=1)

@@ -2,11 +2,9 @@ import math
 
 import pytest
 import torch
-from stack_draws import inputs, net
+from stack_draws import net
 
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.convert.truncate import unrolled
-from rnnbounds.impl.errors import NotFiniteError
 from rnnbounds.impl.reading.adapters import load_model
 
 
@@ -43,21 +41,3 @@ def test_comparison_of_the_output():
     assert norm.equivalence == pytest.approx(math.sqrt(3))
     certificate = certify(loaded, 1.0, norm="infinity")
     assert certificate.constants["B_h"] <= float(comparison.box[0, 5:].norm()) * (1 + 1e-12)
-
-
-def test_biases():
-    """One bias, none, and two whose sum is not finite."""
-    state = dict(net("lstm-projected", 1, dtype=torch.float64).state_dict())
-    x = inputs(T=5)
-    zero = {
-        role: torch.zeros_like(part) if "bias" in role else part for role, part in state.items()
-    }
-    none = {role: part for role, part in state.items() if "bias" not in role}
-    assert torch.equal(unrolled(load_model(zero), 5)(x), unrolled(load_model(none), 5)(x))
-    one = none | {"bias_hh_l0": state["bias_hh_l0"]}
-    other = none | {"bias_ih_l0": state["bias_hh_l0"]}
-    pair = [unrolled(load_model(weights), 5)(x) for weights in (one, other)]
-    assert torch.allclose(*pair, rtol=0, atol=1e-14)
-    huge = {role: torch.full_like(state[role], 1.5e308) for role in state if "bias" in role}
-    with pytest.raises(NotFiniteError, match=r"bias_ih \+ bias_hh"):
-        load_model(state | huge)

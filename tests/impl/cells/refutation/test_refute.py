@@ -6,14 +6,11 @@ import torch
 from draws import doubles
 from gated_draws import cho, draw, gru, lstm
 
-from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.cells.refutation import gated_refute, refute
 from rnnbounds.impl.cells.refutation.gated_refute import refute_gated
-from rnnbounds.impl.cells.refutation.growth import growing_orbits
 from rnnbounds.impl.cells.refutation.refute import ALL, BOX, SIZE
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.numbers.outward import norm_up
-from rnnbounds.impl.numbers.spectra.krawczyk import column
 from rnnbounds.impl.reading.adapters import load_model
 
 NILPOTENT, TURN = [[2.0, 4.0], [-1.0, -2.0]], [[0.0, -1.0], [1.0, 0.0]]
@@ -210,17 +207,3 @@ def test_witnesses_without_a_box_speak_of_all_states(cell):
     speaks = sought(*UNSTABLE["lstm that latches"][:2]).claim_text
     assert BOX in speaks
     assert "‖x_t‖₂ ≤ 0.5" in speaks
-
-
-@pytest.mark.parametrize(
-    ("W", "b"),
-    [
-        ([[1.0]], [1.0]),  # drifts: no fixed point
-        ([[2.0, 0.0], [0.0, 3.0]], [1.0, 1.0]),  # whose fixed point is on the wrong side
-        ([[1e308, 1e308], [1e308, 1e308]], [0.0, 0.0]),
-        ([[0.5, 0.0], [0.0, 2.0]], [1.0, 1e308]),
-    ],
-)
-def test_no_growth(W, b):
-    """Nothing is claimed where no ray is certainly kept, or where numbers overflow."""
-    assert growing_orbits(np.array(W), column(np.array(b)), ACTIVATIONS["relu"]) is None
