@@ -60,15 +60,10 @@ def hide_frames(function: Callable[P, R]) -> Callable[P, R]:
 
 @hide_frames
 def assert_contractive(
-    model: Source | LoadedModel[Any],
-    input_bound: float | InputSet,
-    *,
-    lam: float = 1.0,
-    norm: str = "auto",
-    cell: str | None = None,
-    ignore: Collection[str] = (),
+    model: Source | LoadedModel[Any], input_bound: float | InputSet, *, lam: float = 1.0,
+    norm: str = "auto", cell: str | None = None, ignore: Collection[str] = (),
     layer: str | None = None,
-) -> Certificate:
+) -> Certificate:  # fmt: skip
     """Assert that a model is certified λ-contractive with a factor below ``lam``.
 
     The factor is a rigorous upper bound, in the norm that the returned certificate names. Fails for
@@ -96,16 +91,10 @@ def assert_contractive(
 @renamed("0.3", epsilon="eps")
 @hide_frames
 def assert_remembers(
-    model: Source | LoadedModel[Any],
-    input_bound: float | InputSet,
-    *,
-    at_most: int,
-    eps: float,
-    cell: str | None = None,
-    ignore: Collection[str] = (),
-    layer: str | None = None,
+    model: Source | LoadedModel[Any], input_bound: float | InputSet, *, at_most: int, eps: float,
+    cell: str | None = None, ignore: Collection[str] = (), layer: str | None = None,
     readout: str | None = None,
-) -> Certificate:
+) -> Certificate:  # fmt: skip
     """Assert that the last ``at_most`` inputs fix the output to within ε in the Euclidean norm.
 
     It is certified for every input within the bound, or of the set. Source: Miller & Hardt,
@@ -133,21 +122,11 @@ def assert_remembers(
 
 @hide_frames
 def assert_measured(
-    model: AnySource | LoadedModel[Any],
-    data: DataSource | Data,
-    *,
-    eps: float,
-    share: float,
-    at_most: int | None = None,
-    confidence: float = 0.99,
-    window: int | None = None,
-    cell: str | None = None,
-    ignore: Collection[str] = (),
-    layer: str | None = None,
-    readout: str | None = None,
-    as_is: bool = False,
-    gap: str = NORM,
-) -> AnyMeasurement:
+    model: AnySource | LoadedModel[Any], data: DataSource | Data, *, eps: float, share: float,
+    at_most: int | None = None, confidence: float = 0.99, window: int | None = None,
+    cell: str | None = None, ignore: Collection[str] = (), layer: str | None = None,
+    readout: str | None = None, as_is: bool = False, gap: str = NORM,
+) -> AnyMeasurement:  # fmt: skip
     """Assert that of windows drawn like the data at least the share is within ε at some k.
 
     The statement holds with that confidence; with ``at_most`` k is to be no larger. The model is
@@ -174,14 +153,9 @@ def assert_measured(
 @hide_frames
 @isolated()
 def assert_truncation(
-    model: Source | LoadedModel[Any],
-    inputs: torch.Tensor,
-    *,
-    eps: float,
-    cell: str | None = None,
-    ignore: Collection[str] = (),
-    layer: str | None = None,
-) -> None:
+    model: Source | LoadedModel[Any], inputs: torch.Tensor, *, eps: float, cell: str | None = None,
+    ignore: Collection[str] = (), layer: str | None = None,
+) -> None:  # fmt: skip
     """Assert, on inputs (N, T, d), that the certified feed-forward model is within ε.
 
     Both models are run in float64, so that what is compared is the models, not their rounding. The
@@ -217,13 +191,9 @@ def assert_truncation(
 
 @hide_frames
 def assert_receptive_field(
-    module: TensorFunction,
-    inputs: torch.Tensor,
-    field: int,
-    *,
-    exact: bool = True,
+    module: TensorFunction, inputs: torch.Tensor, field: int, *, exact: bool = True,
     largest: float | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Assert, on inputs (N, T, d), that y_t depends on its last ``field`` inputs and on no other.
 
     The module, any causal one x (N, T, d) -> (N, T, …) in evaluation mode, is run again with the

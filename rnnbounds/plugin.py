@@ -105,8 +105,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def check_options(
-    profile_name: str, seed: int, attacks: str, folder: str | None, baseline: str | None = None
-) -> RequestedOutputs:
+    profile_name: str, seed: int, attacks: str, folder: str | None, baseline: str | None = None,
+) -> RequestedOutputs:  # fmt: skip
     """Check the plugin's options before a run; raises pytest.UsageError in one line."""
     from rnnbounds.properties.attacks.budget import profile
     from rnnbounds.properties.attacks.table import chosen_attacks

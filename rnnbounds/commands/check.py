@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -20,9 +20,6 @@ from rnnbounds.impl.format.tensors import said_format
 from rnnbounds.impl.format.truncated import EXPORTS, is_certificate
 from rnnbounds.reports.pages.model.vectors import vector_name
 from rnnbounds.shell.output import Format, echo, print_json, print_table, show_status
-
-if TYPE_CHECKING:
-    from rnnbounds.impl.models.readout import Readout as StoredReadout
 
 Checker = Callable[[Path, Source | None], tuple[dict[str, Any], tuple[Finding, ...]]]
 CHECKERS: Mapping[str, Checker] = {TRUNCATED.family: check_truncated, UNITARY.family: check}
@@ -80,7 +77,9 @@ def check_file(
         certificate, findings = checker()
     holds = all(finding.holds for finding in findings)
     if format is Format.json:
-        print_json({**_findings_document(file, holds, findings), "certificate": certificate})
+        parts = [{"name": one.name, "holds": one.holds, "detail": one.detail} for one in findings]
+        document = {"file": str(file), "holds": holds, "findings": parts}
+        print_json(document | {"certificate": certificate})
         return int(not holds)
     shape = certificate["shape"]
     echo(f"{file}: the certificate {'holds' if holds else 'FAILS'}")
@@ -120,25 +119,9 @@ def _box_text(box: dict[str, list[float]]) -> str:
     return " × ".join(sides[:_MOST_SIDES]) + more
 
 
-def _findings_document(file: Path, holds: bool, findings: Sequence[Finding]) -> dict[str, Any]:
-    return {
-        "file": str(file),
-        "holds": holds,
-        "findings": [
-            {"name": finding.name, "holds": finding.holds, "detail": finding.detail}
-            for finding in findings
-        ],
-    }
-
-
 def _print_findings(findings: Sequence[Finding], information: Mapping[str, Any]) -> None:
-    print_table(
-        ("part", "", "found"),
-        [
-            (finding.name, "holds" if finding.holds else "FAILS", finding.detail)
-            for finding in findings
-        ],
-    )
+    rows = [(one.name, "holds" if one.holds else "FAILS", one.detail) for one in findings]
+    print_table(("part", "", "found"), rows)
     for name, value in information.items():
         if value not in ([], {}):
             echo(
@@ -147,24 +130,17 @@ def _print_findings(findings: Sequence[Finding], information: Mapping[str, Any])
 
 
 def read_source(
-    path: Path,
-    cell: str | None,
-    ignore: Sequence[str],
-    layer: str | None = None,
-    readout: str | None = None,
-    direction: str | None = None,
-) -> tuple[Source, Readout | None]:
+    path: Path, cell: str | None, ignore: Sequence[str], layer: str | None = None,
+    readout: str | None = None, direction: str | None = None,
+) -> tuple[Source, Readout | None]:  # fmt: skip
     """The original model and its readout, whatever wrote them: torch reads them."""
     from rnnbounds.impl.reading.adapters import load_model
 
     model = load_model(path, cell, ignore=ignore, layer=layer, readout=readout, direction=direction)
     weights = {role: part.double().numpy() for role, part in model.weights.items()}
-    return Source(model.name, model.dtype, weights), _readout(model.readout)
-
-
-def _readout(readout: StoredReadout | None) -> Readout | None:
-    """The readout as the checker takes it."""
-    if readout is None:
-        return None
-    C = readout.weight
-    return Readout(readout.name, str(C.dtype).removeprefix("torch."), C.double().numpy())
+    source, readout_read = Source(model.name, model.dtype, weights), model.readout
+    if readout_read is None:
+        return source, None
+    C = readout_read.weight
+    dtype = str(C.dtype).removeprefix("torch.")
+    return source, Readout(readout_read.name, dtype, C.double().numpy())

@@ -96,14 +96,10 @@ def round_down(ratio: float) -> str:
 def attack_document(result: TypedResult) -> dict[str, object]:
     """The JSON document of an attack on a typed statement."""
     check, scope, text = result.counterexample, result.scope, result.stated.text
+    names = ("stands", "systems", "holds", "undecided", "skipped", "attack")
     return {
         "statement": text,
-        "stands": result.stands,
-        "systems": result.systems,
-        "holds": result.holds,
-        "undecided": result.undecided,
-        "skipped": result.skipped,
-        "attack": result.attack,
+        **{name: getattr(result, name) for name in names},
         "counterexample": None if check is None else with_statement(check, text),
         "scope": {name: getattr(scope, name) for name in ("n", "T", "k", "lam", "cells")},
         "largest_ratio": scope.ratio,

@@ -29,12 +29,9 @@ MOST_ROWS = 12  # lines of the forgetting curve in text
 
 
 def write_both(
-    measurement: Mapping[str, Any],
-    certificate: Mapping[str, Any],
-    folder: Path,
-    format: Format,
+    measurement: Mapping[str, Any], certificate: Mapping[str, Any], folder: Path, format: Format,
     page: Page,
-) -> None:
+) -> None:  # fmt: skip
     """Write both records and their page into the folder."""
     write_measurement(measurement, certificate, folder, page)
     if format is Format.text:
@@ -192,15 +189,12 @@ def print_statement(result: AnyMeasurement, scope: str) -> None:
         f"stated with confidence {plain_number(statement.confidence)} (all lines together): at "
         f"least this share of windows drawn like these is within ε at k, {scope}"
     )
-    print_table(
-        ("ε", "k", "share", f"beyond ε, of {statement.held} held out"),
-        [
-            (plain_number(line.eps), "none < T", "–", "–")
-            if line.k is None or line.share is None
-            else (plain_number(line.eps), line.k, at_most(line.share), line.beyond)
-            for line in statement.lines
-        ],
-    )
+    print_table(("ε", "k", "share", f"beyond ε, of {statement.held} held out"), [
+        (plain_number(line.eps), "none < T", "–", "–")
+        if line.k is None or line.share is None
+        else (plain_number(line.eps), line.k, at_most(line.share), line.beyond)
+        for line in statement.lines
+    ])  # fmt: skip
     for line in statement.lines:
         if line.undecided:
             echo(

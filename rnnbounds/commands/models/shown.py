@@ -47,13 +47,9 @@ def beside(certificate: Certificate, data: Data) -> Certificate:
 
 
 def write_page(
-    document: Mapping[str, Any],
-    folder: Path,
-    model: Path,
-    format: Format,
-    check: str = "",
+    document: Mapping[str, Any], folder: Path, model: Path, format: Format, check: str = "",
     next: Sequence[str] = (),
-) -> None:
+) -> None:  # fmt: skip
     """Write a certificate and its page; the folders of the model are left out of both."""
     page = certificate_page(document, model.name, check, next_lines=next)
     write_certificate(document, folder, page)
@@ -77,14 +73,10 @@ def explain_unwritten(
 
 
 def print_answer(
-    certificate: Certificate,
-    *,
-    attack_result: Attacked | None = None,
-    measurement: Measurement | None = None,
-    next: Sequence[str] = (),
-    verbose: bool = False,
+    certificate: Certificate, *, attack_result: Attacked | None = None,
+    measurement: Measurement | None = None, next: Sequence[str] = (), verbose: bool = False,
     shares: Sequence[str] = (),
-) -> None:
+) -> None:  # fmt: skip
     """Print a certificate, then what was found against it, then what was seen on data, then what to
     do next."""
     print_certificate(certificate, attack_result, verbose, shares)
@@ -149,13 +141,11 @@ def _print_windows(certificate: Certificate, document: Mapping[str, Any]) -> Non
     """k at each ε, and how large ε is in the units of the output."""
     bound = output_bound(document)
     shares = [] if bound is None else [f"of ‖{vector_symbol(document)}‖₂"]
-    print_table(
-        ("ε", *shares, "k"),
-        [
-            (exactly(eps), *([] if bound is None else [epsilon_share(eps, bound)]), k)
-            for eps, k in certificate.windows
-        ],
-    )
+    rows = [
+        (exactly(eps), *([] if bound is None else [epsilon_share(eps, bound)]), k)
+        for eps, k in certificate.windows
+    ]
+    print_table(("ε", *shares, "k"), rows)
     echo(epsilon_meaning(document))
     if certificate.readout is not None:
         readout = certificate.readout
@@ -192,18 +182,10 @@ def _print_norms(certificate: Certificate, document: Mapping[str, Any], verbose:
     """λ and k in every norm that was tried, and why λ is infinite; of an unstable decay too."""
     smallest = exactly(min(epsilon for epsilon, _ in certificate.windows))
     heads = ("norm tried", "λ", f"k at ε = {smallest}", *(["the norm"] if verbose else []))
-    print_table(
-        heads,
-        [
-            (
-                name,
-                factor(lam),
-                "-" if k is None else k,
-                *([NORM_MEANINGS[name]] if verbose else []),
-            )
-            for name, lam, k in certificate.tried
-        ],
-    )
+    print_table(heads, [
+        (name, factor(lam), "-" if k is None else k, *([NORM_MEANINGS[name]] if verbose else []))
+        for name, lam, k in certificate.tried
+    ])  # fmt: skip
     if any(not lam < 1 for _, lam, _ in certificate.tried):
         echo(NOTHING_PROVED)
     for line in infinite_lines(document):
@@ -218,13 +200,10 @@ def _print_norms(certificate: Certificate, document: Mapping[str, Any], verbose:
 
 def _print_constants(certificate: Certificate) -> None:
     """All constants, with their definitions."""
-    print_table(
-        ("constant", "value", "definition"),
-        [
-            (name, exactly(value), find_constant(name, certificate.cell).meaning)
-            for name, value in certificate.constants.items()
-        ],
-    )
+    print_table(("constant", "value", "definition"), [
+        (name, exactly(value), find_constant(name, certificate.cell).meaning)
+        for name, value in certificate.constants.items()
+    ])  # fmt: skip
     if math.isinf(max(certificate.constants.values())):
         echo(
             "constants that are Infinity have no proved bound: they need λ < 1, or a box of states"

@@ -59,20 +59,13 @@ def claims(
     Results are those of the run that the package carries. --latex, --bibtex and --vocabulary print
     the theory for use elsewhere.
     """
-    forms = {"--markdown": markdown, "--latex": latex, "--bibtex": bibtex}
-    chosen_options = [
-        name for name, is_set in (forms | {"--vocabulary": vocabulary}).items() if is_set
-    ]
-    if chosen_options and (
-        len(chosen_options) > 1 or matrix or (format is Format.json and chosen_options[0] in forms)
-    ):
-        raise typer.BadParameter(
-            f"{chosen_options[0]} prints one thing alone; leave the other options out"
-        )
-    if (latex or bibtex or vocabulary) and (now or run is not None):
-        raise typer.BadParameter(
-            f"{chosen_options[0]} is not about a run; leave out --run and --now"
-        )
+    forms = {"--markdown": markdown, "--latex": latex, "--bibtex": bibtex,
+             "--vocabulary": vocabulary}  # fmt: skip
+    chosen, *others = [*(name for name, is_set in forms.items() if is_set), ""]
+    if len(others) > 1 or (chosen and (matrix or (format is Format.json and not vocabulary))):
+        raise typer.BadParameter(f"{chosen} prints one thing alone; leave the other options out")
+    if chosen and not markdown and (now or run is not None):
+        raise typer.BadParameter(f"{chosen} is not about a run; leave out --run and --now")
     if form is not None and not latex:
         raise typer.BadParameter("--form chooses what --latex prints: give --latex too")
     if vocabulary or matrix:
@@ -102,20 +95,11 @@ def claims(
     if format is Format.json:
         print_json([row_document(row) for row in rows])
         return 0
-    print_table(
-        HEADS,
-        [
-            (
-                row.id,
-                row.statement,
-                row.source,
-                proof_text(row.proof),
-                row.reached,
-                len(row.false_variants),
-            )
-            for row in rows
-        ],
-    )
+    print_table(HEADS, [
+        (row.id, row.statement, row.source, proof_text(row.proof), row.reached,
+         len(row.false_variants))
+        for row in rows
+    ])  # fmt: skip
     return 0
 
 
@@ -204,11 +188,10 @@ def markdown_table(rows: Iterable[ClaimRow]) -> list[str]:
     """The table of claims in Markdown."""
     lines = [HEADS]
     for row in rows:
-        proof = (
-            f"**not proved**, {len(row.proof.human)} of {plural(row.proof.steps, 'step')} in prose"
-        )
-        if row.proof.proved:
-            proof = f"{row.proof.words}; {plural(row.proof.steps, 'step')}"
+        steps, prose = plural(row.proof.steps, "step"), len(row.proof.human)
+        proof = f"{row.proof.words}; {steps}"
+        if not row.proof.proved:
+            proof = f"**not proved**, {prose} of {steps} in prose"
         names = (f"`{row.id}`", f"`{row.statement}`")
         lines.append((*names, row.source, proof, row.reached, str(len(row.false_variants))))
     head, *body = (f"| {' | '.join(line)} |" for line in lines)

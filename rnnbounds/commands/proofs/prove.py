@@ -24,6 +24,8 @@ from rnnbounds.theory.proof.claim import Claim
 from rnnbounds.theory.proof.foundations.laws import axioms_used
 from rnnbounds.theory.proof.foundations.laws import count_axioms as count_laws
 
+STEP = ("id", "statement", "quantifier", "kind", "method", "uses", "redundant", "verdict")
+
 
 def probe_matrix(workers: int) -> Matrix:
     """A matrix that is proved and probed now."""
@@ -49,20 +51,14 @@ def prove_all(entries: Sequence[Claim]) -> list[tuple[Claim, tuple[LedgerRecord,
 
 def claim_row(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> ClaimRow:
     """The row of a claim as it is stated, with these proofs."""
+    proved = bool(ledgers) and all(ledger.proved for ledger in ledgers)
     return ClaimRow(
-        id=entry.id,
-        title=entry.title,
-        source=entry.source.text,
-        relation=entry.statement.relation,
-        statement=statement_text(entry.statement),
+        id=entry.id, title=entry.title, source=entry.source.text,
+        relation=entry.statement.relation, statement=statement_text(entry.statement),
         needs={a.text: a.id for form in entry.forms for a in form.assumptions},
         false_variants=tuple(variant.id for variant in entry.false_variants),
-        proof=Proof.of(
-            ledgers,
-            bool(ledgers) and all(ledger.proved for ledger in ledgers),
-            {ledger.form: ledger.standing for ledger in ledgers},
-        ),
-    )
+        proof=Proof.of(ledgers, proved, {ledger.form: ledger.standing for ledger in ledgers}),
+    )  # fmt: skip
 
 
 def prove(
@@ -104,26 +100,11 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
     return {
         "id": entry.id,
         "forms": [
-            {
-                "name": ledger.form,
-                "basis": ledger.standing,
-                "presupposed": ledger.presupposed,
-                "met": ledger.met,
-            }
-            for ledger in ledgers
+            {"name": one.form, "basis": one.standing, "presupposed": one.presupposed,
+             "met": one.met} for one in ledgers
         ],
         "steps": [
-            {
-                "form": ledger.form,
-                "id": step.id,
-                "statement": step.statement,
-                "quantifier": step.quantifier,
-                "kind": step.kind,
-                "method": step.method,
-                "uses": step.uses,
-                "redundant": step.redundant,
-                "verdict": step.verdict,
-            }
+            {"form": ledger.form} | {name: getattr(step, name) for name in STEP}
             for ledger in ledgers
             for step in ledger.steps
         ],
@@ -133,7 +114,7 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
         "human": [step for ledger in ledgers for step in ledger.human],
         "unused": unused_assumptions(entry),
         "proved": all(ledger.proved for ledger in ledgers),
-    }
+    }  # fmt: skip
 
 
 def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:

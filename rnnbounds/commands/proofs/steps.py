@@ -78,14 +78,10 @@ def print_step(entry: Claim, forms: list[str], step: StepTrace) -> None:
 def step_document(forms: list[str], step: StepTrace) -> dict[str, Any]:
     """The JSON document of a step."""
     result = step.result
+    names = ("id", "statement", "quantifier", "method", "verdict", "detail")
     return {
         "forms": forms,
-        "id": result.id,
-        "statement": result.statement,
-        "quantifier": result.quantifier,
-        "method": result.method,
-        "verdict": result.verdict,
-        "detail": result.detail,
+        **{name: getattr(result, name) for name in names},
         "where": result.location,
         "from": [{"uses": part.uses, "clauses": part.clauses} for part in step.hypotheses],
         "z3": [
@@ -99,7 +95,12 @@ def show_lemmas(entries: Iterable[Claim], format: Format) -> int:
     """The steps that several of these claims share, and where each is written."""
     shared = shared_steps(entries)
     if format is Format.json:
-        print_json([lemma_document(step, claims) for step, claims in shared.items()])
+        print_json([
+            {"id": step.id, "quantifier": step.quantifier,
+             "statement": statement_text(step.conclusion), "where": step.location,
+             "claims": claims}
+            for step, claims in shared.items()
+        ])  # fmt: skip
         return 0
     for step, claims in shared.items():
         echo(f"{step.id} ({step.location}), of {', '.join(claims)}")
@@ -114,14 +115,3 @@ def shared_steps(entries: Iterable[Claim]) -> dict[Step, list[str]]:
         for step in dict.fromkeys(step for form in entry.forms for step in form.proof.steps):
             claims_by_step.setdefault(step, []).append(entry.id)
     return {step: claims for step, claims in claims_by_step.items() if len(claims) > 1}
-
-
-def lemma_document(step: Step, claims: list[str]) -> dict[str, Any]:
-    """The JSON document of a shared step."""
-    return {
-        "id": step.id,
-        "quantifier": step.quantifier,
-        "statement": statement_text(step.conclusion),
-        "where": step.location,
-        "claims": claims,
-    }
