@@ -21,7 +21,7 @@ from rnnbounds.reports.records.record import Check, Cost, Histogram, Tally, chec
 from rnnbounds.theory.proof.claim import Claim, Form
 
 KEPT_CHECKS = 3
-LONGEST_DRAWN_RUN = 64  # steps of a run that a page draws
+LONGEST_SHOWN_RUN = 64  # steps of a run that shows more than a shorter one
 
 
 def tightness_key(check: Check) -> tuple[float, int, float, bytes]:
@@ -32,7 +32,7 @@ def tightness_key(check: Check) -> tuple[float, int, float, bytes]:
     of the order of batches.
     """
     steps, rate = check.spec.get("T", SystemSpec.T), check.spec.get("lam", SystemSpec.lam)
-    length = steps if steps <= LONGEST_DRAWN_RUN else 0
+    length = steps if steps <= LONGEST_SHOWN_RUN else 0
     return -float(check.ratio or 0), -length, -rate, msgspec.json.encode(check.spec)
 
 

@@ -16,7 +16,6 @@ from rnnbounds.properties.judging.evidence import Evidence, tightest_checks
 from rnnbounds.properties.runs.glossary import cited_works, claim_file, symbol_names, symbol_records
 from rnnbounds.properties.runs.matrix import build_matrix
 from rnnbounds.properties.runs.parts import PROOF, SABOTAGE, Part, PartResult, plan_parts
-from rnnbounds.properties.runs.worst_instance import worst_instance
 from rnnbounds.reports.records.checks.curve import build_curve
 from rnnbounds.reports.records.ledger import Axiom, LedgerRecord
 from rnnbounds.reports.records.record import (
@@ -170,7 +169,7 @@ def claim_record(
         checks=total.tally.total, escalated=total.escalated,
         vacuous_by_assumption=dict(sorted(total.vacuous.items())), histogram=total.histogram,
         attacks=attack_records, worst=tightest[0] if tightest else None, tightest=tightest,
-        failing=tuple(total.failing), drawn=worst_instance(claim, (*total.failing, *tightest)),
+        failing=tuple(total.failing),
         forms=tuple(
             form_record(claim, evidence, {attack: attack_evidence[name] for attack,
             attack_evidence in evidence_by_attack.items()})

@@ -20,12 +20,6 @@ from rnnbounds.reports.pages.run.repeated import (
     usual_details,
 )
 from rnnbounds.reports.pages.run.summary import applicable_columns, entry_text, nines_share
-from rnnbounds.reports.pages.run.worst import (
-    arrays_file_name,
-    arrays_url,
-    gap_figure,
-    states_figure,
-)
 from rnnbounds.reports.records.basis import basis_phrase
 
 BASE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -44,7 +38,6 @@ def load_templates() -> Templates:
     )
     environment.filters |= {
         "applying": applicable_columns,
-        "arrays": arrays_url,
         "anchor": lambda name: "claim-" + quote(name, safe=""),
         "symbol": lambda name: "symbol-" + quote(name, safe=""),
         "slug": lambda title: "group-" + quote(title.lower().replace(" ", "-"), safe=""),
@@ -52,8 +45,6 @@ def load_templates() -> Templates:
         "count": text.count,
         "curve": curve_plot,
         "error": text.error_text,
-        "file_name": arrays_file_name,
-        "gap_figure": gap_figure,
         "mathml": safe_mathml,
         "phrase": basis_phrase,
         "plural": lambda number, noun: text.plural(number, noun),
@@ -64,7 +55,6 @@ def load_templates() -> Templates:
         "reach": nines_share,
         "seen": entry_text,
         "shared": group_checks,
-        "states_figure": states_figure,
         "told": ledger_rows,
         "unmet": unmet_assumptions,
         "usual": usual_details,

@@ -15,7 +15,6 @@ from rnnbounds.reports.records.checks.check import Record as Record
 from rnnbounds.reports.records.checks.check import Verdict as Verdict
 from rnnbounds.reports.records.checks.check import check_identity as check_identity
 from rnnbounds.reports.records.checks.curve import Curve
-from rnnbounds.reports.records.checks.drawn import InstanceArrays as InstanceArrays
 from rnnbounds.reports.records.checks.tally import Count
 from rnnbounds.reports.records.checks.tally import Tally as Tally
 from rnnbounds.reports.records.glossary import Symbol, Work
@@ -145,9 +144,8 @@ class VariantRecord(Record, frozen=True, kw_only=True):
 
 class ClaimRecord(Record, frozen=True, kw_only=True):
     """One claim: what it says, how it was proved, attacked and distorted; `group` is its place in
-    the theory; `drawn` is the worst instance, where its runs can be drawn. `works` are those that
-    `source` cites, `place` is the file that states the claim, `symbols` are the names of the
-    quantities that its forms speak of."""
+    the theory. `works` are those that `source` cites, `place` is the file that states the claim,
+    `symbols` are the names of the quantities that its forms speak of."""
 
     id: str
     title: str
@@ -171,7 +169,6 @@ class ClaimRecord(Record, frozen=True, kw_only=True):
     variants: tuple[VariantRecord, ...]
     extremal: str = ""
     group: str = ""
-    drawn: InstanceArrays | None = None
     works: tuple[Work, ...] = ()
     place: str = ""
     symbols: tuple[str, ...] = ()

@@ -1,1 +1,1 @@
-"""Checks of a run: single ones, counts, curves and worst instances."""
+"""Checks of a run: single ones, counts and curves."""

@@ -13,7 +13,6 @@ from rnnbounds.reports.records.checks.curve import Curve, Point
 from rnnbounds.reports.records.checks.tally import Tally
 from rnnbounds.reports.records.ledger import LedgerRecord, LedgerStep
 from rnnbounds.reports.records.matrix import Column, Entry, Matrix
-from rnnbounds.reports.records.record import InstanceArrays
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.language.printing import statement_mathml, statement_text
 from rnnbounds.theory.typeset import quantifier, typeset
@@ -68,8 +67,7 @@ def told(run, tmp_path):
     """The page of three claims with all that a page can have."""
     path = tmp_path / "index.html"
     made = replace(curved(run), matrix=matrix_of(run))
-    claims = tuple(replace(claim, drawn=drawn_of(claim.worst)) for claim in made.claims[:2])
-    path.write_bytes(render_run(replace(made, claims=(*claims, *made.claims[2:])), CHANGES))
+    path.write_bytes(render_run(made, CHANGES))
     return path
 
 
@@ -119,16 +117,6 @@ def claim_of(claim, pattern):
         pattern, id=claim.id, title=claim.title, source=claim.source.text, forms=forms,
         mathml=forms[0].mathml, variants=variants, ledgers=ledgers, extremal=claim.extremal,
         works=cited_works(claim), place=claim_file(claim), symbols=symbol_names(claim),
-    )  # fmt: skip
-
-
-def drawn_of(check):
-    """Two runs of three numbers each, the second on the last twelve of forty inputs."""
-    states = tuple((2 - 2 * 0.9**t, 0.5, -1.0) for t in range(41))
-    sides = tuple(Point(at=k, lhs=0.9**k, rhs=1.5 * 0.9**k) for k in range(25))
-    return InstanceArrays(
-        check=check, weights={"W": ((0.9,),)}, inputs=((0.2,),) * 40, states=states,
-        others=states[:13], sides=sides,
     )  # fmt: skip
 
 
