@@ -13,7 +13,7 @@ from rnnbounds.impl.near.near import affordable, end_states, least, near, past_i
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.data.sequences import read_data
 
-T, DELTA = 8, 2.0**-7
+T, DELTA = 6, 2.0**-7
 EPS = (0.2, 0.05)
 
 
