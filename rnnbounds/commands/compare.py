@@ -1,4 +1,4 @@
-"""``rnnbounds compare``: what regressed from one record to another, run or certificate."""
+"""``rnnbounds compare``, what regressed between two records, and ``report``, a run's page."""
 
 from __future__ import annotations
 
@@ -8,12 +8,18 @@ from typing import Annotated
 
 import typer
 
-from rnnbounds.commands.options import path_option
-from rnnbounds.reports.files import write_atomic
+from rnnbounds import disk
+from rnnbounds.commands.options import Baseline, FormatOption, path_option
+from rnnbounds.reports.curves import NAME as CURVES
+from rnnbounds.reports.files import WriteError, write_atomic
 from rnnbounds.reports.gate.files import compare_files
 from rnnbounds.reports.gate.thresholds import load_thresholds
 from rnnbounds.reports.pages.changes import render_changes_page
-from rnnbounds.shell.output import check_target, echo, print_json
+from rnnbounds.reports.pages.page import FILES, write_report
+from rnnbounds.reports.records.codec import load
+from rnnbounds.reports.records.outcome import run_problems
+from rnnbounds.shell.output import Format, check_target, echo, print_json
+from rnnbounds.shell.results import RequestedOutputs
 from rnnbounds.shell.terminal import write
 
 Page = Annotated[Path | None, path_option("--page", "FILE.html", "write the changes as a page too")]
@@ -53,3 +59,36 @@ def compare(
     if page is not None:
         write_atomic(page, render_changes_page(changes))
     return int(bool(changes.failing))
+
+
+def report(
+    run: Annotated[Path, typer.Argument(metavar="RUN.json", help="a record that verify wrote")],
+    out: Annotated[Path, path_option("--out", "DIR", "write run.json and index.html there")],
+    baseline: Baseline = None,
+    csv: Annotated[bool, typer.Option("--csv",
+        help="write the points of all curves too, as curves.csv")] = False,
+    format: FormatOption = Format.text,
+) -> int:  # fmt: skip
+    """Write the page of a run record; exit 1 if the run failed or, with --baseline, something
+    regressed."""
+    record, page = load(run), out / "index.html"
+    if disk.is_same_file(run, page):
+        raise WriteError(page, OSError(0, "it is the file that is read"))
+    same_file = disk.is_same_file(run, out / "run.json")  # the record itself is left as it is
+    names = (("index.html",) if same_file else FILES) + ((CURVES,) if csv else ())
+    changes = (
+        RequestedOutputs(baseline).check(outputs=[out / name for name in names]).changes(record)
+    )
+    write_report(record, out, names=names, changes=changes)
+    failures = run_problems(record)
+    if format is Format.json:
+        changes_entry = {} if changes is None else {"changes": changes}
+        points = {"curves": str(out / CURVES)} if csv else {}
+        print_json({"page": str(page), "problems": failures} | points | changes_entry)
+    else:
+        for problem in failures:
+            echo(f"FAILS: {problem}")
+        for line in () if changes is None else changes.text:
+            echo(line)
+        echo(f"wrote {' and '.join(str(out / name) for name in sorted(names))}")
+    return int(bool(failures or (changes and changes.failing)))

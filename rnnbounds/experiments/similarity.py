@@ -6,16 +6,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rnnbounds.experiments import record
 from rnnbounds.experiments.engine import Experiment, Job, all_units
-from rnnbounds.experiments.record import (
-    EPSILON,
-    WINDOW,
-    Outcome,
-    Run,
-    certified_figures,
-    make_setting,
-    select_runs,
-)
+from rnnbounds.experiments.record import Outcome, Run
 from rnnbounds.experiments.trainer import seeded_generator
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.convert.urnn import polar
@@ -50,14 +43,14 @@ def run_unit(job: Job) -> Iterable[Run]:
     x = x / torch.linalg.vector_norm(x, dim=2, keepdim=True)
     outputs = [run_outputs(weights, x, cell) for weights in ((W, U, b, C), (V, *others))]
     stored = {"weight_hh": V, "weight_ih": others[0], "bias_ih": others[1]}
-    certificate = certify(stored, 1.0, EPSILON, cell=cell)
+    certificate = certify(stored, 1.0, record.EPSILON, cell=cell)
     figures = {
         APART: float((outputs[0] - outputs[1]).abs().max()) / float(outputs[0].abs().max()),
         "‖TWT⁻¹‖₂": torch.linalg.matrix_norm(V, 2),
         "spectral radius": torch.linalg.eigvals(V).abs().max(),
         "certified rounding of states": certificate.rounding,
     }
-    yield job.make_run(figures | certified_figures(certificate))
+    yield job.make_run(figures | record.certified_figures(certificate))
 
 
 def run_outputs(weights: Sequence[Tensor], x: Tensor, cell: str) -> Tensor:
@@ -72,11 +65,11 @@ def run_outputs(weights: Sequence[Tensor], x: Tensor, cell: str) -> Tensor:
 
 def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
     """Outputs stay where theory says so; certificates go."""
-    rows = {case: select_runs(runs, model=case) for case in CASES}
+    rows = {case: record.select_runs(runs, model=case) for case in CASES}
     apart = {case: max(run.figures[APART] or 0.0 for run in some) for case, some in rows.items()}
     ks: dict[str, list[float | None]] = {}
     for run in rows[INVARIANT[0]]:
-        ks.setdefault(run.variant, []).append(run.figures[WINDOW])
+        ks.setdefault(run.variant, []).append(run.figures[record.WINDOW])
     texts = {
         way: "not certified" if None in some else f"{max(k or 0.0 for k in some):g}"
         for way, some in ks.items()
@@ -100,7 +93,7 @@ EXPERIMENT = Experiment(
     source="Emami et al., Input-Output Equivalence of Unitary and Contractive RNNs, poster",
     rule=f"it holds if outputs of linear and ReLU networks stay within {TOLERANCE:g} of their size "
     "in float64 for every T, and the certified k of linear networks does not stay the same.",
-    setting=make_setting(states=8, conditions=(1.0, 10.0, 100.0, 10000.0)),
+    setting=record.make_setting(states=8, conditions=(1.0, 10.0, 100.0, 10000.0)),
     units=lambda setting: all_units(
         ["random contractive networks"], CASES,
         [f"cond T = {condition:g}" for condition in setting.conditions], setting.each_seed,

@@ -4,18 +4,11 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
+from rnnbounds.experiments import record
 from rnnbounds.experiments.engine import Experiment, Job, all_units
 from rnnbounds.experiments.networks import projection, recurrent_network
 from rnnbounds.experiments.page import mean_score, score_text
-from rnnbounds.experiments.record import (
-    EPSILON,
-    LAM,
-    Outcome,
-    Run,
-    certified_figures,
-    make_setting,
-    select_runs,
-)
+from rnnbounds.experiments.record import Outcome, Run
 from rnnbounds.experiments.tasks import load_texts
 from rnnbounds.experiments.trainer import Plan, part_loss
 from rnnbounds.impl.certificate.certify import certify
@@ -30,8 +23,8 @@ def run_unit(job: Job) -> Iterable[Run]:
     project = projection(unit.variant == "stable")
     model = job.search_rates(make, task, Plan(steps=s.steps), s.rates, project=project)
     figures = {f"held out, {task.unit}": task.score(part_loss(model, task, "held out"))}
-    certificate = certify(model.core.cpu(), 1.0, (EPSILON,))
-    yield job.make_run(figures | certified_figures(certificate))
+    certificate = certify(model.core.cpu(), 1.0, (record.EPSILON,))
+    yield job.make_run(figures | record.certified_figures(certificate))
 
 
 def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
@@ -39,7 +32,7 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
     are not certified are problems."""
     costs, words = [], []
     for task, cell in dict.fromkeys((run.task, run.model) for run in runs):
-        stable, free = (select_runs(runs, task=task, model=cell, variant=way)
+        stable, free = (record.select_runs(runs, task=task, model=cell, variant=way)
                         for way in ("stable", "unstable"))  # fmt: skip
         costs.append(mean_score(stable) / mean_score(free) - 1)
         words.append(f"{task}, {cell} {100 * costs[-1]:+.1f} % ({score_text(stable)} against "
@@ -47,8 +40,8 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
     fits = sum(cost <= WORSE for cost in costs)
     problems = tuple(
         f"{run.task}: the stable {run.model} of seed {run.seed} is not certified"
-        for run in select_runs(runs, variant="stable")
-        if run.figures[LAM] is None
+        for run in record.select_runs(runs, variant="stable")
+        if run.figures[record.LAM] is None
     )
     summary = (
         f"The projection costs at most {100 * WORSE:g} % in {fits} of {len(costs)} pairs of task "
@@ -68,7 +61,7 @@ EXPERIMENT = Experiment(
     source="Miller & Hardt, Stable Recurrent Models, abstract and Table 1",
     rule=f"it holds if the mean held-out score of stable networks is at most {100 * WORSE:g} % "
     f"worse than that of unstable ones in at least {100 * SHARE:g} % of the pairs.",
-    setting=make_setting(
+    setting=record.make_setting(
         tasks=("words", "characters"), states=48, steps=300, rates=(0.003, 0.01, 0.03)
     ),
     units=lambda setting: all_units(

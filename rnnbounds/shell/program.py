@@ -23,7 +23,7 @@ COMMANDS = {
     "truncate": "models.truncate:truncate_model",
     "unitary": "models.unitary:unitary_model",
     "check": "check:check_file",
-    "report": "pages:report",
+    "report": "compare:report",
     "guard": "models.guard:guard",
     "compare": "compare:compare",
     "experiment": "experiments:experiment",

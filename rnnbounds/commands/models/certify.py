@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from rnnbounds.commands.models.attacked import Attack, attack_certified, attack_entry
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.epsilon import absolute, epsilon_option
 from rnnbounds.commands.models.inputs import Bound, InputOptions, Inputs, Recorded, RecordedInputs
@@ -19,6 +18,9 @@ from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Direction, Ignore, Layer, Model, Readout
 from rnnbounds.commands.models.shown import (
     CERTIFYING_TITLE,
+    Attack,
+    attack_certified,
+    attack_entry,
     beside,
     print_answer,
     print_together,

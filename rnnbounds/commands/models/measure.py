@@ -8,16 +8,19 @@ from typing import Annotated
 
 import typer
 
-from rnnbounds.commands.models.attacked import attack_certified
-from rnnbounds.commands.models.attacked import attack_entry as of_attack
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.epsilon import absolute, epsilon_option, require_numbers
 from rnnbounds.commands.models.inputs import Bound, InputOptions, Inputs, RecordedInputs
-from rnnbounds.commands.models.measured import print_measurement, unstated_lines, write_both
-from rnnbounds.commands.models.measured_as_is import AsIsCall
+from rnnbounds.commands.models.measured import (
+    measure_as_is,
+    print_measurement,
+    unstated_lines,
+    write_both,
+)
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Direction, Ignore, Layer, Model, Readout
-from rnnbounds.commands.models.shown import CERTIFYING_TITLE, beside
+from rnnbounds.commands.models.shown import CERTIFYING_TITLE, attack_certified, beside
+from rnnbounds.commands.models.shown import attack_entry as of_attack
 from rnnbounds.commands.options import FormatOption, path_option
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.inputs import input_data
@@ -100,7 +103,7 @@ def measure_model(
         if out is not None:
             require_folder(out, *CAUSAL_FILES)
         asked = {"window": window, "eps": eps, "confidence": confidence, **of_running}
-        return AsIsCall(whole, recorded, share, asked).run(out, format)
+        return measure_as_is(whole, recorded, asked, share, out, format)
     require_read({f"--{name}": value for name, value in of_running.items()})
     input_options = InputOptions(input_bound, inputs, recorded, required=False)
     if out is not None:

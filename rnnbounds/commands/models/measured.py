@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from rnnbounds.commands.models.inputs import RecordedInputs
 from rnnbounds.impl.errors import at_least, at_most, shown
 from rnnbounds.impl.memory.calls import AnyMeasurement
-from rnnbounds.impl.memory.causal import CausalMeasurement
+from rnnbounds.impl.memory.causal import CausalMeasurement, measure_causal
 from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.near.near import NearCertificate
+from rnnbounds.impl.reading.opened import Runnable
 from rnnbounds.reports.pages.experiment import Page
+from rnnbounds.reports.pages.model.causal import FILES as CAUSAL_FILES
+from rnnbounds.reports.pages.model.causal import SCOPE, causal_page, write_causal
 from rnnbounds.reports.pages.model.measurement import FILES, write_measurement
 from rnnbounds.reports.pages.model.observed import (
     evenly_text,
@@ -23,7 +29,7 @@ from rnnbounds.reports.pages.model.observed import (
 from rnnbounds.reports.pages.model.vectors import short_name, vector_name, vector_symbol
 from rnnbounds.reports.pages.text import plain_number
 from rnnbounds.reports.words import plural
-from rnnbounds.shell.output import Format, echo, print_table
+from rnnbounds.shell.output import Format, echo, print_json, print_table, show_status
 
 MOST_ROWS = 12  # lines of the forgetting curve in text
 
@@ -211,3 +217,51 @@ def print_statement(result: AnyMeasurement, scope: str) -> None:
             f"a share of {plain_number(statement.aim)} needs {statement.needed} held-out windows, "
             f"none of them beyond ε"
         )
+
+
+def measure_as_is(
+    model: Runnable, data: RecordedInputs, options: Mapping[str, Any], share: float | None,
+    out: Path | None, format: Format,
+) -> int:  # fmt: skip
+    """Measure a model as it is run, by options of `measure_causal`; write its page below `out`,
+    print the answer; 1 if a share that was asked for is not stated. What the model prints goes to
+    standard error."""
+    with show_status("measuring windows") as advance, redirect_stdout(sys.stderr):
+        result = measure_causal(model, data.sequences, share=share, progress=advance, **options)
+    problems = unstated_lines(result, share)
+    if out is not None:
+        record = result.to_json()
+        write_causal(record, out, causal_page(record, Path(result.model).name, problems))
+        if format is Format.text:
+            echo(f"wrote {', '.join(str(out / name) for name in CAUSAL_FILES)}")
+    if format is Format.json:
+        print_json(result.to_json())
+    else:
+        print_causal(result)
+    return int(bool(problems))
+
+
+def print_causal(result: CausalMeasurement) -> None:
+    """Print a measurement of a model as it is run."""
+    run = result.run
+    echo(
+        f"{shown(result.model)}: run as it is, inputs in {run['inputs']} on {run['device']}, at "
+        f"most {plural(run['batch'], 'window')} at once"
+    )
+    echo(
+        f"on your data: {plural(result.windows, 'window')} of {plural(result.length, 'input')} "
+        f"from {shown(result.data)}; a truncated run is the model on the last k inputs alone"
+    )
+    echo(
+        "tried: no output changes when later inputs do"
+        if run["causality"] == "tried"
+        else "causality was not tried: the model gives one output a window"
+    )
+    measured = len(result.gaps)
+    scope = "" if measured == result.windows else f", in the first {measured} windows"
+    largest = f"; ‖y_T‖₂ is at most {result.largest:.3g}" if result.gap.name == "norm" else ""
+    echo(f"seen: {result.gap.formula}{scope}{some_ks(result)}{largest}")
+    print_curve(result.curve)
+    for eps in result.eps:
+        echo(f"seen: {result.gap.within(eps)} {from_k(result.window(eps))}")
+    print_statement(result, SCOPE)

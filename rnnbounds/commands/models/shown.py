@@ -6,18 +6,19 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import torch
+import typer
 
-from rnnbounds.commands.models.attacked import print_attacked
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.layers import print_unread_tensors, read_tensors_text
 from rnnbounds.commands.models.measured import print_measurement
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import at_least, exactly, factor, shown
-from rnnbounds.impl.memory.adversary.attack import Attacked
+from rnnbounds.impl.memory.adversary.attack import Attacked, attack, bracket
 from rnnbounds.impl.memory.measure import Measurement
+from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.meanings import NORM_MEANINGS
 from rnnbounds.impl.numbers.outward import norm_up
 from rnnbounds.impl.reading.data.recordings import Data
@@ -31,9 +32,9 @@ from rnnbounds.reports.pages.model.answer import (
 )
 from rnnbounds.reports.pages.model.certificate import certificate_page, write_certificate
 from rnnbounds.reports.pages.model.constants import find_constant
-from rnnbounds.reports.pages.model.vectors import short_name, value_name, vector_symbol
+from rnnbounds.reports.pages.model.vectors import map_name, short_name, value_name, vector_symbol
 from rnnbounds.reports.words import plural
-from rnnbounds.shell.output import Format, echo, print_json, print_table  # fmt: skip
+from rnnbounds.shell.output import Format, echo, print_json, print_table, show_status
 
 CERTIFYING_TITLE = "certifying {} states: norms, then witnesses against them"
 
@@ -208,3 +209,45 @@ def _print_constants(certificate: Certificate) -> None:
         echo(
             "constants that are Infinity have no proved bound: they need λ < 1, or a box of states"
         )
+
+
+Attack = Annotated[bool, typer.Option("--attack",
+    help="also seek inputs that are remembered for long")]  # fmt: skip
+
+
+def attack_certified(model: LoadedModel[Any], certificate: Certificate) -> Attacked:
+    """The attack on the model of a certificate at its ε. Raises ContradictionError."""
+    epsilons = [epsilon for epsilon, _ in certificate.windows]
+    inputs = certificate.input_bound if certificate.inputs is None else certificate.inputs
+    with show_status("seeking inputs that are remembered for long"):
+        result = attack(model, inputs, epsilons)
+    bracket(certificate, result)
+    return result
+
+
+def attack_entry(result: Attacked | None) -> dict[str, Any]:
+    """Entry of the attack in a certificate's JSON document; {} without an attack."""
+    return {} if result is None else {"attacked": result.to_json(inputs=False)}
+
+
+def print_attacked(certificate: Certificate, result: Attacked | None) -> None:
+    """The bracket of a certified model, the lower end alone of any other."""
+    if result is None:
+        return
+    output = "output h"
+    if result.readout is not None:
+        output = shown(map_name(result.readout))
+    echo(
+        f"attacked: where inputs are proved whose last k do not fix the {output} to within ε, "
+        f"memory is at least k + 1"
+    )
+    for epsilon, lower, k in bracket(certificate, result):
+        if k is not None:
+            between = f"exactly {k}" if k == lower else f"between {lower} and {k}"
+            echo(f"memory at ε = {exactly(epsilon)}: {between}")
+        elif lower:
+            echo(f"memory at ε = {exactly(epsilon)}: no k below {lower} will do")
+        else:
+            echo(f"memory at ε = {exactly(epsilon)}: no inputs were found, which says nothing")
+    for subject, reason in result.skipped:
+        echo(f"attack: {subject}: {reason}")

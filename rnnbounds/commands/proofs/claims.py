@@ -6,18 +6,18 @@ statements as LaTeX, the entries of their sources and the vocabulary.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import Annotated, Any
 
 import msgspec
 import typer
 
 from rnnbounds.commands.options import CORES, FormatOption, Ids, Workers
-from rnnbounds.commands.proofs.matrix import require_matrix, show_matrix
 from rnnbounds.reports.errors import RecordError
 from rnnbounds.reports.records.codec import load
-from rnnbounds.reports.records.matrix import Matrix, missing_entries
+from rnnbounds.reports.records.matrix import Column, Entry, Matrix, missing_entries
 from rnnbounds.reports.table import (
     TABLE_FILE,
     ClaimRow,
@@ -27,7 +27,7 @@ from rnnbounds.reports.table import (
     packaged_table,
 )
 from rnnbounds.reports.words import plural
-from rnnbounds.shell.output import Format, echo, print_json, print_table
+from rnnbounds.shell.output import Format, echo, print_json, print_table, terminal_columns
 from rnnbounds.shell.terminal import write
 
 HEADS = ("claim", "statement", "source", "proof", "tightest lhs/rhs, by", "false variants")
@@ -168,7 +168,8 @@ def show_vocabulary(format: Format) -> int:
 
 def complete_matrix(table: ClaimsTable, record: Path | None) -> Matrix:
     """The matrix of a table; raises RecordError if it leaves a claim out on some cell."""
-    matrix = require_matrix(table, record)
+    if (matrix := table.matrix) is None:
+        raise RecordError(f"{record}: this record has no matrix; write the run again")
     claims = dict.fromkeys([row.id for row in table.claims] + list(matrix.claims))
     if missing := missing_entries(matrix, tuple(claims)):
         raise RecordError(f"{record or TABLE_FILE}: {missing[0]}; write the run again")
@@ -204,3 +205,68 @@ def proof_text(proof: Proof) -> str:
     prose = f", {len(proof.human)} in prose" if proof.human else ""
     theorems = plural(len(proof.axioms), "textbook theorem")
     return f"{state}; {plural(proof.steps, 'step')}{prose}, {theorems}"
+
+
+WIDTH = 120  # columns of a table, where there is no terminal
+FAILING_STANDINGS = ("VIOLATED", "UNDECIDED", "NOT PROVED")
+
+
+def show_matrix(matrix: Matrix, format: Format) -> int:
+    """Print a matrix; 1 if an entry fails."""
+    if format is Format.json:
+        print_json(matrix)
+    else:
+        print_matrix(matrix)
+    return int(any(entry.standing in FAILING_STANDINGS for entry in matrix.entries))
+
+
+def print_matrix(matrix: Matrix) -> None:
+    """Tables of as many columns as fit, then the numbered reasons."""
+    numbers, rows = matrix.reasons, matrix.rows
+
+    def text(entry: Entry) -> str:
+        return f"{entry.short} [{numbers[entry.reason]}]" if entry.reason else entry.short
+
+    width = terminal_columns(WIDTH)
+    first = max(len(claim) for claim in (*rows, "claim"))
+    for columns in fitting_columns(matrix, first, width, text_width=lambda e: len(text(e))):
+        print_table(
+            ("claim", *(column.title for column in columns)),
+            [(claim, *(text(row[c.name]) for c in columns)) for claim, row in rows.items()],
+        )
+        echo()
+    for column in matrix.columns:
+        if len(column.cells) > 1:
+            print_paragraph(f"{column.title}: ", ", ".join(column.cells), width)
+    echo("n/a: not applicable, by the assumption that fails; not yet: not yet proved;")
+    echo("not attacked: whatever is proved, no system of that cell was shown to it")
+    for reason, number in numbers.items():
+        print_paragraph(f"[{number}] ", reason, width)
+
+
+def fitting_columns(
+    matrix: Matrix, name_width: int, line_width: int, text_width: Callable[[Entry], int]
+) -> Iterator[list[Column]]:
+    """The columns in groups that fit beside a first column of that width, in so much room."""
+    rows = matrix.rows.values()
+    group: list[Column] = []
+    width_used = name_width
+    for column in matrix.columns:
+        width = 2 + max(len(column.title), *(text_width(row[column.name]) for row in rows))
+        if group and width_used + width > line_width:
+            yield group
+            group, width_used = [], name_width
+        group.append(column)
+        width_used += width
+    if group:
+        yield group
+
+
+def print_paragraph(label: str, text: str, width: int) -> None:
+    """A line, or a few with the rest below the text's beginning; no word is broken."""
+    below = " " * len(label)
+    for line in wrap(
+        text, width, initial_indent=label, subsequent_indent=below,
+        break_long_words=False, break_on_hyphens=False,
+    ):  # fmt: skip
+        echo(line)
