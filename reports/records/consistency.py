@@ -30,6 +30,8 @@ def find_claim_contradictions(claim: ClaimRecord) -> Iterator[str]:
         total = total.merge(form.tally)
     if claim.forms and total != claim.tally:
         yield f"the forms count {_tally_text(total)}, but the tally {_tally_text(claim.tally)}"
+    if claim.tally.total != claim.checks:
+        yield f"{claim.tally.total} checks, but {claim.checks} elsewhere"
     yield from _check_lines(claim)
     for variant in claim.variants:
         yield from _variant_lines(variant, claim)

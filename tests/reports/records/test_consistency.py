@@ -89,6 +89,7 @@ SPOILED: dict[str, Callable[[Run], Run]] = {
     "twice among the ledgers": lambda run: claim(run, ledgers=first(run).ledgers * 2),
     "twice among the false variants": lambda run: claim(run, variants=first(run).variants * 2),
     "but the tally": lambda run: claim(run, tally=replace(first(run).tally, violated=5)),
+    "checks, but": lambda run: claim(run, checks=7),
     "the forms count": lambda run: form(run, tally=Tally(holds=1)),
     "but the tally counts none": lambda run: claim(
         run, failing=(replace(first(run).tightest[0], verdict="UNDECIDED"),)
