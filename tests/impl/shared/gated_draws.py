@@ -67,12 +67,6 @@ def corners(box: Tensor, count: int, by: torch.Generator) -> Tensor:
     return torch.where(at_corner, inside.sign(), inside) * box.clamp(max=1e6)[:, :, None]
 
 
-def directions(cell: Cell, count: int, by: torch.Generator) -> Tensor:
-    """Inputs of norm 1, (B, d, count)."""
-    x = torch.randn(cell.batch, cell.d, count, generator=by, dtype=torch.float64)
-    return x / x.norm(dim=1, keepdim=True) * (1 - 1e-12)
-
-
 def layer(cell: str, n: int = 4, *, scale: float = 0.2, seed: int = 0, bias: bool = True):
     """A torch layer with small recurrent weights, in float64."""
     torch.manual_seed(seed)
