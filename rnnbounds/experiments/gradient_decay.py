@@ -74,7 +74,7 @@ EXPERIMENT = trained.make_experiment(
     name="gradient-decay",
     title="Gradients of trained models by lag",
     question=f"{trained.STATED} The loss at the last of {trained.LENGTH} held-out inputs is "
-    "differentiated with respect to each input: how fast does it fall with the lag?",
+    "differentiated with respect to each input: how much smaller is it at each lag?",
     conclusion="gradients of models that were trained freely vanish as those of stable ones do",
     source="Miller & Hardt, Stable Recurrent Models, section 4",
     rule=f"it holds if in every network, stable or free, the mean gradient at lag {FAR} is at most "
