@@ -189,7 +189,7 @@ def test_the_model_on_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     with torch.random.fork_rng(devices=[]):
         exec(source, {})
     shown = [block for block in blocks("how-to/data", "") if "sunspots.safetensors" in block]
-    assert len(shown) == 3
+    assert len(shown) == 2
     for command, *expected in map(str.splitlines, shown):
         assert main(command.split()[2:]) == 0
         found = capsys.readouterr().out.splitlines()
