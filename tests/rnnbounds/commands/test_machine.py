@@ -16,7 +16,6 @@ COMMANDS = (
     ("verify", "truncation", "--profile", "quick", "--workers", "1"),
     ("attack", "h_gap <= B_h"),
     ("prove", "truncation"),
-    ("sabotage", "truncation"),
     ("replay", '{"kind":"rnn","n":1,"d":1,"T":1,"seed":0}', "--claim", "truncation"),
 )  # fmt: skip
 
