@@ -34,7 +34,7 @@ def experiment(
 ) -> int:  # fmt: skip
     """Run an experiment and write its page; exit 1 if a certified bound does not hold."""
     from rnnbounds.experiments.engine import change_setting, run_experiment
-    from rnnbounds.experiments.page import record_verdict, split_tasks, task_table
+    from rnnbounds.experiments.page import record_verdict, split_tasks, task_table, write_run
 
     chosen = find_experiment(name)
     values = parse_assignments(assignments or ())
@@ -43,7 +43,8 @@ def experiment(
     folder = Path("report") / name if out is None else out
     require_folder(folder, f"{name}.json", "index.html")
     with show_progress(len(chosen.units(setting)), name) as advance:
-        record = run_experiment(chosen, folder, setting=setting, device=device, advance=advance)
+        record = run_experiment(chosen, setting=setting, device=device, advance=advance)
+    write_run(folder, chosen, record)
     if format is Format.json:
         print_json(record)
     else:

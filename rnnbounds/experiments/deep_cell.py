@@ -9,7 +9,7 @@ L layers lie between one state and the next, u_0 = h_{t−1}, h_t = u_L:
                  (Zilly et al., Recurrent Highway Networks, 2017)
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -18,35 +18,23 @@ from torch import Tensor
 from torch.nn import LayerNorm, Linear, ModuleList
 
 from rnnbounds.experiments.engine import Experiment, Job, all_units
-from rnnbounds.experiments.page import score_text
-from rnnbounds.experiments.record import Outcome, Run, make_setting, select_runs
-from rnnbounds.experiments.trainer import Plan, seeded_generator
+from rnnbounds.experiments.record import Outcome, Run, make_setting, score_text, select_runs
+from rnnbounds.experiments.trainer import Data, falling_rates, seeded_generator
 from rnnbounds.reports.pages.text import plural
 
 VARIANTS = ("plain", "orthogonal", "normalised", "gated")
 TASK, CLASSES, NOISE, LEARNED = "recall of the first input", 8, 4, 90.0
+SEQUENCES = 10_000
 
 
-class Recall:
+def recall_data(length: int, seed: int) -> Data:
     """x_1 is a class as a unit vector, later x_t are noise in other coordinates: y is the class."""
-
-    loss = staticmethod(torch.nn.functional.cross_entropy)
-
-    def __init__(self, length: int) -> None:
-        self.length = length
-
-    def batch(self, seed: int, step: int, size: int = 32) -> tuple[Tensor, Tensor]:
-        """Drawn anew for every step."""
-        generator = seeded_generator(seed, 0, step)
-        y = torch.randint(CLASSES, (size,), generator=generator)
-        x = torch.zeros(size, self.length, CLASSES + NOISE)
-        x[:, 1:, CLASSES:] = torch.randn(size, self.length - 1, NOISE, generator=generator)
-        x[torch.arange(size), 0, y] = 1
-        return x, y
-
-    def batches(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
-        """One batch, equal for every training seed."""
-        yield self.batch(2**32 - 1, int(part == "held out"), 512)
+    generator = seeded_generator(seed, 0)
+    y = torch.randint(CLASSES, (SEQUENCES,), generator=generator)
+    x = torch.zeros(SEQUENCES, length, CLASSES + NOISE)
+    x[:, 1:, CLASSES:] = torch.randn(SEQUENCES, length - 1, NOISE, generator=generator)
+    x[torch.arange(SEQUENCES), 0, y] = 1
+    return Data.split(x, y)
 
 
 class DeepTransition(torch.nn.Module):
@@ -91,16 +79,18 @@ class DeepTransition(torch.nn.Module):
         return float(torch.linalg.matrix_norm(slopes, 2).max())
 
 
-def run_unit(job: Job) -> Iterable[Run]:
+def run_unit(job: Job) -> Run:
     """Gradients at first, training, gradients at the end."""
-    unit, s, task = job.unit, job.setting, Recall(job.setting.length)
+    unit, s = job.unit, job.setting
+    task = recall_data(s.length, unit.seed)
     model = DeepTransition(unit.variant, s.states, int(unit.model.split()[0]), unit.seed)
-    shown, (x, y) = task.batch(2**32 - 1, 2, 8)[0], next(task.batches("held out"))
+    x, y = task.parts["held out"]
+    shown = x[:8]
     first = model.largest_gradient(shown)
-    job.train(model, task, Plan(steps=s.steps, rate=0.005))
+    job.train(model, task, falling_rates(s.steps, 0.005))
     right = 100 * (model.cpu()(x).argmax(1) == y).double().mean()
     gradients = {"first ‖∂h_T/∂h_0‖₂": first, "trained": model.largest_gradient(shown)}
-    yield job.make_run({"right, %": right, **gradients})
+    return job.make_run({"right, %": right, **gradients})
 
 
 def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:

@@ -9,22 +9,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import product
 from operator import itemgetter
-from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 import torch
 from msgspec.structs import replace
 
-from rnnbounds.experiments.page import Chart, build_page
 from rnnbounds.experiments.record import Outcome, Record, Run, Setting
-from rnnbounds.experiments.trainer import Plan, train
+from rnnbounds.experiments.trainer import Data, falling_rates, train
 from rnnbounds.impl.models.device import check_device
 from rnnbounds.impl.numbers.json_values import finite_or_none
 from rnnbounds.properties.errors import InputError, UnknownChoiceError
 from rnnbounds.properties.runs.run import run_environment
-from rnnbounds.reports.files import write_all
-from rnnbounds.reports.pages.experiment import render_page
 
 M = TypeVar("M", bound=torch.nn.Module)
 
@@ -39,7 +35,8 @@ def all_units(
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """One experiment. `load(setting)` gives `job.data` and the sources of the data."""
+    """One experiment. `load(setting)` gives `job.data` and the sources of the data; `x` is what
+    the curves of its runs are over."""
 
     name: str
     title: str
@@ -49,10 +46,10 @@ class Experiment:
     rule: str
     setting: Any
     units: Callable[[Any], Sequence[Run]]
-    work: Callable[["Job"], Iterable[Run]]
+    work: Callable[["Job"], Run]
     judge: Callable[[Sequence[Run], Any], Outcome]
     load: Callable[[Any], tuple[Any, dict[str, str]]] = lambda setting: (None, {})
-    charts: tuple[Chart, ...] = ()
+    x: str = "inputs k"
 
 
 @dataclass(frozen=True)
@@ -64,36 +61,34 @@ class Job:
     data: Any
     device: str
 
-    def train(self, model: M, task: Any, plan: Plan, **more: Any) -> float:
+    def train(self, model: M, data: Data, rates: Sequence[float], **more: Any) -> float:
         """`trainer.train` with this unit's seed and device."""
-        return train(model, task, plan, seed=self.unit.seed, device=self.device, **more)
+        return train(model, data, rates, seed=self.unit.seed, device=self.device, **more)
 
     def search_rates(
-        self, make: Callable[[], M], task: Any, plan: Plan, rates: Iterable[float], **more: Any
+        self, make: Callable[[], M], data: Data, rates: Iterable[float], **more: Any
     ) -> M:
-        """Train what `make` makes at each rate: the model that validates best."""
+        """Train what `make` makes from each rate on: the model that validates best."""
         trained = []
         for rate in rates:
             model = make()
-            loss = self.train(model, task, replace(plan, rate=rate), **more)
+            loss = self.train(model, data, falling_rates(self.setting.steps, rate), **more)
             trained.append((loss, model))
         return min(trained, key=itemgetter(0))[1]
 
-    def make_run(
-        self, figures: Mapping[str, Any], curves: Mapping[str, Any] | None = None, **other: Any
-    ) -> Run:
-        """The run of this unit; `other` is another model, variant or seed."""
+    def make_run(self, figures: Mapping[str, Any], curves: Mapping[str, Any] | None = None) -> Run:
+        """The run of this unit."""
         known = {
             name: None if v is None else finite_or_none(float(v)) for name, v in figures.items()
         }
-        return replace(self.unit, **other, figures=known, curves=dict(curves or {}))
+        return replace(self.unit, figures=known, curves=dict(curves or {}))
 
 
 def run_experiment(
-    experiment: Experiment, out: Path, *, setting: Setting, device: str = "auto",
+    experiment: Experiment, *, setting: Setting, device: str = "auto",
     advance: Callable[[str], None] = lambda label: None,
 ) -> Record:  # fmt: skip
-    """Run an experiment; write NAME.json and index.html to `out`. `advance` is called once a unit.
+    """Run an experiment. `advance` is called once a unit.
 
     Raises InputError for a device or a package that is not there, before anything is trained.
     """
@@ -104,26 +99,13 @@ def run_experiment(
     device = check_device(device)
     data, sources = experiment.load(setting)
     for unit in experiment.units(setting):
-        runs += experiment.work(Job(unit, setting, data, device))
+        runs.append(experiment.work(Job(unit, setting, data, device)))
         advance(f"{unit.task}, {unit.model}, {unit.variant}, {unit.seed}")
-    texts = ("name", "title", "question", "conclusion", "source", "rule")
-    record = Record(
-        **{text: getattr(experiment, text) for text in texts},
-        outcome=experiment.judge(runs, setting), options=rerun_options(experiment, setting),
-        settings=msgspec.to_builtins(setting), sources=sources, runs=tuple(runs),
+    return Record(
+        name=experiment.name, settings=msgspec.to_builtins(setting), sources=sources,
+        outcome=experiment.judge(runs, setting), runs=tuple(runs),
         environment=run_environment(device, 1, started, ()),
     )  # fmt: skip
-    document = msgspec.json.format(msgspec.json.encode(record), indent=2)
-    page = render_page(build_page(record, experiment.charts))
-    write_all(out, {f"{experiment.name}.json": document, "index.html": page})
-    return record
-
-
-def rerun_options(experiment: Experiment, setting: Setting) -> tuple[str, ...]:
-    """The options of the command that makes a run of this setting."""
-    base, values = msgspec.to_builtins(experiment.setting), msgspec.to_builtins(setting)
-    changed = ((name, value) for name, value in values.items() if value != base[name])
-    return tuple(f"--set={name}={msgspec.json.encode(value).decode()}" for name, value in changed)
 
 
 def change_setting(experiment: Experiment, changed: Mapping[str, Any]) -> Any:

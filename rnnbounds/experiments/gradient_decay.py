@@ -1,7 +1,7 @@
 """``rnnbounds experiment gradient-decay``: how gradients vanish in trained models."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -11,8 +11,7 @@ from torch.nn.functional import cross_entropy
 from rnnbounds.experiments import trained
 from rnnbounds.experiments.engine import Job
 from rnnbounds.experiments.networks import Network
-from rnnbounds.experiments.page import Chart, worst_text
-from rnnbounds.experiments.record import Outcome, Run, certified_figures, make_curve
+from rnnbounds.experiments.record import Outcome, Run, certified_figures, make_curve, worst_text
 from rnnbounds.experiments.tasks import TextTask
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.numbers.outward import add_up, mul_up
@@ -20,23 +19,24 @@ from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 LAGS = 64
 FAR, SMALL = 32, 1e-2  # at this lag a gradient has vanished that is so small beside that of lag 0
+CURVE = "‖∇p‖ in the input i steps before"
 NAME = f"lag {FAR} against lag 0"
 ROUNDING = 1e-9  # relative, more than a float64 adjoint over so few steps can lose
 
 
-def run_unit(job: Job) -> Iterable[Run]:
+def run_unit(job: Job) -> Run:
     """One network: mean and greatest gradient at every lag."""
     model, task, certificate = trained.train_network(job)
     norms = input_gradients(model, task)
     mean, lags = norms.mean(0).tolist(), range(LAGS + 1)
-    curves, figures = {"mean": make_curve(lags, mean)}, {NAME: mean[FAR] / mean[0]}
+    curves, figures = {CURVE: make_curve(lags, mean)}, {NAME: mean[FAR] / mean[0]}
     figures["a step, lags 1 to 32"] = (mean[FAR] / mean[1]) ** (1 / (FAR - 1))
     if certificate.verdict == "certified":
         bounds = certified_gradients(certificate, model)
-        curves["certified"] = make_curve(lags, bounds)
+        curves[f"{CURVE}, certified"] = make_curve(lags, bounds)
         lowered = [value * (1 - ROUNDING) for value in norms.amax(0).tolist()]
         figures[trained.BROKEN] = trained.count_broken(lowered, bounds, 0.0)
-    yield job.make_run(figures | certified_figures(certificate), curves)
+    return job.make_run(figures | certified_figures(certificate), curves)
 
 
 def input_gradients(model: Network, task: TextTask) -> Tensor:
@@ -81,9 +81,5 @@ EXPERIMENT = trained.make_experiment(
     f"{SMALL:g} of that at lag 0. {trained.RULE}",
     work=run_unit,
     judge=judge_runs,
-    charts=(
-        Chart(title="Mean over held-out windows; dashed: certified for every sequence of inputs",
-              curve="mean", bound="certified", x="lag i",
-              y="‖∇p‖ in the input i steps before", log_y=True),
-    ),
-)  # fmt: skip
+    x="lag i",
+)

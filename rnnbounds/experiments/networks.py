@@ -53,10 +53,12 @@ class Network(torch.nn.Module):
         return sum(part.numel() for part in self.parameters())
 
 
-def recurrent_network(cell: str, task: TextTask, states: int, seed: int) -> Network:
+def recurrent_network(
+    cell: str, task: TextTask, states: int, seed: int, kind: type[Network] = Network
+) -> Network:
     """A recurrent layer of torch's as the core."""
     make: Any = getattr(torch.nn, cell)
-    return Network(task, lambda d: make(d, states, batch_first=True), states, seed)
+    return kind(task, lambda d: make(d, states, batch_first=True), states, seed)
 
 
 def projection(stable: bool, lam: float = LAMBDA) -> Callable[[Network], None]:

@@ -1,6 +1,6 @@
 """``rnnbounds experiment permuted-digits``: images pixel by pixel, in a random order."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
@@ -8,10 +8,16 @@ from torch import Tensor
 
 from rnnbounds.experiments.engine import Experiment, Job, all_units
 from rnnbounds.experiments.networks import KINDS, Student
-from rnnbounds.experiments.page import score_text
-from rnnbounds.experiments.record import Holds, Outcome, Run, make_setting, select_runs
-from rnnbounds.experiments.tasks import digit_task
-from rnnbounds.experiments.trainer import Plan, seeded_generator
+from rnnbounds.experiments.record import (
+    Holds,
+    Outcome,
+    Run,
+    make_setting,
+    score_text,
+    select_runs,
+)
+from rnnbounds.experiments.tasks import load_digits
+from rnnbounds.experiments.trainer import falling_rates, seeded_generator
 
 END = "test accuracy, %"
 
@@ -25,15 +31,13 @@ class DigitReader(Student):
         return outputs
 
 
-def run_unit(job: Job) -> Iterable[Run]:
+def run_unit(job: Job) -> Run:
     """One network: the share of the test images that it names."""
-    s, task, seed = job.setting, job.data, job.unit.seed
+    s, (x, digits), seed = job.setting, job.data.parts["held out"], job.unit.seed
     reader = DigitReader(job.unit.model, s.hidden, 1, 10, seeded_generator(seed, 4), True)
-    epoch = -(-len(task.digits) // s.batch)
-    plan = Plan(steps=s.epochs * epoch, rate=0.003, schedule="cosine", keep="last")
-    job.train(reader, task, plan, project=Student.project)
-    named = reader.cpu()(task.x_test).argmax(-1)
-    yield job.make_run({END: 100 * (named == task.digits_test).double().mean()})
+    job.train(reader, job.data, falling_rates(s.steps, 0.003), project=Student.project)
+    named = reader.cpu()(x).argmax(-1)
+    return job.make_run({END: 100 * (named == digits).double().mean()})
 
 
 def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
@@ -58,9 +62,9 @@ EXPERIMENT = Experiment(
     source="Emami et al., Input-Output Equivalence of Unitary and Contractive RNNs, experiments",
     rule="it holds if at the end every URNN names more of the test images than every RNN with as "
     "many hidden units, does not hold if every one names fewer, and is undecided else.",
-    setting=make_setting(images=2000, hidden=64, epochs=50, batch=50),
+    setting=make_setting(hidden=64, steps=2000),
     units=lambda setting: all_units(["permuted digits"], KINDS, ["trained"], setting.each_seed),
     work=run_unit,
     judge=judge_runs,
-    load=lambda setting: digit_task(setting.images, setting.batch, setting.seed),
+    load=lambda setting: load_digits(setting.seed),
 )

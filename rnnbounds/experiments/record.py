@@ -3,7 +3,9 @@
 All but the environment is a function of settings, data and device. What is not finite is null.
 """
 
+import math
 from collections.abc import Sequence
+from statistics import fmean, stdev
 from types import GenericAlias
 from typing import Any, Literal
 
@@ -11,6 +13,7 @@ import msgspec
 
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.numbers.json_values import finite_or_none
+from rnnbounds.reports.pages.text import NOTHING, ratio_text
 from rnnbounds.reports.records.record import Environment
 
 Holds = Literal["holds", "does not hold", "undecided"]
@@ -39,11 +42,7 @@ def make_setting(**sizes: Any) -> Any:
     return msgspec.defstruct("Sizes", fields, bases=(Setting,), frozen=True, kw_only=True)()
 
 
-class Curve(msgspec.Struct, frozen=True):
-    """Points (x, y); y is null where it is not finite."""
-
-    x: tuple[float, ...]
-    y: tuple[float | None, ...]
+Curve = list[tuple[float, float | None]]
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,26 +66,20 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """One experiment, run; `options` are those of the command that makes it again."""
+    """One experiment, run."""
 
-    schema: str = "rnnbounds/experiment/3"
+    schema: str = "rnnbounds/experiment/4"
     name: str
-    title: str
-    question: str
-    conclusion: str
-    source: str
-    rule: str
-    outcome: Outcome
-    options: tuple[str, ...]
     settings: dict[str, Any]
     sources: dict[str, str]
+    outcome: Outcome
     runs: tuple[Run, ...]
     environment: Environment
 
 
-def make_curve(x: Sequence[Any], y: Sequence[Any]) -> Curve:
-    """Points as they are recorded."""
-    return Curve(tuple(map(float, x)), tuple(finite_or_none(float(value)) for value in y))
+def make_curve(x: Sequence[float], y: Sequence[float]) -> Curve:
+    """Points (x, y) as they are recorded, y null where it is not finite."""
+    return [(float(a), finite_or_none(float(b))) for a, b in zip(x, y, strict=True)]
 
 
 def certified_figures(certificate: Certificate) -> dict[str, float | None]:
@@ -106,3 +99,39 @@ def group_runs(runs: Sequence[Run]) -> dict[tuple[str, str, str], list[Run]]:
     for run in runs:
         groups.setdefault((run.task, run.model, run.variant), []).append(run)
     return groups
+
+
+def _values(runs: Sequence[Run], name: str) -> list[float | None]:
+    """A figure of runs; the first one if none is named."""
+    return [run.figures.get(name or next(iter(run.figures))) for run in runs]
+
+
+def mean_score(runs: Sequence[Run], name: str = "") -> float:
+    """The mean of a figure of which less is better, the first if none is named; ∞ if unknown."""
+    return fmean(math.inf if value is None else value for value in _values(runs, name))
+
+
+def score_text(runs: Sequence[Run], name: str = "") -> str:
+    """Mean ± standard deviation of a figure over the seeds where it is known; how many these
+    are."""
+    values = _values(runs, name)
+    known = [value for value in values if value is not None]
+    if not known:
+        return NOTHING
+    text = _text(fmean(known))
+    if len(set(known)) > 1:
+        text += f" ± {_text(float(f'{stdev(known):.2g}'))}"
+    return text if len(known) == len(values) else f"{text} ({len(known)} of {len(values)})"
+
+
+def _text(value: float) -> str:
+    """A figure: a whole number in all its digits."""
+    whole = abs(value) < 1e9 and value == int(value)
+    return f"{value:.0f}".replace("-", "−") if whole else ratio_text(value)
+
+
+def worst_text(runs: Sequence[Run], name: str) -> str:
+    """The model and variant with the greatest mean of a figure, in words."""
+    groups = group_runs(runs)
+    label = max(groups, key=lambda key: mean_score(groups[key], name))
+    return f"{' '.join(label)} {score_text(groups[label], name)}"

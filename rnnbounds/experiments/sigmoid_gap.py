@@ -1,19 +1,27 @@
 """``rnnbounds experiment sigmoid-gap``: how near URNNs with sigmoid come as their states grow."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.functional import mse_loss
 
 from rnnbounds.experiments.engine import Experiment, Job, all_units
 from rnnbounds.experiments.networks import Student
-from rnnbounds.experiments.page import mean_score, score_text
-from rnnbounds.experiments.record import Outcome, Run, group_runs, make_setting, select_runs
-from rnnbounds.experiments.trainer import Plan, part_loss, seeded_generator
+from rnnbounds.experiments.record import (
+    Outcome,
+    Run,
+    group_runs,
+    make_setting,
+    mean_score,
+    score_text,
+    select_runs,
+)
+from rnnbounds.experiments.trainer import Data, part_loss, seeded_generator
 
 TASK, SIZE, NORM = "a contractive RNN with sigmoid", 4, 0.9
-RATES = (0.01, 0.03)
+RATES, SEQUENCES = (0.01, 0.03), 2000
 
 
 class SigmoidStudent(Student):
@@ -31,34 +39,16 @@ class SigmoidStudent(Student):
         return torch.stack(path[1:], 1)
 
 
-class Imitation:
-    """Outputs of a random contractive network, scaled to the variance 1; ‖W‖₂ = NORM."""
-
-    loss = staticmethod(torch.nn.functional.mse_loss)
-
-    @torch.no_grad()
-    def __init__(self, seed: int, length: int) -> None:
-        self.seed, self.length = seed, length
-        self.teacher, self.shift, self.scale = SigmoidStudent("RNN", SIZE, 1000 + seed), 0.0, 1.0
-        self.teacher.W.mul_(NORM)
-        self.teacher.U.mul_(4)
-        y = self.pair(256, 9)[1]
-        self.shift, self.scale = float(y.mean()), float(y.std())
-
-    @torch.no_grad()
-    def pair(self, size: int, *key: int) -> tuple[Tensor, Tensor]:
-        """Inputs uniform in [−1, 1], (N, T, 1), and what the teacher makes of them."""
-        generator = seeded_generator(self.seed, *key)
-        x = 2 * torch.rand(size, self.length, 1, generator=generator) - 1
-        return x, (self.teacher(x) - self.shift) / self.scale
-
-    def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
-        """Drawn anew for every step."""
-        return self.pair(32, 0, step)
-
-    def batches(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
-        """One batch of a part, equal for all students."""
-        yield self.pair(256, 1 + (part == "held out"))
+@torch.no_grad()
+def imitation_data(seed: int, length: int) -> Data:
+    """Inputs uniform in [−1, 1], and the outputs of a random contractive network, ‖W‖₂ = NORM,
+    scaled to the variance 1."""
+    teacher = SigmoidStudent("RNN", SIZE, 1000 + seed)
+    teacher.W.mul_(NORM)
+    teacher.U.mul_(4)
+    x = 2 * torch.rand(SEQUENCES, length, 1, generator=seeded_generator(seed, 9)) - 1
+    y = teacher(x)
+    return Data.split(x, (y - y.mean()) / y.std(), loss=mse_loss)
 
 
 def list_units(setting: Any) -> list[Run]:
@@ -68,16 +58,15 @@ def list_units(setting: Any) -> list[Run]:
             *all_units([TASK], ["RNN"], [f"{SIZE} states"], setting.each_seed)]  # fmt: skip
 
 
-def run_unit(job: Job) -> Iterable[Run]:
+def run_unit(job: Job) -> Run:
     """The rate that validates best."""
-    s, unit = job.setting, job.unit
-    task, plan = Imitation(unit.seed, s.length), Plan(steps=s.steps, schedule="cosine")
+    unit, task = job.unit, imitation_data(job.unit.seed, job.setting.length)
 
     def make() -> SigmoidStudent:
         return SigmoidStudent(unit.model, int(unit.variant.split()[0]), unit.seed)
 
-    student = job.search_rates(make, task, plan, RATES, project=Student.project)
-    yield job.make_run({"held out, relative error": part_loss(student, task, "held out") ** 0.5})
+    student = job.search_rates(make, task, RATES, project=Student.project)
+    return job.make_run({"held out, relative error": part_loss(student, task, "held out") ** 0.5})
 
 
 def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:

@@ -1,6 +1,6 @@
 """``rnnbounds experiment similarity``: what W → TWT⁻¹ changes, and what it does not."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -25,7 +25,7 @@ RHO = {"linear": lambda z: z, "rnn-relu": torch.relu, "rnn-tanh": torch.tanh}
 APART, NORM = "outputs apart, float64", 0.8
 
 
-def run_unit(job: Job) -> Iterable[Run]:
+def run_unit(job: Job) -> Run:
     """Draw, transform, certify, compare."""
     (cell, diagonal), n = CASES[job.unit.model], job.setting.states
     generator, condition = seeded_generator(job.unit.seed), float(job.unit.variant.split()[-1])
@@ -50,7 +50,7 @@ def run_unit(job: Job) -> Iterable[Run]:
         "spectral radius": torch.linalg.eigvals(V).abs().max(),
         "certified rounding of states": certificate.rounding,
     }
-    yield job.make_run(figures | record.certified_figures(certificate))
+    return job.make_run(figures | record.certified_figures(certificate))
 
 
 def run_outputs(weights: Sequence[Tensor], x: Tensor, cell: str) -> Tensor:

@@ -1,30 +1,29 @@
 """``rnnbounds experiment stable-vs-unstable``: Table 1 of Miller & Hardt, at a size that fits."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from rnnbounds.experiments import record
 from rnnbounds.experiments.engine import Experiment, Job, all_units
 from rnnbounds.experiments.networks import projection, recurrent_network
-from rnnbounds.experiments.page import mean_score, score_text
-from rnnbounds.experiments.record import Outcome, Run
+from rnnbounds.experiments.record import Outcome, Run, mean_score, score_text
 from rnnbounds.experiments.tasks import load_texts
-from rnnbounds.experiments.trainer import Plan, part_loss
+from rnnbounds.experiments.trainer import part_loss
 from rnnbounds.impl.certificate.certify import certify
 
 WORSE, SHARE = 0.05, 0.75  # what counts as doing as well, relative; and in how many pairs
 
 
-def run_unit(job: Job) -> Iterable[Run]:
+def run_unit(job: Job) -> Run:
     """One network for each rate; the one that validates best is judged and certified."""
     unit, s, task = job.unit, job.setting, job.data[job.unit.task]
     make = partial(recurrent_network, unit.model, task, s.states, unit.seed)
     project = projection(unit.variant == "stable")
-    model = job.search_rates(make, task, Plan(steps=s.steps), s.rates, project=project)
+    model = job.search_rates(make, task, s.rates, project=project)
     figures = {f"held out, {task.unit}": task.score(part_loss(model, task, "held out"))}
     certificate = certify(model.core.cpu(), 1.0, (record.EPSILON,))
-    yield job.make_run(figures | record.certified_figures(certificate))
+    return job.make_run(figures | record.certified_figures(certificate))
 
 
 def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:

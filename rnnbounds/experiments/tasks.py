@@ -3,47 +3,27 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from platform import python_version
 from pydoc_data import topics
-from typing import NamedTuple
 
 import torch
-from torch import Tensor
-from torch.nn.functional import cross_entropy
 
-from rnnbounds.experiments.trainer import seeded_generator
+from rnnbounds.experiments.trainer import PARTS, Data, seeded_generator
 from rnnbounds.properties.errors import InputError, UnknownChoiceError
 
-PARTS = ("training", "validation", "held out")
 SIZES = {"words": (1000, 32, 60_000), "characters": (64, 64, 200_000)}
 """Symbols, how many a sequence to train on has, and how many there are of these in all."""
 
 
-@dataclass(frozen=True, eq=False)
-class TextTask:
-    """The next of `symbols` ids: parts are inputs and targets, (N, T) each. Models map ids to
-    vectors of ‖x‖₂ ≤ 1. The score is perplexity, or bits a symbol."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TextTask(Data):
+    """The next of `symbols` ids: inputs and targets are (N, T). The score is perplexity, or bits a
+    symbol."""
 
     unit: str
     symbols: int
-    parts: Mapping[str, tuple[Tensor, Tensor]]
-
-    def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
-        """32 sequences to train on, drawn with replacement."""
-        x, y = self.parts["training"]
-        rows = torch.randint(len(x), (32,), generator=seeded_generator(seed, step))
-        return x[rows], y[rows]
-
-    def batches(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
-        """All of a part, batch by batch."""
-        x, y = self.parts[part]
-        yield from zip(torch.split(x, 16), torch.split(y, 16), strict=True)
-
-    def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
-        """Cross-entropy of logits (…, symbols), nats."""
-        return cross_entropy(outputs.flatten(0, -2), y.flatten())
 
     def score(self, loss: float) -> float:
         """A mean loss in nats as perplexity, ∞ from 700 nats on, or as bits."""
@@ -73,7 +53,7 @@ def text_task(name: str) -> TextTask:
         end = (len(path) - 1) // T * T
         parts[part] = path[:end].reshape(-1, T), path[1 : end + 1].reshape(-1, T)
     unit = "perplexity" if name == "words" else "bits a character"
-    return TextTask(unit, len(ids) + 1, parts)
+    return TextTask(parts=parts, unit=unit, symbols=len(ids) + 1)
 
 
 def load_texts(names: Iterable[str]) -> tuple[dict[str, TextTask], dict[str, str]]:
@@ -82,42 +62,15 @@ def load_texts(names: Iterable[str]) -> tuple[dict[str, TextTask], dict[str, str
     return tasks, dict.fromkeys(tasks, f"CPython {python_version()}, pydoc_data.topics")
 
 
-class DigitTask(NamedTuple):
-    """Pixels (N, T, 1) in one random order, standardised, and digits (N,), to train on and to test
-    by; `size` of a batch."""
-
-    x: Tensor
-    digits: Tensor
-    x_test: Tensor
-    digits_test: Tensor
-    size: int
-    loss: Callable[[Tensor, Tensor], Tensor] = cross_entropy
-
-    def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
-        """The next images in the order of the epoch."""
-        rows = epoch_rows(step, len(self.digits), self.size, seed)
-        return self.x[rows], self.digits[rows]
-
-
-def epoch_rows(step: int, count: int, size: int, seed: int) -> Tensor:
-    """The `size` of `count` rows that step 0, 1, … trains on: every epoch in a new order."""
-    epoch, at = divmod(step, -(-count // size))
-    order = torch.randperm(count, generator=seeded_generator(seed, 3, epoch))
-    return order[at * size : (at + 1) * size]
-
-
-def digit_task(images: int, size: int, seed: int) -> tuple[DigitTask, dict[str, str]]:
-    """scikit-learn's 1797 images of 8 × 8 pixels, a fifth of them to test by, at most so many to
-    train on; raises InputError without scikit-learn."""
+def load_digits(seed: int) -> tuple[Data, dict[str, str]]:
+    """scikit-learn's 1797 images as pixels (N, 64, 1) in one random order; raises InputError
+    without scikit-learn."""
     try:
-        from sklearn.datasets import load_digits
+        from sklearn import datasets
     except ImportError:
         raise InputError("the digits need scikit-learn: pip install scikit-learn") from None
-    values, labels = map(torch.from_numpy, load_digits(return_X_y=True))
+    values, labels = map(torch.from_numpy, datasets.load_digits(return_X_y=True))
     order = torch.randperm(len(labels), generator=seeded_generator(seed, 1))
-    x, digits, cut = values.float()[order], labels[order], len(labels) - len(labels) // 5
-    pixels = torch.randperm(x.shape[1], generator=seeded_generator(seed, 2))
-    fitted, tested = slice(min(images, cut)), slice(cut, cut + (images + 1) // 2)
-    x = ((x - x[fitted].mean()) / x[fitted].std())[:, pixels, None]
-    task = DigitTask(x[fitted], digits[fitted], x[tested], digits[tested], size)
-    return task, {"digits": "scikit-learn, load_digits"}
+    pixels = torch.randperm(values.shape[1], generator=seeded_generator(seed, 2))
+    x, digits = (values.float() / 16)[order][:, pixels, None], labels[order]
+    return Data.split(x, digits), {"digits": "scikit-learn, load_digits"}

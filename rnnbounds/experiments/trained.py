@@ -10,7 +10,7 @@ from rnnbounds.experiments.engine import Experiment, Job, all_units
 from rnnbounds.experiments.networks import LAMBDA, Network, projection, recurrent_network
 from rnnbounds.experiments.record import EPSILON, Holds, Run, group_runs, make_setting
 from rnnbounds.experiments.tasks import TextTask, load_texts
-from rnnbounds.experiments.trainer import Plan
+from rnnbounds.experiments.trainer import falling_rates
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
 
@@ -28,7 +28,8 @@ def train_network(job: Job) -> tuple[Network, TextTask, Certificate]:
     """The trained network of a unit in float64 on the CPU, its task, and the core's certificate."""
     s, task = job.setting, job.data[job.unit.task]
     model = recurrent_network(job.unit.model, task, s.states, job.unit.seed)
-    job.train(model, task, Plan(steps=s.steps), project=projection(job.unit.variant == "stable"))
+    project = projection(job.unit.variant == "stable")
+    job.train(model, task, falling_rates(s.steps), project=project)
     model = model.cpu().double()
     return model, task, certify(model.core, 1.0, (EPSILON,))
 

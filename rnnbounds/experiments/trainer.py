@@ -1,23 +1,22 @@
-"""The one trainer of all experiments.
+"""The one trainer of all experiments, and the data that it trains on.
 
-Every call gives a model the same budget: so many steps on the same batches in the same order, a
-function of seed and step alone. After each step `project` may move the weights back into a set. The
-weights that did best on the validation data are kept.
-
-A task has `batch(seed, step)`, the training batch (x, y) of step 0, 1, …, `batches(part)`, all of
-"validation" or "held out" in batches, and `loss(outputs, y)`, the mean.
+Compared models have one budget: as many steps, on the same batches in the same order, a function of
+seed and step alone. After each step `project` may move the weights back into a set.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
-import msgspec
 import numpy as np
 import torch
 from torch import Tensor
 
 M = TypeVar("M", bound=torch.nn.Module)
+PARTS = ("training", "validation", "held out")
+EVERY = 50  # steps between two looks at the validation data
 
 
 def seeded_generator(*key: int) -> torch.Generator:
@@ -26,81 +25,76 @@ def seeded_generator(*key: int) -> torch.Generator:
     return torch.Generator().manual_seed(int(state[0] >> np.uint64(1)))
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """How long and how: the budget, the same for all that are compared.
+def cross_entropy(outputs: Tensor, y: Tensor) -> Tensor:
+    """The mean over classes y (…) of logits (…, p), nats."""
+    return torch.nn.functional.cross_entropy(outputs.flatten(0, -2), y.flatten())
 
-    rate: the first; schedule: "constant", "linear" down to a tenth, "cosine" down to 0, or "1/t".
-    clip: the greatest norm of the gradient. Validation is looked at every `every` steps; keep: the
-    "best" weights there, or the "last", then without a look. back: from a validation loss so far
-    above its best, that of the first weights included, training goes back to the best weights.
-    """
 
-    steps: int
-    rate: float = 0.01
-    optimiser: Literal["adam", "sgd"] = "adam"
-    schedule: Literal["constant", "linear", "cosine", "1/t"] = "linear"
-    clip: float = 1.0
-    every: int = 50
-    keep: Literal["best", "last"] = "best"
-    back: float = math.inf
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Data:
+    """Inputs and targets (N, …) of the parts "training", "validation" and "held out"."""
 
-    def rate_at(self, step: int) -> float:
-        """The learning rate of step 0, 1, …."""
-        factors = {
-            "constant": 1.0,
-            "linear": 1 - 0.9 * (step + 1) / self.steps,
-            "cosine": (1 + math.cos(math.pi * step / self.steps)) / 2,
-            "1/t": 1 / (step + 1),
-        }
-        return self.rate * factors[self.schedule]
+    parts: Mapping[str, tuple[Tensor, Tensor]]
+    loss: Callable[[Tensor, Tensor], Tensor] = cross_entropy
+
+    @classmethod
+    def split(cls, x: Tensor, y: Tensor, **more: Any) -> "Data":
+        """A tenth for validation, the last three tenths held out."""
+        cuts = [len(x) * 6 // 10, len(x) * 7 // 10]
+        parts = zip(torch.tensor_split(x, cuts), torch.tensor_split(y, cuts), strict=True)
+        return cls(parts=dict(zip(PARTS, parts, strict=True)), **more)
+
+    def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
+        """32 sequences to train on, drawn with replacement."""
+        x, y = self.parts["training"]
+        rows = torch.randint(len(x), (32,), generator=seeded_generator(seed, step))
+        return x[rows], y[rows]
+
+    def batches(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
+        """All of a part, batch by batch."""
+        x, y = self.parts[part]
+        yield from zip(torch.split(x, 16), torch.split(y, 16), strict=True)
+
+
+def falling_rates(steps: int, first: float = 0.01) -> list[float]:
+    """The learning rate of each step, down to a tenth of the first."""
+    return [first * (1 - 0.9 * (step + 1) / steps) for step in range(steps)]
 
 
 def train(
-    model: M, task: Any, plan: Plan, *, seed: int, device: str = "cpu",
+    model: M, data: Data, rates: Sequence[float], *, seed: int, device: str = "cpu",
     project: Callable[[M], object] = lambda model: None,
+    optimiser: Callable[..., torch.optim.Optimizer] = torch.optim.Adam, clip: float = 1.0,
 ) -> float:  # fmt: skip
-    """Train the model in place; it ends with the weights that are kept. A gradient that is
-    not finite counts as 0. Returns the best validation loss, ∞ if none was finite or looked at."""
+    """Train the model in place, a step for each learning rate; gradients are at most `clip` long,
+    and one that is not finite counts as 0. The weights that did best on the validation data are
+    kept, without these the last ones. Returns the best validation loss, ∞ if none was finite."""
     model.to(device)
     parameters = [part for part in model.parameters() if part.requires_grad]
-    make = torch.optim.Adam if plan.optimiser == "adam" else torch.optim.SGD
-    optimiser: torch.optim.Optimizer = make(parameters, lr=plan.rate)
-    kept = [part.detach().clone() for part in parameters]
-    best = math.inf if plan.back == math.inf else part_loss(model, task, "validation")
-    for step in range(1, plan.steps + 1):
-        x, y = task.batch(seed, step - 1)
-        optimiser.zero_grad()
-        task.loss(model(x.to(device)), y.to(device)).backward()
-        if not torch.nn.utils.clip_grad_norm_(parameters, plan.clip).isfinite():
-            optimiser.zero_grad(set_to_none=False)
-        for group in optimiser.param_groups:
-            group["lr"] = plan.rate_at(step - 1)
-        optimiser.step()
+    descent, best, kept = optimiser(parameters, lr=rates[0]), math.inf, model.state_dict()
+    for step, rate in enumerate(rates, 1):
+        x, y = data.batch(seed, step - 1)
+        descent.zero_grad()
+        data.loss(model(x.to(device)), y.to(device)).backward()
+        if not torch.nn.utils.clip_grad_norm_(parameters, clip).isfinite():
+            descent.zero_grad(set_to_none=False)
+        for group in descent.param_groups:
+            group["lr"] = rate
+        descent.step()
         project(model)
-        if plan.keep == "last" or (step % plan.every and step < plan.steps):
-            continue
-        now = part_loss(model, task, "validation")
-        if now < best:
-            best = now
-            _copy(kept, parameters)
-        elif now > best + plan.back:
-            _copy(parameters, kept)
-    if best < math.inf:
-        _copy(parameters, kept)
+        if "validation" in data.parts and (step % EVERY == 0 or step == len(rates)):
+            loss = part_loss(model, data, "validation")
+            if loss < best:
+                best, kept = loss, deepcopy(model.state_dict())
+    model.load_state_dict(kept)
     return best
 
 
 @torch.no_grad()
-def part_loss(model: torch.nn.Module, task: Any, part: str) -> float:
+def part_loss(model: torch.nn.Module, data: Data, part: str) -> float:
     """The mean loss over a part of the data, ∞ where it is not finite."""
     device, total, count = next(model.parameters()).device, 0.0, 0
-    for x, y in task.batches(part):
-        total += float(task.loss(model(x.to(device)), y.to(device))) * len(y)
+    for x, y in data.batches(part):
+        total += float(data.loss(model(x.to(device)), y.to(device))) * len(y)
         count += len(y)
     return total / count if math.isfinite(total) else math.inf
-
-
-@torch.no_grad()
-def _copy(to: Sequence[Tensor], of: Sequence[Tensor]) -> None:
-    for target, source in zip(to, of, strict=True):
-        target.copy_(source)

@@ -1,6 +1,6 @@
 """``rnnbounds experiment truncation-curve``: what a model loses when it is cut to k inputs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -8,30 +8,29 @@ import torch
 from rnnbounds.experiments import trained
 from rnnbounds.experiments.engine import Job
 from rnnbounds.experiments.networks import Network
-from rnnbounds.experiments.page import Chart, worst_text
-from rnnbounds.experiments.record import Outcome, Run, certified_figures, make_curve
+from rnnbounds.experiments.record import Outcome, Run, certified_figures, make_curve, worst_text
 from rnnbounds.experiments.tasks import TextTask
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.numbers.outward import div_up, mul_up, subtract_down
 
 KS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 MODERATE, LOST = 32, 1.0  # a moderate k, and how much of the score may be lost there, per cent
-NAME = f"k = {MODERATE}: apart, %"
+NAME, GAP = f"k = {MODERATE}: apart, %", "‖h − hᵏ‖₂"
 MOST = 3000  # times at which forecasts are compared
 
 
-def run_unit(job: Job) -> Iterable[Run]:
+def run_unit(job: Job) -> Run:
     """One network: its score and its states' gap at every k."""
     model, task, certificate = trained.train_network(job)
     scores, gaps, full = scores_and_gaps(model, task)
-    curves = {"score": make_curve(KS, scores), "gap": make_curve(KS, gaps)}
-    figures: dict[str, float] = {f"all inputs, {task.unit}": full}
-    figures[NAME] = 100 * abs(scores[KS.index(MODERATE)] / full - 1)
+    apart = [100 * abs(score / full - 1) for score in scores]
+    curves = {"score apart, %": make_curve(KS, apart), GAP: make_curve(KS, gaps)}
+    figures = {f"all inputs, {task.unit}": full, NAME: apart[KS.index(MODERATE)]}
     if certificate.verdict == "certified":
         bounds = certified_gaps(certificate)
-        curves["gap, certified"] = make_curve(KS, bounds)
+        curves[f"{GAP}, certified"] = make_curve(KS, bounds)
         figures[trained.BROKEN] = trained.count_broken(gaps, bounds, certificate.rounding)
-    yield job.make_run(figures | certified_figures(certificate), curves)
+    return job.make_run(figures | certified_figures(certificate), curves)
 
 
 @torch.no_grad()
@@ -83,9 +82,4 @@ EXPERIMENT = trained.make_experiment(
     f"{LOST:g} % of what it scores on all of them. {trained.RULE}",
     work=run_unit,
     judge=judge_runs,
-    charts=(
-        Chart(title="Score of the last k inputs", curve="score", x="inputs k", y="score"),
-        Chart(title="How far states are from those of all inputs; dashed: certified", curve="gap",
-              bound="gap, certified", x="inputs k", y="‖h − hᵏ‖₂", log_y=True),
-    ),
-)  # fmt: skip
+)

@@ -1,7 +1,7 @@
 """``rnnbounds experiment weights-apart``: weights trained in full and truncated, during descent."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -9,68 +9,47 @@ from torch import Tensor
 
 from rnnbounds.experiments.engine import Experiment, Job, all_units
 from rnnbounds.experiments.networks import Network, projection, recurrent_network
-from rnnbounds.experiments.page import Chart, worst_text
-from rnnbounds.experiments.record import Outcome, Run, make_curve, make_setting
-from rnnbounds.experiments.tasks import TextTask, load_texts
+from rnnbounds.experiments.record import Outcome, Run, make_curve, make_setting, worst_text
+from rnnbounds.experiments.tasks import load_texts
 from rnnbounds.experiments.trained import CELLS, RULE, WAYS, is_at_most, tally_seeds
-from rnnbounds.experiments.trainer import Plan
+from rnnbounds.experiments.trainer import Data
 
 RULES, RATE = ("constant steps", "steps α/t"), 0.1
 CLOSE = 1e-2  # as a part of how far training moved the weights
 
 
-class LastForecast(TextTask):
-    """The forecast at the last time of a sequence alone."""
-
-    def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
-        """Of the task, its last targets."""
-        x, y = super().batch(seed, step)
-        return x, y[:, -1]
-
-
-class TruncatedReader(torch.nn.Module):
-    """A network that reads the last k inputs."""
-
-    def __init__(self, network: Network, k: int) -> None:
-        super().__init__()
-        self.network, self.k = network, k
-
-    @property
-    def recurrent(self) -> Tensor:
-        """A copy of the recurrent weights."""
-        return self.network.core.get_parameter("weight_hh_l0").detach().cpu().clone()
+class LastForecast(Network):
+    """A network that forecasts at the last time of a sequence alone."""
 
     def forward(self, ids: Tensor) -> Tensor:
-        """The readout (N, p) after the last k steps."""
-        states = self.network.core(self.network.embed(ids[:, -self.k :]))[0]
-        outputs: Tensor = self.network.readout(states[:, -1])
-        return outputs
+        """(N, T) -> (N, p)."""
+        return super().forward(ids)[:, -1]
 
 
-def run_unit(job: Job) -> Iterable[Run]:
+def run_unit(job: Job) -> Run:
     """One start, trained in float64 on whole sequences and on their last k inputs for every k. The
     steps α/t have the α for which all of them add up to the same as the constant ones."""
     s, task = job.setting, job.data[job.unit.task]
     way, _, rule = job.unit.variant.partition(", ")
-    constant = rule == RULES[0]
-    factor = 1.0 if constant else s.steps / math.fsum(1 / t for t in range(1, s.steps + 1))
-    plan = Plan(steps=s.steps, rate=RATE * factor, optimiser="sgd", clip=math.inf,
-                schedule="constant" if constant else "1/t", keep="last")  # fmt: skip
+    shares = [1.0 if rule == RULES[0] else 1 / t for t in range(1, s.steps + 1)]
+    rates = [RATE * s.steps * share / math.fsum(shares) for share in shares]
     project = projection(way == "stable")
+    x, y = task.parts["training"]
 
     def ends(k: int) -> tuple[Tensor, Tensor]:
-        network = recurrent_network(job.unit.model, task, s.states, job.unit.seed).double()
-        project(network)
-        model = TruncatedReader(network, k)
-        start = model.recurrent
-        job.train(model, LastForecast(**vars(task)), plan, project=lambda cut: project(cut.network))
-        return start, model.recurrent
+        model = recurrent_network(job.unit.model, task, s.states, job.unit.seed, LastForecast)
+        project(model.double())
+        weight = model.core.get_parameter("weight_hh_l0")
+        start = weight.detach().clone()
+        data = Data(parts={"training": (x[:, -k:], y[:, -1])})
+        job.train(model, data, rates, project=project, optimiser=torch.optim.SGD, clip=math.inf)
+        return start, model.core.get_parameter("weight_hh_l0").detach().cpu()
 
-    start, full = ends(task.parts["training"][0].shape[1])
+    start, full = ends(x.shape[1])
     moved = float((full - start).norm())
     apart = {k: float((ends(k)[1] - full).norm()) for k in s.ks}
     figures = {f"k = {k}: apart/moved": distance / moved for k, distance in apart.items()}
-    yield job.make_run(figures, {"apart": make_curve(s.ks, list(apart.values()))})
+    return job.make_run(figures, {"‖W − Wᵏ‖_F": make_curve(s.ks, list(apart.values()))})
 
 
 def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
@@ -99,14 +78,10 @@ EXPERIMENT = Experiment(
     setting=make_setting(
         tasks=("characters",), cells=CELLS, ks=(2, 4, 8, 16, 32), states=32, steps=200
     ),
-    units=lambda setting: all_units(
-        setting.tasks, setting.cells, [f"{way}, {rule}" for rule in RULES for way in WAYS],
-        setting.each_seed,
+    units=lambda s: all_units(
+        s.tasks, s.cells, [f"{way}, {rule}" for rule in RULES for way in WAYS], s.each_seed
     ),
     work=run_unit,
     judge=judge_runs,
-    load=lambda setting: load_texts(setting.tasks),
-    charts=(
-        Chart(title="At the end", curve="apart", x="inputs k", y="‖W − Wᵏ‖_F", log_y=True),
-    ),
-)  # fmt: skip
+    load=lambda s: load_texts(s.tasks),
+)

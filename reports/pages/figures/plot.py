@@ -18,16 +18,12 @@ LARGEST_VALUE = 1e300  # beyond, the length of an axis may be no float
 
 @dataclass(frozen=True)
 class Series:
-    """One line or cloud of points; `x` and `y` have the same length.
-
-    `spread`, of that length too, is shaded about y on both sides.
-    """
+    """One line or cloud of points; `x` and `y` have the same length."""
 
     label: str
     x: Sequence[float]
     y: Sequence[float]
     style: Literal["line", "dashed", "points"] = "line"
-    spread: Sequence[float] | None = None
 
 
 def draw_plot(
@@ -44,9 +40,7 @@ def draw_plot(
         raise FigureError(f"{len(series)} series in one figure; draw between one and six")
     shapes = []
     for number, line in enumerate(series, 1):
-        if band := _spread_outline(line, log_y):
-            shapes.append(Shape(f"s{number} band", [band], closed=True))
-        runs = _split_at_gaps(_series_points(line, line.y, log_y))
+        runs = _split_at_gaps(_series_points(line, log_y))
         cloud = line.style == "points"
         dots = [[point] for run in runs for point in run if cloud or len(run) == 1]
         lines = [] if line.style == "points" else [run for run in runs if len(run) > 1]
@@ -58,11 +52,11 @@ def draw_plot(
     return draw_svg(shapes, x, y, summary or f"{y_label} against {x_label}: {names}")
 
 
-def _series_points(line: Series, heights: Iterable[float], log_y: bool) -> list[Point | None]:
+def _series_points(line: Series, log_y: bool) -> list[Point | None]:
     """The points as they are drawn, None for each gap."""
     if len(line.x) != len(line.y):
         raise FigureError(f"{line.label}: {len(line.x)} x for {len(line.y)} y; pair them")
-    return [_axis_point(x, y, log_y) for x, y in zip(line.x, heights, strict=True)]
+    return [_axis_point(x, y, log_y) for x, y in zip(line.x, line.y, strict=True)]
 
 
 def _split_at_gaps(points: Iterable[Point | None]) -> list[list[Point]]:
@@ -74,21 +68,6 @@ def _split_at_gaps(points: Iterable[Point | None]) -> list[list[Point]]:
         else:
             runs[-1].append(point)
     return [run for run in runs if run]
-
-
-def _spread_outline(line: Series, log_y: bool) -> list[Point]:
-    """The outline of what lies within the spread about y, there and back: on a logarithmic axis as
-    far below as above, where a spread larger than y has no end."""
-    if line.spread is None:
-        return []
-    if len(line.spread) != len(line.y):
-        raise FigureError(f"{line.label}: {len(line.spread)} spreads; give one a point")
-    pairs = list(zip(line.y, line.spread, strict=True))
-    upper_points = _series_points(line, [y + s for y, s in pairs], log_y)
-    lower = [y * (y / (y + s)) if log_y and y + s > 0 else y - s for y, s in pairs]
-    lower_points = _series_points(line, lower, log_y)
-    outline = [*upper_points, *reversed(lower_points)]
-    return [point for point in outline if point is not None]
 
 
 def _axis_point(x: float, y: float, log_y: bool) -> Point | None:

@@ -21,8 +21,7 @@ PAGES = {
     "measure, share not stated": "short/index.html",
     "compare, green": "green.html",
     "compare, red": "red.html",
-    "experiment, dots": "deep/index.html",
-    "experiment, curves": "curves/index.html",
+    "experiment": "curves/index.html",
 }
 AT = [(360, "light"), (768, "dark"), (1280, "dark")]
 AXE_AT = [(360, "light"), (1280, "dark")]
@@ -114,14 +113,10 @@ def write_measurements():
 
 
 def write_experiments():
-    """One of dots and one of curves, each of a few steps."""
-    sizes = "depths=[1,2] states=4 length=4 steps=3"
+    """One of curves, of a few steps."""
     small = 'tasks=["characters"] cells=["RNN"] states=3 steps=3'
-    for name, given, out in (
-        ("deep-cell", sizes, "deep"), ("truncation-curve", small, "curves"),
-    ):  # fmt: skip
-        options = " ".join(f"--set {one}" for one in given.split())
-        calls((f"experiment {name} --seeds 2 {options} --out {out}", 0))
+    options = " ".join(f"--set {one}" for one in small.split())
+    calls((f"experiment truncation-curve --seeds 2 {options} --out curves", 0))
 
 
 @pytest.fixture

@@ -10,17 +10,18 @@ from msgspec.structs import replace
 
 from rnnbounds.experiments import NAMES, engine, find_experiment
 from rnnbounds.experiments.engine import change_setting, run_experiment
-from rnnbounds.experiments.page import spread_text
+from rnnbounds.experiments.page import write_run
+from rnnbounds.experiments.record import Run, score_text
 
 ONE = {"seeds": 1, "tasks": ["characters"], "cells": ["RNN"], "states": 3, "steps": 3}
 SMALL = {
     **dict.fromkeys(("truncation-curve", "gradient-decay", "data-stability"), ONE),
     "weights-apart": ONE | {"ks": [1, 4]},
     "stable-vs-unstable": {"tasks": ["words"], "states": 2, "steps": 2, "rates": [0.01]},
-    "feed-forward": {"tasks": ["words"], "states": 4, "steps": 2, "rates": [0.01], "window": 3},
+    "feed-forward": {"tasks": ["words"], "states": 4, "steps": 2, "rates": [0.01]},
     "deep-cell": {"depths": [1, 2], "states": 4, "length": 4, "steps": 3},
-    "urnn": {"sequences": 12, "length": 60, "hidden": [2, 4], "epochs": 2, "batch": 4},
-    "permuted-digits": {"images": 40, "hidden": 4, "epochs": 3, "batch": 16},
+    "urnn": {"sequences": 12, "length": 60, "hidden": [2, 4], "steps": 3},
+    "permuted-digits": {"hidden": 4, "steps": 3},
     "similarity": {"states": 3, "conditions": [1.0, 100.0]},
     "sigmoid-gap": {"states": [4, 6], "length": 4, "steps": 3},
 }
@@ -36,7 +37,8 @@ def ran(tmp_path_factory):
             pytest.importorskip("sklearn")
         one, labels, folder = find_experiment(name), [], tmp_path_factory.mktemp(name) / "new"
         setting = change_setting(one, {"seeds": 2} | SMALL[name])
-        record = run_experiment(one, folder, setting=setting, device="cpu", advance=labels.append)
+        record = run_experiment(one, setting=setting, device="cpu", advance=labels.append)
+        write_run(folder, one, record)
         return folder, record, len(labels) == len(one.units(setting))
 
     return once
@@ -59,18 +61,16 @@ def test_each(name, ran):
     assert badge.endswith(f"</span> {record.outcome.holds} at this size")
     assert unescape(words).endswith(f"Found: {record.outcome.summary}")
     assert f"rnnbounds experiment {name} " in page
-    body = page.split("<main")[1]
-    assert body.index("<svg") < body.index("<table")
+    assert "<table" in page
+    assert ("<svg" in page) == bool(record.runs[0].curves)
 
 
-def test_the_same_twice(ran, tmp_path):
+def test_the_same_twice(ran):
     """All but the environment is a function of the settings."""
     for name in ("sigmoid-gap", "urnn"):
         one, (_, record, _) = find_experiment(name), ran(name)
         state = torch.random.get_rng_state()
-        again = run_experiment(
-            one, tmp_path, setting=change_setting(one, record.settings), device="cpu"
-        )
+        again = run_experiment(one, setting=change_setting(one, record.settings), device="cpu")
         assert torch.equal(state, torch.random.get_rng_state())
         assert again.runs == record.runs
 
@@ -81,33 +81,15 @@ def test_certified_models_are_read_off(ran):
         stable = [run for run in ran(name)[1].runs if run.variant == "stable"]
         assert all(run.figures["certified λ"] <= 0.96 for run in stable)
         assert all(run.figures["certified bounds broken"] == 0 for run in stable)
-    exact = [run for run in ran("urnn")[1].runs if run.task == "exact equivalents"]
-    assert all(run.figures["states"] <= 8 for run in exact)
-    assert all(run.figures["‖h − h_u‖"] <= run.figures["certified"] for run in exact)
 
 
-@pytest.mark.parametrize(
-    ("name", "figure", "value", "line"),
-    [
-        (
-            "truncation-curve",
-            "certified bounds broken",
-            2.0,
-            "characters, RNN, stable, seed 0: 2 b",
-        ),
-        ("gradient-decay", "certified bounds broken", 1.0, "characters, RNN, stable, seed 0: 1 b"),
-        ("urnn", "‖h − h_u‖", 1.0, "teacher 0: it is 1.0 from it, not ≤ its bound"),
-        ("urnn", "states", 9.0, "it has 9.0 states, or"),
-    ],
-)
-def test_what_is_broken_is_a_problem(ran, name, figure, value, line):
-    """A bound that fell, and what is not finite."""
-    _, record, _ = ran(name)
-    runs = [replace(run, figures=run.figures | {figure: value}) if figure in run.figures else run
-            for run in record.runs]  # fmt: skip
-    one = find_experiment(name)
-    problems = one.judge(runs, change_setting(one, record.settings)).problems
-    assert line in problems[0]
+@pytest.mark.parametrize("name", ["truncation-curve", "gradient-decay"])
+def test_what_is_broken_is_a_problem(ran, name):
+    """A bound that fell."""
+    broken = {"certified bounds broken": 2.0}
+    runs = [replace(run, figures=run.figures | broken) for run in ran(name)[1].runs]
+    (line, *_) = find_experiment(name).judge(runs, None).problems
+    assert line == "characters, RNN, stable, seed 0: 2 bounds are broken"
 
 
 def test_an_uncertified_stable_network_is_a_problem(ran):
@@ -127,8 +109,8 @@ def test_command(call, refused, monkeypatch, tmp_path):
     assert (done.code, done.err) == (0, "")
     assert done.out.split()[:2] == ["model", "variant"]
     assert "\nHolds at this size. Outputs in float64 differ" in done.out
-    again = "rnnbounds experiment similarity --set=seed=3 --set=seeds=1 --set=states=2"
-    assert again in (out / "index.html").read_text("utf-8")
+    again = "rnnbounds experiment similarity --set=seed=3 --set=seeds=1 --set=states=2 "
+    assert again in unescape((out / "index.html").read_text("utf-8"))
     assert call("experiment", *small, "--format", "json").json["settings"]["states"] == 2
     for value, line in (
         ("depth=2", "unknown setting of similarity 'depth'; choose among seed, seeds,"),
@@ -161,8 +143,9 @@ def test_texts():
 
 def test_spread():
     """Mean and standard deviation of what is known, and how many are."""
-    assert spread_text([1.0, 2.0, 3.0]) == "2 ± 1"
-    assert spread_text([50.33, 0.0, 99.2]) == "50 ± 50"
-    assert spread_text([2e-9, 2.1234e-9]) == "2.1·10⁻⁹ ± 8.7·10⁻¹¹"
-    assert spread_text([1.0, None]) == "1 (1 of 2)"
-    assert spread_text([None]) == "–"
+    for values, text in (
+        ([1.0, 2.0, 3.0], "2 ± 1"), ([2e-9, 2.1234e-9], "2.1·10⁻⁹ ± 8.7·10⁻¹¹"),
+        ([1.0, None], "1 (1 of 2)"), ([None], "–"),
+    ):  # fmt: skip
+        runs = [Run(task="", model="", variant="", seed=0, figures={"loss": v}) for v in values]
+        assert score_text(runs, "loss") == text

@@ -4,17 +4,21 @@ import math
 
 import pytest
 import torch
-from msgspec.structs import replace
 
-from rnnbounds.experiments.feed_forward import (
-    CORES,
-    TruncatedNetwork,
-    make_network,
-    nearest_size,
-)
+from rnnbounds.experiments import find_experiment
+from rnnbounds.experiments.feed_forward import MODELS, make_network
 from rnnbounds.experiments.networks import Student, projection, recurrent_network
-from rnnbounds.experiments.tasks import PARTS, epoch_rows, text_task
-from rnnbounds.experiments.trainer import Plan, part_loss, seeded_generator, train
+from rnnbounds.experiments.tasks import text_task
+from rnnbounds.experiments.trainer import (
+    EVERY,
+    PARTS,
+    Data,
+    falling_rates,
+    part_loss,
+    seeded_generator,
+    train,
+)
+from rnnbounds.experiments.urnn import draw_data
 from rnnbounds.impl.certificate.certify import certify
 
 
@@ -29,57 +33,36 @@ class Scale(torch.nn.Module):
         return self.w * x
 
 
-class Line:
+def line(scale=1.0, validation=True):
     """y = x; the gradient may be NaN."""
-
-    def __init__(self, scale=1.0):
-        self.scale = scale
-
-    def batch(self, seed, step):
-        return torch.ones(1), torch.ones(1)
-
-    def batches(self, part):
-        yield torch.ones(1), torch.ones(1)
-
-    def loss(self, outputs, y):
-        return (outputs - y).square().sum() * self.scale
-
-
-PLAN = Plan(steps=3, rate=0.1, optimiser="sgd", schedule="constant", every=1)
+    one = torch.ones(1)
+    parts = dict.fromkeys(PARTS if validation else PARTS[:1], (one, one))
+    return Data(parts=parts, loss=lambda outputs, y: (outputs - y).square().mean() * scale)
 
 
 @pytest.mark.parametrize(
-    ("start", "scale", "keep", "end"),
+    ("start", "scale", "validation", "end"),
     [
-        (0.0, 1.0, "best", 0.3), (3.0, 1.0, "best", 2.7), (3.0, math.nan, "best", 3.0),
-        (3.0, -1.0, "best", 3.3), (3.0, -1.0, "last", 3.3),
+        (0.0, 1.0, True, 0.3), (3.0, 1.0, True, 2.7), (3.0, math.nan, True, 3.0),
+        (3.0, -1.0, True, 3.3), (3.0, -1.0, False, 3.3),
     ],
 )  # fmt: skip
-def test_clipping_and_what_is_kept(start, scale, keep, end):
-    """A gradient is clipped, one that is not finite counts as 0."""
-    model = Scale(start)
-    best = train(model, Line(scale), replace(PLAN, keep=keep), seed=0)
+def test_clipping_and_what_is_kept(start, scale, validation, end):
+    """A gradient is clipped, one that is not finite counts as 0; the best weights are kept."""
+    model, data = Scale(start), line(scale, validation)
+    best = train(model, data, [0.1] * 3, seed=0, optimiser=torch.optim.SGD)
     assert model.w.item() == pytest.approx(end)
-    if keep == "best" and scale == 1.0:
-        assert best == part_loss(model, Line(), "validation")
+    if validation and scale == 1.0:
+        assert best == part_loss(model, data, "validation")
 
 
-@pytest.mark.parametrize(("back", "end"), [(math.inf, 1.25e14), (1.0, 0.75)])
-def test_a_network_that_explodes_at_once_goes_back_to_its_start(back, end):
-    """Its first weights count as seen, though no look at it was ever finite."""
-    task, model = Line(), Scale(0.0)
-    task.batch = lambda seed, step: (torch.ones(1), torch.tensor([1e15, 1.0, 1.0])[step])
-    task.batches = lambda part: [(torch.full((1,), 1e10), torch.full((1,), 1e10))]
-    train(model, task, replace(PLAN, rate=0.25, clip=math.inf, back=back), seed=0)
-    assert model.w.item() == pytest.approx(end, rel=0.01)
-
-
-def test_plans():
-    """The rate of each schedule, first and last."""
-    ends = {"constant": (1, 1), "linear": (0.775, 0.1), "cosine": (1, 0.1464), "1/t": (1, 0.25)}
-    for schedule, rates in ends.items():
-        plan = Plan(steps=4, rate=1.0, schedule=schedule)
-        assert (plan.rate_at(0), plan.rate_at(3)) == pytest.approx(rates, abs=1e-4)
+def test_the_best_weights_come_back():
+    """A later step that made it worse is undone."""
+    model = Scale(0.0)
+    rates = [0.01] * EVERY + [5.0]
+    train(model, line(), rates, seed=0, optimiser=torch.optim.SGD)
+    assert 0 < model.w.item() < 1
+    assert falling_rates(4, 1.0) == pytest.approx([0.775, 0.55, 0.325, 0.1])
 
 
 @pytest.mark.parametrize("name", ["words", "characters"])
@@ -98,30 +81,30 @@ def test_text(name):
     assert task.score(math.log(2)) == pytest.approx(2 if name == "words" else 1)
 
 
-def test_epochs():
-    """Each row once an epoch, in another order."""
-    epochs = [torch.cat([epoch_rows(3 * e + i, 7, 3, 0) for i in range(3)]) for e in (0, 1)]
-    assert all(sorted(rows.tolist()) == list(range(7)) for rows in epochs)
-    assert not torch.equal(*epochs)
-
-
-@pytest.mark.parametrize("kind", CORES)
-def test_feed_forward_networks_see_their_window_alone(kind):
-    """No output depends on inputs before the last 31, nor on later ones."""
-    network = make_network(kind, text_task("words"), 0, 6).double()
+def test_a_feed_forward_network_sees_its_window_alone():
+    """No output depends on inputs before the last 31, nor on later ones; it has as many parameters
+    as the LSTM."""
+    lstm, tcn = (make_network(model, text_task("words"), 6, 0).double() for model in MODELS)
     x = torch.randn(1, 50, 32, generator=seeded_generator(0)).double().requires_grad_()
-    (slope,) = torch.autograd.grad(network.core(x)[0, 40].sum(), x)
+    (slope,) = torch.autograd.grad(tcn.core(x)[0, 40].sum(), x)
     seen = torch.nonzero(slope[0].abs().sum(1)).flatten()
     assert (int(seen[0]), int(seen[-1])) == (10, 40)
-    assert nearest_size(kind, text_task("words"), 0, 40_000).size >= 40_000
+    assert lstm.size <= tcn.size < 1.1 * lstm.size
+
+
+def test_data_of_urnn():
+    """Targets are standardised but for the noise; parts are of 6, 1 and 3 tenths."""
+    data = draw_data(find_experiment("urnn").setting, 20.0, 0)
+    assert [len(data.parts[part][0]) for part in PARTS] == [36, 6, 18]
+    assert all(len(x) == len(y) for x, y in data.parts.values())
+    y = torch.cat([y for _, y in data.parts.values()])
+    assert float(y.var((0, 1)).mean()) == pytest.approx(1.01, rel=0.01)
 
 
 @pytest.mark.parametrize("cell", ["RNN", "LSTM"])
-def test_truncated_and_projected_networks(cell):
-    """A window that holds all inputs changes nothing; a projected core is certified at λ."""
+def test_projected_networks(cell):
+    """A projected core is certified at λ."""
     network = recurrent_network(cell, text_task("words"), 4, 0)
-    ids = torch.arange(9)[None]
-    torch.testing.assert_close(TruncatedNetwork(network, 9)(ids), network(ids))
     projection(True, 0.9)(network)
     assert certify(network.core, 1.0, (0.01,)).lam <= 0.9 * (1 + 1e-6)
     assert float(network.embed.weight.detach().norm(dim=1).max()) < 1
