@@ -34,7 +34,7 @@ def experiment(
 ) -> int:  # fmt: skip
     """Run an experiment and write its page; exit 1 if a certified bound does not hold."""
     from rnnbounds.experiments.engine import change_setting, run_experiment
-    from rnnbounds.experiments.page import record_verdict, split_tasks, task_table, write_run
+    from rnnbounds.experiments.page import write_run
 
     chosen = find_experiment(name)
     values = parse_assignments(assignments or ())
@@ -44,13 +44,13 @@ def experiment(
     require_folder(folder, f"{name}.json", "index.html")
     with show_progress(len(chosen.units(setting)), name) as advance:
         record = run_experiment(chosen, setting=setting, device=device, advance=advance)
-    write_run(folder, chosen, record)
+    page = write_run(folder, chosen, record)
     if format is Format.json:
         print_json(record)
     else:
-        for table in map(task_table, split_tasks(record).values()):
+        for table in page.tables:
             print_table(table.columns, table.rows)
-        echo(f"{record_verdict(record).word.capitalize()}. {record.outcome.summary}")
+        echo(f"{str(page.verdict).capitalize()}. {record.outcome.summary}")
         for problem in record.outcome.problems:
             echo(f"FAILS: {problem}")
         echo(f"wrote {folder / 'index.html'} and {folder / f'{name}.json'}")

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import product
-from operator import itemgetter
 from typing import Any, TypeVar
 
 import msgspec
@@ -16,7 +15,7 @@ import torch
 from msgspec.structs import replace
 
 from rnnbounds.experiments.record import Outcome, Record, Run, Setting
-from rnnbounds.experiments.trainer import Data, falling_rates, train
+from rnnbounds.experiments.trainer import Data, train
 from rnnbounds.impl.models.device import check_device
 from rnnbounds.impl.numbers.json_values import finite_or_none
 from rnnbounds.properties.errors import InputError, UnknownChoiceError
@@ -42,7 +41,6 @@ class Experiment:
     title: str
     question: str
     conclusion: str
-    source: str
     rule: str
     setting: Any
     units: Callable[[Any], Sequence[Run]]
@@ -64,17 +62,6 @@ class Job:
     def train(self, model: M, data: Data, rates: Sequence[float], **more: Any) -> float:
         """`trainer.train` with this unit's seed and device."""
         return train(model, data, rates, seed=self.unit.seed, device=self.device, **more)
-
-    def search_rates(
-        self, make: Callable[[], M], data: Data, rates: Iterable[float], **more: Any
-    ) -> M:
-        """Train what `make` makes from each rate on: the model that validates best."""
-        trained = []
-        for rate in rates:
-            model = make()
-            loss = self.train(model, data, falling_rates(self.setting.steps, rate), **more)
-            trained.append((loss, model))
-        return min(trained, key=itemgetter(0))[1]
 
     def make_run(self, figures: Mapping[str, Any], curves: Mapping[str, Any] | None = None) -> Run:
         """The run of this unit."""

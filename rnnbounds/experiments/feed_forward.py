@@ -8,18 +8,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from rnnbounds.experiments import record
 from rnnbounds.experiments.engine import Experiment, Job, all_units
 from rnnbounds.experiments.networks import Network, recurrent_network
-from rnnbounds.experiments.record import (
-    Outcome,
-    Run,
-    make_setting,
-    mean_score,
-    score_text,
-    select_runs,
-)
+from rnnbounds.experiments.record import Outcome, Run
 from rnnbounds.experiments.tasks import TextTask, load_texts
-from rnnbounds.experiments.trainer import part_loss
+from rnnbounds.experiments.trainer import falling_rates, part_loss
 
 MODELS = ("LSTM", "TCN")
 WORSE = 0.05  # relative: what still counts as doing as well
@@ -59,10 +53,10 @@ def make_network(kind: str, task: TextTask, states: int, seed: int) -> Network:
 
 
 def run_unit(job: Job) -> Run:
-    """A model trained at every rate, the best of which is kept."""
+    """One model: its score and its size."""
     s, unit, task = job.setting, job.unit, job.data[job.unit.task]
-    make = partial(make_network, unit.model, task, s.states, unit.seed)
-    network = job.search_rates(make, task, s.rates, project=Network.shorten)
+    network = make_network(unit.model, task, s.states, unit.seed)
+    job.train(network, task, falling_rates(s.steps), project=Network.shorten)
     score = task.score(part_loss(network, task, "held out"))
     return job.make_run({f"held out, {task.unit}": score, "parameters": network.size})
 
@@ -71,9 +65,9 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
     """The TCN beside the LSTM, task by task."""
     fits, words = [], []
     for task in setting.tasks:
-        lstm, tcn = (select_runs(runs, task=task, model=model) for model in MODELS)
-        fits.append(mean_score(tcn) <= (1 + WORSE) * mean_score(lstm))
-        words.append(f"{task}: {score_text(tcn)} against {score_text(lstm)}")
+        lstm, tcn = (record.select_runs(runs, task=task, model=model) for model in MODELS)
+        fits.append(record.mean_score(tcn) <= (1 + WORSE) * record.mean_score(lstm))
+        words.append(f"{task}: {record.score_text(tcn)} against {record.score_text(lstm)}")
     summary = (
         f"The TCN is at most {100 * WORSE:g} % worse than the LSTM in {sum(fits)} of {len(fits)} "
         f"tasks ({'; '.join(words)})."
@@ -86,11 +80,11 @@ EXPERIMENT = Experiment(
     title="Feed-forward models in place of recurrent ones",
     question="Does a causal convolutional network that sees 31 inputs do what an LSTM of as many "
     "parameters does?",
-    conclusion="feed-forward models do as well as recurrent ones on sequences",
-    source="Miller, When Recurrent Models Don't Need to be Recurrent (2018)",
+    conclusion="feed-forward models do as well as recurrent ones on sequences (Miller, When "
+    "Recurrent Models Don't Need to be Recurrent, 2018)",
     rule="it holds if on every task the mean held-out score of the TCN is at most "
     f"{100 * WORSE:g} % worse than that of the LSTM.",
-    setting=make_setting(tasks=("words", "characters"), states=48, steps=300, rates=(0.005, 0.03)),
+    setting=record.make_setting(tasks=("words", "characters"), states=48, steps=300),
     units=lambda s: all_units(s.tasks, MODELS, ("trained",), s.each_seed),
     work=run_unit,
     judge=judge_runs,

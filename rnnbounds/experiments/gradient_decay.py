@@ -30,7 +30,6 @@ def run_unit(job: Job) -> Run:
     norms = input_gradients(model, task)
     mean, lags = norms.mean(0).tolist(), range(LAGS + 1)
     curves, figures = {CURVE: make_curve(lags, mean)}, {NAME: mean[FAR] / mean[0]}
-    figures["a step, lags 1 to 32"] = (mean[FAR] / mean[1]) ** (1 / (FAR - 1))
     if certificate.verdict == "certified":
         bounds = certified_gradients(certificate, model)
         curves[f"{CURVE}, certified"] = make_curve(lags, bounds)
@@ -54,10 +53,7 @@ def certified_gradients(certificate: Certificate, model: Network) -> list[float]
     and G = C_* L/(1 − λ) the certificate's gain. Source: Miller & Hardt, section 3."""
     reach = mul_up(certificate.constants["gain"], add_up(1.0, -certificate.lam))
     size = mul_up(math.nextafter(math.sqrt(2), 2), certified_norm(model.readout.weight[None]))
-    bounds = [float(mul_up(reach, size))]
-    for _ in range(LAGS):
-        bounds.append(float(mul_up(bounds[-1], certificate.lam)))
-    return bounds
+    return trained.powers_up(mul_up(reach, size), certificate.lam, LAGS)
 
 
 def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
@@ -73,10 +69,10 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
 EXPERIMENT = trained.make_experiment(
     name="gradient-decay",
     title="Gradients of trained models by lag",
-    question=f"{trained.STATED} The loss at the last of {trained.LENGTH} held-out inputs is "
-    "differentiated with respect to each input: how much smaller is it at each lag?",
-    conclusion="gradients of models that were trained freely vanish as those of stable ones do",
-    source="Miller & Hardt, Stable Recurrent Models, section 4",
+    question=f"The loss at the last of {trained.LENGTH} held-out inputs is differentiated with "
+    "respect to each input: how much smaller is it at each lag?",
+    conclusion="gradients of models that were trained freely vanish as those of stable ones do "
+    "(Miller & Hardt, Stable Recurrent Models, section 4)",
     rule=f"it holds if in every network, stable or free, the mean gradient at lag {FAR} is at most "
     f"{SMALL:g} of that at lag 0. {trained.RULE}",
     work=run_unit,

@@ -77,31 +77,22 @@ class Student(torch.nn.Module):
     """A small network with a linear readout from the zero state: x (N, T, d) -> ŷ (N, T, p).
 
     RNN: h_t = ReLU(W h_{t−1} + U x_t + b), ŷ_t = C h_t + c. URNN: the same, W replaced by its polar
-    factor after every step, so that it is orthogonal. W starts as I (Le, Jaitly & Hinton, 2015) or,
-    if `orthogonal`, as a random orthogonal matrix; U and C are uniform on ±1/√n. An RNN and a URNN
-    start alike. Source: Emami et al., experiments.
+    factor after every step, so that it is orthogonal. W starts as I (Le, Jaitly & Hinton, 2015), or
+    as `start` makes it. An RNN and a URNN of one seed start alike. Source: Emami et al.
     """
 
     def __init__(
-        self, kind: str, units: int, inputs: int, outputs: int, generator: torch.Generator,
-        orthogonal: bool = False,
+        self, kind: str, sizes: tuple[int, int, int], seed: int,
+        start: Callable[[Tensor], Tensor] = torch.nn.init.eye_,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.kind = kind
-        with torch.random.fork_rng(devices=[]):  # modules draw weights, which are replaced
+        self.kind, (inputs, units, outputs) = kind, sizes
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
             self.core = torch.nn.RNN(inputs, units, nonlinearity="relu", batch_first=True)
             self.readout = torch.nn.Linear(units, outputs)
-        self.W = self.core.get_parameter("weight_hh_l0")
-        self.U = self.core.get_parameter("weight_ih_l0")
-        self.core.get_parameter("bias_hh_l0").requires_grad_(False)  # one bias is enough
-        with torch.no_grad():
-            for part in self.parameters():
-                part.zero_()
-            for weight in (self.U, self.readout.weight):
-                drawn = 2 * torch.rand(weight.shape, generator=generator) - 1
-                weight.copy_(drawn / math.sqrt(units))
-            square = torch.randn(units, units, generator=generator)
-            self.W.copy_(polar(square) if orthogonal else torch.eye(units))
+            self.W = self.core.get_parameter("weight_hh_l0")
+            start(self.W)
 
     def states(self, x: Tensor) -> Tensor:
         """All states (N, T, n)."""

@@ -19,27 +19,23 @@ from rnnbounds.reports.pages.text import plural
 TONES: dict[str, html.Tone] = {"holds": "good", "does not hold": "bad", "undecided": "open"}
 
 
-def record_verdict(record: Record) -> html.Verdict:
-    """Verdict of the record: `fails` if it has problems, otherwise that of its conclusion."""
-    if record.outcome.problems:
-        return html.Verdict("fails", "bad")
-    return html.Verdict(f"{record.outcome.holds} at this size", TONES[record.outcome.holds])
-
-
 def build_page(experiment: Experiment, record: Record) -> html.Page:
     """The verdict and what was found, tables and figures by task, the question, the command."""
     outcome, settings = record.outcome, record.settings
     asked = (
         experiment.question,
-        f"The conclusion is of {experiment.source}.",
         f"The rule, stated before the runs: {experiment.rule}",
     )
     options = (f"--set={k}={msgspec.json.encode(v).decode()}" for k, v in settings.items())
     command = html.Code(shlex.join(("rnnbounds", "experiment", record.name, *options)))
-    sections = [
-        html.Section(task.capitalize(), (task_table(runs), *_figures(runs, experiment.x)))
-        for task, runs in split_tasks(record).items()
-    ]
+    verdict = html.Verdict(f"{outcome.holds} at this size", TONES[outcome.holds])
+    if outcome.problems:
+        verdict = html.Verdict("fails", "bad")
+    sections = []
+    for task in dict.fromkeys(run.task for run in record.runs):
+        runs = select_runs(record.runs, task=task)
+        blocks = (_table(runs), *_figures(runs, experiment.x))
+        sections.append(html.Section(task.capitalize(), blocks))
     return html.Page(
         experiment.title,
         (
@@ -48,7 +44,7 @@ def build_page(experiment: Experiment, record: Record) -> html.Page:
             html.Section("Run it again with these settings", (command,)),
         ),
         lead=f"Tried: {experiment.conclusion}. Found: {outcome.summary}",
-        verdict=record_verdict(record),
+        verdict=verdict,
         kicker=f"experiment {record.name} · {plural(settings['seeds'], 'seed')} "
         f"from {settings['seed']}",
         problems=outcome.problems,
@@ -56,17 +52,12 @@ def build_page(experiment: Experiment, record: Record) -> html.Page:
     )
 
 
-def write_run(out: Path, experiment: Experiment, record: Record) -> None:
-    """Write NAME.json and index.html to `out`."""
+def write_run(out: Path, experiment: Experiment, record: Record) -> html.Page:
+    """Write NAME.json and index.html to `out`; the page."""
     document = msgspec.json.format(msgspec.json.encode(record), indent=2)
-    page = html.render_page(build_page(experiment, record))
-    write_all(out, {f"{record.name}.json": document, "index.html": page})
-
-
-def split_tasks(record: Record) -> dict[str, list[Run]]:
-    """The runs of each task."""
-    tasks = dict.fromkeys(run.task for run in record.runs)
-    return {task: select_runs(record.runs, task=task) for task in tasks}
+    page = build_page(experiment, record)
+    write_all(out, {f"{record.name}.json": document, "index.html": html.render_page(page)})
+    return page
 
 
 def _figures(runs: Sequence[Run], x_label: str) -> list[html.Block]:
@@ -99,7 +90,7 @@ def _mean_lines(runs: Sequence[Run], name: str) -> list[Series]:
     return lines
 
 
-def task_table(runs: Sequence[Run]) -> html.Table:
+def _table(runs: Sequence[Run]) -> html.Table:
     """A row for each model and variant: every figure as mean ± standard deviation."""
     names = list(dict.fromkeys(name for run in runs for name in run.figures))
     rows = tuple(

@@ -4,20 +4,15 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
+import torch
 from torch import Tensor
 
+from rnnbounds.experiments import record
 from rnnbounds.experiments.engine import Experiment, Job, all_units
 from rnnbounds.experiments.networks import KINDS, Student
-from rnnbounds.experiments.record import (
-    Holds,
-    Outcome,
-    Run,
-    make_setting,
-    score_text,
-    select_runs,
-)
+from rnnbounds.experiments.record import Outcome, Run
 from rnnbounds.experiments.tasks import load_digits
-from rnnbounds.experiments.trainer import falling_rates, seeded_generator
+from rnnbounds.experiments.trainer import falling_rates
 
 END = "test accuracy, %"
 
@@ -34,7 +29,7 @@ class DigitReader(Student):
 def run_unit(job: Job) -> Run:
     """One network: the share of the test images that it names."""
     s, (x, digits), seed = job.setting, job.data.parts["held out"], job.unit.seed
-    reader = DigitReader(job.unit.model, s.hidden, 1, 10, seeded_generator(seed, 4), True)
+    reader = DigitReader(job.unit.model, (1, s.hidden, 10), seed, torch.nn.init.orthogonal_)
     job.train(reader, job.data, falling_rates(s.steps, 0.003), project=Student.project)
     named = reader.cpu()(x).argmax(-1)
     return job.make_run({END: 100 * (named == digits).double().mean()})
@@ -42,11 +37,11 @@ def run_unit(job: Job) -> Run:
 
 def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
     """The URNN beside the RNN of the same size."""
-    rows = {kind: select_runs(runs, model=kind) for kind in KINDS}
+    rows = {kind: record.select_runs(runs, model=kind) for kind in KINDS}
     ends = {kind: [run.figures[END] or 0.0 for run in some] for kind, some in rows.items()}
     best = sorted(KINDS, key=lambda kind: -fmean(ends[kind]))
-    shares = ", ".join(f"{kind} {score_text(rows[kind])} %" for kind in best)
-    holds: Holds = "does not hold" if max(ends["URNN"]) < min(ends["RNN"]) else "undecided"
+    shares = ", ".join(f"{kind} {record.score_text(rows[kind])} %" for kind in best)
+    holds: record.Holds = "does not hold" if max(ends["URNN"]) < min(ends["RNN"]) else "undecided"
     if min(ends["URNN"]) > max(ends["RNN"]):
         holds = "holds"
     return Outcome(holds, f"Of the test images are named: {shares}.")
@@ -55,14 +50,12 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
 EXPERIMENT = Experiment(
     name="permuted-digits",
     title="Digits, pixel by pixel in a random order",
-    question="Networks read the pixels of an image one by one, in one random order, and then name "
-    "the digit. RNN and URNN with ReLU start from the same random orthogonal matrix; the URNN is "
-    "returned to the nearest orthogonal matrix after every step.",
-    conclusion="a URNN keeps long memories better than an RNN of the same size",
-    source="Emami et al., Input-Output Equivalence of Unitary and Contractive RNNs, experiments",
+    question="Networks read pixels one by one, in one random order, and then name the digit. RNN "
+    "and URNN start from one orthogonal matrix; the URNN's goes back to the nearest such one.",
+    conclusion="a URNN keeps long memories better than an RNN of the same size (Emami et al.)",
     rule="it holds if at the end every URNN names more of the test images than every RNN with as "
     "many hidden units, does not hold if every one names fewer, and is undecided else.",
-    setting=make_setting(hidden=64, steps=2000),
+    setting=record.make_setting(hidden=64, steps=2000),
     units=lambda setting: all_units(["permuted digits"], KINDS, ["trained"], setting.each_seed),
     work=run_unit,
     judge=judge_runs,

@@ -7,32 +7,26 @@ import torch
 from torch import Tensor
 from torch.nn.functional import mse_loss
 
+from rnnbounds.experiments import record
 from rnnbounds.experiments.engine import Experiment, Job, all_units
 from rnnbounds.experiments.networks import Student
-from rnnbounds.experiments.record import (
-    Outcome,
-    Run,
-    group_runs,
-    make_setting,
-    mean_score,
-    score_text,
-    select_runs,
-)
-from rnnbounds.experiments.trainer import Data, part_loss, seeded_generator
+from rnnbounds.experiments.record import Outcome, Run
+from rnnbounds.experiments.trainer import Data, falling_rates, part_loss, seeded_generator
 
 TASK, SIZE, NORM = "a contractive RNN with sigmoid", 4, 0.9
-RATES, SEQUENCES = (0.01, 0.03), 2000
+SEQUENCES = 2000
 
 
 class SigmoidStudent(Student):
     """h_t = σ(W h_{t−1} + U x_t + b), one input and one output; W is orthogonal at first."""
 
     def __init__(self, kind: str, units: int, seed: int) -> None:
-        super().__init__(kind, units, 1, 1, seeded_generator(seed, 4), orthogonal=True)
+        super().__init__(kind, (1, units, 1), seed, torch.nn.init.orthogonal_)
 
     def states(self, x: Tensor) -> Tensor:
         """All states (N, T, n)."""
-        drives = x @ self.U.mT + self.core.get_parameter("bias_ih_l0")
+        U, b = map(self.core.get_parameter, ("weight_ih_l0", "bias_ih_l0"))
+        drives = x @ U.mT + b
         path = [torch.zeros_like(drives[:, 0])]
         for drive in drives.unbind(1):
             path.append(torch.sigmoid(path[-1] @ self.W.mT + drive))
@@ -45,7 +39,7 @@ def imitation_data(seed: int, length: int) -> Data:
     scaled to the variance 1."""
     teacher = SigmoidStudent("RNN", SIZE, 1000 + seed)
     teacher.W.mul_(NORM)
-    teacher.U.mul_(4)
+    teacher.core.get_parameter("weight_ih_l0").mul_(4)
     x = 2 * torch.rand(SEQUENCES, length, 1, generator=seeded_generator(seed, 9)) - 1
     y = teacher(x)
     return Data.split(x, (y - y.mean()) / y.std(), loss=mse_loss)
@@ -59,24 +53,25 @@ def list_units(setting: Any) -> list[Run]:
 
 
 def run_unit(job: Job) -> Run:
-    """The rate that validates best."""
-    unit, task = job.unit, imitation_data(job.unit.seed, job.setting.length)
-
-    def make() -> SigmoidStudent:
-        return SigmoidStudent(unit.model, int(unit.variant.split()[0]), unit.seed)
-
-    student = job.search_rates(make, task, RATES, project=Student.project)
+    """One student of the unit's teacher."""
+    s, unit = job.setting, job.unit
+    task = imitation_data(unit.seed, s.length)
+    student = SigmoidStudent(unit.model, int(unit.variant.split()[0]), unit.seed)
+    job.train(student, task, falling_rates(s.steps), project=Student.project)
     return job.make_run({"held out, relative error": part_loss(student, task, "held out") ** 0.5})
 
 
 def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
     """Judge whether each URNN's error exceeds that of free networks of the teacher's size."""
-    rnns, urnns = select_runs(runs, model="RNN"), group_runs(select_runs(runs, model="URNN"))
-    exceeds = all(mean_score(some) > mean_score(rnns) for some in urnns.values())
-    errors = ", ".join(f"{size} {score_text(some)}" for (_, _, size), some in urnns.items())
+    rnns, urnns = (
+        record.select_runs(runs, model="RNN"),
+        record.group_runs(record.select_runs(runs, model="URNN")),
+    )
+    exceeds = all(record.mean_score(some) > record.mean_score(rnns) for some in urnns.values())
+    errors = ", ".join(f"{size} {record.score_text(some)}" for (_, _, size), some in urnns.items())
     summary = (
         f"Relative error of trained URNNs: {errors}; of free networks of {SIZE} states: "
-        f"{score_text(rnns)}. That none is equivalent is proved, whatever is seen here."
+        f"{record.score_text(rnns)}. That none is equivalent is proved, whatever is seen here."
     )
     return Outcome("holds" if exceeds else "does not hold", summary)
 
@@ -86,11 +81,11 @@ EXPERIMENT = Experiment(
     title="URNNs with sigmoid, as they grow",
     question="No URNN with sigmoid has the outputs of every contractive RNN. How near do trained "
     "ones come as their states grow, beside a free RNN with as many states as the teacher?",
-    conclusion="URNNs with sigmoid stay behind contractive RNNs: none that is finite is equivalent",
-    source="Emami et al., Input-Output Equivalence of Unitary and Contractive RNNs, theorem 4.1",
+    conclusion="URNNs with sigmoid stay behind contractive RNNs: none that is finite is equivalent "
+    "(Emami et al., Input-Output Equivalence of Unitary and Contractive RNNs, theorem 4.1)",
     rule="that there is a gap is proved, and not tried; that it is seen in training holds if URNNs "
     "of every size have a mean error above that of free networks of the teacher's size.",
-    setting=make_setting(states=(4, 8, 16, 32), length=30, steps=800),
+    setting=record.make_setting(states=(4, 8, 16, 32), length=30, steps=800),
     units=list_units,
     work=run_unit,
     judge=judge_runs,

@@ -75,7 +75,7 @@ def train(
     for step, rate in enumerate(rates, 1):
         x, y = data.batch(seed, step - 1)
         descent.zero_grad()
-        data.loss(model(x.to(device)), y.to(device)).backward()
+        torch.autograd.backward(data.loss(model(x.to(device)), y.to(device)))
         if not torch.nn.utils.clip_grad_norm_(parameters, clip).isfinite():
             descent.zero_grad(set_to_none=False)
         for group in descent.param_groups:

@@ -54,9 +54,8 @@ def certified_gaps(certificate: Certificate) -> list[float]:
     """C min(S/(1 − λ), R) λᵏ for k of KS, rounded up. Source: Miller & Hardt, Lemma 1."""
     constants = certificate.constants
     reach = float(div_up(constants["drive"], subtract_down(1.0, certificate.lam)))
-    bounds = [float(mul_up(constants["equivalence"], min(reach, constants["radius"])))]
-    for _ in range(max(KS)):
-        bounds.append(float(mul_up(bounds[-1], certificate.lam)))
+    first = mul_up(constants["equivalence"], min(reach, constants["radius"]))
+    bounds = trained.powers_up(first, certificate.lam, max(KS))
     return [bounds[k] for k in KS]
 
 
@@ -73,11 +72,10 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
 EXPERIMENT = trained.make_experiment(
     name="truncation-curve",
     title="What a trained model loses when it is cut to k inputs",
-    question=f"{trained.STATED} Each is then run from the zero state on the last k held-out inputs "
-    "alone: its score, and the largest ‖h − hᵏ‖₂, at the same times for all k.",
-    conclusion="truncation costs nothing from a moderate k on, of stable models by Lemma 1, and of "
-    "those that are trained freely as well",
-    source="Miller & Hardt, Stable Recurrent Models, Lemma 1 and section 4",
+    question="Trained networks are run from the zero state on the last k held-out inputs alone: "
+    "how far is the score from that of all inputs, and how large is ‖h − hᵏ‖₂?",
+    conclusion="truncation costs nothing from a moderate k on, of stable models and of those that "
+    "are trained freely (Miller & Hardt, Stable Recurrent Models, Lemma 1 and section 4)",
     rule=f"it holds if every network, stable or free, scores on its last {MODERATE} inputs within "
     f"{LOST:g} % of what it scores on all of them. {trained.RULE}",
     work=run_unit,
