@@ -65,6 +65,11 @@ def worst_of_single_cells() -> Iterator[SystemSpec]:
     )  # fmt: skip
     # Large weights, whose second derivatives are larger than the first; pairs near one another.
     yield Leaky(regime="signs", inputs="zero", lam=8.0, bias=0.25, seed=4, batch=12, sequences=3)
+    # Three linear units that are alike, whose output is longer than any one of them.
+    yield Leaky(
+        activation="identity", regime="driven", inputs="constant", loss="linear", n=3, lam=0.5,
+        T=12, K=11, epsilon=0.57, seed=6, batch=1,
+    )  # fmt: skip
     # Equality, and a window as long as the run.
     yield Gru(regime="driven", lam=0.0, T=2, K=2, seed=3, loss="linear")
     # More than eight windows that forget less than half, of a run that is long beside them.

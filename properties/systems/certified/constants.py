@@ -72,6 +72,7 @@ def printed_reading(name: str) -> Callable[[Certified, SystemSpec], list[float]]
 
 
 UNITARY_READERS: dict[str, Callable[[UnitaryModel], float | None]] = {
+    "lam": lambda made: made.certificate["constants"]["W_norm"],
     "B_u_told": lambda made: made.certificate["constants"]["B_h"],
     "B_computed_told": lambda made: made.certificate["constants"]["B_h_computed"],
     "defect_told": lambda made: made.certificate["orthogonality_defect"],

@@ -150,7 +150,7 @@ for function in (
 EVERYWHERE[gradients.d_state] = always(HALF)
 
 HALF_ARE = "lam lam_box lam_told lam_1 lam_P lam_v lam_omega W W_norm W_radius z_low"
-ONE_ARE = "U V J I e P_h V_unit P_root P_root_inverse V_inverse"
+ONE_ARE = "U V J I e P_h V_unit P_root P_root_inverse D D_inverse V_inverse"
 LARGE = "gain_told rounding_told R_told drift_told drift_own_told box_size"
 NUMBERS = {
     **dict.fromkeys([*HALF_ARE.split(), "least_z", "D_1"], HALF),
