@@ -158,7 +158,13 @@ NUMBERS = {
     **dict.fromkeys([*LARGE.split(), "B_u_told", "B_h_told"], fmpq(999)),
     **dict.fromkeys(("T", "K_1"), fmpq(4)),
     **dict.fromkeys(("k", "t", "B_h"), fmpq(2)),
-    **{"N": fmpq(3), "u": fmpq(1, 2**53), "lam_2": fmpq(1, 4), "L_p": fmpq(1, 100)},
+    **{
+        "hidden_told": ZERO,
+        "N": fmpq(3),
+        "u": fmpq(1, 2**53),
+        "lam_2": fmpq(1, 4),
+        "L_p": fmpq(1, 100),
+    },
     **{"G_0": fmpq(5), "eps_k": fmpq(7, 4), "K_0": fmpq(3)},
     **{"alpha": fmpq(1, 1000), "beta": fmpq(1000)},
 }
