@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from rnnbounds.experiments import record, trained
+from rnnbounds.experiments import networks, record
 from rnnbounds.experiments.engine import Job
 from rnnbounds.experiments.record import Outcome, Run
 from rnnbounds.impl.memory.measure import measure
@@ -15,8 +15,8 @@ EXPONENT = "exponent, greatest"
 
 def run_unit(job: Job) -> Run:
     """One network on its held-out data."""
-    model, task, certificate = trained.train_network(job)
-    vectors, _ = trained.held_out_windows(model, task, LENGTH)
+    model, task, certificate = networks.train_network(job)
+    vectors, _ = networks.held_out_windows(model, task, LENGTH)
     measurement = measure(model.core, vectors.numpy())
     steps, observed = measurement.local, measurement.seen
     figures = {
@@ -38,25 +38,17 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
     nominal = [run for run in runs if run.figures[record.LAM] is None]
     if not nominal:
         return Outcome("undecided", "Every network is certified: none is nominally unstable.")
-    contracts = trained.is_at_most(EXPONENT, -math.ulp(0.0))
-    holds, count, missed = trained.tally_seeds(nominal, contracts)
-    summary = (
-        f"Of {len(runs)} networks {len(nominal)} are certified in no norm; along held-out data the "
-        f"Lyapunov exponent of {count} of these is below 0 in every window (greatest a step: "
-        f"{record.worst_text(nominal, EXPONENT)}).{missed}"
-    )
-    return Outcome(holds, summary)
+    words = "that are certified in no norm have a Lyapunov exponent below 0 in every window"
+    return networks.judge_limit(nominal, EXPONENT, -math.ulp(0.0), words)
 
 
-EXPERIMENT = trained.make_experiment(
+EXPERIMENT = networks.make_experiment(
     name="data-stability",
     title="Contraction of uncertified models along their data",
-    question="A network that is certified in no norm may still forget on the inputs that it meets. "
-    f"The Jacobians J of the steps of {LENGTH} held-out inputs are multiplied: no bound.",
     conclusion="models that are trained freely operate in the stable regime on their data (Miller "
     "& Hardt, Stable Recurrent Models, section 4)",
     rule="it holds if of every network that is not certified the Lyapunov exponent, the mean log "
-    f"growth of a step, is below 0 in every window that was differentiated. {trained.RULE}",
+    f"growth of a step, is below 0 in every window that was differentiated. {networks.RULE}",
     work=run_unit,
     judge=judge_runs,
 )

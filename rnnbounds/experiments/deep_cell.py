@@ -93,16 +93,12 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
 EXPERIMENT = Experiment(
     name="deep-cell",
     title="Training of deep transitions",
-    question="The first input names a class, noise follows, then the class is asked for. A cell of "
-    "L layers multiplies LT matrices in a gradient over T steps: when does it still learn?",
     conclusion="deep cells hardly train as they are; normalisation, gates and orthogonal first "
     "weights help (Pascanu et al., How to Construct Deep RNNs, 2014)",
     rule=f"it holds if at the greatest depth plain cells tell less than {LEARNED:.0f} % right, in "
     "the mean over the seeds, and each of the three remedies more than they.",
     setting=make_setting(depths=(1, 2, 3, 4, 5, 6), states=24, length=12, steps=300),
-    units=lambda setting: all_units(
-        [TASK], [plural(depth, "layer") for depth in setting.depths], VARIANTS, setting.each_seed
-    ),
+    units=lambda s: all_units(s, [TASK], [plural(n, "layer") for n in s.depths], VARIANTS),
     work=run_unit,
     judge=judge_runs,
 )

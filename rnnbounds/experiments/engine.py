@@ -14,7 +14,7 @@ import msgspec
 import torch
 from msgspec.structs import replace
 
-from rnnbounds.experiments.record import Outcome, Record, Run, Setting
+from rnnbounds.experiments.record import Outcome, Record, Run
 from rnnbounds.experiments.trainer import Data, train
 from rnnbounds.impl.models.device import check_device
 from rnnbounds.impl.numbers.json_values import finite_or_none
@@ -25,9 +25,13 @@ M = TypeVar("M", bound=torch.nn.Module)
 
 
 def all_units(
-    tasks: Iterable[str], models: Iterable[str], variants: Iterable[str], seeds: Iterable[int]
+    setting: Any,
+    tasks: Iterable[str],
+    models: Iterable[str],
+    variants: Iterable[str] = ("trained",),
 ) -> list[Run]:
     """Each with each, without a figure, in this order: seeds change first."""
+    seeds = range(setting.seed, setting.seed + setting.seeds)
     keys = product(tasks, models, variants, seeds)
     return [Run(task=task, model=model, variant=way, seed=seed) for task, model, way, seed in keys]
 
@@ -39,7 +43,6 @@ class Experiment:
 
     name: str
     title: str
-    question: str
     conclusion: str
     rule: str
     setting: Any
@@ -72,7 +75,7 @@ class Job:
 
 
 def run_experiment(
-    experiment: Experiment, *, setting: Setting, device: str = "auto",
+    experiment: Experiment, *, setting: Any, device: str = "auto",
     advance: Callable[[str], None] = lambda label: None,
 ) -> Record:  # fmt: skip
     """Run an experiment. `advance` is called once a unit.

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from rnnbounds.experiments import trained
+from rnnbounds.experiments import networks
 from rnnbounds.experiments.engine import Job
 from rnnbounds.experiments.networks import Network
-from rnnbounds.experiments.record import Outcome, Run, certified_figures, make_curve, worst_text
+from rnnbounds.experiments.record import Outcome, Run, certified_figures, make_curve
 from rnnbounds.experiments.tasks import TextTask
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.numbers.outward import add_up, mul_up
@@ -26,7 +26,7 @@ ROUNDING = 1e-9  # relative, more than a float64 adjoint over so few steps can l
 
 def run_unit(job: Job) -> Run:
     """One network: mean and greatest gradient at every lag."""
-    model, task, certificate = trained.train_network(job)
+    model, task, certificate = networks.train_network(job)
     norms = input_gradients(model, task)
     mean, lags = norms.mean(0).tolist(), range(LAGS + 1)
     curves, figures = {CURVE: make_curve(lags, mean)}, {NAME: mean[FAR] / mean[0]}
@@ -34,13 +34,13 @@ def run_unit(job: Job) -> Run:
         bounds = certified_gradients(certificate, model)
         curves[f"{CURVE}, certified"] = make_curve(lags, bounds)
         lowered = [value * (1 - ROUNDING) for value in norms.amax(0).tolist()]
-        figures[trained.BROKEN] = trained.count_broken(lowered, bounds, 0.0)
+        figures[networks.BROKEN] = networks.count_broken(lowered, bounds, 0.0)
     return job.make_run(figures | certified_figures(certificate), curves)
 
 
 def input_gradients(model: Network, task: TextTask) -> Tensor:
     """‖∂p_T/∂x_{T−i}‖₂ for i = 0 … LAGS, (M, LAGS + 1): p_T the loss at a window's last time."""
-    vectors, y = trained.held_out_windows(model, task, trained.LENGTH)
+    vectors, y = networks.held_out_windows(model, task, networks.LENGTH)
     vectors = vectors.clone().requires_grad_()
     outputs = model.readout(model.core(vectors)[0][:, -1])
     (slopes,) = torch.autograd.grad(cross_entropy(outputs, y[:, -1], reduction="sum"), vectors)
@@ -53,28 +53,22 @@ def certified_gradients(certificate: Certificate, model: Network) -> list[float]
     and G = C_* L/(1 − λ) the certificate's gain. Source: Miller & Hardt, section 3."""
     reach = mul_up(certificate.constants["gain"], add_up(1.0, -certificate.lam))
     size = mul_up(math.nextafter(math.sqrt(2), 2), certified_norm(model.readout.weight[None]))
-    return trained.powers_up(mul_up(reach, size), certificate.lam, LAGS)
+    return networks.powers_up(mul_up(reach, size), certificate.lam, LAGS)
 
 
 def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
-    """Whose gradients do not vanish, and whether a bound fell."""
-    holds, count, missed = trained.tally_seeds(runs, trained.is_at_most(NAME, SMALL))
-    summary = (
-        f"At lag {FAR} the mean gradient is below {SMALL:g} of that at lag 0 in {count} of "
-        f"{len(runs)} networks; the greatest shares are of {worst_text(runs, NAME)}.{missed}"
-    )
-    return Outcome(holds, summary, trained.broken_lines(runs))
+    """Whether all are within the limit, and no bound fell."""
+    words = f"have a mean gradient at lag {FAR} below {SMALL:g} of that at lag 0"
+    return networks.judge_limit(runs, NAME, SMALL, words)
 
 
-EXPERIMENT = trained.make_experiment(
+EXPERIMENT = networks.make_experiment(
     name="gradient-decay",
     title="Gradients of trained models by lag",
-    question=f"The loss at the last of {trained.LENGTH} held-out inputs is differentiated with "
-    "respect to each input: how much smaller is it at each lag?",
     conclusion="gradients of models that were trained freely vanish as those of stable ones do "
     "(Miller & Hardt, Stable Recurrent Models, section 4)",
     rule=f"it holds if in every network, stable or free, the mean gradient at lag {FAR} is at most "
-    f"{SMALL:g} of that at lag 0. {trained.RULE}",
+    f"{SMALL:g} of that at lag 0. {networks.RULE}",
     work=run_unit,
     judge=judge_runs,
     x="lag i",

@@ -1,19 +1,38 @@
-"""Networks of the experiments: around a core of torch's, and small ones side by side."""
+"""Networks of the experiments: RNN and LSTM on text, kept stable and not, and small students."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from rnnbounds.experiments.tasks import TextTask
+from rnnbounds.experiments.engine import Experiment, Job, all_units
+from rnnbounds.experiments.record import (
+    EPSILON,
+    Holds,
+    Outcome,
+    Run,
+    group_runs,
+    make_setting,
+    worst_text,
+)
+from rnnbounds.experiments.tasks import TextTask, load_texts
+from rnnbounds.experiments.trainer import falling_rates
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.certificate.stable_module import stable_
 from rnnbounds.impl.convert.urnn import polar
+from rnnbounds.impl.numbers.outward import mul_up
 
 KINDS = ("RNN", "URNN")
 LAMBDA = 0.95  # by which a step of stable networks contracts
 VECTORS = 32  # the length of the vectors of symbols
+BROKEN = "certified bounds broken"
+WAYS = ("stable", "free")
+LENGTH = 128  # of the held-out windows that are looked at
+RULE = "It does not hold if for some task and model no seed does so; otherwise it is undecided."
 
 
 class Network(torch.nn.Module):
@@ -109,3 +128,72 @@ class Student(torch.nn.Module):
         """Make W of a URNN orthogonal again."""
         if self.kind == "URNN":
             self.W.copy_(polar(self.W))
+
+
+def train_network(job: Job) -> tuple[Network, TextTask, Certificate]:
+    """The trained network of a unit in float64 on the CPU, its task, and the core's certificate."""
+    s, task = job.setting, job.data[job.unit.task]
+    model = recurrent_network(job.unit.model, task, s.states, job.unit.seed)
+    project = projection(job.unit.variant == "stable")
+    job.train(model, task, falling_rates(s.steps), project=project)
+    model = model.cpu().double()
+    return model, task, certify(model.core, 1.0, (EPSILON,))
+
+
+@torch.no_grad()
+def held_out_windows(model: Network, task: TextTask, length: int) -> tuple[Tensor, Tensor]:
+    """Held-out sequences cut into windows: inputs (M, length, d), targets (M, length)."""
+    x, y = (part[:, : part.shape[1] // length * length].reshape(-1, length)
+            for part in task.parts["held out"])  # fmt: skip
+    return model.embed(x), y
+
+
+def powers_up(first: Tensor, lam: float, most: int) -> list[float]:
+    """first · λ^i for i = 0, …, most, rounded up."""
+    bounds = [float(first)]
+    for _ in range(most):
+        bounds.append(float(mul_up(bounds[-1], lam)))
+    return bounds
+
+
+def count_broken(values: Sequence[float], bounds: Sequence[float], error: float | None) -> int:
+    """How many values, less their rounding error, exceed their bound or are NaN; none if the error
+    is unknown."""
+    if error is None:
+        return 0
+    pairs = zip(values, bounds, strict=True)
+    return sum(not value * (1 - 2.0**-40) - error <= bound for value, bound in pairs)
+
+
+def judge_limit(runs: Sequence[Run], name: str, limit: float, words: str) -> Outcome:
+    """By RULE, whether a figure of runs is at most so much, in words; certified bounds that fell
+    are problems."""
+    rows = {
+        " ".join(key): [(value := run.figures[name]) is not None and value <= limit for run in some]
+        for key, some in group_runs(runs).items()
+    }
+    missed = [row for row, answers in rows.items() if not all(answers)]
+    never = not all(any(answers) for answers in rows.values())
+    holds: Holds = "does not hold" if never else "undecided" if missed else "holds"
+    summary = (
+        f"{sum(map(sum, rows.values()))} of {len(runs)} networks {words}; the greatest {name}: "
+        f"{worst_text(runs, name)}."
+    )
+    summary += f" Not from every seed: {', '.join(missed)}." if missed else ""
+    problems = (
+        f"{run.task}, {run.model}, {run.variant}, seed {run.seed}: {count:g} bounds are broken"
+        for run in runs
+        if (count := run.figures.get(BROKEN))
+    )
+    return Outcome(holds, summary, tuple(problems))
+
+
+make_experiment = partial(
+    Experiment,
+    setting=make_setting(
+        tasks=("characters", "words"), cells=("RNN", "LSTM"), states=48, steps=600
+    ),
+    load=lambda s: load_texts(s.tasks),
+    units=lambda s: all_units(s, s.tasks, s.cells, WAYS),
+)
+"""An `Experiment` on these networks but for its texts, `work` and `judge`."""

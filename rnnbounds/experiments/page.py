@@ -22,10 +22,6 @@ TONES: dict[str, html.Tone] = {"holds": "good", "does not hold": "bad", "undecid
 def build_page(experiment: Experiment, record: Record) -> html.Page:
     """The verdict and what was found, tables and figures by task, the question, the command."""
     outcome, settings = record.outcome, record.settings
-    asked = (
-        experiment.question,
-        f"The rule, stated before the runs: {experiment.rule}",
-    )
     options = (f"--set={k}={msgspec.json.encode(v).decode()}" for k, v in settings.items())
     command = html.Code(shlex.join(("rnnbounds", "experiment", record.name, *options)))
     verdict = html.Verdict(f"{outcome.holds} at this size", TONES[outcome.holds])
@@ -40,10 +36,10 @@ def build_page(experiment: Experiment, record: Record) -> html.Page:
         experiment.title,
         (
             *sections,
-            html.Section("What was asked", tuple(map(html.Paragraph, asked))),
+            html.Section("The rule, stated before the runs", (html.Paragraph(experiment.rule),)),
             html.Section("Run it again with these settings", (command,)),
         ),
-        lead=f"Tried: {experiment.conclusion}. Found: {outcome.summary}",
+        lead=f"Asked: is it so that {experiment.conclusion}? Found: {outcome.summary}",
         verdict=verdict,
         kicker=f"experiment {record.name} · {plural(settings['seeds'], 'seed')} "
         f"from {settings['seed']}",
@@ -82,11 +78,9 @@ def _mean_lines(runs: Sequence[Run], name: str) -> list[Series]:
                 fmean(math.nan if y is None else y for _, y in points)
                 for points in zip(*curves, strict=True)
             ]
-            label, xs = f"{model}, {variant}", [x for x, _ in curves[0]]
-            if name.endswith(", certified"):
-                lines.append(Series(f"{label}, certified", xs, ys, "dashed"))
-            else:
-                lines.append(Series(label, xs, ys))
+            suffix = ", certified" * name.endswith(", certified")
+            label, xs = f"{model}, {variant}{suffix}", [x for x, _ in curves[0]]
+            lines.append(Series(label, xs, ys, "dashed" if suffix else "line"))
     return lines
 
 

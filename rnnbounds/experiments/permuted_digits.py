@@ -5,7 +5,6 @@ from statistics import fmean
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from rnnbounds.experiments import record
 from rnnbounds.experiments.engine import Experiment, Job, all_units
@@ -17,21 +16,12 @@ from rnnbounds.experiments.trainer import falling_rates
 END = "test accuracy, %"
 
 
-class DigitReader(Student):
-    """Names the digit after the last pixel: x (N, T, 1) -> logits (N, 10)."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Of the last state alone."""
-        outputs: Tensor = self.readout(self.states(x)[:, -1])
-        return outputs
-
-
 def run_unit(job: Job) -> Run:
     """One network: the share of the test images that it names."""
     s, (x, digits), seed = job.setting, job.data.parts["held out"], job.unit.seed
-    reader = DigitReader(job.unit.model, (1, s.hidden, 10), seed, torch.nn.init.orthogonal_)
+    reader = Student(job.unit.model, (1, s.hidden, 10), seed, torch.nn.init.orthogonal_)
     job.train(reader, job.data, falling_rates(s.steps, 0.003), project=Student.project)
-    named = reader.cpu()(x).argmax(-1)
+    named = reader.cpu()(x)[:, -1].argmax(-1)
     return job.make_run({END: 100 * (named == digits).double().mean()})
 
 
@@ -50,13 +40,12 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
 EXPERIMENT = Experiment(
     name="permuted-digits",
     title="Digits, pixel by pixel in a random order",
-    question="Networks read pixels one by one, in one random order, and then name the digit. RNN "
-    "and URNN start from one orthogonal matrix; the URNN's goes back to the nearest such one.",
     conclusion="a URNN keeps long memories better than an RNN of the same size (Emami et al.)",
-    rule="it holds if at the end every URNN names more of the test images than every RNN with as "
-    "many hidden units, does not hold if every one names fewer, and is undecided else.",
+    rule="networks read pixels one by one, in one random order; it holds if at the end every URNN "
+    "names more of the test images than every RNN with as many hidden units, does not hold if "
+    "every one names fewer, and is undecided else.",
     setting=record.make_setting(hidden=64, steps=2000),
-    units=lambda setting: all_units(["permuted digits"], KINDS, ["trained"], setting.each_seed),
+    units=lambda setting: all_units(setting, ["permuted digits"], KINDS),
     work=run_unit,
     judge=judge_runs,
     load=lambda setting: load_digits(setting.seed),

@@ -21,25 +21,14 @@ EPSILON = 1e-2
 LAM, WINDOW = "certified λ", f"certified k at ε = {EPSILON:g}"
 
 
-class Setting(msgspec.Struct, frozen=True, kw_only=True):
-    """Settings of a run, from the seeds `seed`, `seed` + 1, …; experiments add their sizes."""
-
-    seed: int = 0
-    seeds: int = 3
-
-    @property
-    def each_seed(self) -> range:
-        """The seeds."""
-        return range(self.seed, self.seed + self.seeds)
-
-
 def make_setting(**sizes: Any) -> Any:
-    """A setting with these sizes by default, each a number or a tuple of one type."""
+    """Settings of a run from `seed` on, of so many `seeds`; sizes by default are each a number or a
+    tuple of one type."""
     fields = [
         (name, GenericAlias(tuple, (type(v[0]), ...)) if isinstance(v, tuple) else type(v), v)
-        for name, v in sizes.items()
+        for name, v in {"seed": 0, "seeds": 3, **sizes}.items()
     ]
-    return msgspec.defstruct("Sizes", fields, bases=(Setting,), frozen=True, kw_only=True)()
+    return msgspec.defstruct("Setting", fields, frozen=True, kw_only=True)()
 
 
 Curve = list[tuple[float, float | None]]

@@ -1,6 +1,6 @@
 """``rnnbounds experiment similarity``: what W → TWT⁻¹ changes, and what it does not."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -14,20 +14,20 @@ from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.convert.urnn import polar
 from rnnbounds.reports.pages.text import error_text
 
-CASES = {  # the cell, and whether T is diagonal
-    "linear, any T": ("linear", False),
-    "ReLU, diagonal T > 0": ("rnn-relu", True),
-    "tanh, diagonal T > 0": ("rnn-tanh", True),
+CASES: dict[str, tuple[str, Callable[[Tensor], Tensor], bool]] = {  # and whether T is diagonal
+    "linear, any T": ("linear", torch.clone, False),
+    "ReLU, diagonal T > 0": ("rnn-relu", torch.relu, True),
+    "tanh, diagonal T > 0": ("rnn-tanh", torch.tanh, True),
 }
 INVARIANT = ("linear, any T", "ReLU, diagonal T > 0")  # whose outputs theory says stay
 TOLERANCE = 1e-6  # of the outputs' size: what float64 leaves of an equality, up to cond T = 10⁴
-RHO = {"linear": lambda z: z, "rnn-relu": torch.relu, "rnn-tanh": torch.tanh}
+TASK = "random contractive networks"
 APART, NORM = "outputs apart, float64", 0.8
 
 
 def run_unit(job: Job) -> Run:
     """Draw, transform, certify, compare."""
-    (cell, diagonal), n = CASES[job.unit.model], job.setting.states
+    (cell, rho, diagonal), n = CASES[job.unit.model], job.setting.states
     generator, condition = seeded_generator(job.unit.seed), float(job.unit.variant.split()[-1])
 
     def normal(*shape: int) -> Tensor:
@@ -41,7 +41,7 @@ def run_unit(job: Job) -> Run:
     V, *others = T @ W @ back, T @ U, T @ b, C @ back
     x = normal(16, 50, 2)
     x = x / torch.linalg.vector_norm(x, dim=2, keepdim=True)
-    outputs = [run_outputs(weights, x, cell) for weights in ((W, U, b, C), (V, *others))]
+    outputs = [run_outputs(weights, x, rho) for weights in ((W, U, b, C), (V, *others))]
     stored = {"weight_hh": V, "weight_ih": others[0], "bias_ih": others[1]}
     certificate = certify(stored, 1.0, record.EPSILON, cell=cell)
     figures = {
@@ -51,12 +51,12 @@ def run_unit(job: Job) -> Run:
     return job.make_run(figures | record.certified_figures(certificate))
 
 
-def run_outputs(weights: Sequence[Tensor], x: Tensor, cell: str) -> Tensor:
+def run_outputs(weights: Sequence[Tensor], x: Tensor, rho: Callable[[Tensor], Tensor]) -> Tensor:
     """C h_t from the zero state."""
     W, U, b, C = weights
     h, path = x.new_zeros(len(x), len(b)), []
     for now in x.unbind(1):
-        h = RHO[cell](h @ W.mT + now @ U.mT + b)
+        h = rho(h @ W.mT + now @ U.mT + b)
         path.append(h @ C.mT)
     return torch.stack(path)
 
@@ -80,18 +80,13 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
 
 EXPERIMENT = Experiment(
     name="similarity",
-    title="A change of the states' basis",
-    question="W → TWT⁻¹, U → TU, b → Tb, C → CT⁻¹ is the same network in another basis. What of it "
-    "is the same for a user: outputs, λ, the certified window, rounding?",
+    title="The states in another basis: W → TWT⁻¹",
     conclusion="the input-output map stays, with ReLU for positive diagonal T; the norm of W does "
     "not (Emami et al.)",
     rule=f"it holds if outputs of linear and ReLU networks stay within {TOLERANCE:g} of their size "
     "in float64 for every T, and the certified k of linear networks does not stay the same.",
     setting=record.make_setting(states=8, conditions=(1.0, 10.0, 100.0, 10000.0)),
-    units=lambda setting: all_units(
-        ["random contractive networks"], CASES,
-        [f"cond T = {condition:g}" for condition in setting.conditions], setting.each_seed,
-    ),
+    units=lambda s: all_units(s, [TASK], CASES, [f"cond T = {c:g}" for c in s.conditions]),
     work=run_unit,
     judge=judge_runs,
-)  # fmt: skip
+)

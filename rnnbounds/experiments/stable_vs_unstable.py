@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rnnbounds.experiments import record, trained
+from rnnbounds.experiments import networks, record
 from rnnbounds.experiments.engine import Job
 from rnnbounds.experiments.record import Outcome, Run, mean_score, score_text
 from rnnbounds.experiments.trainer import part_loss
@@ -13,7 +13,7 @@ WORSE, SHARE = 0.05, 0.75  # what counts as doing as well, relative; and in how 
 
 def run_unit(job: Job) -> Run:
     """One network: its score and its certificate."""
-    model, task, certificate = trained.train_network(job)
+    model, task, certificate = networks.train_network(job)
     figures = {f"held out, {task.unit}": task.score(part_loss(model, task, "held out"))}
     return job.make_run(figures | record.certified_figures(certificate))
 
@@ -24,7 +24,7 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
     costs, words = [], []
     for task, cell in dict.fromkeys((run.task, run.model) for run in runs):
         stable, free = (
-            record.select_runs(runs, task=task, model=cell, variant=way) for way in trained.WAYS
+            record.select_runs(runs, task=task, model=cell, variant=way) for way in networks.WAYS
         )
         costs.append(mean_score(stable) / mean_score(free) - 1)
         scores = f"{score_text(stable)} against {score_text(free)}"
@@ -43,15 +43,14 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
     return Outcome("holds" if holds else "does not hold", summary, problems)
 
 
-EXPERIMENT = trained.make_experiment(
+EXPERIMENT = networks.make_experiment(
     name="stable-vs-unstable",
     title="Stable models against unstable ones",
-    question="Does it cost performance to project a recurrent model to a stable one after each "
-    "step of its training? All else is equal.",
     conclusion="stable recurrent models often perform as well as their unstable counterparts "
     "(Miller & Hardt, Stable Recurrent Models, Table 1)",
     rule=f"it holds if the mean held-out score of stable networks is at most {100 * WORSE:g} % "
-    f"worse than that of free ones in at least {100 * SHARE:g} % of the pairs.",
+    f"worse than that of free ones in at least {100 * SHARE:g} % of the pairs; "
+    "stable ones are projected after each step.",
     work=run_unit,
     judge=judge_runs,
 )

@@ -10,7 +10,7 @@ from pydoc_data import topics
 
 import torch
 
-from rnnbounds.experiments.trainer import PARTS, Data, seeded_generator
+from rnnbounds.experiments.trainer import PARTS, Data, cross_entropy, seeded_generator
 from rnnbounds.properties.errors import InputError, UnknownChoiceError
 
 SIZES = {"words": (1000, 32, 60_000), "characters": (64, 64, 200_000)}
@@ -63,8 +63,8 @@ def load_texts(names: Iterable[str]) -> tuple[dict[str, TextTask], dict[str, str
 
 
 def load_digits(seed: int) -> tuple[Data, dict[str, str]]:
-    """scikit-learn's 1797 images as pixels (N, 64, 1) in one random order; raises InputError
-    without scikit-learn."""
+    """scikit-learn's 1797 images as pixels (N, 64, 1) in one random order, named after
+    the last; raises InputError without scikit-learn."""
     try:
         from sklearn import datasets
     except ImportError:
@@ -73,4 +73,5 @@ def load_digits(seed: int) -> tuple[Data, dict[str, str]]:
     order = torch.randperm(len(labels), generator=seeded_generator(seed, 1))
     pixels = torch.randperm(values.shape[1], generator=seeded_generator(seed, 2))
     x, digits = (values.float() / 16)[order][:, pixels, None], labels[order]
-    return Data.split(x, digits), {"digits": "scikit-learn, load_digits"}
+    task = Data.split(x, digits, loss=lambda outputs, y: cross_entropy(outputs[:, -1], y))
+    return task, {"digits": "scikit-learn, load_digits"}

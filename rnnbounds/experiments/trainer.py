@@ -5,7 +5,7 @@ seed and step alone. After each step `project` may move the weights back into a 
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -50,11 +50,6 @@ class Data:
         rows = torch.randint(len(x), (32,), generator=seeded_generator(seed, step))
         return x[rows], y[rows]
 
-    def batches(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
-        """All of a part, batch by batch."""
-        x, y = self.parts[part]
-        yield from zip(torch.split(x, 16), torch.split(y, 16), strict=True)
-
 
 def falling_rates(steps: int, first: float = 0.01) -> list[float]:
     """The learning rate of each step, down to a tenth of the first."""
@@ -93,8 +88,6 @@ def train(
 @torch.no_grad()
 def part_loss(model: torch.nn.Module, data: Data, part: str) -> float:
     """The mean loss over a part of the data, ∞ where it is not finite."""
-    device, total, count = next(model.parameters()).device, 0.0, 0
-    for x, y in data.batches(part):
-        total += float(data.loss(model(x.to(device)), y.to(device))) * len(y)
-        count += len(y)
-    return total / count if math.isfinite(total) else math.inf
+    device, (x, y) = next(model.parameters()).device, data.parts[part]
+    loss = float(data.loss(model(x.to(device)), y.to(device)))
+    return loss if math.isfinite(loss) else math.inf

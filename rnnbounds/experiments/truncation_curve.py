@@ -5,10 +5,10 @@ from typing import Any
 
 import torch
 
-from rnnbounds.experiments import trained
+from rnnbounds.experiments import networks
 from rnnbounds.experiments.engine import Job
 from rnnbounds.experiments.networks import Network
-from rnnbounds.experiments.record import Outcome, Run, certified_figures, make_curve, worst_text
+from rnnbounds.experiments.record import Outcome, Run, certified_figures, make_curve
 from rnnbounds.experiments.tasks import TextTask
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.numbers.outward import div_up, mul_up, subtract_down
@@ -21,7 +21,7 @@ MOST = 3000  # times at which forecasts are compared
 
 def run_unit(job: Job) -> Run:
     """One network: its score and its states' gap at every k."""
-    model, task, certificate = trained.train_network(job)
+    model, task, certificate = networks.train_network(job)
     scores, gaps, full = scores_and_gaps(model, task)
     apart = [100 * abs(score / full - 1) for score in scores]
     curves = {"score apart, %": make_curve(KS, apart), GAP: make_curve(KS, gaps)}
@@ -29,16 +29,16 @@ def run_unit(job: Job) -> Run:
     if certificate.verdict == "certified":
         bounds = certified_gaps(certificate)
         curves[f"{GAP}, certified"] = make_curve(KS, bounds)
-        figures[trained.BROKEN] = trained.count_broken(gaps, bounds, certificate.rounding)
+        figures[networks.BROKEN] = networks.count_broken(gaps, bounds, certificate.rounding)
     return job.make_run(figures | certified_figures(certificate), curves)
 
 
 @torch.no_grad()
 def scores_and_gaps(model: Network, task: TextTask) -> tuple[list[float], list[float], float]:
     """Scores and max ‖h − hᵏ‖₂ at every k of KS, and the score of the whole, at the same times."""
-    vectors, y = trained.held_out_windows(model, task, trained.LENGTH)
+    vectors, y = networks.held_out_windows(model, task, networks.LENGTH)
     h, last = model.core(vectors)[0], max(KS)
-    rows, times = torch.where(torch.ones(len(vectors), trained.LENGTH - last))
+    rows, times = torch.where(torch.ones(len(vectors), networks.LENGTH - last))
     chosen = torch.linspace(0, len(rows) - 1, min(MOST, len(rows))).long()
     rows, times = rows[chosen], times[chosen] + last
     recent = vectors[rows[:, None], times[:, None] + torch.arange(1 - last, 1)]
@@ -55,29 +55,23 @@ def certified_gaps(certificate: Certificate) -> list[float]:
     constants = certificate.constants
     reach = float(div_up(constants["drive"], subtract_down(1.0, certificate.lam)))
     first = mul_up(constants["equivalence"], min(reach, constants["radius"]))
-    bounds = trained.powers_up(first, certificate.lam, max(KS))
+    bounds = networks.powers_up(first, certificate.lam, max(KS))
     return [bounds[k] for k in KS]
 
 
 def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
-    """Which models lose more than allowed at a moderate k, and whether a bound fell."""
-    holds, count, missed = trained.tally_seeds(runs, trained.is_at_most(NAME, LOST))
-    summary = (
-        f"On their last {MODERATE} inputs {count} of {len(runs)} networks score within {LOST:g} % "
-        f"of what they score on all; farthest are {worst_text(runs, NAME)} %.{missed}"
-    )
-    return Outcome(holds, summary, trained.broken_lines(runs))
+    """Whether all are within the limit, and no bound fell."""
+    words = f"score on their last {MODERATE} inputs within {LOST:g} % of what they score on all"
+    return networks.judge_limit(runs, NAME, LOST, words)
 
 
-EXPERIMENT = trained.make_experiment(
+EXPERIMENT = networks.make_experiment(
     name="truncation-curve",
     title="What a trained model loses when it is cut to k inputs",
-    question="Trained networks are run from the zero state on the last k held-out inputs alone: "
-    "how far is the score from that of all inputs, and how large is ‖h − hᵏ‖₂?",
     conclusion="truncation costs nothing from a moderate k on, of stable models and of those that "
     "are trained freely (Miller & Hardt, Stable Recurrent Models, Lemma 1 and section 4)",
     rule=f"it holds if every network, stable or free, scores on its last {MODERATE} inputs within "
-    f"{LOST:g} % of what it scores on all of them. {trained.RULE}",
+    f"{LOST:g} % of what it scores on all of them. {networks.RULE}",
     work=run_unit,
     judge=judge_runs,
 )

@@ -71,14 +71,12 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
 EXPERIMENT = Experiment(
     name="urnn",
     title="Learning contractive networks with unitary ones",
-    question="A contractive ReLU network with n states has a unitary equivalent with 2n; can one "
-    "be learned from its outputs? RNN and URNN students start alike from W = I.",
     conclusion="a URNN with twice the states learns as well as an RNN (Emami et al., Input-Output "
     "Equivalence of Unitary and Contractive RNNs)",
-    rule="for every RNN of n units the URNN of at most 2n units that does best on "
+    rule="it holds if for every RNN of n units the URNN of at most 2n units that does best on "
     "validation has a mean test R² of at least the RNN's.",
     setting=make_setting(sequences=60, length=400, hidden=(2, 4, 8), steps=400),
-    units=lambda s: all_units([TASK], KINDS, map(str, s.hidden), s.each_seed),
+    units=lambda s: all_units(s, [TASK], KINDS, map(str, s.hidden)),
     work=run_unit,
     judge=judge_runs,
 )

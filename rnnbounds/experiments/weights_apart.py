@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rnnbounds.experiments import record, trained
+from rnnbounds.experiments import networks, record
 from rnnbounds.experiments.engine import Job
 from rnnbounds.experiments.networks import projection, recurrent_network
 from rnnbounds.experiments.record import Outcome, Run
@@ -46,25 +46,18 @@ def run_unit(job: Job) -> Run:
 def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
     """Judge whether the weights of stable networks end close at the largest k."""
     last = f"k = {max(setting.ks)}: apart/moved"
-    stable, free = (record.select_runs(runs, variant=way) for way in trained.WAYS)
-    holds, _, missed = trained.tally_seeds(stable, trained.is_at_most(last, CLOSE))
-    summary = (
-        f"The farthest that recurrent weights at k = {max(setting.ks)} end from those of full "
-        f"training, as a part of how far they moved: {record.worst_text(stable, last)}; of free "
-        f"networks {record.worst_text(free, last)}.{missed}"
-    )
-    return Outcome(holds, summary)
+    stable, free = (record.select_runs(runs, variant=way) for way in networks.WAYS)
+    words = f"end that close; of free networks the farthest are {record.worst_text(free, last)}"
+    return networks.judge_limit(stable, last, CLOSE, words)
 
 
-EXPERIMENT = trained.make_experiment(
+EXPERIMENT = networks.make_experiment(
     name="weights-apart",
     title="How far truncated training ends from full training",
-    question="A network is trained by gradient descent from one start, on the same batches, on "
-    "whole sequences and on their last k inputs: how far apart do its recurrent weights end?",
     conclusion="weights of a stable model that is trained by truncation stay close to those of "
     "full training, and the closer the larger k is (Miller & Hardt, Proposition 4)",
     rule="it holds if, of stable networks, the weights at the largest k end at most "
-    f"{CLOSE:g} of the way that full training moved them apart. {trained.RULE}",
+    f"{CLOSE:g} of the way that full training moved them apart. {networks.RULE}",
     setting=record.make_setting(
         tasks=("characters",), cells=("RNN", "LSTM"), ks=(2, 4, 8, 16, 32), states=32, steps=200
     ),

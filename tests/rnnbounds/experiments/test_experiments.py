@@ -129,7 +129,7 @@ def test_command(call, refused, monkeypatch, tmp_path):
     monkeypatch.setattr("rnnbounds.experiments.similarity.EXPERIMENT", fails)
     done = call("experiment", *small)
     assert (done.code, done.out.splitlines()[-2]) == (1, "FAILS: a bound fell")
-    assert "FAILS · A change of the states" in (out / "index.html").read_text("utf-8")
+    assert "FAILS · The states in another basis" in (out / "index.html").read_text("utf-8")
 
 
 def test_texts():
@@ -137,7 +137,7 @@ def test_texts():
     for name in NAMES:
         one = find_experiment(name)
         assert one.name == name
-        assert all((one.title, one.question, one.conclusion, one.rule))
+        assert all((one.title, one.conclusion, one.rule))
         assert one.setting.seeds >= 3
 
 
