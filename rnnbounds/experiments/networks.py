@@ -112,6 +112,7 @@ class Student(torch.nn.Module):
             self.readout = torch.nn.Linear(units, outputs)
             self.W = self.core.get_parameter("weight_hh_l0")
             start(self.W)
+        self.U = self.core.get_parameter("weight_ih_l0")
 
     def states(self, x: Tensor) -> Tensor:
         """All states (N, T, n)."""

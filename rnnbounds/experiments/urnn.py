@@ -15,16 +15,16 @@ from rnnbounds.experiments.record import Outcome, Run, make_setting, select_runs
 from rnnbounds.experiments.trainer import Data, falling_rates, part_loss, seeded_generator
 
 SIZES = (2, 4, 2)  # inputs, states and outputs of teachers
-EPSILON, DECIBELS, TASK = 0.01, 15, "noise at 15 dB"
+EPSILON = 0.01
 TEST, CHECK = "test R²", "validation R²"
 
 
 @torch.no_grad()
-def draw_data(setting: Any, seed: int) -> Data:
-    """Outputs of a contractive ReLU network with noise, standardised: W = I − ε AᵀA/‖A‖², A and all
+def draw_data(setting: Any, seed: int, make: type[Student] = Student) -> Data:
+    """Outputs of a contractive network with noise, standardised: W = I − ε AᵀA/‖A‖², A and all
     other weights Gaussian."""
     normal = partial(torch.randn, generator=seeded_generator(seed, 1))
-    teacher = Student("RNN", SIZES, seed)
+    teacher = make("RNN", SIZES, seed)
     for part in teacher.parameters():
         part.copy_(normal(part.shape))
     A = teacher.W.clone()
@@ -32,13 +32,13 @@ def draw_data(setting: Any, seed: int) -> Data:
     x = normal((setting.sequences, setting.length, SIZES[0]))
     y = teacher(x)
     y = (y - y.mean((0, 1))) / y.var((0, 1)).mean().sqrt()
-    return Data.split(x, y + normal(y.shape) / 10 ** (DECIBELS / 20), loss=mse_loss)
+    return Data.split(x, y + normal(y.shape) / 10 ** (setting.decibels / 20), loss=mse_loss)
 
 
-def run_unit(job: Job) -> Run:
+def run_unit(job: Job, make: type[Student] = Student) -> Run:
     """One student: R² = 1 − Σ(y − ŷ)²/Σ(y − mean)² of two parts."""
-    unit, data = job.unit, draw_data(job.setting, job.unit.seed)
-    student = Student(unit.model, (SIZES[0], int(unit.variant), SIZES[2]), unit.seed)
+    unit, data = job.unit, draw_data(job.setting, job.unit.seed, make)
+    student = make(unit.model, (SIZES[0], int(unit.variant), SIZES[2]), unit.seed)
     job.train(student, data, falling_rates(job.setting.steps), project=Student.project)
     figures = {}
     for name, part in ((TEST, "held out"), (CHECK, "validation")):
@@ -47,18 +47,22 @@ def run_unit(job: Job) -> Run:
     return job.make_run(figures)
 
 
+def mean(runs: Sequence[Run], name: str) -> float:
+    """The mean of a figure of which more is better; −∞ if one is unknown."""
+    return fmean(-math.inf if (v := run.figures[name]) is None else v for run in runs)
+
+
 def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
     """Each RNN of n units against the URNN of at most 2n that does best on validation."""
     reached, words = [], []
 
-    def mean(kind: str, n: int, name: str) -> float:
-        some = select_runs(runs, model=kind, variant=str(n))
-        return fmean(-math.inf if (v := run.figures[name]) is None else v for run in some)
+    def score(kind: str, n: int, name: str) -> float:
+        return mean(select_runs(runs, model=kind, variant=str(n)), name)
 
     for n in setting.hidden:
         sizes = [m for m in setting.hidden if m <= 2 * n]
-        best = max(sizes, key=lambda m: mean("URNN", m, CHECK))
-        urnn, rnn = mean("URNN", best, TEST), mean("RNN", n, TEST)
+        best = max(sizes, key=lambda m: score("URNN", m, CHECK))
+        urnn, rnn = score("URNN", best, TEST), score("RNN", n, TEST)
         reached.append(urnn >= rnn)
         words.append(f"n = {n}, {urnn:.4f} against {rnn:.4f}")
     summary = (
@@ -75,8 +79,8 @@ EXPERIMENT = Experiment(
     "Equivalence of Unitary and Contractive RNNs)",
     rule="it holds if for every RNN of n units the URNN of at most 2n units that does best on "
     "validation has a mean test R² of at least the RNN's.",
-    setting=make_setting(sequences=60, length=400, hidden=(2, 4, 8), steps=400),
-    units=lambda s: all_units(s, [TASK], KINDS, map(str, s.hidden)),
+    setting=make_setting(sequences=60, length=400, hidden=(2, 4, 8), steps=400, decibels=15.0),
+    units=lambda s: all_units(s, ["a contractive ReLU network"], KINDS, map(str, s.hidden)),
     work=run_unit,
     judge=judge_runs,
 )

@@ -23,7 +23,7 @@ SMALL = {
     "urnn": {"sequences": 12, "length": 60, "hidden": [2, 4], "steps": 3},
     "permuted-digits": {"hidden": 4, "steps": 3},
     "similarity": {"states": 3, "conditions": [1.0, 100.0]},
-    "sigmoid-gap": {"states": [4, 6], "length": 4, "steps": 3},
+    "sigmoid-gap": {"sequences": 10, "hidden": [4, 6], "length": 4, "steps": 3},
 }
 
 
