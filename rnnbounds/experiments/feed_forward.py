@@ -53,7 +53,7 @@ def run_unit(job: Job) -> Run:
     """One model: its score and its size."""
     s, unit, task = job.setting, job.unit, job.data[job.unit.task]
     network = make_network(unit.model, task, s.states, unit.seed)
-    job.train(network, task, falling_rates(s.steps), project=Network.shorten)
+    job.train(network, task, falling_rates(s.steps), project=Network.project)
     score = task.score(part_loss(network, task, "held out"))
     return job.make_run({f"held out, {task.unit}": score, "parameters": network.size})
 

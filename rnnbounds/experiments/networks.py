@@ -42,6 +42,8 @@ class Network(torch.nn.Module):
     those of the seed.
     """
 
+    stable = False
+
     def __init__(
         self, task: TextTask, core: Callable[[int], torch.nn.Module], units: int, seed: int
     ) -> None:
@@ -66,6 +68,13 @@ class Network(torch.nn.Module):
         size = torch.linalg.vector_norm(self.embed.weight, dim=1, keepdim=True)
         self.embed.weight.div_(size.clamp(min=1.0) * (1 + 2**-16))
 
+    def project(self) -> None:
+        """What follows a training step: vectors are shortened, and the core of a stable network
+        goes to where a step contracts by at most LAMBDA (`stable_`)."""
+        self.shorten()
+        if self.stable:
+            stable_(self.core, LAMBDA, 1.0)
+
     @property
     def size(self) -> int:
         """How many parameters."""
@@ -73,23 +82,13 @@ class Network(torch.nn.Module):
 
 
 def recurrent_network(
-    cell: str, task: TextTask, states: int, seed: int, kind: type[Network] = Network
+    cell: str, task: TextTask, states: int, seed: int, stable: bool = False
 ) -> Network:
     """A recurrent layer of torch's as the core."""
     make: Any = getattr(torch.nn, cell)
-    return kind(task, lambda d: make(d, states, batch_first=True), states, seed)
-
-
-def projection(stable: bool, lam: float = LAMBDA) -> Callable[[Network], None]:
-    """The projection that follows a training step: vectors are shortened, and the core of a stable
-    network goes to where a step contracts by at most λ (`stable_`)."""
-
-    def project(model: Network) -> None:
-        model.shorten()
-        if stable:
-            stable_(model.core, lam, 1.0)
-
-    return project
+    network = Network(task, lambda d: make(d, states, batch_first=True), states, seed)
+    network.stable = stable
+    return network
 
 
 class Student(torch.nn.Module):
@@ -133,10 +132,9 @@ class Student(torch.nn.Module):
 
 def train_network(job: Job) -> tuple[Network, TextTask, Certificate]:
     """The trained network of a unit in float64 on the CPU, its task, and the core's certificate."""
-    s, task = job.setting, job.data[job.unit.task]
-    model = recurrent_network(job.unit.model, task, s.states, job.unit.seed)
-    project = projection(job.unit.variant == "stable")
-    job.train(model, task, falling_rates(s.steps), project=project)
+    unit, s, task = job.unit, job.setting, job.data[job.unit.task]
+    model = recurrent_network(unit.model, task, s.states, unit.seed, unit.variant == "stable")
+    job.train(model, task, falling_rates(s.steps), project=Network.project)
     model = model.cpu().double()
     return model, task, certify(model.core, 1.0, (EPSILON,))
 

@@ -1,15 +1,13 @@
 """``rnnbounds experiment permuted-digits``: images pixel by pixel, in a random order."""
 
 from collections.abc import Sequence
-from statistics import fmean
 from typing import Any
 
 import torch
 
-from rnnbounds.experiments import record
 from rnnbounds.experiments.engine import Experiment, Job, all_units
 from rnnbounds.experiments.networks import KINDS, Student
-from rnnbounds.experiments.record import Outcome, Run
+from rnnbounds.experiments.record import Holds, Outcome, Run, make_setting, score_text, select_runs
 from rnnbounds.experiments.tasks import load_digits
 from rnnbounds.experiments.trainer import falling_rates
 
@@ -27,13 +25,10 @@ def run_unit(job: Job) -> Run:
 
 def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
     """The URNN beside the RNN of the same size."""
-    rows = {kind: record.select_runs(runs, model=kind) for kind in KINDS}
-    ends = {kind: [run.figures[END] or 0.0 for run in some] for kind, some in rows.items()}
-    best = sorted(KINDS, key=lambda kind: -fmean(ends[kind]))
-    shares = ", ".join(f"{kind} {record.score_text(rows[kind])} %" for kind in best)
-    holds: record.Holds = "does not hold" if max(ends["URNN"]) < min(ends["RNN"]) else "undecided"
-    if min(ends["URNN"]) > max(ends["RNN"]):
-        holds = "holds"
+    rnn, urnn = (select_runs(runs, model=kind) for kind in KINDS)
+    gaps = [(u.figures[END] or 0.0) - (r.figures[END] or 0.0) for u in urnn for r in rnn]
+    holds: Holds = "holds" if min(gaps) > 0 else "does not hold" if max(gaps) < 0 else "undecided"
+    shares = f"URNN {score_text(urnn)} %, RNN {score_text(rnn)} %"
     return Outcome(holds, f"Of the test images are named: {shares}.")
 
 
@@ -44,7 +39,7 @@ EXPERIMENT = Experiment(
     rule="networks read pixels one by one, in one random order; it holds if at the end every URNN "
     "names more of the test images than every RNN with as many hidden units, does not hold if "
     "every one names fewer, and is undecided else.",
-    setting=record.make_setting(hidden=64, steps=2000),
+    setting=make_setting(hidden=64, steps=2000),
     units=lambda setting: all_units(setting, ["permuted digits"], KINDS),
     work=run_unit,
     judge=judge_runs,

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from rnnbounds.experiments.engine import Experiment, all_units
 from rnnbounds.experiments.networks import KINDS, Student
-from rnnbounds.experiments.record import Outcome, Run, make_setting, score_text, select_runs
-from rnnbounds.experiments.urnn import TEST, mean, run_unit
+from rnnbounds.experiments.record import Outcome, Run, make_setting
+from rnnbounds.experiments.urnn import TEST, run_unit, score
 
 
 class SigmoidStudent(Student):
@@ -27,19 +27,14 @@ class SigmoidStudent(Student):
 
 def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
     """Judge whether each URNN does worse than free networks of as many states."""
-    pairs = {
-        n: [select_runs(runs, model=kind, variant=str(n)) for kind in KINDS] for n in setting.hidden
-    }
-    worse = [mean(urnn, TEST) < mean(rnn, TEST) for rnn, urnn in pairs.values()]
-    words = ", ".join(
-        f"n = {n}, {score_text(urnn, TEST)} against {score_text(rnn, TEST)}"
-        for n, (rnn, urnn) in pairs.items()
-    )
+    pairs = {n: (score(runs, "URNN", n, TEST), score(runs, "RNN", n, TEST)) for n in setting.hidden}
+    words = ", ".join(f"n = {n}, {a:.4f} against {b:.4f}" for n, (a, b) in pairs.items())
     summary = (
         f"R² of trained URNNs against free networks: {words}. That none is equivalent is proved, "
         "whatever is seen here."
     )
-    return Outcome("holds" if all(worse) else "does not hold", summary)
+    worse = all(urnn < rnn for urnn, rnn in pairs.values())
+    return Outcome("holds" if worse else "does not hold", summary)
 
 
 EXPERIMENT = Experiment(

@@ -47,22 +47,20 @@ def run_unit(job: Job, make: type[Student] = Student) -> Run:
     return job.make_run(figures)
 
 
-def mean(runs: Sequence[Run], name: str) -> float:
-    """The mean of a figure of which more is better; −∞ if one is unknown."""
-    return fmean(-math.inf if (v := run.figures[name]) is None else v for run in runs)
+def score(runs: Sequence[Run], kind: str, n: int, name: str) -> float:
+    """The mean of a figure of the students of n units; −∞ if one is unknown."""
+    some = select_runs(runs, model=kind, variant=str(n))
+    return fmean(-math.inf if (v := run.figures[name]) is None else v for run in some)
 
 
 def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
     """Each RNN of n units against the URNN of at most 2n that does best on validation."""
     reached, words = [], []
 
-    def score(kind: str, n: int, name: str) -> float:
-        return mean(select_runs(runs, model=kind, variant=str(n)), name)
-
     for n in setting.hidden:
         sizes = [m for m in setting.hidden if m <= 2 * n]
-        best = max(sizes, key=lambda m: score("URNN", m, CHECK))
-        urnn, rnn = score("URNN", best, TEST), score("RNN", n, TEST)
+        best = max(sizes, key=lambda m: score(runs, "URNN", m, CHECK))
+        urnn, rnn = score(runs, "URNN", best, TEST), score(runs, "RNN", n, TEST)
         reached.append(urnn >= rnn)
         words.append(f"n = {n}, {urnn:.4f} against {rnn:.4f}")
     summary = (

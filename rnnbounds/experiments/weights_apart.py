@@ -9,7 +9,7 @@ from torch import Tensor
 
 from rnnbounds.experiments import networks, record
 from rnnbounds.experiments.engine import Job
-from rnnbounds.experiments.networks import projection, recurrent_network
+from rnnbounds.experiments.networks import Network, recurrent_network
 from rnnbounds.experiments.record import Outcome, Run
 from rnnbounds.experiments.trainer import Data, cross_entropy
 
@@ -20,19 +20,19 @@ CLOSE = 1e-2  # as a part of how far training moved the weights
 def run_unit(job: Job) -> Run:
     """One start, trained in float64 on whole sequences and on their last k inputs for every k: the
     forecast at the last time alone."""
-    s, task = job.setting, job.data[job.unit.task]
-    project = projection(job.unit.variant == "stable")
+    unit, s, task = job.unit, job.setting, job.data[job.unit.task]
     x, y = task.parts["training"]
 
     def ends(k: int) -> tuple[Tensor, Tensor]:
-        model = recurrent_network(job.unit.model, task, s.states, job.unit.seed).double()
-        project(model)
+        stable = unit.variant == "stable"
+        model = recurrent_network(unit.model, task, s.states, unit.seed, stable).double()
+        model.project()
         start = model.core.get_parameter("weight_hh_l0").detach().clone()
         data = Data(
             parts={"training": (x[:, -k:], y[:, -1])},
             loss=lambda outputs, target: cross_entropy(outputs[:, -1], target),
         )
-        options = {"project": project, "optimiser": torch.optim.SGD, "clip": math.inf}
+        options = {"project": Network.project, "optimiser": torch.optim.SGD, "clip": math.inf}
         job.train(model, data, [RATE] * s.steps, **options)
         return start, model.core.get_parameter("weight_hh_l0").detach().cpu()
 

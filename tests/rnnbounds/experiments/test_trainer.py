@@ -7,7 +7,7 @@ import torch
 
 from rnnbounds.experiments import find_experiment
 from rnnbounds.experiments.feed_forward import MODELS, make_network
-from rnnbounds.experiments.networks import Student, projection, recurrent_network
+from rnnbounds.experiments.networks import LAMBDA, Student, recurrent_network
 from rnnbounds.experiments.tasks import text_task
 from rnnbounds.experiments.trainer import (
     EVERY,
@@ -104,9 +104,9 @@ def test_data_of_urnn():
 @pytest.mark.parametrize("cell", ["RNN", "LSTM"])
 def test_projected_networks(cell):
     """A projected core is certified at λ."""
-    network = recurrent_network(cell, text_task("words"), 4, 0)
-    projection(True, 0.9)(network)
-    assert certify(network.core, 1.0, (0.01,)).lam <= 0.9 * (1 + 1e-6)
+    network = recurrent_network(cell, text_task("words"), 4, 0, stable=True)
+    network.project()
+    assert certify(network.core, 1.0, (0.01,)).lam <= LAMBDA * (1 + 1e-6)
     assert float(network.embed.weight.detach().norm(dim=1).max()) < 1
 
 
