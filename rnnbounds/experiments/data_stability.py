@@ -44,7 +44,6 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
 
 EXPERIMENT = networks.make_experiment(
     name="data-stability",
-    title="Contraction of uncertified models along their data",
     conclusion="models that are trained freely operate in the stable regime on their data (Miller "
     "& Hardt, Stable Recurrent Models, section 4)",
     rule="it holds if of every network that is not certified the Lyapunov exponent, the mean log "

@@ -5,7 +5,6 @@ L layers lie between one state and the next, u_0 = h_{t−1}, h_t = u_L:
     plain        u_l = tanh(W_l u_{l−1} + [l = 1] U x + b_l)
     orthogonal   the same, every W_l orthogonal at first (Saxe et al., 2013)
     gated        u_l = g u_{l−1} + (1 − g) tanh(·), g = σ(V_l u_{l−1} + c_l), c_l = 4 at first
-                 (Zilly et al., Recurrent Highway Networks, 2017)
 """
 
 from collections.abc import Sequence
@@ -89,7 +88,6 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
 
 EXPERIMENT = Experiment(
     name="deep-cell",
-    title="Training of deep transitions",
     conclusion="deep cells hardly train as they are; gates and orthogonal first weights help "
     "(Pascanu et al., How to Construct Deep RNNs, 2014)",
     rule=f"it holds if at the greatest depth plain cells tell less than {LEARNED:.0f} % right, in "

@@ -42,7 +42,6 @@ class Experiment:
     the curves of its runs are over."""
 
     name: str
-    title: str
     conclusion: str
     rule: str
     setting: Any

@@ -74,7 +74,6 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
 
 EXPERIMENT = Experiment(
     name="feed-forward",
-    title="Feed-forward models in place of recurrent ones",
     conclusion="feed-forward models do as well as recurrent ones on sequences (Miller, When "
     "Recurrent Models Don't Need to be Recurrent, 2018)",
     rule="it holds if on every task the mean held-out score of a TCN that sees 31 inputs is at "

@@ -64,7 +64,6 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
 
 EXPERIMENT = networks.make_experiment(
     name="gradient-decay",
-    title="Gradients of trained models by lag",
     conclusion="gradients of models that were trained freely vanish as those of stable ones do "
     "(Miller & Hardt, Stable Recurrent Models, section 4)",
     rule=f"it holds if in every network, stable or free, the mean gradient at lag {FAR} is at most "

@@ -33,7 +33,7 @@ def build_page(experiment: Experiment, record: Record) -> html.Page:
         blocks = (_table(runs), *_figures(runs, experiment.x))
         sections.append(html.Section(task.capitalize(), blocks))
     return html.Page(
-        experiment.title,
+        record.name.replace("-", " ").capitalize(),
         (
             *sections,
             html.Section("The rule, stated before the runs", (html.Paragraph(experiment.rule),)),
@@ -41,8 +41,7 @@ def build_page(experiment: Experiment, record: Record) -> html.Page:
         ),
         lead=f"Asked: is it so that {experiment.conclusion}? Found: {outcome.summary}",
         verdict=verdict,
-        kicker=f"experiment {record.name} · {plural(settings['seeds'], 'seed')} "
-        f"from {settings['seed']}",
+        kicker=f"experiment · {plural(settings['seeds'], 'seed')} from {settings['seed']}",
         problems=outcome.problems,
         environment=(*record.sources.items(), *environment_items(record.environment)),
     )
@@ -74,10 +73,8 @@ def _mean_lines(runs: Sequence[Run], name: str) -> list[Series]:
     lines = []
     for (_, model, variant), group in group_runs(runs).items():
         if curves := [run.curves[name] for run in group if name in run.curves]:
-            ys = [
-                fmean(math.nan if y is None else y for _, y in points)
-                for points in zip(*curves, strict=True)
-            ]
+            points = zip(*curves, strict=True)
+            ys = [fmean(math.nan if y is None else y for _, y in seeds) for seeds in points]
             suffix = ", certified" * name.endswith(", certified")
             label, xs = f"{model}, {variant}{suffix}", [x for x, _ in curves[0]]
             lines.append(Series(label, xs, ys, "dashed" if suffix else "line"))

@@ -34,7 +34,6 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
 
 EXPERIMENT = Experiment(
     name="permuted-digits",
-    title="Digits, pixel by pixel in a random order",
     conclusion="a URNN keeps long memories better than an RNN of the same size (Emami et al.)",
     rule="networks read pixels one by one, in one random order; it holds if at the end every URNN "
     "names more of the test images than every RNN with as many hidden units, does not hold if "

@@ -39,7 +39,6 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
 
 EXPERIMENT = Experiment(
     name="sigmoid-gap",
-    title="URNNs with sigmoid, as they grow",
     conclusion="URNNs with sigmoid stay behind contractive RNNs: none that is finite is equivalent "
     "(Emami et al., Input-Output Equivalence of Unitary and Contractive RNNs, theorem 4.1)",
     rule="that there is a gap is proved, and not tried; that it is seen in training holds if URNNs "

@@ -78,7 +78,6 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
 
 EXPERIMENT = Experiment(
     name="similarity",
-    title="The states in another basis: W → TWT⁻¹",
     conclusion="the input-output map stays, with ReLU for positive diagonal T; the norm of W does "
     "not (Emami et al.)",
     rule=f"it holds if outputs of linear and ReLU networks stay within {TOLERANCE:g} of their size "

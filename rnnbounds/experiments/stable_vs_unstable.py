@@ -45,7 +45,6 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
 
 EXPERIMENT = networks.make_experiment(
     name="stable-vs-unstable",
-    title="Stable models against unstable ones",
     conclusion="stable recurrent models often perform as well as their unstable counterparts "
     "(Miller & Hardt, Stable Recurrent Models, Table 1)",
     rule=f"it holds if the mean held-out score of stable networks is at most {100 * WORSE:g} % "

@@ -67,7 +67,6 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
 
 EXPERIMENT = networks.make_experiment(
     name="truncation-curve",
-    title="What a trained model loses when it is cut to k inputs",
     conclusion="truncation costs nothing from a moderate k on, of stable models and of those that "
     "are trained freely (Miller & Hardt, Stable Recurrent Models, Lemma 1 and section 4)",
     rule=f"it holds if every network, stable or free, scores on its last {MODERATE} inputs within "

@@ -72,7 +72,6 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
 
 EXPERIMENT = Experiment(
     name="urnn",
-    title="Learning contractive networks with unitary ones",
     conclusion="a URNN with twice the states learns as well as an RNN (Emami et al., Input-Output "
     "Equivalence of Unitary and Contractive RNNs)",
     rule="it holds if for every RNN of n units the URNN of at most 2n units that does best on "

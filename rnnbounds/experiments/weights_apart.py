@@ -53,7 +53,6 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
 
 EXPERIMENT = networks.make_experiment(
     name="weights-apart",
-    title="How far truncated training ends from full training",
     conclusion="weights of a stable model that is trained by truncation stay close to those of "
     "full training, and the closer the larger k is (Miller & Hardt, Proposition 4)",
     rule="it holds if, of stable networks, the weights at the largest k end at most "

@@ -129,15 +129,15 @@ def test_command(call, refused, monkeypatch, tmp_path):
     monkeypatch.setattr("rnnbounds.experiments.similarity.EXPERIMENT", fails)
     done = call("experiment", *small)
     assert (done.code, done.out.splitlines()[-2]) == (1, "FAILS: a bound fell")
-    assert "FAILS · The states in another basis" in (out / "index.html").read_text("utf-8")
+    assert "FAILS · Similarity" in (out / "index.html").read_text("utf-8")
 
 
-def test_texts():
-    """Every experiment states a conclusion, its source, and a rule before the figures."""
+def test_settings():
+    """Every experiment has its name, a conclusion, a rule and three seeds."""
     for name in NAMES:
         one = find_experiment(name)
         assert one.name == name
-        assert all((one.title, one.conclusion, one.rule))
+        assert all((one.conclusion, one.rule))
         assert one.setting.seeds >= 3
 
 

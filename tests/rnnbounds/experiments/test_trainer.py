@@ -5,7 +5,6 @@ import math
 import pytest
 import torch
 
-from rnnbounds.experiments import find_experiment
 from rnnbounds.experiments.feed_forward import MODELS, make_network
 from rnnbounds.experiments.networks import LAMBDA, Student, recurrent_network
 from rnnbounds.experiments.tasks import text_task
@@ -18,7 +17,6 @@ from rnnbounds.experiments.trainer import (
     seeded_generator,
     train,
 )
-from rnnbounds.experiments.urnn import draw_data
 from rnnbounds.impl.certificate.certify import certify
 
 
@@ -90,15 +88,6 @@ def test_a_feed_forward_network_sees_its_window_alone():
     seen = torch.nonzero(slope[0].abs().sum(1)).flatten()
     assert (int(seen[0]), int(seen[-1])) == (10, 40)
     assert lstm.size <= tcn.size < 1.1 * lstm.size
-
-
-def test_data_of_urnn():
-    """Targets are standardised but for the noise; parts are of 6, 1 and 3 tenths."""
-    data = draw_data(find_experiment("urnn").setting, 0)
-    assert [len(data.parts[part][0]) for part in PARTS] == [36, 6, 18]
-    assert all(len(x) == len(y) for x, y in data.parts.values())
-    y = torch.cat([y for _, y in data.parts.values()])
-    assert float(y.var((0, 1)).mean()) == pytest.approx(1 + 10**-1.5, rel=0.02)
 
 
 @pytest.mark.parametrize("cell", ["RNN", "LSTM"])
