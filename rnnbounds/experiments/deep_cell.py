@@ -67,7 +67,7 @@ class DeepTransition(torch.nn.Module):
 
 
 def run_unit(job: Job) -> Run:
-    """What a trained cell tells right."""
+    """The share that a trained cell tells right."""
     unit, s = job.unit, job.setting
     data = recall_data(s.length, unit.seed)
     model = DeepTransition(unit.variant, s.states, int(unit.model.split()[0]), unit.seed)

@@ -57,7 +57,7 @@ def certified_gradients(certificate: Certificate, model: Network) -> list[float]
 
 
 def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
-    """Whether all are within the limit, and no bound fell."""
+    """Conclude from the limit that all should keep."""
     words = f"have a mean gradient at lag {FAR} below {SMALL:g} of that at lag 0"
     return networks.judge_limit(runs, NAME, SMALL, words)
 

@@ -9,14 +9,7 @@ import torch
 from torch import Tensor
 
 from rnnbounds.experiments.engine import Experiment, Job, all_units
-from rnnbounds.experiments.record import (
-    EPSILON,
-    Holds,
-    Outcome,
-    Run,
-    make_setting,
-    worst_text,
-)
+from rnnbounds.experiments.record import EPSILON, Holds, Outcome, Run, make_setting, worst_text
 from rnnbounds.experiments.tasks import TextTask, load_texts
 from rnnbounds.experiments.trainer import falling_rates
 from rnnbounds.impl.certificate.certify import certify
@@ -68,7 +61,7 @@ class Network(torch.nn.Module):
         self.embed.weight.div_(size.clamp(min=1.0) * (1 + 2**-16))
 
     def project(self) -> None:
-        """What follows a training step: vectors are shortened, and the core of a stable network
+        """The move after a training step: vectors are shortened, and the core of a stable network
         goes to where a step contracts by at most LAMBDA (`stable_`)."""
         self.shorten()
         if self.stable:
@@ -167,9 +160,7 @@ def judge_limit(runs: Sequence[Run], name: str, limit: float, words: str) -> Out
     """By RULE, whether a figure of runs is at most so much, in words; certified bounds that fell
     are problems."""
     missed = [run for run in runs if (value := run.figures[name]) is None or value > limit]
-    holds: Holds = "undecided" if missed else "holds"
-    if len(missed) == len(runs):
-        holds = "does not hold"
+    some: Holds = "undecided" if len(missed) < len(runs) else "does not hold"
     summary = (
         f"{len(runs) - len(missed)} of {len(runs)} networks {words}; the greatest {name}: "
         f"{worst_text(runs, name)}."
@@ -179,7 +170,7 @@ def judge_limit(runs: Sequence[Run], name: str, limit: float, words: str) -> Out
         for run in runs
         if (count := run.figures.get(BROKEN))
     )
-    return Outcome(holds, summary, tuple(problems))
+    return Outcome(some if missed else "holds", summary, tuple(problems))
 
 
 make_experiment = partial(

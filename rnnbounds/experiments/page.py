@@ -90,6 +90,5 @@ def _table(runs: Sequence[Run]) -> html.Table:
     )
     caption = "Mean ± standard deviation over the seeds."
     caption += " What is certified is so for all inputs of ‖x_t‖₂ ≤ 1." * (LAM in names)
-    return html.Table(
-        ("model", "variant", *names), rows, frozenset(range(2, len(names) + 2)), caption
-    )
+    numeric = frozenset(range(2, len(names) + 2))
+    return html.Table(("model", "variant", *names), rows, numeric, caption)

@@ -101,8 +101,7 @@ def mean_score(runs: Sequence[Run], name: str = "") -> float:
 
 
 def score_text(runs: Sequence[Run], name: str = "") -> str:
-    """Mean ± standard deviation of a figure over the seeds where it is known; how many these
-    are."""
+    """Mean ± standard deviation of a figure over the seeds that have it; how many these are."""
     values = _values(runs, name)
     known = [value for value in values if value is not None]
     if not known:

@@ -60,7 +60,7 @@ def certified_gaps(certificate: Certificate) -> list[float]:
 
 
 def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
-    """Whether all are within the limit, and no bound fell."""
+    """Conclude from the limit that all should keep."""
     words = f"score on their last {MODERATE} inputs within {LOST:g} % of what they score on all"
     return networks.judge_limit(runs, NAME, LOST, words)
 

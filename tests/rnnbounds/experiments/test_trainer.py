@@ -8,15 +8,7 @@ import torch
 from rnnbounds.experiments.feed_forward import MODELS, make_network
 from rnnbounds.experiments.networks import LAMBDA, Student, recurrent_network
 from rnnbounds.experiments.tasks import text_task
-from rnnbounds.experiments.trainer import (
-    EVERY,
-    PARTS,
-    Data,
-    falling_rates,
-    part_loss,
-    seeded_generator,
-    train,
-)
+from rnnbounds.experiments.trainer import EVERY, PARTS, Data, part_loss, seeded_generator, train
 from rnnbounds.impl.certificate.certify import certify
 
 
@@ -60,7 +52,6 @@ def test_the_best_weights_come_back():
     rates = [0.01] * EVERY + [5.0]
     train(model, line(), rates, seed=0, optimiser=torch.optim.SGD)
     assert 0 < model.w.item() < 1
-    assert falling_rates(4, 1.0) == pytest.approx([0.775, 0.55, 0.325, 0.1])
 
 
 @pytest.mark.parametrize("name", ["words", "characters"])
