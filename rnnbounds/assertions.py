@@ -15,7 +15,6 @@ from typing import Any, ParamSpec, TypeVar
 import torch
 
 from rnnbounds.commands.models.guarding import measurement_advice, measurement_problems
-from rnnbounds.fields import Probe, TensorFunction
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
@@ -31,6 +30,7 @@ from rnnbounds.impl.errors import (
     renamed,
 )
 from rnnbounds.impl.memory.calls import AnyMeasurement, measure
+from rnnbounds.impl.memory.fields import Probe, TensorFunction
 from rnnbounds.impl.memory.gaps import NORM
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated, untouched
