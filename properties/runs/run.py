@@ -47,7 +47,7 @@ def run_parts(
 
 
 def part_affinity(call: Call) -> str:
-    """What the part shares most of its caches by: proofs, or a kind of system."""
+    """The group of parts that share most caches: proofs, or those of a kind of system."""
     part = call[0]
     return PROOF if part.work == PROOF else part.pool.partition("-")[0]
 

@@ -1,4 +1,4 @@
-"""What could hide a failure: a record that contradicts itself is not taken for a pass.
+"""A record that contradicts itself is not taken for a pass, since that could hide a failure.
 
 A contradiction does not say that the run fails; it says that not all of the record can be true.
 """
