@@ -19,7 +19,8 @@ _NEEDS = {"onnx": "onnxruntime"}
 _LIBRARY = re.compile(
     r"(no intact \S+ file |no intact file of [a-z ]+|no table of numbers |that onnx allows )"
     r"\((?!it has).*\);"
-    r"|(no certificate )\((?:Unterminated|Out of range float|Exceeds the limit|'utf-8').*\);"
+    r"|(no certificate )"
+    r"\((?:Unterminated|Expecting|Out of range float|Exceeds the limit|'utf-8').*\);"
 )
 
 
