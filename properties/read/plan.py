@@ -108,7 +108,7 @@ def term_form(term: Term) -> Term:
     return "vector" if term[0] in VECTORS or len(term) == 1 else term[0]
 
 
-VECTORS = ("state", "gated_run", "begun", "forward", "boxed", "computed", "computed_double",
+VECTORS = ("state", "gated_run", "forward", "boxed", "computed", "computed_double",
            "unitary_computed", "phi", "recent", "sensitivity")  # fmt: skip
 
 

@@ -9,7 +9,6 @@ WEIGHTS, INPUTS = "weights", "inputs"
 Space = tuple[str, str | None]  # of the values, and of the arguments, which vectors do not have
 OPERATORS: dict[str, Space] = {
     "d_state": (STATES, STATES), "d_run": (STATES, STATES),
-    "run_slope": (STATES, STATES),
     "d_weights": (STATES, WEIGHTS), "sensitivity": (STATES, WEIGHTS), "recent": (STATES, WEIGHTS),
     "d_input": (STATES, INPUTS), "jacobian": (STATES, INPUTS), "d_loss": (NUMBERS, STATES),
     "gap_sum": (NUMBERS, WEIGHTS), "W": (STATES, STATES),

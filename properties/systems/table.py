@@ -27,13 +27,12 @@ from rnnbounds.properties.systems.layered import specs as layers
 from rnnbounds.properties.systems.limits import kinds as limits
 from rnnbounds.properties.systems.spec import SpecType, SystemSpec, check_spec
 from rnnbounds.properties.systems.unitary import kinds as unitary
-from rnnbounds.properties.systems.vanilla import descents, learning, plain
+from rnnbounds.properties.systems.vanilla import learning, plain
 from rnnbounds.reports.records.codec import require_unique
 
 _KINDS = (
     *plain.NETWORKS,
     *learning.KINDS,
-    *descents.KINDS,
     *plain.OTHERS,
     *unitary.KINDS,
     *limits.KINDS,

@@ -6,7 +6,6 @@ from typing import Any
 from sympy import Abs, Integer, Symbol, symbols
 
 from rnnbounds.theory.language import Axiom, Clause, axiom, axioms_in, eq, law, le
-from rnnbounds.theory.language.terms.certificates import begun, run_slope
 from rnnbounds.theory.language.terms.gradients import (
     activation,
     d_state,
@@ -25,14 +24,12 @@ from rnnbounds.theory.language.terms.variables import (
     a,
     b,
     c,
-    i,
     j,
     s,
     v,
     vector,
     w_other,
     x,
-    z,
 )
 from rnnbounds.theory.language.terms.vectors import (
     diagonal,
@@ -143,22 +140,6 @@ MEAN_VALUE_GRADIENT = axiom(
 ).that(
     le(norm(gradient(a) - gradient(b)), _L * norm(a - b)),
     requires=law("", (c,), le(norm(hessian(c)), _L)),
-)
-_on_segment = le(Integer(0), z), le(z, Integer(1))
-MEAN_VALUE_RUN = axiom(
-    "mean-value theorem",
-    f"{_RUDIN}, Theorems 9.15 and 9.19",
-    "if L bounds the derivative in z v of the run from z v, the product of those of its steps, for "
-    "all 0 ≤ z ≤ 1, the runs from v and from 0 end at most L‖v‖ apart",
-    (_L, v, x, s, j),
-).that(
-    le(norm(begun(v, x, s, j + 1) - state(x, s, j + 1)), _L * norm(v)),
-    requires=law(
-        "",
-        (z, i),
-        Clause(eq(differentiable(begun(z * v, x, s, i), entry(x, s + i + 1)), 1), _on_segment),
-        Clause(le(norm(run_slope(z * v, x, s, j)), _L), _on_segment),
-    ),
 )
 # Of diag, for max |(A v)_i| would be the row sum norm where v is an operator.
 DIAGONAL_ROWS = axiom(

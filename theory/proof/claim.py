@@ -62,7 +62,7 @@ class Form:
     """One statement of a claim.
 
     `about` is the kind of system it speaks of: linear, rnn (any activation), matrix, descent,
-    unstable, integrator; gradient, smooth, training, quadratic, projection; unitary, urnn, block,
+    unstable; gradient, smooth, training, quadratic, projection; unitary, urnn, block,
     candidate, sigmoid, planted, impulse; lstm, gru, gru-cho; layered, cascade;
     tcn, gated-conv, wavenet, attention, monotone; certified and certified-relu, real
     models with their certificates; or a family of kinds: cell, of all that have a comparison matrix

@@ -69,8 +69,5 @@ NEEDS: dict[str, Needs] = {
                      "similar_gap", "similar_gap_relu"), SMALL),
     **dict.fromkeys(("unitary_gap_beyond", "unitary_defect", "defect_rank", "multiplicity"), MANY),
     "dh_dh": Needs(max_size=(16, 2)),
-    "lag_gradient": Needs(max_size=(16, 2), max_length=32),
-    **dict.fromkeys(("lag_gradient_full", "lag_gradient_cut"), Needs(max_size=(4, 2),
-    max_length=32)),
     **dict.fromkeys(("separation", "sigmoid_gap", "sample_rank"), FEW),
 }  # fmt: skip

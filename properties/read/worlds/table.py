@@ -5,13 +5,11 @@ from __future__ import annotations
 from rnnbounds.properties.read.carrier import Carrier
 from rnnbounds.properties.read.reader import World
 from rnnbounds.properties.read.worlds.certified import CertifiedWorld
-from rnnbounds.properties.read.worlds.descents import DescentWorld
 from rnnbounds.properties.read.worlds.networks import WORLDS, MemberWorld
 from rnnbounds.properties.read.worlds.projected import ProjectedWorld
 from rnnbounds.properties.read.worlds.recurrent import RecurrentWorld
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.certified.batch import Certified
-from rnnbounds.properties.systems.vanilla.descents import DescentMember
 
 
 def make_world(batch: Batch, carrier: Carrier, pair: tuple[int, int]) -> World:
@@ -19,12 +17,7 @@ def make_world(batch: Batch, carrier: Carrier, pair: tuple[int, int]) -> World:
     if batch.exact:
         i, s = pair
         member = batch.exact[i]
-        own = (
-            DescentWorld
-            if isinstance(member, DescentMember)
-            else WORLDS.get(type(member), MemberWorld)
-        )
-        return own(member, s, carrier)
+        return WORLDS.get(type(member), MemberWorld)(member, s, carrier)
     if isinstance(batch.cells, Certified):
         return CertifiedWorld(batch, carrier)
     if batch.spec.kind == "projection":

@@ -13,7 +13,6 @@ from rnnbounds.properties.systems.drawing.choices import spec_grid
 from rnnbounds.properties.systems.spec import SpecType, SystemSpec, Values
 from rnnbounds.properties.systems.vanilla.specs import (
     Descent,
-    Integrator,
     Linear,
     Matrix,
     Rnn,
@@ -138,15 +137,6 @@ def unstable_witnesses() -> Iterator[SystemSpec]:
     """The unstable systems that no window truncates."""
     yield from spec_grid(Unstable(T=40, K=39, activation="identity"), {"lam": (1.0, 1.5, 2.0)})
     yield Unstable(T=40, K=39, activation="tanh", lam=3.0, scale=5.0)
-
-
-def worst_integrators() -> Iterator[SystemSpec]:
-    """Constant inputs into h⁺ = λh + x: long and short runs, ε from 1 % to 90 % of the state."""
-    yield from spec_grid(
-        Integrator(),
-        {"T": (64, 16, 3, 40), "K": (64, 16, 3, 12)},
-        {"lam": (0.75, 0.5, 0.9375), "epsilon": (0.01, 0.26, 0.9)},
-    )
 
 
 def worst_descents() -> Iterator[SystemSpec]:

@@ -36,7 +36,6 @@ from rnnbounds.properties.systems.vanilla.network_weights import (
 from rnnbounds.properties.systems.vanilla.route import NetworkRoute
 from rnnbounds.properties.systems.vanilla.specs import (
     Descent,
-    Integrator,
     Linear,
     Matrix,
     Rnn,
@@ -123,19 +122,6 @@ def draw_unstable_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
 
 
 @st.composite
-def draw_integrator_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
-    """A constant input into a scalar linear system with λ < 1."""
-    T = draw(pick((8, 3, 13, 1, 21, 34, 64)))
-    return Integrator(
-        T=T,
-        K=draw(pick((T, min(T, 8)))),
-        lam=draw(st.integers(1, 63)) / 64,
-        scale=draw(pick((1.0, 0.25, 4.0))),
-        epsilon=draw(pick((0.26, 0.1, 0.57, 0.01, 0.9))),
-    )
-
-
-@st.composite
 def draw_descent_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
     """Gradient descent on the unstable scalar system from a_1 = lam."""
     return Descent(
@@ -204,11 +190,6 @@ NETWORKS = (
         Unstable, draw_unstable_spec, NetworkRoute(draw_unit_input_weights),
         CellNames(vanilla_cell),
         Instances(instances.unstable_witnesses),
-    ),
-    Kind(
-        Integrator, draw_integrator_spec, NetworkRoute(draw_unit_input_weights),
-        CellNames(vanilla_cell),
-        Instances(instances.worst_integrators),
     ),
 )  # fmt: skip
 OTHERS = (

@@ -23,9 +23,6 @@ Unstable = spec_of(
     "unstable", "activation T K lam scale", activations=("identity", "tanh"), regime="diagonal",
     inputs="impulse",
 )  # fmt: skip
-Integrator = spec_of(
-    "integrator", "T K lam scale epsilon", activation="identity", regime="diagonal",
-)  # fmt: skip
 Descent = spec_of("descent", "T lam alpha", regime="diagonal")
 Gradient = spec_of("gradient", LOSS)
 Smooth = spec_of("smooth", LOSS, paired=True)

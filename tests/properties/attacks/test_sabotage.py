@@ -34,7 +34,6 @@ KINDS: dict[str, str] = {
 SHORT: dict[str, object] = {"cell": "rnn-tanh", "T": 4, "K": 4, "batch": 12}
 # Other fields of ordinary systems, by kind; a near miss holds on one hundred of some of them.
 NEAR: dict[str, tuple[dict[str, object], ...]] = {
-    "integrator": ({"activation": "identity", "lam": 0.9, "K": 2, "epsilon": 0.01},),
     "gradient": (*({"loss": loss} for loss in LOSSES), {"activation": "softplus"}),
     "smooth": ({"distance": 0.125},),
     "training": tuple(
@@ -63,11 +62,6 @@ NEAR: dict[str, tuple[dict[str, object], ...]] = {
         },
     ),
     "sigmoid": ({"regime": "unrelated", "n": 1, "d": 1, "states": 3},),
-    "saddle": tuple({"steps": 1, "schedule": schedule} for schedule in SCHEDULES),
-    "samples": tuple(
-        {"steps": 1, "schedule": schedule, "regime": "drawn", "epsilon": 0.5}
-        for schedule in SCHEDULES
-    ),
     "impulse": (
         {
             "activation": "identity",

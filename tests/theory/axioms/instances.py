@@ -94,17 +94,6 @@ def time(*names: str) -> Draw:
     return draw
 
 
-def on_segment(random: Random, world: World) -> tuple[Any, ...]:
-    """A bound on the derivative of a run in its start, and that run."""
-    net = of_run(random, world)
-    W, j = world["weights"]["own"].W, natural(random)
-    bound = fmpq(random.choice((1, 1, 2)))
-    for _ in range(int(j) + 1):
-        bound = abs(net.rho.c) * spectral(W) * bound
-    world["each"] = lambda: (fmpq(random.randrange(5), 4), natural(random))
-    return bound, vector(random, net.n, "S"), inputs(random, net.d), natural(random), j
-
-
 def lipschitz(space: str, of: str = "own") -> Draw:
     """A constant of φ in the state, in either norm, or in the input: the least one or more."""
 

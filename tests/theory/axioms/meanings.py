@@ -77,7 +77,6 @@ def running(step: Meaning, entry: Meaning = itself) -> dict[Any, Any]:
         terms.forward: lambda x, j, m: run(ZERO, x, m - j, j),
         gates.gated_run: lambda v, x, j: run(v, x, 0, j),
         stacks.lower_run: lambda v, x, s, j: run(v, x, s, j),
-        certificates.begun: run,
         terms.entry: entry,
     }
 

@@ -11,7 +11,6 @@ from flint import fmpq
 from formal import Op, column, diagonal, op
 
 from rnnbounds.theory.axioms.base import L_rho, beta_rho
-from rnnbounds.theory.language.terms import certificates as of_runs
 from rnnbounds.theory.language.terms import gradients as of_gradients
 from rnnbounds.theory.language.terms import unitary as of_unitary
 from rnnbounds.theory.language.terms import vectors as terms
@@ -250,12 +249,6 @@ def of_run(random: Random, world: dict[Any, Any], rho: Any = None) -> Any:
         ),
         of_gradients.sensitivity: lambda xs, s, j, *w: net.derivative(
             flat(w), [fmpq(0)] * net.n, xs[int(s) + 1 : int(s + j) + 1], "w"
-        ),
-        of_runs.begun: lambda v, xs, s, j: column(
-            net.run(flat(()), listed(v), xs[int(s) + 1 : int(s + j) + 1]), "S"
-        ),
-        of_runs.run_slope: lambda v, xs, s, j: net.derivative(
-            flat(()), listed(v), xs[int(s) + 1 : int(s + j) + 2], "h"
         ),
         of_unitary.d_run: lambda xs, s, j: net.derivative(
             flat(()), start(xs, s), xs[int(s) + 1 : int(s + j) + 1], "h"

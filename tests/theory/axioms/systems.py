@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from flint import arb, fmpq
-from meanings import EVERYWHERE, HALF, NUMBERS, ONE, ZERO, System, always, itself, running
+from meanings import EVERYWHERE, HALF, NUMBERS, ONE, ZERO, System, always, running
 
-from rnnbounds.theory.claims.memory import instability, least_window
-from rnnbounds.theory.claims.training import decaying_steps, minibatches
+from rnnbounds.theory.claims.memory import instability
 from rnnbounds.theory.claims.unitary import urnn_linear
 from rnnbounds.theory.language.terms import causal, certificates, gates, gradients, layers, unitary
 from rnnbounds.theory.language.terms import vectors as terms
@@ -18,7 +17,6 @@ from rnnbounds.theory.models.unitary import moves
 # What is otherwise for a claim, or for one of its forms: functions, and numbers by name.
 CONSTANT = running(lambda h, x: ZERO)
 HALVES = running(lambda h, x: h / 2)
-CLIMBING = {gradients.loss_gradient: lambda w: -1000 * w}
 CLIPPED = {gates.boxed: lambda p: min(max(p, -ONE), ONE)}
 LSTM = dict.fromkeys(("W_i_inf", "W_f_inf", "W_g_inf", "W_o_inf"), ZERO)
 LSTM |= {"f_bar": HALF, "most_f": HALF, "output_box": ONE}
@@ -99,15 +97,6 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
         | {instability.orbit: tanh_orbit},
         {},
     ),
-    "least-window": (
-        running(lambda h, x: h / 2 + x, always(1))
-        | {least_window.total: lambda z, j: sum((z**i for i in range(int(j))), ZERO)},
-        {},
-    ),
-    **dict.fromkeys(
-        ("least-window/no-smaller", "least-window/no-smaller-finite"),
-        ({}, {"epsilon": fmpq(1, 4)}),
-    ),
     "urnn-equivalence/similar": ({}, {"T_similar": ONE, "T_inverse": ONE}),
     "urnn-equivalence/beyond": (
         {
@@ -139,16 +128,6 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
     "loss-constants": ({gradients.mixture: lambda c, v, j: -v if j > 0 else ZERO}, {}),
     "weight-gap/constant": ({gradients.step_size: always(fmpq(1, 1000))}, {}),
     "weight-gap/box": ({}, {"eps_k": fmpq(999)}),
-    "minibatches": (dict.fromkeys((minibatches.sampled, minibatches.near_sampled), itself), {}),
-    "minibatches/constant": ({gradients.step_size: always(fmpq(1, 1000))}, {}),
-    "decaying-steps": (CLIMBING | {decaying_steps.descended: lambda v, j: v * (j + 1)}, {}),
-    "decaying-steps/constant": (
-        {
-            gradients.step_size: always(fmpq(1, 1000)),
-            decaying_steps.descended: lambda v, j: v * 2 ** int(j),
-        },
-        {},
-    ),
     "end-to-end": ({}, LONG),
     "end-to-end/window-any": ({}, LONG | {"epsilon": fmpq(10)}),
     "urnn-defect": ({}, DILATED),

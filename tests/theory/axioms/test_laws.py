@@ -119,7 +119,6 @@ LAWS: dict[Axiom, draw.Draw] = {
     base.MEAN_VALUE: draw.preactivations,
     base.MEAN_VALUE_SLOPES: draw.preactivations,
     gradients.MEAN_VALUE_GRADIENT: draw.loss,
-    gradients.MEAN_VALUE_RUN: draw.on_segment,
     entries.TANH_LIPSCHITZ: draw.lipschitz_gate(fmpq(1)),
     base.DIAGONAL_NORM: draw.preactivations,
     base.DIAGONAL_BENDS: draw.preactivations,

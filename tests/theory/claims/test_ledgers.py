@@ -93,9 +93,9 @@ def test_claims_speak_the_vocabulary() -> None:
 
 
 def test_claims_are_complete() -> None:
-    """Four variants at least, each other than its form."""
+    """Two variants at least, each other than its form."""
     for claim in CLAIMS:
-        assert len(claim.false_variants) >= 4, claim.id
+        assert len(claim.false_variants) >= 2, claim.id
         for variant in claim.false_variants:
             form = claim.form(variant.form)
             assert (variant.statement, variant.assumptions) != (form.statement, form.assumptions)
@@ -113,10 +113,8 @@ def test_few_theorems() -> None:
 
 
 def test_every_definition_is_of_use() -> None:
-    """A law that is no axiom, no assumption and no step is a definition of the registry; one alone
-    is of quantities that are read, and of no proof."""
-    read = {"derivative of a run in its start"}
-    assert set().union(*DEFINITION_NAMES.values()) | read == set(REGISTRY)
+    """A law that is no axiom, no assumption and no step is a definition of the registry."""
+    assert set().union(*DEFINITION_NAMES.values()) == set(REGISTRY)
 
 
 @pytest.mark.slow
