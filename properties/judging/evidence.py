@@ -7,19 +7,30 @@ from dataclasses import dataclass, field
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from rnnbounds.properties.judging.check_records import check_record
 from rnnbounds.properties.judging.sides import has_windows, quantity_names
-from rnnbounds.properties.judging.verdict import Judgement, Place, Summary, Verdict
+from rnnbounds.properties.judging.verdict import (
+    HOLDS,
+    UNDECIDED,
+    VACUOUS,
+    VIOLATED,
+    Judgement,
+    Place,
+    Verdict,
+    VerdictCodes,
+)
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.columns import cell_name
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.reports.pages.text import plural
 from rnnbounds.reports.records.checks.curve import Against, Sides, merge_sides
-from rnnbounds.reports.records.histogram import EMPTY
+from rnnbounds.reports.records.histogram import EMPTY, count_ratios
 from rnnbounds.reports.records.record import Check, Cost, Histogram, Tally, check_identity
 from rnnbounds.theory.proof.claim import Claim, Form
 
+Array = npt.NDArray[np.float64]
 KEPT_CHECKS = 3
 LONGEST_SHOWN_RUN = 64  # steps of a run that shows more than a shorter one
 
@@ -113,17 +124,19 @@ class Evidence:
 
     def add_batch(self, batch: Batch, judgement: Judgement) -> None:
         """Count one judged batch."""
-        summary = judgement.summary(KEPT_CHECKS)
-        self.tally = self.tally.merge(summary.tally)
-        counts = CellEvidence(summary.tally, dict(judgement.vacuous))
+        ratios, is_judged = judgement.ratio, judgement.verdicts != VACUOUS
+        tally = count_verdicts(judgement.verdicts)
+        self.tally = self.tally.merge(tally)
+        counts = CellEvidence(tally, dict(judgement.vacuous))
         self.add_cell_counts({cell_name(batch.spec): counts})
-        self.histogram = self.histogram.merge(summary.ratios)
-        self.systems += summary.systems
-        self.pairs += summary.pairs
+        judged_ratios = ratios[is_judged] if tally.vacuous else ratios
+        self.histogram = self.histogram.merge(count_ratios(judged_ratios))
+        self.systems += int(is_judged.any(axis=(1, 2)).sum())
+        self.pairs += int(is_judged.any(axis=2).sum())
         self.escalated += judgement.escalated
         self.vacuous = add_counts(self.vacuous, judgement.vacuous)
         self.update_curve(batch, judgement)
-        self.keep_checks(batch, judgement, summary)
+        self.keep_checks(batch, judgement, ratios)
 
     def add_cell_counts(self, cells: dict[str, CellEvidence]) -> None:
         """Add what was counted on some cells; kept in the order of their names."""
@@ -135,32 +148,44 @@ class Evidence:
         """Note the largest left side at each place of the curve, and the bound on it."""
         if self.curve_variable is None or self.asserts_difference:
             return
-        lhs, rhs = judgement.largest_sides()
+        windows = judgement.verdicts.shape[2]
+        decided = (judgement.verdicts == HOLDS) | (judgement.verdicts == VIOLATED)
+        lhs, rhs = (side.hi.reshape(-1, windows) for side in judgement.sides)
+        lhs = np.where(decided.reshape(-1, windows) & np.isfinite(rhs), lhs, -np.inf)
+        at_largest = lhs.argmax(axis=0), np.arange(windows)
         horizon = batch.spec.steps if self.curve_variable == "N" else batch.spec.T
-        places = range(len(lhs)) if self.windowed else (horizon,)
-        largest = zip(places, lhs.tolist(), rhs.tolist(), strict=True)
+        places = range(windows) if self.windowed else (horizon,)
+        largest = zip(places, lhs[at_largest].tolist(), rhs[at_largest].tolist(), strict=True)
         points = {at: (high, bound) for at, high, bound in largest if high > -np.inf}
         self.curve = merge_sides(self.curve, points)
 
     def compare_bounds(self, judgement: Judgement, first_judgement: Judgement) -> None:
         """Note what this form's bound costs beside the first form's, where both hold."""
-        if cost := judgement.cost_beside(first_judgement):
-            self.widen_cost(Cost(least=cost[0], greatest=cost[1]))
+        both_hold = (judgement.verdicts == HOLDS) & (first_judgement.verdicts == HOLDS)
+        with np.errstate(all="ignore"):
+            ratio = judgement.rhs.hi / first_judgement.rhs.hi
+        ratio = ratio[both_hold & np.isfinite(ratio)]
+        if ratio.size:
+            self.widen_cost(Cost(least=float(ratio.min()), greatest=float(ratio.max())))
 
     def widen_cost(self, cost: Cost | None) -> None:
         """Widen the range of costs."""
         if cost is not None:
             self.cost = cost if self.cost is None else self.cost.merge(cost)
 
-    def keep_checks(self, batch: Batch, judgement: Judgement, summary: Summary) -> None:
+    def keep_checks(self, batch: Batch, judgement: Judgement, ratios: Array) -> None:
         """Remember the tightest checks, one for each system, and the first failing ones."""
-        per_system = summary.per_system
+        # A ratio is finite or NaN, which is no maximum.
+        held = np.where(judgement.verdicts == HOLDS, ratios, -np.inf)
+        per_system = np.fmax.reduce(held.reshape(len(held), -1), axis=1, initial=-np.inf)
         least = self.tightest[-1].ratio or 0.0 if len(self.tightest) == KEPT_CHECKS else -np.inf
         for i in np.argsort(-per_system, kind="stable")[:KEPT_CHECKS].tolist():
             if np.isfinite(per_system[i]) and per_system[i] >= least:
-                self.tightest.append(self.record_at(batch, judgement, (i, *summary.place(i))))
-        for place in summary.failing:
-            self.failing.append(self.record_at(batch, judgement, place))
+                s, k = map(int, np.unravel_index(np.nanargmax(held[i]), held[i].shape))
+                self.tightest.append(self.record_at(batch, judgement, (i, s, k)))
+        failing = (judgement.verdicts == VIOLATED) | (judgement.verdicts == UNDECIDED)
+        for i, s, k in np.argwhere(failing)[:KEPT_CHECKS].tolist() if failing.any() else ():
+            self.failing.append(self.record_at(batch, judgement, (i, s, k)))
         self.trim_checks()
         self.keep_nearest_sides(batch, judgement)
 
@@ -219,6 +244,14 @@ class Evidence:
         spec = batch.spec.select_pair(batch.spec.members[i], s)
         window = k if self.windowed else None
         return check_record(self.claim, self.form, spec, window, *judgement.entry(at))
+
+
+def count_verdicts(verdicts: VerdictCodes) -> Tally:
+    """How many there are of each verdict."""
+    holds, violated, undecided, vacuous = (
+        int(np.count_nonzero(verdicts == verdict)) for verdict in Verdict
+    )
+    return Tally(holds=holds, violated=violated, undecided=undecided, vacuous=vacuous)
 
 
 def add_counts(first: dict[str, int], second: dict[str, int]) -> dict[str, int]:

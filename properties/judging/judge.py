@@ -16,7 +16,6 @@ import torch
 
 from rnnbounds.properties.judging import meter
 from rnnbounds.properties.judging.boxes import require_boxes
-from rnnbounds.properties.judging.device_judgement import DeviceJudgement, device_side
 from rnnbounds.properties.judging.exact_decision import decide_exactly
 from rnnbounds.properties.judging.outputs import windows_held_by_outputs
 from rnnbounds.properties.judging.sides import (
@@ -32,14 +31,13 @@ from rnnbounds.properties.judging.verdict import (
     HOLDS,
     UNDECIDED,
     VACUOUS,
+    VIOLATED,
     Judgement,
     Verdict,
     compare_sides,
 )
-from rnnbounds.properties.read.numbers.device_interval import interval_shape
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.theory.language.vocabulary import VOCABULARY
-from rnnbounds.theory.numbers.evaluate import enclose
 from rnnbounds.theory.numbers.interval import Interval
 from rnnbounds.theory.proof.claim import Assumption, Statement
 
@@ -100,18 +98,9 @@ def judge(
     else:
         enclosures |= enclose_quantities(batch, names)
         require_boxes(batch)
-        shape = np.broadcast_shapes((*pairs, 1), *map(interval_shape, enclosures.values()))
-        measured = device_side(statement, enclosures, masks)
-        if exact_budget is None and measured is not None:
-            bound = enclose(statement.rhs, enclosures, known_parts)
-            on_device = DeviceJudgement(
-                statement.relation, measured, bound, shape, masks, batch.finite
-            )
-            escalate(statement, batch, on_device, None, until_violated)
-            meter.add_checks(on_device.checks)
-            return on_device
         lhs, rhs = enclose_sides(statement, enclosures, known_parts)
-        shape = np.broadcast_shapes(shape, lhs.lo.shape, rhs.lo.shape)
+        sides = (side.lo.shape for side in (*enclosures.values(), lhs, rhs))
+        shape = np.broadcast_shapes((*pairs, 1), *sides)
     verdicts = compare_sides(statement.relation, lhs, rhs)
     if verdicts.shape != shape:
         verdicts = np.array(np.broadcast_to(verdicts, shape))
@@ -126,7 +115,7 @@ def judge(
     if exact_budget is not None:
         decide_at_ends(statement, batch, result)
     escalate(statement, batch, result, exact_budget, until_violated)
-    meter.add_checks(result.checks)
+    meter.add_checks(result.verdicts.size)
     return result
 
 
@@ -163,16 +152,16 @@ def escalate(
 ) -> None:  # fmt: skip
     """Settle every UNDECIDED check of a finite system, pair by pair, in balls and rationals; or
     those before the first pair that violates the statement."""
-    open_checks = result.open_checks(batch.finite)
-    result.escalated = open_checks.count
-    if not open_checks.count:
+    open_checks = (result.verdicts == UNDECIDED) & batch.finite
+    result.escalated = int(np.count_nonzero(open_checks))
+    if not result.escalated:
         return
-    pairs = open_checks.pairs
+    pairs = open_checks.any(axis=2)
     if until_violated:
-        violated = result.violated_pairs()
+        violated = (result.verdicts == VIOLATED).any(axis=2)
         pairs = pairs & ~np.logical_or.accumulate(violated.ravel()).reshape(pairs.shape)
     for i, s in np.argwhere(pairs).tolist():
-        ks = open_checks.windows(i, s)
+        ks = np.flatnonzero(open_checks[i, s]).tolist()
         if exact_budget is not None and (
             decided := windows_held_by_outputs(statement, batch.pair(i, s), ks)
         ):
@@ -182,7 +171,7 @@ def escalate(
             continue
         if exact_budget is None or exact_budget.spend(batch, len(ks)):
             decide_pair(statement, batch, result, (i, s), ks)
-        if until_violated and result.violated_pairs()[i, s]:
+        if until_violated and (result.verdicts[i, s] == VIOLATED).any():
             return
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from rnnbounds.properties.read.numbers.device_interval import around_on_device
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.theory.numbers.interval import Interval
 
@@ -19,10 +18,7 @@ def blank(batch: Batch, windows: int = 1) -> Interval:
 
 
 def around(value: Tensor, error: Tensor) -> Interval:
-    """value ± error, rounded outward and cut at 0 (norms are ≥ 0); exact where error is 0. It
-    stays on the device where the value lies."""
-    if value.device.type != "cpu":
-        return around_on_device(value.detach(), error.detach())
+    """value ± error, rounded outward and cut at 0 (norms are ≥ 0); exact where error is 0."""
     v, e = value.detach().cpu().numpy(), error.detach().cpu().numpy()
     exact = e == 0
     with np.errstate(invalid="ignore"):

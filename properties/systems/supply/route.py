@@ -86,10 +86,8 @@ def draw_each_member(draw: Callable[[SystemSpec, int], dict[str, Array]]) -> Num
     return lambda spec: stack_numbers([draw(spec, member) for member in spec.members])
 
 
-def to_tensor(device: str, array: Array | Tensor, *axes: int) -> Tensor:
-    """An array, or a tensor of that device, as a tensor, its axes but the first in this order."""
-    if isinstance(array, Tensor):
-        return array.permute(0, *axes).contiguous()
+def to_tensor(device: str, array: Array, *axes: int) -> Tensor:
+    """An array as a tensor of that device, its axes but the first in this order."""
     return torch.from_numpy(np.ascontiguousarray(array.transpose(0, *axes))).to(device)
 
 

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import torch
 
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.gradients.weight_sets import Region
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.drawing import device_signals
 from rnnbounds.properties.systems.drawing.draws import Array
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.supply.route import (
@@ -24,14 +22,8 @@ from rnnbounds.properties.systems.supply.route import (
     to_tensor,
 )
 from rnnbounds.properties.systems.vanilla.constants import PREDICTIONS, network_constant
-from rnnbounds.properties.systems.vanilla.network_weights import (
-    SIGNAL_STREAM,
-    draw_signals,
-    pair_scales,
-)
+from rnnbounds.properties.systems.vanilla.network_weights import draw_signals, pair_scales
 from rnnbounds.properties.systems.vanilla.networks import Networks
-
-Tensor = torch.Tensor
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +35,6 @@ class NetworkRoute(Route):
 
     def build_parts(self, spec: SystemSpec, device: str) -> BatchParts:
         """Networks with second weights where there are some among the numbers."""
-        if device != "cpu" and spec.values is None and "x" not in (weights := self.draw(spec)):
-            return network_parts(spec, device_numbers(spec, weights, device), device)
         numbers = batch_numbers(
             spec, lambda spec: with_signals(spec, self.draw(spec)), lambda own: (own["W"], own["U"])
         )
@@ -65,25 +55,8 @@ def with_signals(spec: SystemSpec, weights: dict[str, Array]) -> dict[str, Array
     return weights | {"x": x, "h": h, "h_other": h_other}
 
 
-def device_numbers(
-    spec: SystemSpec, weights: Mapping[str, Array], device: str
-) -> dict[str, Array | Tensor]:
-    """The weights, which the CPU draws, and inputs and states that the device draws, of which a
-    system has as many numbers as it has sequences times steps: the bits of `with_signals`."""
-    draws, h, h_other = device_signals.draw_signals(
-        spec, weights["C"].shape[1], SIGNAL_STREAM, device
-    )
-    W, U, C = (torch.from_numpy(weights[name]).to(device) for name in ("W", "U", "C"))
-    x = device_signals.make_inputs(spec, draws, W, U, C)
-    scales = torch.from_numpy(pair_scales(spec)).to(device)
-    h, h_other = scales * h, scales * h_other
-    h_other[:, 1::2] = -h[:, 1::2]
-    chosen = slice(spec.sequence_range.start, spec.sequence_range.stop)
-    return {**weights, "x": x[:, chosen], "h": h[:, chosen], "h_other": h_other[:, chosen]}
-
-
 def network_parts(
-    spec: SystemSpec, numbers: Mapping[str, Array | Tensor], device: str = "cpu"
+    spec: SystemSpec, numbers: Mapping[str, Array], device: str = "cpu"
 ) -> BatchParts:
     """Networks of these numbers."""
 
