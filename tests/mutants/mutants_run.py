@@ -34,7 +34,7 @@ from mutants_trial import load, prepare, trial
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "planted"))
 
-from planted_faults import pristine  # noqa: E402
+from planted import copy_rooms  # noqa: E402
 
 REASONS = Path(__file__).with_name("reasons.toml")
 PARTS = {
@@ -213,7 +213,7 @@ def main(arguments: Sequence[str]) -> int:
     known = reach_of(asked.reach, tuple(PARTS))
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copy = Path(folder, "code")
-        pristine(copy)
+        copy_rooms(copy)
         prepare(copy, ROOT)
         try_all(chosen, copy, known, asked.seconds, asked.results)
     results = read(asked.results)
