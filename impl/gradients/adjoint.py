@@ -130,36 +130,6 @@ def tb_gaps(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = "WUb") -> T
     return in_chunks(read, cell, x, K, loss, trained)
 
 
-def mean_gradient_gaps(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = "WUb") -> Tensor:
-    """‖∇p̄ − ∇p̄^k‖, k = 0 … K, for p̄ = (1/T) Σ_t p(h_t) and p̄^k = (1/T) Σ_t p(h_t^k): (B, S,
-    K+1).
-
-    Each h_t^k is the state after the k inputs up to time t, so the cost is T times that of
-    ``gradient_gaps``. Source: Miller & Hardt, Section 3.
-    """
-
-    def read(cell: RNN, x: Tensor, loss: Loss) -> Tensor:
-        T, S = x.shape[1], x.shape[3]
-        run = sweep(cell, x)
-        path = torch.cat([*(signal[..., : cell.n] for signal in run.signals[1:]), run.h], dim=1)
-        gradients = torch.split(_gradient(loss, path) / T, 1, dim=1)
-        full = _matrix(run.backward(gradients), _trained(run.signals, cell, trained))
-        last = min(K, T - 1)
-        if not last:
-            return _norms((), (), full[:, None], K)
-        # The inputs up to each time t, right-aligned; those before the first one are never used.
-        padded = torch.nn.functional.pad(x, (0, 0, 0, 0, last - 1, 0))
-        windows = padded.unfold(1, last, 1).permute(0, 4, 2, 3, 1).flatten(3)
-        truncated = torch.cat(list(_truncated(cell, windows, last, loss, trained)), dim=1)
-        truncated = truncated.reshape(cell.batch, last, S, T, *truncated.shape[3:])
-        lengths = torch.arange(1, T + 1, device=x.device)
-        ages = torch.arange(1, last + 1, device=x.device)[:, None].minimum(lengths) - 1
-        selected = truncated[:, ages, :, lengths - 1]
-        return _norms([full[:, None]], [selected.mean(1).transpose(0, 1)], full[:, None], K)
-
-    return in_chunks(read, cell, x, K, loss, trained, copies=x.shape[1])
-
-
 def _plain(cell: RNN, x: Tensor, loss: Loss) -> bool:
     return is_plain(cell.W, cell.U, cell.b, x, *loss.tensors)
 

@@ -58,7 +58,7 @@ _HUGE = 2.0**1000  # sums of terms up to here do not overflow
 def gradient_error(
     cell: RNN, x: Tensor, loss: Loss, trained: str = "WUb", K: int | None = None
 ) -> Tensor:
-    """A bound on the errors of the float64 ∇p_T, ∇p_T^k and ∇p̄ in the trained weights, (B, S).
+    """A bound on the errors of the float64 ∇p_T and ∇p_T^k in the trained weights, (B, S).
 
     Of the truncated runs only those with k ≤ K matter, where ρ′ jumps; all of them by default.
     """
@@ -72,23 +72,6 @@ def gradient_gap_error(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = 
     error = bounds.whole()
     gap = 2 * (error + UNIT * (bounds.size() + error)) * _UP
     return _windows(gap, K, x.shape[1])
-
-
-def mean_gradient_gap_error(
-    cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = "WUb"
-) -> Tensor:
-    """Bound the errors of the vectors of ``mean_gradient_gaps``: (B, S, K+1), 0 at k = T.
-
-    Infinite where ρ′ jumps.
-    """
-    check_task(cell, x, K, loss, trained)
-    T = x.shape[1]
-    if cell.activation.curvature == math.inf:
-        return _windows(torch.full_like(x[:, 0, 0], math.inf), K, T)
-    bounds = _gradient_error_bounds(cell, x, loss, trained, K)
-    error = bounds.whole()
-    gap = 2 * (error + gamma(T + 2) * (bounds.size() + error)) * _UP
-    return _windows(gap, K, T)
 
 
 def tbptt_error(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = "WUb") -> Tensor:
@@ -113,7 +96,7 @@ class _Bounds:
     T: int
 
     def whole(self) -> Tensor:
-        """Error bound of a whole gradient, or of an average of gradients: (B, S)."""
+        """Error bound of a whole gradient: (B, S)."""
         growth = self.decay[..., 0]
         found = self._sum(growth, growth * growth, self.T * growth)
         largest = (self.A * growth + found) * self.R.clamp(min=1.0)

@@ -22,7 +22,6 @@ def in_chunks(
     loss: Loss,
     trained: str = "WUb",
     *known: Tensor,
-    copies: int = 1,
 ) -> Tensor:
     """Evaluate `read` (B, S, ·) in chunks of as many pairs as the workspace holds.
 
@@ -30,7 +29,7 @@ def in_chunks(
     """
     check_task(cell, x, K, loss, trained)
     width = 2 * cell.n + cell.d + 1
-    pair = copies * K * (2 * K * width + cell.n * width) + (2 * x.shape[1] + cell.n) * width
+    pair = K * (2 * K * width + cell.n * width) + (2 * x.shape[1] + cell.n) * width
     pairs = max(1, _workspace(x) // pair)
     sequences = max(1, min(x.shape[3], pairs))
     systems = max(1, pairs // sequences)

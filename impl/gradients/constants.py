@@ -7,7 +7,6 @@ from torch import Tensor
 from rnnbounds.impl.gradients.smoothness import SMOOTHNESS, gradient_window
 from rnnbounds.impl.gradients.state_constants import STATES
 from rnnbounds.impl.gradients.supply import Supply
-from rnnbounds.impl.gradients.weighted_smoothness import WEIGHTED_SMOOTHNESS
 
 
 class Constants(Supply):
@@ -23,8 +22,8 @@ class Constants(Supply):
     Source: Miller & Hardt, Section 2 and Lemmas 1 to 3.
     """
 
-    formulas: ClassVar = {**STATES, **SMOOTHNESS, **WEIGHTED_SMOOTHNESS}
-    of_one_cell: ClassVar = {"W_radius", "lam_P", "kappa", "lam_D", "lam_v", *WEIGHTED_SMOOTHNESS}
+    formulas: ClassVar = {**STATES, **SMOOTHNESS}
+    of_one_cell: ClassVar = {"W_radius", "lam_P", "kappa", "lam_D", "lam_v"}
 
     def epsilons(self, K: int) -> Tensor:
         """ε_k ≥ ‖∇p_T − ∇p_T^k‖ for every T, k = 0 … K: (B, K+1), infinite at k = 0."""

@@ -12,7 +12,6 @@ from rnnbounds.impl.gradients.loss import Loss
 from rnnbounds.impl.gradients.rounding import absolute_norms
 from rnnbounds.impl.gradients.weight_sets import Region
 from rnnbounds.impl.models.rnn import RNN
-from rnnbounds.impl.norms.readout_norms import EUCLIDEAN, Dual
 from rnnbounds.impl.norms.weighted import (
     WeightedNorm,
     diagonal_scaling,
@@ -20,7 +19,6 @@ from rnnbounds.impl.norms.weighted import (
     quadratic_norm,
 )
 from rnnbounds.impl.numbers.outward import subtract_down
-from rnnbounds.impl.numbers.spectra.inverse import Inverse, certified_inverse
 
 TRAINABLE = ("W", "U", "b", "WU", "Wb", "Ub", "WUb")
 
@@ -104,11 +102,6 @@ class Supply:
         return absolute_norms(self.cell)
 
     @cached_property
-    def inverse(self) -> Inverse:
-        """Q⁻¹ of the quadratic norm."""
-        return certified_inverse(self.P_root)
-
-    @cached_property
     def gap(self) -> Tensor:
         """A lower bound on 1 − λ, zero if λ ≥ 1."""
         return subtract_down(1.0, self["lam"]).clamp(min=0.0)
@@ -117,10 +110,10 @@ class Supply:
         """Return the value once per system: (B,)."""
         return torch.full_like(self.B_x, value)
 
-    def slope(self, B_h: Tensor, dual: Dual = EUCLIDEAN) -> Tensor:
+    def slope(self, B_h: Tensor) -> Tensor:
         """L_p over ‖h‖ ≤ B_h (B,), infinite without a loss."""
-        return self.filled(torch.inf) if self.loss is None else self.loss.slope(B_h, dual)
+        return self.filled(torch.inf) if self.loss is None else self.loss.slope(B_h)
 
-    def curvature(self, dual: Dual = EUCLIDEAN) -> Tensor:
+    def curvature(self) -> Tensor:
         """β_p, infinite without a loss."""
-        return self.filled(torch.inf) if self.loss is None else self.loss.curvature_in(dual)
+        return self.filled(torch.inf) if self.loss is None else self.loss.curvature

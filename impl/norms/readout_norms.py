@@ -8,15 +8,11 @@ from torch import Tensor
 
 from rnnbounds.impl.numbers.outward import (
     add_up,
-    div_up,
-    gamma,
     mul_up,
     norm_up,
     sqrt_up,
     sum_up,
-    underflow,
 )
-from rnnbounds.impl.numbers.spectra.inverse import Inverse
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 
@@ -40,34 +36,6 @@ class Euclidean:
     def operator(self, C: Tensor) -> Tensor:
         """‖C‖₂."""
         return certified_norm(C)
-
-
-@dataclass(frozen=True, eq=False)
-class QuadraticDual:
-    """Dual of the norm ‖Q h‖₂, for a certified inverse X ≈ Q⁻¹: a row c counts as ‖c Q⁻¹‖₂.
-
-    ‖c Q⁻¹‖ ≤ ‖c X‖/room, and fl(c X) is off by at most γ_n |c||X| (Higham).
-    """
-
-    inverse: Inverse
-
-    def distance(self, a: Tensor, b: Tensor) -> Tensor:
-        """‖(a − b)Q⁻¹‖₂, row by row."""
-        transformed, error = self._transformed(a - b)
-        return div_up(add_up(norm_up(transformed), error), self.inverse.room[:, None])
-
-    def operator(self, C: Tensor) -> Tensor:
-        """‖C Q⁻¹‖₂."""
-        transformed, error = self._transformed(C.detach())
-        return div_up(add_up(certified_norm(transformed), norm_up(error)), self.inverse.room)
-
-    def _transformed(self, C: Tensor) -> tuple[Tensor, Tensor]:
-        """C X and its error row by row, that of the differences in C included."""
-        X = self.inverse.X
-        terms = C.abs() @ X.abs()
-        return C @ X, add_up(
-            mul_up(gamma(2 * X.shape[1] + 4), norm_up(terms)), underflow(C.abs().amax(2))
-        )
 
 
 @dataclass(frozen=True, eq=False)

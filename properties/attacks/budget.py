@@ -80,8 +80,3 @@ def form_quantities(form: Form) -> set[str]:
     """List the quantities named in a form's statement and its assumptions."""
     conditions = [a.condition for a in form.assumptions if a.condition is not None]
     return quantity_names(form.statement, *conditions)
-
-
-def needs_own_pool(form: Form) -> bool:
-    """True if a form must be attacked separately from its claim's other forms."""
-    return any(need.own_pool for need in needs_of(form_quantities(form)))

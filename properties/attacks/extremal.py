@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from math import inf
 
 from rnnbounds.properties.attacks.attack import Attack, Case, Visit
 from rnnbounds.properties.systems.spec import SystemSpec
@@ -31,11 +30,9 @@ def extremal_specs(about: str, rounding: bool = False) -> Iterator[SystemSpec]:
 def visit_extremal(case: Case, visit: Visit) -> None:
     """Those on which what is stated can be read; what is typed has no worst ones, but corners."""
     corners = find_kind(case.kind).instances.corners() if case.typed else ()
-    longest = min((need.max_length for need in case.needs if need.max_length), default=inf)
     rounding = any(need.rounding for need in case.needs)
     for spec in chain(corners, extremal_specs(case.kind, rounding)):
-        if longest >= spec.T:
-            visit(spec)
+        visit(spec)
 
 
 ATTACKS = (Attack("extremal", visit_extremal, share=1.0, start_order=1, seeded=False),)

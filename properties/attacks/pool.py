@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from math import ceil
+from operator import attrgetter
 
 from rnnbounds.properties.attacks.attack import Case
-from rnnbounds.properties.attacks.budget import Budget, batch_size, needs_own_pool
+from rnnbounds.properties.attacks.budget import Budget, batch_size
 from rnnbounds.properties.systems.table import FAMILIES, kinds_about
 from rnnbounds.theory.proof.claim import Claim, Form, Variant
 
@@ -51,9 +52,7 @@ def pool_for(forms: Sequence[Form], budget: Budget, sequence_factor: int = 1) ->
     if size == (budget.batch, budget.sequences):
         size = budget.batch, sequence_factor * budget.sequences
     case = Case(kind_name, [form.statement for form in forms], budget, size, seed=0)
-    return Pool(
-        kind_name, size, ("apart",) * any(map(needs_own_pool, forms)) + requirement_tags(case)
-    )
+    return Pool(kind_name, size, requirement_tags(case))
 
 
 def requirement_tags(case: Case) -> tuple[str, ...]:
@@ -63,17 +62,13 @@ def requirement_tags(case: Case) -> tuple[str, ...]:
         name: any(getattr(need, name) for need in case.needs)
         for name in ("wide", "trained", "rounding")
     }
-    longest = {f"to-{need.max_length}" for need in case.needs if need.max_length}
-    return (*(name for name, is_set in flags.items() if is_set), *sorted(longest))
+    return tuple(name for name, is_set in flags.items() if is_set)
 
 
 def group_by_kind(forms: Sequence[Form]) -> Iterator[tuple[str, list[Form]]]:
-    """The forms of a claim by the kind of system that they speak of, costly ones apart."""
-
-    def key(form: Form) -> tuple[str, bool]:
-        return form.about, needs_own_pool(form)
-
-    for (kind, _), group in groupby(sorted(forms, key=key), key=key):
+    """The forms of a claim by the kind of system that they speak of."""
+    about = attrgetter("about")
+    for kind, group in groupby(sorted(forms, key=about), key=about):
         yield kind, list(group)
 
 
@@ -81,8 +76,7 @@ def claim_pools(claim: Claim, budget: Budget) -> dict[Pool, FormGroup]:
     """The forms of a claim by their pools."""
     pools: dict[Pool, FormGroup] = {}
     for kind, forms in group_by_kind(claim.forms):
-        has_fixed_count = kind in FAMILIES or needs_own_pool(forms[0])
-        examples = ceil((1 if has_fixed_count else claim.example_factor) * budget.random)
+        examples = ceil((1 if kind in FAMILIES else claim.example_factor) * budget.random)
         pools[pool_for(forms, budget, claim.sequence_factor)] = FormGroup(claim, forms, examples)
     return pools
 

@@ -11,7 +11,7 @@ OPERATORS: dict[str, Space] = {
     "d_state": (STATES, STATES), "d_run": (STATES, STATES),
     "d_weights": (STATES, WEIGHTS), "sensitivity": (STATES, WEIGHTS), "recent": (STATES, WEIGHTS),
     "d_input": (STATES, INPUTS), "jacobian": (STATES, INPUTS), "d_loss": (NUMBERS, STATES),
-    "gap_sum": (NUMBERS, WEIGHTS), "W": (STATES, STATES),
+    "W": (STATES, STATES),
     **dict.fromkeys(("P_root", "D", "V", "P_c", "P_h", "V_unit"), (SHOWN, STATES)),
 }  # fmt: skip
 # Of a boxed state, the joint one of a gated cell, all is measured.

@@ -1,7 +1,6 @@
 """The textbook lemmas behind the claims on gradients, under the names that `axioms` has too."""
 
 from functools import partial
-from typing import Any
 
 from sympy import Abs, Integer, Symbol, symbols
 
@@ -42,7 +41,6 @@ from rnnbounds.theory.language.terms.vectors import (
     row_norm,
     state,
     transpose,
-    weighted,
 )
 
 _L, _w, _offset = symbols("L", real=True), vector("w_"), vector("offset_")
@@ -92,20 +90,19 @@ def _sensitivities(*of: Symbol) -> tuple[Axiom, Axiom]:
     )
 
 
-def derivative_in_state(size: Any, *of: Symbol) -> Axiom:
-    """Axiom: ‖∂φ/∂h‖ is at most a Lipschitz constant of φ in the state, in this norm."""
-    lipschitz = le(size(phi(a, c, *of) - phi(b, c, *of)), _L * size(a - b))
+def derivative_in_state(*of: Symbol) -> Axiom:
+    """Axiom: ‖∂φ/∂h‖ is at most a Lipschitz constant of φ in the state."""
+    lipschitz = le(norm(phi(a, c, *of) - phi(b, c, *of)), _L * norm(a - b))
     return _LIPSCHITZ((_L, v, _w)).that(
-        Clause(le(size(d_state(v, _w, *of)), _L), (eq(differentiable(v, _w, *of), Integer(1)),)),
+        Clause(le(norm(d_state(v, _w, *of)), _L), (eq(differentiable(v, _w, *of), Integer(1)),)),
         requires=law("", (a, b, c), lipschitz),
     )
 
 
 WEIGHTS_START, CHAIN_RULE_WEIGHTS = _sensitivities()
 WEIGHTS_START_OTHER, CHAIN_RULE_OTHER = _sensitivities(w_other)
-DERIVATIVE_IN_STATE = derivative_in_state(norm)
-DERIVATIVE_IN_STATE_WEIGHTED = derivative_in_state(weighted)
-DERIVATIVE_IN_STATE_OTHER = derivative_in_state(norm, w_other)
+DERIVATIVE_IN_STATE = derivative_in_state()
+DERIVATIVE_IN_STATE_OTHER = derivative_in_state(w_other)
 DERIVATIVE_NO_LESS = axiom(
     "derivative of a Lipschitz map",
     f"{_RUDIN}, Theorem 9.19 and its converse",

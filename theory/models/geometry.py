@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from sympy import Expr, Min
 
 from rnnbounds.theory.axioms import base
-from rnnbounds.theory.axioms.gradients import DERIVATIVE_IN_STATE, DERIVATIVE_IN_STATE_WEIGHTED
+from rnnbounds.theory.axioms.gradients import DERIVATIVE_IN_STATE
 from rnnbounds.theory.language import (
     ONE,
     ZERO,
@@ -71,7 +71,6 @@ class Geometry:
     beta_p: Expr
     triangle: Axiom = base.TRIANGLE_WEIGHTED
     submultiplicative: Axiom = base.SUBMULTIPLICATIVE_WEIGHTED
-    derivative: Axiom = DERIVATIVE_IN_STATE_WEIGHTED
     suffix: str = ""
 
     def geometric_sum(self, steps: Expr) -> Expr:
@@ -116,7 +115,7 @@ class Geometry:
     @property
     def derivative_bound(self) -> tuple[Use, ...]:
         """Uses: ‖∂φ/∂h‖ ≤ λ along a run."""
-        derivative = self.derivative.at(self.lam, fresh, x_next)
+        derivative = DERIVATIVE_IN_STATE.at(self.lam, fresh, x_next)
         return (derivative, "contraction", at("differentiable", s, j))
 
     # How texts name the constants.
@@ -189,8 +188,6 @@ class Geometry:
         curvature_text = (
             f"{self.constant_text('beta_hh')} and {beta_wh} are Lipschitz constants of ∂φ/∂h and"
         )
-        if self.beta_hh == 0:
-            curvature_text = f"∂φ/∂h is constant, and {beta_wh} is a Lipschitz constant"
         return assume(
             "smooth",
             f"φ is smooth, β_ρ is finite: {curvature_text} of ∂φ/∂w in the state, along the runs"
@@ -227,22 +224,12 @@ EUCLIDEAN = Geometry(
     norm=norm,
     triangle=base.TRIANGLE,
     submultiplicative=base.SUBMULTIPLICATIVE,
-    derivative=DERIVATIVE_IN_STATE,
     **_EUCLIDEAN_CONSTANTS,
 )
 G = TypeVar("G", bound=Geometry)
 
 
-def make_geometry(text: str, suffix: str, *, linear: bool = False, geometry_type: type[G]) -> G:
-    """Geometry of another norm of states; β_hh = 0 for a linear model."""
-    constants: dict[str, Any] = {"beta_hh": ZERO} if linear else {}
-    constants |= {
-        name: symbols(f"{name}_{suffix}")[0] for name in CONSTANTS if name not in constants
-    }
+def make_geometry(text: str, suffix: str, *, geometry_type: type[G]) -> G:
+    """Geometry of another norm of states."""
+    constants: dict[str, Any] = {name: symbols(f"{name}_{suffix}")[0] for name in CONSTANTS}
     return geometry_type(text, weighted, suffix=f"_{suffix}", **constants)
-
-
-QUADRATIC = make_geometry(
-    " in the norm ‖P^{1/2}·‖₂ of states", "P", linear=True, geometry_type=Geometry
-)
-PERRON = make_geometry(" in the norm max |·|_i/v_i of states", "v", geometry_type=Geometry)

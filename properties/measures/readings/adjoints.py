@@ -13,7 +13,6 @@ sums of what came before each start; a window goes over its own last k steps alo
     what came before   Σ_{t ≤ T−k} q_t f_tᵀ                 once, for all k
     how another drifts away           δ_t from T−k on       for each start, whatever the end
     the other's adjoints              dq_t over k steps     for each k
-    what k leaves out of all losses   Σ over s ≥ t + k      once for each time
 """
 
 from __future__ import annotations
@@ -88,7 +87,6 @@ class FullRun:
     trained: str
     adjoint_cache: dict[int, Adjoints] = field(default_factory=dict, compare=False, repr=False)
     drift_cache: dict[int, StateDrift] = field(default_factory=dict, compare=False, repr=False)
-    omitted_cache: list[list[Vector]] = field(default_factory=list, compare=False, repr=False)
 
     @cached_property
     def path(self) -> tuple[list[Matrix], list[Vector]]:
@@ -161,32 +159,6 @@ class FullRun:
         return self.cumulative_gradients[start] + self.drift_contribution(
             self.state_drift(start, weight_gap)
         )
-
-    def gradient_gap_sum(self, k: int) -> Matrix:
-        """Σ_t ∇p_t minus that of the runs on the last k inputs before each t = 1, …, T."""
-        terms = list(zip(self.omitted_adjoints(k), self.features, strict=False))
-        for end in range(k + 1, len(self.inputs) + 1):
-            terms += self.drift_terms(self.state_drift(end - k, end=end))
-        return self.sum_terms(terms)
-
-    def omitted_adjoints(self, k: int) -> list[Vector]:
-        """The adjoints of Σ p(h_s) over s ≥ t + k by a_t, for t = 1, …, T − k, made once."""
-        if not self.omitted_cache:
-            adjoints = list[Vector]()
-            for t in range(len(self.inputs) - 1, -1, -1):
-                g = self.adjoints(t + 1, 0).g[0]
-                adjoints.append(
-                    self.times_slopes(
-                        t, add(g, self.times_transpose(adjoints[-1])) if adjoints else g
-                    )
-                )
-            self.omitted_cache.append(adjoints[::-1])
-        while len(self.omitted_cache) <= k:
-            previous = self.omitted_cache[-1][1:]
-            self.omitted_cache.append(
-                [self.times_slopes(t, self.times_transpose(q)) for t, q in enumerate(previous)]
-            )
-        return self.omitted_cache[k]
 
     def state_drift(
         self, start: int, weight_gap: CellWeights | None = None, end: int | None = None

@@ -12,14 +12,12 @@ from rnnbounds.impl.arithmetic.entries.rationals import IrrationalError, require
 from rnnbounds.impl.gradients.adjoint import (
     gradient_gaps,
     last_gradient,
-    mean_gradient_gaps,
     tb_gaps,
     tbptt_gaps,
 )
 from rnnbounds.impl.gradients.adjoint_error import (
     gradient_error,
     gradient_gap_error,
-    mean_gradient_gap_error,
     tbptt_error,
 )
 from rnnbounds.impl.models.rnn import RNN
@@ -48,7 +46,6 @@ WINDOW_READINGS = {
     "grad_gap": (gradient_gaps, gradient_gap_error),
     "tbptt_gap": (tbptt_gaps, tbptt_error),
     "tb_gap": (tb_gaps, gradient_gap_error),
-    "grad_gap_mean": (mean_gradient_gaps, mean_gradient_gap_error),
 }
 
 
@@ -171,10 +168,7 @@ def rational_run(batch: Batch) -> FullRun | None:
 
 def window_gap_entries(run: FullRun, name: str, k: int) -> list[Any]:
     """The entries of a windowed gradient difference of one pair."""
-    T = len(run.inputs)
-    if name != "grad_gap_mean":
-        return matrix_entries(WINDOW_PARTS[name](run, T - k))
-    return [v / run.arithmetic.number(float(T)) for v in matrix_entries(run.gradient_gap_sum(k))]
+    return matrix_entries(WINDOW_PARTS[name](run, len(run.inputs) - k))
 
 
 def weight_gap_entries(run: FullRun, batch: Batch) -> list[Any]:

@@ -10,22 +10,18 @@ class Needs:
     """Requirements of a quantity on the batches on which its statements are tested.
 
     max_size: largest (systems, sequences) of a batch that only exact decisions read, or one module
-    at a time. efficient_size: (systems, sequences) up to which more cost no more. own_pool: True if
-    forms with it are attacked separately, so that they do not slow down their claim's others. wide:
+    at a time. efficient_size: (systems, sequences) up to which more cost no more. wide:
     True to add systems that only a weighted norm certifies. slow: True if a step of ascent takes
     several times as long. trained: True to draw cells with a loss and train them. rounding: True to
-    add extremal instances on which rounding accumulates. max_length: largest length of its extremal
-    runs.
+    add extremal instances on which rounding accumulates.
     """
 
     max_size: tuple[int, int] | None = None
     efficient_size: tuple[int, int] | None = None
-    own_pool: bool = False
     wide: bool = False
     slow: bool = False
     trained: bool = False
     rounding: bool = False
-    max_length: int | None = None
 
 
 NO_NEEDS = Needs()
@@ -41,8 +37,6 @@ NEEDS: dict[str, Needs] = {
     "kappa": Needs(max_size=(8, 8), wide=True, slow=True),
     "lam_D": Needs(max_size=(24, 8), wide=True, slow=True),
     "lam_v": Needs(max_size=(24, 8), wide=True, slow=True),
-    "L_w_P": Needs(max_size=(8, 2), wide=True, slow=True, own_pool=True),
-    "L_w_v": Needs(max_size=(16, 2), wide=True, slow=True, own_pool=True),
     "beta_ends": Needs(max_size=(4, 1)),
     "S_0_box": Needs(max_size=(16, 2)),
     "C_box": Needs(max_size=(16, 2)),
@@ -56,7 +50,6 @@ NEEDS: dict[str, Needs] = {
     "h_rounding": Needs(max_size=(4, 2), rounding=True),
     "W_norm_exact": FEW,
     "grad_gap": Needs(efficient_size=(448, 1)),
-    "grad_gap_mean": Needs(max_size=(16, 2), own_pool=True, slow=True, max_length=64),
     **dict.fromkeys(("tbptt_gap", "tb_gap"), SWEPT),
     "dphi_w_gap": Needs(max_size=(16, 4)),
     "dphi_h_gap": Needs(max_size=(16, 2)),

@@ -28,7 +28,7 @@ from rnnbounds.properties.systems.spec_choices import BALLS, LOSSES, TRAINED
 from rnnbounds.properties.systems.vanilla import learning_instances as instances
 from rnnbounds.properties.systems.vanilla.ascent import Ascent
 from rnnbounds.properties.systems.vanilla.network_weights import draw_weights
-from rnnbounds.properties.systems.vanilla.plain import DRIVES, STABLE_REGIMES, WEIGHTED_REGIMES
+from rnnbounds.properties.systems.vanilla.plain import DRIVES, STABLE_REGIMES
 from rnnbounds.properties.systems.vanilla.route import (
     FixedConstantsRoute,
     LossRoute,
@@ -63,14 +63,10 @@ def draw_learning_spec(draw: st.DrawFn, make: SpecType, wanted: DrawRequest) -> 
         )  # fmt: skip
     else:
         activation = draw(pick(("tanh", "identity", "relu", *sorted(ACTIVATIONS))))
-        if wanted.wide and draw(st.booleans()):
-            activation = "identity"
         n, T = draw(pick((2, 3, 4, 1, 6, 8))), draw(pick((34, 40, 48, 64, 13, 5, 36, 2)))
         kinked = ACTIVATIONS[activation].curvature == float("inf")
         spec = make(
-            regime=draw(
-                pick((*STABLE_REGIMES, *WEIGHTED_REGIMES) if wanted.wide else STABLE_REGIMES)
-            ),
+            regime=draw(pick(STABLE_REGIMES)),
             inputs=draw(pick(DRIVES)),
             n=n,
             d=min(draw(pick((1, 2, 3))), n),
@@ -89,10 +85,10 @@ def draw_learning_spec(draw: st.DrawFn, make: SpecType, wanted: DrawRequest) -> 
         distance=draw(pick(DISTANCES)),
         seed=draw(seeds()), batch=wanted.batch, sequences=wanted.sequences,
     )  # fmt: skip
-    return fewer_loss_systems(spec, wanted.stepwise, 2 if wanted.wide else 4)
+    return fewer_loss_systems(spec, wanted.stepwise)
 
 
-def fewer_loss_systems(spec: SystemSpec, stepwise: bool, most: int = 4) -> SystemSpec:
+def fewer_loss_systems(spec: SystemSpec, stepwise: bool) -> SystemSpec:
     """The spec with fewer systems where bounds on gradients are met with equality, or are 0."""
     if spec.lam == 0:
         spec = replace(spec, K=min(spec.K, 3), T=min(spec.T, 8))
@@ -101,7 +97,7 @@ def fewer_loss_systems(spec: SystemSpec, stepwise: bool, most: int = 4) -> Syste
     rests = spec.inputs == "zero" and spec.bias == 0 and "b" not in spec.trained
     nothing = spec.lam == 0 or rests or (spec.inputs == "zero" and spec.trained == "U")
     if nothing or scalar or (linear and stepwise):
-        return replace(spec, batch=min(spec.batch, most), sequences=min(spec.sequences, 2))
+        return replace(spec, batch=min(spec.batch, 4), sequences=min(spec.sequences, 2))
     return spec
 
 

@@ -41,7 +41,6 @@ def test_dyadic_scalars_are_exact() -> None:
         "S_0": 2.0, "B_h": 4.0, "W_rows": 0.5, "L_w": 4.0, "L_p": 1.5, "beta_p": 0.0,
         "beta_hh": 0.0, "beta_wh": 1.0, "beta_hw": 1.0, "beta_ww": 0.0,
         "G_0": 12.0, "D_1": 6.0, "G_1": 12.0, "beta": 48.0,
-        "S_0_v": 2.0, "B_h_v": 4.0, "L_w_v": 4.0, "beta_wh_v": 1.0, "L_p_v": 1.5, "beta_p_v": 0.0,
     }  # fmt: skip
     assert {name: c[name].item() for name in expected} == expected
     assert c.epsilons(3).tolist() == [[math.inf, 12.0, 9.0, 6.0]]
@@ -90,7 +89,7 @@ def test_broken_systems_fail_closed(kind: str) -> None:
         cell = system("tanh")
         getattr(cell, part)[0, 0] = math.nan
         c = constants(cell, kind=kind)
-        named = ("L_w", "D_1", "beta", "L_w_v", "L_p_v", "S_0_P", "L_w_P", "C_norm_sq", "y_norm")
+        named = ("L_w", "D_1", "beta", "C_norm_sq", "y_norm")
         assert not any(math.isnan(c[name].item()) for name in named)
         assert not torch.isnan(c.epsilons(3)).any()
     assert c["beta_hh"].item() < math.inf

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rnnbounds.properties.attacks.attack import Case, measures_single_steps
-from rnnbounds.properties.attacks.budget import batch_size, needs_own_pool, profile
+from rnnbounds.properties.attacks.budget import batch_size, profile
 from rnnbounds.properties.attacks.typed_statement import kinds_to_test
 from rnnbounds.properties.judging.sides import has_windows
 from rnnbounds.properties.measures.readings.needs import NEEDS, Needs
@@ -61,12 +61,11 @@ def test_single_steps_follow_from_the_definition() -> None:
 
 
 def test_needs_are_the_measures_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A field is enough: smaller batches, room for more systems, forms apart, wider draws."""
+    """A field is enough: smaller batches, room for more systems, wider draws."""
     budget = profile("quick")
     assert batch_size(budget, [FORM]) == (budget.batch, budget.sequences)
-    monkeypatch.setitem(NEEDS, "h_norm", Needs(max_size=(3, 2), own_pool=True, wide=True))
+    monkeypatch.setitem(NEEDS, "h_norm", Needs(max_size=(3, 2), wide=True))
     assert batch_size(budget, [FORM]) == (3, 2)
-    assert needs_own_pool(FORM)
     assert any(one.wide for one in Case("rnn", [FORM.statement], budget, (1, 1), 0).needs)
     monkeypatch.setitem(NEEDS, "h_norm", Needs(efficient_size=(500, 1)))
     assert batch_size(budget, [FORM]) == (500, 1)

@@ -112,7 +112,6 @@ LAWS: dict[Axiom, draw.Draw] = {
     **{axiom: of_unit(kind) for kind, axiom in jets.CHAIN_RULE_UNITS.items()},
     base.DERIVATIVE_IN_INPUT: draw.lipschitz("U"),
     gradients.DERIVATIVE_IN_STATE: draw.lipschitz("E"),
-    gradients.DERIVATIVE_IN_STATE_WEIGHTED: draw.lipschitz("S"),
     gradients.DERIVATIVE_IN_STATE_OTHER: draw.lipschitz("E", "other"),
     gradients.LINEAR_MAP: draw.linear,
     gradients.DERIVATIVE_NO_LESS: draw.expanding,

@@ -27,7 +27,7 @@ IDS = ("cell-constants", "loss-constants", "gradient-gap", "tbptt-gap", "gradien
 FORMS = [
     pytest.param(form, id=f"{id}/{form.name}") for id in IDS for form in theory.claim(id).forms
 ]
-NORMS = ("", "_P", "_v", "_box", "_omega")
+NORMS = ("", "_box", "_omega")
 LENGTHS = ((1, 1), (2, 1), (3, 2), (7, 3), (12, 12), (40, 1))
 
 
@@ -63,13 +63,11 @@ def constants(a: fmpq) -> Numbers:
 
 def values(a: fmpq, length: int, k: int) -> Numbers:
     """All quantities of the system; the other weight is a/2 and the states of one step are 3, 1."""
-    gaps = [sensitivity(a, t) - sensitivity(a, min(t, k)) for t in range(1, length + 1)]
     other, truncated = a / 2, sensitivity(a, k)
     measured = {
         "T": fmpq(length),
         "k": fmpq(k),
-        "grad_gap": gaps[-1],
-        "grad_gap_mean": total(gaps) / length,
+        "grad_gap": sensitivity(a, length) - sensitivity(a, min(length, k)),
         "tbptt_gap": sensitivity(a, length) - cut(a, length, k),
         "tb_gap": cut(a, length, k) - truncated,
         "grad_gap_weights": sensitivity(a, length) - sensitivity(other, length),
@@ -97,20 +95,12 @@ def about(id: str, *names: str) -> list[Form]:
 
 
 @pytest.mark.parametrize("k", [1, 2, 9])
-@pytest.mark.parametrize("name", ["finite", "uniform", "quadratic-norm", "perron-norm", "box"])
+@pytest.mark.parametrize("name", ["finite", "uniform", "box"])
 def test_the_gradient_gap_is_attained(name: str, k: int) -> None:
     """For long sequences each form for the loss at the last step becomes an equation."""
     (form,) = about("gradient-gap", name)
     lhs, rhs = sides(form.statement, values(fmpq(1, 2), 120, k))
     assert 1 - fmpq(1, 2**99) < lhs / rhs <= 1
-
-
-@pytest.mark.slow
-def test_the_averaged_form_is_attained() -> None:
-    """Averaged over a very long sequence, so that few losses are early."""
-    (form,) = about("gradient-gap", "averaged")
-    lhs, rhs = sides(form.statement, values(fmpq(1, 2), 2000, 3))
-    assert lhs / rhs > fmpq(99, 100)
 
 
 def test_smoothness_is_attained() -> None:
@@ -165,7 +155,6 @@ def test_statements_are_evaluated_in_three_arithmetics(form: Form) -> None:
     """Intervals and balls contain the rational value, where there is one."""
     unseen = dict.fromkeys(("dp", "dp_gap", "dphi_w", "dphi_w_box"), fmpq(1, 4))
     numbers = values(fmpq(1, 2), 7, 3) | unseen
-    numbers["grad_gap_mean"] = fmpq(1, 8)  # no seventh: float64 has all the others exactly
     intervals = {name: exact(float(arb(value))) for name, value in numbers.items()}
     for side in (form.statement.lhs, form.statement.rhs):
         middle = ball(side, {name: arb(value) for name, value in numbers.items()})
@@ -212,7 +201,6 @@ GOAL = le(Integer(0), Integer(0))
         gradients.MEAN_VALUE_GRADIENT.at(z, a, b),
         DIAGONAL_BENDS.at(a, b),
         gradients.CHAIN_RULE_LAYER.at(A, B, v, a, b),
-        gradients.DERIVATIVE_IN_STATE_WEIGHTED.at(z, a, b),
         gradients.DERIVATIVE_IN_STATE_OTHER.at(z, a, b),
     ],
     ids=lambda instance: instance.law.id,

@@ -55,9 +55,6 @@ def sensitivity_gap_steps(g: geometry.Geometry) -> tuple[Step, ...]:
     )
     state_gap, at_start = g.norm(geometry.full - geometry.fresh), g.norm(geometry.start)
     added = g.beta_hh * g.norm(geometry.S_fresh) + g.beta_wh
-    # With β_hh = 0, for a linear model, nothing is divided by 1 − λ.
-    bent_sensitivity = (at("sensitivity", s, j), "contractive") if g.beta_hh else ()
-    divided = ("contractive",) if g.beta_hh else ()
     return (
         step("drift, one step", le(gap_next, g.lam * gap + state_gap * added), forall=(s, j)).by(
             CHAIN_RULE_WEIGHTS.at(x, 0, s + j),
@@ -77,7 +74,12 @@ def sensitivity_gap_steps(g: geometry.Geometry) -> tuple[Step, ...]:
             "drift, bounded",
             le(gap_next, g.lam * gap + g.lam**j * at_start * (drift(g, j + 1) - drift(g, j))),
             forall=(s, j),
-        ).by(at("drift, one step", s, j), at("forgetting", s, j), *bent_sensitivity),
+        ).by(
+            at("drift, one step", s, j),
+            at("forgetting", s, j),
+            at("sensitivity", s, j),
+            "contractive",
+        ),
         step(
             "drift",
             le(
@@ -86,8 +88,8 @@ def sensitivity_gap_steps(g: geometry.Geometry) -> tuple[Step, ...]:
             ),
             forall=(s, j),
         ).by_induction(
-            base=(at("drift, bounded", s, 0), WEIGHTS_START.at(x, s), *divided),
-            step=(at("drift, bounded", s, j + 1), *divided),
+            base=(at("drift, bounded", s, 0), WEIGHTS_START.at(x, s), "contractive"),
+            step=(at("drift, bounded", s, j + 1), "contractive"),
         ),
     )
 
@@ -111,7 +113,7 @@ def _steps(g: geometry.Geometry) -> tuple[Step, ...]:
         *sensitivity_gap_steps(g),
         power_nonnegative(g.lam),
         power_at_most_one(g.lam),
-        *((sum_at_most_steps(g),) if g.beta_hh else ()),
+        sum_at_most_steps(g),
         step(
             "gradients",
             le(
@@ -146,7 +148,7 @@ def _steps(g: geometry.Geometry) -> tuple[Step, ...]:
         ).by(
             at("gradients at the start", s, j),
             at("start", s),
-            *((at("total", j + 1),) if g.beta_hh else ()),
+            at("total", j + 1),
             at("power not negative", j),
             at("power at most one", j + 1),
             "contractive",
@@ -181,10 +183,4 @@ def _gap_form(name: str, g: geometry.Geometry, note: str = "", about: str = "gra
 
 
 FINITE = _gap_form("finite", geometry.EUCLIDEAN)
-QUADRATIC_NORM = _gap_form(
-    "quadratic-norm",
-    geometry.QUADRATIC,
-    "linear models: ∂φ/∂h is constant, and λ_P may be less than ‖W‖",
-)
-PERRON_NORM = _gap_form("perron-norm", geometry.PERRON)
 IN_BOX = _gap_form("box", BOX, "any cell with a comparison matrix that is smooth", "cell")

@@ -14,11 +14,9 @@ from rnnbounds.theory.language.terms.vectors import entry, state
 
 _one, _other = ((boxed(h), entry(x, 1)) for h in (a, b))
 
-
-_SECOND = ("beta_hh", "beta_wh", "beta_ww")
 _CERTIFIED = (
-    *in_norm("box", BOX.unit, _SECOND),
-    *in_norm("omega", f"{BOX.unit}, for all weights of Ω", _SECOND),
+    *in_norm("box", BOX.unit),
+    *in_norm("omega", f"{BOX.unit}, for all weights of Ω"),
     certified(
         "lam_omega", "the contraction factor", f"{BOX.unit}, for all weights of Ω",
         r"\lambda^{(omega)}",

@@ -7,18 +7,17 @@ both as operators from weights to numbers.
 from sympy import Expr
 
 from rnnbounds.theory.language.quantities.norms import EUCLIDEAN, SPECTRAL, T, k
-from rnnbounds.theory.language.quantity import Quantity, certified, measured, tag
+from rnnbounds.theory.language.quantity import Quantity, certified, tag
 from rnnbounds.theory.language.terms.gradients import (
     d_loss,
     d_state,
     d_weights,
-    gap_sum,
     gradient,
     recent,
     sensitivity,
 )
 from rnnbounds.theory.language.terms.variables import a, b, vector, w, w_other, x
-from rnnbounds.theory.language.terms.vectors import norm, state
+from rnnbounds.theory.language.terms.vectors import state
 
 _input = vector("x_t")
 
@@ -32,7 +31,7 @@ _full, _truncated = run_gradient(0, T), run_gradient(T - k, k)
 _cut = d_loss(state(x, 0, T)) * recent(x, T - k, k)
 _other = d_loss(state(x, 0, T, w_other)) * sensitivity(x, 0, T, w_other)
 
-_EUCLIDEAN, _QUADRATIC, _MAXIMUM = "Euclidean", "‖P^{1/2}·‖₂", "max |·|_i/v_i"
+_EUCLIDEAN = "Euclidean"
 _SMOOTHNESS = (
     certified("W_rows", "‖W‖ from 2 to ∞, the largest row", "2 to ∞", r"\lVert W\rVert_{rows}"),
     certified("L_w", "Lipschitz constant of φ in the weights", _EUCLIDEAN, "L_w"),
@@ -73,7 +72,7 @@ _CONSTANTS = (
 )  # fmt: skip
 
 
-def in_norm(suffix: str, norm_name: str, second_order: tuple[str, ...]) -> tuple[Quantity, ...]:
+def in_norm(suffix: str, norm_name: str) -> tuple[Quantity, ...]:
     """The constants of a model whose states are measured in another norm."""
     entries = {
         "S_0": ("drive, sup ‖φ(0, x)‖", "S_0"),
@@ -85,11 +84,9 @@ def in_norm(suffix: str, norm_name: str, second_order: tuple[str, ...]) -> tuple
         "L_p": ("Lipschitz constant of the loss, in the dual norm", "L_p"),
         "beta_p": ("smoothness of the loss, in the dual norm", r"\beta_p"),
     }
-    absent = {"beta_hh", "beta_wh", "beta_ww"} - set(second_order)
     return tuple(
         certified(f"{name}_{suffix}", meaning, norm_name, f"{notation}^{{({suffix})}}")
         for name, (meaning, notation) in entries.items()
-        if name not in absent
     )
 
 
@@ -99,10 +96,6 @@ _MEASURED = (
         EUCLIDEAN.of(
             "grad_gap", "full against truncated gradient of the loss at the last step",
             r"\nabla p_T-\nabla p_T^{(k)}", _full - _truncated,
-        ),
-        measured(
-            "grad_gap_mean", "full against truncated gradient of the loss averaged over all steps",
-            r"\lVert \nabla p_{mean}-\nabla p_{mean}^{(k)}\rVert", norm(gap_sum(x, k, T - k)) / T,
         ),
         EUCLIDEAN.of(
             "tbptt_gap", "full gradient against truncated back-propagation", r"\nabla p_T-g_{TB}",
@@ -148,7 +141,5 @@ _MEASURED = (
 GRADIENTS: tuple[Quantity, ...] = (
     *_SMOOTHNESS,
     *_CONSTANTS,
-    *in_norm("P", _QUADRATIC, ("beta_wh",)),
-    *in_norm("v", _MAXIMUM, ("beta_hh", "beta_wh", "beta_ww")),
     *_MEASURED,
 )

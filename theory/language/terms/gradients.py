@@ -45,8 +45,6 @@ share = _number("share")
 mass, mixture = _number("mass", defined=True), _map("mixture", defined=True)
 first_moment = _number("first_moment", defined=True)
 second_moment = _number("second_moment", defined=True)
-# gap_sum(x, k, j) = Σ (∇p_t - ∇p_t^k) over k < t ≤ k + j
-gap_sum = _operator("gap_sum", defined=True)
 
 descent = _number("descent")  # descent(j), the parameter after j steps of descent
 # weights(j) and weights_hat(j): after j steps on the full and on the truncated model's loss
