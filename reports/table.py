@@ -22,12 +22,11 @@ TABLE_FILE = Path(__file__).with_name("claims.json")
 
 
 class Proof(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The ledgers of a claim together; `human` are the steps in prose, by name, and `forms` says of
-    each form what it rests on, which older tables lack."""
+    """The ledgers of a claim together; `forms` says of each form what it rests on, which
+    older tables lack."""
 
     steps: int
     axioms: tuple[str, ...]
-    human: tuple[str, ...]
     proved: bool
     forms: dict[str, Standing] = {}
 
@@ -35,11 +34,10 @@ class Proof(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     def of(
         cls, ledgers: Sequence[LedgerRecord], proved: bool, forms: dict[str, Standing]
     ) -> "Proof":
-        """Combine the ledgers of a claim: number of steps, axioms, steps in prose."""
+        """Combine the ledgers of a claim: number of steps, axioms."""
         return cls(
             steps=sum(len(ledger.steps) for ledger in ledgers),
             axioms=tuple(sorted({axiom for ledger in ledgers for axiom in ledger.axioms})),
-            human=tuple(step for ledger in ledgers for step in ledger.human),
             proved=proved,
             forms=forms,
         )

@@ -28,7 +28,6 @@ class Budget:
     ascent: int
     batch: int
     sequences: int
-    minimal: bool = True
     tries: int = TRIES
 
 
@@ -40,7 +39,6 @@ PROFILES: dict[str, Budget] = {
         ascent=60,
         batch=48,
         sequences=26,
-        minimal=False,
         tries=3,
     ),
     "ci": Budget(random=160, targeted=50, gradient=8, ascent=150, batch=48, sequences=26),

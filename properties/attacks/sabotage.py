@@ -154,7 +154,7 @@ def try_proof(claim: Claim, variant: Variant) -> ProofOutcome:
     """The form's own ledger, run against the variant."""
     ledger = prove_variant(claim, variant)
     return ProofOutcome(
-        not ledger.stands, "; ".join(f"step '{step.id}': {step.detail}" for step in ledger.failures)
+        not ledger.proved, "; ".join(f"step '{step.id}': {step.detail}" for step in ledger.failures)
     )
 
 

@@ -103,9 +103,9 @@ def derive_standing(
     held_proofs = [proofs.get(name) for name in held_forms]
     if not held_proofs:
         return None
-    if not all(proof and proof.stands for proof in held_proofs):
+    if not all(proof and proof.proved for proof in held_proofs):
         return "NOT PROVED"
-    return "HOLDS" if all(proof and proof.proved for proof in held_proofs) else "ARGUED"
+    return "HOLDS"
 
 
 def vacuous_standing(

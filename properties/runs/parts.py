@@ -148,7 +148,7 @@ def run_part(part: Part, *, profile_name: str, seed: int, device: str = "cpu") -
     if part.work == PROOF:
         entry = claim(part.claim_works[0][0])
         if part.claims:
-            results["ledgers"] = ledger_records(entry, budget.minimal)
+            results["ledgers"] = ledger_records(entry)
         if part.variant_claims:
             results["refused"] = {
                 entry.id: {
@@ -187,12 +187,12 @@ def attack_part(
     }
 
 
-def ledger_records(claim: Claim, minimal: bool = True) -> tuple[LedgerRecord, ...]:
+def ledger_records(claim: Claim) -> tuple[LedgerRecord, ...]:
     """The proofs of a claim's forms, as run now."""
     require_sound()
     return tuple(
         with_basis(claim, form, ledger_record(form.name, ledger, form.proof))
-        for form, ledger in zip(claim.forms, prove(claim, minimal), strict=True)
+        for form, ledger in zip(claim.forms, prove(claim), strict=True)
     )
 
 
@@ -215,13 +215,13 @@ def unused_assumptions(claim: Claim) -> dict[str, tuple[str, ...]]:
 
 
 def ledger_record(form: str, ledger: Ledger, proof: Proof | None = None) -> LedgerRecord:
-    """One ledger as a record; a human step keeps it from being proved, and a failed one says where
-    it is written. The steps are typeset if the proof is given."""
+    """One ledger as a record; a failed step says where it is written. The steps are typeset if the
+    proof is given."""
     written = {step.id: step for step in (() if proof is None else proof.steps)}
     steps = tuple(
         LedgerStep(
-            id=step.id, statement=step.statement, kind=step.kind, method=step.method,
-            uses=step.uses, verdict=step.verdict, redundant=step.redundant,
+            id=step.id, statement=step.statement, method=step.method,
+            uses=step.uses, verdict=step.verdict,
             detail=f"{step.location}: {step.detail}" if step.verdict == "failed" else step.detail,
             quantifier=step.quantifier,
             mathml=statement_mathml(written[step.id].conclusion) if step.id in written else "",
@@ -229,14 +229,11 @@ def ledger_record(form: str, ledger: Ledger, proof: Proof | None = None) -> Ledg
         )
         for step in ledger.steps
     )  # fmt: skip
-    human = tuple(step.id for step in ledger.steps if step.kind == "human")
     return LedgerRecord(
         form=form,
         steps=steps,
         axioms=ledger.axioms,
-        human=human,
-        proved=ledger.proved and not human,
-        argued=ledger.argued,
+        proved=ledger.proved,
         definitions=tuple(
             Definition(
                 name=name, text=law_text(REGISTRY[name]), typeset=typeset_law(REGISTRY[name])
@@ -257,7 +254,7 @@ def failures(result: PartResult) -> list[str]:
             lines.append(f"{form}: {tally.violated} VIOLATED, {tally.undecided} UNDECIDED")
         lines += [f"  {c.verdict}: {c.replay}" for c in evidence.failing]
     for ledger in result.ledgers:
-        if not ledger.stands:
+        if not ledger.proved:
             failed = (step for step in ledger.steps if step.verdict == "failed")
             lines += [f"{ledger.form}: not proved", *(f"  {s.id}: {s.detail}" for s in failed)]
     for variant in chain.from_iterable(result.variants.values()):

@@ -68,7 +68,7 @@ def probe_part(id: str) -> PartResult:
     """One claim, proved and probed."""
     torch.set_num_threads(1)
     claim = claim_of(id)
-    ledgers = ledger_records(claim, minimal=False)
+    ledgers = ledger_records(claim)
     return PartResult(part=Part("probe", (id,)), evidence={id: probe(claim)}, ledgers=ledgers)
 
 

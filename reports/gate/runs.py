@@ -20,13 +20,13 @@ from rnnbounds.reports.records.record import ClaimRecord, FormRecord, Run, Varia
 from rnnbounds.reports.words import plural
 
 VERDICTS = ("holds", "never tested", "undecided", "violated")
-PROOFS = ("proved", "argued in prose", "not proved")
+PROOFS = ("proved", "not proved")
 BASES = ("derived", "inclusion assumed", "restates")
 CONVICTIONS = ("refuted", "survives")
 STANDINGS = tuple(
     STANDING_WORDS[name]
     for name in (
-        "HOLDS", "ARGUED", "NOT PROVED", "NOT TESTED", "NOT YET PROVED", "NOT ATTACKED",
+        "HOLDS", "NOT PROVED", "NOT TESTED", "NOT YET PROVED", "NOT ATTACKED",
         "NOT APPLICABLE", "UNDECIDED", "VIOLATED",
     )
 )  # fmt: skip
@@ -89,7 +89,6 @@ def _claim_changes(old: ClaimRecord, new: ClaimRecord, allowed: Thresholds) -> I
     for field, names_of in (
         ("textbook theorems", used_axioms),
         ("definitions", defined_names),
-        ("steps in prose", lambda claim: list(dict.fromkeys(claim.human))),
     ):
         yield from compare_burdens(id, field, names_of(old), names_of(new))
     attacks = [[a for a, record in claim.attacks.items() if record.checks] for claim in (old, new)]
@@ -215,7 +214,7 @@ def tally_verdict(tally: Tally) -> str:
 
 def proof_state(claim: ClaimRecord) -> str:
     """How a claim is proved."""
-    return "proved" if claim.proved else "argued in prose" if claim.argued else "not proved"
+    return "proved" if claim.proved else "not proved"
 
 
 def used_axioms(claim: ClaimRecord) -> list[str]:

@@ -11,11 +11,9 @@ from typing import Literal
 from rnnbounds.reports.words import plural
 
 Basis = Literal["", "derived", "inclusion assumed", "restates"]
-Standing = Literal[
-    "derived", "inclusion assumed", "restates", "proved", "argued in prose", "not proved"
-]
+Standing = Literal["derived", "inclusion assumed", "restates", "proved", "not proved"]
 STANDINGS: tuple[Standing, ...] = (
-    "derived", "inclusion assumed", "restates", "proved", "argued in prose", "not proved",
+    "derived", "inclusion assumed", "restates", "proved", "not proved",
 )  # fmt: skip
 SENTENCES: dict[Standing, tuple[str, str]] = {  # of one form, of several
     "inclusion assumed": ("derived from an assumed inclusion",) * 2,

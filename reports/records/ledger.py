@@ -6,21 +6,18 @@ import msgspec
 
 from rnnbounds.reports.records.basis import Basis, Standing
 
-Kind = Literal["machine", "axiom", "human"]
-StepVerdict = Literal["proved", "failed", "human"]
+StepVerdict = Literal["proved", "failed"]
 
 
 class LedgerStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One step of a proof, stated for what `quantifier` says; `redundant` names the hypotheses that
-    it did not need. `scope` is the quantifier with its formulas as MathML."""
+    """One step of a proof, stated for what `quantifier` says; `scope` is the quantifier with its
+    formulas as MathML."""
 
     id: str
     statement: str
-    kind: Kind
     method: str
     uses: tuple[str, ...]
     verdict: StepVerdict
-    redundant: tuple[str, ...] = ()
     detail: str = ""
     mathml: str = ""
     quantifier: str = ""
@@ -36,19 +33,17 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The proof of one form; `axioms` and `human` name the steps that no machine proved.
+    """The proof of one form; `axioms` names the textbook theorems that it takes without proof.
 
-    With a human step it is never `proved`, but `argued` if every machine step is. `basis` says what
-    a proved form rests on, empty in older records, and `presupposed` names the assumptions that
-    make it no derivation; `met` is false where no test has a system that meets all assumptions.
+    `basis` says what a proved form rests on, empty in older records, and `presupposed` names the
+    assumptions that make it no derivation; `met` is false where no test has a system that meets
+    all assumptions.
     """
 
     form: str
     steps: tuple[LedgerStep, ...]
     axioms: tuple[str, ...]
-    human: tuple[str, ...]
     proved: bool
-    argued: bool = False
     definitions: tuple[Definition, ...] = ()
     basis: Basis = ""
     presupposed: tuple[str, ...] = ()
@@ -56,15 +51,8 @@ class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     @property
     def standing(self) -> Standing:
-        """Basis of the form if it is proved, else `argued in prose` or `not proved`."""
-        if self.proved:
-            return self.basis or "proved"
-        return "argued in prose" if self.argued else "not proved"
-
-    @property
-    def stands(self) -> bool:
-        """True if the form is proved, or argued with some steps in prose."""
-        return self.proved or self.argued
+        """Basis of the form if it is proved, else `not proved`."""
+        return (self.basis or "proved") if self.proved else "not proved"
 
 
 class Axiom(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -7,13 +7,12 @@ import msgspec
 from rnnbounds.reports.records.checks.tally import Tally
 
 Standing = Literal[
-    "HOLDS", "ARGUED", "NOT APPLICABLE", "NOT YET PROVED", "NOT ATTACKED",
+    "HOLDS", "NOT APPLICABLE", "NOT YET PROVED", "NOT ATTACKED",
     "NOT TESTED", "NOT PROVED", "UNDECIDED", "VIOLATED",
 ]  # fmt: skip
 # As a reader sees them.
 STANDING_WORDS: dict[Standing, str] = {
     "HOLDS": "holds",
-    "ARGUED": "holds, argued",
     "NOT APPLICABLE": "not applicable",
     "NOT YET PROVED": "not yet proved",
     "NOT ATTACKED": "not attacked",
@@ -38,7 +37,7 @@ class Column(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One claim on one column.
 
-    HOLDS: judged there, never against it, and proved by machine; ARGUED: with steps in prose.
+    HOLDS: judged there, never against it, and proved.
     NOT APPLICABLE: `reason` is the assumption that fails. NOT YET PROVED: it could be, `reason`
     says what is missing. NOT ATTACKED: no attack draws a system of that cell, whatever is proved.
     NOT TESTED: proved, but the run judged nothing there. `tallies` counts the checks of each cell,
@@ -104,7 +103,7 @@ def is_consistent_entry(entry: Entry) -> bool:
     if bool(entry.forms) != bool(tally.holds):
         return False
     match entry.standing:
-        case "HOLDS" | "ARGUED" | "NOT PROVED":
+        case "HOLDS" | "NOT PROVED":
             return tally.holds > 0 and not failing
         case "VIOLATED":
             return tally.violated > 0

@@ -75,10 +75,7 @@ def _ledger_problems(claim: ClaimRecord) -> Iterator[str]:
             yield f"no proof ledger (form {form.name})"
     for ledger in claim.ledgers:
         verdicts = {step.verdict for step in ledger.steps}
-        human = bool(ledger.human) or "human" in verdicts
-        if not ledger.stands:
+        if not ledger.proved:
             yield f"not proved (form {ledger.form})"
-        elif ledger.proved and (human or verdicts != {"proved"}):
+        elif verdicts != {"proved"}:
             yield f"called proved with an unproved step (form {ledger.form})"
-        elif not ledger.proved and (not human or "failed" in verdicts):
-            yield f"called argued without a human step, or with a failed one (form {ledger.form})"

@@ -208,17 +208,6 @@ class ClaimRecord(Record, frozen=True, kw_only=True):
             self.forms
         )
 
-    @property
-    def argued(self) -> bool:
-        """True if the claim is not proved only because some steps are in prose."""
-        standing = {ledger.form for ledger in self.ledgers if ledger.stands}
-        return not self.proved and {form.name for form in self.forms} == standing
-
-    @property
-    def human(self) -> tuple[str, ...]:
-        """The steps, of all forms, that are argued in prose; what two forms share counts twice."""
-        return tuple(step for ledger in self.ledgers for step in ledger.human)
-
 
 class Environment(Record, frozen=True, kw_only=True):
     """Environment and times of a run: the only part in which two runs of one seed may differ.

@@ -59,7 +59,7 @@ def believed(monkeypatch: pytest.MonkeyPatch):
 def test_a_claim_is_told_as_it_is_stated_and_proved(claim: Claim):
     """Title, source, statement, assumptions, false variants; steps, axioms and what is in prose."""
     told = next(row for row in packaged_table().claims if row.id == claim.id)
-    now = claim_row(claim, ledger_records(claim, minimal=False))
+    now = claim_row(claim, ledger_records(claim))
     now = structs.replace(now, proof=structs.replace(now.proof, forms=told.proof.forms))
     names = [name for name in now.__struct_fields__ if name != "tightest"]
     assert {n: getattr(told, n) for n in names} == {n: getattr(now, n) for n in names}

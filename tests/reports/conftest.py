@@ -86,13 +86,13 @@ def sample_claim(name: str = "truncation") -> ClaimRecord:
     both = tally.merge(tally)
     reached = {"random": 0.93127, "targeted": 0.99904, "gradient": 1 - 7e-7, "extremal": 1 - 2.1e-9}
     steps = (
-        LedgerStep(id="gap-recursion", statement="h_gap(t+1) <= lam*h_gap(t)", kind="machine",
+        LedgerStep(id="gap-recursion", statement="h_gap(t+1) <= lam*h_gap(t)",
                    method="smt", uses=("contraction", "triangle"), verdict="proved"),
         LedgerStep(id="start", statement="h_start <= S_0*(1 - lam**(T - k))/(1 - lam)",
-                   kind="axiom", method="axiom", uses=("state-bound",), verdict="proved"),
+                   method="axiom", uses=("state-bound",), verdict="proved"),
         LedgerStep(id="claim", statement="h_gap <= S_0*(lam**k - lam**T)/(1 - lam)",
-                   mathml=TRUNCATION, kind="machine", method="induction",
-                   uses=("gap-recursion", "start"), verdict="proved", redundant=("k <= T",),
+                   mathml=TRUNCATION, method="induction",
+                   uses=("gap-recursion", "start"), verdict="proved",
                    detail="base k = 0; step k to k + 1"),
     )  # fmt: skip
     forms = tuple(
@@ -143,7 +143,7 @@ def sample_claim(name: str = "truncation") -> ClaimRecord:
         forms=forms,
         ledgers=tuple(
             LedgerRecord(form=form.name, steps=steps, axioms=("triangle", "operator-norm"),
-                         human=(), proved=True)
+                         proved=True)
             for form in forms
         ),
         variants=tuple(

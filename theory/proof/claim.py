@@ -187,16 +187,13 @@ class Claim:
         raise UnknownClaimError(f"false variant of {self.id}", id, known)
 
 
-def prove(claim: Claim, minimal: bool = True) -> tuple[Ledger, ...]:
-    """One ledger a form; a ledger whose last step is not the form's statement is not proved.
-
-    With `minimal` the hypotheses that a step does not need are looked for, which takes longest.
-    """
-    return tuple(_prove(form, minimal) for form in claim.forms)
+def prove(claim: Claim) -> tuple[Ledger, ...]:
+    """One ledger a form; a ledger whose last step is not the form's statement is not proved."""
+    return tuple(map(_prove, claim.forms))
 
 
-def _prove(form: Form, minimal: bool) -> Ledger:
-    ledger = check(form.proof, form.statement, form.assumptions, minimal)
+def _prove(form: Form) -> Ledger:
+    ledger = check(form.proof, form.statement, form.assumptions)
     if not form.proof.steps:
         return ledger
     concluded, fault = statement_text(form.proof.conclusion), ""
@@ -209,10 +206,10 @@ def _prove(form: Form, minimal: bool) -> Ledger:
     if not fault:
         return ledger
     last = replace(ledger.steps[-1], verdict="failed", detail=fault)
-    return replace(ledger, steps=(*ledger.steps[:-1], last), proved=False, argued=False)
+    return replace(ledger, steps=(*ledger.steps[:-1], last), proved=False)
 
 
 def prove_variant(claim: Claim, variant: Variant) -> Ledger:
     """The form's own ledger, re-targeted at the variant: it must fail."""
     form = claim.form(variant.form)
-    return check(form.proof, variant.statement, variant.assumptions, minimal=False)
+    return check(form.proof, variant.statement, variant.assumptions)

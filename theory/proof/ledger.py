@@ -7,22 +7,19 @@ from typing import Literal, TypeAlias
 from rnnbounds.theory.kernel.statements import Law as Kept
 from rnnbounds.theory.language import Assumption, Law
 
-StepKind: TypeAlias = Literal["machine", "human"]
-Verdict: TypeAlias = Literal["proved", "failed", "human"]
+Verdict: TypeAlias = Literal["proved", "failed"]
 
 
 @dataclass(frozen=True)
 class StepResult:
-    """Outcome of a step: `quantifier` is the range of its variables, `redundant` are uses without
-    which it was proved too, `location` is the file and the line where it is written."""
+    """Outcome of a step: `quantifier` is the range of its variables, `location` the file and the
+    line where it is written."""
 
     id: str
     statement: str
-    kind: StepKind
     method: str
     uses: tuple[str, ...]
     verdict: Verdict
-    redundant: tuple[str, ...]
     detail: str
     location: str = ""
     quantifier: str = ""
@@ -32,8 +29,7 @@ class StepResult:
 class Ledger:
     """The outcome of a proof, and all that it rests on: textbook axioms and definitions.
 
-    `unused` names the assumptions that no step needed.  With a human step nothing is proved: where
-    every machine step is, the claim is `argued`.
+    `unused` names the assumptions that no step needed.
     """
 
     steps: tuple[StepResult, ...]
@@ -41,16 +37,10 @@ class Ledger:
     axioms: tuple[str, ...]
     definitions: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
-    argued: bool = False
-
-    @property
-    def stands(self) -> bool:
-        """True if the goal is concluded: proved, or argued in part."""
-        return self.proved or self.argued
 
     @property
     def failures(self) -> tuple[StepResult, ...]:
-        """The machine steps that failed."""
+        """The steps that failed."""
         return tuple(step for step in self.steps if step.verdict == "failed")
 
 

@@ -59,7 +59,7 @@ class Lemma(ProvedLaw):
     @property
     def ledger(self) -> Ledger:
         """Ledger of the lemma's own proof."""
-        return check(self.proof, self.goal, self.assumptions, minimal=False)
+        return check(self.proof, self.goal, self.assumptions)
 
     def objection(self, granted: Mapping[str, Assumption], named: Sequence[object]) -> str:
         """A variable that is no length, an assumption not granted, or a proof that fails."""

@@ -32,7 +32,7 @@ def norm_misuses(
     steps that say of all vectors what such axioms do."""
     general, functions = set[str](), _function_terms(proof, assumptions)
     for step in proof.steps:
-        for use in step.method_uses:
+        for use in step.method.uses:
             law = use.law if isinstance(use, Instance) else use
             if isinstance(law, Lemma):
                 yield from norm_misuses(law.proof, about, law.assumptions)

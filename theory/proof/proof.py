@@ -14,6 +14,7 @@ from pathlib import Path
 
 from sympy import Symbol
 
+from rnnbounds.theory.errors import StatementError
 from rnnbounds.theory.kernel import door
 from rnnbounds.theory.kernel.statements import Statement as Kept
 from rnnbounds.theory.kernel.terms import Term
@@ -21,7 +22,7 @@ from rnnbounds.theory.language import Assumption, Axiom, Clause, Instance, Law, 
 from rnnbounds.theory.language.definitions import Definition
 from rnnbounds.theory.language.printing import plain_text, statement_text
 from rnnbounds.theory.language.vocabulary import DEFINITIONS
-from rnnbounds.theory.proof.ledger import Ledger, ProvedLaw, StepKind, StepResult, Verdict
+from rnnbounds.theory.proof.ledger import Ledger, ProvedLaw, StepResult, Verdict
 from rnnbounds.theory.proof.limits import time_limit
 from rnnbounds.theory.proof.methods import GIVEN, Gap, Induction, Method
 from rnnbounds.theory.proof.methods.base import use_name
@@ -54,36 +55,27 @@ def _is_engine_file(file: str) -> bool:
 class Step:
     """One conclusion, for all values of the variables `forall` for which `given` holds.
 
-    A human step is an argument in prose, which no method checks.  `location` is the file and the
-    line where the step is written.
+    `location` is the file and the line where the step is written.
     """
 
     id: str
     conclusion: Statement
-    method: Method | str
+    method: Method
     forall: tuple[Symbol, ...] = ()
     given: tuple[Statement, ...] = ()
     location: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.method, Method):
+            raise StatementError(f"step {self.id!r} names no method of proof; prose proves nothing")
         if not self.location:
             object.__setattr__(self, "location", _caller_location())
-
-    @property
-    def kind(self) -> StepKind:
-        """Kind of the step: "machine" if a method checks it, "human" if it is prose."""
-        return "machine" if isinstance(self.method, Method) else "human"
-
-    @property
-    def method_uses(self) -> tuple[Use, ...]:
-        """Uses of the step's method; none for a step in prose."""
-        return self.method.uses if isinstance(self.method, Method) else ()
 
     @cached_property
     def use_names(self) -> tuple[str, ...]:
         """The names of all that the step uses; measured quantities are unfolded to their terms."""
         measured = sorted(s.name for s in self.conclusion.symbols if s in DEFINITIONS)
-        return tuple(dict.fromkeys([*map(use_name, self.method_uses), *measured]))
+        return tuple(dict.fromkeys([*map(use_name, self.method.uses), *measured]))
 
     @cached_property
     def text(self) -> str:
@@ -116,16 +108,8 @@ class Proof:
 
 
 @cache
-def check(
-    proof: Proof, goal: Statement, assumptions: tuple[Assumption, ...], minimal: bool = True
-) -> Ledger:
-    """Run the proof with its last step re-targeted at the goal, from the given assumptions.
-
-    With `minimal`, each use of a proved step is left out in turn, to find the redundant ones.
-    """
-    if minimal:
-        ledger = check(proof, goal, assumptions, minimal=False)
-        return replace(ledger, steps=_with_redundant_uses(proof, goal, assumptions, ledger))
+def check(proof: Proof, goal: Statement, assumptions: tuple[Assumption, ...]) -> Ledger:
+    """Run the proof with its last step re-targeted at the goal, from the given assumptions."""
     scopes, results = scopes_of(proof, assumptions)
     if proof.steps:
         results = (*results, run_step(final_step(proof, goal), scopes[-1]))
@@ -134,38 +118,19 @@ def check(
             results[-1], verdict="failed", detail="the assumptions contradict each other"
         )
         results = (*results[:-1], last)
-    used = [use for step in proof.steps for use in step.method_uses]
-    verdicts = {result.verdict for result in results}
-    # Prose concludes whatever it is re-targeted at: the last step must be a machine's.
-    ends = bool(results) and results[-1].kind == "machine"
+    used = [use for step in proof.steps for use in step.method.uses]
     return Ledger(
         results,
-        verdicts == {"proved"},
+        {result.verdict for result in results} == {"proved"},
         _used_law_ids(used, Axiom),
         _used_law_ids(used, Definition),
         _unused_assumptions(used, assumptions),
-        argued=ends and "human" in verdicts and "failed" not in verdicts,
     )
 
 
 def final_step(proof: Proof, goal: Statement) -> Step:
     """The last step, re-targeted; nothing may be left open: no variables, no premises."""
     return replace(proof.steps[-1], conclusion=goal, forall=(), given=())
-
-
-def _with_redundant_uses(
-    proof: Proof, goal: Statement, assumptions: tuple[Assumption, ...], ledger: Ledger
-) -> tuple[StepResult, ...]:
-    """The results, with the uses without which each step is proved too."""
-    if not proof.steps:
-        return ledger.steps
-    scopes, _ = scopes_of(proof, assumptions)
-    steps = (*proof.steps[:-1], final_step(proof, goal))
-    runs = zip(steps, scopes, ledger.steps, strict=True)
-    return tuple(
-        replace(result, redundant=redundant(step, scope)) if result.verdict == "proved" else result
-        for step, scope, result in runs
-    )
 
 
 @cache
@@ -190,32 +155,21 @@ def scopes_of(
 
 
 def run_step(step: Step, known: StepScope) -> StepResult:
-    """Run the step's method in this scope: proved, failed, or human if it is prose."""
+    """Run the step's method in this scope."""
 
     def result(verdict: Verdict, detail: str) -> StepResult:
-        method = step.method.name if isinstance(step.method, Method) else "prose"
         return StepResult(
-            step.id, step.text, step.kind, method, step.use_names, verdict, (), detail,
-            step.location, step.quantifier
+            step.id, step.text, step.method.name, step.use_names, verdict, detail, step.location,
+            step.quantifier,
         )  # fmt: skip
 
     try:
         with time_limit():
             _require_fresh_names(step, known)
             goal = door.goal(step.conclusion)
-            if not isinstance(step.method, Method):
-                return result("human", step.method)
             return result("proved", step.method.prove(goal, _with_premises(step, known)))
     except Gap as gap:
         return result("failed", str(gap))
-
-
-def redundant(step: Step, known: StepScope) -> tuple[str, ...]:
-    """The uses of a step that is proved without which it is proved too."""
-    if not isinstance(step.method, Method):
-        return ()
-    goal, scope = door.goal(step.conclusion), replace(_with_premises(step, known), explains=False)
-    return tuple(name for name, fewer in step.method.reductions() if proves(fewer, goal, scope))
 
 
 def _with_premises(step: Step, known: StepScope) -> StepScope:
@@ -243,10 +197,9 @@ def _require_fresh_names(step: Step, known: StepScope) -> None:
 
 
 def _fixed_variables(step: Step) -> frozenset[Term]:
-    """The variables of which the laws speak that the step uses: the identity I, in axioms. A human
-    step speaks of one value, it may be, that it finds."""
-    used = (use.law for use in step.method_uses if isinstance(use, Instance))
-    laws = [law for law in used if isinstance(law, Law)] if step.kind == "machine" else [step.law]
+    """The variables of which the laws speak that the step uses: the identity I, in axioms."""
+    used = (use.law for use in step.method.uses if isinstance(use, Instance))
+    laws = [law for law in used if isinstance(law, Law)]
     return frozenset[Term]().union(*(kernel_law(law).constants for law in laws))
 
 

@@ -23,7 +23,7 @@ from rnnbounds.theory.proof.ledger import ProvedLaw
 class StepScope:
     """The scope of a step; `explains` asks for counter-models worth printing.
 
-    `fixed` are the variables of which a human step speaks, or an axiom that a step used.
+    `fixed` are the variables of which an axiom speaks that a step used.
     `failed` names earlier steps that were not proved, `later` those from this one on.
     """
 

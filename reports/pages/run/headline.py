@@ -14,7 +14,6 @@ from rnnbounds.reports.records.record import ClaimRecord, Run
 OTHERS: dict[Standing, str] = {
     "inclusion assumed": "from an assumed inclusion",
     "restates": "restating an assumption",
-    "argued in prose": "argued in prose",
     "not proved": "not proved",
 }
 NO_CELL = "no-cell"  # the column of systems that are no recurrent cell, as a single matrix
@@ -112,10 +111,8 @@ def count_standings(claims: Iterable[ClaimRecord]) -> dict[Standing, int]:
 def _proof_sentence(run: Run) -> str:
     claims = run.claims
     steps = sum(len(ledger.steps) for claim in claims for ledger in claim.ledgers)
-    prose = sum(len(claim.human) for claim in claims)
-    argued = f" {text.plural(prose, 'step')} argued in prose." if prose else ""
     return (
         f"Proof: {basis_sentence(count_standings(claims))}, in {text.plural(steps, 'step')} from"
         f" {text.plural(count_laws(run), 'law')} of"
-        f" {text.plural(len(used_theorems(run)), 'textbook theorem')} taken without proof.{argued}"
+        f" {text.plural(len(used_theorems(run)), 'textbook theorem')} taken without proof."
     )

@@ -189,10 +189,8 @@ def markdown_table(rows: Iterable[ClaimRow]) -> list[str]:
     """The table of claims in Markdown."""
     lines = [HEADS]
     for row in rows:
-        steps, prose = plural(row.proof.steps, "step"), len(row.proof.human)
-        proof = f"{row.proof.words}; {steps}"
-        if not row.proof.proved:
-            proof = f"**not proved**, {prose} of {steps} in prose"
+        proof = f"{row.proof.words if row.proof.proved else '**not proved**'}; "
+        proof += plural(row.proof.steps, "step")
         names = (f"`{row.id}`", f"`{row.statement}`")
         lines.append((*names, row.source, proof, row.reached, str(len(row.false_variants))))
     head, *body = (f"| {' | '.join(line)} |" for line in lines)
@@ -202,9 +200,8 @@ def markdown_table(rows: Iterable[ClaimRow]) -> list[str]:
 def proof_text(proof: Proof) -> str:
     """The state of a proof in a few words."""
     state = proof.words if proof.proved else "NOT PROVED"
-    prose = f", {len(proof.human)} in prose" if proof.human else ""
     theorems = plural(len(proof.axioms), "textbook theorem")
-    return f"{state}; {plural(proof.steps, 'step')}{prose}, {theorems}"
+    return f"{state}; {plural(proof.steps, 'step')}, {theorems}"
 
 
 WIDTH = 120  # columns of a table, where there is no terminal

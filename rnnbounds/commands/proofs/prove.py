@@ -24,7 +24,7 @@ from rnnbounds.theory.proof.claim import Claim
 from rnnbounds.theory.proof.foundations.laws import axioms_used
 from rnnbounds.theory.proof.foundations.laws import count_axioms as count_laws
 
-STEP = ("id", "statement", "quantifier", "kind", "method", "uses", "redundant", "verdict")
+STEP = ("id", "statement", "quantifier", "method", "uses", "verdict")
 
 
 def probe_matrix(workers: int) -> Matrix:
@@ -63,15 +63,13 @@ def claim_row(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> ClaimRow:
 
 def prove(
     claim: Ids = None,
-    strict: Annotated[bool, typer.Option("--strict",
-        help="exit 1 also for a step argued in prose, as a claim of your own may have")] = False,
     step: Annotated[str | None, typer.Option("--step", metavar="NAME",
         help="one step of the claim: its premises, and z3's part")] = None,
     lemmas: Annotated[bool, typer.Option("--lemmas",
         help="list the steps that several claims share; run none")] = False,
     format: FormatOption = Format.text,
 ) -> int:  # fmt: skip
-    """Run the proof ledgers; exit 1 if a machine step fails."""
+    """Run the proof ledgers; exit 1 if a step fails."""
     entries = chosen_claims(claim or ())
     if lemmas:
         return show_lemmas(entries, format)
@@ -86,13 +84,7 @@ def prove(
         for entry, ledgers in proofs:
             print_ledgers(entry, ledgers)
         print_summary(proofs)
-    return int(any(is_failing(ledger, strict) for _, ledgers in proofs for ledger in ledgers))
-
-
-def is_failing(ledger: LedgerRecord, strict: bool) -> bool:
-    """True if a machine step fails, or the form is neither proved nor, unless strict, argued."""
-    failed = any(step.verdict == "failed" for step in ledger.steps)
-    return failed or not (ledger.proved or (ledger.argued and not strict))
+    return int(not all(ledger.proved for _, ledgers in proofs for ledger in ledgers))
 
 
 def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str, Any]:
@@ -111,15 +103,14 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
         "axioms": sorted({axiom for ledger in ledgers for axiom in ledger.axioms}),
         "definitions": {d.name: d.text for ledger in ledgers for d in ledger.definitions},
         "taken": asdict(count_laws(laws_of(entry))),
-        "human": [step for ledger in ledgers for step in ledger.human],
         "unused": unused_assumptions(entry),
         "proved": all(ledger.proved for ledger in ledgers),
     }  # fmt: skip
 
 
 def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
-    """Print each form's assumptions, its steps with unneeded premises and reasons of failure, its
-    definitions, and the assumptions that no step uses."""
+    """Print each form's assumptions, its steps with reasons of failure, its definitions, and the
+    assumptions that no step uses."""
     unused = unused_assumptions(entry)
     for ledger in ledgers:
         state = basis_phrase(ledger.standing) if ledger.proved else "NOT PROVED"
@@ -135,8 +126,6 @@ def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
             uses = f"  [{', '.join(step.uses)}]" if step.uses else ""
             stated = quantified_text(step.quantifier, step.statement)
             print_wrapped(f"{step.verdict:7} {step.method:10} {step.id}: {stated}{uses}")
-            if step.redundant:
-                print_wrapped(f"not needed: {', '.join(step.redundant)}", 10)
             if step.verdict == "failed":
                 print_wrapped(step.detail, 10)
         for definition in ledger.definitions:

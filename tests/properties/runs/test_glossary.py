@@ -56,7 +56,7 @@ def test_each_claim_names_the_file_that_states_it():
 def test_the_steps_of_a_ledger_are_typeset():
     """Each by its own statement and variables; without the proof they are plain."""
     form = TRUNCATION.forms[0]
-    ledger = check(form.proof, form.statement, form.assumptions, minimal=False)
+    ledger = check(form.proof, form.statement, form.assumptions)
     steps = ledger_record(form.name, ledger, form.proof).steps
     assert [step.mathml for step in steps] == [
         statement_mathml(step.conclusion) for step in form.proof.steps

@@ -22,7 +22,7 @@ from rnnbounds.theory.proof.claim import Claim
 
 TRUNCATION = claim("truncation")
 IDS = tuple(matrix_entry.id for matrix_entry in CLAIMS)
-PROVED = LedgerRecord(form="finite", steps=(), axioms=(), human=(), proved=True)
+PROVED = LedgerRecord(form="finite", steps=(), axioms=(), proved=True)
 FAILED = replace_record(PROVED, proved=False)
 
 
@@ -146,15 +146,6 @@ def test_what_was_judged_decides(tally: Tally, ledgers: tuple, standing: str) ->
     assert found.forms == (("finite",) if tally.holds else ())
     elsewhere = matrix_entry(TRUNCATION, column("linear"), seen(rnn_tanh=tally), ledgers)
     assert elsewhere.standing == "NOT TESTED"
-
-
-def test_steps_in_prose_are_told() -> None:
-    """A form that is argued holds by argument; one that failed nowhere does not spoil others."""
-    prose = replace_record(PROVED, human=("step",), proved=False, argued=True)
-    held = seen(rnn_tanh=Tally(holds=1)) | seen("uniform", rnn_relu=Tally(holds=1))
-    proofs = (prose, replace_record(PROVED, form="uniform"))
-    assert matrix_entry(TRUNCATION, column("rnn-smooth"), held, proofs).standing == "ARGUED"
-    assert matrix_entry(TRUNCATION, column("rnn-kinked"), held, proofs).standing == "HOLDS"
 
 
 def test_why_every_check_was_vacuous() -> None:

@@ -19,7 +19,6 @@ from rnnbounds.properties.runs.parts import (
     decode_result,
     encode_result,
     failures,
-    ledger_record,
     plan_parts,
     run_part,
 )
@@ -32,7 +31,6 @@ from rnnbounds.theory import CLAIMS, claim
 from rnnbounds.theory.axioms.base import AXIOMS
 from rnnbounds.theory.errors import UnknownClaimError
 from rnnbounds.theory.proof.foundations.laws import count_axioms
-from rnnbounds.theory.proof.proof import Ledger, StepResult
 
 CHEAP = [claim("instability")]
 ATTACKS = ("random", "extremal")
@@ -196,15 +194,6 @@ def test_a_claim_meets_the_same_systems_alone_and_among_others(small_quick: None
     assert among.evidence["urnn-tight"] == alone.evidence["urnn-tight"]
     assert among.variants["urnn-tight"] == alone.variants["urnn-tight"]
     assert among.evidence["urnn-tight"]["multiplicity"].tally.holds
-
-
-def test_human_steps_are_not_proofs() -> None:
-    """A ledger with a human step is recorded, and is not proved."""
-    step = StepResult("said", "h_norm <= 1", "human", "human", (), "human", (), "in prose")
-    found_ = ledger_record("form", Ledger((step,), True, (), argued=True))
-    assert found_.human == ("said",)
-    assert not found_.proved
-    assert found_.stands
 
 
 def test_chosen_claims() -> None:

@@ -93,7 +93,7 @@ def claim_of(claim, pattern):
     )  # fmt: skip
     ledgers = tuple(
         LedgerRecord(
-            form=form.name, axioms=(), human=(), proved=True,
+            form=form.name, axioms=(), proved=True,
             steps=tuple(
                 LedgerStep(
                     id=step.id, statement=step.text, kind="machine", method="smt",

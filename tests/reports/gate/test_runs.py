@@ -130,10 +130,6 @@ PLANTED: dict[str, tuple[Callable[[Run], Run], tuple[str, str, str]]] = {
         lambda run: form(run, assumptions=(*run.claims[1].forms[0].assumptions, "x = 0")),
         ("regressed", "truncation (finite)", "assumptions")),
     "unproved": (lambda run: ledger(run, proved=False), ("regressed", "truncation", "proof")),
-    "argued": (lambda run: ledger(run, proved=False, argued=True, human=("claim",)),
-        ("regressed", "truncation", "proof")),
-    "a step in prose": (lambda run: ledger(run, human=("claim",)),
-        ("regressed", "truncation", "steps in prose")),
     "one more axiom": (
         lambda run: replace(ledger(run, axioms=(*TRIANGLE, "choice")), axioms=(*run.axioms, NEW)),
         ("regressed", "truncation", "textbook theorems")),

@@ -50,18 +50,6 @@ def judged(run):
     return replace(run, matrix=Matrix(columns=columns, entries=entries))
 
 
-def in_prose(run):
-    """A claim that rests on a step in prose."""
-    ledgers = tuple(
-        replace(
-            ledger, proved=False, argued=True, human=("limit",),
-            steps=(replace(ledger.steps[0], verdict="human", kind="human"), *ledger.steps[1:]),
-        )
-        for ledger in run.claims[1].ledgers
-    )  # fmt: skip
-    return with_claim(run, replace(run.claims[1], ledgers=ledgers))
-
-
 def failing(run, check):
     """Violated, undecided, not proved; a variant that survives, one that is proved; a lost part."""
     claim = run.claims[1]
@@ -71,7 +59,7 @@ def failing(run, check):
         tally=replace(claim.tally, holds=0, violated=2, undecided=1),
         failing=(replace(check(ratio=1.07, verdict="VIOLATED"), explanation="n = 1, W = λ"),),
         variants=(survivor, replace(claim.variants[1], ledger_fails=False)),
-        ledgers=(replace(claim.ledgers[0], proved=False, axioms=(), human=("limit",)),),
+        ledgers=(replace(claim.ledgers[0], proved=False, axioms=()),),
     )
     return replace(run, claims=(run.claims[0], bad), missing_parts=("instability/random",))
 
@@ -128,7 +116,6 @@ PAGES = {
     ),
     "one": lambda run, check: render_run(replace(run, claims=run.claims[1:2])),
     "regressed": lambda run, check: render_run(run, Changes(old="a", new="b", rows=(REGRESSED,))),
-    "prose": lambda run, check: render_run(in_prose(run)),
     "failing": lambda run, check: render_run(failing(run, check)),
     "bare": lambda run, check: render_run(bare(run)),
     "empty": lambda run, check: render_run(replace(run, claims=())),

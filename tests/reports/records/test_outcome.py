@@ -35,27 +35,6 @@ def change_variant(run, **fields):
     return change(run, variants=change_first(run.claims[0].variants, **fields))
 
 
-def in_prose(run):
-    """The run with one step in prose in each ledger of its first claim."""
-    claim = run.claims[0]
-    steps = change_first(claim.ledgers[0].steps, verdict="human", kind="human")
-    ledgers = tuple(
-        replace(ledger, steps=steps, human=("limit",), proved=False, argued=True)
-        for ledger in claim.ledgers
-    )
-    return change(run, ledgers=ledgers)
-
-
-def test_a_step_in_prose_neither_fails_nor_proves(run):
-    """The run passes, and the claim is not called proved."""
-    told = in_prose(run)
-    assert run_problems(told) == []
-    assert (told.claims[0].proved, told.claims[0].argued) == (False, True)
-    assert set(told.claims[0].human) == {"limit"}
-    assert len(told.claims[0].human) == len(told.claims[0].ledgers)
-    assert not run.claims[0].argued
-
-
 def with_failed_step(run):
     """The run with a failed step in a ledger that is called proved."""
     return change_ledger(run, steps=change_first(run.claims[0].ledgers[0].steps, verdict="failed"))
@@ -74,14 +53,7 @@ SPOILED = {
         run, ledgers=run.claims[0].ledgers[:1]
     ),
     "no form was stated": lambda run, check: change(run, forms=(), ledgers=()),
-    "called proved with an unproved step": lambda run, check: change_ledger(run, human=("limit",)),
     "called proved with an unproved step (form finite)": lambda run, check: with_failed_step(run),
-    "called argued without a human step": lambda run, check: change_ledger(
-        run, proved=False, argued=True
-    ),
-    "called argued without a human step, or with a failed one": lambda run, check: change_ledger(
-        with_failed_step(run), proved=False, argued=True, human=("limit",)
-    ),
     "survived 12 systems": lambda run, check: change_variant(run, convicted=False),
     "the ledger proves the false variant": lambda run, check: change_variant(
         run, ledger_fails=False

@@ -15,8 +15,6 @@ from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 from rnnbounds.theory.proof.foundations.basis import basis
 
-# The claims with steps that no machine proves.
-IN_PROSE: set[str] = set()
 STANDS = re.compile(r"  (\d+ )?(derived|inclusion assumed)(, \d+ [a-z ]+)*; \d+ steps?, ")
 
 
@@ -25,16 +23,11 @@ def ledger(*verdicts: str, proved: bool) -> LedgerRecord:
     steps = tuple(
         LedgerStep(
             id=f"step {i}", statement="h_gap <= 1", uses=("lemma",), verdict=verdict,
-            kind="human" if verdict == "human" else "machine", method="smt",
-            redundant=("contractive",), detail="it does not follow",
+            method="smt", detail="it does not follow",
         )
         for i, verdict in enumerate(verdicts)
     )  # fmt: skip
-    human = tuple(step.id for step in steps if step.verdict == "human")
-    argued = bool(human) and "failed" not in verdicts
-    return LedgerRecord(
-        form="finite", steps=steps, axioms=(), human=human, proved=proved, argued=argued
-    )
+    return LedgerRecord(form="finite", steps=steps, axioms=(), proved=proved)
 
 
 @pytest.fixture
@@ -56,9 +49,8 @@ def test_claims_document(call):
         assert {"title", "source", "relation", "needs", "false_variants", "proof"} <= set(document)
         assert document["relation"] == claim.statement.relation
         assert document["false_variants"] == [variant.id for variant in claim.false_variants]
-        assert {"steps", "axioms", "human"} <= set(document["proof"])
-        assert document["proof"]["proved"] is (claim.id not in IN_PROSE)
-        assert bool(document["proof"]["human"]) is (claim.id in IN_PROSE)
+        assert {"steps", "axioms"} <= set(document["proof"])
+        assert document["proof"]["proved"]
 
 
 def test_claims_table(call):
@@ -68,9 +60,7 @@ def test_claims_table(call):
     header, *rows = outcome.out.splitlines()
     assert header.split()[:4] == ["claim", "statement", "source", "proof"]
     assert [row.split()[0] for row in rows] == [claim.id for claim in CLAIMS]
-    for row, claim in zip(rows, CLAIMS, strict=True):
-        assert bool(STANDS.search(row)) is (claim.id not in IN_PROSE)
-        assert (" NOT PROVED; " in row and " in prose" in row) is (claim.id in IN_PROSE)
+    assert all(STANDS.search(row) for row in rows)
 
 
 def test_tables_say_what_forms_rest_on(call):
@@ -95,11 +85,10 @@ def test_claims_say_what_is_not_proved(call, proofs):
 
 @pytest.mark.slow
 def test_prove_document(call):
-    """[{id, steps: [{statement, kind, method, uses, verdict}], axioms, human, proved}]."""
+    """[{id, steps: [{statement, method, uses, verdict}], axioms, proved}]."""
     (document,) = call("prove", "state-bound", "--format", "json").json
     assert document["id"] == "state-bound"
     assert document["proved"] is True
-    assert document["human"] == []
     kinds = {form["name"]: (form["basis"], form["presupposed"]) for form in document["forms"]}
     assert kinds == {
         "finite": ("derived", []),
@@ -108,30 +97,26 @@ def test_prove_document(call):
     }
     assert document["axioms"] == sorted(set(document["axioms"]))
     for step in document["steps"]:
-        assert {"statement", "kind", "method", "uses", "verdict"} <= set(step)
+        assert {"statement", "method", "uses", "verdict"} <= set(step)
         assert step["verdict"] == "proved"
 
 
 @pytest.mark.parametrize(
-    ("found", "plain", "strict"),
+    ("found", "code"),
     [
-        (ledger("proved", proved=True), 0, 0),
-        (ledger("proved", "failed", proved=False), 1, 1),
-        (ledger("human", "failed", proved=False), 1, 1),
-        (ledger("proved", "human", proved=False), 0, 1),
-        (ledger(proved=False), 1, 1),
-        (ledger("proved", proved=False), 1, 1),
+        (ledger("proved", proved=True), 0),
+        (ledger("proved", "failed", proved=False), 1),
+        (ledger(proved=False), 1),
+        (ledger("proved", proved=False), 1),
     ],
 )
-def test_exit_codes_of_prove(call, proofs, found, plain, strict):
-    """A failed step and an empty ledger fail; a human step fails only with --strict."""
+def test_exit_codes_of_prove(call, proofs, found, code):
+    """A failed step and an empty ledger fail."""
     proofs(found)
-    assert call("prove", "truncation").code == plain
-    outcome = call("prove", "truncation", "--strict", "--format", "json")
-    assert outcome.code == strict
+    outcome = call("prove", "truncation", "--format", "json")
+    assert outcome.code == code
     (document,) = outcome.json
     assert document["proved"] is found.proved
-    assert document["human"] == list(found.human)
 
 
 def test_prove_says_why(call, proofs):

@@ -93,8 +93,7 @@ def test_every_claim_on_all_cells(entry, built, monkeypatch):
     """No blank, nothing untested, and nothing against any claim, all of which are proved."""
     monkeypatch.setattr("rnnbounds.properties.runs.probe.build_batch", built)
     proved = [
-        LedgerRecord(form=form.name, steps=(), axioms=(), human=(), proved=True)
-        for form in entry.forms
+        LedgerRecord(form=form.name, steps=(), axioms=(), proved=True) for form in entry.forms
     ]
     found = build_matrix([entry], {entry.id: probe(entry)}, {entry.id: proved})
     assert matrix_problems(found, (entry.id,)) == []

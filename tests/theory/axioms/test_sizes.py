@@ -39,7 +39,7 @@ def test_singular_values_of_two_sizes_make_no_identity_larger() -> None:
             ),
         ),
     )
-    assert not check(Proof(steps), goal, (), minimal=False).proved
+    assert not check(Proof(steps), goal, ()).proved
     assert {eye, eye_all}.isdisjoint(SINGULAR_VALUES.constants | COSINES.constants)
 
 
@@ -89,4 +89,4 @@ def test_coordinates_are_those_of_one_size() -> None:
             ),
         ),
     )
-    assert not check(Proof(steps), goal, NEEDED.assumptions, minimal=False).proved
+    assert not check(Proof(steps), goal, NEEDED.assumptions).proved

@@ -152,7 +152,7 @@ def test_induction_on_a_premise_alone() -> None:
         base = Smt("given 1", at("tree", v)) if premise else Smt(at("tree", v))
         method = Induction(j, base, Smt(at("tree", v), *step), premise, (v,) if premise else ())
         proof = Proof((Step("all", goal, method, (v, j), premise), Step("end", le(0, 1), Smt())))
-        return check(proof, le(0, 1), (tree,), minimal=False).steps[0].verdict
+        return check(proof, le(0, 1), (tree,)).steps[0].verdict
 
     assert verdict("given 1", at(HYPOTHESIS, parent)) == "proved"
     assert verdict("given 1", at(HYPOTHESIS, v)) == "failed"

@@ -118,7 +118,7 @@ def clauses(form: Form) -> Iterator[Clause]:
     laws = {part.id: part.law for part in form.assumptions if part.law is not None}
     for step in form.proof.steps:
         yield Clause(unfold(step.conclusion), step.given)
-        for use in step.method_uses:
+        for use in step.method.uses:
             if isinstance(use, Instance):
                 law = laws.get(use.law) if isinstance(use.law, str) else use.law
                 if law is not None:
@@ -161,7 +161,7 @@ def witness_with(name: str, old: Expr, new: Expr) -> Ledger:
     assert clauses != was.law.clauses
     other = replace(was, law=replace(was.law, clauses=clauses))
     assumptions = tuple(other if part is was else part for part in form.assumptions)
-    return check(form.proof, form.statement, assumptions, minimal=False)
+    return check(form.proof, form.statement, assumptions)
 
 
 def test_the_witness_is_orthogonal_or_the_theorem_fails() -> None:

@@ -66,7 +66,7 @@ def test_what_two_steps_of_candidates_do(
 
 def test_the_claims_on_relu_are_proved_by_ranks_alone() -> None:
     """No axiom but that of ranks, and of norms where inputs move."""
-    for form, ledger in zip(TIGHT.forms, prove(TIGHT, minimal=False), strict=True):
+    for form, ledger in zip(TIGHT.forms, prove(TIGHT), strict=True):
         assert ledger.proved
         norms = set() if form.name == "multiplicity" else {"norm"}
         assert set(ledger.axioms) == {"rank-nullity"} | norms
@@ -79,7 +79,7 @@ def test_no_sigmoid_network_by_theorems_of_textbooks() -> None:
     """No step is prose: Ax's theorem and poles make units independent, and then U returns."""
     independence = {"Ax's theorem", "algebraic elements", "free abelian groups", "poles"}
     limits = {"excluded": set[str](), "vector": {"Gelfand's formula"}}
-    for form, ledger in zip(SIGMOID.forms, prove(SIGMOID, minimal=False), strict=True):
+    for form, ledger in zip(SIGMOID.forms, prove(SIGMOID), strict=True):
         assert ledger.proved
         assert independence <= set(ledger.axioms)
         if form.name in limits:

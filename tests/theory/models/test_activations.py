@@ -80,7 +80,6 @@ def test_the_constants_are_proved(name: str) -> None:
     ledger = prove_activation(name)
     assert ledger.proved, ledger.failures
     assert ledger.axioms == (("intermediate value theorem",) if name == "silu" else ())
-    assert [step.redundant for step in ledger.steps if step.redundant] == []
     finite = [supremum for supremum in activation_facts(name).suprema if supremum.value != oo]
     assert sum(step.id.endswith("reached") for step in ledger.steps) == len(finite)
 

@@ -31,7 +31,7 @@ def planted(
 ) -> Form:
     """A form that a bound on the states is assumed for; its ledger proves it."""
     form = theorem("planted", le(h_norm, bound), (CALM, *also), "rnn", steps).by(*uses)
-    assert check(form.proof, form.statement, form.assumptions, minimal=False).proved
+    assert check(form.proof, form.statement, form.assumptions).proved
     return form
 
 
@@ -91,7 +91,7 @@ def test_a_definition_hides_nothing() -> None:
     form = theorem("planted", le(norm(a), B_h), (small,), "rnn").by(
         at("small", T), GATED_RUN.at(a, x, 0)
     )
-    assert check(form.proof, form.statement, form.assumptions, minimal=False).proved
+    assert check(form.proof, form.statement, form.assumptions).proved
     assert basis(form) == Basis("restates", ("small",))
 
 
@@ -101,7 +101,7 @@ def test_a_lemma_hides_nothing() -> None:
     form = theorem("corollary", le(h_norm, S_0), (CALM, ROOM), "rnn").by(
         first.lemma("planted").at(), "room"
     )
-    assert check(form.proof, form.statement, form.assumptions, minimal=False).proved
+    assert check(form.proof, form.statement, form.assumptions).proved
     assert basis(form) == Basis("restates", ("calm",))
 
 

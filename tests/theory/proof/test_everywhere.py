@@ -42,7 +42,7 @@ def why_not(
     weights = (v, w_other)[: len(lemma.variables)]
     use = Step("claim", BOUNDED, Smt("given 1", *names, lemma.at(*weights)), (v,), (MEMBER,))
     end = Step("end", le(S_0, S_0), Smt())
-    ledger = check(Proof((*before, use, end)), le(S_0, S_0), granted, minimal=False)
+    ledger = check(Proof((*before, use, end)), le(S_0, S_0), granted)
     return ledger.steps[len(before)].detail if ledger.failures else ""
 
 
@@ -52,7 +52,7 @@ def test_it_holds_of_all_weights_of_which_the_same_is_granted() -> None:
     lemma = UNIFORM.lemma("lemma", everywhere=OMEGA).at(v)
     bare = Step("claim", BOUNDED, Smt("contraction", "drive", "contractive", lemma), (v,))
     steps = (bare, Step("end", le(S_0, S_0), Smt()))
-    ledger = check(Proof(steps), le(S_0, S_0), GRANTED, minimal=False)
+    ledger = check(Proof(steps), le(S_0, S_0), GRANTED)
     assert "counter-model" in ledger.failures[0].detail
 
 
@@ -119,7 +119,7 @@ def test_a_lemma_that_is_silent_on_weights_needs_some() -> None:
     uniform = extend_assumption(OMEGA, absurd)
     lemma = form.lemma("lemma", everywhere=OMEGA)
     end = Step("claim", form.statement, Smt("absurd", lemma.at()))
-    (failure,) = check(Proof((end,)), form.statement, (uniform,), minimal=False).failures
+    (failure,) = check(Proof((end,)), form.statement, (uniform,)).failures
     assert "says nothing of the weights" in failure.detail
 
 
@@ -141,9 +141,7 @@ def test_the_forged_is_refused() -> None:
         terms = (v, *(lam for _ in forged.variables[1:]))
         uses = ("given 1", "contraction", "drive", "contractive", forged.at(*terms))
         use = Step("claim", BOUNDED, Smt(*uses), (v,), (MEMBER,))
-        ledger = check(
-            Proof((use, Step("end", le(S_0, S_0), Smt()))), le(S_0, S_0), GRANTED, minimal=False
-        )
+        ledger = check(Proof((use, Step("end", le(S_0, S_0), Smt()))), le(S_0, S_0), GRANTED)
         assert ledger.failures, forged
 
 

@@ -21,7 +21,7 @@ DOUBLED = {f"e {i}": eq(one, phi(other, other)) for i, (one, other) in enumerate
 
 def refused(goal: Statement, method: Method, *granted: Assumption) -> str:
     """Why the step is not proved."""
-    ledger = check(Proof((Step("claim", goal, method),)), goal, granted, minimal=False)
+    ledger = check(Proof((Step("claim", goal, method),)), goal, granted)
     (failure,) = ledger.failures
     return failure.detail
 

@@ -85,7 +85,7 @@ def test_the_last_step_is_to_be_the_statement() -> None:
     """A ledger that ends elsewhere says with what, even where the statement would follow too."""
     astray = of_one_form(replace(BELOW_TWO, conclusion=lt(lam, 3)))
     (ledger,) = prove(astray)
-    assert not ledger.stands
+    assert not ledger.proved
     told = "the last step concludes lam < 3, which is not the form's statement; conclude that"
     assert ledger.failures[-1].detail == told
     assert prove(of_one_form(BELOW_TWO))[0].proved

@@ -31,7 +31,7 @@ def test_terms_with_a_meaning_may_be_put_in(goal: Statement, term: Expr) -> None
     end = Step("claim", conclusion, Smt(at("s", term), "bound"))
     stated = law("bound", (), lt(0, term), le(term, 1), lt(lam, 2))
     bound = Assumption("bound", "", law=stated)
-    ledger = check(Proof((step, end)), conclusion, (bound,), minimal=False)
+    ledger = check(Proof((step, end)), conclusion, (bound,))
     assert ledger.proved, ledger.failures
 
 

@@ -1,7 +1,6 @@
 """Formulas of an activation ρ on parts of the real line, which the kernel differentiates."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sympy import Expr
 
@@ -52,8 +51,3 @@ class PieceDerivative(Method):
         terms = (term for side in goal.sides for term in within(side) if term.head == rho_head)
         values = {term: rebuilt(derivative, {Z: term.args[0]}) for term in terms}
         return self.method.prove(goal.replace(values), scope)
-
-    def reductions(self) -> Iterator[tuple[str, Method]]:
-        """Yield (name, method without that use) for each use of the inner method."""
-        for use, method in self.method.reductions():
-            yield use, replace(self, method=method)

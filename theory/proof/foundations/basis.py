@@ -82,7 +82,7 @@ def _expand_uses(
     """Yield (use, method) of a direct step, earlier steps and lemmas replaced by their uses."""
     if not isinstance(step.method, Direct):
         return
-    for use in step.method_uses:
+    for use in step.method.uses:
         terms = () if isinstance(use, str) else tuple(t.xreplace(values) for t in use.terms)
         law = use if isinstance(use, str) else use.law
         if isinstance(law, str) and law in steps:

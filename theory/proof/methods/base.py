@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from rnnbounds.theory.kernel.smt import Scope as Entailed
@@ -45,10 +45,6 @@ class Method(ABC):
     def prove(self, goal: Statement, scope: Scope) -> str:
         """A line on how the goal follows; raises Gap if it does not."""
 
-    @abstractmethod
-    def reductions(self) -> Iterator[tuple[str, Method]]:
-        """The method without each of its uses in turn, and the name of the one left out."""
-
 
 @dataclass(frozen=True)
 class Direct(Method):
@@ -63,12 +59,6 @@ class Direct(Method):
     def uses(self) -> tuple[Use, ...]:
         """Hypotheses, in the order in which they were given."""
         return self.hypotheses
-
-    def reductions(self) -> Iterator[tuple[str, Direct]]:
-        """Yield (name, method without that hypothesis) for each hypothesis."""
-        for index, use in enumerate(self.hypotheses):
-            rest = self.hypotheses[:index] + self.hypotheses[index + 1 :]
-            yield use_name(use), type(self)(*rest)
 
 
 @dataclass(frozen=True)
@@ -86,12 +76,6 @@ class Composite(Method):
     @abstractmethod
     def provides(self, use: Use) -> bool:
         """True if the method itself provides the hypothesis that the use names."""
-
-    def reductions(self) -> Iterator[tuple[str, Method]]:
-        """Yield (name, method without that use) for each use of each part."""
-        for part in self.part_names:
-            for use, fewer in getattr(self, part).reductions():
-                yield f"{part}: {use}", replace(self, **{part: fewer})
 
 
 @contextmanager

@@ -9,8 +9,7 @@ too. `BallMaximum`: the maximum of |f| over the real line, exact, and for all z.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
@@ -34,7 +33,6 @@ from rnnbounds.theory.proof.methods.base import (
     Method,
     Scope,
     in_part,
-    use_name,
 )
 from rnnbounds.theory.proof.methods.identity import Identity
 
@@ -191,12 +189,6 @@ class BallMaximum(Method):
     def uses(self) -> tuple[Use, ...]:
         """Equations that hold at the peaks."""
         return self.hypotheses
-
-    def reductions(self) -> Iterator[tuple[str, Method]]:
-        """Yield (name, method without that equation) for each equation."""
-        for use in self.hypotheses:
-            rest = tuple(other for other in self.hypotheses if other != use)
-            yield use_name(use), replace(self, hypotheses=rest)
 
     def prove(self, goal: Statement, scope: Scope) -> str:
         """Prove |f(z)| <= c for all real z: at the peaks, between them and on the tails."""

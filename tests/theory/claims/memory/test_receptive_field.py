@@ -18,7 +18,7 @@ T, k, R, causal_gap = symbols("T k R causal_gap")
 @pytest.mark.parametrize("form", CAUSAL_FORMS, ids=lambda form: form.name)
 def test_every_kind_of_model_is_proved(form) -> None:
     """Each form has a ledger of its own kind of model, by machine alone and without an axiom."""
-    ledger = check(form.proof, form.statement, form.assumptions, minimal=False)
+    ledger = check(form.proof, form.statement, form.assumptions)
     assert ledger.proved
     assert ledger.axioms == ()
     assert set(ledger.definitions) == {"inputs are the first tap", "delays add up"}
@@ -29,7 +29,7 @@ def test_a_window_one_longer_is_still_enough() -> None:
     """The ledger is about windows at least as long as the field, not about one of them."""
     form = CAUSAL_FORMS[0]
     assumptions = (covers(R + 1), *form.assumptions[1:])
-    assert check(form.proof, form.statement, assumptions, minimal=False).proved
+    assert check(form.proof, form.statement, assumptions).proved
 
 
 def test_looking_ahead_breaks_the_induction() -> None:
@@ -41,7 +41,7 @@ def test_looking_ahead_breaks_the_induction() -> None:
         else a
         for a in form.assumptions
     )
-    ledger = check(form.proof, form.statement, loose, minimal=False)
+    ledger = check(form.proof, form.statement, loose)
     assert next(step.id for step in ledger.failures) == "later values agree"
 
 
@@ -51,7 +51,7 @@ def test_agreement_alone_says_nothing_of_earlier_times() -> None:
     agreement = form.proof.steps[0]
     early = Step("claim", eq(causal_gap, Integer(0)), Smt(*form.proof.steps[1].method.hypotheses))
     shorter = (covers(R - 1), *form.assumptions[1:])
-    ledger = check(Proof((agreement, early)), early.conclusion, shorter, minimal=False)
+    ledger = check(Proof((agreement, early)), early.conclusion, shorter)
     assert ledger.failures[0].id == "claim"
     assert "counter-model" in ledger.failures[0].detail
 

@@ -48,7 +48,7 @@ def test_only_a_projection_is_non_expansive() -> None:
     ledger = check(form.proof, form.statement, ())
     assert "'projection' is neither granted nor proved" in ledger.failures[0].detail
     for step in form.proof.steps:
-        for use in step.method_uses:
+        for use in step.method.uses:
             if isinstance(use, Instance) and use.law in (PROJECTION, PROJECTION_INSIDE):
                 assert all(clause.given for clause in use.law.clauses)
 
@@ -57,9 +57,9 @@ def test_the_projection_axiom_needs_a_point_of_the_set() -> None:
     """⟨a − Πa, z − Πa⟩ ≤ 0 is false for z = a outside of the set."""
     form = CLAIMS["projection"].form("nearest")
     rest = tuple(a for a in form.assumptions if a.id != "feasible")
-    uses = tuple(use for use in form.proof.steps[-1].method_uses if use != "feasible")
+    uses = tuple(use for use in form.proof.steps[-1].method.uses if use != "feasible")
     end = Step("claim", form.statement, Smt(*uses))
-    ledger = check(Proof((*form.proof.steps[:-1], end)), form.statement, rest, minimal=False)
+    ledger = check(Proof((*form.proof.steps[:-1], end)), form.statement, rest)
     assert "counter-model" in ledger.failures[0].detail
 
 
@@ -68,11 +68,11 @@ def test_the_descents_part_only_by_their_gradients() -> None:
     form = CLAIMS["weight-gap"].form("recursion")
     for goal in (eq(weights(1), weights_hat(1)), le(norm(weights(1) - weights_hat(1)), 0)):
         end = Step("claim", goal, Smt(at("one step", 0), at("descent", 0)))
-        ledger = check(Proof((*form.proof.steps[:-1], end)), goal, form.assumptions, minimal=False)
+        ledger = check(Proof((*form.proof.steps[:-1], end)), goal, form.assumptions)
         assert not ledger.proved
     goal = eq(project(weights(0)), weights(0))
     end = Step("claim", goal, Smt(at("descent", 0)))
-    ledger = check(Proof((*form.proof.steps[:-1], end)), goal, form.assumptions, minimal=False)
+    ledger = check(Proof((*form.proof.steps[:-1], end)), goal, form.assumptions)
     assert not ledger.proved
 
 

@@ -36,11 +36,9 @@ class Attack:
         try:
             if self.about:
                 form = Form("false", goal, self.granted, self.about, proof)
-                (ledger,) = prove(
-                    Claim("false", "", Source("", ""), (form,), (), ""), minimal=False
-                )
+                (ledger,) = prove(Claim("false", "", Source("", ""), (form,), (), ""))
             else:
-                ledger = check(proof, goal, self.granted, minimal=False)
+                ledger = check(proof, goal, self.granted)
         finally:
             if self.quantity is not None:  # other tests read the vocabulary
                 del VOCABULARY[self.quantity.name], DEFINITIONS[self.quantity.symbol]

@@ -33,7 +33,7 @@ def bounded(**changed: object) -> Step:
 def verdict_of(step: Step) -> tuple[str, str]:
     """What becomes of the step."""
     end = Step("claim", le(Integer(0), Integer(0)), Smt())
-    found = check(Proof((step, end)), end.conclusion, (UP_TO,), minimal=False).steps[0]
+    found = check(Proof((step, end)), end.conclusion, (UP_TO,)).steps[0]
     return found.verdict, found.detail
 
 
@@ -96,6 +96,6 @@ def test_no_induction_over_the_reals() -> None:
     always = Step("always", eq(values(y), 0), method, (y,))
     end = Step("claim", goal, Smt(at("always", Rational(1, 2))))
     granted = (Assumption("periodic", "", law=laws),)
-    ledger = check(Proof((always, end)), goal, granted, minimal=False)
+    ledger = check(Proof((always, end)), goal, granted)
     assert not ledger.proved
     assert ledger.failures[0].id == "always"

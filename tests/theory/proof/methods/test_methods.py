@@ -12,7 +12,6 @@ from rnnbounds.theory.language import (
     Clause,
     Law,
     Statement,
-    at,
     eq,
     exists,
     law,
@@ -77,18 +76,6 @@ def test_induction_needs_base_and_step() -> None:
         prove(grows, le(lam**j, 1), known)
     with pytest.raises(Gap, match="does not occur"):
         prove(grows, le(0, lam), known)
-
-
-def test_induction_lists_its_uses() -> None:
-    """The induction hypothesis is not among them, and each part is reduced on its own."""
-    method = Induction(j, base=Smt("one"), step=Smt(HYPOTHESIS, "one", at("two", j)))
-    assert method.uses == ("one", at("two", j))
-    assert [name for name, _ in method.reductions()] == [
-        "base: one",
-        f"step: {HYPOTHESIS}",
-        "step: one",
-        "step: two[j]",
-    ]
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def proves(
     method = Monotone(y, start, base, slope, inside)
     step = Step("step", goal, method, forall=(y,), given=given)
     end = Step("end", le(0, 1), NONE)
-    ledger = check(Proof((step, end)), end.conclusion, assumptions, minimal=False)
+    ledger = check(Proof((step, end)), end.conclusion, assumptions)
     return "".join(result.detail for result in ledger.failures)
 
 
@@ -152,7 +152,7 @@ def test_a_law_for_the_variable_alone_does_not_move() -> None:
     for forall in ((y,), ()):
         step = Step("step", le(0, y**3 - 3 * y + 1), method, forall=forall, given=given)
         end = Step("end", le(0, 1), NONE)
-        assert not check(Proof((step, end)), end.conclusion, (sign,), minimal=False).proved
+        assert not check(Proof((step, end)), end.conclusion, (sign,)).proved
 
 
 def test_the_variable_must_be_in_the_range() -> None:
@@ -212,18 +212,6 @@ def test_any_direct_method_shows_the_slope() -> None:
     assert proves(le(0, y * exp(S_0)), Elementary()) == ""
 
 
-def test_redundant_uses_are_found() -> None:
-    """Each part is reduced on its own, and RANGE is no use."""
-    method = Monotone(y, ZERO, Smt("one"), Smt(RANGE, "two"), Smt("given 1"))
-    assert method.uses == ("one", "two", "given 1")
-    assert [name for name, _ in method.reductions()] == [
-        "base: one",
-        "slope: range",
-        "slope: two",
-        "inside: given 1",
-    ]
-
-
 @pytest.mark.parametrize(
     "function",
     [
@@ -260,7 +248,7 @@ RISES = Monotone(S_0, ZERO, base=Smt(), slope=Smt(), inside=Smt())
 
 def why_not(goal: Statement, method: Method, *assumptions: Assumption) -> str:
     """Why the goal is not proved in one step; empty if it is."""
-    ledger = check(Proof((Step("claim", goal, method),)), goal, assumptions, minimal=False)
+    ledger = check(Proof((Step("claim", goal, method),)), goal, assumptions)
     return "".join(result.detail for result in ledger.failures)
 
 

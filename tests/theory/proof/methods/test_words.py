@@ -103,12 +103,6 @@ def test_premises_must_be_granted() -> None:
     assert prove(Words("rule", "small"), goal, StepScope(granted))
 
 
-def test_a_redundant_rule_is_found() -> None:
-    """Each use is left out in turn."""
-    names = [name for name, _ in Words("h0", "h1").reductions()]
-    assert names == ["h0", "h1"]
-
-
 Values = dict[Term, NDArray[np.float64]]
 
 
