@@ -23,7 +23,7 @@ class Constants(Supply):
     """
 
     formulas: ClassVar = {**STATES, **SMOOTHNESS}
-    of_one_cell: ClassVar = {"W_radius", "lam_P", "kappa", "lam_D", "lam_v"}
+    of_one_cell: ClassVar = {"W_radius", "lam_P", "lam_D", "lam_v"}
 
     def epsilons(self, K: int) -> Tensor:
         """ε_k ≥ ‖∇p_T − ∇p_T^k‖ for every T, k = 0 … K: (B, K+1), infinite at k = 0."""

@@ -118,7 +118,6 @@ SMOOTHNESS: dict[str, Callable[[Supply], Tensor]] = {
     "beta": lipschitz,
     "y_norm": lambda c: _of_squared(c, lambda loss: norm_up(loss.y.detach())),
     "C_norm_sq": lambda c: _of_squared(c, lambda loss: certified_norm(loss.C)),
-    "C_norm_ce": lambda c: _of_cross_entropy(c, lambda loss: certified_norm(loss.C)),
     "C_spread": lambda c: _of_cross_entropy(c, lambda loss: loss.spread()),
     "C_label": lambda c: _of_cross_entropy(c, lambda loss: loss.slope(c.B_x)),
 }

@@ -69,7 +69,6 @@ STATES: dict[str, Callable[[Supply], Tensor]] = {
     "B_h": _state_bound,
     "W_radius": lambda c: spectral_radius_bound(c.cell.W),
     "lam_P": lambda c: c.quadratic.factor,
-    "kappa": lambda c: c.quadratic.condition,
     "lam_D": lambda c: mul_up(c["L_rho"], c.diagonal.factor),
     "lam_v": lambda c: mul_up(c["L_rho"], c.perron.factor),
     "Z_hat": _pre_activation,

@@ -85,17 +85,13 @@ def pair_vectors(batch: Batch) -> Tensor:
     return batch.h - batch.h_other
 
 
-def response_vectors(from_two_states: bool) -> Vectors:
-    """h_T − h′_T under two input sequences, from one state or from two, (B, n, S)."""
-
-    def vectors(batch: Batch) -> Tensor:
-        h = torch.cat([batch.h, batch.h_other if from_two_states else batch.h], dim=2)
-        for x in torch.cat([batch.x, other_inputs(batch)], dim=3).unbind(1):
-            h = batch.cell.step(h, x)
-        first, second = h.chunk(2, dim=2)
-        return first - second
-
-    return vectors
+def response_vectors(batch: Batch) -> Tensor:
+    """h_T − h′_T under two input sequences, from one state, (B, n, S)."""
+    h = torch.cat([batch.h, batch.h], dim=2)
+    for x in torch.cat([batch.x, other_inputs(batch)], dim=3).unbind(1):
+        h = batch.cell.step(h, x)
+    first, second = h.chunk(2, dim=2)
+    return first - second
 
 
 def apply_readout(batch: Batch, vectors: Tensor) -> Tensor:
@@ -220,11 +216,8 @@ ASCENT_VALUES = {
     },
     "step_gap_v": relative_max_norm(step_vectors),
     "state_gap_v": relative_max_norm(pair_vectors),
-    "forced_gap": norm_of_vectors(response_vectors(False)),
-    "forced_gap_y": norm_of_vectors(
-        lambda batch: apply_readout(batch, response_vectors(False)(batch))
-    ),
-    "response_gap": norm_of_vectors(response_vectors(True)),
+    "forced_gap": norm_of_vectors(response_vectors),
+    "forced_gap_y": norm_of_vectors(lambda batch: apply_readout(batch, response_vectors(batch))),
 }
 FAST = (
     swept_path("h_norm", h_norm, run_rounding),

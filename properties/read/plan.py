@@ -24,16 +24,7 @@ ARGUMENT_COUNTS = {
 }  # fmt: skip
 # What numbers are made of, and sizes.
 NUMBER_HEADS = ("^", "Max", "Min", "Abs")
-SIZE_HEADS = (
-    "norm",
-    "max_norm",
-    "weighted",
-    "whole",
-    "omega_norm",
-    "frobenius",
-    "rank",
-    "is_scalar",
-)
+SIZE_HEADS = ("norm", "max_norm", "weighted", "whole", "frobenius", "rank", "is_scalar")
 
 
 class PlanStep(NamedTuple):

@@ -34,7 +34,6 @@ NEEDS: dict[str, Needs] = {
     # Weighted norms are certified anew at every step of an ascent.
     "W_radius": Needs(max_size=(8, 8), wide=True, slow=True),
     "lam_P": Needs(max_size=(8, 8), wide=True, slow=True),
-    "kappa": Needs(max_size=(8, 8), wide=True, slow=True),
     "lam_D": Needs(max_size=(24, 8), wide=True, slow=True),
     "lam_v": Needs(max_size=(24, 8), wide=True, slow=True),
     "beta_ends": Needs(max_size=(4, 1)),
@@ -53,8 +52,7 @@ NEEDS: dict[str, Needs] = {
     **dict.fromkeys(("tbptt_gap", "tb_gap"), SWEPT),
     "dphi_w_gap": Needs(max_size=(16, 4)),
     "dphi_h_gap": Needs(max_size=(16, 2)),
-    **dict.fromkeys(("gate_gap", "gate_gap_w", "gate_gap_box", "wide_gap", "c_size", "h_size",
-                     "run_gap"), GATED),
+    **dict.fromkeys(("gate_gap", "gate_gap_box", "c_size", "h_size", "run_gap"), GATED),
     "w_gap": Needs(max_size=(16, 1), trained=True),
     **dict.fromkeys(("trained_gap", "proj_gap", "rescaled_gap", "proj_distance"), FEW),
     **dict.fromkeys(("unitary_gap", "unitary_gap_unbiased", "unitary_gap_undamped",

@@ -68,17 +68,6 @@ def pair_state(name: str) -> Callable[[Batch], Tensor]:
     return of
 
 
-def unbounded_state(place: int) -> Callable[[Batch], Tensor]:
-    """A state of the pair that may lie outside of the box."""
-
-    def of(batch: Batch) -> Tensor:
-        if batch.gated_cells is None:
-            raise AbsentError
-        return batch.gated_cells.unbounded_states[place]
-
-    return of
-
-
 def boxed_state(batch: Batch, state: Term) -> Tensor:
     """A state of the pair, which of cells lies in the box."""
     if batch.cells is None:
@@ -177,8 +166,6 @@ VECTORS: dict[str, Callable[..., Tensor]] = {
     "x_t": lambda batch: batch.x[:, 0],
     "a": pair_state("h"),
     "b": pair_state("h_other"),
-    "a_wide": unbounded_state(0),
-    "b_wide": unbounded_state(1),
     "boxed": boxed_state,
     "computed": computed_states,
     "computed_double": double_states,

@@ -119,16 +119,6 @@ class RecurrentWorld(StepWorld):
             return self.carrier.row_sum_norm(value, v)
         return self.carrier.row_norm(value, v)
 
-    def omega_norm(self, value: Value) -> Value:
-        """ω is 1 of a GRU, all of whose state is output."""
-        gated = self.batch.gated_cells
-        if gated is None:
-            raise AbsentError
-        weights = torch.ones_like(self.batch.h[:, :, 0])
-        if gated.is_lstm:
-            weights[:, gated.n :] = gated.constants["omega"][:, None]
-        return self.carrier.largest(value, weights)
-
     def range_square(self, term: Term) -> fmpq | None:
         """Bound the square of a state's norm by |ρ| ≤ M; None except for vanilla networks."""
         cells = self.batch.cells

@@ -185,8 +185,6 @@ class StepWorld(World):
                 return self.carrier.largest(value, None)
             case "weighted":
                 return self.weighted(value, arguments)
-            case "omega_norm":
-                return self.omega_norm(value)
             case "frobenius" | "rank" | "is_scalar":
                 function = getattr(self.carrier, head, None)
                 if function is None:
@@ -203,8 +201,4 @@ class StepWorld(World):
 
     def weighted(self, value: Value, arguments: str | None) -> Value:
         """A weighted norm of a value; absent unless a subclass has one."""
-        raise AbsentError
-
-    def omega_norm(self, value: Value) -> Value:
-        """max(‖c‖_∞, ‖h‖_∞/ω)."""
         raise AbsentError

@@ -107,7 +107,7 @@ CONSTANTS: dict[str, Read] = {
     "B_h_box": B_h_box,
     "C_box": norm_reading(lambda norms: norms.equivalence),
     "L_x_box": norm_reading(lambda norms: norms.input_lipschitz),
-    **{f"{name}_box": smoothness_reading(name) for name in SMOOTHNESS},
+    **{f"{name}_box": smoothness_reading(name) for name in ("L_w", "beta_hh", "beta_wh")},
     "L_f": lambda batch: certified_norm(batch.C),
     "L_p_box": lambda batch: batch.loss.slope(B_h_box(batch), output_dual_norm(batch)),
     "beta_p_box": lambda batch: batch.loss.curvature_in(output_dual_norm(batch)),

@@ -1,8 +1,8 @@
 """A batch of gated cells with pairs of states that lie certifiably in their invariant boxes.
 
 The certified constants, by the names of the vocabulary, are the largest over the units of what
-`impl.cells.gated.lstm` and `impl.cells.gated.gru` certify. What is chosen (θ, ω and the unit
-weights) is a number that stands for itself: statements hold for any choice.
+`impl.cells.gated.lstm` and `impl.cells.gated.gru` certify. What is chosen (θ and the unit weights)
+is a number that stands for itself: statements hold for any choice.
 Source: Miller & Hardt, Proposition 1.
 """
 
@@ -15,7 +15,6 @@ import torch
 from rnnbounds.impl.cells.gated.gate import magnitude
 from rnnbounds.impl.cells.gated.gru import GRU
 from rnnbounds.impl.cells.gated.lstm import LSTM
-from rnnbounds.impl.norms.weighted import perron_vector
 from rnnbounds.impl.numbers.ball_functions import tanh_up
 from rnnbounds.impl.numbers.outward import div_up, subtract_down
 from rnnbounds.impl.training.stable_gates import StableGates
@@ -25,8 +24,6 @@ from rnnbounds.properties.systems.cells.batch import Cells
 from rnnbounds.properties.systems.supply.rows import per_system
 
 Tensor = torch.Tensor
-# How far cells reach outside of the box.
-FAR_STATE = 1000.0
 # Above the least θ, so that the conditions hold beyond rounding.
 THETA_ROOM = 1 + 2.0**-40
 
@@ -50,14 +47,6 @@ class GatedCells(Cells):
         return own | {"B_x": self.B_x}
 
     @property
-    def unbounded_states(self) -> tuple[Tensor, Tensor]:
-        """The pair as it is, but for |c| ≤ 1000 and |h| ≤ 1."""
-        ends = torch.ones_like(self.box)
-        ends[:, : ends.shape[1] - self.cell.n] = FAR_STATE
-        far = ends[:, :, None]
-        return self.raw.clamp(-far, far), self.raw_other.clamp(-far, far)
-
-    @property
     def named_weights(self) -> dict[str, Tensor]:
         """The stacked weights by name, as a spec writes them out."""
         cell = self.cell
@@ -70,68 +59,46 @@ def gate_norms(gated: GatedCells, gates: str) -> dict[str, Tensor]:
 
 
 def lstm_constants(gated: GatedCells, cell: LSTM) -> dict[str, Tensor]:
-    """ī, f̄, ḡ, ō, B_c, τ, the norms, θ with and without the square, and ω."""
+    """ī, f̄, ḡ, ō, B_c, τ, the norms and θ."""
     B_c = gated.box[:, : gated.n].amax(1)
     gate_bounds = cell.gates(gated.box, gated.B_x[:, None])
     constants = {
         f"{name}_bar": gate_bounds[gate].amax(1) for name, gate in zip("ifgo", "ifzo", strict=True)
     }
     constants |= {"B_c": B_c, "tau": tanh_up(B_c)} | gate_norms(gated, "ifgo")
-    thetas = {
-        "theta": lstm_theta(constants),
-        "theta_plain": lstm_theta(constants, with_square=False),
-    }
-    return constants | thetas | {"omega": lstm_omega(constants)}
+    return constants | {"theta": lstm_theta(constants)}
 
 
 def gru_constants(gated: GatedCells, cell: GRU) -> dict[str, Tensor]:
-    """r̄, z̄ and the least z, the norms and ‖b_hn‖_∞."""
+    """r̄, z̄ and the least z, the norms, ‖b_hn‖_∞ and θ."""
     r, z, _ = cell.gates(*cell.intervals(gated.box, gated.B_x[:, None]))
     constants = {
         "r_bar": magnitude(r).amax(1), "z_bar": z.range.high.amax(1), "z_low": z.range.low.amin(1),
         "c_n_inf": gated.cell.b_hh.detach()[:, 2 * gated.cell.n :].abs().amax(1),
     }  # fmt: skip
     constants |= gate_norms(gated, "rzn")
-    return constants | {
-        "theta_gru": gru_theta(constants),
-        "theta_gru_still": gru_theta(constants, with_update=False),
-    }
+    return constants | {"theta_gru": gru_theta(constants)}
 
 
-def gru_theta(constants: dict[str, Tensor], with_update: bool = True) -> Tensor:
-    """The least θ < 1 with 2‖W_n‖, (3/2)‖W_r‖ ≤ θ and 2‖W_z‖ ≤ θ(1 − z̄), or without that; infinite
-    where there is none, or ‖c_n‖ > 1."""
-    sizes = gate_thetas(StableGRU, constants, constants["z_bar"])
-    rows = torch.stack([size for gate, size in sizes.items() if with_update or gate != "z"])
-    least = rows.amax(0) * THETA_ROOM
-    return torch.where((least < 1) & (constants["c_n_inf"] <= 1), least, torch.inf)
+def gru_theta(constants: dict[str, Tensor]) -> Tensor:
+    """The least θ < 1 with 2‖W_n‖, (3/2)‖W_r‖ ≤ θ and 2‖W_z‖ ≤ θ(1 − z̄); infinite where there is
+    none, or ‖c_n‖ > 1."""
+    theta = least_theta(StableGRU, constants, constants["z_bar"])
+    return torch.where(constants["c_n_inf"] <= 1, theta, torch.inf)
 
 
-def lstm_theta(constants: dict[str, Tensor], with_square: bool = True) -> Tensor:
-    """The least θ < 1 with ‖W_i‖, ‖W_o‖, 4‖W_g‖ ≤ θ(1 − f̄) and ‖W_f‖ ≤ θ(1 − f̄)², or without that
-    square; infinite where there is none."""
-    sizes = gate_thetas(
-        StableLSTM, constants | {"W_z_inf": constants["W_g_inf"]}, constants["f_bar"]
-    )
-    if not with_square:
-        sizes["f"] = div_up(constants["W_f_inf"], subtract_down(1.0, constants["f_bar"]))
-    least = torch.stack(list(sizes.values())).amax(0) * THETA_ROOM
-    return torch.where(least < 1, least, torch.inf)
+def lstm_theta(constants: dict[str, Tensor]) -> Tensor:
+    """The least θ < 1 with ‖W_i‖, ‖W_o‖, 4‖W_g‖ ≤ θ(1 − f̄) and ‖W_f‖ ≤ θ(1 − f̄)²; infinite where
+    there is none."""
+    by_gate = constants | {"W_z_inf": constants["W_g_inf"]}
+    return least_theta(StableLSTM, by_gate, constants["f_bar"])
 
 
-def gate_thetas(
+def least_theta(
     stable: type[StableGates], constants: dict[str, Tensor], gate_bound: Tensor
-) -> dict[str, Tensor]:
-    """The θ that each gate's rows ask for, by the radii of the set that ships."""
+) -> Tensor:
+    """The least θ < 1 for which the rows of all gates are in the set that ships, or infinity."""
     radii = stable.sizes(torch.ones_like(gate_bound), subtract_down(1.0, gate_bound))
-    return {gate: div_up(constants[f"W_{gate}_inf"], radius) for gate, radius in radii.items()}
-
-
-def lstm_omega(constants: dict[str, Tensor]) -> Tensor:
-    """ω = v_h/v_c of Perron's vector of [f̄, a; ō f̄, q + ō a]."""
-    f, o = constants["f_bar"], constants["o_bar"]
-    a = constants["W_i_inf"] * constants["g_bar"] / 4 + constants["i_bar"] * constants["W_g_inf"]
-    a = a + constants["W_f_inf"] * constants["B_c"].clamp(max=1e9) / 4
-    rows = torch.stack([f, a, o * f, constants["W_o_inf"] * constants["tau"] / 4 + o * a], dim=1)
-    v = perron_vector(rows.reshape(-1, 2, 2)).weights
-    return (v[:, 1] / v[:, 0]).nan_to_num(1.0).clamp(2.0**-20, 2.0**20)
+    sizes = [div_up(constants[f"W_{gate}_inf"], radius) for gate, radius in radii.items()]
+    least = torch.stack(sizes).amax(0) * THETA_ROOM
+    return torch.where(least < 1, least, torch.inf)

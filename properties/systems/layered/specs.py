@@ -31,12 +31,12 @@ SMOOTH = ("gelu", "silu", "tanh", "sigmoid", "erf")
 Layered = spec_of(
     "layered", "activation n d T K regime inputs scale bias layers", check=check_exact,
     limits=EXACT_LIMITS | {"n": 8, "T": 16, "layers": 8},
-    regimes=("zero", "identity", "signed", "nilpotent", "cancelling", "gaussian"),
+    regimes=("zero", "identity", "signed", "nilpotent", "gaussian"),
 )  # fmt: skip
 Cascade = spec_of(
     "cascade", "activation n d T K regime inputs scale bias", check=check_exact,
     limits=EXACT_LIMITS | {"n": 8, "T": 32}, activations=("identity", "relu", "leaky-relu"),
-    regimes=("positive", "equal", "signed", "gaussian"),
+    regimes=("positive", "signed", "gaussian"),
 )  # fmt: skip
 TRANSITION = Layered(activation="identity", regime="signed", inputs="constant", T=3, K=3, batch=4)
 STACK = Cascade(activation="identity", regime="positive", inputs="constant", T=4, K=4, batch=8)
@@ -89,17 +89,8 @@ def draw_cascade_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
 TRANSITIONS: dict[str, SystemSpec] = {
     # A = (0 1; 0 0) in every layer: the gradient vanishes after two of them.
     "nilpotent-layers": replace(TRANSITION, regime="nilpotent", n=2, layers=2, seed=1),
-    # Layers whose product vanishes, but for what a ReLU cuts off between them.
-    "cut-off-layers": replace(
-        TRANSITION, activation="relu", regime="cancelling", n=2, layers=2, bias=2.0, batch=16
-    ),
     # Every layer near the point where GELU is steepest.
     "steep-layers": replace(TRANSITION, activation="gelu", regime="identity", layers=4, bias=2.0),
-}
-STACKS: dict[str, SystemSpec] = {
-    # Nothing negative: what each layer hands on adds up.
-    "scalar-cascade": STACK,
-    "equal-rates": replace(STACK, regime="equal", T=8, K=8),
 }
 
 
@@ -115,7 +106,7 @@ def worst_transitions() -> Iterator[SystemSpec]:
 
 def worst_stacks() -> Iterator[SystemSpec]:
     """Every constructor, alone and with units that cut off."""
-    yield from STACKS.values()
+    yield STACK  # nothing negative: what each layer hands on adds up
     linear = {"activation": ("identity", "relu")}
     yield from spec_grid(
         replace(STACK, bias=0.25), {"regime": Cascade.regimes}, linear, {"n": (1, 2)}
@@ -144,7 +135,7 @@ KINDS = (
         draw_cascade_spec,
         ExactRoute(stack_member),
         cell_named("stack"),
-        Instances(worst_stacks, STACKS),
+        Instances(worst_stacks),
         columns={"stack": Column("stack", (*STATE, "lower layer"))},
     ),
 )

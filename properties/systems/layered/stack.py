@@ -88,15 +88,12 @@ class StackMember(ShippedMember):
 def stack_member(spec: SystemSpec, member: int) -> StackMember:
     """The member of a ``cascade`` spec.
 
-    positive: W_l = λ_l I, V = μ I and nothing negative, where the cascade is attained; equal: the
-    same with λ_1 = λ_2; signed: signed permutations in place of I; gaussian: multiples of 1/8.
+    positive: W_l = λ_l I, V = μ I and nothing negative, where the cascade is attained; signed:
+    signed permutations in place of I; gaussian: multiples of 1/8.
     """
     draw, n = member_random(spec, member, "system"), spec.n
-    first, second = draw.sample(FACTORS, 2)
-    mu = draw.choice(COUPLINGS)
-    factors = (first, first if spec.regime == "equal" else second, mu)
+    factors = (*draw.sample(FACTORS, 2), draw.choice(COUPLINGS))
     W_1, W_2, V = (layer_matrix(spec.regime, size, n, draw) for size in factors)
-    positive = spec.regime in ("positive", "equal")
     U, scale = random_eighths_matrix(n, spec.d, draw), rational(spec.bias)
     weights: dict[str, torch.Tensor] = {}
     for l, (W, input_matrix) in enumerate(((W_1, U), (W_2, V))):
@@ -108,7 +105,7 @@ def stack_member(spec: SystemSpec, member: int) -> StackMember:
         weights[f"bias_ih_l{l}"] = dyadic_row(bias)[0]
     model = load_model(weights, PREFIX + vanilla_cell(spec))
     pairs = [
-        stack_states(n, member_random(spec, member, f"states {s}"), positive)
+        stack_states(n, member_random(spec, member, f"states {s}"), spec.regime == "positive")
         for s in spec.sequence_range
     ]
     return StackMember(

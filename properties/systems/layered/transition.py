@@ -21,11 +21,8 @@ from flint import fmpq, fmpq_mat
 from rnnbounds.impl.cells.deep import DeepCell
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.norms.weighted import perron_vector
-from rnnbounds.impl.numbers.outward import mul_up
-from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 from rnnbounds.properties.systems.layered.dyadic import (
     ONE,
-    ZERO,
     bounded_inputs,
     random_eighths,
     random_eighths_matrix,
@@ -48,22 +45,13 @@ FACTORS = (fmpq(1, 2), fmpq(3, 4), ONE, fmpq(1, 4), fmpq(5, 4), fmpq(3, 2))
 class Layered(ShippedMember):
     """One transition, whose certified factor is the one that is judged.
 
-    ``layer_norms`` and ``layer_radii`` are ‖W_l‖₂ and r(W_l) where these are known exactly,
-    ``is_isometric`` says that every W_l is a multiple of an isometry.
+    ``layer_norms`` are ‖W_l‖₂ where these are known exactly, ``is_isometric`` says that every W_l
+    is a multiple of an isometry.
     """
 
     cell: DeepCell
     layer_norms: tuple[fmpq, ...] | None
-    layer_radii: tuple[fmpq, ...] | None
     is_isometric: bool
-
-    @property
-    def W(self) -> list[fmpq_mat]:
-        """W_1, …, W_L."""
-        rows = (
-            self.exact_weights.rows(f"transition_{i + 1}_weight") for i in range(self.cell.depth)
-        )
-        return [fmpq_mat(A) for A in rows]
 
     def tables(self) -> dict[str, Table]:
         """The first layer stands for the weights."""
@@ -77,38 +65,28 @@ class Layered(ShippedMember):
 
     @staticmethod
     def constants_of(members: Sequence[Layered]) -> list[dict[str, float]]:
-        """Certify constants of each transition; add products of its layers' norms and radii."""
+        """Certify constants of each transition; add the product of its layers' norms."""
         cells = [member.cell for member in members]
         weights = {name: torch.cat([cell.parameters[name] for cell in cells])
                 for name in cells[0].parameters}  # fmt: skip
         cell = replace(cells[0], parameters=weights)
-        slope, norms = cell.activation.slope, cell.norms
         lam = perron_vector(cell.euclidean(cell.U.new_full((len(cells), cell.n), inf))).factor
-        products = torch.cat([dyadic_tensor(reduce(lambda A, W: W * A, one.W)) for one in members])
         certified = {
             "lam_deep": lam,
             "lam": lam,
-            "lam_layer": mul_up(slope, norms.amax(0)),
-            "lam_once": mul_up(slope, reduce(mul_up, norms)),
-            "lam_through": reduce(mul_up, [slope] * cell.depth, certified_norm(products)),
-            "L_rho": torch.full_like(lam, slope),
+            "L_rho": torch.full_like(lam, cell.activation.slope),
         }
         columns = zip(*(value.tolist() for value in certified.values()), strict=True)
         by_member = (dict(zip(certified, values, strict=True)) for values in columns)
-        return [one | own.tempting_constants for one, own in zip(by_member, members, strict=True)]
+        return [
+            one | {"W_product": own.product_of_norms}
+            for one, own in zip(by_member, members, strict=True)
+        ]
 
     @property
-    def tempting_constants(self) -> dict[str, float]:
-        """The products of what is known exactly of the layers."""
-        power = rational(self.cell.activation.slope) ** self.cell.depth
-        return {
-            "W_product": inf
-            if self.layer_norms is None
-            else upper_float(reduce(mul, self.layer_norms)),
-            "lam_radii": inf
-            if self.layer_radii is None
-            else upper_float(power * reduce(mul, self.layer_radii)),
-        }
+    def product_of_norms(self) -> float:
+        """Π‖W_l‖₂ where these are known exactly, else infinity."""
+        return inf if self.layer_norms is None else upper_float(reduce(mul, self.layer_norms))
 
     def constants(self) -> dict[str, float]:
         """Certified constants of this transition alone."""
@@ -124,14 +102,12 @@ def layered_member(spec: SystemSpec, member: int) -> Layered:
     """The member of a ``layered`` spec with ``layered_member`` layers of ``n`` units.
 
     identity: W_l = a_l I; signed: a_l times a signed permutation; nilpotent: a_l times a shift;
-    cancelling: rows of one size, whose signs alternate in every second layer; gaussian: multiples
-    of 1/8, of unknown norm; zero: one layer sees nothing.
+    gaussian: multiples of 1/8, of unknown norm; zero: one layer sees nothing.
     """
     draw, n = member_random(spec, member, "system"), spec.n
-    W = [layer_matrix(spec.regime, n, layer, draw) for layer in range(spec.layers)]
+    W = [layer_matrix(spec.regime, n, draw) for _ in range(spec.layers)]
     if spec.regime == "zero":
         W[-1] = fmpq_mat(n, n)
-    has_known_norms = spec.regime != "gaussian"
     layer_weights, scale = (
         {"input_weight": dyadic_tensor(random_eighths_matrix(n, spec.d, draw))},
         rational(spec.bias),
@@ -149,20 +125,18 @@ def layered_member(spec: SystemSpec, member: int) -> Layered:
     return Layered(
         spec, cell, bounded_inputs(spec, member), [first for first, _ in pairs],
         [second for _, second in pairs],
-        layer_norms=tuple(map(layer_norm, W)) if has_known_norms else None,
-        layer_radii=tuple(layer_radius(A, spec.regime) for A in W) if has_known_norms else None,
+        layer_norms=None
+        if spec.regime == "gaussian"
+        else tuple(max(abs(v) for v in A.entries()) for A in W),
         is_isometric=spec.regime in ("zero", "identity", "signed"),
     )  # fmt: skip
 
 
-def layer_matrix(regime: str, n: int, layer: int, draw: random.Random) -> fmpq_mat:
+def layer_matrix(regime: str, n: int, draw: random.Random) -> fmpq_mat:
     """Draw one layer matrix W_l."""
     factor = draw.choice(FACTORS)
     if regime == "gaussian":
         return factor * random_eighths_matrix(n, n, draw)
-    if regime == "cancelling":
-        row = [factor * (-1) ** (j if layer % 2 else 0) / 4 for j in range(n)]
-        return fmpq_mat([row] * n)
     places, signs = list(range(n)), [1] * n
     if regime == "signed":
         places, signs = draw.sample(places, n), [draw.choice((1, -1)) for _ in range(n)]
@@ -173,19 +147,6 @@ def layer_matrix(regime: str, n: int, layer: int, draw: random.Random) -> fmpq_m
         if j < n:
             W[i, j] = factor * signs[i]
     return W
-
-
-def layer_norm(W: fmpq_mat) -> fmpq:
-    """‖W‖₂ of what is built: one entry at most in each row and column, or all of one size."""
-    entry = max(abs(v) for v in W.entries())
-    return entry * W.nrows() if all(v != 0 for v in W.entries()) else entry
-
-
-def layer_radius(W: fmpq_mat, regime: str) -> fmpq:
-    """r(W): of rank one it is the trace."""
-    if regime in ("nilpotent", "cancelling"):
-        return abs(sum((W[i, i] for i in range(W.nrows())), ZERO))
-    return layer_norm(W)
 
 
 def layered_states(n: int, draw: random.Random) -> tuple[Vector, Vector]:

@@ -111,5 +111,4 @@ def test_what_is_not_known() -> None:
     assert kinked["G_0"].item() < math.inf
     entropy = constants(cell, kind="cross-entropy")
     assert entropy["C_label"].item() <= entropy["C_spread"].item() < math.inf
-    assert entropy["C_norm_ce"].item() < math.inf == entropy["C_norm_sq"].item()
-    assert constants(cell)["C_norm_ce"].item() == math.inf
+    assert entropy["C_norm_sq"].item() == constants(cell)["C_label"].item() == math.inf

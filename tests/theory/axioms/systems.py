@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from flint import arb, fmpq
+from flint import fmpq
 from meanings import EVERYWHERE, HALF, NUMBERS, ONE, ZERO, System, always, running
 
-from rnnbounds.theory.claims.memory import instability
 from rnnbounds.theory.claims.unitary import urnn_linear
 from rnnbounds.theory.language.terms import causal, certificates, gates, gradients, layers, unitary
 from rnnbounds.theory.language.terms import vectors as terms
@@ -27,7 +26,6 @@ DEEP = {
     layers.layer: lambda h, x, j: h * HALF ** int(j),
     layers.layer_product: lambda j: HALF ** int(j),
 }
-PER_UNIT = "contraction-gru/per-unit", "contraction-gru/per-unit-cho"
 LONG = {"k": fmpq(40), "T": fmpq(50)}
 DILATED = {
     "W": fmpq(3, 5),
@@ -43,14 +41,6 @@ DILATED |= dict.fromkeys(("left", "right", "kept"), ONE)
 ISOMETRIC = dict.fromkeys(("J_2", "kept", "cosine", "low", "W_2", "W_3", "W_4"), ZERO)
 ISOMETRIC |= dict.fromkeys(("W", "lam", "singular", "left", "right", "J", "V", "I_m"), ONE)
 ORTHOGONAL = dict.fromkeys(("W", "E", "G", "W_norm"), ONE)
-
-
-def tanh_orbit(steps: Any) -> arb:
-    """tanh 5, tanh(3 tanh 5), …"""
-    found = arb(5).tanh()
-    for _ in range(int(steps)):
-        found = (3 * found).tanh()
-    return found
 
 
 def pulse(steps: Any) -> tuple[Any, Any, Any]:
@@ -84,18 +74,12 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
         dict.fromkeys(("most_r", "most_z", "output_box"), ONE),
     ),
     "contraction-gru/sufficient": ({}, STABLE_GRU),
-    **dict.fromkeys((*PER_UNIT, "cell-constants/box-contraction"), (CONSTANT, {})),
+    **dict.fromkeys(("contraction-gru/per-unit", "cell-constants/box-contraction"), (CONSTANT, {})),
     "contraction-deep": (HALVES | DEEP, {"layer_matrix": HALF}),
     "deep-gradient": (HALVES | DEEP, {"layer_matrix": HALF, "W_product": HALF}),
-    "contraction-stacked/cascade-equal": ({}, {"lam_2": HALF}),
     "instability/no-window": (
         running(lambda h, x: h + x, lambda x, t: fmpq(t == 1)),
         {"lam": ONE, "beta_rho": ZERO},
-    ),
-    "instability/bounded-state": (
-        running(lambda h, x: arb(3 * h + x).tanh(), lambda x, t: fmpq(5 * (t == 1)))
-        | {instability.orbit: tanh_orbit},
-        {},
     ),
     "urnn-equivalence/similar": ({}, {"T_similar": ONE, "T_inverse": ONE}),
     "urnn-equivalence/beyond": (

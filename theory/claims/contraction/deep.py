@@ -11,12 +11,11 @@ from rnnbounds.theory.language.terms.layers import layer, layer_matrix, layer_of
 from rnnbounds.theory.language.terms.variables import a, b, c, j, v, vector
 from rnnbounds.theory.language.terms.vectors import norm, phi
 from rnnbounds.theory.models.activation.slopes import SLOPES
-from rnnbounds.theory.proof import Claim, Source, step, theorem, thousandth_less
+from rnnbounds.theory.proof import Claim, Source, scale, step, theorem, thousandth_less
 
 L_rho, lam_deep, depth, deep_gap, deep_state_gap = symbols(
     "L_rho lam_deep depth deep_gap deep_state_gap"
 )
-lam_layer, lam_once, lam_radii, lam_through = symbols("lam_layer lam_once lam_radii lam_through")
 x_t = vector("x_t")
 
 layer_preactivation = layer_matrix(j + 1) * layer(v, c, j) + layer_offset(c, j + 1)
@@ -81,26 +80,7 @@ CONTRACTION_DEEP = Claim(
     ),
     forms=(FORM,),
     false_variants=(
-        FORM.variant(
-            "largest-layer",
-            "the largest factor of one layer is taken for that of all",
-            lam_layer * deep_state_gap,
-        ),
-        FORM.variant(
-            "slope-once",
-            "the slope L_ρ is counted once, whatever the depth",
-            lam_once * deep_state_gap,
-        ),
-        FORM.variant(
-            "spectral-radii",
-            "the spectral radii are taken for the norms",
-            lam_radii * deep_state_gap,
-        ),
-        FORM.variant(
-            "norm-of-the-product",
-            "‖W_L ⋯ W_1‖ in place of the product of norms: as if no activation came between",
-            lam_through * deep_state_gap,
-        ),
+        scale(FORM, 1 / L_rho, "a-slope-forgotten", "the slope of one layer is left out"),
         thousandth_less(FORM, "one-thousandth", "a thousandth less than the factor"),
     ),
     example_factor=1.25,

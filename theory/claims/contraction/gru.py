@@ -8,7 +8,7 @@ from sympy import Abs, Expr, Rational
 
 from rnnbounds.theory.axioms.entries import DIFFERENCES, LEAST_BOUND
 from rnnbounds.theory.claims.contraction.box import per_unit_form
-from rnnbounds.theory.language import ONE, ZERO, Assumption, Statement, assume, at, le, lt, symbols
+from rnnbounds.theory.language import ONE, Assumption, assume, at, le, lt, symbols
 from rnnbounds.theory.language.terms.gates import GATED_RUN, gated_run, to_output
 from rnnbounds.theory.language.terms.variables import a, b, i, j, m, x
 from rnnbounds.theory.language.terms.vectors import entry
@@ -38,8 +38,7 @@ from rnnbounds.theory.models.gates.gru import (
 from rnnbounds.theory.proof import Claim, Form, Source, step, theorem
 
 gate_gap, gate_state_gap, h_size, lam_box, T = symbols("gate_gap gate_state_gap h_size lam_box T")
-(gate_state_gap_box,) = symbols("gate_state_gap_box")
-theta_gru, theta_gru_still = symbols("theta_gru theta_gru_still")
+(theta_gru,) = symbols("theta_gru")
 
 
 def one_step_form(
@@ -100,17 +99,8 @@ SUFFICIENT = theorem(
     at("joint state", 0, gate.s_1 - gate.s_2),
     "factor",
 )
-UNITS, CHO_UNITS = (
-    per_unit_form(
-        name,
-        about,
-        f"{convention} convention; v is near the Perron vector of the M_ζ with the worst rows for "
-        "it",
-    )
-    for name, about, convention in (
-        ("per-unit", "gru", "torch's"),
-        ("per-unit-cho", "gru-cho", "Cho's"),
-    )
+UNITS = per_unit_form(
+    "per-unit", "gru", "v is near the Perron vector of the M_ζ with the worst rows for it"
 )
 
 run_from_zero, end = gated_run(0, x, j), gated_run(0, x, T)
@@ -144,48 +134,21 @@ INVARIANT = theorem(
 ).by("each output", LEAST_BOUND.at(1, to_output * end))
 
 
-def _torch_bound(kappa: Expr = torch_kappa, gate_change: Expr = Z.size / 2) -> Statement:
-    return le(gate_gap, contraction_factor(kappa, gate_change) * gate_state_gap)
-
-
-def _bound_at(update: Expr) -> Statement:
-    """Statement with the factor at one end of the update gate alone."""
-    return le(gate_gap, (update + (1 - update) * torch_kappa + Z.size / 2) * gate_state_gap)
-
-
 CONTRACTION_GRU = Claim(
     id="contraction-gru",
     title="A GRU contracts on its invariant box",
     source=Source("Cho et al., Learning Phrase Representations; Miller & Hardt", "section 4"),
-    forms=(TORCH, CHO_FORM, UNITS, CHO_UNITS, INVARIANT, SUFFICIENT),
+    forms=(TORCH, CHO_FORM, UNITS, INVARIANT, SUFFICIENT),
     false_variants=(
-        TORCH.variant(
-            "update-gate-fixed",
-            "the update gate is taken not to move with the state",
-            _torch_bound(gate_change=ZERO),
-        ),
         TORCH.variant(
             "update-gate-half",
             "half of what the update gate moves: as if |h − ν| ≤ 1",
-            _torch_bound(gate_change=Z.size / 4),
+            contraction_factor(torch_kappa, Z.size / 4) * gate_state_gap,
         ),
         TORCH.variant(
             "cho-factor",
             "Cho's κ for torch's convention: the hidden bias is left out",
-            _torch_bound(cho_kappa),
-        ),
-        TORCH.variant(
-            "reset-gate-fixed",
-            "the reset gate is taken not to move with the state",
-            _torch_bound(R.peak * N.size),
-        ),
-        TORCH.variant(
-            "update-gate-low", "the least update gate is taken for the worst", _bound_at(z_low)
-        ),
-        TORCH.variant(
-            "one-thousandth",
-            "a thousandth less than the factor",
-            Rational(999, 1000) * contraction_factor(torch_kappa) * gate_state_gap,
+            contraction_factor(cho_kappa) * gate_state_gap,
         ),
         CHO_FORM.variant(
             "cho-reset-gate-fixed",
@@ -197,16 +160,6 @@ CONTRACTION_GRU = Claim(
             "the factor of the weighted norm in the plain one",
             le(gate_gap, lam_box * gate_state_gap),
         ),
-        CHO_UNITS.variant(
-            "without-weights-cho",
-            "the factor of the weighted norm in the plain one, in Cho's convention",
-            le(gate_gap, lam_box * gate_state_gap),
-        ),
-        CHO_UNITS.variant(
-            "one-thousandth-cho",
-            "a thousandth less than the comparison matrix says, in Cho's convention",
-            Rational(999, 1000) * lam_box * gate_state_gap_box,
-        ),
         INVARIANT.variant(
             "one-step-size", "the outputs are taken to stay within one step from zero", 1 - z_low
         ),
@@ -214,11 +167,6 @@ CONTRACTION_GRU = Claim(
             "two-fifths",
             "2/5 of θ where ‖W_n‖ alone takes a half",
             (1 - (1 - Rational(2, 5) * theta_gru) * update_margin) * gate_state_gap,
-        ),
-        SUFFICIENT.variant(
-            "update-gate-free",
-            "the update gate is left out of θ",
-            (1 - (1 - theta_gru_still) * update_margin) * gate_state_gap,
         ),
     ),
     extremal="one unit, W_z = W_r = 0, an open reset gate and states around 0, where tanh is steep",

@@ -15,7 +15,6 @@ from rnnbounds.theory.language import (
     Statement,
     assume,
     at,
-    eq,
     le,
     lt,
     ne,
@@ -25,7 +24,7 @@ from rnnbounds.theory.language.terms.stacks import STACK_RUN, lower, p, q, state
 from rnnbounds.theory.language.terms.variables import a, b, c, j, s, x
 from rnnbounds.theory.language.terms.vectors import entry, max_norm
 from rnnbounds.theory.models.system import WINDOW
-from rnnbounds.theory.proof import Claim, FormStatement, Source, Step, step, theorem
+from rnnbounds.theory.proof import Claim, Source, step, theorem
 
 lam_1, lam_2, mu, v_top, T, k = symbols("lam_1 lam_2 mu v_top T k")
 stack_gap, stack_state_gap, top_gap, low_start, top_start = symbols(
@@ -46,7 +45,6 @@ UPPER = assume(
 )
 WEIGHT = Assumption("weight", "v > 0", lt(ZERO, v_top))
 DISTINCT = Assumption("distinct factors", "λ_1 ≠ λ_2", ne(lam_1, lam_2))
-SAME = Assumption("equal factors", "λ_1 = λ_2", eq(lam_1, lam_2))
 
 UPPER_MOVES = step(
     "the upper layer moves",
@@ -104,32 +102,25 @@ def cascade_sum(steps: Expr) -> Expr:
     return lam_1 * (lam_1**steps - lam_2**steps) / (lam_1 - lam_2)
 
 
-def cascade_sum_equal(steps: Expr) -> Expr:
-    """Σ_{i=1}^{n} λ_2^{n−i} λ_1^i = n λ_1^n for n = `steps`, where λ_1 = λ_2."""
-    return steps * lam_1**steps
-
-
-def cascade_steps(total: Expr, case: str) -> tuple[Step, ...]:
-    """Steps: ‖Δs²_j‖ ≤ λ_2^j‖Δs²_0‖ + μ(Σ λ_2^{j−i} λ_1^i)‖Δs¹_0‖."""
-    return (
-        *ONE_STEP,
-        LOWER_DECAY,
-        step(
-            "the cascade",
-            le(
-                max_norm(run_one[1] - run_two[1]),
-                lam_2**j * max_norm(p - q) + mu * total * max_norm(a - b),
-            ),
-            forall=(*ALL, j),
-        ).by_induction(
-            base=(*BEGIN,),
-            step=(
-                at("the upper layer, one step", *ALL, j),
-                at("the lower layer forgets", *ALL, j + 1),
-                case,
-            ),
+CASCADE_STEPS = (
+    *ONE_STEP,
+    LOWER_DECAY,
+    step(
+        "the cascade",
+        le(
+            max_norm(run_one[1] - run_two[1]),
+            lam_2**j * max_norm(p - q) + mu * cascade_sum(j) * max_norm(a - b),
         ),
-    )
+        forall=(*ALL, j),
+    ).by_induction(
+        base=(*BEGIN,),
+        step=(
+            at("the upper layer, one step", *ALL, j),
+            at("the lower layer forgets", *ALL, j + 1),
+            "distinct factors",
+        ),
+    ),
+)
 
 
 def cascade_bound(total: Expr) -> Statement:
@@ -137,36 +128,28 @@ def cascade_bound(total: Expr) -> Statement:
     return le(top_gap, lam_2**T * top_start + mu * total * low_start)
 
 
-def truncation_bound(total: Expr) -> Statement:
-    """Statement: the bound on what the truncated stack forgets."""
-    return le(top_memory, lam_2**k * top_before + mu * total * low_before)
-
-
-def cascade_form(
-    name: str, statement: Statement, total: Expr, case: Assumption, *more: Assumption
-) -> FormStatement:
-    """Form with a bound by the cascade, without its last step."""
-    model = (LOWER, UPPER, case, *more)
-    return theorem(name, statement, model, "cascade", cascade_steps(total, case.id))
-
-
-cascade_use, zero = at("the cascade", a, p, b, q, 0, T), a - a
-CASCADE = cascade_form("cascade", cascade_bound(cascade_sum(T)), cascade_sum(j), DISTINCT).by(
-    cascade_use, DISTINCT.id
+MODEL = (LOWER, UPPER, DISTINCT)
+CASCADE = theorem("cascade", cascade_bound(cascade_sum(T)), MODEL, "cascade", CASCADE_STEPS).by(
+    at("the cascade", a, p, b, q, 0, T), "distinct factors"
 )
-CASCADE_EQUAL = cascade_form(
-    "cascade-equal", cascade_bound(cascade_sum_equal(T)), cascade_sum_equal(j), SAME
-).by(cascade_use)
-window_start = states(zero, zero, 0, T - k)
-MEMORY = cascade_form(
-    "truncation", truncation_bound(cascade_sum(k)), cascade_sum(j), DISTINCT, WINDOW
-).by(at("the cascade", *window_start, zero, zero, T - k, k), "window", DISTINCT.id)
+zero = a - a
+MEMORY = theorem(
+    "truncation",
+    le(top_memory, lam_2**k * top_before + mu * cascade_sum(k) * low_before),
+    (*MODEL, WINDOW),
+    "cascade",
+    CASCADE_STEPS,
+).by(
+    at("the cascade", *states(zero, zero, 0, T - k), zero, zero, T - k, k),
+    "window",
+    "distinct factors",
+)
 
 CONTRACTION_STACKED = Claim(
     id="contraction-stacked",
     title="A stack of contractive layers contracts, as a cascade",
     source=Source("Miller & Hardt, Stable Recurrent Models", "section 2"),
-    forms=(WEIGHTED, CASCADE, CASCADE_EQUAL, MEMORY),
+    forms=(WEIGHTED, CASCADE, MEMORY),
     false_variants=(
         WEIGHTED.variant(
             "larger-factor",
@@ -187,9 +170,6 @@ CONTRACTION_STACKED = Claim(
             "old-state",
             "the upper layer is taken to see the lower one's old state, λ_1^{i−1} for λ_1^i",
             cascade_bound((lam_1**T - lam_2**T) / (lam_1 - lam_2)),
-        ),
-        CASCADE_EQUAL.variant(
-            "factor-dropped", "the factor T of equal rates is missing", cascade_bound(lam_1**T)
         ),
         MEMORY.variant(
             "slower-layer",

@@ -1,6 +1,6 @@
 """Linear systems contract by ‖W‖, vanilla RNNs by L_ρ ‖W‖ (Miller & Hardt, section 2)."""
 
-from sympy import Expr, Integer, sqrt
+from sympy import Expr, Integer
 
 from rnnbounds.theory.axioms.base import DIAGONAL_NORM, MEAN_VALUE, SUBMULTIPLICATIVE
 from rnnbounds.theory.language import Assumption, at, le, lt, symbols
@@ -14,7 +14,6 @@ from rnnbounds.theory.proof import (
     Form,
     Source,
     Step,
-    scale,
     step,
     swap,
     theorem,
@@ -52,12 +51,8 @@ def euclidean_form(model: Assumption, factor: Expr, *steps: Step) -> Form:
 
 OF_LINEAR = euclidean_form(LINEAR, W_norm, LINEAR_STEP)
 OF_RNN = euclidean_form(RNN, L_rho * W_norm, SLOPES, SECANTS, RNN_STEP)
-STABLE_RADIUS, STABLE_SLOPES = (
-    Assumption("stable radius", f"{text} is below 1", lt(radius, Integer(1)))
-    for text, radius in (
-        ("the spectral radius", W_radius),
-        ("L_ρ times the spectral radius", L_rho * W_radius),
-    )
+STABLE_RADIUS = Assumption(
+    "stable radius", "the spectral radius is below 1", lt(W_radius, Integer(1))
 )
 
 CONTRACTION_LINEAR = Claim(
@@ -72,19 +67,6 @@ CONTRACTION_LINEAR = Claim(
             W_radius,
             "spectral-radius",
             "the spectral radius is taken for the norm",
-        ),
-        OF_LINEAR.variant(
-            "radius-below-one",
-            "a spectral radius below 1 is taken for a contraction",
-            state_gap,
-            STABLE_RADIUS,
-            special="shear-100",
-        ),
-        OF_LINEAR.variant(
-            "root-twice",
-            "the root of ‖W‖ in place of that of ‖WᵀW‖",
-            sqrt(W_norm) * state_gap,
-            special="shear-100",
         ),
         thousandth_less(OF_LINEAR, "one-thousandth", "a thousandth less than the norm"),
     ),
@@ -102,19 +84,10 @@ CONTRACTION_RNN = Claim(
             OF_RNN, W_norm, W_radius, "spectral-radius", "the spectral radius is taken for the norm"
         ),
         OF_RNN.variant(
-            "radius-below-one",
-            "a spectral radius below 1/L_ρ is taken for a contraction",
-            state_gap,
-            STABLE_SLOPES,
-            special="nilpotent-relu",
-        ),
-        OF_RNN.variant(
             "unit-slope",
             "every activation is taken for 1-Lipschitz, GELU and SiLU too",
             W_norm * state_gap,
         ),
-        scale(OF_RNN, 1 / sqrt(W_norm), "root-twice", "the root of ‖W‖ in place of that of ‖WᵀW‖"),
-        thousandth_less(OF_RNN, "one-thousandth", "a thousandth less than the factor"),
     ),
     example_factor=0.75,
     extremal="λ times an orthogonal matrix, with pre-activations where the slope is ±L_ρ",

@@ -7,7 +7,7 @@ In the norm ‖Q h‖ with Q = P^{1/2} a linear system contracts as soon as its 
 
 from typing import Any
 
-from sympy import Expr, Symbol, sqrt
+from sympy import Expr, Symbol
 
 from rnnbounds.theory.axioms import base
 from rnnbounds.theory.language import (
@@ -21,26 +21,19 @@ from rnnbounds.theory.language import (
     le,
     symbols,
 )
-from rnnbounds.theory.language.terms.variables import A, a, b, c, j, operator, s, v, vector, x
+from rnnbounds.theory.language.terms.variables import A, a, b, c, operator, v, vector
 from rnnbounds.theory.language.terms.vectors import (
-    RECURSION,
-    entry,
     is_diagonal,
     max_norm,
     norm,
     phi,
-    state,
 )
 from rnnbounds.theory.models.activation.slopes import SLOPES
 from rnnbounds.theory.models.cells import LINEAR, RNN, U, W, bias
-from rnnbounds.theory.models.lemmas.powers import power_nonnegative
-from rnnbounds.theory.models.system import WINDOW
-from rnnbounds.theory.proof import Claim, Form, Source, scale, step, theorem
+from rnnbounds.theory.proof import Claim, Form, Source, scale, step, theorem, thousandth_less
 
-L_rho, W_radius, kappa, lam_P, lam_D, lam_v, T, k = symbols(
-    "L_rho W_radius kappa lam_P lam_D lam_v T k"
-)
-h_gap, h_start, step_gap, state_gap = symbols("h_gap h_start step_gap state_gap")
+L_rho, lam_P, lam_D, lam_v = symbols("L_rho lam_P lam_D lam_v")
+step_gap, state_gap = symbols("step_gap state_gap")
 step_gap_P, step_gap_D, step_gap_v = symbols("step_gap_P step_gap_D step_gap_v")
 state_gap_P, state_gap_D, state_gap_v = symbols("state_gap_P state_gap_D state_gap_v")
 
@@ -61,10 +54,6 @@ P_inverse, INVERTIBLE_P = _weighted(P_root, "Q = P^{1/2}")
 QUADRATIC_FACTOR = assume("factor", "lam_P bounds ‖Q W Q⁻¹‖₂").that(
     le(norm(P_root * W * P_inverse), lam_P)
 )
-CONDITION = assume("condition", "kappa bounds ‖Q‖₂‖Q⁻¹‖₂").that(
-    le(norm(P_root) * norm(P_inverse), kappa)
-)
-
 QUADRATIC_STEP = step(
     "one step",
     le(norm(P_root * (phi(a, c) - phi(b, c))), lam_P * norm(P_root * (a - b))),
@@ -84,40 +73,6 @@ QUADRATIC = theorem(
     (QUADRATIC_STEP,),
     note="Q solves a Lyapunov equation; lam_P is close to the spectral radius if need be",
 ).by(at("one step", a, b, x_t))
-
-full, fresh = state(x, 0, s + j), state(x, s, j)
-gap, start = state(x, 0, T) - state(x, T - k, k), state(x, 0, T - k)
-EUCLIDEAN = theorem(
-    "euclidean",
-    le(h_gap, kappa * lam_P**k * h_start),
-    (LINEAR, INVERTIBLE_P, QUADRATIC_FACTOR, CONDITION, WINDOW),
-    "linear",
-    (
-        QUADRATIC_STEP,
-        step(
-            "forgetting",
-            le(norm(P_root * (full - fresh)), lam_P**j * norm(P_root * state(x, 0, s))),
-            forall=(s, j),
-        ).by_induction(
-            base=RECURSION.at(x, s, 0),
-            step=(
-                RECURSION.at(x, 0, s + j),
-                RECURSION.at(x, s, j),
-                at("one step", full, fresh, entry(x, s + j + 1)),
-            ),
-        ),
-        power_nonnegative(lam_P),
-    ),
-    note="Lemma 1 in the Euclidean norm: log(kappa)/log(1/lam_P) more steps",
-).by(
-    at("forgetting", T - k, k),
-    at("invertible", P_root, gap),
-    base.SUBMULTIPLICATIVE.at(P_inverse, P_root * gap),
-    base.SUBMULTIPLICATIVE.at(P_root, start),
-    at("power not negative", k),
-    "condition",
-    "window",
-)
 
 
 def _diagonal_form(
@@ -191,14 +146,9 @@ CONTRACTION_WEIGHTED = Claim(
     id="contraction-weighted",
     title="Linear systems and RNNs contract in weighted norms",
     source=Source("Miller & Hardt, Stable Recurrent Models", "section 2"),
-    forms=(QUADRATIC, EUCLIDEAN, DIAGONAL, PERRON),
+    forms=(QUADRATIC, DIAGONAL, PERRON),
     false_variants=(
-        EUCLIDEAN.variant(
-            "without-condition",
-            "the rate of the quadratic norm without its condition number",
-            lam_P**k * h_start,
-        ),
-        scale(EUCLIDEAN, 1 / sqrt(kappa), "root-of-condition", "the root of the condition number"),
+        thousandth_less(QUADRATIC),
         DIAGONAL.variant(
             "any-quadratic",
             "any quadratic norm of W is taken to certify the RNN",
@@ -208,11 +158,6 @@ CONTRACTION_WEIGHTED = Claim(
             "plain-norm",
             "the factor of the diagonal norm without its condition number",
             le(step_gap, lam_D * state_gap),
-        ),
-        PERRON.variant(
-            "radius-of-w",
-            "the spectral radius of W in place of that of |W|",
-            L_rho * W_radius * state_gap_v,
         ),
         PERRON.variant(
             "without-equivalence",

@@ -25,11 +25,9 @@ from rnnbounds.theory.language.terms.variables import A, B, a, b, c, v, vector
 from rnnbounds.theory.language.terms.vectors import diagonal, frobenius, norm, row_norm
 from rnnbounds.theory.models.activation.slopes import CURVATURES, SLOPES
 from rnnbounds.theory.models.cells import RECURRENT_NORM, RNN, U, W, bias
-from rnnbounds.theory.proof import Claim, OtherCells, Source, scale, step, theorem, thousandth_less
+from rnnbounds.theory.proof import Claim, OtherCells, Source, scale, step, theorem
 
-L_rho, beta_rho, W_norm, W_rows, W_radius, B_x, H = symbols(
-    "L_rho beta_rho W_norm W_rows W_radius B_x H"
-)
+L_rho, beta_rho, W_norm, W_rows, B_x, H = symbols("L_rho beta_rho W_norm W_rows B_x H")
 dphi_w, dphi_w_gap, dphi_h_gap, state_gap = symbols("dphi_w dphi_w_gap dphi_h_gap state_gap")
 
 x_t = vector("x_t")
@@ -204,9 +202,6 @@ CELL_CONSTANTS = Claim(
         WEIGHTS.variant(
             "no-bias", "the derivative in the bias is forgotten", L_rho * sqrt(H**2 + B_x**2)
         ),
-        thousandth_less(
-            WEIGHTS, "a-thousandth-less", "the bound is never reached: 0.999 of it is enough"
-        ),
         MIXED.variant(
             "curvature-alone",
             "the change of the state in δW h is forgotten: no L_ρ",
@@ -214,11 +209,6 @@ CELL_CONSTANTS = Claim(
         ),
         MIXED.variant("slope-alone", "the activation's curvature is forgotten", L_rho * state_gap),
         scale(STATE, W_rows / W_norm, "rows-twice", "the largest row of W in place of its norm"),
-        STATE.variant(
-            "spectral-radius",
-            "the spectral radius of W in place of its norm",
-            beta_rho * W_rows * W_radius * state_gap,
-        ),
         *BOX_VARIANTS,
     ),
     example_factor=1.25,

@@ -32,7 +32,7 @@ from rnnbounds.theory.language.terms.variables import a, b, c, j, operator, v, v
 from rnnbounds.theory.language.terms.vectors import inner, is_symmetric, norm, transpose
 from rnnbounds.theory.proof import Claim, OtherCells, Source, scale, step, theorem, thousandth_less
 
-H, y_norm, C_norm_sq, C_norm_ce = symbols("H y_norm C_norm_sq C_norm_ce")
+H, y_norm, C_norm_sq = symbols("H y_norm C_norm_sq")
 C_label, C_spread, dp, dp_gap, state_gap = symbols("C_label C_spread dp dp_gap state_gap")
 C, target, label = operator("C"), vector("target"), vector("label_row")
 classes = Symbol("classes", integer=True)
@@ -191,14 +191,10 @@ LOSS_CONSTANTS = Claim(
             SQUARED_SLOPE, "a-thousandth-less", "the bound is never reached: 0.999 of it is enough"
         ),
         scale(SQUARED_CURVATURE, 1 / C_norm_sq, "readout-once", "‖C‖ in place of its square"),
-        ENTROPY_SLOPE.variant("without-root", "‖C‖ without the factor √2", C_norm_ce),
         ENTROPY_SLOPE.variant(
             "half-the-spread",
             "half the spread of the rows, as if the softmax stayed between them",
             C_spread / 2,
-        ),
-        ENTROPY_CURVATURE.variant(
-            "quarter-of-the-norm", "‖C‖ in place of the rows' spread", C_norm_ce**2 / 4 * state_gap
         ),
         ENTROPY_CURVATURE.variant(
             "spread-from-the-label",

@@ -6,10 +6,9 @@ bounded.
 
 from dataclasses import replace
 
-from sympy import Abs, Integer, Rational, sqrt, tanh
+from sympy import Integer
 
-from rnnbounds.theory.axioms.base import EXPONENTIAL, HOMOGENEITY
-from rnnbounds.theory.axioms.functions import TANH
+from rnnbounds.theory.axioms.base import HOMOGENEITY
 from rnnbounds.theory.claims.memory import divergence
 from rnnbounds.theory.language import (
     ONE,
@@ -17,30 +16,25 @@ from rnnbounds.theory.language import (
     Assumption,
     assume,
     at,
-    define,
     eq,
     exists,
     le,
-    lt,
     symbols,
 )
-from rnnbounds.theory.language.terms.variables import a, c, j, m, vector, x, y, z
+from rnnbounds.theory.language.terms.variables import a, c, j, m, vector, x
 from rnnbounds.theory.language.terms.vectors import (
     RECURSION,
-    Scalar,
     entry,
-    exponential,
-    function,
     norm,
     phi,
     state,
 )
 from rnnbounds.theory.models.lemmas.powers import POWER_AT_LEAST_ONE
-from rnnbounds.theory.models.system import LONG_WINDOW, SHORT_WINDOW, TWO_STEPS
+from rnnbounds.theory.models.system import SHORT_WINDOW
 from rnnbounds.theory.proof import Claim, Source, Step, step, theorem
-from rnnbounds.theory.proof.methods import Exact, Identity
+from rnnbounds.theory.proof.methods import Identity
 
-lam, S_0, T, k, n, a_1, M_rho, beta_rho = symbols("lam S_0 T k n a_1 M_rho beta_rho")
+lam, S_0, T, k, beta_rho = symbols("lam S_0 T k beta_rho")
 h_gap, descent_growth = symbols("h_gap descent_growth")
 
 # A scalar system's states are multiples of one unit vector.
@@ -92,54 +86,7 @@ NO_WINDOW = theorem(
     "short window",
 )
 
-orbit = function("orbit", Scalar, __name__, defined=True)  # tanh(5), tanh(3 tanh(5)), …
-ORBIT = define("orbit", (j,), eq(orbit(0), tanh(5)), eq(orbit(j + 1), tanh(3 * orbit(j))))
-SATURATING = assume(
-    "system", "φ(h, x) = tanh(3h + x)", forall=(y, z), condition=le(M_rho, ONE), ties=True
-).that(eq(phi(y * e, z * e), tanh(3 * y + z) * e))
-LEVEL = Rational(99, 100)
-BOUNDED_STATE = theorem(
-    "bounded-state",
-    exists(LEVEL, h_gap),
-    (SATURATING, _impulse_input(5), SHORT_WINDOW),
-    "unstable",
-    (
-        Step("exp(5.94)", le(199, exponential(6 * LEVEL)), Exact()),
-        step("tanh is large", le(LEVEL, tanh(z)), forall=(z,), given=(le(3 * LEVEL, z),)).by(
-            "exp(5.94)", TANH.at(z), EXPONENTIAL.at(6 * LEVEL, 2 * z)
-        ),
-        step("the orbit stays", le(LEVEL, orbit(j)), forall=(j,)).by_induction(
-            base=(ORBIT.at(0), at("tanh is large", 5)),
-            step=(ORBIT.at(j), at("tanh is large", 3 * orbit(j))),
-        ),
-        step(
-            "the state is the orbit", eq(state(x, 0, j + 1), orbit(j) * e), forall=(j,)
-        ).by_induction(
-            base=(RECURSION.at(x, 0, 0), at("impulse", 0), at("system", 0, 5), ORBIT.at(0)),
-            step=(
-                RECURSION.at(x, 0, j + 1),
-                at("impulse", j),
-                at("system", orbit(j), 0),
-                ORBIT.at(j),
-            ),
-            method=Identity,
-        ),
-        _forgotten_step(),
-    ),
-    note="a bounded state does not help",
-).by(
-    at("the state is the orbit", T - 1),
-    at("the truncated state is zero", T - k - 1, k),
-    HOMOGENEITY.at(orbit(T - 1), e),
-    at("impulse", 0),
-    at("the orbit stays", T - 1),
-    "short window",
-)
-
-
 MARGINAL = Assumption("marginal", "λ ≤ 1", le(lam, ONE))
-BOUNDED_ACTIVATION = Assumption("bounded activation", "sup |ρ| ≤ 1", le(M_rho, ONE))
-OUTSIDE = Assumption("outside", "|a_1| > 1", lt(ONE, Abs(a_1)))
 LESS_STEEP = replace(
     divergence.STEEP, text="α(T − 1)a_1^{2T−4} ≥ 1", condition=le(ONE, divergence.steepness)
 )
@@ -148,7 +95,7 @@ INSTABILITY = Claim(
     id="instability",
     title="Unstable systems cannot be truncated, nor trained by descent",
     source=Source("Miller & Hardt, Stable Recurrent Models", "section 3"),
-    forms=(NO_WINDOW, BOUNDED_STATE, divergence.DIVERGENCE),
+    forms=(NO_WINDOW, divergence.DIVERGENCE),
     false_variants=(
         NO_WINDOW.variant(
             "marginal",
@@ -156,27 +103,7 @@ INSTABILITY = Claim(
             le(h_gap, 2 * S_0 / (k + 1)),
             assumptions=(MARGINAL,),
         ),
-        NO_WINDOW.variant(
-            "eight-steps",
-            "a window of eight steps leaves at most half a drive of any system",
-            le(h_gap, S_0 / 2),
-            assumptions=(LONG_WINDOW,),
-        ),
         NO_WINDOW.variant("doubled", "the impulse at least doubles", exists(Integer(2), h_gap)),
-        BOUNDED_STATE.variant(
-            "bounded-activation",
-            "a bounded activation closes the gap",
-            le(h_gap, 2 * sqrt(n) / (k + 1)),
-            assumptions=(BOUNDED_ACTIVATION,),
-        ),
-        BOUNDED_STATE.variant(
-            "saturated", "the state stays at its largest value 1", exists(ONE, h_gap)
-        ),
-        divergence.DIVERGENCE.variant(
-            "any-start",
-            "descent diverges whenever |a_1| > 1",
-            assumptions=(*divergence.ON_RISK, divergence.STEP_SIZES, OUTSIDE, TWO_STEPS),
-        ),
         divergence.DIVERGENCE.variant("less-steep", "α(T − 1)a_1^{2T−4} ≥ 1 is enough", LESS_STEEP),
         divergence.DIVERGENCE.variant(
             "quadrupled",

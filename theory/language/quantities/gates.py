@@ -4,36 +4,26 @@ Gates have torch's names: i, f, g (the candidate), o of an LSTM and r, z, n of a
 largest row sum.  The joint state of an LSTM is (c, h), that of a GRU h.
 """
 
-from sympy import Expr
-
 from rnnbounds.theory.language.quantities.norms import EUCLIDEAN, MAXIMUM, Norm, T
 from rnnbounds.theory.language.quantity import Quantity, certified, tag
 from rnnbounds.theory.language.terms.gates import (
     boxed,
     gated_run,
-    omega_norm,
     to_cell,
     to_output,
     unit_weights,
 )
-from rnnbounds.theory.language.terms.variables import a, b, vector, x
+from rnnbounds.theory.language.terms.variables import a, b, x
 from rnnbounds.theory.language.terms.vectors import entry, max_norm, phi
 
 _first, _other = boxed(a), boxed(b)
-_wide = vector("a_wide"), vector("b_wide")  # states that may lie outside of the box
-
-
-def _step(one: Expr, two: Expr) -> Expr:
-    """Difference φ(a, x_1) − φ(b, x_1) of two states after one step on the first input."""
-    return phi(one, entry(x, 1)) - phi(two, entry(x, 1))
-
 
 _OPEN, _ROWS, _MAXIMUM = "σ or |tanh| on the box", "largest row sum", "maximum"
-_WEIGHTED, _UNITS = "max(‖c‖_∞, ‖h‖_∞/ω)", "max |·|_j/v_j"
-_PAIR, _moved = "two states of the box", _step(_first, _other)
+_UNITS = "max |·|_j/v_j"
+_PAIR = "two states of the box"
+_moved = phi(_first, entry(x, 1)) - phi(_other, entry(x, 1))
 _NORMS = {
     "": MAXIMUM,
-    "_w": Norm(_WEIGHTED, omega_norm, r"_\omega"),
     "_box": Norm(_UNITS, lambda gap: max_norm(unit_weights * gap), "_{box}"),
 }
 
@@ -60,10 +50,6 @@ _CERTIFIED = (
             "Miller and Hardt's θ: ‖W_i‖, ‖W_o‖, 4‖W_g‖ ≤ θ(1 − f̄) and ‖W_f‖ ≤ θ(1 − f̄)²", _ROWS,
             r"\theta",
         ),
-        certified(
-            "theta_plain", "θ with ‖W_f‖ ≤ θ(1 − f̄), the square dropped", _ROWS, r"\theta_{plain}",
-        ),
-        certified("omega", "the weight of h against c", _WEIGHTED, r"\omega"),
     ),
     certified(
         "lam_box", "contraction factor on the box of the comparison matrix, unit by unit", _UNITS,
@@ -86,9 +72,6 @@ _CERTIFIED = (
             "the θ of the stable set: 2‖W_n‖, (3/2)‖W_r‖ ≤ θ, 2‖W_z‖ ≤ θ(1 − z̄), for ‖c_n‖ ≤ 1",
             _ROWS, r"\theta_G",
         ),
-        certified(
-            "theta_gru_still", "the θ of the stable set without ‖W_z‖", _ROWS, r"\theta_{G,still}",
-        ),
     ),
 )  # fmt: skip
 
@@ -106,14 +89,6 @@ _MEASURED = (
     ),
     *tag(
         "lstm",
-        MAXIMUM.of(
-            "wide_gap", "two states outside of the box, |c| up to 1000, after one step",
-            r"\varphi(s,x)-\varphi(s',x)", _step(*_wide), "_{wide}",
-        ),
-        MAXIMUM.of(
-            "wide_state_gap", "two states outside of the box", "s-s'", _wide[0] - _wide[1],
-            "_{wide}",
-        ),
         MAXIMUM.of("c_size", "the cells of a run from zero", "c_T", to_cell * gated_run(0, x, T)),
     ),
     *tag(

@@ -60,7 +60,6 @@ _CONSTANTS = (
     certified(
         "C_norm_sq", "‖C‖₂ of the squared loss's readout", "spectral", r"\lVert C\rVert_{sq}",
     ),
-    certified("C_norm_ce", "‖C‖₂ of the logits", "spectral", r"\lVert C\rVert_{ce}"),
     certified(
         "C_label", "the rows of the logits from the label's, max_j ‖C_j − C_label‖", _EUCLIDEAN,
         r"\lVert C\rVert_{label}",

@@ -22,13 +22,6 @@ LAYERS: tuple[Quantity, ...] = tag(
         "W_product", "the product of ‖W_l‖₂ where these are known exactly", _PRODUCT,
         r"\prod_l \lVert W_l\rVert",
     ),
-    certified("lam_layer", "the largest factor of a layer, L_ρ‖W_l‖₂", _PRODUCT, r"\lambda_{max}"),
-    certified("lam_once", "Π‖W_l‖₂ with L_ρ counted once", _PRODUCT, r"\lambda_{once}"),
-    certified("lam_radii", "Π L_ρ r(W_l), r the spectral radius", _PRODUCT, r"\lambda_{r}"),
-    certified(
-        "lam_through", "L_ρ^L ‖W_L ⋯ W_1‖₂, as if nothing came between", _PRODUCT,
-        r"\lambda_{through}",
-    ),
     EUCLIDEAN.of(
         "deep_gap", "two states after one step of a deep transition", r"\varphi(h,x)-\varphi(h',x)",
         phi(a, _input) - phi(b, _input), "_{deep}",

@@ -73,7 +73,6 @@ MODELS: tuple[Quantity, ...] = (
     certified("L_f", "Lipschitz constant of the readout", "Euclidean", "L_f"),
     certified("W_radius", "spectral radius of W", "eigenvalues", r"r(W)"),
     certified("lam_P", "contraction factor in ‖P^{1/2}·‖₂ (linear)", "quadratic", r"\lambda_P"),
-    certified("kappa", "condition number of P^{1/2}", "spectral", r"\kappa"),
     certified("lam_D", "contraction factor in ‖D·‖₂, D diagonal", "diagonal", r"\lambda_D"),
     certified("lam_v", "contraction factor in max |·|_i/v_i", "weighted maximum", r"\lambda_v"),
     certified("Z_hat", "bound on the computed pre-activations", "Euclidean", r"\hat{Z}"),
@@ -107,10 +106,6 @@ MODELS: tuple[Quantity, ...] = (
     EUCLIDEAN.of(
         "forced_gap_y", "the outputs of two runs from one state, under inputs x and x'",
         "y_T(x)-y_T(x')", readout(_run) - readout(_run_other), "_{forced}",
-    ),
-    EUCLIDEAN.of(
-        "response_gap", "two runs from two states, under inputs x and x'", "h_T(h,x)-h_T(h',x')",
-        _run - gated_run(b, x_other, T),
     ),
     EUCLIDEAN.of("state_gap", _BEFORE, "h-h'", a - b),
     *tag("linear", *_in_norm("P", "‖P^{1/2}·‖₂", lambda gap: norm(_root * gap))),

@@ -8,14 +8,13 @@ from sympy import Expr, tanh
 from rnnbounds.theory.language.definitions import define
 from rnnbounds.theory.language.statement import eq
 from rnnbounds.theory.language.terms.variables import j, operator, v, x
-from rnnbounds.theory.language.terms.vectors import Norm, Scalar, entry, function, phi
+from rnnbounds.theory.language.terms.vectors import Scalar, entry, function, phi
 
 # boxed(v), the state of the box nearest to v: each state of the box is one, boxed(v) = v
 boxed = function("boxed", module=__name__)
 in_box = function("in_box", Scalar, __name__)  # in_box(v): 1 in an invariant set in the box
 # gated_run(v, x, j), after j steps from v
 gated_run = function("gated_run", module=__name__, defined=True)
-omega_norm = function("omega_norm", Norm, __name__)  # max(‖c‖_∞, ‖h‖_∞/ω)
 # Unit by unit: the box |c_i| ≤ cell_box(i), |h_i| ≤ output_box(i).
 cell_box = function("cell_box", Scalar, __name__)
 output_box = function("output_box", Scalar, __name__)
