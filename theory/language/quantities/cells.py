@@ -14,13 +14,12 @@ from rnnbounds.theory.language.terms.vectors import entry, state
 
 _one, _other = ((boxed(h), entry(x, 1)) for h in (a, b))
 
+_ON_OMEGA = f"{BOX.unit}, for all weights of Ω"
 _CERTIFIED = (
     *in_norm("box", BOX.unit),
-    *in_norm("omega", f"{BOX.unit}, for all weights of Ω"),
-    certified(
-        "lam_omega", "the contraction factor", f"{BOX.unit}, for all weights of Ω",
-        r"\lambda^{(omega)}",
-    ),
+    *in_norm("omega", _ON_OMEGA),
+    certified("beta_ww_omega", "smoothness: ∂φ/∂w in w", _ON_OMEGA, r"\beta_{ww}^{(omega)}"),
+    certified("lam_omega", "the contraction factor", _ON_OMEGA, r"\lambda^{(omega)}"),
     certified(
         "C_box", "the output against the state: ‖h‖₂ ≤ C‖s‖_box", "max |·|_j/v_j to Euclidean",
         "C^{(box)}",

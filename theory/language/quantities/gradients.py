@@ -79,7 +79,6 @@ def in_norm(suffix: str, norm_name: str) -> tuple[Quantity, ...]:
         "L_w": ("Lipschitz constant of φ in the weights", "L_w"),
         "beta_hh": ("smoothness: ∂φ/∂h in h", r"\beta_{hh}"),
         "beta_wh": ("smoothness: ∂φ/∂w in h", r"\beta_{wh}"),
-        "beta_ww": ("smoothness: ∂φ/∂w in w", r"\beta_{ww}"),
         "L_p": ("Lipschitz constant of the loss, in the dual norm", "L_p"),
         "beta_p": ("smoothness of the loss, in the dual norm", r"\beta_p"),
     }

@@ -150,9 +150,6 @@ def test_a_member_alone_has_the_same_constants(kind: str) -> None:
         batch, pair = build_batch(spec), build_batch(spec.select_pair(1, 1))
         for name in ("lam_box", "S_0_box", "B_h_box", "L_x_box", "L_w_box"):
             assert batch.constant(name).hi[1] == pair.constant(name).hi[0], (regime, name)
-        # A spectral norm, whose certified bound may end in other bits beside other matrices.
-        together, alone = batch.constant("beta_ww_box").hi[1], pair.constant("beta_ww_box").hi[0]
-        assert together.item() == pytest.approx(alone.item(), rel=1e-12)
 
 
 @pytest.mark.slow
