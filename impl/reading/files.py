@@ -16,7 +16,7 @@ from torch import Tensor
 from rnnbounds import disk
 from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.format.tensors import header
-from rnnbounds.impl.reading.foreign import pointer, text, unread, unsupported_archive
+from rnnbounds.impl.reading.foreign import folder, pointer, text, unread, unsupported_archive
 
 LARGEST = 2**31  # bytes of a file of weights that anybody waits for
 _MODELS = (".safetensors", ".pt", ".pth", ".ckpt", ".onnx", ".bin")
@@ -43,6 +43,8 @@ def read_file(
     try:
         data = disk.read(path, largest)
     except OSError as cause:
+        if path.is_dir() and (told := folder(path)):
+            raise ModelFileError(path, *told) from None
         remedy = smaller if cause.errno == errno.EFBIG else _instead(path, what)
         raise ModelFileError(path, str(cause.strerror), remedy) from None
     if not data:

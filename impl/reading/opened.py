@@ -125,8 +125,11 @@ class Scripted:
     where: str = "the module"
 
     def told(self, layer: str | None) -> LayerInfo:
-        """Return all tensors, whichever the layer."""
-        return Weights(self.module.state_dict(), self.where, self.title).told(layer)
+        """Return all tensors, whichever the layer; raises InputError where they are constants."""
+        if not (tensors := self.module.state_dict()):
+            remedy = "pass the module as it was before torch.jit.freeze"
+            raise InputError(f"{self.where} is frozen TorchScript without a state dict; {remedy}")
+        return Weights(tensors, self.where, self.title).told(layer)
 
     def layers(self) -> list[str] | None:
         """Return None: the layers follow from the names."""

@@ -25,7 +25,7 @@ from rnnbounds.impl.reading.files import (
     read_file,
     unpickle,
 )
-from rnnbounds.impl.reading.foreign import is_onnx, unsupported
+from rnnbounds.impl.reading.foreign import is_onnx, shard, unsupported
 from rnnbounds.impl.reading.onnx.file import LARGEST_GRAPH, graph_of
 from rnnbounds.impl.reading.opened import Function, Opened, Weights, open_module
 
@@ -90,6 +90,8 @@ def tensors_of(path: Path) -> Mapping[str, Tensor]:
 
 def _file(path: Path) -> Opened:
     data = read_file(path, LARGEST_GRAPH if path.suffix == ".onnx" else LARGEST)
+    if told := shard(path):
+        raise ModelFileError(path, *told)
     stored = data[8:9] == b"{" and int.from_bytes(data[:8], "little") <= len(data)
     if not stored and (told := unsupported(path, data)):
         raise ModelFileError(path, *told)

@@ -28,6 +28,7 @@ from rnnbounds.impl.reading.recognition.misfit import (
 LARGEST_STEP = 2**25  # entries of the derivative of one step
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 _PLAIN = (Tensor, torch.nn.Parameter)
+_FLAT = ("_flat_param", ".flat_param")
 ROOT = "."  # the layer of what has no prefix
 _ANCHORS = {"weight_hh", "weight_hh_l0"}  # where one stands, it is a cell's that is ignored
 
@@ -143,6 +144,9 @@ def _named(tensors: Mapping[str, Tensor], where: str) -> dict[str, Tensor]:
     known = {str(key): tensor for key, tensor in tensors.items()}
     if len(known) < len(tensors):
         raise WeightsError(f"{where} has two keys that read alike; keep one of them")
+    if flat := next((name for name in known if name.endswith(_FLAT)), None):
+        what = f"{where} holds {shown(flat)}, the flat weights of a shard of FSDP"
+        raise WeightsError(f"{what}; save the model's full state dict (FULL_STATE_DICT)")
     return known
 
 
