@@ -20,7 +20,7 @@ from rnnbounds.properties.attacks.estimates import estimates
 from rnnbounds.properties.judging.sides import quantity_names
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import Batch, explicit_spec
-from rnnbounds.properties.systems.kind import AscentSearch, FitSearch, Kind, kind_of_spec
+from rnnbounds.properties.systems.kind import Kind, kind_of_spec
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import KINDS
 from rnnbounds.theory.language.vocabulary import VOCABULARY
@@ -101,7 +101,7 @@ def log_ratio(statement: Statement, batch: Batch) -> Tensor:
 def ascend(statement: Statement, spec: SystemSpec, steps: int) -> list[SystemSpec]:
     """Explicit specs of the highest systems that ``steps`` steps of Adam meet, one a member."""
     search_method = kind_of_spec(spec).search
-    assert isinstance(search_method, AscentSearch)
+    assert search_method is not None
     ascent = search_method.ascent(spec)
     parameters = list(ascent.parameters.values())
     optimiser, best_points = (
@@ -139,7 +139,7 @@ def gradient_specs(
     statement: Statement, kind: Kind, *, count: int, steps: int, seed: int, slow: bool = False
 ) -> Iterator[SystemSpec]:
     """The systems that ascent on one statement finds; ``slow`` where a step takes long."""
-    if not isinstance(kind.search, AscentSearch) or ascent_obstacle(statement):
+    if kind.search is None or ascent_obstacle(statement):
         return
     slowness = max(kind.search.slowness, 5 if slow else 1)
     for spec in kind.search.starts(-(-count // kind.search.start_divisor), seed):
@@ -147,13 +147,9 @@ def gradient_specs(
 
 
 def visit_ascents(case: Case, visit: Visit) -> None:
-    """Ascent on one statement of each quantity; of kinds that are fitted, what is fitted."""
+    """Ascent on one statement of each quantity."""
     kind, budget, seed = KINDS.get(case.kind), case.budget, case.seed % 2**32
     if kind is None:
-        return
-    if isinstance(kind.search, FitSearch):
-        for spec in kind.search.find(budget.gradient, budget.ascent, seed):
-            visit(spec)
         return
     by_quantity = {statement.lhs: statement for statement in reversed(case.statements)}
     for statement in reversed(by_quantity.values()):
@@ -167,8 +163,6 @@ def visit_ascents(case: Case, visit: Visit) -> None:
 def idle_reason(form: Form) -> str:
     """Why optimisation finds nothing for a form; empty where it may."""
     kind = KINDS.get(form.about)
-    if kind is not None and isinstance(kind.search, FitSearch):
-        return ""
     if kind is not None and kind.route.rational:
         return f"{form.about}: decided in exact rationals, there is nothing to ascend"
     no_gradient = "" if kind and kind.search else f"a {form.about} has no gradient"

@@ -39,8 +39,7 @@ def simplifications(spec: SystemSpec, window: int = 0) -> dict[str, Iterator[Sys
     kind = kind_of_spec(spec)
     smallest, field_choices = size_floors(spec, window), simplest_choices(spec)
     neighbours = {"pair": single_pair_specs(spec)}
-    # What is written out keeps its shapes.
-    for name in SIZE_FIELDS if spec.found is None else ("T", "K"):
+    for name in SIZE_FIELDS:
         if spec.has(name):
             neighbours[name] = map(
                 with_consistent_sizes,
@@ -73,7 +72,7 @@ def simplest_choices(spec: SystemSpec) -> dict[str, tuple[object, ...]]:
 
 def minimal_specs(spec: SystemSpec) -> Iterator[SystemSpec]:
     """The simplest spec of the kind at a few lengths: what many single moves would come to."""
-    if spec.values is not None or spec.found is not None:
+    if spec.values is not None:
         return
     smallest = dict.fromkeys(SIZE_FIELDS, 1) | size_floors(spec)
     sizes = {

@@ -57,12 +57,6 @@ class AscentSearch(NamedTuple):
     start_divisor: int = 1
 
 
-class FitSearch(NamedTuple):
-    """How optimisation finds systems of a kind by itself, from a count, steps and a seed."""
-
-    find: Callable[[int, int, int], Iterator[SystemSpec]]
-
-
 def vanilla_cell(spec: SystemSpec) -> str:
     """The name of the vanilla network with that activation."""
     return "linear" if spec.activation == "identity" else f"rnn-{spec.activation}"
@@ -163,8 +157,8 @@ class Kind:
     # The cell that a system is one of.
     cell: CellNames
     instances: Instances = field(default_factory=Instances)
-    # How optimisation goes through its systems, or finds some.
-    search: AscentSearch | FitSearch | None = None
+    # How optimisation goes through its systems.
+    search: AscentSearch | None = None
     # The columns of the matrix that this kind brings, by name.
     columns: Mapping[str, Column] = field(default_factory=dict)
     # True if what a user types presupposes λ < 1 of it.

@@ -16,7 +16,6 @@ import msgspec
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.errors import UnknownActivationError
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.systems.drawing.explicit import Candidate as Candidate
 from rnnbounds.properties.systems.drawing.explicit import Values as Values
 from rnnbounds.properties.systems.spec_choices import (
     CHOICES,
@@ -49,7 +48,7 @@ class SystemSpec(
     the certified smoothness; ``quadratic`` has β = ``lam``, ε = ``epsilon`` and α = ``alpha``.
 
     The exact kinds have ``states`` rows of an orthogonal matrix, an initial state of size ``start``
-    and ``units`` singular values that are exactly 1; ``found`` writes a candidate out.
+    and ``units`` singular values that are exactly 1.
 
     ``certified`` models have the weights of a ``cell`` in a ``dtype``, and have the certificate of
     a ``norm`` for inputs that are ``over`` a set; of a stack perhaps one ``layer`` is looked at, by
@@ -88,7 +87,6 @@ class SystemSpec(
     states: ClassVar[int] = 1
     start: ClassVar[float] = 0.0
     units: ClassVar[int] = 0
-    found: ClassVar[Candidate | None] = None
     layers: ClassVar[int] = 1
     taps: ClassVar[int] = 2
     dilation: ClassVar[int] = 1
@@ -158,7 +156,7 @@ class SystemSpec(
     def size(self) -> tuple[float, ...]:
         """Size that shrinking reduces, in lexicographic order."""
         return (
-            self.values is not None or self.found is not None,
+            self.values is not None,
             self.n,
             self.d,
             self.T,

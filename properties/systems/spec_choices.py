@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rnnbounds.properties.systems.drawing.explicit import Candidate as Candidate
 from rnnbounds.properties.systems.drawing.explicit import Values as Values
 
 REGIMES = (

@@ -9,8 +9,8 @@ from dataclasses import replace
 from functools import partial
 
 from rnnbounds.theory.language import ZERO, Axiom, Clause, axiom, axioms_in, eq, law, le
-from rnnbounds.theory.language.terms.unitary import beside, identity, rank, rows
-from rnnbounds.theory.language.terms.variables import A, B, X, Y, j, m, operator, v, y, z
+from rnnbounds.theory.language.terms.unitary import identity, rank, rows
+from rnnbounds.theory.language.terms.variables import A, B, X, Y, m, operator, v, y, z
 from rnnbounds.theory.language.terms.vectors import norm, transpose
 
 C = operator("C")
@@ -30,32 +30,20 @@ RANK_PRODUCT = replace(_FROBENIUS, forall=(A, B)).that(
     *RANK_FROBENIUS.clauses_at({A: ZERO, B: A, C: B}), *RANK_FROBENIUS.clauses_at({C: ZERO})
 )
 RANK_SUM = _RANK_5("rank(A + B) ≤ rank A + rank B", (A, B)).that(le(rank(A + B), rank(A) + rank(B)))
-RANK_SCALED = _RANK_5("rank(z A) ≤ rank A", (z, A)).that(le(rank(z * A), rank(A)))
-RANK_WHOLE = _RANK_1(
-    "ranks are whole numbers: none lies between j − m and j − m + 1", (A, m, j)
-).that(le(ZERO, (rank(A) + m - j) * (rank(A) + m - j - 1)))
 RANK_GRAM = axiom(_ID, f"{_SOURCE}.6", "rank(AᵀA) = rank A", (A,)).that(
     eq(rank(transpose(A) * A), rank(A))
 )
 RANK_ROWS = _RANK_1("the rank is at most the number of rows", (A,)).that(le(rank(A), rows(A)))
-_rows = "A B has no more rows than A, A + z B and (A, B) no more than A and B"
+_rows = "A B has no more rows than A, A + z B no more than A and B"
 ROWS_OF_PRODUCT = _RANK_1(_rows, (A, Y)).that(le(rows(A * Y), rows(A)))
 ROWS_OF_SUM = _RANK_1(_rows, (X, Y, y, z)).that(
     Clause(le(rows(X + z * Y), y), (le(rows(X), y), le(rows(Y), y)))
 )
-ROWS_BESIDE = _RANK_1(_rows, (A, B, y)).that(
-    Clause(le(rows(beside(A, B)), y), (le(rows(A), y), le(rows(B), y)))
-)
 RANK_IDENTITY = _RANK_1("the m × m identity has rank m", (m,)).that(eq(rank(identity(m)), m))
 _vanishes = {operator: eq(norm(operator * v), ZERO) for operator in (A, B, C)}
-_KERNELS = _RANK_2(
-    "if C v = 0 wherever A v = 0 and B v = 0, then rank C ≤ rank A + rank B; so for one A alone",
-    (A, B, C),
-)
-RANK_KERNEL = replace(_KERNELS, forall=(A, B)).that(
-    le(rank(B), rank(A)), requires=law("", (v,), Clause(_vanishes[B], (_vanishes[A],)))
-)
-RANK_KERNELS = _KERNELS.that(
+RANK_KERNELS = _RANK_2(
+    "if C v = 0 wherever A v = 0 and B v = 0, then rank C ≤ rank A + rank B", (A, B, C)
+).that(
     le(rank(C), rank(A) + rank(B)),
     requires=law("", (v,), Clause(_vanishes[C], (_vanishes[A], _vanishes[B]))),
 )
@@ -65,15 +53,4 @@ RANK_ZERO = _RANK_1(
     Clause(eq(rank(A), ZERO), (eq(z, ZERO),)),
     requires=law("", (v,), Clause(_vanishes[A], (eq(z, ZERO),))),
 )
-RANK_BESIDE = axiom(
-    _ID,
-    f"{_SOURCE}.4 and 0.4.5",
-    "of the matrix (B, C): rank(A (B, C)) ≤ rank(A B) + rank(A C), and where A takes C to 0, "
-    "rank(A B) + rank C ≤ rank(B, C)",
-    (A, B, C),
-).that(
-    le(rank(A * beside(B, C)), rank(A * B) + rank(A * C)),
-    le(rank(A * B) + rank(C), rank(beside(B, C)) + rank(A * C)),
-)
-
 RANK_AXIOMS: tuple[Axiom, ...] = axioms_in(globals())

@@ -13,9 +13,7 @@ NO_MODEL = frozenset(
         "urnn-equivalence/theorem",
         "urnn-gradient/vanishing",
         "urnn-sigmoid/excluded",
-        "urnn-sigmoid/independence",
         "urnn-sigmoid/vector",
-        "urnn-tight/constant-pattern",
         "urnn-tight/needed",
     }
 )

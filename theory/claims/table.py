@@ -41,7 +41,6 @@ ORDER = (
     "urnn-defect",
     "urnn-tight",
     "urnn-sigmoid",
-    "urnn-linear",
     "urnn-gradient",
 )
 

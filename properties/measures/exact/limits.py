@@ -1,4 +1,4 @@
-"""Measures of limits of unitary networks: gaps to equivalents, relations between tanh units."""
+"""Measures of limits of unitary networks: gaps to candidates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from flint import arb, ctx, fmpq
 from rnnbounds.properties.measures.exact.paths import (
     PRECISION,
     UNKNOWN_ENDS,
-    count_path,
     enclose_each_pair,
     for_members,
     is_exact,
@@ -21,8 +20,7 @@ from rnnbounds.properties.measures.readings.balls import BallPair
 from rnnbounds.properties.read.numbers.sizes import Ends, float_ends
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.limits.candidates import UnitaryCandidate
-from rnnbounds.properties.systems.limits.planted import Planted
-from rnnbounds.properties.systems.limits.sigmoid_pairs import SigmoidPair
+from rnnbounds.properties.systems.limits.sigmoid import SigmoidPair
 
 
 def sigmoid_gap_ends(member: Any, s: int) -> Ends:
@@ -48,39 +46,13 @@ def sigmoid_gap_square(batch: Batch, k: int) -> fmpq | None:
     return fmpq(0) if isinstance(member, SigmoidPair) and member.is_equal else None
 
 
-def rank_ends(member: Any, s: int) -> Ends:
-    """Between the minor that is found and the classes of units, which are the same functions."""
-    if not isinstance(member, Planted):
-        return UNKNOWN_ENDS
-    return float(member.least_rank), float(member.sign_classes)
-
-
-def rank_ball(pair: BallPair, k: int) -> arb:
-    """Enclose the rank of the units between `rank_ends` in a ball; NaN if these are unknown."""
-    low, high = rank_ends(only_member(pair.batch), 0)
-    return arb(low).union(arb(high)) if low <= high else arb("nan")
-
-
 SEARCH_REASON = "the cell of activity patterns is searched for"
-COUNT_REASON = "it counts functions of the inputs that are equal, or their rank"
-
 FAST = (
     root_path("separation", for_members(UnitaryCandidate, lambda member,
     s: member.separation_square), SEARCH_REASON),
-    count_path("active", UnitaryCandidate, lambda member: member.active_count, SEARCH_REASON),
-    count_path("pattern_constant", UnitaryCandidate, lambda member: member.pattern_constant,
-    SEARCH_REASON),
     Opaque(
         "sigmoid_gap", is_exact, None, enclose_each_pair(sigmoid_gap_ends), sigmoid_gap_ball,
         sigmoid_gap_square,
         reason="it is of all inputs of an interval, which probes see from below",
     ),
-    Opaque(
-        "sample_rank", is_exact, None, enclose_each_pair(rank_ends), rank_ball, reason=COUNT_REASON
-    ),
-    count_path("sign_classes", Planted, lambda member: member.sign_classes, COUNT_REASON),
-    count_path("equal_classes", Planted, lambda member: member.equal_classes, COUNT_REASON),
-    count_path("unit_count", Planted, lambda member: member.unit_count, COUNT_REASON),
-    count_path("analytic_rank", Planted, lambda member: member.analytic[0], COUNT_REASON),
-    count_path("analytic_classes", Planted, lambda member: member.analytic[1], COUNT_REASON),
 )  # fmt: skip

@@ -10,7 +10,6 @@ from flint import arb, fmpq, fmpq_mat
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.numbers.rationals import identity, rational_matrix
 from rnnbounds.properties.measures.exact.paths import (
-    count_path,
     for_members,
     only_member,
     root_ends,
@@ -26,7 +25,6 @@ from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.certified.fields import CertifiedRelu
 from rnnbounds.properties.systems.certified.models import unitary_network
 from rnnbounds.properties.systems.unitary import gaps
-from rnnbounds.properties.systems.unitary.blocks import OrthogonalBlock, eigenvalue_multiplicity
 from rnnbounds.properties.systems.unitary.exact import rational, square_norm
 from rnnbounds.properties.systems.unitary.networks import ReluNetwork
 from rnnbounds.properties.systems.unitary.orthogonal import OrthogonalNetwork
@@ -129,7 +127,6 @@ def shipped_defect_square(batch: Batch, i: int, s: int) -> fmpq | None:
     return square_norm((V.transpose() * V - identity(unitary.states)).entries())
 
 
-EIGENVALUE_REASON = "it counts eigenvalues, by the factors of a characteristic polynomial"
 FAST = (
     shipped_path(shipped_gap_square, "unitary_gap"),
     shipped_path(shipped_defect_square, "unitary_defect"),
@@ -149,9 +146,5 @@ FAST = (
         s: transposed_defect_square(member)),
         "W_3 is irrational, of a product that is known",
     ),
-    count_path("multiplicity", OrthogonalBlock, lambda m: eigenvalue_multiplicity(m.W, False),
-    EIGENVALUE_REASON),
-    count_path("multiplicity_any", OrthogonalBlock, lambda m: eigenvalue_multiplicity(m.W, True),
-    EIGENVALUE_REASON),
     FastPath("dh_dh", has_orthogonal_matrix, is_at_most=is_state_derivative_at_most),
 )  # fmt: skip

@@ -58,7 +58,7 @@ NEEDS: dict[str, Needs] = {
     **dict.fromkeys(("unitary_gap", "unitary_gap_unbiased", "unitary_gap_undamped",
                      "unitary_gap_unstarted", "unitary_gap_scant",
                      "similar_gap", "similar_gap_relu"), SMALL),
-    **dict.fromkeys(("unitary_gap_beyond", "unitary_defect", "defect_rank", "multiplicity"), MANY),
+    **dict.fromkeys(("unitary_gap_beyond", "unitary_defect", "defect_rank"), MANY),
     "dh_dh": Needs(max_size=(16, 2)),
-    **dict.fromkeys(("separation", "sigmoid_gap", "sample_rank"), FEW),
+    **dict.fromkeys(("separation", "sigmoid_gap"), FEW),
 }  # fmt: skip

@@ -24,7 +24,6 @@ from rnnbounds.properties.systems.layered.shipped import ShippedMember
 from rnnbounds.properties.systems.layered.stack import StackMember
 from rnnbounds.properties.systems.layered.transition import Layered
 from rnnbounds.properties.systems.limits.candidates import UnitaryCandidate
-from rnnbounds.properties.systems.limits.impulse import Responses
 from rnnbounds.properties.systems.unitary.blocks import OrthogonalBlock
 from rnnbounds.properties.systems.unitary.networks import ReluNetwork
 from rnnbounds.properties.systems.unitary.orthogonal import OrthogonalNetwork as Orthogonal
@@ -181,5 +180,5 @@ class PartsWorld(MemberWorld):
 WORLDS: dict[type, type[MemberWorld]] = {
     Layered: ShippedWorld, StackMember: StackWorld, Orthogonal: OrthogonalWorld,
     ReluNetwork: NetworkWorld, OrthogonalBlock: PartsWorld,
-    UnitaryCandidate: PartsWorld, Responses: PartsWorld,
+    UnitaryCandidate: PartsWorld,
 }  # fmt: skip

@@ -29,25 +29,6 @@ class Values(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     b_hh: list[float] | None = None
 
 
-class Candidate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A candidate URNN s_t = ρ(V s_{t−1} + G x_t + d) of m rows with the output E s + e_0.
-
-    ``skew`` holds the entries below the diagonal of a skew S, row by row, and V is the Cayley image
-    (I − S)(I + S)⁻¹ with its rows times ``signs``; G (m, d), d and s = s_{−1} (m), E (p, m), e0
-    (p). Floats are rationals, and everything is decided about these. Empty parts are the kind's to
-    find, or zero. A ``candidate`` has in s and d its pre-activations at the first two times, from
-    which the bias and the initial state follow, and its E is solved for.
-    """
-
-    skew: list[float]
-    signs: list[float]
-    G: list[list[float]]
-    d: list[float]
-    s: list[float]
-    E: list[list[float]] = []
-    e0: list[float] = []
-
-
 def explicit_arrays(values: Values) -> dict[str, npt.NDArray[np.float64]]:
     """The numbers of an explicit spec, one sequence."""
     values_by_name = {name: getattr(values, name) for name in values.__struct_fields__}

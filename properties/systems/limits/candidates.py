@@ -106,16 +106,6 @@ class UnitaryCandidate(ExactMember):
         """The candidate's units."""
         return int(self.urnn.W.nrows())
 
-    @property
-    def pattern_constant(self) -> bool:
-        """True if the candidate's active units are the same at all times."""
-        return len({step.pattern for step in self.centre_runs.candidate}) == 1
-
-    @property
-    def active_count(self) -> int:
-        """How many units of the candidate are active at the first time."""
-        return sum(self.centre_runs.candidate[0].pattern)
-
     @cached_property
     def radius(self) -> fmpq:
         """A power of two δ ≤ 1: both patterns are constant where each input is within δ of the

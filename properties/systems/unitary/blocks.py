@@ -97,29 +97,3 @@ def dilated_matrix(n: int, m: int, draw: random.Random, units: int, multiple: bo
     # Rotating the added rows, and then the added columns, leaves the block as it is.
     left, right = (block_diagonal(identity(n), cayley(m - n, draw)) for _ in range(2))
     return left * padded * right
-
-
-def eigenvalue_multiplicity(W: fmpq_mat, units: bool) -> int:
-    """The largest geometric multiplicity of an eigenvalue |μ| < 1, or ≤ 1 with ``units``, of a
-    block W, of which no eigenvalue exceeds 1.
-
-    The roots of an irreducible factor p of the characteristic polynomial are conjugate, and share
-    theirs, dim ker p(W)/deg p. If one is on the unit circle, μ̄ = 1/μ is a root as well: p is then
-    its own reciprocal, up to the sign, and the roots come in pairs μ, 1/μ, so that all are there.
-    """
-    best = 0
-    for factor, _ in W.charpoly().numer().factor()[1]:
-        coefficients = [int(factor[i]) for i in range(factor.degree() + 1)]
-        if units or coefficients[::-1] not in (coefficients, [-c for c in coefficients]):
-            kernel = W.nrows() - int(polynomial_at(coefficients, W).rank())
-            best = max(best, kernel // factor.degree())
-    return best
-
-
-def polynomial_at(coefficients: list[int], W: fmpq_mat) -> fmpq_mat:
-    """p(W), from the constant coefficient on."""
-    one = identity(W.nrows())
-    found = one * 0
-    for c in reversed(coefficients):
-        found = found * W + one * c
-    return found

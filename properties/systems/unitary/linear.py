@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from rnnbounds.impl.numbers.rationals import cayley_transform, diagonal, identity
-from rnnbounds.properties.systems.unitary.exact import to_rationals
-
-SMALL = 64
+LARGEST_DENOMINATOR = 64
+SMALL = [[fmpq(p, q) for q in (1, 2, 3)] for p in range(-3, 4)]
 
 
 def short_rational(value: float) -> fmpq:
     """The rational of denominator at most 64 that rounds to a float; else what the float is."""
-    near = Fraction(value).limit_denominator(SMALL)
+    near = Fraction(value).limit_denominator(LARGEST_DENOMINATOR)
     found = near if float(near) == value else Fraction(value)
     return fmpq(found.numerator, found.denominator)
+
+
+def small_rational(draw: random.Random) -> fmpq:
+    """A rational of small numerator and denominator, seldom 0."""
+    return draw.choice(draw.choice(SMALL))
+
+
+def small_rational_matrix(draw: random.Random, rows: int, columns: int) -> fmpq_mat:
+    """A matrix of small rationals."""
+    return fmpq_mat(rows, columns, [small_rational(draw) for _ in range(rows * columns)])
 
 
 def column_matrix(values: Sequence[fmpq]) -> fmpq_mat:
@@ -56,28 +65,6 @@ def permutation_matrix(places: Sequence[int]) -> fmpq_mat:
 def submatrix(A: fmpq_mat, rows: range, columns: range) -> fmpq_mat:
     """The entries of A in these rows and columns."""
     return fmpq_mat(len(rows), len(columns), [A[i, j] for i in rows for j in columns])
-
-
-def cayley_from_entries(below: Sequence[float], signs: Sequence[float]) -> fmpq_mat:
-    """diag(signs) (I − S)(I + S)⁻¹, exactly orthogonal, from the entries of a skew S below its
-    diagonal, row by row.
-
-    Every orthogonal matrix is of this form (Cayley 1846; Liebeck and Osborne 1991).
-    """
-    m, left = len(signs), iter(to_rationals(below))
-    skew = fmpq_mat(m, m)
-    for i in range(m):
-        for j in range(i):
-            skew[i, j] = next(left)
-            skew[j, i] = -skew[i, j]
-    return diagonal(to_rationals(signs)) * cayley_transform(skew)
-
-
-def is_contraction(W: fmpq_mat) -> bool:
-    """True if ‖W‖₂ < 1, exactly: all leading minors of I − WᵀW are positive."""
-    gap = identity(W.ncols()) - W.transpose() * W
-    sizes = range(1, W.ncols() + 1)
-    return all(submatrix(gap, range(k), range(k)).det() > 0 for k in sizes)
 
 
 def least_squares(M: fmpq_mat, B: fmpq_mat) -> fmpq_mat:

@@ -62,17 +62,6 @@ NEAR: dict[str, tuple[dict[str, object], ...]] = {
         },
     ),
     "sigmoid": ({"regime": "unrelated", "n": 1, "d": 1, "states": 3},),
-    "impulse": (
-        {
-            "activation": "identity",
-            "regime": "unrelated",
-            "n": 2,
-            "d": 1,
-            "states": 3,
-            "T": 4,
-            "K": 4,
-        },
-    ),
     **dict.fromkeys(("tcn", "gated-conv", "wavenet", "attention"), ({"layers": 2},)),
     "monotone": ({"regime": "tcn", "n": 1, "d": 1},),
     "layered": (

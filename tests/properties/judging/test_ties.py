@@ -9,7 +9,6 @@ from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import Batch, build_batch
-from rnnbounds.properties.systems.limits.planted import planted_member
 from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.theory import claim
 
@@ -66,13 +65,3 @@ class TestPartlyLinear:
         pair = build_batch(FLAT.select_pair(0, 0))
         pair.cell.b.fill_(-1.0)
         assert MEASURES["dphi_w"].exact_square(pair, 0, 256) is None
-
-
-def test_samples_of_planted_networks_differ() -> None:
-    """Equal samples would bound the rank by less than the number of classes."""
-    for member in range(16):
-        net = planted_member(
-            make_spec(kind="planted", regime="none", n=3, seed=23303169647554), member
-        )
-        assert len(set(net.samples)) == len(net.samples)
-        assert net.least_rank == net.sign_classes

@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 
 from rnnbounds.properties.runs.replay import find_statement, replay
-from rnnbounds.properties.systems.limits.planted import planted_member
-from rnnbounds.properties.systems.table import KINDS, make_spec
 
 DRIVEN_GRU = (
     '{"kind":"certified","n":4,"d":2,"T":3,"seed":16736,"sequences":6,"member":0,"sequence":3,'
@@ -56,14 +54,6 @@ DEEP_OF_ONE_INPUT = (
 
 # (claim, form, spec): what a run printed for replaying.
 KEPT = (
-    # Seven input sequences with three values of x_0 between them: four functions of x_0 alone have
-    # values of rank two on these, though they are independent.
-    (
-        "urnn-sigmoid",
-        "independence",
-        '{"kind":"planted","regime":"undriven","n":4,"T":2,'
-        '"seed":187819607761530,"batch":16,"member":3,"sequence":0}',
-    ),
     # ELU above 0 at h, if not at h′: both sides are the root of one rational.
     (
         "cell-constants",
@@ -95,12 +85,3 @@ def test_what_was_undecided_once_holds(claim: str, form: str, spec: str) -> None
     """Every check of the system is decided, and well; some windows may be too short to ask."""
     found = replay(spec, *find_statement(claim, form), claim, form)
     assert {check.verdict for check in found.checks} - {"VACUOUS"} == {"HOLDS"}
-
-
-@pytest.mark.parametrize("regime", KINDS["planted"].regimes)
-def test_a_unit_of_one_input_alone_has_as_many_values_as_there_are_samples(regime: str) -> None:
-    """Functions of x_t alone are told apart only by samples that differ at t."""
-    for seed in range(40):
-        spec = make_spec(kind="planted", regime=regime, n=6, T=4, seed=seed)
-        samples = planted_member(spec, 0).samples
-        assert [len(set(inputs)) for inputs in zip(*samples, strict=True)] == [len(samples)] * 4

@@ -20,7 +20,6 @@ from rnnbounds.properties.attacks.typed_statement import kinds_with
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import Batch, build_batch, explicit_spec
-from rnnbounds.properties.systems.kind import AscentSearch
 from rnnbounds.properties.systems.spec import SystemSpec, check_spec
 from rnnbounds.properties.systems.spec_choices import INPUTS
 from rnnbounds.properties.systems.table import FAMILIES, KINDS, parse_spec
@@ -31,7 +30,7 @@ SHIPPED = ("certified", "certified-relu")
 # What a certificate or a certified box has is computed: its last digits are the machine's.
 DRAWN = tuple(name for name in KINDS if name not in SHIPPED)
 ODD: dict[str, dict[str, object]] = {
-    **{kind: {"sequences": 1} for kind in ("training", "candidate", "sigmoid", "planted")},
+    **{kind: {"sequences": 1} for kind in ("training", "candidate", "sigmoid")},
     "quadratic": {"K": 1},
     "cascade": {"activation": "relu"},
 }
@@ -71,7 +70,7 @@ def every(kind: str) -> Iterator[SystemSpec]:
     yield from extremal_specs(kind, rounding=True)
     yield from own.instances.named.values()
     yield from own.instances.corners()
-    if isinstance(own.search, AscentSearch):
+    if own.search is not None:
         yield from own.search.starts(6, 1)
 
 

@@ -10,12 +10,10 @@ from msgspec.structs import replace
 from rnnbounds.properties.attacks.extremal import NAMED_SPECS
 from rnnbounds.properties.attacks.typed_statement import kinds_to_test
 from rnnbounds.properties.errors import InputError, SpecError
-from rnnbounds.properties.systems.limits.fitted import fit_readouts
-from rnnbounds.properties.systems.spec import SystemSpec, check_spec
+from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import make_spec, parse_spec
 from rnnbounds.theory.language.parse import parse_statement
 
-FOUND = {"skew": [], "signs": [1.0], "G": [[1.0]], "d": [2.0], "s": [2.0]}
 CAUSAL = make_spec(kind="gated-conv", regime="gaussian", n=2, d=2, T=12, K=12)
 SHIPPED = make_spec("certified", cell="linear")
 WRITTEN = NAMED_SPECS["full-cell"]
@@ -68,14 +66,11 @@ IMPOSSIBLE = [
     (make_spec("block"), {"n": 2, "states": 1}, "needs states"),
     (make_spec("block"), {"states": 65}, "states = 65"),
     (make_spec(), {"regime": "cayley"}, "unknown regime"),
-    *((make_spec(kind), {"found": FOUND}, "unknown field `found`")
-      for kind in ("rnn", "unitary", "urnn", "block", "planted")),
     (make_spec("cascade", activation="relu"), {"activation": "tanh"}, "one of the activations"),
     (make_spec("layered"), {"layers": 9}, "layers = 9"),
     (make_spec("candidate"), {"T": 33}, "T = 33"),
     (make_spec("candidate"), {"states": 25}, "states = 25"),
     (make_spec("sigmoid"), {"n": 4}, "n = 4"),
-    (make_spec("planted"), {"n": 17}, "n = 17"),
     (SHIPPED, {"cell": "hopfield"}, "hopfield"),
     (SHIPPED, {"norm": "frobenius"}, "unknown norm"),
     (SHIPPED, {"dtype": "int8"}, "unknown dtype"),
@@ -93,12 +88,6 @@ def test_what_cannot_be_is_named(spec: SystemSpec, fields: dict[str, object], me
     assert "\n" not in str(caught.value)
 
 
-def test_a_candidate_has_as_many_inputs_as_units() -> None:
-    """An explicit candidate has its own sizes."""
-    with pytest.raises(SpecError, match="shapes"):
-        check_spec(replace(fit_readouts(2, 2, 1, 0)[0], d=1))
-
-
 @pytest.mark.parametrize(
     ("text", "kinds"),
     [
@@ -109,9 +98,7 @@ def test_a_candidate_has_as_many_inputs_as_units() -> None:
         ("deep_gap <= lam_deep*deep_state_gap", ("layered",)),
         ("top_gap <= mu*low_start", ("cascade",)),
         ("unitary_gap <= 0", ("unitary",)),
-        ("multiplicity <= n", ("block",)),
         ("dh_dh <= 1", ("unitary", "urnn")),
-        ("sign_classes <= sample_rank", ("planted",)),
         ("sigmoid_gap <= w_abs", ("sigmoid",)),
         ("W_rank <= states", ("block", "candidate")),
     ],

@@ -7,7 +7,6 @@ from typing import Any
 from flint import fmpq
 from meanings import EVERYWHERE, HALF, NUMBERS, ONE, ZERO, System, always, running
 
-from rnnbounds.theory.claims.unitary import urnn_linear
 from rnnbounds.theory.language.terms import causal, certificates, gates, gradients, layers, unitary
 from rnnbounds.theory.language.terms import vectors as terms
 from rnnbounds.theory.models.gates import gru
@@ -117,20 +116,10 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
     "urnn-defect": ({}, DILATED),
     "urnn-defect/dilation": ({}, ISOMETRIC),
     "urnn-defect/needed": ({}, ORTHOGONAL | {"states": ONE}),
-    "urnn-linear": (
-        {
-            urnn_linear.largest: lambda C, W, f, E, V, g, j: max(
-                abs(C * W ** int(i) * f - E * V ** int(i) * g) for i in range(int(j) + 1)
-            ),
-        },
-        dict.fromkeys(("C_out", "f_in", "E_out", "g_in", "I_m"), ONE),
-    ),
     "urnn-tight/excluded": (
         nudging(fmpq(0)),
         {"W": ZERO, "W_rank": ZERO, "y_candidate": ONE, "E": ONE, "G": ONE},
     ),
-    "urnn-tight/kernel": (nudging(ONE), ORTHOGONAL),
-    "urnn-tight/multiplicity": ({}, DILATED | {"mu": fmpq(9, 25)}),
     "urnn-gradient/bounded": (running(lambda h, x: h + x), ORTHOGONAL),
 }
 

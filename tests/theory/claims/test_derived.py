@@ -12,8 +12,7 @@ from rnnbounds.theory.proof.foundations.basis import Basis, basis
 
 MOVES = ("inputs", "agreement", "orthogonal")
 DERIVED = {
-    "urnn-tight/kernel": (*MOVES, "candidate on the cell", "network on the cell", "inputs before"),
-    "urnn-tight/constant-pattern": (*MOVES, "constant pattern", "scalar", "factor"),
+    "urnn-tight/needed": (*MOVES, "candidate on the cell", "network on the cell", "inputs before"),
     "certificate/radius": ("box", "radius"),
     "cell-constants/box-contraction": ("program", "intervals", "images"),
     "contraction-lstm/per-unit": ("gates",),

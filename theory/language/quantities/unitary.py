@@ -21,10 +21,7 @@ from rnnbounds.theory.language.terms.unitary import (
 )
 from rnnbounds.theory.language.terms.variables import eye, operator, vector, x
 from rnnbounds.theory.language.terms.vectors import (
-    Norm,
-    Scalar,
     frobenius,
-    function,
     norm,
     transpose,
 )
@@ -32,10 +29,6 @@ from rnnbounds.theory.language.terms.vectors import (
 lam, S_0, B_h = (Symbol(name, real=True) for name in ("lam", "S_0", "B_h"))
 C = operator("C")
 W, W_transposed, W_short = operator("W"), operator("W_3_transposed"), operator("W_3_short")
-
-count = function("count", Norm, __name__)  # count(v), of the classes that v lists
-is_scalar = function("is_scalar", Scalar, __name__)  # 1 for ρ I with 0 ≤ ρ < 1
-is_constant = function("is_constant", Scalar, __name__)  # 1 for a pattern that is the same
 
 
 def _gap(name: str, meaning: str, mark: str, definition: Expr) -> Quantity:
@@ -118,21 +111,7 @@ _DILATION = (
         _number("defect_rank", "rank of I − WᵀW", "rank(I-W^T W)", rank(eye - transpose(W) * W)),
     ),
     *tag("block candidate", _number("W_rank", "rank of W", "rank(W)", rank(W))),
-    *tag(
-        "block",
-        _number(
-            "multiplicity",
-            "largest geometric multiplicity of an eigenvalue |μ| < 1 of the leading block",
-            r"mult(\mu)", rank(operator("S")),
-        ),
-        _number(
-            "multiplicity_any",
-            "largest geometric multiplicity of an eigenvalue |μ| ≤ 1 of the leading block",
-            r"mult_1(\mu)", rank(operator("S_any")),
-        ),
-    ),
 )  # fmt: skip
-_active, _analytic = operator("D_active"), operator("H_analytic")
 _LIMITS = (
     *tag(
         "candidate",
@@ -142,16 +121,6 @@ _LIMITS = (
             "patterns: 0 only where the two are the same map there",
             r"\max \lVert y-\hat{y}\rVert_{cell}", norm(OUTPUTS[0] - OUTPUTS[1]),
         ),
-        _number("active", "active units of the candidate", "active", rank(_active)),
-        _number(
-            "pattern_constant",
-            "1 if the candidate's active units are the same at all times, else 0", "constant_D",
-            is_constant(_active),
-        ),
-        _number(
-            "scalar_W", "1 if W is a multiple ρ I of the identity with 0 ≤ ρ < 1, else 0",
-            "scalar_W", is_scalar(W),
-        ),
     ),
     *tag(
         "sigmoid",
@@ -160,32 +129,6 @@ _LIMITS = (
             "the outputs of a sigmoid network against a unitary one's, the largest at all times, "
             "for all inputs of an interval; probes read it from below", r"\max |y-\hat{y}|",
             norm(OUTPUTS[2] - OUTPUTS[3]),
-        ),
-    ),
-    *tag(
-        "planted",
-        _number(
-            "sample_rank",
-            "rank of the units' values, as functions of the inputs and up to constants", "rank(H)",
-            rank(operator("H_units")),
-        ),
-        _number(
-            "sign_classes",
-            "classes of units that are equal up to the sign, the constant ones apart", "classes_s",
-            count(operator("H_sign")),
-        ),
-        _number(
-            "equal_classes", "classes of units that are equal, the constant ones apart",
-            "classes_e", count(operator("H_equal")),
-        ),
-        _number("unit_count", "number of units", "units", count(operator("H_all"))),
-        _number(
-            "analytic_rank", "rank of the values of tanh A_1 and of tanh A_2 = tanh(A_1)/2",
-            "rank(H_2)", rank(_analytic),
-        ),
-        _number(
-            "analytic_classes", "classes of the arguments A_1, A_2 that are equal up to the sign",
-            "classes_a", count(_analytic),
         ),
     ),
 )  # fmt: skip
@@ -201,9 +144,6 @@ UNITARY: tuple[Quantity, ...] = (
         parameter(
             "same_activation", "1 if a network and its candidate have the same activation, else 0",
             r"same_{\rho}",
-        ),
-        parameter(
-            "sigmoidal", "1 if the activation is sigmoid or tanh, else 0", r"sigmoidal_{\rho}",
         ),
         parameter(
             "driven",

@@ -5,9 +5,6 @@ s_t = ReLU(V s_{t−1} + G x_t + d), ŷ = E s, with m states, on an open set of 
 which the activity patterns are the same.  Every open set of inputs contains a cell: off finitely
 many hyperplanes a unit is on, off, or 0 all around, which counts as off.
 """
-# ruff: noqa: N816 - the names of the vocabulary
-
-from sympy import Symbol
 
 from rnnbounds.theory.language import ZERO, Assumption, Clause, assume, eq, le, symbols
 from rnnbounds.theory.language.terms.unitary import rank, rows
@@ -15,10 +12,7 @@ from rnnbounds.theory.language.terms.variables import m, operator, v
 from rnnbounds.theory.language.terms.vectors import Operator, function, norm
 
 n, states, T, separation = symbols("n states T separation")
-pattern_constant, scalar_W = symbols("pattern_constant scalar_W")
 W, V, E, G = operator("W"), operator("V"), operator("E"), operator("G")
-D = operator("D_active")
-rho = Symbol("rho", real=True)
 
 # pattern(j) = D_j, with 1 on its diagonal for a unit active at time j, and rest(j) = I − D_j
 pattern, rest = function("pattern", Operator, __name__), function("rest", Operator, __name__)

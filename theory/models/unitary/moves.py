@@ -41,12 +41,11 @@ class AffineRun:
     input_matrix: Expr
     bias: Expr
     pattern: Callable[[Expr], Expr]
-    law: str = ""
 
     @property
     def assumption_id(self) -> str:
         """Id of the assumption on the network."""
-        return self.law or f"{self.name} on the cell"
+        return f"{self.name} on the cell"
 
     @property
     def assumption(self) -> Assumption:
@@ -98,15 +97,10 @@ class AffineRun:
         )
 
 
-_CELL = "there is a cell, an open set of inputs on which "
 TEXTS = {
-    "candidate on the cell": f"{_CELL}no unit of the candidate changes between active "
-    "and inactive (off finitely many hyperplanes each is on, off, or 0 all around), so that "
-    "s_t = D_t (V s_{t−1} + G x_t + d) there",
-    "constant pattern": f"{_CELL}the candidate's pattern D is the same at all times, "
-    "so that s_t = D (V s_{t−1} + G x_t + d) there",
-    "scalar": "W = ρ I with 0 ≤ ρ < 1, and on the cell all units are active, so that "
-    "h_t = ρ h_{t−1} + x_t + b there",
+    "candidate on the cell": "there is a cell, an open set of inputs on which no unit of the "
+    "candidate changes between active and inactive (off finitely many hyperplanes each is on, "
+    "off, or 0 all around), so that s_t = D_t (V s_{t−1} + G x_t + d) there",
     "network on the cell": "on the cell all units of the network are active, so that "
     "h_t = W h_{t−1} + x_t + b there",
 }

@@ -1,7 +1,7 @@
-"""Two steps of a ReLU network need 2n − rank W states to be matched, by ranks alone.
+"""2n states are needed to match some contractive ReLU networks (Emami et al., Theorem 3.2).
 
-A candidate loses at most m − rank D of a rank where its pattern D acts, and what it
-must forget it has to move where E does not see it.
+By ranks, two steps need 2n − rank W: a candidate loses at most m − rank D of a rank where its
+pattern D acts, and what it must forget it has to move where E does not see it.
 """
 
 from sympy import Expr
@@ -28,7 +28,7 @@ from rnnbounds.theory.models.unitary.local_maps import (
     states,
 )
 from rnnbounds.theory.models.unitary.moves import MOVES, ON_CELL, G_n, I_n
-from rnnbounds.theory.proof import Step, step, theorem
+from rnnbounds.theory.proof import Claim, Source, Step, step, theorem
 
 (W_rank,) = symbols("W_rank")
 
@@ -104,6 +104,29 @@ EXCLUDED = theorem(
 NEEDED = theorem("needed", le(2 * n, states), (*MODEL, MATCH, FORGETFUL), "candidate", LEMMAS).by(
     "two steps need room", "match", "forgetful"
 )
-KERNEL = theorem("kernel", le(2 * n - W_rank, states), (*MODEL, MATCH), "candidate", LEMMAS).by(
-    "two steps need room", "match"
+
+URNN_TIGHT = Claim(
+    id="urnn-tight",
+    title="Some contractive ReLU networks need 2n states of a unitary one",
+    source=Source(
+        "Emami et al., Input-Output Equivalence of Unitary and Contractive RNNs", "Theorem 3.2"
+    ),
+    forms=(EXCLUDED, NEEDED),
+    false_variants=(
+        EXCLUDED.variant(
+            "at-2n",
+            "2n states are too few as well",
+            Assumption(FEWER.id, "m ≤ 2n", le(states, 2 * n)),
+        ),
+        EXCLUDED.variant(
+            "one-fewer-suffices",
+            "2n − 1 states match W = 0",
+            eq(separation, ZERO),
+            Assumption(FEWER.id, "m = 2n − 1", eq(states, 2 * n - 1)),
+        ),
+        NEEDED.variant("one-more", "2n + 1 states are needed", le(2 * n + 1, states)),
+        NEEDED.variant("any-contraction", "every contraction needs 2n states", without="forgetful"),
+    ),
+    extremal="W = 0 and the swap of n states with n others: 2n states match",
+    example_factor=2.25,
 )

@@ -1,1 +1,0 @@
-"""How few unitary states are enough (Emami et al., Theorem 3.2)."""
