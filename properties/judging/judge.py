@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from rnnbounds.properties.judging import meter
 from rnnbounds.properties.judging.boxes import require_boxes
 from rnnbounds.properties.judging.exact_decision import decide_exactly
 from rnnbounds.properties.judging.outputs import windows_held_by_outputs
@@ -115,7 +114,6 @@ def judge(
     if exact_budget is not None:
         decide_at_ends(statement, batch, result)
     escalate(statement, batch, result, exact_budget, until_violated)
-    meter.add_checks(result.verdicts.size)
     return result
 
 

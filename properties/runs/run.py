@@ -6,7 +6,7 @@ import platform
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
+from concurrent.futures import Executor
 from datetime import UTC, datetime
 
 import torch
@@ -14,7 +14,7 @@ import torch
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.properties.attacks.table import attacks as every
 from rnnbounds.properties.collector import limit_collector
-from rnnbounds.properties.runs.executors.executor import Call, Executor, InProcess
+from rnnbounds.properties.runs.executors import answers
 from rnnbounds.properties.runs.parts import (
     PROOF,
     Part,
@@ -26,30 +26,21 @@ from rnnbounds.properties.runs.parts import (
 from rnnbounds.properties.runs.versions import current_commit, package_versions
 from rnnbounds.reports.records.record import Environment
 
-IN_PROCESS = InProcess()
-
 
 def run_parts(
     parts: Sequence[Part], *, profile: str, seed: int, device: str = "cpu",
-    executor: Executor = IN_PROCESS,
+    executor: Executor | None = None,
     progress: Callable[[PartResult], None] = lambda result: None,
 ) -> list[PartResult]:  # fmt: skip
     """The results of the parts in the order in which they end; `progress` is called with each."""
     require_sound(device)
     results = []
-    ordered = heaviest_first(parts) if executor.workers > 1 else parts
+    ordered = parts if executor is None else heaviest_first(parts)
     calls = [(part, profile, seed, device) for part in ordered]
-    with closing(executor.map_calls(remote_part, calls, part_affinity)) as answers:
-        for answer in answers:
-            results.append(decode_result(answer))
-            progress(results[-1])
+    for answer in answers(executor, remote_part, calls):
+        results.append(decode_result(answer))
+        progress(results[-1])
     return results
-
-
-def part_affinity(call: Call) -> str:
-    """The group of parts that share most caches: proofs, or those of a kind of system."""
-    part = call[0]
-    return PROOF if part.work == PROOF else part.pool.partition("-")[0]
 
 
 def remote_part(part: Part, profile: str, seed: int, device: str) -> bytes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from concurrent.futures import Executor
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -27,11 +28,7 @@ from rnnbounds.properties.attacks.budget import profile
 from rnnbounds.properties.attacks.table import attacks as every
 from rnnbounds.properties.attacks.table import chosen_attacks
 from rnnbounds.properties.collector import limit_collector
-from rnnbounds.properties.judging import meter
-from rnnbounds.properties.runs.executors.cluster import Cluster
-from rnnbounds.properties.runs.executors.executor import Executor
-from rnnbounds.properties.runs.executors.pool import local_executor
-from rnnbounds.properties.runs.executors.scheduler import connect_cluster
+from rnnbounds.properties.runs.executors import cluster_executor, local_executor
 from rnnbounds.properties.runs.parts import Part, PartResult, chosen_claims, plan_parts
 from rnnbounds.properties.runs.record import merge_record
 from rnnbounds.properties.runs.run import run_environment, run_parts
@@ -49,8 +46,6 @@ from rnnbounds.shell.output import (
     show_progress,
 )
 from rnnbounds.shell.results import RequestedOutputs
-from rnnbounds.shell.signals import pause_watch
-from rnnbounds.shell.terminal import print_error
 
 Profile = Annotated[str, typer.Option("--profile", help="quick, ci or deep")]
 Attacks = Annotated[str, typer.Option("--attacks", help="attacks, separated by commas")]
@@ -82,12 +77,12 @@ def verify(
     files = () if folder is None else tuple(folder / name for name in FILES)
     outputs = RequestedOutputs(baseline, summary).check(files)
     parts = plan_parts(entries, attack_names, budget)
-    with executor_for(cluster, workers, device, len(parts)) as executor:
-        workers = executor.workers if isinstance(executor, Cluster) else workers
+    limit_collector()  # Hypothesis collects too, at its first draw
+    with executor_for(cluster, min(workers, len(parts))) as (executor, processes):
         results = run_with_progress(parts, profile_name, seed, device, executor)
     run = merge_record(
         results, claims=entries, attacks=attack_names, profile=profile_name, seed=seed,
-        environment=run_environment(device, workers, started, results),
+        environment=run_environment(device, processes, started, results),
     )  # fmt: skip
     changes = outputs.changes(run)
     if folder is not None:
@@ -112,12 +107,10 @@ def verify(
 
 
 def run_with_progress(
-    parts: list[Part], name: str, seed: int, device: str, executor: Executor
+    parts: list[Part], name: str, seed: int, device: str, executor: Executor | None
 ) -> list[PartResult]:
     """Run the parts under a progress bar."""
-    with show_progress(
-        len(parts), "attacking", within=checks_text, pause=output.NO_PAUSE
-    ) as advance:
+    with show_progress(len(parts), "attacking", pause=output.NO_PAUSE) as advance:
         return run_parts(
             parts, profile=name, seed=seed, device=device, executor=executor,
             progress=lambda result: advance(result.part.name),
@@ -125,22 +118,14 @@ def run_with_progress(
 
 
 @contextmanager
-def executor_for(address: str | None, workers: int, device: str, calls: int) -> Iterator[Executor]:
-    """The cluster at the address, else at most so many processes, as there are calls; they are
-    forked before the progress bar starts its thread."""
-    limit_collector()  # Hypothesis collects too, at its first draw
-    with ExitStack() as stack:
-        if address is not None:
-            yield stack.enter_context(connect_cluster(address, workers, print_error))
-        else:
-            with pause_watch():
-                executor = stack.enter_context(local_executor(min(workers, calls), device == "cpu"))
-            yield executor
-
-
-def checks_text() -> str:
-    """How many checks this call has made so far."""
-    return f"{meter.total_checks():,} checks"
+def executor_for(address: str | None, workers: int) -> Iterator[tuple[Executor | None, int]]:
+    """The cluster at the address or so many processes here, and how many workers these are."""
+    if address is not None:
+        with cluster_executor(address) as found:
+            yield found
+    else:
+        with local_executor(workers) as executor:
+            yield executor, workers
 
 
 def print_run(run: Run) -> None:

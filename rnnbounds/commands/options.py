@@ -24,8 +24,7 @@ Ids = Annotated[list[str] | None, typer.Argument(metavar="CLAIM", help="claims; 
 Workers = Annotated[int, typer.Option("--workers", "-n", min=0,
     help="processes; 0 runs in this one")]  # fmt: skip
 ClusterAddress = Annotated[str | None, typer.Option("--cluster", metavar="ADDRESS",
-    help="run on the workers of this Dask scheduler, as tcp://host:8786; local: "
-    "start one on this machine with --workers")]  # fmt: skip
+    help="run on the workers of this Dask scheduler, as tcp://host:8786")]  # fmt: skip
 Baseline = Annotated[Path | None, path_option("--baseline", "RUN.json",
     "compare with this run; fail on regressions")]  # fmt: skip
 Summary = Annotated[Path | None, path_option("--summary", "FILE.md", "write a summary in Markdown")]

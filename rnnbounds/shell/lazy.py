@@ -38,7 +38,7 @@ class LazyCommand(HelpCommand):
     def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
         """The call, which is that of the command itself."""
         if self.module in PARALLEL_MODULES:
-            from rnnbounds.properties.runs.executors.processes import limit_library_threads
+            from rnnbounds.properties.runs.executors import limit_library_threads
 
             limit_library_threads()
         app = typer.Typer(rich_markup_mode=None, add_completion=False)

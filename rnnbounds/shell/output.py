@@ -183,28 +183,20 @@ def time_left(done: int, total: int, elapsed: float) -> str:
 @contextmanager
 def show_progress(
     total: int, title: str, clock: Callable[[], float] = monotonic,
-    within: Callable[[], str] = lambda: "", pause: float | None = None,
+    pause: float | None = None,
 ) -> Iterator[Callable[[str], None]]:  # fmt: skip
     """``yield``s advance(label). On a terminal, a bar on standard error, gone when done, that tells
-    `within` parts how far it is, and the time left; elsewhere a line there after each `pause`."""
+    how far it is, and the time left; elsewhere a line there after each `pause`."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
         Progress,
-        ProgressColumn,
         SpinnerColumn,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
-    from rich.text import Text
-
-    class Within(ProgressColumn):
-        """Asked anew each time that the bar is drawn."""
-
-        def render(self, task: object) -> Text:
-            return Text(within())
 
     console = Console(stderr=True)
     if not console.is_terminal:
@@ -212,7 +204,7 @@ def show_progress(
         return
     bar = Progress(
         SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(),
-        MofNCompleteColumn(), Within(), TimeElapsedColumn(), TextColumn("left:"),
+        MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left:"),
         TimeRemainingColumn(), console=console, transient=True,
     )  # fmt: skip
     with bar:

@@ -9,15 +9,14 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from threading import Event, Lock, Thread, current_thread, main_thread
 from types import FrameType
 
 from rnnbounds.shell.terminal import flush, print_error
 
 GRACE_SECONDS = 1.0  # that the main thread has for leaving
-NO_SIGNAL = b"\0"  # the number of no signal
 ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -53,7 +52,7 @@ def run_guarded(program: Callable[[], int]) -> int:
         reader, writer = os.pipe()
         os.set_blocking(writer, False)
         signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-        _WATCHES.append(SignalWatch(reader, writer, farewell))
+        Thread(target=_force_end, args=(reader, farewell), daemon=True).start()
     sys.unraisablehook = _unraisable
     for number in ENDING_SIGNALS:
         signal.signal(number, _raise_ended)
@@ -67,39 +66,6 @@ def run_guarded(program: Callable[[], int]) -> int:
         with suppress(OSError):
             flush()
         os._exit(code)  # libraries that were left in the middle of a call do not tidy up quietly
-
-
-class SignalWatch:
-    """The thread that waits beside the program, for what comes by a pipe."""
-
-    def __init__(self, reader: int, writer: int, farewell: ExitMessage) -> None:
-        self._reader, self._writer, self._farewell = reader, writer, farewell
-        self.begin()
-
-    def begin(self) -> None:
-        """Start it; of what came before it hears as well."""
-        self._thread = Thread(target=_force_end, args=(self._reader, self._farewell), daemon=True)
-        self._thread.start()
-
-    def rest(self) -> None:
-        """End it, unless it has heard of a signal."""
-        os.write(self._writer, NO_SIGNAL)
-        self._thread.join()
-
-
-_WATCHES: list[SignalWatch] = []
-
-
-@contextmanager
-def pause_watch() -> Iterator[None]:
-    """Without that thread: for processes that are made in the image of this one."""
-    for watch in _WATCHES:
-        watch.rest()
-    try:
-        yield
-    finally:
-        for watch in _WATCHES:
-            watch.begin()
 
 
 def _raise_ended(number: int, frame: FrameType | None) -> None:
@@ -119,8 +85,6 @@ def _force_end(reader: int, farewell: ExitMessage) -> None:
     number = -1
     while number not in ENDING_SIGNALS:
         number = os.read(reader, 1)[0]
-        if number == NO_SIGNAL[0]:
-            return
     Event().wait(GRACE_SECONDS)
     if "multiprocessing" in sys.modules:  # else there are none; slow to import
         from multiprocessing import active_children

@@ -10,7 +10,7 @@ from rnnbounds import cli
 from rnnbounds.commands import compare
 from rnnbounds.impl.errors import InputError as ImplError
 from rnnbounds.properties.errors import InputError as PropertiesError
-from rnnbounds.properties.runs.executors.processes import THREAD_COUNTS
+from rnnbounds.properties.runs.executors import THREAD_COUNTS
 from rnnbounds.reports.errors import InputError as ReportsError
 from rnnbounds.theory.claims import table
 from rnnbounds.theory.errors import InputError as TheoryError

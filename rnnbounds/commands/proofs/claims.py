@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from rnnbounds.commands.options import CORES, FormatOption, Ids, Workers
+from rnnbounds.commands.options import FormatOption, Ids
 from rnnbounds.reports.errors import RecordError
 from rnnbounds.reports.records.codec import load
 from rnnbounds.reports.records.matrix import Column, Entry, Matrix, missing_entries
@@ -40,8 +40,7 @@ def claims(
     run: Annotated[Path | None, typer.Option("--run", metavar="RUN.json",
         help="the table of this run")] = None,
     now: Annotated[bool, typer.Option("--now",
-        help="prove (with --matrix: and probe) everything now: minutes")] = False,
-    workers: Workers = CORES,
+        help="prove everything now: minutes")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="the table in Markdown")] = False,
     latex: Annotated[bool, typer.Option("--latex",
         help="statements, assumptions and sources as LaTeX")] = False,
@@ -75,13 +74,13 @@ def claims(
             return show_vocabulary(format)
     if latex or bibtex:
         return show_theory(ids, latex, form)
+    if now and matrix:
+        raise typer.BadParameter("--matrix is of a run; leave out --now, or give --run RUN.json")
     if now and run is not None:
         raise typer.BadParameter("--run reads a run, and --now makes one; leave one out")
     if now:
         from rnnbounds.commands.proofs import prove as proofs
 
-        if matrix:
-            return show_matrix(proofs.probe_matrix(workers), format)
         rows = select_rows(proofs.prove_rows(), ids)
     else:
         table = packaged_table() if run is None else build_table(load(run))

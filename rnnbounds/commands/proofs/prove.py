@@ -11,10 +11,8 @@ import typer
 from rnnbounds.commands.options import FormatOption, Ids
 from rnnbounds.commands.proofs.steps import print_wrapped, quantified_text, show_lemmas, show_step
 from rnnbounds.properties.runs.parts import chosen_claims, ledger_records, unused_assumptions
-from rnnbounds.properties.runs.probe import probe_matrix as probe_claims
 from rnnbounds.reports.records.basis import basis_phrase, basis_sentence, count_bases
 from rnnbounds.reports.records.ledger import LedgerRecord
-from rnnbounds.reports.records.matrix import Matrix
 from rnnbounds.reports.table import ClaimRow, Proof
 from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import Format, echo, print_json, show_progress
@@ -25,13 +23,6 @@ from rnnbounds.theory.proof.foundations.laws import axioms_used
 from rnnbounds.theory.proof.foundations.laws import count_axioms as count_laws
 
 STEP = ("id", "statement", "quantifier", "method", "uses", "verdict")
-
-
-def probe_matrix(workers: int) -> Matrix:
-    """A matrix that is proved and probed now."""
-    entries = chosen_claims(())
-    with show_progress(len(entries), "probing") as advance:
-        return probe_claims(entries, workers, advance)
 
 
 def prove_rows() -> tuple[ClaimRow, ...]:

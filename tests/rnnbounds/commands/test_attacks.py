@@ -35,7 +35,7 @@ def test_verify_document_is_the_record(call, tiny, tmp_path):
 def test_as_many_workers_as_there_is_work_for(refused, tiny, monkeypatch):
     """No more than parts."""
 
-    def asked(count: int, fork: bool) -> None:
+    def asked(count: int) -> None:
         raise InputError(f"{count} of them")
 
     monkeypatch.setattr(module, "local_executor", asked)
@@ -57,15 +57,15 @@ def test_a_failure_says_how_to_see_it_again(call, tiny, monkeypatch):
 
 
 def test_the_parts_run_as_asked(call, monkeypatch):
-    """Profile, seed, device and the number of processes reach the parts; all cores by default."""
+    """Profile, seed, device and the number of processes reach the parts."""
     seen = []
 
     def record(parts: list[Part], **asked: object) -> list[PartResult]:
         seen.append(tuple(asked[name] for name in ("profile", "seed", "device")))
-        seen.append(asked["executor"].workers)
+        seen.append(asked["executor"]._max_workers)
         return []
 
     monkeypatch.setattr(module, "run_parts", record)
     assert call("verify", CLAIM, "--profile", "ci", "--seed", 7, "-n", 3).code == 1
-    assert call("verify", CLAIM).code == 1
-    assert seen == [("ci", 7, "cpu"), 3, ("quick", 0, "cpu"), module.CORES]
+    assert call("verify", CLAIM, "-n", 2).code == 1
+    assert seen == [("ci", 7, "cpu"), 3, ("quick", 0, "cpu"), 2]

@@ -72,12 +72,11 @@ def test_a_quantity_that_no_system_has(call, enter, words, monkeypatch, name, co
 
 
 @pytest.mark.parametrize("name", NEW)
-def test_the_matrix_and_a_typed_statement(call, enter, words, name):
-    """The same of what is probed, of what is typed and of what is replayed."""
+def test_a_typed_statement(call, enter, words, name):
+    """The same of what is typed and of what is replayed."""
     enter(new(le(h_norm, S_0 * NEW[name].symbol)))
     spec = '{"kind":"rnn","n":2,"d":1,"T":3,"seed":0}'
     for arguments in (
-        ("claims", "--matrix", "--now"),
         ("attack", f"h_norm <= S_0 + {name}"),
         ("replay", spec, "--statement", f"h_norm <= S_0 + {name}"),
     ):

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from rnnbounds.properties.runs.executors.processes import call_outcome
+from rnnbounds.properties.runs.executors import outcome
+from rnnbounds.properties.runs.versions import fingerprint
 from rnnbounds.theory import claim
 from rnnbounds.theory.errors import MachineError
 from rnnbounds.theory.kernel import smt
@@ -42,5 +43,5 @@ def test_a_command_that_proves(refused, tiny, tmp_path, command):
 
 def test_a_worker_tells():
     """The error travels from a worker as what it is."""
-    error, _ = call_outcome(smt.SOLVER.ask, ("",))
+    error, _ = outcome(fingerprint(), smt.SOLVER.ask, ("",))
     assert isinstance(error, MachineError)

@@ -1,1 +1,0 @@
-"""Executors of calls: this process, a pool of processes, the workers of a cluster."""
