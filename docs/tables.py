@@ -1,5 +1,6 @@
 """The tables of the documentation that commands print: never typed, made anew at each build."""
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
@@ -7,12 +8,8 @@ from io import StringIO
 from pathlib import Path
 from unittest.mock import patch
 
-import msgspec
-
 from rnnbounds.cli import main
-from rnnbounds.reports.records.basis import basis_sentence, count_bases
-from rnnbounds.reports.records.matrix import Matrix
-from rnnbounds.reports.table import packaged_table
+from rnnbounds.reports import json_schema
 from rnnbounds.shell.program import COMMANDS
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.axioms.base import AXIOMS
@@ -22,8 +19,6 @@ from rnnbounds.theory.language.printing import plain_text, statement_mathml
 from rnnbounds.theory.language.quantity import ROLE_MEANINGS
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 from rnnbounds.theory.proof.claim import Claim
-from rnnbounds.theory.proof.foundations.basis import basis
-from rnnbounds.theory.proof.foundations.laws import count_axioms
 
 HERE = Path(__file__).parent
 WIDTH = 92  # columns of what a command prints
@@ -41,18 +36,13 @@ def write_tables(folder: Path) -> None:
 
 def claims() -> Iterator[str]:
     """Each claim with its forms, assumptions and false variants, from the theory itself."""
-    rows = {row.id: row for row in packaged_table().claims}
     for claim in CLAIMS:
         yield from (f"(claim-{claim.id})=", f"## {claim.id}", "", f"{claim.title}.", "")
         yield from _statement(claim)
-        row = rows[claim.id]
-        yield f"{claim.source.text}. [Forms](../reference/forms.md): {row.proof.words}; "
-        yield f"{row.proof.steps} steps, which use "
-        yield f"{len(row.proof.axioms)} textbook theorems. Closest to its bound: {row.reached}."
-        yield ""
-        yield "Assumed, of one form or another:"
-        yield ""
-        yield from (f"- {_plain(text)}" for text in row.needs)
+        yield from (f"{claim.source.text}. [Forms](../reference/forms.md): {len(claim.forms)}.", "")
+        yield from ("Assumed, of one form or another:", "")
+        texts = dict.fromkeys(a.text for form in claim.forms for a in form.assumptions)
+        yield from (f"- {_plain(text)}" for text in texts)
         yield ""
         yield "False variants, each of which the attack refutes:"
         yield ""
@@ -70,15 +60,16 @@ def _statement(claim: Claim) -> Iterator[str]:
 
 
 def forms() -> Iterator[str]:
-    """What each form rests on, and the inclusions that forms assume, from the theory itself."""
+    """What each form assumes of computed sets, and these inclusions, from the theory itself."""
     known = {f"{claim.id}/{form.name}": form for claim in CLAIMS for form in claim.forms}
-    found = {name: basis(form) for name, form in known.items()}
-    yield from (f"{basis_sentence(count_bases(one.kind for one in found.values()))}.", "")
-    yield "| form | rests on | by the assumptions | a system meets all assumptions |"
-    yield "|---|---|---|---|"
-    for name, one in found.items():
+    assuming = sum(bool(form.inclusions) for form in known.values())
+    yield f"{len(known)} forms, {assuming} of them derived from an assumed inclusion."
+    yield ""
+    yield "| form | assumed inclusions | a system meets all assumptions |"
+    yield "|---|---|---|"
+    for name, form in known.items():
         met = "not shown" if name in NO_MODEL else "yes"
-        yield f"| `{name}` | {one.kind} | {', '.join(one.assumptions)} | {met} |"
+        yield f"| `{name}` | {', '.join(form.inclusions) or 'none: derived'} | {met} |"
     yield from ("", "| inclusion | it says | forms |", "|---|---|---|")
     assumed = [a for form in known.values() for a in form.assumptions if a.inclusion]
     for a in dict.fromkeys(assumed):
@@ -101,8 +92,6 @@ def quantities() -> Iterator[str]:
 
 def laws() -> Iterator[str]:
     """The textbook lemmas that ledgers may use without proof."""
-    yield f"{count_axioms(AXIOMS).text}."
-    yield ""
     yield "| theorem | law | source |"
     yield "|---|---|---|"
     seen = dict.fromkeys((axiom.id, axiom.text, axiom.source) for axiom in AXIOMS)
@@ -118,19 +107,9 @@ def commands() -> Iterator[str]:
         yield from ("```", "")
 
 
-def matrix() -> Iterator[str]:
-    """What each claim comes to on each cell, in the run that the package carries."""
-    found: Matrix | None = packaged_table().matrix
-    assert found is not None
-    yield from ("```text", *said("claims", "--matrix").splitlines(), "```")
-
-
 def schemas() -> Iterator[str]:
-    """The JSON Schemas that the package carries."""
-    for place in sorted((HERE.parent / "reports" / "schema").glob("*.json")):
-        title = msgspec.json.decode(place.read_bytes()).get("title", place.stem)
-        yield from (f"### {place.stem}", "", f"{title}", "", "```json")
-        yield from (place.read_text(encoding="utf-8").rstrip(), "```", "")
+    """The JSON Schema of a run record."""
+    yield from ("```json", json.dumps(json_schema(), indent=1, ensure_ascii=False), "```", "")
 
 
 def said(*arguments: str) -> str:
@@ -162,6 +141,5 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "quantities": quantities,
     "laws": laws,
     "commands": commands,
-    "matrix": matrix,
     "schemas": schemas,
 }

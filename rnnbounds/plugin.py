@@ -110,7 +110,7 @@ def check_options(
     """Check the plugin's options before a run; raises pytest.UsageError in one line."""
     from rnnbounds.properties.attacks.budget import profile
     from rnnbounds.properties.attacks.table import chosen_attacks
-    from rnnbounds.reports.pages.page import FILES
+    from rnnbounds.reports.pages.run import FILES
     from rnnbounds.shell.output import require_folder
     from rnnbounds.shell.results import RequestedOutputs
 
@@ -199,7 +199,7 @@ class BoundsReport:
         """Write the report, unless the machine lacked something; whatever speaks against the run
         fails the session."""
         from rnnbounds.reports.errors import InputError
-        from rnnbounds.reports.pages.page import FILES, write_report
+        from rnnbounds.reports.pages.run import FILES, write_report
         from rnnbounds.reports.records.outcome import run_problems
 
         place, outputs = self.requested if self.results else self.from_options

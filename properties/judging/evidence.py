@@ -26,8 +26,7 @@ from rnnbounds.properties.systems.columns import cell_name
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.reports.pages.text import plural
 from rnnbounds.reports.records.checks.curve import Against, Sides, merge_sides
-from rnnbounds.reports.records.histogram import EMPTY, count_ratios
-from rnnbounds.reports.records.record import Check, Cost, Histogram, Tally, check_identity
+from rnnbounds.reports.records.record import Check, Cost, Tally, check_identity
 from rnnbounds.theory.proof.claim import Claim, Form
 
 Array = npt.NDArray[np.float64]
@@ -82,7 +81,6 @@ class Evidence:
     form: str
     windowed: bool
     tally: Tally = field(default_factory=Tally)
-    histogram: Histogram = EMPTY
     systems: int = 0
     pairs: int = 0
     escalated: int = 0
@@ -129,8 +127,6 @@ class Evidence:
         self.tally = self.tally.merge(tally)
         counts = CellEvidence(tally, dict(judgement.vacuous))
         self.add_cell_counts({cell_name(batch.spec): counts})
-        judged_ratios = ratios[is_judged] if tally.vacuous else ratios
-        self.histogram = self.histogram.merge(count_ratios(judged_ratios))
         self.systems += int(is_judged.any(axis=(1, 2)).sum())
         self.pairs += int(is_judged.any(axis=2).sum())
         self.escalated += judgement.escalated
@@ -223,7 +219,6 @@ class Evidence:
     def merge(self, other: Evidence) -> None:
         """Take in what another part saw of the same form."""
         self.tally = self.tally.merge(other.tally)
-        self.histogram = self.histogram.merge(other.histogram)
         self.systems += other.systems
         self.pairs += other.pairs
         self.escalated += other.escalated

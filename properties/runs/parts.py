@@ -39,8 +39,7 @@ from rnnbounds.theory import CLAIMS, claim
 from rnnbounds.theory.claims.models import NO_MODEL
 from rnnbounds.theory.language.definitions import REGISTRY
 from rnnbounds.theory.language.printing import law_text, statement_mathml
-from rnnbounds.theory.proof.claim import Claim, Form, prove
-from rnnbounds.theory.proof.foundations.basis import basis
+from rnnbounds.theory.proof.claim import Claim, prove
 from rnnbounds.theory.proof.proof import Ledger, Proof
 from rnnbounds.theory.typeset import law as typeset_law
 from rnnbounds.theory.typeset import quantifier
@@ -191,20 +190,12 @@ def ledger_records(claim: Claim) -> tuple[LedgerRecord, ...]:
     """The proofs of a claim's forms, as run now."""
     require_sound()
     return tuple(
-        with_basis(claim, form, ledger_record(form.name, ledger, form.proof))
+        replace(
+            ledger_record(form.name, ledger, form.proof),
+            presupposed=form.inclusions,
+            met=f"{claim.id}/{form.name}" not in NO_MODEL,
+        )
         for form, ledger in zip(claim.forms, prove(claim), strict=True)
-    )
-
-
-def with_basis(claim: Claim, form: Form, record: LedgerRecord) -> LedgerRecord:
-    """The record of a form's ledger, with what the form rests on if it is proved, and whether a
-    test has a system that meets all its assumptions."""
-    is_satisfiable = f"{claim.id}/{form.name}" not in NO_MODEL
-    if not record.proved:
-        return replace(record, met=is_satisfiable)
-    form_basis = basis(form)
-    return replace(
-        record, basis=form_basis.kind, presupposed=form_basis.assumptions, met=is_satisfiable
     )
 
 

@@ -14,7 +14,6 @@ from rnnbounds.properties.attacks.campaign import (
 from rnnbounds.properties.attacks.sabotage import ProofOutcome, with_proof_outcomes
 from rnnbounds.properties.judging.evidence import Evidence, tightest_checks
 from rnnbounds.properties.runs.glossary import cited_works, claim_file, symbol_names, symbol_records
-from rnnbounds.properties.runs.matrix import build_matrix
 from rnnbounds.properties.runs.parts import PROOF, SABOTAGE, Part, PartResult, plan_parts
 from rnnbounds.reports.records.checks.curve import build_curve
 from rnnbounds.reports.records.ledger import Axiom, LedgerRecord
@@ -31,7 +30,6 @@ from rnnbounds.theory.claims.table import group_of
 from rnnbounds.theory.language.law import Axiom as LawAxiom
 from rnnbounds.theory.language.printing import statement_latex, statement_mathml, statement_text
 from rnnbounds.theory.proof.claim import Claim
-from rnnbounds.theory.proof.foundations.laws import count_axioms
 from rnnbounds.theory.typeset import typeset
 
 
@@ -64,7 +62,6 @@ def merge_record(
         ),
         missing_parts=tuple(f"{id}/{work}" for id, work in missing),
         symbols=symbol_records(claims),
-        matrix=build_matrix(claims, evidence, {record.id: record.ledgers for record in records}),
     )
 
 
@@ -101,11 +98,7 @@ def axiom_records() -> tuple[Axiom, ...]:
         theorems.setdefault(axiom.id, []).append(axiom)
     return tuple(
         Axiom(
-            name=name,
-            text="; ".join(dict.fromkeys(a.text for a in group)),
-            source=group[0].source,
-            laws=count_axioms(group).laws,
-            clauses=count_axioms(group).clauses,
+            name=name, text="; ".join(dict.fromkeys(a.text for a in group)), source=group[0].source
         )
         for name, group in theorems.items()
     )
@@ -167,7 +160,7 @@ def claim_record(
         systems=sum(attack.systems for attack in attack_records.values()),
         pairs=sum(attack.pairs for attack in attack_records.values()),
         checks=total.tally.total, escalated=total.escalated,
-        vacuous_by_assumption=dict(sorted(total.vacuous.items())), histogram=total.histogram,
+        vacuous_by_assumption=dict(sorted(total.vacuous.items())),
         attacks=attack_records, worst=tightest[0] if tightest else None, tightest=tightest,
         failing=tuple(total.failing),
         forms=tuple(

@@ -11,16 +11,8 @@ from jinja2 import FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from rnnbounds.reports.pages import text
-from rnnbounds.reports.pages.figures.chart import curve_plot, histogram_chart
+from rnnbounds.reports.pages.figures.chart import curve_plot
 from rnnbounds.reports.pages.mathml import safe_mathml, safe_prose
-from rnnbounds.reports.pages.run.repeated import (
-    group_checks,
-    ledger_rows,
-    unmet_assumptions,
-    usual_details,
-)
-from rnnbounds.reports.pages.run.summary import applicable_columns, entry_text, nines_share
-from rnnbounds.reports.records.basis import basis_phrase
 
 BASE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 TEMPLATES = Path(__file__).parent / "templates"
@@ -37,27 +29,18 @@ def load_templates() -> Templates:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "applying": applicable_columns,
         "anchor": lambda name: "claim-" + quote(name, safe=""),
         "symbol": lambda name: "symbol-" + quote(name, safe=""),
         "slug": lambda title: "group-" + quote(title.lower().replace(" ", "-"), safe=""),
-        "chart": histogram_chart,
         "count": text.count,
         "curve": curve_plot,
         "error": text.error_text,
         "mathml": safe_mathml,
-        "phrase": basis_phrase,
         "plural": lambda number, noun: text.plural(number, noun),
         "prose": safe_prose,
         "quoted": unescape_quotes,
         "quotient": text.quotient_text,
         "ratio": text.ratio_text,
-        "reach": nines_share,
-        "seen": entry_text,
-        "shared": group_checks,
-        "told": ledger_rows,
-        "unmet": unmet_assumptions,
-        "usual": usual_details,
         "value": text.exact_text,
         "web": safe_address,
     }

@@ -9,7 +9,6 @@ import msgspec
 
 from rnnbounds import disk
 from rnnbounds.reports.errors import RecordError
-from rnnbounds.reports.records.consistency import find_contradictions
 from rnnbounds.reports.records.record import SCHEMA, Run
 
 MOST_BYTES = 64 * 2**20
@@ -72,24 +71,19 @@ def require_unique(data: bytes | str) -> None:
 
 
 def load(path: Path) -> Run:
-    """The record in the file; raises RecordError naming it, if it contradicts itself too."""
+    """The record in the file; raises RecordError naming it."""
     try:
-        run = decode(disk.read(path, MOST_BYTES))
+        return decode(disk.read(path, MOST_BYTES))
     except OSError as error:
         raise RecordError(
             f"{path}: it {error.strerror}; give the run.json that verify wrote"
         ) from None
     except RecordError as error:
         raise RecordError(f"{path}: {error}") from None
-    if contradictory := find_contradictions(run):
-        more = f" (and {len(contradictory) - 1} more)" if len(contradictory) > 1 else ""
-        problem = f"the record contradicts itself: {contradictory[0]}{more}"
-        raise RecordError(f"{path}: {problem}; write the run again")
-    return run
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of a run record, as published in reports/schema/run-3.json."""
+    """The JSON Schema of a run record."""
     schema = msgspec.json.schema(Run)
     for definition in schema["$defs"].values():
         definition["description"] = inspect.cleandoc(definition["description"])
@@ -98,11 +92,6 @@ def json_schema() -> dict[str, Any]:
         "title": f"{SCHEMA}: everything one run of rnnbounds saw",
         **schema,
     }
-
-
-def published_schema() -> bytes:
-    """The bytes of the published schema file: `json_schema()`, indented."""
-    return (json.dumps(json_schema(), indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def _error_line(error: BaseException) -> str:

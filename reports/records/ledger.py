@@ -4,8 +4,6 @@ from typing import Literal
 
 import msgspec
 
-from rnnbounds.reports.records.basis import Basis, Standing
-
 StepVerdict = Literal["proved", "failed"]
 
 
@@ -33,11 +31,10 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The proof of one form; `axioms` names the textbook theorems that it takes without proof.
+    """The proof of one form, and the axioms that it rests on.
 
-    `basis` says what a proved form rests on, empty in older records, and `presupposed` names the
-    assumptions that make it no derivation; `met` is false where no test has a system that meets
-    all assumptions.
+    `presupposed` names the inclusions that the form assumes; without any it is derived from
+    hypotheses alone. `met` is false where no test has a system that meets all assumptions.
     """
 
     form: str
@@ -45,21 +42,20 @@ class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     axioms: tuple[str, ...]
     proved: bool
     definitions: tuple[Definition, ...] = ()
-    basis: Basis = ""
     presupposed: tuple[str, ...] = ()
     met: bool = True
 
     @property
-    def standing(self) -> Standing:
-        """Basis of the form if it is proved, else `not proved`."""
-        return (self.basis or "proved") if self.proved else "not proved"
+    def standing(self) -> str:
+        """How the form is proved, in words."""
+        if not self.proved:
+            return "not proved"
+        return "derived from an assumed inclusion" if self.presupposed else "derived"
 
 
 class Axiom(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A textbook theorem, and how many laws, in how many clauses, are taken of it without proof."""
+    """A textbook theorem, which is taken without proof."""
 
     name: str
     text: str
     source: str
-    laws: int = 1
-    clauses: int = 1

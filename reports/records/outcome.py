@@ -4,8 +4,6 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from rnnbounds.reports.records.consistency import find_claim_contradictions, find_contradictions
-from rnnbounds.reports.records.matrix import matrix_problems
 from rnnbounds.reports.records.record import ClaimRecord, Environment, Run, Tally
 from rnnbounds.reports.words import plural
 
@@ -19,18 +17,15 @@ def run_problems(run: Run) -> list[str]:
     """Every reason why the run fails, one line each; an empty list is a pass.
 
     A run fails by a VIOLATED or UNDECIDED check, a claim or form without one HOLDS, a form whose
-    ledger is missing or fails in a machine step, a false variant that survives its attack or that
-    the ledger proves, a part that never reported, a blank in its
-    matrix, or a record that contradicts itself.
+    ledger is missing or fails, a false variant that survives its attack or that the ledger proves,
+    or a part that never reported.
     """
     lines = [f"the part {part!r} never reported" for part in run.missing_parts]
     if not run.claims:
         lines.append("no claim was tested")
     for claim in run.claims:
         lines += [f"{claim.id}: {problem}" for problem in claim_problems(claim)]
-    if run.matrix is not None:
-        lines += matrix_problems(run.matrix, tuple(claim.id for claim in run.claims))
-    return list(dict.fromkeys([*lines, *find_contradictions(run)]))
+    return lines
 
 
 def claim_problems(claim: ClaimRecord) -> list[str]:
@@ -48,7 +43,6 @@ def claim_problems(claim: ClaimRecord) -> list[str]:
             )
         if not variant.ledger_fails:
             lines.append(f"the ledger proves the false variant {variant.id!r}")
-    lines += find_claim_contradictions(claim)
     return lines
 
 
@@ -74,8 +68,7 @@ def _ledger_problems(claim: ClaimRecord) -> Iterator[str]:
         if form.name not in ledgers:
             yield f"no proof ledger (form {form.name})"
     for ledger in claim.ledgers:
-        verdicts = {step.verdict for step in ledger.steps}
         if not ledger.proved:
             yield f"not proved (form {ledger.form})"
-        elif verdicts != {"proved"}:
+        elif {step.verdict for step in ledger.steps} != {"proved"}:
             yield f"called proved with an unproved step (form {ledger.form})"

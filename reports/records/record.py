@@ -9,7 +9,6 @@ from typing import Literal
 
 from msgspec import field
 
-from rnnbounds.reports.records.basis import Standing, basis_summary, count_bases, count_derived
 from rnnbounds.reports.records.checks.check import Check as Check
 from rnnbounds.reports.records.checks.check import Record as Record
 from rnnbounds.reports.records.checks.check import Verdict as Verdict
@@ -19,30 +18,9 @@ from rnnbounds.reports.records.checks.tally import Count
 from rnnbounds.reports.records.checks.tally import Tally as Tally
 from rnnbounds.reports.records.glossary import Symbol, Work
 from rnnbounds.reports.records.ledger import Axiom, LedgerRecord
-from rnnbounds.reports.records.matrix import Matrix
 from rnnbounds.reports.records.number import Number, greatest_ratio
 
-SCHEMA: Literal["rnnbounds/run/3"] = "rnnbounds/run/3"
-
-
-class Histogram(Record, frozen=True, kw_only=True):
-    """Counts of lhs/rhs between `edges`; `unmeasured` counts the checks without a ratio."""
-
-    edges: tuple[float, ...]
-    counts: tuple[Count, ...]
-    unmeasured: Count = 0
-
-    def __post_init__(self) -> None:
-        if len(self.counts) != len(self.edges) + 1:
-            raise ValueError("a histogram has one count below, between and above its edges")
-
-    def merge(self, other: "Histogram") -> "Histogram":
-        """The histogram of both parts together; ValueError if their edges differ."""
-        if self.edges != other.edges:
-            raise ValueError("histograms with different edges cannot be merged")
-        counts = tuple(a + b for a, b in zip(self.counts, other.counts, strict=True))
-        unmeasured = self.unmeasured + other.unmeasured
-        return Histogram(edges=self.edges, counts=counts, unmeasured=unmeasured)
+SCHEMA: Literal["rnnbounds/run/4"] = "rnnbounds/run/4"
 
 
 class AttackRecord(Record, frozen=True, kw_only=True):
@@ -86,10 +64,10 @@ class Cost(Record, frozen=True, kw_only=True):
 class FormRecord(Record, frozen=True, kw_only=True):
     """One form of a claim: its statement as tested, what it assumes, how it fared.
 
+    `assumptions` are texts, `ids` their names, and `typeset` the texts with formulas as MathML.
     `reached` is the greatest lhs/rhs by attack, `cost` what the form gives away; `nearest` are the
     checks in which what is to differ came nearest, by the number of states; `curve` is what the
-    left side came to at each window. `ids` and `typeset` have the assumptions' names and their
-    texts with formulas as MathML, one for each; older records have none.
+    left side came to at each window.
     """
 
     numbers = ("best_ratio",)
@@ -100,6 +78,8 @@ class FormRecord(Record, frozen=True, kw_only=True):
     latex: str
     mathml: str
     assumptions: tuple[str, ...]
+    ids: tuple[str, ...]
+    typeset: tuple[str, ...]
     tally: Tally
     escalated: Count
     best_ratio: Number | None
@@ -108,17 +88,16 @@ class FormRecord(Record, frozen=True, kw_only=True):
     cost: Cost | None = None
     nearest: tuple[Check, ...] = ()
     curve: Curve | None = None
-    ids: tuple[str, ...] = ()
-    typeset: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not len(self.ids) == len(self.typeset) == len(self.assumptions):
+            raise ValueError("each assumption has a name and a typeset text")
 
     @property
     def assumption_texts(self) -> tuple[tuple[str, str, str], ...]:
-        """Each assumption: name, typeset, plain text; the first two are empty in older records."""
-        empty = ("",) * len(self.assumptions)
-        ids, typeset = (
-            texts if len(texts) == len(empty) else empty for texts in (self.ids, self.typeset)
-        )
-        return tuple(zip(ids, typeset, self.assumptions, strict=True))
+        """Each assumption: name, typeset, plain text."""
+        return tuple(zip(self.ids, self.typeset, self.assumptions, strict=True))
 
 
 class VariantRecord(Record, frozen=True, kw_only=True):
@@ -159,7 +138,6 @@ class ClaimRecord(Record, frozen=True, kw_only=True):
     checks: Count
     escalated: Count
     vacuous_by_assumption: dict[str, Count]
-    histogram: Histogram
     attacks: dict[str, AttackRecord]
     worst: Check | None
     tightest: tuple[Check, ...]
@@ -191,22 +169,17 @@ class ClaimRecord(Record, frozen=True, kw_only=True):
         return next((ledger for ledger in self.ledgers if ledger.form == form), None)
 
     @property
-    def standings(self) -> dict[str, Standing]:
-        """Standing of each form (its basis, or that it is not proved), by the form's name."""
-        ledger_standings = {ledger.form: ledger.standing for ledger in self.ledgers}
-        return {form.name: ledger_standings.get(form.name, "not proved") for form in self.forms}
+    def assuming(self) -> tuple[str, ...]:
+        """The forms that assume an inclusion."""
+        return tuple(ledger.form for ledger in self.ledgers if ledger.presupposed)
 
     @property
-    def basis(self) -> str:
-        """Number of forms by standing, for a table: `4 derived, 3 inclusion assumed`."""
-        return basis_summary(count_bases(self.standings.values()))
-
-    @property
-    def derived(self) -> bool:
-        """True if every form is proved from hypotheses alone, as far as the record says."""
-        return self.proved and count_derived(count_bases(self.standings.values())) == len(
-            self.forms
-        )
+    def standing(self) -> str:
+        """How the claim is proved, in a few words."""
+        if not self.proved:
+            return "not proved"
+        forms, assuming = len(self.forms), len(self.assuming)
+        return f"derived, {assuming} of {forms} from an inclusion" if assuming else "derived"
 
 
 class Environment(Record, frozen=True, kw_only=True):
@@ -231,11 +204,10 @@ class Environment(Record, frozen=True, kw_only=True):
 
 
 class Run(Record, frozen=True, kw_only=True):
-    """One run. `missing_parts` lists the expected parts that never reported; `matrix` says what
-    each claim comes to on each cell, None in records that are older than it. `symbols` are the
+    """One run. `missing_parts` lists the expected parts that never reported, `symbols` the
     quantities of all its claims."""
 
-    schema: Literal["rnnbounds/run/3"] = SCHEMA
+    schema: Literal["rnnbounds/run/4"] = SCHEMA
     environment: Environment
     profile: str
     seed: int
@@ -244,5 +216,4 @@ class Run(Record, frozen=True, kw_only=True):
     axioms: tuple[Axiom, ...]
     expected_parts: tuple[str, ...] = ()
     missing_parts: tuple[str, ...] = ()
-    matrix: Matrix | None = None
     symbols: tuple[Symbol, ...] = ()

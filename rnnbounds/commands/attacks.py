@@ -32,7 +32,7 @@ from rnnbounds.properties.runs.executors import cluster_executor, local_executor
 from rnnbounds.properties.runs.parts import Part, PartResult, chosen_claims, plan_parts
 from rnnbounds.properties.runs.record import merge_record
 from rnnbounds.properties.runs.run import run_environment, run_parts
-from rnnbounds.reports.pages.page import FILES, write_report
+from rnnbounds.reports.pages.run import FILES, write_report
 from rnnbounds.reports.records.outcome import run_problems
 from rnnbounds.reports.records.record import Run
 from rnnbounds.reports.words import plural
@@ -135,7 +135,7 @@ def print_run(run: Run) -> None:
         tally, best = entry.tally, entry.best_ratio
         convicted = sum(variant.convicted for variant in entry.variants)
         rows.append((
-            entry.id, entry.basis if entry.proved else "NOT PROVED",
+            entry.id, entry.standing if entry.proved else "NOT PROVED",
             tally.holds, tally.violated, tally.undecided, tally.vacuous, entry.pairs,
             "-" if best is None else f"{float(best):.6f}", f"{convicted}/{len(entry.variants)}",
         ))  # fmt: skip

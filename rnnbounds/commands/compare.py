@@ -15,7 +15,7 @@ from rnnbounds.reports.files import WriteError, write_atomic
 from rnnbounds.reports.gate.files import compare_files
 from rnnbounds.reports.gate.thresholds import load_thresholds
 from rnnbounds.reports.pages.changes import render_changes_page
-from rnnbounds.reports.pages.page import FILES, write_report
+from rnnbounds.reports.pages.run import FILES, write_report
 from rnnbounds.reports.records.codec import load
 from rnnbounds.reports.records.outcome import run_problems
 from rnnbounds.shell.output import Format, check_target, echo, print_json

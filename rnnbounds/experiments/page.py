@@ -13,7 +13,7 @@ from rnnbounds.experiments.record import LAM, Record, Run, group_runs, score_tex
 from rnnbounds.reports.files import write_all
 from rnnbounds.reports.pages import experiment as html
 from rnnbounds.reports.pages.figures.plot import MOST_SERIES, Series
-from rnnbounds.reports.pages.run.summary import environment_items
+from rnnbounds.reports.pages.run import environment_items
 from rnnbounds.reports.pages.text import plural
 
 TONES: dict[str, html.Tone] = {"holds": "good", "does not hold": "bad", "undecided": "open"}

@@ -13,7 +13,7 @@ from safetensors.torch import save_file
 
 import rnnbounds
 from rnnbounds.reports import encode, load
-from rnnbounds.reports.pages.page import render_run
+from rnnbounds.reports.pages.run import render_run
 from rnnbounds.shell.output import print_json, print_table
 from rnnbounds.shell.terminal import echo
 
@@ -76,7 +76,7 @@ def test_names_of_tensors_and_fields(call, tmp_path):
     outcome = call("certify", tmp_path / "m.safetensors", "--input-bound", 1)
     assert outcome.code == 2
     assert printed(outcome.err)
-    (tmp_path / "run.json").write_text(json.dumps({"schema": "rnnbounds/run/3", HOSTILE: 1}))
+    (tmp_path / "run.json").write_text(json.dumps({"schema": "rnnbounds/run/4", HOSTILE: 1}))
     outcome = call("report", tmp_path / "run.json", "--out", tmp_path / "out")
     assert outcome.code == 2
     assert printed(outcome.err)
@@ -89,7 +89,7 @@ def test_a_record_s_names_on_every_output(call, record):
     """Claims, variants and forms of a record, in tables, documents and on the page."""
     data = record.read_bytes().replace(b'"certified-norm"', json.dumps(HOSTILE).encode())
     record.write_bytes(data.replace(b'"certified-norm/', json.dumps(HOSTILE).encode()[:-1] + b"/"))
-    for options in ((), ("--matrix",), ("--format", "json"), ("--matrix", "--format", "json")):
+    for options in ((), ("--markdown",), ("--format", "json")):
         outcome = call("claims", "--run", record, *options)
         assert outcome.out
         assert printed(outcome.out)

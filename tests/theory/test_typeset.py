@@ -1,5 +1,6 @@
 """Prose with formulas as MathML: all of it reads as before, and no LaTeX is left."""
 
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -20,7 +21,7 @@ from rnnbounds.theory.language.terms.vectors import (
     state,
     transpose,
 )
-from rnnbounds.theory.typeset import law, quantifier, typeset
+from rnnbounds.theory.typeset import law, prose, quantifier, typeset
 
 
 def tree(source: str) -> ElementTree.Element:
@@ -55,6 +56,23 @@ def test_a_formula_within_prose():
 def test_notations(text, seen):
     """Norms, halves, compositions, hats and Greek letters."""
     assert words(typeset(text)) == seen
+
+
+@pytest.mark.parametrize(
+    ("text", "latex"),
+    [
+        ("n is at most 2^40", r"\(n\) is at most \(2^{40}\)"),
+        ("φ is λ-Lipschitz in the state", r"\(\varphi\) is \(\lambda\)-Lipschitz in the state"),
+        ("kappa bounds ‖Q⁻¹‖₂", r"\(\kappa\) bounds \(\Vert Q^{-1}\Vert _{2}\)"),
+        ("c̄_i and f ≠ 0", r"\(\bar{c}_{i}\) and \(f \ne 0\)"),
+        ("a row, an input; 100 % of it", r"a row, an input; 100 \% of it"),
+        ("β_wh_box is", r"\(\beta _{wh,\mathrm{box}}\) is"),
+        ("W_norm and C_j − C_label", r"\(\lVert W\rVert\) and \(C_{j} - C_{label}\)"),
+    ],
+)
+def test_formulas_are_told_from_words(text, latex):
+    """Scripts have braces; a quantity's name is its notation, a row's stays a row."""
+    assert re.sub(" +", " ", prose(text)).replace(r"\mathrm{label}", "label") == latex
 
 
 def test_no_latex_is_left():

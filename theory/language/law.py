@@ -133,9 +133,12 @@ class Assumption:
     """Assumption of a claim.
 
     `condition`, over the vocabulary, is tested on each system: unless it is certain, the check
-    is vacuous.  `law` states a property that holds by construction, for use in ledgers.  An
-    `inclusion` says that a computed set contains some values, or that an object exists:
-    `theory.proof.foundations.basis` has the rule.
+    is vacuous.  `law` states a property that holds by construction, for use in ledgers.
+
+    All else is a *hypothesis*: it describes the system or the method, relates numbers, or says that
+    a constant of the claim is at least what it bounds. An `inclusion` says that a set which the
+    program computes, and which the statement does not mention, contains what it should (the image
+    of an invariant box), or that an object exists. The attack tests it, no step derives it.
     """
 
     id: str

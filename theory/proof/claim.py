@@ -77,6 +77,11 @@ class Form:
     proof: Proof
     note: str = ""
 
+    @property
+    def inclusions(self) -> tuple[str, ...]:
+        """Names of the assumed inclusions; a form without any is derived from hypotheses alone."""
+        return tuple(a.id for a in self.assumptions if a.inclusion)
+
     def variant(
         self,
         id: str,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -10,7 +10,7 @@ from sympy import Symbol
 
 from rnnbounds.theory.kernel import door
 from rnnbounds.theory.kernel.statements import Clause, Law, Statement
-from rnnbounds.theory.language import Assumption
+from rnnbounds.theory.language import Assumption, Axiom, Instance
 from rnnbounds.theory.language import Statement as Stated
 from rnnbounds.theory.language.terms.variables import w, w_other
 from rnnbounds.theory.language.vocabulary import VOCABULARY
@@ -112,3 +112,18 @@ def lemma(
     draft = Lemma(id, variables, (), assumptions, goal, proof, weight_set)
     weights = (w, w_other)[: len(draft.kernel_law.variables) - len(variables)]
     return replace(draft, variables=(*weights, *variables))
+
+
+def law_instances(proof: Proof) -> Iterator[Instance]:
+    """Every use of a law by the proof, those of its lemmas included."""
+    for use in (
+        use for step in proof.steps for use in step.method_uses if isinstance(use, Instance)
+    ):
+        yield use
+        if isinstance(use.law, Lemma):
+            yield from law_instances(use.law.proof)
+
+
+def axioms_used(proof: Proof) -> Iterator[Axiom]:
+    """The axioms that the proof uses, those of its lemmas included."""
+    return (use.law for use in law_instances(proof) if isinstance(use.law, Axiom))

@@ -1,9 +1,8 @@
-"""``rnnbounds prove``, and the tables of ``rnnbounds claims --now``."""
+"""``rnnbounds prove``: the ledgers of claims, run now."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -11,23 +10,12 @@ import typer
 from rnnbounds.commands.options import FormatOption, Ids
 from rnnbounds.commands.proofs.steps import print_wrapped, quantified_text, show_lemmas, show_step
 from rnnbounds.properties.runs.parts import chosen_claims, ledger_records, unused_assumptions
-from rnnbounds.reports.records.basis import basis_phrase, basis_sentence, count_bases
 from rnnbounds.reports.records.ledger import LedgerRecord
-from rnnbounds.reports.table import ClaimRow, Proof
 from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import Format, echo, print_json, show_progress
-from rnnbounds.theory.language.law import Axiom
-from rnnbounds.theory.language.printing import statement_text
 from rnnbounds.theory.proof.claim import Claim
-from rnnbounds.theory.proof.foundations.laws import axioms_used
-from rnnbounds.theory.proof.foundations.laws import count_axioms as count_laws
 
 STEP = ("id", "statement", "quantifier", "method", "uses", "verdict")
-
-
-def prove_rows() -> tuple[ClaimRow, ...]:
-    """The claims with their ledgers as run now; nothing is attacked."""
-    return tuple(claim_row(entry, ledgers) for entry, ledgers in prove_all(chosen_claims(())))
 
 
 def prove_all(entries: Sequence[Claim]) -> list[tuple[Claim, tuple[LedgerRecord, ...]]]:
@@ -38,18 +26,6 @@ def prove_all(entries: Sequence[Claim]) -> list[tuple[Claim, tuple[LedgerRecord,
             advance(entry.id)
             proofs.append((entry, ledger_records(entry)))
     return proofs
-
-
-def claim_row(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> ClaimRow:
-    """The row of a claim as it is stated, with these proofs."""
-    proved = bool(ledgers) and all(ledger.proved for ledger in ledgers)
-    return ClaimRow(
-        id=entry.id, title=entry.title, source=entry.source.text,
-        relation=entry.statement.relation, statement=statement_text(entry.statement),
-        needs={a.text: a.id for form in entry.forms for a in form.assumptions},
-        false_variants=tuple(variant.id for variant in entry.false_variants),
-        proof=Proof.of(ledgers, proved, {ledger.form: ledger.standing for ledger in ledgers}),
-    )  # fmt: skip
 
 
 def prove(
@@ -83,7 +59,7 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
     return {
         "id": entry.id,
         "forms": [
-            {"name": one.form, "basis": one.standing, "presupposed": one.presupposed,
+            {"name": one.form, "proved": one.proved, "presupposed": one.presupposed,
              "met": one.met} for one in ledgers
         ],
         "steps": [
@@ -93,7 +69,6 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
         ],
         "axioms": sorted({axiom for ledger in ledgers for axiom in ledger.axioms}),
         "definitions": {d.name: d.text for ledger in ledgers for d in ledger.definitions},
-        "taken": asdict(count_laws(laws_of(entry))),
         "unused": unused_assumptions(entry),
         "proved": all(ledger.proved for ledger in ledgers),
     }  # fmt: skip
@@ -104,7 +79,7 @@ def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
     assumptions that no step uses."""
     unused = unused_assumptions(entry)
     for ledger in ledgers:
-        state = basis_phrase(ledger.standing) if ledger.proved else "NOT PROVED"
+        state = ledger.standing if ledger.proved else "NOT PROVED"
         presupposed = f" ({', '.join(ledger.presupposed)})" if ledger.presupposed else ""
         echo(f"{entry.id} ({ledger.form}): {state}{presupposed}")
         for assumption in entry.form(ledger.form).assumptions:
@@ -132,17 +107,12 @@ def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
 
 
 def print_summary(proofs: list[tuple[Claim, tuple[LedgerRecord, ...]]]) -> None:
-    """The last line: what the forms rest on, and from which laws of which theorems."""
-    axioms = sorted({a for _, ledgers in proofs for ledger in ledgers for a in ledger.axioms})
-    steps = sum(len(ledger.steps) for _, ledgers in proofs for ledger in ledgers)
-    laws = count_laws(axiom for entry, _ in proofs for axiom in laws_of(entry))
-    forms = basis_sentence(
-        count_bases(ledger.standing for _, ledgers in proofs for ledger in ledgers)
-    )
-    proved = f"{plural(len(proofs), 'claim')}, {forms}; {plural(steps, 'step')}"
-    echo(f"{proved}, from {laws.text}: {', '.join(axioms)}")
-
-
-def laws_of(entry: Claim) -> Iterator[Axiom]:
-    """The textbook laws that its proofs use."""
-    return (axiom for form in entry.forms for axiom in axioms_used(form.proof))
+    """The last line: how the forms are proved, and from which textbook theorems."""
+    ledgers = [ledger for _, some in proofs for ledger in some]
+    axioms = sorted({axiom for ledger in ledgers for axiom in ledger.axioms})
+    standings = [ledger.standing for ledger in ledgers]
+    forms = ", ".join(f"{standings.count(name)} {name}" for name in dict.fromkeys(standings))
+    steps = sum(len(ledger.steps) for ledger in ledgers)
+    proved = f"{plural(len(proofs), 'claim')}, {plural(len(ledgers), 'form')}: {forms}"
+    theorems = plural(len(axioms), "textbook theorem")
+    echo(f"{proved}; {plural(steps, 'step')}, from {theorems}: {', '.join(axioms)}")

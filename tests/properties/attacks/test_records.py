@@ -1,7 +1,5 @@
 """Requirements of attacks on quantities, assumptions and claims are fields of their records."""
 
-from dataclasses import replace
-
 import pytest
 
 from rnnbounds.properties.attacks.attack import Case, measures_single_steps
@@ -9,7 +7,6 @@ from rnnbounds.properties.attacks.budget import batch_size, profile
 from rnnbounds.properties.attacks.typed_statement import kinds_to_test
 from rnnbounds.properties.judging.sides import has_windows
 from rnnbounds.properties.measures.readings.needs import NEEDS, Needs
-from rnnbounds.properties.runs.matrix import unmet_tie
 from rnnbounds.properties.systems.table import FAMILIES
 from rnnbounds.theory import claim
 from rnnbounds.theory.language.parse import parse_statement
@@ -17,7 +14,6 @@ from rnnbounds.theory.language.quantity import measured, parameter, tag
 from rnnbounds.theory.language.terms.variables import x
 from rnnbounds.theory.language.terms.vectors import norm, state
 from rnnbounds.theory.language.vocabulary import VOCABULARY, symbols
-from rnnbounds.theory.proof.claim import Assumption
 
 T, k = symbols("T k")
 FORM = claim("state-bound").forms[0]
@@ -69,18 +65,3 @@ def test_needs_are_the_measures_own(monkeypatch: pytest.MonkeyPatch) -> None:
     assert any(one.wide for one in Case("rnn", [FORM.statement], budget, (1, 1), 0).needs)
     monkeypatch.setitem(NEEDS, "h_norm", Needs(efficient_size=(500, 1)))
     assert batch_size(budget, [FORM]) == (500, 1)
-
-
-def test_an_assumption_ties_a_claim_to_cells() -> None:
-    """Of the ties that a cell does not meet, the one that most cells meet is told."""
-    one = claim("state-bound")
-    untied = tuple(replace(a, ties=False) for a in FORM.assumptions)
-    rare = Assumption("linear", "a block", ties=True)
-    free, bound = (
-        replace(one, forms=(replace(FORM, assumptions=given),))
-        for given in (untied, (rare, *FORM.assumptions))
-    )
-    assert unmet_tie(free, "tcn") == ""
-    assert unmet_tie(bound, "tcn").startswith("φ is λ-Lipschitz")
-    assert unmet_tie(bound, "rnn-smooth") == "a block"
-    assert unmet_tie(bound, "linear") == ""

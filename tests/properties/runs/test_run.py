@@ -28,7 +28,6 @@ from rnnbounds.reports.records.record import Tally
 from rnnbounds.theory import CLAIMS, claim
 from rnnbounds.theory.axioms.base import AXIOMS
 from rnnbounds.theory.errors import UnknownClaimError
-from rnnbounds.theory.proof.foundations.laws import count_axioms
 
 CHEAP = [claim("instability")]
 ATTACKS = ("random", "extremal")
@@ -65,19 +64,6 @@ def test_the_run_passes_and_is_independent_of_order(parts: list[PartResult]) -> 
     for order in (parts[::-1], parts[2:] + parts[:2]):
         assert run(order) == whole
     assert all(failures(result) == [] for result in parts)
-
-
-def test_the_matrix_of_a_run(parts: list[PartResult]) -> None:
-    """The matrix has the evidence of each cell and the ledgers; without its proof nothing holds."""
-    found = run(parts).matrix
-    assert found is not None
-    row = found.rows["instability"]
-    assert [row[name].standing for name in ("linear", "rnn-smooth")] == ["HOLDS"] * 2
-    tallies = [entry.tally for entry in found.entries if entry.tallies]
-    assert sum(t.total for t in tallies) == run(parts).claims[0].tally.total
-    unproved = run([result for result in parts if result.part.work != "proof"]).matrix
-    assert unproved is not None
-    assert unproved.rows["instability"]["linear"].standing == "NOT PROVED"
 
 
 def test_a_variant_of_which_nothing_is_told_is_missing(parts: list[PartResult]) -> None:
@@ -138,9 +124,6 @@ def test_counts_of_a_run_add_up(parts: list[PartResult]) -> None:
     for entry in run(parts).claims:
         assert entry.systems == sum(attack.systems for attack in entry.attacks.values())
         assert entry.tally.total == sum(form.tally.total for form in entry.forms) == entry.checks
-        assert entry.histogram.unmeasured + sum(entry.histogram.counts) == (
-            entry.tally.total - entry.tally.vacuous
-        )
         assert entry.worst == entry.tightest[0]
 
 
@@ -187,12 +170,10 @@ def test_chosen_claims() -> None:
 
 
 def test_axioms_are_grouped() -> None:
-    """Laws of one theorem are shown together, and counted; texts are those of all laws."""
-    records = axiom_records()
-    assert {r.name for r in records} == {a.id for a in AXIOMS}
-    assert len(records) == len({r.name for r in records}) == count_axioms(AXIOMS).theorems
-    assert sum(r.laws for r in records) == count_axioms(AXIOMS).laws
-    assert sum(r.clauses for r in records) == sum(len(a.clauses) for a in AXIOMS)
+    """Laws of one theorem are shown together, each with its text."""
+    records = {record.name: record.text for record in axiom_records()}
+    assert {*records} == {axiom.id for axiom in AXIOMS}
+    assert all(axiom.text in records[axiom.id] for axiom in AXIOMS)
 
 
 def test_environment(parts: list[PartResult], monkeypatch: pytest.MonkeyPatch) -> None:

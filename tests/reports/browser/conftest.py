@@ -7,18 +7,15 @@ from msgspec.structs import replace
 from playwright.sync_api import sync_playwright
 
 from rnnbounds.properties.runs.glossary import cited_works, claim_file, symbol_names, symbol_records
-from rnnbounds.reports.pages.page import render_run
+from rnnbounds.reports.pages.run import render_run
 from rnnbounds.reports.records.changes import Changes, make_change
 from rnnbounds.reports.records.checks.curve import Curve, Point
-from rnnbounds.reports.records.checks.tally import Tally
 from rnnbounds.reports.records.ledger import LedgerRecord, LedgerStep
-from rnnbounds.reports.records.matrix import Column, Entry, Matrix
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.language.printing import statement_mathml, statement_text
 from rnnbounds.theory.typeset import quantifier, typeset
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-CELLS = "linear, smooth RNN, kinked RNN, LSTM, GRU, deep transition, stack, echo state, diagonal"
 CHANGES = Changes(
     old="seed 0 of main", new="seed 1",
     rows=(make_change("regressed", "truncation", "proof", "proved", "not proved"),),
@@ -66,8 +63,7 @@ def opened(chromium):
 def told(run, tmp_path):
     """The page of three claims with all that a page can have."""
     path = tmp_path / "index.html"
-    made = replace(curved(run), matrix=matrix_of(run))
-    path.write_bytes(render_run(made, CHANGES))
+    path.write_bytes(render_run(curved(run), CHANGES))
     return path
 
 
@@ -87,6 +83,7 @@ def claim_of(claim, pattern):
             pattern.forms[0], name=form.name, about=form.about, text=statement_text(form.statement),
             mathml=statement_mathml(form.statement),
             assumptions=tuple(a.text for a in form.assumptions),
+            ids=tuple(a.id for a in form.assumptions),
             typeset=tuple(typeset(a.text) for a in form.assumptions),
         )
         for form in claim.forms
@@ -96,8 +93,7 @@ def claim_of(claim, pattern):
             form=form.name, axioms=(), proved=True,
             steps=tuple(
                 LedgerStep(
-                    id=step.id, statement=step.text, kind="machine", method="smt",
-                    uses=step.use_names,
+                    id=step.id, statement=step.text, method="smt", uses=step.use_names,
                     verdict="proved", mathml=statement_mathml(step.conclusion),
                     quantifier=step.quantifier, scope=quantifier(step),
                 )
@@ -127,20 +123,3 @@ def curved(run):
         for claim in run.claims
     )
     return replace(run, claims=claims)
-
-
-def matrix_of(run):
-    """Each claim on many cells, every other one of them not applicable."""
-    names = CELLS.split(", ")
-    columns = tuple(Column(name=name, title=name, cells=(name,)) for name in names)
-    entries = tuple(
-        Entry(claim=claim.id, column=name, standing="NOT APPLICABLE", reason="φ is linear")
-        if (number + row) % 2
-        else Entry(
-            claim=claim.id, column=name, standing="HOLDS", forms=("finite",),
-            tallies={name: Tally(holds=9)},
-        )
-        for row, claim in enumerate(run.claims)
-        for number, name in enumerate(names)
-    )  # fmt: skip
-    return Matrix(columns=columns, entries=entries)

@@ -83,18 +83,6 @@ def test_nothing_leaves_and_nothing_bars(opened, told, width, theme):
     assert said == []
 
 
-def test_a_phone_shows_nothing_that_does_not_apply(opened, told):
-    """No cell that is not applicable; on a wide screen it stands with its reason's number."""
-    for width, shown in ((390, 0), (1280, 13)):
-        page, _ = opened(told, width)
-        page.evaluate(UNFOLD)
-        cells = page.locator("table.cells td", has_text="not applicable")
-        assert cells.locator("visible=true").count() == shown
-        held = page.locator("table.cells td", has_text="holds")
-        assert held.locator("visible=true").count() == 14
-        assert page.locator("td:visible", has_text="–").count() == shown
-
-
 def test_by_keyboard_alone(opened, told):
     """Filter, sort, fold and copy are reached with the tabulator and done with keys."""
     page, said = opened(told, permissions=["clipboard-read", "clipboard-write"])

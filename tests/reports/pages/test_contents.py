@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from rnnbounds.reports.pages.frame import safe_address
 from rnnbounds.reports.pages.mathml import safe_prose
-from rnnbounds.reports.pages.page import render_run
+from rnnbounds.reports.pages.run import render_run
 from rnnbounds.reports.records.changes import Changes
 from rnnbounds.reports.records.glossary import Work
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from rnnbounds.reports import Run, decode, encode, load
 from rnnbounds.reports.pages.frame import BASE_POLICY
-from rnnbounds.reports.pages.page import LIST_LIMIT, checks_per_list, render_run, write_report
+from rnnbounds.reports.pages.run import LIST_LIMIT, checks_per_list, render_run, write_report
 
 PAPER = "https://arxiv.org/abs/"
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{7*7}}"
@@ -36,7 +36,7 @@ class Page(HTMLParser):
 
 def poisoned(value):
     """The record as plain values with a hostile string in place of every free string."""
-    keep = {"rnnbounds/run/3", "<=", "HOLDS", "VIOLATED", "proved", "machine", "axiom"}
+    keep = {"rnnbounds/run/4", "<=", "HOLDS", "VIOLATED", "proved"}
     if isinstance(value, dict):
         return {key: poisoned(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -1,13 +1,9 @@
 import math
-import re
 from decimal import Decimal
 
-import numpy as np
 import pytest
 
 from rnnbounds.reports.pages import text
-from rnnbounds.reports.pages.figures.chart import histogram_chart
-from rnnbounds.reports.records.histogram import EDGES, EMPTY, count_ratios
 
 
 @pytest.mark.parametrize(
@@ -68,34 +64,3 @@ def test_error_of_nothing():
     """No error prints as 0, an unknown one as infinite."""
     assert text.error_text(0.0) == "0"
     assert text.error_text("inf") == "∞"
-
-
-def test_count_ratios():
-    """Each ratio falls in the bin (a, b] of its edges; NaN is unmeasured, more than 1 beyond."""
-    counted = count_ratios(np.array([[0.0, 1.0], [1 + 2**-52, math.inf], [math.nan, 0.95]]))
-    assert sum(counted.counts) == 5
-    assert counted.unmeasured == 1
-    assert counted.counts[0] == 1
-    assert counted.counts[-1] == 2
-    assert counted.counts[EDGES.index(1.0)] == 1
-    assert counted.counts[EDGES.index(0.99)] == 1
-
-
-def test_count_ratios_merge():
-    """Counting in parts and merging is counting at once."""
-    ratios = np.linspace(0, 1.1, 1001)
-    assert count_ratios(ratios[:300]).merge(count_ratios(ratios[300:])) == count_ratios(ratios)
-    assert count_ratios([]) == EMPTY
-
-
-def test_chart():
-    """A bar for each bin that holds something; what lies beyond 1 apart; told in words too."""
-    drawn = histogram_chart(count_ratios([0.5] * 10 + [0.95] * 1000 + [2.0, math.nan]))
-    bars, beyond = drawn.split('class="bar beyond"')
-    assert (bars.count("z"), beyond.count("z")) == (2, 1)
-    sides = re.findall(r"M([\d.]+) ([\d.]+)L\1 ([\d.]+)L[\d.]+ \3L", bars + beyond)
-    tall = [float(foot) - float(head) for _, foot, head in sides]
-    assert tall[1] > tall[0] > tall[2] > 0
-    assert [f">{label}</text>" in drawn for label in ("1", "10", "100", "1k", "0.99")] == [True] * 5
-    assert "…" not in drawn
-    assert "of 1,011 checks: 1,001 above 0.9, 1 above 0.999, 1 above 1; 1 more have" in drawn

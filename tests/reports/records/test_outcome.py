@@ -62,15 +62,6 @@ SPOILED = {
         run, missing_parts=("truncation/gradient",)
     ),
     "no claim was tested": lambda run, check: replace(run, claims=()),
-    "HOLDS without finite numbers": lambda run, check: change(
-        run, tightest=(replace(check(), lhs="nan"),)
-    ),
-    "a check is VIOLATED, but the tally counts none": lambda run, check: change(
-        run, failing=(check(verdict="VIOLATED"),)
-    ),
-    "a check is UNDECIDED, but the tally counts none": lambda run, check: change(
-        run, worst=check(verdict="UNDECIDED")
-    ),
 }
 
 

@@ -3,7 +3,7 @@ import math
 import msgspec
 import pytest
 
-from rnnbounds.reports import AttackRecord, Check, Cost, Histogram, Tally
+from rnnbounds.reports import AttackRecord, Check, Cost, Tally
 from rnnbounds.reports.records.number import greatest_ratio, is_finite, record_number
 
 
@@ -55,17 +55,6 @@ def test_attack_merge():
     right = AttackRecord(systems=10, pairs=20, checks=30, best_ratio=0.9, note="seen")
     both = AttackRecord(systems=11, pairs=22, checks=33, best_ratio=0.9, note="seen")
     assert left.merge(right) == both == right.merge(left)
-
-
-def test_histogram_merge():
-    """Histograms with the same edges add up; others are refused."""
-    left = Histogram(edges=(0.5, 1.0), counts=(1, 2, 0), unmeasured=1)
-    right = Histogram(edges=(0.5, 1.0), counts=(0, 5, 1))
-    assert left.merge(right) == Histogram(edges=(0.5, 1.0), counts=(1, 7, 1), unmeasured=1)
-    with pytest.raises(ValueError, match="different edges"):
-        left.merge(Histogram(edges=(1.0,), counts=(1, 2)))
-    with pytest.raises(ValueError, match="one count below"):
-        Histogram(edges=(0.5, 1.0), counts=(1, 2))
 
 
 def test_best_ratio_and_proved(run):

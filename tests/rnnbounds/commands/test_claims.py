@@ -1,21 +1,14 @@
 """``claims`` and ``prove``."""
 
-import re
-from collections import Counter
-
 import pytest
 
 from rnnbounds.commands.proofs import prove as module
-from rnnbounds.commands.proofs.prove import claim_row
 from rnnbounds.reports import load
 from rnnbounds.reports.pages.text import ratio_text
 from rnnbounds.reports.records.ledger import LedgerRecord, LedgerStep
-from rnnbounds.reports.table import Tightest, build_table
 from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.language.printing import statement_latex
 from rnnbounds.theory.language.vocabulary import VOCABULARY
-from rnnbounds.theory.proof.foundations.basis import basis
-
-STANDS = re.compile(r"  (\d+ )?(derived|inclusion assumed)(, \d+ [a-z ]+)*; \d+ steps?, ")
 
 
 def ledger(*verdicts: str, proved: bool) -> LedgerRecord:
@@ -42,37 +35,38 @@ def proofs(monkeypatch):
 
 
 def test_claims_document(call):
-    """[{id, title, source, relation, needs, false_variants, proof}] in reading order."""
+    """[{id, title, source, relation, needs, forms, false_variants}] in reading order; unproved."""
     documents = call("claims", "--format", "json").json
     assert [document["id"] for document in documents] == [claim.id for claim in CLAIMS]
     for document, claim in zip(documents, CLAIMS, strict=True):
-        assert {"title", "source", "relation", "needs", "false_variants", "proof"} <= set(document)
         assert document["relation"] == claim.statement.relation
         assert document["false_variants"] == [variant.id for variant in claim.false_variants]
-        assert {"steps", "axioms"} <= set(document["proof"])
-        assert document["proof"]["proved"]
+        assert document["forms"] == {form.name: [*form.inclusions] for form in claim.forms}
+        needed = {a.id for form in claim.forms for a in form.assumptions}
+        assert document["needs"] == sorted(needed)
+        assert "proof" not in document
 
 
 def test_claims_table(call):
-    """A line for each claim below the header."""
+    """A line for each claim below the header; the forms that assume an inclusion are counted."""
     outcome = call("claims")
     assert (outcome.code, outcome.err) == (0, "")
     header, *rows = outcome.out.splitlines()
-    assert header.split()[:4] == ["claim", "statement", "source", "proof"]
+    assert header.split() == ["claim", "statement", "source", "forms", "false", "variants"]
     assert [row.split()[0] for row in rows] == [claim.id for claim in CLAIMS]
-    assert all(STANDS.search(row) for row in rows)
+    (claim,) = (claim for claim in CLAIMS if claim.id == "truncation")
+    assuming = sum(bool(form.inclusions) for form in claim.forms)
+    told = f"{len(claim.forms)}, {assuming} assuming an inclusion"
+    assert f"  {told}  " in call("claims", "truncation").out
+    assert f" | {told} | " in call("claims", "truncation", "--markdown").out
 
 
-def test_tables_say_what_forms_rest_on(call):
-    """Text, Markdown and JSON count the forms of each kind; the theory has the same counts."""
-    mixed = "3 derived, 8 inclusion assumed, 6 restates; 54 steps"
-    assert f" {mixed}, " in call("claims", "certificate").out
-    assert f" | {mixed} | " in call("claims", "certificate", "--markdown").out
-    documents = call("claims", "--format", "json").json
-    forms = [kind for document in documents for kind in document["proof"]["forms"].values()]
-    assert len(forms) == sum(len(claim.forms) for claim in CLAIMS)
-    found = Counter(basis(form).kind for claim in CLAIMS for form in claim.forms)
-    assert Counter(forms) == found
+def test_statements_in_latex(call):
+    """A comment and a line for each form, in the order of the theory."""
+    lines = call("claims", "truncation", "--latex").out.splitlines()
+    (claim,) = (claim for claim in CLAIMS if claim.id == "truncation")
+    assert [line.split()[2] for line in lines[::2]] == [f"({one.name}):" for one in claim.forms]
+    assert lines[1::2] == [statement_latex(form.statement) for form in claim.forms]
 
 
 def test_claims_say_what_is_not_proved(call, proofs):
@@ -89,12 +83,9 @@ def test_prove_document(call):
     (document,) = call("prove", "state-bound", "--format", "json").json
     assert document["id"] == "state-bound"
     assert document["proved"] is True
-    kinds = {form["name"]: (form["basis"], form["presupposed"]) for form in document["forms"]}
-    assert kinds == {
-        "finite": ("derived", []),
-        "uniform": ("derived", []),
-        "box": ("inclusion assumed", ["invariant box"]),
-    }
+    assert {form["name"]: form["presupposed"] for form in document["forms"]} == {
+        "finite": [], "uniform": [], "box": ["invariant box"],
+    }  # fmt: skip
     assert document["axioms"] == sorted(set(document["axioms"]))
     for step in document["steps"]:
         assert {"statement", "method", "uses", "verdict"} <= set(step)
@@ -120,37 +111,24 @@ def test_exit_codes_of_prove(call, proofs, found, code):
 
 
 def test_prove_says_why(call, proofs):
-    """A failed step shows its detail; what a step did not need is listed."""
+    """A failed step shows its detail."""
     proofs(ledger("failed", proved=False))
     out = call("prove", "truncation").out
     assert "truncation (finite): NOT PROVED" in out
     assert "it does not follow" in out
-    assert "not needed: contractive" in out
 
 
 def test_the_table_of_a_run(call, record):
-    """`claims --run` tells of that run what `claims` tells of the one that is carried."""
-    (row,) = build_table(load(record)).claims
+    """`claims --run` adds what that run saw: the proof, and how tight the claim was."""
+    (claim,) = load(record).claims
     (document,) = call("claims", "--run", record, "--format", "json").json
-    assert (document["id"], document["proof"]["proved"]) == ("certified-norm", True)
-    now = claim_row(next(c for c in CLAIMS if c.id == row.id), ())
-    assert (row.statement, row.false_variants) == (now.statement, now.false_variants)
-    assert list(row.needs) == list(now.needs)
-    assert document["needs"] == sorted(set(now.needs.values()))
-    assert isinstance(row.tightest, Tightest)
-    assert row.reached == f"{ratio_text(row.tightest.ratio)}, random"
-
-
-def test_claims_answer_without_proving(call, monkeypatch):
-    """The table and the matrix come from the record that the package carries."""
-    monkeypatch.setattr(module, "ledger_records", None)
-    monkeypatch.setattr(module, "probe_matrix", None)
-    assert call("claims").code == 0
-    assert call("claims", "--matrix").code == 0
-    documents = call("claims", "--format", "json").json
-    for document, claim in zip(documents, CLAIMS, strict=True):
-        needed = {a.id for form in claim.forms for a in form.assumptions}
-        assert document["needs"] == sorted(needed)
+    (now,) = call("claims", claim.id, "--format", "json").json
+    assert {name: document[name] for name in now} == now
+    assert document["proof"]["proved"]
+    assert document["proof"]["steps"] == sum(len(ledger.steps) for ledger in claim.ledgers)
+    assert document["tightest"] == {"ratio": claim.best_ratio, "attack": "random"}
+    (_, row) = call("claims", "--run", record).out.splitlines()
+    assert f"  {ratio_text(claim.best_ratio)}, random  " in row
 
 
 def test_the_vocabulary(call, refused):

@@ -92,7 +92,7 @@ def test_records_that_are_none(refused, verified, tmp_path):
         data[: len(data) // 2],
         b"[" * 10**6,
         b"\xff\xfe",
-        data.replace(b"rnnbounds/run/3", b"rnnbounds/run/9"),
+        data.replace(b"rnnbounds/run/4", b"rnnbounds/run/9"),
         data.replace(b'"HOLDS"', b'"PERFECT"'),
         data.replace(b'"seed": 0', b'"seed": NaN'),
     ):

@@ -9,8 +9,7 @@ from rnnbounds.theory.language import Axiom, Instance, Law
 from rnnbounds.theory.language.definitions import REGISTRY, Definition
 from rnnbounds.theory.models.activation.table import ACTIVATIONS
 from rnnbounds.theory.proof import Claim, Form, check, prove, prove_variant
-from rnnbounds.theory.proof.foundations.laws import law_instances
-from rnnbounds.theory.proof.lemma import Lemma
+from rnnbounds.theory.proof.lemma import Lemma, law_instances
 from rnnbounds.theory.registry import check_claims
 
 EACH = pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)

@@ -46,7 +46,7 @@ def _claim_row(claim: ClaimRecord) -> tuple[str, ...]:
     refuted = sum(variant.convicted for variant in claim.variants)
     return (
         shorten(claim.id),
-        claim.basis,
+        claim.standing,
         *map(count, (tally.holds, tally.violated, tally.undecided)),
         NOTHING if best is None else ratio_text(best),
         f"{refuted} of {len(claim.variants)}",

@@ -1,1 +1,0 @@
-"""Parts of a run's page, made from its record alone."""

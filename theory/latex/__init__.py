@@ -1,1 +1,0 @@
-"""Claims as LaTeX."""
