@@ -99,11 +99,6 @@ BIBLIOGRAPHY: tuple[Entry, ...] = (
         pages="410--421", year="2002",
     ),
     _entry(
-        "rump2006verification", "article", "Rump",
-        author="Rump, Siegfried M.", title="Verification of Positive Definiteness",
-        journal="BIT Numerical Mathematics", volume="46", pages="433--452", year="2006",
-    ),
-    _entry(
         "higham2002accuracy", "book", "Higham",
         author="Higham, Nicholas J.", title="Accuracy and Stability of Numerical Algorithms",
         edition="Second", publisher="SIAM", year="2002",

@@ -126,10 +126,6 @@ class Activation:
         size = add_up(torch.clamp(slope_bound, max=self.bound * root), library)
         return torch.where(library == 0, 0.0, add_up(library, mul_up(unit, size)))
 
-    def relative_error(self, norm: Tensor) -> Tensor:
-        """4u ‖ρ(z)‖₂: the tempting relative model, which no library function is bound to obey."""
-        return mul_up(_ROUNDINGS, norm)
-
 
 _IN_PLACE: dict[str, Callable[..., Tensor]] = {
     "sigmoid": torch.sigmoid,

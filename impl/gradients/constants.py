@@ -13,12 +13,10 @@ class Constants(Supply):
     """``constants[name]`` is a (B,) float64 tensor, computed when first asked for.
 
     Each certified constant is at least what its name means, infinite where no bound is known, and
-    never NaN; ``e_relative`` and the ``s_`` names other than ``s_gate`` are tempting values that
-    bound nothing. Inputs are bounded by ‖x_t‖₂ ≤ B_x (B,); the outputs are C h with C (B, p, n), or
-    h itself. The Euclidean constants are uniform on the ``region`` of weights, by default the cell
-    alone; beyond one cell those of weighted norms are infinite, and those of rounding remain the
-    cell's own. Gradients are those of ``loss`` in the blocks ``trained``, some of W, U and b in
-    this order. Raises an InputError.
+    never NaN. Inputs are bounded by ‖x_t‖₂ ≤ B_x (B,); the outputs are C h with C (B, p, n), or h
+    itself. The Euclidean constants are uniform on the ``region`` of weights, by default the cell
+    alone; beyond one cell those of weighted norms are infinite. Gradients are those of ``loss`` in
+    the blocks ``trained``, some of W, U and b in this order. Raises an InputError.
     Source: Miller & Hardt, Section 2 and Lemmas 1 to 3.
     """
 

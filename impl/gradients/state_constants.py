@@ -1,4 +1,4 @@
-"""Constants of states, of single steps and of their rounding, by name."""
+"""Constants of states and of single steps, by name."""
 
 from __future__ import annotations
 
@@ -8,19 +8,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.gradients.rounding import (
-    HEADROOM,
-    activation_error,
-    local_error,
-    pre_activation_bound,
-)
 from rnnbounds.impl.gradients.supply import Supply
-from rnnbounds.impl.norms.false_bounds import (
-    power_norm,
-    svd_norm,
-    unscaled_gate_norm,
-    unshifted_gate_norm,
-)
 from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, norm_up
 from rnnbounds.impl.numbers.spectra.radius import spectral_radius_bound
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
@@ -44,17 +32,6 @@ def _state_bound(c: Supply) -> Tensor:
     return torch.minimum(contracted, box)
 
 
-def _rounding(c: Supply) -> Tensor:
-    """ε_1, or infinity unless it keeps the computed states below 1.01 B_h."""
-    error = local_error(c.cell, mul_up(HEADROOM, c["B_h"]), c.B_x, c.absolute)
-    room = 0.0099 * (c.gap * c["B_h"]).nan_to_num(0.0)
-    return torch.where(error <= room, error, torch.inf)
-
-
-def _pre_activation(c: Supply) -> Tensor:
-    return pre_activation_bound(c.absolute, mul_up(HEADROOM, c["B_h"]), c.B_x)
-
-
 STATES: dict[str, Callable[[Supply], Tensor]] = {
     "L_rho": lambda c: c.filled(c.cell.activation.slope),
     "beta_rho": lambda c: c.filled(c.cell.activation.curvature),
@@ -71,13 +48,4 @@ STATES: dict[str, Callable[[Supply], Tensor]] = {
     "lam_P": lambda c: c.quadratic.factor,
     "lam_D": lambda c: mul_up(c["L_rho"], c.diagonal.factor),
     "lam_v": lambda c: mul_up(c["L_rho"], c.perron.factor),
-    "Z_hat": _pre_activation,
-    "e_rho": lambda c: activation_error(c.cell, c["Z_hat"]),
-    "e_relative": lambda c: c.cell.activation.relative_error(mul_up(HEADROOM, c["B_h"])),
-    "eps_1": _rounding,
-    "s_gate": lambda c: c["W_norm"],
-    "s_svd": lambda c: svd_norm(c.cell.W),
-    "s_power": lambda c: power_norm(c.cell.W),
-    "s_unshifted": lambda c: unshifted_gate_norm(c.cell.W),
-    "s_unscaled": lambda c: unscaled_gate_norm(c.cell.W),
 }

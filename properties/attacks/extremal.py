@@ -14,24 +14,19 @@ NAMED_SPECS: dict[str, SystemSpec] = {
 }
 
 
-def extremal_specs(about: str, rounding: bool = False) -> Iterator[SystemSpec]:
-    """Every extremal instance of a kind or of a family, those for the engine's rounding on
-    demand."""
+def extremal_specs(about: str) -> Iterator[SystemSpec]:
+    """Every extremal instance of a kind or of a family."""
     if about in FAMILIES:
         family = FAMILIES[about]
         yield from family.extremal(tuple(family.members.values()))
         return
-    kind = find_kind(about)
-    if rounding:
-        yield from kind.instances.long()
-    yield from kind.instances.worst()
+    yield from find_kind(about).instances.worst()
 
 
 def visit_extremal(case: Case, visit: Visit) -> None:
     """Those on which what is stated can be read; what is typed has no worst ones, but corners."""
     corners = find_kind(case.kind).instances.corners() if case.typed else ()
-    rounding = any(need.rounding for need in case.needs)
-    for spec in chain(corners, extremal_specs(case.kind, rounding)):
+    for spec in chain(corners, extremal_specs(case.kind)):
         visit(spec)
 
 

@@ -59,8 +59,7 @@ def requirement_tags(case: Case) -> tuple[str, ...]:
     """List a case's requirements on drawn systems, as tags; cases with equal tags and example
     size share their systems."""
     flags = {"stepwise": case.has_single_steps} | {
-        name: any(getattr(need, name) for need in case.needs)
-        for name in ("wide", "trained", "rounding")
+        name: any(getattr(need, name) for need in case.needs) for name in ("wide", "trained")
     }
     return tuple(name for name, is_set in flags.items() if is_set)
 

@@ -125,5 +125,5 @@ def is_measurable(name: str, system: Batch) -> bool:
 @cache
 def sample_system(kind: str) -> Batch | None:
     """One small system of the kind; None for what has no worst instance."""
-    spec = next(iter(extremal_specs(kind, rounding=False)), None)
+    spec = next(iter(extremal_specs(kind)), None)
     return None if spec is None else build_batch(spec.select_pair(0, 0))

@@ -7,7 +7,6 @@ import torch
 from rnnbounds.properties.measures.measure import FastPath
 from rnnbounds.properties.measures.runs import readings as of
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.certified.batch import Certified
 
 Tensor = torch.Tensor
 
@@ -15,11 +14,6 @@ Tensor = torch.Tensor
 def has_cells(batch: Batch) -> bool:
     """True if the systems are cells (`batch.cells`), not vanilla networks."""
     return batch.cells is not None
-
-
-def has_boxes(batch: Batch) -> bool:
-    """True if the systems are cells without certificates, whose norm is that of their box."""
-    return has_cells(batch) and not isinstance(batch.cells, Certified)
 
 
 def has_gates(batch: Batch) -> bool:
@@ -43,7 +37,7 @@ FAST = (
     FastPath("h_gap", has_cells, enclosure=of.norm_reading(of.output_gaps)),
     FastPath("y_gap", has_cells, enclosure=of.norm_reading(of.prediction_gaps)),
     FastPath(
-        "h_gap_box", has_boxes, enclosure=of.box_norm_reading(lambda batch: of.runs(batch).gaps)
+        "h_gap_box", has_cells, enclosure=of.box_norm_reading(lambda batch: of.runs(batch).gaps)
     ),
     FastPath("dh_dx", has_cells, enclosure=of.enclose_input_jacobians),
     FastPath("grad_gap", has_cells, enclosure=of.norm_reading(of.gradient_gaps, 3)),

@@ -24,7 +24,7 @@ ARGUMENT_COUNTS = {
 }  # fmt: skip
 # What numbers are made of, and sizes.
 NUMBER_HEADS = ("^", "Max", "Min", "Abs")
-SIZE_HEADS = ("norm", "max_norm", "weighted", "whole", "frobenius", "rank", "is_scalar")
+SIZE_HEADS = ("norm", "max_norm", "weighted", "frobenius", "rank", "is_scalar")
 
 
 class PlanStep(NamedTuple):
@@ -99,8 +99,7 @@ def term_form(term: Term) -> Term:
     return "vector" if term[0] in VECTORS or len(term) == 1 else term[0]
 
 
-VECTORS = ("state", "gated_run", "forward", "boxed", "computed", "computed_double",
-           "unitary_computed", "phi", "recent", "sensitivity")  # fmt: skip
+VECTORS = ("state", "gated_run", "forward", "boxed", "phi", "recent", "sensitivity")
 
 
 def plan_pair(p: Term, q: Term) -> PlanStep:

@@ -90,17 +90,6 @@ class CellNames:
         return tuple(dict.fromkeys(map(self.cell_of_spec, specs)))
 
 
-@dataclass(frozen=True)
-class ListedCells(CellNames):
-    """The cells of models that are read: any of a list, whatever the fields' own choices are."""
-
-    cells: tuple[str, ...] = field(kw_only=True)
-
-    def all_cells(self, make: SpecType) -> tuple[str, ...]:
-        """All cells of the list."""
-        return self.cells
-
-
 def allowed_activations(make: SpecType) -> tuple[str, ...]:
     """The activations of systems of that struct."""
     return make.activations or tuple(ACTIVATIONS)
@@ -134,14 +123,12 @@ class Instances(NamedTuple):
     """Systems of a kind that somebody wrote down.
 
     worst: the instances that theory says are worst. named: those among them that have a name.
-    corners: instances for statements of which nothing is known. long: instances whose runs only the
-    engine's own rounding is measured on.
+    corners: instances for statements of which nothing is known.
     """
 
     worst: Callable[[], Iterator[SystemSpec]] = no_instances
     named: Mapping[str, SystemSpec] = MappingProxyType({})
     corners: Callable[[], Iterator[SystemSpec]] = no_instances
-    long: Callable[[], Iterator[SystemSpec]] = no_instances
 
 
 @dataclass(frozen=True, eq=False)

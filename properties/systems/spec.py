@@ -50,10 +50,6 @@ class SystemSpec(
     The exact kinds have ``states`` rows of an orthogonal matrix, an initial state of size ``start``
     and ``units`` singular values that are exactly 1.
 
-    ``certified`` models have the weights of a ``cell`` in a ``dtype``, and have the certificate of
-    a ``norm`` for inputs that are ``over`` a set; of a stack perhaps one ``layer`` is looked at, by
-    what is printed of it.
-
     Causal models have ``layers`` with ``taps`` each (attention: positions), dilation^l apart.
     """
 
@@ -91,10 +87,6 @@ class SystemSpec(
     taps: ClassVar[int] = 2
     dilation: ClassVar[int] = 1
     cell: ClassVar[str] = ""
-    norm: ClassVar[str] = "auto"
-    dtype: ClassVar[str] = "float64"
-    layer: ClassVar[int] = 0
-    over: ClassVar[str] = "ball"
 
     # The kind's name, how its systems are drawn, the simplest first, and their activations.
     kind: ClassVar[str]

@@ -38,15 +38,8 @@ SCHEDULES = ("inverse", "constant")
 BALLS = ("spectral", "infinity", "frobenius")
 
 
-DTYPES = ("float64", "float32", "bfloat16", "float16")
-
-
-SETS = ("ball", "box", "rows")
-
-
 CHOICES = {
     "inputs": INPUTS, "trained": TRAINED, "loss": LOSSES, "schedule": SCHEDULES, "ball": BALLS,
-    "dtype": DTYPES, "over": SETS,
 }  # fmt: skip
 
 
@@ -56,11 +49,10 @@ NUMBERS = ("lam", "scale", "bias", "epsilon", "alpha", "target", "distance", "st
 LIMITS = {
     "n": 512, "d": 512, "T": 100_000, "K": 4_096, "batch": 65_536, "sequences": 4_096,
     "steps": 10_000, "states": 1024, "units": 512, "layers": 64, "taps": 64, "dilation": 64,
-    "layer": 64,
 }  # fmt: skip
 
 
-LEAST = {"K": 0, "steps": 0, "units": 0, "layer": 0}
+LEAST = {"K": 0, "steps": 0, "units": 0}
 
 
 # What one batch may hold: 1 GiB of float64.

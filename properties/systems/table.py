@@ -20,9 +20,8 @@ from rnnbounds.properties.systems.causal import kinds as causal
 from rnnbounds.properties.systems.cells import kinds as cells
 from rnnbounds.properties.systems.cells.extremal import worst_cell_specs
 from rnnbounds.properties.systems.cells.route import CellRoute
-from rnnbounds.properties.systems.certified import specs as certified
 from rnnbounds.properties.systems.gated import kinds as gated
-from rnnbounds.properties.systems.kind import DrawRequest, Family, Kind, ListedCells
+from rnnbounds.properties.systems.kind import DrawRequest, Family, Kind
 from rnnbounds.properties.systems.layered import specs as layers
 from rnnbounds.properties.systems.limits import kinds as limits
 from rnnbounds.properties.systems.spec import SpecType, SystemSpec, check_spec
@@ -42,7 +41,6 @@ _KINDS = (
     *layers.KINDS,
     *cells.KINDS,
     *causal.KINDS,
-    *certified.KINDS,
 )
 
 
@@ -50,8 +48,7 @@ def _all_kinds() -> Iterable[Kind]:
     """All kinds: those listed, those that other modules of this folder end in, and one for each
     cell of which none of these draws a system."""
     kinds = (*_KINDS, *entries_of_modules(__name__, __file__, "KINDS", "columns"))
-    drawn_kinds = (kind for kind in kinds if not isinstance(kind.cell, ListedCells))
-    drawn_cells = {cell for kind in drawn_kinds for cell in kind.cell_names}
+    drawn_cells = {cell for kind in kinds for cell in kind.cell_names}
     return (
         *kinds,
         *(cells.plain_kind(cell) for name, cell in CELLS.items() if name not in drawn_cells),

@@ -57,4 +57,4 @@ def test_verdicts_are_those_of_the_cpu(id) -> None:
 
 def test_a_quantity_that_a_kind_has_not() -> None:
     """Is one line with the remedy."""
-    assert str(QuantityError("dh_dx", "matrix")).endswith("choose another kind")
+    assert str(QuantityError("dh_dx", "descent")).endswith("choose another kind")

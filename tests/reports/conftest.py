@@ -27,8 +27,6 @@ TRUNCATION = (
     "<mi>λ</mi></mrow></mfrac></mrow>"
 )
 TITLES = {
-    "certified-norm": ("The Cholesky gate bounds the norm", "Rump; Higham"),
-    "rounding-state": ("Rounding of a rollout", "Higham"),
     "contraction-linear": ("Linear systems contract", "Miller & Hardt, §2"),
     "contraction-rnn": ("Recurrent networks contract", "Miller & Hardt, §2"),
     "contraction-weighted": ("Contraction in a weighted norm", "Miller & Hardt, §2"),

@@ -84,7 +84,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run of one claim by one attack, which passes: to be read, not changed."""
     folder = tmp_path_factory.mktemp("recorded")
-    arguments = ("certified-norm", "-n", "0", "--attacks", "random", "--out", str(folder))
+    arguments = ("contraction-linear", "-n", "0", "--attacks", "random", "--out", str(folder))
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(PROFILES, "quick", TINY)
         assert main(["verify", *arguments]) == 0

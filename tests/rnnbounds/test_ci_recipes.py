@@ -148,7 +148,7 @@ def test_what_runs_here(call, tiny, record, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for words in calls("rnnbounds verify"):
         given = [word for word in words if word != "$@"]
-        few = ("certified-norm", "-n", 0, "--attacks", "random", "--baseline", record)
+        few = ("contraction-linear", "-n", 0, "--attacks", "random", "--baseline", record)
         assert call("verify", *given, *few).code == 0
     assert load(tmp_path / "report" / "run.json").profile == "quick"
 

@@ -55,4 +55,4 @@ def test_the_public_names_are_there():
     assert set(rnnbounds.__all__) <= set(dir(rnnbounds))
     with pytest.raises(AttributeError, match="no attribute 'certifies'"):
         rnnbounds.certifies  # noqa: B018
-    assert {claim.id for claim in rnnbounds.CLAIMS} >= {"truncation", "certified-norm"}
+    assert {claim.id for claim in rnnbounds.CLAIMS} >= {"truncation", "contraction-linear"}

@@ -87,8 +87,10 @@ def test_names_of_tensors_and_fields(call, tmp_path):
 
 def test_a_record_s_names_on_every_output(call, record):
     """Claims, variants and forms of a record, in tables, documents and on the page."""
-    data = record.read_bytes().replace(b'"certified-norm"', json.dumps(HOSTILE).encode())
-    record.write_bytes(data.replace(b'"certified-norm/', json.dumps(HOSTILE).encode()[:-1] + b"/"))
+    data = record.read_bytes().replace(b'"contraction-linear"', json.dumps(HOSTILE).encode())
+    record.write_bytes(
+        data.replace(b'"contraction-linear/', json.dumps(HOSTILE).encode()[:-1] + b"/")
+    )
     for options in ((), ("--markdown",), ("--format", "json")):
         outcome = call("claims", "--run", record, *options)
         assert outcome.out

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
-from sympy import Abs, Expr, Integer, log, symbols
+from sympy import Abs, Integer, log, symbols
 
 from rnnbounds.theory.axioms.analytic import ANALYTIC_AXIOMS
 from rnnbounds.theory.axioms.entries import ENTRY_AXIOMS
@@ -29,10 +29,8 @@ from rnnbounds.theory.language.terms.gradients import (
     slopes,
     steepness,
 )
-from rnnbounds.theory.language.terms.unitary import rows
 from rnnbounds.theory.language.terms.variables import (
     A,
-    B,
     X,
     Y,
     a,
@@ -48,37 +46,24 @@ from rnnbounds.theory.language.terms.variables import (
     z,
 )
 from rnnbounds.theory.language.terms.vectors import (
-    absolute,
-    completes,
     diagonal,
     entry,
     exponential,
-    frobenius,
-    in_range,
     inner,
     is_diagonal,
     least,
     max_norm,
     norm,
     phi,
-    rounded_gram,
-    rounded_step,
     state,
-    trace,
     transpose,
     weighted,
 )
 
 _first = state(x, 0, m), entry(x, m + 1)
 _later = state(x, 0, m + j + 1), entry(x, m + j + 2)
-L_rho, beta_rho, u = quantities("L_rho beta_rho u")
+L_rho, beta_rho = quantities("L_rho beta_rho")
 _L, _w = symbols("L", real=True), vector("w")
-
-
-def gamma(terms: Expr) -> Expr:
-    """γ_m = m u/(1 − m u), the relative error of m roundings."""
-    return terms * u / (1 - terms * u)
-
 
 _NORM = partial(axiom, "norm", "definition of a norm; Horn & Johnson, Matrix Analysis, 5.1.1")
 _CHAIN_RULE = partial(
@@ -92,11 +77,6 @@ _LIPSCHITZ = partial(
 )
 _DIAGONAL = partial(
     axiom, "norm of a diagonal matrix", "Horn & Johnson, Matrix Analysis, Theorem 5.6.36"
-)
-_ROUNDING = partial(
-    axiom,
-    "rounding of inner products",
-    "Higham, Accuracy and Stability of Numerical Algorithms, section 3.5",
 )
 _EXP = partial(
     axiom,
@@ -177,72 +157,6 @@ DIAGONAL_COMMUTES, DIAGONAL_COMMUTES_MAX = (
         requires=_STEEPEST,
     )
     for size in (norm, max_norm)
-)
-# Sizes are arguments: γ is that of products with so many terms.
-_exact = A * a + B * b + v
-ROUNDED_STEP = _ROUNDING(
-    "‖fl(A a + B b + v) − (A a + B b + v)‖ ≤ γ_{m+j+2} (‖|A|‖‖a‖ + ‖|B|‖‖b‖ + ‖v‖), of stored "
-    "operands, A of m columns and B of j, but for overflow and underflow",
-    (A, a, B, b, v, m, j),
-).that(
-    Clause(
-        le(
-            norm(rounded_step(A, a, B, b, v) - _exact),
-            gamma(m + j + 2)
-            * (norm(absolute(A)) * norm(a) + norm(absolute(B)) * norm(b) + norm(v)),
-        ),
-        (
-            le(rows(transpose(A)), m),
-            le(rows(transpose(B)), j),
-            lt((m + j + 2) * u, Integer(1)),
-            eq(in_range(A, a, B, b, v), 1),
-        ),
-    )
-)
-_shifted, _gram = y**2 * eye - transpose(A) * A - z * eye, rounded_gram(A, y, z)
-ROUNDED_GRAM = _ROUNDING(
-    "fl(AᵀA), of a stored A with m rows, is off by γ_m ‖A‖_F², s² and two subtractions, of a shift "
-    "≥ 0, by 4u s² where the result is ≥ 0, but for overflow and underflow",
-    (A, y, z, m),
-).that(
-    Clause(
-        le(norm(_gram - _shifted), gamma(m) * frobenius(A) + 4 * u * y**2),
-        (
-            eq(completes(_gram), Integer(1)),
-            le(rows(A), m),
-            le(Integer(0), z),
-            lt(m * u, Integer(1)),
-            eq(in_range(A, y, z), 1),
-        ),
-    )
-)
-CHOLESKY = axiom(
-    "Cholesky's backward error",
-    "Higham, Accuracy and Stability, Theorem 10.3; Rump, BIT 46 (2006)",
-    "if the factorisation of a stored symmetric A with m rows completes, A + Δ ⪰ 0 with "
-    "‖Δ‖ ≤ γ_{m+2}/(1 − γ_{m+2}) tr A",
-    (A, m),
-).that(
-    Clause(
-        le(-gamma(m + 2) * trace(A), (1 - gamma(m + 2)) * least(A)),
-        (
-            eq(completes(A), Integer(1)),
-            eq(norm(transpose(A) - A), Integer(0)),
-            le(rows(A), m),
-            lt(2 * (m + 2) * u, Integer(1)),
-        ),
-    )
-)
-WEYL = axiom(
-    "spectral theorem",
-    "Horn & Johnson, Matrix Analysis, Theorem 4.3.1",
-    "of symmetric A and A + B, the least eigenvalue of A + B is at least that of A minus ‖B‖",
-    (A, B),
-).that(
-    Clause(
-        le(least(A) - norm(B), least(A + B)),
-        tuple(eq(norm(transpose(M) - M), Integer(0)) for M in (A, A + B)),
-    )
 )
 LEAST_EIGENVALUE = axiom(
     "spectral theorem",

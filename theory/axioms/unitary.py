@@ -12,11 +12,9 @@ from rnnbounds.theory.language.terms.vectors import (
     Operator,
     entry,
     function,
-    is_absolute,
     norm,
     state,
     transpose,
-    weighted,
 )
 
 _HORN = "Horn & Johnson, Matrix Analysis"
@@ -46,9 +44,6 @@ _ABSOLUTE = axiom(
 )
 _dominated = law("", (i,), le(Abs(part(a, i)), Abs(part(b, i))))
 MONOTONE_NORM = _ABSOLUTE.that(le(norm(a), norm(b)), requires=_dominated)
-MONOTONE_WEIGHTED = _ABSOLUTE.that(
-    Clause(le(weighted(a), weighted(b)), (eq(is_absolute, Integer(1)),)), requires=_dominated
-)
 IDENTITY_NORM = _DIAGONAL("‖I‖ = 1, and Iᵀ = I", ()).that(
     eq(norm(eye), Integer(1)), eq(transpose(eye), eye)
 )

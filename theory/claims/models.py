@@ -7,7 +7,6 @@ swap of two units for the candidate of two steps.
 
 NO_MODEL = frozenset(
     {
-        "certificate/unitary",
         "instability/divergence",
         "urnn-equivalence/equivalent",
         "urnn-equivalence/theorem",

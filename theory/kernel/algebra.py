@@ -41,8 +41,6 @@ MOST_FACTORS = 1_000  # of a power of a number
 def apply(head: Head, *args: Term) -> Term:
     """A function at its arguments, which are expanded, so that equal ones are equal trees."""
     args = tuple(map(expanded, args))
-    if head.stored and any(arg.head in (SUM, PRODUCT, POWER) for arg in args):
-        raise TermError(f"an argument of {head.name} is computed, not stored; name it")
     if head.kind == "norm":
         (arg,) = args
         if arg is ZERO:

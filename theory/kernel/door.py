@@ -125,8 +125,7 @@ def head(function: type[Formal]) -> Head:
         raise TermError(f"of {function} SymPy takes for granted what no law says")
     same = _NAMES.setdefault((function.__name__, kind), [])
     same.append(function)
-    stored = bool(getattr(function, "stored", False))
-    return Head(function.__name__, kind, stored=stored, mark=len(same) - 1)
+    return Head(function.__name__, kind, mark=len(same) - 1)
 
 
 # The two functions of terms that rules know something of are the first of their names.

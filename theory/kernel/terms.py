@@ -37,15 +37,13 @@ class Head:
 
     kind: `number`, `variable`, `sum`, `product`, `power`, or a function by its values:
     `scalar`, `norm`, `vector`, `operator`. least: a lower bound on all values of a variable.
-    stored: arguments are names of values in float64, no expressions. interval: rational bounds of a
-    constant with no closed form.
+    interval: rational bounds of a constant with no closed form.
     """
 
     name: str
     kind: str
     range: Range = "real"
     least: int | None = None
-    stored: bool = False
     interval: tuple[Fraction, Fraction] | None = None
     mark: int = 0  # tells variables of one name apart
 

@@ -13,7 +13,6 @@ from sympy import Expr, Symbol
 from rnnbounds.theory.errors import InputError, UnknownNameError
 from rnnbounds.theory.language.quantities.causal import CAUSAL
 from rnnbounds.theory.language.quantities.cells import CELLS
-from rnnbounds.theory.language.quantities.certificates import CERTIFICATES
 from rnnbounds.theory.language.quantities.gates import GATES
 from rnnbounds.theory.language.quantities.gradients import GRADIENTS
 from rnnbounds.theory.language.quantities.layers import LAYERS
@@ -60,7 +59,6 @@ QUANTITIES: tuple[Quantity, ...] = (
     *CAUSAL,
     *LAYERS,
     *STACKS,
-    *CERTIFICATES,
 )
 VOCABULARY: dict[str, Quantity] = {quantity.name: quantity for quantity in QUANTITIES}
 DEFINITIONS: dict[Symbol, Expr] = {

@@ -61,13 +61,11 @@ class Variant:
 class Form:
     """One statement of a claim.
 
-    `about` is the kind of system it speaks of: linear, rnn (any activation), matrix, descent,
-    unstable; gradient, smooth, training, quadratic, projection; unitary, urnn, block,
-    candidate, sigmoid, planted, impulse; lstm, gru, gru-cho; layered, cascade;
-    tcn, gated-conv, wavenet, attention, monotone; certified and certified-relu, real
-    models with their certificates; or a family of kinds: cell, of all that have a comparison matrix
-    on an invariant box, whatever their gates, layers and depth are; losses, of training and
-    quadratic.
+    `about` is the kind of system it speaks of: linear, rnn (any activation), descent, unstable;
+    gradient, smooth, training, quadratic, projection; unitary, urnn, block, candidate, sigmoid,
+    planted, impulse; lstm, gru, gru-cho; layered, cascade; tcn, gated-conv, wavenet, attention,
+    monotone; or a family of kinds: cell, of all that have a comparison matrix on an invariant box,
+    whatever their gates, layers and depth are; losses, of training and quadratic.
     """
 
     name: str

@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import numpy as np
-from flint import arb, fmpq, fmpq_mat
+from flint import fmpq
 
 from rnnbounds.impl.arithmetic.activation import activation
-from rnnbounds.impl.numbers.rationals import identity, rational_matrix
+from rnnbounds.impl.numbers.rationals import identity
 from rnnbounds.properties.measures.exact.paths import (
     for_members,
     only_member,
-    root_ends,
     root_path,
 )
 from rnnbounds.properties.measures.measure import FastPath
-from rnnbounds.properties.measures.readings.balls import BallPair
 from rnnbounds.properties.read import quantity
-from rnnbounds.properties.read.entry_carriers import BALLS, RATIONALS
+from rnnbounds.properties.read.entry_carriers import BALLS
 from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.reader import read
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.certified.fields import CertifiedRelu
-from rnnbounds.properties.systems.certified.models import unitary_network
 from rnnbounds.properties.systems.unitary import gaps
-from rnnbounds.properties.systems.unitary.exact import rational, square_norm
+from rnnbounds.properties.systems.unitary.exact import square_norm
 from rnnbounds.properties.systems.unitary.networks import ReluNetwork
 from rnnbounds.properties.systems.unitary.orthogonal import OrthogonalNetwork
-from rnnbounds.theory.numbers.interval import Interval
-
-BatchSquare = Callable[[Batch, int, int], fmpq | None]
 
 
 def input_term(t: int) -> Term:
@@ -80,56 +70,7 @@ def is_state_derivative_at_most(batch: Batch, bound: fmpq, k: int) -> bool | Non
     return True
 
 
-def shipped_path(square: BatchSquare, name: str) -> FastPath:
-    """The root of a rational of each pair of a model that ships with its unitary network."""
-
-    def enclosure(batch: Batch) -> Interval:
-        ends = np.full((2, batch.cell.batch, batch.x.shape[3], 1), np.nan)
-        for i, s in np.ndindex(*ends.shape[1:3]):
-            ends[:, i, s, 0] = root_ends(square(batch, i, s))
-        return Interval(ends[0], ends[1])
-
-    def ball(pair: BallPair, k: int) -> arb:
-        pair_square = square(pair.batch, 0, 0)
-        return arb("nan") if pair_square is None else arb(pair_square).sqrt()
-
-    is_shipped: Callable[[Batch], bool] = lambda batch: batch.spec.kind == CertifiedRelu.kind  # noqa: E731
-    return FastPath(name, is_shipped, None, enclosure, ball, lambda batch, k: square(batch, 0, 0))
-
-
-def shipped_gap_square(batch: Batch, i: int, s: int) -> fmpq | None:
-    """The largest ‖s_t − (h_t, 0)‖₂² of all steps."""
-    unitary = unitary_network(batch.spec, batch.spec.members[i])
-    if unitary is None:
-        return None
-    pair = batch.pair(i, s)
-    world = quantity.cached_world(pair, RATIONALS)
-    V, U = (rational_matrix(unitary.weights[f"weight_{name}_l0"]) for name in ("hh", "ih"))
-    biases = (unitary.weights[f"bias_{name}_l0"].tolist() for name in ("ih", "hh"))
-    b = [rational(p) + rational(q) for p, q in zip(*biases, strict=True)]
-    state, largest = [rational(value) for value in unitary.initial.tolist()], fmpq(0)
-    for t in range(1, pair.spec.T + 1):
-        x = read(input_term(t), world).matrix
-        driven = (V * fmpq_mat(len(state), 1, state) + U * x).entries()
-        state = [max(a + c, fmpq(0)) for a, c in zip(driven, b, strict=True)]
-        h = read(("state", ("x",), 0, t), world).matrix.entries()
-        padded = [*h, *[fmpq(0)] * (unitary.states - unitary.n)]
-        largest = max(largest, square_norm([p - q for p, q in zip(state, padded, strict=True)]))
-    return largest
-
-
-def shipped_defect_square(batch: Batch, i: int, s: int) -> fmpq | None:
-    """‖VᵀV − I‖_F² of the shipped V."""
-    unitary = unitary_network(batch.spec, batch.spec.members[i])
-    if unitary is None:
-        return None
-    V = rational_matrix(unitary.weights["weight_hh_l0"])
-    return square_norm((V.transpose() * V - identity(unitary.states)).entries())
-
-
 FAST = (
-    shipped_path(shipped_gap_square, "unitary_gap"),
-    shipped_path(shipped_defect_square, "unitary_defect"),
     gap_path("unitary_gap", gaps.equivalent_gap(lambda m: m.state_bound)),
     gap_path("unitary_gap_unbiased", gaps.equivalent_gap(lambda m: fmpq(0))),
     gap_path("unitary_gap_undamped", gaps.equivalent_gap(gaps.undamped_bound)),

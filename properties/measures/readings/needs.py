@@ -12,8 +12,7 @@ class Needs:
     max_size: largest (systems, sequences) of a batch that only exact decisions read, or one module
     at a time. efficient_size: (systems, sequences) up to which more cost no more. wide:
     True to add systems that only a weighted norm certifies. slow: True if a step of ascent takes
-    several times as long. trained: True to draw cells with a loss and train them. rounding: True to
-    add extremal instances on which rounding accumulates.
+    several times as long. trained: True to draw cells with a loss and train them.
     """
 
     max_size: tuple[int, int] | None = None
@@ -21,7 +20,6 @@ class Needs:
     wide: bool = False
     slow: bool = False
     trained: bool = False
-    rounding: bool = False
 
 
 NO_NEEDS = Needs()
@@ -46,8 +44,6 @@ NEEDS: dict[str, Needs] = {
                     MODULES),
     **dict.fromkeys(("causal_gap", "causal_edge_gap"), Needs(max_size=(2, 2))),
     "dh_dx": Needs(max_size=(16, 2)),
-    "h_rounding": Needs(max_size=(4, 2), rounding=True),
-    "W_norm_exact": FEW,
     "grad_gap": Needs(efficient_size=(448, 1)),
     **dict.fromkeys(("tbptt_gap", "tb_gap"), SWEPT),
     "dphi_w_gap": Needs(max_size=(16, 4)),

@@ -37,7 +37,7 @@ def norm_rounding(n: int, value: Tensor) -> Tensor:
 def state_rounding(batch: Batch) -> Tensor:
     """A bound on ‖fl(h_t) − h_t‖ for every t ≤ T and every truncation, (B, 1, 1).
 
-    ε(R) g with g ≥ 1 + λ + … + λ^{T−1} as in claim rounding-state, where ε(R) is the error of a
+    ε(R) g with g ≥ 1 + λ + … + λ^{T−1} (Higham, section 3.5), where ε(R) is the error of a
     step from states of norm ≤ R. The true states are within B = min(B_h, S_0 g), so the computed
     ones stay within R if B + ε(R) g ≤ R; R = 1.01 B mostly does, and twice the first attempt where
     S_0 is no larger than the rounding. With S_0 = 0 every state is 0, computed without rounding.

@@ -7,17 +7,11 @@ from typing import Any, NamedTuple
 
 import torch
 
-from rnnbounds.impl.cells.table import kind_of
-from rnnbounds.impl.gradients.windows.rollout import states
-from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.training.projection import Ball
 from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.reader import AbsentError
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.cells.batch import Cells
-from rnnbounds.properties.systems.certified.batch import Certified
-from rnnbounds.properties.systems.certified.fields import CertifiedRelu
-from rnnbounds.properties.systems.certified.models import unitary_network
 from rnnbounds.properties.systems.supply.other_inputs import other_inputs
 
 Tensor = torch.Tensor
@@ -75,71 +69,6 @@ def boxed_state(batch: Batch, state: Term) -> Tensor:
     return batch.h if state == ("a",) else batch.h_other
 
 
-def computed_states(batch: Batch, *run: Term) -> Tensor:
-    """The last outputs as the engine computes them, or each model in its own dtype."""
-    if batch.cells is not None and not isinstance(batch.cells, Certified):
-        raise AbsentError
-    if "computed" not in batch.cache:
-        is_certified = batch.cells is not None
-        batch.cache["computed"] = (
-            model_outputs(batch) if is_certified else states(batch.cell, batch.x)[:, -1]
-        )
-    return pad_to_states(batch, batch.cache["computed"])
-
-
-def pad_to_states(batch: Batch, outputs: Tensor) -> Tensor:
-    """States that end in these outputs (B, n, S), and are else 0."""
-    units = outputs.shape[1] if batch.cells is None else batch.cells.units
-    rest = outputs.new_zeros(len(outputs), units - outputs.shape[1], outputs.shape[2])
-    return torch.cat([rest, outputs], dim=1)
-
-
-def model_outputs(batch: Batch) -> Tensor:
-    """(B, n, S): of each sequence alone, since a product's order of sums may change with the number
-    of its rows."""
-    cells = batch.cells
-    assert isinstance(cells, Certified)
-    outputs = []
-    for model, inputs in zip(cells.models, batch.x, strict=True):
-        last_outputs = (model_output(model, x, cells) for x in inputs.permute(2, 0, 1))
-        outputs.append(torch.stack(list(last_outputs), dim=1))
-    return torch.stack(outputs)
-
-
-def model_output(model: LoadedModel[Any], x: Tensor, cells: Certified) -> Tensor:
-    """The last output of one model after inputs (T, d) from zero, (n)."""
-    kind, dtype = kind_of(cells.kind), getattr(torch, model.dtype)
-    s = torch.zeros(1, cells.units, dtype=dtype)
-    for driven in kind.drive(model.weights, x[None].to(dtype)).unbind(1):
-        s = kind.step(model.weights, driven, s)
-    return s[0, -cells.n :].double()
-
-
-def double_states(batch: Batch, *run: Term) -> Tensor:
-    """The last outputs as the models compute them in float64."""
-    cells = batch.require_cells
-    s = batch.x.new_zeros(len(batch.x), cells.units, batch.x.shape[3])
-    for x in batch.x.unbind(1):
-        s = cells.cell.step(s, x)
-    return s
-
-
-def unitary_outputs(batch: Batch, *run: Term) -> Tensor:
-    """The outputs that the unitary networks of the models compute in float64, (B, n, S)."""
-    outputs = []
-    for member, part in zip(batch.spec.members, batch.x, strict=True):
-        if batch.spec.kind != CertifiedRelu.kind:
-            raise AbsentError
-        network, x = unitary_network(batch.spec, member), part.permute(2, 0, 1)
-        if network is None:
-            outputs.append(x.new_full((len(x), batch.require_cells.n), torch.nan))
-            continue
-        start = network.initial.expand(1, len(x), -1).contiguous()
-        with torch.no_grad():
-            outputs.append(network.original(network.rnn(batch_first=True)(x, start)[0][:, -1]))
-    return pad_to_states(batch, torch.stack(outputs).mT)
-
-
 def trained_vector(batch: Batch, other: bool) -> Tensor:
     """The trained weights, as one vector a system, (B, P, S)."""
     if batch.cells is not None:
@@ -167,9 +96,6 @@ VECTORS: dict[str, Callable[..., Tensor]] = {
     "a": pair_state("h"),
     "b": pair_state("h_other"),
     "boxed": boxed_state,
-    "computed": computed_states,
-    "computed_double": double_states,
-    "unitary_computed": unitary_outputs,
     "w": lambda batch: trained_vector(batch, False),
     "w_other": lambda batch: trained_vector(batch, True),
 }

@@ -179,8 +179,6 @@ class StepWorld(World):
                 shown = self.shown(value) if values == STATES else value
                 vector = arguments is None or value.size == 1
                 return self.carrier.euclidean(shown) if vector else self.carrier.spectral(shown)
-            case "whole":
-                return self.carrier.euclidean(value)
             case "max_norm":
                 return self.carrier.largest(value, None)
             case "weighted":

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from rnnbounds.properties.read.carrier import Carrier
 from rnnbounds.properties.read.reader import World
-from rnnbounds.properties.read.worlds.certified import CertifiedWorld
 from rnnbounds.properties.read.worlds.networks import WORLDS, MemberWorld
 from rnnbounds.properties.read.worlds.projected import ProjectedWorld
 from rnnbounds.properties.read.worlds.recurrent import RecurrentWorld
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.certified.batch import Certified
 
 
 def make_world(batch: Batch, carrier: Carrier, pair: tuple[int, int]) -> World:
@@ -18,8 +16,6 @@ def make_world(batch: Batch, carrier: Carrier, pair: tuple[int, int]) -> World:
         i, s = pair
         member = batch.exact[i]
         return WORLDS.get(type(member), MemberWorld)(member, s, carrier)
-    if isinstance(batch.cells, Certified):
-        return CertifiedWorld(batch, carrier)
     if batch.spec.kind == "projection":
         return ProjectedWorld(batch, carrier)
     return RecurrentWorld(batch, carrier)

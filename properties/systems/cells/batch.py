@@ -52,10 +52,6 @@ class Cells:
         """An upper bound on every ‖x_t‖₂ of a system, (B,)."""
         return self.B_x
 
-    def move_into_set(self, x: Tensor) -> Tensor:
-        """Inputs (B, T, d, S) moved to where they may be."""
-        return x
-
     def is_allowed(self, x: Tensor) -> Tensor:
         """True where all inputs (B, T, d, S) of a sequence are there, ‖x‖₂ ≤ B_x, (B, S)."""
         found: Tensor = norm_up(x.detach().transpose(2, 3)).amax(1) <= self.B_x[:, None]

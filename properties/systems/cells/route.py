@@ -31,23 +31,11 @@ Tensor = torch.Tensor
 TORCH_NAMES = {"W": "weight_hh", "U": "weight_ih", "b": "bias_ih", "b_hh": "bias_hh"}
 
 
-class BoxRoute(Route):
-    """Cells whose constants are those of their boxes."""
-
-    def constant(self, batch: Batch, name: str) -> Array:
-        """Return a constant in the norm of the box."""
-        return cell_constant(batch, name)
-
-    def forgotten_bound(self, batch: Batch) -> Array:
-        """Bound the output's state that a run of any length forgets."""
-        size, drive, lam = (batch.constant(name).hi for name in ("C_box", "S_0_box", "lam_box"))
-        found: Array = size * drive / (1 - lam)
-        return found
-
-
 @dataclass(frozen=True, eq=False)
-class CellRoute(BoxRoute):
-    """Cells of the name that a spec says, of these float64 numbers of all members."""
+class CellRoute(Route):
+    """Cells of the name that a spec says, of these float64 numbers of all members.
+
+    Their constants are those of their boxes."""
 
     draw: Numbers
     cell: Callable[[SystemSpec], str]
@@ -69,6 +57,16 @@ class CellRoute(BoxRoute):
         )
         y = to_tensor(device, numbers["y"], 1) if "y" in numbers else None
         return BatchParts(cells, to_tensor(device, numbers["C"], 1, 2), x, y)
+
+    def constant(self, batch: Batch, name: str) -> Array:
+        """Return a constant in the norm of the box."""
+        return cell_constant(batch, name)
+
+    def forgotten_bound(self, batch: Batch) -> Array:
+        """Bound the output's state that a run of any length forgets."""
+        size, drive, lam = (batch.constant(name).hi for name in ("C_box", "S_0_box", "lam_box"))
+        found: Array = size * drive / (1 - lam)
+        return found
 
     def step_size(self, batch: Batch) -> Array:
         """α of a share c of 1/β, of cells that are trained."""

@@ -38,7 +38,7 @@ def other_inputs(batch: Batch) -> Tensor:
     if batch.whole is not None and other_inputs in batch.whole[0].readings:
         parent, i, s = batch.whole
         return other_inputs(parent)[i : i + 1, :, :, s : s + 1]
-    return batch.systems.move_into_set(batch.x + input_moves(batch))
+    return batch.x + input_moves(batch)
 
 
 def x_gap(batch: Batch) -> Array:

@@ -42,7 +42,6 @@ PARAMETER_READERS: dict[str, ParameterReader] = {
     "N": spec_number(lambda spec: spec.steps),
     "inverse_steps": spec_number(lambda spec: spec.schedule == "inverse"),
     "constant_steps": spec_number(lambda spec: spec.schedule == "constant"),
-    "u": spec_number(lambda spec: 2.0**-53),
     "k": lambda batch: batch.windows,
     "t": lambda batch: batch.spec.T - batch.windows,
     "alpha": lambda batch: batch.route.step_size(batch),

@@ -18,7 +18,6 @@ from rnnbounds.properties.systems.drawing.draws import Array
 from rnnbounds.properties.systems.supply.other_inputs import x_gap
 from rnnbounds.theory.claims.training.end_to_end import DRIFT, STILL
 from rnnbounds.theory.language.quantities.cells import CELLS
-from rnnbounds.theory.language.quantities.certificates import CERTIFICATES
 from rnnbounds.theory.language.quantities.gates import GATES
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 from rnnbounds.theory.numbers.evaluate import enclose
@@ -92,7 +91,7 @@ DERIVED: dict[str, Callable[[Batch], Array]] = {
 # What training of a network asks for.
 PREDICTIONS = {"K_0": prediction_reading(STILL), "K_1": prediction_reading(DRIFT)}
 # What only systems of other families have, where a quantity does not name the kinds that do.
-_FOREIGN = (*GATES, *CELLS, *CERTIFICATES)
+_FOREIGN = (*GATES, *CELLS)
 FOREIGN_CONSTANTS = {quantity.name for quantity in _FOREIGN if quantity.role == "certified"}
 FOREIGN_CONSTANTS = FOREIGN_CONSTANTS.union(PREDICTIONS).difference(DERIVED)
 

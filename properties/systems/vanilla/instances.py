@@ -14,7 +14,6 @@ from rnnbounds.properties.systems.spec import SpecType, SystemSpec, Values
 from rnnbounds.properties.systems.vanilla.specs import (
     Descent,
     Linear,
-    Matrix,
     Rnn,
     Unstable,
     convert_spec,
@@ -101,10 +100,6 @@ NAMED_SPECS: dict[str, SystemSpec] = {
         one_input_values([[2.0**-10]], [1.0], [0.0], b=[20.5], T=4),
         activation="softplus-torch",
     ),
-    "subnormal-norm": Matrix(
-        n=2,
-        values=one_input_values([[3e-162, 1e-162], [1e-162, 2e-162]], [1.0, 0.0], [0.0, 0.0], T=1),
-    ),
 }
 
 
@@ -115,22 +110,6 @@ def worst_networks(make: SpecType) -> Iterator[SystemSpec]:
     for spec in NAMED_SPECS.values():
         if spec.activation == "identity" or (make is Rnn and spec.kind == "rnn"):
             yield convert_spec(make, spec)
-
-
-def worst_rounding() -> Iterator[SystemSpec]:
-    """`rounding-accumulates`: with a constant input near λ = 1 every step rounds the same way."""
-    slow = convert_spec(Rnn, scalar_spec(T=6000))
-    yield from spec_grid(slow, {"lam": (0.999, 0.9995, 0.9995), "seed": (0, 1, 5)})
-
-
-def worst_matrices() -> Iterator[SystemSpec]:
-    """Norms that are known exactly, at every scale."""
-    yield NAMED_SPECS["subnormal-norm"]
-    yield from spec_grid(
-        Matrix(n=3, seed=5, batch=32),
-        {"regime": ("permutation", "diagonal", "orthogonal", "block", "rank-one", "zero")},
-        {"lam": (1.0, 0.75, 1 - 2.0**-53, 2.0**-538, 2.0**500)},
-    )
 
 
 def unstable_witnesses() -> Iterator[SystemSpec]:

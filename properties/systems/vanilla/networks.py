@@ -45,10 +45,6 @@ class Networks:
         found: Tensor = norm_up(x.transpose(2, 3)).amax(dim=(1, 2))
         return found
 
-    def move_into_set(self, x: Tensor) -> Tensor:
-        """Inputs (B, T, d, S) moved to where they may be: anywhere."""
-        return x
-
     def is_allowed(self, x: Tensor) -> Tensor:
         """True for each sequence of inputs, (B, S)."""
         return torch.ones_like(x[:, 0, 0], dtype=torch.bool)

@@ -1,8 +1,8 @@
-"""Linear systems, RNNs, unstable ones, and matrices: what is drawn, and their records."""
+"""Linear systems, RNNs and unstable ones: what is drawn, and their records."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 from hypothesis import strategies as st
@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.properties.systems.drawing.choices import largest_visible_window, pick, seeds
 from rnnbounds.properties.systems.kind import (
-    NO_CELL,
     STATE,
     AscentSearch,
     CellNames,
@@ -21,7 +20,6 @@ from rnnbounds.properties.systems.kind import (
     Kind,
     cell_named,
     network_cells,
-    no_instances,
     specs_of_kind,
     vanilla_cell,
 )
@@ -37,7 +35,6 @@ from rnnbounds.properties.systems.vanilla.route import NetworkRoute
 from rnnbounds.properties.systems.vanilla.specs import (
     Descent,
     Linear,
-    Matrix,
     Rnn,
     Unstable,
 )
@@ -54,7 +51,6 @@ ISOMETRIC = ("orthogonal", "permutation", "block")
 WEIGHTED_REGIMES = ("similar", "shear")
 TARGETS = (0.26, 0.1, 0.57, 0.01)
 DRIVES = ("constant", "gaussian", "alternating", "impulse", "resonant", "saturating", "zero")
-SCALES = (1.0, 2.0**-160, 2.0**-538, 2.0**-30, 2.0**30, 2.0**400, 0.75, 1 - 2.0**-53)
 
 
 def fewer_systems(spec: SystemSpec, stepwise: bool) -> SystemSpec:
@@ -96,14 +92,6 @@ def draw_network_spec(draw: st.DrawFn, make: SpecType, wanted: DrawRequest) -> S
         sequences=wanted.sequences,
     )
     return fewer_systems(spec, wanted.stepwise)
-
-
-@st.composite
-def draw_matrix_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
-    """A matrix alone, at any scale."""
-    regime = draw(pick((*STABLE_REGIMES, "similar")))
-    n, lam = draw(pick((2, 3, 1, 4, 5, 8))), draw(pick(SCALES))
-    return Matrix(regime=regime, n=n, lam=lam, seed=draw(seeds()), batch=wanted.batch)
 
 
 @st.composite
@@ -157,11 +145,7 @@ def start_specs(make: SpecType, count: int, seed: int) -> Iterator[SystemSpec]:
 LAYERS = "deep transition"
 
 
-def contractive_kind(
-    make: SpecType,
-    columns: Mapping[str, Column],
-    long: Callable[[], Iterator[SystemSpec]] = no_instances,
-) -> Kind:
+def contractive_kind(make: SpecType, columns: Mapping[str, Column]) -> Kind:
     """The kind of linear systems, or of RNNs."""
     return Kind(
         make,
@@ -170,7 +154,7 @@ def contractive_kind(
         network_cells(make),
         Instances(
             partial(instances.worst_networks, make), specs_of_kind(make, instances.NAMED_SPECS),
-            partial(corner_specs, make), long,
+            partial(corner_specs, make),
         ),
         AscentSearch(partial(start_specs, make), Ascent.start),
         columns,
@@ -185,7 +169,7 @@ OF_RNNS = {
 }
 NETWORKS = (
     contractive_kind(Linear, {"linear": Column("linear", OF_LINEAR)}),
-    contractive_kind(Rnn, OF_RNNS, instances.worst_rounding),
+    contractive_kind(Rnn, OF_RNNS),
     Kind(
         Unstable, draw_unstable_spec, NetworkRoute(draw_unit_input_weights),
         CellNames(vanilla_cell),
@@ -193,11 +177,6 @@ NETWORKS = (
     ),
 )  # fmt: skip
 OTHERS = (
-    Kind(
-        Matrix, draw_matrix_spec, NetworkRoute(draw_weights), cell_named(NO_CELL),
-        Instances(instances.worst_matrices, specs_of_kind(Matrix, instances.NAMED_SPECS)),
-        columns={NO_CELL: Column("no cell")},
-    ),
     Kind(
         Descent, draw_descent_spec, NetworkRoute(draw_weights), cell_named("linear"),
         Instances(instances.worst_descents)

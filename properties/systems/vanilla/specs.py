@@ -1,4 +1,4 @@
-"""Specs of vanilla networks, of those with a loss, and of matrices alone."""
+"""Specs of vanilla networks, and of those with a loss."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ def check_one_sequence(spec: SystemSpec) -> None:
 
 Linear = spec_of("linear", PLAIN, activation="identity")
 Rnn = spec_of("rnn", f"activation {PLAIN}")
-Matrix = spec_of("matrix", "n regime lam values")
 Unstable = spec_of(
     "unstable", "activation T K lam scale", activations=("identity", "tanh"), regime="diagonal",
     inputs="impulse",

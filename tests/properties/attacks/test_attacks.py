@@ -147,7 +147,7 @@ def test_extremal_instances_attain_equality(id: str, form: str) -> None:
 def test_special_instances_are_named_by_the_variants_that_need_them() -> None:
     """Every instance that a false variant names exists."""
     named = {v.special for c in CLAIMS for v in c.false_variants if v.special}
-    assert named <= set(NAMED_SPECS) | {"rounding-accumulates"}
+    assert named <= set(NAMED_SPECS)
 
 
 @pytest.mark.slow

@@ -64,9 +64,8 @@ def test_batches_are_as_small_as_the_costliest_quantity() -> None:
         batch, sequences = batch_size(budget, entry.forms)
         assert 1 <= batch <= max(budget.batch, *rooms)
         assert 1 <= sequences <= budget.sequences
-    assert (
-        batch_size(budget, claim("rounding-state").forms) == MEASURES["h_rounding"].needs.max_size
-    )
+    costly = [form for form in claim("receptive-field").forms if form.about == "rnn"]
+    assert batch_size(budget, costly) == MEASURES["field_gap"].needs.max_size
 
 
 def test_what_asks_is_measured_or_certified() -> None:

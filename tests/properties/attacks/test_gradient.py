@@ -165,10 +165,12 @@ def test_a_climb_that_nothing_leads_on_ends() -> None:
 
 def test_what_has_no_gradient_is_left_alone() -> None:
     """Without a differentiable reading there are no specs; a flat objective stops at once."""
-    assert "h_rounding" in ascent_obstacle(parse_statement("h_rounding <= 1"))
+    assert "trained_gap" in ascent_obstacle(parse_statement("trained_gap <= 1"))
     assert (
         list(
-            gradient_specs(parse_statement("h_rounding <= 1"), ALL["rnn"], count=2, steps=2, seed=0)
+            gradient_specs(
+                parse_statement("trained_gap <= 1"), ALL["quadratic"], count=2, steps=2, seed=0
+            )
         )
         == []
     )

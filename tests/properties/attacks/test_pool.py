@@ -40,12 +40,12 @@ def shown(budget: Budget, block: int = 0, most: float = 1e9, about: str = "rnn")
 def test_who_asks_alike_shares_a_pool() -> None:
     """Forms of several claims do; one that asks for smaller batches or other systems is apart."""
     pools = [
-        claim_pools(claim(id), QUICK) for id in ("state-bound", "prediction", "rounding-state")
+        claim_pools(claim(id), QUICK) for id in ("state-bound", "prediction", "receptive-field")
     ]
-    plain, same, rounding = (next(p for p in found if p.kind_name == "rnn") for found in pools)
+    plain, same, slow = (next(p for p in found if p.kind_name == "rnn") for found in pools)
     assert plain == same
     assert plain.name == f"rnn-{QUICK.batch}x{QUICK.sequences}"
-    assert rounding.name == "rnn-4x2-rounding"
+    assert slow.name == "rnn-4x2"
     assert len({pool.name for found in pools for pool in found}) == len(
         {pool for found in pools for pool in found}
     )

@@ -24,7 +24,7 @@ FORM = claim("state-bound").forms[0]
     [
         ("h_gap <= 1", ("linear", "rnn")),
         ("grad_gap <= h_gap", ("gradient",)),
-        ("h_gap <= W_norm_exact", ()),
+        ("h_gap <= descent_growth", ()),
         ("gate_gap <= theta*gate_state_gap", ("lstm",)),
         ("dh_dh <= 1", ("unitary", "urnn")),
         ("h_norm_box <= S_0_box", tuple(FAMILIES["cell"].members)),
@@ -35,7 +35,7 @@ def test_systems_of_a_typed_statement(text: str, kinds: tuple[str, ...]) -> None
     if kinds:
         assert set(kinds_to_test(parse_statement(text))) == set(kinds)
     else:
-        with pytest.raises(ValueError, match="no one system has all of W_norm_exact, h_gap"):
+        with pytest.raises(ValueError, match="no one system has all of descent_growth, h_gap"):
             kinds_to_test(parse_statement(text))
 
 

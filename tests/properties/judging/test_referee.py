@@ -123,15 +123,6 @@ def test_products_of_measured_quantities_have_squares() -> None:
     assert signed_square(sympy.Integer(0), pair, 0, 128) == 0
 
 
-def test_exact_norms_against_bounds() -> None:
-    """‖W‖₂ ≤ s goes to rationals at once, and equality holds."""
-    pair = build_batch(make_spec(kind="matrix", regime="permutation", n=3, lam=0.75))
-    for bound, verdict in (("3/4", "HOLDS"), ("3/4 - 1/2**70", "VIOLATED")):
-        outcomes = decide_exactly(parse_statement(f"W_norm_exact <= {bound}"), pair, [0])
-        assert [o.verdict for o in outcomes] == [verdict]
-    assert decide_by_rationals(parse_statement("W_norm_exact <= log(2)"), pair, 0, 128) is None
-
-
 def test_settle_decides_each_window_in_order() -> None:
     """The outcomes come in the order of the windows that were asked for."""
     statement = parse_statement("h_gap <= 1/2")

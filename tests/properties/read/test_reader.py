@@ -45,7 +45,7 @@ FAST = [
     and (path.balls or path.square or path.enclosure not in (None, blank))
 ]  # fmt: skip
 # Their statements name quantities that have fast paths on other systems alone.
-WITHOUT = ("certified-relu-2x6-stepwise", "certified-2x6", "cell-24x2")
+WITHOUT = ("cell-24x2",)
 
 
 def pools() -> dict[Pool, list[Statement]]:

@@ -8,7 +8,7 @@ from rnnbounds.properties.errors import InputError
 from rnnbounds.properties.runs.parts import Part, PartResult
 from rnnbounds.reports import decode, json_schema, load
 
-CLAIM = "certified-norm"
+CLAIM = "contraction-linear"
 
 
 @pytest.mark.slow

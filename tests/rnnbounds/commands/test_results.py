@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from rnnbounds.reports import encode, load
 from rnnbounds.shell.results import JOB_SUMMARY, RequestedOutputs
 
-ONE = ("verify", "certified-norm", "-n", 0, "--attacks", "random")
+ONE = ("verify", "contraction-linear", "-n", 0, "--attacks", "random")
 
 
 def test_all_of_it(call, tiny, record, tmp_path, monkeypatch):
@@ -37,7 +37,7 @@ def test_a_regression_fails(call, tiny, record):
     outcome = call(*ONE, "--baseline", record)
     assert outcome.code == 1
     assert "all bounds hold" in outcome.out
-    assert "REGRESSED: certified-norm: textbook theorems: " in outcome.out
+    assert "REGRESSED: contraction-linear: textbook theorems: " in outcome.out
 
 
 def test_a_baseline_is_not_written_over(refused, record, tmp_path):

@@ -22,7 +22,7 @@ def writers(stable_model, tmp_path):
     return {
         "truncate": ("truncate", stable_model, *bound, "--eps", 1, "--cell", "rnn-tanh", "--out"),
         "unitary": ("unitary", stable_model, *bound, "--cell", "rnn-relu", "--out"),
-        "verify": ("verify", "certified-norm", "-n", 0, "--out"),
+        "verify": ("verify", "contraction-linear", "-n", 0, "--out"),
         "experiment": ("experiment", "similarity", "--out"),
         "report": ("report", tmp_path / "run.json", "--out"),
         "replay": ("replay", SPEC, "--claim", "truncation", "--dump"),

@@ -14,13 +14,13 @@ from rnnbounds.reports import load, run_problems, without_environment
 from rnnbounds.theory import claim
 from rnnbounds.theory.kernel.solver.client import Solver
 
-CLAIM = "certified-norm"
+CLAIM = "contraction-linear"
 BOUNDS = Path(properties.__file__).with_name("test_bounds.py")
 # The budget of `tiny` and the claim alone in the processes of pytest-xdist.
 TWO = """
 from rnnbounds.properties.attacks.budget import PROFILES, Budget
 from rnnbounds.properties.runs import parts
-parts.CLAIMS = parts.chosen_claims(["certified-norm"])
+parts.CLAIMS = parts.chosen_claims(["contraction-linear"])
 PROFILES["quick"] = Budget(random=2, targeted=1, gradient=1, ascent=4, batch=4, sequences=2)
 """
 

@@ -13,7 +13,7 @@ from rnnbounds.reports import encode, load
 from rnnbounds.theory import claim
 
 BOUNDS = Path(properties.__file__).with_name("test_bounds.py")
-WORDS = ("-p", "no:cacheprovider", "-q", "-k", "certified-norm", "--bounds-attacks", "random")
+WORDS = ("-p", "no:cacheprovider", "-q", "-k", "contraction-linear", "--bounds-attacks", "random")
 OWN = "def test_own():\n    pass\n"
 
 
@@ -21,7 +21,7 @@ OWN = "def test_own():\n    pass\n"
 def session(plugin, tiny, tmp_path, capsys, monkeypatch) -> Callable[..., tuple[int, str]]:
     """Run the parts of one claim, the only one, here under an ini file: the exit code, and what
     was printed."""
-    monkeypatch.setattr(parts, "CLAIMS", (claim("certified-norm"),))
+    monkeypatch.setattr(parts, "CLAIMS", (claim("contraction-linear"),))
 
     def run(settings: str, *arguments: object, what: str = "") -> tuple[int, str]:
         monkeypatch.chdir(tmp_path)
@@ -72,7 +72,7 @@ def test_a_regression_fails_the_session(session, record, tmp_path):
     record.write_bytes(encode(replace(run, claims=(replace(told, ledgers=ledgers),))))
     code, told = session("", "--bounds-baseline", record)
     assert code == 1
-    assert "FAILS: regressed: certified-norm: textbook theorems" in told
+    assert "FAILS: regressed: contraction-linear: textbook theorems" in told
     assert "wrote" not in told
 
 

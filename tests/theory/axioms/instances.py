@@ -205,12 +205,6 @@ def block(A: Op, size: int) -> Op:
     return op([line[:size] for line in A.lines[:size]], size, size, A.to, A.of)
 
 
-def two_square(random: Random, world: World) -> tuple[Any, ...]:
-    """Two matrices, symmetric or not."""
-    (n,) = sizes(random, 1)
-    return tuple(random.choice((symmetric(random, n), matrix(random, n, n))) for _ in range(2))
-
-
 def gram(random: Random, world: World) -> tuple[Any, ...]:
     """A matrix with a column and a number; at times the states have fewer coordinates."""
     n = random.randrange(1, 4)
@@ -294,12 +288,6 @@ def dominated(random: Random, world: World) -> tuple[Any, ...]:
     second = vector(random, n)
     shares = [fmpq(random.choice((-2, -1, 0, 1, 2)), 2) for _ in range(n)]
     return column([s * second.entry(r) for r, s in enumerate(shares)]), second
-
-
-def dominated_states(random: Random, world: World) -> tuple[Any, ...]:
-    """The same of states, in a norm of the |s_i|."""
-    world[terms.is_absolute] = fmpq(1)
-    return tuple(column([r[0] for r in one.lines], "S") for one in dominated(random, world))
 
 
 def equal_entries(random: Random, world: World) -> tuple[Any, ...]:

@@ -17,7 +17,6 @@ from rnnbounds.theory.language import functions
 from rnnbounds.theory.language.constants import SILU_PEAK, silu_peak_ball
 from rnnbounds.theory.language.terms import (
     causal,
-    certificates,
     gates,
     gradients,
     jets,
@@ -110,7 +109,6 @@ EVERYWHERE: dict[Any, Any] = {
     unitary.identity: lambda m: fmpq(m != 0),
     unitary.d_run: lambda x, s, j: HALF ** int(j),
     gates.in_box: lambda p: fmpq(abs(p) <= 100),
-    certificates.remaining: lambda v, j: HALF ** int(j) * abs(v),
     gradients.jacobian: lambda x, T, t: HALF ** int(T - t),
     gradients.step_size: lambda j: fmpq(1, 1000) / (j + 1),
     gradients.d_offset: itself,
@@ -143,7 +141,7 @@ for function in (
 for function in (
     *(gradients.differentiable, gradients.projects, gradients.feasible, gradients.slopes),
     *(gradients.derivative, gradients.d_input, terms.is_diagonal, terms.is_symmetric),
-    *(terms.in_range, terms.completes, jets.unit_weight, layers.layer_product),
+    *(jets.unit_weight, layers.layer_product),
 ):
     EVERYWHERE[function] = always(1)
 EVERYWHERE[gradients.d_state] = always(HALF)

@@ -7,7 +7,7 @@ from typing import Any
 from flint import fmpq
 from meanings import EVERYWHERE, HALF, NUMBERS, ONE, ZERO, System, always, running
 
-from rnnbounds.theory.language.terms import causal, certificates, gates, gradients, layers, unitary
+from rnnbounds.theory.language.terms import causal, gates, gradients, layers, unitary
 from rnnbounds.theory.language.terms import vectors as terms
 from rnnbounds.theory.models.gates import gru
 from rnnbounds.theory.models.unitary import moves
@@ -100,13 +100,6 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
         },
         {"R": fmpq(2), "x_edge": ONE},
     ),
-    "certificate/window": ({certificates.remaining: lambda v, j: abs(v) * HALF ** int(j)}, {}),
-    "certificate/radius": ({}, {"box_sides": fmpq(100)}),
-    "certificate/rounding": (
-        {terms.computed: lambda x, j: (1 - HALF ** int(j)) / 500},
-        {"all_errors": fmpq(1, 500)},
-    ),
-    "rounding-state": ({}, {"eps_1": fmpq(1, 1000), "e_rho": ZERO}),
     "cell-constants": ({gradients.lift: always(1)}, {}),
     "loss-constants": ({gradients.mixture: lambda c, v, j: -v if j > 0 else ZERO}, {}),
     "weight-gap/constant": ({gradients.step_size: always(fmpq(1, 1000))}, {}),

@@ -12,7 +12,6 @@ from rnnbounds.theory.proof import Form, check
 MOVES = ("inputs", "agreement", "orthogonal")
 DERIVED = {
     "urnn-tight/needed": (*MOVES, "candidate on the cell", "network on the cell", "inputs before"),
-    "certificate/radius": ("box", "radius"),
     "cell-constants/box-contraction": ("program", "intervals", "images"),
     "contraction-lstm/per-unit": ("gates",),
 }

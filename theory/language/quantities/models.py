@@ -22,7 +22,6 @@ from rnnbounds.theory.language.terms.variables import (
 )
 from rnnbounds.theory.language.terms.vectors import (
     Vector,
-    computed,
     forward,
     max_norm,
     norm,
@@ -52,7 +51,6 @@ MODELS: tuple[Quantity, ...] = (
     parameter("n", "number of states", "n", 1),
     parameter("d", "number of inputs", "d", 1),
     parameter("epsilon", "target accuracy", r"\varepsilon", None),
-    parameter("u", "unit roundoff of float64, 2^-53", "u"),
     parameter("alpha", "step size of gradient descent", r"\alpha", None),
     parameter("a_1", "start of gradient descent on a scalar linear system", "a_1", None),
     certified("lam", "contraction factor", "of the certificate", r"\lambda"),
@@ -75,15 +73,6 @@ MODELS: tuple[Quantity, ...] = (
     certified("lam_P", "contraction factor in ‖P^{1/2}·‖₂ (linear)", "quadratic", r"\lambda_P"),
     certified("lam_D", "contraction factor in ‖D·‖₂, D diagonal", "diagonal", r"\lambda_D"),
     certified("lam_v", "contraction factor in max |·|_i/v_i", "weighted maximum", r"\lambda_v"),
-    certified("Z_hat", "bound on the computed pre-activations", "Euclidean", r"\hat{Z}"),
-    certified("e_rho", "absolute error of the library's activation", "Euclidean", r"e_\rho"),
-    certified("eps_1", "rounding error of one step", "Euclidean", r"\varepsilon_1"),
-    certified("s_gate", "bound returned by the Cholesky gate", "spectral", "s_{gate}"),
-    certified("s_svd", "a library's singular value, rounding ignored", "spectral", "s_{svd}"),
-    certified("s_power", "power iteration's estimate", "spectral", "s_{power}"),
-    certified("s_unshifted", "the gate without its shift", "spectral", "s_{unshifted}"),
-    certified("s_unscaled", "the gate without its scaling", "spectral", "s_{unscaled}"),
-    certified("e_relative", "the activation's error if it were relative", "Euclidean", "e_{rel}"),
     EUCLIDEAN.of("h_norm", "the state", "h_T", state(x, 0, T)),
     EUCLIDEAN.of("h_start", "the state at the start of the window", "h_{T-k}", state(x, 0, T - k)),
     EUCLIDEAN.of(
@@ -111,11 +100,6 @@ MODELS: tuple[Quantity, ...] = (
     *tag("linear", *_in_norm("P", "‖P^{1/2}·‖₂", lambda gap: norm(_root * gap))),
     *_in_norm("D", "‖D·‖₂", lambda gap: norm(_scaling * gap)),
     *_in_norm("v", "max |·|_i/v_i", lambda gap: max_norm(_weights * gap)),
-    EUCLIDEAN.of(
-        "h_rounding", "computed against exact state", r"\hat{h}_T-h_T",
-        computed(x, T) - state(x, 0, T),
-    ),
-    *tag("matrix", SPECTRAL.of("W_norm_exact", "the true ‖W‖₂", "W", operator("W"), "_2")),
     EUCLIDEAN.of(
         "forward_gap", "feed-forward network against truncated model", "H_T^{(k)}-h_T^{(k)}",
         forward(x, k, T) - state(x, T - k, k),

@@ -7,7 +7,7 @@ h_T = state(x, 0, T) and the truncated h_T^k = state(x, T - k, k).
 
 from typing import Any
 
-from sympy import Add, Atom, Expr, Function, Integer, Symbol, default_sort_key, expand_mul
+from sympy import Add, Atom, Expr, Function, Integer, default_sort_key, expand_mul
 from sympy.core.function import FunctionClass
 
 from rnnbounds.theory.language.definitions import define
@@ -84,15 +84,13 @@ def function(
     base: type[Term] = Vector,
     module: str = __name__,
     *,
-    stored: bool = False,
     defined: bool = False,
 ) -> Any:
     """A new function of formal terms, vector-valued unless the base says otherwise.
 
-    Of what float64 computes the arguments are `stored`: names of values, no expressions.  What is
-    `defined` has its values by a definition alone.
+    What is `defined` has its values by a definition alone.
     """
-    existing = {"__module__": module, "stored": stored, "defined": defined}
+    existing = {"__module__": module, "defined": defined}
     return FunctionClass(name, (base,), existing)
 
 
@@ -102,15 +100,12 @@ row_norm = function("row_norm", Norm)  # the largest 2-norm of a row of an opera
 # weighted(v): the norm of states that a form names, the Euclidean one of weights and of numbers,
 # and for operators between them the norm that these induce
 weighted = function("weighted", Norm)
-is_absolute = Symbol("is_absolute", real=True)  # 1 where weighted(s) depends on the |s_i| alone
-trace = function("trace", Norm)  # trace(A) = Σ |A_ii|
 frobenius = function("frobenius", Norm)  # frobenius(A) = ‖A‖_F²
 least = function("least", Scalar)  # least(A), the least eigenvalue of a symmetric A on states
 # inner(a, b) = ⟨a, b⟩, of vectors; of matrices only where the vectors of their entries are meant
 inner = function("inner", Scalar)
 exponential = function("exponential", Scalar)  # SymPy's exp rewrites itself into powers
 diagonal = function("diagonal", Operator)  # diagonal(v), the diagonal matrix with the entries of v
-absolute = function("absolute", Operator, stored=True)  # absolute(A) = |A|, entry by entry
 transpose = function("transpose", Operator)
 is_diagonal = function("is_diagonal", Scalar)  # 1 for a diagonal operator
 is_symmetric = function("is_symmetric", Scalar)  # 1 for a symmetric operator
@@ -121,18 +116,6 @@ state = function("state", defined=True)
 readout = function("readout")  # readout(h), the map f of y = f(h)
 entry = function("entry")  # entry(x, t) = x_t
 forward = function("forward", defined=True)  # forward(x, j, t) = H^(j)_t, layer j of the network
-
-# Functions of operands that are stored in float64.  rounded_step(A, a, B, b, v) is A a + B b + v as
-# float64 computes it; rounded_gram(A, y, z) so y² I − AᵀA − z I.  in_range is 1 of such operands
-# if they are numbers of float64, and of the result no part is lost to overflow or underflow.
-rounded_step = function("rounded_step", stored=True)
-rounded_gram = function("rounded_gram", Operator, stored=True)
-in_range = function("in_range", Scalar, stored=True)
-library = function("library", stored=True)  # library(z), ρ as the library computes it
-computed = function("computed")  # computed(x, j), the float64 state after j steps
-# completes(A): 1 if Cholesky's factorisation of a matrix stored in float64 runs to completion,
-# losing nothing to underflow
-completes = function("completes", Scalar, stored=True)
 
 RECURSION, RUN = (
     define(

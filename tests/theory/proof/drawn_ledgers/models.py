@@ -115,10 +115,6 @@ def _inner(one: Value, other: Value) -> Value:
     return dot(left, right) if len(left) == len(right) else fmpq(0)
 
 
-def _diagonal(value: Matrix) -> tuple[Number, ...]:
-    return tuple(row[i] for i, row in enumerate(value.rows) if i < value.width)
-
-
 def _rows(value: Matrix) -> Value:
     """Their number, the last ones that are 0 not counted."""
     return fmpq(max((i for i, row in enumerate(value.rows, 1) if any(row)), default=0))
@@ -154,7 +150,6 @@ def _part(of: Value, i: Value) -> Value:
 FUNCTIONS: dict[type, Callable[..., Value]] = {
     formal.norm: _of(lambda one: one.spectral),
     formal.max_norm: _of(_largest), formal.weighted: _of(_largest),
-    formal.trace: _of(lambda one: sum(map(abs, _diagonal(one)), fmpq(0))),
     formal.frobenius: _of(lambda one: dot(one.entries, one.entries)),
     formal.least: _of(lambda one: one.least),
     formal.transpose: _of(lambda one: one.transposed),

@@ -17,7 +17,6 @@ from rnnbounds.theory.axioms.base import (
     SUBMULTIPLICATIVE_MAX,
     TRIANGLE,
     TRIANGLE_MAX,
-    WEYL,
 )
 from rnnbounds.theory.axioms.entries import DIFFERENCES, INNER_PRODUCT, LARGEST_ENTRY
 from rnnbounds.theory.axioms.gradients import CAUCHY_SCHWARZ
@@ -50,7 +49,6 @@ from rnnbounds.theory.language.terms.vectors import (
     norm,
     phi,
     state,
-    trace,
     transpose,
     weighted,
 )
@@ -59,7 +57,7 @@ from rnnbounds.theory.proof.methods import Identity, Smt, Words
 Pair = tuple[Expr, Expr]
 KNOWN = {lam, W, V, R, eye, u, v, x}
 OPERATORS, VECTORS = (A, B, W, V, eye), (a, b, u, v)
-SIZES = (norm, max_norm, weighted, trace, frobenius)
+SIZES = (norm, max_norm, weighted, frobenius)
 TRUE: tuple[Callable[[Expr, Expr, Expr], Pair], ...] = (
     lambda p, q, r: ((p + q) * r, p * r + q * r),
     lambda p, q, r: ((p + q) ** 2, p**2 + p * q + q * p + q**2),
@@ -68,7 +66,6 @@ TRUE: tuple[Callable[[Expr, Expr, Expr], Pair], ...] = (
     lambda p, q, r: (transpose(p + 2 * transpose(q)), transpose(p) + 2 * q),
     lambda p, q, r: (norm(p * (q - r)), norm(p * r - p * q)),
     lambda p, q, r: (norm((p * q) ** 2), norm(p * q * p * q)),
-    lambda p, q, r: (trace(p * 0 + q), trace(-q)),
 )
 NEAR: tuple[Callable[[Expr, Expr, Expr], Pair], ...] = (
     lambda p, q, r: (p * q, q * p),
@@ -83,7 +80,6 @@ NEAR: tuple[Callable[[Expr, Expr, Expr], Pair], ...] = (
     lambda p, q, r: (norm(-p), -norm(p)),
     lambda p, q, r: (max_norm(p), norm(p)),
     lambda p, q, r: (frobenius(p), norm(p) ** 2),
-    lambda p, q, r: (trace(p + q), trace(p) + trace(q)),
     lambda p, q, r: (norm(transpose(p) * p), norm(p)),
     lambda p, q, r: (p * q * r, p * r * q),
     lambda p, q, r: (rank(p + q), rank(p) + rank(q)),
@@ -182,7 +178,7 @@ def laws(chance: Chance, model: Model) -> Said:
 ALL_AXIOMS: tuple[Law, ...] = (
     TRIANGLE, TRIANGLE_MAX, HOMOGENEITY, HOMOGENEITY_WEIGHTED, SUBMULTIPLICATIVE, RANK_PRODUCT,
     SUBMULTIPLICATIVE_MAX, CAUCHY_SCHWARZ, INNER_PRODUCT, DIFFERENCES, RANK_SUM, RANK_ROWS,
-    RANK_IDENTITY, LEAST_EIGENVALUE, WEYL, RECURSION, POWERS,
+    RANK_IDENTITY, LEAST_EIGENVALUE, RECURSION, POWERS,
 )  # fmt: skip
 
 

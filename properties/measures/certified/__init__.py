@@ -1,1 +1,0 @@
-"""Real models against what is printed of them."""

@@ -1,1 +1,0 @@
-"""Claims on printed certificates: norm, windows, bounds, gradients and unitary networks."""

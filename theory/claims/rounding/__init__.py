@@ -1,1 +1,0 @@
-"""The trust base: the norm's certificate and the rounding of a rollout."""
