@@ -61,12 +61,6 @@ def test_depth_is_bounded() -> None:
         deep(0)
 
 
-def test_time_goes_on_for_the_step_around() -> None:
-    """A lemma's own steps have their time, and the step that uses it the rest of its own."""
-    with time_limit(), pytest.raises(Gap, match="inner"), time_limit():
-        raise Gap("inner")
-
-
 def test_other_threads_prove_too() -> None:
     """They hear of no signal, and have no bound on their time."""
     found = []

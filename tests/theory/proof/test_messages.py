@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from rnnbounds.properties.runs.parts import ledger_record, unused_assumptions
+from rnnbounds.properties.runs.parts import ledger_record
 from rnnbounds.theory import claim
 from rnnbounds.theory.language import Assumption, at, le, lt, symbols
 from rnnbounds.theory.language.terms.variables import j
@@ -90,9 +90,3 @@ def test_the_last_step_is_to_be_the_statement() -> None:
     assert ledger.failures[-1].detail == told
     assert prove(of_one_form(BELOW_TWO))[0].proved
     assert not prove(of_one_form())[0].proved
-
-
-def test_assumptions_that_nothing_uses() -> None:
-    """By form, and none where all are used."""
-    assert unused_assumptions(of_one_form(BELOW_TWO)) == {"finite": ("window",)}
-    assert unused_assumptions(STATE_BOUND) == {}

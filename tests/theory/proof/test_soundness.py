@@ -1,11 +1,9 @@
 """What the engine refuses, it refuses for a reason, and no more than that."""
 
 import pytest
-from sympy import Dummy, Expr, oo, sqrt
+from sympy import Expr, oo, sqrt
 
 from rnnbounds.theory.errors import StatementError
-from rnnbounds.theory.kernel import door
-from rnnbounds.theory.kernel.naturals import require_natural
 from rnnbounds.theory.language import ONE, ZERO, Assumption, Statement, at, law, le, lt, symbols
 from rnnbounds.theory.language.terms.variables import y, z
 from rnnbounds.theory.models.activation.pieces import Piece
@@ -38,15 +36,6 @@ def test_a_relation_is_one_of_five() -> None:
     """An unknown one would be taken for another."""
     with pytest.raises(StatementError, match="unknown relation"):
         Statement(ZERO, ">=", ONE)  # type: ignore[arg-type]
-
-
-def test_natural_numbers_go_by_symbol() -> None:
-    """Two symbols of one name are two numbers."""
-    other = Dummy("T", integer=True)
-    clauses = door.law(law("", (), le(k, T))).clauses
-    require_natural(door.term(T - k), clauses)
-    with pytest.raises(Gap, match="natural"):
-        require_natural(door.term(other - k), clauses)
 
 
 STEP_FUNCTION = (Piece(ONE, (le(ZERO, z),)), Piece(ZERO, (le(z, ZERO),)))
