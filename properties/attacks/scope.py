@@ -17,7 +17,6 @@ from rnnbounds.properties.judging.verdict import (
     Verdict,
 )
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.columns import cell_name
 from rnnbounds.properties.systems.kind import kind_of_spec
 from rnnbounds.reports.records.record import Check
 from rnnbounds.theory.proof.claim import Statement
@@ -61,7 +60,7 @@ class Scope:
         if kind_of_spec(spec).is_contractive:
             lam = np.broadcast_to(batch.constant("lam").hi, (len(is_judged), 1, 1))[is_judged]
             self.lam = max(float(lam.max()), self.lam or 0.0)
-        self.cells = sorted({*self.cells, cell_name(spec)})
+        self.cells = sorted({*self.cells, kind_of_spec(spec).cell(spec)})
         self.update_tightest(statement, batch, judgement)
         self.count_open(statement, batch, judgement)
 

@@ -22,7 +22,6 @@ from rnnbounds.properties.judging.verdict import (
     VerdictCodes,
 )
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.columns import cell_name
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.reports.pages.text import plural
 from rnnbounds.reports.records.checks.curve import Against, Sides, merge_sides
@@ -55,24 +54,11 @@ def tightest_checks(forms: Iterable[Evidence]) -> tuple[Check, ...]:
 
 
 @dataclass
-class CellEvidence:
-    """Counts of verdicts, and of the reasons for vacuous ones, on the systems of one cell."""
-
-    tally: Tally = field(default_factory=Tally)
-    vacuous: dict[str, int] = field(default_factory=dict)
-
-    def merge(self, other: CellEvidence) -> None:
-        """Take in what was counted elsewhere on the same cell."""
-        self.tally = self.tally.merge(other.tally)
-        self.vacuous = add_counts(self.vacuous, other.vacuous)
-
-
-@dataclass
 class Evidence:
     """Merged over batches; everything in it is independent of the order in which batches came.
 
-    ``cells`` counts by the name of the cell that the systems were; ``curve`` has, for each window k
-    (or number of steps N, or length T), the largest left side and its bound. Of a form that says
+    ``curve`` has, for each window k (or number of steps N, or length T), the largest left side and
+    its bound. Of a form that says
     that two things differ, ``nearest`` keeps, for each number of states, the check in which they
     were seen nearest, and by how much they differed.
     """
@@ -90,7 +76,6 @@ class Evidence:
     failing: list[Check] = field(default_factory=list)
     nearest: dict[str, tuple[float, Check]] = field(default_factory=dict)
     asserts_difference: bool = False
-    cells: dict[str, CellEvidence] = field(default_factory=dict)
     curve_variable: Against | None = None
     curve: dict[int, Sides] = field(default_factory=dict)
 
@@ -125,20 +110,12 @@ class Evidence:
         ratios, is_judged = judgement.ratio, judgement.verdicts != VACUOUS
         tally = count_verdicts(judgement.verdicts)
         self.tally = self.tally.merge(tally)
-        counts = CellEvidence(tally, dict(judgement.vacuous))
-        self.add_cell_counts({cell_name(batch.spec): counts})
         self.systems += int(is_judged.any(axis=(1, 2)).sum())
         self.pairs += int(is_judged.any(axis=2).sum())
         self.escalated += judgement.escalated
         self.vacuous = add_counts(self.vacuous, judgement.vacuous)
         self.update_curve(batch, judgement)
         self.keep_checks(batch, judgement, ratios)
-
-    def add_cell_counts(self, cells: dict[str, CellEvidence]) -> None:
-        """Add what was counted on some cells; kept in the order of their names."""
-        for name, counts in cells.items():
-            self.cells.setdefault(name, CellEvidence()).merge(counts)
-        self.cells = dict(sorted(self.cells.items()))
 
     def update_curve(self, batch: Batch, judgement: Judgement) -> None:
         """Note the largest left side at each place of the curve, and the bound on it."""
@@ -223,7 +200,6 @@ class Evidence:
         self.pairs += other.pairs
         self.escalated += other.escalated
         self.vacuous = add_counts(self.vacuous, other.vacuous)
-        self.add_cell_counts(other.cells)
         self.widen_cost(other.cost)
         if self.curve_variable == other.curve_variable:
             self.curve = merge_sides(self.curve, other.curve)

@@ -20,15 +20,6 @@ from rnnbounds.properties.systems.supply.route import Route
 
 # The cell of what is none.
 NO_CELL = "no-cell"
-# Every recurrent cell contracts in some norm, if its weights are small enough.
-STATE = ("contraction", "smooth", "segment")
-
-
-class Column(NamedTuple):
-    """A column's title, and which of the assumptions that tie claims to cells it meets, by id."""
-
-    title: str
-    assumptions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -147,7 +138,6 @@ class Kind:
     # How optimisation goes through its systems.
     search: AscentSearch | None = None
     # The columns of the matrix that this kind brings, by name.
-    columns: Mapping[str, Column] = field(default_factory=dict)
     # True if what a user types presupposes λ < 1 of it.
     is_contractive: bool = False
 

@@ -47,7 +47,7 @@ _KINDS = (
 def _all_kinds() -> Iterable[Kind]:
     """All kinds: those listed, those that other modules of this folder end in, and one for each
     cell of which none of these draws a system."""
-    kinds = (*_KINDS, *entries_of_modules(__name__, __file__, "KINDS", "columns"))
+    kinds = (*_KINDS, *entries_of_modules(__name__, __file__, "KINDS"))
     drawn_cells = {cell for kind in kinds for cell in kind.cell_names}
     return (
         *kinds,

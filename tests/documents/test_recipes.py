@@ -76,7 +76,7 @@ for one in chosen:
     evidence[one.id] = {"box": Evidence.empty(one, form)}
     for batch in map(build_batch, specs):
         evidence[one.id]["box"].add_batch(batch, judge(form.statement, form.assumptions, batch))
-    tally = evidence[one.id]["box"].cells["kept"].tally
+    tally = evidence[one.id]["box"].tally
     print(tally.holds > 0, tally.violated, tally.undecided)
 print("kept" in FAMILIES["cell"].members)
 """
@@ -97,7 +97,7 @@ about = replace(one, forms=(replace(form, about="rates"),), false_variants=())
 budget = Budget(random=3, targeted=2, gradient=1, ascent=1, batch=2, sequences=1)
 for attack in ("random", "extremal"):
     (found,) = attack_claim(about, attack, budget=budget, seed=0).values()
-    print(found.tally.holds > 0, found.tally.violated, found.tally.undecided, list(found.cells))
+    print(found.tally.holds > 0, found.tally.violated, found.tally.undecided)
 spec = find_kind("rates").spec(T=3, K=3, batch=2, seed=9)
 false = parse_statement("h_gap <= 0")
 print(parse_spec(spec.text) == spec, shrink("state-bound", "x", false, (), spec).verdict)
@@ -188,7 +188,7 @@ def test_a_cell(printed: list[str]) -> None:
 def test_a_kind(printed: list[str]) -> None:
     """One file: drawn, built, attacked, shrunk, replayed; it refuses the fields of others."""
     lines = printed[2].splitlines()
-    assert lines[:3] == ["True 0 0 ['linear']"] * 2 + ["True VIOLATED"]
+    assert lines[:3] == ["True 0 0"] * 2 + ["True VIOLATED"]
     assert "Object contains unknown field `taps`" in lines[3]
 
 

@@ -137,8 +137,6 @@ def stated() -> Iterator[tuple[str, str]]:
     for claim in CLAIMS:
         yield claim.id, claim.title
         yield claim.id, claim.extremal
-        for part in ("open", "missing", "shown"):
-            yield claim.id, getattr(claim.other_cells, part)
         for form in claim.forms:
             yield f"{claim.id} ({form.name})", form.note
             yield from ((f"{claim.id} {each.id}", each.text) for each in form.assumptions)

@@ -7,7 +7,7 @@ and operators, an integer symbol over the natural numbers, any other symbol over
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from sympy import Expr, Symbol, sympify
@@ -145,7 +145,6 @@ class Assumption:
     text: str
     condition: Statement | None = None
     law: Law | None = None
-    ties: bool = field(default=False, compare=False)
     inclusion: bool = False
 
     @property
@@ -162,15 +161,12 @@ class AssumptionText:
     text: str
     forall: tuple[Symbol, ...] = ()
     condition: Statement | None = None
-    ties: bool = False
     inclusion: bool = False
 
     def that(self, *clauses: Statement | Clause) -> Assumption:
         """Assumption with these clauses as its law, which ledgers use by its name."""
         assumed_law = law(self.id, self.forall, *clauses)
-        return Assumption(
-            self.id, self.text, self.condition, assumed_law, self.ties, self.inclusion
-        )
+        return Assumption(self.id, self.text, self.condition, assumed_law, self.inclusion)
 
 
 assume = AssumptionText

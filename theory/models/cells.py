@@ -8,13 +8,12 @@ from rnnbounds.theory.language.terms.vectors import norm, phi
 (W_norm,) = symbols("W_norm")
 W, U, bias = operator("W"), operator("U"), vector("bias")
 
-LINEAR = assume(
-    "linear", "the model is linear: φ(h, x) = W h + U x + b", forall=(a, c), ties=True
-).that(eq(phi(a, c), W * a + U * c + bias))
+LINEAR = assume("linear", "the model is linear: φ(h, x) = W h + U x + b", forall=(a, c)).that(
+    eq(phi(a, c), W * a + U * c + bias)
+)
 RNN = assume(
     "rnn",
     "φ(h, x) = ρ(W h + U x + b), with ρ from the table of activations and L_ρ its constant",
     forall=(a, c),
-    ties=True,
 ).that(eq(phi(a, c), activation(W * a + U * c + bias)))
 RECURRENT_NORM = assume("recurrent norm", "W_norm bounds ‖W‖₂").that(le(norm(W), W_norm))

@@ -150,7 +150,6 @@ class Geometry:
             "contraction",
             f"φ is {lam}-Lipschitz in the state{self.text}: ‖φ(h, x) − φ(h′, x)‖ ≤ {lam}‖h − h′‖",
             forall=(a, b, c),
-            ties=True,
         ).that(bound)
 
     @property
@@ -194,7 +193,6 @@ class Geometry:
             f"{self.text}",
             forall=(s, j),
             condition=le(ZERO, beta_rho),
-            ties=True,
         ).that(
             le(self.norm(A_full - A_fresh), self.beta_hh * gap),
             le(self.norm(B_full - B_fresh), self.beta_wh * gap),

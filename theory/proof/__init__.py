@@ -3,7 +3,6 @@
 from rnnbounds.theory.proof.claim import (
     Claim,
     Form,
-    OtherCells,
     Source,
     Variant,
     prove,
@@ -14,6 +13,6 @@ from rnnbounds.theory.proof.steps import FormStatement, premises, step, theorem
 from rnnbounds.theory.proof.variants import scale, swap, thousandth_less
 
 __all__ = [
-    "Claim", "Form", "FormStatement", "OtherCells", "Proof", "Source", "Step", "Variant", "check",
+    "Claim", "Form", "FormStatement", "Proof", "Source", "Step", "Variant", "check",
     "premises", "prove", "prove_variant", "scale", "step", "swap", "theorem", "thousandth_less"
 ]  # fmt: skip

@@ -19,7 +19,6 @@ __all__ = [
     "Assumption",
     "Claim",
     "Form",
-    "OtherCells",
     "Relation",
     "Source",
     "Statement",
@@ -114,20 +113,6 @@ class Form:
         return lemma(id, variables, self.assumptions, self.statement, self.proof, everywhere)
 
 
-@dataclass(frozen=True)
-class OtherCells:
-    """Status of a claim on cells for which none of its forms is attacked.
-
-    `open` says what is missing if the theorem could be carried over to cells that do not meet
-    its assumptions; `missing`, if it could be stated for the cell as it is; `shown`, that it is
-    proved for every cell as it is, but attacked on some alone.
-    """
-
-    open: str = ""
-    missing: str = "no form of it is stated for this cell"
-    shown: str = ""
-
-
 @dataclass(frozen=True, repr=False)
 class Claim:
     """A theorem with explicit constants.
@@ -146,7 +131,6 @@ class Claim:
     extremal: str
     example_factor: float = 1.0
     sequence_factor: int = 1
-    other_cells: OtherCells = OtherCells()
 
     def __repr__(self) -> str:
         """One line: `Claim('truncation': h_gap <= …; Miller & Hardt, …, Lemma 1)`."""

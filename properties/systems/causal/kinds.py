@@ -20,7 +20,7 @@ from rnnbounds.properties.systems.causal.model import CausalRoute, draw_causal_n
 from rnnbounds.properties.systems.drawing.choices import pick, seeds, spec_grid
 from rnnbounds.properties.systems.kind import (
     BY_REGIME,
-    Column,
+    CellNames,
     DrawRequest,
     Instances,
     Kind,
@@ -66,23 +66,18 @@ def draw_causal_spec(draw: st.DrawFn, make: SpecType, wanted: DrawRequest) -> Sy
     return fit_length(spec, draw(pick((1, 2, 4, 7))))
 
 
-def causal_kind(make: SpecType, title: str = "") -> Kind:
-    """The kind of models of that struct; those of one architecture have a column."""
-    cell_names = cell_named(make.kind) if title else BY_REGIME
+def causal_kind(make: SpecType, names: CellNames) -> Kind:
+    """The kind of models of that struct."""
     return Kind(
         make,
         partial(draw_causal_spec, make),
         CausalRoute(draw_each_member(draw_causal_numbers)),
-        cell_names,
+        names,
         Instances(partial(worst_causal_specs, make)),
-        columns={make.kind: Column(title)} if title else {},
     )
 
 
 KINDS = (
-    causal_kind(Tcn, "TCN"),
-    causal_kind(GatedConv, "gated convolution"),
-    causal_kind(WaveNet, "WaveNet"),
-    causal_kind(Attention, "attention"),
-    causal_kind(Monotone),
+    *(causal_kind(make, cell_named(make.kind)) for make in (Tcn, GatedConv, WaveNet, Attention)),
+    causal_kind(Monotone, BY_REGIME),
 )

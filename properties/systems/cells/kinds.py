@@ -27,7 +27,7 @@ from rnnbounds.properties.systems.cells.cell_weights import (
 )
 from rnnbounds.properties.systems.cells.route import ProgramRoute
 from rnnbounds.properties.systems.drawing.choices import pick, seeds
-from rnnbounds.properties.systems.kind import STATE, Column, DrawRequest, Kind, cell_named
+from rnnbounds.properties.systems.kind import DrawRequest, Kind, cell_named
 from rnnbounds.properties.systems.spec import SpecType, SystemSpec, spec_of
 from rnnbounds.properties.systems.spec_choices import LOSSES
 from rnnbounds.properties.systems.supply.route import draw_each_member
@@ -113,11 +113,10 @@ def draw_cell_spec(draw: st.DrawFn, make: SpecType, wanted: DrawRequest) -> Syst
 def program_kind(
     make: SpecType,
     draw: Draw,
-    title: str = "",
     named: Callable[[SystemSpec], str] | None = None,
 ) -> Kind:
     """The kind of cells whose weights `draw` draws, read under the name of the cell, or that which
-    is ``named``; with a column if it has a title."""
+    is ``named``."""
     cell = cell_named(make.kind)
     name = named or cell
     return Kind(
@@ -125,13 +124,12 @@ def program_kind(
         partial(draw_cell_spec, make),
         ProgramRoute(draw_each_member(partial(draw_cell, name=name, draw=draw)), name),
         cell,
-        columns={make.kind: Column(title, STATE)} if title else {},
     )
 
 
-LSTM_PROJECTED = program_kind(LstmProjected, draw_projected_lstm, "LSTM, projected")
+LSTM_PROJECTED = program_kind(LstmProjected, draw_projected_lstm)
 KINDS = (
-    program_kind(Leaky, draw_leaky, "echo state"),
+    program_kind(Leaky, draw_leaky),
     program_kind(Deep, draw_deep),
     program_kind(Stack, draw_stack, named=stack_name),
 )

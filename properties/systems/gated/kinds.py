@@ -19,9 +19,7 @@ from rnnbounds.properties.systems.drawing.choices import pick, seeds, spec_grid
 from rnnbounds.properties.systems.gated.ascent import GatedAscent, gated_start_specs
 from rnnbounds.properties.systems.gated.gated_weights import draw_gated_cell
 from rnnbounds.properties.systems.kind import (
-    STATE,
     AscentSearch,
-    Column,
     DrawRequest,
     Instances,
     Kind,
@@ -170,7 +168,7 @@ def draw_gated_spec(draw: st.DrawFn, make: SpecType, wanted: DrawRequest) -> Sys
     )
 
 
-def gated_kind(make: SpecType, title: str, assumption: str) -> Kind:
+def gated_kind(make: SpecType) -> Kind:
     """The kind of gated cells of that struct."""
     return Kind(
         make,
@@ -181,9 +179,8 @@ def gated_kind(make: SpecType, title: str, assumption: str) -> Kind:
         AscentSearch(
             partial(gated_start_specs, make), GatedAscent.start, slowness=3, start_divisor=2
         ),
-        columns={make.kind: Column(title, (*STATE, assumption))},
     )
 
 
-LSTM = gated_kind(Lstm, "LSTM", "cells")
-GRUS = (gated_kind(Gru, "GRU", "gru"), gated_kind(GruCho, "GRU, Cho", "gru"))
+LSTM = gated_kind(Lstm)
+GRUS = (gated_kind(Gru), gated_kind(GruCho))

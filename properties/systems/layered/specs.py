@@ -10,9 +10,7 @@ from msgspec.structs import replace
 
 from rnnbounds.properties.systems.drawing.choices import pick, seeds, spec_grid
 from rnnbounds.properties.systems.kind import (
-    STATE,
     CellNames,
-    Column,
     DrawRequest,
     Instances,
     Kind,
@@ -128,7 +126,6 @@ KINDS = (
             tuple({"activation": rho, "layers": 1} for rho in ("identity", "relu", "tanh")),
         ),
         Instances(worst_transitions, TRANSITIONS),
-        columns={"deep": Column("deep transition", (*STATE, "deep transition"))},
     ),
     Kind(
         Cascade,
@@ -136,6 +133,5 @@ KINDS = (
         ExactRoute(stack_member),
         cell_named("stack"),
         Instances(worst_stacks),
-        columns={"stack": Column("stack", (*STATE, "lower layer"))},
     ),
 )

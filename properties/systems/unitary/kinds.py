@@ -16,7 +16,6 @@ from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.systems.drawing.choices import pick, seeds, spec_grid
 from rnnbounds.properties.systems.kind import (
     NO_CELL,
-    Column,
     DrawRequest,
     Instances,
     Kind,
@@ -193,6 +192,6 @@ KINDS = (
     ),
     Kind(
         Block, draw_block_spec, ExactRoute(block_member), cell_named(NO_CELL),
-        Instances(worst_blocks, BLOCKS), columns={NO_CELL: Column("no cell")},
+        Instances(worst_blocks, BLOCKS),
     ),
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 
 from hypothesis import strategies as st
@@ -11,10 +11,8 @@ from msgspec.structs import replace
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.properties.systems.drawing.choices import largest_visible_window, pick, seeds
 from rnnbounds.properties.systems.kind import (
-    STATE,
     AscentSearch,
     CellNames,
-    Column,
     DrawRequest,
     Instances,
     Kind,
@@ -142,10 +140,7 @@ def start_specs(make: SpecType, count: int, seed: int) -> Iterator[SystemSpec]:
         )
 
 
-LAYERS = "deep transition"
-
-
-def contractive_kind(make: SpecType, columns: Mapping[str, Column]) -> Kind:
+def contractive_kind(make: SpecType) -> Kind:
     """The kind of linear systems, or of RNNs."""
     return Kind(
         make,
@@ -157,19 +152,13 @@ def contractive_kind(make: SpecType, columns: Mapping[str, Column]) -> Kind:
             partial(corner_specs, make),
         ),
         AscentSearch(partial(start_specs, make), Ascent.start),
-        columns,
         is_contractive=True,
     )  # fmt: skip
 
 
-OF_LINEAR = (*STATE, "linear", "rnn", "system", "descent", LAYERS)
-OF_RNNS = {
-    "rnn-smooth": Column("RNN, smooth ρ", (*STATE, "rnn", "system", "sigmoidal", LAYERS)),
-    "rnn-kinked": Column("RNN, kinked ρ", ("contraction", "rnn", "relu", "patterns", LAYERS)),
-}
 NETWORKS = (
-    contractive_kind(Linear, {"linear": Column("linear", OF_LINEAR)}),
-    contractive_kind(Rnn, OF_RNNS),
+    contractive_kind(Linear),
+    contractive_kind(Rnn),
     Kind(
         Unstable, draw_unstable_spec, NetworkRoute(draw_unit_input_weights),
         CellNames(vanilla_cell),

@@ -96,7 +96,7 @@ def choose(claims: Iterable[Any], ids: Sequence[str]) -> list[Any]:
 
 
 def claim_document(entry: Any) -> Document:
-    """What the theory says of a claim; nothing is proved."""
+    """The document of a claim as the theory states it; nothing is proved."""
     from rnnbounds.theory.language.printing import statement_text
 
     return {
@@ -109,7 +109,7 @@ def claim_document(entry: Any) -> Document:
 
 
 def recorded_document(record: ClaimRecord) -> Document:
-    """What a run recorded of a claim: as it was stated then, its proof, and how tight it was."""
+    """The document of a claim in a run: as it was stated then, its proof, and how tight it was."""
     ledgers = {ledger.form: ledger for ledger in record.ledgers}
     best = record.best_ratio
     attack = next((name for name, one in record.attacks.items() if one.best_ratio == best), "")

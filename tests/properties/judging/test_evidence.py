@@ -16,7 +16,7 @@ from rnnbounds.properties.judging.verdict import Judgement, Verdict
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.table import make_spec, parse_spec
 from rnnbounds.reports.records.checks.curve import Against
-from rnnbounds.reports.records.record import Cost, Tally
+from rnnbounds.reports.records.record import Cost
 from rnnbounds.theory import claim
 from rnnbounds.theory.language.parse import parse_statement
 from rnnbounds.theory.numbers.interval import Interval
@@ -134,18 +134,6 @@ def test_what_differs_nowhere_is_nearest_nowhere() -> None:
     assert found.nearest == {}
     found.add_batch(batch, judged([Verdict.HOLDS], 1.0, 2.0))
     assert [gap for gap, _ in found.nearest.values()] == [1.0]
-
-
-def test_counts_by_cell() -> None:
-    """Each cell's checks and its vacuous ones, named as the command line does; they add up."""
-    found = merged([one(1), one(2, activation="identity"), one(3, lam=1.5), one(4, lam=1.5)])
-    assert list(found.cells) == ["linear", "rnn-tanh"]
-    assert found.cells["linear"].tally == Tally(holds=9)
-    assert found.cells["rnn-tanh"].tally == Tally(holds=9, vacuous=18)
-    assert found.cells["rnn-tanh"].vacuous == found.vacuous == {"contractive": 18}
-    parts = [one(1), one(2)]
-    merged(parts)
-    assert parts[0].cells["rnn-tanh"].tally == Tally(holds=9)
 
 
 def test_checks_replay() -> None:

@@ -23,7 +23,6 @@ DEEP = assume(
     "deep transition",
     "φ = g_L ∘ … ∘ g_1 with g_l(u) = ρ(W_l u + [l = 1] U x + b_l), ρ from the table of activations",
     forall=(v, c, j),
-    ties=True,
 ).that(
     eq(layer(v, c, 0), v),
     eq(layer(v, c, j + 1), activation(layer_preactivation)),

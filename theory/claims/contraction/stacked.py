@@ -32,9 +32,9 @@ stack_gap, stack_state_gap, top_gap, low_start, top_start = symbols(
 )
 top_memory, low_before, top_before = symbols("top_memory low_before top_before")
 
-LOWER = assume(
-    "lower layer", "φ_1 is λ_1-Lipschitz in the state", forall=(a, b, c), ties=True
-).that(le(max_norm(lower(a, c) - lower(b, c)), lam_1 * max_norm(a - b)))
+LOWER = assume("lower layer", "φ_1 is λ_1-Lipschitz in the state", forall=(a, b, c)).that(
+    le(max_norm(lower(a, c) - lower(b, c)), lam_1 * max_norm(a - b))
+)
 UPPER = assume(
     "upper layer",
     "φ_2 is λ_2-Lipschitz in the state and μ-Lipschitz in its input",

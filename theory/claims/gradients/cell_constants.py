@@ -25,7 +25,7 @@ from rnnbounds.theory.language.terms.variables import A, B, a, b, c, v, vector
 from rnnbounds.theory.language.terms.vectors import diagonal, frobenius, norm, row_norm
 from rnnbounds.theory.models.activation.slopes import CURVATURES, SLOPES
 from rnnbounds.theory.models.cells import RECURRENT_NORM, RNN, U, W, bias
-from rnnbounds.theory.proof import Claim, OtherCells, Source, scale, step, theorem
+from rnnbounds.theory.proof import Claim, Source, scale, step, theorem
 
 L_rho, beta_rho, W_norm, W_rows, B_x, H = symbols("L_rho beta_rho W_norm W_rows B_x H")
 dphi_w, dphi_w_gap, dphi_h_gap, state_gap = symbols("dphi_w dphi_w_gap dphi_h_gap state_gap")
@@ -214,5 +214,4 @@ CELL_CONSTANTS = Claim(
     example_factor=1.25,
     extremal="pre-activations where ρ' or ρ'' is largest; for β_hh equal rows, and states apart "
     "along them",
-    other_cells=OtherCells(open="the constants of this cell's derivatives are not stated"),
 )

@@ -30,7 +30,7 @@ from rnnbounds.theory.language.terms.gradients import (
 )
 from rnnbounds.theory.language.terms.variables import a, b, c, j, operator, v, vector, z
 from rnnbounds.theory.language.terms.vectors import inner, is_symmetric, norm, transpose
-from rnnbounds.theory.proof import Claim, OtherCells, Source, scale, step, theorem, thousandth_less
+from rnnbounds.theory.proof import Claim, Source, scale, step, theorem, thousandth_less
 
 H, y_norm, C_norm_sq = symbols("H y_norm C_norm_sq")
 C_label, C_spread, dp, dp_gap, state_gap = symbols("C_label C_spread dp dp_gap state_gap")
@@ -206,8 +206,5 @@ LOSS_CONSTANTS = Claim(
     extremal=(
         "squared loss along C's singular vector with y against it; cross-entropy far out where "
         "another class is certain, and half way between two classes"
-    ),
-    other_cells=OtherCells(
-        shown="it is proved for any output h; on this cell nothing was attacked"
     ),
 )

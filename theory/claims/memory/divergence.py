@@ -59,7 +59,7 @@ WHITE = assume("white inputs", "E x_t² = 1, and E x_s x_t = 0 for s < t", foral
 RISK = assume(
     "risk", "p(a) = E(h_T − x_T)²/2, and so p′(a) = E(h_T − x_T) dh_T/da", forall=(y,)
 ).that(eq(slope(y), inner(driven(T, y) - entry(x, T), d_driven(T, y))))
-DESCENT = assume("descent", "a_{i+1} = a_i − α_i p′(a_i)", forall=(j,), ties=True).that(
+DESCENT = assume("descent", "a_{i+1} = a_i − α_i p′(a_i)", forall=(j,)).that(
     eq(descent(0), a_1), eq(descent(j + 1), descent(j) - rate(j) * slope(descent(j)))
 )
 ON_RISK = (SYSTEM, MEANS, WHITE, RISK, DESCENT)

@@ -58,9 +58,9 @@ def _forgotten_step() -> Step:
     )
 
 
-LINEAR = assume(
-    "system", "φ(h, x) = λh + x", forall=(a, c), condition=eq(beta_rho, ZERO), ties=True
-).that(eq(phi(a, c), lam * a + c))
+LINEAR = assume("system", "φ(h, x) = λh + x", forall=(a, c), condition=eq(beta_rho, ZERO)).that(
+    eq(phi(a, c), lam * a + c)
+)
 EXPANSIVE = Assumption("expansive", "λ ≥ 1", le(ONE, lam))
 NO_WINDOW = theorem(
     "no-window",

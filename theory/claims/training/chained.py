@@ -68,7 +68,6 @@ def assumptions_on_omega(*presupposed: Assumption) -> tuple[Assumption, ...]:
         if is_taken:
             id, text = f"{id} between weights", f"{assumption.text}, between any two weights of Ω"
         on_all_weights = extend_assumption(OMEGA, assumption, id, text)
-        on_all_weights = replace(on_all_weights, ties=assumption.ties and not is_taken)
         assert on_all_weights.law is not None
         found.setdefault(content(on_all_weights.law), on_all_weights)
     return tuple(assumption for assumption in found.values() if assumption != SOME_INPUT)

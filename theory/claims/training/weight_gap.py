@@ -31,7 +31,7 @@ from rnnbounds.theory.models.weights.training import (
     SOME_STEPS,
     STEP,
 )
-from rnnbounds.theory.proof import Claim, OtherCells, Source, step, theorem
+from rnnbounds.theory.proof import Claim, Source, step, theorem
 
 N, k, lam, alpha, beta, eps_k = symbols("N k lam alpha beta eps_k")
 G_0, G_1, w_gap, w_gap_before = symbols("G_0 G_1 w_gap w_gap_before")
@@ -208,9 +208,6 @@ WEIGHT_GAP = Claim(
     extremal=(
         "p(w) = −βw²/2 and p^k(w) = p(w) + εw on the line, without constraint: equality in the "
         "recursion, the product and the constant steps, for every N"
-    ),
-    other_cells=OtherCells(
-        missing="it is proved for any descent; the constants of this cell's are not computed"
     ),
     example_factor=1.25,
 )

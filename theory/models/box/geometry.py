@@ -73,7 +73,6 @@ class BoxGeometry(geometry.Geometry):
             f"φ is {lam}-Lipschitz in the state on the box{self.text}: ‖φ(s, x) − φ(s′, x)‖ ≤ "
             f"{lam}‖s − s′‖, for M v ≤ {lam} v",
             forall=(a, b, m),
-            ties=True,
         ).that(Clause(bound, (inside(a), inside(b))))
 
     @property

@@ -60,7 +60,6 @@ def _gru_assumption(candidate: Candidate, text: str, *more: Statement) -> Assump
         "gru",
         f"h⁺ = (1 − z)∘ν + z∘h with r, z = σ(W h + U x + b) and {text}",
         forall=(v, c, i),
-        ties=True,
     ).that(eq(output_entry(phi(v, c)), new_output), *more)
 
 

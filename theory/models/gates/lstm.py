@@ -64,7 +64,6 @@ CELLS = assume(
     "cells",
     "c⁺ = f∘c + i∘g with i, f = σ(W h + U x + b) and g = tanh(W_g h + U_g x + b_g)",
     forall=(v, c, i),
-    ties=True,
 ).that(eq(cell_entry(phi(v, c)), F.value(v, c) * cell_entry(v) + I.value(v, c) * G.value(v, c)))
 OUTPUTS = assume(
     "outputs", "h⁺ = o∘tanh c⁺ with o = σ(W_o h + U_o x + b_o)", forall=(v, c, i)

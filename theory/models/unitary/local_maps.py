@@ -26,7 +26,6 @@ PATTERNS = assume(
     "patterns",
     "D_t and I − D_t select the candidate's active units and the others",
     forall=(m, v),
-    ties=True,
 ).that(
     Clause(
         eq(norm(pattern(m) * v) ** 2 + norm(rest(m) * v) ** 2, norm(v) ** 2), (le(rows(v), states),)

@@ -34,7 +34,7 @@ preactivation_term = W * h + U * x_next + bias
 NETWORK = assume("network", "h_t = ρ(W h_{t−1} + U x_t + b)", forall=(j,)).that(
     eq(network(x, 0), start), eq(network(x, j + 1), activation(preactivation_term))
 )
-RELU = assume("relu", "ρ is ReLU, entry by entry", forall=(v, i), ties=True).that(
+RELU = assume("relu", "ρ is ReLU, entry by entry", forall=(v, i)).that(
     eq(part(activation(v), i), Max(part(v, i), 0))
 )
 NORM = assume("norm of W", "λ bounds ‖W‖₂").that(le(norm(W), lam))

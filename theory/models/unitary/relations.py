@@ -76,7 +76,6 @@ SIGMOIDAL = assume(
     "it is the sigmoid, σ(z) = ½ + ½ tanh(z/2), or tanh: up to constants and a factor, ½ or 1, "
     "states are tanh units; and a difference of outputs varies by at most twice the largest",
     forall=(j, z),
-    ties=True,
 ).that(
     Clause(
         le(norm(factor * candidate_units(j) * e - factor_other * other_units(j) * c), sigmoid_gap),

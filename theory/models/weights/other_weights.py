@@ -59,7 +59,6 @@ def for_other_weights(assumption: Assumption) -> Assumption:
         id=f"{assumption.id}, other weights",
         text=f"with the other weights too {assumption.text}",
         law=replace(base_law, id=f"{assumption.id}, other weights", clauses=tuple(clauses)),
-        ties=False,
     )
 
 
@@ -139,7 +138,6 @@ class OtherWeights:
             "in the weights, ∂φ/∂w is β_wh- and β_ww-Lipschitz, along the runs",
             forall=(j,),
             condition=le(ZERO, beta_rho),
-            ties=True,
         ).that(
             le(g.norm(A - A_mixed), self.beta_hw * distance),
             le(g.norm(A_mixed - A_other), g.beta_hh * self.state_gap),
