@@ -9,7 +9,7 @@ from typing import Literal
 
 from markupsafe import Markup
 
-from rnnbounds.reports.pages.figures.plot import Series, draw_plot
+from rnnbounds.reports.pages.figures import Series, draw_plot
 from rnnbounds.reports.pages.frame import load_templates
 
 Tone = Literal["good", "bad", "open"]

@@ -11,7 +11,7 @@ from jinja2 import FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from rnnbounds.reports.pages import text
-from rnnbounds.reports.pages.figures.chart import curve_plot
+from rnnbounds.reports.pages.figures import curve_plot
 from rnnbounds.reports.pages.mathml import safe_mathml, safe_prose
 
 BASE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"

@@ -8,9 +8,8 @@ from rnnbounds.reports.words import count as count
 from rnnbounds.reports.words import plural as plural
 
 NOTHING = "–"
-_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 ROUNDING = 1e-12  # of a quotient of two bounds
-_UNITS = " kMGT"
 _NAMES = {"inf": "∞", "-inf": "−∞", "nan": "NaN"}
 
 
@@ -18,15 +17,6 @@ def plain_number(value: float) -> str:
     """A number as it was typed: no digit less than it takes, 1 for 1.0."""
     short = f"{value:g}"
     return short if float(short) == value else repr(float(value))
-
-
-def abbreviate_count(value: int) -> str:
-    """At most four characters, rounded down, for the axis of a chart: 950, 1.2k, 12k, 3M."""
-    power = min((len(str(value)) - 1) // 3, 4)
-    if power == 0:
-        return str(value)
-    tenths = value * 10 // 1000**power
-    return f"{tenths / 10:g}{_UNITS[power]}" if tenths < 100 else f"{tenths // 10}{_UNITS[power]}"
 
 
 def ratio_text(value: Number | None) -> str:
@@ -88,5 +78,5 @@ def escape_unprintable(words: str) -> str:
 def scientific(real: float | Decimal, digits: int) -> str:
     """m·10ᵉ with so many digits of m."""
     mantissa, exponent = f"{real:.{digits - 1}e}".split("e")
-    power = str(int(exponent)).translate(_SUPERSCRIPTS)
+    power = str(int(exponent)).translate(SUPERSCRIPTS)
     return f"{mantissa}·10{power}".replace("-", "−")

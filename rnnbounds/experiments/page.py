@@ -12,7 +12,7 @@ from rnnbounds.experiments.engine import Experiment
 from rnnbounds.experiments.record import LAM, Record, Run, group_runs, score_text, select_runs
 from rnnbounds.reports.files import write_all
 from rnnbounds.reports.pages import experiment as html
-from rnnbounds.reports.pages.figures.plot import MOST_SERIES, Series
+from rnnbounds.reports.pages.figures import MOST_SERIES, Series
 from rnnbounds.reports.pages.run import environment_items
 from rnnbounds.reports.pages.text import plural
 

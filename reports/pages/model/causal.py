@@ -12,7 +12,7 @@ from rnnbounds.reports.pages.experiment import (
     Table,
     render_page,
 )
-from rnnbounds.reports.pages.figures.plot import Series
+from rnnbounds.reports.pages.figures import Series
 from rnnbounds.reports.pages.model.measured import (
     measurement_verdict,
     statement_sentence,

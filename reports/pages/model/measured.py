@@ -5,7 +5,7 @@ from math import floor
 from typing import Literal
 
 from rnnbounds.reports.pages.experiment import Block, Paragraph, Plot, Section, Table, Verdict
-from rnnbounds.reports.pages.figures.plot import Series
+from rnnbounds.reports.pages.figures import Series
 from rnnbounds.reports.pages.model.memory import Document, inputs_text, length_text, share_text
 from rnnbounds.reports.pages.model.observed import near_start_text
 from rnnbounds.reports.pages.model.vectors import short_name, value_name

@@ -10,8 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from rnnbounds.reports.pages.experiment import Block, Code, Drawing, Paragraph, Plot, Section, Table
-from rnnbounds.reports.pages.figures.bracket import MOST_BARS, Bracket, draw_brackets
-from rnnbounds.reports.pages.figures.plot import Series
+from rnnbounds.reports.pages.figures import MOST_BARS, Bracket, Series, draw_brackets
 from rnnbounds.reports.pages.model.answer import (
     epsilon_meaning,
     epsilon_share,

@@ -1,6 +1,6 @@
 """The picture of a memory's bracket: what is too short, what is not known, what is long enough."""
 
-from rnnbounds.reports.pages.figures.bracket import Bracket, draw_brackets
+from rnnbounds.reports.pages.figures import Bracket, draw_brackets
 
 
 def test_ends_that_are_not_known() -> None:

@@ -13,7 +13,7 @@ from rnnbounds.reports.pages.experiment import (
     Table,
     render_page,
 )
-from rnnbounds.reports.pages.figures.plot import FigureError, Series, draw_plot
+from rnnbounds.reports.pages.figures import FigureError, Series, draw_plot
 from rnnbounds.reports.pages.mathml import safe_mathml
 
 

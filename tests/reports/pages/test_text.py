@@ -37,10 +37,8 @@ def test_ratio(value, expected):
 
 
 def test_counts():
-    """Counts are grouped, or cut to four characters without ever rounding up."""
+    """Counts are grouped, and have their noun."""
     assert text.count(1234567) == "1,234,567"
-    cases = {0: "0", 999: "999", 1250: "1.2k", 12999: "12k", 999_999: "999k", 3 * 10**6: "3M"}
-    assert {value: text.abbreviate_count(value) for value in cases} == cases
     assert text.plural(1, "step") == "1 step"
     assert text.plural(0, "step") == "0 steps"
 

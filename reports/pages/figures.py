@@ -1,0 +1,374 @@
+"""Figures as inline SVG, drawn by matplotlib: curves under their bounds, and brackets of memories.
+
+Geometry and text alone: the style, metadata, ids and clip paths that its SVG backend adds for files
+of their own are left out. What stays says by its class what it is, and the page's one style sheet
+colours it: the same data gives the same bytes, right in light, in dark and on paper, and any number
+of figures share a page. Labels are spaced for the widest digits that a page sets, those of a phone.
+"""
+
+import logging
+import math
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from io import StringIO
+from itertools import groupby, pairwise
+from operator import itemgetter
+from typing import Any, Literal
+from xml.etree import ElementTree
+
+from markupsafe import Markup, escape
+
+from rnnbounds.reports.errors import InputError, printable
+from rnnbounds.reports.pages.text import SUPERSCRIPTS, bound_text
+from rnnbounds.reports.records.checks.curve import Curve
+
+MOST_SERIES = 6
+"""Lines in one figure: so many colours can be told apart by everybody."""
+MOST_BARS = 6  # of one figure
+WIDTH, HEIGHT = 460, 230
+TOP, RIGHT, BOTTOM = 12, 18, 38  # units about the frame; to the left they are those of the labels
+_TITLE, _SPACE = 22, 4
+_DIGIT = 7.9  # units of width that a character of a label takes on a phone, the largest
+_X_LENGTH = 350  # units that are sure for the x axis
+_MOST_LABELS = 7  # of one axis
+_LARGEST = 1e300  # beyond, the length of an axis may be no float
+_HALF_BAR, _BAR_HEIGHT = 0.32, 38  # half of a bar, rows being 1 apart; units of height of a row
+_SVG = "{http://www.w3.org/2000/svg}"
+# Text as text, and no id by chance.
+_SETTINGS: dict[Any, str] = {"svg.fonttype": "none", "svg.hashsalt": "rnnbounds"}
+CURVE_AXES = {"k": "window k, steps", "N": "N, steps of descent", "T": "T, steps"}
+Point = tuple[float, float]
+Tick = tuple[float, str]
+
+
+class FigureError(InputError):
+    """A figure that cannot be drawn."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line or cloud of points; `x` and `y` have the same length."""
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+    style: Literal["line", "dashed", "points"] = "line"
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """One bar: no k below `least` will do (0: none is refuted), any k from `enough` on will (None:
+    none is certified)."""
+
+    label: str
+    refuted_below: int = 0
+    certified_from: int | None = None
+
+    @property
+    def summary(self) -> str:
+        """The bar in words."""
+        parts = [f"no k below {self.refuted_below} will do"] if self.refuted_below else []
+        parts += (
+            [f"k = {self.certified_from} is certified"] if self.certified_from is not None else []
+        )
+        return f"{self.label}: {', '.join(parts) or 'nothing is known'}"
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """One side of a figure: its title, the numbers at both ends, and labels at some between."""
+
+    title: str
+    low: float
+    high: float
+    ticks: Sequence[Tick] = ()
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """Outlines in the units of the axes, all of one look: the classes in the style sheet."""
+
+    look: str
+    outlines: Sequence[Sequence[Point]]
+    closed: bool = False
+
+
+def draw_plot(
+    series: Sequence[Series], *, x_label: str, y_label: str, log_y: bool = False,
+    summary: str = "",
+) -> Markup:  # fmt: skip
+    """The series as one <svg>, at most six of them, in the order of the legend.
+
+    Points that are not finite, or beyond 1e300, leave gaps; on a logarithmic axis those that are
+    not positive too. Raises FigureError for more than six series, and for one whose x and y differ
+    in length.
+    """
+    if not 1 <= len(series) <= MOST_SERIES:
+        raise FigureError(f"{len(series)} series in one figure; draw between one and six")
+    shapes = []
+    for number, line in enumerate(series, 1):
+        runs = _split_at_gaps(_series_points(line, log_y))
+        cloud = line.style == "points"
+        dots = [[point] for run in runs for point in run if cloud or len(run) == 1]
+        lines = [] if cloud else [run for run in runs if len(run) > 1]
+        shapes += [_Shape(f"s{number} {line.style}", lines), _Shape(f"s{number} points", dots)]
+    xs, ys = ([p[i] for s in shapes for run in s.outlines for p in run] for i in (0, 1))
+    names = ", ".join(line.label for line in series)
+    x = _linear_axis(x_label, xs, _X_LENGTH)
+    y = (_logarithmic_axis if log_y else _linear_axis)(y_label, ys)
+    return _draw_svg(shapes, x, y, summary or f"{y_label} against {x_label}: {names}")
+
+
+def curve_plot(curve: Curve) -> Markup:
+    """The largest left side that was seen at each k (or N, or T), under its bound."""
+    at = [point.at for point in curve.points]
+    lhs, rhs = ([float(getattr(p, side)) for p in curve.points] for side in ("lhs", "rhs"))
+    series = [Series("its bound", at, rhs), Series("largest seen", at, lhs, "points")]
+    summary = (
+        f"The largest left side seen at {len(at)} values of {curve.against} and its bound, from"
+        f" {bound_text(lhs[0], 3)} under {bound_text(rhs[0], 3)} at {curve.against} = {at[0]} to"
+        f" {bound_text(lhs[-1], 3)} under {bound_text(rhs[-1], 3)} at {curve.against} = {at[-1]}."
+    )
+    labels = {"x_label": CURVE_AXES[curve.against], "y_label": "both sides"}
+    return draw_plot(series, **labels, log_y=True, summary=summary)
+
+
+def draw_brackets(bars: Sequence[Bracket]) -> Markup:
+    """At most six bars as one <svg>, the first above, from k = 0 to beyond what is known."""
+    drawn_bars = bars[:MOST_BARS]
+    largest = max(1, *(max(bar.refuted_below, bar.certified_from or 0) for bar in drawn_bars))
+    end = 1.15 * largest
+    ticks = _linear_axis("", [0, largest], _X_LENGTH).ticks
+    x = _Axis("window k, steps", 0, end, [tick for tick in ticks if 0 <= tick[0] <= end])
+    rows = {len(drawn_bars) - 1 - place: bar for place, bar in enumerate(drawn_bars)}
+    y = _Axis("", -0.6, len(drawn_bars) - 0.4, [(row, bar.label) for row, bar in rows.items()])
+    looks: dict[str, list[list[Point]]] = {"short": [], "open": [], "enough": []}
+    for row, bar in rows.items():
+        middle = end if bar.certified_from is None else bar.certified_from
+        ends = (0, bar.refuted_below, middle, end)
+        for look, (low, high) in zip(looks, pairwise(ends), strict=True):
+            foot, head = row - _HALF_BAR, row + _HALF_BAR
+            if low < high:
+                looks[look].append([(low, foot), (low, head), (high, head), (high, foot)])
+    shapes = [_Shape(look, outlines, closed=True) for look, outlines in looks.items() if outlines]
+    height = TOP + BOTTOM + _BAR_HEIGHT * len(drawn_bars)
+    return _draw_svg(shapes, x, y, "; ".join(bar.summary for bar in drawn_bars), height)
+
+
+def _series_points(line: Series, log_y: bool) -> list[Point | None]:
+    """The points as they are drawn, None for each gap."""
+    if len(line.x) != len(line.y):
+        raise FigureError(f"{line.label}: {len(line.x)} x for {len(line.y)} y; pair them")
+    return [
+        None
+        if not (abs(x) <= _LARGEST and abs(y) <= _LARGEST) or (log_y and y <= 0)
+        else (float(x), math.log10(y) if log_y else float(y))
+        for x, y in zip(line.x, line.y, strict=True)
+    ]
+
+
+def _split_at_gaps(points: Iterable[Point | None]) -> list[list[Point]]:
+    """The points between gaps."""
+    groups = groupby(points, key=lambda point: point is None)
+    return [[point for point in group if point] for gap, group in groups if not gap]
+
+
+def _linear_axis(title: str, values: Iterable[float], length: float = math.inf) -> _Axis:
+    """The axis that holds these finite numbers, its labels apart on so many units of length; whole
+    numbers where all data are."""
+    numbers = list(values)
+    if not numbers:
+        return _Axis(title, 0, 1)
+    with quiet_matplotlib():
+        from matplotlib.ticker import MaxNLocator
+        from matplotlib.transforms import nonsingular
+
+        low, high = nonsingular(min(numbers), max(numbers), expander=0.05)
+        margin = 0.03 * (high - low)
+        low, high = low - margin, high + margin
+        are_whole = all(value == round(value) for value in numbers)
+        for count in range(_MOST_LABELS, 0, -1):
+            locator = MaxNLocator(count, integer=are_whole, steps=[1, 2, 2.5, 5, 10], min_n_ticks=1)
+            ticks = _label_ticks([v for v in locator.tick_values(low, high) if low <= v <= high])
+            needed = _DIGIT * (1 + max((len(label) for _, label in ticks), default=0))
+            if len(ticks) < 2 or (ticks[1][0] - ticks[0][0]) / (high - low) * length >= needed:
+                break
+    return _Axis(title, low, high, ticks)
+
+
+def _logarithmic_axis(title: str, logarithms: Iterable[float]) -> _Axis:
+    """The axis of logarithms to the base ten; labels at whole powers alone, six at most."""
+    values = list(logarithms)
+    if not values:
+        return _Axis(title, 0, 1)
+    first, last = math.floor(min(values)), math.ceil(max(values))
+    step = max(1, -(-(last - first) // 5))
+    powers = range(last - step * -(-(last - first) // step), last + 1, step)
+    ticks = [(float(power), _power_label(power)) for power in powers]
+    half = 0.5 if first == last else 0.0
+    return _Axis(title, powers[0] - half, last + half, ticks)
+
+
+def _power_label(power: int) -> str:
+    return {0: "1", 1: "10", -1: "0.1"}.get(power, f"10{str(power).translate(SUPERSCRIPTS)}")
+
+
+def _short_number(number: Decimal) -> str:
+    """12,000, 0.25, −3, and 2·10⁻⁷ or 10⁶ where that would be long."""
+    power = number.adjusted()
+    if not number or -4 <= power < 6:
+        return f"{number.normalize():,f}".replace("-", "−")
+    mantissa = number.scaleb(-power).normalize()
+    times = f"{mantissa:f}·"
+    times = times[:-2] if abs(mantissa) == 1 else times
+    return times.replace("-", "−") + _power_label(power)
+
+
+def _label_ticks(spots: Sequence[float]) -> list[Tick]:
+    """The places with the fewest digits that tell each from its neighbours, to a thousandth."""
+    step = min((b - a for a, b in pairwise(spots)), default=1.0)
+    exact = [0.0 if abs(spot) < step / 1e3 else float(spot) for spot in spots]
+    texts: list[str] = []
+    for digits in range(17):
+        texts = [f"{spot:.{digits}e}" for spot in exact]
+        if all(abs(float(t) - p) <= step / 1e3 for t, p in zip(texts, exact, strict=True)):
+            break
+    return [(spot, _short_number(Decimal(text))) for spot, text in zip(exact, texts, strict=True)]
+
+
+@contextmanager
+def quiet_matplotlib() -> Iterator[None]:
+    """Draw within: the same whatever a matplotlibrc says, and all settings as before afterwards.
+
+    Matplotlib warns of a home that it cannot write to, of fonts that it reads for the first time,
+    of characters that its own font lacks although the browser's has them: none of it is the
+    reader's, and under ``-W error`` it would end the run. Raises FigureError if it cannot start.
+    """
+    logger = logging.getLogger("matplotlib")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                import matplotlib  # slow: only for what draws
+                import matplotlib.font_manager
+            except (OSError, UnicodeError) as error:
+                raise FigureError(
+                    f"matplotlib does not start: {error}; set MPLCONFIGDIR to a folder of your own"
+                ) from None
+            settings: Any = {**matplotlib.rcParamsDefault, **_SETTINGS}
+            with matplotlib.rc_context(settings):
+                yield
+    finally:
+        logger.setLevel(level)
+
+
+def _draw_svg(
+    shapes: Sequence[_Shape], x: _Axis, y: _Axis, summary: str, height: float = HEIGHT
+) -> Markup:
+    """One <svg> element, so many units high, which `summary` describes to who does not see it.
+
+    Text is anchored by its class, so that it stays in its place in whatever font a page has.
+    """
+    # Of matplotlib's own axes a figure costs 30 ms instead of 8, and a page has hundreds.
+    with quiet_matplotlib():
+        from matplotlib.backends.backend_svg import FigureCanvasSVG
+        from matplotlib.figure import Figure
+        from matplotlib.patches import PathPatch
+        from matplotlib.transforms import Affine2D, Bbox, BboxTransform, IdentityTransform
+
+        figure = Figure(figsize=(WIDTH / 72, height / 72), dpi=72, frameon=False)
+        labels = (len(label) for _, label in y.ticks)
+        left = _TITLE + _SPACE + _DIGIT * max(labels, default=0)
+        right, top = WIDTH - RIGHT, height - TOP
+        to_figure = BboxTransform(
+            Bbox.from_extents(x.low, y.low, x.high, y.high),
+            Bbox.from_extents(left, BOTTOM, right, top),
+        )
+        guides = [[(x.low, value), (x.high, value)] for value, _ in y.ticks]
+        frame = [(x.low, y.high), (x.low, y.low), (x.high, y.low)]
+        for shape in (_Shape("grid", guides), _Shape("frame", [frame]), *shapes):
+            if shape.outlines:
+                figure.add_artist(PathPatch(
+                    _path(shape), fill=shape.closed, gid=shape.look, transform=to_figure,
+                ))  # fmt: skip
+
+        def write(look: str, at: Point, text: str, transform: Any, **options: Any) -> None:
+            figure.text(
+                *at, printable(text), gid=look, transform=transform, fontsize=11, parse_math=False,
+                **options,
+            )  # fmt: skip
+
+        below_axis, beside_axis = (
+            Affine2D().translate(*offset) for offset in ((0, -_SPACE), (-_SPACE, 0))
+        )
+        for value, label in x.ticks:
+            write("axis x", (value, y.low), label, to_figure + below_axis, ha="center", va="top")
+        for value, label in y.ticks:
+            write("axis y", (x.low, value), label, to_figure + beside_axis, ha="right", va="center")
+        vertical = {"rotation": 90, "rotation_mode": "anchor"}
+        room = int((height - TOP) / _DIGIT)  # the caption has the whole title
+        y_title = y.title if len(y.title) <= room else f"{y.title[: room - 1]}…"
+        unscaled, middle = IdentityTransform(), ((left + right) / 2, (BOTTOM + top) / 2)
+        write("title", (middle[0], 5), x.title, unscaled, ha="center")
+        write("title", (13, middle[1]), y_title, unscaled, ha="center", **vertical)
+        out = StringIO()
+        canvas: Any = FigureCanvasSVG(figure)
+        canvas.print_svg(out, metadata={"Date": None})
+    return _inline_svg(ElementTree.fromstring(out.getvalue()), summary)
+
+
+def _path(shape: _Shape) -> Any:
+    """The outlines as one path; one of a single point has a length of zero, which shows as a
+    dot."""
+    from matplotlib.path import Path
+
+    corners: list[Point] = []
+    codes: list[Any] = []
+    for outline in shape.outlines:
+        points = [*outline, outline[0]] if shape.closed or len(outline) == 1 else outline
+        corners += points
+        codes += [Path.MOVETO, *[Path.LINETO] * (len(points) - 1)]
+        if shape.closed:
+            codes[-1] = Path.CLOSEPOLY
+    path = Path(corners, codes)
+    path.should_simplify = False  # lest it leave out dots
+    return path
+
+
+def _inline_svg(root: ElementTree.Element, summary: str) -> Markup:
+    """The figure's paths and texts, a group for each look in turn."""
+    groups = "".join(
+        f'<g class="{look}">{"".join(map(itemgetter(1), elements))}</g>'
+        for look, elements in groupby(_svg_elements(root), key=itemgetter(0))
+    )
+    size = f'viewBox="{root.get("viewBox")}"'
+    return Markup(
+        f'<svg class="chart" {size} role="img" aria-label="{escape(summary)}">{groups}</svg>'
+    )
+
+
+def _svg_elements(root: ElementTree.Element) -> Iterator[tuple[str, str]]:
+    for group in root.iter(f"{_SVG}g"):
+        look = group.get("id", "")
+        for element in group.iterfind(f"{_SVG}path"):
+            yield look, f'<path d="{_round_coordinates(element.get("d", ""))}"/>'
+        for element in group.iterfind(f"{_SVG}text"):
+            places = {name: element.get(name, "") for name in ("x", "y", "transform")}
+            if places["transform"].startswith("rotate(-0"):
+                del places["transform"]
+            attributes = (f' {name}="{_round_coordinates(at)}"' for name, at in places.items())
+            yield look, f"<text{''.join(attributes)}>{escape(element.text or '')}</text>"
+
+
+def _round_coordinates(geometry: str) -> str:
+    """Coordinates to a tenth of a unit, without spaces that say nothing."""
+    rounded = re.sub(
+        r"-?\d+\.\d+", lambda match: f"{float(match[0]):.1f}".removesuffix(".0"), geometry
+    )
+    return re.sub(r"\s*([A-Za-z])\s+", r"\1", rounded).strip()

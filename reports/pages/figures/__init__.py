@@ -1,1 +1,0 @@
-"""Figures of pages, drawn as SVG."""
