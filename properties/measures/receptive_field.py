@@ -1,12 +1,12 @@
 """Receptive field of a feed-forward model: comparison with the truncated model and with itself.
 
-The field is tested bit by bit: outside it the inputs are replaced by huge ones, and the output of
-the module must not change at all. Shapes (B, S, K+1), windows k = 0 … K.
+The field is tested bit by bit: outside it the inputs are replaced, by huge ones too, and the output
+must not change at all. Shapes (B, S, K+1), windows k = 0 … K.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 
 import numpy as np
 import torch
@@ -19,6 +19,7 @@ from rnnbounds.properties.read.numbers.rounded import Rounded, join_parts
 from rnnbounds.properties.read.quantity import cached_world
 from rnnbounds.properties.read.reader import ZERO
 from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.causal import batch_modules
 from rnnbounds.properties.systems.drawing.draws import grid_normals, member_generator
 from rnnbounds.properties.systems.kind import kind_of_spec
 from rnnbounds.properties.systems.supply.lazy import cached_reading
@@ -26,19 +27,25 @@ from rnnbounds.theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
 HUGE = 2.0**900
+LATER = 3  # inputs after time T, at most
+
+
+def is_causal(batch: Batch) -> bool:
+    """True if the systems are causal feed-forward models."""
+    return kind_of_spec(batch.spec).route.causal
 
 
 def has_recurrent_module(batch: Batch) -> bool:
     """True if the systems are recurrent ones in floats, for which a module ships."""
-    return not batch.exact and not kind_of_spec(batch.spec).route.causal
+    return not batch.exact and not is_causal(batch)
 
 
-def last_outputs(batch: Batch, inputs: Callable[[int], Tensor]) -> Tensor:
-    """H_T^{(k)} of the module for every window, (B, S, K+1, n); ``inputs(k)`` has x's shape."""
+def truncated_outputs(batch: Batch, inputs: Tensor) -> Tensor:
+    """H_T^{(k)} of the shipped module for every window, (K+1, B, T, d, S) -> (B, S, K+1, n)."""
     outputs = []
-    for k, modules in enumerate(truncated_modules(batch)):
+    for modules, at_window in zip(truncated_modules(batch), inputs, strict=True):
         members = []
-        for module, x in zip(modules, inputs(k), strict=True):
+        for module, x in zip(modules, at_window, strict=True):
             # A copy has one layout and alignment: a library's last bits depend on them.
             sequences = x.permute(2, 0, 1).clone(memory_format=torch.contiguous_format)
             members.append(module(sequences)[:, -1])
@@ -47,16 +54,16 @@ def last_outputs(batch: Batch, inputs: Callable[[int], Tensor]) -> Tensor:
 
 
 @cached_reading
+def own_outputs(batch: Batch) -> Tensor:
+    """H_T^{(k)} on the batch's own inputs for every window, (B, S, K+1, n)."""
+    return truncated_outputs(batch, windows_of(batch))
+
+
+@cached_reading
 def truncated_modules(batch: Batch) -> list[list[FeedForward]]:
     """The truncated models of all members, by window."""
     windows, members = range(batch.K + 1), range(batch.cell.batch)
     return [[truncated_module(batch, i, k) for i in members] for k in windows]
-
-
-@cached_reading
-def cached_outputs(batch: Batch) -> Tensor:
-    """Evaluate H_T^{(k)} on the batch's own inputs for every window, (B, S, K+1, n)."""
-    return last_outputs(batch, lambda k: batch.x)
 
 
 def truncated_module(batch: Batch, i: int, k: int) -> FeedForward:
@@ -69,26 +76,35 @@ def truncated_module(batch: Batch, i: int, k: int) -> FeedForward:
     return FeedForward(weights, activation=cell.activation.name, k=k)
 
 
-def bitwise_gap(batch: Batch, inputs: Callable[[int], Tensor]) -> Interval:
-    """Gap between the module's outputs on x and on changed inputs: [0, 0] if no bit differs."""
-    with torch.no_grad():
-        own_output, changed_output = cached_outputs(batch), last_outputs(batch, inputs)
-        gap = torch.linalg.vector_norm(own_output - changed_output, dim=3)
-        is_equal = (own_output == changed_output).all(dim=3)
-        low = torch.where(is_equal, 0.0, torch.clamp(gap * (1 - 2.0**-40), min=5e-324))
-        high = torch.where(is_equal, 0.0, gap * (1 + 2.0**-40) + 2.0**-500)
-    return Interval(low.cpu().numpy(), high.cpu().numpy())
+def causal_outputs(batch: Batch, inputs: Tensor) -> Tensor:
+    """y_T of every member's module, (K+1, B, T', d, S) -> (B, S, K+1, m)."""
+    last_outputs = []
+    for i, module in enumerate(batch_modules(batch)):
+        x = inputs[:, i].permute(3, 0, 1, 2)
+        y: Tensor = module(x.flatten(0, 1).clone(memory_format=torch.contiguous_format))
+        last_outputs.append(y[:, batch.spec.T - 1].reshape(*x.shape[:2], -1))
+    return torch.stack(last_outputs)
 
 
-def field_gap(batch: Batch) -> Interval:
-    """Inputs at times ≤ T − k replaced by huge ones."""
-    noise = replacement_inputs(batch) * HUGE
+def windows_of(batch: Batch) -> Tensor:
+    """The batch's own inputs, once for every window: (K+1, B, T, d, S)."""
+    return batch.x.expand(batch.K + 1, *batch.x.shape)
 
-    def changed(k: int) -> Tensor:
-        outside = torch.arange(batch.spec.T, device=batch.x.device) < batch.spec.T - k
-        return torch.where(outside[None, :, None, None], noise, batch.x)
 
-    return bitwise_gap(batch, changed)
+def replaced(batch: Batch) -> Iterator[Tensor]:
+    """For every window k, the inputs at times ≤ T − k replaced by others, then by huge ones."""
+    times = torch.arange(batch.spec.T, device=batch.x.device)[None, None, :, None, None]
+    windows = torch.arange(batch.K + 1, device=batch.x.device)[:, None, None, None, None]
+    for factor in (1.0, HUGE):
+        yield torch.where(
+            times < batch.spec.T - windows, replacement_inputs(batch) * factor, batch.x
+        )
+
+
+def with_later_inputs(inputs: Tensor, later: Tensor) -> Tensor:
+    """The inputs (K+1, B, T, d, S), then the first few of the others (B, T, d, S) after them."""
+    after = later[:, :LATER].expand(len(inputs), *later[:, :LATER].shape)
+    return torch.cat([inputs, after], dim=2)
 
 
 def replacement_inputs(batch: Batch) -> Tensor:
@@ -103,6 +119,41 @@ def replacement_inputs(batch: Batch) -> Tensor:
     return torch.from_numpy(np.stack(draws)).to(batch.x.device)
 
 
+def bitwise_gap(own: Tensor, changes: Iterator[Tensor]) -> Interval:
+    """[0, 0] where no change alters a bit of the outputs (B, S, K+1, n); else the first finite gap,
+    and NaN where an output is not finite."""
+    gaps, is_changed = (
+        torch.zeros_like(own[..., 0]),
+        torch.zeros_like(own[..., 0], dtype=torch.bool),
+    )
+    for changed in changes:
+        largest = (changed - own).abs().amax(3)
+        size = torch.linalg.vector_norm((changed - own) / largest[..., None], dim=3)
+        distance = largest * size  # no square underflows
+        is_changed |= ((changed != own) | (changed.signbit() != own.signbit())).any(3)
+        gaps = torch.where((gaps == 0) & distance.isfinite(), distance, gaps)
+    # A change that is seen in infinities or NaN alone decides nothing.
+    is_unknown = ~own.isfinite().all(3) | (is_changed & (gaps == 0))
+    value, is_equal = torch.where(is_unknown, torch.nan, gaps).cpu().numpy(), ~is_changed.cpu()
+    low, high = value * (1 - 2.0**-40), value * (1 + 2.0**-40)
+    return Interval(np.where(is_equal, value, low), np.where(is_equal, value, high))
+
+
+@torch.no_grad()
+def field_gap(batch: Batch) -> Interval:
+    """The truncated model, inputs before its window replaced."""
+    return bitwise_gap(own_outputs(batch), (truncated_outputs(batch, x) for x in replaced(batch)))
+
+
+@torch.no_grad()
+def causal_gap(batch: Batch) -> Interval:
+    """A causal model, inputs before the window and after time T replaced."""
+    own = causal_outputs(batch, with_later_inputs(windows_of(batch), batch.x))
+    other = replacement_inputs(batch)
+    changed = (with_later_inputs(x, other) for x in replaced(batch))
+    return bitwise_gap(own, (causal_outputs(batch, x) for x in changed))
+
+
 def truncated_states(batch: Batch) -> Rounded:
     """h_T^k for k = 0 … K, all windows at once, (B, n, K+1, S)."""
     reader_world = cached_world(batch, FLOATS)
@@ -112,27 +163,22 @@ def truncated_states(batch: Batch) -> Rounded:
         x = Rounded.exact(batch.x[:, t].repeat(1, 1, at.v.shape[2] // S))
         at = join_parts([reader_world.phi((), at, x), rest], dim=2)
     shape = (len(batch.x), -1, batch.K + 1, S)
-    return Rounded(
-        *(
-            p.reshape(shape).flip(2)
-            for p in (reader_world.shown(at).value, reader_world.shown(at).error)
-        )
-    )
+    shown = reader_world.shown(at)
+    return Rounded(*(p.reshape(shape).flip(2) for p in (shown.value, shown.error)))
 
 
+@torch.no_grad()
 def forward_gap(batch: Batch) -> Interval:
     """‖H_T^{(k)} − h_T^k‖: the module that ships against runs of the step, within the rounding of
     these, which bounds that of the module too: any order of its sums."""
-    with torch.no_grad():
-        expected = truncated_states(batch)
-        computed = cached_outputs(batch).permute(0, 3, 2, 1)
-        return euclidean_norm(Rounded(computed, expected.error) - expected)
+    expected = truncated_states(batch)
+    computed = own_outputs(batch).permute(0, 3, 2, 1)
+    return euclidean_norm(Rounded(computed, expected.error) - expected)
 
 
+REASON = "what a module computes is compared bit by bit, on inputs as large as floats"
 FAST = (
     FastPath("forward_gap", has_recurrent_module, enclosure=forward_gap),
-    Opaque(
-        "field_gap", has_recurrent_module, enclosure=field_gap,
-        reason="its inputs are as large as floats: what no bit of a module's output depends on",
-    ),
-)  # fmt: skip
+    Opaque("field_gap", has_recurrent_module, enclosure=field_gap, reason=REASON),
+    Opaque("causal_gap", is_causal, enclosure=causal_gap, reason=REASON),
+)

@@ -144,32 +144,6 @@ def output_rounding(batch: Batch, value: Tensor) -> Tensor:
     return zero_full_window(batch, (rollouts + product_error) * ROUND_UP)
 
 
-def states_with_past(batch: Batch, other: Tensor) -> Tensor:
-    """h_T of the full model, inputs at times ≤ T − k taken from ``other``, (B, n, K+1, S)."""
-    times = torch.arange(batch.spec.T, device=batch.x.device)[None, :, None, None]
-    states_by_window = [
-        states(batch.cell, torch.where(times < batch.spec.T - k, other, batch.x))[:, -1]
-        for k in range(batch.K + 1)
-    ]
-    return torch.stack(states_by_window, dim=2)
-
-
-def zero_past_gap(batch: Batch) -> Tensor:
-    """The full model whose inputs are zero before the window, less the truncated one."""
-    short = truncations(batch.cell, batch.x, batch.K)[1]
-    return states_with_past(batch, torch.zeros_like(batch.x)) - short
-
-
-def negated_past_gap(batch: Batch) -> Tensor:
-    """The full model whose inputs have other signs before the window, less itself."""
-    return states_with_past(batch, -batch.x) - last_states(batch)[:, :, None]
-
-
-def two_run_rounding(batch: Batch, value: Tensor) -> Tensor:
-    """Bound the error of the norm of a difference of two runs: their rounding, and the norm's."""
-    return 2 * state_rounding(batch) + norm_rounding(batch.spec.n + 1, value)
-
-
 @cached_reading
 def rational_gaps(pair: Batch) -> list[fmpq] | None:
     """‖h_T − h_T^k‖² for k = 0 … K, all windows side by side; None where one is irrational."""
@@ -236,13 +210,6 @@ FAST = (
             output_rounding,
         ),
         balls=output_gap_ball,
-    ),
-    replace(
-        swept_path("padding_gap", norm_at_each_window(zero_past_gap), two_run_rounding), value=None
-    ),
-    replace(
-        swept_path("recurrent_gap", norm_at_each_window(negated_past_gap), two_run_rounding),
-        value=None,
     ),
     FastPath(
         "dh_dx",

@@ -26,7 +26,7 @@ from rnnbounds.theory.language.vocabulary import VOCABULARY
 from rnnbounds.theory.numbers.interval import Interval
 
 PRECISION = 128
-WINDOWED = ("x_past", "x_edge", "x_zeroed")  # sequences that differ from x outside of a window
+WINDOWED = ("x_past",)  # sequences that differ from x outside of a window
 
 
 def ground_definition(name: str, batch: Batch, k: int) -> Term:
@@ -57,8 +57,6 @@ def ground_formula(formula: Expr, T: int, k: int, N: int) -> Term:
     values |= {
         symbol: (symbol.name, k) for symbol in formula.free_symbols if symbol.name in WINDOWED
     }
-    if k == 0 and ("x_edge", 0) in values.values():
-        raise AbsentError  # an empty window has no oldest input
     return term_builder(formula)(values)
 
 

@@ -17,7 +17,7 @@ from rnnbounds.properties.judging.sides import enclose_quantities, has_windows, 
 from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.runs.trajectories import trajectories
 from rnnbounds.properties.systems.batch import Batch, build_batch
-from rnnbounds.properties.systems.causal.model import batch_modules
+from rnnbounds.properties.systems.causal import batch_modules
 from rnnbounds.properties.systems.drawing.draws import Array
 from rnnbounds.properties.systems.kind import kind_of_spec
 from rnnbounds.properties.systems.spec import SystemSpec

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from rnnbounds.impl.cells.table import CELLS, entries_of_modules
 from rnnbounds.properties.errors import SpecError, UnknownChoiceError
-from rnnbounds.properties.systems.causal import kinds as causal
+from rnnbounds.properties.systems import causal
 from rnnbounds.properties.systems.cells import kinds as cells
 from rnnbounds.properties.systems.cells.extremal import worst_cell_specs
 from rnnbounds.properties.systems.cells.route import CellRoute

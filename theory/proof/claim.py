@@ -61,10 +61,10 @@ class Form:
     """One statement of a claim.
 
     `about` is the kind of system it speaks of: linear, rnn (any activation), descent, unstable;
-    gradient, smooth, training, quadratic, projection; unitary, urnn, block, candidate, sigmoid,
-    planted, impulse; lstm, gru, gru-cho; layered, cascade; tcn, gated-conv, wavenet, attention,
-    monotone; or a family of kinds: cell, of all that have a comparison matrix on an invariant box,
-    whatever their gates, layers and depth are; losses, of training and quadratic.
+    gradient, smooth, training, quadratic, projection; unitary, urnn, block, candidate, sigmoid;
+    lstm, gru, gru-cho; layered, cascade; causal, feed-forward models; or a family of kinds: cell,
+    of all that have a comparison matrix on an invariant box, whatever their gates, layers and depth
+    are; losses, of training and quadratic.
     """
 
     name: str

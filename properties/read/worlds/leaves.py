@@ -33,23 +33,12 @@ class UnitScaling(NamedTuple):
 def input_at(batch: Batch, sequence: Term, time: int) -> Tensor:
     """x_t of a sequence; some differ from x before a window."""
     name, *window = sequence
-    t, x = time, batch.x[:, time - 1]
+    x = batch.x[:, time - 1]
     if name == "x":
         return x
     if name == "x_other":
-        return other_inputs(batch)[:, t - 1]
-    is_past = t <= batch.spec.T - window[0]
-    if name == "x_edge":
-        return changed_inputs(batch)[:, t - 1] if t == batch.spec.T - window[0] + 1 else x
-    return {"x_past": -x, "x_zeroed": torch.zeros_like(x)}[name] if is_past else x
-
-
-def changed_inputs(batch: Batch) -> Tensor:
-    """Inputs (B, T, d, S) that differ from x at every time: −x_t, or a unit vector for 0."""
-    is_zero = (batch.x == 0).all(dim=2, keepdim=True)
-    unit = torch.zeros_like(batch.x)
-    unit[:, :, 0] = 1.0
-    return torch.where(is_zero, unit, -batch.x)
+        return other_inputs(batch)[:, time - 1]
+    return -x if time <= batch.spec.T - window[0] else x
 
 
 def pair_state(name: str) -> Callable[[Batch], Tensor]:

@@ -15,8 +15,7 @@ ParameterReader = Callable[[Batch], Array]
 
 # The parameters that only some families have.
 FAMILY_PARAMETERS = (
-    "R", "R_undilated", "R_widest", "R_halved", "R_overlap",
-    "states", "w_abs", "same_activation", "driven",
+    "R", "states", "w_abs", "same_activation", "driven",
     "depth", "isometric", "v_top",
 )  # fmt: skip
 

@@ -61,8 +61,7 @@ NEAR: dict[str, tuple[dict[str, object], ...]] = {
         },
     ),
     "sigmoid": ({"regime": "unrelated", "n": 1, "d": 1, "states": 3},),
-    **dict.fromkeys(("tcn", "gated-conv", "wavenet", "attention"), ({"layers": 2},)),
-    "monotone": ({"regime": "tcn", "n": 1, "d": 1},),
+    "causal": ({"layers": 2},),
     "layered": (
         {"activation": "identity", "regime": "signed", "n": 2, "d": 1, "T": 3, "K": 2, "layers": 2},
         {"activation": "sigmoid", "regime": "signed", "n": 2, "d": 1, "T": 1, "K": 0, "layers": 2},

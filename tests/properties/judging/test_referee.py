@@ -136,7 +136,7 @@ def test_what_nobody_can_decide_stays_open() -> None:
     statement = parse_statement("h_norm*exp(lam) <= h_norm*exp(lam)")
     (outcome,) = decide_exactly(statement, build_batch(make_spec(T=1, bias=0.5)), [0])
     assert outcome.verdict == "UNDECIDED"
-    (edge,) = decide_exactly(parse_statement("edge_gap <= 1"), build_batch(TANH), [0])
+    (edge,) = decide_exactly(parse_statement("field_gap <= 1"), build_batch(TANH), [0])
     assert edge.verdict == "UNDECIDED"
     assert edge.lhs is None
 

@@ -132,8 +132,8 @@ def test_a_written_out_system_is_replayed() -> None:
 
 def test_a_vacuous_pair_shows_both_sides() -> None:
     """Replay reports both sides even if nothing is judged."""
-    form = claim("receptive-field").variant("fading-field")
-    found = replay(make_spec(T=3, lam=0.5), form.statement, form.assumptions)
+    form = claim("truncation").form("finite")
+    found = replay(make_spec(T=3, lam=1.5), form.statement, form.assumptions)
     assert [check.verdict for check in found.checks] == ["VACUOUS"]
     assert all(np.isfinite([float(check.lhs), float(check.rhs)]).all() for check in found.checks)
 

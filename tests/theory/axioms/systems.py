@@ -7,7 +7,7 @@ from typing import Any
 from flint import fmpq
 from meanings import EVERYWHERE, HALF, NUMBERS, ONE, ZERO, System, always, running
 
-from rnnbounds.theory.language.terms import causal, gates, gradients, layers, unitary
+from rnnbounds.theory.language.terms import gates, gradients, layers, unitary
 from rnnbounds.theory.language.terms import vectors as terms
 from rnnbounds.theory.models.gates import gru
 from rnnbounds.theory.models.unitary import moves
@@ -93,13 +93,6 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
         {"lam": fmpq(3, 5)},
     ),
     "receptive-field": ({}, {"R": fmpq(2)}),
-    "receptive-field/oldest input": (
-        {
-            terms.entry: lambda x, t: x if t == 3 else ZERO,
-            causal.tap: lambda x, j, t: x if t - j == 3 else ZERO,
-        },
-        {"R": fmpq(2), "x_edge": ONE},
-    ),
     "cell-constants": ({gradients.lift: always(1)}, {}),
     "loss-constants": ({gradients.mixture: lambda c, v, j: -v if j > 0 else ZERO}, {}),
     "weight-gap/constant": ({gradients.step_size: always(fmpq(1, 1000))}, {}),

@@ -15,10 +15,8 @@ from rnnbounds.theory.language.terms.variables import (
     operator,
     vector,
     x,
-    x_edge,
     x_other,
     x_past,
-    x_zeroed,
 )
 from rnnbounds.theory.language.terms.vectors import (
     Vector,
@@ -107,18 +105,6 @@ MODELS: tuple[Quantity, ...] = (
     EUCLIDEAN.of(
         "field_gap", "feed-forward network, inputs changed at times ≤ T - k",
         "H_T^{(k)}(x)-H_T^{(k)}(x')", forward(x, k, T) - forward(x_past, k, T),
-    ),
-    EUCLIDEAN.of(
-        "edge_gap", "feed-forward network, input changed at time T - k + 1 alone",
-        "H_T^{(k)}(x)-H_T^{(k)}(x'')", forward(x, k, T) - forward(x_edge, k, T),
-    ),
-    EUCLIDEAN.of(
-        "padding_gap", "truncated model against the full one on inputs zeroed before the window",
-        "h_T^{(k)}-h_T(0,x)", state(x, T - k, k) - state(x_zeroed, 0, T),
-    ),
-    EUCLIDEAN.of(
-        "recurrent_gap", "recurrent model, inputs changed at times ≤ T - k", "h_T(x)-h_T(x')",
-        state(x, 0, T) - state(x_past, 0, T), windowed=True,
     ),
     *tag(
         "descent",

@@ -53,7 +53,7 @@ X, Y = either("X"), either("Y")
 i, j, m, s = symbols("i j m s", integer=True)
 y, z = symbols("y z", real=True)
 # Input sequences: the given one, ones that differ from it, and another one altogether.
-x, x_past, x_edge, x_zeroed = symbols("x x_past x_edge x_zeroed", commutative=False)
+x, x_past = symbols("x x_past", commutative=False)
 x_other = symbols("x_other", commutative=False)
 w, w_other = symbols("w w_other", commutative=False)  # weights
 eye = operator("I")  # the identity of the states, of which there is at least one

@@ -1,1 +1,0 @@
-"""Feed-forward causal models: how they are drawn, and the fields that they are said to have."""
