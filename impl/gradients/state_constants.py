@@ -43,6 +43,7 @@ STATES: dict[str, Callable[[Supply], Tensor]] = {
     "L_x": lambda c: mul_up(c["L_rho"], c["U_norm"]),
     "L_f": lambda c: c.filled(1.0) if c.C is None else certified_norm(c.C),
     "S_0": _drive,
+    "phi_0": lambda c: c.region.offset,
     "B_h": _state_bound,
     "W_radius": lambda c: spectral_radius_bound(c.cell.W),
     "lam_P": lambda c: c.quadratic.factor,

@@ -48,17 +48,6 @@ def projected(A: Tensor, ball: Ball) -> Point:
     return Point(P, projection_error(A, P, ball.norm, torch.full_like(A[:, 0, 0], ball.radius)))
 
 
-def rescaled(A: Tensor, ball: Ball) -> Point:
-    """A min(1, ℓ/g(A)), g the ball's norm: in the ball as well, but not its nearest point."""
-    _check(A)
-    high, low = ball.bound(A), _norm_below(A, ball.norm)
-    least, most = (_quotient(ball.radius, g) for g in (high, low))
-    error = _size(A) * ((most - least) + 4 * UNIT * most) * _UP
-    found = A * least[:, None, None]
-    error = torch.where(high <= ball.radius, 0.0, error + _LOST)
-    return Point(found, error.nan_to_num(math.inf, math.inf))
-
-
 def distance(p: Point, q: Point) -> tuple[Tensor, Tensor]:
     """Bounds below and above on the Frobenius distance of the exact matrices, (B,) each."""
     gap = p.value - q.value
@@ -144,7 +133,7 @@ def _infinity(A: Tensor, P: Tensor, ell: Tensor) -> tuple[Tensor, Tensor]:
 
 def _frobenius(A: Tensor, P: Tensor, ell: Tensor) -> tuple[Tensor, Tensor]:
     high = norm_up(A.flatten(1))
-    low = _norm_below(A, "frobenius")
+    low = _norm_below(A)
     least, most = _quotient(ell, high), _quotient(ell, low)
     away = _size(P - A * least[:, None, None])
     error = away + high * ((most - least) + 6 * UNIT * most) + 2 * UNIT * _size(P)
@@ -161,28 +150,19 @@ def _size(A: Tensor) -> Tensor:
     return norm_bound(A, (1, 2))
 
 
-def _quotient(ell: Tensor | float, g: Tensor) -> Tensor:
+def _quotient(ell: Tensor, g: Tensor) -> Tensor:
     """min(1, ℓ/g), and 1 for g = 0."""
     return torch.where(g <= ell, 1.0, ell / g).to(g)
 
 
-def _norm_below(A: Tensor, norm: BallNorm) -> Tensor:
-    """A lower bound on the ball's norm, (B,)."""
+def _norm_below(A: Tensor) -> Tensor:
+    """A lower bound on ‖A‖_F, (B,)."""
     m, n = A.shape[1:]
-    if norm == "infinity":
-        rows = A.abs().sum(2)
-        return rows.amax(1) * (1 - gamma(n + 2))
-    if norm == "frobenius":
-        scale = exponent(A.abs().flatten(1).amax(1)).clamp(min=0)  # else squares may overflow
-        size: Tensor = torch.linalg.matrix_norm(shift(A, -scale[:, None, None]))
-        least = ((size - _LOST) * (1 - gamma(m * n + 4))).clamp(min=0.0)
-        back: Tensor = shift(least, scale)
-        return back
-    v = torch.linalg.svd(A.nan_to_num(0.0, 0.0, 0.0), full_matrices=False).Vh[:, 0]
-    length = norm_bound(v, 1)
-    image: Tensor = torch.linalg.vector_norm((A @ v[:, :, None])[..., 0], dim=1)
-    sure = image * (1 - gamma(m + 4)) - gamma(n + 2) * _size(A) * length * _UP - _LOST
-    return (sure / (length * _UP)).nan_to_num(0.0, 0.0).clamp(min=0.0)
+    scale = exponent(A.abs().flatten(1).amax(1)).clamp(min=0)  # else squares may overflow
+    size: Tensor = torch.linalg.matrix_norm(shift(A, -scale[:, None, None]))
+    least = ((size - _LOST) * (1 - gamma(m * n + 4))).clamp(min=0.0)
+    back: Tensor = shift(least, scale)
+    return back
 
 
 _ERRORS = {"spectral": _spectral, "infinity": _infinity, "frobenius": _frobenius}

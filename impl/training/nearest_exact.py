@@ -17,7 +17,7 @@ from flint import arb, arb_mat, ctx, fmpq
 from torch import Tensor
 
 from rnnbounds.impl.numbers.rationals import rational
-from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm, rational_norm_at_most
+from rnnbounds.impl.numbers.spectra.exact_norm import rational_norm_at_most
 from rnnbounds.impl.numbers.spectra.jacobi import dot, singular_value_decomposition
 from rnnbounds.impl.training.projection import Ball
 
@@ -42,16 +42,6 @@ def ball_projected(A: Tensor, ball: Ball) -> arb_mat:
         return arb_mat([[v + around for v in row] for row in P.tolist()])
 
 
-def ball_rescaled(A: Tensor, ball: Ball) -> arb_mat:
-    """A min(1, ℓ/g(A)) of one matrix (m, n), g the ball's norm."""
-    known = rational_rescaled(A, ball)
-    if known is not None:
-        return arb_mat([[arb(v) for v in row] for row in known])
-    matrix = arb_mat(A.tolist())
-    size = ball_norm(A) if ball.norm == "spectral" else frobenius(matrix)
-    return matrix * (arb(ball.radius) / size).min(arb(1))
-
-
 def rational_itself(A: Tensor) -> Rational:
     """The floats of A (m, n), exactly."""
     return [list(map(rational, row)) for row in A.tolist()]
@@ -70,18 +60,6 @@ def rational_projected(A: Tensor, ball: Ball) -> Rational | None:
         return _scaled(rows, _root(_square(rows)), ell)
     if _scattered(rows) or ell == 0:
         return [[min(max(v, -ell), ell) for v in row] for row in rows]
-    return rows if rational_norm_at_most(A, ell) else None
-
-
-def rational_rescaled(A: Tensor, ball: Ball) -> Rational | None:
-    """A min(1, ℓ/g(A)) where the norm g(A) is known to be rational, or A lies in the ball."""
-    rows, ell = rational_itself(A), rational(ball.radius)
-    if ball.norm == "infinity":
-        return _scaled(rows, max(sum(map(abs, row), fmpq(0)) for row in rows), ell)
-    if ball.norm == "frobenius":
-        return _scaled(rows, _root(_square(rows)), ell)
-    if _scattered(rows):
-        return _scaled(rows, max(abs(v) for row in rows for v in row), ell)
     return rows if rational_norm_at_most(A, ell) else None
 
 

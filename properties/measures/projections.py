@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.training.nearest import Point, distance, itself, projected, rescaled
+from rnnbounds.impl.training.nearest import Point, distance, itself, projected
 from rnnbounds.impl.training.projection import Ball
 from rnnbounds.properties.errors import DisagreementError
 from rnnbounds.properties.measures.measure import FastPath
@@ -20,9 +20,9 @@ LARGEST_RELATIVE_ERROR = (
     2.0**-20
 )  # of its norm: rounding leaves far less, a projection that is none far more
 
-# What becomes of a matrix: itself, Π of it, or it scaled into the ball.
+# What becomes of a matrix: itself, or Π of it.
 FLOAT_POINTS: dict[str, Callable[[Tensor, Ball], Point]] = {
-    "itself": lambda A, ball: itself(A), "projected": projected, "rescaled": rescaled,
+    "itself": lambda A, ball: itself(A), "projected": projected,
 }  # fmt: skip
 
 
@@ -65,7 +65,6 @@ def distance_path(name: str, first: tuple[str, str], second: tuple[str, str]) ->
 FAST = (
     distance_path("proj_gap", ("projected", "A"), ("projected", "B")),
     distance_path("matrix_gap", ("itself", "A"), ("itself", "B")),
-    distance_path("rescaled_gap", ("rescaled", "A"), ("rescaled", "B")),
     distance_path("proj_distance", ("itself", "A"), ("projected", "A")),
-    distance_path("feasible_distance", ("itself", "A"), ("rescaled", "B")),
+    distance_path("feasible_distance", ("itself", "A"), ("projected", "B")),
 )

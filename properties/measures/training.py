@@ -21,20 +21,10 @@ def is_kind(kind: str) -> Callable[[Batch], bool]:
     return lambda batch: batch.spec.kind == kind
 
 
-def quadratic_path(name: str, omitted_steps: int) -> FastPath:
-    """A distance of the weights of the quadratic instance, which is known exactly."""
-
-    def gap(batch: Batch) -> fmpq:
-        return exact.quadratic_gap(batch, max(batch.spec.steps - omitted_steps, 0))
-
-    def enclosure(batch: Batch) -> Interval:
-        shape = (batch.cell.batch, batch.x.shape[3], batch.K + 1)
-        return exact.constant_interval(abs(arb(gap(batch))), shape)
-
-    return FastPath(
-        name, is_kind("quadratic"), enclosure=enclosure,
-        balls=lambda pair, k: abs(arb(gap(pair.batch))), square=lambda batch, k: gap(batch) ** 2,
-    )  # fmt: skip
+def enclose_quadratic_gap(batch: Batch) -> Interval:
+    """The distance of the weights of the quadratic instance, which is known exactly."""
+    shape = (batch.cell.batch, batch.x.shape[3], batch.K + 1)
+    return exact.constant_interval(abs(arb(exact.quadratic_gap(batch))), shape)
 
 
 def growth_square(batch: Batch, k: int) -> fmpq:
@@ -59,20 +49,18 @@ FAST = (
     FastPath("w_gap", has_cells, enclosure=descent.w_gap, balls=ball_descent.w_gap_ball),
     FastPath(
         "w_gap", IS_TRAINING, enclosure=enclose_with_error(training.w_gap, training.w_gap_rounding),
-        balls=exact.w_gap_ball(0),
-    ),
-    FastPath(
-        "w_gap_before", IS_TRAINING,
-        enclosure=enclose_with_error(training.w_gap_before, training.w_gap_before_rounding),
-        balls=exact.w_gap_ball(1),
+        balls=exact.w_gap_ball,
     ),
     FastPath(
         "trained_gap", IS_TRAINING,
         enclosure=enclose_with_error(training.trained_gap, training.trained_gap_rounding),
         balls=exact.trained_gap_ball,
     ),
-    quadratic_path("w_gap", 0),
-    quadratic_path("w_gap_before", 1),
+    FastPath(
+        "w_gap", is_kind("quadratic"), enclosure=enclose_quadratic_gap,
+        balls=lambda pair, k: abs(arb(exact.quadratic_gap(pair.batch))),
+        square=lambda batch, k: exact.quadratic_gap(batch) ** 2,
+    ),
     Opaque(
         "descent_growth", balls=lambda pair, k: arb(growth_square(pair.batch, k)).sqrt(),
         square=growth_square, reason="it is the least growth of three steps",

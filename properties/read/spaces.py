@@ -16,7 +16,7 @@ OPERATORS: dict[str, Space] = {
 }  # fmt: skip
 # Of a boxed state, the joint one of a gated cell, all is measured.
 OUTPUT_HEADS = (
-    "boxed", "readout", "gradient", "w", "w_other", "project", "rescale", "vec_A", "vec_B", "vec_Z",
+    "boxed", "readout", "gradient", "w", "w_other", "project", "vec_A", "vec_B", "vec_Z",
 )  # fmt: skip
 
 

@@ -78,7 +78,6 @@ class SystemSpec(
     target: ClassVar[float] = 1.0
     distance: ClassVar[float] = 0.25
     steps: ClassVar[int] = 0
-    schedule: ClassVar[str] = "inverse"
     ball: ClassVar[str] = "spectral"
     states: ClassVar[int] = 1
     start: ClassVar[float] = 0.0

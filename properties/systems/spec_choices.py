@@ -32,14 +32,11 @@ TRAINED = ("WUb", "W", "U", "WU", "b", "Wb", "Ub")
 LOSSES = ("squared", "linear", "cross-entropy")
 
 
-SCHEDULES = ("inverse", "constant")
-
-
 BALLS = ("spectral", "infinity", "frobenius")
 
 
 CHOICES = {
-    "inputs": INPUTS, "trained": TRAINED, "loss": LOSSES, "schedule": SCHEDULES, "ball": BALLS,
+    "inputs": INPUTS, "trained": TRAINED, "loss": LOSSES, "ball": BALLS,
 }  # fmt: skip
 
 

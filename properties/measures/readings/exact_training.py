@@ -50,7 +50,7 @@ def full_descent(pair: BallPair) -> tuple[list[DescentStep], FullRun]:
         batch, run, steps = pair.batch, ball_run(pair), []
         alpha = arb(float(batch.step_size[0, 0, 0]))
         for t in range(1, batch.spec.steps + 1):
-            rate = alpha / t if batch.spec.schedule == "inverse" else alpha
+            rate = alpha / t
             weights, parts = vars(run.cell).copy(), {}
             for name, step in split_gradient(run, run.gradient()).items():
                 proposed = weights[name] - rate * step
@@ -65,28 +65,28 @@ def full_descent(pair: BallPair) -> tuple[list[DescentStep], FullRun]:
     return descent
 
 
-def cached_weight_gaps(pair: BallPair, k: int) -> list[CellWeights]:
-    """w_t − ŵ_t, t = 1 … N+1, of full and truncated weights at window k, cached."""
+def cached_weight_gap(pair: BallPair, k: int) -> CellWeights:
+    """w_{N+1} − ŵ_{N+1} of full and truncated weights at window k, cached."""
     key = f"descents at {k}"
     if key not in pair.cache:
-        pair.cache[key] = weight_gaps(pair, k)
-    gaps: list[CellWeights] = pair.cache[key]
-    return gaps
+        pair.cache[key] = weight_gap(pair, k)
+    gap: CellWeights = pair.cache[key]
+    return gap
 
 
-def weight_gaps(pair: BallPair, k: int) -> list[CellWeights]:
-    """The differences in balls; NaN after a projection that balls cannot follow."""
+def weight_gap(pair: BallPair, k: int) -> CellWeights:
+    """The difference in balls; NaN after a projection that balls cannot follow."""
     batch, cell = pair.batch, ball_run(pair).cell
-    gaps = [CellWeights(0 * cell.W, 0 * cell.U, 0 * cell.b)]
+    moved = CellWeights(0 * cell.W, 0 * cell.U, 0 * cell.b)
     for step in full_descent(pair)[0]:
-        difference = step.run.gradient_gap(max(batch.spec.T - k, 0), gaps[-1])
-        moved_parts = vars(gaps[-1]).copy()
+        difference = step.run.gradient_gap(max(batch.spec.T - k, 0), moved)
+        moved_parts = vars(moved).copy()
         for name, gap in split_gradient(step.run, difference).items():
             radius = float(getattr(batch.omega, name)[0])
             proposed = moved_parts[name] - step.rate * gap
             moved_parts[name] = projected_gap(step.parts[name], proposed, radius, name)
-        gaps.append(CellWeights(**moved_parts))
-    return gaps
+        moved = CellWeights(**moved_parts)
+    return moved
 
 
 def split_gradient(run: FullRun, matrix: arb_mat) -> dict[str, arb_mat]:
@@ -124,35 +124,30 @@ def projected_gap(full: ProjectedPart, gap: arb_mat, radius: float, name: str) -
     return full.projection - other_proposed * shrink_factor(norm, radius, other_proposed, name)
 
 
-def w_gap_ball(before: int) -> Callable[[BallPair, int], arb]:
-    """‖w − ŵ‖ after all steps but ``before``, in balls."""
-
-    def read(pair: BallPair, k: int) -> arb:
-        steps = max(pair.batch.spec.steps - before, 0)
-        moved = cached_weight_gaps(pair, k)[steps]
-        return euclidean_ball(
-            [v for name in pair.batch.spec.trained for v in matrix_entries(getattr(moved, name))]
-        )
-
-    return read
+def w_gap_ball(pair: BallPair, k: int) -> arb:
+    """‖w_{N+1} − ŵ_{N+1}‖ in balls."""
+    moved = cached_weight_gap(pair, k)
+    return euclidean_ball(
+        [v for name in pair.batch.spec.trained for v in matrix_entries(getattr(moved, name))]
+    )
 
 
 def trained_gap_ball(pair: BallPair, k: int) -> arb:
     """‖C(h_T(w_{N+1}) − h_T^k(ŵ_{N+1}))‖ in balls."""
-    here, moved = full_descent(pair)[1], cached_weight_gaps(pair, k)[-1]
+    here, moved = full_descent(pair)[1], cached_weight_gap(pair, k)
     gap = here.state_drift(max(pair.batch.spec.T - k, 0), moved).last
     return euclidean_ball(matrix_entries(ball_matrix(pair.batch.C[0]) * gap))
 
 
-def quadratic_gap(batch: Batch, steps: int) -> fmpq:
-    """w − ŵ after so many steps on p = −βw²/2 and on p + εw, exactly, as a fraction that is reduced
-    once: each descent is run as it stands, from w = 1."""
+def quadratic_gap(batch: Batch) -> fmpq:
+    """w_{N+1} − ŵ_{N+1} on p = −βw²/2 and on p + εw, exactly, as a fraction reduced once: each
+    descent is run as it stands, from w = 1."""
     spec = batch.spec
     alpha, beta, epsilon = (v.as_integer_ratio() for v in (spec.alpha, spec.lam, spec.epsilon))
     # w = p/q, ŵ = r/q and w + (α/t)(βw), ŵ + (α/t)(βŵ − ε) over the same denominator.
     p, r, q = 1, 1, 1
-    for t in range(1, steps + 1):
-        top, bottom = alpha[0], alpha[1] * (t if spec.schedule == "inverse" else 1)
+    for t in range(1, spec.steps + 1):
+        top, bottom = alpha[0], alpha[1] * t
         common = bottom * beta[1] * epsilon[1]
         growth = common + top * beta[0] * epsilon[1]
         p, r = p * growth, r * growth - top * epsilon[0] * beta[1] * q

@@ -1,6 +1,6 @@
 """Projected gradient descent on the full and on the truncated loss, side by side.
 
-Float64 readings, with the errors of both descents. The steps are α/t or α.
+Float64 readings, with the errors of both descents. The steps are α/t.
 """
 
 from __future__ import annotations
@@ -77,10 +77,10 @@ def repeat_batch(tensor: Tensor, copies: int) -> Tensor:
 
 
 def step_sizes(batch: Batch) -> Tensor:
-    """α/t or α, in float64, (B, N)."""
+    """α/t in float64, (B, N)."""
     t = torch.arange(1, batch.spec.steps + 1, dtype=torch.float64, device=batch.x.device)
     alpha = torch.from_numpy(batch.step_size).to(batch.x.device)[:, 0]
-    return alpha / t if batch.spec.schedule == "inverse" else alpha.expand(-1, len(t)).clone()
+    return alpha / t
 
 
 def rate_error(batch: Batch, rates: Tensor, beta: Tensor, copies: int) -> Tensor:
@@ -102,9 +102,9 @@ def split_descents(batch: Batch, tensor: Tensor) -> tuple[Tensor, Tensor]:
     return stacked[0], stacked[1:].transpose(0, 1)
 
 
-def weight_gap_after(batch: Batch, steps: int) -> Tensor:
-    """‖w − ŵ‖ after so many steps, at every window, (B, 1, K+1)."""
-    cell = descents(batch).cells[steps]
+def w_gap(batch: Batch) -> Tensor:
+    """‖w_{N+1} − ŵ_{N+1}‖ at every window, (B, 1, K+1)."""
+    cell = descents(batch).cells[-1]
     gaps = []
     for name in batch.spec.trained:
         full, short = split_descents(batch, getattr(cell, name))
@@ -112,37 +112,17 @@ def weight_gap_after(batch: Batch, steps: int) -> Tensor:
     return zero_full_window(batch, vector_norms(torch.cat(gaps, dim=2), 2)[:, None])
 
 
-def w_gap(batch: Batch) -> Tensor:
-    """‖w_{N+1} − ŵ_{N+1}‖."""
-    return weight_gap_after(batch, batch.spec.steps)
-
-
-def w_gap_before(batch: Batch) -> Tensor:
-    """‖w_N − ŵ_N‖."""
-    return weight_gap_after(batch, max(batch.spec.steps - 1, 0))
-
-
-def descent_error_at(batch: Batch, steps: int) -> Tensor:
-    """The errors of both weights after so many steps, (B, 1, K+1)."""
-    errors = descents(batch).errors[:, :, steps]
+def last_errors(batch: Batch) -> Tensor:
+    """The errors of both weights after all steps, (B, 1, K+1)."""
+    errors = descents(batch).errors[:, :, -1]
     return (errors[0] + errors[1:]).T[:, None] * ROUND_UP
 
 
 def w_gap_rounding(batch: Batch, value: Tensor) -> Tensor:
-    """Its error."""
-    return weights_rounding(batch, batch.spec.steps, value)
-
-
-def w_gap_before_rounding(batch: Batch, value: Tensor) -> Tensor:
-    """Its error."""
-    return weights_rounding(batch, max(batch.spec.steps - 1, 0), value)
-
-
-def weights_rounding(batch: Batch, steps: int, value: Tensor) -> Tensor:
     """Bound the error of ‖w − ŵ‖: the errors of both descents, and the norm's."""
     n, d = batch.cell.n, batch.cell.d
     own = norm_rounding(n * (n + d + 1) + 1, value)
-    return zero_full_window(batch, descent_error_at(batch, steps) * ROUND_UP + own)
+    return zero_full_window(batch, last_errors(batch) * ROUND_UP + own)
 
 
 @torch.no_grad()
@@ -180,7 +160,7 @@ def trained_gap_rounding(batch: Batch, value: Tensor) -> Tensor:
     full, short = split_descents(batch, state_rounding(last)[:, 0, 0])
     rollouts = (full[:, None] + short)[:, None] * ROUND_UP
     weight_gain = (known["L_w"] / known.gap * ROUND_UP)[:, None, None]
-    weight_error = descent_error_at(batch, batch.spec.steps)
+    weight_error = last_errors(batch)
     carried = torch.where(weight_error == 0, 0.0, mul_up(weight_gain, weight_error))
     inner = mul_up(known["L_f"][:, None, None], add_up(rollouts, carried))
     gaps = vector_norms(trained_state_gaps(batch))[:, None]

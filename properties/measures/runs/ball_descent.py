@@ -90,7 +90,7 @@ class BallDescent:
         offset = {name: [arb(0)] * len(part) for name, part in start.items()}
         gap = dict(offset)
         for t in range(1, steps + 1):
-            rate = alpha / t if batch.spec.schedule == "inverse" else alpha
+            rate = alpha / t
             w = {name: add_entries(part, offset[name]) for name, part in start.items()}
             full, gradient_gap = self.gradients(w, gap)
             position = 0

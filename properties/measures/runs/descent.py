@@ -158,7 +158,7 @@ class DescentBatch:
         )
         iterates = [(weights, torch.zeros_like(alpha))]
         for t in range(1, spec.steps + 1):
-            rate = alpha / t if spec.schedule == "inverse" else alpha
+            rate = alpha / t
             error = iterates[-1][1]
             propagated = mul_up(add_up(1.0, mul_up(ROUND_UP * rate, growth)), error)
             weights, step_error = self.step(weights, rate)

@@ -14,22 +14,20 @@ from rnnbounds.properties.read.worlds.recurrent import RecurrentWorld
 IN_BALLS = {
     "itself": lambda A, ball: nearest.ball_itself(A),
     "project": nearest.ball_projected,
-    "rescale": nearest.ball_rescaled,
 }
 IN_RATIONALS = {
     "itself": lambda A, ball: nearest.rational_itself(A),
     "project": nearest.rational_projected,
-    "rescale": nearest.rational_rescaled,
 }
 
 
 class ProjectedWorld(RecurrentWorld):
-    """Two matrices A and B, and Z, a point of the ball: B scaled into it."""
+    """Two matrices A and B, and Z, a point of the ball: Π B."""
 
     def leaf(self, head: str, *arguments: Term) -> Value:
         """A matrix, or what becomes of it."""
         if head == "vec_Z":
-            return self.leaf("rescale", ("vec_B",))
+            return self.leaf("project", ("vec_B",))
         if not (head.startswith("vec_") or head in IN_BALLS):
             return super().leaf(head, *arguments)
         if self.carrier is FLOATS:

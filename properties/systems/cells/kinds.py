@@ -32,9 +32,7 @@ from rnnbounds.properties.systems.spec import SpecType, SystemSpec, spec_of
 from rnnbounds.properties.systems.spec_choices import LOSSES
 from rnnbounds.properties.systems.supply.route import draw_each_member
 
-CELL_FIELDS = (
-    "n d T K regime inputs lam scale bias epsilon loss target distance alpha steps schedule"
-)
+CELL_FIELDS = "n d T K regime inputs lam scale bias epsilon loss target distance alpha steps"
 MIXED_REGIMES = ("zero", "driven", "signs", "gaussian")
 ANY_ACTIVATION = tuple(ACTIVATIONS)
 
@@ -76,7 +74,6 @@ def draw_cell_spec(draw: st.DrawFn, make: SpecType, wanted: DrawRequest) -> Syst
         spec = replace(
             spec, T=min(T, 8), K=min(spec.K, 4), batch=min(spec.batch, 12), sequences=1,
             steps=draw(pick((1, 2, 3, 4))), alpha=draw(pick((1.0, 0.125, 2.0))),
-            schedule=draw(pick(("inverse", "inverse", "constant"))),
         )  # fmt: skip
     if "activation" in make.__struct_fields__:
         rho = draw(pick(("tanh", "tanh", "identity", "sigmoid", *sorted(ACTIVATIONS))))

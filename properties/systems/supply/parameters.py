@@ -39,8 +39,6 @@ PARAMETER_READERS: dict[str, ParameterReader] = {
     "d": spec_number(lambda spec: spec.d),
     "a_1": spec_number(lambda spec: spec.lam),
     "N": spec_number(lambda spec: spec.steps),
-    "inverse_steps": spec_number(lambda spec: spec.schedule == "inverse"),
-    "constant_steps": spec_number(lambda spec: spec.schedule == "constant"),
     "k": lambda batch: batch.windows,
     "t": lambda batch: batch.spec.T - batch.windows,
     "alpha": lambda batch: batch.route.step_size(batch),

@@ -9,9 +9,6 @@ import numpy as np
 import sympy
 import torch
 
-from rnnbounds.impl.gradients.adjoint import last_gradient
-from rnnbounds.impl.gradients.adjoint_error import gradient_error
-from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.numbers.outward import norm_up
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.drawing.draws import Array
@@ -54,39 +51,10 @@ def prediction_reading(expr: sympy.Expr) -> Callable[[Batch], Array]:
     return read
 
 
-@torch.no_grad()
-def end_curvature(batch: Batch) -> Array:
-    """The largest curvature of p_T at the two weights, by differences, (B, S, 1); tempting, as it
-    bounds nothing in between."""
-    found = [hessian_norm(batch, cell) for cell in (batch.cell, batch.other or batch.cell)]
-    return np.asarray(torch.maximum(*found).cpu().numpy()[:, :, None])
-
-
-def hessian_norm(batch: Batch, cell: RNN) -> torch.Tensor:
-    """‖∇²p_T‖₂ in the trained weights, one central difference a weight, (B, S), with what the
-    rounding of the gradients may hide."""
-    trained, columns = batch.spec.trained, []
-    rounding = gradient_error(cell, batch.x, batch.loss, trained, 0) / SHIFT
-    parts = {"W": cell.W, "U": cell.U, "b": cell.b}
-    for name in trained:
-        for place in np.ndindex(*parts[name].shape[1:]):
-            ends = []
-            for sign in (1.0, -1.0):
-                moved = parts[name].clone()
-                moved[:, *place] += sign * SHIFT
-                moved_cell = RNN(**(parts | {name: moved}), activation=cell.activation)
-                ends.append(last_gradient(moved_cell, batch.x, batch.loss).flat(trained))
-            columns.append((ends[0] - ends[1]) / (2 * SHIFT))
-    size: torch.Tensor = torch.linalg.matrix_norm(torch.stack(columns, dim=3), 2)
-    found: torch.Tensor = size + rounding * len(columns) ** 0.5
-    return found
-
-
 DERIVED: dict[str, Callable[[Batch], Array]] = {
     "H": state_pair_bound,
     "eps_k": gradient_window_bounds,
     "x_gap": x_gap,
-    "beta_ends": end_curvature,
 }
 # What training of a network asks for.
 PREDICTIONS = {"K_0": prediction_reading(STILL), "K_1": prediction_reading(DRIFT)}

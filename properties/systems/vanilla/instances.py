@@ -33,6 +33,8 @@ def worst_linear() -> Iterator[SystemSpec]:
             yield scalar_spec(lam=lam, T=T, K=T, seed=T % 2, epsilon=2.0**-6)
     for lam in (0.75, 0.9375):
         yield scalar_spec(lam=lam, T=64, K=24, epsilon=2.0**-6)
+    # A window of 6 is hardly enough: λ⁶ is hardly less than ε's share of what is forgotten.
+    yield scalar_spec(lam=0.5, T=40, K=8, epsilon=2.0**-6 * (1 + 2.0**-10))
     # Windows so long that λᵏ is far below the rounding of a state.
     yield scalar_spec(lam=0.5, T=200, K=180)
     yield scalar_spec(lam=2.0**-30, T=24, K=20)

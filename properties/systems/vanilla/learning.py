@@ -103,7 +103,7 @@ def fewer_loss_systems(spec: SystemSpec, stepwise: bool) -> SystemSpec:
 
 @st.composite
 def draw_training_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
-    """Projected gradient descent of a small system, full and truncated, by steps c/(βt) or c/β."""
+    """Projected gradient descent of a small system, full and truncated, by steps c/(βt)."""
     lam = draw(pick((0.5, 0.75, 0.25, 0.9)))
     scalar = draw(pick((False, True)))
     activation = draw(pick(("identity", "tanh", "identity", "sigmoid", "sin", "arctan")))
@@ -127,7 +127,6 @@ def draw_training_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
         loss=draw(pick(LOSSES)),
         target=draw(pick((1.0, 0.0))),
         steps=draw(pick((1, 4, 10, 2))),
-        schedule=draw(pick(("inverse", "inverse", "inverse", "constant"))),
     )
     if scalar and draw(st.booleans()):
         # Where the bounds are tight: nothing is left of what the zero state forgets.
@@ -147,7 +146,6 @@ def draw_quadratic_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
         epsilon=draw(pick((1.0, 2.0**-20))),
         alpha=draw(pick((0.5, 1.0, 2.0**-7, 2.0))),
         steps=draw(pick((1, 2, 3, 10, 40, 200))),
-        schedule=draw(pick(("inverse", "inverse", "inverse", "constant"))),
         seed=draw(seeds()),
     )
 

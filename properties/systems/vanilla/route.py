@@ -90,7 +90,7 @@ class LossRoute(NetworkRoute):
 
 @dataclass(frozen=True, eq=False)
 class TrainingRoute(LossRoute):
-    """Networks that are trained by steps c/(βt) or c/β."""
+    """Networks that are trained by steps c/(βt)."""
 
     def constant(self, batch: Batch, name: str) -> Array:
         """Return a constant of the network, or what the theorem asks of K_0 and K_1."""

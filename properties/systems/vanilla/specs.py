@@ -7,7 +7,7 @@ from rnnbounds.properties.systems.spec import SpecType, SystemSpec, spec_of
 
 PLAIN = "n d T K regime inputs lam scale bias epsilon distance values"
 LOSS = f"activation {PLAIN} trained loss target"
-DESCENT = "alpha steps schedule"
+DESCENT = "alpha steps"
 
 
 def check_one_sequence(spec: SystemSpec) -> None:

@@ -8,11 +8,9 @@ from rnnbounds.impl.numbers.spectra.jacobi import dot, singular_value_decomposit
 from rnnbounds.impl.training.nearest_exact import (
     ball_itself,
     ball_projected,
-    ball_rescaled,
     frobenius,
     rational_itself,
     rational_projected,
-    rational_rescaled,
 )
 from rnnbounds.impl.training.projection import Ball
 
@@ -89,18 +87,15 @@ def test_rational_points() -> None:
     half = Ball("spectral", 0.5)
     scattered = torch.tensor([[0.0, -3.0], [0.25, 0.0]], dtype=torch.float64)
     assert rational_projected(scattered, half) == [[0, fmpq(-1, 2)], [fmpq(1, 4), 0]]
-    assert rational_rescaled(scattered, half) == [[0, fmpq(-1, 2)], [fmpq(1, 24), 0]]
     rows = torch.tensor([[3.0, 1.0], [0.75, -0.75], [0.25, 0.0]], dtype=torch.float64)
     ball = Ball("infinity", 1.0)
     assert rational_projected(rows, ball) == [[1, 0], [fmpq(1, 2), fmpq(-1, 2)], [fmpq(1, 4), 0]]
-    assert rational_rescaled(rows, ball)[0] == [fmpq(3, 4), fmpq(1, 4)]
     assert rational_projected(rows, Ball("infinity", 0.0)) == [[0, 0]] * 3
     right = torch.tensor([[3.0, 4.0]], dtype=torch.float64)
     assert rational_projected(right, Ball("frobenius", 1.0)) == [[fmpq(3, 5), fmpq(4, 5)]]
     for norm in NORMS:
         A = normal(3, 3) / 100
         assert rational_projected(A, Ball(norm, 1.0)) == rational_itself(A)
-        assert rational_rescaled(A, Ball(norm, 1.0)) == rational_itself(A)
 
 
 def test_irrational_points() -> None:
@@ -109,6 +104,5 @@ def test_irrational_points() -> None:
     for norm in ("spectral", "frobenius"):
         ball = Ball(norm, 0.5)
         assert rational_projected(A, ball) is None
-        assert rational_rescaled(A, ball) is None
-    found = ball_rescaled(A, Ball("frobenius", 0.5))
+    found = ball_projected(A, Ball("frobenius", 0.5))
     assert frobenius(found).contains(arb(0.5))

@@ -36,7 +36,7 @@ QUICK = PROFILES["quick"]
 SHARE = 0.75
 FEWER = {"w_gap": 0.5, "trained_gap": 0.4}  # balls follow no projection of a matrix
 # No term descends: float descents are held against those of one pair in balls, another program.
-DESCENTS = ("w_gap", "w_gap_before", "trained_gap")
+DESCENTS = ("w_gap", "trained_gap")
 # The reader runs no unitary network: these run in whole numbers, and test_unitary_* hold them.
 UNREAD = ("unitary_", "similar_gap")
 FAST = [

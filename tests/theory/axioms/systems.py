@@ -95,7 +95,6 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
     "receptive-field": ({}, {"R": fmpq(2)}),
     "cell-constants": ({gradients.lift: always(1)}, {}),
     "loss-constants": ({gradients.mixture: lambda c, v, j: -v if j > 0 else ZERO}, {}),
-    "weight-gap/constant": ({gradients.step_size: always(fmpq(1, 1000))}, {}),
     "weight-gap/box": ({}, {"eps_k": fmpq(999)}),
     "end-to-end": ({}, LONG),
     "end-to-end/window-any": ({}, LONG | {"epsilon": fmpq(10)}),

@@ -1,6 +1,6 @@
 """The gradient is Lipschitz in the weights (Miller & Hardt, Lemma 3)."""
 
-from sympy import Expr, Rational
+from sympy import Expr
 
 from rnnbounds.theory.language import Statement, Use, at, le, symbols
 from rnnbounds.theory.models.lemmas.powers import power_at_most_one, power_nonnegative
@@ -10,8 +10,7 @@ from rnnbounds.theory.models.weights.other_weights import ANYWHERE, ON_OMEGA, Ot
 from rnnbounds.theory.proof import Claim, Form, Proof, Source, Step, scale, step
 
 T, lam, L_w, L_p, beta_p = symbols("T lam L_w L_p beta_p")
-beta_wh, beta_ends = symbols("beta_wh beta_ends")
-grad_gap_weights, weight_distance = symbols("grad_gap_weights weight_distance")
+beta_wh, grad_gap_weights, weight_distance = symbols("beta_wh grad_gap_weights weight_distance")
 
 
 def finite_bound(o: OtherWeights) -> Statement:
@@ -115,22 +114,10 @@ GRADIENT_LIPSCHITZ = Claim(
             "the change of ∂φ/∂w with the state is forgotten: only one of the two mixed terms",
             (beta - L_p * beta_wh * L_w / (1 - lam) ** 2) * weight_distance,
         ),
-        scale(UNIFORM, 1 - lam, "one-horizon-less", "one factor 1/(1 − λ) less throughout"),
         UNIFORM.variant(
             "curvature-once",
             "β_p L_w²/(1 − λ): the loss's curvature with one horizon in place of two",
             (beta_p * L_w**2 / (1 - lam) + L_p * change_limit(ANYWHERE)) * weight_distance,
-        ),
-        UNIFORM.variant(
-            "ends-alone",
-            "the curvature at the two weights is taken for that between them, as on a set of "
-            "weights that is not convex",
-            beta_ends * weight_distance,
-        ),
-        UNIFORM.variant(
-            "a-thousandth-less",
-            "the limit is never reached: 0.999 of it is enough",
-            Rational(999, 1000) * beta * weight_distance,
         ),
         scale(
             FINITE, lam, "one-factor-more", "λ times the constant, as if the last step only forgot"

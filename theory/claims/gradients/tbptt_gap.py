@@ -26,7 +26,7 @@ from rnnbounds.theory.models.box.geometry import BOX, CUT_GRADIENT_NORM
 from rnnbounds.theory.models.geometry import EUCLIDEAN, Geometry, S_full, S_start, full, x_next
 from rnnbounds.theory.models.lemmas.powers import power_nonnegative
 from rnnbounds.theory.models.sensitivity import sensitivity_steps
-from rnnbounds.theory.models.system import DIFFERENTIABLE, LONG_WINDOW, WINDOW
+from rnnbounds.theory.models.system import DIFFERENTIABLE, WINDOW
 from rnnbounds.theory.proof import (
     Claim,
     Form,
@@ -35,7 +35,6 @@ from rnnbounds.theory.proof import (
     step,
     swap,
     theorem,
-    thousandth_less,
 )
 
 T, k, lam, L_w, L_p, tbptt_gap, tb_gap = symbols("T k lam L_w L_p tbptt_gap tb_gap")
@@ -143,13 +142,6 @@ TBPTT_GAP = Claim(
             eq(tb_gap, Integer(0)),
         ),
         scale(UNIFORM, 1 - lam, "no-horizon", "the factor 1/(1 − λ) is missing"),
-        thousandth_less(UNIFORM),
-        UNIFORM.variant(
-            "half-by-eight",
-            "eight steps forget half of any gradient, whatever λ is",
-            L_p * L_w / (1 - lam) / 2,
-            LONG_WINDOW,
-        ),
         AGAINST.variant(
             "first-order-alone",
             "the truncated model's gradient is as close as that of truncated back-propagation",

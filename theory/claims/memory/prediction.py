@@ -4,8 +4,8 @@ from rnnbounds.theory.claims.memory import truncation
 from rnnbounds.theory.language import at, le, symbols
 from rnnbounds.theory.language.terms.variables import x
 from rnnbounds.theory.language.terms.vectors import state
-from rnnbounds.theory.models.system import LIPSCHITZ_READOUT, LONG_WINDOW
-from rnnbounds.theory.proof import Claim, Form, Source, scale, swap, theorem, thousandth_less
+from rnnbounds.theory.models.system import LIPSCHITZ_READOUT
+from rnnbounds.theory.proof import Claim, Form, Source, scale, swap, theorem
 
 lam, S_0, B_x, L_x, L_f, C_box, T, k, y_gap = symbols("lam S_0 B_x L_x L_f C_box T k y_gap")
 
@@ -38,13 +38,6 @@ PREDICTION = Claim(
             "inputs-alone",
             "the drive counts the inputs and forgets the bias",
             L_f * L_x * B_x * (lam**k - lam**T) / (1 - lam),
-        ),
-        thousandth_less(UNIFORM),
-        UNIFORM.variant(
-            "half-by-eight",
-            "eight steps forget half of any prediction, whatever λ is",
-            L_f * S_0 / (1 - lam) / 2,
-            LONG_WINDOW,
         ),
         IN_BOX.variant(
             "box-without-output",

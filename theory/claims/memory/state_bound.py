@@ -1,14 +1,12 @@
 """The state of a contractive model stays in a ball (Miller & Hardt, section 2)."""
 
-from sympy import sqrt
-
 from rnnbounds.theory.language import at, le, symbols
 from rnnbounds.theory.models.box.geometry import BOX
 from rnnbounds.theory.models.geometry import EUCLIDEAN
 from rnnbounds.theory.models.lemmas.powers import POWER_NOT_NEGATIVE
 from rnnbounds.theory.models.sensitivity import state_steps
 from rnnbounds.theory.models.system import CONTRACTION, CONTRACTIVE, DRIVE, TWO_STEPS
-from rnnbounds.theory.proof import Claim, Source, swap, theorem, thousandth_less
+from rnnbounds.theory.proof import Claim, Source, swap, theorem
 
 lam, S_0, B_x, L_x, T, h_norm, h_norm_box = symbols("lam S_0 B_x L_x T h_norm h_norm_box")
 
@@ -47,14 +45,7 @@ STATE_BOUND = Claim(
             "the drive counts the inputs and forgets the bias",
             L_x * B_x * (1 - lam**T) / (1 - lam),
         ),
-        thousandth_less(UNIFORM),
-        UNIFORM.variant("ten-drives", "ten drives are enough, whatever λ is", 10 * S_0),
         UNIFORM.variant("drive-alone", "the state never exceeds one drive", S_0),
-        UNIFORM.variant(
-            "independent-inputs",
-            "the inputs add up like independent ones, in squares",
-            S_0 / sqrt(1 - lam**2),
-        ),
         IN_BOX.variant(
             "box-one-step-short",
             "the geometric sum of a cell ends one step early",

@@ -4,21 +4,25 @@
 a cell, that of its comparison matrix, from which ‖h‖₂ ≤ C_box‖s‖_box leads to what the cell shows.
 """
 
-from sympy import Expr, log, sqrt
+from dataclasses import replace
 
-from rnnbounds.theory.axioms.base import EXPONENTIAL, LOGARITHM
+from sympy import Expr, log
+
+from rnnbounds.theory.axioms.base import EXPONENTIAL, LOGARITHM, TRIANGLE
 from rnnbounds.theory.claims.memory.state_bound import FINITE as STATE_BOUND_FINITE
-from rnnbounds.theory.language import ZERO, Assumption, Use, at, le, lt, symbols
+from rnnbounds.theory.language import ZERO, Assumption, Use, assume, at, eq, le, lt, symbols
+from rnnbounds.theory.language.terms.variables import m, x
+from rnnbounds.theory.language.terms.vectors import entry, norm, phi
 from rnnbounds.theory.models import system
 from rnnbounds.theory.models.box.geometry import BOX, SHOWN
 from rnnbounds.theory.models.geometry import EUCLIDEAN, Geometry
 from rnnbounds.theory.models.lemmas import powers
 from rnnbounds.theory.models.lemmas.powers import POWER_NOT_NEGATIVE, long_window
 from rnnbounds.theory.models.sensitivity import forgetting_steps, state_steps
-from rnnbounds.theory.proof import Claim, Form, Source, Step, swap, theorem, thousandth_less
+from rnnbounds.theory.proof import Claim, Form, Source, Step, step, swap, theorem
 
 lam, S_0, B_x, L_x, epsilon, T, k = symbols("lam S_0 B_x L_x epsilon T k")
-h_gap, h_gap_box, C_box = symbols("h_gap h_gap_box C_box")
+h_gap, h_gap_box, C_box, phi_0 = symbols("h_gap h_gap_box C_box phi_0")
 
 
 def memory_bound(g: Geometry) -> Expr:
@@ -81,6 +85,12 @@ OUTPUT = theorem(
     note="any cell with a comparison matrix, by its output",
 ).by(BOX_STATE.lemma("truncation, box-state").at(), at("output", T - k, k), "window", "contractive")
 
+# With the drive L_x B_x in place of S_0, as the paper has it.
+FROM_REST = replace(EUCLIDEAN, S_0=L_x * B_x)
+RESTING = assume("rest", "φ(0, 0) = 0", condition=le(phi_0, ZERO)).that(eq(norm(phi(0, 0)), ZERO))
+INPUTS = assume("inputs", "B_x bounds ‖x_t‖ for every t", forall=(m,)).that(
+    le(norm(entry(x, m + 1)), B_x)
+)
 rate, box_rate = powers.decay_rate(lam), powers.decay_rate(BOX.lam)
 needed_window, needed_box_window = (
     constant / ((1 - factor) * epsilon)
@@ -145,6 +155,46 @@ WINDOW_FINITE = window_form(
     setup_steps=(POWER_NOT_NEGATIVE,),
     note="how long a window is enough, for one given T",
 )
+needed_input_window = FROM_REST.S_0 / ((1 - lam) * epsilon)
+PAPER = theorem(
+    "paper",
+    le(h_gap, epsilon),
+    (
+        *(system.CONTRACTION, system.CONTRACTIVE, system.LIPSCHITZ_INPUT, RESTING, INPUTS),
+        *(system.WINDOW, system.MEMORY, system.ACCURACY),
+        long_window("ln(L_x B_x/((1 − λ)ε))/ln(1/λ)", le(log(needed_input_window) / rate, k)),
+    ),
+    "rnn",
+    (
+        step("drive", le(norm(phi(0, entry(x, m + 1))), FROM_REST.S_0), forall=(m,)).by(
+            at("lipschitz input", entry(x, m + 1), 0, 0),
+            TRIANGLE.at(phi(0, entry(x, m + 1)) - phi(0, 0), phi(0, 0)),
+            "rest",
+            at("inputs", m),
+        ),
+        *state_steps(FROM_REST),
+        *forgetting_steps(FROM_REST),
+        POWER_NOT_NEGATIVE,
+        powers.decay_step(lam),
+        step("every length", le(h_gap, FROM_REST.S_0 * lam**k / (1 - lam))).by(
+            at("forgetting", T - k, k),
+            at("state", T - k),
+            at("power not negative", k),
+            at("power not negative", T - k),
+            "contractive",
+            "window",
+        ),
+    ),
+    note="Lemma 1 as it stands, where φ(0, 0) = 0: the drive is L_x B_x",
+).by(
+    "every length",
+    "long window",
+    at("decay", k),
+    LOGARITHM.at(needed_input_window),
+    EXPONENTIAL.at(log(needed_input_window), k * rate),
+    *powers.positive_rate_uses(lam),
+    "accuracy",
+)
 BOX_WINDOW = window_form(
     "box-window",
     OUTPUT,
@@ -164,7 +214,7 @@ TRUNCATION = Claim(
     id="truncation",
     title="A contractive model forgets",
     source=Source("Miller & Hardt, Stable Recurrent Models", "Lemma 1"),
-    forms=(FINITE, UNIFORM, WINDOW_FORM, WINDOW_FINITE, BOX_STATE, OUTPUT, BOX_WINDOW),
+    forms=(FINITE, UNIFORM, WINDOW_FORM, WINDOW_FINITE, PAPER, BOX_STATE, OUTPUT, BOX_WINDOW),
     false_variants=(
         swap(UNIFORM, k, k + 1, "next-power", "λ^{k+1} in place of λ^k"),
         UNIFORM.variant("no-horizon", "the factor 1/(1 − λ) is missing", S_0 * lam**k),
@@ -179,18 +229,6 @@ TRUNCATION = Claim(
             "the drive counts the inputs and forgets the bias",
             L_x * B_x * (lam**k - lam**T) / (1 - lam),
         ),
-        thousandth_less(UNIFORM),
-        UNIFORM.variant(
-            "half-by-eight",
-            "eight steps forget half of any state, whatever λ is",
-            S_0 / (1 - lam) / 2,
-            system.LONG_WINDOW,
-        ),
-        UNIFORM.variant(
-            "independent-inputs",
-            "the inputs add up like independent ones, in squares",
-            S_0 * lam**k / sqrt(1 - lam**2),
-        ),
         WINDOW_FORM.variant(
             "floor",
             "the window is rounded down",
@@ -201,15 +239,13 @@ TRUNCATION = Claim(
             "the window forgets the factor 1/(1 − λ)",
             long_window("log S_0/ε", le(log(S_0 / epsilon) / rate, k)),
         ),
-        WINDOW_FORM.variant(
-            "one-short",
-            "a window one shorter is enough",
-            long_window("log − 1", le(log(needed_window) / rate, k + 1)),
-        ),
         WINDOW_FINITE.variant(
             "finite-one-short",
             "for one given T a window one shorter is enough",
             long_window("log − 1", le(-log(reached_accuracy) / rate, k + 1)),
+        ),
+        PAPER.variant(
+            "not-at-rest", "φ(0, 0) may be other than 0: the bias is forgotten", without=RESTING.id
         ),
         BOX_STATE.variant(
             "box-next-power",
@@ -220,12 +256,6 @@ TRUNCATION = Claim(
             "box-without-output",
             "the Euclidean norm of the output is taken for the norm of the box",
             memory_bound(BOX),
-        ),
-        OUTPUT.variant(
-            "box-half-by-eight",
-            "eight steps halve what any cell remembers, whatever λ is",
-            C_box * BOX.S_0 / (1 - BOX.lam) / 2,
-            system.LONG_WINDOW,
         ),
         BOX_WINDOW.variant(
             "box-window-without-output",

@@ -5,7 +5,7 @@ from sympy import Expr, log
 from rnnbounds.theory.claims.training.logarithmic_window import logarithmic_form, quarter_variant
 from rnnbounds.theory.claims.training.weight_gap import BY_PRODUCT as PRODUCT
 from rnnbounds.theory.language import ONE, ZERO, Assumption, at, le, lt, symbols
-from rnnbounds.theory.language.functions import PrincipalRoot, StepProduct
+from rnnbounds.theory.language.functions import StepProduct
 from rnnbounds.theory.models.lemmas.powers import POWER_NOT_NEGATIVE
 from rnnbounds.theory.models.lemmas.window import (
     ANY_STEPS,
@@ -162,11 +162,6 @@ END_TO_END = Claim(
             "no-root",
             "(1 + ς)/c, without the root",
             _long_window("(1 + ς)/c", (1 + surplus(K_0, K_1)) / rate),
-        ),
-        WINDOW_FORM.variant(
-            "principal-branch",
-            "the principal branch of Lambert's function",
-            _long_window("−W₀(−e^{−L})/c − K_0/K_1", lambert_window(K_0, K_1, PrincipalRoot)),
         ),
         WINDOW_FORM.variant(
             "one-short",

@@ -14,37 +14,20 @@ from rnnbounds.theory.models.lemmas.growth import (
     POWERS,
     PRODUCT,
     PRODUCT_BY_LOGARITHM,
-    PRODUCT_BY_ZETA,
     TANGENTS,
 )
 from rnnbounds.theory.models.system import MEMORY
 from rnnbounds.theory.models.weights import training
-from rnnbounds.theory.models.weights.projection import PROJECTS
 from rnnbounds.theory.models.weights.training import (
-    CONSTANT_STEPS,
     CURVED,
-    DESCENT,
     GAMMA_BOUND,
-    GRADIENT_GAP,
-    INVERSE_STEPS,
-    SMOOTH,
     SOME_STEPS,
-    STEP,
 )
 from rnnbounds.theory.proof import Claim, Source, step, theorem
 
 N, k, lam, alpha, beta, eps_k = symbols("N k lam alpha beta eps_k")
-G_0, G_1, w_gap, w_gap_before = symbols("G_0 G_1 w_gap w_gap_before")
+G_0, G_1, w_gap = symbols("G_0 G_1 w_gap")
 c = alpha * beta
-
-RECURSION = theorem(
-    "recursion",
-    le(w_gap, (1 + alpha * beta / N) * w_gap_before + alpha / N * eps_k),
-    (*training.TRAINING, SOME_STEPS),
-    "losses",
-    training.STEPS,
-    note="one step of size α/N, of any two losses",
-).by(at("one step", N - 1), at("inverse steps", N - 1), "some steps")
 
 PRODUCT_BOUND = le(w_gap, eps_k / beta * (StepProduct(N, c) - 1))
 OF_LOSSES = theorem(
@@ -93,15 +76,6 @@ BY_LOGARITHM = theorem(
     "some steps",
 )
 
-BY_ZETA = theorem(
-    "zeta",
-    le(w_gap, alpha * eps_k * RealPower(N, c) * (1 + 1 / c)),
-    MODEL,
-    "losses",
-    (*POWERS, *PRODUCT, PRODUCT_BY_ZETA),
-    note="sharper for many steps",
-).by(LEMMA, at("product by a power", c, N - 1), REAL_POWER.at(N, c), "curved", "step", "some steps")
-
 PAPER = theorem(
     "paper",
     le(w_gap, alpha * (G_0 + G_1) * k * lam**k * RealPower(N, c + 1)),
@@ -129,22 +103,6 @@ PAPER = theorem(
     "some steps",
 )
 
-CONSTANT = theorem(
-    "constant",
-    le(w_gap, eps_k / beta * ((1 + c) ** N - 1)),
-    (PROJECTS, DESCENT, CONSTANT_STEPS, STEP, SMOOTH, GRADIENT_GAP, CURVED),
-    "losses",
-    (
-        *training.CONSTANT_SIZE_STEPS,
-        step(
-            "weights by the power",
-            le(beta * norm(training.here - training.there), eps_k * ((1 + c) ** j - 1)),
-            forall=(j,),
-        ).by_induction(base=at("descent", 0), step=(at("one step", j), at("constant steps", j))),
-    ),
-    note="constant steps: exponential in their number",
-).by(at("weights by the power", N), "curved")
-
 IN_BOX = theorem(
     "box",
     PRODUCT_BOUND,
@@ -158,7 +116,7 @@ WEIGHT_GAP = Claim(
     id="weight-gap",
     title="Weights trained on the truncated model stay close",
     source=Source("Miller & Hardt, Stable Recurrent Models", "Proposition 4"),
-    forms=(BY_PRODUCT, OF_LOSSES, RECURSION, BY_LOGARITHM, BY_ZETA, PAPER, CONSTANT, IN_BOX),
+    forms=(BY_PRODUCT, OF_LOSSES, BY_LOGARITHM, PAPER, IN_BOX),
     false_variants=(
         BY_LOGARITHM.variant(
             "no-logarithm", "N^{αβ} alone, without the logarithm", alpha * eps_k * RealPower(N, c)
@@ -167,14 +125,6 @@ WEIGHT_GAP = Claim(
             "exponent-without-step",
             "the exponent β in place of αβ",
             alpha * eps_k * RealPower(N, beta) * (1 + log(N)),
-        ),
-        BY_LOGARITHM.variant(
-            "inverse-for-constant",
-            "constant steps are as good as steps of size α/t",
-            assumptions=tuple(CONSTANT_STEPS if p is INVERSE_STEPS else p for p in MODEL),
-        ),
-        BY_ZETA.variant(
-            "no-first-step", "1/(αβ) in place of 1 + 1/(αβ)", alpha * eps_k * RealPower(N, c) / c
         ),
         BY_PRODUCT.variant(
             "one-step-short",
@@ -187,17 +137,6 @@ WEIGHT_GAP = Claim(
             "the worst case is never reached: 0.999 of it is enough",
             Rational(999, 1000) * eps_k / beta * (StepProduct(N, c) - 1),
         ),
-        RECURSION.variant(
-            "no-growth",
-            "the gaps of the steps add up, and none of them grows",
-            w_gap_before + alpha / N * eps_k,
-        ),
-        CONSTANT.variant(
-            "constant-one-step-short",
-            "constant steps, the power of one step less",
-            eps_k / beta * ((1 + c) ** (N - 1) - 1),
-            SOME_STEPS,
-        ),
         IN_BOX.variant(
             "box-one-step-short",
             "of a cell, the product of one step less",
@@ -207,7 +146,7 @@ WEIGHT_GAP = Claim(
     ),
     extremal=(
         "p(w) = −βw²/2 and p^k(w) = p(w) + εw on the line, without constraint: equality in the "
-        "recursion, the product and the constant steps, for every N"
+        "product, for every N"
     ),
     example_factor=1.25,
 )

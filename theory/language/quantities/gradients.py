@@ -49,10 +49,6 @@ _SMOOTHNESS = (
         _EUCLIDEAN, "D_1",
     ),
     certified("G_1", "the gradient gap's factor of kλ^k, D_1/λ", _EUCLIDEAN, "G_1"),
-    certified(
-        "beta_ends", "smoothness of p_T at the two weights alone: it bounds nothing between them",
-        _EUCLIDEAN, r"\beta_{ends}",
-    ),
 )  # fmt: skip
 _CONSTANTS = (
     certified("H", "bound on the two states, max(‖h‖, ‖h′‖)", _EUCLIDEAN, "H"),

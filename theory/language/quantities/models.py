@@ -64,6 +64,10 @@ MODELS: tuple[Quantity, ...] = (
     certified(
         "S_0", "drive, ≥ sup ‖φ(0, x)‖₂; vanilla cells: L_ρ ‖U‖₂ B_x + ‖ρ(b)‖₂", "Euclidean", "S_0",
     ),
+    certified(
+        "phi_0", "bound on ‖φ(0, 0)‖₂; vanilla cells: ‖ρ(b)‖", "Euclidean",
+        r"\lVert \varphi(0,0)\rVert",
+    ),
     certified("B_h", "bound on the states, ≥ sup ‖h_t‖₂", "Euclidean", "B_h"),
     certified("L_x", "Lipschitz constant of φ in the input", "Euclidean", "L_x"),
     certified("L_f", "Lipschitz constant of the readout", "Euclidean", "L_f"),

@@ -5,7 +5,7 @@ from sympy import Expr
 from rnnbounds.theory.language.quantities.norms import EUCLIDEAN, T, k
 from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, parameter, tag
 from rnnbounds.theory.language.terms.gradients import project as Pi
-from rnnbounds.theory.language.terms.gradients import rescale, weights, weights_hat
+from rnnbounds.theory.language.terms.gradients import weights, weights_hat
 from rnnbounds.theory.language.terms.variables import vector, x
 from rnnbounds.theory.language.terms.vectors import norm, readout, state
 
@@ -21,8 +21,6 @@ def _matrices(name: str, meaning: str, notation: str, difference: Expr) -> Quant
 
 TRAINING: tuple[Quantity, ...] = (
     parameter("N", "number of steps of projected gradient descent", "N"),
-    parameter("inverse_steps", "1 if the step sizes are α/t, else 0", "inverse"),
-    parameter("constant_steps", "1 if the step sizes are all α, else 0", "constant"),
     certified(
         "beta", "smoothness: Lipschitz constant of ∇p_T on the set of weights", "Euclidean",
         r"\beta",
@@ -46,10 +44,6 @@ TRAINING: tuple[Quantity, ...] = (
             r"w_{N+1}-\hat{w}_{N+1}", weights(N) - weights_hat(N), windowed=True,
         ),
         EUCLIDEAN.of(
-            "w_gap_before", "weights one step earlier, on the full and on the truncated model",
-            r"w_N-\hat{w}_N", weights(N - 1) - weights_hat(N - 1), windowed=True,
-        ),
-        EUCLIDEAN.of(
             "trained_gap",
             "full output with the one's final weights against truncated output with the other's",
             r"y_T(w_{N+1})-y_T^{(k)}(\hat{w}_{N+1})",
@@ -60,10 +54,6 @@ TRAINING: tuple[Quantity, ...] = (
         "projection",
         _matrices("proj_gap", "two matrices, projected", r"\Pi A-\Pi B", Pi(A) - Pi(B)),
         _matrices("matrix_gap", "two matrices", " A-B", A - B),
-        _matrices(
-            "rescaled_gap", "two matrices, scaled down to the ball (R A = A min(1, ℓ/g(A)))",
-            " RA-RB", rescale(A) - rescale(B),
-        ),
         _matrices("proj_distance", "a matrix and its projection", r" A-\Pi A", A - Pi(A)),
         _matrices("feasible_distance", "a matrix and a point of the set", " A-Z", A - Z),
     ),

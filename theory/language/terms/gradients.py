@@ -51,6 +51,6 @@ descent = _number("descent")  # descent(j), the parameter after j steps of desce
 weights, weights_hat = _map("weights"), _map("weights_hat")
 loss_gradient, truncated_gradient = _map("loss_gradient"), _map("truncated_gradient")
 step_size = _number("step_size")  # step_size(j) = α_{j+1}
-project, rescale = _map("project"), _map("rescale")  # Π(a), and a min(1, ℓ/g(a))
+project = _map("project")  # Π(a)
 feasible = _number("feasible")  # 1 for a point of the set Ω of weights
 projects = _number("projects")  # 1 where Π(a) is nearest to a in a closed convex Ω

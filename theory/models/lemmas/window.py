@@ -31,9 +31,9 @@ def surplus(p: Expr, q: Expr) -> Expr:
     return log((p + q) / (rate * epsilon)) - 1
 
 
-def lambert_window(p: Expr, q: Expr, root: type[Expr] = LambertRoot) -> Expr:
+def lambert_window(p: Expr, q: Expr) -> Expr:
     """The window u(L)/c − p/q by Lambert's function, from which λ^k (p + k q) ≤ ε."""
-    return root(level(p, q)) / rate - p / q
+    return LambertRoot(level(p, q)) / rate - p / q
 
 
 def elementary(p: Expr, q: Expr) -> Expr:

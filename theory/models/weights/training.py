@@ -37,7 +37,6 @@ from rnnbounds.theory.models.weights.projection import PROJECTS
 from rnnbounds.theory.proof import step
 
 N, k, lam, alpha, beta, eps_k = symbols("N k lam alpha beta eps_k")
-inverse_steps, constant_steps = symbols("inverse_steps constant_steps")
 G_0, G_1, D_1 = symbols("G_0 G_1 D_1")
 
 
@@ -61,12 +60,9 @@ DESCENT = assume(
         project(gradient_step(weights_hat(j), truncated_gradient(weights_hat(j)), step_size(j))),
     ),
 )
-INVERSE_STEPS = assume(
-    "inverse steps", "the t-th step has the size α/t", forall=(j,), condition=eq(inverse_steps, ONE)
-).that(eq((j + 1) * step_size(j), alpha))
-CONSTANT_STEPS = assume(
-    "constant steps", "all steps have the size α", forall=(j,), condition=eq(constant_steps, ONE)
-).that(eq(step_size(j), alpha))
+INVERSE_STEPS = assume("inverse steps", "the t-th step has the size α/t", forall=(j,)).that(
+    eq((j + 1) * step_size(j), alpha)
+)
 STEP = Assumption("step", "α > 0", lt(ZERO, alpha))
 SOME_STEPS = Assumption("some steps", "there is a step: N ≥ 1", le(ONE, N))
 # Of any two losses; the descents of a model and of its truncation are shown to be two such.
@@ -87,9 +83,6 @@ GAMMA_BOUND = assume("gamma", "G_1 = D_1/λ for λ > 0").that(
     Clause(eq(lam * G_1, D_1), (lt(ZERO, lam),))
 )
 
-
-beta, eps_k = symbols("beta eps_k")
-
 here, there, size = weights(j), weights_hat(j), step_size(j)
 gradient, same, other = loss_gradient(here), loss_gradient(there), truncated_gradient(there)
 after, after_hat = gradient_step(here, gradient, size), gradient_step(there, other, size)
@@ -101,9 +94,8 @@ FEASIBLE = tuple(
     )
     for name, point, inside in (("full", weights, after), ("truncated", weights_hat, after_hat))
 )
-STEP_SIZE, CONSTANT_SIZE = (
-    step("step sizes are positive", le(ZERO, size), forall=(j,)).by(at(schedule, j), "step")
-    for schedule in ("inverse steps", "constant steps")
+STEP_SIZE = step("step sizes are positive", le(ZERO, size), forall=(j,)).by(
+    at("inverse steps", j), "step"
 )
 ONE_STEP = step(
     "one step",
@@ -125,7 +117,6 @@ ONE_STEP = step(
     at("step sizes are positive", j),
 )
 STEPS = (*PROJECTION_LEMMAS, *FEASIBLE, STEP_SIZE, ONE_STEP)
-CONSTANT_SIZE_STEPS = (*PROJECTION_LEMMAS, *FEASIBLE, CONSTANT_SIZE, ONE_STEP)
 
 DESCENTS = (PROJECTS, DESCENT, INVERSE_STEPS, STEP)
 TRAINING = (*DESCENTS, SMOOTH, GRADIENT_GAP)
