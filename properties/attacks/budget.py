@@ -11,15 +11,15 @@ from rnnbounds.properties.measures.table import needs_of
 from rnnbounds.properties.systems.table import kinds_about
 from rnnbounds.theory.proof.claim import Form
 
-TRIES = 24  # simpler systems that are no counter-examples, for one that is to be shrunk
+TRIES = 40  # simpler systems that are looked at, where a counter-example is to be shrunk
 
 
 @dataclass(frozen=True)
 class Budget:
     """Examples of each attack; an example is one batch of systems with some sequences each.
 
-    ``minimal`` says that ledgers are searched for hypotheses that they do not need; ``tries``, how
-    often the shrinking of one counter-example may fail to make it smaller.
+    ``minimal`` says that ledgers are searched for hypotheses that they do not need; ``tries``, at
+    how many simpler systems the shrinking of one counter-example looks, twice.
     """
 
     random: int
@@ -39,7 +39,7 @@ PROFILES: dict[str, Budget] = {
         ascent=60,
         batch=48,
         sequences=26,
-        tries=3,
+        tries=6,
     ),
     "ci": Budget(random=160, targeted=50, gradient=8, ascent=150, batch=48, sequences=26),
     "deep": Budget(random=4000, targeted=1000, gradient=60, ascent=400, batch=64, sequences=8),

@@ -1,47 +1,57 @@
-"""Shrinking: from a counter-example to one small system that still is one."""
+"""Shrinking: from a counter-example to one small system that still is one, by Hypothesis.
+
+Simpler systems have smaller sizes, simpler choices and rounder numbers. They are drawn of booleans,
+as all specs are: the same in every process.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from itertools import takewhile
+from math import isqrt
+from random import Random
+from typing import Any, NamedTuple
 
+import hypothesis
 import numpy as np
+from hypothesis import HealthCheck, Phase, Verbosity
+from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.properties.attacks.budget import TRIES
-from rnnbounds.properties.attacks.simplify import SIZE_FIELDS, minimal_specs, simplifications
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.judging.check_records import check_record
 from rnnbounds.properties.judging.judge import ExactBudget, decide_pair, judge
 from rnnbounds.properties.judging.sides import has_windows
-from rnnbounds.properties.judging.verdict import Judgement, Verdict
+from rnnbounds.properties.judging.verdict import Ends, Judgement, Place, Verdict
 from rnnbounds.properties.systems.batch import Batch, build_batch
+from rnnbounds.properties.systems.drawing.choices import pick
 from rnnbounds.properties.systems.kind import kind_of_spec
-from rnnbounds.properties.systems.spec import SystemSpec, check_spec
+from rnnbounds.properties.systems.spec import SystemSpec, Values, check_spec
+from rnnbounds.properties.systems.spec_choices import INPUTS, LEAST, LOSSES, TRAINED
 from rnnbounds.properties.systems.table import parse_spec
 from rnnbounds.reports.records.record import Check
 from rnnbounds.theory.proof.claim import Assumption, Statement
 
-PASSES = 2
 CACHED_SYSTEMS = 64  # systems: variants of a claim shrink to the same few
-Ends = tuple[float, float]
+PASSES = 2
+SIZES = ("n", "d", "T", "steps", "states", "units", "layers", "taps", "dilation", "K")
+# What is simplest of a field, first.
+SIMPLEST: dict[str, tuple[Any, ...]] = {
+    "inputs": INPUTS, "trained": TRAINED, "loss": LOSSES, "start": (0.0,), "bias": (0.0,),
+    "scale": (1.0,), "target": (1.0,), "seed": (0, 1, 2),
+}  # fmt: skip
 
 
 class Violation(NamedTuple):
-    """A violating pair as a spec, both sides at its least window, and how it was judged: the batch,
-    and the pair's place and the window in it."""
+    """A violating pair as a spec, its least violated window, and both sides there."""
 
     spec: SystemSpec
-    position: tuple[int, int, int]
+    window: int
     lhs: Ends
     rhs: Ends
-    batch: Batch
-    judgement: Judgement
-
-    @property
-    def window(self) -> int:
-        """The least window."""
-        return self.position[2]
 
 
 def find_violation(
@@ -61,17 +71,14 @@ def find_violation(
     judgement = judge(statement, tuple(assumptions), batch, ExactBudget(0))
     if not (judgement.verdicts == Verdict.VIOLATED).any():
         decide_open_checks(statement, batch, judgement, window)
-    violations = np.argwhere(judgement.verdicts == Verdict.VIOLATED)
-    if not len(violations):
+    violations: list[Place] = [
+        (i, s, k) for i, s, k in np.argwhere(judgement.verdicts == Verdict.VIOLATED).tolist()
+    ]
+    if not violations:
         return None
-    i, s, k = min(
-        (tuple(int(v) for v in index) for index in violations), key=lambda index: (index[2], index)
-    )
-    lhs, rhs = (
-        (float(side.lo[i, s, k]), float(side.hi[i, s, k]))
-        for side in (judgement.lhs, judgement.rhs)
-    )
-    return Violation(spec.select_pair(spec.members[i], s), (i, s, k), lhs, rhs, batch, judgement)
+    place = min(violations, key=lambda place: (place[2], place))
+    _, lhs, rhs = judgement.entry(place)
+    return Violation(spec.select_pair(spec.members[place[0]], place[1]), place[2], lhs, rhs)
 
 
 @lru_cache(maxsize=CACHED_SYSTEMS)
@@ -97,42 +104,34 @@ def shrink(
     claim: str, form: str, statement: Statement, assumptions: Sequence[Assumption],
     spec: SystemSpec, tries: int = TRIES,
 ) -> Check | None:  # fmt: skip
-    """The smallest violating system that a greedy walk finds, explained; None if there is none.
-
-    From a leap, if one leads to a violation, or from the spec each move is made as often as it
-    helps, and all of them once more, until so many tries failed; exact arithmetic is asked at the
-    window that is violated alone. Below a size that was too small none is tried.
-    """
-    violations = (
-        find_violation(statement, assumptions, start) for start in (*minimal_specs(spec), spec)
-    )
-    best = next(filter(None, violations), None)
+    """The smallest violating system that Hypothesis finds among so many simpler ones, twice,
+    explained; None if the spec has no violation. Exact arithmetic is asked at the window that is
+    violated alone."""
+    best = find_violation(statement, assumptions, spec)
     if best is None:
         return None
-    failed_specs: set[str] = set()
-    smallest: dict[str, int] = {}
-
-    def first_simpler(name: str, spec: SystemSpec, window: int) -> Violation | None:
-        for candidate in simplifications(spec, window).get(name, ()):
-            size = getattr(candidate, name) if name in SIZE_FIELDS else 0
-            if len(failed_specs) == tries:
-                break
-            if candidate.text not in failed_specs and size >= smallest.get(name, 0):
-                if simpler := find_violation(statement, assumptions, candidate, window):
-                    return simpler
-                failed_specs.add(candidate.text)
-                smallest[name] = size + (name in SIZE_FIELDS)
-        return None
-
-    previous = None
     for _ in range(PASSES):
-        if best.spec == previous:
+        seen: dict[str, Violation | None] = {best.spec.text: best}
+
+        def violates(
+            simpler: SystemSpec, seen: dict[str, Violation | None] = seen, window: int = best.window
+        ) -> bool:
+            if simpler.text not in seen and len(seen) <= tries:
+                seen[simpler.text] = find_violation(statement, assumptions, simpler, window)
+            return seen.get(simpler.text) is not None
+
+        try:
+            found = hypothesis.find(
+                simpler_specs(best.spec, best.window), violates, random=Random(0),
+                settings=hypothesis.settings(
+                    max_examples=tries, phases=(Phase.generate, Phase.shrink), database=None,
+                    deadline=None, suppress_health_check=list(HealthCheck),
+                    verbosity=Verbosity.quiet,
+                ),
+            )  # fmt: skip
+        except hypothesis.errors.NoSuchExample:
             break
-        previous = best.spec
-        smallest.clear()
-        for name in simplifications(previous):
-            while simpler := first_simpler(name, best.spec, best.window):
-                best = simpler
+        best = seen[found.text] or best
     window = best.window if has_windows(statement) else None
     return check_record(
         claim, form, best.spec, window, Verdict.VIOLATED, best.lhs, best.rhs,
@@ -140,12 +139,70 @@ def shrink(
     )  # fmt: skip
 
 
+def simpler_specs(spec: SystemSpec, window: int = 0) -> st.SearchStrategy[SystemSpec]:
+    """The spec of one pair, and simpler ones, the simplest first; windows up to that are kept."""
+    choices = field_choices(spec, window)
+    places = st.tuples(*(pick(range(len(options))) for options in choices.values()))
+    return places.map(
+        lambda chosen: with_fields(
+            spec, {name: choices[name][i] for name, i in zip(choices, chosen, strict=True)}
+        )
+    )
+
+
+def field_choices(spec: SystemSpec, window: int = 0) -> dict[str, Sequence[Any]]:
+    """What each field may be instead, up to what it is. Of written-out values the lengths, and each
+    array as zeros or rounded; the readout is never zero, for it would hide everything."""
+    choices: dict[str, Sequence[Any]] = {}
+    values = spec.values
+    for name in SIZES if values is None else ("T", "steps", "K"):
+        if spec.has(name):
+            floor = getattr(spec, spec.floors[name]) if name in spec.floors else LEAST.get(name, 1)
+            floor = max(floor, window) if name == "K" else floor
+            choices[name] = sizes(min(floor, getattr(spec, name)), getattr(spec, name))
+    if values is not None:
+        for name in values.__struct_fields__:
+            array = np.array(getattr(values, name))
+            if getattr(values, name) is not None:
+                rounded = np.zeros_like(array), np.round(array), np.round(array * 8) / 8
+                kept = [one.tolist() for one in rounded if name != "C" or one.any()]
+                choices[f"values.{name}"] = [*kept, np.round(array, 3).tolist(), array.tolist()]
+        return choices
+    if (spec.batch, spec.sequences) != (1, 1):
+        choices["batch"] = (1, spec.batch)
+    for name, simplest in {**SIMPLEST, "regime": spec.regimes}.items():
+        if spec.has(name):
+            own = getattr(spec, name)
+            choices[name] = (*takewhile(lambda choice, own=own: choice != own, simplest), own)
+    if kind_of_spec(spec).is_contractive and spec.has("lam"):
+        slope = activation(spec.activation).slope
+        choices["lam"] = (0.5 / slope, 0.75 / slope, spec.lam)
+    return choices
+
+
+def sizes(floor: int, value: int) -> list[int]:
+    """The floor, some sizes on the way, and the value."""
+    middle = isqrt(max(floor, 1) * value)
+    between = {floor + 1, floor + 2, middle, (floor + value) // 2, value - 1}
+    return sorted({floor, value} | {size for size in between if floor < size < value})
+
+
+def with_fields(spec: SystemSpec, chosen: dict[str, Any]) -> SystemSpec:
+    """The spec with these fields, with no larger a window than its runs and no more units than it
+    has rows; a batch of one is of one pair."""
+    arrays = {name[7:]: chosen.pop(name) for name in list(chosen) if name.startswith("values.")}
+    if chosen.get("batch") == 1:
+        chosen |= {"member": 0, "sequences": 1, "sequence": 0}
+    simpler = replace(spec, **chosen)
+    within = {"K": min(simpler.K, simpler.T), "units": min(simpler.units, simpler.n)}
+    simpler = replace(simpler, **{name: v for name, v in within.items() if spec.has(name)})
+    if not arrays:
+        return simpler
+    return replace(simpler, values=Values(**arrays | {"x": arrays["x"][-simpler.T :]}))
+
+
 def explain_violation(
-    statement: Statement,
-    spec: SystemSpec,
-    k: int | None,
-    lhs: tuple[float, float],
-    rhs: tuple[float, float],
+    statement: Statement, spec: SystemSpec, k: int | None, lhs: Ends, rhs: Ends
 ) -> str:
     """One sentence: the system, and both sides."""
     kind = kind_of_spec(spec)

@@ -20,14 +20,11 @@ from rnnbounds.properties.systems.drawing.explicit import Values as Values
 from rnnbounds.properties.systems.spec_choices import (
     CHOICES,
     ENTRIES,
-    INPUTS,
     LEAST,
     LIMITS,
-    LOSSES,
     NUMBERS,
     REGIMES,
     REQUIRED_FIELDS,
-    TRAINED,
 )
 
 
@@ -142,32 +139,6 @@ class SystemSpec(
     def required_fields(cls) -> tuple[str, ...]:
         """List the fields that a spec of this kind states even at their default values."""
         return tuple(name for name in REQUIRED_FIELDS if name == "kind" or cls.has(name))
-
-    @property
-    def size(self) -> tuple[float, ...]:
-        """Size that shrinking reduces, in lexicographic order."""
-        return (
-            self.values is not None,
-            self.n,
-            self.d,
-            self.T,
-            self.K,
-            self.steps,
-            self.states,
-            self.units,
-            self.layers,
-            self.taps,
-            self.dilation,
-            self.regimes.index(self.regime) if self.has("regime") else 0,
-            INPUTS.index(self.inputs),
-            self.start != 0,
-            self.bias != 0,
-            self.scale != 1,
-            TRAINED.index(self.trained),
-            LOSSES.index(self.loss),
-            self.target != 1,
-            self.seed,
-        )
 
 
 class SpecType(Protocol):
