@@ -117,7 +117,7 @@ def lemma(
 def law_instances(proof: Proof) -> Iterator[Instance]:
     """Every use of a law by the proof, those of its lemmas included."""
     for use in (
-        use for step in proof.steps for use in step.method_uses if isinstance(use, Instance)
+        use for step in proof.steps for use in step.method.uses if isinstance(use, Instance)
     ):
         yield use
         if isinstance(use.law, Lemma):
