@@ -20,7 +20,7 @@ def broadcast_side(side: Interval, shape: tuple[int, ...]) -> Interval:
     lo, hi = (end.view() if end.shape == shape else np.broadcast_to(end, shape)
               for end in side.ends)  # fmt: skip
     lo.flags.writeable = hi.flags.writeable = False
-    return Interval.from_ends((lo, hi))
+    return Interval(lo, hi)
 
 
 def enclose_quantities(batch: Batch, names: set[str]) -> dict[str, Interval]:

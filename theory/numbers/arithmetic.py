@@ -11,11 +11,11 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 import sympy
-from flint import arb, ctx, fmpq
+from flint import arb, fmpq
 
 from rnnbounds.theory.language.constants import SILU_PEAK, silu_peak_ball
 from rnnbounds.theory.language.functions import LambertRoot, PrincipalRoot, RealPower, StepProduct
-from rnnbounds.theory.numbers import interval, rounded, special
+from rnnbounds.theory.numbers import interval, special
 from rnnbounds.theory.numbers.interval import Interval
 
 
@@ -53,24 +53,21 @@ class Arithmetic(Generic[V]):
     constants: Mapping[Any, Callable[[], V]]
 
 
-def enclose_ball(ball: arb) -> Interval:
-    """Float64 interval that contains the ball."""
-    with ctx.workprec(64):
-        lo, hi = (np.array(float(end)) for end in (ball.lower(), ball.upper()))
-    return Interval(np.nextafter(lo, -np.inf), np.nextafter(hi, np.inf))
-
-
 @lru_cache(maxsize=1024)
 def _enclose_fraction(p: int, q: int) -> Interval:
-    """The tightest float64 interval that contains p/q."""
+    """A float64 interval that contains p/q, which it is if it is a float."""
     try:
-        nearest = p / q  # Python rounds the quotient of integers correctly
+        nearest = np.array(p / q)  # Python rounds the quotient of integers correctly
     except OverflowError:
         largest = float(np.finfo(float).max)
         return Interval(np.array(largest), np.array(np.inf)) * (1 if p > 0 else -1)
-    error = Fraction(p, q) - Fraction(nearest)
-    result = np.array(nearest), np.array(float((error > 0) - (error < 0)))
-    return Interval(rounded.round_down(result), rounded.round_up(result))
+    if Fraction(p, q) == Fraction(float(nearest)):
+        return Interval(nearest, nearest)
+    return Interval(np.nextafter(nearest, -np.inf), np.nextafter(nearest, np.inf))
+
+
+def _enclosed(ball: arb) -> Interval:
+    return Interval(*map(np.array, special.enclose_ball(ball)))
 
 
 def _ball_power(base: arb, exponent: arb) -> arb:
@@ -155,9 +152,9 @@ INTERVALS: Arithmetic[Interval] = Arithmetic(
         RealPower: _interval_real_power,
     },
     constants={
-        sympy.pi: lambda: enclose_ball(arb.pi()),
-        sympy.E: lambda: enclose_ball(arb.const_e()),
-        SILU_PEAK: lambda: enclose_ball(silu_peak_ball()),
+        sympy.pi: lambda: _enclosed(arb.pi()),
+        sympy.E: lambda: _enclosed(arb.const_e()),
+        SILU_PEAK: lambda: _enclosed(silu_peak_ball()),
     },
 )
 

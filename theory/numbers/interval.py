@@ -1,25 +1,32 @@
-"""Batched float64 enclosures with outward rounding.
+"""Batched float64 enclosures: what is rounded is widened by one unit in the last place.
 
 An interval is an array of closed intervals [lo, hi] whose ends may be infinite.  Every operation
 rounds outwards, and only where it rounds at all: integers, T - k say, stay exact.
 NaN anywhere in an element makes that element [nan, nan], from which nothing follows; so do
 inf - inf, 0 * inf, a division by an interval with zero in it, and a root or logarithm of one
 that reaches below zero.  A result never depends on the other elements of its batch.
+
+Assumes the default IEEE environment: round to nearest, gradual underflow.  Whether an operation
+rounds is told by its error term (Knuth; Dekker; Veltkamp), where that cannot underflow.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import reduce
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rnnbounds.theory.numbers import ordinary, rounded
-from rnnbounds.theory.numbers.ordinary import EndPair
-from rnnbounds.theory.numbers.rounded import Floats, ValueAndError, round_down, round_up
+Floats: TypeAlias = NDArray[np.float64]
+Rounded: TypeAlias = tuple[Floats, NDArray[np.bool_]]  # the nearest float, and whether it is exact
 
-_MAX_TABLE = 256  # powers of one number that are kept side by side
+SPLIT_FACTOR = 2.0**27 + 1.0
+LIMIT = 2.0**480  # a product of numbers within [1/LIMIT, LIMIT] has an exact error term
+LIBRARY_ULPS = 8.0  # numpy's exp and log err by less than 4 units in the last place
+TINY = 2.0**-1000  # below it nothing is assumed of the library's exp
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,16 +48,8 @@ class Interval:
         object.__setattr__(self, "lo", lo)
         object.__setattr__(self, "hi", hi)
 
-    @classmethod
-    def from_ends(cls, ends: EndPair) -> Interval:
-        """Interval of two arrays of one shape that are known to be ordered."""
-        interval = object.__new__(cls)
-        object.__setattr__(interval, "lo", ends[0])
-        object.__setattr__(interval, "hi", ends[1])
-        return interval
-
     @property
-    def ends(self) -> EndPair:
+    def ends(self) -> tuple[Floats, Floats]:
         """(lo, hi)."""
         return self.lo, self.hi
 
@@ -63,39 +62,28 @@ class Interval:
 
     def __add__(self, other: Operand) -> Interval:
         other = _as_interval(other)
-        if (ends := ordinary.add(self.ends, other.ends)) is not None:
-            return Interval.from_ends(ends)
-        return Interval(
-            round_down(rounded.add(self.lo, other.lo)), round_up(rounded.add(self.hi, other.hi))
-        )
+        return Interval(_down(_sum(self.lo, other.lo)), _up(_sum(self.hi, other.hi)))
 
     def __sub__(self, other: Operand) -> Interval:
         return self + (-_as_interval(other))
 
     def __mul__(self, other: Operand) -> Interval:
         other = _as_interval(other)
-        if (ends := ordinary.multiply(self.ends, other.ends)) is not None:
-            return Interval.from_ends(ends)
-        low = high = rounded.multiply(self.lo, other.lo)
-        if self.lo is not self.hi or other.lo is not other.hi:
-            high = rounded.multiply(self.hi, other.hi)
-        positive_product = Interval(round_down(low), round_up(high))
         are_positive = (self.lo >= 0) & (other.lo >= 0)
+        low, high = _product(self.lo, other.lo), _product(self.hi, other.hi)
+        positive = Interval(np.maximum(_down(low), 0.0), _up(high))
         if are_positive.all():
-            return positive_product
-        mixed_products = rounded.multiply(self.lo, other.hi), rounded.multiply(self.hi, other.lo)
-        return _select(are_positive, positive_product, _hull(low, high, *mixed_products))
+            return positive
+        mixed = _product(self.lo, other.hi), _product(self.hi, other.lo)
+        return _select(are_positive, positive, _hull(low, high, *mixed))
 
     def __truediv__(self, other: Operand) -> Interval:
         other = _as_interval(other)
-        if (quick_ends := ordinary.divide(self.ends, other.ends)) is not None:
-            return Interval.from_ends(quick_ends)
-        if (self.lo >= 0).all() and (other.lo > 0).all() and _is_finite(self) and _is_finite(other):
-            lowest = rounded.divide(self.lo, other.hi)
-            return Interval(round_down(lowest), round_up(rounded.divide(self.hi, other.lo)))
-        contains_zero = (other.lo <= 0) & (other.hi >= 0)
-        ends = np.where(contains_zero, np.nan, other.lo), np.where(contains_zero, np.nan, other.hi)
-        return _hull(*(rounded.divide(x, y) for x in (self.lo, self.hi) for y in ends))
+        has_zero = (other.lo <= 0) & (other.hi >= 0)
+        ends = (np.where(has_zero, np.nan, end) for end in other.ends)
+        hull = _hull(*(_quotient(x, y) for y in ends for x in self.ends))
+        lowest = np.where((self.lo >= 0) & (other.lo > 0), np.maximum(hull.lo, 0.0), hull.lo)
+        return Interval(lowest, hull.hi)
 
     def __pow__(self, other: Operand) -> Interval:
         """Integer power where the exponent is one exact integer (0**0 = 1), else exp(e log b)."""
@@ -140,17 +128,20 @@ def exact(values: ArrayLike) -> Interval:
 
 def sqrt(x: Interval) -> Interval:
     """The square root; [nan, nan] where x reaches below zero."""
-    return Interval(round_down(rounded.square_root(x.lo)), round_up(rounded.square_root(x.hi)))
+    return Interval(np.maximum(_down(_root(x.lo)), 0.0), _up(_root(x.hi)))
 
 
 def exp(x: Interval) -> Interval:
-    """The exponential, 8 units in the last place wide on either side."""
-    return Interval(rounded.exponential(x.lo)[0], rounded.exponential(x.hi)[1])
+    """The exponential, 8 units in the last place wide; [0, 2^-1000] for all tiny values."""
+    low, high = (_by_library(np.exp, end, 0.0, sign) for end, sign in ((x.lo, -1.0), (x.hi, 1.0)))
+    low = np.where(low == np.inf, np.where(x.lo == np.inf, np.inf, 2.0**1023), low)
+    low = np.where(low < TINY, 0.0, low)
+    return Interval(low, np.where(x.hi == -np.inf, 0.0, np.maximum(high, TINY)))
 
 
 def log(x: Interval) -> Interval:
     """The natural logarithm, 8 units in the last place wide on either side."""
-    return Interval(rounded.logarithm(x.lo)[0], rounded.logarithm(x.hi)[1])
+    return Interval(_by_library(np.log, x.lo, 1.0, -1.0), _by_library(np.log, x.hi, 1.0, 1.0))
 
 
 def maximum(x: Interval, y: Interval) -> Interval:
@@ -177,82 +168,90 @@ def _as_interval(value: Operand) -> Interval:
     return value if isinstance(value, Interval) else exact(value)
 
 
-def _is_finite(x: Interval) -> bool:
-    return bool(np.isfinite(x.hi).all())
+def _sum(x: Floats, y: Floats) -> Rounded:
+    """x + y, by Knuth's two-sum."""
+    with np.errstate(all="ignore"):
+        value = x + y
+        other = value - x
+        error = (x - (value - other)) + (y - other)
+    return value, (error == 0) | np.isinf(x) | np.isinf(y)
+
+
+def _product(x: Floats, y: Floats) -> Rounded:
+    """x y, by Dekker's two-product."""
+    with np.errstate(all="ignore"):
+        value = x * y
+        (x_high, x_low), (y_high, y_low) = _split_bits(x), _split_bits(y)
+        error = x_low * y_low - (((value - x_high * y_high) - x_low * y_high) - x_high * y_low)
+        is_exact = (error == 0) & _is_safe(x) & _is_safe(y)
+    return value, is_exact | (x == 0) | (y == 0) | np.isinf(x) | np.isinf(y)
+
+
+def _quotient(x: Floats, y: Floats) -> Rounded:
+    """x/y, exact where its product with y is x."""
+    with np.errstate(all="ignore"):
+        value = x / y
+    product, is_exact = _product(value, y)
+    return value, (is_exact & (product == x)) | np.isinf(x) | np.isinf(y)
+
+
+def _root(x: Floats) -> Rounded:
+    """√x, exact where its square is x."""
+    with np.errstate(all="ignore"):
+        value = np.sqrt(x)
+    square, is_exact = _product(value, value)
+    return value, is_exact & (square == x)
+
+
+def _down(result: Rounded) -> Floats:
+    value, is_exact = result
+    with np.errstate(all="ignore"):
+        return np.where(is_exact, value, np.nextafter(value, -np.inf))
+
+
+def _up(result: Rounded) -> Floats:
+    value, is_exact = result
+    with np.errstate(all="ignore"):
+        return np.where(is_exact, value, np.nextafter(value, np.inf))
+
+
+def _hull(*corners: Rounded) -> Interval:
+    return Interval(reduce(np.minimum, map(_down, corners)), reduce(np.maximum, map(_up, corners)))
+
+
+def _by_library(function: Callable[[Floats], Floats], x: Floats, at: float, sign: float) -> Floats:
+    """An end of f(x), beyond what numpy errs by; the value itself at the one exact x."""
+    with np.errstate(all="ignore"):
+        value = function(x)
+        end = np.nextafter(value + sign * LIBRARY_ULPS * np.spacing(np.abs(value)), sign * np.inf)
+    return np.where((x == at) | np.isinf(value), value, end)
+
+
+def _split_bits(x: Floats) -> tuple[Floats, Floats]:
+    """Split x = high + low into floats of at most 27 bits (Veltkamp)."""
+    scaled = SPLIT_FACTOR * x
+    high = scaled - (scaled - x)
+    return high, x - high
+
+
+def _is_safe(x: Floats) -> NDArray[np.bool_]:
+    size = np.abs(x)
+    return np.asarray((size >= 1.0 / LIMIT) & (size <= LIMIT))
 
 
 def _select(condition: NDArray[np.bool_], x: Interval, y: Interval) -> Interval:
     return Interval(np.where(condition, x.lo, y.lo), np.where(condition, x.hi, y.hi))
 
 
-def _hull(*corners: ValueAndError) -> Interval:
-    lo, hi = round_down(corners[0]), round_up(corners[0])
-    for corner in corners[1:]:
-        lo, hi = np.minimum(lo, round_down(corner)), np.maximum(hi, round_up(corner))
-    return Interval(lo, hi)
-
-
-def _ones(base: Interval, *shapes: NDArray[Any]) -> Interval:
-    """b⁰ = 1, NaN where b is, in the broadcast shape of all arguments."""
-    return _select(np.isnan(base.lo), base, exact(np.ones(np.broadcast(base.lo, *shapes).shape)))
-
-
-def _square_repeatedly(square: Interval, base: Interval, remaining: NDArray[np.int64]) -> Interval:
-    """(b²)^n by repeated squaring."""
-    power = _ones(base, remaining)
-    while remaining.any():
-        power = _select(remaining % 2 == 1, power * square, power)
-        remaining = remaining // 2
-        square = square * square
-    return power
-
-
-def _power_table(square: Interval, base: Interval, max_exponent: int) -> Interval:
-    """(b²)^n for all n = 0 … `max_exponent` along the last axis, on which b is constant: the
-    powers from 2^j on are those before, times b² squared j times."""
-    table = _ones(base)
-    while table.lo.shape[-1] <= max_exponent:
-        upper_half = table * square
-        halves = ((table.lo, upper_half.lo), (table.hi, upper_half.hi))
-        table = Interval(*(np.concatenate(ends, axis=-1) for ends in halves))
-        square = square * square
-    return table
-
-
-def _take_columns(table: Interval, columns: NDArray[np.int64]) -> Interval:
-    """The columns of the table, along its last axis."""
-    return Interval(table.lo[..., columns], table.hi[..., columns])
-
-
-def _scalar_power(base: Interval, count: int) -> Interval:
-    """bⁿ for one n = `count` ≥ 0, equal to `_integer_power`, without redundant products."""
-    square, remaining, even_power = abs(base), count // 2, None
-    while remaining:
-        square = square * square
-        if remaining % 2:
-            even_power = square if even_power is None else even_power * square
-        remaining //= 2
-    if even_power is None:
-        return base if count else _ones(base)
-    return base * even_power if count % 2 else even_power
-
-
 def _integer_power(base: Interval, exponent: Floats) -> Interval:
     """|b|^n by repeated squaring for even n, b |b|^(n-1) for odd n, 1 / b^|n| for n < 0."""
-    if exponent.size == 1 and exponent.ndim <= base.lo.ndim:
-        power = _scalar_power(base, abs(int(exponent.item())))
-        return 1.0 / power if exponent.item() < 0 else power
     count = np.abs(exponent).astype(np.int64)
-    is_odd = count % 2 == 1
-    square = abs(base) * abs(base)
-    max_exponent = int(count.max(initial=0)) // 2
-    is_along_last_axis = (
-        count.size > 1 and count.shape[-1] == count.size and base.lo.shape[-1:] == (1,)
-    )
-    if is_along_last_axis and max_exponent < _MAX_TABLE:
-        table = _power_table(square, base, max_exponent)
-        power = _take_columns(table, count.ravel() // 2)
-    else:
-        power = _square_repeatedly(square, base, count // 2)
+    is_odd, remaining, square = count % 2 == 1, count // 2, abs(base)
+    ones = np.where(np.isnan(base.lo), np.nan, np.ones(np.broadcast(base.lo, count).shape))
+    power = Interval(ones, ones)
+    while remaining.any():
+        square = square * square
+        power = _select(remaining % 2 == 1, power * square, power)
+        remaining = remaining // 2
     power = _select(is_odd, base * power, power)
     return _select(exponent < 0, 1.0 / power, power) if np.any(exponent < 0) else power
