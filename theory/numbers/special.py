@@ -31,7 +31,10 @@ def ball_lambert_root(level: arb) -> arb:
 
 def ball_principal_root(level: arb) -> arb:
     """The root 0 < u ≤ 1 of u − ln u = L; nan where L reaches below 1."""
-    return _root_of_ball(level, -1)
+    root = _root_of_ball(level, -1)
+    if root.is_finite() or not (level.is_finite() and level.lower() >= 1):
+        return root
+    return arb(0).union((1 - level.lower()).exp())  # ln u = u − L ≤ 1 − L
 
 
 def step_product(steps: Interval, rate: Interval) -> Interval:
