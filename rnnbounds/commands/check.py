@@ -18,7 +18,7 @@ from rnnbounds.impl.errors import InputError, exactly, shown
 from rnnbounds.impl.format.sealed import TRUNCATED, UNITARY
 from rnnbounds.impl.format.tensors import said_format
 from rnnbounds.impl.format.truncated import EXPORTS, is_certificate
-from rnnbounds.reports.pages.model.vectors import vector_name
+from rnnbounds.reports.pages.model.answer import vector_name
 from rnnbounds.shell.output import Format, echo, print_json, print_table, show_status
 
 Checker = Callable[[Path, Source | None], tuple[dict[str, Any], tuple[Finding, ...]]]

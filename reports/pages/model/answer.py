@@ -1,17 +1,50 @@
-"""The answer of a certificate in one sentence, of its JSON document alone: for texts and pages."""
+"""Answers in sentences, of JSON documents alone: of a certificate, of a measurement.
 
-from collections.abc import Mapping
-from typing import Any, Literal
+ε bounds the error of a vector: the output h, or the linear map y of h of a readout. The code of a
+model is not read, so that a readout is never called its prediction.
+"""
 
-from rnnbounds.reports.pages.experiment import Verdict
-from rnnbounds.reports.pages.model.vectors import vector_name, vector_symbol
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from math import floor
+from typing import Any
+
+from rnnbounds.reports.pages.experiment import Tone, Verdict
 from rnnbounds.reports.pages.text import bound_text, plain_number, round_up
 from rnnbounds.reports.words import plural
 
 Document = Mapping[str, Any]
-Tone = Literal["good", "bad", "open"]
 TONES: Mapping[str, Tone] = {"certified": "good", "refuted": "bad", "undecided": "open"}
 NOTHING_PROVED = "where λ ≥ 1 the norm proves nothing: λ is an upper bound"
+_SAME = {"norm": "the output to within {}", "tv": "the softmax to within {}",
+         "argmax": "the same argmax"}  # fmt: skip
+
+
+def map_name(readout: Document) -> str:
+    """The map of a readout: `linear map y = head.weight h`; its bias is not shown."""
+    return f"linear map y = {readout['tensor']} h"
+
+
+def vector_name(document: Document) -> str:
+    """The vector of a certificate: `output h`, or the map of its readout."""
+    readout = document.get("readout")
+    return map_name(readout) if readout else "output h"
+
+
+def vector_symbol(document: Document) -> str:
+    """The vector of a certificate in formulas."""
+    return "y" if document.get("readout") else "h"
+
+
+def short_name(document: Document) -> str:
+    """The vector in a sentence: `output`, or `linear map of h`."""
+    return "linear map of h" if document.get("readout") else "output"
+
+
+def value_name(document: Document, plural: str = "") -> str:
+    """One vector of many, or many of them: `output`, `value of this linear map of h`."""
+    short = short_name(document)
+    return f"value{plural} of this {short}" if document.get("readout") else f"{short}{plural}"
 
 
 def document_verdict(document: Document) -> Verdict | None:
@@ -27,8 +60,11 @@ def answer_sentence(document: Document, model: str) -> str:
     """
     verdict = document.get("verdict")
     if verdict == "refuted":
-        witness_text = (document.get("witness") or {}).get("text", "a witness is in the record")
-        far = (document.get("witness") or {}).get("distance")
+        witness = document.get("witness") or {}
+        witness_text, far = (
+            witness.get("text", "a witness is in the record"),
+            witness.get("distance"),
+        )
         off = "" if far is None else f", {bound_text(far)} from the nearest recorded input"
         return f"{model} does not contract: {witness_text}{off}"
     if verdict == "undecided":
@@ -83,6 +119,131 @@ def epsilon_meaning(document: Document) -> str:
     return meaning if bound is None else f"{meaning}, where ‖{symbol}‖₂ ≤ {bound_text(bound)}"
 
 
+def inputs_text(certificate: Document) -> str:
+    """The inputs that are spoken of."""
+    input_set, bound = certificate.get("inputs") or {}, certificate.get("input_bound")
+    if (
+        "what" in input_set and bound is not None
+    ):  # the set is what is spoken of; its ball is rounded
+        return f"x in {input_set['what']}, ‖x‖₂ ≤ {bound_text(bound)}"
+    parts = [f"x in {input_set['what']}"] if "what" in input_set else []
+    return ", ".join([*parts, *([] if bound is None else [f"‖x‖₂ ≤ {plain_number(bound)}"])])
+
+
 def factor_text(lam: float) -> str:
     """λ in six digits, rounded up, below 1 if it is; ∞ where nothing is known."""
     return round_up(lam, 6) if lam < float("inf") else "∞"
+
+
+def measurement_verdict(record: Document, problems: Iterable[str] = ()) -> Verdict:
+    """Good if k is stated of other windows at each ε, bad if something that was asked for fails or
+    no k is seen at any ε, else open."""
+    found = [row["k"] is not None for row in record["memory"]]
+    if any(problems):
+        return Verdict("fails", "bad")
+    if not any(found):
+        return Verdict("no k found", "bad")
+    if not all(found):
+        return Verdict("k found for some ε", "open")
+    lines = (record["statement"] or {"lines": ()})["lines"]
+    stated = bool(lines) and all(line["share"] for line in lines)
+    return Verdict("k found", "good") if stated else Verdict("k seen, not stated", "open")
+
+
+def measurement_sentence(record: Document) -> str:
+    """The k at which the output is fixed on these windows, then what is stated of others."""
+    data, vector = record["data"], short_name(record)
+    fixed = [row for row in record["memory"] if row["k"] is not None]
+    missing = [plain_number(row["eps"]) for row in record["memory"] if row["k"] is None]
+    sentences = []
+    if fixed:
+        first, *others = fixed
+        inputs = f"{first['k']} inputs fix" if first["k"] != 1 else "input fixes"
+        more = (f", the last {row['k']} to within {plain_number(row['eps'])}" for row in others)
+        largest = largest_output(record)
+        share = f" ({percent_text(first['eps'] / largest)} of the largest seen)" if largest else ""
+        sentences.append(
+            f"On these {plural(data['windows'], 'window')} the last {inputs} the {vector} to "
+            f"within {plain_number(first['eps'])}{share}{''.join(more)}."
+        )
+    if missing:
+        sentences.append(
+            f"No k below the whole window of {plural(data['length'], 'input')} fixes the {vector} "
+            f"to within {join_words(missing, 'or')}{'' if fixed else ' on all windows'}."
+        )
+    near = record.get("near") or {"memory": ()}
+    kept = [
+        f"{row['k']} to within {plain_number(row['eps'])}"
+        for row in near["memory"]
+        if row["k"] is not None
+    ]
+    if kept:
+        sentences.append(
+            f"For every input within {plain_number(near['delta'])} of "
+            f"{plural(near['windows'], 'window')}, from {near_start_text(near)}, it is "
+            f"proved that the last k fix the {vector}: k = {join_words(kept)}."
+        )
+    return " ".join((*sentences, statement_sentence(record)))
+
+
+def causal_sentence(record: Document) -> str:
+    """The k of each ε on these windows of a model that was run as it is, then what is stated."""
+    same = _SAME[record["gap"]["name"]]
+    found = [
+        ("the last input alone gives " if row["k"] == 1
+         else f"the last {row['k']} inputs alone give ")
+        + same.format(plain_number(row["eps"]))
+        for row in record["memory"]
+        if row["k"]
+    ]  # fmt: skip
+    windows = plural(record["forgetting"]["windows"], "window")
+    none = "no k below the whole window is enough"
+    return f"On {windows}, {'; '.join(found) or none}. {statement_sentence(record)}"
+
+
+def statement_sentence(record: Document) -> str:
+    """Sentence on other windows: the confidence, each k, and the least share."""
+    statement = record["statement"]
+    lines = [line for line in (statement or {"lines": ()})["lines"] if line["share"]]
+    if not lines:
+        return "Nothing is stated of other windows."
+    lengths = join_words([str(line["k"]) for line in lines])
+    share = percent_below(min(line["share"] for line in lines))
+    inputs = "last input does" if lengths == "1" else f"last {lengths} inputs do"
+    return (
+        f"With confidence {plain_number(statement['confidence'])}, the {inputs} so for at least "
+        f"{share} of windows drawn like these."
+    )
+
+
+def near_start_text(near_data: Document) -> str:
+    """The states that certified runs near the data start from, in words."""
+    if not near_data["pasts"]:
+        return "the zero state"
+    pasts = plural(near_data["pasts"], "recorded end state")
+    within = f"within {plain_number(near_data['share'])} of the range of each entry"
+    return f"each of {pasts} {within}, against the run from zero"
+
+
+def largest_output(record: Document) -> float | None:
+    """The largest norm of an output after the last input: the gap to the zero state, which is the
+    truncation to k = 0. None if it is zero or not in the record."""
+    first = record["forgetting"]["curve"][0]
+    return first["worst"] if first["k"] == 0 and first["worst"] else None
+
+
+def percent_text(ratio: float) -> str:
+    """A ratio in two digits: 7 %, 0.0007 %, 120 %."""
+    short = f"{100 * ratio:.2g}"
+    return f"{float(short):.0f} %" if abs(float(short)) >= 10 else f"{short} %"
+
+
+def percent_below(share: float) -> str:
+    """A share in per cent with two decimals, rounded down."""
+    return f"{floor(Fraction(share) * 10**4) / 100:g} %"
+
+
+def join_words(words: list[str], last: str = "and") -> str:
+    """a, b and c."""
+    *first, final = words
+    return f"{', '.join(first)} {last} {final}" if first else final

@@ -4,23 +4,33 @@ An answer is certified (the worst of all inputs), attacked (no k below it), near
 them, or stated of others like them; each is named, and none takes another's place.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 from rnnbounds.reports.pages.experiment import Block, Code, Drawing, Paragraph, Plot, Section, Table
 from rnnbounds.reports.pages.figures import MOST_BARS, Bracket, Series, draw_brackets
 from rnnbounds.reports.pages.model.answer import (
+    Document,
     epsilon_meaning,
     epsilon_share,
+    inputs_text,
+    largest_output,
     output_bound,
+    percent_text,
+    short_name,
+    vector_name,
+    vector_symbol,
 )
-from rnnbounds.reports.pages.model.vectors import vector_name, vector_symbol
-from rnnbounds.reports.pages.text import NOTHING, bound_text, plain_number
+from rnnbounds.reports.pages.text import NOTHING, plain_number
 from rnnbounds.reports.words import capitalise
 
-Document = Mapping[str, Any]
+GAPS = {
+    "norm": "the Euclidean norm of the difference of outputs",
+    "tv": "the total variation of the softmax of outputs",
+    "argmax": "1 where the largest entry of the output is another, else 0",
+}
 
 
 @dataclass(frozen=True)
@@ -32,41 +42,59 @@ class AnswerColumn:
     texts: Mapping[float, str]
 
 
-def memory_section(certificate: Document, measurement: Document | None = None) -> Section:
+def memory_section(certificate: Document | None, measurement: Document | None = None) -> Section:
     """The bracket of k as a picture, the table of k, a row an ε and a column a kind of answer, and
-    the curve of the gap against k."""
-    kinds = [
-        *_attacked_column(certificate),
-        _certified_column(certificate),
-        *_data_columns(measurement or {}),
+    the curve of the gap against k; of a certificate, a measurement, or both."""
+    columns = [
+        *([] if certificate is None else _certified_columns(certificate)),
+        *([] if measurement is None else _data_columns(measurement)),
     ]
-    epsilons = [row["eps"] for row in (measurement or {}).get("memory", certificate["truncation"])]
-    bound = output_bound(certificate)
-    shares = [] if bound is None else [f"of ‖{vector_symbol(certificate)}‖₂"]
+    answers = (certificate or {})["truncation"] if measurement is None else measurement["memory"]
+    epsilons = [row["eps"] for row in answers]
+    shares = _share_column(certificate or {}, measurement, epsilons)
+    columns = [*shares, *columns]
     rows = tuple(
-        (
-            plain_number(eps),
-            *([] if bound is None else [epsilon_share(eps, bound)]),
-            *(kind.texts.get(eps, NOTHING) for kind in kinds),
-        )
-        for eps in epsilons
+        (plain_number(eps), *(one.texts.get(eps, NOTHING) for one in columns)) for eps in epsilons
     )
-    blocks: list[Block] = [
-        Paragraph(
+    table = Table(
+        ("ε", *(one.head for one in columns)), rows, frozenset(range(1, len(columns) + 1)),
+        " ".join(one.note for one in columns if one.note), "cards",
+    )  # fmt: skip
+    blocks: list[Block] = [Paragraph(_meaning(certificate, measurement))]
+    blocks += [] if certificate is None else _bracket_drawing(certificate)
+    return Section(
+        "How long it remembers", (*blocks, table, *_gap_plots(certificate or {}, measurement))
+    )
+
+
+def _meaning(certificate: Document | None, measurement: Document | None) -> str:
+    """What k and ε mean in this section."""
+    if certificate is not None:
+        return (
             f"A window k is long enough if the last k inputs fix the {vector_name(certificate)} to "
-            f"within ε. "
-            f"{epsilon_meaning(certificate)}."
-        ),
-        *_bracket_drawing(certificate),
-        Table(
-            ("ε", *shares, *(kind.head for kind in kinds)),
-            rows,
-            frozenset(range(1, len(rows[0]) if rows else 1)),
-            " ".join(kind.note for kind in kinds if kind.note),
-            "cards",
-        ),
-    ]
-    return Section("How long it remembers", (*blocks, *gap_plots(certificate, measurement)))
+            f"within ε. {epsilon_meaning(certificate)}."
+        )
+    assert measurement is not None
+    return (
+        f"A truncated run is the model on the last k inputs as a window of their own, with nothing "
+        f"before them: a model with absolute positions sees other positions, too. The gap is "
+        f"{GAPS[measurement['gap']['name']]}."
+    )
+
+
+def _share_column(
+    certificate: Document, measurement: Document | None, epsilons: Sequence[float]
+) -> list[AnswerColumn]:
+    """ε as a share of the bound on the output, else of the largest output that was seen."""
+    bound = output_bound(certificate)
+    if bound is not None:
+        head = f"of ‖{vector_symbol(certificate)}‖₂"
+        return [AnswerColumn(head, "", {eps: epsilon_share(eps, bound) for eps in epsilons})]
+    largest = None if measurement is None else largest_output(measurement)
+    if largest is None or "gap" in (measurement or {}):
+        return []
+    shares = {eps: percent_text(eps / largest) for eps in epsilons}
+    return [AnswerColumn("of the largest seen", "", shares)]
 
 
 def _bracket_drawing(certificate: Document) -> list[Drawing]:
@@ -81,12 +109,11 @@ def _bracket_drawing(certificate: Document) -> list[Drawing]:
     bars = [bar for bar in bars if bar.refuted_below or bar.certified_from is not None][:MOST_BARS]
     if not bars:
         return []
-    legend = [("enough", "certified: long enough")]
-    legend = legend if any(bar.certified_from is not None for bar in bars) else []
+    legend = [("open", "not known")]
     if any(bar.refuted_below for bar in bars):
-        legend = [("short", "attacked: too short"), ("open", "not known"), *legend]
-    else:
-        legend = [("open", "not known"), *legend]
+        legend = [("short", "attacked: too short"), *legend]
+    if any(bar.certified_from is not None for bar in bars):
+        legend = [*legend, ("enough", "certified: long enough")]
     return [Drawing(draw_brackets(bars), legend, "Windows k by what is proved of them.")]
 
 
@@ -106,92 +133,88 @@ def next_sections(certificate: Document, extra_lines: Sequence[str] = ()) -> lis
     return [Section("What to do next", tuple(blocks))] if blocks else []
 
 
-def inputs_text(certificate: Document) -> str:
-    """The inputs that are spoken of."""
-    input_set, bound = certificate.get("inputs") or {}, certificate.get("input_bound")
-    if (
-        "what" in input_set and bound is not None
-    ):  # the set is what is spoken of; its ball is rounded
-        return f"x in {input_set['what']}, ‖x‖₂ ≤ {bound_text(bound)}"
-    parts = [f"x in {input_set['what']}"] if "what" in input_set else []
-    return ", ".join([*parts, *([] if bound is None else [f"‖x‖₂ ≤ {plain_number(bound)}"])])
-
-
-def _attacked_column(certificate: Document) -> list[AnswerColumn]:
-    if "attacked" not in certificate:
-        return []
-    refuted_rows = certificate["attacked"]["no_k_below"]
-    texts = {row["eps"]: str(row["k"]) if row["k"] else NOTHING for row in refuted_rows}
-    words = "No k below: some inputs are proved to be remembered for longer."
-    return [AnswerColumn("no k below", words, texts)]
-
-
-def _certified_column(certificate: Document) -> AnswerColumn:
-    verdict = certificate["verdict"]
-    texts = {
-        row["eps"]: verdict if row["k"] is None else str(row["k"])
-        for row in certificate["truncation"]
-    }
-    inputs = f"every input with {inputs_text(certificate)}"
+def _certified_columns(certificate: Document) -> Iterator[AnswerColumn]:
+    if "attacked" in certificate:
+        refuted = certificate["attacked"]["no_k_below"]
+        yield AnswerColumn(
+            "no k below", "No k below: some inputs are proved to be remembered for longer.",
+            {row["eps"]: str(row["k"]) if row["k"] else NOTHING for row in refuted},
+        )  # fmt: skip
+    verdict, inputs = certificate["verdict"], f"every input with {inputs_text(certificate)}"
     words = f"Certified: this k will do for {inputs}."
     if verdict != "certified":
         words = f"Of {inputs} no k is certified: {verdict}."
-    return AnswerColumn("certified", words, texts)
+    rows = certificate.get("truncation", ())
+    texts = {row["eps"]: verdict if row["k"] is None else str(row["k"]) for row in rows}
+    yield AnswerColumn("certified", words, texts)
 
 
-def _data_columns(data: Document) -> list[AnswerColumn]:
-    if not data:
-        return []
-    kinds = []
-    if data.get("near"):
-        texts = {row["eps"]: length_text(row["k"]) for row in data["near"]["memory"]}
-        words = (
-            f"Near: certified of inputs within {plain_number(data['near']['delta'])} of these "
-            f"windows."
-        )
-        kinds.append(AnswerColumn("near your data", words, texts))
-    memory = {row["eps"]: length_text(row["k"]) for row in data["memory"]}
-    kinds.append(AnswerColumn("seen", "Seen: the windows of the data, the worst of them.", memory))
+def _data_columns(data: Document) -> Iterator[AnswerColumn]:
+    if near := data.get("near"):
+        words = f"Near: certified of inputs within {plain_number(near['delta'])} of these windows."
+        yield AnswerColumn("near your data", words, _lengths(near["memory"]))
+    words = "Seen: the windows of the data, the worst of them."
+    yield AnswerColumn("seen", words, _lengths(data["memory"]))
     lines = (data["statement"] or {"lines": []})["lines"]
-    lengths = {line["eps"]: length_text(line["k"]) for line in lines}
-    shares = {line["eps"]: share_text(line["share"]) for line in lines}
     words = "Stated: at least that share of windows drawn like these."
-    return [*kinds, AnswerColumn("stated", words, lengths), AnswerColumn("share", "", shares)]
+    yield AnswerColumn("stated", words, _lengths(lines))
+    yield AnswerColumn("share", "", {line["eps"]: share_text(line["share"]) for line in lines})
 
 
-def gap_plots(certificate: Document, measurement: Document | None) -> list[Plot]:
+def _lengths(rows: Sequence[Document]) -> dict[float, str]:
+    return {row["eps"]: length_text(row["k"]) for row in rows}
+
+
+def _gap_plots(certificate: Document, measurement: Document | None) -> list[Plot]:
     """The gap against k as it was seen, under what is certified at the k of each ε."""
-    windows = [row for row in certificate["truncation"] if row["k"] is not None and row["eps"]]
-    lengths, bounds = ([float(row[name]) for row in windows] for name in ("k", "eps"))
+    windows = [
+        row for row in certificate.get("truncation", ()) if row["k"] is not None and row["eps"]
+    ]
     if measurement is None:
-        return _certified_plots(certificate, lengths, bounds) if windows else []
-    points = measurement["forgetting"]["curve"]
+        return _certified_plots(certificate, windows) if windows else []
+    points, gap = measurement["forgetting"]["curve"], measurement.get("gap", {}).get("name")
+    names = {"worst": "worst seen", "mean": "mean", "q50": "median seen"}
+    if gap == "argmax":  # a median of 0 and 1 says nothing
+        del names["q50"]
+    ks = [float(row["k"]) for row in points]
     lines = [
-        Series(label, [float(row["k"]) for row in points], [row[name] for row in points])
-        for name, label in (("worst", "worst seen"), ("q50", "median seen"))
+        Series(label, ks, [row[name] for row in points])
+        for name, label in names.items()
+        if name in points[0]
     ]
     if windows:
-        lines.append(
-            Series("certified", lengths, bounds, "points" if len(windows) < 2 else "dashed")
-        )
+        style: Literal["points", "dashed"] = "points" if len(windows) < 2 else "dashed"
+        lines.append(Series("certified", _numbers(windows, "k"), _numbers(windows, "eps"), style))
+    near = measurement.get("near") or {"pasts": 0, "gaps": ()}
+    rows = [row for row in near["gaps"] if row["gap"] is not None]
+    certified = [
+        Series("certified near your data", _numbers(rows, "k"), _numbers(rows, "gap"), "points")
+    ] * bool(rows)
+    lines += [] if near["pasts"] else certified
     caption = (
         "The gap between the run over a whole window and over its last k inputs, after the last."
     )
-    return [Plot(lines, "window k, steps", "gap of outputs", caption, log_y=True)]
+    plots = [Plot(lines, "window k, steps", "gap of outputs", caption, log_y=gap != "argmax")]
+    if near["pasts"] and certified:
+        caption = (
+            f"Largest distance between the {short_name(measurement)} after a recorded past and of "
+            f"the run from zero, from k inputs on."
+        )
+        plots.append(Plot(certified, "window k, steps", "gap of outputs", caption, log_y=True))
+    return plots
 
 
-def _certified_plots(
-    certificate: Document, lengths: list[float], bounds: list[float]
-) -> list[Plot]:
+def _numbers(rows: Sequence[Document], name: str) -> list[float]:
+    return [float(row[name]) for row in rows]
+
+
+def _certified_plots(certificate: Document, windows: Sequence[Document]) -> list[Plot]:
     """The k of each ε under the bound C λᵏ min(S/(1 − λ), R), above the gaps that were proved."""
-    lines = [Series("certified: k of each ε", lengths, bounds, "points")]
-    witnesses = (certificate.get("attacked") or {}).get("witnesses", ())
-    if witnesses:
-        attacked = [float(row["k"]) for row in witnesses]
-        lines.append(
-            Series("attacked: a gap that is proved", attacked, [row["gap"] for row in witnesses],
-                   "points")
-        )  # fmt: skip
+    lengths = _numbers(windows, "k")
+    lines = [Series("certified: k of each ε", lengths, _numbers(windows, "eps"), "points")]
+    if witnesses := (certificate.get("attacked") or {}).get("witnesses", ()):
+        ks, gaps = _numbers(witnesses, "k"), _numbers(witnesses, "gap")
+        lines.append(Series("attacked: a gap that is proved", ks, gaps, "points"))
     constants, lam = certificate.get("constants") or {}, certificate.get("lambda")
     factors: list[Any] = [constants.get(name) for name in ("equivalence", "drive", "radius")]
     if isinstance(lam, float) and 0 < lam < 1 and None not in factors:

@@ -1,17 +1,22 @@
 """Details of a measurement: near the data, of windows drawn alike, and how steps contract."""
 
 from rnnbounds.reports.pages.experiment import Block, Paragraph, Section, Table
-from rnnbounds.reports.pages.model.memory import Document, length_text, share_text
-from rnnbounds.reports.pages.model.vectors import vector_symbol
+from rnnbounds.reports.pages.model.answer import Document, near_start_text, vector_symbol
+from rnnbounds.reports.pages.model.memory import length_text, share_text
 from rnnbounds.reports.pages.text import NOTHING, bound_text, plain_number, plural
 from rnnbounds.reports.words import capitalise
+
+AS_RUN = "in the run as it was computed; nothing is said of real arithmetic"
 
 
 def detail_sections(record: Document) -> tuple[Section, ...]:
     """A section for each kind of answer, with what it presupposes."""
+    drawn = "Windows drawn like these"
+    if "gap" in record:  # of a model that was run as it is
+        return (Section(drawn, tuple(_statement_blocks(record, AS_RUN))),)
     return (
         *_near_sections(record.get("near"), vector_symbol(record), record["data"]["windows"]),
-        Section("Windows drawn like these", tuple(statement_blocks(record, "in real arithmetic"))),
+        Section(drawn, tuple(_statement_blocks(record, "in real arithmetic"))),
         Section("How steps contract on these windows", (_steps_table(record),)),
     )
 
@@ -32,7 +37,8 @@ def _near_sections(near_data: Document | None, vector: str, windows: int) -> tup
             plain_number(row["eps"]),
             length_text(row["k"]),
             NOTHING if row["k"] is None else bound_text(gaps[row["k"]]),
-            near_own_text(row["certified"], near_data["windows"]),
+            near_own_text(row["certified"], near_data["windows"])
+            or ("all" if row["certified"]["windows"] else "none"),
         )
         for row in near_data["memory"]
     )
@@ -63,15 +69,6 @@ def near_own_text(part: Document, windows: int) -> str:
     return f"{part['windows']} of {plural(windows, 'window')} with k = {part['k']}"
 
 
-def near_start_text(near_data: Document) -> str:
-    """The states that certified runs near the data start from, in words."""
-    if not near_data["pasts"]:
-        return "the zero state"
-    pasts = plural(near_data["pasts"], "recorded end state")
-    within = f"within {plain_number(near_data['share'])} of the range of each entry"
-    return f"each of {pasts} {within}, against the run from zero"
-
-
 def unused_text(windows: int, statement: Document) -> str:
     """How many of the windows the statement does not use, and why; empty if it uses all."""
     chosen_on, held_out = (statement["windows"][part] for part in ("chosen_on", "held_out"))
@@ -87,32 +84,29 @@ def unused_text(windows: int, statement: Document) -> str:
     return f"not used: {plural(unused, 'window')}, as {' and '.join(reasons)}" if unused else ""
 
 
-def statement_blocks(record: Document, scope: str) -> list[Block]:
+def _statement_blocks(record: Document, scope: str) -> list[Block]:
     """Blocks on the statement about other windows; `scope`: the arithmetic that it is about."""
     statement = record["statement"]
     if statement is None:
         return [Paragraph(f"Nothing is stated of other windows: {record['unstated']}.")]
     count = statement["windows"]
-    rows = []
-    for line in statement["lines"]:
-        share = share_text(line["share"])
-        rows.append(
-            (plain_number(line["eps"]), length_text(line["k"]), share, length_text(line["beyond"]))
-        )
-    windows_needed = statement["held_out_needed"]
+    rows = tuple(
+        (plain_number(line["eps"]), length_text(line["k"]), share_text(line["share"]),
+         length_text(line["beyond"]))
+        for line in statement["lines"]
+    )  # fmt: skip
     unused = unused_text(record["data"]["windows"], statement)
     return [
         Paragraph(
             f"With confidence {plain_number(statement['confidence'])} in all rows together, at "
-            "least this "
-            f"share of all windows drawn like these is within ε at k, {scope}. This "
+            f"least this share of all windows drawn like these is within ε at k, {scope}. This "
             f"presupposes that {statement['presupposes']}."
         ),
         Table(
-            ("ε", "k", "share of windows", "held out, beyond ε"), tuple(rows), frozenset((1, 2, 3)),
+            ("ε", "k", "share of windows", "held out, beyond ε"), rows, frozenset((1, 2, 3)),
             f"k was chosen on {plural(count['chosen_on'], 'window')} and tried on "
             f"{count['held_out']} others, held out. A share of {plain_number(statement['share'])} "
-            f"takes {windows_needed} of these with none beyond ε."
+            f"takes {statement['held_out_needed']} of these with none beyond ε."
             f"{unused and f' {capitalise(unused)}.'}",
         ),
     ]  # fmt: skip
@@ -120,25 +114,22 @@ def statement_blocks(record: Document, scope: str) -> list[Block]:
 
 def _steps_table(record: Document) -> Table:
     steps, pairs = record["steps"], record["stability"]
-    growth = steps["lyapunov"]
+    ratio = pairs["largest_ratio"]
     return Table(
         ("of a step", "seen"),
         (
-            ("largest growth of the distance between two states", _bound(pairs["largest_ratio"])),
+            ("largest growth of the distance between two states",
+             NOTHING if ratio is None else bound_text(ratio, 4)),
             ("steps at which the distance grew", f"{pairs['expanding']} of {pairs['pairs']}"),
             ("spectral norm of the Jacobian, median", _number_text(steps["norm"]["median"])),
             ("spectral norm of the Jacobian, largest", _number_text(steps["norm"]["largest"])),
-            ("largest Lyapunov exponent, estimated", _number_text(growth["mean"])),
+            ("largest Lyapunov exponent, estimated", _number_text(steps["lyapunov"]["mean"])),
         ),
         frozenset((1,)),
         f"Jacobians along {plural(steps['windows'], 'window')}: their norm is the growth in the "
         f"worst of all directions, of two states seen or not. A distance below its former one "
         f"(growth below 1) is forgotten. Computed in float64, of these windows alone.",
-    )
-
-
-def _bound(value: float | None) -> str:
-    return NOTHING if value is None else bound_text(value, 4)
+    )  # fmt: skip
 
 
 def _number_text(value: float | None) -> str:

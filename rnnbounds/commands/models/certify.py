@@ -13,7 +13,7 @@ from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.epsilon import absolute, epsilon_option
 from rnnbounds.commands.models.inputs import Bound, InputOptions, Inputs, Recorded, RecordedInputs
 from rnnbounds.commands.models.layers import List, require_list_alone, show_layers
-from rnnbounds.commands.models.measured import write_both
+from rnnbounds.commands.models.measured import write_measured
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Direction, Ignore, Layer, Model, Readout
 from rnnbounds.commands.models.shown import (
@@ -32,8 +32,7 @@ from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import EPSILONS
 from rnnbounds.impl.memory.measure import measure
 from rnnbounds.impl.reading.adapters import load_cells, load_model
-from rnnbounds.reports.pages.model.certificate import FILES
-from rnnbounds.reports.pages.model.measurement import certified_and_measured_page
+from rnnbounds.reports.pages.model.page import CERTIFICATE, INDEX, certificate_page
 from rnnbounds.shell.output import (
     Format,
     echo,
@@ -75,7 +74,7 @@ def certify_model(
     recorded = None if data is None else RecordedInputs(data)
     input_options = InputOptions(input_bound, inputs, recorded)
     if out is not None:
-        require_folder(out, *FILES)
+        require_folder(out, CERTIFICATE, INDEX)
     asked: Any = {"ignore": ignore or (), "layer": layer, "readout": readout}
     if direction is None:
         cells = load_cells(model, cell, **asked)
@@ -108,8 +107,8 @@ def certify_model(
                 write_page(document, folder, model, format, next=steps_on)
             else:
                 measured, title = measurement.to_json(), Path(loaded.source).name
-                page = certified_and_measured_page(measured, document, title, steps_on)
-                write_both(measured, document, folder, format, page)
+                page = certificate_page(document, title, measurement=measured, next_lines=steps_on)
+                write_measured(page, folder, format, measurement=measured, certificate=document)
         certificates[way] = certificate
         documents[way] = document | (
             {} if measurement is None else {"on_your_data": measurement.to_json()}

@@ -15,7 +15,7 @@ from rnnbounds.commands.models.measured import (
     measure_as_is,
     print_measurement,
     unstated_lines,
-    write_both,
+    write_measured,
 )
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Direction, Ignore, Layer, Model, Readout
@@ -32,8 +32,7 @@ from rnnbounds.impl.memory.measure import measure
 from rnnbounds.impl.near.near import ZERO
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.sources import open_source
-from rnnbounds.reports.pages.model.causal import FILES as CAUSAL_FILES
-from rnnbounds.reports.pages.model.measurement import FILES, measurement_page
+from rnnbounds.reports.pages.model.page import CERTIFICATE, INDEX, MEASUREMENT, measurement_page
 from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import Format, echo, print_json, require_folder, show_status
 
@@ -101,13 +100,13 @@ def measure_model(
     if (whole := run_as_is(opened, as_is, given)) is not None:
         require_numbers(eps)
         if out is not None:
-            require_folder(out, *CAUSAL_FILES)
+            require_folder(out, MEASUREMENT, INDEX)
         asked = {"window": window, "eps": eps, "confidence": confidence, **of_running}
         return measure_as_is(whole, recorded, asked, share, out, format)
     require_read({f"--{name}": value for name, value in of_running.items()})
     input_options = InputOptions(input_bound, inputs, recorded, required=False)
     if out is not None:
-        require_folder(out, *FILES)
+        require_folder(out, MEASUREMENT, CERTIFICATE, INDEX)
     loaded = load_model(
         opened, cell, ignore=ignore or (), layer=layer, readout=readout, direction=direction
     )
@@ -131,7 +130,7 @@ def measure_model(
         options = {"layer": layer, "readout": readout, "ignore": ignore} if not direction else None
         document_, document = result.to_json(), certificate.to_json() | of_attack(attack_result)
         page = measurement_page(document_, document, Path(loaded.source).name, unstated, options)
-        write_both(document_, document, out, format, page)
+        write_measured(page, out, format, measurement=document_, certificate=document)
     if format is Format.json:
         print_json(result.to_json())
     else:

@@ -16,17 +16,16 @@ from rnnbounds.impl.memory.causal import CausalMeasurement, measure_causal
 from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.near.near import NearCertificate
 from rnnbounds.impl.reading.opened import Runnable
+from rnnbounds.reports.files import write_all
 from rnnbounds.reports.pages.experiment import Page
-from rnnbounds.reports.pages.model.causal import FILES as CAUSAL_FILES
-from rnnbounds.reports.pages.model.causal import SCOPE, causal_page, write_causal
-from rnnbounds.reports.pages.model.measurement import FILES, write_measurement
-from rnnbounds.reports.pages.model.observed import (
-    evenly_text,
-    near_own_text,
+from rnnbounds.reports.pages.model.answer import (
     near_start_text,
-    unused_text,
+    short_name,
+    vector_name,
+    vector_symbol,
 )
-from rnnbounds.reports.pages.model.vectors import short_name, vector_name, vector_symbol
+from rnnbounds.reports.pages.model.observed import AS_RUN, evenly_text, near_own_text, unused_text
+from rnnbounds.reports.pages.model.page import answer_files, measurement_page
 from rnnbounds.reports.pages.text import plain_number
 from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import Format, echo, print_json, print_table, show_status
@@ -34,14 +33,12 @@ from rnnbounds.shell.output import Format, echo, print_json, print_table, show_s
 MOST_ROWS = 12  # lines of the forgetting curve in text
 
 
-def write_both(
-    measurement: Mapping[str, Any], certificate: Mapping[str, Any], folder: Path, format: Format,
-    page: Page,
-) -> None:  # fmt: skip
-    """Write both records and their page into the folder."""
-    write_measurement(measurement, certificate, folder, page)
+def write_measured(page: Page, folder: Path, format: Format, **records: Mapping[str, Any]) -> None:
+    """Write a measurement, with its certificate if there is one, and their page into the folder."""
+    files = answer_files(page, **records)
+    write_all(folder, files)
     if format is Format.text:
-        echo(f"wrote {', '.join(str(folder / name) for name in FILES)}")
+        echo(f"wrote {', '.join(str(folder / name) for name in files)}")
 
 
 def unstated_lines(result: AnyMeasurement, share: float | None) -> list[str]:
@@ -231,9 +228,8 @@ def measure_as_is(
     problems = unstated_lines(result, share)
     if out is not None:
         record = result.to_json()
-        write_causal(record, out, causal_page(record, Path(result.model).name, problems))
-        if format is Format.text:
-            echo(f"wrote {', '.join(str(out / name) for name in CAUSAL_FILES)}")
+        page = measurement_page(record, None, Path(result.model).name, problems)
+        write_measured(page, out, format, measurement=record)
     if format is Format.json:
         print_json(result.to_json())
     else:
@@ -264,4 +260,4 @@ def print_causal(result: CausalMeasurement) -> None:
     print_curve(result.curve)
     for eps in result.eps:
         echo(f"seen: {result.gap.within(eps)} {from_k(result.window(eps))}")
-    print_statement(result, SCOPE)
+    print_statement(result, AS_RUN)

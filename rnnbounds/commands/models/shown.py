@@ -22,17 +22,21 @@ from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.meanings import NORM_MEANINGS
 from rnnbounds.impl.numbers.outward import norm_up
 from rnnbounds.impl.reading.data.recordings import Data
+from rnnbounds.reports.files import write_all
 from rnnbounds.reports.pages.model.answer import (
     NOTHING_PROVED,
     answer_sentence,
     epsilon_meaning,
     epsilon_share,
     infinite_lines,
+    map_name,
     output_bound,
+    short_name,
+    value_name,
+    vector_symbol,
 )
-from rnnbounds.reports.pages.model.certificate import certificate_page, write_certificate
 from rnnbounds.reports.pages.model.constants import find_constant
-from rnnbounds.reports.pages.model.vectors import map_name, short_name, value_name, vector_symbol
+from rnnbounds.reports.pages.model.page import answer_files, certificate_page
 from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import Format, echo, print_json, print_table, show_status
 
@@ -53,7 +57,7 @@ def write_page(
 ) -> None:  # fmt: skip
     """Write a certificate and its page; the folders of the model are left out of both."""
     page = certificate_page(document, model.name, check, next_lines=next)
-    write_certificate(document, folder, page)
+    write_all(folder, answer_files(page, certificate=document))
     if format is Format.text:
         echo(f"wrote {folder / 'index.html'} and {folder / 'certificate.json'}")
 

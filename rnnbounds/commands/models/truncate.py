@@ -23,7 +23,7 @@ from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.files import check_target, write_files
 from rnnbounds.reports.files import make_folder
 from rnnbounds.reports.pages.model.answer import epsilon_share, output_bound
-from rnnbounds.reports.pages.model.certificate import FILES, certificate_files, certificate_page
+from rnnbounds.reports.pages.model.page import CERTIFICATE, INDEX, answer_files, certificate_page
 from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import (
     Format,
@@ -59,7 +59,7 @@ def truncate_model(
         check_export(path)
         check_target(path, model, suffix=path.suffix)
     if page is not None:
-        require_folder(page, *FILES)
+        require_folder(page, CERTIFICATE, INDEX)
     loaded = load_model(model, cell, ignore=ignore or (), layer=layer)
     input_set = input_options.input_set(model, loaded.d)
     (eps,), shares = absolute([eps], loaded, lambda: input_set)
@@ -76,7 +76,7 @@ def truncate_model(
     if page is not None:
         document = page_document(certificate)
         page_value = certificate_page(document, out.name, f"rnnbounds check {out.name}")
-        pages = certificate_files(certificate, page_value)
+        pages = answer_files(page_value, certificate=certificate)
         make_folder(page)
         files |= {page / name: content for name, content in pages.items()}
     write_files(files)

@@ -16,7 +16,7 @@ from rnnbounds.commands.options import FormatOption
 from rnnbounds.impl.convert.unitary import NoUnitaryError, save_unitary, unitary
 from rnnbounds.impl.errors import at_least, exactly
 from rnnbounds.impl.reading.files import check_target
-from rnnbounds.reports.pages.model.certificate import FILES
+from rnnbounds.reports.pages.model.page import CERTIFICATE, INDEX
 from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import Format, echo, print_json, require_folder, show_status
 
@@ -35,7 +35,7 @@ def unitary_model(
     """Write the unitary equivalent of a ReLU model; exit 1 unless ‖W‖₂ < 1 is certified."""
     check_target(out, model)
     if page is not None:
-        require_folder(page, *FILES)
+        require_folder(page, CERTIFICATE, INDEX)
     options: Any = {"cell": cell, "ignore": ignore or (), "layer": layer}
     try:
         with show_status("seeking the unitary equivalent"):

@@ -3,8 +3,8 @@
 import pytest
 
 from rnnbounds.reports.pages.experiment import render_page
-from rnnbounds.reports.pages.model.measured import percent_below, percent_text
-from rnnbounds.reports.pages.model.measurement import measurement_page
+from rnnbounds.reports.pages.model.answer import percent_below, percent_text
+from rnnbounds.reports.pages.model.page import measurement_page
 
 
 def measured(ks, shares=None, *, largest=0.5, **fields):

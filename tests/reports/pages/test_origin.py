@@ -7,7 +7,7 @@ import rnnbounds
 from rnnbounds.impl.cells.table import CELLS, kind_of
 from rnnbounds.impl.norms.meanings import NORM_MEANINGS
 from rnnbounds.reports.pages.model.constants import CONSTANTS, find_constant
-from rnnbounds.reports.pages.model.origin import norms_table
+from rnnbounds.reports.pages.model.facts import norms_table
 
 NETS = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU}
 

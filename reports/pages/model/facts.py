@@ -1,0 +1,232 @@
+"""What a certificate's record says, part by part: where λ comes from, constants, norms, fields."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from rnnbounds.reports.pages.experiment import Block, Folded, Paragraph, Section, Table
+from rnnbounds.reports.pages.model.answer import (
+    NOTHING_PROVED,
+    Document,
+    factor_text,
+    infinite_lines,
+)
+from rnnbounds.reports.pages.model.constants import find_constant, is_lower_bound
+from rnnbounds.reports.pages.text import NOTHING, bound_text, plain_number, round_up
+from rnnbounds.reports.words import capitalise
+
+TITLES = {
+    "lambda": "λ", "sha256": "SHA-256", "eps": "ε", "tensors": "read from", "unread": "not read",
+    "rounds_to_one": "decays that may round to 1",
+}  # fmt: skip
+STATED_FIELDS = (
+    "lambda", "norm", "input_bound", "inputs", "readout", "states", "rounding",
+    "rounds_to_one", "gain", "skipped",
+)  # fmt: skip
+MODEL_FIELDS = (
+    "model", "cell", "shape", "dtype", "tensors", "ignored", "unread", "sha256", "schema",
+)  # fmt: skip
+OTHER_FIELDS = (
+    "truncation", "next", "attacked", "stable", "constants", "norms_tried", "verdict", "reason",
+)  # fmt: skip
+GATES = "ifzorn"  # by the letters of constants, in the order of steps
+MOST_UNITS = 5  # units that are listed
+LETTERS = ((2, "ch"), (1, "h"))  # parts of a state of so many times n numbers
+_MOST = 8  # numbers that a page shows one after another
+
+
+def origin_sections(document: Document) -> list[Section]:
+    """The layers' factors, the gates' ranges, the slowest units, and what λ would be without each
+    gate's recurrent weights, where they are known; no section of cells without any of it."""
+    parts = (_layer_blocks, _gate_blocks, _unit_blocks, _estimate_blocks)
+    blocks = tuple(block for part in parts for block in part(document))
+    return [Section("Where λ comes from", blocks)] if blocks else []
+
+
+def fact_sections(document: Document) -> Iterator[Section]:
+    """The certificate's fields, the norms tried, the model, and the rest of the record."""
+    fields = {name: value for name, value in document.items() if value not in (None, "", [], {})}
+    scalars = [n for n, value in fields.items() if not isinstance(value, (dict, list, tuple))]
+    elsewhere = {*MODEL_FIELDS, *OTHER_FIELDS}
+    shown = dict.fromkeys(
+        n for n in (*STATED_FIELDS, *scalars) if n in fields and n not in elsewhere
+    )
+    blocks: list[Block] = [_facts_table(document, shown)]
+    if "constants" in fields:
+        table = _constants_table(document)
+        blocks.append(Folded("All constants, with their definitions", (table,)))
+    yield Section("The certificate", tuple(blocks))
+    if "norms_tried" in fields:
+        yield Section("Norms that were tried", (norms_table(document),))
+    yield Section("The model", (_facts_table(document, (n for n in MODEL_FIELDS if n in fields)),))
+    rest = [name for name in fields if name not in shown and name not in elsewhere]
+    if rest:
+        folded = (Folded(capitalise(_title(n)), tuple(_value_blocks(fields[n]))) for n in rest)
+        yield Section("The rest of the record", tuple(folded))
+
+
+def norms_table(document: Document) -> Table:
+    """λ and k in every norm that was tried; a factor that is not below 1 proves nothing."""
+    rows, infinity = document["norms_tried"], float("inf")
+    factors = [infinity if row["lambda"] is None else row["lambda"] for row in rows]
+    notes = [NOTHING_PROVED] * any(not lam < 1 for lam in factors) + infinite_lines(document)
+    smallest = min(row["eps"] for row in document["truncation"])
+    return Table(
+        ("norm", "λ", f"k at ε = {plain_number(smallest)}"),
+        tuple(
+            (
+                row["norm"],
+                "not tried" if row.get("skipped") else factor_text(lam),
+                NOTHING if row["k"] is None else str(row["k"]),
+            )
+            for row, lam in zip(rows, factors, strict=True)
+        ),
+        frozenset((1, 2)),
+        " ".join(f"{note}." for note in notes),
+    )
+
+
+def _layer_blocks(document: Document) -> Iterator[Block]:
+    constants = document.get("constants") or {}
+    count = int(constants.get("layers") or 0)
+    if not count or f"lam_l{count - 1}" not in constants:
+        return
+    rows = tuple(
+        (str(layer + 1), *(_bound(constants.get(f"{n}_l{layer}")) for n in ("lam", "mu")))
+        for layer in range(count)
+    )
+    yield Table(
+        ("layer", "λ of the layer", "moved by the layer below"), rows, frozenset((1, 2)),
+        "A stack contracts by no less than its slowest layer.",
+    )  # fmt: skip
+
+
+def _gate_blocks(document: Document) -> Iterator[Block]:
+    constants, cell = document.get("constants") or {}, str(document.get("cell"))
+    rows = []
+    for gate in GATES:
+        row_sum = constants.get(f"W_{gate}_norm")
+        if row_sum is None:
+            continue
+        meaning = find_constant(f"W_{gate}_norm", cell).meaning
+        name = meaning.partition(" of the ")[2].rpartition(" the ")[2]
+        largest = constants.get(f"{gate}_bar", constants.get("nu_bar"))
+        rows.append((name, _bound(largest), _bound(row_sum)))
+    if rows:
+        yield Table(
+            ("gate", "largest value", "recurrent weights, ‖·‖_∞"), tuple(rows), frozenset((1, 2)),
+            "A gate that keeps the state lets it forget the faster the smaller its largest value; "
+            "recurrent weights move gates by what the state was.",
+        )  # fmt: skip
+
+
+def _unit_blocks(document: Document) -> Iterator[Block]:
+    v, n = document.get("weights") or (), (document.get("shape") or {}).get("n", 0)
+    parts = next((letters for times, letters in LETTERS if n and len(v) == times * n), "")
+    are_numbers = all(isinstance(w, float) for w in v)
+    if document.get("norm") != "perron" or not parts or not are_numbers:
+        return
+    if parts == "ch" and not str(document.get("cell")).startswith("lstm"):
+        return
+    largest = sorted(range(len(v)), key=lambda place: -v[place])[:MOST_UNITS]
+    rows = tuple((f"{parts[at // n]}[{at % n}]", bound_text(v[at], 3)) for at in largest)
+    yield Table(
+        ("unit", "v"), rows, frozenset((1,)),
+        "λ is a factor in max |s_j|/v_j. The units of the largest v_j forget last: two states that "
+        "come together differ there the most.",
+    )  # fmt: skip
+
+
+def _estimate_blocks(document: Document) -> Iterator[Block]:
+    advice = document.get("next") or {}
+    layers = advice.get("estimates_of_layers") or ()
+    if len(layers) > 1:
+        estimates = ", ".join(_bound(lam, 3) for lam in layers)
+        yield Paragraph(f"λ of the layers, the lowest first, estimated: {estimates}.")
+    parts = advice.get("estimates_without") or ()
+    if parts:
+        yield Table(
+            ("without the recurrent weights of", "λ would be about"),
+            tuple((row["part"], _bound(row["lambda"], 3)) for row in parts), frozenset((1,)),
+            "Estimates of the bound on λ: the part that matters most comes first.",
+        )  # fmt: skip
+
+
+def _bound(value: float | None, digits: int = 6) -> str:
+    return NOTHING if value is None else bound_text(value, digits)
+
+
+def _constants_table(document: Document) -> Table:
+    cell = str(document.get("cell"))
+    rows = []
+    for name, value in document["constants"].items():
+        definition = find_constant(name, cell)
+        rounded = repr if is_lower_bound(name) else bound_text
+        text = "not bounded" if value is None else rounded(value)
+        rows.append((definition.symbol, name, text, definition.meaning))
+    return Table(
+        ("constant", "name in the record", "value", "definition"), tuple(rows), frozenset((2,)),
+        "Upper bounds, rounded up; the record has all digits.",
+    )  # fmt: skip
+
+
+def _value_blocks(item: Any) -> list[Block]:
+    if isinstance(item, dict):
+        return [_facts_table(item, item)]
+    rows = [row for row in item if isinstance(row, dict)]
+    if len(rows) < len(item):
+        return [Paragraph(_plain_text(item))]
+    columns = tuple(dict.fromkeys(key for row in rows for key in row))
+    cells = tuple(tuple(_field_text(key, row.get(key)) for key in columns) for row in rows)
+    numbers = frozenset(
+        index
+        for index, key in enumerate(columns)
+        if all(isinstance(row.get(key), (int, float, type(None))) for row in rows)
+    )
+    return [Table(tuple(map(_title, columns)), cells, numbers)]
+
+
+def _facts_table(values: Document, names: Iterable[str]) -> Table:
+    rows = tuple((_title(name), _field_text(name, values[name])) for name in names)
+    return Table(("what", "is"), rows)
+
+
+def _field_text(name: str, value: Any) -> str:
+    """A value as text, in words of its own where it has some."""
+    match name, value:
+        case "lambda", float():
+            return f"{round_up(value)}{'' if value < 1 else ', an upper bound that proves nothing'}"
+        case "inputs", {"what": what}:
+            return str(what)
+        case "tensors", dict():
+            return ", ".join(sorted(map(str, value.values())))
+        case "rounding", {"dtype": dtype}:
+            state = value.get("state")
+            reason = f": {value['reason']}" if value.get("reason") else ""
+            bound = f"not bounded{reason}" if state is None else f"at most {bound_text(state, 3)}"
+            return f"of {dtype}, {bound}"
+        case "rounds_to_one", dict():
+            return ", ".join(f"{count} in {dtype}" for dtype, count in value.items())
+        case "skipped", list():
+            return "; ".join(f"{entry['what']}: {entry['reason']}" for entry in value)
+    return _plain_text(value)
+
+
+def _title(name: str) -> str:
+    return TITLES.get(name, name.replace("_", " "))
+
+
+def _plain_text(item: object) -> str:
+    """A value as text; of a model's path its file alone."""
+    if item is None or item == "":
+        return NOTHING
+    if isinstance(item, bool):
+        return "yes" if item else "no"
+    if isinstance(item, float):
+        return repr(item)
+    if isinstance(item, dict):
+        return ", ".join(f"{_title(str(name))} {_plain_text(one)}" for name, one in item.items())
+    if isinstance(item, (list, tuple)):
+        if len(item) > _MOST and all(isinstance(element, (float, list)) for element in item):
+            return f"{len(item)} numbers or rows of numbers, in the record beside this page"
+        return ", ".join(map(_plain_text, item)) or NOTHING
+    return str(item)

@@ -1,0 +1,187 @@
+"""The page of an answer: a certificate, a measurement on recorded data, or both, from their JSON
+documents alone. The answer comes first, then what to do next, then each part by itself."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import floor
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from rnnbounds.reports.pages.experiment import Code, Page, Paragraph, Section, Table, render_page
+from rnnbounds.reports.pages.model.answer import (
+    Document,
+    answer_sentence,
+    causal_sentence,
+    document_verdict,
+    inputs_text,
+    measurement_sentence,
+    measurement_verdict,
+)
+from rnnbounds.reports.pages.model.facts import fact_sections, origin_sections
+from rnnbounds.reports.pages.model.memory import memory_section, next_sections
+from rnnbounds.reports.pages.model.observed import detail_sections
+from rnnbounds.reports.pages.text import plural
+from rnnbounds.reports.words import capitalise
+
+MEASUREMENT, CERTIFICATE, INDEX = "measurement.json", "certificate.json", "index.html"
+
+
+def certificate_page(
+    document: Document,
+    title: str,
+    check_command: str = "",
+    *,
+    measurement: Document | None = None,
+    next_lines: Sequence[str] = (),
+) -> Page:
+    """The answer of a certificate, how long the model remembers, what to do next, what was measured
+    on data if something was, then where λ comes from and what the certificate says, part by part.
+
+    `check_command` tries it; `next_lines` are further lines of what to do next.
+    """
+    if measurement is not None:
+        document = _without_measuring(document)
+    sections = [memory_section(document, measurement)] if "truncation" in document else []
+    sections += next_sections(document, next_lines)
+    sections += [] if measurement is None else detail_sections(measurement)
+    if check_command:
+        words = Paragraph("A program of its own proves it anew, in ball arithmetic, without torch:")
+        sections.append(Section("Check it", (words, Code(check_command))))
+    sections += [*origin_sections(document), *fact_sections(document)]
+    leads = [_certificate_lead(document, title)]
+    leads += [] if measurement is None else [measurement_sentence(measurement)]
+    if document.get("verdict") != "certified":  # then what holds on the data comes first
+        leads.reverse()
+    return Page(
+        title, tuple(sections), " ".join(leads).strip(), document_verdict(document),
+        kicker="certificate", failed=document.get("verdict") == "refuted",
+    )  # fmt: skip
+
+
+def measurement_page(
+    measurement: Document,
+    certificate: Document | None,
+    title: str,
+    problems: Sequence[str] = (),
+    options: Document | None = None,
+) -> Page:
+    """The answer on the data: a verdict, a sentence, the figure, what to do next, then the rest; of
+    a model that was run as it is without a certificate.
+
+    `problems` are the reasons why it is not what was asked for. `options` is how the file was read,
+    as `layer`, for the lines of pyproject.toml that the page shows; none are shown without it.
+    """
+    data, as_is = measurement["data"], certificate is None
+    steps = [] if certificate is None else _next_sections(measurement, certificate, options)
+    lead = causal_sentence(measurement) if as_is else measurement_sentence(measurement)
+    return Page(
+        title,
+        (
+            memory_section(certificate, measurement), *steps, *detail_sections(measurement),
+            _model_section(measurement, certificate),
+        ),
+        lead=lead,
+        verdict=measurement_verdict(measurement, problems),
+        kicker=f"measure{', as it is' * as_is} · {plural(data['windows'], 'window')} of "
+        f"{plural(data['length'], 'input')} from {data['source']}",
+        problems=tuple(problems),
+    )  # fmt: skip
+
+
+def answer_files(
+    page: Page, *, certificate: Document | None = None, measurement: Document | None = None
+) -> dict[str, bytes]:
+    """The records as JSON and their page, by file name."""
+    records = {MEASUREMENT: measurement, CERTIFICATE: certificate}
+    files = {
+        name: msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n"
+        for name, record in records.items()
+        if record is not None
+    }
+    return files | {INDEX: render_page(page)}
+
+
+def _certificate_lead(document: Document, title: str) -> str:
+    """The answer in a sentence, and of which inputs it speaks."""
+    answer = answer_sentence(document, title)
+    if document.get("verdict") == "undecided":  # other answers begin with the model's name
+        answer = capitalise(answer)
+    prefix = f"{answer}. " if answer else ""
+    if document.get("input_bound") is None and not document.get("inputs"):
+        return prefix.rstrip()
+    return f"{prefix}This speaks of all inputs with {inputs_text(document)}."
+
+
+def _next_sections(
+    measurement: Document, certificate: Document, options: Document | None
+) -> list[Section]:
+    """How to keep a k that is stated, then what helps a model that is not certified."""
+    steps = next_sections(_without_measuring(certificate))
+    statement = measurement["statement"]
+    lines = [line for line in (statement or {"lines": ()})["lines"] if line["share"]]
+    if not lines or options is None:
+        return steps
+    line, share = lines[0], floor(Fraction(lines[0]["share"]) * 100) / 100
+    question = {
+        "model": str(measurement["model"]), "cell": measurement["cell"],
+        **{name: value for name, value in options.items() if value},
+        "data": str(measurement["data"]["source"]),
+        "window": measurement["data"]["length"],
+        "eps": line["eps"], "share": share, "confidence": statement["confidence"],
+        "at-most": line["k"],
+    }  # fmt: skip
+    entries = "\n".join(f"{name} = {_toml_value(value)}" for name, value in question.items())
+    near_data = measurement.get("near")
+    kept = "it so" if near_data is None else "the stated k (guard certifies nothing near the data)"
+    key = re.sub(r"[^A-Za-z0-9_-]", "-", Path(str(measurement["model"])).stem) or "model"
+    blocks = (
+        Paragraph(f"Let CI keep {kept}: add this to pyproject.toml,"),
+        Code(f"[tool.rnnbounds.models.{key}]\n{entries}"),
+        Paragraph("and run:"),
+        Code("rnnbounds guard"),
+    )
+    retitled = [replace(section, title="To certify it for every input") for section in steps]
+    return [Section("What to do next", blocks), *retitled] if share else steps
+
+
+def _without_measuring(certificate: Document) -> Document:
+    """The certificate without the advice to measure the model, which was done."""
+    advice = dict(certificate.get("next") or {})
+    advice.pop("measure", None)
+    return {**certificate, "next": advice}
+
+
+def _model_section(measurement: Document, certificate: Document | None) -> Section:
+    """Which model was measured on which data, and how."""
+    rows = [("model", str(measurement["model"])), ("data", str(measurement["data"]["source"]))]
+    if certificate is None:
+        run = measurement["run"]
+        tried = run["causality"] == "tried"
+        causal = (
+            "no output changed when later inputs did" if tried else "not tried: one output a window"
+        )
+        rows += [
+            ("run", f"{run['inputs']} inputs on {run['device']}, "
+                    f"at most {plural(run['batch'], 'window')} at once"),
+            ("outputs", f"{plural(run['outputs'], 'number')}, causality: {causal}"),
+        ]  # fmt: skip
+    else:
+        states, channels = (measurement["shape"][name] for name in "nd")
+        sizes = f"{plural(states, 'state')}, {plural(channels, 'channel')}"
+        rows += [
+            ("cell", f"{measurement['cell']}, {sizes}"),
+            ("SHA-256 of its weights", str(measurement["sha256"])),
+            ("for every input", f"{certificate['verdict']}: certificate.json beside this page"),
+        ]
+    return Section("The model and the data", (Table(("what", "is"), tuple(rows)),))
+
+
+def _toml_value(item: Any) -> str:
+    """A text, a number, a list or an inline table in TOML."""
+    if isinstance(item, Mapping):
+        return f"{{ {', '.join(f'{name} = {_toml_value(one)}' for name, one in item.items())} }}"
+    return msgspec.json.encode(item).decode()
