@@ -32,6 +32,7 @@ from rnnbounds.impl.memory.repeats import reason_unstated
 from rnnbounds.impl.memory.statement import (
     SHARE,
     Statement,
+    from_k,
     least_window,
     presupposed,
     require_enough,
@@ -68,7 +69,8 @@ class CausalMeasurement(Shown):
     run: how it was run: the dtype of inputs (int64 for tokens), the number of outputs, the device,
     windows at once, and whether causality was tried. gaps: of the first windows (M, len(ks)),
     between the output after a whole window and after its last k inputs alone, in outputs as they
-    were computed. largest: the largest ‖y_T‖₂ among them. statement: about all windows drawn like
+    were computed. largest: the largest ‖y_T‖₂ among them. recorded: inputs of
+    a recorded sequence. statement: about all windows drawn like
     these, run as here, or None with the reason `unstated`.
 
     >>> seen = rnnbounds.measure(torch.nn.Linear(8, 8), torch.randn(200, 20, 8), eps=0.1)
@@ -78,6 +80,7 @@ class CausalMeasurement(Shown):
     model: str
     run: Mapping[str, Any]
     data: str
+    recorded: int
     windows: int
     length: int
     gap: OutputGap
@@ -96,13 +99,14 @@ class CausalMeasurement(Shown):
         return [{"k": row["k"], "mean": mean, **row} for row, mean in zip(rows, means, strict=True)]
 
     def window(self, epsilon: float) -> int | None:
-        """The least k < T, of the grid, from which on every gap that was seen is within ε."""
+        """The least k of the grid from which on every gap that was seen is within ε; None where it
+        is beyond 0.8 T, of which windows of T inputs show nothing."""
         return least_window(self.ks, self.gaps, epsilon)
 
     def line(self) -> str:
         """From which k on every window was within ε."""
         parts = ", ".join(
-            f"{self.gap.within(eps)} {'at no k' if k is None else f'from k = {k} on'}"
+            f"{self.gap.within(eps)} {from_k(k, self.length, self.recorded)}"
             for eps, k in ((eps, self.window(eps)) for eps in self.eps)
         )
         where = f"{len(self.gaps)} windows of {self.length} inputs"
@@ -202,8 +206,8 @@ def measure_causal(
         "device": str(model.device), "batch": size, "causality": "tried" if causal else "not tried",
     }  # fmt: skip
     return CausalMeasurement(
-        model.title, run, read.source, M, T, asked, ks, curve, float(found[:, -1].amax()), epsilons,
-        statement, None if unstated is None else str(unstated),
+        model.title, run, read.source, read.T, M, T, asked, ks, curve, float(found[:, -1].amax()),
+        epsilons, statement, None if unstated is None else str(unstated),
     )  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from rnnbounds.impl.memory.repeats import reason_unstated
 from rnnbounds.impl.memory.statement import (
     SHARE,
     Statement,
+    from_k,
     least_window,
     presupposed,
     require_enough,
@@ -59,7 +60,8 @@ CURVE_WORK, HELD_WORK = 2**35, 2**36  # products, beyond which fewer windows are
 class Measurement(Shown):
     """The measured memory of a model on data; see `to_json` for the record that is written.
 
-    windows, length: so many windows of so many inputs, cut from so many `sequences`. ks: the grid
+    windows, length: so many windows of so many inputs, cut from so many `sequences` of `recorded`
+    inputs. ks: the grid
     of k; seen: all truncations of the first windows; local: the steps of the first few of these.
     statement: of all windows drawn like these, or None with the reason `unstated`. near: what is
     certified of all inputs near these, if it was asked for.
@@ -71,6 +73,7 @@ class Measurement(Shown):
     model: LoadedModel[Any]
     data: str
     sequences: int
+    recorded: int
     windows: int
     length: int
     ks: tuple[int, ...]
@@ -87,13 +90,14 @@ class Measurement(Shown):
         return forgetting_curve(self.ks, self.seen.gaps)
 
     def window(self, epsilon: float) -> int | None:
-        """The least k < T, of the grid, from which on every gap that was seen is within ε."""
+        """The least k of the grid from which on every gap that was seen is within ε; None where it
+        is beyond 0.8 T, of which windows of T inputs show nothing."""
         return least_window(self.ks, self.seen.gaps, epsilon)
 
     def line(self) -> str:
         """From which k on every window was within ε."""
         told = ", ".join(
-            f"within {exactly(eps)} {'at no k' if k is None else f'from k = {k} on'}"
+            f"within {exactly(eps)} {from_k(k, self.length, self.recorded)}"
             for eps, k in ((eps, self.window(eps)) for eps in self.eps)
         )
         where = f"{self.windows} windows of {self.length} inputs"
@@ -257,7 +261,7 @@ def measure(
                 done=lambda count: report.after(slice(0, count), None),
             )
     return Measurement(
-        loaded, read.source, read.N, M, T, ks, seen, steps, eps, statement,
+        loaded, read.source, read.N, read.T, M, T, ks, seen, steps, eps, statement,
         None if unstated is None else str(unstated), around,
     )  # fmt: skip
 

@@ -25,6 +25,7 @@ from rnnbounds.impl.memory.exact import Decided
 from rnnbounds.impl.reading.data.recordings import Windows
 
 SHARE = 0.99  # for which the windows that it takes are told, if no share is asked for
+SHOWN = 0.8  # of a window's inputs: beyond, the gap nears 0 by construction
 PRESUPPOSED = "the windows are independent draws of one distribution"
 CUT = "; windows cut from one recording are so only as far as it forgets"
 FOUND = "; shared inputs are found only if many windows share runs of them or one is repeated"
@@ -60,7 +61,7 @@ class TooFewError(InputError):
 class Line:
     """One ε: of the held-out windows so many count as beyond it at k, so that at least `share` of
     all are within it; `undecided` of them were left open within the limits of the work. k None
-    where no k < T is enough for the windows that it is chosen on."""
+    where the windows that it is chosen on cannot show one."""
 
     eps: float
     k: int | None
@@ -109,11 +110,20 @@ class Statement:
 
 
 def least_window(ks: Sequence[int], gaps: Tensor, epsilon: float) -> int | None:
-    """The least k < T of the grid from which on all gaps (M, len(ks)) are within ε; None if there
-    is none."""
+    """The least k of the grid from which on all gaps (M, len(ks)) are within ε; None if it is not
+    for windows of T inputs to show: at k = T each gap is 0, whatever the model is."""
     within = (gaps <= epsilon).all(0).tolist()
     beyond = max((index for index, fine in enumerate(within) if not fine), default=-1)
-    return ks[beyond + 1] if beyond + 2 < len(ks) else None
+    k = ks[min(beyond + 1, len(ks) - 1)]
+    return k if k <= SHOWN * ks[-1] else None
+
+
+def from_k(k: int | None, T: int, recorded: int) -> str:
+    """From which k on gaps are within ε; for None the window to take of the recorded inputs."""
+    if k is not None:
+        return f"from k = {k} on"
+    longer = f"take --window {min(4 * T, recorded)}" if recorded > T else "record longer sequences"
+    return f"at a k longer than windows of {T} inputs can show; {longer}"
 
 
 def exact(value: float, what: str) -> Fraction:

@@ -14,6 +14,7 @@ from rnnbounds.impl.errors import at_least, at_most, shown
 from rnnbounds.impl.memory.calls import AnyMeasurement
 from rnnbounds.impl.memory.causal import CausalMeasurement, measure_causal
 from rnnbounds.impl.memory.measure import Measurement
+from rnnbounds.impl.memory.statement import from_k
 from rnnbounds.impl.near.near import NearCertificate
 from rnnbounds.impl.reading.opened import Runnable
 from rnnbounds.reports.files import write_all
@@ -79,7 +80,8 @@ def print_measurement(result: Measurement | None) -> None:
     what = f"‖{vector}_T‖₂" if vector == "h" else f"‖{vector}_T − {vector}_T^0‖₂"
     for eps, k in ((eps, result.window(eps)) for eps in result.eps):
         share = f", {plain_number(float(f'{100 * eps / size:.2g}'))} % of it" if size else ""
-        echo(f"seen: within {plain_number(eps)} {from_k(k)} ({what} ≤ {size:.3g}{share})")
+        told = from_k(k, result.length, result.recorded)
+        echo(f"seen: within {plain_number(eps)} {told} ({what} ≤ {size:.3g}{share})")
     print_steps(record, float(result.local.exponents.mean()))
     if result.near is not None:
         print_near(result.near, vector_symbol(record), result.windows)
@@ -101,11 +103,6 @@ def print_curve(curve: list[dict[str, float]]) -> None:
         ("k", *(heads[name] for name in names)),
         [(row["k"], *(f"{row[name]:.3g}" for name in names)) for row in thin_rows(curve)],
     )
-
-
-def from_k(k: int | None) -> str:
-    """Format the k from which on the gaps are within ε."""
-    return f"from k = {k} on" if k is not None else "at no k < T"
 
 
 def thin_rows(curve: list[dict[str, float]]) -> list[dict[str, float]]:
@@ -259,5 +256,6 @@ def print_causal(result: CausalMeasurement) -> None:
     echo(f"seen: {result.gap.formula}{scope}{some_ks(result)}{largest}")
     print_curve(result.curve)
     for eps in result.eps:
-        echo(f"seen: {result.gap.within(eps)} {from_k(result.window(eps))}")
+        told = from_k(result.window(eps), result.length, result.recorded)
+        echo(f"seen: {result.gap.within(eps)} {told}")
     print_statement(result, AS_RUN)
