@@ -16,10 +16,12 @@ from rnnbounds.impl.errors import NotFiniteError, shown
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.opened import LayerInfo, Module, Opened
 from rnnbounds.impl.reading.pytorch.heads import require_readout
+from rnnbounds.impl.reading.pytorch.loops import require_iterated
+from rnnbounds.impl.reading.pytorch.modules import LOOP
 from rnnbounds.impl.reading.readout import readout_of
 from rnnbounds.impl.reading.recognition.directions import DIRECTIONS, recognise_direction
 from rnnbounds.impl.reading.recognition.misfit import DirectionsError, WeightsError
-from rnnbounds.impl.reading.recognition.recognise import Reading, recognise
+from rnnbounds.impl.reading.recognition.recognise import ROOT, Reading, recognise
 from rnnbounds.impl.reading.sources import Source as Source
 from rnnbounds.impl.reading.sources import open_source
 
@@ -74,7 +76,10 @@ def load_model(
     if direction is not None:
         cell_of_both = _model(found, f"{title} ({direction})")
         return replace(cell_of_both, backward=direction == "backward")
-    return _with_readout(_model(found, title), opened, told, readout)
+    model = _model(found, title)
+    if isinstance(opened, Module) and told.note == LOOP and layer is None:
+        require_iterated(opened.module, told.own or ROOT, model)
+    return _with_readout(model, opened, told, readout)
 
 
 def load_cells(

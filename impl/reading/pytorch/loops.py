@@ -14,9 +14,9 @@ from torch import Tensor
 from rnnbounds.impl.cells.runs import Runner
 from rnnbounds.impl.errors import shown
 from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.models.surroundings import untouched
 from rnnbounds.impl.reading.recognition.misfit import WeightsError
 
-NOTE = "one cell, iterated by itself"
 _N, _T = 3, 7  # drawn sequences, inputs of each
 _RELATIVE = 1e-3  # far above what rounds differently, in all but half precision
 
@@ -29,10 +29,10 @@ def require_iterated(module: torch.nn.Module, path: str, model: LoadedModel[Any]
     x = torch.randn(_N, _T, model.d, generator=by, dtype=torch.float64).to(stored.dtype)
     runner = Runner.of(model)
     s, h = runner.zero(_N), []
-    with torch.no_grad():
+    with torch.no_grad(), untouched(module):
         for t in range(_T):
             s = runner.step(s, x[None, :, t].double())
-            h.append(s[0, :, : model.n])
+            h.append(s[0, :, -model.n :])
         wanted = torch.stack(h, dim=1)  # (N, T, n)
         if any(_alike(out, wanted) for out in _outputs(module, x)):
             return

@@ -28,7 +28,7 @@ _OWN: dict[type[torch.nn.Module], str] = {
     torch.nn.LSTM: "LSTM", torch.nn.LSTMCell: "LSTM",
     torch.nn.GRU: "GRU", torch.nn.GRUCell: "GRU",
 }  # fmt: skip
-_LOOP = "one step of a loop that is the module's own"  # a note
+LOOP = "one cell, iterated by itself"  # a note
 _ENDS = ("_g", "_v", "_u", "_orig", "_mask")  # of what weights are computed of by hooks
 _QUANTISED = ("torch.ao.nn.quant", "torch.nn.quant")
 
@@ -69,7 +69,7 @@ def module_tensors(module: torch.nn.Module, layer: str | None = None) -> ModuleT
         or parts.isdisjoint(_beginnings(full.removeprefix(below)))
     }
     tensors |= {_full(path, name): one for name, one in values.items()}
-    note = _LOOP if path and not hasattr(part, "num_layers") else ""
+    note = LOOP if path and not hasattr(part, "num_layers") else ""
     return ModuleTensors(tensors, stated, path, note)
 
 

@@ -85,9 +85,7 @@ def test_what_is_attacked_is_the_prediction() -> None:
 
 def test_a_measurement_names_the_readout() -> None:
     """And each k is of predictions."""
-    told = {
-        head: measure(read(head), windows(), eps=0.2, near=2.0**-9) for head in ("twice", None)
-    }
+    told = {head: measure(read(head), windows(), eps=0.2, near=2.0**-9) for head in ("twice", None)}
     assert told["twice"].to_json()["readout"]["tensor"] == "C.weight"
     assert "readout" not in told[None].to_json()
     worst = [[row["worst"] for row in told[head].curve] for head in ("twice", None)]

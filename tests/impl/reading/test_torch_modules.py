@@ -25,7 +25,7 @@ def made(base):
 def test_tensors_have_their_names_in_the_module(base):
     """The path of the one recurrent part comes first; what stands beside it is listed."""
     whole = torch.nn.Sequential(made(base), torch.nn.Linear(3, 1))
-    loaded = load_model(whole)
+    loaded = load_model(whole, layer="0")
     assert set(loaded.tensors.values()) == {f"0.{name}" for name in whole[0].state_dict()}
     assert loaded.unread == ("1.bias", "1.weight")
     assert loaded.digest == load_model(whole[0]).digest
@@ -37,7 +37,7 @@ def test_what_changes_nothing_is_read(base):
     dropout; transcripts have what is refused."""
     net = made(base)
     net.register_parameter("peep", torch.nn.Parameter(torch.ones(3)))
-    loaded = load_model(torch.nn.Sequential(net), ignore=["0.peep"])
+    loaded = load_model(torch.nn.Sequential(net), ignore=["0.peep"], layer="0")
     assert loaded.ignored == ("0.peep",)
     assert "0.peep" not in loaded.tensors.values()
     assert load_model(made(type("Named", (base,), {}))).source == "Named"
@@ -51,7 +51,7 @@ def test_parametrised_weights_have_their_values(base):
     """Weight normalisation is read as it computes; what changes at each use is refused."""
     role = "weight_hh_l0" if base in LAYERS else "weight_hh"
     net = parametrizations.weight_norm(made(base), role)
-    loaded = load_model(torch.nn.Sequential(net))
+    loaded = load_model(torch.nn.Sequential(net), layer="0")
     assert torch.equal(loaded.weights["weight_hh"], getattr(net, role).detach())
     assert loaded.tensors["weight_hh"] == f"0.{role}"
     assert loaded.unread == ()
@@ -178,7 +178,7 @@ def test_one_name_to_ignore():
 def test_wrappers_are_taken_off(base):
     """A module that is distributed or compiled is the one inside, with its names."""
     whole = torch.nn.ModuleDict({"rnn": made(base), "head": torch.nn.Linear(3, 1)})
-    plain = load_model(whole)
+    plain = load_model(whole, layer="rnn")
     for wrapped in (
         torch.nn.DataParallel(whole),
         torch.nn.DataParallel(torch.nn.DataParallel(whole)),
@@ -194,10 +194,10 @@ def test_compiled_modules():
     """torch.compile wraps a module, or replaces its call."""
     whole = torch.nn.Sequential(made(torch.nn.LSTM))
     found = load_model(torch.compile(whole), layer="0")
-    assert found.tensors == load_model(whole).tensors
+    assert found.tensors == load_model(whole, layer="0").tensors
     assert found.source == "Sequential"
     whole.compile()
-    assert load_model(whole).digest == found.digest
+    assert load_model(whole, layer="0").digest == found.digest
     state = torch.compile(whole).state_dict()
     assert load_model(state, layer="_orig_mod.0").digest == found.digest
 
@@ -205,7 +205,10 @@ def test_compiled_modules():
 @EACH
 def test_a_cell_within_a_module_is_a_step_of_its_loop(base):
     """What the module does between two steps is not known, and that is said."""
-    source = load_model(torch.nn.Sequential(made(base))).source
-    loop = " (one step of a loop that is the module's own)" * (base in CELLS)
-    assert source == f"Sequential{loop}"
+    whole = torch.nn.Sequential(made(base))
+    if base in CELLS:
+        with pytest.raises(WeightsError, match="--layer 0 for the cell alone"):
+            load_model(whole)
+    loop = " (one cell, iterated by itself)" * (base in CELLS)
+    assert load_model(whole, layer="0").source == f"Sequential{loop}"
     assert load_model(made(base)).source == base.__name__
