@@ -43,15 +43,6 @@ class LambertRoot(SpecialFunction):
         return -LambertW(-exp(-self.args[0]), -1)
 
 
-class PrincipalRoot(SpecialFunction):
-    """The other root u ≤ 1 of u − ln u = L, for L ≥ 1: u = −W₀(−e^{−L})."""
-
-    @property
-    def textbook_form(self) -> Expr:
-        """−W₀(−e^{−L}), for printing."""
-        return -LambertW(-exp(-self.args[0]))
-
-
 class RealPower(SpecialFunction):
     """y^z = exp(z ln y), of a real y > 0 and a real z."""
 

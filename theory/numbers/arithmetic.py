@@ -14,7 +14,7 @@ import sympy
 from flint import arb, fmpq
 
 from rnnbounds.theory.language.constants import SILU_PEAK, silu_peak_ball
-from rnnbounds.theory.language.functions import LambertRoot, PrincipalRoot, RealPower, StepProduct
+from rnnbounds.theory.language.functions import LambertRoot, RealPower, StepProduct
 from rnnbounds.theory.numbers import interval, special
 from rnnbounds.theory.numbers.interval import Interval
 
@@ -148,7 +148,6 @@ INTERVALS: Arithmetic[Interval] = Arithmetic(
         sympy.ceiling: interval.ceiling,
         StepProduct: special.step_product,
         LambertRoot: special.lambert_root,
-        PrincipalRoot: special.principal_root,
         RealPower: _interval_real_power,
     },
     constants={
@@ -177,7 +176,6 @@ BALLS: Arithmetic[arb] = Arithmetic(
         sympy.erf: lambda x: x.erf(),
         StepProduct: special.ball_step_product,
         LambertRoot: special.ball_lambert_root,
-        PrincipalRoot: special.ball_principal_root,
         RealPower: _ball_real_power,
     },
     constants={sympy.pi: arb.pi, sympy.E: arb.const_e, SILU_PEAK: silu_peak_ball},
@@ -196,7 +194,6 @@ RATIONALS: Arithmetic[fmpq] = Arithmetic(
         sympy.ceiling: lambda x: fmpq(x.ceil()),
         StepProduct: _rational_step_product,
         LambertRoot: _rational_root,
-        PrincipalRoot: _rational_root,
         RealPower: _rational_real_power,
     },
     constants=dict.fromkeys(BALLS.constants, _raise_irrational),

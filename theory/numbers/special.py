@@ -25,16 +25,13 @@ def ball_step_product(steps: arb, rate: arb) -> arb:
 
 
 def ball_lambert_root(level: arb) -> arb:
-    """The root u ≥ 1 of u − ln u = L; nan where L reaches below 1."""
-    return _root_of_ball(level, 1)
-
-
-def ball_principal_root(level: arb) -> arb:
-    """The root 0 < u ≤ 1 of u − ln u = L; nan where L reaches below 1."""
-    root = _root_of_ball(level, -1)
-    if root.is_finite() or not (level.is_finite() and level.lower() >= 1):
-        return root
-    return arb(0).union((1 - level.lower()).exp())  # ln u = u − L ≤ 1 − L
+    """The root u ≥ 1 of u − ln u = L, between those of the ball's ends; nan where L reaches below
+    1."""
+    low, high = level.lower(), level.upper()
+    if not (level.is_finite() and low >= 1):
+        return arb("nan")
+    with ctx.workprec(2 * ctx.prec):  # near L = 1 half of the digits cancel
+        return _proved_root(low).union(_proved_root(high))
 
 
 def step_product(steps: Interval, rate: Interval) -> Interval:
@@ -45,11 +42,6 @@ def step_product(steps: Interval, rate: Interval) -> Interval:
 def lambert_root(level: Interval) -> Interval:
     """The root u ≥ 1 of u − ln u = L; [nan, nan] where L reaches below 1."""
     return _by_balls(ball_lambert_root, level)
-
-
-def principal_root(level: Interval) -> Interval:
-    """The root 0 < u ≤ 1 of u − ln u = L; [nan, nan] where L reaches below 1."""
-    return _by_balls(ball_principal_root, level)
 
 
 def enclose_ball(ball: arb) -> tuple[float, float]:
@@ -82,30 +74,19 @@ def _enclosed(function: Callable[..., arb], *ends: float) -> tuple[float, float]
         )
 
 
-def _root_of_ball(level: arb, side: int) -> arb:
-    """The roots of all L in the ball lie between those of its ends."""
-    low, high = level.lower(), level.upper()
-    if not (level.is_finite() and low >= 1):
-        return arb("nan")
-    with ctx.workprec(2 * ctx.prec):  # near L = 1 half of the digits cancel
-        return _proved_root(low, side).union(_proved_root(high, side))
-
-
-def _proved_root(level: arb, side: int) -> arb:
-    """The root on one side of 1: a sign change of u − ln u − L there.
+def _proved_root(level: arb) -> arb:
+    """The root above 1: a sign change of u − ln u − L there.
 
     Newton's iterates are exact numbers of which nothing is assumed.
     """
     if level == 1:
         return arb(1)
-    distance = (2 * (level - 1)).sqrt()
-    root = (1 + distance + (level - 1) if side > 0 else (-level).exp().max(1 - distance)).mid()
+    root = (1 + (2 * (level - 1)).sqrt() + (level - 1)).mid()
     for _ in range(ctx.prec.bit_length() + NEWTON_STEPS):
         next_root = (root * (level + root.log() - 1) / (root - 1)).mid()
         root = next_root if next_root.is_finite() and next_root > 0 else root
     for bits in range(ctx.prec - 2, 1, -2):
         left, right = (root * (1 + sign * arb(2) ** -bits) for sign in (-1, 1))
-        on_its_side = left > 1 if side > 0 else right < 1 and left > 0
-        if on_its_side and (left - left.log() - level) * (right - right.log() - level) < 0:
+        if left > 1 and (left - left.log() - level) * (right - right.log() - level) < 0:
             return left.union(right)
     return arb("nan")
