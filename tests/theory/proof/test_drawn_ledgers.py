@@ -2,7 +2,8 @@
 
 A ledger is drawn in a model: what is granted is true there, and the goal is false. Every step that
 is proved, of those between too, must be true at all points that are looked at. Batches of ledgers
-share a model, so that an example is many ledgers. `DRAWN_LEDGERS=100000` draws that many.
+share a model, so that an example is many ledgers. `DRAWN_LEDGERS=100000` draws that many, where
+a rule of the kernel is changed.
 """
 
 import os
@@ -10,8 +11,6 @@ from collections import Counter
 from math import ceil
 
 import pytest
-from drawn_ledgers.families.balls import balls
-from drawn_ledgers.families.heads import binders
 from drawn_ledgers.families.meanings import definitions, quantities
 from drawn_ledgers.families.names import alike, constants, quantified
 from drawn_ledgers.families.numbers import identities, rewritten
@@ -21,19 +20,16 @@ from drawn_ledgers.said import Family
 from drawn_ledgers.strategies import BATCH, Batch, batches
 from hypothesis import HealthCheck, Phase, given, settings
 
-MANY = int(os.environ.get("DRAWN_LEDGERS", "11000"))
+MANY = int(os.environ.get("DRAWN_LEDGERS", "900"))
 WEIGHT = sum(FAMILIES.values())
 TWINS = 50  # in a hundred that are true by their making, so many are proved
-ENOUGH = 4000  # ledgers: in fewer each planted fault is found
+ENOUGH = 2000  # ledgers: in fewer each planted fault is found
 # The family of ledgers that each fault is looked for in.
 SHOWN_BY: dict[str, Family] = {
     "logarithms are split": identities,
-    "e to an imaginary power is positive": balls,
     "a recursion counts anywhere": definitions,
     "quantities are unfolded late": quantities,
     "rewriting leaves the reals": rewritten,
-    "a bound variable is free": binders,
-    "SymPy's function is bounded": balls,
     "lemmas are written out in SymPy": quantities,
     "anything is a variable": quantified,
     "what is written alike is equal": alike,

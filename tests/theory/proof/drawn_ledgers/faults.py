@@ -1,7 +1,6 @@
 """The holes that the engine had, each planted again.
 
-The first six are those of the engine before this one: where this one has no such place, terms take
-a way through SymPy at the nearest. The others are those that reading and these ledgers found.
+Where the engine has no such place, terms take a way through SymPy at the nearest.
 """
 
 from __future__ import annotations
@@ -11,8 +10,7 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 from unittest.mock import patch
 
-from flint import arb
-from sympy import Add, Basic, Derivative, Expr, Integral, Mul, Pow, Product, Rational, Sum, pi
+from sympy import Add, Expr, Mul, Pow, Rational, pi
 
 from rnnbounds.theory.kernel import door, functions, rewriting
 from rnnbounds.theory.kernel.algebra import apply, build, plus, power, split
@@ -27,7 +25,6 @@ from rnnbounds.theory.kernel.terms import (
     PRODUCT,
     REAL_FUNCTIONS,
     SUM,
-    Gap,
     Head,
     Range,
     Term,
@@ -39,12 +36,11 @@ from rnnbounds.theory.language import Statement as Stated
 from rnnbounds.theory.language import definitions
 from rnnbounds.theory.language.vocabulary import unfold
 from rnnbounds.theory.proof import lemma, proof, scope, together
-from rnnbounds.theory.proof.methods import BallMaximum, calculus, identity
+from rnnbounds.theory.proof.methods import identity
 
 Patch = tuple[object, str, object]
 difference, rewrite, translate = identity.difference, rewriting.rewrite, door.term
-replace, instances, bounds = Statement.replace, Law.at, BallMaximum.prove
-FAR = 10**9
+replace, instances = Statement.replace, Law.at
 JOINED: dict[Head, type[Expr]] = {SUM: Add, PRODUCT: Mul, POWER: Pow}
 
 
@@ -130,34 +126,8 @@ def _complex(statement: Statement, rules: rewriting.Rules) -> Statement:
     return _through(rewrite(statement, rules))
 
 
-def _of_sympy(method: BallMaximum, goal: Statement, known: scope.StepScope) -> str:
-    """Of |f| ≤ c the bound of what SymPy makes of f."""
-    bare = Statement(calculus._without_moduli(goal.lhs), goal.relation, goal.rhs)
-    return bounds(method, _through(bare), known)
-
-
-def _monotone(search: calculus._MaximumSearch) -> None:
-    """Beyond the radius every function lies between its value there and its limit: so e to an
-    imaginary power, taken for positive, had it."""
-    for end in (search.method.radius, -search.method.radius, FAR, -FAR):
-        if not abs(search._on(search.function, arb(end))) <= search._limit:
-            raise Gap("the value at an end")
-
-
 def _written_out(stated: Stated) -> Statement:
     return door.statement(unfold(stated))
-
-
-BINDERS = (Sum, Product, Integral, Derivative)
-
-
-def _loose(expression: Basic) -> Term:
-    """A head that binds a variable is a function of it, and of its limits."""
-    if isinstance(expression, BINDERS):
-        inner, *limits = expression.args
-        args = (inner, *(one for limit in limits for one in limit.args))
-        return apply(Head(type(expression).__name__, "scalar"), *map(_loose, args))
-    return translate.__wrapped__(expression)
 
 
 def _unmarked(name: str, over: Range, mark: int = 0) -> Term:
@@ -166,12 +136,9 @@ def _unmarked(name: str, over: Range, mark: int = 0) -> Term:
 
 FAULTS: dict[str, tuple[Patch, ...]] = {
     "logarithms are split": ((identity, "difference", _of_split_logs),),
-    "e to an imaginary power is positive": ((calculus._MaximumSearch, "check_tails", _monotone),),
     "a recursion counts anywhere": ((definitions, "_is_evaluated_before", _any_count),),
     "quantities are unfolded late": ((Statement, "replace", _late), (Law, "at", _late_at)),
     "rewriting leaves the reals": ((rewriting, "rewrite", _complex),),
-    "a bound variable is free": ((door, "term", _loose),),
-    "SymPy's function is bounded": ((BallMaximum, "prove", _of_sympy),),
     "lemmas are written out in SymPy": (
         (lemma, "door", SimpleNamespace(**vars(door) | {"goal": _written_out})),
     ),

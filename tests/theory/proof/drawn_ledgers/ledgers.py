@@ -11,11 +11,9 @@ from unittest.mock import patch
 from flint import ctx
 from sympy import Expr, Integer
 
-from drawn_ledgers.families.balls import balls
-from drawn_ledgers.families.heads import binders, shapes
-from drawn_ledgers.families.inductions import inductions, monotone
+from drawn_ledgers.families.inductions import inductions
 from drawn_ledgers.families.meanings import QUANTITIES, definitions, quantities
-from drawn_ledgers.families.names import alike, constants, parameters, quantified
+from drawn_ledgers.families.names import alike, constants, quantified
 from drawn_ledgers.families.numbers import (
     closed,
     elementary,
@@ -39,9 +37,8 @@ from rnnbounds.theory.proof.proof import check
 BITS = 200
 FAMILIES: dict[Family, int] = {
     identities: 16, inequalities: 12, elementary: 7, rewritten: 10, closed: 8, strange: 5,
-    words: 9, laws: 7, axioms: 7, inductions: 7, monotone: 2, binders: 4, shapes: 4,
-    definitions: 7, quantities: 7, balls: 1,
-    alike: 4, quantified: 2, constants: 2, parameters: 1,
+    words: 9, laws: 7, axioms: 7, inductions: 7, definitions: 7, quantities: 7,
+    alike: 4, quantified: 2, constants: 2,
 }  # fmt: skip
 CONDITIONS = (
     lt(lam, 1), le(lam, 1), lt(0, lam), le(1, steps), eq(lam, 0), eq(steps, 0), le(S_0, lam),
@@ -149,7 +146,7 @@ def _false(model: Model, said: Said, terms: tuple[Expr, ...]) -> Statement:
 def outcome(one: Ledger) -> tuple[bool, str]:
     """Whether the step is proved, and the falsehood that is; empty if none is."""
     with _defining(one.said.defined):
-        found = check.__wrapped__(Proof(one.steps), one.goal, one.granted, False)
+        found = check.__wrapped__(Proof(one.steps), one.goal, one.granted)
         proved = {result.id for result in found.steps if result.verdict == "proved"}
         if found.proved and not one.said.true:
             return True, f"the goal is proved: {one.goal}"

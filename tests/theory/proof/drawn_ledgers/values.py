@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import sympy
 from flint import arb, fmpq
@@ -21,7 +21,7 @@ from rnnbounds.theory.language import Statement
 from rnnbounds.theory.language.constants import silu_peak_ball
 
 Value: TypeAlias = Number | Matrix
-MOST = 64  # of a whole exponent, and of the terms of a sum
+MOST = 64  # of a whole exponent
 BITS = 10_000  # of a rational number
 CONSTANTS: dict[Expr, Callable[[], arb]] = {
     sympy.pi: arb.pi, sympy.E: arb.const_e, sympy.Catalan: arb.const_catalan,
@@ -163,76 +163,10 @@ def _log(model: Model, term: Expr) -> Value:
     return fmpq(0) if argument == 1 else arb(argument).log()
 
 
-def _counted(term: Expr) -> tuple[Expr, Expr, Expr, Expr]:
-    inner, *limits = term.args
-    if len(limits) != 1 or len(limits[0].args) != 3:
-        raise NoValueError("no limits, or more than two")
-    return (inner, *limits[0].args)
-
-
-def _sum(model: Model, term: Expr) -> Value:
-    inner, symbol, low, high = _counted(term)
-    first, last = (_number(model.of(end)) for end in (low, high))
-    if not all(isinstance(end, fmpq) and end.q == 1 for end in (first, last)):
-        raise NoValueError("limits that are not whole")
-    if not first - 1 <= last <= first + MOST:
-        raise NoValueError("a sum backwards, or too long")
-    numbers = map(fmpq, range(int(first.p), int(last.p) + 1))
-    values = [model.at({symbol: n}).of(inner) for n in numbers]
-    start, join = (fmpq(0), added) if term.func is sympy.Sum else (fmpq(1), multiplied)
-    return reduce(join, values, start)
-
-
-def _integral(model: Model, term: Expr) -> Value:
-    """By Simpson's rule, which is exact of cubic polynomials."""
-    inner, symbol, low, high = _counted(term)
-    ends = first, last = tuple(_number(model.of(end)) for end in (low, high))
-    at = (first, (first + last) / 2, last)
-    left, middle, right = (_number(model.at({symbol: point}).of(inner)) for point in at)
-    return (ends[1] - ends[0]) * (left + 4 * middle + right) / 6
-
-
-def _derivative(model: Model, term: Expr) -> Value:
-    """By a central difference, which is exact of quadratic polynomials."""
-    inner, (symbol, times) = term.args
-    point = _number(model.of(symbol))
-    if times != 1:
-        raise NoValueError("a higher derivative")
-    after, before = (_number(model.at({symbol: point + h}).of(inner)) for h in (1, -1))
-    return (after - before) / 2
-
-
-def _piecewise(model: Model, term: Expr) -> Value:
-    for value, condition in term.args:
-        if condition == sympy.true or (condition != sympy.false and _holds(model, condition)):
-            return model.of(value)
-    raise NoValueError("no case applies")
-
-
-def _holds(model: Model, condition: Basic) -> bool:
-    if condition.func not in RELATIONS or len(condition.args) != 2:
-        raise NoValueError(f"{condition}")
-    left, right = (_number(model.of(one)) for one in condition.args)
-    if not (left < right or left > right or _same(left, right)):
-        raise NoValueError("undecided")
-    return bool(RELATIONS[condition.func](left, right))
-
-
-def _floor(model: Model, term: Expr) -> Value:
-    value = _number(model.of(term.args[0]))
-    if not isinstance(value, fmpq):
-        raise NoValueError("undecided")
-    return fmpq(value.floor())
-
-
 def _each(join: Callable[..., Value]) -> Callable[[Model, Expr], Value]:
     return lambda model, term: join(*map(model.of, term.args))
 
 
-RELATIONS: dict[type[Basic], Callable[[Any, Any], Any]] = {
-    sympy.StrictLessThan: lambda p, q: p < q, sympy.LessThan: lambda p, q: p <= q,
-    sympy.StrictGreaterThan: lambda p, q: p > q, sympy.GreaterThan: lambda p, q: p >= q,
-}  # fmt: skip
 HEADS: dict[type[Basic], Callable[[Model, Expr], Value]] = {
     sympy.Add: lambda model, term: reduce(added, map(model.of, term.args)),
     sympy.Mul: lambda model, term: reduce(multiplied, map(model.of, term.args)),
@@ -241,7 +175,4 @@ HEADS: dict[type[Basic], Callable[[Model, Expr], Value]] = {
     sympy.Abs: _each(lambda one: abs(_number(one))),
     sympy.Max: _each(lambda *args: largest(tuple(map(_number, args)))),
     sympy.Min: _each(lambda *args: -largest(tuple(-_number(arg) for arg in args))),
-    sympy.Sum: _sum, sympy.Product: _sum, sympy.Integral: _integral,
-    sympy.Derivative: _derivative, sympy.Piecewise: _piecewise, sympy.floor: _floor,
-    sympy.re: _each(_number), sympy.conjugate: _each(_number),
 }  # fmt: skip

@@ -16,6 +16,7 @@ from sympy import (
     Symbol,
     atan,
     cos,
+    erf,
     exp,
     log,
     oo,
@@ -287,7 +288,7 @@ METHODS: dict[str, Attack | Forgery] = {
     "a tail that is slow": bounded("where 8 <= z: counter-model", slow, Rational(1, 1000)),
     "a hidden pole": bounded(SMOOTH, atan((z**2 + 1) / (z - 9)), Rational(7, 5)),
     # To SymPy exp(log z) is z.
-    "e to a logarithm, less it": bounded(SMOOTH, exp(log(z), evaluate=False) - z, 0),
+    "an error function of e to a logarithm": bounded(SMOOTH, erf(exp(log(z), evaluate=False)), 1),
     "balls within a radius below 0": bounded(CUT, hump, 1, peaks=(ZERO,), radius=-8),
     "balls within a reach beyond all": bounded(
         "no sign", hump, 1, peaks=(ZERO,), reach=float("inf")

@@ -1,8 +1,8 @@
-"""Statements of all naturals, by induction, and of all reals beyond one, by a derivative."""
+"""Statements of all naturals, by induction."""
 
 from __future__ import annotations
 
-from sympy import Expr, Integer, Rational, log
+from sympy import Expr, Integer
 
 from drawn_ledgers.families.numbers import perturbed
 from drawn_ledgers.models import S_0, Chance, lam
@@ -10,14 +10,11 @@ from drawn_ledgers.said import Said, premises
 from drawn_ledgers.values import Model
 from rnnbounds.theory.language import Statement, at, eq, le, lt
 from rnnbounds.theory.language.terms.variables import j, m, y, z
-from rnnbounds.theory.language.terms.vectors import exponential
 from rnnbounds.theory.proof.methods import (
     HYPOTHESIS,
-    RANGE,
     Elementary,
     Identity,
     Induction,
-    Monotone,
     Smt,
 )
 
@@ -78,37 +75,3 @@ def inductions(chance: Chance, model: Model) -> Said:
 
 def _put(pair: tuple[Expr, Expr], relation: str) -> tuple[Expr, str, Expr]:
     return pair[0], relation, pair[1]
-
-
-# lhs ≤ rhs for z at least the number.
-RISING: tuple[tuple[Expr, Expr, Expr], ...] = (
-    (log(z), z - 1, Integer(1)),
-    (1 + z, exponential(z), Integer(0)),
-    (2 * z, z**2 + 1, Integer(1)),
-    (z, z**3 - z + 1, Integer(1)),
-    (1 - 1 / z, log(z), Integer(1)),
-    (Integer(0), z**2, Integer(0)),
-    (log(1 + z), z, Integer(0)),
-    (z / (1 + z), z, Integer(0)),
-)
-
-
-def monotone(chance: Chance, model: Model) -> Said:
-    """A function below another from a number on; some begin where that is false."""
-    left, right, start = chance.one(RISING)
-    kind = chance.one(range(4))
-    begins = start
-    if kind == 1:
-        left, right = perturbed(chance, (left, right))
-    elif kind == 2:
-        begins = start - chance.one((1, 2, Rational(1, 2)))
-    elif kind == 3:
-        left, right = right, left
-    stated, given = le(left, right), (le(begins, z),)
-    if kind and not chance.one(range(4)):
-        given = ()
-    named = premises(given)
-    base = chance.one((Elementary, Smt)) if kind else Elementary
-    by = Monotone(z, begins, base(), Smt(RANGE), Smt(*named))
-    forall = tuple(sorted((stated.symbols | {z}) - {lam, S_0}, key=str))
-    return Said(stated, forall, by, given, kind == 0)

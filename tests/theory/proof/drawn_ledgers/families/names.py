@@ -1,4 +1,4 @@
-"""Names and parameters: variables that are none, terms that are written alike, odd radii."""
+"""Names: variables that are none, terms that are written alike."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from rnnbounds.theory.language import Statement, at, eq, le, lt
 from rnnbounds.theory.language.terms.variables import a, b, operator, z
 from rnnbounds.theory.language.terms.vectors import least, norm, transpose
 from rnnbounds.theory.proof import Step
-from rnnbounds.theory.proof.methods import BallMaximum, Elementary, Exact, Identity, Smt, Words
+from rnnbounds.theory.proof.methods import Elementary, Exact, Identity, Smt, Words
 
 # Symbols that print alike, of reals, of naturals, of vectors and of operators.
 ALIKE: tuple[tuple[Expr, ...], ...] = tuple(
@@ -104,20 +104,3 @@ def constants(chance: Chance, model: Model) -> Said:
     other = chance.one(OTHERS)
     terms = (*over, other) if eye in forall else (*over, *((b,) if not over else ()))
     return Said(truth.replace({eye: other}), over, type(by)(at("c", *terms)), before=tuple(steps))
-
-
-HUMPS: tuple[Callable[[Expr], Expr], ...] = (
-    lambda p: (1 + 3 * p**4) * exp(-(p**2)), lambda p: 1 / (1 + (p - 3) ** 2) + 1 / (1 + p**2),
-    lambda p: p**2 * exp(-(p**2)), lambda p: 4 * exp(-((p - 2) ** 2)) + exp(-(p**2)),
-    lambda p: exp(-(p**2)) / 2, lambda p: tanh(p) * p**4 * exp(-(p**2)) + exp(-(p**2)),
-)  # fmt: skip
-
-
-def parameters(chance: Chance, model: Model) -> Said:
-    """A hump higher than its value at 0 or at a point, within odd radii and reaches."""
-    f, point = chance.one(HUMPS)(z), chance.one((Integer(0), Integer(1), Integer(3)))
-    bound = chance.one((f.subs(z, point), Rational(1, 2), Integer(1)))
-    peaks = chance.one(((point,), (Integer(0),), (), (point, point)))
-    radius = chance.one((8, 8, -8, 0, 1, -1, 3, -100))
-    reach = chance.one((0.125, 0.125, 1.0, -1.0, 9.0, float("inf"), float("nan")))
-    return Said(le(Abs(f, evaluate=False), bound), (z,), BallMaximum(peaks, (), radius, reach))
