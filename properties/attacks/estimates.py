@@ -9,7 +9,6 @@ import torch
 
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.gated.ascent import EstimatedCells
 
 Tensor = torch.Tensor
 Estimates = dict[str, Callable[[], Tensor]]
@@ -29,13 +28,6 @@ def spectral_norms(A: Tensor) -> Tensor:
 
 def estimates(batch: Batch) -> Estimates:
     """The constants by name, (B,) each."""
-    if isinstance(batch.gated_cells, EstimatedCells):
-        gate_estimates = batch.gated_cells.estimates.items()
-        return {
-            name: partial(identity, value)
-            for name, value in gate_estimates
-            if name not in ("c", "h")
-        }
     rho = batch.cell.activation
     W, U = (
         largest_of_weights(batch, lambda cell: spectral_norms(cell.W)),

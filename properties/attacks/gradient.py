@@ -142,7 +142,7 @@ def gradient_specs(
     if kind.search is None or ascent_obstacle(statement):
         return
     slowness = max(kind.search.slowness, 5 if slow else 1)
-    for spec in kind.search.starts(-(-count // kind.search.start_divisor), seed):
+    for spec in kind.search.starts(count, seed):
         yield from ascend(statement, spec, steps // slowness)
 
 

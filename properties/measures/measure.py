@@ -25,7 +25,12 @@ from rnnbounds.theory.numbers.interval import Interval
 Tensor = torch.Tensor
 ValueReading = Callable[[Batch], Tensor]
 ErrorBound = Callable[[Batch, Tensor], Tensor]
-SHIPPED_NAMES = {one.name for one in QUANTITIES}  # where ascent pays, a fast path has a value
+# Shipped quantities whose definitions are read for ascent; of others a fast path has a value.
+ASCENDED = {
+    *(f"{name}{suffix}" for name in ("step_gap", "state_gap") for suffix in ("", "_P", "_D", "_v")),
+    "forced_gap", "forced_gap_y",
+}  # fmt: skip
+UNASCENDED = {one.name for one in QUANTITIES} - ASCENDED
 
 
 def always(batch: Batch) -> bool:
@@ -90,12 +95,7 @@ class Measure:
         claim brings its definition."""
         fast_value = next((path.value for path in self.paths if path.value is not None), None)
         formula = VOCABULARY[self.name].definition
-        if (
-            fast_value is not None
-            or self.is_opaque
-            or self.name in SHIPPED_NAMES
-            or formula is None
-        ):
+        if fast_value is not None or self.is_opaque or self.name in UNASCENDED or formula is None:
             return fast_value
         return ascent.ascent_reading(self.name) if ascent.is_differentiable(formula) else None
 

@@ -41,7 +41,6 @@ from rnnbounds.properties.read.numbers.sizes import euclidean_ball
 from rnnbounds.properties.read.reader import read
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.supply.lazy import cached_reading
-from rnnbounds.properties.systems.supply.other_inputs import other_inputs
 
 Tensor = torch.Tensor
 Vectors = Callable[[Batch], Tensor]
@@ -73,26 +72,6 @@ def start_vectors(batch: Batch) -> Tensor:
     return path.transpose(1, 2)
 
 
-def step_vectors(batch: Batch) -> Tensor:
-    """φ(h, x_1) − φ(h', x_1), (B, n, S)."""
-    x = batch.x[:, 0]
-    return batch.cell.step(batch.h, x) - batch.cell.step(batch.h_other, x)
-
-
-def pair_vectors(batch: Batch) -> Tensor:
-    """h − h', (B, n, S)."""
-    return batch.h - batch.h_other
-
-
-def response_vectors(batch: Batch) -> Tensor:
-    """h_T − h′_T under two input sequences, from one state, (B, n, S)."""
-    h = torch.cat([batch.h, batch.h], dim=2)
-    for x in torch.cat([batch.x, other_inputs(batch)], dim=3).unbind(1):
-        h = batch.cell.step(h, x)
-    first, second = h.chunk(2, dim=2)
-    return first - second
-
-
 def apply_readout(batch: Batch, vectors: Tensor) -> Tensor:
     """C v for columns (B, n, …)."""
     return torch.einsum("bpn,bn...->bp...", batch.C, vectors)
@@ -106,22 +85,6 @@ def norm_of_vectors(vectors: Vectors) -> Vectors:
 def norm_at_each_window(vectors: Vectors) -> Vectors:
     """The norms of (B, n, K+1, S) vectors as (B, S, K+1)."""
     return lambda batch: vector_norms(vectors(batch)).transpose(1, 2)
-
-
-def weighted_norm(weights: str, vectors: Vectors) -> Vectors:
-    """‖Q v‖, with Q one of the exact float weights that the certificate of a norm uses."""
-    return norm_of_vectors(
-        lambda batch: torch.einsum(
-            "bmn,bns->bms", getattr(batch.constants, weights), vectors(batch)
-        )
-    )
-
-
-def relative_max_norm(vectors: Vectors) -> Vectors:
-    """max_i |v_i| / weight_i, (B, S, 1)."""
-    return lambda batch: (vectors(batch).abs() / batch.constants.v[:, :, None]).amax(dim=1)[
-        :, :, None
-    ]
 
 
 def run_rounding(batch: Batch, value: Tensor) -> Tensor:
@@ -176,22 +139,6 @@ def swept_path(name: str, value: Vectors, error: Callable[[Batch, Tensor], Tenso
 
 
 h_norm, h_gap = norm_of_vectors(last_states), norm_at_each_window(gap_vectors)
-ASCENT_VALUES = {
-    "step_gap": norm_of_vectors(step_vectors),
-    "state_gap": norm_of_vectors(pair_vectors),
-    **{
-        f"step_gap_{name}": weighted_norm(Q, step_vectors)
-        for name, Q in (("P", "P_root"), ("D", "D"))
-    },
-    **{
-        f"state_gap_{name}": weighted_norm(Q, pair_vectors)
-        for name, Q in (("P", "P_root"), ("D", "D"))
-    },
-    "step_gap_v": relative_max_norm(step_vectors),
-    "state_gap_v": relative_max_norm(pair_vectors),
-    "forced_gap": norm_of_vectors(response_vectors),
-    "forced_gap_y": norm_of_vectors(lambda batch: apply_readout(batch, response_vectors(batch))),
-}
 FAST = (
     swept_path("h_norm", h_norm, run_rounding),
     replace(
@@ -219,5 +166,4 @@ FAST = (
         input_jacobian_ball,
         is_at_most=partial(quantity.is_at_most, "dh_dx"),
     ),
-    *(FastPath(name, is_vanilla, value) for name, value in ASCENT_VALUES.items()),
 )

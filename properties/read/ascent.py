@@ -48,6 +48,10 @@ class AscentCarrier:
             return Rows(v.value @ A.mT)
         return Rows(A * v.value) if isinstance(v, Rows) else A * v
 
+    def divide_units(self, v: Rows, weights: Tensor) -> Rows:
+        """Rows with each unit divided by its weight."""
+        return Rows(v.value / weights[:, None])
+
     def euclidean(self, v: Rows) -> Tensor:
         """‖v‖₂, (B, S, 1); 0 for the zero vector alone."""
         size: Tensor = torch.linalg.vector_norm(v.value, dim=2)

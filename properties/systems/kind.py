@@ -40,12 +40,11 @@ Draws = Callable[[DrawRequest], SearchStrategy[SystemSpec]]
 
 class AscentSearch(NamedTuple):
     """How ascent goes through systems of a kind: the first of them, from a count and a seed, their
-    free parameters, and by how much fewer steps and starts they are than those of an RNN."""
+    free parameters, and by how much fewer steps they are than those of an RNN."""
 
     starts: Callable[[int, int], Iterator[SystemSpec]]
     ascent: Callable[[SystemSpec], Any]
     slowness: int = 1
-    start_divisor: int = 1
 
 
 def vanilla_cell(spec: SystemSpec) -> str:

@@ -16,10 +16,8 @@ from rnnbounds.impl.cells.table import CELLS
 from rnnbounds.properties.systems.cells.kinds import CELL_FIELDS
 from rnnbounds.properties.systems.cells.route import GatedRoute
 from rnnbounds.properties.systems.drawing.choices import pick, seeds, spec_grid
-from rnnbounds.properties.systems.gated.ascent import GatedAscent, gated_start_specs
 from rnnbounds.properties.systems.gated.gated_weights import draw_gated_cell
 from rnnbounds.properties.systems.kind import (
-    AscentSearch,
     DrawRequest,
     Instances,
     Kind,
@@ -176,9 +174,6 @@ def gated_kind(make: SpecType) -> Kind:
         GatedRoute(draw_each_member(draw_gated_cell), cell_named(make.kind)),
         cell_named(make.kind),
         Instances(partial(worst_gated_specs, make), specs_of_kind(make, GATED_SPECIAL)),
-        AscentSearch(
-            partial(gated_start_specs, make), GatedAscent.start, slowness=3, start_divisor=2
-        ),
     )
 
 
