@@ -30,16 +30,15 @@ def shared_attack() -> str:
     return next(name for name, attack in every().items() if attack.is_random)
 
 
-def full_order() -> AttackOrder:
-    """For a variant said to fall by one instance alone: the whole of each attack in its turn."""
-    return tuple((name, 1.0) for name in every())
-
-
-def quick_order() -> AttackOrder:
-    """For the others: a share of what is quickest, but for what they rode on, then the rest."""
-    first_attacks = [(name, attack.share) for name, attack in every().items() if attack.share]
-    first_attacks = [step_share for step_share in first_attacks if step_share[0] != shared_attack()]
-    return (*first_attacks, *(step for step in full_order() if step not in first_attacks))
+def attack_order() -> AttackOrder:
+    """A share of what is quickest, but for what variants rode on, then the whole of each attack."""
+    whole = [(name, 1.0) for name in every()]
+    first_attacks = [
+        (name, attack.share)
+        for name, attack in every().items()
+        if attack.share and name != shared_attack()
+    ]
+    return (*first_attacks, *(step for step in whole if step not in first_attacks))
 
 
 def variant_target(form: Form, variant: Variant, budget: Budget) -> Target:
@@ -79,14 +78,11 @@ class VariantGroup:
         self, *, budget: Budget, seed: int, device: str
     ) -> tuple[VariantRecord, ...]:
         """Attack the variants not yet refuted, each alone; return the records of all variants."""
-        for is_special, order in ((False, quick_order()), (True, full_order())):
-            remaining = [
-                target for variant, target in self.targets
-                if target.is_unrefuted and bool(variant.special) == is_special
-            ]  # fmt: skip
-            falsify(
-                remaining, label=self.claim.id, order=order, budget=budget, seed=seed, device=device
-            )
+        remaining = [target for _, target in self.targets if target.is_unrefuted]
+        falsify(
+            remaining, label=self.claim.id, order=attack_order(), budget=budget, seed=seed,
+            device=device,
+        )  # fmt: skip
         return tuple(
             record_variant(self.claim, variant, target, budget.tries)
             for variant, target in self.targets
@@ -134,7 +130,6 @@ def record_variant(
         form=variant.form,
         statement=statement_text(variant.statement),
         mathml=statement_mathml(variant.statement),
-        special=variant.special if target.attack == "extremal" else None,
         convicted=counterexample is not None,
         attack=target.attack,
         systems=target.systems,

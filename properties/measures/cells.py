@@ -12,8 +12,6 @@ def has_cells(batch: Batch) -> bool:
     return batch.cells is not None
 
 
-
-
 FAST = (
     FastPath("h_gap", has_cells, enclosure=of.norm_reading(of.output_gaps)),
     FastPath("y_gap", has_cells, enclosure=of.norm_reading(of.prediction_gaps)),

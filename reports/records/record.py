@@ -103,8 +103,8 @@ class FormRecord(Record, frozen=True, kw_only=True):
 class VariantRecord(Record, frozen=True, kw_only=True):
     """A false variant: how it fell, or that it stands (a failure of the suite).
 
-    `special` names the regime that alone refutes it; `ledger_fails` says that the proof of the
-    true form, run against this statement, failed; `why` says where.
+    `ledger_fails` says that the proof of the true form, run against this statement, failed; `why`
+    says where.
     """
 
     id: str
@@ -112,7 +112,6 @@ class VariantRecord(Record, frozen=True, kw_only=True):
     form: str
     statement: str
     mathml: str
-    special: str | None
     convicted: bool
     attack: str | None
     systems: Count

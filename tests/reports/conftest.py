@@ -39,10 +39,10 @@ TITLES = {
 }
 WORKS = ("proof", "sabotage", "random", "targeted", "gradient", "extremal")
 VARIANTS = (
-    ("off-by-one", "One power of λ too many: the window counts k + 1.", None, "random", 12),
-    ("no-drive", "Forgets the drive, as if no state exceeded 1.", None, "random", 3),
-    ("finite-minus", "Subtracts λᵀ twice.", "nilpotent", "extremal", 1204),
-    ("radius", "Takes the spectral radius for λ.", None, "targeted", 431),
+    ("off-by-one", "One power of λ too many: the window counts k + 1.", "random", 12),
+    ("no-drive", "Forgets the drive, as if no state exceeded 1.", "random", 3),
+    ("finite-minus", "Subtracts λᵀ twice.", "extremal", 1204),
+    ("radius", "Takes the spectral radius for λ.", "targeted", 431),
 )
 
 
@@ -139,11 +139,11 @@ def sample_claim(name: str = "truncation") -> ClaimRecord:
             VariantRecord(
                 id=f"{name}-{word}", text=text, form="finite",
                 statement="h_gap <= S_0*lam**(k + 1)/(1 - lam)", mathml=TRUNCATION,
-                special=special, convicted=True, attack=attack, systems=systems,
+                convicted=True, attack=attack, systems=systems,
                 counterexample=sample_check(name, 1.07, "VIOLATED"), ledger_fails=True,
                 why="step 'claim': refuted at S_0 = 1, λ = 1/2, k = 0",
             )
-            for word, text, special, attack, systems in VARIANTS
+            for word, text, attack, systems in VARIANTS
         ),
         extremal="W = λQ with Q a rotation, driven so that every input adds to the same direction.",
         works=(Work(title="Stable Recurrent Models", url="https://arxiv.org/abs/1805.10369"),),

@@ -43,17 +43,13 @@ class Source:
 
 @dataclass(frozen=True)
 class Variant:
-    """A false statement near a form.
-
-    `special` names the regime that alone refutes it; None where ordinary systems do.
-    """
+    """A false statement near a form."""
 
     id: str
     text: str
     form: str
     statement: Statement
     assumptions: tuple[Assumption, ...]
-    special: str | None = None
 
 
 @dataclass(frozen=True)
@@ -86,7 +82,6 @@ class Form:
         *replacements: Expr | Statement | Assumption,
         assumptions: tuple[Assumption, ...] | None = None,
         without: str | None = None,
-        special: str | None = None,
     ) -> Variant:
         """A distortion of this form: what is not changed is as in the form.
 
@@ -105,7 +100,7 @@ class Form:
                 statement = replacement
             else:
                 statement = Statement(statement.lhs, statement.relation, replacement)
-        return Variant(id, text, self.name, statement, tuple(by_id.values()), special)
+        return Variant(id, text, self.name, statement, tuple(by_id.values()))
 
     def lemma(self, id: str, *variables: Symbol, everywhere: WeightSet | None = None) -> Lemma:
         """The proved statement, for all values of the given parameters, as a law; if so asked, for

@@ -34,11 +34,6 @@ class GatedCells(Cells):
 
     cell: LSTM | GRU
 
-    @property
-    def is_lstm(self) -> bool:
-        """True if the cell is an LSTM, whose state has cells c beside the output h."""
-        return isinstance(self.cell, LSTM)
-
     @per_system
     def constants(self) -> dict[str, Tensor]:
         """Every certified constant of the cells' kind, (B,) each."""

@@ -70,7 +70,7 @@ def draw_gated_recurrent(spec: SystemSpec, rng: np.random.Generator, U: Array, b
     """W (g, n, n) of the spec's regime, with largest row sums about ``lam``.
 
     candidate, driven: of that gate alone. signs: all entries of a gate of one size. stable: in
-    Miller and Hardt's set for θ = lam. steep: four times as large.
+    Miller and Hardt's set for θ = lam.
     """
     g, n = b.shape
     draws = grid_normals(rng, g, n, n)
@@ -87,8 +87,6 @@ def draw_gated_recurrent(spec: SystemSpec, rng: np.random.Generator, U: Array, b
         W[[gate for gate in range(g) if gate != CANDIDATE]] = 0
     if spec.regime == "stable":
         W *= stable_factors(spec, U, b)[:, None, None]
-    if spec.regime == "steep":
-        W *= 4
     return W
 
 

@@ -28,7 +28,7 @@ from rnnbounds.properties.systems.spec import SpecType, SystemSpec, Values, spec
 from rnnbounds.properties.systems.supply.route import draw_each_member
 
 # How gated cells are drawn, the simplest first.
-REGIMES = ("zero", "candidate", "driven", "signs", "gaussian", "stable", "steep")
+REGIMES = ("zero", "candidate", "driven", "signs", "gaussian", "stable")
 Lstm, Gru, GruCho = (
     spec_of(
         kind,
@@ -61,33 +61,11 @@ def one_unit_spec(
     return make(T=T, values=values)
 
 
-def one_column_values(n: int = 16) -> Values:
-    """The first output drives all cells alike: √n times as much in the Euclidean norm."""
-    first = [[0.75 if j == 0 else 0.0 for j in range(n)] for _ in range(n)]
-    none = [[0.0] * n] * n
-    return Values(
-        W=[*none, *none, *first, *none], U=[[0.0]] * (4 * n), C=[[1.0] * n], x=[[0.0]],
-        b=[*[6.0] * n, *[-4.0] * n, *[0.0] * n, *[6.0] * n], b_hh=[0.0] * (4 * n),
-        h=[*[0.0] * n, 2.0**-10, *[0.0] * (n - 1)], h_other=[0.0] * (2 * n),
-    )  # fmt: skip
-
-
 THETA = 0.999
 SMALL_STATE = [2.0**-12]
 # A bias that opens the reset gate, and one that leaves the update gate a quarter open.
 OPEN_RESET = {"r": 20.0, "z": -1.0}
 GATED_SPECIAL: dict[str, SystemSpec] = {
-    "one-column": Lstm(n=16, values=one_column_values()),
-    # Every gate steep at once, at the corner of the box: the candidate's slope counts in full.
-    "steep-candidate": one_unit_spec(
-        Lstm, {"i": 0.62819, "f": 0.39502, "g": 0.62819, "o": 0.62819},
-        {"i": 5.967, "f": -0.922, "g": -3.848, "o": 6.0}, [CORNER, CORNER], [1.57, 0.915],
-        U={"i": 9.68, "g": 3.789}, x=0.863,
-    ),
-    # An output gate half open at the corner, where it is steepest, before cells in the middle of
-    # tanh's range: the output moves with the gate and with the old cells at once.
-    "steep-output": one_unit_spec(Lstm, {"o": 5.0}, {"g": 0.4477, "o": -1.0}, [CORNER, 0.2], [0.4,
-    0.18]),
     # ‖W_f‖ = θ(1 − f̄), but above θ(1 − f̄)²: cells of B_c = 8 are forgotten too fast or too slowly.
     # An input that the box must allow for, but that is not there, leaves the input gate half open.
     # The candidate stays short of 1, so that the proved box has room below 1/(1 − f̄).
@@ -96,26 +74,14 @@ GATED_SPECIAL: dict[str, SystemSpec] = {
         {"f": log(7) - THETA / 8, "g": 12.0, "o": 20.0}, [CORNER, CORNER], [7.99, 0.99],
         U={"i": 40.0},
     ),
-    # Cells far outside of the box, where the forget gate moves them by a quarter of themselves.
-    "far-cells": one_unit_spec(
-        Lstm, dict.fromkeys("fgio", 0.125), {"g": 1.0}, [CORNER, 0.5], [CORNER, -0.5]
-    ),
     # A constant input that keeps the input gate open: c_T comes near B_c.
     "full-cell": one_unit_spec(
         Lstm, {}, {"i": 20.0, "f": 1.0, "g": 20.0, "o": 20.0}, [0.0, 0.0], [1.0, 0.5], T=48
     ),
-    # Constant gates, the candidate in the middle of its range: one step attains the factor.
-    "open-reset": one_unit_spec(Gru, {"n": 0.75}, OPEN_RESET, SMALL_STATE, [-SMALL_STATE[0]]),
-    "open-reset-cho": one_unit_spec(GruCho, {"n": 0.75}, OPEN_RESET, SMALL_STATE,
-    [-SMALL_STATE[0]]),
     # As steep as θ = 0.9 of the stable set lets the candidate be.
     "stable-candidate": one_unit_spec(Gru, {"n": 0.45}, OPEN_RESET, SMALL_STATE, [-SMALL_STATE[0]]),
-    # h = 1 against ν = −1, with an update gate half open that moves.
-    "stable-update": one_unit_spec(Gru, {"z": 0.25}, {"z": -0.25, "n": -20.0}, [CORNER], [0.96875]),
     # h = 1 against ν = −1, half way between them: what the update gate moves counts in full.
     "steep-update": one_unit_spec(Gru, {"z": 3.0}, {"z": -3.0, "n": -20.0}, [CORNER], [0.96875]),
-    "steep-update-cho": one_unit_spec(GruCho, {"z": 3.0}, {"z": -3.0, "n": -20.0}, [CORNER],
-    [0.96875]),
     # A large bias inside of the reset gate's reach, and a candidate that it leaves in its middle: h
     # moves ν by the reset gate alone.
     "steep-reset": one_unit_spec(

@@ -12,14 +12,12 @@ from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.properties.systems.drawing.choices import largest_visible_window, pick, seeds
 from rnnbounds.properties.systems.kind import (
     AscentSearch,
-    CellNames,
     DrawRequest,
     Instances,
     Kind,
     cell_named,
     network_cells,
     specs_of_kind,
-    vanilla_cell,
 )
 from rnnbounds.properties.systems.spec import SpecType, SystemSpec
 from rnnbounds.properties.systems.vanilla import instances
@@ -94,17 +92,9 @@ def draw_network_spec(draw: st.DrawFn, make: SpecType, wanted: DrawRequest) -> S
 
 @st.composite
 def draw_unstable_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
-    """One impulse into a scalar system with λ ≥ 1: linear, or tanh with slope 3 at rest."""
+    """One impulse into a scalar linear system with λ ≥ 1."""
     T = draw(pick((2, 3, 5, 8, 13, 21, 34)))
-    saturating = draw(st.booleans())
-    return Unstable(
-        activation="tanh" if saturating else "identity",
-        T=T,
-        K=T - 1,
-        lam=3.0 if saturating else draw(pick((1.0, 1.25, 1.5, 2.0, 3.0))),
-        scale=5.0 if saturating else 1.0,
-        seed=draw(seeds()),
-    )
+    return Unstable(T=T, K=T - 1, lam=draw(pick((1.0, 1.25, 1.5, 2.0, 3.0))), seed=draw(seeds()))
 
 
 @st.composite
@@ -160,8 +150,7 @@ NETWORKS = (
     contractive_kind(Linear),
     contractive_kind(Rnn),
     Kind(
-        Unstable, draw_unstable_spec, NetworkRoute(draw_unit_input_weights),
-        CellNames(vanilla_cell),
+        Unstable, draw_unstable_spec, NetworkRoute(draw_unit_input_weights), cell_named("linear"),
         Instances(instances.unstable_witnesses),
     ),
 )  # fmt: skip

@@ -19,8 +19,7 @@ def check_one_sequence(spec: SystemSpec) -> None:
 Linear = spec_of("linear", PLAIN, activation="identity")
 Rnn = spec_of("rnn", f"activation {PLAIN}")
 Unstable = spec_of(
-    "unstable", "activation T K lam scale", activations=("identity", "tanh"), regime="diagonal",
-    inputs="impulse",
+    "unstable", "T K lam scale", activation="identity", regime="diagonal", inputs="impulse",
 )  # fmt: skip
 Descent = spec_of("descent", "T lam alpha", regime="diagonal")
 Gradient = spec_of("gradient", LOSS)

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from rnnbounds.properties.attacks.attack import Case, StopAttack
 from rnnbounds.properties.attacks.budget import Budget
 from rnnbounds.properties.attacks.campaign import attack_claim, run_attack
-from rnnbounds.properties.attacks.extremal import NAMED_SPECS
 from rnnbounds.properties.attacks.search import visit_random_specs
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Judgement, Verdict
@@ -22,7 +21,7 @@ from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.properties.systems.vanilla.learning import fewer_loss_systems
 from rnnbounds.properties.systems.vanilla.plain import fewer_systems
-from rnnbounds.theory import CLAIMS, claim
+from rnnbounds.theory import claim
 from rnnbounds.theory.proof.claim import Form
 
 REACH = Budget(random=12, targeted=8, gradient=6, ascent=80, batch=8, sequences=4)
@@ -142,12 +141,6 @@ def test_extremal_instances_attain_equality(id: str, form: str) -> None:
     strict = changed(stated.statement, relation="<")
     seen = judge(strict, stated.assumptions, batch)
     assert (seen.verdicts == Verdict.VIOLATED).all()
-
-
-def test_special_instances_are_named_by_the_variants_that_need_them() -> None:
-    """Every instance that a false variant names exists."""
-    named = {v.special for c in CLAIMS for v in c.false_variants if v.special}
-    assert named <= set(NAMED_SPECS)
 
 
 @pytest.mark.slow

@@ -122,11 +122,11 @@ def test_hostile_text_is_not_replayed() -> None:
 
 
 def test_a_written_out_system_is_replayed() -> None:
-    """A special instance replays from its own text."""
+    """An instance with values of its own replays from its text."""
     from rnnbounds.properties.attacks.extremal import NAMED_SPECS
 
-    form = claim("contraction-rnn").variant("radius-below-one")
-    found = replay(NAMED_SPECS["nilpotent-relu"].text, form.statement, form.assumptions)
+    form = claim("contraction-rnn").variant("unit-slope")
+    found = replay(NAMED_SPECS["gelu-slope"].text, form.statement, form.assumptions)
     assert [check.verdict for check in found.checks] == ["VIOLATED"]
 
 

@@ -16,6 +16,6 @@ NETWORK = make_spec(
 
 def test_nothing_exact_is_written_out() -> None:
     """Values are refused: floats do not write out what is rational."""
-    values = msgspec.to_builtins(NAMED_SPECS["nilpotent-relu"].values)
+    values = msgspec.to_builtins(NAMED_SPECS["gelu-slope"].values)
     with pytest.raises(SpecError, match="unknown field `values`"):
         parse_spec(changed(NETWORK, d=1, T=8, K=0, batch=1, sequences=1, values=values))

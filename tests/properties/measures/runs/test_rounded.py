@@ -40,9 +40,9 @@ def test_cho_s_step_by_hand() -> None:
     """One unit of Cho's GRU, from its published formula in balls."""
     w, u, b, c, h, x = (0.5, -1.0, 2.0), (0.25, 0.5, 1.0), (0.1, 0.2, 0.3), (0.4, 0.5, 0.6), 0.5, 1
     spec = replace(
-        GATED_SPECIAL["open-reset-cho"],
+        GATED_SPECIAL["steep-reset-cho"],
         values=replace(
-            GATED_SPECIAL["open-reset-cho"].values, W=[[v] for v in w], U=[[v] for v in u],
+            GATED_SPECIAL["steep-reset-cho"].values, W=[[v] for v in w], U=[[v] for v in u],
             b=list(b), b_hh=list(c), x=[[float(x)]], h=[h], h_other=[0.0],
         ),
     )  # fmt: skip
