@@ -45,25 +45,13 @@ def _balls_of(parameters: Mapping[str, Tensor]) -> Balls:
     return Balls({name: tensor[0] for name, tensor in parameters.items()})
 
 
-def jacobian(
+def step_with_jacobian(
     program: Program, parameters: Mapping[str, Tensor], s: Tensor, x: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """The Jacobians of one step in the state and in the input: of s (B, N, M) and x (B, d, M),
-    (B, M, N, N) and (B, M, N, d)."""
-    in_state, in_input = (step_with_jacobian(program, parameters, s, x, i)[1] for i in (0, 1))
-    return in_state, in_input
-
-
-def step_with_jacobian(
-    program: Program, parameters: Mapping[str, Tensor], s: Tensor, x: Tensor, argument: int = 0
-) -> tuple[Tensor, Tensor]:
-    """One step, (B, N, M), and its Jacobian in the state, or in the input if that is moving."""
+    """One step, (B, N, M), and its Jacobian in the state, (B, M, N, N)."""
     expanded = {name: tensor[:, None] for name, tensor in parameters.items()}
-    arguments = [Rows(tensor.mT[:, :, None]) for tensor in (s, x)]
-    eye = Rows(torch.eye((s, x)[argument].shape[1], dtype=s.dtype, device=s.device))
-    duals = [
-        Dual(tensor, eye if i == argument else Rows(torch.zeros_like(tensor.value)))
-        for i, tensor in enumerate(arguments)
-    ]
-    dual = program(DualArithmetic(Floats(expanded)), *duals)
+    state, given = (Rows(tensor.mT[:, :, None]) for tensor in (s, x))
+    eye = Rows(torch.eye(s.shape[1], dtype=s.dtype, device=s.device))
+    still = Dual(given, Rows(torch.zeros_like(given.value)))
+    dual = program(DualArithmetic(Floats(expanded)), Dual(state, eye), still)
     return dual.value.value[:, :, 0].mT, dual.tangent.value.mT

@@ -1,12 +1,12 @@
-"""Orthogonal and unitary dilations of a contraction: W as the leading block of a larger V.
+"""Orthogonal dilations of a contraction: W as the leading block of a larger V.
 
-With the singular value decomposition W = P Σ Q* and K = (I − Σ²)^½, which is computed as
+With the singular value decomposition W = P Σ Qᵀ and K = (I − Σ²)^½, which is computed as
 √(1−σ)√(1+σ) so that nothing cancels near ‖W‖₂ = 1,
 
     V = ( W     P K )
-        ( K Q*  −Σ  ),
+        ( K Qᵀ  −Σ  ),
 
-so that W₃*W₃ = I − W*W. Where ‖W‖₂ < 1 no dilation has fewer than 2n rows.
+so that W₃ᵀW₃ = I − WᵀW. Where ‖W‖₂ < 1 no dilation has fewer than 2n rows.
 Sources: Emami et al., Theorem 3.1; Halmos, Normal dilations (1950).
 """
 
@@ -15,9 +15,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.errors import PrecisionError
+from rnnbounds.impl.errors import NotFiniteError, PrecisionError
 from rnnbounds.impl.numbers.outward import UNIT, add_up, gamma, mul_up, norm_bound
-from rnnbounds.impl.numbers.rationals import real_form
 
 _SPLIT = 1.5 * 2.0**26  # adding and subtracting it rounds to multiples of 2⁻²⁶
 
@@ -26,7 +25,7 @@ _SPLIT = 1.5 * 2.0**26  # adding and subtracting it rounds to multiples of 2⁻�
 class Dilation:
     """V (2n, 2n) with leading block W bit for bit, and what is proved about it.
 
-    defect: at least ‖V*V − I‖_F, so at least ‖V*V − I‖₂.
+    defect: at least ‖VᵀV − I‖_F, so at least ‖VᵀV − I‖₂.
     """
 
     V: Tensor
@@ -35,12 +34,12 @@ class Dilation:
 
     @property
     def W3(self) -> Tensor:
-        """The lower left block (n, n), with W₃*W₃ = I − W*W."""
+        """The lower left block (n, n), with W₃ᵀW₃ = I − WᵀW."""
         return self.V[self.n :, : self.n]
 
 
 def dilate(W: Tensor) -> Dilation:
-    """The dilation with the fewest rows of W (n, n), float64 or complex128, where ‖W‖₂ < 1: 2n.
+    """The dilation with the fewest rows of W (n, n) in float64, where ‖W‖₂ < 1: 2n.
 
     One singular value decomposition. Source: Emami et al., Theorem 3.1.
     """
@@ -48,12 +47,12 @@ def dilate(W: Tensor) -> Dilation:
     s = sigma.clamp(max=1.0)
     K = torch.sqrt(1 - s) * torch.sqrt(1 + s)
     right, low = P * K, K[:, None] * Qh
-    V = torch.cat([torch.cat([W, right], 1), torch.cat([low, torch.diag(-s).to(W.dtype)], 1)])
+    V = torch.cat([torch.cat([W, right], 1), torch.cat([low, torch.diag(-s)], 1)])
     return Dilation(V, len(W), orthogonality_defect(V))
 
 
 def orthogonality_defect(V: Tensor) -> float:
-    """At least ‖V*V − I‖_F of one matrix (m, k), float64 or complex128; infinity if V is not near.
+    """At least ‖VᵀV − I‖_F of one matrix (m, k) in float64; infinity if V is not near.
 
     V = V₁ + V₂ with V₁ in multiples of 2⁻²⁶. The entries of V₁ᵀV₁ are then sums of multiples of
     2⁻⁵², and where its diagonal is below 2 all partial sums are, so that none is rounded, in any
@@ -61,22 +60,34 @@ def orthogonality_defect(V: Tensor) -> float:
     exactly, and M is tiny. Two products; only Strassen's are excluded. Source: Ozaki et al.,
     Error-free transformations of matrix multiplication (2012).
     """
-    real = (real_form(V) if V.is_complex() else V).detach().cpu()
-    if real.dtype != torch.float64:
+    V = V.detach().cpu()
+    if V.dtype != torch.float64:
         raise PrecisionError("V", V.dtype)
-    if not real.abs().max() <= 2:
+    if not V.abs().max() <= 2:
         return float("inf")
-    high = (real + _SPLIT) - _SPLIT
-    low = real - high
+    high = (V + _SPLIT) - _SPLIT
+    low = V - high
     gram = high.mT @ high
     if not gram.diagonal().max() < 2:
         return float("inf")
     middle = high + low / 2
     rest = middle.mT @ low
     both = rest + rest.mT
-    residual = (gram - torch.eye(len(gram), dtype=real.dtype)) + both
+    residual = (gram - torch.eye(len(gram), dtype=V.dtype)) + both
     size = norm_bound(residual, (0, 1))
     product = mul_up(norm_bound(middle, (0, 1)), norm_bound(low, (0, 1)))
-    lost = mul_up(2 * gamma(len(real) + 1), product)
+    lost = mul_up(2 * gamma(len(V) + 1), product)
     sums = mul_up(2 * UNIT, add_up(norm_bound(both, (0, 1)), size))
-    return float(add_up(add_up(add_up(size, lost), sums), len(gram) ** 2 * len(real) * 2.0**-1000))
+    return float(add_up(add_up(add_up(size, lost), sums), len(gram) ** 2 * len(V) * 2.0**-1000))
+
+
+def polar(A: Tensor) -> Tensor:
+    """PQᵀ of A = PΣQᵀ: the Frobenius-nearest orthogonal matrix, A (…, n, n).
+
+    Raises NotFiniteError. Source: Fan & Hoffman (1955).
+    """
+    if not bool(torch.isfinite(A).all()):
+        raise NotFiniteError("A")
+    P, _, Qh = torch.linalg.svd(A)
+    factor: Tensor = P @ Qh
+    return factor

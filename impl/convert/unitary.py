@@ -45,7 +45,7 @@ from rnnbounds.impl.errors import (
 )
 from rnnbounds.impl.format.sealed import UNITARY
 from rnnbounds.impl.format.tensors import contents
-from rnnbounds.impl.format.unitary import BIASES, SCHEMA, read_unitary
+from rnnbounds.impl.format.unitary import BIASES, SCHEMA
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.models.surroundings import isolated
@@ -157,20 +157,6 @@ def save_unitary(model: UnitaryModel, path: str | os.PathLike[str]) -> None:
     weights = {name: part.contiguous() for name, part in model.weights.items()}
     stamp = UNITARY.seal(told, contents(as_safetensors(weights, {}))[0])
     write_file(Path(path), as_safetensors(weights, told | {"sha256": stamp}))
-
-
-@isolated()
-def load_unitary(path: str | os.PathLike[str]) -> UnitaryModel:
-    """Read a unitary model again; raises an InputError for a file that is not intact.
-
-    Intact means unchanged since it was written; `impl.checker.unitary.check` proves the certificate
-    anew.
-    """
-    file = read_unitary(Path(path))
-    weights = {name: torch.from_numpy(part.copy()) for name, part in file.weights.items()}
-    initial = torch.zeros(file.states, dtype=torch.float64)
-    initial[: file.n] = torch.tensor(file.record.initial_state, dtype=torch.float64)
-    return UnitaryModel(weights, initial, file.n, file.certificate)
 
 
 def _assemble(

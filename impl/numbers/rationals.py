@@ -15,7 +15,6 @@ import random
 from dataclasses import dataclass
 from functools import cached_property
 
-import torch
 from flint import fmpq, fmpq_mat
 from torch import Tensor
 
@@ -108,11 +107,6 @@ def rational(value: float) -> fmpq:
 def rational_matrix(W: Tensor) -> fmpq_mat:
     """The rationals that the floats of W (m, k) are."""
     return fmpq_mat([list(map(rational, row)) for row in W.double().tolist()])
-
-
-def real_form(V: Tensor) -> Tensor:
-    """( Re V  −Im V ; Im V  Re V ): the same map on ℝ^{2m}, with the same norm."""
-    return torch.cat([torch.cat([V.real, -V.imag], 1), torch.cat([V.imag, V.real], 1)])
 
 
 def identity(n: int) -> fmpq_mat:

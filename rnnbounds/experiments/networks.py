@@ -15,7 +15,7 @@ from rnnbounds.experiments.trainer import falling_rates
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.certificate.stable_module import stable_
-from rnnbounds.impl.convert.urnn import polar
+from rnnbounds.impl.convert.dilation import polar
 from rnnbounds.impl.numbers.outward import mul_up
 
 KINDS = ("RNN", "URNN")

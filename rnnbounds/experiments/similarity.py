@@ -11,7 +11,7 @@ from rnnbounds.experiments.engine import Experiment, Job, all_units
 from rnnbounds.experiments.record import Outcome, Run
 from rnnbounds.experiments.trainer import seeded_generator
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.convert.urnn import polar
+from rnnbounds.impl.convert.dilation import polar
 from rnnbounds.reports.pages.text import error_text
 
 CASES: dict[str, tuple[str, Callable[[Tensor], Tensor], bool]] = {  # and whether T is diagonal

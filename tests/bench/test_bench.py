@@ -1,9 +1,10 @@
 """The bench: both sides do the same work, and what is read is told. No time is asked for here."""
 
 import json
-import subprocess
+import runpy
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -17,7 +18,7 @@ from rnnbounds.impl.gradients.adjoint import gradient_gaps
 from rnnbounds.impl.gradients.adjoint_error import gradient_gap_error
 from rnnbounds.impl.gradients.loss import loss
 
-QUICK, ROOT = Clock(repeats=2, least=0.0), Path(__file__).parents[2]
+HERE, QUICK = Path(__file__).parent, Clock(repeats=2, least=0.0)
 
 
 def test_gaps() -> None:
@@ -51,14 +52,15 @@ def test_ratios(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len({row.name for row in (*ROWS, *CUDA_ROWS)}) == len(ROWS) + len(CUDA_ROWS)
 
 
-@pytest.mark.slow
-def test_call(tmp_path: Path) -> None:
-    """python -m tests.bench: a line of Markdown and a record a row; unknown rows are refused."""
-    call = [sys.executable, "-m", "tests.bench", "--repeats", "1", "--rows"]
-    done = subprocess.run(
-        [*call, "campaign", "--out", str(tmp_path)], cwd=ROOT, capture_output=True, text=True
-    )
+def test_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """A line of Markdown and a record a row, exit 1 if it is missed; unknown rows are refused."""
+    seen = Seen(2.0, 3.0, 1.5, (1.0, 2.0))
+    program = runpy.run_path(str(HERE / "__main__.py"))["main"]
+    row = Row("one", "some work", "ms", lambda clock: seen, 2)
+    monkeypatch.setitem(program.__globals__, "ROWS", (row,))
+    assert program(["--rows", "one", "--out", str(tmp_path)]) == 1
+    assert capsys.readouterr().out.splitlines()[-1].startswith("| one | some work ")
     (record,) = json.loads((tmp_path / "bench.json").read_text("utf-8"))
-    assert done.stdout.splitlines()[-1].startswith(f"| campaign | {record['work']} ")
-    assert done.returncode == int(not record["met"])
-    assert subprocess.run([*call, "speed"], cwd=ROOT, capture_output=True).returncode == 2
+    assert (record["ratio"], record["met"]) == (1.5, False)
+    with pytest.raises(SystemExit, match="2"):
+        program(["--rows", "speed"])

@@ -6,7 +6,6 @@ from datetime import date
 from importlib import import_module
 from pathlib import Path
 
-import pytest
 import yaml
 
 import rnnbounds
@@ -76,17 +75,6 @@ def test_no_deprecation_is_overdue():
     assert {old for _, old, _ in RENAMINGS} >= {"epsilon", "epsilons"}
     due = [name for name in RENAMINGS if version(name[2]) <= version(rnnbounds.__version__)[:2]]
     assert due == [], "make errors of these: impl.errors.refused"
-
-
-@pytest.mark.parametrize("name", ["bug", "wrong-verdict", "claim-or-cell"])
-def test_templates_of_issues(name):
-    """Forms with a name, a description and fields of distinct ids."""
-    form = yaml.safe_load((ROOT / ".github" / "ISSUE_TEMPLATE" / f"{name}.yml").read_text())
-    assert {"name", "description", "body"} <= set(form)
-    ids = [field["id"] for field in form["body"]]
-    assert len(ids) == len(set(ids))
-    assert all(field["attributes"]["label"] for field in form["body"])
-    assert any(field.get("validations", {}).get("required") for field in form["body"])
 
 
 def test_ranges_hold_what_is_tested():

@@ -169,12 +169,6 @@ def test_a_full_disk_is_said_of_the_file(tmp_path, size):
     assert (tmp_path / "a.json").read_bytes() == b"old"
 
 
-def test_no_device_is_replaced():
-    """`--out /dev/null` leaves the device."""
-    with pytest.raises(OSError, match="is no regular file"):
-        disk.require_writable(Path(os.devnull))
-
-
 def test_a_link_is_replaced_and_what_it_names_stays(tmp_path):
     """A link in a folder that is written to may lead anywhere, to what is not there yet as well;
     in a circle it is refused. The folder itself may be a link: that is where the caller wrote."""

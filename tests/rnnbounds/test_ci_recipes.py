@@ -12,14 +12,12 @@ from typing import Any
 
 import msgspec
 import numpy as np
-import pytest
 import torch
 import typer
 import yaml
 from safetensors.torch import save_file
 
 from rnnbounds import plugin as plugin_module
-from rnnbounds.reports import load
 from rnnbounds.reports.gate.models import CertifyQuestion, MeasureQuestion, load_model_settings
 from rnnbounds.reports.gate.thresholds import Thresholds, load_thresholds
 from rnnbounds.shell.lazy import COMMANDS_PACKAGE
@@ -111,46 +109,6 @@ def test_the_settings_shown_are_the_defaults(tmp_path):
     assert names == set(re.findall(r"^([a-z-]+) =", gate, re.MULTILINE))
     asked = load_model_settings(path)
     assert list(map(type, asked.questions.values())) == [CertifyQuestion, MeasureQuestion]
-
-
-def test_pipelines_are_whole():
-    """Each file that one step uses is one that another writes, or guarded."""
-    own, on_gitlab, hooks, github, gitlab = map(yaml.safe_load, blocks("yaml"))
-    steps = github["jobs"]["bounds"]["steps"]
-    (verify,) = (step["run"] for step in steps if step.get("name") == "verify")
-    (guard,) = (
-        step["run"] for step in own["jobs"]["models"]["steps"] if "guard" in step.get("run", "")
-    )
-    for job, command in ((github["jobs"]["bounds"], verify), (own["jobs"]["models"], guard)):
-        uses = {
-            step["uses"].partition("@")[0]: step.get("with", {})
-            for step in job["steps"]
-            if "uses" in step
-        }
-        option = "--out" if command == verify else "--summary"
-        assert f"{option} {uses['actions/upload-artifact']['path']}" in command
-    (before,) = (step["run"] for step in steps if step.get("name") == "the report of main")
-    assert "--branch main --event push " in before  # a fork may call its branch main
-    assert "--dir main || true" in before  # an artifact expires
-    (job,) = gitlab.values()
-    assert job["artifacts"]["reports"]["junit"] == "junit.xml"
-    assert "--junitxml junit.xml" in job["script"][-1]
-    (job,) = on_gitlab.values()
-    assert f"--summary {job['artifacts']['paths'][0]}" in job["script"][-1]
-    (hook,) = hooks["repos"][0]["hooks"]
-    assert hook["always_run"]  # a commit that deletes a baseline too
-    assert not hook["pass_filenames"]
-
-
-@pytest.mark.slow
-def test_what_runs_here(call, tiny, record, tmp_path, monkeypatch):
-    """The calls of verify, of one claim."""
-    monkeypatch.chdir(tmp_path)
-    for words in calls("rnnbounds verify"):
-        given = [word for word in words if word != "$@"]
-        few = ("contraction-linear", "-n", 0, "--attacks", "random", "--baseline", record)
-        assert call("verify", *given, *few).code == 0
-    assert load(tmp_path / "report" / "run.json").profile == "quick"
 
 
 def test_guard_and_the_assertions(call, tmp_path, monkeypatch):

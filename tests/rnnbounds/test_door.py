@@ -1,5 +1,6 @@
 """Light at the door: what only reads, shows or checks imports nothing that proves or attacks."""
 
+import json
 from shutil import copy
 
 import pytest
@@ -9,79 +10,76 @@ from rnnbounds.cli import main
 
 OURS = ("rnnbounds.theory", "rnnbounds.properties")
 HEAVY = ("torch", "z3", "sympy", "hypothesis", "matplotlib", *OURS)
+# Several calls in one process: what one of them loads stays loaded.
 PROGRAM = f"""
-import sys
+import contextlib, io, json, sys
 from rnnbounds.cli import main
-code = main(sys.argv[1:])
-print(sorted(set({HEAVY}) & set(sys.modules)), file=sys.stderr)
-sys.exit(code)
+for call in json.loads(sys.argv[1]):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main(call)
+    loaded = sorted(set({HEAVY}) & set(sys.modules))
+    print(json.dumps([code, bool(out.getvalue()), err.getvalue(), loaded]))
 """
 TANH = ("--cell", "rnn-tanh", "--input-bound", "1")
 RELU = ("--cell", "rnn-relu", "--input-bound", "1")
 
 
-@pytest.fixture(scope="module")
-def made(recorded, tmp_path_factory):
+@pytest.fixture
+def made(recorded, tmp_path):
     """A run's record, a truncated model and a unitary one."""
-    folder = tmp_path_factory.mktemp("made")
     weights = {"weight_hh_l0": torch.full((2, 2), 0.25), "weight_ih_l0": torch.ones(2, 1)}
-    torch.save(weights, folder / "model.pt")
-    copy(recorded / "run.json", folder)
+    torch.save(weights, tmp_path / "model.pt")
+    copy(recorded / "run.json", tmp_path)
     for command in ("truncate", *TANH, "--eps", "0.1"), ("unitary", *RELU):
         name, *options = command
-        model, out = (str(folder / file) for file in ("model.pt", f"{name}.safetensors"))
+        model, out = (str(tmp_path / file) for file in ("model.pt", f"{name}.safetensors"))
         assert main([name, model, *options, "--out", out]) == 0
-    return folder
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        "--help",
-        "claims",
-        "claims --matrix",
-        "claims --format json",
-        "claims --run run.json",
-        "report run.json --out page",
-        "compare run.json run.json",
-        "check truncate.safetensors",
+def test_what_is_not_loaded(python, made):
+    """Neither the libraries that take seconds to import, nor the rooms that need them; errors of
+    the rooms that are loaded are one line as well. A page's figures alone load matplotlib."""
+    good = (
+        "--help", "claims", "claims --format json", "claims --run run.json",
+        "compare run.json run.json", "check truncate.safetensors",
         "check unitary.safetensors --format json",
-    ],
-)
-def test_what_is_not_loaded(python, made, arguments):
-    """Neither the libraries that take seconds to import, nor the rooms that need them."""
-    words = [str(made / word) if "." in word else word for word in arguments.split()]
-    ran = python("-c", PROGRAM, *words)
-    draws = ["matplotlib"] if "page" in words else []  # a page's figures, and nothing else
-    assert (ran.returncode, ran.stderr) == (0, f"{draws}\n")
-    assert ran.stdout
+    )  # fmt: skip
+    bad = ("check absent", "report absent --out page", "compare a b")
+    calls = [call.split() for call in (*good, *bad, "report run.json --out page")]
+    told = run(python, calls)
+    for code, printed, errors, loaded in told[: len(good)]:
+        assert (code, printed, errors, loaded) == (0, True, "", [])
+    for code, printed, errors, loaded in told[len(good) : -1]:
+        assert (code, printed, loaded, errors.count("\n")) == (2, False, [], 1)
+        assert errors.startswith("rnnbounds: ")
+        assert "does not exist" in errors
+    assert told[-1] == [0, True, "", ["matplotlib"]]
 
 
-@pytest.mark.parametrize("arguments", ["check absent", "report absent --out page", "compare a b"])
-def test_errors_of_the_rooms_that_are_loaded(python, arguments):
-    """One line and exit code 2, as from the rooms that are not."""
-    ran = python("-c", PROGRAM, *arguments.split())
-    line, loaded = ran.stderr.splitlines()
-    assert (ran.returncode, ran.stdout, loaded) == (2, "", "[]")
-    assert line.startswith("rnnbounds: ")
-    assert "does not exist" in line
+def run(python, calls):
+    """What each call came to, and what was loaded then."""
+    ran = python("-c", PROGRAM, json.dumps(calls))
+    assert (ran.returncode, ran.stderr) == (0, "")
+    return [json.loads(line) for line in ran.stdout.splitlines()]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("before", "what"),
+    ("before", "words", "what"),
     [
         (
             "from rnnbounds.impl.cells.gated import gru, lstm; gru.GRU_KIND = lstm.LSTM_KIND",
+            "certify m.pt --input-bound 1",
             "two cells are named 'lstm'; give one of them another name",
         ),
-        ("sys.modules['z3'] = None", "install rnnbounds again, with what it needs"),
+        ("sys.modules['z3'] = None", "prove", "install rnnbounds again, with what it needs"),
     ],
 )
-def test_what_goes_wrong_while_loading_is_one_line(python, before, what):
+def test_what_goes_wrong_while_loading_is_one_line(python, before, words, what):
     """Two cells of one name, of which one would be read for the other; a package that is gone."""
     program = f"import sys; {before}; from rnnbounds.cli import main; sys.exit(main())"
-    result = python("-c", program, "claims", "--now")
+    result = python("-c", program, *words.split())
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.startswith("rnnbounds: ")
     assert result.stderr.endswith(f"{what}\n")

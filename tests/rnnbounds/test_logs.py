@@ -1,14 +1,11 @@
 """The library logs under `rnnbounds` and prints nothing; the command line prints what is logged."""
 
 import logging
-import subprocess
-import sys
 
 import pytest
 import torch
 
 import rnnbounds
-from rnnbounds.shell.results import add_summary
 
 BOUND = ("--input-bound", 1)
 
@@ -24,20 +21,6 @@ def model(tmp_path):
     path = tmp_path / "model.pt"
     torch.save(module.state_dict(), path)
     return path
-
-
-def test_from_python_nothing_is_printed(model, tmp_path):
-    """Not even warnings, in a process that has configured no logging."""
-    program = (
-        "import logging, pathlib, sys, rnnbounds\n"
-        "from rnnbounds.shell.results import add_summary\n"
-        "rnnbounds.certify(sys.argv[1], 1.0, 0.1, cell='rnn-tanh')\n"
-        "add_summary(pathlib.Path(sys.argv[2]) / 'none' / 'none', '')\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(model), str(tmp_path)], capture_output=True, check=True
-    )
-    assert (done.stdout, done.stderr) == (b"", b"")
 
 
 def test_from_python_it_is_heard_where_it_is_asked_for(model, caplog):
@@ -82,11 +65,3 @@ def test_a_warning_is_a_printable_line(call, monkeypatch, capsys):
     assert logging.getLogger("rnnbounds").handlers == before
     logger.warning("unheard")
     assert capsys.readouterr().err == ""
-
-
-def test_a_lost_summary_is_a_warning(tmp_path, caplog):
-    """The run goes on."""
-    add_summary(tmp_path / "none" / "none", "text")
-    assert [one.getMessage() for one in caplog.records] == [
-        "no summary in GITHUB_STEP_SUMMARY: No such file or directory"
-    ]

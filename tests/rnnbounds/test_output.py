@@ -1,23 +1,17 @@
 """What the commands print, and where they may write."""
 
 import io
-import json
 import re
 import sys
 
 import pytest
-from rich.console import Console
 
 from rnnbounds.cli import main
-from rnnbounds.reports.files import WriteError
 from rnnbounds.shell import output
 from rnnbounds.shell.output import (
-    print_json,
     print_table,
-    require_folder,
     show_progress,
     show_status,
-    time_left,
 )
 from rnnbounds.theory import CLAIMS
 
@@ -28,14 +22,6 @@ class TerminalStream(io.StringIO):
     def isatty(self):
         """Always."""
         return True
-
-
-def test_one_json_document(capsys):
-    """Indented, in UTF-8, and nothing else."""
-    print_json({"λ": 0.5, "stable": None})
-    told = capsys.readouterr().out
-    assert "λ" in told
-    assert json.loads(told) == {"λ": 0.5, "stable": None}
 
 
 def test_a_table_is_neither_cut_nor_interpreted(capsys):
@@ -132,46 +118,6 @@ def test_progress_without_a_terminal(capsys, monkeypatch):
     )
 
 
-def test_each_part_may_have_a_line(capsys):
-    """Where it is asked for, with the time that the others will take if they take as long."""
-    times = iter((0.0, 2.0, 3.0))
-    with show_progress(3, "attacking", lambda: next(times), pause=0.0) as advance:
-        advance("one")
-        advance("two")
-    assert capsys.readouterr().err.splitlines() == [
-        "rnnbounds: attacking: 1 of 3, one, some 4 s left",
-        "rnnbounds: attacking: 2 of 3, two, some 2 s left",
-    ]
-
-
-def test_progress_shows_on_a_terminal(monkeypatch):
-    """The bar goes where the terminal is, standard error, and names the part."""
-    stream = io.StringIO()
-
-    def console(**kwargs):
-        assert kwargs == {"stderr": True}
-        return Console(file=stream, force_terminal=True, width=120)
-
-    monkeypatch.setattr("rich.console.Console", console)
-    with show_progress(2, "attacking") as advance:
-        advance("truncation/random")
-    assert "truncation/random" in stream.getvalue()
-
-
-def test_waiting_shows_on_a_terminal_alone(monkeypatch, capsys):
-    """A line on standard error there, gone when it is done; elsewhere nothing."""
-    with show_status("certifying"):
-        pass
-    assert capsys.readouterr() == ("", "")
-
-    stream = TerminalStream()
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(output.sys, "stderr", stream)
-    with show_status("certifying 256 states"):
-        pass
-    assert "certifying 256 states" in stream.getvalue()
-
-
 def test_waiting_says_how_much_is_left(monkeypatch, capsys):
     """By the share that is done and a clock; elsewhere than on a terminal nothing."""
 
@@ -205,37 +151,3 @@ def test_waiting_says_how_much_is_left(monkeypatch, capsys):
         report(1, 50)
     assert (line.texts[-1], output.sys.stderr.getvalue()) == ("gone", "")
     assert capsys.readouterr() == ("", "")
-
-
-def test_no_time_is_left_before_the_first_part_and_after_the_last():
-    """There nothing is known, or nothing is left; a second is the least."""
-    assert [time_left(done, 10, 5.0) for done in (0, 9, 10)] == ["", ", about 1 s left", ""]
-
-
-def test_a_folder_is_checked_without_being_made(tmp_path):
-    """A folder that could be made is fine and is not made."""
-    wanted = tmp_path / "a" / "b"
-    assert require_folder(wanted) == wanted
-    assert require_folder(tmp_path) == tmp_path
-    assert not (tmp_path / "a").exists()
-
-
-def test_a_file_is_no_folder(tmp_path, monkeypatch):
-    """A file, something below a file, and a folder that is not writable are refused."""
-    file = tmp_path / "file"
-    file.touch()
-    for place in (file, file / "below"):
-        with pytest.raises(WriteError, match="is a file; choose another place"):
-            require_folder(place)
-    monkeypatch.setattr(output.os, "access", lambda *_: False)
-    with pytest.raises(WriteError, match="is not writable; choose another place"):
-        require_folder(tmp_path)
-
-
-def test_a_relative_folder_is_looked_for_here(tmp_path, monkeypatch):
-    """Relative paths start in the current folder."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "file").touch()
-    with pytest.raises(WriteError):
-        require_folder(output.Path("file/below"))
-    assert require_folder(output.Path("below"))

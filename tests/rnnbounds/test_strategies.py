@@ -11,7 +11,7 @@ from rnnbounds.impl.errors import RangeError
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@settings(max_examples=8)
 @given(strategies.networks(lam=0.8, input_bound=2.0, units=5, layers=2), st.data())
 def test_networks_are_certified_and_forget(network, data):
     """At the rate asked for, layer by layer, of every cell; and inputs are within the bound."""

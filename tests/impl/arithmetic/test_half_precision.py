@@ -4,22 +4,13 @@ import pytest
 import torch
 from flint import arb, ctx
 
-from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, working_unit
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.arithmetic.intervals import Interval
 from rnnbounds.impl.arithmetic.roundings import DtypeRun
 from rnnbounds.impl.checker.cells import rounding as checker
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 
 HALVES = (torch.float16, torch.bfloat16)
-
-
-def test_one_source() -> None:
-    """Boxes and errors work with the same unit roundoff; a float32 rounds it itself."""
-    for dtype, unit in ((torch.float32, 2.0**-24), (torch.float64, 2.0**-53)):
-        assert DtypeRun(dtype).unit == working_unit(DtypeRun(dtype).unit) == unit
-    for dtype in HALVES:
-        assert working_unit(DtypeRun(dtype).unit) == 2.0**-24
-        assert DtypeRun(dtype).function_error == DtypeRun(torch.float32).function_error == 2.0**-20
 
 
 @pytest.mark.slow

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from checked import seal_of
 from draws import normal
 from flint import arb, fmpq
-from safetensors.torch import load_file, save_file
 
 from rnnbounds.impl.arithmetic.inputs.input_images import image_of_set
 from rnnbounds.impl.arithmetic.inputs.maximisers import BallSet
@@ -24,7 +22,6 @@ from rnnbounds.impl.convert.truncate import truncate
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.format.fields import RecordError, converted
 from rnnbounds.impl.format.input_sets import StatedSet, record_inputs
-from rnnbounds.impl.format.sealed import TRUNCATED
 
 
 def rnn(kind: type[torch.nn.RNNBase] = torch.nn.RNN, d: int = 3, n: int = 5, scale: float = 0.5):
@@ -100,42 +97,6 @@ def test_a_set_is_its_own():
     assert (box.low.tolist(), box.high.tolist()) == ([0.0, 0.0], [1.0, 1.0])
 
 
-@pytest.mark.parametrize("kind", [torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU])
-def test_less_is_said_of_more(kind: type[torch.nn.RNNBase]):
-    """A set is certified no worse than its box, and that no worse than its ball; the certificate
-    says which."""
-    table = normal(9, 3, seed=4).float() * 0.7 + 0.5
-    rows = input_rows(table, "the rows of embed.weight")
-    told = [certify(rnn(kind, scale=0.25), one) for one in (float(rows), rows.box, rows)]
-    drives = [one.constants["drive"] for one in told]
-    ks = [one.windows[-1][1] for one in told]
-    assert None not in ks
-    assert ks == sorted(ks, reverse=True)
-    assert drives[2] < drives[0] or kind is not torch.nn.RNN
-    assert told[0].to_json()["inputs"] is None
-    record = told[2].to_json()["inputs"]
-    assert (record["set"], record["what"], record["rows"]) == (
-        "rows",
-        "the rows of embed.weight",
-        9,
-    )
-    assert told[2].speaks_of.startswith("every x_t in the rows of embed.weight, ‖x_t‖₂ ≤ ")
-
-
-def test_a_witness_is_of_the_set():
-    """Two fixed points under x = 0 refute over a ball, others under inputs of a box without 0; and
-    none where the inputs of the box hold the state on one side."""
-    cell = {"weight_hh": torch.tensor([[3.0]]), "weight_ih": torch.tensor([[0.001]])}
-    assert certify(cell, 1.0, cell="rnn-tanh").witness.input == (0.0,)
-    box = input_box(0.5, 1.0, 1)
-    told = certify(cell, box, cell="rnn-tanh")
-    assert told.verdict == "refuted"
-    assert box.holds(told.witness.input)
-    cell["weight_ih"] = torch.tensor([[8.0]])
-    assert certify(cell, 1.0, cell="rnn-tanh").verdict == "refuted"
-    assert certify(cell, box, cell="rnn-tanh").verdict == "undecided"
-
-
 @pytest.mark.parametrize("ends", [(3.0, 3.5), (3.0, 3.000001), (1.5, 1.75), (-1.5, 0.25)])
 def test_a_box_of_a_sine_is_proved_anew(tmp_path, ends: tuple[float, float]):
     """Intervals where the sine falls, where it is flat, and where it turns."""
@@ -154,42 +115,6 @@ def test_where_activations_turn():
     assert not any(sine.monotone(arb(a), arb(b)) for a, b in turning)
     assert BALL_ACTIVATIONS["rnn-tanh"].monotone(arb(-9), arb(9))
     assert not BALL_ACTIVATIONS["rnn-gelu"].monotone(arb(1), arb(2))
-
-
-def test_forged_boxes(tmp_path):
-    """A box that is wider than what was certified falls; one that is none is not read."""
-    weights = {name: 0.3 * part.detach() for name, part in rnn().state_dict().items()}
-    module, told = truncate(weights, 1e-3, input_box(0.5, 0.75, 3), cell="rnn-tanh")
-    assert told["information"]["inputs"] == "[0.5, 0.75], each of 3 channels"
-    path = tmp_path / "t.safetensors"
-
-    def forged(**change) -> set[str]:
-        record = json.loads(json.dumps(told))
-        record["inputs"] |= change
-        save_truncated(module, told, path)
-        text = json.dumps(record, sort_keys=True)
-        meta = {"format": TRUNCATED.format, "k": str(module.k), "cell": "rnn-tanh"}
-        meta["output"] = "all"
-        meta["certificate"] = text
-        tensors = load_file(path)
-        save_file(tensors, path, meta | {"sha256": seal_of(meta, tensors)})
-        return {found.name for found in check_truncated(path)[1] if not found.holds}
-
-    assert forged() == set()
-    assert "drive" in forged(high=[2.0, 2.0, 2.0])
-    assert "drive" in forged(low=[-7.0, 0.0, 0.75], high=[-0.75, 0.0, 0.75])
-    for wrong in (
-        {"low": [1.0, 1.0, 1.0]},
-        {"high": [1.0]},
-        {"set": "rows"},
-        {"set": "hull", "frames": [[0.5, 0.5, 0.5]]},  # as of an earlier version
-        {"change": [0.1, 0.1, 0.1]},
-        {"what": "[0, 1]"},
-        {"rows": None},
-        {"low": [5.0, 0.0, 0.0], "high": [6.0, 0.0, 0.0]},  # beyond ‖x‖₂ ≤ B
-    ):
-        with pytest.raises(InputError, match="holds no readable certificate"):
-            forged(**wrong)
 
 
 @pytest.mark.parametrize(

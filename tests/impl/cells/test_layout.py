@@ -1,7 +1,6 @@
 import pytest
 import torch
 
-from rnnbounds.impl.cells.kind import fixed, identity_drive
 from rnnbounds.impl.cells.layout import Layout, Sizes
 from rnnbounds.impl.errors import ShapeError
 
@@ -12,15 +11,6 @@ def weights(**shapes: tuple[int, ...]) -> dict[str, torch.Tensor]:
     """Zeros of those shapes, where they differ from a good cell."""
     good = {"R": (2, 3), "W": (12, 2), "U": (12, 5), "b": (12,), "gain": (2,)}
     return {name: torch.zeros(shape) for name, shape in (good | shapes).items()}
-
-
-def test_sizes():
-    """Symbols are read off the weights; an optional one may be missing."""
-    assert CELL.sizes(weights()) == Sizes(n=2, d=5, state=5)
-    held = {name: part for name, part in weights().items() if name != "b"}
-    assert CELL.sizes(held) == Sizes(n=2, d=5, state=5)
-    assert CELL.required == ("R", "W", "U", "gain")
-    assert CELL.count_fitting(weights()) == 5
 
 
 @pytest.mark.parametrize(
@@ -49,11 +39,3 @@ def test_a_symbol_from_a_multiple():
     assert layout.sizes({"b": torch.zeros(8), "U": torch.zeros(2, 1)}) == Sizes(2, 1, 2)
     with pytest.raises(ShapeError, match=r"\(4n,\) with n ≥ 1"):
         layout.sizes({"b": torch.zeros(7), "U": torch.zeros(2, 1)})
-
-
-def test_fixed():
-    """A layout that no names change, and a drive that is the input itself."""
-    layout = fixed({"decay": "n", "B": "n d"})
-    assert layout(()) is layout(("anything",))
-    x = torch.ones(2, 3)
-    assert identity_drive({}, x) is x

@@ -1,16 +1,11 @@
 """Cells of the user's own: registered by a call or an entry point, with numbers of Python's."""
 
-import gc
-import weakref
 from importlib.metadata import EntryPoint
 
 import pytest
 import torch
-from flint import fmpq_mat
 
 import rnnbounds
-from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual
-from rnnbounds.impl.arithmetic.entries.rationals import RationalColumns
 from rnnbounds.impl.cells import table
 from rnnbounds.impl.cells.table import (
     CELLS,
@@ -85,17 +80,6 @@ def test_a_registered_cell(weights):
         assert float((whole(x) - module(x)).norm(dim=2).max()) <= 1e-3
 
 
-def test_numbers_are_exact_where_the_arithmetic_is():
-    """0.1 is the float of that name, in rationals and in tangents, which it does not move."""
-    one = RationalColumns.of(fmpq_mat([[1], [2]]))
-    p, q = (0.1).as_integer_ratio()
-    assert (0.1 * one).units[1][0] == one.units[1][0] * p / q
-    assert (1 - one).units[1][0] == -1
-    dual = 0.5 * Dual(one, one) + 3
-    assert dual.value.units[0][0] == one.units[0][0] / 2 + 3
-    assert dual.tangent.units[0][0] * 2 == 1
-
-
 @pytest.mark.parametrize(
     ("kind", "error", "told"),
     [
@@ -132,15 +116,3 @@ def test_entry_points(monkeypatch):
     installed("nowhere.at.all:KIND")
     with pytest.raises(KindError, match=r"point mine of rnnbounds.cells fails \(Module.*correct"):
         register_installed()
-
-
-def test_no_weights_are_kept_alive():
-    """What is remembered of a step are lengths: no weights of a cell or of its layers."""
-    stack = table.kind_of("stacked-gru")
-    weights = torch.nn.GRU(2, 3, 2).double().state_dict()
-    cell = stack.build({name: part[None].clone() for name, part in weights.items()})
-    cell.step(torch.zeros(1, 6, 1).double(), torch.zeros(1, 2, 1).double())
-    held = [weakref.ref(part) for layer in cell.layers for part in layer.parameters.values()]
-    del cell
-    gc.collect()
-    assert [ref() for ref in held if ref() is not None] == []

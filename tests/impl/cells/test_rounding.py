@@ -24,8 +24,11 @@ def module_of(name, dtype, layers=1, n=6, size=None):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("layers", [1, 2])
-@pytest.mark.parametrize("name", SMALL)
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [("LSTM", torch.float32), ("GRU", torch.float16), ("RNN", torch.bfloat16),
+     ("LSTM", torch.bfloat16)],
+)  # fmt: skip
 def test_runs_are_within(name, dtype, layers):
     """Torch's kernels, whichever way round they add up."""
     module = module_of(name, dtype, layers, size=0.2)
@@ -53,7 +56,7 @@ def test_unknown():
     told = certify(module_of("GRU", torch.float32, size=3.0), 1.0)
     assert told.rounding is None
     assert told.unrounded == "no norm certifies the model"
-    told = certify(module_of("LSTM", torch.bfloat16, n=32), 1.0)
+    told = certify(module_of("LSTM", torch.bfloat16, n=32), 1.0, norm="infinity")
     assert told.rounding is None
     assert "rounding" in told.unrounded
 

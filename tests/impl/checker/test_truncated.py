@@ -10,14 +10,12 @@ import pytest
 import torch
 from checked import fallen as fallen_of
 from checked import seal_of, source
-from flint import arb_mat
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from rnnbounds.impl.cells.table import CELLS, kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker import truncated
-from rnnbounds.impl.checker.definite import norm_above
 from rnnbounds.impl.checker.truncated import check_certificate, check_truncated
 from rnnbounds.impl.checker.weights import UncheckedCellError
 from rnnbounds.impl.convert.files import save_truncated
@@ -69,13 +67,6 @@ def test_good_files(tmp_path, name, cell):
         assert fallen(path) == set()
         assert fallen(path, source(loaded)) == set()
         assert fallen(path, source(model(1 + 2 * seed, cell, dtype, seed=99))) == {"source"}
-
-
-def test_ties(tmp_path):
-    """A scalar dyadic model, whose bounds are equalities, is proved in the plain norms."""
-    weights = {"weight_hh": torch.tensor([[0.5]]), "weight_ih": torch.tensor([[2.0]])}
-    for norm in ("spectral", "infinity", "one", "perron", "diagonal"):
-        assert fallen(written(tmp_path / "t", load_model(weights, "linear"), norm)) == set()
 
 
 @pytest.mark.parametrize(("fed", "epsilon"), [(1.0, 1e-2), (1e300, 5e-324)])
@@ -145,24 +136,6 @@ def forged(path, certify):
     return path
 
 
-def test_lying_weights(tmp_path):
-    """Weights of a norm that do not certify, and a quadratic form for a ReLU, are found out."""
-
-    def skew(certificate):
-        certificate["weights"][0] *= 1e6
-
-    path = written(tmp_path / "t", model(scale=0.7), "diagonal")
-    assert "contraction" in fallen(forged(path, skew))
-
-    def quadratic(certificate):
-        n = certificate["shape"]["n"]
-        certificate["norm"] = "quadratic"
-        certificate["weights"] = [[float(i == j) for j in range(n)] for i in range(n)]
-
-    path = written(tmp_path / "t", model(cell="rnn-relu", scale=0.2), "spectral")
-    assert fallen(forged(path, quadratic)) >= {"contraction"}
-
-
 def test_other_cells(tmp_path, monkeypatch):
     """A cell that is registered elsewhere is refused in one line: nothing is known of it here."""
     monkeypatch.setitem(CELLS, "kept", replace(CELLS["gru"], name="kept"))
@@ -174,17 +147,6 @@ def test_other_cells(tmp_path, monkeypatch):
     save_truncated(*kept, tmp_path / "t")
     with pytest.raises(UncheckedCellError, match="holds kept, a cell of which the checker knows"):
         check_truncated(tmp_path / "t")
-
-
-def test_norm_above():
-    """At least the norm, by hardly anything; exact for vectors; infinite for what is none."""
-    A = arb_mat([[0.5, 2.0], [-1.0, 0.25]])
-    exact = float(torch.linalg.matrix_norm(torch.tensor([[0.5, 2.0], [-1.0, 0.25]]).double(), 2))
-    found = float(norm_above([A, arb_mat([[0, 0], [0, 0]])]))
-    assert exact * (1 - 1e-15) <= found <= exact * (1 + 1e-14)
-    assert norm_above([arb_mat([[3], [4]])]) == 5
-    assert norm_above([]) == 0
-    assert float(norm_above([arb_mat([[math.inf, 1], [1, 1]])])) == math.inf
 
 
 def test_an_infinite_bound_states_nothing():

@@ -18,7 +18,7 @@ from rnnbounds.impl.convert.export import (
 from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.convert.files import export_truncated
 from rnnbounds.impl.convert.truncate import truncate
-from rnnbounds.impl.errors import InputError, RangeError
+from rnnbounds.impl.errors import RangeError
 
 EPS = 0.5  # so that there are few layers, each of which is traced
 SIZES = ((1, 1), (2, 3), (3, 40))
@@ -140,25 +140,6 @@ def test_latest():
         assert (found - last(x)).norm(dim=1).max() <= apart
     assert last(x[:, :0]).tolist() == [[0.0] * 4] * 3
     assert "latest=True" in repr(last)
-
-
-def test_certificate_of_another_model(tmp_path):
-    """No file carries the certificate of other weights, another window, or states behind a
-    readout."""
-    module, certificate = truncate(recurrent(torch.nn.RNN), EPS, 1.0)
-    other = {name: part * 0.5 for name, part in module.weights.items()}
-    longer = FeedForward(module.weights, cell="rnn-tanh", k=module.k + 1)
-    relu = FeedForward(module.weights, cell="rnn-relu", k=module.k)
-    for wrong in (FeedForward(other, cell="rnn-tanh", k=module.k), longer, relu):
-        with pytest.raises(InputError, match="certificate"):
-            export_truncated(wrong, certificate, tmp_path / "m.pt2")
-    for record in ({}, {"truncation": 3}, certificate | {"schema": "?"}):
-        with pytest.raises(InputError, match="certificate"):
-            export_truncated(module, record, tmp_path / "m.pt2")
-    module.readout = torch.nn.Linear(4, 1)
-    with pytest.raises(InputError, match="readout"):
-        export_truncated(module, certificate, tmp_path / "m.pt2")
-    assert not list(tmp_path.iterdir())
 
 
 def test_what_is_refused(tmp_path, monkeypatch):

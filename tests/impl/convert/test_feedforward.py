@@ -49,25 +49,6 @@ def test_equals_truncated_rollout(activation, k):
         assert torch.allclose(states[:, t - 1], truncated(module, x, t, k), rtol=0, atol=1e-13)
 
 
-def test_without_biases():
-    """A cell without biases, and one without inputs yet: k = 0 gives the zero state."""
-    module, x = build(3, biases=False), draw(S, T, D)
-    assert torch.allclose(module(x)[:, -1], truncated(module, x, T, 3), rtol=0, atol=1e-14)
-    assert not build(0, biases=False)(x).any()
-
-
-def test_readout():
-    """With a readout the module gives y = C h + c for every t."""
-    readout = torch.nn.Linear(N, 2, dtype=torch.float64)
-    module, x = build(3, readout=readout), draw(S, T, D)
-    assert torch.allclose(module(x), readout(build(3)(x)), rtol=0, atol=1e-14)
-
-
-def test_empty_sequence():
-    """A sequence of no inputs has no outputs."""
-    assert build(3)(draw(S, 0, D)).shape == (S, 0, N)
-
-
 def test_an_activation_that_no_file_names() -> None:
     """A vanilla cell with a library's own variant of an activation has a feed-forward form too."""
     W, U = torch.eye(2, dtype=torch.float64) / 2, torch.ones(2, 1, dtype=torch.float64)

@@ -8,7 +8,7 @@ from window_runs import GATES, output_from, slow_weights, stacked
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.cells.table import CELLS, kind_of
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.convert import inference, native
+from rnnbounds.impl.convert import inference
 from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.convert.inference import FEWEST, chunks, outputs
 
@@ -85,15 +85,6 @@ def test_the_rule(cell: str) -> None:
         for k in (0, 1, 7, 50):
             M = chunks(kind, 8, torch.empty(1, T, 3), k)
             assert M == 1 or (M >= FEWEST and k * M <= T)
-
-
-@pytest.mark.parametrize("enabled", [True, False])
-def test_torchs_own_kernels(enabled, monkeypatch: pytest.MonkeyPatch) -> None:
-    """cuDNN is off within, and as it was after."""
-    monkeypatch.setattr(torch.backends.cudnn, "enabled", enabled)
-    with native.without_cudnn():
-        assert not torch.backends.cudnn.enabled
-    assert torch.backends.cudnn.enabled == enabled
 
 
 @pytest.mark.gpu

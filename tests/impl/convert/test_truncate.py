@@ -9,7 +9,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file
 
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.convert.files import load_certificate, load_truncated, save_truncated
+from rnnbounds.impl.convert.files import save_truncated
 from rnnbounds.impl.convert.truncate import NotCertifiedError, truncate
 from rnnbounds.impl.errors import InputError, RangeError
 from rnnbounds.impl.format.record import GoneError, record
@@ -40,35 +40,6 @@ def inputs(bound=1.0, dtype=torch.float32):
 def names(folder):
     """The names of all files in a folder."""
     return [entry.name for entry in folder.iterdir()]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("nonlinearity", ["tanh", "relu"])
-def test_within_epsilon(dtype, bias, nonlinearity):
-    """The feed-forward module follows torch's own RNN to within ε at every time."""
-    recurrent = rnn(dtype=dtype, bias=bias, nonlinearity=nonlinearity)
-    forward, certificate = truncate(recurrent, 1e-3, 1.0)
-    assert certificate["verdict"] == "certified"
-    assert forward.k == certificate["truncation"][0]["k"]
-    x = inputs(dtype=dtype)
-    gap = (recurrent(x)[0] - forward(x)).detach().norm(dim=2).max()
-    assert 0 < float(gap) <= 1e-3 + 2 * certificate["rounding"]["state"]
-
-
-@pytest.mark.parametrize("bias", [True, False])
-def test_round_trip(tmp_path, bias):
-    """Written and read again: the same module, bit for bit, with its certificate."""
-    forward, certificate = short(bias=bias)
-    save_truncated(forward, certificate, tmp_path / "t.safetensors")
-    again = load_truncated(str(tmp_path / "t.safetensors"))
-    assert again.weights.keys() == forward.weights.keys()
-    assert all(torch.equal(part, forward.weights[name]) for name, part in again.weights.items())
-    assert (again.k, again.activation) == (forward.k, "tanh")
-    kept = load_certificate(tmp_path / "t.safetensors").to_json()
-    assert kept == json.loads(json.dumps(certificate))
-    assert names(tmp_path) == ["t.safetensors"]
 
 
 def test_other_products_are_refused():

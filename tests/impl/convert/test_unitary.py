@@ -5,10 +5,12 @@ import torch
 from draws import doubles, normal
 from flint import fmpq
 from relu_networks import inputs, model
+from safetensors.torch import load_file
 
 from rnnbounds.impl.convert.rational_unitary import RationalRNN
-from rnnbounds.impl.convert.unitary import NoUnitaryError, unitary
+from rnnbounds.impl.convert.unitary import NoUnitaryError, save_unitary, unitary
 from rnnbounds.impl.numbers.rationals import rational_matrix
+from rnnbounds.impl.reading.adapters import load_model
 
 NAMES = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
 
@@ -99,6 +101,24 @@ def test_own_dtype(dtype):
     )
 
 
+def test_the_file_is_a_model(tmp_path):
+    """Written bit for bit, it loads into torch.nn.RNN and as a model, with the same outputs."""
+    path, recurrent = tmp_path / "u.safetensors", model(3)
+    start = doubles([1.0, -2.0, 3.5])
+    made = unitary(recurrent, 1.0, initial=start)
+    save_unitary(made, path)
+    held = load_file(path)
+    assert all(torch.equal(held[name], part) for name, part in made.weights.items())
+    plain = torch.nn.RNN(2, 6, nonlinearity="relu", batch_first=True, dtype=torch.float64)
+    plain.load_state_dict(held)
+    x = inputs(2, 9, 2)
+    h = recurrent(x, start.expand(1, 2, 3).contiguous())[0]
+    s = plain(x, made.initial.expand(1, 2, 6).contiguous())[0]
+    assert torch.allclose(h, s[..., :3], rtol=0, atol=made.certificate["difference"]["float64"])
+    assert load_model(path).name == "rnn-relu"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["u.safetensors"]
+
+
 def scalar(w=0.6, bound=1.0, **options):
     """n = 1, W = w, U = 1, no bias."""
     weights = {"weight_hh": doubles([[w]]), "weight_ih": doubles([[1.0]])}
@@ -113,22 +133,6 @@ def test_margin_is_derived_and_tight():
     row = float(made.weights["weight_hh_l0"][1, 0])
     ratio = -float(made.weights["bias_ih_l0"][1]) / (2 * row)
     assert 1 < ratio < 1 + 1e-13
-
-
-def test_no_float_guarantee_at_the_edge():
-    """If rounding may undo the contraction nothing is claimed of float64; equality stays."""
-    _, made = scalar(1 - 2.0**-52)
-    told = made.certificate
-    assert told["constants"]["B_h_computed"] is None
-    assert (told["difference"]["exact"], told["difference"]["float64"]) == (0.0, None)
-
-
-def test_zero_system():
-    """No input, no bias: states 0, and the further units too."""
-    weights = {"weight_hh": torch.zeros(2, 2), "weight_ih": torch.zeros(2, 1)}
-    made = unitary(weights, 0.0, cell="rnn-relu")
-    assert made.certificate["constants"]["B_h"] == 0.0
-    assert not made.rnn()(torch.zeros(3, 1, 1).double())[0].any()
 
 
 @pytest.mark.parametrize("W", [[[1.0]], [[0.0, 2.0], [0.0, 0.0]], [[1.5]]])

@@ -6,21 +6,14 @@ from gradient_oracle import autograd, blocks, random_system
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
-from rnnbounds.impl.gradients import chunks
 from rnnbounds.impl.gradients.adjoint import (
     gradient_gaps,
     last_gradient,
     tb_gaps,
     tbptt_gaps,
 )
-from rnnbounds.impl.gradients.adjoint_error import (
-    gradient_error,
-    gradient_gap_error,
-    tbptt_error,
-)
 from rnnbounds.impl.gradients.loss import LOSSES, loss
 from rnnbounds.impl.gradients.windows import gradients
-from rnnbounds.impl.gradients.windows.rollout import truncations
 from rnnbounds.impl.models.rnn import RNN
 
 T = 6
@@ -87,30 +80,6 @@ def test_windows_do_not_depend_on_their_number(reading: Callable[..., Tensor], K
     assert (every[..., T] == 0).all()
 
 
-@pytest.mark.parametrize("reading", READINGS)
-def test_chunks(reading: Callable[..., Tensor], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pairs that are read one at a time read the same."""
-    cell, x, p = random_system("tanh", "squared", B=3, S=3)
-    together = reading(cell, x, 4, p)
-    monkeypatch.setattr(chunks, "_WORKSPACE", 1)
-    monkeypatch.setattr(gradients, "_BLOCK", 1)
-    torch.testing.assert_close(reading(cell, x, 4, p), together, **CLOSE)
-
-
-@pytest.mark.parametrize("asked", [False, True])
-@pytest.mark.parametrize(("B", "S"), [(0, 2), (2, 0), (0, 0)])
-def test_no_pairs(B: int, S: int, asked: bool) -> None:
-    """Of no systems, or of no sequences, there are no gaps, no gradients, no states, no errors."""
-    W, U, b = (torch.zeros(B, *size, dtype=torch.float64) for size in ((3, 3), (3, 1), (3,)))
-    cell = RNN(W.requires_grad_(asked), U, b, ACTIVATIONS["relu"])
-    x, p = U.new_zeros(B, T, 1, S), loss("squared", U.new_ones(B, 1, 3))
-    for reading in (*READINGS, gradient_gap_error, tbptt_error):
-        assert reading(cell, x, 4, p).shape == (B, S, 5)
-    assert gradient_error(cell, x, p).shape == (B, S)
-    assert last_gradient(cell, x, p).W.shape == (B, S, 3, 3)
-    assert truncations(cell, x, 4)[1].shape == (B, 3, 5, S)
-
-
 @pytest.mark.parametrize("trained", ["WUb", "Wb", "U"])
 @pytest.mark.parametrize("name", ["tanh", "relu"])
 @pytest.mark.parametrize(("K", "block"), [(0, 1), (4, 2 * 16 * 4 * 11), (T, 2**20)])
@@ -153,17 +122,6 @@ def test_differentiable(reading: Callable[..., Tensor]) -> None:
             ends.append(reading(RNN(W, U, b, cell.activation), inputs, T, p).sum())
     quotient = ((ends[0] - ends[1]) / 2e-6).item()
     assert sum(slope.sum().item() for slope in slopes) == pytest.approx(quotient, rel=1e-5)
-
-
-@pytest.mark.parametrize("lam", [0.0, 1e-30, 1e-200])
-def test_tiny_contraction(lam: float) -> None:
-    """If λ^k underflows the gaps do too, without NaN."""
-    cell, x, p = random_system("identity", "squared", lam=lam)
-    for reading in READINGS:
-        gaps = reading(cell, x, T, p)
-        assert torch.isfinite(gaps).all()
-        assert (gaps[..., 4:] <= 1e-12 * (1 + gaps[..., :1])).all()
-    assert (tbptt_gaps(cell, x, T, p)[..., 5] == 0).all() == (lam < 1e-100)
 
 
 def test_tiny_gradients() -> None:

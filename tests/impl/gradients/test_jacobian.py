@@ -88,25 +88,6 @@ def test_exact_zero_is_certain() -> None:
     assert (error == 0).all()
 
 
-def test_without_memory() -> None:
-    """With W = 0 all but the first Jacobian vanish, exactly and certainly."""
-    cell, x = random_cell("tanh", batch=1)
-    forgetful = RNN(torch.zeros_like(cell.W), cell.U, cell.b, cell.activation)
-    J, error = input_jacobians(forgetful, x, 3)
-    assert (J[:, 1:] == 0).all()
-    assert (error[:, 1:] == 0).all()
-    assert (error[:, 0] > 0).all()
-
-
-def test_not_finite() -> None:
-    """A state that is NaN has an infinite bound."""
-    cell, x = random_cell("relu", batch=1)
-    x[0, 3, 0, 1] = math.nan
-    error = input_jacobians(cell, x, 3).error
-    assert torch.isfinite(error[..., 0]).all()
-    assert (error[..., 1] == math.inf).all()
-
-
 def test_an_error_that_underflows_leaves_a_kink_uncertain() -> None:
     """W times the state's error underflows, so the next slope of a ReLU at 0 is not known."""
     cell = RNN(

@@ -5,7 +5,6 @@ from flint import arb, arb_mat, ctx
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, activation
 from rnnbounds.impl.gradients.rounding import local_error
 from rnnbounds.impl.models.rnn import RNN
-from rnnbounds.impl.numbers.outward import UNIT, gamma
 
 
 def exact_step(cell: RNN, h: list[float], x: list[float]) -> list[arb]:
@@ -39,13 +38,6 @@ def test_one_step(name: str, scale: float) -> None:
             assert error <= bounds[0, m].item()
 
 
-def test_zero_system_is_exact() -> None:
-    """Nothing is lost where every term is zero."""
-    zero = torch.zeros(1, 2, 2, dtype=torch.float64)
-    cell = RNN(zero, zero, zero[:, 0], activation("tanh"))
-    assert local_error(cell, zero[:, 0, 0], zero[:, 0, 0]).tolist() == [0.0]
-
-
 def test_underflow_is_allowed_for() -> None:
     """A subnormal step has a bound above zero, in float64."""
     W = torch.full((1, 1, 1), 2.0**-600, dtype=torch.float64)
@@ -53,9 +45,3 @@ def test_underflow_is_allowed_for() -> None:
     bound = local_error(cell, W[:, 0, 0], W[:, 0, 0])
     assert bound.dtype == torch.float64
     assert bound.item() > 0
-
-
-def test_gamma() -> None:
-    """γ_m is rounded up."""
-    for m in (1, 10, 10**6):
-        assert arb(gamma(m)) >= arb(m) * UNIT / (1 - arb(m) * UNIT)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from causal_models import LocalAttention, TokenModel, seeded
+from causal_models import TokenModel, seeded
 
 import rnnbounds
 from rnnbounds.impl.errors import InputError
@@ -91,15 +91,6 @@ def test_rounding_is_no_look_ahead():
     assert rnnbounds.measure(of_every_length, X, eps=0.1).run["causality"] == "tried"
 
 
-def test_one_window_alone_is_tried_on_itself():
-    """Nothing is stated, but the conditions are tried."""
-    found = rnnbounds.measure(seeded(LocalAttention, 4, 5), X[:1], eps=0.1)
-    assert found.statement is None
-    assert found.window(0.1) == 5
-    with pytest.raises(ConditionError, match="is not causal"):
-        rnnbounds.measure(ahead(1), X[:1])
-
-
 SHAPES = {
     "shorter": lambda x: x[:, 1:],
     "one number": lambda x: x.sum(),
@@ -140,46 +131,8 @@ def test_models_that_fail(model, x, reason):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        ({"near": 0.0}, "function without weights"),
-        ({"as_is": True, "near": 0.0, "layer": "a"}, "layer and near are of a recurrent layer"),
-        ({"gap": "max"}, "unknown gap 'max'; did you mean"),
-        ({"batch": 0}, "the batch = 0, but it must be a whole number"),
-        ({"batch": True}, "the batch = True"),
-        ({"device": "moon"}, "no device 'moon' is available; choose cpu"),
-        ({"device": "meta"}, "no device 'meta' is available"),
-        ({"device": 3}, "no device '3' is available"),
-        ({"eps": -1.0}, "ε = -1.0, but it must be a number > 0"),
-        ({"share": 0.99}, "15 held-out windows are too few"),
-        ({"window": 21}, "fewer than a window of 21"),
-    ],
-)
-def test_options(options, reason):
-    """Each is refused by its name."""
-    with pytest.raises(InputError, match=reason):
-        rnnbounds.measure(lambda x: x, X, **options)
-
-
 @pytest.mark.parametrize("made", [lambda: torch.nn.LazyLinear(3), lambda: META])
 def test_parameters_without_values(made):
     """Refused before anything is run."""
     with pytest.raises(InputError, match="has parameters without values; load them"):
         rnnbounds.measure(made(), X)
-
-
-@pytest.mark.parametrize(
-    ("model", "options", "reason"),
-    [
-        (torch.nn.GRU(4, 3), {"gap": "tv"}, "gap is of a model that is run as it is"),
-        (torch.nn.GRU(4, 3), {"batch": 3, "device": "cpu"}, "batch and device are of a model that"),
-        (dict(torch.nn.GRU(4, 3).state_dict()), {"as_is": True}, "cannot be run as they are"),
-        (torch.nn.GRU, {}, "type is no model; pass a module"),
-        (torch.nn.Linear(4, 3), {"layer": "rnn"}, "holds no recurrent modules? "),
-    ],
-)
-def test_options_of_the_other_kind(model, options, reason):
-    """A recurrent layer is read, and weights alone cannot be run."""
-    with pytest.raises(InputError, match=reason):
-        rnnbounds.measure(model, X, **options)

@@ -35,11 +35,6 @@ def test_the_share_is_below_clopper_and_pearsons_by_less_than_its_last_bit(n, m,
     assert Fraction(float(share)) == share
 
 
-def test_all_outside_leave_nothing():
-    """None inside: any share is possible."""
-    assert share_below(3, 3, ALPHA) == 0
-
-
 def test_ties_are_met_exactly():
     """The tie pⁿ = α exactly."""
     assert share_below(2, 0, Fraction(1, 4)) in (
@@ -82,11 +77,10 @@ def scalar():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("epsilons", [(0.5,), (1.0, 0.3)])
-def test_statements_hold_as_often_as_they_say(epsilons, monkeypatch):
-    """2,000 fresh draws of windows: all shares are true in 1 − α of them, within binomial error."""
+def test_statements_hold_as_often_as_they_say(monkeypatch):
+    """1,000 fresh draws of windows: all shares are true in 1 − α of them, within binomial error."""
     monkeypatch.setattr(statement, "share_below", cache(share_below))
-    T, windows, draws, confidence = 8, 24, 2000, 0.9
+    T, windows, draws, confidence, epsilons = 8, 24, 1000, 0.9, (1.0, 0.3)
     runner, ks = Runner.of(load_model(scalar(), "linear")), tuple(range(T + 1))
     x, alpha = normal(draws * windows, T, 1, seed=0), (1 - Fraction("0.9")) / len(epsilons)
     gaps = truncations(runner, x, ks).gaps.reshape(draws, windows, T + 1)
@@ -109,24 +103,6 @@ def test_statements_hold_as_often_as_they_say(epsilons, monkeypatch):
         kept += all(true)
     deviation = math.sqrt(confidence * (1 - confidence) / draws)
     assert kept / draws >= confidence - 3 * deviation
-
-
-@pytest.mark.parametrize("beyond", [0, 2])
-def test_statements_fail_no_more_often_than_they_say(beyond):
-    """If the share that is true lies just below what so few windows beyond ε state: 2,000 fresh
-    draws of held-out windows fail as often as α, within binomial error."""
-    T, k, held, draws = 8, 3, 12, 2000
-    share = float(share_below(held, beyond, Fraction(1, 10))) * (1 - 2.0**-20)
-    spread = A**k * math.sqrt(sum(A ** (2 * i) for i in range(T - k)))
-    epsilon = spread * math.sqrt(2) * float(torch.tensor(share).double().erfinv())
-    runner = Runner.of(load_model(scalar(), "linear"))
-    inside = within(runner, normal(draws * held, T, 1, seed=1), k, epsilon).inside.reshape(
-        draws, held
-    )
-    lines = (stated(epsilon, k, Decided(one, ~one), Fraction(1, 10)) for one in inside)
-    false = sum(line.share > share for line in lines)
-    deviation = math.sqrt(0.1 * 0.9 / draws)
-    assert abs(false / draws - 0.1) <= 3 * deviation
 
 
 class TestOverlap:

@@ -46,14 +46,6 @@ def test_ties(k: int) -> None:
     assert least_window(scale, lam, math.nextafter(epsilon, 0)) == 2
 
 
-def test_extremes() -> None:
-    """λ next to 1, huge scales, subnormal ε: the window is long but right."""
-    k = least_window(1.0, math.nextafter(1, 0), 1e-6)
-    assert k is not None
-    assert math.isclose(k, (math.log(1e6) + math.log(2.0**53)) * 2.0**53, rel_tol=1e-9)
-    assert least_window(1e300, 1 - 1e-9, 5e-324) is not None
-
-
 @pytest.mark.parametrize("lam", [0.5, 1.0, 2.0, -0.5, math.nan, math.inf])
 @pytest.mark.parametrize("scale", [1.0, math.inf, math.nan, -1.0])
 def test_what_is_no_bound(scale: float, lam: float) -> None:

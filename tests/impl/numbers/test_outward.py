@@ -14,7 +14,6 @@ from torch import Tensor
 
 from rnnbounds.impl.numbers import outward
 from rnnbounds.impl.numbers.ball_functions import float_above
-from rnnbounds.impl.numbers.outward import TINY
 
 LARGEST = Fraction(1.7976931348623157e308)
 SIZES = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-1074, 1023).map(
@@ -85,15 +84,6 @@ def test_folds(name: str, row: list[float]) -> None:
         assert found[0] == max(map(abs, row))
 
 
-def test_rows_in_several_goes() -> None:
-    """As many as do not fit near the processor at once; and rows without entries."""
-    x = torch.rand(9000, 3, dtype=torch.float64)
-    assert torch.equal(
-        outward.norm_up(x), torch.cat([outward.norm_up(x[:4000]), outward.norm_up(x[4000:])])
-    )
-    assert outward.norm_up(torch.zeros(2, 0, dtype=torch.float64)).tolist() == [0.0, 0.0]
-
-
 def test_nothing_is_nan() -> None:
     """What is not a number becomes infinity, the bound that always holds; and so does a quotient by
     a difference that vanishes, which is −0 when rounded down."""
@@ -108,12 +98,6 @@ def test_nothing_is_nan() -> None:
         outward.div_up(1.0, room),
     ):  # fmt: skip
         assert (value == math.inf).all()
-
-
-def test_underflow_allowance() -> None:
-    """The allowance is a float64 that is not itself lost, and none where all terms are zero."""
-    assert outward.underflow(doubles([0.0, 1e-300])).tolist() == [0.0, TINY]
-    assert TINY > 0
 
 
 @given(SIZES)

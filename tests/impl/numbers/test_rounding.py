@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 import platform
 from collections.abc import Callable, Iterator
@@ -94,11 +93,6 @@ def test_the_least_float_that_is_enough(mode: Mode, scale: float) -> None:
             due = exactly(Fraction(x), Fraction(y))
             assert Fraction(z) >= due
             assert Fraction(math.nextafter(z, -math.inf)) < due
-
-
-def test_a_machine_that_obeys(mode: Mode) -> None:
-    """It is found to."""
-    assert is_exact_rounding(mode)
 
 
 class Spoilt(Mode):
@@ -237,17 +231,3 @@ def test_without_a_mode(without: None) -> None:
         run_rounding_up(lambda up, a: seen.append(up) or up.add(a, 2.0**-60), np.float64(1.0)) > 1
     )
     assert seen == [ERROR_FREE]
-
-
-def test_without_a_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of which the mode could be asked."""
-
-    def none(name: object) -> Any:
-        raise OSError
-
-    monkeypatch.setattr(ctypes, "PyDLL", none)
-    rounding._hardware_mode.cache_clear()
-    try:
-        assert rounding._hardware_mode() is None
-    finally:
-        rounding._hardware_mode.cache_clear()

@@ -69,12 +69,3 @@ def test_plain() -> None:
     assert not is_plain(torch.complex(z, z).conj().imag)
     with forward_ad.dual_level():
         assert not is_plain(forward_ad.make_dual(z, z))
-
-
-def test_without_vector_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where NumPy does not tell, or calls the C library, torch's is taken."""
-    for told in ({}, {"tanh": {"dd": {"current": "baseline(X86_V2)", "available": ""}}}):
-        monkeypatch.setattr(np.lib.introspect, "opt_func_info", lambda told=told, **_: told)
-        assert not vectorised.__wrapped__()
-    monkeypatch.delattr(np.lib.introspect, "opt_func_info")
-    assert not vectorised.__wrapped__()

@@ -44,19 +44,6 @@ def test_biases_are_optional():
     check(load_model(weights, "rnn-tanh"), weights)
 
 
-@pytest.mark.parametrize("kind", ["safetensors", "zip", "legacy", "renamed"])
-def test_files(tmp_path, kind):
-    """A safetensors file, both of torch.save's formats, and a safetensors file of another name."""
-    weights, path = state(), tmp_path / ("m.safetensors" if kind == "safetensors" else "m.pt")
-    if kind in ("safetensors", "renamed"):
-        save_file(weights, path)
-    else:
-        torch.save(weights, path, _use_new_zipfile_serialization=kind == "zip")
-    check(load_model(path, "rnn-tanh"), weights)
-    check(load_model(str(path), "rnn-tanh"), weights)
-    assert load_model(path, "rnn-tanh").source == str(path)
-
-
 def test_cell_from_metadata(tmp_path):
     """The metadata's cell is the default; the caller's word wins over a file's."""
     path = tmp_path / "m.safetensors"

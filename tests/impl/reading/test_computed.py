@@ -114,12 +114,3 @@ def test_scripts(tmp_path):
     assert load_model(net).name == "gru"
     net.save(tmp_path / "m.pt")
     refused(tmp_path / "m.pt", ModelFileError, "is TorchScript; load it with torch.jit.load")
-
-
-def test_no_cell_has_roles_that_look_like_parts():
-    """A cell's own weights are never taken for the parts of one."""
-    from rnnbounds.impl.cells.table import CELLS
-    from rnnbounds.impl.reading.recognition.misfit import stored_in_parts
-
-    for kind in CELLS.values():
-        assert stored_in_parts(list(kind.layout(()).shapes)) is None

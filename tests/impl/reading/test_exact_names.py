@@ -1,6 +1,5 @@
 """Every kind of cell and stacks of them: what is read is what the names say, and nothing else."""
 
-import itertools
 import random
 import re
 
@@ -9,7 +8,6 @@ import refusals
 import torch
 
 from rnnbounds.impl.cells.table import CELLS, kind_of
-from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.recognition.misfit import AmbiguousCellError, WeightsError
@@ -165,36 +163,6 @@ def test_what_the_names_do_not_say_is_asked_for(name):
         assert re.search(r"--cell \S+-tanh or \S+-relu \(or ", str(caught.value))
     else:
         assert load_model(weights).name == name
-
-
-@pytest.mark.parametrize("name", [name for name, kind in CELLS.items() if kind.suffix])
-def test_names_of_cells_and_of_layers_are_not_mixed(name):
-    """torch.nn's cells have no number in any name, its layers in every one."""
-    weights, roles = model(name, prefix="")
-    bare = {full.removesuffix("_l0"): part for full, part in weights.items()}
-    assert dict(load_model(bare, name).tensors) == {role: role for role in roles}
-    assert load_model(bare, name).digest == load_model(weights, name).digest
-    for numbered in itertools.product((True, False), repeat=len(roles)):
-        if len(set(numbered)) == 1:
-            continue
-        mixed = {
-            role + "_l0" * number: weights[f"{role}_l0"]
-            for role, number in zip(roles, numbered, strict=True)
-        }
-        with pytest.raises(WeightsError):
-            load_model(mixed, name)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["linear", "gru", "leaky-tanh", "stacked-lstm"])
-def test_the_certificate_names_what_was_read(name):
-    """Cell, tensors, what was ignored and what stands elsewhere are in the record."""
-    weights, roles = model(name)
-    held = weights | {f"{PREFIX}C": torch.ones(1), "head.bias": torch.ones(1)}
-    told = certify(held, 1.0, norm="spectral", cell=name, ignore=[f"{PREFIX}C"]).to_json()
-    assert told["cell"] == name
-    assert told["tensors"] == roles
-    assert (told["ignored"], told["unread"]) == ([f"{PREFIX}C"], ["head.bias"])
 
 
 @pytest.mark.slow

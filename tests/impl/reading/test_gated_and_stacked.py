@@ -8,10 +8,10 @@ import torch
 from gated_draws import layer, model
 from refusals import refused
 from safetensors.torch import save, save_file
-from stack_draws import inputs, net
+from stack_draws import net
 
 from rnnbounds.impl.cells.table import CELLS
-from rnnbounds.impl.convert.files import load_certificate, load_truncated, save_truncated
+from rnnbounds.impl.convert.files import load_truncated, save_truncated
 from rnnbounds.impl.convert.truncate import truncate
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.files import ModelFileError
@@ -67,21 +67,6 @@ def test_convention_travels(tmp_path):
     save_file(layer("gru").state_dict(), path, metadata={"cell": "gru-cho"})
     assert load_model(path).name == "gru-cho"
     assert load_model(path, "gru").name == "gru"
-
-
-def test_file_of_a_truncated_stack(tmp_path):
-    """It travels whole, with its certificate; a changed layer is noticed."""
-    path = tmp_path / "short.safetensors"
-    short, certificate = truncate(net("gru", 2), 1e-2, 1.0)
-    save_truncated(short, certificate, path)
-    again, x = load_truncated(path), inputs(dtype=torch.float32)
-    assert torch.equal(again(x), short(x))
-    assert load_certificate(path).to_json() == json.loads(json.dumps(certificate))
-    assert load_model(path).name == "stacked-gru"
-    with torch.no_grad():
-        again.weight_hh_l1[0, 0] += 1.0
-    with pytest.raises(ModelFileError, match="of another model"):
-        save_truncated(again, certificate, path)
 
 
 def test_metadata_that_says_nothing_or_lies(tmp_path):

@@ -144,13 +144,6 @@ def test_pickles_run_nothing(watched, pickled, place):
         refused(name, InputError, "; ")
 
 
-@pytest.mark.parametrize("new", [True, False])
-def test_beside_weights(watched, new):
-    """A state dict that would run code beside its weights is refused whole."""
-    torch.save(state() | {"x": Hostile()}, "m.pt", _use_new_zipfile_serialization=new)
-    refused("m.pt", ModelFileError, "")
-
-
 def test_data_run_nothing(watched, capsys):
     """Data of objects, in each kind of file."""
     save_file(torch.nn.GRU(1, 1).state_dict(), "m.safetensors")

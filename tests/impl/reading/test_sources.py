@@ -114,11 +114,3 @@ def test_layers(models):
     assert layers(torch.nn.Linear(2, 3).state_dict()) == ()
     with pytest.raises(WeightsError, match="Linear holds no recurrent module of torch's"):
         layers(torch.nn.Linear(2, 3))
-
-
-def test_a_module_of_one_letter(tmp_path, monkeypatch):
-    """It is a factory, and no drive."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "q.py").write_text(MODELS)
-    assert load_model("q:Whole", layer="encoder.rnn").n == 4
-    sys.modules.pop("q")

@@ -5,10 +5,8 @@ import torch
 from refusals import refused
 from torch.nn.utils import parametrizations, parametrize
 
-from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.recognition.misfit import UnsupportedModelError, WeightsError
-from rnnbounds.impl.training.stable_lstm import stable_lstm_
 
 LAYERS = [torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU]
 CELLS = [torch.nn.RNNCell, torch.nn.LSTMCell, torch.nn.GRUCell]
@@ -100,18 +98,6 @@ def test_the_nonlinearity_is_the_one_that_runs():
     assert load_model(lstm).name == "lstm"
 
 
-@pytest.mark.parametrize("base", LAYERS, ids=lambda base: base.__name__)
-def test_names_under_two_prefixes(base):
-    """A bias that stands apart from its weights is not lost, whatever its prefix looks like."""
-    cell = load_model(made(base)).name
-    state = {f"rnn.{name}": part for name, part in made(base).state_dict().items()}
-    for lost in ("bias_ih_l0", "bias_hh_l0"):
-        for prefix in ("", "other.", "\u0433nn.", "rnn..", "rnn.rnn."):
-            held = {key: part for key, part in state.items() if key != f"rnn.{lost}"}
-            held[prefix + lost] = state[f"rnn.{lost}"]
-            refused(held, WeightsError, "apart from rnn|does not read", cell=cell)
-
-
 def test_negative_views_are_resolved():
     """The imaginary part of a conjugate is a lazy negation; its value counts."""
     lam = torch.tensor([0.25 + 0.5j, 0.5 - 0.25j], dtype=torch.complex128)
@@ -139,23 +125,6 @@ def test_values_that_are_no_tensors_are_no_comment(base):
     refused(twice, WeightsError, "two keys that read alike", cell=cell)
 
 
-def test_the_stable_set_is_that_of_plain_lstms():
-    """A parameter more, one that is made of others or shared, and another forward: one line."""
-
-    class Own(torch.nn.LSTM):
-        def forward(self, x, state=None):
-            return x, state
-
-    more, tied = made(torch.nn.LSTM), made(torch.nn.LSTMCell)
-    more.register_parameter("peep", torch.nn.Parameter(torch.ones(3)))
-    tied.bias_hh = tied.bias_ih
-    parts = parametrizations.weight_norm(made(torch.nn.LSTM), "weight_hh_l0")
-    for net in (more, tied, parts, made(Own)):
-        with pytest.raises(InputError, match=r"is no plain torch\.nn\.LSTM"):
-            stable_lstm_(net, 0.5, 0.9, 1.0)
-    assert stable_lstm_(torch.nn.LSTM(2, 3, bias=False), 0.1, 0.9, 0.1) is not None
-
-
 def test_parts_of_tensors_are_not_lost():
     """Below the name of a weight stands nothing else's, and a role is one in any path."""
     state = dict(made(torch.nn.LSTM).state_dict())
@@ -166,12 +135,6 @@ def test_parts_of_tensors_are_not_lost():
     for name in ("b.value", "leak.extra"):
         refused(one | {name: torch.ones(1)}, WeightsError, "apart from W", cell="leaky-tanh")
     assert load_model(one | {"head.b": torch.ones(1)}, "leaky-tanh").unread == ("head.b",)
-
-
-def test_one_name_to_ignore():
-    """A single name is one name, not its letters."""
-    state = dict(made(torch.nn.LSTM).state_dict()) | {"ab": torch.ones(1)}
-    assert load_model(state, ignore="ab").ignored == ("ab",)
 
 
 @EACH

@@ -1,23 +1,16 @@
 """A checker as its tests call it: of a source, of a file that was written again, without torch."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 from safetensors.torch import save
 
-from rnnbounds import impl
 from rnnbounds.impl.checker.truncated import check_truncated
 from rnnbounds.impl.checker.unitary import Source
 from rnnbounds.impl.checker.unitary import check as check_unitary
 from rnnbounds.impl.convert.files import load_truncated
-from rnnbounds.impl.convert.unitary import load_unitary
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.format.sealed import TRUNCATED
 from rnnbounds.impl.format.tensors import contents
 
 CHECKS = {"truncated": check_truncated, "unitary": check_unitary}
-LOADS = {"truncated": load_truncated, "unitary": load_unitary}
 
 
 def seal_of(told, tensors):
@@ -45,25 +38,10 @@ def verdict(kind, path, data, of=None):
         return None
 
 
-def loads(kind, path):
-    """True if torch's reader takes the file."""
+def loads(path):
+    """True if torch's reader takes the file of a truncated model."""
     try:
-        LOADS[kind](path)
+        load_truncated(path)
     except InputError:
         return False
     return True
-
-
-def holds_without_torch(kind, path):
-    """True if the certificate is proved in a process where torch cannot be imported."""
-    call = CHECKS[kind]
-    code = (
-        "import sys; sys.modules['torch'] = None\n"
-        f"from pathlib import Path; from {call.__module__} import {call.__name__} as check\n"
-        f"print(all(found.holds for found in check(Path({str(path)!r}))[1]))"
-    )
-    house = Path(impl.__file__).parent.parent
-    ran = subprocess.run(
-        [sys.executable, "-c", code], cwd=house, capture_output=True, text=True, check=False
-    )
-    return (ran.stdout.strip(), ran.stderr) == ("True", "")

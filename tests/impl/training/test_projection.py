@@ -10,20 +10,6 @@ from rnnbounds.impl.training.projection import Ball, nearest_rows, stable
 NORMS = ("spectral", "infinity", "frobenius")
 
 
-@pytest.mark.parametrize("norm", NORMS)
-def test_inside_untouched(norm):
-    """A matrix of the set comes back bit for bit."""
-    W = draw(2, 3, 3) * 1e-3
-    assert torch.equal(Ball(norm, 0.9).project(W), W)
-
-
-@pytest.mark.parametrize("norm", NORMS)
-def test_zero_radius(norm):
-    """The ball of radius 0 holds the zero matrix alone."""
-    assert not Ball(norm, 0.0).project(draw(2, 3, 3)).any()
-    assert bool(Ball(norm, 0.0).contains(stable(draw(2, 3, 3), 0.0, norm)).all())
-
-
 def test_frobenius_of_huge_entries():
     """Squares that would overflow do not turn the projection into zero."""
     W = torch.full((2, 2), 1e200, dtype=torch.float64)
@@ -51,14 +37,6 @@ def test_row_sums_of_large_entries(top, ell, dtype):
     certain = nearest_rows(W, radii, certify=True)
     assert bool((certain.double().abs().sum(1) <= radii).all())
     assert bool(((certain - near).abs() <= 64 * torch.finfo(dtype).eps * ell).all())
-
-
-def test_row_sums_of_large_radii():
-    """Sums beyond the largest float, and radii beyond that of the dtype."""
-    W = torch.full((1, 4), 1.5e308, dtype=torch.float64)
-    assert torch.allclose(Ball("infinity", 1e308).project(W), W / 6, rtol=1e-15)
-    single = torch.full((1, 4), 3e38)
-    assert torch.equal(Ball("infinity", 1e40).project(single), single)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

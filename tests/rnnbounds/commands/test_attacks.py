@@ -4,7 +4,6 @@ import jsonschema
 import pytest
 
 from rnnbounds.commands import attacks as module
-from rnnbounds.properties.errors import InputError
 from rnnbounds.properties.runs.parts import Part, PartResult
 from rnnbounds.reports import decode, json_schema, load
 
@@ -30,17 +29,6 @@ def test_verify_document_is_the_record(call, tiny, tmp_path):
     page = (tmp_path / "a" / "b" / "index.html").read_text(encoding="utf-8")
     assert CLAIM in page
     assert sorted(p.name for p in (tmp_path / "a" / "b").iterdir()) == ["index.html", "run.json"]
-
-
-def test_as_many_workers_as_there_is_work_for(refused, tiny, monkeypatch):
-    """No more than parts."""
-
-    def asked(count: int) -> None:
-        raise InputError(f"{count} of them")
-
-    monkeypatch.setattr(module, "local_executor", asked)
-    line = refused("verify", CLAIM, "--attacks", "random", "-n", "64")
-    assert line == "rnnbounds: 3 of them"
 
 
 def test_a_failure_says_how_to_see_it_again(call, tiny, monkeypatch):

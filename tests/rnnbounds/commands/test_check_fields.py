@@ -8,7 +8,6 @@ which is proved as it is printed, or what the statement speaks of.
 import ast
 import copy
 import json
-from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
@@ -51,7 +50,7 @@ def weights(kind):
     return {name: part.detach() * 0.3 for name, part in module.state_dict().items()} | read
 
 
-@pytest.fixture(params=["tanh", "lstm", "stack", "truncated", "unitary", "readout"])
+@pytest.fixture(params=["lstm", "truncated", "unitary", "readout"])
 def made(request, call, capsys, tmp_path):
     """A file, and how it is checked: a call that gives what is printed, None if refused or false.
 
@@ -167,24 +166,6 @@ def test_every_field(made):
     assert count > 8
 
 
-def test_a_digest_of_another_dtype(call, refused, tmp_path):
-    """float32 weights as float64, with a digest of their own, are another model."""
-    torch.save(weights("tanh"), tmp_path / "m.pt")
-    model = (tmp_path / "m.pt", "--cell", "rnn-tanh")
-    assert call("certify", *model, "--input-bound", 1, "--out", tmp_path / "made").code == 0
-    path = tmp_path / "made" / "certificate.json"
-    told = json.loads(path.read_text())
-    parts = {
-        name.removesuffix("_l0"): encoded(part.double().numpy(), "float64")
-        for name, part in weights("tanh").items()
-    }
-    told |= {"dtype": "float64", "sha256": digest("rnn-tanh", parts)}
-    told["rounding"] |= {"dtype": "float64", "state": None}
-    path.write_text(json.dumps(told))
-    line = refused("check", path, "--source", *model)
-    assert "is the certificate of another model" in line
-
-
 def test_a_zero_of_another_sign(call, tmp_path):
     """0.0 that is stored as −0.0 is not the source's to the last bit, whoever sealed it."""
     held = {"weight_hh_l0": np.array([[0.5, 0.0], [0.0, 0.5]]), "weight_ih_l0": np.ones((2, 1))}
@@ -205,25 +186,6 @@ def test_a_zero_of_another_sign(call, tmp_path):
     outcome = call("check", made, "--source", source)
     assert outcome.code == 1
     assert [line.split()[0] for line in outcome.out.splitlines() if " FAILS " in line] == ["source"]
-
-
-def test_bounds_are_rounded_up(call, tmp_path):
-    """λ and ‖h‖₂ ≤ √2 max |h_i| in nine digits: what is printed is no less than what is proved."""
-    torch.save(weights("tanh"), tmp_path / "m.pt")
-    model = (tmp_path / "m.pt", "--cell", "rnn-tanh")
-    asked = (*model, "--input-bound", 1, "--norm", "infinity", "--out", tmp_path / "made")
-    assert call("certify", *asked).code == 0
-    path = tmp_path / "made" / "certificate.json"
-    told = json.loads(path.read_text())
-    lines = call("check", path, "--source", *model).out.splitlines()
-    found = {line.split()[0]: line.split("≤ ")[1].split()[0] for line in lines if " holds " in line
-             and "≤ " in line}  # fmt: skip
-    known = told["constants"] | {"contraction": told["lambda"], "states": told["constants"]["B_h"]}
-    names = known.keys() & found.keys()
-    assert {"contraction", "equivalence", "drive", "reach", "radius", "states"} <= names
-    for name in names:
-        assert Decimal(found[name]) >= Decimal(known[name]), name
-    assert found["equivalence"] == "1.41421357"
 
 
 @pytest.mark.parametrize("part", ["impl/checker", "commands/check.py", "commands/models/shown.py"])

@@ -7,10 +7,6 @@ import pytest
 from rnnbounds.commands import attacks, experiments, statements
 from rnnbounds.commands.models import truncate as truncates
 from rnnbounds.commands.models import unitary as unitaries
-from rnnbounds.impl.convert.files import save_truncated
-from rnnbounds.impl.convert.truncate import truncate
-from rnnbounds.impl.convert.unitary import save_unitary, unitary
-from rnnbounds.impl.errors import InputError
 
 SPEC = '{"kind":"rnn","n":2,"d":1,"T":5,"K":3,"lam":0.75,"seed":4}'
 
@@ -66,17 +62,6 @@ def test_never_over_the_model(refused, writers, idle, stable_model, tmp_path, co
     assert stable_model.read_bytes() == before
 
 
-def test_the_library_keeps_the_model_too(stable_model):
-    """save_truncated and save_unitary know from the certificate what was read."""
-    before = stable_model.read_bytes()
-    path = stable_model.rename(stable_model.with_suffix(""))
-    with pytest.raises(InputError, match="is the file that is read"):
-        save_truncated(*truncate(path, 1.0, 1.0, cell="rnn-tanh"), path)
-    with pytest.raises(InputError, match="is the file that is read"):
-        save_unitary(unitary(path, 1.0, cell="rnn-relu"), path)
-    assert path.read_bytes() == before
-
-
 @pytest.mark.parametrize("command", ["truncate", "unitary", "replay"])
 def test_a_suffix_says_what_is_in_a_file(refused, writers, idle, tmp_path, command):
     """No safetensors under a name of torch's, no archive of NumPy's under one of these."""
@@ -104,13 +89,6 @@ def test_bad_places_are_refused_before_the_work(
     for place in places:
         refused(*writers[command], place)
         assert sorted(path.name for path in tmp_path.iterdir()) == before
-
-
-@pytest.mark.parametrize(("command", "name"), [("verify", "run"), ("experiment", "similarity")])
-def test_a_folder_in_a_file_s_place(refused, writers, idle, tmp_path, command, name):
-    """Known before the minutes that the work takes."""
-    (tmp_path / "out" / f"{name}.json").mkdir(parents=True)
-    assert "a folder has that name" in refused(*writers[command], tmp_path / "out")
 
 
 def test_a_report_beside_its_record(call, refused, verified):

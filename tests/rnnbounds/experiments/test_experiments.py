@@ -130,15 +130,6 @@ def test_command(call, refused, monkeypatch, tmp_path):
     assert "FAILS · Similarity" in (out / "index.html").read_text("utf-8")
 
 
-def test_settings():
-    """Every experiment has its name, a conclusion, a rule and three seeds."""
-    for name in NAMES:
-        one = find_experiment(name)
-        assert one.name == name
-        assert all((one.conclusion, one.rule))
-        assert one.setting.seeds >= 3
-
-
 def test_spread():
     """Mean and standard deviation of what is known, and how many are."""
     for values, text in (

@@ -1,6 +1,5 @@
 """The pytest plugin: the same record as ``verify``, and sessions that fail when the run does."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from rnnbounds import properties
-from rnnbounds.plugin import ATTACKS, PROFILE, SEED, check_options
+from rnnbounds.plugin import ATTACKS
 from rnnbounds.properties.runs import parts
 from rnnbounds.reports import load, run_problems, without_environment
 from rnnbounds.theory import claim
@@ -45,12 +44,14 @@ def session(plugin, tiny, tmp_path, capsys, monkeypatch) -> Session:
 def test_the_same_record_as_verify(session, python, plugin, call, tiny, tmp_path):
     """In one process, in two, and from the command line: one record but for the environment; all
     that is imported in two, to the page's figures, is so without a warning."""
-    assert call("verify", CLAIM, "-n", 0, "--out", tmp_path / "cli").code == 0
-    code, told = session("-k", CLAIM, "--bounds-report", tmp_path / "0")
+    attacks = ("--bounds-attacks", "random")
+    verify = ("verify", CLAIM, "-n", 0, "--attacks", "random", "--out", tmp_path / "cli")
+    assert call(*verify).code == 0
+    code, told = session("-k", CLAIM, *attacks, "--bounds-report", tmp_path / "0")
     assert code == 0, told
     (tmp_path / "tiny_budget.py").write_text(TWO)
     fixed = ("-p", "tiny_budget", *plugin, "-p", "no:cacheprovider", "-q", "-n", 2, "-k", CLAIM)
-    report = ("-W", "error", "--bounds-report", tmp_path / "2")
+    report = ("-W", "error", *attacks, "--bounds-report", tmp_path / "2")
     result = python("-m", "pytest", BOUNDS, *fixed, *report)
     assert (result.returncode, result.stderr) == (0, ""), result.stdout + result.stderr
     for folder, text in ((tmp_path / "0", told), (tmp_path / "2", result.stdout)):
@@ -108,18 +109,6 @@ def test_a_missing_part_fails_the_session(session, alone, tmp_path):
     assert f"FAILS: the part '{CLAIM}/random' never reported" in told
 
 
-@pytest.mark.slow
-def test_without_a_report_nothing_is_written(session, alone, tmp_path):
-    """Chosen attacks run, the others are no cases at all; no file, no summary."""
-    chosen = f"{CLAIM}/random or {CLAIM}/targeted"
-    code, told = session("-k", chosen, "--bounds-attacks", "random")
-    assert code == 0, told
-    assert re.search(r"\d passed", told)
-    assert "skipped" not in told
-    assert "wrote" not in told
-    assert {path.name for path in tmp_path.iterdir()} <= {".hypothesis"}
-
-
 def test_collecting_writes_nothing(session, alone, tmp_path):
     """--collect-only looks at nothing, so it must not overwrite a report."""
     folder = tmp_path / "report"
@@ -139,31 +128,6 @@ def test_a_wrong_option_is_a_usage_error(session, tmp_path):
     code, told = session("--bounds-report", "", what=own)
     assert code == pytest.ExitCode.USAGE_ERROR
     assert "--bounds-report is empty; name one, or leave it out" in told
-
-
-@pytest.mark.parametrize(
-    ("changes", "fault"),
-    [
-        ({"profile_name": "slow"}, "choose among quick, ci, deep"),
-        ({"attacks": "random,brute"}, "unknown attack 'brute'; choose among random"),
-        ({"attacks": ""}, "choose among random"),
-        ({"seed": -1}, "choose --bounds-seed 0 or above"),
-    ],
-)
-def test_options_are_checked(changes, fault):
-    """Each wrong option is a usage error of one line."""
-    right = {"profile_name": PROFILE, "seed": SEED, "attacks": ATTACKS, "folder": None}
-    check_options(**right)
-    with pytest.raises(pytest.UsageError, match=fault):
-        check_options(**(right | changes))
-
-
-def test_the_folder_is_checked(tmp_path):
-    """A file in the folder's place is named before the minutes that a run takes."""
-    (tmp_path / "file").touch()
-    check_options(PROFILE, SEED, ATTACKS, str(tmp_path / "new"))
-    with pytest.raises(pytest.UsageError, match="is a file; choose another place"):
-        check_options(PROFILE, SEED, ATTACKS, str(tmp_path / "file"))
 
 
 def test_the_defaults_are_the_command_line_s():

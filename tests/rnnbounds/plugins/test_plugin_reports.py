@@ -76,23 +76,6 @@ def test_a_regression_fails_the_session(session, record, tmp_path):
     assert "wrote" not in told
 
 
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ("bounds_profile = slow", "unknown profile 'slow'"),
-        ("bounds_baseline = absent.json", "absent.json: it does not exist"),
-        ("bounds_report = pytest.ini", "is a file"),
-    ],
-)
-def test_wrong_settings(session, settings, words):
-    """A usage error of one line, before anything is run."""
-    code, told = session(settings)
-    assert code == pytest.ExitCode.USAGE_ERROR
-    (line,) = [line for line in told.splitlines() if line.startswith("ERROR: ")]
-    assert words in line
-    assert "passed" not in told
-
-
 @pytest.mark.slow
 def test_people_s_own_tests(session, record, tmp_path):
     """Settings are about our cases: other tests pass under them, and leave the report alone."""

@@ -5,13 +5,11 @@ from dataclasses import replace
 import pytest
 
 from rnnbounds import theory
-from rnnbounds.impl.cells import table as impl_cells
 from rnnbounds.properties.attacks import registry
 from rnnbounds.properties.attacks.search import visit_random_specs
 from rnnbounds.properties.errors import InputError
 from rnnbounds.properties.measures.measure import FastPath, Measure
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.systems.table import FAMILIES, KINDS
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.language.quantity import certified, measured, parameter
 from rnnbounds.theory.language.statement import le
@@ -104,14 +102,6 @@ def test_a_reading_that_fails_is_told(words, monkeypatch):
     assert f"{raised} rnnbounds/plugins/test_registry.py:" in line
 
 
-@pytest.mark.parametrize("symbol", [gate_gap, v_top])
-def test_a_quantity_of_other_systems(symbol):
-    """A vanilla network has no gates, and no layers on top."""
-    claim = new(le(h_norm, S_0 * symbol))
-    with pytest.raises(registry.UnsuppliedError, match=f"'{symbol.name}'.* of the kind rnn "):
-        registry.check_registry(CLAIMS, [claim])
-
-
 @pytest.mark.parametrize("condition", [True, False])
 def test_a_name_outside_the_vocabulary(call, enter, condition):
     """In a statement or in a condition: its symbol is no quantity's."""
@@ -125,14 +115,6 @@ def test_a_name_outside_the_vocabulary(call, enter, condition):
     outcome = call("verify", "amnesia")
     assert outcome.code == 2
     assert "amnesia (finite) speaks of 'detla', which is no quantity's symbol" in outcome.err
-
-
-def test_a_symbol_of_a_quantitys_name(enter):
-    """A plain one is not the quantity: the ledger would prove it of another number."""
-    from sympy import Symbol
-
-    with pytest.raises(RegistrationError, match="'lam', which is no quantity's symbol"):
-        check_claims((new(le(h_norm, S_0 * Symbol("lam", real=True))),))
 
 
 def test_no_kind_of_system(call, enter):
@@ -182,17 +164,3 @@ def test_a_quantity_has_a_name_of_its_own(name):
     added = (*QUANTITIES, replace(QUANTITIES[0], symbol=type(lam)(name, real=True)))
     with pytest.raises(RegistrationError, match=r"named 'lam'|no statement can name"):
         check_claims(CLAIMS, added)
-
-
-def test_a_cell_is_given_once():
-    """The last of two would read what the first certified."""
-    kind = impl_cells.CELLS["lstm"]
-    with pytest.raises(impl_cells.DuplicateCellError, match="two cells are named 'lstm'"):
-        impl_cells.index_by_name((kind, kind))
-
-
-def test_the_table_is_as_it_must_be():
-    """Every claim of today, and every name."""
-    registry.check_registry(CLAIMS, CLAIMS)
-    abouts = {form.about for claim in CLAIMS for form in claim.forms}
-    assert set(FAMILIES) < abouts <= {*KINDS, *FAMILIES}

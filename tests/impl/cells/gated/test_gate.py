@@ -41,17 +41,6 @@ def test_gates_enclose(low, length):
         assert not a.sech() * a.sech() > steep_tanh
 
 
-def test_gates_are_tight():
-    """At 0 all is exact; the slopes fall away from it; 1 − σ(a) is σ(−a) without cancellation."""
-    assert known(interval(0.0, 0.0)) == [0.5, 0.5, 0.25, 1.0]
-    assert known(interval(-1.0, 1.0))[2] == 0.25
-    for low in (2.0, -3.0):
-        slope = known(interval(low, low + 1.0))[3]
-        assert slope == pytest.approx(1 / math.cosh(2) ** 2)
-    shut = known(-interval(40.0, 50.0))[1]
-    assert shut == pytest.approx(math.exp(-50), rel=1e-12)
-
-
 def test_unbounded_and_unknown():
     """An infinite interval has the bounds 1 and the slopes 1/4 and 1, and so has NaN."""
     for on in (interval(-INF, INF), interval(math.nan, math.nan)):

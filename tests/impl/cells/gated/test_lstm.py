@@ -1,12 +1,8 @@
 import pytest
-import torch
 from gated_draws import (
     draw,
     lstm,
 )
-
-from rnnbounds.impl.cells.analysis import ProgramAnalysis
-from rnnbounds.impl.reading.adapters import load_model
 
 
 @pytest.mark.slow
@@ -24,13 +20,3 @@ def test_better_than_the_proposition():
         assert factors[2] <= min(factors[0], factors[1] * (1 + 1e-6))
         if told["theta"] < 1:
             assert factors[0] <= 1 - (1 - told["theta"]) * (1 - told["f_bar"]) + 1e-12
-
-
-def test_without_inputs():
-    """B = 0 is a case: the factor is smaller than with inputs, and the drive is the biases'."""
-    module = torch.nn.LSTM(2, 3)
-    with torch.no_grad():
-        module.weight_hh_l0.mul_(0.1)
-    quiet, loud = (ProgramAnalysis.of(load_model(module), B).norm("infinity") for B in (0.0, 1.0))
-    assert quiet.lam < loud.lam
-    assert 0 < quiet.drive < loud.drive

@@ -2,15 +2,9 @@ import math
 
 import pytest
 import torch
-from stack_draws import net
 
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.reading.adapters import load_model
-
-
-def model(**options):
-    """A projected LSTM in float64, d = 3, n = 5, p = 3."""
-    return load_model(net("lstm-projected", 1, dtype=torch.float64, **options))
 
 
 def test_box_by_hand():
@@ -30,14 +24,3 @@ def test_box_by_hand():
     assert constants["B_c"] == box[0]
     assert constants["h_bar"] == box[1]
     assert constants["B_h"] <= box[1] * (1 + 1e-15)
-
-
-def test_comparison_of_the_output():
-    """The output is the projection: the equivalence and B_h are about its p numbers alone."""
-    loaded = model()
-    comparison = loaded.cell.comparison(1.0)
-    assert (comparison.n, comparison.box.shape) == (3, (1, 8))
-    norm = comparison.norm("infinity")
-    assert norm.equivalence == pytest.approx(math.sqrt(3))
-    certificate = certify(loaded, 1.0, norm="infinity")
-    assert certificate.constants["B_h"] <= float(comparison.box[0, 5:].norm()) * (1 + 1e-12)

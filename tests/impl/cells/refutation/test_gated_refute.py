@@ -8,7 +8,6 @@ from gated_draws import cho, draw, generator, gru, lstm
 
 from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
 from rnnbounds.impl.cells.refutation import gated_refute
-from rnnbounds.impl.cells.refutation.constants import MOST_CANDIDATES, further_inputs
 from rnnbounds.impl.cells.refutation.gated_refute import FrozenGated, refute_gated
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.reading.adapters import load_model
@@ -81,15 +80,6 @@ def test_repellers_lie_in_the_box(n):
     assert (found.kind, found.period) == ("unstable-orbit", 1)
     assert 1.5 - 1e-6 < found.modulus <= 1.5 + 1e-6
     assert refute_gated(cell, 0 * box, 1.0) is None
-
-
-def test_given_inputs_are_so_many():
-    """Evenly taken of all that are within the bound."""
-    rows = np.linspace(-2, 2, 1001)[:, None]
-    found = list(further_inputs(np.zeros((2, 1)), 1.0, rows))
-    assert all(abs(float(x[0])) <= 1 for x in found)
-    assert MOST_CANDIDATES / 2 - 2 <= len(found) - 2 <= MOST_CANDIDATES / 2 + 2
-    assert list(further_inputs(np.zeros((2, 1)), 0.0, rows[:0])) == []
 
 
 @pytest.mark.parametrize("cell", ["leaky-tanh", "rnn-tanh", "linear"])

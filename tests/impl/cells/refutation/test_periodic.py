@@ -54,14 +54,6 @@ def test_kinks_of_other_units():
     assert repelling_point(cell, [rest], 1) is None
 
 
-def test_claims_nothing_without_proof():
-    """Float candidates that are no fixed points stay unproved."""
-    cell = scalar(3.0)
-    assert periodic_pair(cell, [np.array([0.5]), np.array([-0.5])], 1) is None
-    assert periodic_pair(cell, [np.zeros(1), np.zeros(1)], 1) is None
-    assert repelling_point(cell, [np.array([0.2])], 1) is None
-
-
 @pytest.mark.parametrize("n", [3, 40])
 @pytest.mark.parametrize("room", [1e-9, 1e-12])
 def test_what_nearly_repels_is_not_certified(n, room):

@@ -4,7 +4,7 @@ import pytest
 import torch
 from stack_draws import net
 
-from rnnbounds.impl.cells.stacks.cascade import cascade_norm, state_radius
+from rnnbounds.impl.cells.stacks.cascade import cascade_norm
 from rnnbounds.impl.cells.stacks.layer_analysis import compare_in_box
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.norms.norm_data import StateNorm
@@ -37,15 +37,6 @@ def test_conditions(lams, coupling):
     assert found.radius < math.inf
 
 
-def test_nothing_is_lost_without_coupling():
-    """Layers that do not meet have the largest factor, one has its own, zeros have zero."""
-    assert cascade_norm([layer(0.25), layer(0.75)], [0.0, 0.0]).lam == 0.75
-    alone = cascade_norm([layer(0.5, 3.0)], [0.0])
-    assert (alone.lam, alone.drive, alone.radius, alone.weights) == (0.5, 3.0, 6.0, (1.0,))
-    assert cascade_norm([layer(0.0)] * 40, [1.0] * 40).lam == 0.0
-    assert cascade_norm([layer(0.5)] * 40, [0.0] * 40).lam == 0.5
-
-
 @pytest.mark.parametrize("lam", [1.0, 1.5, math.inf])
 def test_no_cascade_of_what_does_not_contract(lam):
     """One layer that does not contract, or an unknown coupling, and nothing is certified."""
@@ -53,14 +44,6 @@ def test_no_cascade_of_what_does_not_contract(lam):
     assert not cascade_norm([layer(lam), layer(0.5)], [0.0, 1.0]).lam < 1
     assert not cascade_norm([layer(0.5), layer(0.5)], [0.0, math.inf]).lam < 1
     assert not cascade_norm([layer(0.5), layer(0.5)], [0.0, math.nan]).lam < 1
-
-
-def test_radius():
-    """The least of S/(1 − λ) and what is known of the box."""
-    assert state_radius(layer(0.5)) == 2.0
-    assert state_radius(layer(0.5, radius=1.5)) == 1.5
-    assert state_radius(layer(1.0, radius=7.0)) == 7.0
-    assert state_radius(layer(1.0)) == math.inf
 
 
 @pytest.mark.parametrize("name", ["lstm", "gru", "lstm-projected"])

@@ -60,32 +60,6 @@ def test_scalar_cascade_by_hand():
         assert least <= k <= 1.4 * least + 2
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("cell", "coupling", "factors"),
-    [
-        ("linear", 0.0, (0.5, 0.99)),
-        ("linear", 1e9, (0.99, 0.5)),
-        ("rnn-tanh", 1e3, (0.5, 0.99)),
-        ("rnn-tanh", 1e9, (0.9, 0.9, 0.9)),
-        ("rnn-relu", 1e9, (0.9, 0.9)),
-        ("rnn-relu", 1.0, (0.0, 0.0, 0.0)),
-    ],
-)
-def test_certified_whenever_each_layer_is(cell, coupling, factors):
-    """However strongly the layers are coupled, and however close to 1 their factors are."""
-    weights = {}
-    for layer, factor in enumerate(factors):
-        weights[f"weight_hh_l{layer}"] = factor * torch.eye(2, dtype=torch.float64)
-        weights[f"weight_ih_l{layer}"] = coupling * torch.ones(2, 2, dtype=torch.float64)
-    certificate = certify(weights, 1.0, (1e-3,), cell=cell)
-    assert certificate.verdict == "certified", certificate.tried
-    assert max(factors) <= certificate.lam < 1
-    assert certificate.window(1e-3) is not None
-    worse = weights | {"weight_hh_l1": 1.5 * torch.eye(2, dtype=torch.float64)}
-    assert certify(worse, 1.0, (1e-3,), norm="spectral", cell=cell).verdict != "certified"
-
-
 def test_refuted_by_a_layer():
     """Two fixed points refute a stack, in the first layer or in the second."""
     quiet, loud = 0.5 * torch.eye(2), 3.0 * torch.eye(2)

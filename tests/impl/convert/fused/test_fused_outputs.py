@@ -18,7 +18,7 @@ from rnnbounds.impl.convert.fused.outputs import Form, fused_form, fused_outputs
 from rnnbounds.impl.convert.fused.sizes import padded
 from rnnbounds.impl.errors import InputError
 
-N, D, T, S, K = 5, 3, 13, 2, 3
+N, D, T, S, K = 5, 3, 8, 2, 3
 CLOSE = {"rtol": 0, "atol": 2e-6}
 FORMS = ("resident", "steps")
 CELLS = ("rnn-tanh", "rnn-relu", "linear", "lstm", "gru")

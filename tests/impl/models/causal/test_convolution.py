@@ -6,7 +6,7 @@ from draws import normal
 from torch import Tensor
 from torch.nn.functional import conv1d, pad
 
-from rnnbounds.impl.models.causal.base import Affine, Convolution, fields_add, gate
+from rnnbounds.impl.models.causal.base import Affine, Convolution
 from rnnbounds.impl.models.causal.convolution import (
     TCN,
     Block,
@@ -90,17 +90,3 @@ def test_a_wavenet_is_torchs() -> None:
     y = one_by_one(model.readout, torch.relu(one_by_one(model.mix, torch.relu(total))))
     torch.testing.assert_close(model(inputs()), y.mT)
     assert model.field == 2 + 1 + 2 + 4
-
-
-def test_fields_add() -> None:
-    """Layers with kernels of their own: 1 + Σ (K_l − 1) d_l, and 1 without layers."""
-    layers = (Convolution(1, 1, 3, 2), Convolution(1, 1, 2, 5), Convolution(1, 1, 1))
-    assert fields_add(layer.field for layer in layers) == 1 + 2 * 2 + 1 * 5 + 0
-    assert TCN(2, 2, 4, ()).field == 1
-
-
-def test_the_gate_is_the_sigmoid() -> None:
-    """σ by tanh: to rounding torch's own, from 0 to 1."""
-    z = torch.linspace(-50, 50, 1001, dtype=torch.float64)
-    torch.testing.assert_close(gate(z), torch.sigmoid(z), atol=2.0**-52, rtol=0.0)
-    assert gate(torch.tensor([-1e300, 1e300])).tolist() == [0.0, 1.0]

@@ -2,14 +2,11 @@ import math
 
 import pytest
 import torch
-from draws import normal
 from flint import arb, arb_mat, ctx, fmpq
 
 from rnnbounds.impl.errors import ShapeError
 from rnnbounds.impl.numbers.spectra.exact_norm import (
-    _by_squaring,
     ball_norm,
-    positive_semidefinite,
     rational_norm_at_most,
 )
 
@@ -68,17 +65,6 @@ def test_clusters() -> None:
                 assert ball.rad() <= arb(2) ** (8 - bits)
 
 
-@pytest.mark.parametrize("n", [1, 3, 8])
-def test_squaring_agrees_with_eigenvalues(n: int) -> None:
-    """The slow way to the largest eigenvalue encloses what the quick way finds."""
-    W = normal(n, n, seed=n)
-    low, high = _by_squaring(arb_mat(W.tolist()))
-    norm = ball_norm(W)
-    assert low.union(high).overlaps(norm * norm)
-    assert high - low <= 1e-13 * high
-    assert _by_squaring(arb_mat(n, n)) == (arb(0), arb(0))
-
-
 def test_wide_balls() -> None:
     """The norm of wide balls is the midpoints' give or take the radii's; NaN stays NaN."""
     middle, wide = (
@@ -108,21 +94,3 @@ def test_rational_bounds() -> None:
     assert not rational_norm_at_most(torch.tensor([[math.nan]]), 1.0)
     with pytest.raises(ShapeError):
         rational_norm_at_most(torch.zeros(2), 1.0)
-
-
-def test_semidefinite() -> None:
-    """Elimination tells semidefinite from indefinite matrices, zero pivots included."""
-    assert positive_semidefinite([[0, 0], [0, 1]])
-    assert positive_semidefinite([[1, 1, 2], [1, 1, 2], [2, 2, 4]])
-    assert not positive_semidefinite([[0, 1], [1, 5]])
-    assert not positive_semidefinite([[1, 2], [2, 3]])
-    assert not positive_semidefinite([[1, 0], [0, -1]])
-    draw = torch.Generator().manual_seed(1)
-    for _ in range(50):
-        G = torch.randint(-3, 4, (4, 3), generator=draw)
-        gram = (G @ G.mT).tolist()
-        assert positive_semidefinite(gram)
-        gram[3][3] -= 1
-        least = torch.linalg.eigvalsh(torch.tensor(gram, dtype=torch.float64))[0].item()
-        if abs(least) > 1e-9:
-            assert positive_semidefinite(gram) == (least > 0)

@@ -1,7 +1,5 @@
 import math
-from typing import NoReturn
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -31,15 +29,6 @@ def matrices(m: int, n: int, count: int = 6) -> Tensor:
     return torch.stack(kinds)
 
 
-class Old(np.ndarray):
-    """An array of a NumPy before 2."""
-
-    @property
-    def mT(self) -> NoReturn:
-        """Which it has not."""
-        raise AttributeError
-
-
 def sound(W: Tensor, bounds: Tensor) -> list[bool]:
     """True if each bound is at least the norm, decided in rationals."""
     return [rational_norm_at_most(w, s) for w, s in zip(W, bounds.tolist(), strict=True)]
@@ -65,20 +54,6 @@ def test_any_scale(exponent: int) -> None:
     assert all(sound(W, bounds))
     if exponent > -1000:
         assert not any(sound(W[bounds > 0], bounds[bounds > 0] * (1 - 1e-13)))
-
-
-def test_exact_cases() -> None:
-    """Scalars, zero matrices and single entries come out exactly, and rotations within rounding."""
-    assert certified_norm(torch.tensor([[[-0.3]], [[5e-324]]]).double()).tolist() == [
-        torch.tensor(0.3).double().item(),
-        0.0,
-    ]
-    assert certified_norm(torch.tensor([[[0.1]]], dtype=torch.float64)).item() == 0.1
-    assert certified_norm(torch.zeros(2, 3, 4, dtype=torch.float64)).tolist() == [0.0, 0.0]
-    one = torch.zeros(1, 1, 5, dtype=torch.float64)
-    one[0, 0, 3] = -0.7
-    assert certified_norm(one).item() == 0.7
-    assert certified_norm(torch.eye(2, dtype=torch.float64)[None]).item() <= 1 + 1e-14
 
 
 def test_not_finite() -> None:
@@ -131,25 +106,9 @@ def test_fallback(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.testing.assert_close(bounds, frobenius_bound(W), rtol=1e-14, atol=0)
 
 
-def test_frobenius_bound() -> None:
-    """√(‖W‖₁‖W‖_∞) beats ‖W‖_F on permutations, and neither overflows."""
-    W = torch.eye(4, dtype=torch.float64)[None] * 1e300
-    assert frobenius_bound(W).item() == pytest.approx(1e300, rel=1e-14)
-    assert all(sound(W, frobenius_bound(W)))
-
-
 def test_no_gradient_and_shape() -> None:
     """Bounds carry no gradient; a single matrix must be put into a batch."""
     W = torch.eye(2, dtype=torch.float64)[None].requires_grad_()
     assert not certified_norm(W).requires_grad
     with pytest.raises(ShapeError):
         certified_norm(W[0])
-
-
-def test_arrays_of_an_old_numpy() -> None:
-    """Which pyproject.toml allows."""
-    W = matrices(3, 5)
-    array = W.numpy()
-    V = norm_module._tall(array.view(Old))
-    assert V.shape == (len(W), 5, 3)
-    assert np.array_equal(norm_module._gram(V), array @ array.swapaxes(1, 2))

@@ -42,11 +42,6 @@ class TestFiles:
             [[0, 0.125], [0.25, 0.375]]
         ]
 
-    def test_csv_of_one_channel(self, tmp_path):
-        assert read_data(text(tmp_path / "x.csv", "name\n1\n2\n3\n")).x.tolist() == [
-            [[1], [2], [3]]
-        ]
-
     @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.int32])
     def test_safetensors(self, tmp_path, dtype):
         held = torch.ones(2, 3, 4, dtype=dtype)
@@ -78,24 +73,8 @@ class TestPython:
         with pytest.raises(InputError, match="no array or tensor; cut its sequences to"):
             read_data(held)
 
-    def test_different_lengths_are_refused(self):
-        ragged = np.array([np.zeros((2, 1)), np.zeros((3, 1))], dtype=object)
-        nested = torch.nested.nested_tensor([torch.zeros(2, 1), torch.zeros(3, 1)])
-        for held in (ragged, nested):
-            with pytest.raises(InputError, match=r"of one length|cut to one length"):
-                read_data(held)
-        x = np.zeros((2, 3, 1))
-        x[1, 2] = np.nan  # padding
-        with pytest.raises(InputError, match="the first at t = 2, channel 0 of sequence 1; repair"):
-            read_data(x)
-
 
 class TestHostileFiles:
-    def test_masked_numbers_are_no_inputs(self):
-        assert read_data(np.ma.masked_greater(SERIES, 9)).N == 1
-        with pytest.raises(InputError, match="numbers left out"):
-            read_data(np.ma.masked_greater(SERIES, 1))
-
     def test_an_archive_that_unpacks_to_more(self, tmp_path, monkeypatch):
         np.savez_compressed(tmp_path / "x.npz", x=np.zeros(10_000))
         monkeypatch.setattr(files, "LARGEST", 8000)
@@ -121,18 +100,6 @@ class TestChecks:
         x[7, 0] = -np.inf
         with pytest.raises(InputError, match="the first at t = 7, channel 0;"):
             read_data(x)
-
-    def test_beyond_the_bound_is_counted_exactly(self):
-        x = np.array([[3.0, 4.0], [3.0, np.nextafter(4, 5)], [0.0, 7.0]])
-        with pytest.raises(InputError, match="2 of 3 inputs"):
-            read_data(x).require_of(5.0)
-        read = read_data(x)
-        read.require_of(read.largest)
-        assert read.largest == 7.0
-
-    def test_ends_of_channels(self):
-        low, high = read_data(SERIES).ends
-        assert (low.tolist(), high.tolist()) == ([0, 0.125], [1.25, 1.375])
 
     def test_windows_share_no_input(self):
         read = read_data(np.arange(14.0).reshape(2, 7))  # T = 2, d = 7

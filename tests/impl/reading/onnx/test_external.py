@@ -3,14 +3,12 @@
 import os
 
 import pytest
-import torch
 from refusals import refused
 
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.onnx.nodes import NodeError
 
 onnx = pytest.importorskip("onnx")
-from onnx import external_data_helper, helper  # noqa: E402
 from onnx_graphs import graph, lstm  # noqa: E402
 
 
@@ -104,15 +102,3 @@ def test_shapes_that_nobody_reads(tmp_path):
         tensor.dims[:], tensor.data_type = dims, kind
         path.write_bytes(model.SerializeToString())
         refused(path, NodeError, told)
-
-
-def test_other_weights_stay_where_they_are(tmp_path):
-    """Only what the layer needs is read: the file of another node's weights may be missing."""
-    path = written(tmp_path, convert=False)
-    model = onnx.load(path)
-    table = helper.make_tensor("table", 1, [4], bytes(16), raw=True)
-    external_data_helper.set_external_data(table, "large.data", 0, 16)
-    table.ClearField("raw_data")
-    model.graph.initializer.append(table)
-    path.write_bytes(model.SerializeToString())
-    assert torch.equal(load_model(path).weights["weight_hh"], lstm()[0].weight_hh_l0)

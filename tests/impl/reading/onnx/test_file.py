@@ -13,7 +13,7 @@ from rnnbounds.impl.reading.layers import layers
 from rnnbounds.impl.reading.recognition.misfit import WeightsError
 
 onnx = pytest.importorskip("onnx")
-from onnx import helper, numpy_helper  # noqa: E402
+from onnx import helper  # noqa: E402
 from onnx_graphs import graph, ints, node  # noqa: E402
 
 
@@ -42,24 +42,6 @@ def test_nodes(tmp_path, module, op, cell, attributes):
     assert layers(tmp_path / "m.onnx")[0].cell == cell
     if cell == "gru-cho":
         refused(tmp_path / "m.onnx", WeightsError, "the node is gru-cho, not gru", cell="gru")
-
-
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
-def test_dtypes(tmp_path, dtype):
-    """The tensors as stored."""
-    module = torch.nn.GRU(2, 3).to(dtype)
-    one, parts = node(module.float(), "GRU", "rnn", linear_before_reset=1)
-    kinds = {torch.float16: 10, torch.bfloat16: 16, torch.float64: 11}
-    named = zip(parts, (module.weight_ih_l0,), strict=False)
-    assert [part.name for part, _ in named] == ["rnn.W"]
-    turned_parts = []
-    for part in parts:
-        held = torch.from_numpy(numpy_helper.to_array(part).copy()).to(dtype)
-        raw = held.contiguous().view(torch.uint8).numpy().tobytes()
-        turned_parts.append(helper.make_tensor(part.name, kinds[dtype], held.shape, raw, raw=True))
-    loaded = load_model(graph(tmp_path / "m.onnx", one, constants=turned_parts))
-    assert loaded.dtype == str(dtype).removeprefix("torch.")
-    assert torch.equal(loaded.weights["weight_hh"], module.weight_hh_l0.to(dtype))
 
 
 def test_nodes_that_branch(tmp_path):

@@ -1,11 +1,8 @@
 """Starts and lengths of an ONNX node that are computed: zeros of its shape are a start from zero,
 as onnxruntime has it, and all else is refused by name."""
 
-import warnings
-
 import numpy as np
 import pytest
-import torch
 from refusals import refused
 
 from rnnbounds.impl.reading.adapters import load_model
@@ -142,14 +139,3 @@ def test_computed_lengths_are_refused(tmp_path, made):
     assert not np.array_equal(run(path), plain(tmp_path / "p.onnx"))
     given = [("s", (INT32, ["N"]))]
     assert load_model(started(path, "sequence_lens", [], given)).name == "lstm"
-
-
-@pytest.mark.slow
-def test_an_export_of_a_projection(tmp_path):
-    """torch cuts the weights of `LSTM(3, 8, proj_size=4)`; onnxruntime does not run the file."""
-    path = tmp_path / "m.onnx"
-    module = torch.nn.LSTM(3, 8, proj_size=4).eval()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the exporter warns of itself
-        torch.onnx.export(module, (torch.zeros(4, 2, 3),), str(path), dynamo=True, verbose=False)
-    refused(path, NodeError, r"starts from initial_c .*has the shape \(1, 2, 8\), not \(1, N, 4\)")

@@ -26,27 +26,11 @@ def gru(tmp_path, monkeypatch):
     return "m.safetensors"
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("hull", "has no tensor hull; name one of weight_hh_l0, weight_ih_l0"),
-        ("weight_hh", "did you mean weight_hh_l0? name one of "),
-        ("from-data", "from-data is a bound; say --input-bound from-data"),
-        ("-1:١", "--inputs is no box; write LOW:HIGH"),
-        ("-1:", "--inputs is no box; write LOW:HIGH"),
-    ],
-)  # fmt: skip
-def test_inputs_that_are_mistyped(refused, gru, text: str, told: str) -> None:
-    """All words that are taken, the nearest first."""
-    assert told in refused("certify", gru, "--data=x.npy", f"--inputs={text}")
-
-
 @pytest.mark.parametrize("option", ["--input-bound=٣", "--input-bound=x"])
 def test_numbers_are_ascii(refused, gru, option: str) -> None:
     """As those of all other options are."""
     assert "is not a valid number, nor from-data" in refused("certify", gru, option)
-    line = refused("measure", gru, "--data=x.npy", "--near=0.1", "--states=0.1")
-    assert "states = 0.1, but it must be zero or recorded" in line
+    assert "is no box; write LOW:HIGH" in refused("certify", gru, "--inputs=-1:١")
 
 
 def test_a_witness_far_from_the_data(call, gru) -> None:
@@ -66,28 +50,6 @@ def test_a_witness_far_from_the_data(call, gru) -> None:
     assert "0.5 from the nearest recorded input" in page
     lead = page.index("0.5 from the nearest recorded input")
     assert page.index("windows") < lead
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ((), "--input-bound from-data takes B from --data; name its file"),
-        (("--data=nan.npy",), "NaN"),
-        (("--data=none.npy",), "none.npy"),
-        (("--data=wide.npy",), "has 3 channels"),
-    ],
-)
-def test_what_is_no_data(call, gru, options, says: str) -> None:
-    """One line and exit 2; nothing is written."""
-    np.save("nan.npy", np.full((1, 4, 2), np.nan))
-    np.save("none.npy", np.zeros((0, 4, 2)))
-    np.save("wide.npy", np.zeros((1, 4, 3)))
-    asked = ("--cell=gru", "--input-bound=from-data", *options, "--out", "o")
-    told = call("certify", gru, *asked)
-    assert (told.code, told.out) == (2, "")
-    assert says in told.err
-    assert told.err.count("\n") == 1
-    assert call("check", "o/certificate.json").code == 2
 
 
 @pytest.mark.parametrize("scale", [2.0, 20.0])
@@ -128,3 +90,22 @@ def test_advice_near_the_data(call, gru) -> None:
     assert line.endswith("--data=x.npy --near=0.001 --states=recorded --inputs=-900:900 --cell=gru")
     words = shlex.split(line.split(": ", 1)[1])
     assert "near your data" in call(*words[1:]).out
+
+
+def test_the_command_that_measures(call, tmp_path):
+    """Of an undecided model the first thing to do next is to measure it, as it was given; it runs
+    when data take the place of FILE, and stands in the record and on the page."""
+    torch.manual_seed(0)
+    held, model = torch.nn.RNN(2, 3).state_dict(), tmp_path / "m.safetensors"
+    save_file({f"a b.rnn.{name}": part * 1.5 for name, part in held.items()}, model)
+    box = "--inputs=-1:1,0:0.5"
+    given = ("--cell=rnn-tanh", "--layer=a b.rnn", box, "--eps=0.1", "--norm=infinity")
+    told = call("certify", model, *given, "--out", tmp_path / "o")
+    assert (told.code, told.err) == (1, "")
+    (line,) = (line for line in told.out.splitlines() if "rnnbounds measure" in line)
+    words = shlex.split(line)[line.split().index("rnnbounds") :]
+    assert words[2:] == [str(model), "--data=FILE", box, "--cell=rnn-tanh", "--layer=a b.rnn"]
+    np.save(tmp_path / "x.npy", np.linspace(0, 0.5, 320).reshape(20, 8, 2))
+    assert call(*[word.replace("FILE", str(tmp_path / "x.npy")) for word in words[1:]]).code == 0
+    for name in ("certificate.json", "index.html"):
+        assert "rnnbounds measure" in (tmp_path / "o" / name).read_text()

@@ -59,13 +59,3 @@ def test_what_is_refused(refused, tmp_path, model):
     assert "say backward" in refused("certify", model, *asked)
     torch.save(torch.nn.GRU(1, 2, num_layers=2, bidirectional=True).state_dict(), model)
     assert "the second reads both directions" in refused("certify", model, "--input-bound", 1)
-
-
-def test_a_cell_is_measured(call, tmp_path, model):
-    """Of recordings read backward; its page adds nothing to guard, which asks of whole layers."""
-    (tmp_path / "x.csv").write_text("0.1\n" * 400)
-    asked = ["measure", str(model), "--data", str(tmp_path / "x.csv"), "--eps", "0.1"]
-    said = call(*asked, "--direction", "backward", "--out", str(tmp_path / "out"))
-    assert said.code == 0
-    assert "both.pt (backward)" in said.out
-    assert "tool.rnnbounds" not in (tmp_path / "out" / "index.html").read_text()

@@ -1,8 +1,6 @@
 """`rnnbounds guard`: models keep what pyproject.toml asks of them, in every format."""
 
 import re
-import subprocess
-import sys
 from html import unescape
 from pathlib import Path
 
@@ -70,23 +68,18 @@ def test_what_a_page_says_to_add_passes(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out.startswith("passes: my-net: ")
 
 
-def test_the_gate_reads_its_own_settings_beside(project, capsys):
-    """`compare` leaves questions about models alone."""
-    assert main(["compare", "main.json", "main.json"]) == 0
-
-
 @pytest.mark.slow
-def test_the_fixture(project):
+def test_the_fixture(project, plugin, capsys):
     """A test of the project's own, without a frame of ours."""
     tests = "def test_it(guarded):\n    guarded('forecaster')\n\ndef test_other():\n    assert 0\n"
     (project / "test_it.py").write_text(tests)
-    run = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", ".")
     model(8.0)
-    told = subprocess.run((*run, "-m", "guarded", "test_it.py"), capture_output=True, text=True)
-    assert told.returncode == 1
-    assert "1 failed, 1 deselected" in told.stdout
-    assert "AssertionError: " in told.stdout
-    assert "guarding.py" not in told.stdout
+    fixed = ("-q", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", str(project), *plugin)
+    assert pytest.main([*fixed, "-m", "guarded", "test_it.py"]) == 1
+    told = capsys.readouterr().out
+    assert "1 failed, 1 deselected" in told
+    assert "AssertionError: " in told
+    assert "guarding.py" not in told
 
 
 def test_assert_measured(project):

@@ -13,7 +13,6 @@ from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.format.sealed import TRUNCATED
 from rnnbounds.impl.format.tensors import contents
 from rnnbounds.impl.format.truncated import TruncatedFileError
-from rnnbounds.impl.reading.files import ModelFileError
 
 BOUND = ("--input-bound", 1)
 WEIGHTS = {
@@ -23,28 +22,6 @@ WEIGHTS = {
     "enc.mask": torch.ones(2),
     "head.weight": torch.ones(1, 2),
 }
-IGNORE = ("--ignore", "enc.mask")
-
-
-@pytest.fixture
-def source(tmp_path):
-    """A state dict with a tensor too many, and one that reads the model out."""
-    torch.save(WEIGHTS, tmp_path / "m.pt")
-    return tmp_path / "m.pt"
-
-
-@pytest.mark.parametrize("command", ["truncate", "unitary"])
-def test_the_source_says_which_cell_it_is(call, refused, source, tmp_path, command):
-    """A source that says it is a tanh network is none of a ReLU network's."""
-    out, other = tmp_path / "o.safetensors", tmp_path / "tanh.safetensors"
-    more = ("--eps", 0.01) if command == "truncate" else ()
-    call(command, source, *BOUND, *IGNORE, "--cell", "rnn-relu", "--out", out, *more)
-    save_file(WEIGHTS, other, metadata={"cell": "rnn-tanh"})
-    told = call("check", out, "--source", other, *IGNORE)
-    assert told.code == 1
-    assert "the certificate FAILS" in told.out
-    assert "enc.mask" in refused("check", out, "--source", other)
-    assert "say --cell" in refused("check", out, "--source", source, *IGNORE)
 
 
 def truncated(tmp_path, cell="rnn-tanh"):
@@ -128,16 +105,3 @@ def test_other_truncated_files_hold_their_own_tensors_too(tmp_path, base, layers
     found = dict(rnnbounds.load_truncated(path).named_parameters())
     assert found.keys() == tensors.keys()
     assert all(torch.equal(found[name], part) for name, part in tensors.items())
-
-
-def test_a_key_that_stands_twice(tmp_path, refused):
-    """Of two entries of one name in a file's header the library keeps the last: refused."""
-    path, _, _ = truncated(tmp_path)
-    data = path.read_bytes()
-    length = int.from_bytes(data[:8], "little")
-    head = data[8 : 8 + length].replace(b'"cell":', b'"cell":"rnn-tanh","cell":', 1)
-    path.write_bytes(len(head).to_bytes(8, "little") + head + data[8 + length :])
-    assert "no intact" in refused("check", path)
-    assert "no intact" in refused("certify", path, *BOUND)
-    with pytest.raises(ModelFileError, match="a key comes twice"):
-        rnnbounds.load_truncated(path)
