@@ -1,6 +1,5 @@
 """What the commands print, and where they may write."""
 
-import io
 import re
 import sys
 
@@ -11,17 +10,8 @@ from rnnbounds.shell import output
 from rnnbounds.shell.output import (
     print_table,
     show_progress,
-    show_status,
 )
 from rnnbounds.theory import CLAIMS
-
-
-class TerminalStream(io.StringIO):
-    """A stream that says that it is a terminal."""
-
-    def isatty(self):
-        """Always."""
-        return True
 
 
 def test_a_table_is_neither_cut_nor_interpreted(capsys):
@@ -116,38 +106,3 @@ def test_progress_without_a_terminal(capsys, monkeypatch):
         "rnnbounds: attacking: 3 of 5, three\\x1b[2J, some 7 s left\n"
         "rnnbounds: attacking: 5 of 5, five, some 0 s left\n",
     )
-
-
-def test_waiting_says_how_much_is_left(monkeypatch, capsys):
-    """By the share that is done and a clock; elsewhere than on a terminal nothing."""
-
-    class Line:
-        def __init__(self):
-            self.texts = []
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *error):
-            self.texts.append("gone")
-
-        def update(self, text):
-            self.texts.append(text)
-
-    line, times = Line(), iter((0.0, 10.0, 20.0, 50.0))
-    monkeypatch.setattr("rich.console.Console.status", lambda self, title: line)
-    monkeypatch.setattr(output.sys, "stderr", TerminalStream())
-    with show_status("windows\x1b[2J", lambda: next(times)) as report:
-        for done in (1, 20, 50):
-            report(done, 50)
-    assert line.texts == [
-        "windows\\x1b[2J: 1 of 50, about 8 min left",
-        "windows\\x1b[2J: 20 of 50, about 30 s left",
-        "windows\\x1b[2J: 50 of 50",
-        "gone",
-    ]
-    monkeypatch.setattr(output.sys, "stderr", io.StringIO())
-    with show_status("windows", lambda: next(times)) as report:
-        report(1, 50)
-    assert (line.texts[-1], output.sys.stderr.getvalue()) == ("gone", "")
-    assert capsys.readouterr() == ("", "")

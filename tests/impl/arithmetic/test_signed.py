@@ -13,7 +13,6 @@ from rnnbounds.impl.arithmetic.signed_norms import (
     apply_weight,
     block_norms,
     block_terms,
-    join_terms,
     scale_terms,
     select_units,
 )
@@ -53,18 +52,6 @@ def test_a_sum_moves_with_all_its_parts():
     doubled = compare_runs(lambda m, s, x: s + one.program(m, s, x), one.parameters,
                       torch.ones(1, 3).double(), 0.0, 1)  # fmt: skip
     assert float(doubled.euclidean) == pytest.approx(2.0)
-
-
-def test_parts_and_joints():
-    """A part of a joint is the part; units that stand still have no term."""
-    like = torch.ones(1, 4).double()
-    c, h = (select_units(block_terms(like, 2, OUTWARD), start, start + 2) for start in (0, 2))
-    assert [len(c), len(h)] == [1, 1]
-    assert block_norms(c).tolist() == [[1.0, 0.0]]
-    both = join_terms([apply_weight(rotation(2), h), c], [2, 2])
-    assert block_norms(select_units(both, 2, 4)).tolist() == [[1.0, 0.0]]
-    assert block_norms(select_units(both, 0, 2))[0, 1] == pytest.approx(1.0)
-    assert apply_weight(rotation(2), ()) == ()
 
 
 def test_unknown_scales():

@@ -130,13 +130,3 @@ def test_other_norms_of_another_form_are_refused(which, tmp_path):
         [],
     ):
         assert not verdict(path, held, document | {"other_norms": others}), others
-
-
-@pytest.mark.parametrize("which", ["tanh", "rnns"])
-def test_a_certificate_without_them_is_proved_as_ever(which, tmp_path):
-    """As each was before, with the gain of the norm of its windows."""
-    held = model(which)
-    norm = certify(held, 1.0).norm
-    document = certify(held, 1.0, norm=norm).to_json()
-    assert "other_norms" not in document
-    assert verdict(tmp_path / "c.json", held, document)

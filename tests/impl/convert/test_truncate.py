@@ -50,13 +50,6 @@ def test_other_products_are_refused():
         record(stated)
 
 
-def test_a_model_is_recognised_once(tmp_path, monkeypatch):
-    """The module of a certificate is known by its digest: nothing looks for its cell again."""
-    made = short()
-    monkeypatch.setattr("rnnbounds.impl.reading.adapters.recognise", pytest.fail)
-    save_truncated(*made, tmp_path / "t.safetensors")
-
-
 def test_file_is_a_model(tmp_path):
     """The file is itself a model: it loads into torch.nn.RNN and certifies as the original."""
     path = tmp_path / "t.safetensors"

@@ -112,14 +112,3 @@ class TestOverlap:
         assert overlap(slid) == 13
         assert overlap(np.random.default_rng(1).permutation(slid)) == 13
         assert overlap(slid[::3]) == 0  # 21 apart
-
-    @pytest.mark.parametrize("values", [1, 2, 5])
-    def test_data_of_few_values_are_no_overlap(self, values):
-        x = np.random.default_rng(0).integers(values, size=(500, 16, 1)).astype(float)
-        assert overlap(x) == 0
-
-    def test_windows_that_begin_alike(self):
-        x = np.random.default_rng(0).normal(size=(50, 6, 1))
-        x[:, :2] = 0.0
-        x[:, 5:] = 0.0
-        assert overlap(x) == 0

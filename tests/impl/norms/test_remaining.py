@@ -10,11 +10,9 @@ from draws import normal
 
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.checker.cells import remaining as checker
 from rnnbounds.impl.checker.truncated import check_truncated
 from rnnbounds.impl.convert.files import save_truncated
 from rnnbounds.impl.convert.truncate import unrolled
-from rnnbounds.impl.norms import remaining as maker
 from rnnbounds.impl.norms.remaining import (
     STEPS,
     DifferenceBounds,
@@ -169,23 +167,6 @@ def test_windows_of_models(cell, tmp_path):
     save_truncated(unrolled(held, told["truncation"][0]["k"]), told, path)
     fell = [one.name for one in check_truncated(path)[1] if not one.holds]
     assert set(fell) == {"window"}
-
-
-@pytest.mark.parametrize("cell", ["lstm", "stacked-lstm"])
-def test_all_that_is_tried_is_proved(cell, tmp_path, monkeypatch):
-    """However much work a window may take: the checker goes as far, in stacks of any height."""
-    held, epsilon = model(cell, 1, layers=4), 1e-3
-    norm = kind_of(held.name).analyse(held, 1.0).norm("perron")
-    k = norm.geometric_window(epsilon)
-    work = k * sum(layer.matrices.numel() for layer in norm.remaining.layers)
-    for module in (maker, checker):
-        monkeypatch.setattr(module, "WORK", work)
-        monkeypatch.setattr(module, "STEPS", k)
-    told = certify(held, 1.0, (epsilon,), "perron")
-    assert told.window(epsilon) < k
-    path = tmp_path / "t.safetensors"
-    save_truncated(unrolled(held, told.window(epsilon)), told.to_json(), path)
-    assert all(one.holds for one in check_truncated(path)[1])
 
 
 def test_a_window_speaks_of_all_longer_ones(tmp_path):

@@ -1,10 +1,9 @@
 import math
-from fractions import Fraction
 
 import torch
 
 from rnnbounds.impl.cells.vanilla import norm_data_of
-from rnnbounds.impl.norms.norm_data import NormData, StateNorm
+from rnnbounds.impl.norms.norm_data import NormData
 from rnnbounds.impl.norms.solver import METRIC_SDP, available_norms
 from rnnbounds.impl.norms.state_norms import NORMS, state_norm
 from rnnbounds.impl.reading.adapters import load_model
@@ -45,12 +44,3 @@ def test_huge_weights():
         assert norm.lam > 1e300
         assert norm.drive > 1e300
         assert not math.isnan(norm.equivalence)
-
-
-def test_bound_on_states_rounds_last():
-    """B_h is C S over 1 − λ, in that order of rounding."""
-    norm = StateNorm("perron", 0.25, 0.7, 2.6, 1.0)
-    assert Fraction(norm.states) >= Fraction(0.7) * Fraction(2.6) / Fraction(0.75)
-    assert norm.states == 2.4266666666666667
-    assert StateNorm("perron", 0.25, 0.7, 2.6, 1.0, radius=0.5).states == 1.3
-    assert torch.isinf(torch.tensor(StateNorm("perron", 1.0, 0.7, 2.6, 1.0).states))

@@ -61,15 +61,6 @@ def test_two_biases_are_kept():
     assert loaded.bias("bias_hh")[0] == 2.0**-60
 
 
-def test_loaded_weights_are_copies():
-    """Training on does not change what was loaded."""
-    weights = state()
-    loaded = load_model(weights, "rnn-tanh")
-    before = loaded.digest
-    weights["weight_hh_l0"].zero_()
-    assert loaded.digest == before
-
-
 def test_digest_tells_models_apart():
     """Any change of cell, weights, dtype or shape changes the digest."""
     weights = {key.removesuffix("_l0"): part for key, part in state().items()}

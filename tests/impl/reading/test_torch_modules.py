@@ -64,15 +64,6 @@ def test_parametrised_weights_have_their_values(base):
     assert load_model(net.eval()).n == 3
 
 
-@EACH
-def test_tied_parameters_are_both_read(base):
-    """One tensor in two places is two weights."""
-    net, end = made(base), "_l0" if base in LAYERS else ""
-    setattr(net, f"bias_hh{end}", getattr(net, f"bias_ih{end}"))
-    loaded = load_model(net)
-    assert torch.equal(loaded.weights["bias_hh"], loaded.weights["bias_ih"])
-
-
 def test_one_module_under_two_names():
     """A module that is registered twice is one; its state dict holds two cells."""
     whole = torch.nn.ModuleDict({"a": made(torch.nn.LSTM)})
@@ -96,15 +87,6 @@ def test_the_nonlinearity_is_the_one_that_runs():
     lstm = made(torch.nn.LSTM)
     lstm.mode = "RNN_TANH"
     assert load_model(lstm).name == "lstm"
-
-
-def test_negative_views_are_resolved():
-    """The imaginary part of a conjugate is a lazy negation; its value counts."""
-    lam = torch.tensor([0.25 + 0.5j, 0.5 - 0.25j], dtype=torch.complex128)
-    weights = {"weight_hh": lam.conj().imag.diag(), "weight_ih": lam.conj().imag[:, None]}
-    assert weights["weight_ih"].is_neg()
-    plain = {name: torch.tensor(part.tolist()).double() for name, part in weights.items()}
-    assert load_model(weights, "linear").digest == load_model(plain, "linear").digest
 
 
 @EACH
@@ -135,21 +117,6 @@ def test_parts_of_tensors_are_not_lost():
     for name in ("b.value", "leak.extra"):
         refused(one | {name: torch.ones(1)}, WeightsError, "apart from W", cell="leaky-tanh")
     assert load_model(one | {"head.b": torch.ones(1)}, "leaky-tanh").unread == ("head.b",)
-
-
-@EACH
-def test_wrappers_are_taken_off(base):
-    """A module that is distributed or compiled is the one inside, with its names."""
-    whole = torch.nn.ModuleDict({"rnn": made(base), "head": torch.nn.Linear(3, 1)})
-    plain = load_model(whole, layer="rnn")
-    for wrapped in (
-        torch.nn.DataParallel(whole),
-        torch.nn.DataParallel(torch.nn.DataParallel(whole)),
-    ):
-        found = load_model(wrapped, layer="rnn")
-        assert (found.digest, found.tensors, found.source) == (
-            plain.digest, plain.tensors, plain.source,
-        )  # fmt: skip
 
 
 @pytest.mark.slow

@@ -45,19 +45,6 @@ def test_bounds_see_wrong_cells() -> None:
     assert error[2, 2] == math.inf
 
 
-def test_no_steps_no_error() -> None:
-    """N = 0 and steps of length 0 leave the cell where it is, without error."""
-    cell, x, p = random_system("tanh", "linear", S=1)
-    omega, beta = omega_of(cell), torch.ones(2, dtype=torch.float64)
-    none = torch.zeros(2, 0, dtype=torch.float64)
-    assert descend(cell, x, p, omega, "WUb", none) == [cell]
-    assert (descent_error([cell], x, p, omega, "WUb", none, beta) == 0).all()
-    still = torch.zeros(2, 3, dtype=torch.float64)
-    cells = descend(cell, x, p, omega, "WUb", still)
-    assert all(torch.equal(now.W, cell.W) for now in cells)
-    assert (descent_error(cells, x, p, omega, "WUb", still, beta * math.inf) == 0).all()
-
-
 @pytest.mark.parametrize("n", [1, 2, 16, 40])
 def test_projected_cells_lie_in_omega(n: int) -> None:
     """What comes back is certified to lie in Ω, and what was certainly there is not touched."""

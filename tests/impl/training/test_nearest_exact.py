@@ -32,17 +32,6 @@ def test_decomposition(shape: tuple[int, int]) -> None:
                     assert abs(dot(u, v) - (i == j)) < arb(2) ** (20 - PRECISION)
 
 
-def test_decomposition_of_degenerate_matrices() -> None:
-    """Equal singular values, rank one, and zero, whose left vectors are 0."""
-    with ctx.workprec(PRECISION):
-        for A in (torch.eye(3) * 2, torch.ones(3, 3), torch.zeros(3, 3)):
-            U, sigma, V = singular_value_decomposition(arb_mat(A.double().tolist()))
-            rows = [[s * v for v in u] for u, s in zip(U, sigma, strict=True)]
-            rest = arb_mat(A.double().tolist()) - arb_mat(rows).transpose() * arb_mat(V)
-            assert frobenius(rest) < arb(2) ** (20 - PRECISION)
-    assert all(u == [0, 0, 0] for u in U)
-
-
 @pytest.mark.parametrize("shape", [(3, 3), (2, 4), (4, 2)])
 def test_spectral_projection(shape: tuple[int, int]) -> None:
     """The enclosure holds U min(Σ, ℓ) Vᵀ of another library, and is narrow."""
@@ -96,13 +85,3 @@ def test_rational_points() -> None:
     for norm in NORMS:
         A = normal(3, 3) / 100
         assert rational_projected(A, Ball(norm, 1.0)) == rational_itself(A)
-
-
-def test_irrational_points() -> None:
-    """None where only balls will do, which then enclose the point."""
-    A = normal(3, 3)
-    for norm in ("spectral", "frobenius"):
-        ball = Ball(norm, 0.5)
-        assert rational_projected(A, ball) is None
-    found = ball_projected(A, Ball("frobenius", 0.5))
-    assert frobenius(found).contains(arb(0.5))

@@ -14,8 +14,7 @@ from rnnbounds.impl.arithmetic.inputs.sets import InputSet, input_box, input_row
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.memory.adversary import attack as module
-from rnnbounds.impl.memory.adversary.attack import ContradictionError, attack, bracket, states_of
-from rnnbounds.impl.memory.adversary.search import Search
+from rnnbounds.impl.memory.adversary.attack import ContradictionError, attack, bracket
 from rnnbounds.impl.numbers.outward import norm_up
 from rnnbounds.impl.reading.adapters import load_model
 
@@ -81,34 +80,6 @@ def test_a_latch_is_remembered_as_far_as_is_asked(monkeypatch):
     found = attack(held, 1.0, (1e-2,), cell="rnn-tanh")
     assert found.windows == ((1e-2, 101),)
     assert found.skipped == (("more at ε = 0.01", "no k above 100 was tried"),)
-
-
-@pytest.mark.parametrize("work", [2**24, 2**29])
-def test_gaps_that_are_kept_are_those_of_the_inputs(work, monkeypatch):
-    """A search that forgets what it has seen, and is not paid for that, finds the same."""
-    cell = draw(lstm, 3, scale=0.5, seed=2)
-    model = load_model({name: part[0] for name, part in cell.parameters.items()})
-    epsilons = (0.3, 0.1, 1e-2, 1e-3)
-
-    def found():
-        size = sum(part.numel() for part in model.weights.values())
-        search = Search(model.cell, states_of(model), size, BallSet(1.0), 64, work)
-        return [(epsilon, x.tolist(), *rest) for epsilon, x, *rest in search.run(epsilons)]
-
-    kept, known, forgotten = found(), Search._gaps, []
-
-    def forgetful(self, K):
-        paid = self.seen is not None and len(self.seen) > max(K, len(self.x) - self.past)
-        left, self.seen = self.left, None
-        told = known(self, K)
-        forgotten.append(paid)
-        self.left = left if paid else self.left
-        return told
-
-    monkeypatch.setattr(Search, "_gaps", forgetful)
-    assert found() == kept
-    assert any(forgotten)
-    assert max(k for *_, k in kept) > 0
 
 
 def test_what_floats_suggest_is_not_told(monkeypatch):

@@ -105,10 +105,3 @@ def test_layers_of_other_kinds(tmp_path, other):
     two, b = node(ABOVE, "GRU", "b", "lower", **({"linear_before_reset": 1} | other))
     path = graph(tmp_path / "m.onnx", one, FLAT, two, constants=[*a, *b, *CONSTANTS])
     assert opened(path).layers() == ["a", "b"]
-
-
-def test_activations_in_any_case(tmp_path):
-    """ONNX does not tell upper from lower case in their names."""
-    one, parts = node(torch.nn.LSTM(2, 3), "LSTM", "a", activations=["sigmoid", "TANH", "tanH"])
-    graph(tmp_path / "m.onnx", one, constants=parts)
-    assert layers(tmp_path / "m.onnx")[0].cell == "lstm"
