@@ -5,6 +5,7 @@ import torch
 
 from rnnbounds.impl.convert.files import save_truncated
 from rnnbounds.impl.convert.truncate import truncate
+from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.recognition.misfit import WeightsError
 
@@ -46,3 +47,23 @@ def test_a_truncated_file_is_the_cell_that_it_says(tmp_path):
         assert load_model(path, cell).name.removeprefix("stacked-") == "rnn-relu"
     with pytest.raises(WeightsError, match="the file is rnn-relu, not rnn-tanh; leave the cell"):
         load_model(path, "rnn-tanh")
+
+
+@pytest.mark.parametrize(
+    ("prefix", "more"),
+    [
+        ("a.", {"b.weight_hh_l1": 50.0, "b.weight_ih_l1": 1.0}),  # a layer above
+        ("layers.0.", {"layers.1.weight_hh_l1": 50.0, "layers.1.weight_ih_l1": 1.0}),
+        ("a.", {"b.weight_hh_l0_reverse": 50.0, "b.weight_ih_l0_reverse": 1.0}),  # a direction
+    ],
+)
+def test_recurrent_weights_elsewhere_are_refused_or_ignored(prefix, more):
+    """torch's names of recurrent weights under another prefix are of the same model."""
+    state = {prefix + name: part for name, part in READ.items()}
+    state |= {name: torch.full((1, 1), value) for name, value in more.items()}
+    with pytest.raises(WeightsError, match=rf"holds {next(iter(more))} apart from") as caught:
+        load_model(state, "rnn-tanh")
+    assert isinstance(caught.value, InputError)
+    loaded = load_model(state, "rnn-tanh", ignore=list(more))
+    assert set(loaded.ignored) == set(more)
+    assert loaded.unread == ()

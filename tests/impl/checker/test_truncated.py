@@ -106,6 +106,8 @@ def older(told, **more):
         ({}, None), ({"norm": "iterated"}, "the iterated norm"),
         ({"norm": "diagonal-sdp"}, "the diagonal-sdp norm"), ({"pieces": {}}, "windows by pieces"),
         ({"other_norms": {"gain": {"norm": "gate-sdp"}}}, "the gate-sdp norm"),
+        ({"readout": {"chain": ["a.weight", "tanh"], "outputs": 1, "sha256": ""}},
+         "a readout of several stages"),
     ],
 )  # fmt: skip
 def test_files_of_earlier_versions(tmp_path, more, what):

@@ -101,3 +101,12 @@ def test_an_error_that_underflows_leaves_a_kink_uncertain() -> None:
         found = input_jacobians(cell, x, 0)
         assert float(found.J.norm() + found.error.max()) >= 3**0.5
     assert any(lost)
+
+
+def test_not_finite() -> None:
+    """A state that is NaN has an infinite bound."""
+    cell, x = random_cell("relu", batch=1)
+    x[0, 3, 0, 1] = math.nan
+    error = input_jacobians(cell, x, 3).error
+    assert torch.isfinite(error[..., 0]).all()
+    assert (error[..., 1] == math.inf).all()

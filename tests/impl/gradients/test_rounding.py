@@ -5,6 +5,7 @@ from flint import arb, arb_mat, ctx
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, activation
 from rnnbounds.impl.gradients.rounding import local_error
 from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.outward import UNIT, gamma
 
 
 def exact_step(cell: RNN, h: list[float], x: list[float]) -> list[arb]:
@@ -45,3 +46,9 @@ def test_underflow_is_allowed_for() -> None:
     bound = local_error(cell, W[:, 0, 0], W[:, 0, 0])
     assert bound.dtype == torch.float64
     assert bound.item() > 0
+
+
+def test_gamma() -> None:
+    """γ_m is rounded up."""
+    for m in (1, 10, 10**6):
+        assert arb(gamma(m)) >= arb(m) * UNIT / (1 - arb(m) * UNIT)

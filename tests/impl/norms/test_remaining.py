@@ -193,3 +193,21 @@ def test_a_window_speaks_of_all_longer_ones(tmp_path):
         told["truncation"][0]["k"] = forged
         save_truncated(unrolled(held, forged), told, path)
         assert [one.name for one in check_truncated(path)[1] if not one.holds] == fell
+
+
+def test_steps_that_were_broken_off_are_done_again(monkeypatch):
+    """Ctrl-C in the middle leaves nothing that is less than what is left."""
+    matrices = torch.tensor([[[0.5, 0.25], [0.0, 0.5]]], dtype=torch.float64)
+    layer = LayerMatrices(matrices, torch.ones(2, dtype=torch.float64))
+    expected, again = (DifferenceBounds((layer,), 1) for _ in range(2))
+    moved, left = LayerMatrices.next_difference, iter([True, True, False])
+
+    def failing(self, *args):
+        if next(left, True):
+            return moved(self, *args)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LayerMatrices, "next_difference", failing)
+    with pytest.raises(KeyboardInterrupt):
+        again.bounds(6)
+    assert again.bounds(6)[:6] == expected.bounds(6)[:6]

@@ -142,3 +142,31 @@ def test_a_cell_within_a_module_is_a_step_of_its_loop(base):
     loop = " (one cell, iterated by itself)" * (base in CELLS)
     assert load_model(whole, layer="0").source == f"Sequential{loop}"
     assert load_model(made(base)).source == base.__name__
+
+
+@EACH
+def test_tied_parameters_are_both_read(base):
+    """One tensor in two places is two weights."""
+    net, end = made(base), "_l0" if base in LAYERS else ""
+    setattr(net, f"bias_hh{end}", getattr(net, f"bias_ih{end}"))
+    loaded = load_model(net)
+    assert torch.equal(loaded.weights["bias_hh"], loaded.weights["bias_ih"])
+
+
+def test_names_under_two_prefixes():
+    """A bias that stands apart from its weights is not lost, whatever its prefix looks like."""
+    state = {f"rnn.{name}": part for name, part in made(torch.nn.GRU).state_dict().items()}
+    for lost in ("bias_ih_l0", "bias_hh_l0"):
+        for prefix in ("", "other.", "\u0433nn.", "rnn..", "rnn.rnn."):
+            held = {key: part for key, part in state.items() if key != f"rnn.{lost}"}
+            held[prefix + lost] = state[f"rnn.{lost}"]
+            refused(held, WeightsError, "apart from rnn|does not read", cell="gru")
+
+
+def test_negative_views_are_resolved():
+    """The imaginary part of a conjugate is a lazy negation; its value counts."""
+    lam = torch.tensor([0.25 + 0.5j, 0.5 - 0.25j], dtype=torch.complex128)
+    weights = {"weight_hh": lam.conj().imag.diag(), "weight_ih": lam.conj().imag[:, None]}
+    assert weights["weight_ih"].is_neg()
+    plain = {name: torch.tensor(part.tolist()).double() for name, part in weights.items()}
+    assert load_model(weights, "linear").digest == load_model(plain, "linear").digest
