@@ -68,4 +68,4 @@ def test_no_bytecode_of_other_numbers_is_kept(tmp_path, monkeypatch):
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
     assert [*tmp_path.rglob("cli.*.pyc")]
-    assert [*tmp_path.rglob("errors.*.pyc")] == [*tmp_path.rglob("check.*.pyc")] == []
+    assert [*tmp_path.rglob("figures.*.pyc")] == [*tmp_path.rglob("check.*.pyc")] == []
