@@ -24,7 +24,7 @@ from rnnbounds.properties.judging.verdict import (
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.reports.pages.text import plural
-from rnnbounds.reports.records.checks.curve import Against, Sides, merge_sides
+from rnnbounds.reports.records.checks import Against, Sides, merge_sides
 from rnnbounds.reports.records.record import Check, Cost, Tally, check_identity
 from rnnbounds.theory.proof.claim import Claim, Form
 

@@ -15,7 +15,7 @@ from rnnbounds.properties.attacks.sabotage import ProofOutcome, with_proof_outco
 from rnnbounds.properties.judging.evidence import Evidence, tightest_checks
 from rnnbounds.properties.runs.glossary import cited_works, claim_file, symbol_names, symbol_records
 from rnnbounds.properties.runs.parts import PROOF, SABOTAGE, Part, PartResult, plan_parts
-from rnnbounds.reports.records.checks.curve import build_curve
+from rnnbounds.reports.records.checks import build_curve
 from rnnbounds.reports.records.ledger import Axiom, LedgerRecord
 from rnnbounds.reports.records.record import (
     AttackRecord,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rnnbounds.properties.runs.parts import PartResult
-from rnnbounds.reports.records.checks.tally import Tally
+from rnnbounds.reports.records.checks import Tally
 
 
 def summarize_result(result: PartResult) -> list[tuple[str, object]]:

@@ -1,44 +1,171 @@
-"""Comparison of two certificates of one model: its bounds (λ, k, gain, …) and how it was read."""
+"""Certificates as the gate reads them, whichever command wrote them, and two of them compared.
 
-from collections.abc import Iterator
+Only answers to one question can be compared: then the verdict, λ, each k, the gain, rounding and
+the size of a unitary equivalent may regress, and nothing else is looked at.
+"""
 
-from rnnbounds.reports.gate.certified import Certificate, Window, lengths_by_eps
-from rnnbounds.reports.gate.compare import compare_bounds, compare_information, compare_ranks
-from rnnbounds.reports.gate.questions import require_same_question
-from rnnbounds.reports.gate.thresholds import Thresholds
-from rnnbounds.reports.records.changes import Change, Changes, list_names, make_change, shorten
-from rnnbounds.reports.words import plural
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Literal
 
+import msgspec
+
+from rnnbounds import disk
+from rnnbounds.reports.errors import InputError, RecordError
+from rnnbounds.reports.gate.compare import compare_bounds, compare_ranks
+from rnnbounds.reports.gate.settings import CertifyQuestion, Thresholds
+from rnnbounds.reports.records.changes import Change, Changes, list_names, shorten
+from rnnbounds.reports.records.codec import require_unique
+
+LIMIT = 64 * 2**20
+VERSIONS = {"certificate": (1,), "truncated-certificate": (2, 1), "unitary-certificate": (3, 2, 1)}
 VERDICTS = ("certified", "undecided", "refuted")
+Positive = Annotated[float, msgspec.Meta(ge=0)]
+Length = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+_SHOWN = 60  # characters of one side of a difference
+_TABLE = "the rows of "  # before the name of the tensor whose rows are all inputs
+_NAMELESS = f"{_TABLE}a table"
+
+
+class PairError(InputError):
+    """Two certificates of different questions, which say nothing of one another."""
+
+
+class Header(msgspec.Struct):
+    """The name that every record bears; `check` prints a certificate inside of what it found."""
+
+    schema: str = ""
+    certificate: msgspec.Raw = msgspec.Raw()
+    holds: bool = False
+
+
+class Inputs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A set of inputs beside the ball: low ≤ x ≤ high (d,), or of these the rows of a table."""
+
+    set: Literal["box", "rows"]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    what: str = ""
+    rows: Length | None = None
+
+
+class Readout(msgspec.Struct, frozen=True):
+    """The linear layer after the cell that ε is about."""
+
+    outputs: Length
+    tensor: str
+
+
+class Window(msgspec.Struct, frozen=True):
+    """The memory k for one ε, None where none is certified."""
+
+    eps: Positive
+    k: Length | None = None
+
+
+class Rounding(msgspec.Struct, frozen=True):
+    """Bound on the rounding error of a state, None if unknown."""
+
+    state: Positive | None = None
+
+
+class Information(msgspec.Struct, frozen=True):
+    """Fields of a file's certificate on how its model was read and what `check` does not prove."""
+
+    ignored: tuple[str, ...] = ()
+    tensors: dict[str, str] = {}
+    unread: tuple[str, ...] = ()
+    inputs: str = ""
+    rounding: Positive | None = None
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """How far a unitary equivalent's states are from the model's."""
+
+    own_dtype: Positive | None = None
+
+
+class Certificate(msgspec.Struct, frozen=True):
+    """Compared fields of a certificate. Raises ValueError for an ε with two different k."""
+
+    schema: str
+    cell: str
+    verdict: str
+    input_bound: Positive
+    dtype: str = ""
+    sha256: str = ""
+    shape: dict[str, Length] = {}
+    inputs: Inputs | None = None
+    readout: Readout | None = None
+    lam: Positive | None = msgspec.field(name="lambda", default=None)
+    constants: dict[str, float | None] = {}
+    truncation: tuple[Window, ...] = ()
+    rounding: Rounding = Rounding()
+    states: Length | str = ""
+    initial_state: tuple[float, ...] = ()
+    difference: Difference = Difference()
+    tensors: dict[str, str] = {}
+    unread: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    information: Information = Information()
+
+    def __post_init__(self) -> None:
+        lengths = self.lengths
+        if any(lengths[window.eps] != window.k for window in self.truncation):
+            raise ValueError("one ε has two different k")
+
+    @property
+    def lengths(self) -> dict[float, int | None]:
+        """The k of each ε, smallest ε first: two floats are one key if they are equal."""
+        return {window.eps: window.k for window in sorted(self.truncation, key=lambda w: w.eps)}
+
+    @property
+    def family(self) -> str:
+        """Family of the certificate's schema `rnnbounds/FAMILY/VERSION`."""
+        return self.schema.partition("/")[2].partition("/")[0]
+
+    @property
+    def rounding_bound(self) -> float | None:
+        """How far rounding moves a state, None where nothing is known."""
+        bounds = (self.rounding.state, self.information.rounding, self.difference.own_dtype)
+        return next((bound for bound in bounds if bound is not None), None)
+
+    @property
+    def title(self) -> str:
+        """The certificate in a few words."""
+        words = (self.family.replace("-", " "), self.cell, self.sha256[:12])
+        return ", ".join(shorten(word, 80) for word in words if word)
 
 
 def compare_certificates(old: Certificate, new: Certificate, allowed: Thresholds) -> Changes:
-    """All changes from one to another; raises PairError for answers to different questions.
-
-    The verdict, λ, each k, the gain, rounding and the size of a unitary equivalent may regress;
-    all else is information.
-    """
+    """All changes from one to another; raises PairError for answers to different questions."""
     require_same_question(old, new)
-    promises = tuple(_promise_changes(old, new, allowed))
-    count = _count_promises(old, new)
-    return Changes(
-        old=certificate_title(old), new=certificate_title(new),
-        rows=(*promises, *_information_changes(old, new)), fails=allowed.fails,
-        unchanged=f"{count - len(promises)} of {plural(count, 'promise')} unchanged",
-    )  # fmt: skip
+    rows = tuple(_changes(old, new, allowed))
+    return Changes(old=old.title, new=new.title, rows=rows, fails=allowed.fails)
 
 
-def certificate_title(certificate: Certificate) -> str:
-    """A certificate in a few words."""
-    words = (certificate.family.replace("-", " "), certificate.cell, certificate.sha256[:12])
-    return ", ".join(shorten(word, 80) for word in words if word)
+def compare_with_baseline(question: CertifyQuestion, old: Certificate, new: Certificate) -> Changes:
+    """All changes since the baseline; what is not asked of the model is information. Raises
+    PairError for answers to different questions."""
+    changes = compare_certificates(old, new, question.allowed)
+    rows = (
+        row
+        if row.kind not in changes.fails or question.fails_on_regression(row.what)
+        else msgspec.structs.replace(row, kind="changed")
+        for row in changes.rows
+    )
+    return msgspec.structs.replace(changes, rows=tuple(rows))
 
 
-def _promise_changes(old: Certificate, new: Certificate, allowed: Thresholds) -> Iterator[Change]:
+def _changes(old: Certificate, new: Certificate, allowed: Thresholds) -> Iterator[Change]:
     name, share = new.cell, allowed.factor
     yield from compare_ranks(name, "verdict", VERDICTS, old.verdict, new.verdict)
     yield from compare_bounds(name, "λ", old.lam, new.lam, share=share)
-    yield from _window_changes(name, allowed, old.truncation, new.truncation)
+    before, after = old.lengths, new.lengths
+    for eps in {**before, **after}:  # no window for an ε is none that is certified
+        windows = before.get(eps), after.get(eps)
+        yield from compare_bounds(name, f"k for ε = {eps!r}", *windows, margin=allowed.window)
     gains = [side.constants.get("gain") for side in (old, new)]
     yield from compare_bounds(name, "gain", *gains, share=share)
     yield from compare_bounds(name, "rounding", old.rounding_bound, new.rounding_bound, share=share)
@@ -46,46 +173,107 @@ def _promise_changes(old: Certificate, new: Certificate, allowed: Thresholds) ->
         yield from compare_bounds(name, "states", old.states, new.states)
 
 
-def _count_promises(old: Certificate, new: Certificate) -> int:
-    """How many promises either makes: the verdict, λ, each k, the gain, rounding, states."""
-    return (
-        2
-        + len({**lengths_by_eps(old.truncation), **lengths_by_eps(new.truncation)})
-        + any("gain" in side.constants for side in (old, new))
-        + any(side.rounding_bound is not None for side in (old, new))
-        + (isinstance(old.states, int) and isinstance(new.states, int))
-    )
-
-
-def _window_changes(
-    name: str, allowed: Thresholds, old: tuple[Window, ...], new: tuple[Window, ...]
-) -> Iterator[Change]:
-    """The k of each ε of either: no window for it is none that is certified."""
-    before, after = lengths_by_eps(old), lengths_by_eps(new)
-    for eps in {**before, **after}:
-        windows = before.get(eps), after.get(eps)
-        yield from compare_bounds(name, f"k for ε = {eps!r}", *windows, margin=allowed.window)
-
-
-def _information_changes(old: Certificate, new: Certificate) -> Iterator[Change]:
-    name, (before, after) = new.cell, map(_other_fields, (old, new))
-    for field in before:
-        yield from compare_information(name, field, before[field], after[field])
-    for dtype in {**old.rounds_to_one, **new.rounds_to_one}:
-        counts = [side.rounds_to_one.get(dtype, 0) for side in (old, new)]
-        yield from compare_information(name, f"decays that may round to 1 in {dtype}", *counts)
-    names = {**old.constants, **new.constants}
-    changed = [n for n in names if n != "gain" and old.constants.get(n) != new.constants.get(n)]
-    if changed:
-        yield make_change("changed", name, "other constants", after=list_names(changed))
-
-
-def _other_fields(certificate: Certificate) -> dict[str, float | str | None]:
-    """Norm, input bound, states and the like of a certificate, by name; None where absent."""
-    return {
-        "norm": certificate.norm,
-        "input bound": certificate.input_bound,
-        "states": certificate.states if isinstance(certificate.states, str) else None,
-        "norm of the readout": None if certificate.readout is None else certificate.readout.norm,
-        "orthogonality defect": certificate.orthogonality_defect,
+def require_same_question(old: Certificate, new: Certificate) -> None:
+    """Raise PairError, which names all that differs, unless both answer one question."""
+    first, second = question_fields(old), question_fields(new)
+    unequal = {
+        aspect: (first[aspect], second[aspect])
+        for aspect in first
+        if first[aspect] != second[aspect]
     }
+    layers = [set((side.tensors or side.information.tensors).values()) for side in (old, new)]
+    unread = [{*side.unread, *side.information.unread} for side in (old, new)]
+    if layers[0] & unread[1] or layers[1] & unread[0]:
+        # One file's other layer; no new name for one.
+        unequal["layers"] = (list_names(sorted(layers[0])), list_names(sorted(layers[1])))
+    if unequal:
+        parts = (f"different {aspect}, {_excerpts(*both)}" for aspect, both in unequal.items())
+        raise PairError(
+            f"certificates of {'; of '.join(parts)}; certify both models with the same options"
+        )
+
+
+def question_fields(one: Certificate) -> dict[str, str]:
+    """All that was asked whatever the weights are, in words that differ where a number does."""
+    return {
+        "sorts": one.family,
+        "cells": one.cell,
+        "shapes": ", ".join(f"{name} = {size}" for name, size in sorted(one.shape.items())),
+        "dtypes": one.dtype,
+        "inputs": _inputs_text(one),
+        "readouts": "none, but the state itself"
+        if one.readout is None
+        else f"{one.readout.tensor}, {one.readout.outputs} outputs",
+        "initial states": _numbers_text(one.initial_state),
+        "ε": _numbers_text(one.lengths),
+        "tensors left out": ", ".join(sorted({*one.ignored, *one.information.ignored})) or "none",
+    }
+
+
+def _inputs_text(one: Certificate) -> str:
+    """The set of inputs by its numbers; a tensor of the model by its name, as its rows are trained
+    with the rest."""
+    input_set, ball = one.inputs, f"‖x_t‖₂ ≤ {one.input_bound!r}"
+    if input_set is None:
+        return ball
+    description = input_set.what or one.information.inputs
+    count = "" if input_set.rows is None else f"{input_set.rows} rows, "
+    if input_set.set == "rows" and description.startswith(_TABLE) and description != _NAMELESS:
+        return f"{count}{description}"
+    ends = f"from {_numbers_text(input_set.low)} to {_numbers_text(input_set.high)}"
+    return f"{input_set.set}, {count}{ball}, {ends}"
+
+
+def _numbers_text(numbers: Iterable[float]) -> str:
+    """All digits of all numbers; −0 is 0."""
+    return ", ".join(repr(number + 0.0) for number in numbers)
+
+
+def _excerpts(first: str, second: str) -> str:
+    """Both texts from a little before where they part."""
+    pairs = enumerate(zip(first, second, strict=False))
+    position = next((i for i, (a, b) in pairs if a != b), min(len(first), len(second)))
+    start = max(0, position - _SHOWN // 2)
+    cut = [f"{'…' * bool(start)}{text[start : start + _SHOWN]}" for text in (first, second)]
+    return f"{cut[0]!r} and {cut[1]!r}"
+
+
+def split_record(data: bytes) -> tuple[str, bytes]:
+    """The schema of a record and the record itself, which may be in what `check` printed.
+
+    Raises RecordError for a certificate that `check` found to fail, and what msgspec raises."""
+    header = msgspec.json.decode(data, type=Header)
+    inner = bytes(header.certificate)
+    if header.schema or not inner:
+        return header.schema, data
+    schema = msgspec.json.decode(inner, type=Header).schema
+    if not header.holds:
+        raise RecordError("the certificate in it fails, as 'check' found")
+    return schema, inner
+
+
+def load_certificate(path: Path) -> Certificate:
+    """The certificate in a JSON file, as any command prints or writes it; raises RecordError."""
+    try:
+        data = disk.read(path, LIMIT)
+        schema, record = split_record(data)
+        match = re.fullmatch(r"rnnbounds/([a-z-]+)/([0-9]{1,9})", schema)
+        if match is None or int(match[2]) not in VERSIONS.get(match[1], ()):
+            readable = (f"rnnbounds/{name}/{one}" for name, all in VERSIONS.items() for one in all)
+            raise RecordError(f"schema {schema[:80]!r}, not among {', '.join(readable)}")
+        certificate = msgspec.json.decode(record, type=Certificate)
+        require_unique(data)
+        return certificate
+    except OSError as error:
+        raise RecordError(f"{path}: it {error.strerror}; give a certificate in JSON") from None
+    except RecordError as error:
+        raise RecordError(f"{path}: {error}; write the certificate again") from None
+    except (ValueError, RecursionError, msgspec.MsgspecError) as error:
+        reason = " ".join(str(error).split())[:300]
+        again = "write it again with 'rnnbounds certify --out' or 'guard --update'"
+        raise RecordError(f"{path}: no certificate ({reason}); {again}") from None
+
+
+def parse_certificate(record: bytes) -> Certificate:
+    """The certificate of a record that was just made."""
+    return msgspec.json.decode(record, type=Certificate)

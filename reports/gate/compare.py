@@ -41,9 +41,8 @@ def compare_burdens(
     added = [name for name in new if name not in old]
     removed = [name for name in old if name not in new]
     if added or removed:
-        notes = [f"with {list_names(added)}"] * bool(added) + [
-            f"without {list_names(removed)}"
-        ] * bool(removed)
+        lists = (("with", added), ("without", removed))
+        notes = [f"{word} {list_names(names)}" for word, names in lists if names]
         kind: Kind = "regressed" if added else "improved"
         yield make_change(kind, subject, field, str(len(old)), ", ".join((str(len(new)), *notes)))
 
@@ -77,24 +76,11 @@ def compare_bounds(
 
 
 def _bound_text(bound: float | None, digits: int) -> str:
-    if bound is None or bound == float(f"{bound:.{digits}g}"):
-        return value_text(bound)
-    return bound_text(bound, digits)
+    if bound is None:
+        return "none"
+    return repr(bound) if bound == float(f"{bound:.{digits}g}") else bound_text(bound, digits)
 
 
 def _largest_allowed(limit: float, share: float, margin: int) -> float:
     """The largest bound that passes for no larger; without a share nothing is rounded."""
     return (limit * (1 + share) if share else limit) + margin
-
-
-def compare_information(
-    subject: str, field: str, old: float | str | None, new: float | str | None
-) -> Iterator[Change]:
-    """Information: neither of the two is the better one."""
-    if old != new:
-        yield make_change("changed", subject, field, value_text(old), value_text(new))
-
-
-def value_text(value: float | str | None) -> str:
-    """A text, or all digits of a number; "none" for nothing."""
-    return "none" if value is None else value if isinstance(value, str) else repr(value)

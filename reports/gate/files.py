@@ -6,10 +6,13 @@ import msgspec
 
 from rnnbounds import disk
 from rnnbounds.reports.errors import InputError, RecordError
-from rnnbounds.reports.gate.certificates import compare_certificates
-from rnnbounds.reports.gate.certified import load_certificate, split_record
+from rnnbounds.reports.gate.certificates import (
+    compare_certificates,
+    load_certificate,
+    split_record,
+)
 from rnnbounds.reports.gate.runs import compare_runs
-from rnnbounds.reports.gate.thresholds import Thresholds
+from rnnbounds.reports.gate.settings import Thresholds
 from rnnbounds.reports.records.changes import Changes
 from rnnbounds.reports.records.codec import MOST_BYTES, load
 

@@ -11,12 +11,11 @@ from rnnbounds.reports.gate.compare import (
     compare_ratios,
     compare_texts,
 )
-from rnnbounds.reports.gate.thresholds import Thresholds
+from rnnbounds.reports.gate.settings import Thresholds
 from rnnbounds.reports.records.changes import Change, Changes, list_names, make_change, shorten
-from rnnbounds.reports.records.checks.tally import Tally
+from rnnbounds.reports.records.checks import Tally
 from rnnbounds.reports.records.outcome import claim_problems
 from rnnbounds.reports.records.record import ClaimRecord, FormRecord, Run, VariantRecord
-from rnnbounds.reports.words import plural
 
 VERDICTS = ("holds", "never tested", "undecided", "violated")
 
@@ -36,12 +35,7 @@ def compare_runs(old: Run, new: Run, allowed: Thresholds) -> Changes:
     rows += compare_burdens(
         "the run", "parts that never reported", old.missing_parts, new.missing_parts
     )
-    shared = [name for name in after if name in before]
-    unchanged_names = set(shared) - {row.subject.split(" ")[0].rstrip(",") for row in rows}
-    return Changes(
-        old=run_title(old), new=run_title(new), rows=tuple(rows), fails=allowed.fails,
-        unchanged=f"{len(unchanged_names)} of {plural(len(shared), 'claim')} unchanged",
-    )  # fmt: skip
+    return Changes(old=run_title(old), new=run_title(new), rows=tuple(rows), fails=allowed.fails)
 
 
 def restrict_run(run: Run, ids: tuple[str, ...]) -> Run:

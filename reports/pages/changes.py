@@ -15,10 +15,7 @@ COLUMNS = ("change", "of", "what", "before", "after")
 
 
 def changes_table(changes: Changes) -> Table:
-    """A row for each change, the worst first; what has no row is counted.
-
-    Rows of one subject alone do not name it.
-    """
+    """A row for each change, the worst first; rows of one subject alone do not name it."""
     rows = [
         (_kind_cell(row, changes), row.subject, row.what, row.before, row.after)
         for row in sort_changes(changes.rows)
@@ -26,8 +23,7 @@ def changes_table(changes: Changes) -> Table:
     several = len({row.subject for row in changes.rows}) > 1
     columns = [index for index in range(len(COLUMNS)) if several or COLUMNS[index] != "of"]
     cells: tuple[tuple[Cell, ...], ...] = tuple(tuple(row[i] for i in columns) for row in rows)
-    caption = f"{changes.unchanged}." if changes.unchanged else ""
-    return Table(tuple(COLUMNS[i] for i in columns), cells, caption=caption, look="changes")
+    return Table(tuple(COLUMNS[i] for i in columns), cells, look="changes")
 
 
 def _kind_cell(row: Change, changes: Changes) -> Cell:
@@ -45,11 +41,10 @@ def gate_verdict(changes: Changes) -> Verdict:
 
 def render_changes_page(changes: Changes) -> bytes:
     """One self-contained page, UTF-8."""
-    unchanged_text = f" {changes.unchanged}." if changes.unchanged and not changes.rows else ""
     page = Page(
         title=f"{changes.summary[:1].upper()}{changes.summary[1:]}",
         kicker="compare",
-        lead=f"From {changes.old} to {changes.new}.{unchanged_text}",
+        lead=f"From {changes.old} to {changes.new}.",
         verdict=gate_verdict(changes),
         failed=bool(changes.failing),
         sections=(Section("What changed", (changes_table(changes),)),) if changes.rows else (),

@@ -24,7 +24,7 @@ from markupsafe import Markup, escape
 
 from rnnbounds.reports.errors import InputError, printable
 from rnnbounds.reports.pages.text import SUPERSCRIPTS, bound_text
-from rnnbounds.reports.records.checks.curve import Curve
+from rnnbounds.reports.records.checks import Curve
 
 MOST_SERIES = 6
 """Lines in one figure: so many colours can be told apart by everybody."""

@@ -38,14 +38,13 @@ class Change(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 class Changes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """All changes from `old` to `new`, each a few words on what was compared; rows of a kind that
-    `fails` fail the gate. `unchanged` counts in words all that was compared and has no row."""
+    `fails` fail the gate."""
 
     schema: Literal["rnnbounds/changes/1"] = SCHEMA
     old: str
     new: str
     rows: tuple[Change, ...] = ()
     fails: tuple[Kind, ...] = ("regressed", "gone")
-    unchanged: str = ""
 
     @property
     def failing(self) -> tuple[Change, ...]:

@@ -9,13 +9,12 @@ from typing import Literal
 
 from msgspec import field
 
-from rnnbounds.reports.records.checks.check import Check as Check
-from rnnbounds.reports.records.checks.check import Record as Record
-from rnnbounds.reports.records.checks.check import Verdict as Verdict
-from rnnbounds.reports.records.checks.check import check_identity as check_identity
-from rnnbounds.reports.records.checks.curve import Curve
-from rnnbounds.reports.records.checks.tally import Count
-from rnnbounds.reports.records.checks.tally import Tally as Tally
+from rnnbounds.reports.records.checks import Check as Check
+from rnnbounds.reports.records.checks import Count, Curve
+from rnnbounds.reports.records.checks import Record as Record
+from rnnbounds.reports.records.checks import Tally as Tally
+from rnnbounds.reports.records.checks import Verdict as Verdict
+from rnnbounds.reports.records.checks import check_identity as check_identity
 from rnnbounds.reports.records.glossary import Symbol, Work
 from rnnbounds.reports.records.ledger import Axiom, LedgerRecord
 from rnnbounds.reports.records.number import Number, greatest_ratio

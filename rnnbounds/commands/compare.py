@@ -13,7 +13,7 @@ from rnnbounds.commands.options import Baseline, FormatOption, path_option
 from rnnbounds.reports.curves import NAME as CURVES
 from rnnbounds.reports.files import WriteError, write_atomic
 from rnnbounds.reports.gate.files import compare_files
-from rnnbounds.reports.gate.thresholds import load_thresholds
+from rnnbounds.reports.gate.settings import load_thresholds
 from rnnbounds.reports.pages.changes import render_changes_page
 from rnnbounds.reports.pages.run import FILES, write_report
 from rnnbounds.reports.records.codec import load

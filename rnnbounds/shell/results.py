@@ -14,7 +14,7 @@ from rnnbounds import disk
 from rnnbounds.reports.errors import InputError
 from rnnbounds.reports.files import write_atomic
 from rnnbounds.reports.gate.runs import compare_runs, restrict_run
-from rnnbounds.reports.gate.thresholds import Thresholds, load_thresholds
+from rnnbounds.reports.gate.settings import Thresholds, load_thresholds
 from rnnbounds.reports.pages.markdown import markdown
 from rnnbounds.reports.records.changes import Changes
 from rnnbounds.reports.records.codec import load

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from rnnbounds.reports.curves import curves_csv
-from rnnbounds.reports.records.checks.curve import Curve, Point
+from rnnbounds.reports.records.checks import Curve, Point
 
 
 def test_a_row_a_point(run):

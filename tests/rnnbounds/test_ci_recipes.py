@@ -18,8 +18,13 @@ import yaml
 from safetensors.torch import save_file
 
 from rnnbounds import plugin as plugin_module
-from rnnbounds.reports.gate.models import CertifyQuestion, MeasureQuestion, load_model_settings
-from rnnbounds.reports.gate.thresholds import Thresholds, load_thresholds
+from rnnbounds.reports.gate.settings import (
+    CertifyQuestion,
+    MeasureQuestion,
+    Thresholds,
+    load_model_settings,
+    load_thresholds,
+)
 from rnnbounds.shell.lazy import COMMANDS_PACKAGE
 from rnnbounds.shell.program import COMMANDS
 

@@ -12,7 +12,6 @@ from rnnbounds.reports.pages.model.answer import (
 )
 from rnnbounds.reports.pages.model.constants import find_constant, is_lower_bound
 from rnnbounds.reports.pages.text import NOTHING, bound_text, plain_number, round_up
-from rnnbounds.reports.words import capitalise
 
 TITLES = {
     "lambda": "λ", "sha256": "SHA-256", "eps": "ε", "tensors": "read from", "unread": "not read",
@@ -31,7 +30,6 @@ OTHER_FIELDS = (
 GATES = "ifzorn"  # by the letters of constants, in the order of steps
 MOST_UNITS = 5  # units that are listed
 LETTERS = ((2, "ch"), (1, "h"))  # parts of a state of so many times n numbers
-_MOST = 8  # numbers that a page shows one after another
 
 
 def origin_sections(document: Document) -> list[Section]:
@@ -43,7 +41,7 @@ def origin_sections(document: Document) -> list[Section]:
 
 
 def fact_sections(document: Document) -> Iterator[Section]:
-    """The certificate's fields, the norms tried, the model, and the rest of the record."""
+    """The certificate's fields, the norms tried, and the model; the record has all else."""
     fields = {name: value for name, value in document.items() if value not in (None, "", [], {})}
     scalars = [n for n, value in fields.items() if not isinstance(value, (dict, list, tuple))]
     elsewhere = {*MODEL_FIELDS, *OTHER_FIELDS}
@@ -58,10 +56,6 @@ def fact_sections(document: Document) -> Iterator[Section]:
     if "norms_tried" in fields:
         yield Section("Norms that were tried", (norms_table(document),))
     yield Section("The model", (_facts_table(document, (n for n in MODEL_FIELDS if n in fields)),))
-    rest = [name for name in fields if name not in shown and name not in elsewhere]
-    if rest:
-        folded = (Folded(capitalise(_title(n)), tuple(_value_blocks(fields[n]))) for n in rest)
-        yield Section("The rest of the record", tuple(folded))
 
 
 def norms_table(document: Document) -> Table:
@@ -169,22 +163,6 @@ def _constants_table(document: Document) -> Table:
     )  # fmt: skip
 
 
-def _value_blocks(item: Any) -> list[Block]:
-    if isinstance(item, dict):
-        return [_facts_table(item, item)]
-    rows = [row for row in item if isinstance(row, dict)]
-    if len(rows) < len(item):
-        return [Paragraph(_plain_text(item))]
-    columns = tuple(dict.fromkeys(key for row in rows for key in row))
-    cells = tuple(tuple(_field_text(key, row.get(key)) for key in columns) for row in rows)
-    numbers = frozenset(
-        index
-        for index, key in enumerate(columns)
-        if all(isinstance(row.get(key), (int, float, type(None))) for row in rows)
-    )
-    return [Table(tuple(map(_title, columns)), cells, numbers)]
-
-
 def _facts_table(values: Document, names: Iterable[str]) -> Table:
     rows = tuple((_title(name), _field_text(name, values[name])) for name in names)
     return Table(("what", "is"), rows)
@@ -226,7 +204,5 @@ def _plain_text(item: object) -> str:
     if isinstance(item, dict):
         return ", ".join(f"{_title(str(name))} {_plain_text(one)}" for name, one in item.items())
     if isinstance(item, (list, tuple)):
-        if len(item) > _MOST and all(isinstance(element, (float, list)) for element in item):
-            return f"{len(item)} numbers or rows of numbers, in the record beside this page"
         return ", ".join(map(_plain_text, item)) or NOTHING
     return str(item)

@@ -11,8 +11,7 @@ import typer
 from rnnbounds.commands.models.guarding import Guard, GuardResults, require_named
 from rnnbounds.commands.options import FormatOption, Summary, path_option
 from rnnbounds.reports.files import write_atomic
-from rnnbounds.reports.gate.models import load_model_settings
-from rnnbounds.reports.gate.thresholds import PROJECT
+from rnnbounds.reports.gate.settings import PROJECT, load_model_settings
 from rnnbounds.shell.output import Format, echo, print_json, require_folder, show_progress
 from rnnbounds.shell.results import JOB_SUMMARY, add_summary
 

@@ -23,15 +23,19 @@ from rnnbounds.impl.reading.adapters import Source, load_model
 from rnnbounds.impl.reading.data.sequences import read_data
 from rnnbounds.reports.errors import InputError
 from rnnbounds.reports.files import write_atomic
-from rnnbounds.reports.gate.certified import load_certificate, parse_certificate
-from rnnbounds.reports.gate.models import (
+from rnnbounds.reports.gate.certificates import (
+    PairError,
+    compare_with_baseline,
+    load_certificate,
+    parse_certificate,
+)
+from rnnbounds.reports.gate.settings import (
     CertifyQuestion,
     MeasureQuestion,
     ModelSettings,
     Question,
     load_model_settings,
 )
-from rnnbounds.reports.gate.questions import PairError
 from rnnbounds.reports.pages.text import NOTHING, round_up
 from rnnbounds.reports.records.changes import Changes, escape_markdown, shorten
 from rnnbounds.reports.words import plural
@@ -175,7 +179,7 @@ class Guard:
                 f"commit it"
             )
         try:
-            return question.compare_with_baseline(load_certificate(place), new)
+            return compare_with_baseline(question, load_certificate(place), new)
         except PairError as error:
             raise InputError(
                 f"{question.baseline}: {error}, or accept this one with 'rnnbounds guard --update'"

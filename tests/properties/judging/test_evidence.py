@@ -15,7 +15,7 @@ from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Judgement, Verdict
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.table import make_spec, parse_spec
-from rnnbounds.reports.records.checks.curve import Against
+from rnnbounds.reports.records.checks import Against
 from rnnbounds.reports.records.record import Cost
 from rnnbounds.theory import claim
 from rnnbounds.theory.language.parse import parse_statement

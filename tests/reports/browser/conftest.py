@@ -9,7 +9,7 @@ from playwright.sync_api import sync_playwright
 from rnnbounds.properties.runs.glossary import cited_works, claim_file, symbol_names, symbol_records
 from rnnbounds.reports.pages.run import render_run
 from rnnbounds.reports.records.changes import Changes, make_change
-from rnnbounds.reports.records.checks.curve import Curve, Point
+from rnnbounds.reports.records.checks import Curve, Point
 from rnnbounds.reports.records.ledger import LedgerRecord, LedgerStep
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.language.printing import statement_mathml, statement_text

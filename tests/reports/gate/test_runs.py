@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from rnnbounds.reports import Axiom, Run, Tally
 from rnnbounds.reports.gate.runs import compare_runs, restrict_run
-from rnnbounds.reports.gate.thresholds import Thresholds
+from rnnbounds.reports.gate.settings import Thresholds
 from rnnbounds.reports.records.ledger import Definition
 
 

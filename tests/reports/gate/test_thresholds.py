@@ -2,7 +2,7 @@
 
 import pytest
 
-from rnnbounds.reports.gate.thresholds import SettingsError, Thresholds, load_thresholds
+from rnnbounds.reports.gate.settings import SettingsError, Thresholds, load_thresholds
 
 
 def test_the_defaults(tmp_path):

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnbounds.reports.records.checks.curve import MOST_POINTS, build_curve, merge_sides
+from rnnbounds.reports.records.checks import MOST_POINTS, build_curve, merge_sides
 
 sides = st.tuples(st.floats(0, 9), st.floats(0, 9))
 seen = st.dictionaries(st.integers(0, 9), sides)

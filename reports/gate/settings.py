@@ -1,5 +1,7 @@
-"""Questions about a project's models: `[tool.rnnbounds.models.NAME]` of its pyproject.toml."""
+"""Settings of a project, `[tool.rnnbounds]` of its pyproject.toml: thresholds of the gate, and
+questions about models, `[tool.rnnbounds.models.NAME]`."""
 
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,20 +13,44 @@ import msgspec
 
 from rnnbounds import disk
 from rnnbounds.reports.errors import InputError
-from rnnbounds.reports.gate.certificates import compare_certificates
-from rnnbounds.reports.gate.certified import Certificate
-from rnnbounds.reports.gate.thresholds import LIMIT, PROJECT, Thresholds
-from rnnbounds.reports.records.changes import Changes
+from rnnbounds.reports.records.changes import Kind
 
+PROJECT = Path("pyproject.toml")
+LIMIT = 2**20
+EXAMPLE = "write [tool.rnnbounds.models.NAME] with model, eps and inputs, or data and share"
+Share = Annotated[float, msgspec.Meta(ge=0, lt=1)]  # 1 of anything lost would be no gate
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
-class ModelsError(InputError):
-    """Questions about models that cannot be read."""
+class SettingsError(InputError):
+    """Settings that cannot be read."""
 
     def __init__(self, path: Path, problem: str, remedy: str) -> None:
         super().__init__(f"{path}: {problem[:300]}; {remedy}")
+
+
+class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+    """Tolerances of a comparison; with the defaults a change of seed alone passes.
+
+    tightness: by how much a form's largest lhs/rhs may fall. factor: relative growth allowed in a
+    certificate's λ, gain and rounding. window: growth allowed in its k, in inputs. gone: true if
+    missing results pass.
+    """
+
+    tightness: Share = 0.4
+    factor: Annotated[float, msgspec.Meta(ge=0)] = 1e-6
+    window: Count = 0
+    gone: bool = False
+
+    def __post_init__(self) -> None:
+        if not all(map(math.isfinite, msgspec.structs.astuple(self))):
+            raise ValueError("a share is not finite")
+
+    @property
+    def fails(self) -> tuple[Kind, ...]:
+        """The kinds of changes that fail."""
+        return ("regressed",) if self.gone else ("regressed", "gone")
 
 
 class ModelQuestion(
@@ -71,24 +97,16 @@ class CertifyQuestion(
         if self.baseline is None and (self.window or self.factor is not None):
             raise ValueError("window and factor are about a baseline")
 
+    @property
+    def allowed(self) -> Thresholds:
+        """Tolerances of the comparison with the baseline."""
+        return Thresholds(window=self.window, factor=self.factor or 0.0)
+
     def fails_on_regression(self, field: str) -> bool:
-        """True if a regression of `what` (k, λ, gain, rounding, …) fails the comparison."""
+        """True if a regression of `field` (k, λ, gain, rounding, …) fails the comparison."""
         if field.startswith("k for"):
             return self.at_most is None
         return self.factor is not None if field in ("λ", "gain", "rounding") else True
-
-    def compare_with_baseline(self, old: Certificate, new: Certificate) -> Changes:
-        """All changes since the baseline; what is not asked of the model is information. Raises
-        PairError for answers to different questions."""
-        allowed = Thresholds(window=self.window, factor=self.factor or 0.0)
-        changes = compare_certificates(old, new, allowed)
-        rows = (
-            msgspec.structs.replace(row, kind="changed")
-            if row.kind in changes.fails and not self.fails_on_regression(row.what)
-            else row
-            for row in changes.rows
-        )
-        return msgspec.structs.replace(changes, rows=tuple(rows))
 
 
 class MeasureQuestion(
@@ -111,7 +129,7 @@ class ModelSettings:
     """Questions of a settings file by model, and errors of its unreadable tables by model."""
 
     questions: Mapping[str, Question]
-    unreadable: Mapping[str, ModelsError]
+    unreadable: Mapping[str, SettingsError]
 
     @property
     def names(self) -> list[str]:
@@ -119,62 +137,71 @@ class ModelSettings:
         return [*self.questions, *self.unreadable]
 
 
-def load_model_settings(path: Path = PROJECT) -> ModelSettings:
-    """Read the questions about models from a TOML file; raises ModelsError if it is no TOML, asks
-    nothing, or has a table of another name."""
-    example = "write [tool.rnnbounds.models.NAME] with model, eps and inputs, or data and share"
+def load_thresholds(path: Path = PROJECT) -> Thresholds:
+    """Those of the file, the defaults where it is missing or says nothing; raises SettingsError."""
+    if not path.exists():
+        return Thresholds()
+    remedy = f"[tool.rnnbounds] may set {', '.join(_keys(Thresholds))}"
+    table = _read_table(path, remedy, remedy)
     try:
-        document = tomllib.loads(disk.read(path, LIMIT).decode())
-    except OSError as error:
-        raise ModelsError(path, f"it {error.strerror}", example) from None
-    except RecursionError:
-        raise ModelsError(path, "it nests too deep", example) from None
-    except ValueError as error:
-        raise ModelsError(path, str(error), "correct the file") from None
-    section: Any = document
-    for name in ("tool", "rnnbounds"):
-        section = section.get(name, {}) if isinstance(section, dict) else {}
-    tables = section if isinstance(section, dict) else {}
+        # The models are `rnnbounds guard`'s.
+        return msgspec.convert({k: v for k, v in table.items() if k != "models"}, Thresholds)
+    except (ValueError, msgspec.MsgspecError) as error:
+        raise SettingsError(path, str(error), remedy) from None
+
+
+def load_model_settings(path: Path = PROJECT) -> ModelSettings:
+    """Read the questions about models from a TOML file; raises SettingsError if it is no TOML, asks
+    nothing, or has a table of another name."""
+    tables = _read_table(path, EXAMPLE, "correct the file")
     for name in (name for name, content in tables.items() if isinstance(content, dict)):
         if name != "models":
             problem = f"[tool.rnnbounds.{name}] is no table of rnnbounds"
-            raise ModelsError(path, problem, "name it [tool.rnnbounds.models.NAME]")
+            raise SettingsError(path, problem, "name it [tool.rnnbounds.models.NAME]")
     model_tables = tables.get("models")
     if not model_tables or not isinstance(model_tables, dict):
-        raise ModelsError(path, "it asks about no model", example)
+        raise SettingsError(path, "it asks about no model", EXAMPLE)
     questions: dict[str, Question] = {}
-    refused: dict[str, ModelsError] = {}
+    refused: dict[str, SettingsError] = {}
     for name, table in model_tables.items():
+        is_measured = isinstance(table, dict) and "share" in table
+        kind: type[Question] = MeasureQuestion if is_measured else CertifyQuestion
         try:
-            questions[name] = _parse_question(path, name, table)
-        except ModelsError as error:
-            refused[name] = error
+            questions[name] = msgspec.convert(table, kind)
+        except (ValueError, msgspec.MsgspecError) as error:
+            problem, remedy = _plain_error(str(error), kind)
+            refused[name] = SettingsError(path, f"models.{name}: {problem}", remedy)
     return ModelSettings(questions, refused)
 
 
-def _parse_question(path: Path, name: str, table: Mapping[str, Any]) -> Question:
-    kind: type[Question] = (
-        MeasureQuestion if isinstance(table, dict) and "share" in table else CertifyQuestion
-    )
+def _read_table(path: Path, remedy: str, of_syntax: str) -> Mapping[str, Any]:
+    """The table [tool.rnnbounds] of a TOML file, empty if there is none; raises SettingsError."""
     try:
-        return msgspec.convert(table, kind)
-    except (ValueError, msgspec.MsgspecError) as error:
-        problem, remedy = _plain_error(str(error), kind)
-        raise ModelsError(path, f"models.{name}: {problem}", remedy) from None
+        tool = tomllib.loads(disk.read(path, LIMIT).decode()).get("tool", {})
+    except OSError as error:
+        raise SettingsError(path, f"it {error.strerror}", remedy) from None
+    except RecursionError:
+        raise SettingsError(path, "it nests too deep", remedy) from None
+    except ValueError as error:  # of TOML, of UTF-8
+        raise SettingsError(path, str(error), of_syntax) from None
+    section = tool.get("rnnbounds", {}) if isinstance(tool, dict) else {}
+    if not isinstance(section, dict):
+        raise SettingsError(path, "tool.rnnbounds is no table", remedy)
+    return section
+
+
+def _keys(kind: type[msgspec.Struct]) -> list[str]:
+    return [field.encode_name for field in msgspec.structs.fields(kind)]
 
 
 def _plain_error(error: str, kind: type[Question]) -> tuple[str, str]:
     """A message of msgspec in plain words, and the remedy: the key that was meant, or all keys."""
-    fields = {
-        question: [f.encode_name for f in msgspec.structs.fields(question)]
-        for question in (kind, MeasureQuestion)
-    }
     message = error.replace("`", "").replace("Object contains unknown field", "it has no key")
     message = message.replace("Object missing required field", "it needs the key")
     message, _, place = message.partition(" - at $.")
     problem = f"{place}: {message}" if place else message
-    all_keys = list(dict.fromkeys(key for keys in fields.values() for key in keys))
-    close = get_close_matches(message.rpartition(" ")[2].replace("_", "-"), all_keys, 1)
+    keys = dict.fromkeys((*_keys(kind), *_keys(MeasureQuestion)))
+    close = get_close_matches(message.rpartition(" ")[2].replace("_", "-"), list(keys), 1)
     if message.startswith("it has no key") and close:
         return problem, f"did you mean {close[0]}?"
-    return problem, f"it may set {', '.join(fields[kind])}"
+    return problem, f"it may set {', '.join(_keys(kind))}"

@@ -1,1 +1,0 @@
-"""Checks of a run: single ones, counts and curves."""
