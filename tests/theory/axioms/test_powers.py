@@ -2,9 +2,7 @@
 
 from fractions import Fraction
 from random import Random
-from typing import Any
 
-import mpmath
 import numpy as np
 import pytest
 from sympy import Add, degree, expand, sqrt, symbols
@@ -13,24 +11,6 @@ from rnnbounds.theory.axioms.analytic import COMBINATIONS
 from rnnbounds.theory.axioms.powers import GELFAND, RETURNS
 from rnnbounds.theory.language.terms.powers import power, radius, ratio, reach
 from rnnbounds.theory.language.terms.variables import A
-
-
-def test_exponentials_of_a_network_satisfy_no_equation() -> None:
-    """Of eˣ and e^{tanh x} all monomials up to degree 3 are independent.  Of eˣ and 1 + eˣ, the
-    exponential of log(1 + eˣ), they are not: that is no function of a network."""
-
-    def rank(second: Any) -> int:
-        with mpmath.workdps(60):
-            points = [mpmath.mpf(k) / 3 for k in range(-5, 5)]
-            rows = [
-                [mpmath.exp(i * x) * second(x) ** j for i in range(4) for j in range(4 - i)]
-                for x in points
-            ]
-            values = mpmath.svd_r(mpmath.matrix(rows), compute_uv=False)
-            return sum(1 for one in values if one > mpmath.mpf(10) ** -40)
-
-    assert rank(lambda x: mpmath.exp(mpmath.tanh(x))) == 10
-    assert rank(lambda x: 1 + mpmath.exp(x)) < 10
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -12,14 +12,14 @@ from flint import fmpq, fmpq_mat
 from formal import World, value, violated
 from sympy import Expr, Integer
 
-from rnnbounds.theory.axioms.base import AXIOMS
-from rnnbounds.theory.axioms.ranks import RANK_AXIOMS, RANK_KERNELS, RANK_PRODUCT, RANK_ZERO, C
+from rnnbounds.theory.axioms.ranks import RANK_AXIOMS, RANK_ZERO, C
+from rnnbounds.theory.axioms.unitary import COSINES, SINGULAR_VALUES
 from rnnbounds.theory.language import Assumption, Clause, Statement, at, eq, le
 from rnnbounds.theory.language import symbols as quantities
-from rnnbounds.theory.language.terms.unitary import identity, rank, rows
-from rnnbounds.theory.language.terms.variables import A, B, X, Y, m, v, y, z
+from rnnbounds.theory.language.terms.unitary import eye_all, identity, rank, rows
+from rnnbounds.theory.language.terms.variables import A, B, X, Y, eye, m, v, y, z
 from rnnbounds.theory.language.terms.vectors import norm, transpose
-from rnnbounds.theory.models.unitary.local_maps import ORTHOGONAL, PATTERNS, E, G, V, pattern, rest
+from rnnbounds.theory.models.unitary.local_maps import ORTHOGONAL, PATTERNS, V, pattern, rest
 from rnnbounds.theory.proof import Proof, Step, check
 from rnnbounds.theory.proof.methods import Smt
 
@@ -140,29 +140,6 @@ def test_the_law_of_the_zero_operator() -> None:
     assert len(ranks) > 1
 
 
-def test_without_its_premises_a_law_would_be_false() -> None:
-    """The check sees it: rank A + rank B ≤ 2 + rank(A B), right for 2 columns, wrong for others."""
-    naive = Clause(le(rank(A) + rank(B), 2 + rank(A * B)))
-    one, five = matrix([[1]]), value(identity(Integer(5)), MEANINGS)
-    assert not follows(naive, {A: one, B: five})
-    assert follows(naive, {A: one, B: one})
-    assert not follows(Clause(le(rank(A), rank(A * B))), {A: one, B: five - five})
-
-
-def test_sizes_that_do_not_fit_prove_nothing() -> None:
-    """rank I_5 ≤ rank I_2 does not follow from any law at I_2 and I_5."""
-    small, large = identity(2), identity(5)
-    uses = [
-        axiom.at(*({A: small, B: large, C: small, m: Integer(2)}.get(x, x)
-                   for x in axiom.variables))
-        for axiom in PLAIN
-    ]  # fmt: skip
-    goal = le(rank(large), rank(small))
-    ledger = check(Proof((Step("claim", goal, Smt(*uses)),)), goal, ())
-    assert not ledger.proved
-    assert "counter-model" in ledger.failures[0].detail
-
-
 @pytest.mark.parametrize(
     ("assumption", "fact"),
     [(ORTHOGONAL, eq(norm(V * v), norm(v))), (PATTERNS, le(norm(pattern(0) * v), norm(v)))],
@@ -182,25 +159,6 @@ def test_an_isometry_of_m_states_is_none_of_longer_vectors(
         assert found.verdict == verdict
 
 
-def test_a_kernel_needs_the_law_that_it_rests_on() -> None:
-    """Without the inclusion, or with the one of other operators, no rank is bounded."""
-    included = Step("included", eq(norm(B * v), 0), Smt("given 1"), (v,), (eq(norm(B * v), 0),))
-    goal = le(rank(C), rank(A) + rank(B))
-    for uses in ((), ("included",)):
-        end = Step("claim", goal, Smt(RANK_KERNELS.at(A, B, C), *uses))
-        ledger = check(Proof((included, end)), goal, ())
-        assert "nothing used states what it requires" in ledger.failures[0].detail
-
-
-def test_no_law_of_ranks_is_used_in_disguise() -> None:
-    """An axiom that is not in the list is refused."""
-    false = replace(RANK_PRODUCT, clauses=(Clause(le(rank(A), rank(A * B))),))
-    goal = le(rank(E), rank(E * G))
-    ledger = check(Proof((Step("claim", goal, Smt(false.at(E, G))),)), goal, ())
-    assert "no axiom of the list" in ledger.failures[0].detail
-    assert set(RANK_AXIOMS) <= set(AXIOMS)
-
-
 def test_the_assumptions_of_two_steps_hold_of_the_swap() -> None:
     """V = (0 I; I 0) with n = 1: what the ledger takes for granted of V and of its patterns."""
     swap, top, bottom = (matrix(e) for e in ([[0, 1], [1, 0]], [[1, 0]], [[0, 0], [0, 1]]))
@@ -213,3 +171,8 @@ def test_the_assumptions_of_two_steps_hold_of_the_swap() -> None:
                     {norm(top_) ** 2: norm(top_) for top_ in (pattern(m) * v, rest(m) * v, v)}
                 )
                 assert follows(squares, given | {v: matrix(entries)}), clause
+
+
+def test_no_identity_is_that_of_all_sizes() -> None:
+    """One I for matrices of all sizes would have any rank."""
+    assert {eye, eye_all}.isdisjoint(SINGULAR_VALUES.constants | COSINES.constants)

@@ -5,10 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 import pytest
-from sympy import Expr, oo
+from sympy import Expr
 
-from rnnbounds.theory import claim
-from rnnbounds.theory.language import ONE, Assumption, Clause, Statement, Use, at, law, le, lt
 from rnnbounds.theory.language.terms.jets import (
     ACTIVATION,
     MIXTURE,
@@ -23,13 +21,8 @@ from rnnbounds.theory.language.terms.jets import (
     spread,
     steep,
 )
-from rnnbounds.theory.language.terms.variables import c, j, v
-from rnnbounds.theory.language.terms.vectors import Scalar, function
-from rnnbounds.theory.models.box.geometry import BOX
-from rnnbounds.theory.models.geometry import EUCLIDEAN
+from rnnbounds.theory.language.terms.variables import c, v
 from rnnbounds.theory.models.jets.model import RULES, g, has_kind, p, q
-from rnnbounds.theory.proof import Proof, Step, check
-from rnnbounds.theory.proof.methods import HYPOTHESIS, Induction, Smt
 
 Array = npt.NDArray[np.float64]
 GRID = np.linspace(-1, 1, 4001)
@@ -119,60 +112,3 @@ def test_rules_need_their_cross_terms() -> None:
     straight = known[size(p)] * known[bent(q, STATES)] + known[size(q)] * known[bent(p, STATES)]
     assert straight < 1e-6
     assert derivatives(values)[1] == pytest.approx(2)
-
-
-def test_contraction_is_that_of_the_box() -> None:
-    """Of a cell nothing is presupposed at states that its runs cannot reach; of others it is."""
-    (everywhere,) = EUCLIDEAN.contraction_assumptions
-    assert everywhere.law is not None
-    assert BOX.contraction.law is not None
-    assert [clause.given for clause in everywhere.law.clauses] == [()]
-    assert all(len(clause.given) == 2 for clause in BOX.contraction.law.clauses)
-
-
-def test_induction_on_a_premise_alone() -> None:
-    """Of all that come late at most j times, from what they come from: j is in the premise only."""
-    late, value = (function(name, Scalar, __name__) for name in ("late", "value"))
-    parent = function("parent", module=__name__)(v)
-    above = (le(ONE, late(v)),)
-    tree = Assumption(
-        "tree",
-        "",
-        law=law(
-            "tree",
-            (v,),
-            Clause(le(0, value(v)), (lt(late(v), ONE),)),
-            Clause(le(value(parent), value(v)), above),
-            Clause(le(late(parent) + 1, late(v)), above),
-        ),
-    )
-    early, goal = (le(late(v), j),), le(0, value(v))
-
-    def verdict(*step: Use, premise: tuple[Statement, ...] = early) -> str:
-        base = Smt("given 1", at("tree", v)) if premise else Smt(at("tree", v))
-        method = Induction(j, base, Smt(at("tree", v), *step), premise, (v,) if premise else ())
-        proof = Proof((Step("all", goal, method, (v, j), premise), Step("end", le(0, 1), Smt())))
-        return check(proof, le(0, 1), (tree,)).steps[0].verdict
-
-    assert verdict("given 1", at(HYPOTHESIS, parent)) == "proved"
-    assert verdict("given 1", at(HYPOTHESIS, v)) == "failed"
-    assert verdict(at(HYPOTHESIS, parent)) == "failed"
-    assert verdict(HYPOTHESIS, premise=()) == "failed"
-
-
-@pytest.mark.parametrize("name", ["box-contraction", "box-weights"])
-def test_first_constants_hold_of_relu(name: str) -> None:
-    """ReLU's derivative jumps: where nothing bends, nothing is said of second derivatives."""
-    form = claim("cell-constants").form(name)
-    laws = [part.law for part in form.assumptions if part.law is not None]
-    (activations,) = (part for part in laws if part.id == "activations")
-    relu = {bend_most(v): oo}
-    assert all(clause.replace(relu) == clause for clause in activations.clauses)
-    assert all(part.id != "curvatures" for part in laws)
-    for other in ("box-mixed", "box-state"):
-        (curved,) = (
-            part
-            for part in claim("cell-constants").form(other).assumptions
-            if part.id == "curvatures"
-        )
-        assert curved.condition is not None

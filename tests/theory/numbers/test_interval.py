@@ -26,7 +26,6 @@ def contains(lo: float, hi: float, truth: Fraction) -> bool:
     return below and (hi == inf or (not isinf(hi) and truth <= Fraction(hi)))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda f: f.__name__)
 @given(finite, finite)
 @example(LARGEST, LARGEST)
@@ -34,7 +33,7 @@ def contains(lo: float, hi: float, truth: Fraction) -> bool:
 @example(1e-300, -1e-300)
 @example(1e308, 1e-308)
 @example(3.0, -0.0)
-@settings(deadline=None, derandomize=True, max_examples=400)
+@settings(deadline=None, derandomize=True, max_examples=150)
 def test_operations_enclose_the_truth(
     operation: Callable[..., Interval], x: float, y: float
 ) -> None:
@@ -114,14 +113,6 @@ def test_powers_that_are_not_integers() -> None:
     assert float(wide.hi) >= 4.0
 
 
-def test_underflow_and_overflow_are_enclosed() -> None:
-    """A power that underflows is not negative, one that overflows reaches up to infinity."""
-    small, large = exact(0.5) ** 2000, exact(2.0) ** 2000
-    assert float(small.lo) == 0 < float(small.hi) <= SMALLEST
-    assert float(large.lo) <= LARGEST
-    assert float(large.hi) == inf
-
-
 @pytest.mark.parametrize(("function", "reference"), [("exp", arb.exp), ("log", arb.log)])
 @given(st.floats(-745, 710))
 @example(0.0)
@@ -178,12 +169,6 @@ def test_what_is_undefined_fails_closed(result: Interval) -> None:
     assert np.isnan(result.hi).all()
 
 
-def test_infinite_constants_stay_infinite() -> None:
-    """A bound known to be infinite is not taken for a large float."""
-    for result in (exact(inf) + 1, 2 * exact(inf), exact(inf) / 3.0, interval.sqrt(exact(inf))):
-        assert float(result.lo) == float(result.hi) == inf
-
-
 def test_pointwise_functions() -> None:
     """Absolute value, extremes, floor and ceiling of intervals."""
     x = Interval(np.array([-3.0, -2.5, 1.5]), np.array([2.0, -1.5, 1.5]))
@@ -196,16 +181,6 @@ def test_pointwise_functions() -> None:
     assert (-x).lo.tolist() == [-2, 1.5, -1.5]
 
 
-def test_numbers_and_arrays_mix_with_intervals() -> None:
-    """Floats and arrays stand for themselves on either side of an operator."""
-    x = exact([2.0, 4.0])
-    ones = np.ones(2)
-    assert (ones + x).lo.tolist() == [3, 5]
-    assert (1.0 - x).lo.tolist() == [-1, -3]
-    assert (ones / x).hi.tolist() == [0.5, 0.25]
-    assert (2.0**x).lo.tolist() == [4, 16]
-
-
 def test_a_result_does_not_depend_on_its_batch() -> None:
     """The element is the same alone and beside elements of other signs, infinite or undefined."""
     lo, hi = np.array([0.0, -1.0, nan, inf]), np.array([1.0, 2.0, nan, inf])
@@ -215,12 +190,3 @@ def test_a_result_does_not_depend_on_its_batch() -> None:
         alone = Interval(lo[index], hi[index]) * Interval(np.array(0.0), np.array(3.0))
         assert np.array_equal(together.lo[index], alone.lo, equal_nan=True)
         assert np.array_equal(together.hi[index], alone.hi, equal_nan=True)
-
-
-def test_only_exact_integers_are_exact() -> None:
-    """An integer that float64 would round is refused."""
-    assert float(exact(2**53).lo) == 2**53
-    with pytest.raises(ValueError, match="enclose it first"):
-        exact(2**53 + 1)
-    with pytest.raises(ValueError, match="enclose it first"):
-        exact(10**30)
