@@ -163,7 +163,7 @@ def measure_causal(
     if share is not None and unstated is not None:
         raise unstated
     alpha, needed = require_enough(M, len(epsilons), confidence, share)
-    model = _CausalModel.of(opened, device)
+    model = _CausalModel.of(opened, device, batch)
     stored = held.rows.dtype.newbyteorder("=")
     dtype = model.dtype or torch.from_numpy(np.empty(0, stored)).dtype
 
@@ -224,7 +224,8 @@ def _inputs(source: DataSource | Data) -> tuple[Data, bool]:
 
 @dataclass(frozen=True, eq=False)
 class _CausalModel:
-    """A function of windows (N, T, d), or of tokens (N, T), run on one device.
+    """A function of windows (N, T, d), or of tokens (N, T), run on one device, at most so many
+    windows at once, if that is asked for.
 
     dtype: what inputs that are not tokens are converted to, the dtype of its first floating
     parameter; None where it has none: they keep theirs.
@@ -234,12 +235,13 @@ class _CausalModel:
     title: str
     device: torch.device
     dtype: torch.dtype | None
+    most: int | None
 
     @classmethod
-    def of(cls, opened: Runnable, device: str | None) -> "_CausalModel":
+    def of(cls, opened: Runnable, device: str | None, most: int | None) -> "_CausalModel":
         """The model of an opened source; a module is moved to the device, if one is named."""
         if isinstance(opened, Function):
-            return cls(opened.call, opened.title, _device(device or "cpu"), None)
+            return cls(opened.call, opened.title, _device(device or "cpu"), None, most)
         parts = list(opened.module.parameters())
         if any(part.is_meta or is_lazy(part) for part in parts):
             what = f"{opened.title} has parameters without values"
@@ -249,10 +251,14 @@ class _CausalModel:
             parts = list(opened.module.parameters())
         dtype = next((part.dtype for part in parts if part.is_floating_point()), None)
         own = parts[0].device if parts else _device(device or "cpu")
-        return cls(opened.module, opened.title, own, dtype)
+        return cls(opened.module, opened.title, own, dtype, most)
 
     def outputs(self, x: Tensor) -> Tensor:
-        """The outputs on windows x: (N, T, p), or (N, p) after the last input; as computed.
+        """The outputs on windows x: (N, T, p), or (N, p) after the last input; as computed."""
+        return torch.cat([self._outputs(part) for part in x.split(self.most or len(x))])
+
+    def _outputs(self, x: Tensor) -> Tensor:
+        """Those of windows that are run at once.
 
         Raises CallError for every error of the model, ShapeError for an output of another length.
         """
@@ -307,7 +313,7 @@ def _checked(model: _CausalModel, x: Tensor) -> tuple[bool, int]:
             raise ConditionError(
                 f"{model.title}: the output on a window changes by {float(gap.max()):.3g} with "
                 f"the other windows of its batch; call .eval() first, take inputs (N, T, …), or "
-                f"run one window at a time in a function of your own"
+                f"run one window at a time (--batch 1)"
             )
     T, first = x.shape[1], (x.shape[1], 0, 0.0)  # the first output that later inputs changed
     splits = {1 + i * (T - 1) // SPLITS for i in range(SPLITS)} if y.ndim == 3 else set()

@@ -61,13 +61,12 @@ class NearCertificate:
         """Advice on the sizes to change if some ε has no k, else None."""
         if all(row.k is not None for row in self.rows):
             return None
-        smaller = ["a smaller --near"] if self.delta else []
         if math.isinf(self.width):
             return (
-                f"the bound on the states grew beyond all numbers, which says nothing about them: "
-                f"take {' or '.join([*smaller, 'shorter windows'])}"
+                "the bound on the states grew beyond all numbers, which says nothing about them: "
+                f"{'take a smaller --near' if self.delta else 'certify it for all inputs'}"
             )
-        return f"take {' or '.join([*smaller, 'a larger ε', 'longer windows'])}"
+        return f"take {'a smaller --near or ' if self.delta else ''}a larger ε"
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON data; what is infinite is null."""

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from rnnbounds.impl.errors import InputError, NotFiniteError, shown
 from rnnbounds.impl.models.readout import COLUMNS, Readout
+from rnnbounds.impl.reading.recognition.fit import TORCH
 from rnnbounds.impl.reading.recognition.recognise import check_tensor
 
 _WEIGHT = "weight"
@@ -35,7 +36,8 @@ def readout_of(
         raise ReadoutError(f"{what}; name the linear layer right after the cell")
     if full is None:
         wide = [key for key, one in known.items() if getattr(one, "ndim", 0) == 2]
-        fitting = [shown(key) for key in wide if known[key].shape[1] == n]
+        own = [key for key in wide if TORCH.fullmatch(key.rpartition(".")[2])]  # of a cell
+        fitting = [shown(k) for k in wide if k not in own and known[k].shape[1] == n]
         what = f"{where} holds no readout {shown(name)}.{_WEIGHT}"
         raise ReadoutError(f"{what}; matrices with {n} columns are {', '.join(fitting) or 'none'}")
     weight, chosen = _stored(full, known[full]), full

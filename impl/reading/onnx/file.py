@@ -82,7 +82,7 @@ class Graph:
             what = f"{what}; choose one with --layer: {choices(names, asked)}"
         else:
             what = "no recurrent node (an RNN, an LSTM or a GRU of ONNX)"
-            what = f"{what}; export it by {_LEGACY}, which writes them whole, or {_STATE}"
+            what = f"{what}; {_STATE}, or export a torch.nn.RNN by {_LEGACY}, which writes it whole"
         return WeightsError(f"{self.where} holds {what}")
 
 

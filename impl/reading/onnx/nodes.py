@@ -24,6 +24,7 @@ _USUAL = {"LSTM": ["sigmoid", "tanh", "tanh"], "GRU": ["sigmoid", "tanh"], "RNN"
 _VANILLA = ("tanh", "relu", "sigmoid", "softplus")
 _READ = {"hidden_size", "direction", "layout", "linear_before_reset", "activations"}
 _TYPES = ("float16", "bfloat16", "float32", "float64")
+_OWN = "it is another network: state it as a cell of your own"
 _STORED = "hand over the state dict of the model that was exported"
 
 
@@ -68,13 +69,13 @@ def cell_of(node: Any) -> str:
     known = attributes(node)
     for name, value in known.items():
         if name not in _READ and (name, value) != ("input_forget", 0):
-            raise NodeError(node.name, f"has {shown(name)}, which no cell here has")
+            raise NodeError(node.name, f"has {shown(name)}, which no cell here has", _OWN)
     if (direction := direction_of(node)) not in _DIRECTIONS:
         raise NodeError(node.name, f"has the direction {shown(direction)}", AGAIN)
     if not {known["layout"], known["linear_before_reset"]} <= {0, 1}:
         raise NodeError(node.name, "has a flag that is neither 0 nor 1", AGAIN)
     if input_of(node, "P"):
-        raise NodeError(node.name, "has peepholes, which no cell here has")
+        raise NodeError(node.name, "has peepholes, which no cell here has", _OWN)
     usual = _USUAL[node.op_type]
     names = [name.decode(errors="replace").lower() for name in known["activations"]]
     names = names or usual * ways_of(node)
@@ -82,7 +83,7 @@ def cell_of(node: Any) -> str:
     if names != own * ways_of(node) or (own != usual and (node.op_type, own[0]) not in
                                         [("RNN", name) for name in _VANILLA]):  # fmt: skip
         what = f"has the activations {shown(', '.join(names))}"
-        raise NodeError(node.name, f"{what}, which no cell here has")
+        raise NodeError(node.name, f"{what}, which no cell here has", _OWN)
     if node.op_type == "RNN":
         return f"rnn-{own[0]}"
     reset = known["linear_before_reset"] or node.op_type == "LSTM"

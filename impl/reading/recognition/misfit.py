@@ -21,6 +21,7 @@ _PACKED = r"(?:_packed_params|_all_weight_values)\b.*"  # of torch's quantised l
 PART = re.compile(
     rf"((?:.+\.)?)(?:parametrizations\.{_NAMES}\..+|{_NAMES}_(?:g|v|u|orig|mask|raw)|{_PACKED})"
 )
+_OTHER_CELL = re.compile(r"norm|(^|[._])ln|gamma|clip|coupl|zone|highway", re.IGNORECASE)
 LISTED = 6  # names in one line
 _USUAL = ("tanh", "relu")
 
@@ -122,6 +123,9 @@ def _unread(found: Fit, where: str) -> WeightsError:
     looked = f" (it looks for {', '.join(free)})" if free else ""
     what = f"{where} holds {listed}, which {found.kind.name} does not read{looked}"
     them = "it" if len(names) == 1 else "them"
+    if own := next(filter(_OTHER_CELL.search, found.unread), None):
+        what = f"{where} holds {shown(found.group[own])}, so that it is no {found.kind.name}"
+        return WeightsError(f"{what} but another network; state it as a cell of your own")
     if any(map(is_parameter, found.unread)):
         return WeightsError(f"{what}; rename {them}, or state the cell that reads {them}")
     return WeightsError(f"{what}; rename {them}, or say --ignore {names[0]} to leave {them} out")

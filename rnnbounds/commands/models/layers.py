@@ -77,7 +77,8 @@ def show_layers(model: Path, cell: str | None, format: Format) -> int:
                 echo(f"{info.name}: not read: {info.reason}")
     else:
         echo(
-            "no recurrent layer is recognised by the names of its tensors; name the cell by --cell"
+            "no recurrent layer is recognised by the names of its tensors; rename them as torch "
+            "does (weight_ih_l0, weight_hh_l0, …)"
         )
     return int(all(info.cell is None for info in infos))
 
