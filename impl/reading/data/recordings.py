@@ -124,8 +124,11 @@ class Data:
     def require_width(self, d: int) -> None:
         """Raise DataError unless inputs have d channels."""
         if self.d != d:
-            reason = f"has {self.d} channels per input, but the model reads {d}"
-            raise DataError(self.source, reason, "pass the inputs of the model")
+            shape = f"(T, d) = {self.x.shape[1:]}" if self.one else f"(N, T, d) = {self.x.shape}"
+            reason = f"is read as {shape}, but the model reads {d} channels per input"
+            swapped = d > 1 and d in self.x.shape[:2]
+            remedy = "move that axis to the end" if swapped else "pass the inputs of the model"
+            raise DataError(self.source, reason, remedy)
 
     def require_of(self, bound: float) -> None:
         """Raise an InputError unless all inputs are of that ball, or `InputSet`, which is decided

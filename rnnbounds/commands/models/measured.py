@@ -65,7 +65,8 @@ def print_measurement(result: Measurement | None) -> None:
     readout_text = f", of the {shown(vector_name(record))}" if "readout" in record else ""
     echo(
         f"on your data: {plural(result.windows, 'window')} of {plural(result.length, 'input')} "
-        f"from {shown(result.data)}, each run from the zero state, "
+        f"from {shown(result.data)}, read as (N, T, d) = "
+        f"({result.sequences}, {result.recorded}, {result.model.d}), each run from the zero state, "
         f"in float64{readout_text}"
     )
     measured = len(result.seen.gaps)
@@ -243,7 +244,8 @@ def print_causal(result: CausalMeasurement) -> None:
     )
     echo(
         f"on your data: {plural(result.windows, 'window')} of {plural(result.length, 'input')} "
-        f"from {shown(result.data)}; a truncated run is the model on the last k inputs alone"
+        f"from {shown(result.data)}, sequences of {plural(result.recorded, 'input')}; a truncated "
+        f"run is the model on the last k inputs alone"
     )
     echo(
         "tried: no output changes when later inputs do"

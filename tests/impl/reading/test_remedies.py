@@ -43,3 +43,13 @@ def test_one_window_at_a_time():
         rnnbounds.measure(centred, x, eps=1.0)
     (batch,) = re.findall(r"--batch (\d+)", str(told.value))
     assert rnnbounds.measure(centred, x, eps=1.0, batch=int(batch)).run["batch"] == 1
+
+
+@pytest.mark.parametrize("shape", [(2, 200), (20, 2, 50), (2, 20, 50)])
+def test_swapped_axes_are_told(shape):
+    """Channels are the last axis: where another one fits, the error says to move it there."""
+    x = torch.randn(shape, generator=torch.Generator().manual_seed(0))
+    with pytest.raises(InputError, match=r"but the model reads 2 .*move that axis to the end"):
+        rnnbounds.measure(GRU, x, eps=1.0)
+    moved = x.movedim(shape.index(2), -1)
+    assert rnnbounds.measure(GRU, moved, eps=1.0).recorded == moved.shape[-2]
