@@ -29,10 +29,6 @@ class Scope(Protocol):
     """Interface of a step's scope for the SMT rules."""
 
     @property
-    def explains(self) -> bool:
-        """True if a failed step should search for a counter-model worth printing."""
-
-    @property
     def conditions(self) -> tuple[Clause, ...]:
         """The claim's own conditions."""
 
@@ -69,15 +65,11 @@ def entail(goal: Statement, facts: tuple[Clause, ...], scope: Scope) -> str:
     for exponent in query.powers.exponents:
         scope.require_natural(exponent, facts)
     stated, negated = _formulas(query, goal, facts)
-    if not scope.explains:
-        _require_hope(query, [*stated, negated])
-    known = [*stated, *_meanings(query, stated, scope.explains)]
-    terms = _plain(query) if scope.explains else ()
+    known = [*stated, *_meanings(query, stated)]
+    terms = _plain(query)
     what = "the hypotheses and the negated conclusion"
     refuted = _solve(query, [*known, negated], what, terms)
     if refuted.verdict == "sat":
-        if not scope.explains:
-            raise Gap("counter-model")
         better = _at_small_lengths(goal, facts, scope)
         free = f" ({ABSTRACT})" if query.powers.exponents else ""
         raise Gap(f"counter-model: {better or _values(terms, refuted) + free}")
@@ -134,20 +126,6 @@ def _formulas(
     return [*stated, *query.ranges], negated
 
 
-def _require_hope(query: Translation, formulas: list[Formula]) -> None:
-    """Raise Gap if there is a counter-model even where all quotients and roots are granted their
-    meaning: one question tells of most uses that they are needed."""
-    granted = [meaning for obligation in query.obligations for meaning in obligation.meaning]
-    for more in ([], _halves(query)):
-        script = _script(query, [*formulas, *granted, *more])
-        # What is satisfiable is proved by no question: however this one ends, so does the proof.
-        verdict = SOLVER.ask(script, strategies=("hasty",)).verdict
-        if verdict == "sat":
-            raise Gap("counter-model")
-        if verdict == "unsat":
-            return
-
-
 def _halves(query: Translation) -> list[Formula]:
     """The divisors and radicands at 1/2: counter-models are found soon then."""
     within = {name for o in query.obligations for name in findall(r"\ba\d+\b", o.condition)}
@@ -174,7 +152,7 @@ def _at_small_lengths(goal: Statement, facts: tuple[Clause, ...], scope: Scope) 
             known = tuple(fact.replace(values) for fact in facts)
             query = Translation([instance, *_statements(known)])
             stated, negated = _formulas(query, instance, known)
-            formulas = [*stated, *_meanings(query, stated, True), negated]
+            formulas = [*stated, *_meanings(query, stated), negated]
             terms, what = _plain(query), "a counter-model at small lengths"
             for more in ([], _halves(query)):
                 found = _solve(query, [*formulas, *more], what, terms, ("quick",))
@@ -189,10 +167,10 @@ def _at_small_lengths(goal: Statement, facts: tuple[Clause, ...], scope: Scope) 
     return ""
 
 
-def _meanings(query: Translation, known: list[Formula], explains: bool) -> list[Formula]:
+def _meanings(query: Translation, known: list[Formula]) -> list[Formula]:
     """Discharge the obligations, each from the facts and those discharged before it."""
     meanings: list[Formula] = []
-    left, terms = query.obligations, _plain(query) if explains else ()
+    left, terms = query.obligations, _plain(query)
     while left:
         again: list[tuple[Obligation, Answer]] = []
         for obligation in left:

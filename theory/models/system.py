@@ -36,7 +36,6 @@ SOME_WINDOW = Assumption("some window", "the window is not empty: k ≥ 1", le(O
 INDEX = Assumption("index", "the input is one of the sequence: t ≥ 1", le(ONE, t))
 PAST_INDEX = Assumption("past", "the input comes no later than the state: t ≤ T", le(t, T))
 TWO_STEPS = Assumption("two steps", "T ≥ 2", le(Integer(2), T))
-LONG_WINDOW = Assumption("eight steps", "the window has at least 8 steps: k ≥ 8", le(Integer(8), k))
 MEMORY = Assumption("memory", "λ > 0", lt(ZERO, lam))
 DRIVEN = Assumption("driven", "S_0 > 0", lt(ZERO, S_0))
 ACCURACY = Assumption("accuracy", "ε > 0", lt(ZERO, epsilon))

@@ -21,7 +21,7 @@ from rnnbounds.theory.proof.ledger import ProvedLaw
 
 @dataclass(frozen=True)
 class StepScope:
-    """The scope of a step; `explains` asks for counter-models worth printing.
+    """The scope of a step.
 
     `fixed` are the variables of which an axiom speaks that a step used.
     `failed` names earlier steps that were not proved, `later` those from this one on.
@@ -29,7 +29,6 @@ class StepScope:
 
     assumptions: Mapping[str, Assumption]
     laws: Mapping[str, Law] = field(default_factory=dict)
-    explains: bool = True
     fixed: frozenset[Term] = frozenset()
     failed: tuple[str, ...] = ()
     later: tuple[str, ...] = ()

@@ -23,7 +23,7 @@ OTHERS = [
     for name in ("models/activation/pieces", "models/activation/slopes", "language/definitions")
 ]
 # All lines of these files, comments and blank ones included. Whoever needs more makes room first.
-MOST_LINES = {"kernel": 2332, "methods and scopes": 1509}
+MOST_LINES = {"kernel": 2297, "methods and scopes": 1442}
 
 TYPES = {"Add", "Basic", "Dummy", "Expr", "Integer", "Rational", "Symbol"}
 CALLS = set(

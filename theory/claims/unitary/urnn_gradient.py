@@ -93,7 +93,7 @@ EQUIVALENT_RUN = (
         "dilation", at("coordinates", W, 0), method=Words
     ),
 )
-start, x_start, start_slope, begun = _at_time(ZERO, before, x_next, slope, d_run(x, s, j))
+start, _, start_slope, begun = _at_time(ZERO, before, x_next, slope, d_run(x, s, j))
 now, after = d_run(x, s, j + 1), d_run(x, s, j + 2)
 later, x_later, later_slope, later_first = _at_time(j + 1, before, x_next, slope, first)
 first_rows = transpose(J) * now

@@ -11,7 +11,7 @@ import json
 import signal
 import sys
 from collections.abc import Callable, Iterable
-from functools import cache, partial
+from functools import partial
 from math import ceil
 from typing import IO, Any
 
@@ -40,11 +40,10 @@ def serve(
 def answer(script: str, terms: list[str], strategy: str, steps: int) -> dict[str, Any]:
     """The verdict on the script, in SMT-LIB: sat with the values of the terms, unsat, or unknown.
 
-    Each query has its own context, so that the answer is the same whatever was asked before; but
-    for HASTY ones, on which no proof rests and which cost less than the making of a context.
+    Each query has its own context, so that the answer is the same whatever was asked before.
     """
     verdict, values, reason = "unknown", list[str](), ""
-    context = _shared() if strategy == HASTY else z3.Context()
+    context = z3.Context()
     tactic, share = STRATEGIES[strategy]
     steps = ceil(share * steps)
     try:
@@ -73,15 +72,8 @@ def _general(context: z3.Context) -> z3.Tactic:
     return z3.Tactic("smt", ctx=context)
 
 
-@cache
-def _shared() -> z3.Context:
-    return z3.Context()
-
-
-HASTY = "hasty"
 # Each with its share of the steps: nearly all is decided by few of them, in one form or the other.
 STRATEGIES: dict[str, tuple[Callable[[z3.Context], z3.Tactic], float]] = {
-    HASTY: (_polynomials, 0.03),
     "quick": (_polynomials, 0.03),
     "expanded": (partial(_polynomials, expanded=True), 0.2),
     "polynomials": (_polynomials, 1.0),

@@ -90,7 +90,7 @@ def _prove_without_scope(
     method: EachActivation, goal: Statement, activations: tuple[ActivationFacts, ...]
 ) -> str:
     """How the method proves the goal from nothing, where these are all activations; raises Gap."""
-    return method.prove_cases(goal, StepScope({}, explains=False))
+    return method.prove_cases(goal, StepScope({}))
 
 
 def require_pieces(facts: ActivationFacts, scope: Scope, order: int = 1) -> None:

@@ -14,9 +14,9 @@ from rnnbounds.theory.language import ONE, ZERO, Statement, Use, eq, le
 from rnnbounds.theory.language.constants import SILU_PEAK
 from rnnbounds.theory.language.terms.variables import z
 from rnnbounds.theory.models.activation.pieces import RHO_DERIVATIVES, Piece, PieceDerivative
-from rnnbounds.theory.proof import Proof, Step, check
+from rnnbounds.theory.proof import Proof, Step
 from rnnbounds.theory.proof.methods import BallMaximum, Elementary, Identity, Method
-from rnnbounds.theory.proof.proof import GIVEN, Ledger
+from rnnbounds.theory.proof.proof import GIVEN
 
 ORDERS = ("bound", "slope", "curvature")
 
@@ -225,9 +225,3 @@ def activation_facts(name: str) -> ActivationFacts:
     if name not in ACTIVATIONS:
         raise UnknownNameError("activation", name, ACTIVATIONS)
     return ACTIVATIONS[name]
-
-
-def prove_activation(name: str) -> Ledger:
-    """The ledger of an activation's constants; raises UnknownNameError."""
-    proof = activation_facts(name).proof
-    return check(proof, proof.conclusion, ())
