@@ -99,11 +99,6 @@ BIBLIOGRAPHY: tuple[Entry, ...] = (
         pages="410--421", year="2002",
     ),
     _entry(
-        "higham2002accuracy", "book", "Higham",
-        author="Higham, Nicholas J.", title="Accuracy and Stability of Numerical Algorithms",
-        edition="Second", publisher="SIAM", year="2002",
-    ),
-    _entry(
         "horn2013matrix", "book", "Horn & Johnson",
         author="Horn, Roger A. and Johnson, Charles R.", title="Matrix Analysis",
         edition="Second", publisher="Cambridge University Press", year="2013",

@@ -81,7 +81,6 @@ def test_no_latex_is_left():
     steps = [step for c in CLAIMS for form in c.forms for step in form.proof.steps]
     sources |= {statement_mathml(step.conclusion) for step in steps}
     sources |= {quantifier(step) for step in steps}
-    assert len(sources) > 900
     for source in sources:
         for element in tree(source).iter():
             told = f"{element.text or ''}{element.tail or ''}"

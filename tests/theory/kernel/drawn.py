@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rnnbounds.theory.kernel import algebra, terms
 
 Tree: TypeAlias = tuple[object, ...]  # an operation and what it is of, as it was drawn
-MOST = 300  # of the examples drawn
+MOST = 120  # of the examples drawn
 BITS, ALIKE = 4000, arb(2) ** -1500
 NAMES = ("x", "y", "z")
 x, y, z = (terms.variable(name, "real") for name in NAMES)
