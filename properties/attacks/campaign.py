@@ -21,7 +21,6 @@ from rnnbounds.properties.attacks.pool import (
     Pool,
     block_budget,
     block_count,
-    claim_pools,
     examples_per_kind,
 )
 from rnnbounds.properties.attacks.table import attacks
@@ -226,20 +225,6 @@ def attack_block_count(attack: str, group: FormGroup, budget: Budget) -> int:
     if all(chosen_attack.idle_reason(form) for form in group.forms):
         return 0
     return block_count(group, budget) if chosen_attack.is_random else 1
-
-
-def attack_claim(
-    claim: Claim, attack: str, *, budget: Budget, seed: int, device: str = "cpu"
-) -> FormEvidence:
-    """Attack every form of a claim; the evidence by the form's name."""
-    evidence = empty_evidence(claim, claim.forms)
-    for pool, group in claim_pools(claim, budget).items():
-        for block in range(attack_block_count(attack, group, budget)):
-            block_evidence = attack_forms(
-                pool, attack, [group], budget=budget, seed=seed, block=block, device=device
-            )
-            merge_evidence(evidence, block_evidence[claim.id])
-    return evidence
 
 
 def inapplicable_reason(claim: Claim, attack: str) -> str:

@@ -14,7 +14,6 @@ import sympy
 import torch
 from msgspec.structs import replace
 
-from rnnbounds.properties.adam import Adam
 from rnnbounds.properties.attacks.attack import Attack, Case, Visit
 from rnnbounds.properties.attacks.estimates import estimates
 from rnnbounds.properties.judging.sides import quantity_names
@@ -104,10 +103,8 @@ def ascend(statement: Statement, spec: SystemSpec, steps: int) -> list[SystemSpe
     assert search_method is not None
     ascent = search_method.ascent(spec)
     parameters = list(ascent.parameters.values())
-    optimiser, best_points = (
-        Adam(parameters),
-        [parameter.detach().clone() for parameter in parameters],
-    )
+    optimiser = torch.optim.Adam(parameters, lr=LEARNING_RATE)
+    best_points = [parameter.detach().clone() for parameter in parameters]
     best_gains = torch.full((spec.batch,), -inf, dtype=torch.float64)
     for _ in range(steps):
         gain = log_ratio(statement, ascent.batch())
@@ -117,7 +114,12 @@ def ascend(statement: Statement, spec: SystemSpec, steps: int) -> list[SystemSpe
             best_gains = torch.where(improved, gain.detach(), best_gains)
             for best, parameter in zip(best_points, parameters, strict=True):
                 best[improved] = parameter.detach()[improved]
-        optimiser.step(-gain.sum(), LEARNING_RATE)
+        slopes = torch.autograd.grad(
+            -gain.sum(), parameters, allow_unused=True, materialize_grads=True
+        )
+        for parameter, slope in zip(parameters, slopes, strict=True):
+            parameter.grad = slope.nan_to_num(0.0, 0.0, 0.0)  # NaN counts as no slope
+        optimiser.step()
     with torch.no_grad():
         for best, parameter in zip(best_points, parameters, strict=True):
             parameter.copy_(best)

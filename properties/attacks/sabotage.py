@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from rnnbounds.properties.attacks.budget import TRIES, Budget, batch_size
-from rnnbounds.properties.attacks.campaign import Observer, attack_forms
+from rnnbounds.properties.attacks.campaign import Observer
 from rnnbounds.properties.attacks.falsify import AttackOrder, Target, falsify
 from rnnbounds.properties.attacks.pool import Pool, claim_pools, examples_per_kind, variant_pool
 from rnnbounds.properties.attacks.shrink import shrink
@@ -100,19 +100,6 @@ def variant_groups(
         targets = (variant, variant_target(claim.form(variant.form), variant, budget))
         by_pool.setdefault(pool, []).append(targets)
     return {pool: VariantGroup(claim, targets) for pool, targets in by_pool.items()}
-
-
-def sabotage(
-    claim: Claim, variants: Sequence[Variant], *, budget: Budget, seed: int, device: str = "cpu"
-) -> tuple[VariantRecord, ...]:
-    """Run the claim's own attacks against its false variants."""
-    records_by_id: dict[str, VariantRecord] = {}
-    for pool, group in variant_groups(claim, variants, budget).items():
-        observer = group.observer(pool, budget)
-        attack_forms(pool, shared_attack(), [], [observer], budget=budget, seed=seed, device=device)
-        records = group.attack_remaining(budget=budget, seed=seed, device=device)
-        records_by_id |= {record.id: record for record in records}
-    return tuple(records_by_id[variant.id] for variant in variants)
 
 
 def record_variant(

@@ -84,7 +84,8 @@ OF_A_KIND = """
 import msgspec
 from dataclasses import replace
 from rnnbounds.properties.attacks.budget import Budget
-from rnnbounds.properties.attacks.campaign import attack_claim
+from rnnbounds.properties.attacks.campaign import attack_forms
+from rnnbounds.properties.attacks.pool import claim_pools
 from rnnbounds.properties.attacks.shrink import shrink
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.systems.table import find_kind, parse_spec
@@ -95,8 +96,9 @@ one = claim("state-bound")
 form = one.form("uniform")
 about = replace(one, forms=(replace(form, about="rates"),), false_variants=())
 budget = Budget(random=3, targeted=2, gradient=1, ascent=1, batch=2, sequences=1)
+((pool, group),) = claim_pools(about, budget).items()
 for attack in ("random", "extremal"):
-    (found,) = attack_claim(about, attack, budget=budget, seed=0).values()
+    (found,) = attack_forms(pool, attack, [group], budget=budget, seed=0)[about.id].values()
     print(found.tally.holds > 0, found.tally.violated, found.tally.undecided)
 spec = find_kind("rates").spec(T=3, K=3, batch=2, seed=9)
 false = parse_statement("h_gap <= 0")

@@ -1,4 +1,4 @@
-"""Readings of systems in each arithmetic, and judgements of statements, for tests."""
+"""Readings of systems in each arithmetic, judgements and attacks of claims, for tests."""
 
 import math
 from collections.abc import Iterable
@@ -6,13 +6,22 @@ from dataclasses import dataclass
 
 from flint import arb, ctx
 
+from rnnbounds.properties.attacks.budget import Budget
+from rnnbounds.properties.attacks.campaign import (
+    FormEvidence,
+    attack_block_count,
+    attack_forms,
+    empty_evidence,
+    merge_evidence,
+)
+from rnnbounds.properties.attacks.pool import claim_pools
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.theory.language.parse import parse_statement
-from rnnbounds.theory.proof.claim import Assumption
+from rnnbounds.theory.proof.claim import Assumption, Claim
 
 PRECISION = 256
 
@@ -66,3 +75,15 @@ def verdicts(text: str, spec: SystemSpec, *assumptions: Assumption) -> set[str]:
     """Judge a statement on the systems of a spec."""
     found = judge(parse_statement(text), assumptions, build_batch(spec)).verdicts
     return {Verdict(int(code)).name for code in found.ravel()}
+
+
+def attack_claim(claim: Claim, attack: str, *, budget: Budget, seed: int) -> FormEvidence:
+    """Attack every form of a claim; the evidence by the form's name."""
+    evidence = empty_evidence(claim, claim.forms)
+    for pool, group in claim_pools(claim, budget).items():
+        for block in range(attack_block_count(attack, group, budget)):
+            block_evidence = attack_forms(
+                pool, attack, [group], budget=budget, seed=seed, block=block
+            )
+            merge_evidence(evidence, block_evidence[claim.id])
+    return evidence

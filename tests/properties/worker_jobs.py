@@ -11,6 +11,17 @@ def square(number: int) -> tuple[int, int]:
     return number * number, os.getpid()
 
 
+def drawn() -> list[str]:
+    """Specs that a random search draws here, whatever modules are loaded."""
+    from rnnbounds.properties.attacks.search import visit_random_specs
+
+    found: list[str] = []
+    visit_random_specs(
+        "rnn", lambda spec: found.append(spec.text), examples=15, batch=4, sequences=2, seed=1
+    )
+    return found
+
+
 def fail(kind: str) -> None:
     """Raise what does travel, what does not, and end without a word."""
     match kind:

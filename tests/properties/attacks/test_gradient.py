@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
-from rnnbounds.properties.adam import Adam
 from rnnbounds.properties.attacks.gradient import (
     ascend,
     ascent_obstacle,
@@ -35,24 +34,6 @@ def ratio_of(form: Form, spec: SystemSpec) -> float:
     return float(np.nanmax(seen.ratio, initial=0.0))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("activation", ["identity", "tanh"])
-def test_the_gradient_climbs_towards_lemma_2(activation: str) -> None:
-    """Its own starts end within a hundredth of the bound; from drawn systems it climbs."""
-    stated = claim("gradient-gap").form("finite")
-    ratio = partial(ratio_of, stated)
-
-    starts = [s for s in ALL["gradient"].search.starts(2, 1) if s.activation == activation]
-    assert max(ratio(found) for s in starts for found in ascend(stated.statement, s, 20)) >= 0.99
-    drawn = make_spec(
-        kind="gradient", activation=activation, regime="gaussian", inputs="gaussian", n=2, T=20,
-        K=4, lam=0.75, batch=2, trained="W", loss="linear", scale=0.125,
-    )  # fmt: skip
-    first, last = ratio(drawn), max(ratio(s) for s in ascend(stated.statement, drawn, 60))
-    assert first < 0.8
-    assert last > first + 0.1
-
-
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kind", ["gradient", "smooth"])
 def test_estimates_of_gradients_are_close_to_the_constants(kind: str, loss: str) -> None:
@@ -72,12 +53,9 @@ def test_estimates_of_gradients_are_close_to_the_constants(kind: str, loss: str)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("id", "form"), [("contraction-rnn", "euclidean"), ("state-bound", "finite")]
-)
-def test_the_gradient_climbs(id: str, form: str) -> None:
+def test_the_gradient_climbs() -> None:
     """From a drawn start, ascent alone raises the ratio and reaches 0.99."""
-    stated = claim(id).form(form)
+    stated = claim("state-bound").form("finite")
     ratio = partial(ratio_of, stated)
 
     found = gradient_specs(stated.statement, ALL["rnn"], count=6, steps=100, seed=0)
@@ -143,22 +121,12 @@ def test_a_climb_ends_where_it_was_highest() -> None:
     assert (np.log(found) >= start.detach().numpy() - 1e-9).all()
 
 
-@pytest.mark.parametrize(
-    "spec", [*ALL["smooth"].search.starts(6, 1)], ids=lambda spec: spec.trained
-)
-def test_a_climb_between_two_weights_starts_with_two(spec: SystemSpec) -> None:
-    """Of one unit ±λ alone are in the direction of any matrix: the other sign is taken."""
-    batch = Ascent.start(spec).batch()
-    parts = [(getattr(batch.cell, name), getattr(batch.other, name)) for name in spec.trained]
-    assert (sum((one - two).abs().flatten(1).amax(1) for one, two in parts) > 0).all()
-
-
 def test_a_climb_that_nothing_leads_on_ends() -> None:
     """A linear loss has no curvature that a bound on that of squares could be attacked with."""
     stated, steps = claim("loss-constants").form("squared"), list[object]()
     spec = next(ALL["gradient"].search.starts(1, 1))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Adam, "step", lambda *step: steps.append(step))
+        patch.setattr(torch.optim.Adam, "step", lambda *step: steps.append(step))
         assert len(ascend(stated.statement, spec, 5)) == spec.batch
     assert not steps
 

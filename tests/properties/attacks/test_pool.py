@@ -105,6 +105,6 @@ def test_what_a_form_costs_beside_the_first() -> None:
     spec = make_spec(n=2, T=16, K=16, lam=0.5, sequences=2, batch=2)
     evidence_judge(group, seen)(build_batch(spec))
     assert {name: one.cost is not None for name, one in seen.items()} == {
-        "finite": False, "uniform": True, "window": False, "window-finite": False,
+        "finite": False, "uniform": True, "window": False, "window-finite": False, "paper": False,
     }  # fmt: skip
     assert all(one.tally.holds for one in seen.values())

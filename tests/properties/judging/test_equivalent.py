@@ -5,10 +5,7 @@ import pytest
 from msgspec.structs import replace
 from sympy import Integer
 
-from rnnbounds.properties.attacks.budget import Budget
 from rnnbounds.properties.attacks.typed_statement import (
-    TypedResult,
-    attack_typed,
     typed_assumptions,
 )
 from rnnbounds.properties.judging.exact_decision import decide_exactly
@@ -24,11 +21,9 @@ from rnnbounds.properties.judging.verdict import Judgement, Verdict
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import make_spec
-from rnnbounds.theory.language.conditions import ConditionalStatement
 from rnnbounds.theory.language.parse import parse_statement
 from rnnbounds.theory.language.printing import statement_text
 
-TINY = Budget(random=2, targeted=1, gradient=1, ascent=4, batch=4, sequences=2)
 TANH = make_spec(kind="rnn", n=3, T=5, K=5, lam=0.75, seed=4, batch=4, sequences=2)
 ONE = make_spec(kind="rnn", T=5, K=5, lam=0.75, seed=4, batch=4, sequences=2)
 
@@ -132,14 +127,6 @@ def test_a_bounded_activation_caps_the_state() -> None:
     assert verdicts("h_norm < 2*M_rho", spec) == {"UNDECIDED"}
 
 
-@pytest.mark.parametrize(
-    "text", ["h_gap**3 <= h_gap**2*h_gap*lam**0", "sqrt(h_norm) <= h_norm**0.5"]
-)
-def test_the_same_on_both_sides(text: str) -> None:
-    """Decided at any window, by what both sides share."""
-    assert verdicts(text, TANH) == {"HOLDS"}
-
-
 def test_patience_ends() -> None:
     """Exact arithmetic has a budget; what is beyond it stays open, and is counted."""
     patience = ExactBudget(1)
@@ -149,34 +136,3 @@ def test_patience_ends() -> None:
     open_checks = int(np.sum(seen.verdicts == Verdict.UNDECIDED))
     assert patience.remaining_work < 0
     assert open_checks >= patience.skipped > 0
-
-
-@pytest.mark.parametrize(
-    ("undecided", "holds", "attack", "stands"),
-    [(0, 5, None, True), (1, 5, None, False), (0, 0, None, False), (0, 5, "random", False)],
-)
-def test_stands(undecided: int, holds: int, attack: str | None, stands: bool) -> None:
-    """Every check decided, and one at least."""
-    statement = parse_statement("h_gap <= B_h")
-    assert (
-        TypedResult(ConditionalStatement(statement), 3, holds, undecided, attack).stands is stands
-    )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("text", "least"),
-    [
-        ("h_gap <= B_h*W_norm**k*(1 + k)", ("n", 1)),
-        ("h_norm <= 6*M_rho", ("n", 37)),
-    ],
-)
-def test_the_corners_convict(text: str, least: tuple[str, int]) -> None:
-    """Slopes above 1, and many units: shrunk to one system that needs no more."""
-    found = attack_typed(
-        ConditionalStatement(parse_statement(text)), budget=TINY, seed=0, attacks=("extremal",)
-    )
-    assert found.counterexample is not None
-    assert found.counterexample.verdict == "VIOLATED"
-    name, value = least
-    assert found.counterexample.spec.get(name, 1) == value

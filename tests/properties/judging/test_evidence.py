@@ -1,8 +1,6 @@
 """Evidence: counted right, merged in any order, shown with the command that replays it."""
 
 import itertools
-import json
-import shlex
 from types import SimpleNamespace
 
 import msgspec
@@ -14,13 +12,10 @@ from rnnbounds.properties.judging.evidence import KEPT_CHECKS, Evidence, tightne
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Judgement, Verdict
 from rnnbounds.properties.systems.batch import build_batch
-from rnnbounds.properties.systems.table import make_spec, parse_spec
-from rnnbounds.reports.records.checks import Against
+from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.reports.records.record import Cost
 from rnnbounds.theory import claim
-from rnnbounds.theory.language.parse import parse_statement
 from rnnbounds.theory.numbers.interval import Interval
-from rnnbounds.theory.proof.claim import Statement
 
 CLAIM = claim("truncation")
 FORM = CLAIM.form("uniform")
@@ -104,14 +99,6 @@ def judged(verdicts: list[Verdict], lhs: float, rhs: float) -> Judgement:
     return Judgement(codes, *sides)
 
 
-def test_what_does_not_hold_is_not_tight() -> None:
-    """Of three systems the one that holds is shown, though there is room for the others."""
-    found = Evidence.empty(CLAIM, FORM)
-    verdicts = [Verdict.VIOLATED, Verdict.HOLDS, Verdict.VACUOUS]
-    found.add_batch(build_batch(make_spec(n=2, T=4, K=2, batch=3)), judged(verdicts, 0.5, 1.0))
-    assert [(check.verdict, check.spec["member"]) for check in found.tightest] == [("HOLDS", 1)]
-
-
 def test_an_infinite_bound_is_no_point_of_a_curve_and_no_cost() -> None:
     """It holds of everything, and over it, or it over another, there is nothing to compare."""
     found = Evidence.empty(CLAIM, FORM)
@@ -134,16 +121,6 @@ def test_what_differs_nowhere_is_nearest_nowhere() -> None:
     assert found.nearest == {}
     found.add_batch(batch, judged([Verdict.HOLDS], 1.0, 2.0))
     assert [gap for gap, _ in found.nearest.values()] == [1.0]
-
-
-def test_checks_replay() -> None:
-    """The printed command holds the very spec, claim and form."""
-    check = one(1).tightest[0]
-    words = shlex.split(check.replay)
-    assert words[:2] == ["rnnbounds", "replay"]
-    assert parse_spec(words[2]).explicit_fields == check.spec
-    assert words[3:] == ["--claim", "truncation", "--form", "uniform"]
-    assert json.loads(words[2])["member"] == check.spec["member"]
 
 
 @pytest.mark.parametrize("verdict", list(Verdict))
@@ -173,16 +150,6 @@ def test_record_with_nothing_to_divide() -> None:
     )
 
 
-def test_windows_are_recorded_only_where_there_are_any() -> None:
-    """A statement without k and t has checks without a window."""
-    state = claim("state-bound")
-    assert not Evidence.empty(state, state.forms[0]).windowed
-    assert Evidence.empty(CLAIM, FORM).windowed
-    gradient = claim("vanishing-gradient")
-    assert Evidence.empty(gradient, gradient.forms[0]).windowed
-    assert isinstance(parse_statement("h_gap <= 1"), Statement)
-
-
 def test_the_curve() -> None:
     """At each window the largest left side that was judged, with the bound of that very check."""
     spec = make_spec(regime="gaussian", n=2, T=4, K=2, lam=0.5, seed=1, batch=3)
@@ -207,15 +174,6 @@ def test_costs_are_of_checks_that_hold_in_both() -> None:
         found = Evidence.empty(CLAIM, FORM)
         found.compare_bounds(judged(first, 1.0, 4.0), judged(second, 1.0, 2.0))
         assert found.cost == wanted
-
-
-@pytest.mark.parametrize(("against", "place"), [("N", 7), ("T", 5)])
-def test_a_curve_is_drawn_against_what_the_bound_speaks_of(against: Against, place: int) -> None:
-    """The number of steps, or the length of the run."""
-    found = Evidence("a", "b", windowed=False, curve_variable=against)
-    batch = SimpleNamespace(spec=SimpleNamespace(steps=7, T=5))
-    found.update_curve(batch, judged([Verdict.HOLDS, Verdict.HOLDS], 1.0, 4.0))  # type: ignore[arg-type]
-    assert found.curve == {place: (1.0, 4.0)}
 
 
 def test_of_equal_ratios_the_longest_run_that_is_drawn_is_first() -> None:

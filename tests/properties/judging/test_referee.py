@@ -4,20 +4,14 @@ import math
 
 import pytest
 import sympy
-import torch
-from flint import arb, ctx, fmpq
+from flint import arb, ctx
 
 from rnnbounds.properties.judging.exact_decision import (
-    as_fmpq,
     compare_balls,
     decide_by_balls,
     decide_by_rationals,
     decide_exactly,
-    float_ends,
-    quantity_float,
-    signed_root,
     signed_square,
-    smallness_bits,
 )
 from rnnbounds.properties.judging.precisions import (
     LARGEST_LAST_PRECISION,
@@ -123,14 +117,6 @@ def test_products_of_measured_quantities_have_squares() -> None:
     assert signed_square(sympy.Integer(0), pair, 0, 128) == 0
 
 
-def test_settle_decides_each_window_in_order() -> None:
-    """The outcomes come in the order of the windows that were asked for."""
-    statement = parse_statement("h_gap <= 1/2")
-    outcomes = decide_exactly(statement, build_batch(LINEAR), [2, 0, 1])
-    singles = [decide_exactly(statement, build_batch(LINEAR), [k])[0] for k in (2, 0, 1)]
-    assert [o.verdict for o in outcomes] == [o.verdict for o in singles]
-
-
 def test_what_nobody_can_decide_stays_open() -> None:
     """An equality of transcendental numbers is UNDECIDED at the largest precision."""
     statement = parse_statement("h_norm*exp(lam) <= h_norm*exp(lam)")
@@ -187,22 +173,6 @@ def test_precision_ends_where_a_bound_is_told_from_nothing(below: int) -> None:
     assert asked == [below]
 
 
-def test_how_small_a_bound_is() -> None:
-    """In bits, far below what a float holds; of 0 and of large bounds there is nothing to see."""
-    pair = build_batch(make_spec(lam=2.0**-10, T=3))
-    assert smallness_bits(parse_statement("h_norm <= lam**200"), pair, 0) in (1999, 2000)
-    assert smallness_bits(parse_statement("h_norm <= 1/2"), pair, 0) == 0
-    assert smallness_bits(parse_statement("h_norm <= 0"), pair, 0) == 0
-    assert smallness_bits(parse_statement("h_norm <= 5"), pair, 0) == 0
-
-
-def test_rows() -> None:
-    """Of a matrix the largest sum of absolute values, of a vector the largest entry."""
-    assert largest_row(torch.tensor([[[1.0, -2.0], [0.5, 0.0]]])) == 3.0
-    assert largest_row(torch.tensor([[1.0, -2.0]])) == 2.0
-    assert largest_row(torch.empty(1, 0)) == 0.0
-
-
 def test_the_precision_is_given_back() -> None:
     """A comparison leaves the library's precision as it was, even when it fails."""
     before = ctx.prec
@@ -213,37 +183,3 @@ def test_the_precision_is_given_back() -> None:
             Statement(sympy.Symbol("no_such"), "<=", sympy.Integer(1)), build_batch(LINEAR), 0, 333
         )
     assert ctx.prec == before
-
-
-def test_float_ends() -> None:
-    """A float is itself, anything else has a float on either side, and NaN has no ends."""
-    assert float_ends(arb(0.5)) == (0.5, 0.5)
-    low, high = float_ends(arb(1) / 3)
-    assert low < 1 / 3 < high or low <= 1 / 3 <= high
-    assert low < high
-    assert float_ends(arb("nan")) == (-math.inf, math.inf)
-    assert float_ends(arb("inf")) == (-math.inf, math.inf)
-    tiny = float_ends(arb(2) ** -2000)
-    assert tiny[0] < 0 < tiny[1] or tiny[0] <= 0 < tiny[1]
-
-
-def test_signed_roots() -> None:
-    """The root of a signed square, with its sign."""
-    assert signed_root(fmpq(1, 4)) == (0.5, 0.5)
-    assert signed_root(fmpq(-1, 4)) == (-0.5, -0.5)
-    low, high = signed_root(fmpq(2))
-    assert low < math.sqrt(2) < high
-
-
-def test_numbers_stand_for_themselves() -> None:
-    """Parameters are read at their window, constants as the floats they are."""
-    pair = build_batch(LINEAR)
-    assert [quantity_float("k", pair, k) for k in (0, 2)] == [0.0, 2.0]
-    assert quantity_float("T", pair, 2) == 3.0
-    assert quantity_float("lam", pair, 0) == pair.constants["lam"].item()
-    assert as_fmpq(0.1) == fmpq(3602879701896397, 36028797018963968)
-
-
-def test_subnormal_factors_have_a_first_precision() -> None:
-    """1/λ would overflow."""
-    assert first_precision(build_batch(make_spec(lam=5e-324)), 2) == 2240

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from dask import config
 from distributed import Client, LocalCluster
-from worker_jobs import fail, square
+from worker_jobs import drawn, fail, square
 
 from rnnbounds.properties.attacks.budget import profile
 from rnnbounds.properties.errors import InputError
@@ -71,6 +71,7 @@ def test_two_workers_write_the_same_record(here: bytes) -> None:
         found = dict(answers(pool, square, [(n,) for n in range(7)]))
         assert sorted(found) == [n * n for n in range(7)]
         assert os.getpid() not in found.values()
+        assert list(answers(pool, drawn, [()])) == [drawn()]
         with pytest.raises(KeyError, match="bug"):
             list(answers(pool, fail, [("bug",)]))
         with pytest.raises(WorkerError, match="a worker process was ended in a part; take fewer"):
@@ -175,8 +176,9 @@ def test_who_is_not_there(monkeypatch, capfd) -> None:
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_scheduler_that_is_lost() -> None:
+def test_a_scheduler_that_is_lost(monkeypatch) -> None:
     """The parts it had are not waited for."""
+    monkeypatch.setattr(executors, "TIMEOUT_SECONDS", 1)
     with dask() as there, cluster_executor(there.scheduler_address) as (executor, _):
 
         def calls() -> Iterator[tuple[int]]:

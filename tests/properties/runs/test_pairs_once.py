@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import rnnbounds.properties.systems.batch as module
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.table import make_spec
@@ -17,17 +16,6 @@ SPEC = make_spec(
 )
 
 CERTIFIED = ("lam", "S_0", "lam_box", "S_0_box", "B_h_box", "x_gap", "G_0", "eps_k")
-
-
-def test_a_pair_is_the_one_that_its_spec_builds() -> None:
-    """To the last bit, and the same one when it is asked for again."""
-    batch = build_batch(SPEC)
-    pair, again = batch.pair(2, 1), build_batch(SPEC.select_pair(2, 1))
-    assert pair is batch.pair(2, 1)
-    assert pair.spec == again.spec
-    for name in ("x", "h", "h_other", "C"):
-        assert np.array_equal(getattr(pair, name), getattr(again, name))
-    assert pair.constant("S_0").hi == again.constant("S_0").hi
 
 
 @pytest.mark.parametrize("kind", ["rnn", "gradient", "lstm", "gru", "leaky"])
@@ -44,21 +32,6 @@ def test_a_pair_has_the_constants_of_its_batch(kind: str) -> None:
         assert own.shape == anew.shape
         assert own.ravel()[0] == told[1, min(1, told.shape[1] - 1)].ravel()[0]
         assert np.allclose(own, anew, rtol=2.0**-50, atol=0)
-
-
-def test_a_pair_alone_is_its_own() -> None:
-    """There is nothing to build."""
-    batch = build_batch(SPEC.select_pair(1, 0))
-    assert batch.pair(0, 0) is batch
-
-
-def test_only_the_first_pairs_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their balls take memory."""
-    monkeypatch.setattr(module, "KEPT_PAIRS", 2)
-    batch = build_batch(SPEC)
-    first, last = batch.pair(0, 0), [batch.pair(i, s) for i in range(3) for s in range(2)][-1]
-    assert batch.pair(0, 0) is first
-    assert batch.pair(2, 1) is not last
 
 
 def test_a_second_form_builds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

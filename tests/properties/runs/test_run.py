@@ -1,21 +1,19 @@
 """Runs: the same for a seed, whoever did the parts; and a part that is missing fails the run."""
 
-import itertools
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
+from seen import attack_claim
 
 from rnnbounds.properties.attacks.budget import PROFILES, Budget
-from rnnbounds.properties.attacks.campaign import attack_claim, derived_seed, inapplicable_reason
+from rnnbounds.properties.attacks.campaign import inapplicable_reason
 from rnnbounds.properties.attacks.sabotage import ProofOutcome
 from rnnbounds.properties.judging.evidence import Evidence
 from rnnbounds.properties.runs.parts import (
     Part,
     PartResult,
     chosen_claims,
-    decode_result,
-    encode_result,
     failures,
     plan_parts,
     run_part,
@@ -82,13 +80,6 @@ def test_a_missing_part_fails_the_run(parts: list[PartResult]) -> None:
             assert f"the part {name!r} never reported" in run_problems(partial)
 
 
-def test_results_travel(parts: list[PartResult]) -> None:
-    """A result survives the way between processes."""
-    for result in parts:
-        assert decode_result(encode_result(result)) == result
-        assert decode_result(encode_result(result).decode()) == result
-
-
 def test_a_violation_fails_the_part_and_the_run(parts: list[PartResult]) -> None:
     """A counted violation, an open check, an unproved ledger and a survivor are each reported."""
     by_work = {result.part.name: result for result in parts}
@@ -117,14 +108,6 @@ def test_a_violation_fails_the_part_and_the_run(parts: list[PartResult]) -> None
         found_ = failures(replace(proof, refused={"instability": {variant.id: told}}))
         assert len(found_) == 1
         assert said in found_[0]
-
-
-def test_counts_of_a_run_add_up(parts: list[PartResult]) -> None:
-    """A claim's systems are those of its attacks, and its tally is the forms' together."""
-    for entry in run(parts).claims:
-        assert entry.systems == sum(attack.systems for attack in entry.attacks.values())
-        assert entry.tally.total == sum(form.tally.total for form in entry.forms) == entry.checks
-        assert entry.worst == entry.tightest[0]
 
 
 def test_a_claim_without_parts_has_no_evidence() -> None:
@@ -188,14 +171,6 @@ def test_environment(parts: list[PartResult], monkeypatch: pytest.MonkeyPatch) -
     assert run_environment("cpu", 2, later, parts).seconds == 0
     monkeypatch.setattr("torch.cuda.get_device_name", lambda: "a card")
     assert run_environment("cuda:0", 1, datetime.now(UTC), ()).device == "a card"
-
-
-def test_seeds_of_parts_differ() -> None:
-    """Each part of each claim has a seed of its own, the same in every process."""
-    names = [(c.id, a) for c, a in itertools.product(CLAIMS, ATTACKS)]
-    assert len({derived_seed(0, *n) for n in names}) == len(names)
-    assert derived_seed(0, "truncation", "random") == derived_seed(0, "truncation", "random")
-    assert derived_seed(0, "truncation") != derived_seed(1, "truncation")
 
 
 def test_attacks_that_do_not_apply_say_why(small: Budget) -> None:
