@@ -20,7 +20,7 @@ REQUIRED = {
 KEYS = (
     "miller2019stable miller2018when emami2019input arjovsky2016unitary cho2014learning "
     "pascanu2014how williams1990efficient "
-    "angeli2002lyapunov higham2002accuracy "
+    "angeli2002lyapunov "
     "horn2013matrix halmos1950normal rudin1976principles hiriart2001fundamentals "
     "ax1971schanuel lang2002algebra ahlfors1979complex halmos1960naive abramowitz1964handbook"
 ).split()

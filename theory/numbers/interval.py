@@ -24,7 +24,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Rounded: TypeAlias = tuple[Floats, NDArray[np.bool_]]  # the nearest float, and whether it is exact
 
 SPLIT_FACTOR = 2.0**27 + 1.0
-LIMIT = 2.0**480  # a product of numbers within [1/LIMIT, LIMIT] has an exact error term
+SMALL = 2.0**-900  # a product of this size has an exact error term, or NaN where it overflows
 LIBRARY_ULPS = 8.0  # numpy's exp and log err by less than 4 units in the last place
 TINY = 2.0**-1000  # below it nothing is assumed of the library's exp
 
@@ -62,7 +62,10 @@ class Interval:
 
     def __add__(self, other: Operand) -> Interval:
         other = _as_interval(other)
-        return Interval(_down(_sum(self.lo, other.lo)), _up(_sum(self.hi, other.hi)))
+        low = high = _sum(self.lo, other.lo)
+        if self.lo is not self.hi or other.lo is not other.hi:
+            high = _sum(self.hi, other.hi)
+        return Interval(_down(low), _up(high))
 
     def __sub__(self, other: Operand) -> Interval:
         return self + (-_as_interval(other))
@@ -70,7 +73,9 @@ class Interval:
     def __mul__(self, other: Operand) -> Interval:
         other = _as_interval(other)
         are_positive = (self.lo >= 0) & (other.lo >= 0)
-        low, high = _product(self.lo, other.lo), _product(self.hi, other.hi)
+        low = high = _product(self.lo, other.lo)
+        if self.lo is not self.hi or other.lo is not other.hi:
+            high = _product(self.hi, other.hi)
         positive = Interval(np.maximum(_down(low), 0.0), _up(high))
         if are_positive.all():
             return positive
@@ -183,7 +188,7 @@ def _product(x: Floats, y: Floats) -> Rounded:
         value = x * y
         (x_high, x_low), (y_high, y_low) = _split_bits(x), _split_bits(y)
         error = x_low * y_low - (((value - x_high * y_high) - x_low * y_high) - x_high * y_low)
-        is_exact = (error == 0) & _is_safe(x) & _is_safe(y)
+        is_exact = (error == 0) & (np.abs(value) >= SMALL)
     return value, is_exact | (x == 0) | (y == 0) | np.isinf(x) | np.isinf(y)
 
 
@@ -232,11 +237,6 @@ def _split_bits(x: Floats) -> tuple[Floats, Floats]:
     scaled = SPLIT_FACTOR * x
     high = scaled - (scaled - x)
     return high, x - high
-
-
-def _is_safe(x: Floats) -> NDArray[np.bool_]:
-    size = np.abs(x)
-    return np.asarray((size >= 1.0 / LIMIT) & (size <= LIMIT))
 
 
 def _select(condition: NDArray[np.bool_], x: Interval, y: Interval) -> Interval:

@@ -19,7 +19,6 @@ from rnnbounds.theory.models.activation.table import (
     ACTIVATIONS,
     ActivationFacts,
     Supremum,
-    activation_facts,
 )
 from rnnbounds.theory.numbers.evaluate import ball
 from rnnbounds.theory.proof import Proof, Step, check
@@ -75,11 +74,11 @@ def test_the_constants_are_those_of_the_table(name: str) -> None:
 def test_the_constants_are_proved(name: str) -> None:
     """Bounded on every piece, joined at the kinks, and reached: all by machine, without axioms but
     that the equation of SiLU's peak has a root."""
-    proof = activation_facts(name).proof
+    proof = ACTIVATIONS[name].proof
     ledger = check(proof, proof.conclusion, ())
     assert ledger.proved, ledger.failures
     assert ledger.axioms == (("intermediate value theorem",) if name == "silu" else ())
-    finite = [supremum for supremum in activation_facts(name).suprema if supremum.value != oo]
+    finite = [supremum for supremum in ACTIVATIONS[name].suprema if supremum.value != oo]
     assert sum(step.id.endswith("reached") for step in ledger.steps) == len(finite)
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from sympy import Abs, E, Expr, Max, Min, Rational, atan, erf, exp, log, oo, pi, sin, sqrt, tanh
 
 from rnnbounds.theory.axioms.functions import PEAK_EQUATION
-from rnnbounds.theory.errors import UnknownNameError
 from rnnbounds.theory.language import ONE, ZERO, Statement, Use, eq, le
 from rnnbounds.theory.language.constants import SILU_PEAK
 from rnnbounds.theory.language.terms.variables import z
@@ -218,10 +217,3 @@ _TABLE = (
 )
 
 ACTIVATIONS: dict[str, ActivationFacts] = {facts.name: facts for facts in _TABLE}
-
-
-def activation_facts(name: str) -> ActivationFacts:
-    """The facts about this activation; raises UnknownNameError."""
-    if name not in ACTIVATIONS:
-        raise UnknownNameError("activation", name, ACTIVATIONS)
-    return ACTIVATIONS[name]
