@@ -5,7 +5,7 @@ from functools import partial
 from sympy import Abs, Integer
 
 from rnnbounds.theory.language import Axiom, Clause, axiom, axioms_in, eq, law, le
-from rnnbounds.theory.language.terms.gradients import d_state, derivative, differentiable, slopes
+from rnnbounds.theory.language.terms.gradients import d_state, differentiable
 from rnnbounds.theory.language.terms.unitary import d_run, part
 from rnnbounds.theory.language.terms.variables import A, a, b, eye, i, j, s, x
 from rnnbounds.theory.language.terms.vectors import (
@@ -46,9 +46,6 @@ _dominated = law("", (i,), le(Abs(part(a, i)), Abs(part(b, i))))
 MONOTONE_NORM = _ABSOLUTE.that(le(norm(a), norm(b)), requires=_dominated)
 IDENTITY_NORM = _DIAGONAL("‖I‖ = 1, and Iᵀ = I", ()).that(
     eq(norm(eye), Integer(1)), eq(transpose(eye), eye)
-)
-ZERO_DIAGONAL = _DIAGONAL("diag(ρ'(a_i)) is 0 where all ρ'(a_i) are", (a,)).that(
-    eq(slopes(a, a), Integer(0)), requires=law("", (i,), eq(derivative(part(a, i)), Integer(0)))
 )
 # Of no size: I_n is QᵀQ here, for one identity of matrices of all sizes would have any rank.
 _P, _S, _Q, _E = left(A), singular(A), right(A), kept(A)

@@ -8,9 +8,7 @@ swap of two units for the candidate of two steps.
 NO_MODEL = frozenset(
     {
         "instability/divergence",
-        "urnn-equivalence/equivalent",
         "urnn-equivalence/theorem",
-        "urnn-gradient/vanishing",
         "urnn-sigmoid/excluded",
         "urnn-sigmoid/vector",
         "urnn-tight/needed",

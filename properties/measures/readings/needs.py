@@ -49,10 +49,8 @@ NEEDS: dict[str, Needs] = {
     **dict.fromkeys(("gate_gap", "gate_gap_box", "c_size", "h_size", "run_gap"), GATED),
     "w_gap": Needs(max_size=(16, 1), trained=True),
     **dict.fromkeys(("trained_gap", "proj_gap", "proj_distance"), FEW),
-    **dict.fromkeys(("unitary_gap", "unitary_gap_unbiased", "unitary_gap_undamped",
-                     "unitary_gap_unstarted", "unitary_gap_scant",
-                     "similar_gap", "similar_gap_relu"), SMALL),
-    **dict.fromkeys(("unitary_gap_beyond", "unitary_defect", "defect_rank"), MANY),
+    **dict.fromkeys(("unitary_gap", "similar_gap"), SMALL),
+    **dict.fromkeys(("unitary_defect", "defect_rank"), MANY),
     "dh_dh": Needs(max_size=(16, 2)),
     **dict.fromkeys(("separation", "sigmoid_gap"), FEW),
 }  # fmt: skip

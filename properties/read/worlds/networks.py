@@ -14,19 +14,17 @@ import torch
 from flint import fmpq_mat
 
 from rnnbounds.impl.cells.stacks.stack import layer_weights
-from rnnbounds.impl.convert.rational_unitary import RationalRNN
 from rnnbounds.properties.read.carrier import Carrier
 from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.numbers.gaps import Difference, Differences
-from rnnbounds.properties.read.reader import IDENTITY, ZERO, Value
+from rnnbounds.properties.read.reader import IDENTITY, Value
 from rnnbounds.properties.read.worlds.members import MemberWorld as MemberWorld
 from rnnbounds.properties.systems.layered.shipped import ShippedMember
 from rnnbounds.properties.systems.layered.stack import StackMember
 from rnnbounds.properties.systems.layered.transition import Layered
 from rnnbounds.properties.systems.limits.candidates import UnitaryCandidate
-from rnnbounds.properties.systems.unitary.blocks import OrthogonalBlock
 from rnnbounds.properties.systems.unitary.networks import ReluNetwork
-from rnnbounds.properties.systems.unitary.orthogonal import OrthogonalNetwork as Orthogonal
+from rnnbounds.properties.systems.unitary.orthogonal import OrthogonalBlock, OrthogonalNetwork
 
 
 class ShippedWorld(MemberWorld):
@@ -89,17 +87,14 @@ class StackWorld(ShippedWorld):
         return self.layer_step(1, s, x)
 
 
-class RationalWorld(MemberWorld):
-    """A network ρ(W s + U x + b) of rationals, that starts anywhere."""
+class OrthogonalWorld(MemberWorld):
+    """A network ρ(V s + U x + b) of an orthogonal matrix, that starts anywhere."""
 
-    def __init__(
-        self, member: Any, s: int, carrier: Carrier, made: RationalRNN, activation: str
-    ) -> None:
+    def __init__(self, member: OrthogonalNetwork, s: int, carrier: Carrier) -> None:
         super().__init__(member, s, carrier)
-        self.units = self.outputs = made.W.nrows()
-        self.start, self.activation = made.initial, activation
-        b = fmpq_mat(self.units, 1, list(made.b))
-        self.weights = {"weight_hh": made.W, "weight_ih": made.U, "bias_ih": b}
+        self.activation = member.spec.activation
+        b = fmpq_mat(self.units, 1, list(member.b))
+        self.weights = {"weight_hh": member.V, "weight_ih": member.U, "bias_ih": b}
         self.parameters = {
             name: torch.empty(1, A.nrows(), A.ncols()) for name, A in self.weights.items()
         }
@@ -113,7 +108,7 @@ class RationalWorld(MemberWorld):
     @cached_property
     def initial_state(self) -> Value:
         """Initial state of the run."""
-        return self.carrier.vector(self.start)
+        return self.carrier.vector(self.member.initial)
 
     @cached_property
     def plain(self) -> Any:
@@ -121,46 +116,8 @@ class RationalWorld(MemberWorld):
         return self.carrier.exact_arithmetic(self.weights)
 
 
-class OrthogonalWorld(RationalWorld):
-    """A network of an orthogonal matrix."""
-
-    def __init__(self, member: Orthogonal, s: int, carrier: Carrier) -> None:
-        made = RationalRNN(member.V, member.U, member.b, member.initial)
-        super().__init__(member, s, carrier, made, member.spec.activation)
-
-
-class NetworkWorld(RationalWorld):
-    """A ReLU network and its unitary equivalent, whose derivatives are read."""
-
-    def __init__(self, member: ReluNetwork, s: int, carrier: Carrier) -> None:
-        super().__init__(member, s, carrier, member.equivalent, "relu")
-
-    def of_V(self) -> Value:
-        """The dilation."""
-        return self.carrier.rows(self.member.V.tolist())
-
-    def of_I_m(self) -> Value:
-        """The identity of all units."""
-        return IDENTITY
-
-    def of_W(self) -> Value:
-        """The network's own matrix."""
-        return self.carrier.rows(self.member.rnn.W.tolist())
-
-    def of_W_3_short(self) -> Value:
-        """Read V's rows n to m − 2, columns 0 to n − 1: the added units' block but its last row."""
-        n = self.member.spec.n
-        rows = [row[:n] for row in self.member.V.tolist()[n:-1]]
-        return self.carrier.rows(rows) if rows else ZERO
-
-    @cached_property
-    def initial_state(self) -> Value:
-        """Initial state of the unitary equivalent."""
-        return self.carrier.vector(self.member.equivalent.initial)
-
-
 class PartsWorld(MemberWorld):
-    """Matrices that a member names, columns for vectors."""
+    """Matrices that a member names."""
 
     def leaf(self, head: str, *arguments: Term) -> Value:
         """A part of the member."""
@@ -172,13 +129,8 @@ class PartsWorld(MemberWorld):
         """The identity of all units."""
         return IDENTITY
 
-    def shown(self, s: Value) -> Value:
-        """All of a vector."""
-        return s
-
 
 WORLDS: dict[type, type[MemberWorld]] = {
-    Layered: ShippedWorld, StackMember: StackWorld, Orthogonal: OrthogonalWorld,
-    ReluNetwork: NetworkWorld, OrthogonalBlock: PartsWorld,
-    UnitaryCandidate: PartsWorld,
+    Layered: ShippedWorld, StackMember: StackWorld, OrthogonalNetwork: OrthogonalWorld,
+    ReluNetwork: PartsWorld, OrthogonalBlock: PartsWorld, UnitaryCandidate: PartsWorld,
 }  # fmt: skip

@@ -15,7 +15,7 @@ ParameterReader = Callable[[Batch], Array]
 
 # The parameters that only some families have.
 FAMILY_PARAMETERS = (
-    "R", "states", "w_abs", "same_activation", "driven",
+    "R", "states", "w_abs", "same_activation", "driven", "within",
     "depth", "isometric", "v_top",
 )  # fmt: skip
 

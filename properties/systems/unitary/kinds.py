@@ -1,7 +1,7 @@
 """Networks with unitary equivalents, orthogonal ones and blocks: what is said and drawn of them,
 their worst instances, by name, and their records.
 
-Source: Emami et al., Theorems 3.1 and 3.2.
+Source: Emami et al., Theorem 3.1.
 """
 
 from __future__ import annotations
@@ -24,13 +24,10 @@ from rnnbounds.properties.systems.kind import (
 )
 from rnnbounds.properties.systems.spec import SystemSpec, spec_of
 from rnnbounds.properties.systems.spec_choices import INPUTS
-from rnnbounds.properties.systems.unitary.blocks import block_member
 from rnnbounds.properties.systems.unitary.exact import EXACT_LIMITS, check_exact
 from rnnbounds.properties.systems.unitary.networks import network_member
-from rnnbounds.properties.systems.unitary.orthogonal import recurrent_member
+from rnnbounds.properties.systems.unitary.orthogonal import block_member, recurrent_member
 from rnnbounds.properties.systems.unitary.route import ExactRoute
-
-RUN_FIELDS = "n d T K regime inputs scale bias start"
 
 
 def check_block(spec: SystemSpec) -> None:
@@ -41,41 +38,32 @@ def check_block(spec: SystemSpec) -> None:
 
 
 Unitary = spec_of(
-    "unitary", f"{RUN_FIELDS} units", activation="relu", limits=EXACT_LIMITS, check=check_exact,
-    regimes=("zero", "diagonal", "pythagorean", "near", "nilpotent"),
+    "unitary", "n d T regime inputs scale bias start units", activation="relu",
+    limits=EXACT_LIMITS, check=check_exact, regimes=("zero", "diagonal", "pythagorean", "near"),
 )  # fmt: skip
 Urnn = spec_of(
-    "urnn", f"activation {RUN_FIELDS}", limits=EXACT_LIMITS, check=check_exact,
-    regimes=("identity", "signed", "cayley"),
+    "urnn", "activation n d T K regime inputs scale bias start", limits=EXACT_LIMITS,
+    check=check_exact, regimes=("identity", "signed", "cayley"),
 )  # fmt: skip
 Block = spec_of(
     "block", "n regime states units", activation="identity", inputs="zero", limits=EXACT_LIMITS,
-    regimes=("identity", "signed", "cayley", "dilation", "multiple"), check=check_block,
+    regimes=("identity", "signed", "cayley", "dilation"), check=check_block,
     floors={"states": "n"},
 )  # fmt: skip
 
-NETWORK_SPEC = Unitary(regime="diagonal", inputs="resonant", T=4, K=4)
+NETWORK_SPEC = Unitary(regime="diagonal", inputs="resonant", T=4)
 URNN_SPEC = Urnn(activation="relu", regime="identity", inputs="zero", T=3, K=3)
-BLOCK_SPEC = Block(regime="multiple")
 
 NETWORKS: dict[str, SystemSpec] = {
     # A constant drive: the states come near B_h, and a bias for a hundredth less lets them through.
-    "slow-drive": replace(NETWORK_SPEC, T=24, K=4, seed=2, bias=0.5, batch=4),
+    "slow-drive": replace(NETWORK_SPEC, T=24, seed=2, bias=0.5, batch=4),
     "far-start": replace(NETWORK_SPEC, start=50.0, regime="pythagorean", n=2, batch=8),
     # W = 0: V swaps the states with the added ones, up to rotations.
     "swap": replace(NETWORK_SPEC, regime="zero", n=2, d=2, bias=0.5, batch=4),
-    # A weighted shift, for which a change of scale saves all added states but one.
-    "weighted-shift": replace(NETWORK_SPEC, regime="nilpotent", inputs="gaussian", n=2, batch=8),
 }
 RECURRENT: dict[str, SystemSpec] = {
     # All units active: every product is orthogonal.
     "all-active": replace(URNN_SPEC, n=3, activation="identity", regime="cayley", batch=4),
-}
-BLOCKS: dict[str, SystemSpec] = {
-    # ρI_n inside an orthogonal matrix of 2n rows: the multiplicity is as large as it can be.
-    "multiple-of-identity": replace(BLOCK_SPEC, n=3, states=6, batch=4),
-    # The whole matrix: eigenvalues on the unit circle need no added rows.
-    "whole-identity": replace(BLOCK_SPEC, n=2, states=2, regime="identity"),
 }
 
 
@@ -86,7 +74,7 @@ def worst_unitary() -> Iterator[SystemSpec]:
         replace(NETWORK_SPEC, bias=0.5, batch=4),
         {"regime": Unitary.regimes},
         {"n": (1, 2, 3), "start": (0.0, 8.0, 0.0)},
-        {"inputs": ("saturating", "gaussian"), "seed": (0, 1), "K": (4, 2)},
+        {"inputs": ("saturating", "gaussian"), "seed": (0, 1)},
     )
     base = replace(NETWORK_SPEC, regime="pythagorean", inputs="gaussian", batch=4)
     yield from spec_grid(base, {"n": (2, 3, 2), "units": (1, 2, 2)})
@@ -103,13 +91,11 @@ def worst_recurrent() -> Iterator[SystemSpec]:
 
 
 def worst_blocks() -> Iterator[SystemSpec]:
-    """Multiples of the identity and dilations in every number of rows, and whole matrices."""
-    yield from BLOCKS.values()
+    """Every construction in every number of rows, and whole matrices."""
     sizes = {"n": (1, 1, 2, 2, 2, 3, 3, 2), "states": (1, 2, 2, 3, 4, 4, 6, 6)}
-    yield from spec_grid(replace(BLOCK_SPEC, batch=4), {"regime": Block.regimes}, sizes)
+    yield from spec_grid(Block(batch=4), {"regime": Block.regimes}, sizes)
 
 
-STARTS = (0.0, 1.0, 0.0, 50.0, 0.125)
 BIASES = (0.5, 0.0, 2.0)
 SCALES = (1.0, 0.25, 4.0)
 
@@ -118,32 +104,20 @@ SCALES = (1.0, 0.25, 4.0)
 def draw_unitary_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
     """A contractive ReLU network, one in eight with singular values that are 1."""
     n = draw(pick((2, 1, 3, 4, 2, 3, 6, 8)))
-    T = draw(pick((3, 5, 1, 8, 4, 16)))
-    regime = draw(pick(("pythagorean", *Unitary.regimes)))
-    return fewer_systems(
-        Unitary(
-            regime=regime,
-            inputs=draw(pick(INPUTS)),
-            n=n,
-            d=draw(pick((1, 2))),
-            T=T,
-            K=min(T, draw(pick((2, 3, 1, 4)))),
-            scale=draw(pick(SCALES)),
-            bias=draw(pick(BIASES)),
-            start=draw(pick(STARTS)),
-            units=min(n, draw(pick((0, 0, 0, 0, 0, 0, 0, 1)))),
-            seed=draw(seeds()),
-            batch=wanted.batch,
-            sequences=wanted.sequences,
-        )
+    return Unitary(
+        regime=draw(pick(("pythagorean", *Unitary.regimes))),
+        inputs=draw(pick(INPUTS)),
+        n=n,
+        d=draw(pick((1, 2))),
+        T=draw(pick((3, 5, 1, 8, 4, 16))),
+        scale=draw(pick(SCALES)),
+        bias=draw(pick(BIASES)),
+        start=draw(pick((0.0, 1.0, 0.0, 50.0, 0.125))),
+        units=min(n, draw(pick((0, 0, 0, 0, 0, 0, 0, 1)))),
+        seed=draw(seeds()),
+        batch=wanted.batch,
+        sequences=wanted.sequences,
     )
-
-
-def fewer_systems(spec: SystemSpec) -> SystemSpec:
-    """The spec with fewer systems where bounds on derivatives are met with equality."""
-    if spec.n > 1 and spec.regime != "diagonal":
-        return spec
-    return replace(spec, batch=min(spec.batch, 4), sequences=min(spec.sequences, 2))
 
 
 @st.composite
@@ -172,7 +146,7 @@ def draw_block_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
     """A leading block of an orthogonal matrix with up to two added rows for each of its own."""
     n = draw(pick((2, 1, 3, 4, 2, 3, 6, 8)))
     return Block(
-        regime=draw(pick(("multiple", *Block.regimes))),
+        regime=draw(pick(("dilation", *Block.regimes))),
         n=n,
         states=n + draw(pick((n, 1, 0, 2, 3, 2 * n))),
         units=draw(pick((0, 0, 0, 1))),
@@ -192,6 +166,6 @@ KINDS = (
     ),
     Kind(
         Block, draw_block_spec, ExactRoute(block_member), cell_named(NO_CELL),
-        Instances(worst_blocks, BLOCKS),
+        Instances(worst_blocks)
     ),
 )  # fmt: skip

@@ -6,6 +6,7 @@ Source: Emami et al., Theorem 3.1.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,12 +20,12 @@ from rnnbounds.properties.systems.unitary.exact import (
     ExactMember,
     Table,
     Vector,
+    matrix_vector,
     member_random,
     rational,
     recurrence_tables,
     upper_float,
 )
-from rnnbounds.properties.systems.unitary.linear import permutation_matrix
 from rnnbounds.properties.systems.unitary.orthogonal import (
     ONE,
     ZERO,
@@ -37,11 +38,13 @@ from rnnbounds.properties.systems.unitary.orthogonal import (
 )
 
 NEAR = (4, 16, 100, 1000)
+BEYOND = 64  # inputs beyond their bound B are as large as this many bounds on states for S_0 = B
 
 
 @dataclass(frozen=True, eq=False)
 class ReluNetwork(ExactMember):
-    """h_t = ReLU(W h_{t−1} + U x_t + b) from h_{−1} with y = C h, inputs ‖x_t‖ ≤ B, and V ⊃ W.
+    """h_t = ReLU(W h_{t−1} + U x_t + b) from h_{−1} with y = C h, and V ⊃ W for ‖x_t‖ ≤ B, which an
+    ``impulse`` exceeds.
 
     ``input_norm`` is ‖U‖ exactly.
     """
@@ -76,19 +79,31 @@ class ReluNetwork(ExactMember):
         """The orthogonal V with the fewest rows and leading block W."""
         return self.contraction.dilation()
 
-    def unitary_network(self, bound: fmpq) -> RationalRNN:
-        """The URNN whose added units have the bias −bound ‖row of W_3‖."""
-        return to_unitary(self.rnn, self.V, bound)
+    @property
+    def parts(self) -> dict[str, fmpq_mat]:
+        """W and V, by their names in theory."""
+        return {"W": self.rnn.W, "V": self.V}
 
     @cached_property
     def equivalent(self) -> RationalRNN:
         """The unitary equivalent for inputs up to B."""
-        return self.unitary_network(self.state_bound)
+        return to_unitary(self.rnn, self.V, self.state_bound)
 
-    @cached_property
-    def states(self) -> list[list[Unreduced]]:
-        """h_0, …, h_{T−1} of every sequence."""
-        return [self.rnn.run(x) for x in self.x]
+    def gap_square(self, s: int) -> fmpq:
+        """The largest ‖C (h_t − p_t)‖² of a sequence, p_t the leading entries of the equivalent's
+        states."""
+        return largest_gap_square(self.C, self.rnn.run(self.x[s]), self.equivalent.run(self.x[s]))
+
+    def similar_gap_square(self, s: int) -> fmpq:
+        """‖C h_T − C T⁻¹ g_T‖² without the activation, g the states of the network of T W T⁻¹, T
+        unit lower triangular."""
+        n, network = len(self.rnn.b), self.rnn
+        T = fmpq_mat([[fmpq(int(i >= j)) for j in range(n)] for i in range(n)])
+        back = T.inv()
+        b, initial = (matrix_vector(T, v) for v in (network.b, network.initial))
+        similar = RationalRNN(T * network.W * back, T * network.U, b, initial)
+        h, g = (one.run(self.x[s], False)[-1] for one in (network, similar))
+        return largest_gap_square(self.C, [h], [Unreduced.of(back) @ g])
 
     def tables(self) -> dict[str, Table]:
         """Both networks, the inputs, h_{−1}, and the singular values of W."""
@@ -102,10 +117,6 @@ class ReluNetwork(ExactMember):
             "sigma": self.contraction.sigma, "bound": [self.state_bound],
         }  # fmt: skip
 
-    def dump_tables(self) -> dict[str, Table]:
-        """Add B and ‖U‖ to `tables`."""
-        return self.tables() | {"scale": [rational(self.spec.scale)], "drive": [self.input_norm]}
-
     def constants(self) -> dict[str, float]:
         """The exact constants, rounded up."""
         lam, scale = upper_float(self.lam), self.spec.scale
@@ -117,8 +128,16 @@ class ReluNetwork(ExactMember):
         }  # fmt: skip
 
     def parameters(self) -> dict[str, float]:
-        """The rows of V."""
-        return {"states": float(self.V.nrows())}
+        """The rows of V, and 1 if the inputs are within their bound."""
+        within = self.spec.inputs != "impulse"
+        return {"states": float(self.V.nrows()), "within": float(within)}
+
+
+def largest_gap_square(C: fmpq_mat, one: Sequence[Unreduced], other: Sequence[Unreduced]) -> fmpq:
+    """max_t ‖C (h_t − p_t)‖², p_t the leading entries of the other states."""
+    gaps = [h - p.first_rows(C.ncols()) for h, p in zip(one, other, strict=True)]
+    seen = (Unreduced.of(C) @ gap for gap in gaps if not gap.zero)
+    return max((gap.square for gap in seen), default=ZERO)
 
 
 def network_member(spec: SystemSpec, member: int) -> ReluNetwork:
@@ -135,26 +154,22 @@ def network_member(spec: SystemSpec, member: int) -> ReluNetwork:
     initial = scale_vector(rational(spec.start), unit_vector(spec.n, draw))
     # Invertible: no difference of states is lost.
     C = cayley(spec.n, draw) * fmpq(draw.choice((4, 2, 3, 8)), 4)
-    rnn = RationalRNN(W.W, U, b, initial)
-    return ReluNetwork(spec, W, rnn, C, drive, draw_input_sequences(spec, member))
+    x = draw_input_sequences(spec, member)
+    if spec.inputs == "impulse":
+        factor = BEYOND / (1 - W.norm) if W.norm < 1 else fmpq(BEYOND)
+        x = [[scale_vector(factor, v) for v in sequence] for sequence in x]
+    return ReluNetwork(spec, W, RationalRNN(W.W, U, b, initial), C, drive, x)
 
 
 def draw_contraction(regime: str, n: int, units: int, draw: random.Random) -> RationalContraction:
     """W = Q_1 Σ Q_2 with ``units`` singular values 1 and Pythagorean others.
 
-    zero: W = 0 up to the units; diagonal: Q_1 = Q_2 = I, the largest σ first; near: σ near 1;
-    nilpotent: weighted shifts, of which a change of scale lowers the defect.
+    zero: W = 0 up to the units; diagonal: Q_1 = Q_2 = I, the largest σ first; near: σ near 1.
     """
-    rest = [singular_pair(regime, draw) for _ in range(n - units)]
-    if regime == "nilpotent" and rest:
-        rest[-1] = (ZERO, ONE)
-    pairs = [(ONE, ZERO)] * units + rest
+    pairs = [(ONE, ZERO)] * units + [singular_pair(regime, draw) for _ in range(n - units)]
     if regime == "diagonal":
         pairs.sort(key=lambda pair: -pair[0])
         Q1 = Q2 = identity(n)
-    elif regime == "nilpotent":
-        # Unit i reads unit i + 1.
-        Q1, Q2 = identity(n), permutation_matrix([(i + 1) % n for i in range(n)])
     else:
         kinds = ("identity", "signed", "cayley") if regime == "zero" else ("cayley",)
         Q1, Q2 = (orthogonal_matrix(draw.choice(kinds), n, draw) for _ in range(2))

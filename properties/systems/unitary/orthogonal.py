@@ -1,6 +1,7 @@
-"""Rational orthogonal matrices, directions and inputs, and networks that an orthogonal one drives.
+"""Rational orthogonal matrices, directions and inputs; networks that an orthogonal matrix drives,
+and orthogonal matrices with a leading block.
 
-Source: Cayley (1846); Emami et al., section 2.
+Source: Cayley (1846); Emami et al., section 2 and Theorem 3.1.
 """
 
 from __future__ import annotations
@@ -8,11 +9,18 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from flint import fmpq, fmpq_mat
 
 from rnnbounds.impl.arithmetic.activation import activation
-from rnnbounds.impl.numbers.rationals import cayley, diagonal, identity
+from rnnbounds.impl.numbers.rationals import (
+    RationalContraction,
+    cayley,
+    diagonal,
+    identity,
+    pythagorean,
+)
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.unitary.exact import (
     ExactMember,
@@ -22,7 +30,11 @@ from rnnbounds.properties.systems.unitary.exact import (
     rational,
     recurrence_tables,
 )
-from rnnbounds.properties.systems.unitary.linear import permutation_matrix
+from rnnbounds.properties.systems.unitary.linear import (
+    block_diagonal,
+    permutation_matrix,
+    submatrix,
+)
 
 ZERO, ONE = fmpq(0), fmpq(1)
 
@@ -138,3 +150,60 @@ def recurrent_member(spec: SystemSpec, member: int) -> OrthogonalNetwork:
     return OrthogonalNetwork(
         spec, V, U, draw_biases(spec, spec.n, draw), initial, draw_input_sequences(spec, member)
     )
+
+
+@dataclass(frozen=True, eq=False)
+class OrthogonalBlock(ExactMember):
+    """An orthogonal V (m, m) and its leading block W (n, n)."""
+
+    spec: SystemSpec
+    V: fmpq_mat
+
+    @cached_property
+    def W(self) -> fmpq_mat:
+        """The leading block."""
+        n = range(self.spec.n)
+        return submatrix(self.V, n, n)
+
+    @property
+    def parts(self) -> dict[str, fmpq_mat]:
+        """W and V, by their names in theory."""
+        return {"W": self.W, "V": self.V}
+
+    def tables(self) -> dict[str, Table]:
+        """W and V; there are no inputs."""
+        spec, n, m = self.spec, self.spec.n, self.V.nrows()
+        x, rest = (
+            [row] * len(spec.sequence_range) for row in ([[ZERO] * spec.d] * spec.T, [ZERO] * n)
+        )
+        U, b = [[ZERO] * spec.d] * n, [ZERO] * n
+        return recurrence_tables(self.W.tolist(), U, b, x, rest, rest) | {
+            "W2": self.V.tolist(), "U2": [[ZERO] * spec.d] * m, "b2": [ZERO] * m,
+        }  # fmt: skip
+
+    def constants(self) -> dict[str, float]:
+        """A block of an orthogonal matrix has a norm of at most 1."""
+        return {"lam": 1.0, "W_norm": 1.0, "L_rho": 1.0}
+
+    def parameters(self) -> dict[str, float]:
+        """The rows of V."""
+        return {"states": float(self.V.nrows())}
+
+
+def block_member(spec: SystemSpec, member: int) -> OrthogonalBlock:
+    """The member of a ``block`` spec: V with ``states`` rows; of a ``dilation`` the block has at
+    least ``units`` singular values 1, and as many below as the added rows have room for."""
+    draw, n, m = member_random(spec, member, "system"), spec.n, spec.states
+    if spec.regime != "dilation":
+        return OrthogonalBlock(spec, orthogonal_matrix(spec.regime, m, draw))
+    contracted = min(n - spec.units, m - n)
+    pairs = [(ONE, ZERO)] * (n - contracted) + [pythagorean(draw) for _ in range(contracted)]
+    sigma, kappa = zip(*pairs, strict=True)
+    V = RationalContraction(cayley(n, draw), sigma, kappa, cayley(n, draw)).dilation()
+    if m > V.nrows():
+        V = block_diagonal(V, identity(m - V.nrows()))
+    if m > n:
+        # Rotating the added rows, and then the added columns, leaves the block as it is.
+        left, right = (block_diagonal(identity(n), cayley(m - n, draw)) for _ in range(2))
+        V = left * V * right
+    return OrthogonalBlock(spec, V)

@@ -9,7 +9,7 @@ from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.systems.table import make_spec, parse_spec
 
 NETWORK = make_spec(
-    kind="unitary", regime="pythagorean", inputs="gaussian", n=2, d=2, T=3, K=3,
+    kind="unitary", regime="pythagorean", inputs="gaussian", n=2, d=2, T=3,
     bias=0.5, start=2.0, batch=6, sequences=2,
 )  # fmt: skip
 

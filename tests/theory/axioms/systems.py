@@ -7,7 +7,7 @@ from typing import Any
 from flint import fmpq
 from meanings import EVERYWHERE, HALF, NUMBERS, ONE, ZERO, System, always, running
 
-from rnnbounds.theory.language.terms import gates, gradients, layers, unitary
+from rnnbounds.theory.language.terms import gates, gradients, layers
 from rnnbounds.theory.language.terms import vectors as terms
 from rnnbounds.theory.models.gates import gru
 from rnnbounds.theory.models.unitary import moves
@@ -42,17 +42,6 @@ ISOMETRIC |= dict.fromkeys(("W", "lam", "singular", "left", "right", "J", "V", "
 ORTHOGONAL = dict.fromkeys(("W", "E", "G", "W_norm"), ONE)
 
 
-def pulse(steps: Any) -> tuple[Any, Any, Any]:
-    """After λ = 3/5 of a pulse of 5: the network, and both units of its equivalent."""
-    if steps == 0:
-        return ZERO, ZERO, ZERO
-    h, up, low = fmpq(5), fmpq(5), ZERO
-    for _ in range(int(steps) - 1):
-        turned = (3 * up + 4 * low) / 5, (4 * up - 3 * low) / 5 - 2
-        h, up, low = 3 * h / 5, max(turned[0], ZERO), max(turned[1], ZERO)
-    return h, up, low
-
-
 def nudging(w: fmpq) -> dict[Any, Any]:
     """h⁺ = w h + x and s⁺ = s + x, on inputs 0 of which one moves."""
 
@@ -81,17 +70,6 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
         {"lam": ONE, "beta_rho": ZERO},
     ),
     "urnn-equivalence/similar": ({}, {"T_similar": ONE, "T_inverse": ONE}),
-    "urnn-equivalence/beyond": (
-        {
-            unitary.pulse: lambda j: pulse(j)[0],
-            unitary.pulse_upper: lambda j: pulse(j)[1],
-            unitary.pulse_lower: lambda j: pulse(j)[2],
-            unitary.largest_pulse_gap: lambda j: max(
-                abs(pulse(i)[0] - pulse(i)[1]) for i in range(int(j) + 1)
-            ),
-        },
-        {"lam": fmpq(3, 5)},
-    ),
     "receptive-field": ({}, {"R": fmpq(2)}),
     "cell-constants": ({gradients.lift: always(1)}, {}),
     "loss-constants": ({gradients.mixture: lambda c, v, j: -v if j > 0 else ZERO}, {}),

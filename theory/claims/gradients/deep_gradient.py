@@ -15,14 +15,14 @@ from rnnbounds.theory.language.terms.gradients import activation, d_state
 from rnnbounds.theory.language.terms.layers import layer, layer_matrix, layer_product
 from rnnbounds.theory.language.terms.unitary import d_run
 from rnnbounds.theory.language.terms.variables import a, b, c, j, s, v, x
-from rnnbounds.theory.language.terms.vectors import norm, phi
+from rnnbounds.theory.language.terms.vectors import entry, norm, phi, state
 from rnnbounds.theory.models.system import DIFFERENTIABLE, WINDOW
-from rnnbounds.theory.models.unitary.isometry import before, x_next
 from rnnbounds.theory.proof import Claim, Source, Step, step, swap, theorem
 
 lam_deep, W_product, isometric, depth = symbols("lam_deep W_product isometric depth")
 T, k, dh_dh = symbols("T k dh_dh_deep")
 
+before, x_next = state(x, 0, s + j), entry(x, s + j + 1)
 run, slope = d_run(x, s, j), d_state(before, x_next)
 CHAIN = (CHAIN_RULE_STATES.at(x, s, j), at("differentiable", 0, s + j))
 

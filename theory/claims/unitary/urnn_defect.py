@@ -6,25 +6,20 @@ orthogonal matrix with the block W has fewer.  An equivalent network may have fe
 block: positive scales D change the rank but not the outputs, for ReLU commutes with them.
 """
 
-from sympy import Max
-
 from rnnbounds.theory.axioms import unitary
 from rnnbounds.theory.axioms.ranks import RANK_GRAM, RANK_PRODUCT, RANK_ROWS
 from rnnbounds.theory.axioms.unitary import COSINES, SINGULAR_VALUES
-from rnnbounds.theory.claims.unitary.equivalent import EQUIVALENCE
-from rnnbounds.theory.language import ONE, ZERO, Assumption, assume, at, eq, le, symbols
+from rnnbounds.theory.language import ONE, ZERO, Assumption, assume, eq, le, symbols
 from rnnbounds.theory.language.terms.unitary import J_2, W_2, W_3, W_4, J, V, eye_all, rank, rows
 from rnnbounds.theory.language.terms.variables import eye
 from rnnbounds.theory.language.terms.vectors import frobenius, norm, transpose
 from rnnbounds.theory.models.cells import W
-from rnnbounds.theory.models.unitary import networks
-from rnnbounds.theory.models.unitary.networks import NORM
 from rnnbounds.theory.proof import Claim, Source, step, theorem
 from rnnbounds.theory.proof.methods import Words
 
-lam, n, T, states = symbols("lam n T states")
-unitary_gap, unitary_defect = symbols("unitary_gap unitary_defect")
+lam, n, states, unitary_defect, defect_rank = symbols("lam n states unitary_defect defect_rank")
 
+NORM = assume("norm of W", "λ bounds ‖W‖₂").that(le(norm(W), lam))
 CONTRACTION = Assumption("at most one", "λ ≤ 1", le(lam, ONE))
 P, Q, S = unitary.left(W), unitary.right(W), unitary.singular(W)
 K, E, S_q = unitary.cosine(W), unitary.kept(W), unitary.low(W)
@@ -73,7 +68,7 @@ COLUMNS = (
 ORTHOGONAL = theorem(
     "dilation",
     eq(unitary_defect, ZERO),
-    (networks.NORM, CONTRACTION, MINIMAL, FOUR_BLOCKS, COORDINATES),
+    (NORM, CONTRACTION, MINIMAL, FOUR_BLOCKS, COORDINATES),
     "unitary",
     (
         SMALL,
@@ -106,51 +101,6 @@ ORTHOGONAL = theorem(
     ),
     note="V, of the rows counted next",
 ).by("V is orthogonal")
-
-ROWS = assume(
-    "rows", "V has n + q rows, where E embeds q of n coordinates: q = rank E, and P has n rows"
-).that(eq(states, n + rank(E)), le(rows(P), n))
-EXISTENCE = theorem(
-    "theorem",
-    eq(unitary_gap + unitary_defect + Max(states - 2 * n, 0), ZERO),
-    (
-        *networks.BOUNDED_NETWORK,
-        MINIMAL,
-        FOUR_BLOCKS,
-        COORDINATES,
-        ROWS,
-        networks.BLOCKS,
-        networks.EMBEDDING,
-        networks.EQUIVALENT,
-        networks.BELOW,
-    ),
-    "unitary",
-    (
-        step("at most one", le(lam, ONE)).by("contractive"),
-        *ORTHOGONAL.proof.steps[:-1],
-        step("dilation", eq(V * J, J * W + J_2 * W_3)).by(
-            "four blocks", "coordinates of all units", method=Words
-        ),
-        step("embedded coordinates", eq(rank(E), rank(transpose(P) * P * E))).by(
-            "contraction", unitary.COSINES.at(W), method=Words
-        ),
-        step("few rows", le(states, 2 * n)).by(
-            "rows",
-            "embedded coordinates",
-            RANK_PRODUCT.at(transpose(P), P * E),
-            RANK_PRODUCT.at(P, E),
-            RANK_ROWS.at(P),
-        ),
-        *EQUIVALENCE.proof.steps[:-1],
-    ),
-    note="V is the witness: an orthogonal matrix of at most 2n rows, whose network has the same "
-    "outputs, for every length, every start and all inputs within the bound",
-).by(at("equal outputs", T), "V is orthogonal", "few rows")
-
-
-unitary_defect_transposed, unitary_defect_short, defect_rank, W_rank = symbols(
-    "unitary_defect_transposed unitary_defect_short defect_rank W_rank"
-)
 
 # It has n + rank(I − WᵀW) rows.
 ENOUGH = theorem(
@@ -221,20 +171,11 @@ URNN_DEFECT = Claim(
     ),
     forms=(ORTHOGONAL, ENOUGH, NEEDED),
     false_variants=(
-        ORTHOGONAL.variant(
-            "transposed",
-            "the added rows complete the rows of W, W₃ᵀW₃ = I − WWᵀ",
-            eq(unitary_defect_transposed, ZERO),
-        ),
-        ORTHOGONAL.variant(
-            "one-row-fewer", "one added row can be left out", eq(unitary_defect_short, ZERO)
-        ),
-        ENOUGH.variant("rank-is-enough", "n + rank W states are enough", n + W_rank),
+        ENOUGH.variant("one-row-fewer", "one added row can be left out", n + defect_rank - 1),
         NEEDED.variant("twice-n", "every dilation has 2n rows", le(2 * n, states)),
         NEEDED.variant(
             "one-more", "a dilation needs one row more", le(n + defect_rank + 1, states)
         ),
-        NEEDED.variant("rank-of-w", "the rank of W itself is to be added", le(n + W_rank, states)),
     ),
     extremal=(
         "every minimal dilation: exact, and of n + rank(I − WᵀW) rows; singular values equal to 1"

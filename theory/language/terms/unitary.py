@@ -5,7 +5,7 @@ recurrent matrix V = (W W_2; W_3 W_4) and the states s_j.  J embeds the network'
 m units of V, J_2 the added ones.
 """
 
-from sympy import Abs, Integer
+from sympy import Integer
 
 from rnnbounds.theory.language.definitions import define, maximum
 from rnnbounds.theory.language.statement import eq
@@ -32,15 +32,8 @@ rows = function("rows", Scalar, __name__)
 identity = function("identity", Operator, __name__)  # identity(m), the m × m identity
 beside = function("beside", Operator, __name__)  # beside(A, B), the matrix (A, B)
 
-# The scalar network h = max(λ h + x, 0) and the two units of its equivalent, on inputs that are 0
-# but for the first.
-pulse = function("pulse", Scalar, __name__)
-pulse_upper = function("pulse_upper", Scalar, __name__)
-pulse_lower = function("pulse_lower", Scalar, __name__)
-
 # The largest gap between the outputs of a network and of its equivalent in the first j steps.
 largest_gap = function("largest_gap", Scalar, __name__, defined=True)
-largest_pulse_gap = function("largest_pulse_gap", Scalar, __name__, defined=True)
 
 # Outputs in all runs together: their norm is the largest that any of them has at any time.
 OUTPUTS = tuple(vector(f"y_{name}") for name in ("cell", "candidate", "sigmoid", "unitary"))
@@ -60,13 +53,5 @@ LARGEST_GAP = define(
         largest_gap(b, x, j + 1),
         largest_gap(b, x, j),
         norm(readout(network(x, j + 1)) - readout(upper(b, x, j + 1))),
-    ),
-)
-LARGEST_PULSE_GAP = define(
-    "largest gap of a pulse",
-    (j,),
-    eq(largest_pulse_gap(0), Integer(0)),
-    *maximum(
-        largest_pulse_gap(j + 1), largest_pulse_gap(j), Abs(pulse(j + 1) - pulse_upper(j + 1))
     ),
 )

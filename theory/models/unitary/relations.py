@@ -12,6 +12,7 @@ from sympy import Expr, Rational, Symbol, tanh
 
 from rnnbounds.theory.axioms.base import HOMOGENEITY, TRIANGLE
 from rnnbounds.theory.axioms.functions import TANH
+from rnnbounds.theory.axioms.ranks import ROWS_OF_PRODUCT, ROWS_OF_SUM
 from rnnbounds.theory.language import (
     ONE,
     ZERO,
@@ -32,7 +33,6 @@ from rnnbounds.theory.language.terms.unitary import J_2, J, rows
 from rnnbounds.theory.language.terms.variables import a, b, i, j, operator, v, vector, z
 from rnnbounds.theory.language.terms.vectors import Scalar, exponential, function, norm, transpose
 from rnnbounds.theory.language.vocabulary import unfold
-from rnnbounds.theory.models.unitary.isometry import orbit
 from rnnbounds.theory.models.unitary.lines import INDEPENDENCE, history, present
 from rnnbounds.theory.models.unitary.local_maps import W, n, states
 from rnnbounds.theory.proof import step
@@ -178,6 +178,32 @@ OF_U, OF_W = POWERS.at(back, e, j), POWERS.at(back_other, c, j)
 # What the axiom on returns is told: the sequence, its space, its size, and what is supposed.
 SEQUENCE = (back, e, states)
 SUPPOSED = (norm(e), unfold(EQUAL).lhs)
+SIZES = at("networks", 0, 0, 0, 0)
+now, later = moved(j), moved(i + j)
+# ‖(Uᵀ)^j e‖ ≤ ‖e‖, and distances stay: those of e from (Uᵀ)^i e.
+ORBIT = (
+    step("m entries", le(rows(now), states), forall=(j,)).inductively(
+        base=(SIZES, OF_U), step=(SIZES, OF_U, ROWS_OF_PRODUCT.at(back, now))
+    ),
+    step("lengths stay", le(norm(now), norm(e)), forall=(j,)).by_induction(
+        base=OF_U, step=(OF_U, at("m entries", j), at("orthogonal", now))
+    ),
+    step(
+        "distances stay",
+        eq(norm(now - later), norm(e - moved(i))),
+        forall=(i, j),
+    ).by_induction(
+        base=OF_U,
+        step=(
+            OF_U,
+            POWERS.at(back, e, i + j),
+            at("m entries", j),
+            at("m entries", i + j),
+            ROWS_OF_SUM.at(now, later, states, -1),
+            at("orthogonal", now - later),
+        ),
+    ),
+)
 MOVED_BACK = (
     *RELATIONS,
     step(
@@ -190,5 +216,5 @@ MOVED_BACK = (
         step=(at(HYPOTHESIS, i + 1), at("relations move back", i, moved(j), -faded(j)), OF_U, OF_W),
         others=(i,),
     ),
-    *orbit(back, e, at("networks", 0, 0, 0, 0)),
+    *ORBIT,
 )

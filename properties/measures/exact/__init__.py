@@ -1,1 +1,0 @@
-"""Exact measures of single members: of unitary networks, their limits, layers and memory."""
