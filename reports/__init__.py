@@ -3,7 +3,7 @@
 from rnnbounds.reports.errors import InputError, RecordError
 from rnnbounds.reports.records.codec import decode, encode, json_schema, load
 from rnnbounds.reports.records.ledger import Axiom, LedgerRecord, LedgerStep
-from rnnbounds.reports.records.outcome import is_passed, run_problems, without_environment
+from rnnbounds.reports.records.outcome import run_problems, without_environment
 from rnnbounds.reports.records.record import (
     SCHEMA,
     AttackRecord,
@@ -35,7 +35,6 @@ __all__ = [
     "VariantRecord",
     "decode",
     "encode",
-    "is_passed",
     "json_schema",
     "load",
     "run_problems",

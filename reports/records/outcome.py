@@ -8,11 +8,6 @@ from rnnbounds.reports.records.record import ClaimRecord, Environment, Run, Tall
 from rnnbounds.reports.words import plural
 
 
-def is_passed(run: Run) -> bool:
-    """True if the run has no problems."""
-    return not run_problems(run)
-
-
 def run_problems(run: Run) -> list[str]:
     """Every reason why the run fails, one line each; an empty list is a pass.
 

@@ -1,4 +1,4 @@
-"""What a certificate's record says, part by part: where λ comes from, constants, norms, fields."""
+"""Facts of a certificate's record, part by part: where λ comes from, constants, norms, fields."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

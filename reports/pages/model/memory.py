@@ -68,7 +68,7 @@ def memory_section(certificate: Document | None, measurement: Document | None = 
 
 
 def _meaning(certificate: Document | None, measurement: Document | None) -> str:
-    """What k and ε mean in this section."""
+    """The meaning of k and ε in this section."""
     if certificate is not None:
         return (
             f"A window k is long enough if the last k inputs fix the {vector_name(certificate)} to "

@@ -1,4 +1,4 @@
-"""Where λ comes from, and every constant with its definition, on a certificate's page."""
+"""Every constant of a certificate has its definition."""
 
 import pytest
 import torch
@@ -7,27 +7,6 @@ import rnnbounds
 from rnnbounds.impl.cells.table import CELLS, kind_of
 from rnnbounds.impl.norms.meanings import NORM_MEANINGS
 from rnnbounds.reports.pages.model.constants import CONSTANTS, find_constant
-from rnnbounds.reports.pages.model.facts import norms_table
-
-NETS = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU}
-
-
-def document(name: str, layers: int = 1, scale: float = 0.1) -> dict:
-    """The record of a small torch network with small weights."""
-    torch.manual_seed(0)
-    net = NETS[name](1, 3, layers)
-    with torch.no_grad():
-        for part in net.parameters():
-            part *= scale
-    return rnnbounds.certify(net, 1.0, 0.1).to_json()
-
-
-def test_factors_of_one_or_more_prove_nothing() -> None:
-    """The table says so; and only where there is one."""
-    told = document("lstm", scale=1.0)
-    assert norms_table(told).caption == "where λ ≥ 1 the norm proves nothing: λ is an upper bound."
-    small = told | {"norms_tried": [{"norm": "perron", "lambda": 0.5, "k": 3}]}
-    assert norms_table(small).caption == ""
 
 
 @pytest.mark.parametrize("cell", CELLS)

@@ -1,0 +1,135 @@
+"""The page of an answer, its sentences and pictures: whatever the records say."""
+
+from fractions import Fraction
+
+import pytest
+
+from rnnbounds.reports.pages.experiment import render_page
+from rnnbounds.reports.pages.figures import Bracket, draw_brackets
+from rnnbounds.reports.pages.model.answer import (
+    epsilon_meaning,
+    epsilon_share,
+    factor_text,
+    output_bound,
+    percent_below,
+    percent_text,
+)
+from rnnbounds.reports.pages.model.facts import norms_table
+from rnnbounds.reports.pages.model.memory import memory_section
+from rnnbounds.reports.pages.model.page import measurement_page
+
+CERTIFIED = {
+    "verdict": "certified",
+    "truncation": [{"eps": 0.1, "k": 23}, {"eps": 0.01, "k": 35}],
+    "constants": {"B_h": 1.4375},
+    "readout": None,
+}
+
+
+def test_epsilon_in_units() -> None:
+    """Of the output, or of a readout's predictions; nothing is said of what is not bounded."""
+    assert epsilon_meaning(CERTIFIED) == (
+        "ε bounds the Euclidean distance of two outputs h, where ‖h‖₂ ≤ 1.4375"
+    )
+    read = CERTIFIED | {"readout": {"tensor": "head.weight", "norm": 3.0}}
+    assert Fraction(output_bound(read)) >= Fraction(3 * 1.4375)
+    assert epsilon_meaning(read).endswith("distance of two y, where ‖y‖₂ ≤ 4.31251")
+    assert output_bound(CERTIFIED | {"constants": {"B_h": None}}) is None
+    assert "where" not in epsilon_meaning(CERTIFIED | {"constants": {}})
+
+
+def test_shares_and_factors_are_rounded_up() -> None:
+    """ε looks no smaller than it is, and λ is below 1 where it is; an infinite one is a sign."""
+    for epsilon, whole in ((0.1, 1.4375), (0.1, 3.0), (1e-9, 7.0), (2.0, 3.0)):
+        share = Fraction(epsilon_share(epsilon, whole).split()[0])
+        assert share >= 100 * Fraction(epsilon) / Fraction(whole)
+    factors = [factor_text(lam) for lam in (0.1234564, 1 - 2.0**-53, float("inf"))]
+    assert factors == ["0.123457", "0.99999999999999989", "∞"]
+
+
+def test_shares_of_windows_are_rounded_down():
+    """So that no page states more than its record."""
+    assert [percent_text(r) for r in (0.00123, 0.345, 12.34)] == ["0.12 %", "34 %", "1200 %"]
+    assert [percent_below(s) for s in (0.99999, 0.75, 1.0)] == ["99.99 %", "75 %", "100 %"]
+
+
+def test_ends_of_a_bracket_that_are_not_known() -> None:
+    """Nothing green of a model that is not certified, nothing red where nothing was found."""
+    assert 'class="enough"' not in draw_brackets([Bracket("ε = 1", 5)])
+    assert 'class="short"' not in draw_brackets([Bracket("ε = 1", 0, 5)])
+    assert 'class="open"' not in draw_brackets([Bracket("ε = 1", 7, 7)])
+
+
+def test_factors_of_one_or_more_prove_nothing() -> None:
+    """The table says so; and only where there is one."""
+    told = CERTIFIED | {"norms_tried": [{"norm": "spectral", "lambda": 1.5, "k": None}]}
+    assert norms_table(told).caption == "where λ ≥ 1 the norm proves nothing: λ is an upper bound."
+    small = CERTIFIED | {"norms_tried": [{"norm": "perron", "lambda": 0.5, "k": 3}]}
+    assert norms_table(small).caption == ""
+
+
+def measured(ks, shares=None, *, largest=0.5, **fields):
+    """The record of a measurement whose k at ε = 0.1 and 0.01 are these."""
+    epsilons = (0.1, 0.01)
+    curve = [{"k": k, "q50": g / 2, "worst": g} for k, g in ((0, largest), (1, 0.05), (9, 0))]
+    found = {
+        "model": "model.pt", "cell": "lstm", "shape": {"n": 4, "d": 1}, "sha256": "00",
+        "data": {"source": "/home/someone/x.npy", "windows": 40, "length": 9},
+        "forgetting": {"windows": 40, "curve": curve},
+        "memory": [{"eps": eps, "k": k} for eps, k in zip(epsilons, ks, strict=True)],
+        "steps": {
+            "windows": 9, "norm": {"median": 0.5, "largest": 0.9}, "lyapunov": {"mean": -0.5},
+        },
+        "stability": {"largest_ratio": 0.75, "pairs": 9, "expanding": 0},
+        "statement": None, "unstated": "they overlap", "near": None,
+    }  # fmt: skip
+    if shares is not None:
+        lines = [
+            {"eps": eps, "k": k, "share": share, "beyond": None if k is None else 0}
+            for eps, k, share in zip(epsilons, ks, shares, strict=True)
+        ]
+        found["statement"] = {
+            "confidence": 0.95, "presupposes": "they are independent", "lines": lines,
+            "windows": {"chosen_on": 20, "held_out": 20}, "share": 0.99, "held_out_needed": 99,
+        }  # fmt: skip
+    return found | fields
+
+
+CERTIFICATE = {
+    "verdict": "undecided", "inputs": {"what": "[-1, 1]"},
+    "truncation": [{"eps": 0.1, "k": None}],
+    "next": {"measure": "rnnbounds measure m", "lines": ["train it: rnnbounds.penalty()"]},
+}  # fmt: skip
+
+
+def page_of(seen, problems=(), certificate=CERTIFICATE):
+    """The page, which renders."""
+    page = measurement_page(seen, certificate, "model.pt", problems, options={})
+    assert render_page(page)
+    return page
+
+
+@pytest.mark.parametrize(
+    ("seen", "word", "tone"),
+    [
+        (measured((3, 5), (0.75, 0.9)), "k found", "good"),
+        (measured((3, 5)), "k seen, not stated", "open"),
+        (measured((3, 5), (0.75, 0)), "k seen, not stated", "open"),
+        (measured((3, None), (0.75, None)), "k found for some ε", "open"),
+        (measured((None, None), (None, None)), "no k found", "bad"),
+    ],
+)
+def test_the_verdict(seen, word, tone):
+    """Green if k is stated at each ε, red if none is seen, else open; red if something fails."""
+    page = page_of(seen)
+    assert (page.verdict.word, page.verdict.tone, page.problems) == (word, tone, ())
+    failing = page_of(seen, ["a share of 0.5 is stated, not 0.9"])
+    assert (failing.verdict.tone, len(failing.problems)) == ("bad", 1)
+
+
+def test_numbers_that_were_asked_for_keep_their_digits():
+    """δ of what is certified near data, as ε: no rounding makes it larger than it was."""
+    near = {"delta": 0.12345678, "pasts": 0, "gaps": [], "memory": [{"eps": 0.0100000001, "k": 3}]}
+    told = repr(memory_section(CERTIFICATE, measured((3, 5), near=near, memory=near["memory"])))
+    assert "inputs within 0.12345678 of" in told
+    assert "0.0100000001" in told
