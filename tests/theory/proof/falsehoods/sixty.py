@@ -193,7 +193,6 @@ TERMS: dict[str, Attack | Forgery] = {
         base.SUBMULTIPLICATIVE.at(W, W**-1 * final), "zero",
         granted=(assume("zero", eq(norm(W), ZERO)),),
     ),
-    "two of one name": alone(CUT, every(eq(y, named_alike), (y, named_alike))),
     "functions of two of one name": alone(
         CUT, every(eq(tanh(y), tanh(named_alike)), (y, named_alike), by=Elementary())
     ),
@@ -214,9 +213,6 @@ SORTS: dict[str, Attack | Forgery] = {
     ),
     "the norm of a vector as a map": used(
         "vector for operator", le(norm(v), S_0), LINEAR_MAP.at(S_0, v)
-    ),
-    "a number is a vector": used(
-        "number for vector or operator", le(S_0, 0), base.TRIANGLE.at(S_0, a)
     ),
     "a vector equal to an operator": used(
         "are compared", le(norm(A), norm(a)), "same", granted=(assume("same", eq(A, a)),)
@@ -280,6 +276,9 @@ METHODS: dict[str, Attack | Forgery] = {
     ),
     "a monotone function from -oo": alone(
         "from a rational number", every(le(0, y), (y,), by=Monotone(y, -oo, Smt(), Smt(), Smt()))
+    ),
+    "a monotone function before it begins": alone(
+        "inside", every(le(0, y), (y,), by=Monotone(y, ZERO, Smt(), Smt(), Smt()))
     ),
     "a monotone function that falls": alone(
         "slope",
