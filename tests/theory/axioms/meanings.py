@@ -146,19 +146,15 @@ for function in (
     EVERYWHERE[function] = always(1)
 EVERYWHERE[gradients.d_state] = always(HALF)
 
-HALF_ARE = "lam lam_box lam_told lam_1 lam_P lam_v lam_omega W W_norm W_radius z_low"
+HALF_ARE = "lam lam_box lam_1 lam_P lam_v lam_omega W W_norm W_radius z_low"
 ONE_ARE = "U V J I e P_h V_unit P_root P_root_inverse D D_inverse V_inverse"
-LARGE = "gain_told rounding_told R_told drift_told drift_own_told box_size"
 NUMBERS = {
     **dict.fromkeys([*HALF_ARE.split(), "least_z", "D_1"], HALF),
     **dict.fromkeys(ONE_ARE.split(), ONE),
-    **dict.fromkeys([*LARGE.split(), "B_u_told", "B_h_told"], fmpq(999)),
     **dict.fromkeys(("T", "K_1"), fmpq(4)),
     **dict.fromkeys(("k", "t", "B_h"), fmpq(2)),
     **{
-        "hidden_told": ZERO,
         "N": fmpq(3),
-        "u": fmpq(1, 2**53),
         "lam_2": fmpq(1, 4),
         "L_p": fmpq(1, 100),
     },

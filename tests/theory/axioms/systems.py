@@ -70,6 +70,7 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
         {"lam": ONE, "beta_rho": ZERO},
     ),
     "urnn-equivalence/similar": ({}, {"T_similar": ONE, "T_inverse": ONE}),
+    "truncation/paper": ({}, {"phi_0": ZERO}),
     "receptive-field": ({}, {"R": fmpq(2)}),
     "cell-constants": ({gradients.lift: always(1)}, {}),
     "loss-constants": ({gradients.mixture: lambda c, v, j: -v if j > 0 else ZERO}, {}),
