@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import takewhile
 from math import isqrt
 from random import Random
 from typing import Any, NamedTuple
@@ -173,7 +172,8 @@ def field_choices(spec: SystemSpec, window: int = 0) -> dict[str, Sequence[Any]]
     for name, simplest in {**SIMPLEST, "regime": spec.regimes}.items():
         if spec.has(name):
             own = getattr(spec, name)
-            choices[name] = (*takewhile(lambda choice, own=own: choice != own, simplest), own)
+            simpler = simplest[: simplest.index(own)] if own in simplest else simplest
+            choices[name] = (*simpler, own)
     if kind_of_spec(spec).is_contractive and spec.has("lam"):
         slope = activation(spec.activation).slope
         choices["lam"] = (0.5 / slope, 0.75 / slope, spec.lam)

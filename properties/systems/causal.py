@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import ClassVar
 
 import numpy as np
@@ -25,7 +26,7 @@ from rnnbounds.properties.systems.drawing.draws import (
     grid_normals,
     member_generator,
 )
-from rnnbounds.properties.systems.kind import BY_REGIME, DrawRequest, Instances, Kind
+from rnnbounds.properties.systems.kind import DrawRequest, Instances, Kind
 from rnnbounds.properties.systems.spec import SystemSpec, spec_of
 from rnnbounds.properties.systems.supply.route import BatchParts, draw_each_member
 from rnnbounds.properties.systems.vanilla.networks import Networks
@@ -175,7 +176,8 @@ def draw_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
 
 KINDS = (
     Kind(
-        Causal, draw_spec, CausalRoute(draw_each_member(draw_numbers)), BY_REGIME,
+        Causal, draw_spec, CausalRoute(draw_each_member(draw_numbers)),
+        attrgetter("regime"),
         Instances(worst_models),
     ),
 )  # fmt: skip

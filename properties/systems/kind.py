@@ -36,6 +36,7 @@ class DrawRequest:
 
 
 Draws = Callable[[DrawRequest], SearchStrategy[SystemSpec]]
+CellName = Callable[[SystemSpec], str]
 
 
 class AscentSearch(NamedTuple):
@@ -52,56 +53,19 @@ def vanilla_cell(spec: SystemSpec) -> str:
     return "linear" if spec.activation == "identity" else f"rnn-{spec.activation}"
 
 
-@dataclass(frozen=True)
-class CellNames:
-    """The cells that systems of a kind are, as ``--cell`` names them.
-
-    cell_of_spec: the cell of one system. field_changes: changes of a spec's fields, each of which
-    shows one more of these cells.
-    """
-
-    cell_of_spec: Callable[[SystemSpec], str]
-    field_changes: Sequence[Mapping[str, Any]] = ()
-
-    def __call__(self, spec: SystemSpec) -> str:
-        """The cell of one system."""
-        return self.cell_of_spec(spec)
-
-    def all_cells(self, make: SpecType) -> tuple[str, ...]:
-        """The cells of all specs: by the number of layers, activation and regime."""
-        choices = {
-            "layers": (2, 1),
-            "activation": allowed_activations(make),
-            "regime": make.regimes,
-        }
-        names = [name for name in choices if name in make.__struct_fields__]
-        chosen = product(*(choices[name] for name in names))
-        specs = (make(**dict(zip(names, each, strict=True))) for each in chosen)
-        return tuple(dict.fromkeys(map(self.cell_of_spec, specs)))
-
-
 def allowed_activations(make: SpecType) -> tuple[str, ...]:
     """The activations of systems of that struct."""
     return make.activations or tuple(ACTIVATIONS)
 
 
-def network_cells(make: SpecType) -> CellNames:
-    """Vanilla networks of each activation."""
-    return CellNames(vanilla_cell, tuple({"activation": rho} for rho in allowed_activations(make)))
-
-
-def cell_named(base: str) -> CellNames:
+def cell_named(base: str) -> CellName:
     """The cell of that name, or that which has the activation in its name too."""
 
     def cell(spec: SystemSpec) -> str:
         exact = f"{base}-{spec.activation}"
         return exact if exact in CELLS else base
 
-    return CellNames(cell)
-
-
-# The cell that the regime names.
-BY_REGIME = CellNames(lambda spec: spec.regime)
+    return cell
 
 
 def no_instances() -> Iterator[SystemSpec]:
@@ -131,12 +95,11 @@ class Kind:
     spec_strategy: Draws
     # The family of its systems, which makes batches of specs and supplies their constants.
     route: Route
-    # The cell that a system is one of.
-    cell: CellNames
+    # The cell that a system is one of, as ``--cell`` names it.
+    cell: CellName
     instances: Instances = field(default_factory=Instances)
     # How optimisation goes through its systems.
     search: AscentSearch | None = None
-    # The columns of the matrix that this kind brings, by name.
     # True if what a user types presupposes λ < 1 of it.
     is_contractive: bool = False
 
@@ -160,8 +123,16 @@ class Kind:
 
     @property
     def cell_names(self) -> tuple[str, ...]:
-        """The cells that its systems can be."""
-        return self.cell.all_cells(self.spec)
+        """The cells of all its specs: by the number of layers, activation and regime."""
+        choices = {
+            "layers": (2, 1),
+            "activation": allowed_activations(self.spec),
+            "regime": self.regimes,
+        }
+        names = [name for name in choices if self.spec_type.has(name)]
+        chosen = product(*(choices[name] for name in names))
+        specs = (self.spec(**dict(zip(names, each, strict=True))) for each in chosen)
+        return tuple(dict.fromkeys(map(self.cell, specs)))
 
 
 @dataclass(frozen=True, eq=False)

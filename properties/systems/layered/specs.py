@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from rnnbounds.properties.systems.drawing.choices import pick, seeds, spec_grid
 from rnnbounds.properties.systems.kind import (
-    CellNames,
     DrawRequest,
     Instances,
     Kind,
@@ -121,10 +120,7 @@ KINDS = (
         Layered,
         draw_layered_spec,
         ExactRoute(transition),
-        CellNames(
-            layered_cell,
-            tuple({"activation": rho, "layers": 1} for rho in ("identity", "relu", "tanh")),
-        ),
+        layered_cell,
         Instances(worst_transitions, TRANSITIONS),
     ),
     Kind(

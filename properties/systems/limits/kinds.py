@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from rnnbounds.properties.systems.drawing.choices import pick, seeds, spec_grid
-from rnnbounds.properties.systems.kind import DrawRequest, Instances, Kind, network_cells
+from rnnbounds.properties.systems.kind import DrawRequest, Instances, Kind, vanilla_cell
 from rnnbounds.properties.systems.limits.matching import BUILDERS, candidate_member
 from rnnbounds.properties.systems.limits.pairs import sigmoid_pair_member
 from rnnbounds.properties.systems.spec import SystemSpec, spec_of
@@ -121,10 +121,10 @@ def draw_sigmoid_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
 KINDS = (
     Kind(
         CandidateSpec, draw_candidate_spec, ExactRoute(candidate_member),
-        network_cells(CandidateSpec), Instances(worst_candidates, CANDIDATES),
+        vanilla_cell, Instances(worst_candidates, CANDIDATES),
     ),
     Kind(
-        Sigmoid, draw_sigmoid_spec, ExactRoute(sigmoid_pair_member), network_cells(Sigmoid),
+        Sigmoid, draw_sigmoid_spec, ExactRoute(sigmoid_pair_member), vanilla_cell,
         Instances(worst_scalars, SCALARS),
     ),
 )  # fmt: skip

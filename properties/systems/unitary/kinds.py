@@ -20,7 +20,7 @@ from rnnbounds.properties.systems.kind import (
     Instances,
     Kind,
     cell_named,
-    network_cells,
+    vanilla_cell,
 )
 from rnnbounds.properties.systems.spec import SystemSpec, spec_of
 from rnnbounds.properties.systems.spec_choices import INPUTS
@@ -157,11 +157,11 @@ def draw_block_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
 
 KINDS = (
     Kind(
-        Unitary, draw_unitary_spec, ExactRoute(network_member), network_cells(Unitary),
+        Unitary, draw_unitary_spec, ExactRoute(network_member), vanilla_cell,
         Instances(worst_unitary, NETWORKS), is_contractive=True,
     ),
     Kind(
-        Urnn, draw_urnn_spec, ExactRoute(recurrent_member), network_cells(Urnn),
+        Urnn, draw_urnn_spec, ExactRoute(recurrent_member), vanilla_cell,
         Instances(worst_recurrent, RECURRENT)
     ),
     Kind(

@@ -20,8 +20,8 @@ from rnnbounds.properties.systems.kind import (
     Instances,
     Kind,
     cell_named,
-    network_cells,
     specs_of_kind,
+    vanilla_cell,
 )
 from rnnbounds.properties.systems.spec import SpecType, SystemSpec
 from rnnbounds.properties.systems.spec_choices import BALLS, LOSSES, TRAINED
@@ -216,7 +216,7 @@ def loss_kind(
         make,
         partial(draw_learning_spec, make),
         LossRoute(draw_weights, region),
-        network_cells(make),
+        vanilla_cell,
         Instances(worst, specs_of_kind(make, instances.NAMED_SPECS)),
         AscentSearch(partial(start_specs, make), Ascent.start, slowness=2),
         is_contractive=True,
@@ -225,7 +225,7 @@ def loss_kind(
 
 TRAINING = Kind(
     Training, draw_training_spec, TrainingRoute(draw_weights, omega_region),
-    network_cells(Training),
+    vanilla_cell,
     Instances(instances.worst_training), is_contractive=True,
 )  # fmt: skip
 QUADRATIC = Kind(

@@ -16,8 +16,8 @@ from rnnbounds.properties.systems.kind import (
     Instances,
     Kind,
     cell_named,
-    network_cells,
     specs_of_kind,
+    vanilla_cell,
 )
 from rnnbounds.properties.systems.spec import SpecType, SystemSpec
 from rnnbounds.properties.systems.vanilla import instances
@@ -136,7 +136,7 @@ def contractive_kind(make: SpecType) -> Kind:
         make,
         partial(draw_network_spec, make),
         NetworkRoute(draw_weights),
-        network_cells(make),
+        vanilla_cell,
         Instances(
             partial(instances.worst_networks, make), specs_of_kind(make, instances.NAMED_SPECS),
             partial(corner_specs, make),
