@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from rnnbounds import theory
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.properties.attacks.budget import Budget, profile
@@ -33,8 +34,9 @@ from rnnbounds.properties.attacks.sabotage import (
 )
 from rnnbounds.properties.attacks.table import attacks as every
 from rnnbounds.properties.frames import with_large_frame
+from rnnbounds.properties.guarantees import GROUPS, attack_group
 from rnnbounds.reports.records.ledger import Definition, LedgerRecord, LedgerStep
-from rnnbounds.reports.records.record import VariantRecord
+from rnnbounds.reports.records.record import Guarantee, VariantRecord
 from rnnbounds.theory import CLAIMS, claim
 from rnnbounds.theory.claims.models import NO_MODEL
 from rnnbounds.theory.language.definitions import REGISTRY
@@ -44,11 +46,12 @@ from rnnbounds.theory.proof.proof import Ledger, Proof
 from rnnbounds.theory.typeset import law as typeset_law
 from rnnbounds.theory.typeset import quantifier
 
-PROOF, SABOTAGE = "proof", "sabotage"
+PROOF, SABOTAGE, GUARANTEED = "proof", "sabotage", "guarantees"
 
 
 class Part(msgspec.Struct, frozen=True, order=True):
-    """One piece of work: the proof of a claim, or a block of an attack in a pool.
+    """One piece of work: the proof of a claim, a block of an attack in a pool, or the attack on the
+    guarantees of certificates by the models of a group, which is then the pool.
 
     claims: those proved, or whose forms are attacked. variant_claims: those whose false variants
     ride, or are put to the proofs of their forms.
@@ -63,6 +66,8 @@ class Part(msgspec.Struct, frozen=True, order=True):
     @property
     def claim_works(self) -> tuple[tuple[str, str], ...]:
         """(claim, work) of all that it tells something of; a record names parts by these."""
+        if self.work == GUARANTEED:
+            return ((GUARANTEED, self.pool),)
         claim_pairs = tuple((claim, self.work) for claim in self.claims)
         return claim_pairs + tuple((claim, SABOTAGE) for claim in self.variant_claims)
 
@@ -71,18 +76,20 @@ class Part(msgspec.Struct, frozen=True, order=True):
         """CLAIM+CLAIM/WORK+WORK, with the pool and the block where there is one."""
         who, works = (dict.fromkeys(names) for names in zip(*self.claim_works, strict=True))
         block = str(self.block) if self.block else ""
-        return "/".join(filter(None, ("+".join(who), "+".join(works), self.pool, block)))
+        pool = "" if self.work == GUARANTEED else self.pool
+        return "/".join(filter(None, ("+".join(who), "+".join(works), pool, block)))
 
 
 class PartResult(msgspec.Struct, frozen=True, kw_only=True):
-    """Results of one part: evidence by claim and form, ledgers, records of variants by claim, and
-    outcomes of the variants' proofs by claim and variant."""
+    """Results of one part: evidence by claim and form, ledgers, records of variants by claim,
+    outcomes of the variants' proofs by claim and variant, and guarantees."""
 
     part: Part
     evidence: dict[str, FormEvidence] = {}
     ledgers: tuple[LedgerRecord, ...] = ()
     variants: dict[str, tuple[VariantRecord, ...]] = {}
     refused: dict[str, dict[str, ProofOutcome]] = {}
+    guarantees: tuple[Guarantee, ...] = ()
     seconds: float = 0.0
 
 
@@ -97,7 +104,8 @@ def decode_result(data: bytes | str) -> PartResult:
 
 
 def plan_parts(claims: Sequence[Claim], attacks: Sequence[str], budget: Budget) -> list[Part]:
-    """All parts of a run. What a claim is shown in them does not depend on the other claims."""
+    """All parts of a run, of all claims the guarantees too. What a claim is shown in them does not
+    depend on the other claims."""
     parts = [
         Part(PROOF, (each_claim.id,), (each_claim.id,) if each_claim.false_variants else ())
         for each_claim in claims
@@ -119,9 +127,15 @@ def plan_parts(claims: Sequence[Claim], attacks: Sequence[str], budget: Budget) 
                 variants_by_pool.pop(name, []) if (attack, block) == (shared_attack(), 0) else []
             )
             parts.append(Part(attack, tuple(ids), tuple(variants), name, block))
+    parts += guarantee_parts(claims)
     return parts + [
         Part(shared_attack(), (), tuple(ids), name) for name, ids in variants_by_pool.items()
     ]
+
+
+def guarantee_parts(claims: Sequence[Claim]) -> list[Part]:
+    """The attack on the guarantees of certificates, in a run of all claims."""
+    return [Part(GUARANTEED, pool=group) for group in GROUPS if len(claims) == len(theory.CLAIMS)]
 
 
 def chosen_claims(ids: Iterable[str]) -> list[Claim]:
@@ -154,6 +168,8 @@ def run_part(part: Part, *, profile_name: str, seed: int, device: str = "cpu") -
                     variant.id: try_proof(entry, variant) for variant in entry.false_variants
                 }
             }
+    elif part.work == GUARANTEED:
+        results["guarantees"] = attack_group(part.pool, max(1, budget.random // 56), seed)
     else:
         results["evidence"], results["variants"] = attack_part(part, budget, seed, device)
     return PartResult(part=part, seconds=perf_counter() - start, **results)
@@ -244,6 +260,7 @@ def failures(result: PartResult) -> list[str]:
         if tally.violated or tally.undecided:
             lines.append(f"{form}: {tally.violated} VIOLATED, {tally.undecided} UNDECIDED")
         lines += [f"  {c.verdict}: {c.replay}" for c in evidence.failing]
+    lines += [f"{g.name}: {line}" for g in result.guarantees for line in g.failing]
     for ledger in result.ledgers:
         if not ledger.proved:
             failed = (step for step in ledger.steps if step.verdict == "failed")

@@ -14,7 +14,14 @@ from rnnbounds.properties.attacks.campaign import (
 from rnnbounds.properties.attacks.sabotage import ProofOutcome, with_proof_outcomes
 from rnnbounds.properties.judging.evidence import Evidence, tightest_checks
 from rnnbounds.properties.runs.glossary import cited_works, claim_file, symbol_names, symbol_records
-from rnnbounds.properties.runs.parts import PROOF, SABOTAGE, Part, PartResult, plan_parts
+from rnnbounds.properties.runs.parts import (
+    PROOF,
+    SABOTAGE,
+    Part,
+    PartResult,
+    guarantee_parts,
+    plan_parts,
+)  # fmt: skip
 from rnnbounds.reports.records.checks import build_curve
 from rnnbounds.reports.records.ledger import Axiom, LedgerRecord
 from rnnbounds.reports.records.record import (
@@ -22,6 +29,7 @@ from rnnbounds.reports.records.record import (
     ClaimRecord,
     Environment,
     FormRecord,
+    Guarantee,
     Run,
     VariantRecord,
 )  # fmt: skip
@@ -57,10 +65,9 @@ def merge_record(
         attacks=tuple(attacks),
         claims=records,
         axioms=axiom_records(),
-        expected_parts=tuple(
-            f"{claim.id}/{work}" for claim in claims for work in (PROOF, SABOTAGE, *attacks)
-        ),
+        expected_parts=tuple(f"{id}/{work}" for id, work in expected_work(claims, attacks)),
         missing_parts=tuple(f"{id}/{work}" for id, work in missing),
+        guarantees=guarantee_records(all_results),
         symbols=symbol_records(claims),
     )
 
@@ -87,8 +94,22 @@ def missing_work(
         for entry in claims
         if any((entry.id, variant.id) not in variants for variant in entry.false_variants)
     }
-    expected_work = [(entry.id, work) for entry in claims for work in (PROOF, SABOTAGE, *attacks)]
-    return [pair for pair in expected_work if pair in missing]
+    return [pair for pair in expected_work(claims, attacks) if pair in missing]
+
+
+def expected_work(claims: Sequence[Claim], attacks: Sequence[str]) -> list[tuple[str, str]]:
+    """(claim, work) of all that is to be reported, and (guarantees, group) of a run of all."""
+    pairs = [(entry.id, work) for entry in claims for work in (PROOF, SABOTAGE, *attacks)]
+    return [*pairs, *(pair for part in guarantee_parts(claims) for pair in part.claim_works)]
+
+
+def guarantee_records(results: Iterable[PartResult]) -> tuple[Guarantee, ...]:
+    """The guarantees, of all groups of models together."""
+    found: dict[str, Guarantee] = {}
+    for result in sorted(results, key=lambda result: result.part):
+        for told in result.guarantees:
+            found[told.name] = found[told.name].merge(told) if told.name in found else told
+    return tuple(found.values())
 
 
 def axiom_records() -> tuple[Axiom, ...]:

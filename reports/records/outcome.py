@@ -13,13 +13,15 @@ def run_problems(run: Run) -> list[str]:
 
     A run fails by a VIOLATED or UNDECIDED check, a claim or form without one HOLDS, a form whose
     ledger is missing or fails, a false variant that survives its attack or that the ledger proves,
-    or a part that never reported.
+    a guarantee of a certificate that a model breaks, or a part that never reported.
     """
     lines = [f"the part {part!r} never reported" for part in run.missing_parts]
     if not run.claims:
         lines.append("no claim was tested")
     for claim in run.claims:
         lines += [f"{claim.id}: {problem}" for problem in claim_problems(claim)]
+    for told in run.guarantees:
+        lines += [f"the guarantee {told.name}: {line}" for line in _tally_problems(told.tally, "")]
     return lines
 
 

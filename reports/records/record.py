@@ -8,6 +8,7 @@ two runs of one seed differ in that field only.
 from typing import Literal
 
 from msgspec import field
+from msgspec.structs import replace
 
 from rnnbounds.reports.records.checks import Check as Check
 from rnnbounds.reports.records.checks import Count, Curve
@@ -180,6 +181,30 @@ class ClaimRecord(Record, frozen=True, kw_only=True):
         return f"derived, {assuming} of {forms} from an inclusion" if assuming else "derived"
 
 
+class Guarantee(Record, frozen=True, kw_only=True):
+    """One guarantee of a certificate, which models attacked: it is not proved. `used` is the
+    largest share of a bound that was seen; `failing` are checks that do not hold."""
+
+    numbers = ("used",)
+
+    name: str
+    text: str
+    models: Count
+    tally: Tally
+    used: Number
+    failing: tuple[str, ...] = ()
+
+    def merge(self, other: "Guarantee") -> "Guarantee":
+        """Both parts together."""
+        return replace(
+            self,
+            models=self.models + other.models,
+            tally=self.tally.merge(other.tally),
+            used=max(self.used, other.used, key=float),
+            failing=(*self.failing, *other.failing),
+        )
+
+
 class Environment(Record, frozen=True, kw_only=True):
     """Environment and times of a run: the only part in which two runs of one seed may differ.
 
@@ -215,3 +240,4 @@ class Run(Record, frozen=True, kw_only=True):
     expected_parts: tuple[str, ...] = ()
     missing_parts: tuple[str, ...] = ()
     symbols: tuple[Symbol, ...] = ()
+    guarantees: tuple[Guarantee, ...] = ()

@@ -141,6 +141,9 @@ def print_run(run: Run) -> None:
         ))  # fmt: skip
     counts = ("holds", "violated", "undecided", "vacuous", "pairs")
     print_table(("claim", "proof", *counts, "lhs/rhs", "refuted"), rows)
+    for told in run.guarantees:
+        models = plural(told.models, "model")
+        echo(f"guarantee {told.name}: attacked by {models}, not proved; {told.used:.6f} is used")
 
 
 def replay_commands(run: Run) -> list[str]:

@@ -1,0 +1,117 @@
+"""Random certified models keep to what is guaranteed of them, and a broken one fails the run."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+import torch
+
+from rnnbounds.properties import guarantees as module
+from rnnbounds.properties.attacks.budget import profile
+from rnnbounds.properties.guarantees import (
+    GROUPS,
+    GUARANTEES,
+    Subject,
+    attack_group,
+    decide,
+    subjects,
+)
+from rnnbounds.properties.runs.parts import Part, PartResult, failures, guarantee_parts, plan_parts
+from rnnbounds.properties.runs.record import merge_record
+from rnnbounds.reports.records.outcome import run_problems
+from rnnbounds.theory import CLAIMS
+
+LEAST = {  # of a bound that some model of the group uses
+    "linear": {"window": 0.85, "λ": 1.0, "gain": 0.999, "rounding": 0.1},
+    "leaky-identity": {"window": 0.9, "λ": 0.999, "gain": 0.999, "rounding": 0.01},
+}
+
+
+QUICK = ("linear", "rnn-tanh", "rnn-relu", "deep-tanh", "leaky-tanh")
+
+
+@pytest.mark.parametrize(
+    "group", [g if g in QUICK else pytest.param(g, marks=pytest.mark.slow) for g in GROUPS]
+)
+def test_guarantees_hold(group: str) -> None:
+    """Of every cell; those of linear units nearly use their bounds up."""
+    for told in attack_group(group, 1, 0):
+        assert (told.tally.violated, told.tally.undecided) == (0, 0), told.failing
+        assert told.failing == ()
+        assert told.tally.holds or (group, told.name) == ("others", "λ")
+        assert LEAST.get(group, {}).get(told.name, 0.0) <= told.used <= 1
+
+
+def less(subject: Subject, name: str) -> Subject:
+    """The same model with a certificate that says a little too much."""
+    told, shrunk = subject.told, 1 - 2.0**-20
+    changed = {
+        "window": {"windows": tuple((0.9 * eps, k) for eps, k in told.windows)},
+        "λ": {"lam": told.lam * shrunk},
+        "gain": {"constants": {**told.constants, "gain": 0.99 * told.constants["gain"]}},
+        "rounding": {"rounding": (told.rounding or 0.0) / 64},
+    }
+    return replace(subject, told=replace(told, **changed[name]))
+
+
+@pytest.mark.parametrize("name", GUARANTEES)
+def test_a_broken_guarantee_fails_the_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A certificate that promises a little more than is true: its part fails, and so does the run
+    that it is part of."""
+
+    def broken(*asked: object) -> Iterator[Subject]:
+        return (less(subject, name) for subject in subjects("leaky-identity", 1, 0))
+
+    monkeypatch.setattr(module, "subjects", broken)
+    found = {told.name: told for told in attack_group("leaky-identity", 1, 0)}
+    assert found[name].tally.violated > 0
+    assert {told.tally.violated for told in found.values() if told.name != name} == {0}
+    result = PartResult(part=Part("guarantees", pool="linear"), guarantees=tuple(found.values()))
+    assert any("violated" in line for line in failures(result))
+    run = merge_record([result], claims=(), attacks=(), profile="quick", seed=0)
+    assert any(
+        f"the guarantee {name}: " in line and "VIOLATED" in line for line in run_problems(run)
+    )
+
+
+def test_they_are_part_of_a_run_of_all_claims() -> None:
+    """And of no other; a group that never reported is named."""
+    names = [part.name for part in plan_parts(CLAIMS, (), profile("quick")) if part.pool in GROUPS]
+    assert names == [f"guarantees/{group}" for group in GROUPS]
+    assert guarantee_parts(CLAIMS[:1]) == []
+    missing = merge_record([], claims=CLAIMS, attacks=(), profile="quick", seed=0).missing_parts
+    assert {*names} <= {*missing}
+
+
+def test_ties_are_decided_exactly() -> None:
+    """‖(3, 4)‖ is at most 5 and not less, in rationals; what balls leave open stays open."""
+    norm = module.euclidean(2)
+    ends = (lambda: [3.0, 4.0]), (lambda: [0.0, 0.0])
+    assert decide(module.Check(ends, module.fmpq(25), norm)) == ("holds", 1.0)
+    assert decide(module.Check(ends, 25 - module.fmpq(1, 2**90), norm))[0] == "violated"
+    root = (lambda: [module.arb(2).sqrt(), module.arb(0)]), (lambda: [0.0, 0.0])
+    assert decide(module.Check(root, module.fmpq(2), norm))[0] == "undecided"
+
+
+def test_norms_are_as_their_names_say() -> None:
+    """‖(1, −2)‖ in each norm of a linear model, from the weights that are printed."""
+    told = {
+        subject.told.norm: subject for subject in subjects("linear", 3, 1) if subject.widths == (2,)
+    }
+    s = torch.tensor([[1.0], [-2.0]], dtype=torch.float64)
+    plain = {"spectral": 5**0.5, "infinity": 2.0, "one": 3.0}
+    for name, subject in told.items():
+        weights = torch.tensor(subject.told.weights or (), dtype=torch.float64)
+        wanted = plain.get(name) or float(
+            {
+                "perron": lambda w: (s[:, 0].abs() / w).max(),
+                "diagonal": lambda w: (s[:, 0] * w).norm(),
+                "quadratic": lambda w: (w @ s[:, 0]).norm(),
+            }[name](weights)
+        )
+        exact = float(
+            module.arb(module.square(subject.norm, [module.fmpq(1), module.fmpq(-2)])).sqrt()
+        )
+        assert exact == pytest.approx(wanted)
+        assert float(module.float_norm(subject.norm, s)) == pytest.approx(wanted)
+    assert len(told) >= 4
