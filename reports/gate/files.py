@@ -17,39 +17,22 @@ from rnnbounds.reports.records.changes import Changes
 from rnnbounds.reports.records.codec import MOST_BYTES, load
 
 
-class MixedFilesError(InputError):
-    """A run and a certificate."""
-
-    def __init__(self, old: Path, new: Path) -> None:
-        super().__init__(
-            f"{old} and {new} are a run and a certificate; compare two runs or two certificates"
-        )
-
-
-class IncomparableError(InputError):
-    """A record of rnnbounds that is neither a run nor a certificate, but of an experiment, say."""
-
-    def __init__(self, path: Path, family: str) -> None:
-        super().__init__(
-            f"{path}: records of {family[:80]!r} cannot be compared; compare two runs of verify, "
-            "or two certificates"
-        )
-
-
 def compare_files(old: Path, new: Path, allowed: Thresholds) -> Changes:
     """Compare two runs or two certificates; raises InputError for any other pair of files."""
     runs = [load(path) for path in (old, new) if not _is_certificate(path)]
     if not runs:
         return compare_certificates(load_certificate(old), load_certificate(new), allowed)
     if len(runs) == 1:
-        raise MixedFilesError(old, new)
+        raise InputError(
+            f"{old} and {new} are a run and a certificate; compare two runs or two certificates"
+        )
     return compare_runs(runs[0], runs[1], allowed)
 
 
 def _is_certificate(path: Path) -> bool:
     """True if the file's schema names a certificate, or if `check` found its certificate to fail.
 
-    Raises OtherError for a record that is neither a run nor a certificate."""
+    Raises InputError for a record that is neither, but of an experiment, say."""
     try:
         schema, _ = split_record(disk.read(path, MOST_BYTES))
     except RecordError:
@@ -59,5 +42,8 @@ def _is_certificate(path: Path) -> bool:
     publisher, _, schema_name = schema.partition("/")
     family = schema_name.partition("/")[0]
     if publisher == "rnnbounds" and family != "run" and not family.endswith("certificate"):
-        raise IncomparableError(path, family)
+        raise InputError(
+            f"{path}: records of {family[:80]!r} cannot be compared; compare two runs of verify, "
+            "or two certificates"
+        )
     return "certificate" in schema_name

@@ -23,9 +23,8 @@ from rnnbounds.reports.records.outcome import claim_problems, run_problems
 from rnnbounds.reports.records.record import AttackRecord, ClaimRecord, Environment, Run
 
 FILES = ("run.json", "index.html")
-LIST_LIMIT, PAGE_LIMIT = 25, 500
-"""Checks of one list, and of all lists, that a page shows; the record has all, each with its replay
-command."""
+LIST_LIMIT = 10
+"""Checks of one list that a page shows; the record has all, each with its replay command."""
 # A browser closes these by itself where the next one begins or what holds them ends.
 _ENDS = re.compile(r"</(?:td|th|tr|li|dt|dd)>")
 GROUPS = {
@@ -263,24 +262,11 @@ def render_run(run: Run, changes: Changes | None = None) -> bytes:
     templates = load_templates()
     templates.filters |= {"reach": nines_share, "unmet": unmet_assumptions}
     page = templates.get_template("page.html.j2").render(
-        run=run, summary=summarise_run(run, changes), changes=changes, shown=checks_per_list(run),
+        run=run, summary=summarise_run(run, changes), changes=changes, shown=LIST_LIMIT,
         environment=environment_items(run.environment), theorems=used_theorems(run),
         symbols={symbol.name: symbol for symbol in run.symbols},
     )  # fmt: skip
     return _ENDS.sub("", page).encode()
-
-
-def checks_per_list(run: Run) -> int:
-    """How many checks of each list a page has room for."""
-    lists = [len(checks) for claim in run.claims for checks in (claim.failing, claim.tightest)] + [
-        len(form.nearest) for claim in run.claims for form in claim.forms
-    ]
-    room = (
-        limit
-        for limit in range(LIST_LIMIT, 0, -1)
-        if sum(min(n, limit) for n in lists) <= PAGE_LIMIT
-    )
-    return next(room, 1)
 
 
 def write_report(
