@@ -151,12 +151,6 @@ def commuting(random: Random, world: World) -> tuple[Any, ...]:
     return A, first, second, vector(random, n)
 
 
-def slopes_off(random: Random, world: World) -> tuple[Any, ...]:
-    """ρ' is 0 at all entries, or is not."""
-    first, _ = preactivations(random, world)
-    return (first if random.randrange(2) else first * fmpq(-3),)
-
-
 def loss(random: Random, world: World) -> tuple[Any, ...]:
     """p(h) = hᵀQh/2 + Σ ∫ρ: its second derivative is Q + diag ρ'."""
     net = of_run(random, world, replace(RHOS[2], c=number(random)))

@@ -120,7 +120,6 @@ LAWS: dict[Axiom, draw.Draw] = {
     gradients.DIAGONAL_ROWS: draw.on_vector,
     unitary.MONOTONE_NORM: draw.dominated,
     unitary.IDENTITY_NORM: draw.identities,
-    unitary.ZERO_DIAGONAL: draw.slopes_off,
     entries.LARGEST_ENTRY: draw.entries,
     entries.LEAST_BOUND: draw.bound_of_entries,
     entries.DEFINITE: draw.vectors,
@@ -207,7 +206,6 @@ _less = base.PROJECTION.clauses[0]
 OTHERWISE = {  # where the right side is 0, or far
     gradients.WEIGHTS_START: Clause(eq(sensitivity(x, s, 1), 0)),
     gradients.WEIGHTS_START_OTHER: Clause(eq(sensitivity(x, s, 1, w_other), 0)),
-    unitary.ZERO_DIAGONAL: Clause(eq(slopes(a, a), eye)),
     base.PROJECTION: replace(_less, conclusion=le(0, _less.conclusion.lhs)),
     functions.GAMMA: Clause(eq(gamma_function(z + 1), gamma_function(z))),
     functions.LAMBERT_ROOT: Clause(eq(LambertRoot(z), z)),
