@@ -41,11 +41,13 @@ def test_the_field_is_exactly_the_window(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.parametrize("kind", FAMILIES["cell"].members)
 def test_every_cell_has_the_field_of_its_window(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its truncated model hears nothing outside; one that looks one input further back does."""
+    """Its truncated model is the cell itself, which hears nothing outside; one that looks one input
+    further back does."""
     drawn: list[SystemSpec] = []
     visit_random_specs(kind, drawn.append, examples=4, batch=2, sequences=2, seed=3, family="cell")
     batches = [build_batch(replace(spec, T=max(spec.T, 3), K=2)) for spec in drawn]
     assert not any(field.field_gap(batch).hi.any() for batch in batches)
+    assert all((field.forward_gap(batch).lo == 0).all() for batch in batches)
     leak(monkeypatch)
     for batch in batches:
         batch.clear_caches()  # the modules that were made before
