@@ -235,9 +235,10 @@ def rounding_checks(subject: Subject) -> Iterator[Check]:
         s = kind.step(model.weights, driven, s)
     x, own, norm = x.double(), s[:, -model.n :].tolist(), euclidean(model.n)
     columns = [c for c in range(COLUMNS) if subject.allows(x[c])]
-    for c in columns if bound is not None else ():
-        exact = partial(subject.exact, x[c], outputs=True)
-        yield Check((exact, partial(list, own[c])), rational(bound) ** 2, norm)
+    if bound is not None:
+        for c in columns:
+            exact = partial(subject.exact, x[c], outputs=True)
+            yield Check((exact, partial(list, own[c])), rational(bound) ** 2, norm)
     try:
         made = unitary(model, subject.told.input_bound) if model.name == "rnn-relu" else None
     except NoUnitaryError:

@@ -5,7 +5,12 @@ import math
 import pytest
 import torch
 from draws import normal
+from flint import arb, ctx
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
+from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.reading.adapters import load_model
 
@@ -49,6 +54,34 @@ def test_runs_are_within(name, dtype, layers):
         gap = ran[:, t] - s[0, -6:].mT
         worst = max(worst, float(gap.norm(dim=1).max()))
     assert 0 < worst <= told.rounding
+
+
+@settings(max_examples=10)
+@given(
+    st.sampled_from(["LSTM", "GRU", "RNN"]), st.integers(1, 3), st.integers(0, 2**32),
+    st.sampled_from([torch.float64, torch.float32, torch.bfloat16, torch.float16]),
+)  # fmt: skip
+def test_a_run_in_a_dtype_against_one_in_balls(name, n, seed, dtype):
+    """Ten steps of the cell's own rows from zero are within the bound of the exact ones."""
+    torch.manual_seed(seed)
+    module = getattr(torch.nn, name)(2, n, batch_first=True)
+    with torch.no_grad():
+        for part in module.parameters():
+            part *= 0.3
+    model = load_model(module.to(dtype))
+    told, kind = certify(model, 1.0, norm="infinity"), kind_of(model.name)
+    x = torch.randn(1, 10, 2)
+    x = (0.9 * x / x.norm(dim=2, keepdim=True)).to(dtype)
+    s = torch.zeros(1, n * (2 if name == "LSTM" else 1), dtype=dtype)
+    with ctx.workprec(200):
+        m = Balls({role: part.double() for role, part in model.weights.items()})
+        exact = Columns([[arb(0)]] * s.shape[1])
+        for driven, row in zip(kind.drive(model.weights, x).unbind(1), x[0].tolist(), strict=True):
+            s = kind.step(model.weights, driven, s)
+            exact = model.cell.program(m, exact, Columns([[arb(a)] for a in row]))
+            pairs = zip(s[0, -n:].tolist(), exact.units[-n:], strict=True)
+            square = sum(((arb(a) - b) ** 2 for a, (b,) in pairs), arb(0))
+            assert told.rounding is None or square <= arb(told.rounding) ** 2
 
 
 def test_unknown():

@@ -2,6 +2,8 @@ import math
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from torch import Tensor
 
 from rnnbounds.impl.errors import ShapeError
@@ -42,6 +44,24 @@ def test_sound_and_tight(m: int, n: int) -> None:
     assert all(sound(W, bounds))
     tightness = 0.7 * (max(m, n) + 4) * (min(m, n) + 1) * 2.0**-53
     assert not any(sound(W[bounds > 0], bounds[bounds > 0] * (1 - tightness)))
+
+
+ENTRIES = st.floats(-(2.0**1000), 2.0**1000) | st.sampled_from([0.0, 1.0, -1.0, 2.0**-1074])
+
+
+@settings(max_examples=60)
+@given(
+    st.integers(1, 4).flatmap(
+        lambda n: st.lists(st.lists(ENTRIES, min_size=n, max_size=n), min_size=1, max_size=4)
+    )
+)
+def test_never_below_the_norm(rows: list[list[float]]) -> None:
+    """Whatever floats a matrix has, decided in rationals; and so is what the gate passes below."""
+    W = torch.tensor([rows], dtype=torch.float64)
+    bound = certified_norm(W)
+    assert bound.isinf().all() or all(sound(W, bound))
+    less = bound * (1 - 2.0**-30)
+    assert not is_norm_below(W, less).any() or all(sound(W, less))
 
 
 @pytest.mark.parametrize("exponent", [-1060, -540, 500, 1000])
