@@ -6,7 +6,7 @@ from functools import cache
 from itertools import product
 from typing import ClassVar
 
-from sympy import Abs
+from sympy import Abs, oo
 
 from rnnbounds.theory.kernel import door
 from rnnbounds.theory.kernel.smt import entail
@@ -43,7 +43,7 @@ class EachActivation(Method):
     @property
     def table(self) -> tuple[ActivationFacts, ...]:
         """Activations whose constant of this order is finite."""
-        return tuple(f for f in ACTIVATIONS.values() if f.suprema[self.order].place is not None)
+        return tuple(f for f in ACTIVATIONS.values() if f.supremum(self.order).value != oo)
 
     @property
     def uses(self) -> tuple[Use, ...]:
@@ -75,7 +75,7 @@ class EachActivation(Method):
                     piece_scope = piece_scope.with_hypothesis(
                         f"{GIVEN} {number}", door.goal(statement)
                     )
-                supremum = door.term(facts.suprema[self.order].value)
+                supremum = door.term(facts.supremum(self.order).value)
                 magnitude = door.term(Abs(RHO_DERIVATIVES[self.order](z)))
                 case = goal.replace(
                     {door.term(function(z)): magnitude, door.term(constant): supremum}
