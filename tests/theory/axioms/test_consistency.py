@@ -24,7 +24,7 @@ from rnnbounds.theory.proof import Form, Proof
 from rnnbounds.theory.proof.lemma import law_instances
 
 FORMS = {f"{claim.id}/{form.name}": form for claim in CLAIMS for form in claim.forms}
-TRIES = 12
+TRIES = 6
 
 
 def definitions(proof: Proof) -> dict[str, Law]:

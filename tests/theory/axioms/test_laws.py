@@ -61,7 +61,7 @@ from rnnbounds.theory.language.terms.vectors import (
     weighted,
 )
 
-TRIES, ENOUGH = 120, 20
+TRIES, ENOUGH = 60, 8
 # What the formal terms mean in every world.  An empty matrix has the least eigenvalue 0.
 EVERYWHERE: draw.World = {
     terms.norm: spectral,
