@@ -26,7 +26,7 @@ FORM = claim("state-bound").forms[0]
         ("grad_gap <= h_gap", ("gradient",)),
         ("h_gap <= descent_growth", ()),
         ("gate_gap <= theta*gate_state_gap", ("lstm",)),
-        ("dh_dh <= 1", ("unitary", "urnn")),
+        ("dh_dh <= 1", ("urnn",)),
         ("h_norm_box <= S_0_box", tuple(FAMILIES["cell"].members)),
     ],
 )
