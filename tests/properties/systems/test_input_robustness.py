@@ -1,24 +1,18 @@
 """Two runs under two input sequences: the second inputs, how far apart they drive states."""
 
-import dataclasses
 import math
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from any_kind import any_system
-from flint import arb
 from msgspec.structs import replace
 from seen import readings
 
-from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.numbers.outward import div_up, mul_up, subtract_down
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.runs.replay import dump_system, replay
-from rnnbounds.properties.systems.batch import Batch, build_batch
+from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.supply.other_inputs import other_inputs, x_gap
 from rnnbounds.properties.systems.table import make_spec
@@ -114,39 +108,6 @@ def test_readings_are_those_of_plain_runs(spec: SystemSpec) -> None:
         assert seen == pytest.approx(value.numpy(), rel=1e-9, abs=1e-11), name
 
 
-def test_far_beyond_the_inputs_bound() -> None:
-    """Starts and second inputs far larger than the first inputs are accounted for."""
-    spec = replace(VANILLA, activation="tanh", inputs="impulse", distance=64.0, regime="similar")
-    batch = build_batch(spec)
-    h, h_other = 1e3 * batch.h, 1e3 * batch.h_other
-    far = from_states(batch, h, h_other)
-    for name in ("forced_gap", "forced_gap_y"):
-        seen = MEASURES[name].enclose(far)
-        for member in range(3):
-            lone = build_batch(spec.select_pair(member, 2))
-            at = slice(member, member + 1)
-            moved = from_states(lone, h[at, :, 2:3], h_other[at, :, 2:3])
-            ball = MEASURES[name].ball(moved, 0, 256)
-            assert arb(seen.lo[member, 2, 0]) <= ball <= arb(seen.hi[member, 2, 0])
-
-
-def from_states(batch: Batch, h: torch.Tensor, h_other: torch.Tensor) -> Batch:
-    """The batch with another pair of states."""
-    systems = dataclasses.replace(batch.systems, h=h, h_other=h_other)
-    return dataclasses.replace(batch, systems=systems)
-
-
-@pytest.mark.parametrize("activation", ["identity", "relu", "leaky-relu"])
-def test_exact_squares(activation: str) -> None:
-    """A piecewise linear ρ gives rational squares, which agree with the balls."""
-    pair = build_batch(replace(VANILLA, activation=activation).select_pair(1, 1))
-    for name in ("forced_gap", "forced_gap_y"):
-        square = MEASURES[name].exact_square(pair, 0, 192)
-        assert square is not None
-        ball = MEASURES[name].ball(pair, 0, 192)
-        assert (ball * ball).overlaps(arb(square))
-
-
 def test_not_said_of_inputs_beyond_the_bound() -> None:
     """Inputs outside the ball on which a cell's constants hold are vacuous."""
     batch = build_batch(CELLS[0])
@@ -154,28 +115,3 @@ def test_not_said_of_inputs_beyond_the_bound() -> None:
     assert (x_gap(batch) == math.inf).all()
     seen = judge(CLAIM.form("box-state").statement, (), batch)
     assert seen.vacuous == {"finite x_gap": seen.verdicts.size}
-
-
-@pytest.mark.parametrize("kind", ["leaky"])
-def test_gain_that_a_certificate_prints(kind: str) -> None:
-    """The number that the claim judges, C L_x/(1 − λ) in the norm of the box."""
-    spec = make_spec(
-        kind=kind, regime="driven", n=2, d=1, T=3, lam=0.5, bias=0.5, seed=3, scale=0.5
-    )
-    batch = build_batch(spec)
-    assert batch.cells is not None
-    weights = {name: part[0] for name, part in batch.cells.parameters.items()}
-    found = certify(weights, float(batch.B_x), norm="perron", cell=batch.cells.kind)
-    C, L, lam = (batch.constant(f"{name}_box").hi.item() for name in ("C", "L_x", "lam"))
-    gain = div_up(mul_up(C, L), subtract_down(1.0, lam)).item()
-    assert found.constants["gain"] == gain
-
-
-def test_dump(tmp_path: Path) -> None:
-    """A replayed check comes with the second inputs."""
-    found = CLAIM.forms[0]
-    replayed = replay(VANILLA.select_pair(0, 1), found.statement, found.assumptions)
-    dump_system(replayed, tmp_path / "pair.npz")
-    held = np.load(tmp_path / "pair.npz")
-    assert held["x_other"].shape == held["x"].shape
-    assert (held["x_other"] != held["x"]).any()

@@ -164,7 +164,7 @@ def test_larger_sets_have_larger_constants() -> None:
 
 def test_where_nothing_contracts_nothing_is_said() -> None:
     """λ ≥ 1 on Ω: every check is vacuous, and no step is made."""
-    batch = build_batch(spec_of("gru", 1, regime="steep", lam=0.9, steps=1))
+    batch = build_batch(spec_of("gru", 1, regime="gaussian", lam=4.0, steps=1))
     for form in (LIPSCHITZ, WEIGHT_GAP):
         found = judge(form.statement, form.assumptions, batch)
         assert (found.verdicts == Verdict.VACUOUS).all()

@@ -1,9 +1,7 @@
 """Cells of any kind: their runs and derivatives, what bounds them, and the family's attack."""
 
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from any_kind import any_system
@@ -18,7 +16,6 @@ from rnnbounds.properties.measures.runs.readings import runs
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.read.numbers.gaps import Difference
 from rnnbounds.properties.read.numbers.rounded import Rounded
-from rnnbounds.properties.runs.replay import dump_system, replay
 from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.spec import SystemSpec, check_spec
 from rnnbounds.properties.systems.spec_choices import LOSSES
@@ -143,17 +140,6 @@ def test_enclosures_hold_the_balls(kind: str, i: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_member_alone_has_the_same_constants(kind: str) -> None:
-    """Constants do not depend on the rest of the batch."""
-    for regime in KINDS[kind].regimes[-2:]:
-        spec = replace(spec_of(kind, 0), regime=regime, n=2)
-        batch, pair = build_batch(spec), build_batch(spec.select_pair(1, 1))
-        for name in ("lam_box", "S_0_box", "B_h_box", "L_x_box", "L_w_box"):
-            assert batch.constant(name).hi[1] == pair.constant(name).hi[0], (regime, name)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
 def test_violations_shrink(kind: str) -> None:
     """A false bound comes back small and explained."""
     statement = parse_statement("h_norm_box <= S_0_box/2")
@@ -163,20 +149,6 @@ def test_violations_shrink(kind: str) -> None:
     small = parse_spec(check.replay.split("'")[1])
     assert (small.n, small.T) == (1, 1)
     assert check.explanation.startswith(f"{kind}, n = 1")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_cell_is_replayed_and_dumped(kind: str, tmp_path: Path) -> None:
-    """One pair again, from its line of JSON, with all weights by name."""
-    spec = spec_of(kind, 0).select_pair(1, 0)
-    assert parse_spec(spec.text) == spec
-    seen = replay(spec.text, parse_statement(TRUNCATION), ())
-    assert len(seen.checks) == spec.K + 1
-    dump_system(seen, tmp_path / "system.npz")
-    arrays = np.load(tmp_path / "system.npz")
-    for name, part in seen.batch.weights.items():
-        assert np.array_equal(arrays[name], part[0].numpy())
-    assert arrays["state_a"].shape == (seen.batch.h.shape[1],)
 
 
 def test_differences_are_seen_where_values_cancel() -> None:
