@@ -23,9 +23,9 @@ from rnnbounds.properties.systems.cells.route import CellRoute
 from rnnbounds.properties.systems.gated import kinds as gated
 from rnnbounds.properties.systems.kind import DrawRequest, Family, Kind
 from rnnbounds.properties.systems.layered import specs as layers
-from rnnbounds.properties.systems.limits import kinds as limits
 from rnnbounds.properties.systems.spec import SpecType, SystemSpec, check_spec
 from rnnbounds.properties.systems.unitary import kinds as unitary
+from rnnbounds.properties.systems.unitary import limits
 from rnnbounds.properties.systems.vanilla import learning, plain
 from rnnbounds.reports.records.codec import require_unique
 

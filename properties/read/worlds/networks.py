@@ -22,7 +22,7 @@ from rnnbounds.properties.read.worlds.members import MemberWorld as MemberWorld
 from rnnbounds.properties.systems.layered.shipped import ShippedMember
 from rnnbounds.properties.systems.layered.stack import StackMember
 from rnnbounds.properties.systems.layered.transition import Layered
-from rnnbounds.properties.systems.limits.candidates import UnitaryCandidate
+from rnnbounds.properties.systems.unitary.candidates import UnitaryCandidate
 from rnnbounds.properties.systems.unitary.networks import ReluNetwork
 from rnnbounds.properties.systems.unitary.orthogonal import OrthogonalBlock, OrthogonalNetwork
 

@@ -153,11 +153,6 @@ def member_random(spec: SystemSpec, member: int, purpose: str) -> random.Random:
     return random.Random(f"{spec.seed}/{member}/{purpose}")
 
 
-def to_rationals(values: Sequence[float]) -> Vector:
-    """The rationals that floats are."""
-    return tuple(map(rational, values))
-
-
 def matrix_vector(A: fmpq_mat, v: Sequence[fmpq]) -> Vector:
     """A v."""
     return tuple((A * fmpq_mat(len(v), 1, list(v))).entries())

@@ -15,12 +15,12 @@ from flint import fmpq, fmpq_mat
 
 from rnnbounds.impl.convert.rational_unitary import RationalRNN
 from rnnbounds.impl.numbers.rationals import cayley, diagonal, identity, random_contraction
-from rnnbounds.properties.systems.limits.candidates import (
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.unitary.candidates import (
     SmoothCentre,
     UnitaryCandidate,
     find_smooth_centre,
 )
-from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.unitary.exact import Vector, member_random
 from rnnbounds.properties.systems.unitary.linear import (
     block_diagonal,

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 
 from rnnbounds.properties.systems.drawing.choices import pick, seeds, spec_grid
 from rnnbounds.properties.systems.kind import DrawRequest, Instances, Kind, vanilla_cell
-from rnnbounds.properties.systems.limits.matching import BUILDERS, candidate_member
-from rnnbounds.properties.systems.limits.pairs import sigmoid_pair_member
 from rnnbounds.properties.systems.spec import SystemSpec, spec_of
 from rnnbounds.properties.systems.unitary.exact import EXACT_LIMITS, check_exact
+from rnnbounds.properties.systems.unitary.matching import BUILDERS, candidate_member
+from rnnbounds.properties.systems.unitary.pairs import sigmoid_pair_member
 from rnnbounds.properties.systems.unitary.route import ExactRoute
 
 CandidateSpec = spec_of(

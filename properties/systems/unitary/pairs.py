@@ -8,7 +8,6 @@ import random
 from flint import fmpq, fmpq_mat
 
 from rnnbounds.impl.numbers.rationals import cayley, diagonal, identity
-from rnnbounds.properties.systems.limits.sigmoid import SigmoidNetwork, SigmoidPair
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.unitary.exact import member_random
 from rnnbounds.properties.systems.unitary.linear import (
@@ -19,6 +18,7 @@ from rnnbounds.properties.systems.unitary.linear import (
     short_rational,
     small_rational,
 )
+from rnnbounds.properties.systems.unitary.sigmoid import SigmoidNetwork, SigmoidPair
 
 ZERO, ONE = fmpq(0), fmpq(1)
 WEIGHTS = (ONE, fmpq(1, 2), fmpq(2), ZERO)

@@ -1,1 +1,0 @@
-"""Limits of unitary networks: candidates for equivalents, exact, near and fitted."""
