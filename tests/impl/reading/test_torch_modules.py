@@ -119,6 +119,15 @@ def test_parts_of_tensors_are_not_lost():
     assert load_model(one | {"head.b": torch.ones(1)}, "leaky-tanh").unread == ("head.b",)
 
 
+def test_wrappers_are_taken_off():
+    """A module that is distributed is the one inside, with its names."""
+    whole = torch.nn.ModuleDict({"rnn": made(torch.nn.GRU), "head": torch.nn.Linear(3, 1)})
+    plain = load_model(whole, layer="rnn")
+    for wrapped in (one := torch.nn.DataParallel(whole), torch.nn.DataParallel(one)):
+        found = load_model(wrapped, layer="rnn")
+        assert (found.digest, found.tensors) == (plain.digest, plain.tensors)
+
+
 @pytest.mark.slow
 def test_compiled_modules():
     """torch.compile wraps a module, or replaces its call."""
