@@ -34,7 +34,7 @@ def test_one_step_says_what_z3_was_asked(call):
         ("urnn-equivalence", "pre-activation", "words"),
         ("urnn-equivalence", "the added units are off", "identity"),
         ("contraction-lstm", "slope of tanh", "ranges and smt"),
-        ("instability", "exp(5.94)", "exact"),
+        ("weight-gap", "tangent of exp on the right", "monotone"),
     ],
 )
 def test_one_step_by_any_method(call, claim, step, method):
