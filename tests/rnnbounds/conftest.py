@@ -21,7 +21,7 @@ from rnnbounds.properties.attacks.budget import PROFILES, Budget
 from rnnbounds.shell import output
 
 HOUSE = Path(rnnbounds.__file__).resolve().parent.parent
-TINY = Budget(random=2, targeted=1, gradient=1, ascent=4, batch=4, sequences=2)
+TINY = Budget(random=4, targeted=1, gradient=1, ascent=4, batch=4, sequences=2)
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ def test_what_is_not_loaded(python, made):
     """Neither the libraries that take seconds to import, nor the rooms that need them; errors of
     the rooms that are loaded are one line as well. A page's figures alone load matplotlib."""
     good = (
-        "--help", "claims", "claims --format json", "claims --run run.json",
+        "--help",
         "compare run.json run.json", "check truncate.safetensors",
         "check unitary.safetensors --format json",
     )  # fmt: skip

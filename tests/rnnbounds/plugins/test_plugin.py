@@ -20,7 +20,7 @@ TWO = """
 from rnnbounds.properties.attacks.budget import PROFILES, Budget
 from rnnbounds.properties.runs import parts
 parts.CLAIMS = parts.chosen_claims(["contraction-linear"])
-PROFILES["quick"] = Budget(random=2, targeted=1, gradient=1, ascent=4, batch=4, sequences=2)
+PROFILES["quick"] = Budget(random=4, targeted=1, gradient=1, ascent=4, batch=4, sequences=2)
 """
 
 Session = Callable[..., tuple[int, str]]
@@ -79,7 +79,7 @@ def test_a_failing_part_fails_the_session(session, alone, tmp_path, monkeypatch)
     monkeypatch.setattr(
         parts,
         "ledger_records",
-        lambda *asked: tuple(replace(ledger, proved=False, basis="") for ledger in honest(*asked)),
+        lambda *asked: tuple(replace(ledger, proved=False) for ledger in honest(*asked)),
     )
     folder = tmp_path / "report"
     code, told = session("-k", f"{CLAIM}/proof", "--bounds-report", folder)
