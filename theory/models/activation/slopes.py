@@ -6,7 +6,7 @@ from functools import cache
 from itertools import product
 from typing import ClassVar
 
-from sympy import Abs, oo
+from sympy import Abs
 
 from rnnbounds.theory.kernel import door
 from rnnbounds.theory.kernel.smt import entail
@@ -43,7 +43,7 @@ class EachActivation(Method):
     @property
     def table(self) -> tuple[ActivationFacts, ...]:
         """Activations whose constant of this order is finite."""
-        return tuple(f for f in ACTIVATIONS.values() if f.supremum(self.order).value != oo)
+        return tuple(f for f in ACTIVATIONS.values() if f.supremum(self.order).bounded)
 
     @property
     def uses(self) -> tuple[Use, ...]:

@@ -32,6 +32,11 @@ class Supremum:
     peaks: tuple[Expr, ...] | None = None
     equations: tuple[Use, ...] = ()
 
+    @property
+    def bounded(self) -> bool:
+        """True unless the supremum is ∞."""
+        return bool(self.value != oo)
+
 
 @dataclass(frozen=True)
 class ActivationFacts:
