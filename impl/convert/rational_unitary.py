@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from flint import fmpq, fmpq_mat
 
 from rnnbounds.impl.errors import NotContractiveError, ShapeError
-from rnnbounds.impl.numbers.rationals import RationalContraction, root_above
+from rnnbounds.impl.numbers.rationals import root_above
 from rnnbounds.impl.numbers.unreduced import Unreduced
 
 Vector = tuple[fmpq, ...]
@@ -59,30 +59,17 @@ def state_bound(lam: fmpq, drive: fmpq, b: Vector, initial: Vector, input_bound:
     return max(norm_above(initial), pushed / (1 - lam))
 
 
-def to_unitary(
-    rnn: RationalRNN, dilation: fmpq_mat, bound: fmpq, norms: fmpq_mat | None = None
-) -> RationalRNN:
+def to_unitary(rnn: RationalRNN, dilation: fmpq_mat, bound: fmpq) -> RationalRNN:
     """The network of the orthogonal V (m, m) with b₂ = −bound·‖row of W₃‖, rounded away from 0.
 
-    With bound = B_h its state is (h_t, 0) at all times; with less it need not be. ``norms`` (m−n,
-    n) takes the place of W₃ where the row norms of another matrix are meant.
+    With bound = B_h its state is (h_t, 0) at all times; with less it need not be.
     """
     n, m, d = rnn.W.nrows(), dilation.nrows(), rnn.U.ncols()
-    rows = dilation.tolist()
-    read = [row[:n] for row in rows[n:]] if norms is None else norms.tolist()
+    read = [row[:n] for row in dilation.tolist()[n:]]
     b2 = tuple(-bound * norm_above(row) for row in read)
     zero = [fmpq(0)] * (m - n)
     U = fmpq_mat(rnn.U.tolist() + [[fmpq(0)] * d for _ in zero])
     return RationalRNN(dilation, U, rnn.b + b2, (*rnn.initial, *zero))
-
-
-def equivalent(
-    W: RationalContraction, U: fmpq_mat, b: Vector, initial: Vector, input_bound: fmpq
-) -> tuple[RationalRNN, RationalRNN]:
-    """A network and its unitary equivalent for all inputs with ‖x‖₂ ≤ B, both exact."""
-    rnn = RationalRNN(W.W, U, b, initial)
-    bound = state_bound(W.norm, norm_above(U.entries()), b, initial, input_bound)
-    return rnn, to_unitary(rnn, W.dilation(), bound)
 
 
 def norm_above(entries: Sequence[fmpq]) -> fmpq:

@@ -18,4 +18,4 @@ def test_nothing_exact_is_written_out() -> None:
     """Values are refused: floats do not write out what is rational."""
     values = msgspec.to_builtins(NAMED_SPECS["gelu-slope"].values)
     with pytest.raises(SpecError, match="unknown field `values`"):
-        parse_spec(changed(NETWORK, d=1, T=8, K=0, batch=1, sequences=1, values=values))
+        parse_spec(changed(NETWORK, d=1, T=8, batch=1, sequences=1, values=values))
