@@ -114,4 +114,4 @@ def test_norms_are_as_their_names_say() -> None:
         )
         assert exact == pytest.approx(wanted)
         assert float(module.float_norm(subject.norm, s)) == pytest.approx(wanted)
-    assert len(told) >= 4
+    assert len(told) >= 3
