@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -100,7 +100,8 @@ class CausalRoute(NetworkRoute):
         """R as the models themselves state it, beside the spec's numbers."""
         if name != "R":
             return super().parameter(batch, name)
-        (stated,) = {module.field for module in batch_modules(batch)}
+        fields: set[Any] = {module.field for module in batch_modules(batch)}
+        (stated,) = fields
         return np.full((1, 1, 1), float(stated))
 
     def display_name(self, spec: SystemSpec) -> str:

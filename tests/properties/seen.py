@@ -3,7 +3,9 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
+import torch
 from flint import arb, ctx
 
 from rnnbounds.properties.attacks.budget import Budget
@@ -18,6 +20,7 @@ from rnnbounds.properties.attacks.pool import claim_pools
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.read.numbers.rounded import Rounded, RoundedCells
 from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.theory.language.parse import parse_statement
@@ -87,3 +90,8 @@ def attack_claim(claim: Claim, attack: str, *, budget: Budget, seed: int) -> For
             )
             merge_evidence(evidence, block_evidence[claim.id])
     return evidence
+
+
+def rounded_step(cell: Any, s: Rounded, x: torch.Tensor) -> Rounded:
+    """φ(s, x) for M columns a system: s (B, N, M), x (B, d, M)."""
+    return cell.program(RoundedCells(cell.parameters), s, Rounded.exact(x))

@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
@@ -251,12 +250,6 @@ class RoundedCells:
         wide = [with_axes(part, most) for part in parts]
         rest = tuple(map(max, *(part.v.shape[2:] for part in wide), (1,) * (most - 2)))
         return join_parts([expand_columns(part, rest) for part in wide], dim=1)
-
-
-def rounded_step(cell: Any, s: Rounded, x: Tensor) -> Rounded:
-    """φ(s, x) for M columns a system: s (B, N, M), x (B, d, M)."""
-    found: Rounded = cell.program(RoundedCells(cell.parameters), s, Rounded.exact(x))
-    return found
 
 
 def with_axes(v: Rounded, ndim: int) -> Rounded:

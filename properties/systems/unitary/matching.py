@@ -64,7 +64,7 @@ def matching_candidate(
     many idle states as are left."""
     n, m = spec.n, spec.states
     V = block_diagonal(V, identity(m - V.nrows())) if m > V.nrows() else V
-    T, leading, added = diagonal(scale), range(n), range(n, m)
+    T, leading, added = diagonal([*scale]), range(n), range(n, m)
     back = T.inv()
     rnn, centre = relu_network(spec, T * submatrix(V, leading, leading) * back, draw)
     inside = [back * column_matrix(h) for h in (rnn.initial, *rnn.states(centre))]

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 import torch
 from msgspec.structs import replace
+from seen import rounded_step
 
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.read.numbers.rounded import Rounded, rounded_step
+from rnnbounds.properties.read.numbers.rounded import Rounded
 from rnnbounds.properties.systems.batch import build_batch, explicit_spec
 from rnnbounds.properties.systems.gated.kinds import GATED_SPECIAL, REGIMES
 from rnnbounds.properties.systems.spec import SystemSpec, check_spec

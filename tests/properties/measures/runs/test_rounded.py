@@ -4,10 +4,10 @@ import pytest
 import torch
 from flint import arb, ctx
 from msgspec.structs import replace
-from seen import PRECISION
+from seen import PRECISION, rounded_step
 
 from rnnbounds.impl.numbers.ball_functions import sigmoid
-from rnnbounds.properties.read.numbers.rounded import Rounded, rounded_step
+from rnnbounds.properties.read.numbers.rounded import Rounded
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.gated.kinds import GATED_SPECIAL
 from rnnbounds.properties.systems.table import make_spec
