@@ -27,7 +27,7 @@ def claims(
     now: Annotated[bool, typer.Option("--now", help="prove everything now: minutes")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="the table in Markdown")] = False,
     latex: Annotated[bool, typer.Option("--latex",
-        help="the statement of every form in LaTeX")] = False,
+        help="every form in LaTeX: its statement, and above it what it assumes")] = False,
     bibtex: Annotated[bool, typer.Option("--bibtex",
         help="BibTeX entries of the sources and textbooks")] = False,
     vocabulary: Annotated[bool, typer.Option("--vocabulary",
@@ -172,10 +172,13 @@ def show_theory(ids: Sequence[str], latex: bool) -> int:
     chosen = choose(CLAIMS, ids)
     if latex:
         from rnnbounds.theory.language.printing import statement_latex
+        from rnnbounds.theory.typeset import prose
 
         for entry in chosen:
             for form in entry.forms:
                 echo(f"% {entry.id} ({form.name}): {entry.source.text}")
+                for assumption in form.assumptions:
+                    echo(f"% {assumption.label}: {prose(assumption.text)}")
                 echo(statement_latex(form.statement))
         return 0
     from rnnbounds.theory.bibliography import bibtex

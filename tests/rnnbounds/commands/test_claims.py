@@ -62,11 +62,14 @@ def test_claims_table(call):
 
 
 def test_statements_in_latex(call):
-    """A comment and a line for each form, in the order of the theory."""
+    """Each form's assumptions as comments, then its statement, in the order of the theory."""
     lines = call("claims", "truncation", "--latex").out.splitlines()
     (claim,) = (claim for claim in CLAIMS if claim.id == "truncation")
-    assert [line.split()[2] for line in lines[::2]] == [f"({one.name}):" for one in claim.forms]
-    assert lines[1::2] == [statement_latex(form.statement) for form in claim.forms]
+    stated = [line for line in lines if not line.startswith("% ")]
+    assert stated == [statement_latex(form.statement) for form in claim.forms]
+    assumed = sum(len(form.assumptions) for form in claim.forms)
+    assert len(lines) == 2 * len(stated) + assumed
+    assert r"% assumed: \(\lambda  < 1\)" in lines
 
 
 def test_claims_say_what_is_not_proved(call, proofs):
