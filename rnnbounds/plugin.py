@@ -234,7 +234,8 @@ class BoundsReport:
         from rnnbounds.theory import CLAIMS
 
         option = self.config.getoption
-        claim_sets = [{claim for claim, _ in result.part.claim_works} for result in self.results]
+        parts = [result.part for result in self.results if not result.guarantees]
+        claim_sets = [{claim for claim, _ in part.claim_works} for part in parts]
         # A part that is shared was selected by one of its claims, and that has a part alone.
         claims = set().union(*([ids for ids in claim_sets if len(ids) == 1] or claim_sets))
         by_node = any("::" in argument for argument in self.config.args)

@@ -16,6 +16,7 @@ from rnnbounds.properties.attacks.table import attacks as every
 from rnnbounds.properties.collector import limit_collector
 from rnnbounds.properties.runs.executors import answers
 from rnnbounds.properties.runs.parts import (
+    GUARANTEED,
     PROOF,
     Part,
     PartResult,
@@ -52,7 +53,8 @@ def remote_part(part: Part, profile: str, seed: int, device: str) -> bytes:
 def heaviest_first(parts: Sequence[Part]) -> list[Part]:
     """Long parts first, so that no process waits for a late one; and before them all proofs, since
     who has begun them goes on with them."""
-    start_orders = {PROOF: -1} | {name: attack.start_order for name, attack in every().items()}
+    start_orders = {PROOF: -1, GUARANTEED: 0}
+    start_orders |= {name: attack.start_order for name, attack in every().items()}
     return sorted(
         parts, key=lambda part: (start_orders.get(part.work, 9), -len(part.claim_works), part)
     )

@@ -16,7 +16,7 @@ def run_problems(run: Run) -> list[str]:
     a guarantee of a certificate that a model breaks, or a part that never reported.
     """
     lines = [f"the part {part!r} never reported" for part in run.missing_parts]
-    if not run.claims:
+    if not run.claims and not run.guarantees:
         lines.append("no claim was tested")
     for claim in run.claims:
         lines += [f"{claim.id}: {problem}" for problem in claim_problems(claim)]
