@@ -60,6 +60,8 @@ NETWORKS: dict[str, SystemSpec] = {
     "far-start": replace(NETWORK_SPEC, start=50.0, regime="pythagorean", n=2, batch=8),
     # W = 0: V swaps the states with the added ones, up to rotations.
     "swap": replace(NETWORK_SPEC, regime="zero", n=2, d=2, bias=0.5, batch=4),
+    # Inputs beyond their bound turn an added unit on, which is seen two steps later.
+    "beyond-the-bound": replace(NETWORK_SPEC, inputs="impulse", batch=16),
 }
 RECURRENT: dict[str, SystemSpec] = {
     # All units active: every product is orthogonal.

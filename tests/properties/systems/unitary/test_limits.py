@@ -164,6 +164,7 @@ def test_radii_are_bounds_from_above(n: int) -> None:
 
 # A claim, a form or a false variant of it, a named instance, and the verdict on all its members.
 JUDGED = (
+    ("urnn-equivalence", "theorem", "beyond-the-bound", "VACUOUS"),
     ("urnn-tight", "excluded", "swap-of-states", "VACUOUS"),
     ("urnn-tight", "at-2n", "swap-of-states", "VIOLATED"),
     ("urnn-tight", "needed", "swap-of-states", "HOLDS"),
