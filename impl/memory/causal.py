@@ -255,7 +255,7 @@ class _CausalModel:
 
     def outputs(self, x: Tensor) -> Tensor:
         """The outputs on windows x: (N, T, p), or (N, p) after the last input; as computed."""
-        return torch.cat([self._outputs(part) for part in x.split(self.most or len(x))])
+        return torch.cat([self._outputs(part) for part in torch.split(x, self.most or len(x))])
 
     def _outputs(self, x: Tensor) -> Tensor:
         """Those of windows that are run at once.
