@@ -263,7 +263,7 @@ GUARANTEES: dict[str, tuple[str, Callable[[Subject], Iterator[Check]]]] = {
 
 
 def attack_group(group: str, rounds: int, seed: int) -> tuple[Guarantee, ...]:
-    """What the certified models of a group came to, one record a guarantee."""
+    """One record a guarantee, of the certified models of a group."""
     seen: dict[str, list[tuple[str, str, float]]] = {name: [] for name in GUARANTEES}
     for subject in subjects(group, rounds, seed):
         for name, (_, checks) in GUARANTEES.items():

@@ -150,7 +150,7 @@ def simpler_specs(spec: SystemSpec, window: int = 0) -> st.SearchStrategy[System
 
 
 def field_choices(spec: SystemSpec, window: int = 0) -> dict[str, Sequence[Any]]:
-    """What each field may be instead, up to what it is. Of written-out values the lengths, and each
+    """Smaller values of each field, up to its own. Of written-out values the lengths, and each
     array as zeros or rounded; the readout is never zero, for it would hide everything."""
     choices: dict[str, Sequence[Any]] = {}
     values = spec.values

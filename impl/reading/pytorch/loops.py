@@ -45,7 +45,7 @@ def require_iterated(module: torch.nn.Module, path: str, model: LoadedModel[Any]
 
 
 def _outputs(module: torch.nn.Module, x: Tensor) -> Iterator[Tensor]:
-    """What the module returns of x (N, T, d), sequences first, where it takes it at all."""
+    """The outputs of the module on x (N, T, d), sequences first, where it takes it at all."""
     for swapped in (False, True):
         with suppress(Exception):
             found = module(x.transpose(0, 1) if swapped else x)
@@ -55,7 +55,7 @@ def _outputs(module: torch.nn.Module, x: Tensor) -> Iterator[Tensor]:
 
 
 def _alike(found: Tensor, wanted: Tensor) -> bool:
-    """Whether outputs are those of the cell: of all times, or of the last."""
+    """True if outputs are those of the cell: of all times, or of the last."""
     asked = {wanted.shape: wanted, wanted[:, -1].shape: wanted[:, -1]}.get(found.shape)
     if asked is None:
         return False
