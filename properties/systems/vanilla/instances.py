@@ -66,6 +66,12 @@ NAMED_SPECS: dict[str, SystemSpec] = {
         one_input_values([[0.95]], [2.0**-8], [-(2.0**-8)], b=[1.4142135623730951]),
         activation="gelu",
     ),
+    # A bias as large as the input: bounds that count the input alone are half of what is reached.
+    "biased": explicit_system(
+        Linear,
+        one_input_values([[0.5]], [1.0], [0.0], T=24, b=[1.0], x=1.0),
+        epsilon=0.1,
+    ),
     "memoryless": explicit_system(Linear, one_input_values([[0.0]], [1.0], [0.0], T=6, x=1.0)),
 }
 
