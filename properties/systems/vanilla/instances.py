@@ -61,6 +61,10 @@ def one_input_values(
 
 
 NAMED_SPECS: dict[str, SystemSpec] = {
+    # A quadratic norm in which W contracts, and ρ(W ·) does not.
+    "nilpotent-relu": explicit_system(
+        Rnn, one_input_values([[2.0, 4.0], [-1.0, -2.0]], [1.0, 0.0], [0.0, 0.0]), activation="relu"
+    ),
     "gelu-slope": explicit_system(
         Rnn,
         one_input_values([[0.95]], [2.0**-8], [-(2.0**-8)], b=[1.4142135623730951]),
