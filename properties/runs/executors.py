@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, as_completed
 from concurrent.futures.process import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from multiprocessing import active_children, get_all_start_methods, get_context, parent_process
 from multiprocessing.connection import wait
 from threading import Thread
@@ -140,7 +141,7 @@ def cluster_executor(address: str) -> Iterator[tuple[Executor, int]]:
 def import_dask() -> Any:
     """Dask's package, which says nothing by itself; raises WorkerError without it."""
     try:
-        import distributed
+        distributed = import_module("distributed")
     except ImportError:
         raise WorkerError(
             "a cluster needs Dask; install it with: pip install 'rnnbounds[cluster]'"
