@@ -3,6 +3,7 @@
 from sympy import Expr, Integer
 
 from rnnbounds.theory.language import (
+    ONE,
     ZERO,
     Assumption,
     Statement,
@@ -15,9 +16,10 @@ from rnnbounds.theory.language import (
     symbols,
 )
 from rnnbounds.theory.language.terms.gradients import descent
-from rnnbounds.theory.language.terms.variables import i, j, m, y, z
-from rnnbounds.theory.language.terms.vectors import Scalar, function
+from rnnbounds.theory.language.terms.variables import a, b, c, i, j, m, x, y, z
+from rnnbounds.theory.language.terms.vectors import Scalar, entry, function, inner
 from rnnbounds.theory.proof import step, theorem
+from rnnbounds.theory.proof.methods import HYPOTHESIS
 
 T, alpha, a_1, descent_growth = symbols("T alpha a_1 descent_growth")
 
@@ -30,25 +32,37 @@ SERIES = define(
     eq(series(0, y), ZERO),
     eq(series(m + 1, y), series(m, y) + (m + 1) * y ** (2 * m)),
 )
-# The second moments of a run with a = y: E h_j², and E h_j dh_j/da.
-variance, covariance = (function(name, Scalar, __name__) for name in ("variance", "covariance"))
-MOMENTS = assume(
-    "moments",
-    "h_t = a h_{t−1} + x_t from 0, inputs with E x_t² = 1 and uncorrelated with all before: "
-    "E h_t² = a² E h_{t−1}² + 1, and E h_t dh_t/da = a² E h_{t−1} dh_{t−1}/da + a E h_{t−1}²",
+# driven(j, y) = h_j for a = y, and d_driven(j, y) its derivative in a: random numbers, of which
+# ⟨·, ·⟩ is the mean of products
+driven, d_driven = (function(name, module=__name__) for name in ("driven", "d_driven"))
+h, d, x_next = driven(j, y), d_driven(j, y), entry(x, j + 1)
+h_next, d_next = driven(j + 1, y), d_driven(j + 1, y)
+end, final_derivative = driven(T - 1, y), d_driven(T - 1, y)
+SYSTEM = assume(
+    "scalar system",
+    "h_t = a h_{t−1} + x_t from 0, and so dh_t/da = a dh_{t−1}/da + h_{t−1}",
     forall=(j, y),
 ).that(
-    eq(variance(0, y), ZERO),
-    eq(variance(j + 1, y), y**2 * variance(j, y) + 1),
-    eq(covariance(0, y), ZERO),
-    eq(covariance(j + 1, y), y**2 * covariance(j, y) + y * variance(j, y)),
+    eq(driven(0, y), ZERO),
+    eq(h_next, y * h + x_next),
+    eq(d_driven(0, y), ZERO),
+    eq(d_next, y * d + h),
 )
-RISK = assume("risk", "p(a) = E(h_T − x_T)²/2 = a² E h_{T−1}²/2, and so p′(a)", forall=(y,)).that(
-    eq(slope(y), y**2 * covariance(T - 1, y) + y * variance(T - 1, y))
+MEANS = assume(
+    "means",
+    "⟨a, b⟩ = E ab of two random numbers: symmetric, and linear in each",
+    forall=(y, a, b, c),
+).that(eq(inner(y * a + b, c), y * inner(a, c) + inner(b, c)), eq(inner(a, c) - inner(c, a), ZERO))
+WHITE = assume("white inputs", "E x_t² = 1, and E x_s x_t = 0 for s < t", forall=(j, m)).that(
+    eq(inner(entry(x, j), entry(x, j)), ONE), eq(inner(entry(x, j), entry(x, j + m + 1)), ZERO)
 )
+RISK = assume(
+    "risk", "p(a) = E(h_T − x_T)²/2, and so p′(a) = E(h_T − x_T) dh_T/da", forall=(y,)
+).that(eq(slope(y), inner(driven(T, y) - entry(x, T), d_driven(T, y))))
 DESCENT = assume("descent", "a_{i+1} = a_i − α_i p′(a_i)", forall=(j,)).that(
     eq(descent(0), a_1), eq(descent(j + 1), descent(j) - rate(j) * slope(descent(j)))
 )
+ON_RISK = (SYSTEM, MEANS, WHITE, RISK, DESCENT)
 STEP_SIZES = assume(
     "step sizes",
     "α_1 = α > 0 and α_{i+1} ≥ α_i/2, as for α_i = α/i and for constant α",
@@ -67,28 +81,96 @@ def _steep_at(index: Expr) -> Statement:
 # p′(a) = Σ_{i<T} i a^{2i−1}: E h_t² = Σ_{i<t} a^{2i}, and E h_t dh_t/da is a times that of before.
 CLOSED_FORM = (
     step(
-        "one power more", eq(variance(j + 1, y), variance(j, y) + y ** (2 * j)), (j, y)
-    ).by_induction(base=at("moments", 0, y), step=(at("moments", j, y), at("moments", j + 1, y))),
+        "states know no later input", eq(inner(h, entry(x, j + m + 1)), ZERO), (j, m, y)
+    ).inductively(
+        base=(at("scalar system", 0, y), at("means", 1, 0, 0, entry(x, m + 1))),
+        step=(
+            at("scalar system", j, y),
+            at("means", y, h, x_next, entry(x, j + m + 2)),
+            at(HYPOTHESIS, m + 1),
+            at("white inputs", j + 1, m),
+        ),
+        others=(m,),
+    ),
+    step("nor do derivatives", eq(inner(d, entry(x, j + m + 1)), ZERO), (j, m, y)).inductively(
+        base=(at("scalar system", 0, y), at("means", 1, 0, 0, entry(x, m + 1))),
+        step=(
+            at("scalar system", j, y),
+            at("means", y, d, h, entry(x, j + m + 2)),
+            at(HYPOTHESIS, m + 1),
+            at("states know no later input", j, m + 1, y),
+        ),
+        others=(m,),
+    ),
+    step("variance", eq(inner(h_next, h_next), y**2 * inner(h, h) + 1), (j, y)).by(
+        at("scalar system", j, y),
+        at("means", y, h, x_next, y * h + x_next),
+        at("means", y, h, x_next, h),
+        at("means", y, h, x_next, x_next),
+        at("means", y, y * h + x_next, 0, x_next),
+        at("states know no later input", j, 0, y),
+        at("white inputs", j + 1, 0),
+    ),
+    step("covariance", eq(inner(h_next, d_next), y**2 * inner(h, d) + y * inner(h, h)), (j, y)).by(
+        at("scalar system", j, y),
+        at("means", y, h, x_next, y * d + h),
+        at("means", y, d, h, h),
+        at("means", y, d, h, x_next),
+        at("means", y, y * d + h, 0, x_next),
+        at("states know no later input", j, 0, y),
+        at("nor do derivatives", j, 0, y),
+    ),
+    step(
+        "one power more", eq(inner(h_next, h_next), inner(h, h) + y ** (2 * j)), (j, y)
+    ).by_induction(
+        base=(at("variance", 0, y), at("scalar system", 0, y), at("means", 1, 0, 0, 0)),
+        step=(at("variance", j, y), at("variance", j + 1, y)),
+    ),
     step(
         "series of variances",
-        eq(series(j, y) * y**2 + variance(j + 1, y), series(j + 1, y)),
+        eq(series(j, y) * y**2 + inner(h_next, h_next), series(j + 1, y)),
         (j, y),
     ).by_induction(
-        base=(SERIES.at(0, y), at("moments", 0, y)),
+        base=(
+            SERIES.at(0, y),
+            at("one power more", 0, y),
+            at("scalar system", 0, y),
+            at("means", 1, 0, 0, 0),
+        ),
         step=(SERIES.at(j, y), SERIES.at(j + 1, y), at("one power more", j + 1, y)),
     ),
-    step("covariances add up", eq(covariance(j + 1, y), y * series(j, y)), (j, y)).by_induction(
-        base=(at("moments", 0, y), SERIES.at(0, y)),
-        step=(at("moments", j + 1, y), at("series of variances", j, y)),
+    step("covariances add up", eq(inner(h_next, d_next), y * series(j, y)), (j, y)).by_induction(
+        base=(
+            at("covariance", 0, y),
+            at("scalar system", 0, y),
+            at("means", 1, 0, 0, 0),
+            SERIES.at(0, y),
+        ),
+        step=(at("covariance", j + 1, y), at("series of variances", j, y)),
+    ),
+    step(
+        "risk by means",
+        eq(slope(y), y**2 * inner(end, final_derivative) + y * inner(end, end)),
+        (y,),
+    ).by(
+        at("risk", y),
+        at("scalar system", T - 1, y),
+        at("means", y, end, 0, y * final_derivative + end),
+        at("means", 1, 0, 0, y * final_derivative + end),
+        at("means", y, final_derivative, end, end),
+        "length",
     ),
     step("closed form", eq(slope(y), y * series(T - 1, y)), (y,)).by(
-        at("risk", y), at("moments", T - 1, y), at("covariances add up", T - 1, y), "length"
+        at("risk by means", y),
+        at("covariance", T - 1, y),
+        at("covariances add up", T - 1, y),
+        "length",
     ),
 )
 DIVERGENCE = theorem(
     "divergence",
     exists(Integer(2), descent_growth),
-    (MOMENTS, RISK, DESCENT, STEP_SIZES, LENGTH, STEEP),
+    (*ON_RISK, STEP_SIZES, LENGTH, STEEP),
     "descent",
     (
         *CLOSED_FORM,
