@@ -74,7 +74,6 @@ def test_parameters() -> None:
     assert (p["T"].item(), p["n"].item(), p["d"].item(), batch.spec.alpha) == (5, 2, 1, 1)
     reach = (batch.constants["S_0"] / (1 - batch.constants["lam"])).item()
     assert p["epsilon"].item() == pytest.approx(0.25 * reach)
-    assert p["u"].item() == 2.0**-53
     unstable = build_batch(make_spec(activation="identity", lam=1.5))
     assert unstable.parameters["epsilon"].item() == 0.0
 

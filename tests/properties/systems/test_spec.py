@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.systems.spec import Values, check_spec
-from rnnbounds.properties.systems.spec_choices import INPUTS, LIMITS, REGIMES
+from rnnbounds.properties.systems.spec_choices import LIMITS
 from rnnbounds.properties.systems.table import KINDS, make_spec, parse_spec
 
 ONE = Values(
@@ -78,16 +78,6 @@ def test_alone_keeps_a_choice_that_was_made() -> None:
     assert pair.select_pair(0, 0) == pair
     assert list(pair.members) == [2]
     assert list(make_spec(batch=4).members) == [0, 1, 2, 3]
-
-
-def test_size_orders_specs() -> None:
-    """Written-out values are larger than drawn ones, then n counts, then the regime's place."""
-    plain = make_spec(n=2)
-    assert plain.size < replace(plain, n=3).size < replace(plain, values=ONE).size
-    assert plain.size < replace(plain, regime=REGIMES[1]).size
-    assert plain.size < replace(plain, inputs=INPUTS[1]).size
-    assert plain.size < replace(plain, bias=0.5).size
-    assert plain.size < replace(plain, scale=2.0).size
 
 
 def test_text_leaves_defaults_out() -> None:

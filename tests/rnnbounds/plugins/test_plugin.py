@@ -84,7 +84,7 @@ def test_a_failing_part_fails_the_session(session, alone, tmp_path, monkeypatch)
     folder = tmp_path / "report"
     code, told = session("-k", f"{CLAIM}/proof", "--bounds-report", folder)
     assert code == 1
-    assert f"FAILS: {CLAIM}: not proved (form gate)" in told
+    assert f"FAILS: {CLAIM}: not proved (form euclidean)" in told
     run = load(folder / "run.json")
     assert not run.claims[0].proved
     assert f"{CLAIM}/random" in run.missing_parts
