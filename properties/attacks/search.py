@@ -75,7 +75,9 @@ def run_hypothesis(
     *, examples: int, seed: int, target: bool = False,
 ) -> None:  # fmt: skip
     """Show ``examples`` draws to ``visit``, the same for a seed; with ``target`` those that lead to
-    greater targets too."""
+    greater targets too. Its first error ends the search as itself: Hypothesis would show the draw
+    once more, and a visitor that judges no system twice raises nothing then."""
+    errors: list[Exception] = []
 
     @hypothesis.seed(seed)
     @hypothesis.settings(
@@ -90,9 +92,15 @@ def run_hypothesis(
     )
     @hypothesis.given(strategy)
     def visit_each(value: T) -> None:
-        visit(value)
+        if not errors:
+            try:
+                visit(value)
+            except Exception as error:
+                errors.append(error)
 
     visit_each()
+    if errors:
+        raise errors[0]
 
 
 def unseen_spec(shown_specs: set[str], spec: SystemSpec, seed: int) -> SystemSpec:

@@ -128,8 +128,10 @@ def attacked(fault: Fault, home: Path) -> tuple[bool, str]:
     """What `rnnbounds verify` of its claims says."""
     asked = ("-c", CALL, "verify", *fault.claims, "--workers", "0", "--format", "json")
     done = ran(asked, home)
-    if done.returncode == 2 and any(words in done.stderr for words in REFUSED):
-        return True, done.stderr.strip().splitlines()[-1][:160]
+    lines = done.stderr.splitlines()
+    refused = [line for line in lines if any(words in line for words in REFUSED)]
+    if done.returncode == 2 and refused:
+        return True, refused[-1][:160]
     try:
         record = json.loads(done.stdout)
     except json.JSONDecodeError:

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from rnnbounds.properties.attacks.attack import Case, StopAttack
 from rnnbounds.properties.attacks.budget import Budget
 from rnnbounds.properties.attacks.campaign import run_attack
-from rnnbounds.properties.attacks.search import visit_random_specs
+from rnnbounds.properties.attacks.search import run_hypothesis, visit_random_specs
+from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Judgement, Verdict
 from rnnbounds.properties.systems.batch import Batch, build_batch
@@ -121,3 +123,17 @@ def test_show_stops_an_attack_without_drawing(small: Budget) -> None:
 
         run_attack(attack, Case("rnn", [form.statement], small, (2, 1), 0), judged)
         assert len(seen) == 1
+
+
+def test_the_first_error_ends_a_search_as_itself() -> None:
+    """A visitor that meets no system twice raises it once: no group of errors, no traceback."""
+    seen: list[int] = []
+
+    def visit(value: int) -> None:
+        seen.append(value)
+        if len(seen) == 3:
+            raise SpecError("this one")
+
+    with pytest.raises(SpecError, match="this one"):
+        run_hypothesis(st.integers(0, 100), visit, examples=50, seed=0)
+    assert len(seen) == 3
