@@ -61,10 +61,9 @@ class Measurement(Shown):
     """The measured memory of a model on data; see `to_json` for the record that is written.
 
     windows, length: so many windows of so many inputs, cut from so many `sequences` of `recorded`
-    inputs. ks: the grid
-    of k; seen: all truncations of the first windows; local: the steps of the first few of these.
-    statement: of all windows drawn like these, or None with the reason `unstated`. near: what is
-    certified of all inputs near these, if it was asked for.
+    inputs. ks: the grid of k; seen: all truncations of the first windows; local: the steps of the
+    first few of these. statement: of all windows drawn like these, or None with the reason
+    `unstated`. near: what is certified of all inputs near these, if it was asked for.
 
     >>> seen = rnnbounds.measure(torch.nn.LSTM(1, 16), torch.randn(200, 30, 1), eps=0.1)
     >>> seen.window(0.1), seen.curve[0]["worst"]

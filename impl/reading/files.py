@@ -43,7 +43,7 @@ def read_file(
     try:
         data = disk.read(path, largest)
     except OSError as cause:
-        if path.is_dir() and (told := folder(path)):
+        if told := folder(path):
             raise ModelFileError(path, *told) from None
         remedy = smaller if cause.errno == errno.EFBIG else _instead(path, what)
         raise ModelFileError(path, str(cause.strerror), remedy) from None

@@ -34,7 +34,7 @@ _SHARED: Refusal = (
 )
 _TENSORFLOW: Refusal = (
     "is a model of TensorFlow",
-    f"load it with TensorFlow, and {_NAMED.replace('its', 'the')}",
+    f"load it with TensorFlow, and {_NAMED}",
 )
 _SUFFIXES: dict[str, Refusal] = {
     ".keras": _KERAS,
@@ -43,7 +43,7 @@ _SUFFIXES: dict[str, Refusal] = {
         "restore it with flax, and pass its parameters to rnnbounds.from_flax",
     ),
     ".distcp": _SHARED,
-    ".eqx": ("is a file of Equinox", f"load it with Equinox, and {_NAMED.replace('its', 'the')}"),
+    ".eqx": ("is a file of Equinox", f"load it with Equinox, and {_NAMED}"),
     ".pb": _TENSORFLOW,
     ".mlmodel": ("is a model of Core ML", "save the weights of the model that it was made from"),
 }
@@ -102,7 +102,12 @@ def shard(path: Path) -> Refusal | None:
 
 def folder(path: Path) -> Refusal | None:
     """Identify a folder that is one model in many files: (reason, remedy), or None."""
-    names = [one.name for one in path.iterdir()]
+    with suppress(OSError, ValueError):
+        return _whole({one.name for one in path.iterdir()})
+    return None
+
+
+def _whole(names: set[str]) -> Refusal | None:
     if any(name.endswith(".distcp") for name in names):
         return _SHARED
     if "saved_model.pb" in names:

@@ -4,8 +4,9 @@ A loop may do anything between two steps, h = 0.99 h + 0.01 cell(x, h) for one. 
 is answered only where its forward pass of drawn inputs is what the cell gives from the zero state.
 """
 
+import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from typing import Any
 
 import torch
@@ -47,7 +48,7 @@ def require_iterated(module: torch.nn.Module, path: str, model: LoadedModel[Any]
 def _outputs(module: torch.nn.Module, x: Tensor) -> Iterator[Tensor]:
     """The outputs of the module on x (N, T, d), sequences first, where it takes it at all."""
     for swapped in (False, True):
-        with suppress(Exception):
+        with suppress(Exception, SystemExit), redirect_stdout(sys.stderr):
             found = module(x.transpose(0, 1) if swapped else x)
             found = found[0] if isinstance(found, tuple | list) else found
             if isinstance(found, Tensor):

@@ -161,3 +161,9 @@ def test_tensors_of_other_kinds_are_converted(change: Callable[..., torch.Tensor
     call = "float" if "float()" in told else "to_dense"
     again = {name: getattr(one, call)() if one.dim() == 2 else one for name, one in changed.items()}
     assert load_model(again, "gru").n == 3
+
+
+@pytest.mark.parametrize("name", ["a" * 300 + ".pt", "x\0y.pt"], ids=["too long", "a null"])
+def test_names_of_no_file_or_folder(name: str):
+    """What cannot be looked up is refused in a line, too."""
+    refused(name, "name a file of weights")
