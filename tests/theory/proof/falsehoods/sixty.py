@@ -1,7 +1,6 @@
-"""Sixty falsehoods, each with the rule that refuses it; the holes that were found are among them.
+"""Falsehoods, each with the rule that refuses it; the holes that were found are among them.
 
-Each is false for some real model (most of them at λ = 0, at −1, or for the identity map), though
-each step follows from the one before by a rule that is right almost always.
+Each is false for some model, and each of its steps follows by a rule that is right almost always.
 """
 
 from dataclasses import replace
