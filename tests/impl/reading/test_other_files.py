@@ -47,6 +47,8 @@ def test_a_shard_is_not_the_model(names: str, tmp_path: Path):
         safetensors.torch.save_file(layer, file)
     if names.startswith("part"):
         certify(str(files[0]), 1.0)  # nothing says yet that it is not all
+    else:
+        refused(str(files[0]), "is a shard")  # by its name alone
     index = tmp_path / "model.safetensors.index.json"
     held = {one: file.name for layer, file in zip(LAYERS, files, strict=True) for one in layer}
     index.write_text(json.dumps({"weight_map": held}))
