@@ -135,7 +135,8 @@ def cluster_executor(address: str) -> Iterator[tuple[Executor, int]]:
             try:
                 yield executor, len(client.nthreads())
             finally:
-                executor.shutdown(wait=False)
+                with suppress(distributed.client.ClosedClientError):  # nobody is left to be told
+                    executor.shutdown(wait=False)
 
 
 def import_dask() -> Any:
@@ -184,7 +185,7 @@ def failure_text(failure: BaseException) -> str:
     """Why a call came to no outcome, and the remedy."""
     if isinstance(failure, BrokenExecutor) or type(failure).__name__ == "KilledWorker":
         return "a worker process was ended in a part; take fewer --workers, or give it more memory"
-    if isinstance(failure, CancelledError):
+    if isinstance(failure, CancelledError) or type(failure).__name__ == "ClosedClientError":
         return "the scheduler was lost; start it and run again"
     return (
         f"a worker cannot do parts of this run ({failure}); install the packages of this machine "

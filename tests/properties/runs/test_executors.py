@@ -188,6 +188,10 @@ def test_a_scheduler_that_is_lost(monkeypatch) -> None:
 
         with pytest.raises(WorkerError, match=r"^the scheduler was lost; start it and run again$"):
             list(answers(executor, square, calls()))
+        # As the client does by itself, sooner or later; no other error is told then.
+        executor._client.sync(executor._client._close)
+        with pytest.raises(WorkerError, match=r"^the scheduler was lost; start it and run again$"):
+            list(answers(executor, square, [(3,)]))
 
 
 @pytest.mark.parametrize("name", ["distributed.client", "tornado.application", "asyncio"])
