@@ -121,7 +121,8 @@ def test_batches(name):
     for i, model in enumerate(models):
         alone = build({role: part[None] for role, part in model.weights.items()}).comparison(B)
         for part in PARTS:
-            assert torch.equal(getattr(alone, part)[0], getattr(together, part)[i]), part
+            one, among = getattr(alone, part)[0].double(), getattr(together, part)[i].double()
+            torch.testing.assert_close(one, among, rtol=1e-13, atol=1e-15, msg=part)
 
 
 @EACH
@@ -153,5 +154,7 @@ def test_truncated(name, tmp_path):
     assert float((unrolled(model, 0)(x) - full).detach().norm(dim=2).max()) > EPSILON
     assert float(full.norm(dim=2).max()) <= record["constants"]["B_h"]
     save_truncated(module, record, tmp_path / "t.safetensors")
-    assert torch.equal(load_truncated(tmp_path / "t.safetensors")(x), module(x))
+    again = load_truncated(tmp_path / "t.safetensors")
+    assert all(map(torch.equal, again.state_dict().values(), module.state_dict().values()))
+    torch.testing.assert_close(again(x), module(x), rtol=0, atol=1e-13)
     json.dumps(record, allow_nan=False)
