@@ -69,9 +69,9 @@ class CausalMeasurement(Shown):
     run: how it was run: the dtype of inputs (int64 for tokens), the number of outputs, the device,
     windows at once, and whether causality was tried. gaps: of the first windows (M, len(ks)),
     between the output after a whole window and after its last k inputs alone, in outputs as they
-    were computed. largest: the largest ‖y_T‖₂ among them. recorded: inputs of
-    a recorded sequence. statement: about all windows drawn like
-    these, run as here, or None with the reason `unstated`.
+    were computed. largest: the largest ‖y_T‖₂ among them. sequences, recorded: N and T of
+    the data. statement: about all windows drawn like these, run as here, or None with the reason
+    `unstated`.
 
     >>> seen = rnnbounds.measure(torch.nn.Linear(8, 8), torch.randn(200, 20, 8), eps=0.1)
     >>> seen.window(0.1), seen.curve[0]["worst"]
@@ -80,6 +80,7 @@ class CausalMeasurement(Shown):
     model: str
     run: Mapping[str, Any]
     data: str
+    sequences: int
     recorded: int
     windows: int
     length: int
@@ -206,8 +207,9 @@ def measure_causal(
         "device": str(model.device), "batch": size, "causality": "tried" if causal else "not tried",
     }  # fmt: skip
     return CausalMeasurement(
-        model.title, run, read.source, read.T, M, T, asked, ks, curve, float(found[:, -1].amax()),
-        epsilons, statement, None if unstated is None else str(unstated),
+        model.title, run, read.source, read.N, read.T, M, T, asked, ks, curve,
+        float(found[:, -1].amax()), epsilons, statement,
+        None if unstated is None else str(unstated),
     )  # fmt: skip
 
 

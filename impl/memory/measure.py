@@ -201,7 +201,7 @@ def measure(
     read = read_data(data)
     if loaded.backward:
         read = read.reversed
-    read.require_width(loaded.d)
+    read.require_width(loaded.d, window)
     if input_bound is not None:
         read.require_of(input_bound)
     near = None if near is None else size_of(near)

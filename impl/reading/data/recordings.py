@@ -121,13 +121,18 @@ class Data:
         low, high = (torch.stack(ends) for ends in zip(*blocks, strict=True))
         return low.amin(0), high.amax(0)
 
-    def require_width(self, d: int) -> None:
-        """Raise DataError unless inputs have d channels."""
+    def require_width(self, d: int, window: int | None) -> None:
+        """Raise DataError unless inputs have d channels, and where the axis before theirs is as
+        long, so that time may be either, unless a window is stated."""
+        shape = f"(T, d) = {self.x.shape[1:]}" if self.one else f"(N, T, d) = {self.x.shape}"
         if self.d != d:
-            shape = f"(T, d) = {self.x.shape[1:]}" if self.one else f"(N, T, d) = {self.x.shape}"
             reason = f"is read as {shape}, but the model reads {d} channels per input"
             swapped = d > 1 and d in self.x.shape[:2]
             remedy = "move that axis to the end" if swapped else "pass the inputs of the model"
+            raise DataError(self.source, reason, remedy)
+        if window is None and self.T == d > 1:
+            reason = f"may be {shape} or have its channels before its times"
+            remedy = f"swap the two if so, and say --window {self.windows().T} to measure it"
             raise DataError(self.source, reason, remedy)
 
     def require_of(self, bound: float) -> None:

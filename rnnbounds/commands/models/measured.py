@@ -244,8 +244,8 @@ def print_causal(result: CausalMeasurement) -> None:
     )
     echo(
         f"on your data: {plural(result.windows, 'window')} of {plural(result.length, 'input')} "
-        f"from {shown(result.data)}, sequences of {plural(result.recorded, 'input')}; a truncated "
-        f"run is the model on the last k inputs alone"
+        f"from {shown(result.data)}, read as (N, T, …) = ({result.sequences}, {result.recorded}, …)"
+        "; a truncated run is the model on the last k inputs alone"
     )
     echo(
         "tried: no output changes when later inputs do"

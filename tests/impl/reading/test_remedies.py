@@ -53,3 +53,15 @@ def test_swapped_axes_are_told(shape):
         rnnbounds.measure(GRU, x, eps=1.0)
     moved = x.movedim(shape.index(2), -1)
     assert rnnbounds.measure(GRU, moved, eps=1.0).recorded == moved.shape[-2]
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (20, 2, 2)])
+def test_channels_that_fit_two_axes(shape):
+    """Time may be either axis: the error asks, and a stated window says that it is the first."""
+    x = torch.randn(shape, generator=torch.Generator().manual_seed(0))
+    with pytest.raises(InputError, match="channels before its times; swap the two if so") as told:
+        rnnbounds.measure(GRU, x, eps=1.0)
+    (window,) = re.findall(r"--window (\d+)", str(told.value))
+    a, b = (rnnbounds.measure(GRU, part, eps=1.0, window=int(window)) for part in (x, x.mT))
+    assert a.recorded == b.recorded == 2
+    assert not torch.equal(a.seen.gaps, b.seen.gaps)
