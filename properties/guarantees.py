@@ -18,7 +18,7 @@ import torch
 from flint import arb, ctx, fmpq
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
+from rnnbounds.impl.arithmetic.entries import Balls, Columns
 from rnnbounds.impl.arithmetic.inputs.maximisers import Inputs, input_set_of
 from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
 from rnnbounds.impl.cells.refutation.refute import ALL

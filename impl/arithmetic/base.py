@@ -5,7 +5,7 @@ A step says how the next state of a cell comes from its state, its input and its
     def step(m: Arithmetic[V], s: V, x: V) -> V:
         return m.activate("tanh", m.affine("W", None, s) + m.affine("U", "b", x))
 
-Over `Floats` it runs, over `impl.arithmetic.entries.balls.Balls` it is enclosed, over
+Over `Floats` it runs, over `impl.arithmetic.entries.Balls` it is enclosed, over
 `impl.arithmetic.derivatives.dual_numbers.DualArithmetic` it is differentiated, over
 `impl.arithmetic.slopes.SlopeArithmetic` and
 `impl.arithmetic.derivatives.second_order.JetArithmetic` it is bounded. A number is a vector of

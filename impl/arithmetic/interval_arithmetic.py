@@ -15,11 +15,10 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.arithmetic.base import ALL, Program
-from rnnbounds.impl.arithmetic.inputs.input_images import input_enclosure
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.arithmetic.intervals import FunctionBounds, Interval, RangedNumber
 from rnnbounds.impl.arithmetic.roundings import DtypeRun
-from rnnbounds.impl.arithmetic.weight_balls import EnclosingArithmetic, Radii
+from rnnbounds.impl.arithmetic.weight_balls import EnclosingArithmetic, Radii, input_enclosure
 from rnnbounds.impl.numbers.outward import add_up, mul_up
 
 

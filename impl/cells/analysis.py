@@ -10,9 +10,8 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic
-from rnnbounds.impl.arithmetic.invariance import prove_box
+from rnnbounds.impl.arithmetic.invariance import prove_box, rounds_to_one
 from rnnbounds.impl.arithmetic.roundings import DtypeRun
-from rnnbounds.impl.arithmetic.saturation import rounds_to_one
 from rnnbounds.impl.cells.kind import Analysis
 from rnnbounds.impl.cells.refutation.constants import CandidateInputs
 from rnnbounds.impl.cells.refutation.gated_refute import refute_gated

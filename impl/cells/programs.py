@@ -11,7 +11,7 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import ALL, Floats, Program, Rows
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, DualArithmetic
-from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
+from rnnbounds.impl.arithmetic.entries import Balls, Columns
 from rnnbounds.impl.numbers.spectra.krawczyk import identity
 
 

@@ -12,7 +12,7 @@ import torch
 from flint import arb, arb_mat, ctx
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
+from rnnbounds.impl.arithmetic.entries import Balls, Columns
 from rnnbounds.impl.arithmetic.running import Running, RunningError
 from rnnbounds.impl.cells.runs import Runner
 from rnnbounds.impl.numbers.outward import add_up, norm_up

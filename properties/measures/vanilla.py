@@ -13,7 +13,7 @@ from functools import partial
 import torch
 from flint import fmpq
 
-from rnnbounds.impl.arithmetic.entries.rationals import IrrationalError, RationalColumns
+from rnnbounds.impl.arithmetic.entries import IrrationalError, RationalColumns
 from rnnbounds.impl.gradients.windows.rollout import states, truncations
 from rnnbounds.impl.numbers.outward import mul_up
 from rnnbounds.properties.measures.measure import FastPath, enclose_with_error

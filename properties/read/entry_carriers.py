@@ -12,9 +12,14 @@ from typing import Any, ClassVar
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
 from rnnbounds.impl.arithmetic.base import ALL
-from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
-from rnnbounds.impl.arithmetic.entries.columns import Entries
-from rnnbounds.impl.arithmetic.entries.rationals import IrrationalError, RationalColumns, Rationals
+from rnnbounds.impl.arithmetic.entries import (
+    Balls,
+    Columns,
+    Entries,
+    IrrationalError,
+    RationalColumns,
+    Rationals,
+)
 from rnnbounds.impl.gradients.criterion import Loss
 from rnnbounds.impl.numbers.rationals import identity, rational
 from rnnbounds.properties.read.carrier import Carrier, Names, Parameters, Tensor, Value

@@ -10,7 +10,7 @@ import numpy as np
 from flint import arb, ctx, fmpq
 from sympy import Expr, Symbol
 
-from rnnbounds.impl.arithmetic.entries.rationals import IrrationalError
+from rnnbounds.impl.arithmetic.entries import IrrationalError
 from rnnbounds.properties.read.carrier import Carrier
 from rnnbounds.properties.read.entry_carriers import BALLS, RATIONALS
 from rnnbounds.properties.read.float_carrier import FLOATS

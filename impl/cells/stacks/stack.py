@@ -16,8 +16,12 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import ALL, Arithmetic, V
-from rnnbounds.impl.arithmetic.invariance import InvariantBox, complete_boxes, prove_box
-from rnnbounds.impl.arithmetic.saturation import rounds_to_one
+from rnnbounds.impl.arithmetic.invariance import (
+    InvariantBox,
+    complete_boxes,
+    prove_box,
+    rounds_to_one,
+)
 from rnnbounds.impl.cells.kind import Kind, Weights
 from rnnbounds.impl.cells.layout import Layout
 from rnnbounds.impl.cells.program import ProgramCell

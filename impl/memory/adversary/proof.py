@@ -14,7 +14,7 @@ from typing import Any
 from flint import arb, ctx
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
+from rnnbounds.impl.arithmetic.entries import Balls, Columns
 from rnnbounds.impl.models.readout import Readout
 
 BITS = (128, 256, 512, 1024, 2048, 4096)

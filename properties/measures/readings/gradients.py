@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
-from rnnbounds.impl.arithmetic.entries.rationals import IrrationalError, require_rational
+from rnnbounds.impl.arithmetic.entries import IrrationalError, require_rational
 from rnnbounds.impl.gradients.adjoint import (
     gradient_gaps,
     last_gradient,

@@ -13,7 +13,7 @@ from flint import arb, arb_mat
 
 from rnnbounds.impl.arithmetic.base import ALL
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import DualArithmetic
-from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
+from rnnbounds.impl.arithmetic.entries import Balls, Columns
 from rnnbounds.properties.measures.readings.balls import BallPair
 from rnnbounds.properties.read.entry_carriers import BALLS
 from rnnbounds.properties.read.numbers.gaps import Difference, OtherWeights

@@ -19,7 +19,7 @@ from typing import Any, Generic
 from rnnbounds.impl.arithmetic.base import ALL, Arithmetic, V
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual
 from rnnbounds.impl.arithmetic.elementary import Scalable
-from rnnbounds.impl.arithmetic.entries.columns import E, Entries
+from rnnbounds.impl.arithmetic.entries import E, Entries
 from rnnbounds.properties.read.numbers.rounded import Rounded, match_axes
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rnnbounds.impl.arithmetic.entries.rationals import IrrationalError
+from rnnbounds.impl.arithmetic.entries import IrrationalError
 from rnnbounds.impl.training import nearest_exact as nearest
 from rnnbounds.properties.read.entry_carriers import BALLS
 from rnnbounds.properties.read.float_carrier import FLOATS

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from flint import fmpq, fmpq_mat
 
-from rnnbounds.impl.arithmetic.entries.rationals import Rationals
+from rnnbounds.impl.arithmetic.entries import Rationals
 from rnnbounds.properties.systems.layered.dyadic import exact_floats
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.unitary.exact import ExactMember, Vector

@@ -25,7 +25,7 @@ from rnnbounds.impl.arithmetic.derivatives.second_order import (
     second_order_constants,
     step_jets,
 )
-from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
+from rnnbounds.impl.arithmetic.entries import Balls, Columns
 from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, step_bound
 from rnnbounds.impl.arithmetic.intervals import Interval
 from rnnbounds.impl.arithmetic.roundings import DtypeRun

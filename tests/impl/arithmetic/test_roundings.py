@@ -5,8 +5,8 @@ import torch
 from program_draws import cells
 
 from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic
+from rnnbounds.impl.arithmetic.invariance import saturating_gates
 from rnnbounds.impl.arithmetic.roundings import DtypeRun
-from rnnbounds.impl.arithmetic.saturation import saturating_gates
 
 
 def test_a_cell_that_keeps_nothing_as_it_is() -> None:

@@ -5,7 +5,7 @@ import torch
 from draws import normal
 from gated_draws import draw, lstm
 
-from rnnbounds.impl.arithmetic.signed_norms import (
+from rnnbounds.impl.arithmetic.slopes import (
     Block,
     Term,
     Terms,
@@ -13,10 +13,10 @@ from rnnbounds.impl.arithmetic.signed_norms import (
     apply_weight,
     block_norms,
     block_terms,
+    compare_runs,
     scale_terms,
     select_units,
 )
-from rnnbounds.impl.arithmetic.slopes import compare_runs
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.numbers.operations import OUTWARD
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm

@@ -6,7 +6,7 @@ from draws import normal
 from flint import arb_mat, ctx
 
 from rnnbounds.impl.arithmetic.base import Floats, Rows
-from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
+from rnnbounds.impl.arithmetic.entries import Balls, Columns
 from rnnbounds.impl.models.readout import Readout
 
 

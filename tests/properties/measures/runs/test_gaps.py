@@ -5,7 +5,7 @@ import torch
 from flint import arb
 
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual
-from rnnbounds.impl.arithmetic.entries.balls import Columns
+from rnnbounds.impl.arithmetic.entries import Columns
 from rnnbounds.properties.read.numbers.gaps import Difference, nonzero_if_either, zero_where_equal
 from rnnbounds.properties.read.numbers.rounded import Rounded
 

@@ -1,1 +1,0 @@
-"""Arithmetic of one column at a time, each entry a number of its own: balls, or rationals."""
