@@ -28,7 +28,7 @@ from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.convert.unitary import NoUnitaryError, unitary
 from rnnbounds.impl.models.loaded import LoadedModel
-from rnnbounds.impl.norms.solver import available_norms
+from rnnbounds.impl.norms.metric import available_norms
 from rnnbounds.impl.numbers.rationals import rational
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.reports.records.record import Guarantee, Tally

@@ -16,7 +16,7 @@ from rnnbounds.impl.errors import UnknownActivationError
 from rnnbounds.impl.numbers import ball_functions as balls
 from rnnbounds.impl.numbers.ball_functions import LEAK, float_above
 from rnnbounds.impl.numbers.outward import TINY, UNIT, add_up, mul_up
-from rnnbounds.impl.numbers.tanh import Array, tanh
+from rnnbounds.impl.numbers.product import Array, tanh
 
 _ROUNDINGS = 4 * UNIT  # what the libraries' functions are off by, relative to their scale
 _SINGLE = 2.0**-24  # u of float32
@@ -77,7 +77,7 @@ class Activation:
         return super().__reduce_ex__(protocol)
 
     def write_to(self, z: Tensor, out: Tensor) -> None:
-        """ρ(z) for plain tensors (see `impl.numbers.tanh`), written to ``out``, which may be z.
+        """ρ(z) for plain tensors (see `impl.numbers.product`), written to ``out``, which may be z.
 
         Of the same error model, but not always of the same bits.
         """

@@ -14,7 +14,6 @@ from rnnbounds.impl.arithmetic.invariance import prove_box, rounds_to_one
 from rnnbounds.impl.arithmetic.roundings import DtypeRun
 from rnnbounds.impl.cells.kind import Analysis
 from rnnbounds.impl.cells.refutation.constants import CandidateInputs
-from rnnbounds.impl.cells.refutation.gated_refute import refute_gated
 from rnnbounds.impl.cells.refutation.refute import (
     ALL,
     BOX,
@@ -22,6 +21,7 @@ from rnnbounds.impl.cells.refutation.refute import (
     NO_BOX_SUFFIX,
     Witness,
     reason_too_large,
+    refute_gated,
 )
 from rnnbounds.impl.cells.rounding import (
     LayerInputs,

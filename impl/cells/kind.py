@@ -18,8 +18,8 @@ from rnnbounds.impl.cells.rounding import LayerInputs
 from rnnbounds.impl.errors import NotFiniteError
 from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.models.loaded import Cell, LoadedModel
+from rnnbounds.impl.norms.metric import METRIC_SDP
 from rnnbounds.impl.norms.norm_data import StateNorm
-from rnnbounds.impl.norms.solver import METRIC_SDP
 
 
 class Analysis(Protocol):

@@ -15,7 +15,8 @@ from flint import arb_mat
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import Activation
-from rnnbounds.impl.arithmetic.base import Arithmetic, Floats, Rows, V
+from rnnbounds.impl.arithmetic.base import ALL, Arithmetic, Floats, Rows, V
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import ball_step, float_step
 from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, iterate_box
 from rnnbounds.impl.arithmetic.invariance import InvariantBox, complete_boxes, prove_box
 from rnnbounds.impl.arithmetic.lengths import of_equal_lengths
@@ -23,7 +24,6 @@ from rnnbounds.impl.arithmetic.slopes import compare_runs
 from rnnbounds.impl.cells.analysis import ProgramAnalysis
 from rnnbounds.impl.cells.kind import Kind, Weights, identity_drive
 from rnnbounds.impl.cells.layout import Layout
-from rnnbounds.impl.cells.programs import DrivenFloats, ball_step, float_step
 from rnnbounds.impl.errors import InputError, PrecisionError
 from rnnbounds.impl.norms.comparison import Comparison
 
@@ -150,6 +150,14 @@ class Activated(ProgramCell):
         start = self.U.new_full((self.batch, self.n), self.activation.bound)
         m = IntervalArithmetic(self.parameters)
         return iterate_box(self.program, m, start, B, self.d, _ITERATES)
+
+
+class DrivenFloats(Floats):
+    """Floats for a cell of torch's whose inputs come as U x + b_ih, computed for all times."""
+
+    def affine(self, weight: str, bias: str | None, v: Rows, rows: slice = ALL) -> Rows:
+        """W v + b; what U makes of the inputs is there."""
+        return v if weight == "weight_ih" else super().affine(weight, bias, v, rows)
 
 
 def program_kind(

@@ -14,8 +14,7 @@ from typing import Any
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.cells.deep import DEEP_KINDS
-from rnnbounds.impl.cells.gated.gru import GRU_CHO_KIND, GRU_KIND
-from rnnbounds.impl.cells.gated.lstm import LSTM_KIND, LSTM_PROJECTED_KIND
+from rnnbounds.impl.cells.gated import GRU_CHO_KIND, GRU_KIND, LSTM_KIND, LSTM_PROJECTED_KIND
 from rnnbounds.impl.cells.kind import Kind
 from rnnbounds.impl.cells.leaky import LEAKY_KINDS
 from rnnbounds.impl.cells.stacks.layer_analysis import CASCADE

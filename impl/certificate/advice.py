@@ -19,7 +19,7 @@ from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.certificate.contraction import factors
 from rnnbounds.impl.errors import at_least, exactly, factor, to_copy
 from rnnbounds.impl.models.loaded import LoadedModel
-from rnnbounds.impl.norms.window import least_window
+from rnnbounds.impl.norms.norm_data import least_window
 from rnnbounds.impl.numbers.json_values import finite_or_none
 
 TARGET = 0.95  # of the penalty and of the projection

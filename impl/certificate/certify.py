@@ -19,7 +19,7 @@ from typing import Any
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, bound_of
 from rnnbounds.impl.cells.kind import Analysis, Kind
-from rnnbounds.impl.cells.refutation.work import LIMIT_REACHED, limit_work
+from rnnbounds.impl.cells.refutation.periodic import LIMIT_REACHED, limit_work
 from rnnbounds.impl.cells.table import CELLS, NORM_NAMES, kind_of
 from rnnbounds.impl.certificate.advice import Advice, advise
 from rnnbounds.impl.certificate.least import least
@@ -29,8 +29,8 @@ from rnnbounds.impl.models.device import check_device
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
+from rnnbounds.impl.norms.metric import UnansweredError, reason_to_omit
 from rnnbounds.impl.norms.norm_data import StateNorm
-from rnnbounds.impl.norms.solver import UnansweredError, reason_to_omit
 from rnnbounds.impl.numbers.outward import mul_up
 from rnnbounds.impl.reading.adapters import Source, load_model
 

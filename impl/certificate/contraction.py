@@ -26,8 +26,7 @@ from rnnbounds.impl.arithmetic.interval_arithmetic import (
 )
 from rnnbounds.impl.arithmetic.slopes import compare_runs
 from rnnbounds.impl.cells.deep import DeepCell
-from rnnbounds.impl.cells.gated.gru import GRU
-from rnnbounds.impl.cells.gated.lstm import LSTM
+from rnnbounds.impl.cells.gated import GRU, LSTM
 from rnnbounds.impl.cells.kind import Kind
 from rnnbounds.impl.cells.program import Activated
 from rnnbounds.impl.cells.stacks.stack import Stack

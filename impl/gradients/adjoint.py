@@ -20,10 +20,9 @@ from torch import Tensor
 from rnnbounds.impl.gradients.chunks import check_task, in_chunks
 from rnnbounds.impl.gradients.loss import Loss
 from rnnbounds.impl.gradients.windows import gradients as window_gradients
-from rnnbounds.impl.gradients.windows.gradients import length
-from rnnbounds.impl.gradients.windows.sweep import GROUP, products, sweep
+from rnnbounds.impl.gradients.windows.gradients import GROUP, length, products, sweep
 from rnnbounds.impl.models.rnn import RNN
-from rnnbounds.impl.numbers.tanh import is_plain
+from rnnbounds.impl.numbers.product import is_plain
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,7 +29,7 @@ from rnnbounds.impl.gradients.rounding import (
     pre_activation_bound,
     summation_error,
 )
-from rnnbounds.impl.gradients.windows.sweep import (
+from rnnbounds.impl.gradients.windows.gradients import (
     FLUSHED,
     SHORTCUT_ERROR,
     SHORTCUTS,

@@ -1,4 +1,9 @@
-"""Dense quadratic norms in which cells with restricted slopes contract, by matrix inequalities.
+"""The solver Clarabel of semidefinite programs, within limits of size, of steps and of time.
+
+With one thread and its steps counted an answer is the same on every machine: the time is a guard.
+An answer is a proposal, which `impl.norms.metric` proves in balls.
+
+Dense quadratic norms in which cells with restricted slopes contract, by matrix inequalities.
 
 Slopes of ρ lie in [m, L]. Two runs of s⁺ = κ∘s + ρ(Ws + …) differ by δ⁺ = Aδ + y, A = diag(κ) + mW,
 where y_i = e_i (Wδ)_i with 0 ≤ e_i ≤ ℓ = L − m, so that Σ_i Λ_i y_i (ℓ(Wδ)_i − y_i) ≥ 0 for every
@@ -15,17 +20,97 @@ positive definite in balls. Sources: Revay, Wang & Manchester, Recurrent Equilib
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from flint import arb, arb_mat, ctx
 
+from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.norms.norm_data import NormData
-from rnnbounds.impl.norms.solver import UnansweredError, largest_margin
 from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.impl.numbers.spectra.exact_norm import positive_definite
+
+METRIC_SDP = "quadratic-sdp"  # the norm that needs the solver
+LARGEST, FAST = 32, 10  # states by name, and those that take a second at most
+STEPS = 200  # of the interior point method; what is solved takes a tenth
+SECONDS = 60.0  # for a program, several times what one of LARGEST states takes
+
+Array = npt.NDArray[np.float64]
+
+
+class MissingSolverError(InputError):
+    """The optional solver is not installed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"the norm {METRIC_SDP} needs clarabel; install it with: pip install 'rnnbounds[sdp]'"
+        )
+
+
+class UnansweredError(InputError):
+    """The solver gave up, for a reason in its own words."""
+
+    def __init__(self, status: str) -> None:
+        super().__init__(
+            f"the solver of the norm {METRIC_SDP} gave up ({status}); choose another norm"
+        )
+
+
+def is_installed() -> bool:
+    """True if Clarabel can be imported."""
+    return find_spec("clarabel") is not None
+
+
+def available_norms(norms: Iterable[str], n: int) -> tuple[str, ...]:
+    """The norms that a search tries at n states: the solver's only if it is usable."""
+    return tuple(norm for norm in norms if reason_to_omit(norm, n) is None)
+
+
+def reason_to_omit(norm: str, n: int) -> str | None:
+    """The reason why a search at n states omits a norm; None if it does not."""
+    if norm != METRIC_SDP:
+        return None
+    if not is_installed():
+        return str(MissingSolverError())
+    if n <= FAST:
+        return None
+    return f"{n} states take the solver long; ask for it by name"
+
+
+def largest_margin(forms: Array, trace: Array) -> Array:
+    """The y (m,) with the largest last entry for which Σ_i y_i forms_i ⪰ 0, forms (m, ·, ·), and
+    trace·y = Σ trace for all but that one.
+
+    Clarabel has it as the least −y_m with b − A y in a product of cones, a semidefinite matrix as
+    the upper half of its columns with √2 off the diagonal. Raises MissingSolverError, and
+    UnansweredError where it is not solved.
+    """
+    if not is_installed():
+        raise MissingSolverError
+    clarabel: Any = import_module("clarabel")
+    sparse: Any = import_module("scipy.sparse")
+    column, row = np.tril_indices(forms.shape[1])
+    half = forms[:, row, column] * np.where(row == column, 1.0, np.sqrt(2.0))
+    A = np.vstack([np.append(trace, 0.0)[None], -half.T])
+    b = np.zeros(len(A))
+    b[0] = trace.sum()
+    cones = [clarabel.ZeroConeT(1), clarabel.PSDTriangleConeT(forms.shape[1])]
+    settings = clarabel.DefaultSettings()
+    settings.verbose, settings.max_threads = False, 1
+    settings.max_iter, settings.time_limit = STEPS, SECONDS
+    objective = np.append(np.zeros(len(trace)), -1.0)
+    quadratic = sparse.csc_matrix((len(objective), len(objective)))
+    solver = clarabel.DefaultSolver(quadratic, objective, sparse.csc_matrix(A), b, cones, settings)
+    solution = solver.solve()
+    if str(solution.status) not in ("Solved", "AlmostSolved"):
+        raise UnansweredError(str(solution.status))
+    return np.asarray(solution.x)
+
 
 _PROGRAMS = 16
 _CONVERGED = 1 - 1e-7
@@ -34,7 +119,6 @@ _PRECISION = 128
 _ROUNDED = 2.0**-52  # relative error of what was rounded once, and more
 _MARGINS = (1e-12, 1e-10, 1e-8, 1e-6, 1e-4)  # by which λ may exceed what floats say
 
-Array = npt.NDArray[np.float64]
 Proposal = tuple[Array, Array]  # P (n, n) and Λ (n,)
 
 

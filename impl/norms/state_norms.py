@@ -1,4 +1,6 @@
-"""The norms in which one cell may contract, each with its way back to the Euclidean norm.
+"""Inverses of matrices with a certificate of how far they are from exact ones.
+
+The norms in which one cell may contract, each with its way back to the Euclidean norm.
 
 A diagonal of slopes |ρ′| ≤ L_ρ commutes with diagonal weights, so in the plain and the diagonally
 weighted norms the cell h ↦ ρ(Wh + …) contracts by λ = L_ρ‖W‖. A full quadratic form certifies
@@ -7,15 +9,14 @@ Hardt, section 2; Horn & Johnson, section 8 (Perron).
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from rnnbounds.impl.errors import RangeError
-from rnnbounds.impl.norms.metric import metric_norm, slope_system
+from rnnbounds.impl.norms.metric import LARGEST, METRIC_SDP, metric_norm, slope_system
 from rnnbounds.impl.norms.norm_data import NormData, StateNorm
-from rnnbounds.impl.norms.solver import LARGEST, METRIC_SDP
 from rnnbounds.impl.norms.weighted import perron_vector, quadratic_norm
 from rnnbounds.impl.numbers.outward import (
     TINY,
@@ -26,11 +27,37 @@ from rnnbounds.impl.numbers.outward import (
     mul_up,
     norm_up,
     sqrt_up,
+    subtract_down,
     sum_up,
     underflow,
 )
-from rnnbounds.impl.numbers.spectra.inverse import certified_inverse
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
+
+
+@dataclass(frozen=True, eq=False)
+class Inverse:
+    """X (B, n, n) ≈ Q⁻¹ and room (B,) ≤ 1 − ‖QX − I‖₂, zero where Q may be singular.
+
+    Q⁻¹ = X (QX)⁻¹, so ‖A Q⁻¹‖₂ ≤ ‖A X‖₂/room for every A.
+    """
+
+    X: Tensor
+    room: Tensor
+
+    @property
+    def norm(self) -> Tensor:
+        """At least ‖Q⁻¹‖₂, infinite if Q may be singular: (B,)."""
+        return div_up(certified_norm(self.X), self.room)
+
+
+def certified_inverse(Q: Tensor) -> Inverse:
+    """The inverse of Q (B, n, n), certified by its residual. Source: Rump; Higham."""
+    X, info = torch.linalg.inv_ex(Q)
+    eye = torch.eye(Q.shape[1], dtype=Q.dtype, device=Q.device)
+    rounding = mul_up(gamma(2 * Q.shape[1]), norm_up((Q.abs() @ X.abs()).flatten(1)))
+    residual = add_up(mul_up(norm_up((Q @ X - eye).flatten(1)), 1 + 4 * UNIT), rounding)
+    room = subtract_down(1.0, residual).clamp(min=0.0)
+    return Inverse(X, torch.where(info == 0, room, 0.0))
 
 
 def state_norm(name: str, data: NormData) -> StateNorm:

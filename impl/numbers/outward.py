@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.numbers import rounding
 from rnnbounds.impl.numbers.error_free import ERROR_FREE, INFINITY, Floats, Upward
+from rnnbounds.impl.numbers.rounding import run_rounding_up
 from rnnbounds.impl.numbers.scaling import exponent, shift, shift_up
 
 UNIT = 2.0**-53  # the unit roundoff u
@@ -128,7 +128,7 @@ def _apply_upward(operation: Callable[..., Floats], *operands: Tensor | float) -
 @np.errstate(all="ignore")  # as a decorator it is quicker
 def apply_to_arrays(operation: Callable[..., Floats], *arrays: Floats) -> Floats:
     """operation(up, *arrays) with infinity for NaN, of which that is the lesser."""
-    return np.asarray(np.fmin(rounding.run_rounding_up(operation, *arrays), INFINITY), order="C")
+    return np.asarray(np.fmin(run_rounding_up(operation, *arrays), INFINITY), order="C")
 
 
 def _is_plain(tensor: Tensor) -> bool:

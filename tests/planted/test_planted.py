@@ -27,8 +27,8 @@ def test_sixty_faults_can_be_planted():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"old": "no such text"}, "occurs 0 times in impl/norms/window.py, not once"),
-        ({"old": "k"}, "times in impl/norms/window.py, not once"),
+        ({"old": "no such text"}, "occurs 0 times in impl/norms/norm_data.py, not once"),
+        ({"old": "k"}, "times in impl/norms/norm_data.py, not once"),
         ({"new": FAULT.old + "  # the same"}, "the edit changes nothing"),
         ({"new": ")"}, "is no longer Python"),
         ({"file": "impl/norms/windows.py"}, "is no file of the five rooms"),

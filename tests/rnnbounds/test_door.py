@@ -71,7 +71,7 @@ def run(python, calls):
     ("before", "words", "what"),
     [
         (
-            "from rnnbounds.impl.cells.gated import gru, lstm; gru.GRU_KIND = lstm.LSTM_KIND",
+            "from rnnbounds.impl.cells import gated; gated.GRU_KIND = gated.LSTM_KIND",
             "certify m.pt --input-bound 1",
             "two cells are named 'lstm'; give one of them another name",
         ),

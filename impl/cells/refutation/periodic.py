@@ -1,9 +1,16 @@
-"""Points of small periods of a cell under one constant input.
+"""The work of a search for witnesses, counted: it ends at its limit, on every machine alike.
+
+Counted are multiplications, as the products of n × n matrices need them; one in balls, of which a
+proof takes several, costs as much as many in floats.
+
+Points of small periods of a cell under one constant input.
 
 Searched in floats by Newton's method, proved in ball arithmetic by Krawczyk's.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,11 +19,64 @@ import torch
 from flint import arb, arb_mat
 
 from rnnbounds.impl.arithmetic.activation import Activation
-from rnnbounds.impl.cells.refutation import work
 from rnnbounds.impl.numbers.ball_functions import float_above
-from rnnbounds.impl.numbers.spectra.discs import eigenvalue_outside_circle
-from rnnbounds.impl.numbers.spectra.eigenvalues import unstable_eigenvalue_of_ball
+from rnnbounds.impl.numbers.spectra.eigenvalues import (
+    eigenvalue_outside_circle,
+    unstable_eigenvalue_of_ball,
+)
 from rnnbounds.impl.numbers.spectra.krawczyk import Vector, are_disjoint, identity, unique_zero
+
+WORK_LIMIT = 6e10  # multiplications of one search: some ten seconds
+LIMIT_REACHED = "the search reached its limit of work"
+_PROOF_COST = 200  # of a point, in products of floats
+
+
+class ExhaustedError(Exception):
+    """The search has come to its limit; nothing is claimed."""
+
+
+class Work:
+    """Remaining work of a search, and a flag once it is exhausted."""
+
+    def __init__(self, limit: float = WORK_LIMIT) -> None:
+        self.remaining, self.exhausted = limit, False
+
+    def spend(self, amount: float) -> None:
+        """Raises ExhaustedError if there is not so much left."""
+        if amount > self.remaining:
+            self.exhausted = True
+            raise ExhaustedError
+        self.remaining -= amount
+
+
+_WORK: ContextVar[Work | None] = ContextVar("work", default=None)
+
+
+@contextmanager
+def limit_work(limit: float = WORK_LIMIT) -> Iterator[Work]:
+    """Context manager that limits the work of a search inside it; outside, none is limited."""
+    work = Work(limit)
+    token = _WORK.set(work)
+    try:
+        yield work
+    finally:
+        _WORK.reset(token)
+
+
+def count_newton(n: int, states: int, period: int) -> None:
+    """Count a Newton step from so many states: a Jacobian a step of the period, a solution."""
+    _spend(states * (period + 1) * n**3)
+
+
+def count_proof(n: int, period: int) -> None:
+    """Count a proof in balls about one point."""
+    _spend(_PROOF_COST * period * n**3)
+
+
+def _spend(amount: float) -> None:
+    if (work := _WORK.get()) is not None:
+        work.spend(amount)
+
 
 PERIODS = (1, 2, 3, 4)
 _STARTS, _ITERATIONS, _NEWTON = 8, 60, 15
@@ -139,7 +199,7 @@ def repelling_point(
             neighbourhood = arb_mat([[a + arb(0, _NEIGHBOURHOOD)] for a in box.entries()])
             if not is_allowed(neighbourhood):
                 continue
-            work.count_proof(frozen.n, period)
+            count_proof(frozen.n, period)
             _, jacobian, is_smooth = frozen.enclose(neighbourhood, period)
             if is_smooth and (modulus := _unstable_modulus(jacobian)):
                 return box, modulus
@@ -165,7 +225,7 @@ def _unstable_modulus(J: arb_mat) -> float | None:
 
 def periodic_point(frozen: FrozenCell, start: Vector, period: int) -> arb_mat | None:
     """A box around `start` proved to hold exactly one point with φ^period(h) = h, or None."""
-    work.count_proof(frozen.n, period)
+    count_proof(frozen.n, period)
 
     def displacement(h: arb_mat) -> tuple[arb_mat, arb_mat]:
         image, slopes, _ = frozen.enclose(h, period)
@@ -211,7 +271,7 @@ def periodic_candidates(
         h = ends[:_STARTS].copy() if from_limits_only else np.concatenate([starts, ends])
         active = np.arange(len(h))
         for _ in range(_NEWTON):
-            work.count_newton(n, len(active), period)
+            count_newton(n, len(active), period)
             images, slopes = frozen.orbit(h[active], period)
             step = _newton_steps(np.eye(n) - slopes, images - h[active])
             h[active] += step

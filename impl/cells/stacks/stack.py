@@ -25,12 +25,12 @@ from rnnbounds.impl.arithmetic.invariance import (
 from rnnbounds.impl.cells.kind import Kind, Weights
 from rnnbounds.impl.cells.layout import Layout
 from rnnbounds.impl.cells.program import ProgramCell
-from rnnbounds.impl.cells.refutation.gated_refute import refute_gated
+from rnnbounds.impl.cells.refutation.refute import refute_gated
 from rnnbounds.impl.cells.stacks.layer_analysis import CASCADE
 from rnnbounds.impl.cells.stacks.stack_analysis import StackAnalysis
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.models.loaded import Cell, LoadedModel
-from rnnbounds.impl.norms.solver import METRIC_SDP
+from rnnbounds.impl.norms.metric import METRIC_SDP
 from rnnbounds.impl.numbers.outward import norm_up
 
 PREFIX = "stacked-"

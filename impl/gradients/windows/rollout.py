@@ -10,7 +10,7 @@ from torch import Tensor
 from rnnbounds.impl.errors import PrecisionError, RangeError, ShapeError
 from rnnbounds.impl.gradients.windows import truncations as windows
 from rnnbounds.impl.models.rnn import RNN
-from rnnbounds.impl.numbers.tanh import is_plain
+from rnnbounds.impl.numbers.product import is_plain
 
 
 def states(cell: RNN, x: Tensor) -> Tensor:

@@ -1,11 +1,11 @@
 """How long a model remembers at least: inputs that no short window fixes, as witnesses.
 
 A certificate's (ε, k) says that for every T and all inputs of the set ‖h_T − h_T^j‖₂ ≤ ε for every
-window j ≥ k, both runs from the zero state: `impl.norms.window` takes the least k of a bound that
-falls with k. So one sequence of inputs with ‖h_T − h_T^j‖₂ > ε refutes every k ≤ j, and the least k
-that is true is at least j + 1, which no certified k is below. Norm, output (h, or f(h) where a
-readout f is asked about), start and arithmetic (real, of the weights as stored) are those of the
-certificate.
+window j ≥ k, both runs from the zero state: `impl.norms.norm_data` takes the least k of a bound
+that falls with k. So one sequence of inputs with ‖h_T − h_T^j‖₂ > ε refutes every k ≤ j, and the
+least k that is true is at least j + 1, which no certified k is below. Norm, output (h, or f(h)
+where a readout f is asked about), start and arithmetic (real, of the weights as stored) are those
+of the certificate.
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from rnnbounds.impl.gradients.smoothness import drift, forgotten, gradient_window, lipschitz
+from rnnbounds.impl.gradients.constants import drift, forgotten, gradient_window, lipschitz
 from rnnbounds.impl.norms.comparison import UnitNorms
 from rnnbounds.impl.norms.readout_norms import WeightedMaximumDual
 from rnnbounds.impl.numbers.outward import div_up, subtract_down

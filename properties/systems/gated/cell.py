@@ -1,7 +1,7 @@
 """A batch of gated cells with pairs of states that lie certifiably in their invariant boxes.
 
 The certified constants, by the names of the vocabulary, are the largest over the units of what
-`impl.cells.gated.lstm` and `impl.cells.gated.gru` certify. What is chosen (θ and the unit weights)
+`impl.cells.gated` and `impl.cells.gated` certify. What is chosen (θ and the unit weights)
 is a number that stands for itself: statements hold for any choice.
 Source: Miller & Hardt, Proposition 1.
 """
@@ -12,9 +12,7 @@ from dataclasses import dataclass
 
 import torch
 
-from rnnbounds.impl.cells.gated.gate import magnitude
-from rnnbounds.impl.cells.gated.gru import GRU
-from rnnbounds.impl.cells.gated.lstm import LSTM
+from rnnbounds.impl.cells.gated import GRU, LSTM, magnitude
 from rnnbounds.impl.numbers.ball_functions import tanh_up
 from rnnbounds.impl.numbers.outward import div_up, subtract_down
 from rnnbounds.impl.training.stable_gates import StableGates

@@ -19,7 +19,14 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.arithmetic.base import Floats, Program, Rows, V
-from rnnbounds.impl.arithmetic.derivatives.dual_numbers import _SLOPES, Dual, DualArithmetic
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import (
+    _SLOPES,
+    Dual,
+    DualArithmetic,
+    ball_step,
+    float_step,
+    step_with_jacobian,
+)
 from rnnbounds.impl.arithmetic.derivatives.second_order import (
     JetArithmetic,
     second_order_constants,
@@ -31,7 +38,6 @@ from rnnbounds.impl.arithmetic.intervals import Interval
 from rnnbounds.impl.arithmetic.roundings import DtypeRun
 from rnnbounds.impl.arithmetic.running import Running, RunningError
 from rnnbounds.impl.arithmetic.slopes import compare_runs, step_lipschitz
-from rnnbounds.impl.cells.programs import ball_step, float_step, step_with_jacobian
 from rnnbounds.impl.gradients.step_errors import step_error
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
 from rnnbounds.impl.numbers.outward import norm_up

@@ -22,7 +22,7 @@ from rnnbounds.impl.convert.files import save_truncated
 from rnnbounds.impl.convert.truncate import unrolled
 from rnnbounds.impl.format.sealed import TRUNCATED
 from rnnbounds.impl.format.tensors import decoded, digest, encoded
-from rnnbounds.impl.norms.solver import reason_to_omit
+from rnnbounds.impl.norms.metric import reason_to_omit
 from rnnbounds.impl.reading.adapters import load_model
 
 GOOD = [

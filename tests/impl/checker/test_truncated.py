@@ -23,7 +23,7 @@ from rnnbounds.impl.convert.truncate import truncate, unrolled
 from rnnbounds.impl.format.sealed import TRUNCATED
 from rnnbounds.impl.format.tensors import said_format
 from rnnbounds.impl.format.truncated import CertificateFileError, TruncatedFileError
-from rnnbounds.impl.norms.solver import reason_to_omit
+from rnnbounds.impl.norms.metric import reason_to_omit
 from rnnbounds.impl.norms.state_norms import NORMS
 from rnnbounds.impl.reading.adapters import load_model
 

@@ -8,15 +8,16 @@ from flint import arb, arb_mat, ctx
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.errors import RangeError
-from rnnbounds.impl.norms import metric, solver
-from rnnbounds.impl.norms.metric import metric_norm, slope_system
-from rnnbounds.impl.norms.solver import (
+from rnnbounds.impl.norms import metric
+from rnnbounds.impl.norms.metric import (
     FAST,
     LARGEST,
     METRIC_SDP,
     MissingSolverError,
     UnansweredError,
     is_installed,
+    metric_norm,
+    slope_system,
 )
 from rnnbounds.impl.numbers.spectra.exact_norm import positive_definite
 from rnnbounds.impl.reading.adapters import load_model
@@ -89,7 +90,7 @@ def skipped(certificate):
 
 def test_without_the_extra(monkeypatch):
     """By name one line with the remedy; the search goes on without it, and says so."""
-    monkeypatch.setattr(solver, "find_spec", lambda name: None)
+    monkeypatch.setattr(metric, "find_spec", lambda name: None)
     with pytest.raises(MissingSolverError, match=r"pip install 'rnnbounds\[sdp\]'$"):
         certify(model("rnn-tanh", size=0.3), 1.0, norm=METRIC_SDP)
     certificate = certify(model("rnn-tanh", size=0.3), 1.0)
@@ -102,8 +103,8 @@ def test_without_the_extra(monkeypatch):
 def test_a_solver_that_gives_up(monkeypatch, limit, why):
     """Within its steps and its time: by name one line, and else it stands under what was skipped;
     of programs after the first what was found before is kept."""
-    loaded, exact = model("rnn-tanh", size=0.3), solver.largest_margin
-    monkeypatch.setattr(solver, limit, 0)
+    loaded, exact = model("rnn-tanh", size=0.3), metric.largest_margin
+    monkeypatch.setattr(metric, limit, 0)
     with pytest.raises(UnansweredError, match=rf"gave up \({why}\); choose another norm"):
         certify(loaded, 1.0, norm=METRIC_SDP)
     assert why in skipped(certify(loaded, 1.0))
@@ -112,10 +113,9 @@ def test_a_solver_that_gives_up(monkeypatch, limit, why):
 
     def once(*program):
         asked.append(program)
-        return exact(*program) if len(asked) == 1 else solver.largest_margin(*program)
+        return exact(*program) if len(asked) == 1 else raising(*program)
 
     monkeypatch.setattr(metric, "largest_margin", once)
-    monkeypatch.setattr(solver, "largest_margin", raising)
     assert certify(loaded, 1.0, norm=METRIC_SDP).lam < 1
     assert len(asked) == 2
     monkeypatch.undo()

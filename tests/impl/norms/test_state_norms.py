@@ -3,8 +3,8 @@ import math
 import torch
 
 from rnnbounds.impl.cells.vanilla import norm_data_of
+from rnnbounds.impl.norms.metric import METRIC_SDP, available_norms
 from rnnbounds.impl.norms.norm_data import NormData
-from rnnbounds.impl.norms.solver import METRIC_SDP, available_norms
 from rnnbounds.impl.norms.state_norms import NORMS, state_norm
 from rnnbounds.impl.reading.adapters import load_model
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnbounds.impl.norms.window import least_window
+from rnnbounds.impl.norms.norm_data import least_window
 
 SIZES = st.sampled_from([0.0, 5e-324, 1e-3, 0.25, 1.0, 7.3, 1e9, 1e300]) | st.floats(0.0, 100.0)
 

@@ -4,9 +4,9 @@ import torch
 from flint import arb, ctx
 from torch.autograd import forward_ad
 
-from rnnbounds.impl.numbers import tanh as module
+from rnnbounds.impl.numbers import product as module
 from rnnbounds.impl.numbers.outward import UNIT
-from rnnbounds.impl.numbers.tanh import is_plain, tanh, vectorised
+from rnnbounds.impl.numbers.product import is_plain, tanh, vectorised
 
 EDGES = (0.1875, 0.25, 0.375, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24)  # of NumPy's table
 

@@ -4,8 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.cells.gated.gru import GRU
-from rnnbounds.impl.cells.gated.lstm import LSTM
+from rnnbounds.impl.cells.gated import GRU, LSTM
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.reading.adapters import load_model
 

@@ -7,7 +7,7 @@ from gated_draws import (
 )
 
 from rnnbounds.impl.cells.analysis import ProgramAnalysis
-from rnnbounds.impl.cells.gated.gru import GRU
+from rnnbounds.impl.cells.gated import GRU
 from rnnbounds.impl.reading.adapters import load_model
 
 BOTH = pytest.mark.parametrize("make", [gru, cho])

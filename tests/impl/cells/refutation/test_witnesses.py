@@ -4,8 +4,7 @@ import torch
 from gated_draws import draw, lstm
 
 from rnnbounds.impl.cells.refutation import refute
-from rnnbounds.impl.cells.refutation.gated_refute import refute_gated
-from rnnbounds.impl.cells.refutation.refute import ALL, SIZE
+from rnnbounds.impl.cells.refutation.refute import ALL, SIZE, refute_gated
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.numbers.spectra import eigenvalues
 from rnnbounds.impl.reading.adapters import load_model

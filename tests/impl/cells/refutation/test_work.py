@@ -6,7 +6,7 @@ from contextlib import nullcontext
 import pytest
 import torch
 
-from rnnbounds.impl.cells.refutation import work
+from rnnbounds.impl.cells.refutation import periodic as work
 from rnnbounds.impl.certificate import certify as certify_module
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.reading.adapters import load_model

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from rnnbounds.impl.cells.stacks.cascade import cascade_norm
+from rnnbounds.impl.cells.stacks.stack_analysis import cascade_norm
 from rnnbounds.impl.norms.norm_data import StateNorm
 
 

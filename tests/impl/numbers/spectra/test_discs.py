@@ -6,7 +6,7 @@ import torch
 from draws import doubles, normal
 from flint import acb_mat, arb, arb_mat, ctx
 
-from rnnbounds.impl.numbers.spectra.discs import eigenvalue_outside_circle
+from rnnbounds.impl.numbers.spectra.eigenvalues import eigenvalue_outside_circle
 
 
 def modulus(mid: torch.Tensor, radius: torch.Tensor) -> float | None:

@@ -5,7 +5,7 @@ import torch
 from draws import normal
 
 from rnnbounds.impl.errors import ShapeError
-from rnnbounds.impl.numbers.spectra.radius import spectral_radius_bound
+from rnnbounds.impl.gradients.constants import spectral_radius_bound
 
 
 def test_known_radii() -> None:

@@ -4,8 +4,7 @@ import pytest
 import torch
 from any_kind import any_system
 
-from rnnbounds.impl.cells.gated.gru import GRU
-from rnnbounds.impl.cells.gated.lstm import LSTM
+from rnnbounds.impl.cells.gated import GRU, LSTM
 from rnnbounds.properties.errors import BoxError
 from rnnbounds.properties.judging.boxes import require_boxes
 from rnnbounds.properties.judging.judge import judge

@@ -1,1 +1,0 @@
-"""Cells with gates that see the state: LSTM and GRU."""
