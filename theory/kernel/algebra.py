@@ -94,7 +94,10 @@ def times(*terms: Term) -> Term:
 
 
 def power(base: Term, exponent: Term) -> Term:
-    """base^exponent; of rational numbers and whole exponents the value."""
+    """base^exponent; of rational numbers and whole exponents the value, of operators by a natural
+    number above 0: an operator has no inverse but what a law calls so."""
+    if not (base.commutes or (exponent.head is NUMBER and exponent.whole and exponent.value > 0)):
+        raise TermError(f"{make(POWER, (base, exponent))}: the power of an operator is none")
     if exponent.head is not NUMBER:
         if not exponent.variables:
             raise TermError(f"{exponent} is not shown to be a natural number")

@@ -12,7 +12,7 @@ from math import floor
 from typing import TypeAlias
 
 from rnnbounds.theory.kernel.algebra import minus, parts_of, plus
-from rnnbounds.theory.kernel.terms import NUMBER, Gap, Term, number, symbolic_powers
+from rnnbounds.theory.kernel.terms import NUMBER, Term, number, symbolic_powers
 
 Key: TypeAlias = tuple[Term, Term]
 
@@ -26,13 +26,11 @@ def decompose(power: Term) -> tuple[Key, int]:
 
 
 class Powers:
-    """The least exponents that occur in a family of terms; Gap for powers of operators."""
+    """The least exponents that occur in a family of terms."""
 
     def __init__(self, terms: Iterable[Term]) -> None:
         self.least: dict[Key, int] = {}
         for power in symbolic_powers(terms):
-            if not power.commutes:
-                raise Gap(f"the power {power} of an operator has no translation")
             key, whole = decompose(power)
             self.least[key] = min(self.least.get(key, whole), whole)
 

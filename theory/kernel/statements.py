@@ -197,8 +197,6 @@ def domains(terms: Iterable[Term]) -> tuple[Statement, ...]:
     powers = {p for term in terms for p in within(term) if p.head is POWER}
     for one in sorted(powers, key=lambda one: one.key):
         base, exponent = one.args
-        if not one.commutes and not (exponent.whole and exponent.value > 0):
-            raise TermError(f"the power {one} of an operator has no translation")
         if exponent.variables:
             continue  # that it is a natural number is asked for apart
         low = base.value if base.head is NUMBER else (base.head.interval or (0, 0))[0]

@@ -8,13 +8,13 @@ value once: by a term, or by recursion at 0 and at j + 1 from its values at j.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from sympy import Add, Basic, Expr, Symbol
 
 from rnnbounds.theory.errors import InputError
-from rnnbounds.theory.language.law import Assumption, Clause, Law, law
+from rnnbounds.theory.language.law import Clause, Law, law
 from rnnbounds.theory.language.statement import Statement, eq, le
 
 Key: TypeAlias = tuple[type[Expr], int]  # a function, and how many arguments it has
@@ -36,10 +36,6 @@ class Definition(Law):
     def is_registered(self) -> bool:
         """True if the definition is in the registry."""
         return REGISTRY.get(self.id) == self
-
-    def objection(self, granted: Mapping[str, Assumption], named: Sequence[object]) -> str:
-        """Message that the definition is not registered; empty if it is."""
-        return "" if self.is_registered else super().objection(granted, named)
 
 
 REGISTRY: dict[str, Definition] = {}

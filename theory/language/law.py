@@ -6,7 +6,7 @@ and operators, an integer symbol over the natural numbers, any other symbol over
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -54,11 +54,6 @@ class Law:
         free = frozenset(symbol for clause in self.clauses for symbol in clause.symbols)
         return free - set(self.variables)
 
-    def objection(self, granted: Mapping[str, Assumption], named: Sequence[object]) -> str:
-        """Why a step may not use the law as it is, unproved; empty if it may. `named` are the laws,
-        over terms of the kernel, that the step uses by name."""
-        return f"{self.id}: no axiom and no definition; prove it, or assume it"
-
 
 @dataclass(frozen=True)
 class Axiom(Law):
@@ -71,10 +66,6 @@ class Axiom(Law):
     text: str = ""
     source: str = ""
     requires: tuple[Law, ...] = ()
-
-    def objection(self, granted: Mapping[str, Assumption], named: Sequence[object]) -> str:
-        """Empty: axioms may be used; a step's scope checks what they require."""
-        return ""
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,10 @@ def enter(*quantities: Quantity) -> tuple[Symbol, ...]:
     """
     unfold.cache_clear()
     for new in quantities:
+        if type(new) is not Quantity:
+            raise InputError(
+                f"{type(new).__name__} is no record of a quantity; use Quantity itself"
+            )
         defined = {new.symbol, *DEFINITIONS}
         if new.definition is not None and not defined.isdisjoint(new.definition.free_symbols):
             raise CircularDefinitionError(new.name)

@@ -11,9 +11,10 @@ from rnnbounds.theory.language import Assumption, Statement
 from rnnbounds.theory.language.printing import statement_text
 from rnnbounds.theory.language.statement import Relation
 from rnnbounds.theory.proof.everywhere import WeightSet
-from rnnbounds.theory.proof.lemma import Lemma, lemma
 from rnnbounds.theory.proof.norms import norm_misuses
 from rnnbounds.theory.proof.proof import Ledger, Proof, check
+from rnnbounds.theory.proof.records import Lemma
+from rnnbounds.theory.proof.scope import lemma
 
 __all__ = [
     "Assumption",

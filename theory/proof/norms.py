@@ -19,8 +19,8 @@ from rnnbounds.theory.language.terms.gradients import loss_gradient
 from rnnbounds.theory.language.terms.jets import own_slope
 from rnnbounds.theory.language.terms.unitary import OUTPUTS
 from rnnbounds.theory.language.terms.vectors import norm
-from rnnbounds.theory.proof.lemma import Lemma
 from rnnbounds.theory.proof.proof import Proof
+from rnnbounds.theory.proof.records import Lemma
 
 SEMINORM_AXIOMS = (TRIANGLE, HOMOGENEITY)  # what holds of the length of a part of the state too
 

@@ -7,109 +7,38 @@ goal: run against a false variant the same ledger must fail.
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
 
-from sympy import Symbol
-
-from rnnbounds.theory.errors import StatementError
 from rnnbounds.theory.kernel import door
 from rnnbounds.theory.kernel.statements import Statement as Kept
 from rnnbounds.theory.kernel.terms import Term
-from rnnbounds.theory.language import Assumption, Axiom, Clause, Instance, Law, Statement, Use
+from rnnbounds.theory.language import Assumption, Axiom, Instance, Law, Statement, Use
 from rnnbounds.theory.language.definitions import Definition
-from rnnbounds.theory.language.printing import plain_text, statement_text
-from rnnbounds.theory.language.vocabulary import DEFINITIONS
-from rnnbounds.theory.proof.ledger import Ledger, ProvedLaw, StepResult, Verdict
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.proof.ledger import Ledger, StepResult, Verdict
 from rnnbounds.theory.proof.limits import time_limit
 from rnnbounds.theory.proof.methods import GIVEN, Gap, Induction, Method
-from rnnbounds.theory.proof.methods.base import use_name
-from rnnbounds.theory.proof.scope import StepScope, kernel_law
+from rnnbounds.theory.proof.records import Lemma, Proof, Step, require_records
+from rnnbounds.theory.proof.scope import StepScope, assumption_variables, kernel_law
 from rnnbounds.theory.proof.together import are_contradictory
 
 __all__ = ["GIVEN", "Ledger", "Proof", "Step", "StepResult", "check"]
 
-_ENGINE = Path(__file__).parent
-_ROOT = _ENGINE.parents[1]
 
-
-def _caller_location() -> str:
-    """FILE:LINE of what makes a step, beyond the engine; the file from the folder of the rooms."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and _is_engine_file(frame.f_code.co_filename):
-        frame = frame.f_back
-    path = Path(frame.f_code.co_filename)
-    known = path.relative_to(_ROOT) if path.is_relative_to(_ROOT) else Path(path.name)
-    return f"{known.as_posix()}:{frame.f_lineno}"
-
-
-@cache
-def _is_engine_file(file: str) -> bool:
-    """True if the file is the proof engine's, or a dataclass's generated code."""
-    return file.startswith("<") or Path(file).is_relative_to(_ENGINE)
-
-
-@dataclass(frozen=True)
-class Step:
-    """One conclusion, for all values of the variables `forall` for which `given` holds.
-
-    `location` is the file and the line where the step is written.
-    """
-
-    id: str
-    conclusion: Statement
-    method: Method
-    forall: tuple[Symbol, ...] = ()
-    given: tuple[Statement, ...] = ()
-    location: str = field(default="", compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.method, Method):
-            raise StatementError(f"step {self.id!r} names no method of proof; prose proves nothing")
-        if not self.location:
-            object.__setattr__(self, "location", _caller_location())
-
-    @cached_property
-    def use_names(self) -> tuple[str, ...]:
-        """The names of all that the step uses; measured quantities are unfolded to their terms."""
-        measured = sorted(s.name for s in self.conclusion.symbols if s in DEFINITIONS)
-        return tuple(dict.fromkeys([*map(use_name, self.method.uses), *measured]))
-
-    @cached_property
-    def text(self) -> str:
-        """The conclusion, in plain text."""
-        return statement_text(self.conclusion)
-
-    @cached_property
-    def quantifier(self) -> str:
-        """For which values it is stated: `for all j, if 0 <= y`; empty for what is closed."""
-        variables = f"for all {', '.join(map(plain_text, self.forall))}" if self.forall else ""
-        premises = f"if {' and '.join(map(statement_text, self.given))}" if self.given else ""
-        return ", ".join(filter(None, (variables, premises)))
-
-    @property
-    def law(self) -> Law:
-        """Law that later steps may use: conclusion and premises."""
-        return Law(self.id, self.forall, (Clause(self.conclusion, self.given),))
-
-
-@dataclass(frozen=True)
-class Proof:
-    """Steps in order; the last one concludes the claim."""
-
-    steps: tuple[Step, ...]
-
-    @property
-    def conclusion(self) -> Statement:
-        """Conclusion of the last step."""
-        return self.steps[-1].conclusion
-
-
-@cache
 def check(proof: Proof, goal: Statement, assumptions: tuple[Assumption, ...]) -> Ledger:
     """Run the proof with its last step re-targeted at the goal, from the given assumptions."""
+    try:
+        require_records(proof, goal, assumptions)
+    except Gap as gap:
+        return Ledger((StepResult("records", "", "", (), "failed", str(gap)),), False, ())
+    return _checked(proof, goal, assumptions)
+
+
+@cache
+def _checked(proof: Proof, goal: Statement, assumptions: tuple[Assumption, ...]) -> Ledger:
     scopes, results = scopes_of(proof, assumptions)
     if proof.steps:
         results = (*results, run_step(final_step(proof, goal), scopes[-1]))
@@ -125,6 +54,7 @@ def check(proof: Proof, goal: Statement, assumptions: tuple[Assumption, ...]) ->
         _used_law_ids(used, Axiom),
         _used_law_ids(used, Definition),
         _unused_assumptions(used, assumptions),
+        _ranges(proof, goal, assumptions),
     )
 
 
@@ -157,17 +87,23 @@ def scopes_of(
 def run_step(step: Step, known: StepScope) -> StepResult:
     """Run the step's method in this scope."""
 
+    try:
+        text, uses, quantifier = step.text, step.use_names, step.quantifier
+    except ValueError:  # Python writes no number of more than 4300 digits
+        reason = "a number is too long to be written"
+        return StepResult(step.id, "", step.method.name, (), "failed", reason, step.location)
+
     def result(verdict: Verdict, detail: str) -> StepResult:
-        return StepResult(
-            step.id, step.text, step.method.name, step.use_names, verdict, detail, step.location,
-            step.quantifier,
-        )  # fmt: skip
+        name = step.method.name
+        return StepResult(step.id, text, name, uses, verdict, detail, step.location, quantifier)
 
     try:
         with time_limit():
             _require_fresh_names(step, known)
             goal = door.goal(step.conclusion)
-            return result("proved", step.method.prove(goal, _with_premises(step, known)))
+            detail = step.method.prove(goal, _with_premises(step, known))
+            _require_lemmas(step)
+            return result("proved", detail)
     except Gap as gap:
         return result("failed", str(gap))
 
@@ -196,6 +132,17 @@ def _require_fresh_names(step: Step, known: StepScope) -> None:
             raise Gap(objection)
 
 
+def _require_lemmas(step: Step) -> None:
+    """The ledgers of the lemmas are proved."""
+    for law in (use.law for use in step.method.uses if isinstance(use, Instance)):
+        if isinstance(law, Lemma) and not _ledger(law).proved:
+            raise Gap(f"{law.id} is not proved")
+
+
+def _ledger(lemma: Lemma) -> Ledger:
+    return check(lemma.proof, lemma.goal, lemma.assumptions)
+
+
 def _fixed_variables(step: Step) -> frozenset[Term]:
     """The variables of which the laws speak that the step uses: the identity I, in axioms."""
     used = (use.law for use in step.method.uses if isinstance(use, Instance))
@@ -218,8 +165,8 @@ def _used_law_ids(uses: list[Use], kind: type[Law]) -> tuple[str, ...]:
     ids: set[str] = set()
     for use in uses:
         law = use.law if isinstance(use, Instance) else None
-        if isinstance(law, ProvedLaw):
-            ids.update(law.ledger.axioms if kind is Axiom else law.ledger.definitions)
+        if isinstance(law, Lemma):
+            ids.update(_ledger(law).axioms if kind is Axiom else _ledger(law).definitions)
         elif isinstance(law, kind):
             ids.add(law.id)
     return tuple(sorted(ids))
@@ -228,6 +175,36 @@ def _used_law_ids(uses: list[Use], kind: type[Law]) -> tuple[str, ...]:
 def _unused_assumptions(uses: list[Use], assumptions: tuple[Assumption, ...]) -> tuple[str, ...]:
     used_ids = {use if isinstance(use, str) else use.law for use in uses}
     for use in uses:
-        if isinstance(use, Instance) and isinstance(use.law, ProvedLaw):
+        if isinstance(use, Instance) and isinstance(use.law, Lemma):
             used_ids |= {assumption.id for assumption in use.law.assumptions}
     return tuple(assumption.id for assumption in assumptions if assumption.id not in used_ids)
+
+
+def _ranges(proof: Proof, goal: Statement, assumptions: tuple[Assumption, ...]) -> tuple[str, ...]:
+    """The least values that the vocabulary declares of quantities of which the steps speak."""
+    spoken = set[Term]()
+    with suppress(Gap):
+        spoken |= door.goal(goal).variables.union(*map(assumption_variables, assumptions))
+    for step in proof.steps:
+        with suppress(Gap):
+            spoken.update(*_spoken(step))
+    declared = {
+        f"{quantity.lower} <= {quantity.name}"
+        for quantity in VOCABULARY.values()
+        if quantity.lower is not None and door.term(quantity.symbol) in spoken
+    }
+    lemmas = (law for law in _laws(proof) if isinstance(law, Lemma))
+    return tuple(sorted(declared.union(*(_ledger(lemma).ranges for lemma in lemmas))))
+
+
+def _laws(proof: Proof) -> Iterator[Law | str]:
+    return (u.law for step in proof.steps for u in step.method.uses if isinstance(u, Instance))
+
+
+def _spoken(step: Step) -> Iterator[frozenset[Term]]:
+    """The variables of a step, those of the terms that it puts into laws among them."""
+    yield kernel_law(step.law).constants | frozenset(map(door.term, step.forall))
+    for use in step.method.uses:
+        if isinstance(use, Instance):
+            yield from (door.goal(Statement(term, "==", term)).variables for term in use.terms)
+            yield frozenset() if isinstance(use.law, str) else kernel_law(use.law).constants

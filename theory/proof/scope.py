@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import lru_cache
 
+from sympy import Symbol
+
 from rnnbounds.theory.axioms.base import AXIOMS
 from rnnbounds.theory.kernel import door
 from rnnbounds.theory.kernel.algebra import rebuilt
@@ -15,8 +17,12 @@ from rnnbounds.theory.kernel.statements import Clause, Law, Statement, require_f
 from rnnbounds.theory.kernel.terms import Gap, Term
 from rnnbounds.theory.language import Assumption, Axiom, Instance, Use
 from rnnbounds.theory.language import Law as Told
+from rnnbounds.theory.language import Statement as Stated
+from rnnbounds.theory.language.definitions import Definition
+from rnnbounds.theory.language.terms.variables import w, w_other
 from rnnbounds.theory.language.vocabulary import VOCABULARY
-from rnnbounds.theory.proof.ledger import ProvedLaw
+from rnnbounds.theory.proof.everywhere import WeightSet
+from rnnbounds.theory.proof.records import Lemma, Proof
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,10 @@ class StepScope:
     def with_hypothesis(self, id: str, statement: Statement) -> StepScope:
         """Scope with one more hypothesis."""
         return self.with_law(Law(id, (), (Clause(statement),)))
+
+    def bare(self) -> StepScope:
+        """Scope in which nothing is granted."""
+        return StepScope({})
 
     def require_natural(self, number: Term, clauses: tuple[Clause, ...]) -> None:
         """Raise Gap unless the clauses and the claim's conditions make the exponent natural."""
@@ -103,13 +113,22 @@ class StepScope:
             require_fitting(term, variable)
             if variable.head.range == "natural":
                 require_natural(term, plain)
-        if not isinstance(instance.law, str):
-            reason = instance.law.objection(self.assumptions, named)
-            if isinstance(instance.law, Axiom):
-                reason = _unmet(instance.law, dict(zip(law.variables, terms, strict=True)), named)
-            if reason:
-                raise Gap(reason)
+        values = dict(zip(law.variables, terms, strict=True))
+        if reason := self._objection(instance.law, values, named):
+            raise Gap(reason)
         return law.at(terms)
+
+    def _objection(
+        self, law: Told | str, values: Mapping[Term, Term], named: tuple[Law, ...]
+    ) -> str:
+        """Why a step may not use the law at these values of its variables; empty if it may."""
+        if isinstance(law, str) or (isinstance(law, Definition) and law.is_registered):
+            return ""
+        if isinstance(law, Axiom):
+            return _unmet(law, values, named)
+        if isinstance(law, Lemma):
+            return _objection_to_lemma(law, self.assumptions, named)
+        return f"{law.id}: no axiom and no definition; prove it, or assume it"
 
 
 def _unmet(axiom: Axiom, values: Mapping[Term, Term], named: tuple[Law, ...]) -> str:
@@ -127,8 +146,14 @@ def _unmet(axiom: Axiom, values: Mapping[Term, Term], named: tuple[Law, ...]) ->
 
 @lru_cache(maxsize=door.KEPT)
 def kernel_law(law: Told) -> Law:
-    """The law over terms, of quantities by their definitions."""
-    return law.kernel_law if isinstance(law, ProvedLaw) else door.unfolded(law)
+    """The law over terms, of quantities by their definitions; of a lemma the goal that was proved,
+    for all values of its variables, in its user's quantities."""
+    if not isinstance(law, Lemma):
+        return door.unfolded(law)
+    premises = (_premise(law, assumption) for assumption in law.assumptions)
+    clause = Clause(door.goal(law.goal), tuple(p for p in premises if p is not None))
+    found = Law(law.id, tuple(map(door.term, law.lengths)), (clause,))
+    return found if law.weight_set is None else law.weight_set.law(found)
 
 
 def assumption_law(assumption: Assumption) -> Law:
@@ -144,3 +169,69 @@ def assumption_variables(assumption: Assumption) -> frozenset[Term]:
     condition, law = assumption.condition, assumption.law
     variables = frozenset() if condition is None else door.goal(condition).variables
     return variables if law is None else variables | kernel_law(law).constants
+
+
+def _premise(lemma: Lemma, assumption: Assumption) -> Statement | None:
+    """The assumption's condition, if it speaks of what varies: then it is to be shown."""
+    if assumption.law is not None or not _varies(lemma, assumption):
+        return None
+    return None if assumption.condition is None else door.goal(assumption.condition)
+
+
+def _varies(lemma: Lemma, assumption: Assumption) -> bool:
+    """True if the assumption contains a variable length, if only in a definition."""
+    return not assumption_variables(assumption).isdisjoint(map(door.term, lemma.lengths))
+
+
+def _objection_to_lemma(
+    lemma: Lemma, granted: Mapping[str, Assumption], named: tuple[Law, ...]
+) -> str:
+    """A variable that is no length, an assumption not granted, or what is not computed of it; that
+    its ledger is proved is seen to where a step that uses it is run."""
+    known = {door.term(q.symbol) for q in VOCABULARY.values() if q.lower == 0}
+    for variable in map(door.term, lemma.lengths):
+        if not variable.whole or variable not in known:
+            return f"{lemma.id}: {variable} cannot vary"
+    if lemma.weight_set is not None:
+        if w not in lemma.variables:
+            return f"{lemma.id}: it says nothing of the weights"
+        if objection := lemma.weight_set.objection(lemma.assumptions, lemma.goal):
+            return f"{lemma.id}: {objection}"
+    facts = {replace(law, id="") for law in named}
+    for assumption in lemma.assumptions:
+        if _premise(lemma, assumption) is None and (
+            _varies(lemma, assumption) or not _is_granted(lemma, assumption, granted, facts)
+        ):
+            return f"{lemma.id}: {assumption.id!r} is neither granted nor proved"
+    computed = not lemma.clauses and tuple(map(door.term, lemma.variables))
+    return "" if computed == kernel_law(lemma).variables else f"{lemma.id} is not proved"
+
+
+def _is_granted(
+    lemma: Lemma, assumption: Assumption, granted: Mapping[str, Assumption], facts: set[Law]
+) -> bool:
+    """True if the assumption's condition is granted, and its law granted or stated."""
+    weights, condition = lemma.weight_set, assumption.condition
+    if weights is None and granted.get(assumption.id) == assumption:
+        return True
+    conditions = {door.goal(a.condition) for a in granted.values() if a.condition is not None}
+    goal = None if condition is None else door.goal(condition)
+    law = None if assumption.law is None else door.unfolded(assumption.law)
+    if weights is not None:
+        goal = None if goal is None else weights.statement(goal)
+        law = None if law is None else weights.law(law)
+    return (goal is None or goal in conditions) and (law is None or replace(law, id="") in facts)
+
+
+def lemma(
+    id: str,
+    variables: tuple[Symbol, ...],
+    assumptions: tuple[Assumption, ...],
+    goal: Stated,
+    proof: Proof,
+    weight_set: WeightSet | None = None,
+) -> Lemma:
+    """A proved goal, for all values of the given lengths, as a law of other proofs."""
+    draft = Lemma(id, variables, (), assumptions, goal, proof, weight_set)
+    weights = (w, w_other)[: len(kernel_law(draft).variables) - len(variables)]
+    return replace(draft, variables=(*weights, *variables))

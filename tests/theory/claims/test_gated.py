@@ -3,9 +3,9 @@
 import numpy as np
 from sympy import tanh
 
+from rnnbounds.theory.axioms.activations import SIGMOID
 from rnnbounds.theory.language.terms.gates import sigmoid
 from rnnbounds.theory.language.terms.variables import z
-from rnnbounds.theory.models.activation.table import SIGMOID
 from rnnbounds.theory.models.gates.gate import Gate
 
 

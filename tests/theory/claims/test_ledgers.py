@@ -4,12 +4,12 @@ import pytest
 
 from rnnbounds import theory
 from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.axioms.activations import ACTIVATIONS
 from rnnbounds.theory.axioms.base import AXIOMS
 from rnnbounds.theory.language import Axiom, Instance, Law
 from rnnbounds.theory.language.definitions import REGISTRY, Definition
-from rnnbounds.theory.models.activation.table import ACTIVATIONS
-from rnnbounds.theory.proof import Claim, Form, check, prove, prove_variant
-from rnnbounds.theory.proof.lemma import Lemma, law_instances
+from rnnbounds.theory.proof import Claim, Form, proof, prove, prove_variant
+from rnnbounds.theory.proof.records import Lemma, law_instances
 from rnnbounds.theory.registry import check_claims
 
 EACH = pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
@@ -21,8 +21,8 @@ CARRYING = (
 PROOFS = {form.proof for claim in CLAIMS for form in claim.forms}
 AXIOM_NAMES, DEFINITION_NAMES = (
     {
-        proof: {use.law.id for use in law_instances(proof) if isinstance(use.law, kind)}
-        for proof in PROOFS
+        each: {use.law.id for use in law_instances(each) if isinstance(use.law, kind)}
+        for each in PROOFS
     }
     for kind in (Axiom, Definition)
 )
@@ -111,7 +111,7 @@ def test_ledgers_are_deterministic() -> None:
     claim = theory.claim("truncation")
     variant = claim.false_variants[0]
     first = prove(claim)[0], prove_variant(claim, variant)
-    check.cache_clear()
+    proof._checked.cache_clear()
     assert (prove(claim)[0], prove_variant(claim, variant)) == first
 
 

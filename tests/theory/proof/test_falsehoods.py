@@ -1,7 +1,10 @@
 """Attempts to prove falsehoods, one a rule: each is refused by the rule that is named."""
 
 import pytest
-from falsehoods.sixty import FALSEHOODS
+from falsehoods.found import FOUND
+from falsehoods.sixty import FALSEHOODS as SIXTY
+
+FALSEHOODS = SIXTY | FOUND
 
 
 @pytest.mark.parametrize("name", FALSEHOODS)
@@ -14,4 +17,4 @@ def test_it_is_refused(name: str) -> None:
 
 def test_there_are_sixty() -> None:
     """One more only with a rule of its own, or a hole that was found."""
-    assert len(FALSEHOODS) >= 60
+    assert len(SIXTY) >= 60

@@ -10,7 +10,7 @@ from rnnbounds.theory.language.terms.gradients import activation, slopes
 from rnnbounds.theory.language.terms.layers import layer, layer_matrix, layer_offset, layer_product
 from rnnbounds.theory.language.terms.variables import a, b, c, j, v, vector
 from rnnbounds.theory.language.terms.vectors import norm, phi
-from rnnbounds.theory.models.activation.slopes import SLOPES
+from rnnbounds.theory.models.cells import SLOPES
 from rnnbounds.theory.proof import Claim, Source, scale, step, theorem, thousandth_less
 
 L_rho, lam_deep, depth, deep_gap, deep_state_gap = symbols(

@@ -7,8 +7,7 @@ from rnnbounds.theory.language import Assumption, at, le, lt, symbols
 from rnnbounds.theory.language.terms.gradients import slopes
 from rnnbounds.theory.language.terms.variables import a, b, c, vector
 from rnnbounds.theory.language.terms.vectors import norm, phi
-from rnnbounds.theory.models.activation.slopes import SLOPES
-from rnnbounds.theory.models.cells import LINEAR, RECURRENT_NORM, RNN, U, W, bias
+from rnnbounds.theory.models.cells import LINEAR, RECURRENT_NORM, RNN, SLOPES, U, W, bias
 from rnnbounds.theory.proof import (
     Claim,
     Form,

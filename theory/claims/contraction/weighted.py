@@ -28,8 +28,7 @@ from rnnbounds.theory.language.terms.vectors import (
     norm,
     phi,
 )
-from rnnbounds.theory.models.activation.slopes import SLOPES
-from rnnbounds.theory.models.cells import LINEAR, RNN, U, W, bias
+from rnnbounds.theory.models.cells import LINEAR, RNN, SLOPES, U, W, bias
 from rnnbounds.theory.proof import Claim, Form, Source, scale, step, theorem, thousandth_less
 
 L_rho, lam_P, lam_D, lam_v = symbols("L_rho lam_P lam_D lam_v")

@@ -23,8 +23,7 @@ from rnnbounds.theory.language.terms.gradients import (
 )
 from rnnbounds.theory.language.terms.variables import A, B, a, b, c, v, vector
 from rnnbounds.theory.language.terms.vectors import diagonal, frobenius, norm, row_norm
-from rnnbounds.theory.models.activation.slopes import CURVATURES, SLOPES
-from rnnbounds.theory.models.cells import RECURRENT_NORM, RNN, U, W, bias
+from rnnbounds.theory.models.cells import CURVATURES, RECURRENT_NORM, RNN, SLOPES, U, W, bias
 from rnnbounds.theory.proof import Claim, Source, scale, step, theorem
 
 L_rho, beta_rho, W_norm, W_rows, B_x, H = symbols("L_rho beta_rho W_norm W_rows B_x H")

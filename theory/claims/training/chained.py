@@ -28,7 +28,7 @@ from rnnbounds.theory.models.weights.other_weights import ON_OMEGA, SOME_INPUT
 from rnnbounds.theory.models.weights.training import GRADIENT_BOUND, GRADIENT_GAP, SMOOTH
 from rnnbounds.theory.proof import Step, step
 from rnnbounds.theory.proof.everywhere import WeightSet
-from rnnbounds.theory.proof.lemma import Lemma
+from rnnbounds.theory.proof.records import Lemma
 
 T, k, beta, eps_k = symbols("T k beta eps_k")
 

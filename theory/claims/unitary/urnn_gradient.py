@@ -12,8 +12,7 @@ from rnnbounds.theory.language.terms.gradients import slopes
 from rnnbounds.theory.language.terms.unitary import d_run
 from rnnbounds.theory.language.terms.variables import eye, j, s, x
 from rnnbounds.theory.language.terms.vectors import entry, least, norm, state, transpose
-from rnnbounds.theory.models.activation.slopes import SLOPES
-from rnnbounds.theory.models.cells import RNN, U, W, bias
+from rnnbounds.theory.models.cells import RNN, SLOPES, U, W, bias
 from rnnbounds.theory.models.system import DIFFERENTIABLE, WINDOW
 from rnnbounds.theory.proof import Claim, Source, step, theorem
 from rnnbounds.theory.proof.methods import Words

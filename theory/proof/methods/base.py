@@ -29,6 +29,9 @@ class Scope(Entailed, Protocol):
     def with_law(self, law: Law) -> Scope:
         """Scope with one more law."""
 
+    def bare(self) -> Scope:
+        """Scope in which nothing is granted."""
+
 
 @dataclass(frozen=True)
 class Method(ABC):

@@ -35,7 +35,7 @@ from rnnbounds.theory.kernel.terms import (
 from rnnbounds.theory.language import Statement as Stated
 from rnnbounds.theory.language import definitions
 from rnnbounds.theory.language.vocabulary import unfold
-from rnnbounds.theory.proof import lemma, proof, scope, together
+from rnnbounds.theory.proof import proof, scope, together
 from rnnbounds.theory.proof.methods import identity
 
 Patch = tuple[object, str, object]
@@ -140,7 +140,7 @@ FAULTS: dict[str, tuple[Patch, ...]] = {
     "quantities are unfolded late": ((Statement, "replace", _late), (Law, "at", _late_at)),
     "rewriting leaves the reals": ((rewriting, "rewrite", _complex),),
     "lemmas are written out in SymPy": (
-        (lemma, "door", SimpleNamespace(**vars(door) | {"goal": _written_out})),
+        (scope, "door", SimpleNamespace(**vars(door) | {"goal": _written_out})),
     ),
     "anything is a variable": ((Law, "__post_init__", lambda _: None),),
     "what is written alike is equal": ((functions, "variable", _unmarked),),
@@ -169,5 +169,6 @@ def planted(name: str) -> Iterator[None]:
 def _caches() -> tuple[Callable[[], None], ...]:
     kept = (door.term, door.statement, door.clause, door.goal, door._definitions, scope.kernel_law)
     return tuple(
-        one.cache_clear for one in (*kept, proof.check, proof.scopes_of, together.are_contradictory)
+        one.cache_clear
+        for one in (*kept, proof._checked, proof.scopes_of, together.are_contradictory)
     )

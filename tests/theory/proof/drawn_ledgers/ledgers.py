@@ -146,7 +146,7 @@ def _false(model: Model, said: Said, terms: tuple[Expr, ...]) -> Statement:
 def outcome(one: Ledger) -> tuple[bool, str]:
     """Whether the step is proved, and the falsehood that is; empty if none is."""
     with _defining(one.said.defined):
-        found = check.__wrapped__(Proof(one.steps), one.goal, one.granted)
+        found = check(Proof(one.steps), one.goal, one.granted)
         proved = {result.id for result in found.steps if result.verdict == "proved"}
         if found.proved and not one.said.true:
             return True, f"the goal is proved: {one.goal}"
@@ -174,7 +174,9 @@ def attacked() -> Iterator[None]:
     """The prover with the quantities that are drawn, and without what it tells of failures: no
     counter-models worth printing are sought, and no ledger is kept for a second time."""
     with ExitStack() as stack:
-        stack.enter_context(patch.object(proof, "scopes_of", proof.scopes_of.__wrapped__))
+        for cached in ("_checked", "scopes_of"):
+            plain = getattr(proof, cached).__wrapped__
+            stack.enter_context(patch.object(proof, cached, plain))
         stack.enter_context(patch.object(smt, "_at_small_lengths", lambda *_: ""))
         stack.enter_context(ctx.workprec(BITS))
         stack.callback(_withdraw)

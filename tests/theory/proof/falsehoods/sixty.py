@@ -188,7 +188,7 @@ TERMS: dict[str, Attack | Forgery] = {
     ),
     # ‖W W⁻¹ v‖ ≤ ‖W‖ ‖W⁻¹ v‖ at W = 0.
     "an inverse operator": used(
-        "of an operator has no translation", le(h_norm, 0),
+        "the power of an operator is none", le(h_norm, 0),
         base.SUBMULTIPLICATIVE.at(W, W**-1 * final), "zero",
         granted=(assume("zero", eq(norm(W), ZERO)),),
     ),

@@ -21,8 +21,8 @@ from rnnbounds.theory.language.terms.vectors import Scalar, function, norm, stat
 from rnnbounds.theory.language.vocabulary import DEFINITIONS
 from rnnbounds.theory.proof import Proof, Step
 from rnnbounds.theory.proof.everywhere import WeightSet
-from rnnbounds.theory.proof.lemma import lemma
 from rnnbounds.theory.proof.methods import Elementary, Identity, Smt
+from rnnbounds.theory.proof.scope import lemma
 
 (h_norm,) = symbols("h_norm")
 OF_ALL = WeightSet(eq(feasible(w), 1))

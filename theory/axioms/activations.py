@@ -1,23 +1,29 @@
-"""The activations and their constants, each proved on all of ℝ.
+"""The activations of which ρ is one, and their constants, each proved on all of ℝ.
 
 The slope is sup |ρ'|, the curvature sup |ρ''|: the Lipschitz constants of ρ and of ρ'.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sympy import Abs, E, Expr, Max, Min, Rational, atan, erf, exp, log, oo, pi, sin, sqrt, tanh
+from sympy import Abs, E, Expr, Rational, atan, erf, exp, log, oo, pi, sin, sqrt, tanh
 
 from rnnbounds.theory.axioms.functions import PEAK_EQUATION
-from rnnbounds.theory.language import ONE, ZERO, Use, eq, le
+from rnnbounds.theory.language import ONE, ZERO, Statement, Use, le, symbols
 from rnnbounds.theory.language.constants import SILU_PEAK
+from rnnbounds.theory.language.terms.gradients import curvature, steepness
 from rnnbounds.theory.language.terms.variables import z
-from rnnbounds.theory.models.activation.pieces import RHO_DERIVATIVES, Piece, PieceDerivative
-from rnnbounds.theory.proof import Step
-from rnnbounds.theory.proof.methods import BallMaximum, Elementary, Identity, Method
-from rnnbounds.theory.proof.proof import GIVEN
 
-ORDERS = ("value", "slope", "curvature")
+L_rho, beta_rho = symbols("L_rho beta_rho")
+# Of whichever activation: its slope is at most L_ρ, its curvature at most β_ρ.
+BOUNDS = (le(Abs(steepness(z)), L_rho), le(Abs(curvature(z)), beta_rho))
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The activation where z satisfies the statements."""
+
+    rho: Expr
+    region: tuple[Statement, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -40,10 +46,9 @@ class Supremum:
 
 @dataclass(frozen=True)
 class ActivationFacts:
-    """An activation ρ, an expression in the real z, and the suprema of |ρ'| and |ρ''|."""
+    """An activation ρ, formulas in the real z, and the suprema of |ρ'| and |ρ''|."""
 
     name: str
-    rho: Expr
     pieces: tuple[Piece, ...]
     suprema: tuple[Supremum, Supremum]
 
@@ -51,42 +56,11 @@ class ActivationFacts:
         """sup |ρ'|, the Lipschitz constant of ρ, or sup |ρ''|, that of ρ'."""
         return self.suprema[order - 1]
 
-    def bound_steps(self, order: int, bound: Expr) -> Iterator[Step]:
-        """Steps: on each piece the modulus of the derivative is at most the bound."""
-        for index, piece in enumerate(self.pieces, start=1):
-            yield Step(
-                f"{self.name}: {ORDERS[order]}, piece {index}",
-                le(Abs(RHO_DERIVATIVES[order](z)), bound),
-                self.bound_method(order, piece),
-                forall=(z,),
-                given=piece.region,
-            )
-
-    def joint_steps(self, order: int) -> Iterator[Step]:
-        """Steps: the pieces have one derivative of this order at 0, where they meet."""
-        (first, *others) = self.pieces
-        at_zero = first.rho.diff(z, order).subs(z, 0)
-        for index, piece in enumerate(self.pieces if others else (), start=1):
-            yield Step(
-                f"{self.name}: order {order} at 0, piece {index}",
-                eq(RHO_DERIVATIVES[order](ZERO), at_zero),
-                PieceDerivative(piece.rho, order, Identity()),
-            )
-
-    def bound_method(self, order: int, piece: Piece) -> Method:
-        """Proof method that bounds the derivative of this order on the piece."""
-        supremum = self.supremum(order)
-        region = piece.region if piece.rho.diff(z, order).has(z) else ()
-        bound: Method = Elementary(*(f"{GIVEN} {index + 1}" for index in range(len(region))))
-        if supremum.peaks is not None:
-            bound = BallMaximum(supremum.peaks, supremum.equations)
-        return PieceDerivative(piece.rho, order, bound)
-
 
 def _smooth_activation(
     name: str, rho: Expr, slope: Supremum, curvature: Supremum
 ) -> ActivationFacts:
-    return ActivationFacts(name, rho, (Piece(rho),), (slope, curvature))
+    return ActivationFacts(name, (Piece(rho),), (slope, curvature))
 
 
 INFINITE = Supremum(oo)
@@ -99,13 +73,11 @@ _TABLE = (
     _smooth_activation("identity", z, Supremum(ONE), Supremum(ZERO)),
     ActivationFacts(
         "relu",
-        Max(0, z),
         (Piece(z, POSITIVE), Piece(ZERO, NEGATIVE)),
         (Supremum(ONE), INFINITE),
     ),
     ActivationFacts(
         "leaky-relu",
-        Max(z, LEAKY_SLOPE * z),
         (Piece(z, POSITIVE), Piece(LEAKY_SLOPE * z, NEGATIVE)),
         (Supremum(ONE), INFINITE),
     ),
@@ -126,7 +98,6 @@ _TABLE = (
     ),
     ActivationFacts(
         "elu",
-        Max(z, 0) + exp(Min(z, 0)) - 1,
         (Piece(exp(z) - 1, NEGATIVE), Piece(z, POSITIVE)),
         (Supremum(ONE), Supremum(ONE)),
     ),

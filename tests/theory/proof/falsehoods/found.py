@@ -1,0 +1,159 @@
+"""Falsehoods that an audit proved, each with the rule that refuses it now."""
+
+from dataclasses import dataclass, replace
+
+from sympy import Abs, Integer
+
+from falsehoods.attack import Attack, Forgery, alone, assume, ends, every, used
+from falsehoods.sixty import MOVING, final, values, zero_norm
+from rnnbounds.theory.axioms import base
+from rnnbounds.theory.kernel.statements import Law as Kept
+from rnnbounds.theory.language import (
+    Assumption,
+    Axiom,
+    Instance,
+    Law,
+    Statement,
+    at,
+    enter,
+    eq,
+    le,
+    symbols,
+)
+from rnnbounds.theory.language.quantity import Quantity, measured
+from rnnbounds.theory.language.terms.gradients import curvature, steepness
+from rnnbounds.theory.language.terms.variables import j, m, operator, v, y, z
+from rnnbounds.theory.language.terms.vectors import norm
+from rnnbounds.theory.proof import Proof, Step
+from rnnbounds.theory.proof.methods import HYPOTHESIS, Cases, Induction, Method, Monotone, Smt
+from rnnbounds.theory.proof.records import Lemma
+
+h_norm, L_rho, beta_rho, T = symbols("h_norm L_rho beta_rho T")
+W, V = operator("W"), operator("V")
+NO_RECORD, NO_PART = "no record that the engine knows", "is no direct method"
+
+
+class Granting(Axiom):
+    """An axiom that answers for itself: it equals every other."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return hash(base.TRIANGLE)
+
+
+class Named(Law):
+    """A law that says nothing against its use, and names its clauses itself."""
+
+    def objection(self, *_: object) -> str:
+        """None."""
+        return ""
+
+    @property
+    def kernel_law(self) -> Kept:
+        """Whatever it likes."""
+        raise AssertionError
+
+
+class Forged(Lemma):
+    """A lemma with a ledger of its own."""
+
+    @property
+    def ledger(self) -> object:
+        """Proved."""
+        raise AssertionError
+
+
+@dataclass(frozen=True)
+class Sworn(Method):
+    """A method that proves what it is asked."""
+
+    name = "sworn"
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """Nothing."""
+        return ()
+
+    def prove(self, *_: object) -> str:
+        """Nothing is looked at."""
+        return "by my word"
+
+
+class Swayed(Smt):
+    """The solver's method, but for its answer."""
+
+    def prove(self, *_: object) -> str:
+        """Nothing is looked at."""
+        return "by my word"
+
+
+class Grown(Quantity):
+    """A quantity that answers for itself."""
+
+
+inner = Induction(m, Smt("given 1"), Smt("given 1"), (eq(1, 0),))
+nothing = le(h_norm, 0)
+lemma = replace(MOVING, proof=Proof((Step("s", nothing, Smt()),)), statement=nothing).lemma("l")
+none = zero_norm.clauses
+FOUND: dict[str, Attack | Forgery] = {
+    # Parts of a composite method.
+    "an induction within an induction supposes what it likes": alone(
+        NO_PART, every(eq(j, m), (j, m), by=Induction(j, inner, inner))  # type: ignore[arg-type]
+    ),
+    "an induction within a monotone step": alone(
+        NO_PART,
+        every(le(y, 0), (y,), by=Monotone(y, Integer(0), inner, inner, inner)),  # type: ignore[arg-type]
+    ),
+    "an induction within itself over a real": alone(
+        NO_PART,
+        every(le(j, y), (j, y), by=Induction(j, Induction(y, Smt(), Smt()), Smt(HYPOTHESIS))),  # type: ignore[arg-type]
+    ),
+    "a method that swears": ends(NO_RECORD, nothing, Sworn()),
+    "a solver that is swayed": ends(NO_RECORD, nothing, Swayed()),
+    "a part that is swayed": alone(
+        NO_PART, every(le(j, 0), (j,), by=Induction(j, Smt(), Swayed()))
+    ),
+    # One method is of one table.
+    "a slope of half of what it is": alone(
+        "is not the bound on", every(le(Abs(steepness(z)), L_rho / 2), (z,), by=Cases())
+    ),
+    "another function's slope": alone(
+        "is not the bound on", every(le(Abs(values(z)), L_rho), (z,), by=Cases())
+    ),
+    "the curvature by the slopes": alone(
+        "is not the bound on", every(le(Abs(curvature(z)), beta_rho), (z,), by=Cases())
+    ),
+    # No operator has an inverse by its making.
+    "V W⁻¹ of V = W is the identity": used(
+        "the power of an operator is none", le(norm(v), norm(V * W**-1 * v)), "same",
+        granted=(assume("same", eq(V, W)),),
+    ),
+    # Records are read, and nothing of theirs is called.
+    "an axiom that equals all": used(
+        NO_RECORD, nothing, Instance(Granting("norm", (), none), ())
+    ),
+    "a law without an objection": used(NO_RECORD, nothing, Named("zero", (v,), none).at(final)),
+    "a lemma with a ledger of its own": used(
+        NO_RECORD, nothing, Forged("l", (), (), (), nothing, MOVING.proof).at()
+    ),
+    "an instance of more": used(NO_RECORD, nothing, type("Of", (Instance,), {})("zero", ())),
+    "a statement of more": Attack(
+        NO_RECORD, (Step("claim", type("Of", (Statement,), {})(h_norm, "<=", 0), Smt()),)
+    ),
+    "an assumption of more": Attack(
+        NO_RECORD, (Step("claim", eq(1, 1), Smt()),), (type("Of", (Assumption,), {})("a", ""),)
+    ),
+    "an assumption that is a lemma": used(
+        "assumes what is to be proved", nothing, "l", granted=(Assumption("l", "", law=lemma),)
+    ),
+    "an assumption that is an axiom": used(
+        "assumes what is to be proved", nothing, at("n", final),
+        granted=(Assumption("n", "", law=Axiom("n", (v,), none)),),
+    ),
+    "a quantity of more": Forgery(
+        "no record", lambda: enter(Grown(**vars(measured("q_grown", "", "q", None))))
+    ),
+    "a number of 15052 digits": ends("too long to be written", le(1, Integer(2) ** 50_000), Smt()),
+}  # fmt: skip

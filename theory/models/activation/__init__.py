@@ -1,1 +1,0 @@
-"""Activations: their table, their pieces and their slopes."""
