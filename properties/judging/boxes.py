@@ -11,7 +11,9 @@ from __future__ import annotations
 import torch
 
 from rnnbounds.properties.errors import BoxError
-from rnnbounds.properties.measures.runs.readings import states
+from rnnbounds.properties.read.float_carrier import FLOATS
+from rnnbounds.properties.read.quantity import cached_world
+from rnnbounds.properties.read.reader import read
 from rnnbounds.properties.systems.batch import Batch
 
 
@@ -23,7 +25,9 @@ def require_boxes(batch: Batch) -> None:
         return
     # What is used may be smaller than what was stated: no run leaves the one or the other.
     stated_box = torch.minimum(cells.invariant_box.proposed, cells.invariant_box.box)[:, :, None]
-    for t, s in enumerate(states(batch)):
+    world = cached_world(batch, FLOATS)
+    for t in range(batch.spec.T + 1):
+        s = world.state(read(("state", ("x",), 0, t), world))
         is_outside = s.value.abs() - s.error > stated_box
         if bool(is_outside.any()):
             i, j, column = (int(place) for place in torch.nonzero(is_outside)[0])

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from flint import arb, fmpq
 
-from rnnbounds.properties.measures.cells import has_cells
 from rnnbounds.properties.measures.measure import FastPath, Opaque, enclose_with_error
 from rnnbounds.properties.measures.readings import exact_training as exact
 from rnnbounds.properties.measures.readings import training
@@ -46,7 +45,10 @@ def growth_square(batch: Batch, k: int) -> fmpq:
 
 IS_TRAINING = is_kind("training")
 FAST = (
-    FastPath("w_gap", has_cells, enclosure=descent.w_gap, balls=ball_descent.w_gap_ball),
+    FastPath(
+        "w_gap", lambda batch: batch.cells is not None, enclosure=descent.w_gap,
+        balls=ball_descent.w_gap_ball,
+    ),
     FastPath(
         "w_gap", IS_TRAINING, enclosure=enclose_with_error(training.w_gap, training.w_gap_rounding),
         balls=exact.w_gap_ball,

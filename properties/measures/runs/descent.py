@@ -21,9 +21,8 @@ from rnnbounds.impl.gradients.loss import loss as make_loss
 from rnnbounds.impl.norms.readout_norms import absolute_difference
 from rnnbounds.impl.numbers.outward import UNIT, add_up, mul_up, norm_up, underflow
 from rnnbounds.properties.measures.readings.slack import zero_full_window
-from rnnbounds.properties.measures.runs.readings import contract_rows
+from rnnbounds.properties.read.float_carrier import FLOATS
 from rnnbounds.properties.read.numbers.enclosures import around
-from rnnbounds.properties.read.numbers.losses import gradient
 from rnnbounds.properties.read.numbers.norms import vector_lengths
 from rnnbounds.properties.read.numbers.rounded import ROUND_UP, Rounded, RoundedCells
 from rnnbounds.properties.read.numbers.seeds import RoundedDirections
@@ -99,7 +98,7 @@ class DescentBatch:
                 state.tangent.zero_unless(is_running[..., None]),
             )
         h, D = (part.part(part.size - cells.n, part.size) for part in (state.value, state.tangent))
-        return contract_rows(gradient(self.loss, h), D)[:, 0]
+        return FLOATS.times(FLOATS.row(FLOATS.gradient(self.loss, h), 0), D)[:, 0, 0]
 
     def project(self, name: str, y: Tensor) -> tuple[Tensor, Tensor]:
         """Π y of a block, certainly in Ω or nearly so, and at most how far that is from it."""

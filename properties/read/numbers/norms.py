@@ -90,9 +90,3 @@ def operator_product(a: Rounded, b: Rounded) -> Rounded:
     meets = a.nonzero_mask.permute(0, 2, 1, 3).to(av) @ b.nonzero_mask.permute(0, 2, 1, 3).to(bv)
     error = error_sum * ROUND_UP + mask_times(meets != 0, TINY)
     return Rounded((av @ bv).permute(0, 2, 1, 3), error.permute(0, 2, 1, 3))
-
-
-def repeat_columns(v: Rounded, count: int) -> Rounded:
-    """Repeat all columns and their error bounds `count` times."""
-    shape = (1, 1, count, *[1] * (v.value.ndim - 3))
-    return Rounded(v.value.repeat(shape), v.error.repeat(shape))

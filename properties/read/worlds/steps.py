@@ -18,7 +18,7 @@ from rnnbounds.properties.read.reader import (
     World,
     subtract_values,
 )
-from rnnbounds.properties.read.spaces import STATES, term_space
+from rnnbounds.properties.read.spaces import SHOWN, STATES, term_space
 from rnnbounds.properties.read.worlds.leaves import UnitRange, UnitScaling
 
 
@@ -172,8 +172,9 @@ class StepWorld(World):
         """A norm of a vector or of an operator."""
         if value is IDENTITY:
             return self.number_function("Abs", (), [self.number(1)])
-        value = self.initial_state.constant(0.0) if value is ZERO else value
         values, arguments = term_space(term)
+        if value is ZERO:
+            head, values, arguments, value = "norm", SHOWN, None, self.initial_state.constant(0.0)
         match head:
             case "norm":
                 shown = self.shown(value) if values == STATES else value

@@ -45,7 +45,7 @@ FAST = [
     and (path.balls or path.square or path.enclosure not in (None, blank))
 ]  # fmt: skip
 # Their statements name quantities that have fast paths on other systems alone.
-WITHOUT = ("cell-24x2",)
+WITHOUT = ("cell-24x2", "cell-16x2", "cell-8x1")
 
 
 def pools() -> dict[Pool, list[Statement]]:
