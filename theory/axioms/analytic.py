@@ -30,7 +30,7 @@ from rnnbounds.theory.language.terms.analytic import (
 )
 from rnnbounds.theory.language.terms.unitary import beside, rank
 from rnnbounds.theory.language.terms.variables import A, B, a, b, c, operator, v, y, z
-from rnnbounds.theory.language.terms.vectors import inner, norm
+from rnnbounds.theory.language.terms.vectors import gain, inner, norm
 
 P, T, X, Y, Z = (operator(name) for name in ("P_list", "T_list", "X_list", "Y_list", "Z_list"))
 _LANG = "Lang, Algebra"
@@ -86,7 +86,7 @@ COMBINATIONS = _FIELDS(
     Clause(
         eq(algebraic(Y, beside(X, Z)), ONE),
         (
-            eq(norm(P - X * A - T * B), ZERO),
+            eq(gain(P - X * A - T * B), ZERO),
             eq(algebraic(T, Z), ONE),
             eq(generated(Y, beside(P, X)), ONE),
         ),
@@ -99,9 +99,9 @@ SUBSTITUTION = _FIELDS(
     (P, Y, c),
 ).that(
     Clause(
-        eq(norm(tangents(L) * c), ZERO),
+        eq(gain(tangents(L) * c), ZERO),
         (
-            eq(norm(tangents(P) * c), ZERO),
+            eq(gain(tangents(P) * c), ZERO),
             eq(generated(P, Y), ONE),
             le(size(Y), transcendence(exponentials(Y))),
         ),
@@ -120,10 +120,10 @@ HOMOMORPHISM = _FREE(
     "injective; and functions with one slope, and one value at a point, are equal",
     (P, Y, a, b, z),
 ).that(
-    Clause(eq(norm(P * (a - z * b)), ZERO), _TIED),
-    Clause(eq(norm(tangents(P) * (a - z * b)), ZERO), (*_TIED, eq(offset(L, a), z * offset(L, b)))),
+    Clause(eq(gain(P * (a - z * b)), ZERO), _TIED),
+    Clause(eq(gain(tangents(P) * (a - z * b)), ZERO), (*_TIED, eq(offset(L, a), z * offset(L, b)))),
     *(
-        Clause(eq(norm(constant * a), ZERO), (*_TIED[:3], eq(slope(L, a), ZERO)))
+        Clause(eq(gain(constant * a), ZERO), (*_TIED[:3], eq(slope(L, a), ZERO)))
         for constant in (P, tangents(P))
     ),
 )
@@ -142,7 +142,7 @@ NO_LONELY_POLE = _POLES(
         Clause(
             statement,
             (
-                eq(norm(tangents(L) * c), ZERO),
+                eq(gain(tangents(L) * c), ZERO),
                 eq(unit(a), ONE),
                 ne(inner(c, a), ZERO),
                 eq(pole(L, a, y, z), ONE),
@@ -164,7 +164,7 @@ LARGEST = _FINITE("of finitely many numbers one is the largest", (P, Y, c, v)).t
 )
 _taken = (eq(unit(a), ONE), ne(inner(c, a), ZERO))
 EMPTY = _FINITE("a vector with no entry but 0 is 0", (A, c)).that(
-    *(Clause(eq(norm(none), ZERO), (eq(support(c), ZERO),)) for none in (c, A * c))
+    *(Clause(eq(n, ZERO), (eq(support(c), ZERO),)) for n in (norm(c), gain(A * c)))
 )
 FEWER = _FINITE("one entry is made 0, another one changes", (c, a, b, z)).that(
     Clause(le(support(c - inner(c, a) * a) + 1, support(c)), _taken),

@@ -49,6 +49,7 @@ from rnnbounds.theory.language.terms.vectors import (
     diagonal,
     entry,
     exponential,
+    gain,
     inner,
     is_diagonal,
     least,
@@ -92,11 +93,14 @@ _NEAREST = partial(
 )
 
 _TRIANGLE = _NORM("‖a + b‖ ≤ ‖a‖ + ‖b‖", (X, Y))
-TRIANGLE, TRIANGLE_MAX, TRIANGLE_WEIGHTED = (
-    _TRIANGLE.that(le(size(X + Y), size(X) + size(Y))) for size in (norm, max_norm, weighted)
+TRIANGLE, TRIANGLE_GAIN, TRIANGLE_MAX, TRIANGLE_WEIGHTED = (
+    _TRIANGLE.that(le(size(X + Y), size(X) + size(Y))) for size in (norm, gain, max_norm, weighted)
 )
 _HOMOGENEITY = _NORM("‖z v‖ = |z| ‖v‖", (z, X))
-HOMOGENEITY = _HOMOGENEITY.that(Clause(eq(norm(z * X), z * norm(X)), (le(Integer(0), z),)))
+HOMOGENEITY, HOMOGENEITY_GAIN = (
+    _HOMOGENEITY.that(Clause(eq(size(z * X), z * size(X)), (le(Integer(0), z),)))
+    for size in (norm, gain)
+)
 HOMOGENEITY_WEIGHTED = _HOMOGENEITY.that(eq(weighted(z * X), Abs(z) * weighted(X)))
 _SUBMULTIPLICATIVE = axiom(
     "sub-multiplicativity",
@@ -108,6 +112,9 @@ _SUBMULTIPLICATIVE = axiom(
 SUBMULTIPLICATIVE, SUBMULTIPLICATIVE_MAX, SUBMULTIPLICATIVE_WEIGHTED = (
     _SUBMULTIPLICATIVE.that(le(size(A * Y), size(A) * size(Y)))
     for size in (norm, max_norm, weighted)
+)
+SUBMULTIPLICATIVE_GAIN = replace(_SUBMULTIPLICATIVE, forall=(A, v)).that(
+    le(gain(A * v), gain(A) * norm(v))
 )
 _JACOBIAN = _CHAIN_RULE(
     "∂h_t/∂x_t = ∂φ/∂x at (h_{t-1}, x_t), and "

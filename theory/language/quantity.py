@@ -58,7 +58,8 @@ class Quantity:
     """A named quantity.
 
     `norm` is the norm or unit; `notation` is LaTeX; `lower` is the least value it can take (None:
-    any real); `definition` is the formal term of a measured quantity, which ledgers unfold.
+    any real); `definition` is the formal term of a measured quantity, which ledgers unfold, and
+    `of_cells` what it is of cells, if that is another one.
     `windowed` says that there is one for each window k; `about` names the kinds of systems that
     have it, or families of kinds, as forms do: none for what models in general have.
     """
@@ -72,6 +73,7 @@ class Quantity:
     definition: Expr | None = None
     windowed: bool = False
     about: tuple[str, ...] = ()
+    of_cells: Expr | None = None
 
     @property
     def is_single_step(self) -> bool:

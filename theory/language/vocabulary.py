@@ -66,6 +66,10 @@ DEFINITIONS: dict[Symbol, Expr] = {
     for quantity in QUANTITIES
     if quantity.definition is not None
 }
+# What a quantity is of cells, where that is another thing.
+OF_CELLS: dict[Symbol, Expr] = {
+    quantity.symbol: quantity.of_cells for quantity in QUANTITIES if quantity.of_cells is not None
+}
 
 
 def enter(*quantities: Quantity) -> tuple[Symbol, ...]:
@@ -88,6 +92,8 @@ def enter(*quantities: Quantity) -> tuple[Symbol, ...]:
             raise TakenNameError(new.name)
         if new.definition is not None:
             DEFINITIONS[new.symbol] = new.definition
+        if new.of_cells is not None:
+            OF_CELLS[new.symbol] = new.of_cells
     return tuple(new.symbol for new in quantities)
 
 

@@ -136,9 +136,6 @@ LIPSCHITZ_INPUT_BOX = assume(
         (inside(a),),
     )
 )
-SHOWN = assume(
-    "output", "C_box is at least ‖h‖₂/‖s‖_box, for h is a linear part of s", forall=(c, v, j)
-).that(le(norm(run_one - run_two), C_box * BOX.norm(run_one - run_two)))
 
 
 def box_step(name: str, inputs: Expr) -> Step:

@@ -5,7 +5,7 @@ from sympy import Integer
 from rnnbounds.theory.language import ONE, ZERO, Assumption, assume, eq, le, lt, symbols
 from rnnbounds.theory.language.terms.gradients import differentiable
 from rnnbounds.theory.language.terms.variables import a, b, c, j, s, x
-from rnnbounds.theory.language.terms.vectors import entry, norm, phi, readout, state
+from rnnbounds.theory.language.terms.vectors import entry, gain, norm, phi, readout, state
 from rnnbounds.theory.models.geometry import EUCLIDEAN
 
 lam, S_0, L_x, L_f, epsilon, T, k, t = symbols("lam S_0 L_x L_f epsilon T k t")
@@ -17,11 +17,14 @@ LIPSCHITZ_INPUT = assume(
     "φ is L_x-Lipschitz in the input: ‖φ(h, x) − φ(h, x′)‖ ≤ L_x‖x − x′‖",
     forall=(a, b, c),
 ).that(le(norm(phi(c, a) - phi(c, b)), L_x * norm(a - b)))
-LIPSCHITZ_READOUT = assume(
-    "lipschitz readout",
-    "y = f(h), and f is L_f-Lipschitz: ‖f(h) − f(h′)‖ ≤ L_f‖h − h′‖",
-    forall=(a, b),
-).that(le(norm(readout(a) - readout(b)), L_f * norm(a - b)))
+LIPSCHITZ_READOUT, READOUT_OF_CELLS = (
+    assume(
+        "lipschitz readout",
+        "y = f(h), and f is L_f-Lipschitz: ‖f(h) − f(h′)‖ ≤ L_f‖h − h′‖",
+        forall=(a, b),
+    ).that(le(norm(readout(a) - readout(b)), L_f * size(a - b)))
+    for size in (norm, gain)
+)
 DIFFERENTIABLE = assume(
     "differentiable",
     "φ is differentiable along the run, and along those that start from zero at any time s",

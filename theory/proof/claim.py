@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from sympy import Expr, Symbol
@@ -10,8 +11,8 @@ from rnnbounds.theory.errors import UnknownClaimError
 from rnnbounds.theory.language import Assumption, Statement
 from rnnbounds.theory.language.printing import statement_text
 from rnnbounds.theory.language.statement import Relation
+from rnnbounds.theory.language.vocabulary import OF_CELLS
 from rnnbounds.theory.proof.everywhere import WeightSet
-from rnnbounds.theory.proof.norms import norm_misuses
 from rnnbounds.theory.proof.proof import Ledger, Proof, check
 from rnnbounds.theory.proof.records import Lemma
 from rnnbounds.theory.proof.scope import lemma
@@ -103,10 +104,16 @@ class Form:
                 statement = Statement(statement.lhs, statement.relation, replacement)
         return Variant(id, text, self.name, statement, tuple(by_id.values()))
 
+    def meant(self, statement: Statement) -> Statement:
+        """The statement with what quantities are of cells, if it is about these."""
+        return statement.replace(OF_CELLS) if self.about == "cell" else statement
+
     def lemma(self, id: str, *variables: Symbol, everywhere: WeightSet | None = None) -> Lemma:
         """The proved statement, for all values of the given parameters, as a law; if so asked, for
         all weights of a set, which come before them."""
-        return lemma(id, variables, self.assumptions, self.statement, self.proof, everywhere)
+        return lemma(
+            id, variables, self.assumptions, self.meant(self.statement), self.proof, everywhere
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -176,23 +183,42 @@ def prove(claim: Claim) -> tuple[Ledger, ...]:
 
 
 def _prove(form: Form) -> Ledger:
-    ledger = check(form.proof, form.statement, form.assumptions)
+    ledger = check(form.proof, form.meant(form.statement), form.assumptions)
     if not form.proof.steps:
         return ledger
-    concluded, fault = statement_text(form.proof.conclusion), ""
+    last = ledger.steps[-1]
+    if form.meant(form.statement) != form.statement:
+        last = replace(last, statement=statement_text(form.statement))
+    fault = _fault(form) if ledger.proved else ""
+    if fault:
+        last = replace(last, verdict="failed", detail=fault)
+    return replace(ledger, steps=(*ledger.steps[:-1], last), proved=ledger.proved and not fault)
+
+
+def _fault(form: Form) -> str:
+    """Why a proof is none of the form: it ends elsewhere, or speaks of what cells measure by the
+    name of what other systems do; empty if it is one."""
     if form.proof.conclusion != form.statement:
-        fault = (
+        concluded = statement_text(form.proof.conclusion)
+        return (
             f"the last step concludes {concluded}, which is not the form's statement; conclude that"
         )
-    for use in norm_misuses(form.proof, form.about, form.assumptions):
-        fault = f"{use.name} is of a norm, and what ‖·‖ measures there is none"
-    if not fault:
-        return ledger
-    last = replace(ledger.steps[-1], verdict="failed", detail=fault)
-    return replace(ledger, steps=(*ledger.steps[:-1], last), proved=False)
+    for statement in _said(form):
+        if form.meant(statement) != statement:
+            return f"{statement_text(statement)} is of a cell; write out what it measures"
+    return ""
+
+
+def _said(form: Form) -> Iterator[Statement]:
+    """What a form says beside its statement: its assumptions, and the steps before the last."""
+    yield from (each.condition for each in form.assumptions if each.condition is not None)
+    laws = [each.law for each in form.assumptions if each.law is not None]
+    for law in (*laws, *(step.law for step in form.proof.steps[:-1])):
+        for clause in law.clauses:
+            yield from (clause.conclusion, *clause.given)
 
 
 def prove_variant(claim: Claim, variant: Variant) -> Ledger:
     """The form's own ledger, re-targeted at the variant: it must fail."""
     form = claim.form(variant.form)
-    return check(form.proof, variant.statement, variant.assumptions)
+    return check(form.proof, form.meant(variant.statement), variant.assumptions)

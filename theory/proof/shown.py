@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 from rnnbounds.theory.kernel.statements import Clause
-from rnnbounds.theory.language import Assumption, Use
+from rnnbounds.theory.language import Use
+from rnnbounds.theory.proof.claim import Form
 from rnnbounds.theory.proof.ledger import StepResult
 from rnnbounds.theory.proof.methods.base import use_name
 from rnnbounds.theory.proof.methods.smt import Asked, heard
@@ -44,10 +45,12 @@ class _RecordingScope(StepScope):
         return clauses
 
 
-def trace_step(proof: Proof, assumptions: tuple[Assumption, ...], step: Step) -> StepTrace:
-    """Run one step of the proof again, recording its hypotheses and solver queries."""
+def trace_step(form: Form, step: Step) -> StepTrace:
+    """Run one step of the form's proof again, recording its hypotheses and solver queries."""
+    proof = form.proof
     steps = proof.steps[: proof.steps.index(step) + 1]
-    *_, scope = scopes_of(Proof(steps), assumptions)[0]
+    *_, scope = scopes_of(Proof(steps), form.assumptions)[0]
+    step = replace(step, conclusion=form.meant(step.conclusion))
     run_step(step, scope)  # what lemmas ask for their own ledgers is asked here
     recording = _RecordingScope(
         **{scope_field.name: getattr(scope, scope_field.name) for scope_field in fields(scope)}

@@ -50,7 +50,7 @@ def show_step(entry: Claim, name: str, format: Format) -> int:
     results = []
     for step, forms in find_steps(entry, name).items():
         form = entry.form(forms[0])
-        results.append((forms, trace_step(form.proof, form.assumptions, step)))
+        results.append((forms, trace_step(form, step)))
     if format is Format.json:
         print_json([step_document(forms, result) for forms, result in results])
     else:

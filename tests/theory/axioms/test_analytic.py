@@ -114,6 +114,7 @@ def partner(lines: Listed, weights: np.ndarray, unit: np.ndarray, *at: Fraction)
 
 MEANING = {
     "norm": size,
+    "gain": size,
     "support": lambda w: Fraction(int(np.count_nonzero(w))),
     "inner": lambda p, q: Fraction((p * q).sum()),
     "unit": lambda u: Fraction(int(sorted(u) == sorted(coordinate(0)))),

@@ -15,7 +15,7 @@ import instances as draw
 import pytest
 import special
 from flint import arb, ctx, fmpq
-from formal import BITS, Op, eigenvalues, induced, largest, row_sums, spectral, violated
+from formal import BITS, Op, eigenvalues, induced, largest, op, row_sums, spectral, violated
 from structures import decomposed, of_unit
 from sympy import Abs, Rational
 
@@ -65,6 +65,7 @@ TRIES, ENOUGH = 60, 8
 # What the formal terms mean in every world.  An empty matrix has the least eigenvalue 0.
 EVERYWHERE: draw.World = {
     terms.norm: spectral,
+    terms.gain: lambda A: spectral(seen(A)),
     terms.max_norm: row_sums,
     terms.frobenius: lambda A: sum((x * x for x in A.m.entries()), fmpq(0)),
     terms.row_norm: lambda A: largest([arb(spectral(draw.column(line))) for line in A.lines]),
@@ -80,15 +81,26 @@ EVERYWHERE: draw.World = {
 }
 
 
+def seen(A: Op) -> Op:
+    """All rows but the last, where there are more than two."""
+    lines = A.lines[:-1] if len(A.lines) > 2 else A.lines
+    return op(lines, len(lines), A.m.ncols(), A.to, A.of)
+
+
 def places(A: Op) -> Iterator[tuple[int, int]]:
     """The indices of the entries."""
     return product(range(A.m.nrows()), range(A.m.ncols()))
 
 
 LAWS: dict[Axiom, draw.Draw] = {
-    **dict.fromkeys((base.TRIANGLE, base.TRIANGLE_MAX, base.TRIANGLE_WEIGHTED), draw.like),
-    **dict.fromkeys((base.HOMOGENEITY, base.HOMOGENEITY_WEIGHTED), draw.scaled),
+    **dict.fromkeys(
+        (base.TRIANGLE, base.TRIANGLE_GAIN, base.TRIANGLE_MAX, base.TRIANGLE_WEIGHTED), draw.like
+    ),
+    **dict.fromkeys(
+        (base.HOMOGENEITY, base.HOMOGENEITY_GAIN, base.HOMOGENEITY_WEIGHTED), draw.scaled
+    ),
     base.SUBMULTIPLICATIVE: draw.in_product,
+    base.SUBMULTIPLICATIVE_GAIN: draw.on_vector,
     base.SUBMULTIPLICATIVE_MAX: draw.in_product,
     base.SUBMULTIPLICATIVE_WEIGHTED: draw.in_product,
     gradients.SUBMULTIPLICATIVE_FROBENIUS: draw.on_vector,

@@ -4,7 +4,7 @@ from rnnbounds.theory.claims.memory import truncation
 from rnnbounds.theory.language import at, le, symbols
 from rnnbounds.theory.language.terms.variables import x
 from rnnbounds.theory.language.terms.vectors import state
-from rnnbounds.theory.models.system import LIPSCHITZ_READOUT
+from rnnbounds.theory.models.system import LIPSCHITZ_READOUT, READOUT_OF_CELLS
 from rnnbounds.theory.proof import Claim, Form, Source, scale, swap, theorem
 
 lam, S_0, B_x, L_x, L_f, C_box, T, k, y_gap = symbols("lam S_0 B_x L_x L_f C_box T k y_gap")
@@ -12,7 +12,8 @@ lam, S_0, B_x, L_x, L_f, C_box, T, k, y_gap = symbols("lam S_0 B_x L_x L_f C_box
 
 def readout_form(form: Form, name: str = "truncation", note: str = "") -> Form:
     """Form that bounds the gap of outputs by L_f times the form's bound on the gap of states."""
-    model = (*form.assumptions, LIPSCHITZ_READOUT)
+    of_cells = form.about == "cell"
+    model = (*form.assumptions, READOUT_OF_CELLS if of_cells else LIPSCHITZ_READOUT)
     bound = le(y_gap, L_f * form.statement.rhs)
     return theorem(form.name, bound, model, form.about, note=note).by(
         at("lipschitz readout", state(x, 0, T), state(x, T - k, k)),

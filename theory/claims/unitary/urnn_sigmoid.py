@@ -7,13 +7,13 @@ powers of a W with a radius below 1 fade.
 
 from sympy import Abs, Expr, Symbol
 
-from rnnbounds.theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
+from rnnbounds.theory.axioms.base import SUBMULTIPLICATIVE_GAIN, TRIANGLE_GAIN
 from rnnbounds.theory.axioms.powers import GELFAND, RETURNS
 from rnnbounds.theory.claims.contraction.vanilla import STABLE_RADIUS
 from rnnbounds.theory.language import ONE, ZERO, Assumption, Use, assume, at, eq, le, ne, symbols
 from rnnbounds.theory.language.terms.powers import POWERS, radius, ratio, reach
 from rnnbounds.theory.language.terms.variables import i, j, s, v
-from rnnbounds.theory.language.terms.vectors import norm
+from rnnbounds.theory.language.terms.vectors import gain, norm
 from rnnbounds.theory.models.lemmas.powers import fading
 from rnnbounds.theory.models.unitary.lines import UNROLLED
 from rnnbounds.theory.models.unitary.local_maps import n
@@ -70,18 +70,18 @@ def exclusion_form(
 NOT_ISOMETRIC = Assumption("not isometric", "|w| ≠ 1", ne(w_abs, ONE))
 NETWORKS = networks_assumption(
     "by w",
-    eq(norm(other_units(j) * back_other * v), w_abs * norm(other_units(j) * v)),
+    eq(gain(other_units(j) * back_other * v), w_abs * gain(other_units(j) * v)),
     scalar=eq(n, ONE),
 )
 DRIVEN = assume(
     "driven", "f ≠ 0 and c ≠ 0: the scalar network's output depends on its inputs", forall=(j,)
-).that(ne(norm(other_units(j) * c), ZERO))
+).that(ne(gain(other_units(j) * c), ZERO))
 
-first, output = candidate_units(0), norm(other_units(0) * c)
-lower_gap = Abs(1 - w_abs) * output / (norm(first) + 1)
+first, output = candidate_units(0), gain(other_units(0) * c)
+lower_gap = Abs(1 - w_abs) * output / (gain(first) + 1)
 GEOMETRY = (
     step(
-        "geometric", eq(norm(other_units(0) * faded(j)), w_abs**j * output), forall=(j,)
+        "geometric", eq(gain(other_units(0) * faded(j)), w_abs**j * output), forall=(j,)
     ).by_induction(base=OF_W, step=(OF_W, at("networks", 0, faded(j), 0, 0))),
     step(
         "powers below one", le(w_abs ** (j + 1), w_abs), forall=(j,), given=(le(w_abs, ONE),)
@@ -91,27 +91,27 @@ GEOMETRY = (
     ).by_induction(),
     step(
         "lengths of outputs",
-        eq(norm(first * moved(j)), w_abs**j * output),
+        eq(gain(first * moved(j)), w_abs**j * output),
         forall=(j,),
         given=(EQUAL,),
     ).by(
         at("outputs move back", 0, j),
         at("geometric", j),
-        TRIANGLE.at(first * moved(j) - other_units(0) * faded(j), other_units(0) * faded(j)),
-        TRIANGLE.at(other_units(0) * faded(j) - first * moved(j), first * moved(j)),
+        TRIANGLE_GAIN.at(first * moved(j) - other_units(0) * faded(j), other_units(0) * faded(j)),
+        TRIANGLE_GAIN.at(other_units(0) * faded(j) - first * moved(j), first * moved(j)),
     ),
     step(
         "what U moves",
-        le(Abs(1 - w_abs ** (j + 1)) * output, norm(first) * norm(e - moved(j + 1))),
+        le(Abs(1 - w_abs ** (j + 1)) * output, gain(first) * norm(e - moved(j + 1))),
         forall=(j,),
         given=(EQUAL,),
     ).by(
         at("lengths of outputs", 0),
         at("lengths of outputs", j + 1),
         POWERS.at(back, e, 0),
-        TRIANGLE.at(first * (e - moved(j + 1)), first * moved(j + 1)),
-        TRIANGLE.at(first * (moved(j + 1) - e), first * e),
-        SUBMULTIPLICATIVE.at(first, e - moved(j + 1)),
+        TRIANGLE_GAIN.at(first * (e - moved(j + 1)), first * moved(j + 1)),
+        TRIANGLE_GAIN.at(first * (moved(j + 1) - e), first * e),
+        SUBMULTIPLICATIVE_GAIN.at(first, e - moved(j + 1)),
     ),
     step(
         "U keeps them apart",
@@ -142,24 +142,24 @@ SOMETIME_DRIVEN = assume(
     "driven",
     "at some time t_0 the output depends on the inputs: its derivative in the latest is not 0",
     condition=eq(driven, ONE),
-).that(ne(norm(other_units(t_0) * c), ZERO))
+).that(ne(gain(other_units(t_0) * c), ZERO))
 
 candidate, other = candidate_units(t_0), other_units(t_0)
-q, margin = ratio(back_other), norm(candidate) + 1
-latest, left = norm(other * c) / margin, norm(other) * reach(back_other, c) / margin
+q, margin = ratio(back_other), gain(candidate) + 1
+latest, left = gain(other * c) / margin, gain(other) * reach(back_other, c) / margin
 STABLE = ("stable radius", at("networks", 0, 0, 0, 0))
 CONSTANT = (
     step(
         "no more than W leaves",
-        le(norm(candidate_units(i) * moved(j)), norm(other_units(i)) * norm(faded(j))),
+        le(gain(candidate_units(i) * moved(j)), gain(other_units(i)) * norm(faded(j))),
         forall=(i, j),
         given=(EQUAL,),
     ).by(
         at("outputs move back", i, j),
-        TRIANGLE.at(
+        TRIANGLE_GAIN.at(
             candidate_units(i) * moved(j) - other_units(i) * faded(j), other_units(i) * faded(j)
         ),
-        SUBMULTIPLICATIVE.at(other_units(i), faded(j)),
+        SUBMULTIPLICATIVE_GAIN.at(other_units(i), faded(j)),
     ),
     *fading(back_other, c, *STABLE),
     step(
@@ -174,9 +174,9 @@ CONSTANT = (
         GELFAND.at(back_other, c, j + s + 1),
         at("later powers", s, j),
         at("distances stay", j + s + 1, i),
-        TRIANGLE.at(other * c - candidate * e, candidate * e),
-        TRIANGLE.at(candidate * (e - moved(j + s + 1)), candidate * moved(j + s + 1)),
-        SUBMULTIPLICATIVE.at(candidate, e - moved(j + s + 1)),
+        TRIANGLE_GAIN.at(other * c - candidate * e, candidate * e),
+        TRIANGLE_GAIN.at(candidate * (e - moved(j + s + 1)), candidate * moved(j + s + 1)),
+        SUBMULTIPLICATIVE_GAIN.at(candidate, e - moved(j + s + 1)),
     ),
     return_step("the output is constant", latest, left, q, *STABLE, GELFAND.at(back_other, c, 0)),
 )

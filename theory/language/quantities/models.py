@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from sympy import Abs, Expr
 
-from rnnbounds.theory.language.quantities.norms import EUCLIDEAN, SPECTRAL, Norm, T, k
+from rnnbounds.theory.language.quantities.norms import EUCLIDEAN, OF_SLOPES, OF_STATES, Norm, T, k
 from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, parameter, tag
 from rnnbounds.theory.language.terms.gates import gated_run
 from rnnbounds.theory.language.terms.gradients import descent, jacobian
@@ -75,9 +75,9 @@ MODELS: tuple[Quantity, ...] = (
     certified("lam_P", "contraction factor in ‖P^{1/2}·‖₂ (linear)", "quadratic", r"\lambda_P"),
     certified("lam_D", "contraction factor in ‖D·‖₂, D diagonal", "diagonal", r"\lambda_D"),
     certified("lam_v", "contraction factor in max |·|_i/v_i", "weighted maximum", r"\lambda_v"),
-    EUCLIDEAN.of("h_norm", "the state", "h_T", state(x, 0, T)),
-    EUCLIDEAN.of("h_start", "the state at the start of the window", "h_{T-k}", state(x, 0, T - k)),
-    EUCLIDEAN.of(
+    OF_STATES.of("h_norm", "the state", "h_T", state(x, 0, T)),
+    OF_STATES.of("h_start", "the state at the start of the window", "h_{T-k}", state(x, 0, T - k)),
+    OF_STATES.of(
         "h_gap", "full against truncated state", "h_T-h_T^{(k)}",
         state(x, 0, T) - state(x, T - k, k),
     ),
@@ -85,12 +85,12 @@ MODELS: tuple[Quantity, ...] = (
         "y_gap", "full against truncated output", "y_T-y_T^{(k)}",
         readout(state(x, 0, T)) - readout(state(x, T - k, k)),
     ),
-    SPECTRAL.of(
+    OF_SLOPES.of(
         "dh_dx", "the state's derivative in the input at time t", r"\partial h_T/\partial x_t",
         jacobian(x, T, t),
     ),
-    EUCLIDEAN.of("step_gap", f"{_BEFORE} after one step", r"\varphi(h,x)-\varphi(h',x)", _step),
-    EUCLIDEAN.of(
+    OF_STATES.of("step_gap", f"{_BEFORE} after one step", r"\varphi(h,x)-\varphi(h',x)", _step),
+    OF_STATES.of(
         "forced_gap", "two runs from one state, under inputs x and x'", "h_T(x)-h_T(x')",
         _run - _run_other, "_{forced}",
     ),
@@ -98,15 +98,15 @@ MODELS: tuple[Quantity, ...] = (
         "forced_gap_y", "the outputs of two runs from one state, under inputs x and x'",
         "y_T(x)-y_T(x')", readout(_run) - readout(_run_other), "_{forced}",
     ),
-    EUCLIDEAN.of("state_gap", _BEFORE, "h-h'", a - b),
+    OF_STATES.of("state_gap", _BEFORE, "h-h'", a - b),
     *tag("linear", *_in_norm("P", "‖P^{1/2}·‖₂", lambda gap: norm(_root * gap))),
     *_in_norm("D", "‖D·‖₂", lambda gap: norm(_scaling * gap)),
     *_in_norm("v", "max |·|_i/v_i", lambda gap: max_norm(_weights * gap)),
-    EUCLIDEAN.of(
+    OF_STATES.of(
         "forward_gap", "feed-forward network against truncated model", "H_T^{(k)}-h_T^{(k)}",
         forward(x, k, T) - state(x, T - k, k),
     ),
-    EUCLIDEAN.of(
+    OF_STATES.of(
         "field_gap", "feed-forward network, inputs changed at times ≤ T - k",
         "H_T^{(k)}(x)-H_T^{(k)}(x')", forward(x, k, T) - forward(x_past, k, T),
     ),

@@ -18,7 +18,7 @@ from rnnbounds.theory.language.terms.unitary import (
     similarity_inverse,
 )
 from rnnbounds.theory.language.terms.variables import eye, operator, x
-from rnnbounds.theory.language.terms.vectors import frobenius, norm, transpose
+from rnnbounds.theory.language.terms.vectors import frobenius, gain, transpose
 
 B_h = Symbol("B_h", real=True)
 C, W = operator("C"), operator("W")
@@ -66,7 +66,7 @@ UNITARY: tuple[Quantity, ...] = (
             "separation",
             "a network's outputs against a candidate's, on inputs inside one cell of activity "
             "patterns: 0 only where the two are the same map there",
-            r"\max \lVert y-\hat{y}\rVert_{cell}", norm(OUTPUTS[0] - OUTPUTS[1]),
+            r"\max \lVert y-\hat{y}\rVert_{cell}", gain(OUTPUTS[0] - OUTPUTS[1]),
         ),
     ),
     *tag(
@@ -85,7 +85,7 @@ UNITARY: tuple[Quantity, ...] = (
             "sigmoid_gap",
             "the outputs of a sigmoid network against a unitary one's, the largest at all times, "
             "for all inputs of an interval; probes read it from below", r"\max |y-\hat{y}|",
-            norm(OUTPUTS[2] - OUTPUTS[3]),
+            gain(OUTPUTS[2] - OUTPUTS[3]),
         ),
     ),
     *tag(

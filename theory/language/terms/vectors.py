@@ -95,6 +95,9 @@ def function(
 
 
 norm = function("norm", Norm)  # Euclidean, and spectral for operators
+# gain(v), what is seen of v: of a cell's states the length of what it shows, of functions of the
+# inputs half of how far they vary, of outputs in all runs the largest.  It is a seminorm.
+gain = function("gain", Norm)
 max_norm = function("max_norm", Norm)  # max |v_i|, and max Σ |A_ij| over the rows of an operator
 row_norm = function("row_norm", Norm)  # the largest 2-norm of a row of an operator
 # weighted(v): the norm of states that a form names, the Euclidean one of weights and of numbers,

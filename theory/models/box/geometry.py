@@ -35,7 +35,15 @@ from rnnbounds.theory.language.terms.gradients import (
     recent,
 )
 from rnnbounds.theory.language.terms.variables import a, b, j, m, s, x
-from rnnbounds.theory.language.terms.vectors import RECURSION, entry, norm, phi, state, weighted
+from rnnbounds.theory.language.terms.vectors import (
+    RECURSION,
+    entry,
+    gain,
+    norm,
+    phi,
+    state,
+    weighted,
+)
 from rnnbounds.theory.models import geometry
 from rnnbounds.theory.proof import Step, step
 
@@ -140,12 +148,12 @@ BOX = geometry.make_geometry(
 
 SHOWN = assume(
     "output", "C_box is at least ‖h‖₂/‖s‖_box, for h is a linear part of s", forall=(s, j)
-).that(le(norm(geometry.full - geometry.fresh), C_box * weighted(geometry.full - geometry.fresh)))
+).that(le(gain(geometry.full - geometry.fresh), C_box * weighted(geometry.full - geometry.fresh)))
 SHOWN_DERIVATIVE = assume(
     "output",
     "C_box is at least ‖h‖₂/‖s‖_box, and so ‖∂h_T/∂x_t‖ ≤ C_box‖∂s_T/∂x_t‖, from ‖·‖₂ to ‖·‖_box",
     forall=(m, j),
-).that(le(norm(jacobian(x, m + j + 1, m + 1)), C_box * weighted(jacobian(x, m + j + 1, m + 1))))
+).that(le(gain(jacobian(x, m + j + 1, m + 1)), C_box * weighted(jacobian(x, m + j + 1, m + 1))))
 _state_before = state(x, 0, m)
 LIPSCHITZ_INPUT = assume(
     "lipschitz input", "L_x_box bounds ‖∂φ/∂x‖ along the run, from ‖·‖₂ to ‖·‖_box", forall=(m,)

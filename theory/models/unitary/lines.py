@@ -25,7 +25,7 @@ from rnnbounds.theory.axioms.analytic import (
     TANH_POLES,
     TRANSCENDENCE,
 )
-from rnnbounds.theory.axioms.base import HOMOGENEITY, TRIANGLE
+from rnnbounds.theory.axioms.base import HOMOGENEITY_GAIN, TRIANGLE_GAIN
 from rnnbounds.theory.language import ONE, ZERO, assume, at, eq, le, ne
 from rnnbounds.theory.language.terms.analytic import (
     FunctionList,
@@ -45,7 +45,7 @@ from rnnbounds.theory.language.terms.analytic import (
 )
 from rnnbounds.theory.language.terms.unitary import rank
 from rnnbounds.theory.language.terms.variables import A, b, c, i, j, z
-from rnnbounds.theory.language.terms.vectors import Operator, function, inner, norm
+from rnnbounds.theory.language.terms.vectors import Operator, function, gain, inner
 from rnnbounds.theory.proof import Step, step
 from rnnbounds.theory.proof.methods import HYPOTHESIS
 
@@ -64,7 +64,7 @@ UNROLLED = assume(
     "and in tanh of pre-activations before, with real weights",
     forall=(i,),
 ).that(
-    eq(norm(P - X * reads(i) - T * feeds(i)), ZERO),
+    eq(gain(P - X * reads(i) - T * feeds(i)), ZERO),
     eq(analytic(P), ONE),
     eq(analytic(X), ONE),
     eq(rank(differentials(X)), size(X)),
@@ -74,7 +74,7 @@ u = steepest(L, c)
 at_pole = -offset(L, u) / slope(L, u), 1 / slope(L, u)
 v = partner(L, c, u, *at_pole)
 sign = slope(L, v) / slope(L, u)
-RELATED = eq(norm(T * c), ZERO)
+RELATED = eq(gain(T * c), ZERO)
 SHARED = (RELATED, ne(support(c), ZERO), ne(slope(L, u), ZERO))
 POLES = (
     at("lines", i, c),
@@ -94,7 +94,7 @@ _POLES_MET = (
         COMBINATIONS.at(P, X, T, reads(i), feeds(i), Y, exponentials(Y)),
         TRANSCENDENCE.at(Y, X, exponentials(Y)),
     ),
-    step("lines", eq(norm(tangents(L) * c), ZERO), (i, c), (RELATED,)).by(
+    step("lines", eq(gain(tangents(L) * c), ZERO), (i, c), (RELATED,)).by(
         *GROUP, at("exponentials are independent", i), SUBSTITUTION.at(P, Y, c)
     ),
     step("slopes up to the sign", eq(sign**2, ONE), (i, c), SHARED).by(*POLES, OTHER_POLE),
@@ -104,7 +104,7 @@ _POLES_MET = (
 
 def _same_line_step(name: str, of: Expr, *found: str) -> Step:
     """The lines of two units that share a pole agree, up to the sign."""
-    return step(f"the same {name}", eq(norm(of * (v - sign * u)), ZERO), (i, c), SHARED).by(
+    return step(f"the same {name}", eq(gain(of * (v - sign * u)), ZERO), (i, c), SHARED).by(
         *POLES, *GROUP, *(at(lemma, i, c) for lemma in found), HOMOMORPHISM.at(P, Y, v, u, sign)
     )
 
@@ -115,20 +115,26 @@ INDEPENDENCE = (
     _same_line_step("argument", P, "slopes up to the sign"),
     step(
         "without a part",
-        eq(norm(A * (c - z * b)), ZERO),
+        eq(gain(A * (c - z * b)), ZERO),
         (A, b, c, z),
-        (eq(norm(A * c), ZERO), eq(norm(A * b), ZERO)),
-    ).by(TRIANGLE.at(A * c, -z * A * b), HOMOGENEITY.at(z, A * b), HOMOGENEITY.at(-z, A * b)),
-    step(
-        "with a part",
-        eq(norm(A * c), ZERO),
-        (A, b, c, z),
-        (eq(norm(A * (c - z * b)), ZERO), eq(norm(A * b), ZERO)),
+        (eq(gain(A * c), ZERO), eq(gain(A * b), ZERO)),
     ).by(
-        TRIANGLE.at(A * (c - z * b), z * A * b), HOMOGENEITY.at(z, A * b), HOMOGENEITY.at(-z, A * b)
+        TRIANGLE_GAIN.at(A * c, -z * A * b),
+        HOMOGENEITY_GAIN.at(z, A * b),
+        HOMOGENEITY_GAIN.at(-z, A * b),
     ),
     step(
-        "independence", eq(norm(P * c), ZERO), (i, j, c), (RELATED, le(support(c), j))
+        "with a part",
+        eq(gain(A * c), ZERO),
+        (A, b, c, z),
+        (eq(gain(A * (c - z * b)), ZERO), eq(gain(A * b), ZERO)),
+    ).by(
+        TRIANGLE_GAIN.at(A * (c - z * b), z * A * b),
+        HOMOGENEITY_GAIN.at(z, A * b),
+        HOMOGENEITY_GAIN.at(-z, A * b),
+    ),
+    step(
+        "independence", eq(gain(P * c), ZERO), (i, j, c), (RELATED, le(support(c), j))
     ).inductively(
         base=("given 2", EMPTY.at(P, c)),
         step=(

@@ -10,7 +10,7 @@ from any time before as units(i) (Uᵀ)^j e, which come back, and (Wᵀ)^j c.
 
 from sympy import Expr, Rational, Symbol, tanh
 
-from rnnbounds.theory.axioms.base import HOMOGENEITY, TRIANGLE
+from rnnbounds.theory.axioms.base import HOMOGENEITY_GAIN, TRIANGLE_GAIN
 from rnnbounds.theory.axioms.functions import TANH
 from rnnbounds.theory.axioms.ranks import ROWS_OF_PRODUCT, ROWS_OF_SUM
 from rnnbounds.theory.language import (
@@ -31,7 +31,14 @@ from rnnbounds.theory.language.terms.analytic import FunctionList, support, tang
 from rnnbounds.theory.language.terms.powers import POWERS, power
 from rnnbounds.theory.language.terms.unitary import J_2, J, rows
 from rnnbounds.theory.language.terms.variables import a, b, i, j, operator, v, vector, z
-from rnnbounds.theory.language.terms.vectors import Scalar, exponential, function, norm, transpose
+from rnnbounds.theory.language.terms.vectors import (
+    Scalar,
+    exponential,
+    function,
+    gain,
+    norm,
+    transpose,
+)
 from rnnbounds.theory.language.vocabulary import unfold
 from rnnbounds.theory.models.unitary.lines import INDEPENDENCE, history, present
 from rnnbounds.theory.models.unitary.local_maps import W, n, states
@@ -78,7 +85,10 @@ SIGMOIDAL = assume(
     forall=(j, z),
 ).that(
     Clause(
-        le(norm(factor * candidate_units(j) * e - factor_other * other_units(j) * c), sigmoid_gap),
+        le(
+            gain(factor * candidate_units(j) * e - factor_other * other_units(j) * c),
+            sigmoid_gap,
+        ),
         (NORMAL_FORM,),
     ),
     Clause(le(HALF, factor), (NORMAL_FORM,)),
@@ -107,7 +117,7 @@ def networks_assumption(
         condition=scalar,
     ).that(
         eq(
-            norm(
+            gain(
                 history(j + 1) * present(j + 1) * (J * v + J_2 * b)
                 - share * earlier
                 - latest(j + 1) * (J * v + J_2 * b)
@@ -115,7 +125,7 @@ def networks_assumption(
             ZERO,
         ),
         lt(ZERO, share),
-        le(norm(combined_units(j, v, b)), norm(combined_units(j, v, b) + latest(j + 1) * a)),
+        le(gain(combined_units(j, v, b)), gain(combined_units(j, v, b) + latest(j + 1) * a)),
         le(support(present(j) * a), states + n),
         le(rows(back), states),
         le(rows(e), states),
@@ -130,34 +140,34 @@ earlier_units = combined_units(j, back * v, back_other * b)
 RELATIONS = (
     step("normal form", NORMAL_FORM, forall=(z,)).by(SIGMOID.at(z), TANH.at(z / 2)),
     step(
-        "outputs", eq(norm(candidate_units(j) * e - other_units(j) * c), ZERO), (j, z), (EQUAL,)
+        "outputs", eq(gain(candidate_units(j) * e - other_units(j) * c), ZERO), (j, z), (EQUAL,)
     ).by(
         "same activation",
         at("normal form", z),
         at("sigmoidal", j, z),
-        HOMOGENEITY.at(factor, candidate_units(j) * e - other_units(j) * c),
+        HOMOGENEITY_GAIN.at(factor, candidate_units(j) * e - other_units(j) * c),
     ),
     *INDEPENDENCE,
     step(
         "relations of arguments",
-        eq(norm(preactivations), ZERO),
+        eq(gain(preactivations), ZERO),
         (j, v, b),
-        (eq(norm(combined_units(j + 1, v, b)), ZERO),),
+        (eq(gain(combined_units(j + 1, v, b)), ZERO),),
     ).by(
         at("networks", j + 1, 0, 0, weights),
         at("independence", j + 1, states + n, present(j + 1) * weights),
     ),
     step(
         "relations move back",
-        eq(norm(earlier_units), ZERO),
+        eq(gain(earlier_units), ZERO),
         (j, v, b),
-        (eq(norm(combined_units(j + 1, v, b)), ZERO),),
+        (eq(gain(combined_units(j + 1, v, b)), ZERO),),
     ).by(
         at("relations of arguments", j, v, b),
         at("networks", j, v, b, 0),
         at("networks", j, share * back * v, share * back_other * b, weights),
-        HOMOGENEITY.at(share, earlier_units),
-        TRIANGLE.at(
+        HOMOGENEITY_GAIN.at(share, earlier_units),
+        TRIANGLE_GAIN.at(
             share * earlier_units + latest(j + 1) * weights - preactivations, preactivations
         ),
     ),
@@ -208,7 +218,7 @@ MOVED_BACK = (
     *RELATIONS,
     step(
         "outputs move back",
-        eq(norm(candidate_units(i) * moved(j) - other_units(i) * faded(j)), ZERO),
+        eq(gain(candidate_units(i) * moved(j) - other_units(i) * faded(j)), ZERO),
         forall=(i, j),
         given=(EQUAL,),
     ).inductively(

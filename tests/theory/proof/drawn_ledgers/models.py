@@ -149,6 +149,7 @@ def _part(of: Value, i: Value) -> Value:
 
 FUNCTIONS: dict[type, Callable[..., Value]] = {
     formal.norm: _of(lambda one: one.spectral),
+    formal.gain: _of(lambda one: Matrix(one.rows[:1], one.width, one.is_vector).spectral),
     formal.max_norm: _of(_largest), formal.weighted: _of(_largest),
     formal.frobenius: _of(lambda one: dot(one.entries, one.entries)),
     formal.least: _of(lambda one: one.least),

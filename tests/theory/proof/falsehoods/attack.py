@@ -18,7 +18,7 @@ TRUE = eq(1, 1)
 class Attack:
     """Steps to a goal that is false of some model that meets what is granted.
 
-    A form `about` a kind of system is asked whether ‖·‖ is a norm there; a `quantity` is entered
+    A form `about` cells is of what these show; a `quantity` is entered
     into the vocabulary for as long as it is attacked.
     """
 

@@ -25,7 +25,7 @@ from sympy import (
     tanh,
 )
 
-from falsehoods.attack import Attack, Forgery, alone, assume, ends, every, through, used
+from falsehoods.attack import TRUE, Attack, Forgery, alone, assume, ends, every, through, used
 from rnnbounds.theory.axioms import base
 from rnnbounds.theory.axioms.entries import INNER_PRODUCT
 from rnnbounds.theory.axioms.gradients import CAUCHY_SCHWARZ, DERIVATIVE_IN_STATE, LINEAR_MAP
@@ -50,6 +50,7 @@ from rnnbounds.theory.language.definitions import Definition
 from rnnbounds.theory.language.quantity import measured
 from rnnbounds.theory.language.terms.analytic import tangents
 from rnnbounds.theory.language.terms.gradients import d_state, descent, differentiable
+from rnnbounds.theory.language.terms.jets import own_slope
 from rnnbounds.theory.language.terms.unitary import OUTPUTS
 from rnnbounds.theory.language.terms.variables import (
     A,
@@ -73,6 +74,7 @@ from rnnbounds.theory.language.terms.vectors import (
     Norm,
     Scalar,
     function,
+    gain,
     inner,
     norm,
     phi,
@@ -96,6 +98,7 @@ from rnnbounds.theory.proof.methods import (
 
 lam, S_0, epsilon, T, k = symbols("lam S_0 epsilon T k")
 h_norm, h_start, step_gap, state_gap = symbols("h_norm h_start step_gap state_gap")
+(h_gap,) = symbols("h_gap")
 W, V, x_t = operator("W"), operator("V"), vector("x_t")
 final = state(x, 0, T)
 values = function("values", Scalar)  # a sequence
@@ -104,7 +107,7 @@ size = function("size", Norm, __name__, defined=True)
 CUT, NATURAL, LISTED = "counter-model", "natural", "is on no list"
 NO_NUMBER, CONSTANT, SMOOTH = "no real number", "a constant of the claim", "not shown to be smooth"
 OPERATOR, CIRCLE = "operator for vector", "goes round in a circle"
-NEITHER, NO_NORM = "no axiom and no definition", "measures there is none"
+NEITHER = "no axiom and no definition"
 
 
 def powers(*given: object) -> Induction:
@@ -129,6 +132,11 @@ def squares(one: object, two: object) -> tuple[object, ...]:
     ends = one - two, one, two  # type: ignore[operator]
     product = INNER_PRODUCT.at
     return *(product(one, two, end) for end in ends), product(two, one, ends[0])  # type: ignore[arg-type]
+
+
+def seen_squared(one: object, two: object) -> object:
+    """The same of what is seen."""
+    return eq(gain(one - two) ** 2, gain(one) ** 2 - 2 * inner(one, two) + gain(two) ** 2)  # type: ignore[operator]
 
 
 def squared(one: object, two: object) -> object:
@@ -386,15 +394,33 @@ FORMS: dict[str, Attack | Forgery] = {
         granted=(CONTRACTIVE, Assumption("expansive", "", lt(ONE, lam))),
     ),
     # Of a cell ‖s‖ is the length of what it shows, a seminorm; of outputs the largest in all runs.
-    "a part of what a cell does not show": replace(
-        used(NO_NORM, le(norm(W * final), h_norm), base.SUBMULTIPLICATIVE.at(W, final), "unit",
-             granted=(unit,)), about="cell",
+    "a part of what a cell does not show": used(
+        CUT, le(gain(W * final), gain(final)), base.SUBMULTIPLICATIVE.at(W, final), "unit",
+        granted=(unit,),
     ),
-    "outputs squared": replace(
-        used(NO_NORM, squared(*OUTPUTS[:2]), *squares(*OUTPUTS[:2])), about="sigmoid"  # type: ignore[arg-type]
+    "a cell's gap by its state": replace(
+        used(CUT, le(h_gap, norm(final - state(x, T - k, k)))), about="cell"
     ),
-    "products of functions, of all first": replace(
-        through(NO_NORM, expanded, squared(first, second), first, second), about="sigmoid"  # type: ignore[arg-type]
+    "a step on what a cell does not show": Attack(
+        "is of a cell; write out", (every(le(h_gap, h_gap), ()), Step("claim", TRUE, Smt())),
+        about="cell",
+    ),
+    "outputs squared": used(
+        CUT, seen_squared(*OUTPUTS[:2]), *squares(*OUTPUTS[:2])  # type: ignore[arg-type]
+    ),
+    "products of functions, of all first": through(
+        CUT, expanded, seen_squared(first, second), first, second  # type: ignore[arg-type]
+    ),
+    "a list of functions times a vector": used(
+        CUT, le(gain(W * v), norm(W) * norm(v)), base.SUBMULTIPLICATIVE_GAIN.at(W, v)
+    ),
+    "a name for an output": used(
+        CUT, eq(inner(a, a), gain(OUTPUTS[0]) ** 2), "named", INNER_PRODUCT.at(a, b, a),
+        granted=(assume("named", eq(a, OUTPUTS[0])),),
+    ),
+    "one weight head among the states": used(
+        CUT, le(gain(W * final), gain(final)), base.SUBMULTIPLICATIVE.at(W, final), "unit",
+        at("weights", 0), granted=(unit, assume("weights", eq(own_slope(v, a, c), 0), over=(v,))),
     ),
 }  # fmt: skip
 FALSEHOODS = TERMS | SORTS | NUMBERS | METHODS | LAWS | DEFINITIONS | FORMS
