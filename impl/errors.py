@@ -68,6 +68,13 @@ def number(what: str, value: object, needed: str) -> float:
         raise RangeError(what, shown(repr(value)), needed) from None
 
 
+class FileError(InputError):
+    """A file, or what else has a name, from which nothing can be taken, or which is not written."""
+
+    def __init__(self, name: object, reason: str, remedy: str) -> None:
+        super().__init__(f"{shown(name)}: {reason}; {remedy}")
+
+
 class UnknownNameError(InputError):
     """A name that no table holds; lists the close matches."""
 
@@ -75,30 +82,6 @@ class UnknownNameError(InputError):
         known = sorted(known)
         close = get_close_matches(str(name), known, n=3) or known
         super().__init__(f"unknown {kind} {name!r}; did you mean {' or '.join(close)}?")
-
-
-class UnknownActivationError(UnknownNameError):
-    """An activation that the table does not hold."""
-
-    def __init__(self, name: str, known: Iterable[str]) -> None:
-        super().__init__("activation", name, known)
-
-
-class UnknownConstantError(UnknownNameError):
-    """A constant that no certificate supplies."""
-
-    def __init__(self, name: str, known: Iterable[str]) -> None:
-        super().__init__("constant", name, known)
-
-
-class NotContractiveError(InputError):
-    """A cell whose norm does not certify a contraction."""
-
-    def __init__(self, norm: float, limit: float = 1.0) -> None:
-        super().__init__(
-            f"‖W‖₂ ≤ {at_least(norm)} is all that is known, but the cell needs ‖W‖₂ < {limit:g}; "
-            f"project it with rnnbounds.stable"
-        )
 
 
 def shown(name: object) -> str:
@@ -147,11 +130,9 @@ def _shape(actual: object) -> str:
     return str(tuple(getattr(actual, "shape", ()))) if hasattr(actual, "shape") else str(actual)
 
 
-class RenamedError(InputError):
-    """An argument that is called otherwise now."""
-
-    def __init__(self, function: str, old: str, new: str) -> None:
-        super().__init__(f"{function} has no argument {old!r} any more; write {new}=… for it")
+def _renamed(function: Callable[..., object], old: str, new: str) -> InputError:
+    what = f"{function.__name__} has no argument {old!r} any more"
+    return InputError(f"{what}; write {new}=… for it")
 
 
 RENAMINGS: list[tuple[str, str, str]] = []
@@ -162,7 +143,7 @@ def renamed(until: str, /, **names: str) -> Callable[[Callable[P, R]], Callable[
     """A function that still takes keywords old=new that it had before, with a DeprecationWarning;
     version `until` refuses them by `refused`.
 
-    Raises RenamedError if the old and the new keyword are both given.
+    Raises InputError if the old and the new keyword are both given.
     """
 
     def renaming(function: Callable[P, R]) -> Callable[P, R]:
@@ -174,7 +155,7 @@ def renamed(until: str, /, **names: str) -> Callable[[Callable[P, R]], Callable[
             for old in names.keys() & kwargs.keys():
                 new = names[old]
                 if new in kwargs:
-                    raise RenamedError(function.__name__, old, new)
+                    raise _renamed(function, old, new)
                 warn(
                     f"{function.__name__}({old}=…) is deprecated, and an error from {until} on; "
                     f"write {new}=… for it",
@@ -190,13 +171,13 @@ def renamed(until: str, /, **names: str) -> Callable[[Callable[P, R]], Callable[
 
 
 def refused(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A function that raises RenamedError for keywords old=new that it once had."""
+    """A function that raises InputError for keywords old=new that it once had."""
 
     def refusing(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             for old in names.keys() & kwargs.keys():
-                raise RenamedError(function.__name__, old, names[old])
+                raise _renamed(function, old, names[old])
             return function(*args, **kwargs)
 
         return call

@@ -12,7 +12,7 @@ from flint import arb, ctx, fmpq
 from torch import Tensor
 from torch.nn import functional
 
-from rnnbounds.impl.errors import UnknownActivationError
+from rnnbounds.impl.errors import UnknownNameError
 from rnnbounds.impl.numbers import ball_functions as balls
 from rnnbounds.impl.numbers.ball_functions import LEAK, float_above
 from rnnbounds.impl.numbers.outward import TINY, UNIT, add_up, mul_up
@@ -140,10 +140,10 @@ _IN_PLACE: dict[str, Callable[..., Tensor]] = {
 
 
 def activation(name: str) -> Activation:
-    """The activation of that name; raises UnknownActivationError."""
+    """The activation of that name; raises UnknownNameError."""
     known = ACTIVATIONS.get(name) or LIBRARY_ACTIVATIONS.get(name)
     if known is None:
-        raise UnknownActivationError(name, ACTIVATIONS)
+        raise UnknownNameError("activation", name, ACTIVATIONS)
     return known
 
 

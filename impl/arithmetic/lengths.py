@@ -20,16 +20,6 @@ _known_steps: set[tuple[Any, ...]] = set()
 Step = Callable[[Any, Any, Any, Any], Any]
 
 
-class StepError(InputError):
-    """A step that cannot be run over every arithmetic."""
-
-    def __init__(self, cell: object, fault: str) -> None:
-        super().__init__(
-            f"the step of the cell {type(cell).__name__} {fault}; write it with + − × of numbers "
-            "of equal lengths, and the functions of rnnbounds.Arithmetic"
-        )
-
-
 class _PartError(Exception):
     """Units that are cut as there are none."""
 
@@ -87,7 +77,7 @@ class _Shapes(Floats):
 def of_equal_lengths(step: Step) -> Step:
     """A cell's step φ(m, s, x), or its gate, in which all units that meet are of equal numbers.
 
-    Raises StepError for a step that no arithmetic can run, before any does.
+    Raises InputError for a step that no arithmetic can run, before any does.
     """
 
     @wraps(step)
@@ -99,13 +89,20 @@ def of_equal_lengths(step: Step) -> Step:
     return run
 
 
+def _unrunnable(cell: object, fault: str) -> InputError:
+    return InputError(
+        f"the step of the cell {type(cell).__name__} {fault}; write it with + − × of numbers of "
+        f"equal lengths, and the functions of rnnbounds.Arithmetic"
+    )
+
+
 def _require_equal(first: int, other: int) -> None:
     if first != other:
         raise LengthError(first, other)
 
 
 def _require_lengths(step: Step, cell: Any, size: int) -> None:
-    """Raise StepError for a step on a state of `size` units that mixes lengths; cached."""
+    """Raise InputError for a step on a state of `size` units that mixes lengths; cached."""
     key = (step, size, _shape_key(cell))
     try:
         if key in _known_steps:
@@ -141,7 +138,7 @@ def _field_key(value: Any) -> Any:
 
 
 def _trace(step: Step, cell: Any, size: int) -> None:
-    """Run the step on meta tensors; raises StepError."""
+    """Run the step on meta tensors; raises InputError."""
     empty = partial(torch.empty, dtype=torch.float64, device="meta")
     shapes = {name: empty(parameter.shape) for name, parameter in cell.parameters.items()}
     s, x = (_Shape(empty(1, units)) for units in (size, cell.d))
@@ -153,12 +150,12 @@ def _trace(step: Step, cell: Any, size: int) -> None:
         elif result is not None:
             _require_equal(result.size, size)
     except LengthError as error:
-        raise StepError(cell, f"combines {error.first} and {error.other} units") from error
+        raise _unrunnable(cell, f"combines {error.first} and {error.other} units") from error
     except InputError:
         raise
     except KeyError as error:
-        raise StepError(cell, f"reads {error}, which its layout lacks") from error
+        raise _unrunnable(cell, f"reads {error}, which its layout lacks") from error
     except _PartError as error:
-        raise StepError(cell, str(error)) from error
+        raise _unrunnable(cell, str(error)) from error
     except Exception as error:  # whatever a step of one's own does
-        raise StepError(cell, f"raises {type(error).__name__}: {error}") from error
+        raise _unrunnable(cell, f"raises {type(error).__name__}: {error}") from error

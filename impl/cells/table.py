@@ -37,11 +37,8 @@ _KINDS = (
 STACK = "stack"  # of layers of any kind that fits
 
 
-class DuplicateCellError(InputError):
-    """Two kinds of one name, of which one would be read for the other."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"two cells are named {name!r}; give one of them another name")
+def _twice(name: str) -> InputError:
+    return InputError(f"two cells are named {name!r}; give one of them another name")
 
 
 def entries_of_modules(table: str, file: str, name: str, *excluded: str) -> Iterator[Any]:
@@ -57,11 +54,11 @@ def entries_of_modules(table: str, file: str, name: str, *excluded: str) -> Iter
 
 
 def index_by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
-    """The kinds by their names; raises DuplicateCellError."""
+    """The kinds by their names; raises InputError."""
     found: dict[str, Kind] = {}
     for kind in kinds:
         if kind.name in found:
-            raise DuplicateCellError(kind.name)
+            raise _twice(kind.name)
         found[kind.name] = kind
     return found
 
@@ -72,41 +69,34 @@ CELLS: dict[str, Kind] = index_by_name(
 NORM_NAMES = (*dict.fromkeys(norm for kind in CELLS.values() for norm in kind.norms), CASCADE)
 
 
-class KindError(InputError):
-    """Error for a registered object that is no cell type that can be read."""
-
-    def __init__(self, fault: str, remedy: str) -> None:
-        super().__init__(f"{fault}; {remedy}")
-
-
 def register(*kinds: Kind) -> None:
     """Add kinds of cells to those that `--cell` names, for this process; a kind that is there
-    already, by the same object, stays. Raises KindError, and DuplicateCellError for a name that
-    another kind has.
+    already, by the same object, stays. Raises InputError, also for a name
+    that another kind has.
 
     >>> rnnbounds.register(kind)  # rnnbounds.certify(weights, 1.0, cell=kind.name) knows it now
     """
     for kind in kinds:
         if not isinstance(kind, Kind):
             fault = f"a {type(kind).__name__} is no kind of cell"
-            raise KindError(fault, "register what program_kind returns")
+            raise InputError(f"{fault}; register what program_kind returns")
         if not re.fullmatch(r"[\w.+-]+", kind.name) or kind.name.startswith("-"):
             fault = f"a cell is named {kind.name!r}"
-            raise KindError(fault, "name it with letters, digits, '-', '_', '.' and '+'")
+            raise InputError(f"{fault}; name it with letters, digits, '-', '_', '.' and '+'")
         if unknown := [norm for norm in kind.norms if norm not in NORM_NAMES]:
             fault = f"{kind.name} names the norm {unknown[0]!r}, which is unknown"
-            raise KindError(fault, f"choose among {', '.join(NORM_NAMES)}")
+            raise InputError(f"{fault}; choose among {', '.join(NORM_NAMES)}")
         if kind.name.startswith(PREFIX) or kind.name == STACK:
-            raise KindError(f"a cell is named {kind.name!r}", "keep that name for stacks")
+            raise InputError(f"a cell is named {kind.name!r}; keep that name for stacks")
         if CELLS.get(kind.name, kind) is not kind:
-            raise DuplicateCellError(kind.name)
+            raise _twice(kind.name)
     CELLS.update({kind.name: kind for kind in kinds})
 
 
 def register_installed() -> None:
     """Register the kinds of each entry point `rnnbounds.cells`: one, or several in a sequence.
 
-    Raises KindError for one that cannot be imported.
+    Raises InputError for one that cannot be imported.
     """
     for point in entry_points(group="rnnbounds.cells"):
         try:
@@ -114,23 +104,16 @@ def register_installed() -> None:
         except Exception as cause:
             fault = f"{type(cause).__name__}: {' '.join(str(cause).split())[:120]}"
             what = f"the entry point {point.name} of rnnbounds.cells fails ({fault})"
-            raise KindError(what, f"correct or remove {point.value.partition(':')[0]}") from None
+            raise InputError(f"{what}; correct or remove {point.module}") from None
         register(*(kinds if isinstance(kinds, Sequence) else (kinds,)))
 
 
-class UnknownCellError(UnknownNameError):
-    """A cell that is not read."""
-
-    def __init__(self, name: object) -> None:
-        layers = PREFIX if str(name).startswith(PREFIX) else ""
-        super().__init__("cell", name, [layers + inner for inner in CELLS])
-
-
 def kind_of(name: str) -> Kind:
-    """The kind of that name, also of a stack, "stacked-lstm". Raises UnknownCellError."""
+    """The kind of that name, also of a stack, "stacked-lstm". Raises UnknownNameError."""
     inner = str(name).removeprefix(PREFIX)
     if inner not in CELLS:
-        raise UnknownCellError(name)
+        layers = PREFIX if str(name).startswith(PREFIX) else ""
+        raise UnknownNameError("cell", name, [layers + known for known in CELLS])
     found = CELLS[inner]
     return found if inner == name else stack_kind(found)
 

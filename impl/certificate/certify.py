@@ -38,19 +38,6 @@ _LOG = logging.getLogger("rnnbounds.certify")
 REFUTATION = "refutation"  # among what was skipped
 
 
-class NormError(InputError):
-    """A norm that says nothing about this kind of cell."""
-
-    def __init__(self, norm: str, kind: Kind) -> None:
-        kinds = [other.name for other in CELLS.values() if norm in other.norms]
-        scope = f"{kinds[0]} and the like" if kinds else "stacks of layers"
-        scope = "linear systems" if kinds == ["linear", "leaky-identity"] else scope
-        super().__init__(
-            f"the {norm} norm certifies {scope} only; for {kind.name} choose among "
-            f"{', '.join(kind.norms)}"
-        )
-
-
 @renamed("0.3", epsilons="eps", epsilon="eps")
 @isolated()
 def certify(
@@ -215,7 +202,11 @@ def _names(norm: str, kind: Kind) -> tuple[str, ...]:
     if norm not in NORM_NAMES:
         raise UnknownNameError("norm", norm, ["auto", *NORM_NAMES])
     if norm not in kind.norms:
-        raise NormError(norm, kind)
+        kinds = [other.name for other in CELLS.values() if norm in other.norms]
+        scope = f"{kinds[0]} and the like" if kinds else "stacks of layers"
+        scope = "linear systems" if kinds == ["linear", "leaky-identity"] else scope
+        what = f"the {norm} norm certifies {scope} only"
+        raise InputError(f"{what}; for {kind.name} choose among {', '.join(kind.norms)}")
     return (norm,)
 
 

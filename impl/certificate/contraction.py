@@ -38,7 +38,6 @@ from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.norms.comparison import Comparison
 from rnnbounds.impl.norms.weighted import perron_vector
 from rnnbounds.impl.reading.pytorch.modules import module_tensors
-from rnnbounds.impl.reading.recognition.misfit import WeightsError
 from rnnbounds.impl.reading.recognition.recognise import recognise
 
 NORMS = ("spectral", "infinity", "one", "perron")
@@ -105,7 +104,7 @@ def _read(model: Any, cell: str | None) -> tuple[Kind, Mapping[str, Tensor]]:
     if isinstance(model, torch.nn.Module):
         held = module_tensors(model)
         if cell is not None and kind_of(cell).name != held.cell:
-            raise WeightsError(f"the module is {held.cell}, not {cell}; leave the cell out")
+            raise InputError(f"the module is {held.cell}, not {cell}; leave the cell out")
         reading = recognise(held.tensors, "the module", held.cell, layer=held.path or ".")
     elif not isinstance(model, Mapping):
         what = f"{type(model).__name__} is no model"

@@ -14,27 +14,26 @@ from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import shown
 from rnnbounds.impl.format.document import Document, document_in, of_record
 from rnnbounds.impl.format.readout import bounded_readout
-from rnnbounds.impl.format.truncated import CertificateFileError
+from rnnbounds.impl.format.sealed import no_certificate, no_truncated
 
 
 def read_certificate(data: bytes, path: Path) -> Certificate:
-    """The certificate in the bytes of a JSON file; raises CertificateFileError for what is none,
+    """The certificate in the bytes of a JSON file; raises FileError for what is none,
     contradicts itself, states a key twice, or holds NaN or infinity."""
     try:
         return _certificate(*document_in(data))
     except (LookupError, ValueError, OverflowError, RecursionError) as error:
         reason = "nested too deep" if isinstance(error, RecursionError) else str(error)
-        raise CertificateFileError(path, f"no certificate ({shown(reason)})") from None
+        raise no_certificate(path, f"no certificate ({shown(reason)})") from None
 
 
 def of_truncated(stated: Mapping[str, Any], path: Path) -> Certificate:
     """The certificate of a truncated model, of the record that travels in its file. Raises
-    CertificateFileError."""
+    FileError."""
     try:
         return _certificate(of_record(stated), dict(stated))
     except (LookupError, ValueError) as error:
-        again = "write it again with 'rnnbounds truncate'"
-        raise CertificateFileError(path, f"no certificate ({shown(error)})", again) from None
+        raise no_truncated(path, f"no certificate ({shown(error)})") from None
 
 
 def _certificate(stated: Document, document: dict[str, Any]) -> Certificate:

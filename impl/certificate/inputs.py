@@ -4,10 +4,9 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, data_box, input_rows
-from rnnbounds.impl.errors import InputError, shown
+from rnnbounds.impl.errors import FileError, InputError, shown
 from rnnbounds.impl.reading.data.recordings import Data
 from rnnbounds.impl.reading.data.sequences import DataSource, read_data
-from rnnbounds.impl.reading.files import ModelFileError
 from rnnbounds.impl.reading.sources import tensors_of
 
 ROWS = "the rows of "
@@ -27,7 +26,7 @@ def input_data(source: DataSource | Data, margin: float = 0.0) -> InputSet:
 def input_tensor(path: Path, name: str) -> InputSet:
     """The rows of a tensor of a file, an embedding's weight say: all inputs that there are.
 
-    Raises ModelFileError, and InputError for what is no table.
+    Raises FileError, and InputError for what is no table.
     """
     tensors = tensors_of(path)
     if name not in tensors:
@@ -36,7 +35,7 @@ def input_tensor(path: Path, name: str) -> InputSet:
         remedy = f"name one of {names_text}"
         if close := get_close_matches(name, tables, n=1):
             remedy = f"did you mean {shown(close[0])}? {remedy}"
-        raise ModelFileError(path, f"has no tensor {shown(name)}", remedy)
+        raise FileError(path, f"has no tensor {shown(name)}", remedy)
     table = tensors[name]
     if getattr(table, "ndim", 0) != 2 or not table.is_floating_point():
         raise InputError(f"{shown(name)} is no table of numbers; name one whose rows are inputs")

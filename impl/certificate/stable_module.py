@@ -23,16 +23,6 @@ from rnnbounds.impl.training.stable_lstm import StableLSTM
 _ROLES = ("weight_hh", "weight_ih", "bias_ih", "bias_hh", "weight_hr")
 
 
-class NotStoredError(InputError):
-    """A module whose weights are no parameters of its own, so that they cannot be projected."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(
-            f"{name} is no parameter of its own of the recurrent module; remove its "
-            f"parametrisation, or the name that shares it"
-        )
-
-
 @isolated()
 def stable_(
     module: torch.nn.Module,
@@ -126,7 +116,7 @@ def _moved(
 
 
 def _weights(part: torch.nn.Module, suffix: str) -> dict[str, Tensor]:
-    """The parameters of one layer by role, as they are stored; raises NotStoredError unless all
+    """The parameters of one layer by role, as they are stored; raises InputError unless all
     are the part's own, in memory that no other has."""
     parameters = dict(part.named_parameters(recurse=False))
     places = Counter(parameter.data_ptr() for parameter in parameters.values())
@@ -136,7 +126,14 @@ def _weights(part: torch.nn.Module, suffix: str) -> dict[str, Tensor]:
         if name in parameters and places[parameters[name].data_ptr()] == 1:
             weights[role] = parameters[name]
         elif is_parametrized(part, name) or getattr(part, name, None) is not None:
-            raise NotStoredError(name)
+            raise _not_stored(name)
     if "weight_hh" not in weights:
-        raise NotStoredError("weight_hh")
+        raise _not_stored("weight_hh")
     return weights
+
+
+def _not_stored(name: str) -> InputError:
+    return InputError(
+        f"{name} is no parameter of its own of the recurrent module; remove its parametrisation, "
+        f"or the name that shares it"
+    )

@@ -49,8 +49,8 @@ from rnnbounds.impl.checker.machine import require_floats
 from rnnbounds.impl.checker.readout import Readout, readout_norm
 from rnnbounds.impl.checker.unitary import Finding, Source
 from rnnbounds.impl.checker.unitary_bounds import DTYPES
-from rnnbounds.impl.checker.weights import UncheckedCellError, sizes, weights_of
-from rnnbounds.impl.errors import at_least, exactly
+from rnnbounds.impl.checker.weights import sizes, unchecked, weights_of
+from rnnbounds.impl.errors import FileError, at_least, exactly
 from rnnbounds.impl.format.fields import RecordError
 from rnnbounds.impl.format.record import (
     CONSTANTS,
@@ -61,9 +61,10 @@ from rnnbounds.impl.format.record import (
     record,
     stated,
 )
+from rnnbounds.impl.format.sealed import no_certificate, no_truncated
 from rnnbounds.impl.format.tensors import MOST, Array, digest, encoded
 from rnnbounds.impl.format.text import strict
-from rnnbounds.impl.format.truncated import CertificateFileError, TruncatedFileError, read_truncated
+from rnnbounds.impl.format.truncated import read_truncated
 
 Checked: TypeAlias = tuple[dict[str, Any], tuple[Finding, ...]]  # the record, and what was found
 _PRECISION = 512  # so that what is equal in floats is equal in balls
@@ -83,8 +84,8 @@ class Claim:
 def check_truncated(path: Path, source: Source | None = None) -> Checked:
     """The certificate of the file and what was found; it stands if every finding holds.
 
-    Raises TruncatedFileError for a file that is not intact or states what its format does not know,
-    UncheckedCellError for cells of which the checker knows nothing, MachineError.
+    Raises FileError for a file that is not intact or states what its format does not know,
+    InputError for cells of which the checker knows nothing, MachineError.
     """
     require_floats()
     file = read_truncated(path)
@@ -92,7 +93,7 @@ def check_truncated(path: Path, source: Source | None = None) -> Checked:
     try:
         found = list(proved(Claim(weights, file.record)))
     except RecordError:
-        raise TruncatedFileError(path, "holds no readable certificate") from None
+        raise no_truncated(path, "holds no readable certificate") from None
     if source is not None:
         same = source.equals(file.record.cell, file.record.dtype, weights)
         detail = "the cell, its dtype and its weights are the source's, to the last bit"
@@ -104,7 +105,7 @@ def check_certificate(path: Path, source: Source, readout: Readout | None = None
     """The record of what 'certify' wrote of a model, and what was found of it for these weights and
     this readout; as `further` information the names of what else the file says.
 
-    Raises CertificateFileError for what is no certificate of this model, or one that certifies
+    Raises FileError for what is no certificate of this model, or one that certifies
     nothing that is proved here.
     """
     require_floats()
@@ -112,28 +113,28 @@ def check_certificate(path: Path, source: Source, readout: Readout | None = None
         whole = strict(disk.read(path, MOST).decode())
         if whole["verdict"] in ("refuted", "undecided"):  # before what a certificate must have
             reason = f"is of a model that is {whole['verdict']}: there is no window to check"
-            raise CertificateFileError(path, reason, "check the certificate of a certified model")
+            raise FileError(path, reason, "check the certificate of a certified model")
         told = stated(whole)
         _require_provable(path, told)
         said = record(told)
-    except CertificateFileError:
+    except FileError:
         raise
     except GoneError as gone:
-        raise CertificateFileError(path, str(gone), "certify it again with this version") from None
+        raise FileError(path, str(gone), "certify it again with this version") from None
     except (OSError, LookupError, ValueError, TypeError, AttributeError, RecursionError):
-        raise CertificateFileError(path, "holds no certificate that can be checked") from None
+        raise no_certificate(path, "holds no certificate that can be checked") from None
     if not known(said.cell):
-        raise UncheckedCellError(path, said.cell)
+        raise unchecked(path, said.cell)
     try:
         if not _about(said, source):
-            raise CertificateFileError(path, "is the certificate of another model")
+            raise no_certificate(path, "is the certificate of another model")
         claim, found, about = Claim(source.weights, said), [], whole.get("readout")
         if about is not None:
             scale, shown = readout_norm(about, readout)
             claim, told, found = replace(claim, scale=scale), told | {"readout": about}, [shown]
         found += proved(claim)
     except (RecordError, LayoutError):
-        raise CertificateFileError(path, "holds no certificate that can be checked") from None
+        raise no_certificate(path, "holds no certificate that can be checked") from None
     further = {"further": rest} if (rest := left_out(whole, told)) else {}
     return told | {"information": told["information"] | further}, tuple(found)
 
@@ -154,13 +155,13 @@ def _about(said: Record, source: Source) -> bool:
 
 
 def _require_provable(path: Path, told: Mapping[str, Any]) -> None:
-    """Raise CertificateFileError for what a file may well say, and nothing here proves."""
+    """Raise FileError for what a file may well say, and nothing here proves."""
     if (told["inputs"] or {}).get("set") == "rows":
         reason = "is about the rows of a table, which are not in it"
         remedy = (
             "certify their box with --inputs=LOW:HIGH, or check what 'rnnbounds truncate' wrote"
         )
-        raise CertificateFileError(path, reason, remedy)
+        raise FileError(path, reason, remedy)
 
 
 def proved(file: Claim) -> list[Finding]:

@@ -74,7 +74,7 @@ def check(path: Path, source: Source | None = None) -> tuple[dict[str, Any], tup
     """The certificate of the file and what was found; it stands if every finding holds.
 
     ``source``: the original weights (`weight_hh` (n, n), `weight_ih` (n, d), and biases where there
-    are any) in float64. Raises UnitaryFileError for a file that is not intact.
+    are any) in float64. Raises FileError for a file that is not intact.
     """
     require_floats()
     file = read_unitary(path)

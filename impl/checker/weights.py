@@ -7,48 +7,44 @@ from pathlib import Path
 import numpy as np
 
 from rnnbounds.impl.checker.cells.layouts import STACKED, LayoutError, known, layers, layout
-from rnnbounds.impl.errors import InputError, shown
-from rnnbounds.impl.format.sealed import ANOTHER
+from rnnbounds.impl.errors import FileError, shown
+from rnnbounds.impl.format.sealed import ANOTHER, no_truncated
 from rnnbounds.impl.format.tensors import Array, decoded, dtype_of
-from rnnbounds.impl.format.truncated import TruncatedFile, TruncatedFileError, is_about
+from rnnbounds.impl.format.truncated import TruncatedFile, is_about
 
 LARGEST = 2048  # states beyond which nobody waits for a check
 
 
-class UncheckedCellError(InputError):
-    """A truncated model, as it was written, of a cell that is registered elsewhere."""
-
-    def __init__(self, path: Path, cell: str) -> None:
-        super().__init__(
-            f"{shown(path)}: holds {shown(cell)}, a cell of which the checker knows nothing; "
-            f"certify the model again with 'rnnbounds certify'"
-        )
+def unchecked(path: Path, cell: str) -> FileError:
+    """That a certificate is about a cell that is registered elsewhere."""
+    what = f"holds {shown(cell)}, a cell of which the checker knows nothing"
+    return FileError(path, what, "certify the model again with 'rnnbounds certify'")
 
 
 def weights_of(path: Path, file: TruncatedFile) -> dict[str, Array]:
-    """The float64 arrays of the cell by role; raises TruncatedFileError where they are not those
-    that the record is about, and UncheckedCellError for a cell of which nothing is known here."""
+    """The float64 arrays of the cell by role; raises FileError where they are not those
+    that the record is about, and InputError for a cell of which nothing is known here."""
     cell, parts = file.record.cell, file.parts
     if not known(cell):
-        raise UncheckedCellError(path, cell)
+        raise unchecked(path, cell)
     suffix = "" if cell.startswith(STACKED) else layout(cell, parts).suffix
     if not all(name.endswith(suffix) for name in parts):
-        raise TruncatedFileError(path, "does not hold exactly the weights of its cell")
+        raise no_truncated(path, "does not hold exactly the weights of its cell")
     roles = {name.removesuffix(suffix): part for name, part in parts.items()}
     if any(dtype_of(part) is None for part in roles.values()):
-        raise TruncatedFileError(path, "has weights of a dtype that is not read")
+        raise no_truncated(path, "has weights of a dtype that is not read")
     try:
         states, n, d = sizes(cell, {role: tuple(part["shape"]) for role, part in roles.items()})
     except LayoutError:
         reason = "does not hold exactly the weights of its cell, or some of wrong shapes"
-        raise TruncatedFileError(path, reason) from None
+        raise no_truncated(path, reason) from None
     if states > LARGEST:
-        raise TruncatedFileError(path, f"has over {LARGEST} states")
+        raise no_truncated(path, f"has over {LARGEST} states")
     arrays = {role: decoded(part) for role, part in roles.items()}
     if not all(np.isfinite(part).all() for part in arrays.values()):
-        raise TruncatedFileError(path, "holds NaN or infinity")
+        raise no_truncated(path, "holds NaN or infinity")
     if not is_about(file.record, roles, n, d):
-        raise TruncatedFileError(path, ANOTHER)
+        raise no_truncated(path, ANOTHER)
     return arrays
 
 

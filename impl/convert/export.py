@@ -31,18 +31,14 @@ CERTIFICATE = "certificate.json"  # the name that it has in the file
 _NEEDED = ("onnx", "onnxscript")
 
 
-class ExportError(InputError):
-    """A file that cannot be exported to."""
-
-
 def check_export(path: Path) -> None:
-    """Raise ExportError for a suffix that is not known, or of which a library is missing."""
+    """Raise InputError for a suffix that is not known, or of which a library is missing."""
     if path.suffix not in EXPORTS:
         known = " or ".join(EXPORTS)
-        raise ExportError(f"{shown(path)}: exports end in {known}; name it so")
+        raise InputError(f"{shown(path)}: exports end in {known}; name it so")
     missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
     if path.suffix == ".onnx" and missing:
-        raise ExportError(
+        raise InputError(
             f"{shown(path)}: needs {' and '.join(missing)}; pip install 'rnnbounds[onnx]'"
         )
 
@@ -132,7 +128,7 @@ def _onnx(traced: torch.export.ExportedProgram, certificate: str) -> bytes:
             traced, (), input_names=["x"], output_names=["h"], dynamo=True, verbose=False
         )
     if program is None:
-        raise ExportError("torch.onnx exports nothing of this model; export it to .pt2")
+        raise InputError("torch.onnx exports nothing of this model; export it to .pt2")
     model = program.model_proto
     entry = model.metadata_props.add()
     entry.key, entry.value = CERTIFICATE, certificate

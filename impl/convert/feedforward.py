@@ -35,7 +35,7 @@ class FeedForward(torch.nn.Module):
     `latest` it reads the last k inputs alone and gives h_T^k (N, n), in k steps of N rows. The
     parameters carry torch's names, so that the state dict loads into torch's own module. Work: k·T
     − k(k−1)/2 cells a sequence, in k sequential steps. Raises ShapeError, RangeError (k < 0),
-    UnknownActivationError, UnknownNameError.
+    UnknownNameError, UnknownNameError.
     """
 
     def __init__(

@@ -72,7 +72,7 @@ def export_truncated(
     """Write a truncated model as .pt2 or ONNX, whole or not at all, with its certificate.
 
     Its input is x (N, T, d) and its output h (N, T, n), or (N, n) of the last one. Raises
-    ExportError, RangeError for windows too long to be written out, InputError where it cannot be
+    InputError, RangeError for windows too long to be written out, InputError where it cannot be
     written or the certificate is not the module's.
 
     >>> rnnbounds.export_truncated(module, certificate, "short.onnx")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from flint import fmpq, fmpq_mat
 
-from rnnbounds.impl.errors import NotContractiveError, ShapeError
+from rnnbounds.impl.errors import InputError, ShapeError, at_least
 from rnnbounds.impl.numbers.rationals import root_above
 from rnnbounds.impl.numbers.unreduced import Unreduced
 
@@ -52,9 +52,11 @@ class RationalRNN:
 
 def state_bound(lam: fmpq, drive: fmpq, b: Vector, initial: Vector, input_bound: fmpq) -> fmpq:
     """A rational B_h ≥ max(‖h_{−1}‖, (‖U‖B + ‖b‖)/(1 − λ)) for ‖U‖ ≤ drive; raises
-    NotContractiveError."""
+    InputError."""
     if not 0 <= lam < 1:
-        raise NotContractiveError(float(int(lam.p) / int(lam.q)))
+        known = at_least(float(int(lam.p) / int(lam.q)))
+        what = f"‖W‖₂ ≤ {known} is all that is known, but the cell needs ‖W‖₂ < 1"
+        raise InputError(f"{what}; project it with rnnbounds.stable")
     pushed = drive * input_bound + norm_above(b)
     return max(norm_above(initial), pushed / (1 - lam))
 

@@ -16,7 +16,7 @@ from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.convert.feedforward import FeedForward
-from rnnbounds.impl.errors import InputError, RangeError, exactly, factor, renamed
+from rnnbounds.impl.errors import FileError, InputError, RangeError, exactly, factor, renamed
 from rnnbounds.impl.format.fields import RecordError
 from rnnbounds.impl.format.record import record, stated
 from rnnbounds.impl.format.sealed import ANOTHER, TRUNCATED
@@ -31,12 +31,7 @@ from rnnbounds.impl.format.truncated import (
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.reading.adapters import Source, load_model
-from rnnbounds.impl.reading.files import (
-    ModelFileError,
-    as_safetensors,
-    check_target,
-    parse_safetensors,
-)
+from rnnbounds.impl.reading.files import as_safetensors, check_target, parse_safetensors
 
 MAX_WINDOW = 1_000_000  # layers beyond this are nobody's feed-forward model
 _AGAIN = "truncate the model again"
@@ -152,10 +147,10 @@ def vouched(module: FeedForward, certificate: dict[str, Any], path: Path) -> str
     except (LookupError, TypeError, AttributeError, ValueError):
         raise InputError(f"this is no certificate of a truncated model; {again}") from None
     if module.k not in meant.longest or module.k > MAX_WINDOW:
-        raise ModelFileError(path, "has a window k that is not in its certificate", _AGAIN)
+        raise FileError(path, "has a window k that is not in its certificate", _AGAIN)
     parts = contents(as_safetensors(_stored(module.weights), {}))[0]
     if module.cell != meant.cell or not is_about(meant, parts, module.sizes.n, module.sizes.d):
-        raise ModelFileError(path, ANOTHER, _AGAIN)
+        raise FileError(path, ANOTHER, _AGAIN)
     if module.readout is not None:
         raise InputError("a truncated model is saved without its readout; save that one by itself")
     return text
@@ -165,15 +160,15 @@ def parsed(data: bytes, path: Path) -> tuple[FeedForward, TruncatedFile]:
     """The model in a file, whose weights are those that its record is about; raises an InputError
     for a file that is not intact."""
     tensors, _ = parse_safetensors(data, path)
-    file = read_truncated(path, lambda path, reason: ModelFileError(path, reason, _AGAIN), data)
+    file = read_truncated(path, lambda path, reason: FileError(path, reason, _AGAIN), data)
     loaded = load_model(tensors, file.record.cell)
     suffix = kind_of(loaded.name).suffix
     if file.parts.keys() != {role + suffix for role in loaded.weights}:
-        raise ModelFileError(path, f"does not hold exactly the tensors of {loaded.name}", _AGAIN)
+        raise FileError(path, f"does not hold exactly the tensors of {loaded.name}", _AGAIN)
     roles = {role: file.parts[role + suffix] for role in loaded.weights}
     about = is_about(file.record, roles, loaded.n, loaded.d) and loaded.name == file.record.cell
     if not about or file.k > MAX_WINDOW:
-        raise ModelFileError(path, ANOTHER, _AGAIN)
+        raise FileError(path, ANOTHER, _AGAIN)
     return unrolled(loaded, file.k, file.output == LATEST), file
 
 

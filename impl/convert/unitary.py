@@ -58,16 +58,6 @@ from rnnbounds.impl.reading.adapters import Source, load_model
 from rnnbounds.impl.reading.files import as_safetensors, check_target, write_file
 
 
-class NotReluError(InputError):
-    """A cell with another activation, for which the construction is false."""
-
-    def __init__(self, cell: str) -> None:
-        super().__init__(
-            f"{cell} has no unitary equivalent of this kind: the further units are kept at 0 by "
-            f"ReLU; use an rnn-relu model (for an rnn-relu file, say --cell rnn-relu)"
-        )
-
-
 class NoUnitaryError(InputError):
     """A ReLU model of which ‖W‖₂ < 1 is not certified; `certificate` says what is known."""
 
@@ -126,13 +116,16 @@ def unitary(
 
     `model`, `cell`, `ignore` and `layer` as in `load_model`; `initial` is h_{−1} (n,), zero by
     default. It has 2n states, n + rank(I − WᵀW), and no fewer will do.
-    Raises NotReluError, NoUnitaryError (‖W‖₂ < 1 not certified), RangeError (B < 0), and what
+    Raises InputError, NoUnitaryError (‖W‖₂ < 1 not certified), RangeError (B < 0), and what
     `load_model` raises. Source: Emami et al., Theorem 3.1.
     """
     require_sound()
     loaded = load_model(model, cell, ignore=ignore, layer=layer)
     if loaded.name != "rnn-relu":
-        raise NotReluError(loaded.name)
+        raise InputError(
+            f"{loaded.name} has no unitary equivalent of this kind: the further units are kept at "
+            f"0 by ReLU; use an rnn-relu model (for an rnn-relu file, say --cell rnn-relu)"
+        )
     start = _initial(initial, loaded.n)
     input_bound = bound_of(input_bound)
     lam = float(certified_norm(loaded.cell.W))
@@ -145,7 +138,7 @@ def unitary(
 def save_unitary(model: UnitaryModel, path: str | os.PathLike[str]) -> None:
     """Write weights and certificate atomically as safetensors, which loads into `torch.nn.RNN`.
 
-    Raises ModelFileError if the file cannot be written, has the suffix of another kind, or is the
+    Raises FileError if the file cannot be written, has the suffix of another kind, or is the
     model's own.
     """
     check_target(Path(path), Path(str(model.certificate["information"].get("model", ""))))

@@ -8,23 +8,23 @@ from pathlib import Path
 from typing import Any
 
 from rnnbounds import disk
-from rnnbounds.impl.errors import InputError, shown
+from rnnbounds.impl.errors import FileError
 from rnnbounds.impl.format.fields import RecordError
 from rnnbounds.impl.format.tensors import MOST, Part, contents, digest
 from rnnbounds.impl.format.text import plain
 
 ANOTHER = "holds the certificate of another model"
-Refusal = Callable[[Path, str], InputError]  # what is raised of a file, for that reason
+Refusal = Callable[[Path, str], FileError]  # what is raised of a file, for that reason
 
 
-class SealedFileError(InputError):
-    """A file that does not hold a model of its format with its certificate."""
+def _refusing(command: str) -> Refusal:
+    return lambda path, reason: FileError(
+        path, reason, f"write it again with 'rnnbounds {command}'"
+    )
 
-    command = ""
 
-    def __init__(self, path: Path, reason: str) -> None:
-        again = f"write it again with 'rnnbounds {self.command}'"
-        super().__init__(f"{shown(path)}: {reason}; {again}")
+no_truncated, no_unitary, no_certificate = map(_refusing, ("truncate", "unitary", "certify --out"))
+"""That a file does not hold what that command writes."""
 
 
 @dataclass(frozen=True)

@@ -7,31 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from rnnbounds import disk
-from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.format.fields import RecordError
 from rnnbounds.impl.format.origin import described
 from rnnbounds.impl.format.record import GoneError, Record, record
-from rnnbounds.impl.format.sealed import ANOTHER, TRUNCATED, Refusal, SealedFileError
+from rnnbounds.impl.format.sealed import ANOTHER, TRUNCATED, Refusal, no_truncated
 from rnnbounds.impl.format.tensors import MOST, Part, digest, dtype_of
 
 ALL, LATEST = "all", "latest"  # outputs that the model gives
 EXPORTS = (".pt2", ".onnx")  # the endings of what other runtimes read, which is not checked
 _BEGINNING = re.compile(rb'"schema": "rnnbounds/([a-z]+-)?(certificate|truncated)/')
-
-
-class TruncatedFileError(SealedFileError):
-    """A file that holds no truncated model with its certificate."""
-
-    command = "truncate"
-
-
-class CertificateFileError(InputError):
-    """A file of 'rnnbounds certify' of which nothing can be proved for the model."""
-
-    def __init__(
-        self, path: Path, reason: str, remedy: str = "write it again with 'rnnbounds certify --out'"
-    ) -> None:
-        super().__init__(f"{shown(path)}: {reason}; {remedy}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +39,7 @@ def is_certificate(path: Path) -> bool:
 
 
 def read_truncated(
-    path: Path, refuse: Refusal = TruncatedFileError, data: bytes | None = None
+    path: Path, refuse: Refusal = no_truncated, data: bytes | None = None
 ) -> TruncatedFile:
     """The file, unchanged since it was written, whose parts speak of one model."""
     parts, told, certificate = TRUNCATED.read(path, refuse, data)

@@ -18,7 +18,7 @@ from rnnbounds.impl.format.fields import (
     converted,
 )
 from rnnbounds.impl.format.origin import described
-from rnnbounds.impl.format.sealed import ANOTHER, UNITARY, SealedFileError
+from rnnbounds.impl.format.sealed import ANOTHER, UNITARY, no_unitary
 from rnnbounds.impl.format.tensors import Array, decoded, dtype_of
 
 SCHEMA = "rnnbounds/unitary-certificate/3"
@@ -29,12 +29,6 @@ ROLES = {name.removesuffix("_l0") for name in NAMES}
 INFORMATION = {"model", "tensors", "ignored", "unread"}
 LARGEST = 2048  # states beyond which nobody waits for a check
 _LARGE = 2.0**800  # of an entry of the initial state
-
-
-class UnitaryFileError(SealedFileError):
-    """A file that holds no unitary network with its certificate."""
-
-    command = "unitary"
 
 
 class Constants(Exactly, frozen=True):
@@ -104,21 +98,21 @@ class UnitaryFile:
 
 
 def read_unitary(path: Path) -> UnitaryFile:
-    """The file, whole and unchanged since it was written; raises UnitaryFileError."""
-    parts, told, certificate = UNITARY.read(path, UnitaryFileError)
+    """The file, whole and unchanged since it was written; raises FileError."""
+    parts, told, certificate = UNITARY.read(path, no_unitary)
     if set(parts) != set(NAMES):
-        raise UnitaryFileError(path, "does not hold exactly a torch.nn.RNN's weights")
+        raise no_unitary(path, "does not hold exactly a torch.nn.RNN's weights")
     if any(dtype_of(part) != "float64" for part in parts.values()):
-        raise UnitaryFileError(path, "has weights that are not float64")
+        raise no_unitary(path, "has weights that are not float64")
     weights = {name: decoded(part) for name, part in parts.items()}
     V, U = weights["weight_hh_l0"], weights["weight_ih_l0"]
     m = len(V) if V.ndim == 2 else 0
     if not 0 < m <= LARGEST or V.shape != (m, m) or U.ndim != 2 or len(U) != m or not U.size:
-        raise UnitaryFileError(path, f"has weights of wrong shapes, or over {LARGEST} states")
+        raise no_unitary(path, f"has weights of wrong shapes, or over {LARGEST} states")
     if any(weights[f"{role}_l0"].shape != (m,) for role in BIASES):
-        raise UnitaryFileError(path, "has biases of wrong shapes")
+        raise no_unitary(path, "has biases of wrong shapes")
     if not all(np.isfinite(part).all() for part in weights.values()):
-        raise UnitaryFileError(path, "holds NaN or infinity")
+        raise no_unitary(path, "holds NaN or infinity")
     try:
         stated = converted(certificate, UnitaryRecord)
         roles = {"weight_hh", "weight_ih", *stated.information.get("tensors", ())}
@@ -126,11 +120,11 @@ def read_unitary(path: Path) -> UnitaryFile:
         if not known or not described(stated.information, roles):
             raise StructureError("information of another kind")
     except (StructureError, TypeError):
-        raise UnitaryFileError(path, "holds no readable certificate") from None
+        raise no_unitary(path, "holds no readable certificate") from None
     except RecordError:
-        raise UnitaryFileError(path, ANOTHER) from None
+        raise no_unitary(path, ANOTHER) from None
     n, start = stated.shape.n, len(stated.initial_state)
     same = (start, stated.states, stated.shape.d) == (n, m, U.shape[1])
     if not same or not 0 < n <= m or told["cell"] != stated.cell:
-        raise UnitaryFileError(path, ANOTHER)
+        raise no_unitary(path, ANOTHER)
     return UnitaryFile(weights, stated, certificate)

@@ -30,7 +30,7 @@ from typing import Any, ClassVar, Protocol
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.errors import PrecisionError, ShapeError, UnknownConstantError, UnknownNameError
+from rnnbounds.impl.errors import PrecisionError, ShapeError, UnknownNameError
 from rnnbounds.impl.gradients.loss import CrossEntropy, Loss, Squared
 from rnnbounds.impl.gradients.rounding import absolute_norms
 from rnnbounds.impl.gradients.weight_sets import Region
@@ -93,7 +93,7 @@ class Supply:
 
     def __getitem__(self, name: str) -> Tensor:
         if name not in self.formulas:
-            raise UnknownConstantError(name, self.formulas)
+            raise UnknownNameError("constant", name, self.formulas)
         if name not in self._known:
             known = self.region.single or name not in self.of_one_cell
             value = self.formulas[name](self) if known else self.filled(torch.inf)

@@ -93,19 +93,6 @@ def measure(
     return measure_cell(opened, data, **options, states=states, progress=progress)
 
 
-class OtherKindError(InputError):
-    """An option of models that are read for one that is run as it is, or the other way round."""
-
-    def __init__(self, names: Sequence[str], as_is: bool) -> None:
-        be = "is" if len(names) == 1 else "are"
-        kind, remedy = (
-            ("a recurrent layer that is read", "leave it out, or name the layer")
-            if as_is
-            else ("a model that is run as it is", "leave it out, or say as_is (--as-is)")
-        )
-        super().__init__(f"{' and '.join(names)} {be} of {kind}; {remedy}")
-
-
 def run_as_is(
     opened: Opened | LoadedModel[Any], as_is: bool, reading: Collection[str]
 ) -> Runnable | None:
@@ -119,13 +106,21 @@ def run_as_is(
         what = f"{where} holds weights, which cannot be run as they are"
         raise InputError(f"{what}; pass a module, a function or package.module:factory")
     if as_is and reading:
-        raise OtherKindError(sorted(reading), as_is=True)
+        options = _named(sorted(reading))
+        raise InputError(
+            f"{options} of a recurrent layer that is read; leave it out, or name the layer"
+        )
     wanted = as_is or (isinstance(opened, Module | Function) and opened.layers() == [])
     return opened if wanted and not reading and isinstance(opened, Runnable) else None
 
 
 def require_read(of_running: Mapping[str, object]) -> None:
-    """Raise OtherKindError for an option, by its name, of models that are run as they are."""
+    """Raise InputError for an option, by its name, of models that are run as they are."""
     given = [name for name, value in of_running.items() if value not in (None, NORM)]
     if given:
-        raise OtherKindError(given, as_is=False)
+        remedy = "leave it out, or say as_is (--as-is)"
+        raise InputError(f"{_named(given)} of a model that is run as it is; {remedy}")
+
+
+def _named(names: Sequence[str]) -> str:
+    return f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'}"

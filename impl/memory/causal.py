@@ -51,17 +51,6 @@ PROBED, SPLITS = 4, 16  # windows, and times after which inputs are changed
 _RETURNS = "let it return outputs (N, T, p) or (N, p)"
 
 
-class CallError(InputError):
-    """A model that raises on windows, or returns what is no output."""
-
-    def __init__(self, model: str, what: str, remedy: str) -> None:
-        super().__init__(f"{shown(model)} {what}; {remedy}")
-
-
-class ConditionError(InputError):
-    """A model that is not causal, not deterministic, or mixes windows."""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class CausalMeasurement(Shown):
     """The measured memory of any causal model; see `to_json` for the record that is written.
@@ -262,7 +251,7 @@ class _CausalModel:
     def _outputs(self, x: Tensor) -> Tensor:
         """Those of windows that are run at once.
 
-        Raises CallError for every error of the model, ShapeError for an output of another length.
+        Raises InputError for every error of the model, ShapeError for an output of another length.
         """
         try:
             with torch.no_grad():
@@ -273,9 +262,9 @@ class _CausalModel:
             remedy = "let it take them (N, T, d), or tokens (N, T), of every length T"
             if isinstance(cause, MemoryError | torch.OutOfMemoryError):
                 remedy = "run fewer windows at once (batch), or take shorter ones"
-            raise CallError(self.title, f"raises {text} on {where}", remedy) from None
+            raise InputError(f"{shown(self.title)} raises {text} on {where}; {remedy}") from None
         if y is None:
-            raise CallError(self.title, "returns no tensor", _RETURNS)
+            raise InputError(f"{shown(self.title)} returns no tensor; {_RETURNS}")
         N, T = x.shape[:2]
         whole = y.ndim == 3 and y.shape[:2] == (N, T)
         if not (whole or (y.ndim == 2 and len(y) == N)) or not y.shape[-1] or y.is_complex():
@@ -298,12 +287,12 @@ class _CausalModel:
 
 def _checked(model: _CausalModel, x: Tensor) -> tuple[bool, int]:
     """(tried, size): True if causality was tried on windows x (N, T, …), False if the model gives
-    one output a window; and how many numbers an output has. Raises ConditionError."""
+    one output a window; and how many numbers an output has. Raises InputError."""
     x = x.repeat(2, *[1] * (x.ndim - 1)) if len(x) == 1 else x
     y, again = (model.outputs(x) for _ in range(2))
     _last(y)  # raises NotFiniteError
     if not torch.equal(y, again):
-        raise ConditionError(
+        raise InputError(
             f"{model.title} has two outputs for the same inputs; call .eval() first, and let it "
             f"keep no state between calls"
         )
@@ -312,7 +301,7 @@ def _checked(model: _CausalModel, x: Tensor) -> tuple[bool, int]:
         mixed = other.clone()
         mixed[row] = x[row]
         if (gap := _changed(y[row], model.outputs(mixed)[row])).any():
-            raise ConditionError(
+            raise InputError(
                 f"{model.title}: the output on a window changes by {float(gap.max()):.3g} with "
                 f"the other windows of its batch; call .eval() first, take inputs (N, T, …), or "
                 f"run one window at a time (--batch 1)"
@@ -326,7 +315,7 @@ def _checked(model: _CausalModel, x: Tensor) -> tuple[bool, int]:
             t = int(by_time.nonzero()[0])
             first = min(first, (t, s, float(by_time[t])))
     if first[1]:
-        raise ConditionError(
+        raise InputError(
             f"{model.title} is not causal: y_{first[0] + 1} changed by {first[2]:.3g} when the "
             f"inputs after time {first[1]} did; mask what is to come, or pass one direction"
         )

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.memory.statement import OverlapError
 from rnnbounds.impl.reading.data.recordings import Data, Windows
 
 RUNS, BLOCK, SAMPLE = 2**21, 2**20, 2**18  # hashes that are kept; numbers, inputs looked at at once
@@ -38,7 +37,12 @@ def reason_unstated(data: Data, held: Windows) -> InputError | None:
         most = max(2, min(_LOOKED_AT, _NUMBERS // (T * data.d)))
         shared = overlap(data.x[:most])
     told = f"windows overlap by {shared} of {T} inputs" if shared else repeats(held, M // 2)
-    return None if told is None else OverlapError(told)
+    if told is None:
+        return None
+    return InputError(
+        f"{told}, so they are not independent draws and nothing is stated of others; cut them "
+        f"without overlap, each once"
+    )
 
 
 def repeats(windows: Windows, first: int) -> str | None:

@@ -36,27 +36,6 @@ def presupposed(held: Windows) -> str:
     return PRESUPPOSED + (CUT if held.sequences < len(held) else "") + FOUND
 
 
-class OverlapError(InputError):
-    """Windows that share inputs, of which nothing is stated."""
-
-    def __init__(self, shared: str) -> None:
-        super().__init__(
-            f"{shared}, so they are not independent draws and nothing is stated of others; cut "
-            f"them without overlap, each once"
-        )
-
-
-class TooFewError(InputError):
-    """Fewer windows than the confidence and the share that are asked for take."""
-
-    def __init__(self, held: int, needed: int, confidence: float, share: float) -> None:
-        super().__init__(
-            f"{held} held-out windows are too few for confidence {float(confidence)!r} in a share "
-            f"of {float(share)!r}: it takes {needed} with none beyond ε, so {2 * needed} windows "
-            f"in all; record more, or lower the confidence or the share"
-        )
-
-
 @dataclass(frozen=True)
 class Line:
     """One ε: of the held-out windows so many count as beyond it at k, so that at least `share` of
@@ -136,14 +115,18 @@ def exact(value: float, what: str) -> Fraction:
 def require_enough(
     windows: int, lines: int, confidence: float, share: float | None
 ) -> tuple[Fraction, int]:
-    """α of each line, and how many held-out windows the share takes; raises TooFewError if it was
+    """α of each line, and how many held-out windows the share takes; raises InputError if it was
     asked for and there are fewer."""
     alpha = (1 - exact(confidence, "the confidence")) / lines
     aim = SHARE if share is None else share
     needed = draws_needed(exact(aim, "the share"), alpha)
     held = windows - windows // 2
     if share is not None and held < needed:
-        raise TooFewError(held, needed, confidence, share)
+        raise InputError(
+            f"{held} held-out windows are too few for confidence {float(confidence)!r} in a share "
+            f"of {float(share)!r}: it takes {needed} with none beyond ε, so {2 * needed} windows "
+            f"in all; record more, or lower the confidence or the share"
+        )
     return alpha, needed
 
 

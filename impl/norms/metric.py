@@ -36,20 +36,12 @@ from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.impl.numbers.spectra.exact_norm import positive_definite
 
 METRIC_SDP = "quadratic-sdp"  # the norm that needs the solver
+MISSING = f"the norm {METRIC_SDP} needs clarabel; install it with: pip install 'rnnbounds[sdp]'"
 LARGEST, FAST = 32, 10  # states by name, and those that take a second at most
 STEPS = 200  # of the interior point method; what is solved takes a tenth
 SECONDS = 60.0  # for a program, several times what one of LARGEST states takes
 
 Array = npt.NDArray[np.float64]
-
-
-class MissingSolverError(InputError):
-    """The optional solver is not installed."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            f"the norm {METRIC_SDP} needs clarabel; install it with: pip install 'rnnbounds[sdp]'"
-        )
 
 
 class UnansweredError(InputError):
@@ -76,7 +68,7 @@ def reason_to_omit(norm: str, n: int) -> str | None:
     if norm != METRIC_SDP:
         return None
     if not is_installed():
-        return str(MissingSolverError())
+        return MISSING
     if n <= FAST:
         return None
     return f"{n} states take the solver long; ask for it by name"
@@ -87,11 +79,11 @@ def largest_margin(forms: Array, trace: Array) -> Array:
     trace·y = Σ trace for all but that one.
 
     Clarabel has it as the least −y_m with b − A y in a product of cones, a semidefinite matrix as
-    the upper half of its columns with √2 off the diagonal. Raises MissingSolverError, and
+    the upper half of its columns with √2 off the diagonal. Raises InputError, and
     UnansweredError where it is not solved.
     """
     if not is_installed():
-        raise MissingSolverError
+        raise InputError(MISSING)
     clarabel: Any = import_module("clarabel")
     sparse: Any = import_module("scipy.sparse")
     column, row = np.tril_indices(forms.shape[1])
@@ -173,7 +165,7 @@ def metric_norm(
 ) -> MetricNorm:
     """The norm with the least factor that the programs find, from the diagonal weights d (n,).
 
-    Raises MissingSolverError, and UnansweredError if the solver gives up on the first program.
+    Raises InputError, and UnansweredError if the solver gives up on the first program.
     """
     propose = solver or _ask
     n, Q = len(system.W), np.diag(d / d.max())
@@ -223,7 +215,7 @@ def certified_rate(system: SlopeSystem, found: MetricNorm) -> float:
 
 
 def _ask(system: SlopeSystem, Q: Array, rate: float) -> Proposal:
-    """The solver's P and Λ; raises MissingSolverError and UnansweredError."""
+    """The solver's P and Λ; raises InputError and UnansweredError."""
     inverse = np.linalg.inv(Q)
     A, W = Q @ system.A @ inverse / rate, system.span / rate * system.W @ inverse
     P, multipliers = _program(A, W, Q)

@@ -12,7 +12,7 @@ import torch
 
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import STACK, kind_of
-from rnnbounds.impl.errors import NotFiniteError, shown
+from rnnbounds.impl.errors import InputError, NotFiniteError, shown
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.opened import LayerInfo, Module, Opened
 from rnnbounds.impl.reading.pytorch.heads import require_readout
@@ -20,7 +20,7 @@ from rnnbounds.impl.reading.pytorch.loops import require_iterated
 from rnnbounds.impl.reading.pytorch.modules import LOOP
 from rnnbounds.impl.reading.readout import readout_of
 from rnnbounds.impl.reading.recognition.directions import DIRECTIONS, recognise_direction
-from rnnbounds.impl.reading.recognition.misfit import DirectionsError, WeightsError
+from rnnbounds.impl.reading.recognition.misfit import DirectionsError
 from rnnbounds.impl.reading.recognition.recognise import ROOT, Reading, recognise
 from rnnbounds.impl.reading.sources import Source as Source
 from rnnbounds.impl.reading.sources import open_source
@@ -57,7 +57,7 @@ def load_model(
     if isinstance(source, LoadedModel):
         if (layer, readout, direction) != (None, None, None):
             what = "a model that was read is one layer"
-            raise WeightsError(f"{what}; name layer, readout and direction where it is read")
+            raise InputError(f"{what}; name layer, readout and direction where it is read")
         return _reread(source, _cell_name(cell, source.name), ignore)
     opened = open_source(source)
     told = opened.told(layer)
@@ -67,7 +67,7 @@ def load_model(
         found = recognise(told.tensors, opened.where, named, ignore, layer=within)
     elif readout is not None:
         what = "a readout reads both directions"
-        raise WeightsError(f"{what}; leave out the readout, or measure the whole with --as-is")
+        raise InputError(f"{what}; leave out the readout, or measure the whole with --as-is")
     else:
         found = recognise_direction(told.tensors, opened.where, named, ignore, within, direction)
     if isinstance(opened, Module):
@@ -144,7 +144,7 @@ def _cell_name(asked: str | None, stated: str | None, binding: str | None = None
         return STACK if stated is None else PREFIX + stated.removeprefix(PREFIX)
     name = "linear" if asked == "rnn-identity" else kind_of(asked).name
     if binding and stated is not None and _family(name) != _family(stated):
-        raise WeightsError(f"{binding} is {shown(stated)}, not {name}; leave the cell out")
+        raise InputError(f"{binding} is {shown(stated)}, not {name}; leave the cell out")
     return name
 
 
@@ -157,7 +157,7 @@ def _model(found: Reading, source: str) -> LoadedModel[Any]:
     """The model of weights that fit their kind."""
     kind, weights = found.kind, found.weights
     if len({tensor.dtype for tensor in weights.values()}) > 1:
-        raise WeightsError("the weights mix dtypes; convert them to one, say with .float()")
+        raise InputError("the weights mix dtypes; convert them to one, say with .float()")
     stored = {role: tensor.detach().cpu().resolve_neg().clone() for role, tensor in weights.items()}
     for role, tensor in stored.items():
         if not bool(torch.isfinite(tensor).all()):

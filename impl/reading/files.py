@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from rnnbounds import disk
-from rnnbounds.impl.errors import InputError, shown
+from rnnbounds.impl.errors import FileError, InputError, shown
 from rnnbounds.impl.format.tensors import header
 from rnnbounds.impl.reading.foreign import folder, pointer, text, unread, unsupported_archive
 
@@ -25,43 +25,36 @@ _DEEPEST = 16  # dictionaries in one another: a pickle may hold itself
 _MOST = 2**16  # tensors: a pickle may hold one dictionary many times
 
 
-class ModelFileError(InputError):
-    """A file from which no weights can be taken."""
-
-    def __init__(self, path: Path, reason: str, remedy: str) -> None:
-        super().__init__(f"{shown(path)}: {reason}; {remedy}")
-
-
 def read_file(
     path: Path, largest: int = LARGEST, *, what: str = "weights", smaller: str = _SMALLER
 ) -> bytes:
     """A whole file of that kind, read at once: another process may replace it meanwhile.
 
-    Raises ModelFileError for what is no readable regular file, is empty, or larger than that, with
+    Raises FileError for what is no readable regular file, is empty, or larger than that, with
     what to do about its size.
     """
     try:
         data = disk.read(path, largest)
     except OSError as cause:
         if told := folder(path):
-            raise ModelFileError(path, *told) from None
+            raise FileError(path, *told) from None
         remedy = smaller if cause.errno == errno.EFBIG else _instead(path, what)
-        raise ModelFileError(path, str(cause.strerror), remedy) from None
+        raise FileError(path, str(cause.strerror), remedy) from None
     if not data:
-        raise ModelFileError(path, "is empty", f"save the {what} again")
+        raise FileError(path, "is empty", f"save the {what} again")
     if told := pointer(data):
-        raise ModelFileError(path, *told)
+        raise FileError(path, *told)
     return data
 
 
 def parse_safetensors(data: bytes, path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """The tensors and the metadata of a safetensors file; raises ModelFileError."""
+    """The tensors and the metadata of a safetensors file; raises FileError."""
     try:
         tensors = safetensors.torch.load(data)  # checks lengths, offsets and shapes
         told = header(data)
     except Exception as cause:  # a damaged file makes the parser raise anything
         reason = f"is no intact safetensors file ({_line(cause)})"
-        raise ModelFileError(path, reason, "save the weights again") from None
+        raise FileError(path, reason, "save the weights again") from None
     return tensors, told["__metadata__"]
 
 
@@ -82,19 +75,19 @@ def as_safetensors(tensors: Mapping[str, Tensor], told: Mapping[str, str]) -> by
 def unpickle(data: bytes, path: Path) -> Mapping[str, Tensor]:
     """The state dict in a file of torch.save, alone or among the plain values of a checkpoint.
 
-    No code can run: torch reads it with `weights_only`. Raises ModelFileError for anything else,
+    No code can run: torch reads it with `weights_only`. Raises FileError for anything else,
     and for archives that unpack to more than they hold.
     """
     if data.startswith(b"PK") and (told := unsupported_archive(data)):
-        raise ModelFileError(path, *told)
+        raise FileError(path, *told)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             state = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
     except Exception as cause:  # a damaged file makes torch raise anything
-        raise ModelFileError(path, *(text(data) or unread(cause, data))) from None
+        raise FileError(path, *(text(data) or unread(cause, data))) from None
     if not isinstance(state, Mapping):
-        raise ModelFileError(path, "holds no state dict", "save model.state_dict()")
+        raise FileError(path, "holds no state dict", "save model.state_dict()")
     return flat(state)
 
 
@@ -117,13 +110,13 @@ def flat(state: Mapping[Any, Any], prefix: str = "", depth: int = 0) -> dict[str
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write a whole file: a reader sees the old one or the new one. Raises ModelFileError."""
+    """Write a whole file: a reader sees the old one or the new one. Raises FileError."""
     write_files({path: data})
 
 
 def write_files(files: Mapping[Path, bytes]) -> None:
     """Write all of them, each whole; none is renamed before all are on the disk, so that only a
-    renaming that fails leaves some of them. Raises ModelFileError."""
+    renaming that fails leaves some of them. Raises FileError."""
     try:
         disk.write(files)
     except OSError as cause:
@@ -131,18 +124,18 @@ def write_files(files: Mapping[Path, bytes]) -> None:
 
 
 def check_target(path: Path, *inputs: Path, suffix: str = ".safetensors") -> None:
-    """Raise ModelFileError unless a file can be written there that is none of the inputs.
+    """Raise FileError unless a file can be written there that is none of the inputs.
 
     Asked before the work, not after it. A name that says that the file is of another kind is
     refused; one without a suffix says nothing.
     """
     if path.suffix not in ("", suffix):
         reason = f"is no name of a {suffix} file"
-        raise ModelFileError(path, reason, f"let the name end in {suffix}")
+        raise FileError(path, reason, f"let the name end in {suffix}")
     for source in inputs:
         if disk.is_same_file(path, source):
             reason = f"is the file that is read ({shown(source)})"
-            raise ModelFileError(path, reason, "write to another file")
+            raise FileError(path, reason, "write to another file")
     try:
         disk.require_writable(path)
     except OSError as cause:
@@ -157,9 +150,9 @@ def _instead(path: Path, what: str) -> str:
     return f"name a file of {what}"
 
 
-def _unwritable(path: Path, cause: OSError) -> ModelFileError:
+def _unwritable(path: Path, cause: OSError) -> FileError:
     reason = f"cannot be written ({cause.strerror})"
-    return ModelFileError(path, reason, "name a file in a folder that can be written")
+    return FileError(path, reason, "name a file in a folder that can be written")
 
 
 def _line(cause: BaseException) -> str:

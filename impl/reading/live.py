@@ -32,37 +32,34 @@ _JOINT = {
 _CELLS = {"ifgo": "lstm", "rzn": "gru", "": None}
 
 
-class LayerError(InputError):
-    """A live layer that is not read."""
-
-    def __init__(self, name: str, what: str) -> None:
-        super().__init__(f"{shown(name)} {what}; {_STATE}")
+def _refused(name: str, what: str) -> InputError:
+    return InputError(f"{shown(name)} {what}; {_STATE}")
 
 
 def from_keras(layer: Any) -> LoadedModel[Any]:
     """The cell of a SimpleRNN, LSTM or GRU of Keras 3 that was built; masks are not its part.
 
-    Raises LayerError for other layers, activations, directions and states that are kept.
+    Raises InputError for other layers, activations, directions and states that are kept.
 
     >>> rnnbounds.certify(rnnbounds.from_keras(model.get_layer("lstm")), 1.0)
     """
     kind, name = type(layer).__name__, str(getattr(layer, "name", type(layer).__name__))
     if kind not in _KERAS or not type(layer).__module__.startswith("keras."):
-        raise LayerError(name, f"is a {kind}, no SimpleRNN, LSTM or GRU of Keras")
+        raise _refused(name, f"is a {kind}, no SimpleRNN, LSTM or GRU of Keras")
     told = layer.get_config()
     for word in _REFUSED:
         if told.get(word):
-            raise LayerError(name, f"has {word}")
+            raise _refused(name, f"has {word}")
     if layer.compute_dtype != layer.variable_dtype:
-        raise LayerError(name, "computes in another precision than that of its weights")
+        raise _refused(name, "computes in another precision than that of its weights")
     cell, order = _KERAS[kind]
     rho, gates = told["activation"], told.get("recurrent_activation", "sigmoid")
     if gates != "sigmoid" or rho not in (_VANILLA if cell == "rnn" else ("tanh",)):
         words = rho if gates == "sigmoid" else gates
-        raise LayerError(name, f"has the activation {shown(str(words))}, which no cell here has")
+        raise _refused(name, f"has the activation {shown(str(words))}, which no cell here has")
     held = layer.get_weights()
     if not held:
-        raise LayerError(name, "has no weights yet: call it once")
+        raise _refused(name, "has no weights yet: call it once")
     named = {"weight_ih": _blocks(held[0], order), "weight_hh": _blocks(held[1], order)}
     if held[2:]:
         biases = held[2] if held[2].ndim == 2 else held[2][None]  # of the input, of the state
@@ -77,7 +74,7 @@ def from_flax(parameters: Mapping[str, Any], cell: str | None = None) -> LoadedM
     """The cell of parameters of flax' SimpleCell, LSTMCell, OptimizedLSTMCell or GRUCell, of linen
     or of nnx (`nnx.to_pure_dict(nnx.state(cell, nnx.Param))`), as a tree of arrays.
 
-    `cell` is needed for a SimpleCell, as "rnn-tanh". Raises LayerError for other trees.
+    `cell` is needed for a SimpleCell, as "rnn-tanh". Raises InputError for other trees.
 
     >>> rnnbounds.certify(rnnbounds.from_flax(params["params"]["cell"]), 1.0)
     """
@@ -96,22 +93,22 @@ def from_flax(parameters: Mapping[str, Any], cell: str | None = None) -> LoadedM
         if dense.keys() == {name for side in sides for name in side}:
             known, weights = _CELLS[gates], _cell(dense, sides, biases)
     if weights and known is None and cell is None:
-        raise LayerError("a SimpleCell", "does not say its activation: name the cell")
+        raise _refused("a SimpleCell", "does not say its activation: name the cell")
     if not weights:
         listed = ", ".join(map(shown, list(dense)[:4])) or "nothing"
         what = f"hold {listed}, which is no SimpleCell, LSTMCell or GRUCell of flax"
-        raise LayerError("the parameters", what)
+        raise _refused("the parameters", what)
     return _model(weights, known or cell, "parameters of flax (with flax' default activations)")
 
 
 def _cell(
     dense: Mapping[str, Mapping[str, Tensor]], sides: list[list[str]], biased: set[str]
 ) -> dict[str, Tensor]:
-    """The weights of a cell by torch's names, of its layers by side; raises LayerError."""
+    """The weights of a cell by torch's names, of its layers by side; raises InputError."""
     for name, one in dense.items():
         expected = {"kernel", "bias"} if name in biased else {"kernel"}
         if one.keys() != expected or one["kernel"].ndim != 2:
-            raise LayerError(name, f"has {', '.join(sorted(one))}, another layer than flax' cell")
+            raise _refused(name, f"has {', '.join(sorted(one))}, another layer than flax' cell")
     found: dict[str, Tensor] = {}
     for end, side in zip(("ih", "hh"), sides, strict=True):
         found[f"weight_{end}"] = torch.cat([dense[name]["kernel"].T for name in side])
@@ -137,7 +134,7 @@ def _tensor(part: Any) -> Tensor:
     if array.dtype.name == "bfloat16":
         return torch.from_numpy(array.copy().view("int16")).view(torch.bfloat16)
     if array.dtype.kind != "f":
-        raise LayerError("an array", f"is {array.dtype}, not a real float")
+        raise _refused("an array", f"is {array.dtype}, not a real float")
     return torch.from_numpy(array.copy())
 
 

@@ -90,7 +90,7 @@ class Module:
         return [path or "." for path, _ in recurrent_parts(self.module)]
 
     def refuse_hooks(self, layer: str | None) -> None:
-        """Raise WeightsError if what the part computes is not known, since it has hooks."""
+        """Raise InputError if what the part computes is not known, since it has hooks."""
         refuse_hooks(meant(self.module, layer)[1])
 
 

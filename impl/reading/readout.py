@@ -13,17 +13,13 @@ from rnnbounds.impl.reading.recognition.recognise import check_tensor
 _WEIGHT = "weight"
 
 
-class ReadoutError(InputError):
-    """A readout that is not there, or does not read the cell's output."""
-
-
 def readout_of(
     tensors: Mapping[str, Tensor], where: str, readout: str | Sequence[str], n: int
 ) -> Readout:
     """The readout of an output of n numbers: a weight's full name, or the part before its
     `.weight`; "head[0:n]" are the columns of a layer over a concatenation that read the output.
 
-    The bias is the tensor `bias` beside a `weight`. Raises ReadoutError for what is none, several
+    The bias is the tensor `bias` beside a `weight`. Raises InputError for what is none, several
     stages among it.
     """
     known = {str(key): tensor for key, tensor in tensors.items()}
@@ -33,13 +29,13 @@ def readout_of(
         full, part = _find(known, name[: columns.start()]), slice(*map(int, columns.groups()))
     if full is None and "," in name:
         what = f"readout {shown(name)} has several stages, and ε is asked of one linear layer"
-        raise ReadoutError(f"{what}; name the linear layer right after the cell")
+        raise InputError(f"{what}; name the linear layer right after the cell")
     if full is None:
         wide = [key for key, one in known.items() if getattr(one, "ndim", 0) == 2]
         own = [key for key in wide if TORCH.fullmatch(key.rpartition(".")[2])]  # of a cell
         fitting = [shown(k) for k in wide if k not in own and known[k].shape[1] == n]
         what = f"{where} holds no readout {shown(name)}.{_WEIGHT}"
-        raise ReadoutError(f"{what}; matrices with {n} columns are {', '.join(fitting) or 'none'}")
+        raise InputError(f"{what}; matrices with {n} columns are {', '.join(fitting) or 'none'}")
     weight, chosen = _stored(full, known[full]), full
     if part != slice(None) and weight.ndim == 2:
         chosen = f"{full}[{part.start}:{part.stop}]"
@@ -47,7 +43,7 @@ def readout_of(
     if weight.ndim != 2 or weight.shape[1] != n or not len(weight):
         what = f"{shown(chosen)} of shape {tuple(weight.shape)} reads no output of {n} numbers"
         columns_text = f"{shown(full)}[0:{n}]"
-        raise ReadoutError(
+        raise InputError(
             f"{what}; name the linear layer right after the cell, or the columns that read its "
             f"output, as {columns_text}"
         )
@@ -56,7 +52,7 @@ def readout_of(
         bias = _stored(beside, known[beside])
         if bias.shape != weight.shape[:1]:
             what = f"{shown(beside)} of shape {tuple(bias.shape)} fits no {shown(full)}"
-            raise ReadoutError(f"{what} of shape {tuple(weight.shape)}; name a linear layer")
+            raise InputError(f"{what} of shape {tuple(weight.shape)}; name a linear layer")
     return Readout(chosen, weight)
 
 

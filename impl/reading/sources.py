@@ -17,14 +17,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.errors import InputError, shown
-from rnnbounds.impl.reading.files import (
-    LARGEST,
-    ModelFileError,
-    parse_safetensors,
-    read_file,
-    unpickle,
-)
+from rnnbounds.impl.errors import FileError, InputError, shown
+from rnnbounds.impl.reading.files import LARGEST, parse_safetensors, read_file, unpickle
 from rnnbounds.impl.reading.foreign import is_onnx, shard, unsupported
 from rnnbounds.impl.reading.onnx.file import LARGEST_GRAPH, graph_of
 from rnnbounds.impl.reading.opened import Function, Opened, Weights, open_module
@@ -44,13 +38,6 @@ _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 Source = str | os.PathLike[str] | torch.nn.Module | Mapping[str, Tensor] | Opened
 AnySource = Source | Callable[..., object]
-
-
-class FactoryError(InputError):
-    """A factory from which no model comes."""
-
-    def __init__(self, name: str, what: str, remedy: str) -> None:
-        super().__init__(f"{shown(name)}: {what}; {remedy}")
 
 
 def open_source(source: AnySource) -> Opened:
@@ -80,21 +67,21 @@ def open_source(source: AnySource) -> Opened:
 def tensors_of(path: Path) -> Mapping[str, Tensor]:
     """The tensors of a state dict in a file, by their names.
 
-    Raises ModelFileError for a graph, whose values are not listed.
+    Raises FileError for a graph, whose values are not listed.
     """
     opened = _file(path)
     if isinstance(opened, Weights):
         return opened.tensors
-    raise ModelFileError(path, "is a graph", "save the tensor by its name as safetensors")
+    raise FileError(path, "is a graph", "save the tensor by its name as safetensors")
 
 
 def _file(path: Path) -> Opened:
     data = read_file(path, LARGEST_GRAPH if path.suffix == ".onnx" else LARGEST)
     if told := shard(path):
-        raise ModelFileError(path, *told)
+        raise FileError(path, *told)
     stored = data[8:9] == b"{" and int.from_bytes(data[:8], "little") <= len(data)
     if not stored and (told := unsupported(path, data)):
-        raise ModelFileError(path, *told)
+        raise FileError(path, *told)
     if is_onnx(path, data):
         return graph_of(data, path)
     if data[8:9] == b"{" or path.suffix == ".safetensors":
@@ -120,7 +107,7 @@ def _is_factory(name: str) -> bool:
 def _made(name: str) -> torch.nn.Module | Mapping[str, Tensor] | Callable[..., object]:
     """Return the module, state dict or function of a factory; its output goes to standard error.
 
-    Raises FactoryError if it cannot be imported, raises, ends the program, or returns another.
+    Raises FileError if it cannot be imported, raises, ends the program, or returns another.
     """
     home, _, path = name.partition(":")
     with _reachable():
@@ -128,28 +115,28 @@ def _made(name: str) -> torch.nn.Module | Mapping[str, Tensor] | Callable[..., o
             thing: object = import_module(home)
         except (Exception, SystemExit) as cause:
             what = f"{home} cannot be imported ({_told(cause)})"
-            raise FactoryError(name, what, "correct it, or name another module") from None
+            raise FileError(name, what, "correct it, or name another module") from None
         for part in path.split("."):
             if not hasattr(thing, part):
-                raise FactoryError(name, f"there is no {part}", "name a function of that module")
+                raise FileError(name, f"there is no {part}", "name a function of that module")
             thing = getattr(thing, part)
         if not isinstance(thing, (torch.nn.Module, Mapping)):
             thing = _called(name, thing)
     if not (isinstance(thing, Mapping) or callable(thing)):
         what = f"returns a {type(thing).__name__}, no model"
-        raise FactoryError(name, what, "let it return a torch.nn.Module or a state dict")
+        raise FileError(name, what, "let it return a torch.nn.Module or a state dict")
     return thing
 
 
 def _called(name: str, thing: object) -> object:
     if not callable(thing):
         what = f"is a {type(thing).__name__}, which cannot be called"
-        raise FactoryError(name, what, "name a function that returns the model")
+        raise FileError(name, what, "name a function that returns the model")
     try:
         return thing()
     except (Exception, SystemExit) as cause:
         remedy = "correct it; it is called without arguments"
-        raise FactoryError(name, f"raises {_told(cause)}", remedy) from None
+        raise FileError(name, f"raises {_told(cause)}", remedy) from None
 
 
 @contextmanager

@@ -19,15 +19,9 @@ from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.models.surroundings import isolated, writing
 from rnnbounds.impl.training.stable_gates import N, StableGates
 
-
-class NotAnLSTMError(InputError):
-    """A module whose stable set is not known."""
-
-    def __init__(self, module: object) -> None:
-        super().__init__(
-            f"{type(module).__name__} is no plain torch.nn.LSTM of one layer and one direction "
-            f"without projection; hand one over"
-        )
+_NOT_PLAIN = (
+    "is no plain torch.nn.LSTM of one layer and one direction without projection; hand one over"
+)
 
 
 class StableLSTM(StableGates):
@@ -61,13 +55,13 @@ def stable_lstm_(
         (module.num_layers, module.bidirectional, module.proj_size) == (1, False, 0)
     )
     if not (one_layer or isinstance(module, torch.nn.LSTMCell)):
-        raise NotAnLSTMError(module)
+        raise InputError(f"{type(module).__name__} {_NOT_PLAIN}")
     suffix = "_l0" if one_layer else ""
     roles = ("weight_hh", "weight_ih", "bias_ih", "bias_hh")[: 4 if module.bias else 2]
     parameters = dict(module.named_parameters())
     plain = type(module).forward in (torch.nn.LSTM.forward, torch.nn.LSTMCell.forward)
     if not plain or parameters.keys() != {role + suffix for role in roles}:
-        raise NotAnLSTMError(module)
+        raise InputError(f"{type(module).__name__} {_NOT_PLAIN}")
     weights = {role: parameters[role + suffix] for role in roles}
     moved = StableLSTM(theta, forget, input_bound).certified(weights)
     with writing(module):

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol, cast, get_type_hints
 import msgspec
 
 from rnnbounds.impl.arithmetic.activation import activation
-from rnnbounds.impl.errors import UnknownActivationError
+from rnnbounds.impl.errors import UnknownNameError
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.systems.drawing.explicit import Values as Values
 from rnnbounds.properties.systems.spec_choices import (
@@ -181,7 +181,7 @@ def check_spec(spec: SystemSpec) -> None:
     """Raise SpecError for the first field that no system can have."""
     try:
         activation(spec.activation)
-    except UnknownActivationError as error:
+    except UnknownNameError as error:
         raise SpecError(str(error)) from None
     if spec.activations and spec.activation not in spec.activations:
         known = "one of the activations" if len(spec.activations) > 1 else "the activation"

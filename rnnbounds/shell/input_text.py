@@ -9,10 +9,6 @@ from rnnbounds.impl.certificate.inputs import input_tensor
 from rnnbounds.impl.errors import InputError
 
 
-class InputsError(InputError):
-    """Inputs that are not stated as they can be."""
-
-
 def ascii_number(text: str) -> float | None:
     """The number in ASCII text; None for text that is none."""
     try:
@@ -28,6 +24,6 @@ def parse_input_set(text: str, model: Path, d: int) -> InputSet:
         return input_tensor(model, text)
     ends = [tuple(map(ascii_number, interval.split(":"))) for interval in text.split(",")]
     if any(len(pair) != 2 or None in pair for pair in ends):
-        raise InputsError("--inputs is no box; write LOW:HIGH, as -1:1 or 0:1,-2:2")
+        raise InputError("--inputs is no box; write LOW:HIGH, as -1:1 or 0:1,-2:2")
     low, high = zip(*ends, strict=True)
     return input_box(low, high, d)

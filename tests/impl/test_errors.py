@@ -68,12 +68,12 @@ def test_an_old_keyword_still_works_and_warns():
         assert gap(epsilon=0.25) == 0.25  # type: ignore[call-arg]
     assert w[0].filename == __file__
     assert "write eps=… for it" in str(w[0].message)
-    with pytest.raises(errors.RenamedError, match="write eps=… for it"):
+    with pytest.raises(errors.InputError, match="write eps=… for it"):
         gap(epsilon=0.25, eps=0.5)  # type: ignore[call-arg]
 
 
 def test_a_dropped_keyword_is_refused():
     """The next minor version: the error names the new keyword."""
     dropped = errors.refused(epsilon="eps")(gap)
-    with pytest.raises(errors.RenamedError, match="has no argument 'epsilon' any more; write eps="):
+    with pytest.raises(errors.InputError, match="has no argument 'epsilon' any more; write eps="):
         dropped(epsilon=0.25)  # type: ignore[call-arg]

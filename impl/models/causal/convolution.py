@@ -47,7 +47,7 @@ class TCN(torch.nn.Module):
 
     Source: Bai, Kolter & Koltun, An Empirical Evaluation of Generic Convolutional and Recurrent
     Networks (2018), section 3, without dropout and weight norm, which act in training alone.
-    Raises ShapeError, RangeError, UnknownActivationError.
+    Raises ShapeError, RangeError, UnknownNameError.
     """
 
     def __init__(

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rnnbounds.impl.errors import shown
+from rnnbounds.impl.errors import FileError, shown
 from rnnbounds.impl.reading.data.recordings import LARGEST, Array
-from rnnbounds.impl.reading.files import ModelFileError, parse_safetensors, read_file
+from rnnbounds.impl.reading.files import parse_safetensors, read_file
 from rnnbounds.impl.reading.foreign import pointer
 
 LARGEST_TEXT = 2**28  # bytes of a text, whose numbers take up to four times as much
@@ -19,23 +19,23 @@ _TABLE = "save it as a table of numbers, its columns the channels, below at most
 
 
 def open_data(path: Path) -> Array:
-    """The numbers of a file as stored. Raises ModelFileError, of one line, for all that is none."""
+    """The numbers of a file as stored. Raises FileError, of one line, for all that is none."""
     read = _READERS.get(path.suffix.lower())
     if read is None:
         kinds = ", ".join(_READERS)
-        raise ModelFileError(path, "is no file of data that is read", f"save it as one of {kinds}")
+        raise FileError(path, "is no file of data that is read", f"save it as one of {kinds}")
     if not path.is_file():  # a pipe would be waited for
         what = "is no regular file" if path.exists() else "does not exist"
-        raise ModelFileError(path, what, "name a file of data")
+        raise FileError(path, what, "name a file of data")
     with path.open("rb") as stream:
         head = stream.read(64)
     if not head:
-        raise ModelFileError(path, "is empty", _AGAIN)
+        raise FileError(path, "is empty", _AGAIN)
     if told := pointer(head):
-        raise ModelFileError(path, *told)
+        raise FileError(path, *told)
     try:
         return read(path)
-    except ModelFileError:
+    except FileError:
         raise
     except Exception as cause:  # damaged bytes make a reader raise anything
         what, remedy = f"is no intact {path.suffix} file", _AGAIN
@@ -44,7 +44,7 @@ def open_data(path: Path) -> Array:
         elif read is _csv:
             what, remedy = "is no table of numbers", _TABLE
         told_cause = " ".join(str(cause).split())[:120] or type(cause).__name__
-        raise ModelFileError(path, f"{what} ({told_cause})", remedy) from None
+        raise FileError(path, f"{what} ({told_cause})", remedy) from None
 
 
 def _npy(path: Path) -> Array:
@@ -53,7 +53,7 @@ def _npy(path: Path) -> Array:
     if not isinstance(found, np.memmap):
         raise ValueError("it is an archive")
     if beyond := path.stat().st_size - found.offset - found.nbytes:
-        raise ModelFileError(path, f"has {beyond} bytes after its numbers", _AGAIN)
+        raise FileError(path, f"has {beyond} bytes after its numbers", _AGAIN)
     return found
 
 
@@ -65,9 +65,9 @@ def _npz(path: Path) -> Array:
     if len(entries) != 1:
         names = ", ".join(shown(entry.filename.removesuffix(".npy")) for entry in entries[:8])
         remedy = "keep the inputs alone, as sequences (N, T, d) of one length"
-        raise ModelFileError(path, f"holds the arrays {names or 'none'}", remedy)
+        raise FileError(path, f"holds the arrays {names or 'none'}", remedy)
     if entries[0].file_size > LARGEST:
-        raise ModelFileError(path, f"unpacks to more than {LARGEST} bytes", "save it as .npy")
+        raise FileError(path, f"unpacks to more than {LARGEST} bytes", "save it as .npy")
     (found,) = np.load(io.BytesIO(data), allow_pickle=False).values()
     return np.asarray(found)
 
@@ -77,7 +77,7 @@ def _safetensors(path: Path) -> Array:
     tensors, _ = parse_safetensors(_whole(path), path)
     if len(tensors) != 1:
         reason = f"holds {len(tensors)} tensors"
-        raise ModelFileError(path, reason, "keep the one of the inputs")
+        raise FileError(path, reason, "keep the one of the inputs")
     (tensor,) = tensors.values()
     narrow = tensor.dtype.is_floating_point and tensor.dtype.itemsize < 4
     return np.asarray(tensor.float() if narrow else tensor)
@@ -90,7 +90,7 @@ def _csv(path: Path) -> Array:
     delimiter = next((c for c in ",;\t" if c in first), ",")
     named = not any(map(_is_number, first.split(delimiter)))
     if not (rest if named else text).strip():
-        raise ModelFileError(path, "has no row of numbers", _AGAIN)
+        raise FileError(path, "has no row of numbers", _AGAIN)
     return np.loadtxt(
         io.StringIO(text), delimiter=delimiter, skiprows=int(named), ndmin=2, quotechar='"',
         comments=None,
@@ -106,7 +106,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _whole(path: Path, largest: int = LARGEST) -> bytes:
-    """All bytes of a file; raises ModelFileError if it is larger."""
+    """All bytes of a file; raises FileError if it is larger."""
     return read_file(path, largest, what="data", smaller="save it as .npy, which is read in parts")
 
 

@@ -16,7 +16,14 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
-from rnnbounds.impl.errors import InputError, RangeError, at_least, exactly, number, shown, to_copy
+from rnnbounds.impl.errors import (
+    FileError,
+    RangeError,
+    at_least,
+    exactly,
+    number,
+    to_copy,
+)
 from rnnbounds.impl.numbers.outward import add_up, norm_up
 
 LARGEST = 2**31  # bytes of numbers in memory; a .npy is mapped and may be of any size
@@ -24,13 +31,6 @@ BLOCK = 2**20  # numbers that are float64 at a time
 LENGTH = 64  # of the windows that one long series is cut into, unless it is short
 
 Array = np.ndarray[Any, Any]
-
-
-class DataError(InputError):
-    """Inputs that cannot be what the model is run on."""
-
-    def __init__(self, source: str, reason: str, remedy: str) -> None:
-        super().__init__(f"{shown(source)}: {reason}; {remedy}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,18 +122,18 @@ class Data:
         return low.amin(0), high.amax(0)
 
     def require_width(self, d: int, window: int | None) -> None:
-        """Raise DataError unless inputs have d channels, and where the axis before theirs is as
+        """Raise FileError unless inputs have d channels, and where the axis before theirs is as
         long, so that time may be either, unless a window is stated."""
         shape = f"(T, d) = {self.x.shape[1:]}" if self.one else f"(N, T, d) = {self.x.shape}"
         if self.d != d:
             reason = f"is read as {shape}, but the model reads {d} channels per input"
             swapped = d > 1 and d in self.x.shape[:2]
             remedy = "move that axis to the end" if swapped else "pass the inputs of the model"
-            raise DataError(self.source, reason, remedy)
+            raise FileError(self.source, reason, remedy)
         if window is None and self.T == d > 1:
             reason = f"may be {shape} or have its channels before its times"
             remedy = f"swap the two if so, and say --window {self.windows().T} to measure it"
-            raise DataError(self.source, reason, remedy)
+            raise FileError(self.source, reason, remedy)
 
     def require_of(self, bound: float) -> None:
         """Raise an InputError unless all inputs are of that ball, or `InputSet`, which is decided
@@ -156,12 +156,12 @@ class Data:
                 f"{beyond} of {len(self.rows)} inputs are beyond ‖x_t‖₂ ≤ {exactly(B)}, by "
                 f"up to {at_least(largest - B, 3)}"
             )
-            raise DataError(
+            raise FileError(
                 self.source, reason, f"state an input bound of {to_copy(largest)} or more"
             )
 
     def _require_in(self, given: InputSet) -> None:
-        """Raise DataError if an input leaves the box of the set, or is none of its rows, to the
+        """Raise FileError if an input leaves the box of the set, or is none of its rows, to the
         last bit."""
         outside, most = 0, 0.0
         for block in self.inputs():
@@ -170,13 +170,13 @@ class Data:
         if outside:
             reason = f"{outside} of {len(self.rows)} inputs leave {given.what}, by up to "
             remedy = "state a larger set of inputs"
-            raise DataError(self.source, f"{reason}{at_least(most, 3)}", remedy)
+            raise FileError(self.source, f"{reason}{at_least(most, 3)}", remedy)
         if given.rows is not None:
             known = {row.tobytes() for row in _bits(given.rows)}
             rows = (row for block in self.inputs() for row in _bits(block))
             if other := sum(row.tobytes() not in known for row in rows):
                 reason = f"{other} of {len(self.rows)} inputs are none of {given.what}"
-                raise DataError(self.source, reason, "state the set that they are of")
+                raise FileError(self.source, reason, "state the set that they are of")
 
     def distance(self, x: Sequence[float]) -> float:
         """At least the Euclidean distance of x (d,) from the nearest input, by rounding alone."""
@@ -192,7 +192,7 @@ class Data:
     def windows(self, length: int | None = None) -> Windows:
         """Windows of that length that share no input: each sequence is cut from its start, and the
         rest at its end left out; by default the sequences themselves, and one series in windows of
-        64, or of its eighth part. Raises DataError if they are shorter, RangeError for no
+        64, or of its eighth part. Raises FileError if they are shorter, RangeError for no
         length."""
         if length is None:
             length = min(self.T, LENGTH, max(2, self.T // 8)) if self.one else self.T
@@ -200,7 +200,7 @@ class Data:
             raise RangeError("the window", repr(length), "a whole number of inputs, at least 1")
         if length > self.T:
             reason = f"has sequences of {self.T} inputs, fewer than a window of {length}"
-            raise DataError(self.source, reason, "record longer ones, or ask for a shorter window")
+            raise FileError(self.source, reason, "record longer ones, or ask for a shorter window")
         begins = np.arange(self.N)[:, None] * self.T + np.arange(self.T // length) * length
         return Windows(self.rows, begins.ravel(), length, self.N)
 

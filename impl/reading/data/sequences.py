@@ -11,11 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.errors import shown
+from rnnbounds.impl.errors import FileError, shown
 from rnnbounds.impl.reading.data.files import open_data
 from rnnbounds.impl.reading.data.recordings import LARGEST, Array
 from rnnbounds.impl.reading.data.recordings import Data as Data
-from rnnbounds.impl.reading.data.recordings import DataError as DataError
 from rnnbounds.impl.reading.data.recordings import float64 as float64
 
 DataSource = str | os.PathLike[str] | Tensor | np.ndarray[Any, Any]
@@ -36,14 +35,14 @@ def read_data(source: DataSource | Data) -> Data:
     if not isinstance(source, (Tensor, np.ndarray)):
         reason = f"is a {type(source).__name__}, no array or tensor"
         remedy = "cut its sequences to one length, and join them by numpy.stack or torch.cat"
-        raise DataError("the data", reason, remedy)
+        raise FileError("the data", reason, remedy)
     return _shaped(_array(source), "the data")
 
 
 def _array(part: Any) -> Array:
     if np.ma.is_masked(part) or getattr(part, "is_nested", False):
         reason = "has sequences of different lengths, or numbers left out"
-        raise DataError("the data", reason, "cut it to sequences (N, T, d) of one length")
+        raise FileError("the data", reason, "cut it to sequences (N, T, d) of one length")
     if not isinstance(part, Tensor):
         return np.asarray(part)
     try:
@@ -51,7 +50,7 @@ def _array(part: Any) -> Array:
         return np.asarray(part.float() if part.dtype == torch.bfloat16 else part)
     except (TypeError, RuntimeError, NotImplementedError):
         what = f"is a tensor of {part.dtype}, {part.layout}, on {part.device}"
-        raise DataError("the data", what, "hand over a dense one of float32 or float64") from None
+        raise FileError("the data", what, "hand over a dense one of float32 or float64") from None
 
 
 def _shaped(array: Array, source: str) -> Data:
@@ -59,7 +58,7 @@ def _shaped(array: Array, source: str) -> Data:
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
         reason = f"holds {shown(array.dtype)} and no real numbers of at most 64 bits"
         remedy = ", sequences cut to one length" if array.dtype.kind == "O" else ""
-        raise DataError(source, reason, f"save it as float32 or float64{remedy}")
+        raise FileError(source, reason, f"save it as float32 or float64{remedy}")
     one = array.ndim < 3
     if array.ndim == 1:
         array = array[:, None]
@@ -67,11 +66,11 @@ def _shaped(array: Array, source: str) -> Data:
         array = array[None]
     if array.ndim != 3 or not array.size:
         reason = f"has shape {tuple(array.shape)}, but (T, d) or (N, T, d) is needed"
-        raise DataError(source, reason, "reshape it")
+        raise FileError(source, reason, "reshape it")
     if not array.flags.c_contiguous:  # rows are to lie one after another
         if array.nbytes > LARGEST:
             reason = f"is larger than {LARGEST} bytes and not stored row by row"
-            raise DataError(source, reason, "save it with numpy.ascontiguousarray")
+            raise FileError(source, reason, "save it with numpy.ascontiguousarray")
         array = np.ascontiguousarray(array)
     data = Data(array, one, source)
     _require_finite(data)
@@ -79,7 +78,7 @@ def _shaped(array: Array, source: str) -> Data:
 
 
 def _require_finite(data: Data) -> None:
-    """Raise DataError for NaN and infinity, with their number and the first by sequence and t."""
+    """Raise FileError for NaN and infinity, with their number and the first by sequence and t."""
     if data.rows.dtype.kind != "f":
         return
     count, first, row = 0, None, 0
@@ -95,4 +94,4 @@ def _require_finite(data: Data) -> None:
         where = f"t = {t}, channel {first[1]}" + ("" if data.one else f" of sequence {sequence}")
         what = "1 number is" if count == 1 else f"{count} numbers are"
         reason = f"{what} NaN or infinite, the first at {where}"
-        raise DataError(data.source, reason, "repair the recording, or leave that part out")
+        raise FileError(data.source, reason, "repair the recording, or leave that part out")

@@ -13,20 +13,19 @@ from typing import Any
 
 from torch import Tensor
 
-from rnnbounds.impl.errors import InputError, shown
-from rnnbounds.impl.reading.files import ModelFileError
+from rnnbounds.impl.errors import FileError, InputError, shown
 from rnnbounds.impl.reading.onnx.nodes import (
-    NodeError,
     attributes,
     cell_of,
     direction_of,
+    node_error,
     recurrent,
     ways_of,
     weights_of,
 )
 from rnnbounds.impl.reading.onnx.values import STANDARD, Values, inside, nested
 from rnnbounds.impl.reading.opened import LayerInfo
-from rnnbounds.impl.reading.recognition.misfit import WeightsError, choices
+from rnnbounds.impl.reading.recognition.misfit import choices
 
 LARGEST_GRAPH = 2**28  # bytes; parsing takes several times as much
 _STATE = "save the state dict of the model that was exported as safetensors"
@@ -60,7 +59,7 @@ class Graph:
         names = self.layers()
         name = names[0] if layer is None and len(names) == 1 else layer
         if name in self.refused:
-            raise NodeError(str(name), self.refused[str(name)])
+            raise node_error(str(name), self.refused[str(name)])
         if name is None or name not in self.stacks:
             raise self._choose(layer)
         nodes = self.stacks[name]
@@ -75,7 +74,7 @@ class Graph:
         """The names of the stacks, and of recurrent nodes that are not read."""
         return [*self.stacks, *self.refused]
 
-    def _choose(self, asked: str | None) -> WeightsError:
+    def _choose(self, asked: str | None) -> InputError:
         """Build the error for a layer that is not there, or where none is named."""
         if names := self.layers():
             what = f"{len(names)} recurrent nodes or stacks"
@@ -83,46 +82,46 @@ class Graph:
         else:
             what = "no recurrent node (an RNN, an LSTM or a GRU of ONNX)"
             what = f"{what}; {_STATE}, or export a torch.nn.RNN by {_LEGACY}, which writes it whole"
-        return WeightsError(f"{self.where} holds {what}")
+        return InputError(f"{self.where} holds {what}")
 
 
 def graph_of(data: bytes, path: Path) -> Graph:
-    """The graph of an ONNX file; raises ModelFileError, also where `onnx` is not installed."""
+    """The graph of an ONNX file; raises FileError, also where `onnx` is not installed."""
     try:
         from onnx import ModelProto
     except ImportError:
         remedy = f"pip install 'rnnbounds[onnx]', or {_STATE}"
-        raise ModelFileError(path, "is an ONNX model, which onnx reads", remedy) from None
+        raise FileError(path, "is an ONNX model, which onnx reads", remedy) from None
     if len(data) > LARGEST_GRAPH:
-        raise ModelFileError(path, f"is larger than {LARGEST_GRAPH} bytes", _STATE)
+        raise FileError(path, f"is larger than {LARGEST_GRAPH} bytes", _STATE)
     try:
         model = ModelProto.FromString(data)
     except Exception:  # protobuf raises what it likes
-        raise ModelFileError(path, "is no intact ONNX model", "export it again") from None
+        raise FileError(path, "is no intact ONNX model", "export it again") from None
     _refuse_unread(model, path)
     try:
         values = Values(model, path.parent)
     except Exception as cause:  # so does onnx of a graph that it does not allow
         why = " ".join(str(cause).split())[:120]
         reason = f"is no ONNX model that onnx allows ({why})"
-        raise ModelFileError(path, reason, "export it again") from None
+        raise FileError(path, reason, "export it again") from None
     graph = Graph(values, shown(path), str(path))
     _find_stacks(model, graph)
     return graph
 
 
 def _refuse_unread(model: Any, path: Path) -> None:
-    """Raise ModelFileError for operators of old versions, and for such as the file defines."""
+    """Raise FileError for operators of old versions, and for such as the file defines."""
     for function in model.functions:
         if any(map(recurrent, nested(function))):
             what = f"has recurrent nodes in a function of its own, {shown(function.name)}"
-            raise ModelFileError(path, what, _STATE)
+            raise FileError(path, what, _STATE)
     if any(function.domain in STANDARD for function in model.functions):
-        raise ModelFileError(path, "defines an operator of ONNX anew", _STATE)
+        raise FileError(path, "defines an operator of ONNX anew", _STATE)
     versions = [one.version for one in model.opset_import if one.domain in STANDARD]
     if max(versions, default=0) < _OPSET:
         what = f"has operators of a version before {_OPSET}"
-        raise ModelFileError(path, what, "export it again with a newer opset")
+        raise FileError(path, what, "export it again with a newer opset")
 
 
 def _find_stacks(model: Any, graph: Graph) -> None:
@@ -158,7 +157,7 @@ def _continues(below: _Relayed, node: Any) -> bool:
     first = below.stack[0]
     try:
         same = cell_of(first) == cell_of(node) and direction_of(first) == direction_of(node)
-    except NodeError:
+    except InputError:
         return False
     sizes = [attributes(one).get("hidden_size") for one in (first, node)]
     whole = below.form == _JOINED and below.depth == len(below.stack)

@@ -28,11 +28,9 @@ _OWN = "it is another network: state it as a cell of your own"
 _STORED = "hand over the state dict of the model that was exported"
 
 
-class NodeError(InputError):
-    """A recurrent node that is not read."""
-
-    def __init__(self, name: str, what: str, remedy: str = _STORED) -> None:
-        super().__init__(f"the ONNX node {shown(name) or '(no name)'} {what}; {remedy}")
+def node_error(name: str, what: str, remedy: str = _STORED) -> InputError:
+    """That a recurrent node is not read."""
+    return InputError(f"the ONNX node {shown(name) or '(no name)'} {what}; {remedy}")
 
 
 def recurrent(node: Any) -> bool:
@@ -65,17 +63,17 @@ def ways_of(node: Any) -> int:
 
 
 def cell_of(node: Any) -> str:
-    """The cell that a node computes; raises NodeError for what is none of ours."""
+    """The cell that a node computes; raises InputError for what is none of ours."""
     known = attributes(node)
     for name, value in known.items():
         if name not in _READ and (name, value) != ("input_forget", 0):
-            raise NodeError(node.name, f"has {shown(name)}, which no cell here has", _OWN)
+            raise node_error(node.name, f"has {shown(name)}, which no cell here has", _OWN)
     if (direction := direction_of(node)) not in _DIRECTIONS:
-        raise NodeError(node.name, f"has the direction {shown(direction)}", AGAIN)
+        raise node_error(node.name, f"has the direction {shown(direction)}", AGAIN)
     if not {known["layout"], known["linear_before_reset"]} <= {0, 1}:
-        raise NodeError(node.name, "has a flag that is neither 0 nor 1", AGAIN)
+        raise node_error(node.name, "has a flag that is neither 0 nor 1", AGAIN)
     if input_of(node, "P"):
-        raise NodeError(node.name, "has peepholes, which no cell here has", _OWN)
+        raise node_error(node.name, "has peepholes, which no cell here has", _OWN)
     usual = _USUAL[node.op_type]
     names = [name.decode(errors="replace").lower() for name in known["activations"]]
     names = names or usual * ways_of(node)
@@ -83,7 +81,7 @@ def cell_of(node: Any) -> str:
     if names != own * ways_of(node) or (own != usual and (node.op_type, own[0]) not in
                                         [("RNN", name) for name in _VANILLA]):  # fmt: skip
         what = f"has the activations {shown(', '.join(names))}"
-        raise NodeError(node.name, f"{what}, which no cell here has", _OWN)
+        raise node_error(node.name, f"{what}, which no cell here has", _OWN)
     if node.op_type == "RNN":
         return f"rnn-{own[0]}"
     reset = known["linear_before_reset"] or node.op_type == "LSTM"
@@ -91,14 +89,14 @@ def cell_of(node: Any) -> str:
 
 
 def weights_of(node: Any, values: Values, layer: int) -> dict[str, Tensor]:
-    """The weights by torch's names for a layer, gates in torch's order; raises NodeError."""
+    """The weights by torch's names for a layer, gates in torch's order; raises InputError."""
     gates, ends = len(GATES[node.op_type]), _DIRECTIONS[direction_of(node)]
     W, R = (_weight(node, role, values) for role in "WR")
     n, d = (array.shape[-1] if array.ndim else 0 for array in (R, W))
     said = attributes(node).get("hidden_size", n)
     if said != n:
         what = f"says hidden_size {said}, but R ({shown(input_of(node, 'R'))}) has {n} columns"
-        raise NodeError(node.name, what, AGAIN)
+        raise node_error(node.name, what, AGAIN)
     _require_shape(node, "R", R, (len(ends), gates * n, n))
     _require_shape(node, "W", W, (len(ends), gates * n, d))
     found = {"weight_ih": W, "weight_hh": R}
@@ -126,33 +124,33 @@ def _ordered(node: Any, rows: Array) -> Tensor:
 
 
 def _weight(node: Any, role: str, values: Values) -> Array:
-    """The value of a weight; raises NodeError if it is none that the graph fixes."""
+    """The value of a weight; raises InputError if it is none that the graph fixes."""
     named = f"{role} ({shown(input_of(node, role))})"
     try:
         array = values.array(input_of(node, role))
     except UnfixedError as reason:
-        raise NodeError(node.name, f"has weights {named}, which {reason}", reason.remedy) from None
+        raise node_error(node.name, f"has weights {named}, which {reason}", reason.remedy) from None
     if array.dtype.name not in _TYPES:
-        raise NodeError(node.name, f"has weights {named} that are no floats")
+        raise node_error(node.name, f"has weights {named} that are no floats")
     return array
 
 
 def _require_shape(node: Any, role: str, array: Array, shape: tuple[int, ...]) -> None:
-    """Raise NodeError for weights of another shape than that of the node's directions."""
+    """Raise InputError for weights of another shape than that of the node's directions."""
     if array.shape != shape:
         named = f"{role} ({shown(input_of(node, role))})"
         of = "one direction" if shape[0] == 1 else "two directions"
         what = f"has weights {named} of shape {array.shape}, not {shape}, that of {of}"
-        raise NodeError(node.name, what)
+        raise node_error(node.name, what)
 
 
 def _refuse_other_runs(node: Any, values: Values, n: int) -> None:
-    """Raise NodeError unless a node of n units runs from zero, or from what the caller hands over,
+    """Raise InputError unless a node of n units runs from zero, or from what the caller hands over,
     to the end of its inputs."""
     lengths = input_of(node, "sequence_lens")
     if lengths and not values.inputs.issuperset(values.origins(lengths)):
         what = f"reads as many inputs as are stored or computed ({shown(lengths)})"
-        raise NodeError(node.name, what, "leave the lengths out")
+        raise node_error(node.name, what, "leave the lengths out")
     for role in ("initial_h", "initial_c"):
         if state := input_of(node, role):
             try:
@@ -160,7 +158,7 @@ def _refuse_other_runs(node: Any, values: Values, n: int) -> None:
             except UnfixedError as reason:
                 what = f"starts from {role} ({shown(state)}), which {reason}"
                 remedy = "to certify its cell from 0, hand over the state dict"
-                raise NodeError(node.name, what, remedy) from None
+                raise node_error(node.name, what, remedy) from None
 
 
 def _require_start(node: Any, state: str, values: Values, n: int) -> None:

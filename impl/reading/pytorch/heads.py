@@ -9,24 +9,23 @@ from itertools import takewhile
 
 import torch
 
-from rnnbounds.impl.errors import shown
+from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.models.readout import Readout
 from rnnbounds.impl.reading.pytorch.modules import RECURRENT, has_unknown_hooks
-from rnnbounds.impl.reading.readout import ReadoutError
 
 _STILL = (torch.nn.Identity, torch.nn.Dropout, torch.nn.AlphaDropout, torch.nn.Flatten)
 
 
 def require_readout(module: torch.nn.Module, readout: Readout) -> None:
-    """Raise ReadoutError if the module says that it computes something else than the readout."""
+    """Raise InputError if the module says that it computes something else than the readout."""
     owner = readout.stored.rpartition(".")[0]
     part = module.get_submodule(owner)
     if isinstance(part, RECURRENT):
         what = f"{shown(readout.name)} is a weight of a {type(part).__name__}, no linear layer"
-        raise ReadoutError(f"{what}; name the linear layer after the cell")
+        raise InputError(f"{what}; name the linear layer after the cell")
     if isinstance(part, (torch.nn.LayerNorm, torch.nn.RMSNorm)):
         what = f"{shown(readout.name)} is a weight of a {type(part).__name__}, no linear layer"
-        raise ReadoutError(f"{what}; leave the readout out, and certify the output h before it")
+        raise InputError(f"{what}; leave the readout out, and certify the output h before it")
     if isinstance(part, torch.nn.Linear):
         _require_plain(part, owner)
     for path in (owner[:i] for i in range(len(owner)) if not i or owner[i] == "."):
@@ -39,7 +38,7 @@ def _require_plain(part: torch.nn.Linear, owner: str) -> None:
     hooked = has_unknown_hooks(part)
     if hooked or not own:
         what = f"{shown(owner)} has {'hooks' if hooked else 'a forward of its own'}"
-        raise ReadoutError(f"{what}, so that what it computes is not known; pass the state dict")
+        raise InputError(f"{what}, so that what it computes is not known; pass the state dict")
 
 
 def _require_first(path: str, computed: list[str], owner: str) -> None:
@@ -49,7 +48,7 @@ def _require_first(path: str, computed: list[str], owner: str) -> None:
     before = [*takewhile(bool, reversed(computed[: computed.index(owner)]))][::-1]
     if before:
         what = f"{shown(path or 'the Sequential')} computes {shown(', '.join(before))}"
-        raise ReadoutError(
+        raise InputError(
             f"{what} before {shown(owner)}, which does not read the output h; name the linear "
             f"layer right after the cell, or leave the readout out"
         )

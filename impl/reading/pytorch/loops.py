@@ -13,17 +13,16 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.cells.runs import Runner
-from rnnbounds.impl.errors import shown
+from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import untouched
-from rnnbounds.impl.reading.recognition.misfit import WeightsError
 
 _N, _T = 3, 7  # drawn sequences, inputs of each
 _RELATIVE = 1e-3  # far above what rounds differently, in all but half precision
 
 
 def require_iterated(module: torch.nn.Module, path: str, model: LoadedModel[Any]) -> None:
-    """Raise WeightsError unless the forward pass of a module on drawn inputs, (N, T, d) or
+    """Raise InputError unless the forward pass of a module on drawn inputs, (N, T, d) or
     (T, N, d), gives the outputs of its cell at all times, or after the last input."""
     stored = next(iter(model.weights.values()))
     by = torch.Generator().manual_seed(0)
@@ -38,7 +37,7 @@ def require_iterated(module: torch.nn.Module, path: str, model: LoadedModel[Any]
         if any(_alike(out, wanted) for out in _outputs(module, x)):
             return
     where = shown(path)
-    raise WeightsError(
+    raise InputError(
         f"{type(module).__name__} runs its cell ({where}) in a loop of its own, which drawn inputs "
         f"do not show to be that cell iterated by itself; say --layer {where} for the cell alone, "
         f"or measure the module with --as-is"

@@ -18,9 +18,9 @@ from torch.nn.utils.spectral_norm import SpectralNorm
 from torch.nn.utils.weight_norm import WeightNorm
 
 from rnnbounds.impl.cells.table import CELLS
-from rnnbounds.impl.errors import shown
+from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.models.surroundings import untouched
-from rnnbounds.impl.reading.recognition.misfit import UnsupportedModelError, WeightsError, choices
+from rnnbounds.impl.reading.recognition.misfit import choices
 
 RECURRENT = (torch.nn.RNNBase, torch.nn.RNNCellBase)
 _OWN: dict[type[torch.nn.Module], str] = {
@@ -29,6 +29,10 @@ _OWN: dict[type[torch.nn.Module], str] = {
     torch.nn.GRU: "GRU", torch.nn.GRUCell: "GRU",
 }  # fmt: skip
 LOOP = "one cell, iterated by itself"  # a note
+_UNREAD = (
+    "is not supported: linear cells, vanilla RNN, LSTM and GRU are, and stacks of them; take one "
+    "of these"
+)
 _ENDS = ("_g", "_v", "_u", "_orig", "_mask")  # of what weights are computed of by hooks
 _QUANTISED = ("torch.ao.nn.quant", "torch.nn.quant")
 
@@ -54,8 +58,8 @@ def module_tensors(module: torch.nn.Module, layer: str | None = None) -> ModuleT
 
     The part is the only one, that of the path `layer`, or the only one below it. A weight that the
     part computes, say a parametrised or a pruned one, has its value, and what it is made of is left
-    out. Raises WeightsError for modules that hold none or several or whose values are not fixed,
-    UnsupportedModelError for what is none of torch's.
+    out. Raises InputError for modules that hold none or several or whose values are not fixed,
+    InputError for what is none of torch's.
     """
     path, part = meant(module, layer)
     stated = _stated(part)
@@ -78,7 +82,7 @@ def _computed(part: Any) -> tuple[dict[str, Tensor], set[str]]:
     at its end is a folder.
 
     In training mode some count or iterate at each use, in their buffers: that is undone. Raises
-    WeightsError for a weight that changes from use to use.
+    InputError for a weight that changes from use to use.
     """
     hooks = _hooks(part)
     held = getattr(part, "parametrizations", None)
@@ -89,7 +93,7 @@ def _computed(part: Any) -> tuple[dict[str, Tensor], set[str]]:
         values, again = (_values(part, parametrised, hooks) for _ in range(2))
     for name, value in values.items():
         if not torch.equal(value, again[name]):
-            raise WeightsError(f"{name} has another value at each use; call .eval() first")
+            raise InputError(f"{name} has another value at each use; call .eval() first")
     parts = {name + end for name in hooks for end in _ENDS}
     whole = {name: value for name, value in values.items() if name not in parts}
     return whole, parts | {f"parametrizations.{name}." for name in parametrised}
@@ -124,9 +128,9 @@ def has_unknown_hooks(part: torch.nn.Module) -> bool:
 
 
 def refuse_hooks(part: torch.nn.Module) -> None:
-    """Raise WeightsError if a module has hooks of which nothing is known."""
+    """Raise InputError if a module has hooks of which nothing is known."""
     if has_unknown_hooks(part):
-        raise WeightsError(
+        raise InputError(
             f"{type(part).__name__} has hooks, so that what it computes is not known; remove "
             f"them, or pass its state dict with the cell that it is"
         )
@@ -134,7 +138,7 @@ def refuse_hooks(part: torch.nn.Module) -> None:
 
 def meant(module: torch.nn.Module, layer: str | None = None) -> tuple[str, torch.nn.Module]:
     """The recurrent part of the path `layer`, below it, or the only one, after its path; raises
-    WeightsError for none or several."""
+    InputError for none or several."""
     parts = recurrent_parts(module)
     found = parts if layer is None else [one for one in parts if (one[0] or ".") == layer]
     if layer is not None and not found:
@@ -146,21 +150,21 @@ def meant(module: torch.nn.Module, layer: str | None = None) -> tuple[str, torch
     where = "" if layer is None else f" in {shown(layer)}"
     what = f"{type(module).__name__} holds {len(found) or 'no'} recurrent modules{where}"
     listed = choices([path or "." for path, _ in parts], None if found else layer)
-    raise WeightsError(f"{what}; choose one with --layer: {listed}")
+    raise InputError(f"{what}; choose one with --layer: {listed}")
 
 
-def _none_in(module: torch.nn.Module) -> WeightsError:
+def _none_in(module: torch.nn.Module) -> InputError:
     """That a module holds no recurrent module of torch's, as far as one can say what it holds."""
     name = type(module).__name__
     for path, part in module.named_modules():
         if class_name(part).startswith(_QUANTISED):
             what = f"{name} holds a quantised {type(part).__name__} ({shown(path or '.')})"
-            return WeightsError(f"{what}; pass the model before it was quantised")
+            return InputError(f"{what}; pass the model before it was quantised")
         if isinstance(part, torch.jit.ScriptModule):
             what = f"{name} holds TorchScript ({shown(path)})"
-            return WeightsError(f"{what}; pass its state dict, with --layer")
+            return InputError(f"{what}; pass its state dict, with --layer")
     what = f"{name} holds no recurrent module of torch's"
-    return WeightsError(
+    return InputError(
         f"{what}; pass one with a torch.nn.RNN, LSTM or GRU, or the state dict of another cell"
     )
 
@@ -190,12 +194,12 @@ def _stated(part: torch.nn.Module) -> str:
     name = type(part).__name__
     mode = _mode(part)
     if part.training and getattr(part, "dropout", False) and vars(part).get("num_layers", 1) > 1:
-        raise WeightsError(
+        raise InputError(
             f"{name} drops out between its layers in training mode; call .eval() first"
         )
     stated = next((kind.name for kind in CELLS.values() if kind.mode == mode), None)
     if stated is None:
-        raise UnsupportedModelError(f"torch.nn.{name} of {mode}")
+        raise InputError(f"torch.nn.{name} of {mode} {_UNREAD}")
     return stated
 
 
@@ -203,10 +207,10 @@ def _mode(part: torch.nn.Module) -> str:
     """torch's word for what a module computes; raises an InputError for another forward pass."""
     own = next((known for known in _OWN if isinstance(part, known)), None)
     if own is None:
-        raise UnsupportedModelError(f"torch.nn.{type(part).__name__}")
+        raise InputError(f"torch.nn.{type(part).__name__} {_UNREAD}")
     called = type(part).__call__ is torch.nn.Module.__call__ and "forward" not in vars(part)
     if type(part).forward is not own.forward or not called:
-        raise WeightsError(
+        raise InputError(
             f"{type(part).__name__} has a forward of its own, so that what it computes is not "
             f"known; pass its state dict with the cell that it is"
         )

@@ -11,8 +11,7 @@ from torch import Tensor
 
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import STACK
-from rnnbounds.impl.errors import UnknownNameError
-from rnnbounds.impl.reading.recognition.misfit import WeightsError
+from rnnbounds.impl.errors import InputError, UnknownNameError
 from rnnbounds.impl.reading.recognition.recognise import Reading, locate, recognise
 
 DIRECTIONS = ("forward", "backward")
@@ -30,20 +29,20 @@ def recognise_direction(
     """The cell of one direction of a layer; the other one's tensors are among those not read.
 
     Arguments as in `recognise`; `name` is the cell of both. Raises InputError for another word,
-    WeightsError for one direction only and for several layers, of which the second reads both.
+    InputError for one direction only and for several layers, of which the second reads both.
     """
     if direction == "reverse":
-        raise WeightsError("the direction 'reverse' is called backward; say backward")
+        raise InputError("the direction 'reverse' is called backward; say backward")
     if direction not in DIRECTIONS:
         raise UnknownNameError("direction", direction, DIRECTIONS)
     place = locate(tensors, where, name, ignore, layer)
     own = {one: full for one, full in place.group.items() if full not in place.ignored}
     named = {one: found for one in own if (found := _NAME.fullmatch(one))}
     if not any(found[3] for found in named.values()):
-        raise WeightsError(f"{where} has one direction only; leave out the direction")
+        raise InputError(f"{where} has one direction only; leave out the direction")
     if count := max(int(found[2]) for found in named.values()):
         what = f"{where} has {count + 1} layers, of which the second reads both directions"
-        raise WeightsError(
+        raise InputError(
             f"{what}; keep its first layer alone, or measure the whole module with --as-is"
         )
     end = "_reverse" if direction == "backward" else None

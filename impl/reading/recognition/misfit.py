@@ -6,7 +6,6 @@ from difflib import get_close_matches
 
 from torch import Tensor
 
-from rnnbounds.impl.cells.kind import Kind
 from rnnbounds.impl.cells.layout import Layout
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import CELLS
@@ -26,21 +25,7 @@ LISTED = 6  # names in one line
 _USUAL = ("tanh", "relu")
 
 
-class UnsupportedModelError(InputError):
-    """A recurrent model of a kind that is not read."""
-
-    def __init__(self, found: str) -> None:
-        super().__init__(
-            f"{found} is not supported: linear cells, vanilla RNN, LSTM and GRU are, and stacks of "
-            f"them; take one of these"
-        )
-
-
-class WeightsError(InputError):
-    """Tensors that are not the weights of one recurrent cell."""
-
-
-class DirectionsError(WeightsError):
+class DirectionsError(InputError):
     """A model in both directions, of which no cell is named."""
 
     def __init__(self, where: str, name: str) -> None:
@@ -50,15 +35,12 @@ class DirectionsError(WeightsError):
         )
 
 
-class AmbiguousCellError(InputError):
-    """Tensors that are the weights of several kinds of cells alike."""
-
-    def __init__(self, where: str, kinds: Sequence[Kind]) -> None:
-        names = [kind.name for kind in kinds]
-        usual = _usual(names)
-        others = ", ".join(name for name in names if name not in usual)
-        told = " or ".join(usual) + (f" (or {others})" if others else "")
-        super().__init__(f"{where} does not say which cell it holds; say --cell {told}")
+def ambiguous(where: str, names: Sequence[str]) -> InputError:
+    """That tensors are the weights of several kinds of cells alike."""
+    usual = _usual(names)
+    others = ", ".join(name for name in names if name not in usual)
+    told = " or ".join(usual) + (f" (or {others})" if others else "")
+    return InputError(f"{where} does not say which cell it holds; say --cell {told}")
 
 
 def stored_in_parts(names: Collection[str]) -> str | None:
@@ -88,7 +70,7 @@ def match_error(found: Fit, where: str) -> InputError:
     kind, group = found.kind, found.group
     if found.dropped:
         what = f"{kind.name} needs {shown(found.dropped[0])} of {where}"
-        return WeightsError(f"{what}, so that it cannot be ignored; leave it out of what is")
+        return InputError(f"{what}, so that it cannot be ignored; leave it out of what is")
     anchor = _ENDING.sub("", found.layout.required[0])
     layers = sum(_ENDING.sub("", name) == anchor for name in found.layout.required)
     for own in found.unread:
@@ -97,16 +79,16 @@ def match_error(found: Fit, where: str) -> InputError:
             return DirectionsError(where, full)
         if twin is not None:
             both = f"{where} holds {full} and {shown(group[twin])} for one place"
-            return WeightsError(f"{both}, with and without _l0; keep one of them")
+            return InputError(f"{both}, with and without _l0; keep one of them")
         if _PROJECTION.fullmatch(own):
             what = f"{where} holds {full}, a projection, but {kind.name} has none"
-            return WeightsError(f"{what}; read it as lstm")
+            return InputError(f"{what}; read it as lstm")
         further = _ENDING.sub("", own) in {_ENDING.sub("", name) for name in found.places}
         if further and _ENDING.search(own) and f"{anchor}_l{layers}" not in group:
             what = f"{where} holds {full}, but no {anchor}_l{layers}"
-            return WeightsError(f"{what}; save the whole state dict")
+            return InputError(f"{what}; save the whole state dict")
     if found.missing:
-        return WeightsError(f"{where} holds no {found.missing[0]}; save the whole state dict")
+        return InputError(f"{where} holds no {found.missing[0]}; save the whole state dict")
     return _unread(found, where)
 
 
@@ -116,7 +98,7 @@ def _twin(own: str, found: Fit) -> str | None:
     return other if other in found.places.values() and other in found.group else None
 
 
-def _unread(found: Fit, where: str) -> WeightsError:
+def _unread(found: Fit, where: str) -> InputError:
     names = [shown(found.group[own]) for own in found.unread]
     listed = ", ".join(names[:LISTED]) + (" and more" if len(names) > LISTED else "")
     free = [own for own in found.places.values() if own not in found.group]
@@ -125,10 +107,10 @@ def _unread(found: Fit, where: str) -> WeightsError:
     them = "it" if len(names) == 1 else "them"
     if own := next(filter(_OTHER_CELL.search, found.unread), None):
         what = f"{where} holds {shown(found.group[own])}, so that it is no {found.kind.name}"
-        return WeightsError(f"{what} but another network; state it as a cell of your own")
+        return InputError(f"{what} but another network; state it as a cell of your own")
     if any(map(is_parameter, found.unread)):
-        return WeightsError(f"{what}; rename {them}, or state the cell that reads {them}")
-    return WeightsError(f"{what}; rename {them}, or say --ignore {names[0]} to leave {them} out")
+        return InputError(f"{what}; rename {them}, or state the cell that reads {them}")
+    return InputError(f"{what}; rename {them}, or say --ignore {names[0]} to leave {them} out")
 
 
 def is_parameter(own: str) -> bool:
@@ -149,7 +131,7 @@ def misshapen(found: Fit, tensors: Mapping[str, Tensor], *, alone: bool) -> Inpu
     raise AssertionError("the shapes fit")
 
 
-def _suggestion(found: Fit, weights: Mapping[str, Tensor]) -> WeightsError | None:
+def _suggestion(found: Fit, weights: Mapping[str, Tensor]) -> InputError | None:
     """That the first weight is one of other kinds."""
     first = next(iter(weights))
     needed = ", ".join(_SYMBOL.sub("", found.layout.shapes[first]).split())
@@ -166,4 +148,4 @@ def _suggestion(found: Fit, weights: Mapping[str, Tensor]) -> WeightsError | Non
     told = _usual([kind.name for kind in others if kind.default] or [kind.name for kind in others])
     name, actual = " or ".join(told), tuple(weights[first].shape)
     what = f"{first} of shape {actual} is that of {name}, but {found.kind.name} has ({needed})"
-    return WeightsError(f"{what}; read it as {name}")
+    return InputError(f"{what}; read it as {name}")

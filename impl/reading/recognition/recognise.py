@@ -12,12 +12,11 @@ from torch import Tensor
 
 from rnnbounds.impl.cells.kind import Kind
 from rnnbounds.impl.cells.table import CELLS, STACK, kind_of
-from rnnbounds.impl.errors import shown
+from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.reading.recognition.fit import TORCH, Fit, direct, fit, holds, owned
 from rnnbounds.impl.reading.recognition.misfit import (
     PART,
-    AmbiguousCellError,
-    WeightsError,
+    ambiguous,
     choices,
     is_parameter,
     match_error,
@@ -78,15 +77,15 @@ def locate(
 ) -> Located:
     """Find the prefix of the one cell among the tensors; arguments as in `recognise`.
 
-    Raises WeightsError where no cell or several are.
+    Raises InputError where no cell or several are.
     """
     known = _named(tensors, where)
     if not isinstance(ignore, Collection):
-        raise WeightsError(f"ignore = {shown(ignore)} is no list; give it the names of tensors")
+        raise InputError(f"ignore = {shown(ignore)} is no list; give it the names of tensors")
     ignored = tuple(dict.fromkeys([ignore] if isinstance(ignore, str) else ignore))
     if unknown := [full for full in ignored if full not in known]:
         what = f"{where} holds no {shown(unknown[0])}, so that it cannot be ignored"
-        raise WeightsError(f"{what}; leave it out of what is ignored")
+        raise InputError(f"{what}; leave it out of what is ignored")
     kinds = [kind for kind in CELLS.values() if name is None or kind.suffix]
     kinds = kinds if name is None or name == STACK else [kind_of(name)]
     near = known.keys() if layer is None else _within(known, where, kinds, layer)
@@ -143,10 +142,10 @@ def _named(tensors: Mapping[str, Tensor], where: str) -> dict[str, Tensor]:
     """The tensors by names that are text, no two of them alike."""
     known = {str(key): tensor for key, tensor in tensors.items()}
     if len(known) < len(tensors):
-        raise WeightsError(f"{where} has two keys that read alike; keep one of them")
+        raise InputError(f"{where} has two keys that read alike; keep one of them")
     if flat := next((name for name in known if name.endswith(_FLAT)), None):
         what = f"{where} holds {shown(flat)}, the flat weights of a shard of FSDP"
-        raise WeightsError(f"{what}; save the model's full state dict (FULL_STATE_DICT)")
+        raise InputError(f"{what}; save the model's full state dict (FULL_STATE_DICT)")
     return known
 
 
@@ -163,7 +162,7 @@ def _within(names: Collection[str], where: str, kinds: Sequence[Kind], layer: st
             if any(holds(kind, group, asked=False) for kind in kinds)
         ]
         listed = choices(sorted(recurrent or groups), layer)
-        raise WeightsError(f"{where} holds no layer {shown(layer)}; it has {listed}: choose one")
+        raise InputError(f"{where} holds no layer {shown(layer)}; it has {listed}: choose one")
     return found
 
 
@@ -184,26 +183,26 @@ def _prefix(
             cells[prefix] = [fit(kind, group, ignored) for kind in speaking]
     if not cells:
         if parts := stored_in_parts(names):
-            raise WeightsError(f"{where} holds {parts}")
+            raise InputError(f"{where} holds {parts}")
         if alone := [full for full in names if full.endswith("weight_hh_l0_reverse")]:
             what = f"{where} holds {shown(alone[0])}, the reverse direction alone"
             remedy = (
                 "hand over its state dict as a forward cell, whose inputs come in reverse order"
             )
-            raise WeightsError(f"{what}; {remedy}")
+            raise InputError(f"{what}; {remedy}")
         held = ", ".join(shown(full) for full in list(names)[:4]) or "nothing"
         wanted, what = _wanted(kinds)
-        raise WeightsError(f"{where} holds {held}, but no {wanted}; save {what} state dict")
+        raise InputError(f"{where} holds {held}, but no {wanted}; save {what} state dict")
     meant = [prefix for prefix, fits in cells.items() if not all(one.dropped for one in fits)]
     if not meant:
         found = next(iter(cells.values()))[0]
         what = f"{found.kind.name} needs {shown(found.dropped[0])} of {where}"
-        raise WeightsError(f"{what}, so that it cannot be ignored; leave it out of what is")
+        raise InputError(f"{what}, so that it cannot be ignored; leave it out of what is")
     if layer is not None and f"{layer}." in meant:
         return f"{layer}."
     if len(meant) > 1:
         listed = choices(sorted(prefix[:-1] or ROOT for prefix in meant))
-        raise WeightsError(f"{where} holds several cells ({listed}); choose one with --layer")
+        raise InputError(f"{where} holds several cells ({listed}); choose one with --layer")
     return meant[0]
 
 
@@ -220,7 +219,7 @@ def _best(fits: Sequence[Fit], known: Mapping[str, Tensor], where: str) -> Fit:
     exact = [one for one in fits if one.exact]
     if not exact:
         if parts := stored_in_parts(fits[0].group.values()):
-            raise WeightsError(f"{where} holds {parts}")
+            raise InputError(f"{where} holds {parts}")
         raise match_error(max(fits, key=lambda one: _nearness(one, known)), where)
     fitting = [one for one in exact if one.fits(known)]
     if not fitting:
@@ -229,7 +228,7 @@ def _best(fits: Sequence[Fit], known: Mapping[str, Tensor], where: str) -> Fit:
         )
     usual = fitting if len(fitting) == 1 else [one for one in fitting if one.kind.default]
     if len(usual) != 1:
-        raise AmbiguousCellError(where, [one.kind for one in fitting])
+        raise ambiguous(where, [one.kind.name for one in fitting])
     return usual[0]
 
 
@@ -240,7 +239,7 @@ def _check_size(best: Fit, known: Mapping[str, Tensor]) -> None:
     if N * (N + d) > LARGEST_STEP:
         what = f"{best.kind.name} has {N} states and {d} inputs, too many to be certified"
         limit = f"N(N + d) is at most {LARGEST_STEP}"
-        raise WeightsError(f"{what} ({limit}); take fewer units or layers")
+        raise InputError(f"{what} ({limit}); take fewer units or layers")
 
 
 def _nearness(one: Fit, known: Mapping[str, Tensor]) -> tuple[bool, int, int, int, bool]:
@@ -267,30 +266,28 @@ def _no_strays(best: Fit, prefix: str, known: Collection[str], where: str) -> No
             below = not prefix and parts[0] in best.places.values()
             if (lost or below) and full not in best.ignored:
                 if apart := stored_in_parts([name for name in known if name.startswith(other)]):
-                    raise WeightsError(f"{where} holds {apart}")
+                    raise InputError(f"{where} holds {apart}")
                 what = f"{where} holds {shown(full)} apart from {shown(anchor)}"
                 if is_parameter(parts[-1]):
-                    raise WeightsError(f"{what}; rename it, or choose the cell by --layer")
-                raise WeightsError(f"{what}; rename it, or say --ignore {shown(full)}")
+                    raise InputError(f"{what}; rename it, or choose the cell by --layer")
+                raise InputError(f"{what}; rename it, or say --ignore {shown(full)}")
 
 
 def check_tensor(name: str, tensor: object) -> None:
     """Refuse, before anything is allocated, what is not a plain array of real floats."""
     if not isinstance(tensor, Tensor):
-        raise WeightsError(f"{name} is a {type(tensor).__name__}, not a tensor; save a state dict")
+        raise InputError(f"{name} is a {type(tensor).__name__}, not a tensor; save a state dict")
     if type(tensor) not in _PLAIN:
         what = f"{name} is a {type(tensor).__name__}, no plain tensor"
-        raise WeightsError(f"{what}; convert it with .as_subclass(torch.Tensor) first")
+        raise InputError(f"{what}; convert it with .as_subclass(torch.Tensor) first")
     if tensor.device.type == "meta":
         what = f"{name} is on the meta device, which holds no values"
-        raise WeightsError(
-            f"{what}; load the weights first, as with load_state_dict(…, assign=True)"
-        )
+        raise InputError(f"{what}; load the weights first, as with load_state_dict(…, assign=True)")
     if tensor.is_quantized:
-        raise WeightsError(f"{name} is quantised; take the model before it was quantised")
+        raise InputError(f"{name} is quantised; take the model before it was quantised")
     if tensor.layout != torch.strided:
-        raise WeightsError(f"{name} is no dense tensor; convert it with .to_dense() first")
+        raise InputError(f"{name} is no dense tensor; convert it with .to_dense() first")
     if tensor.dtype not in _DTYPES:
-        raise WeightsError(f"{name} is {tensor.dtype}, not a real float; convert it with .float()")
+        raise InputError(f"{name} is {tensor.dtype}, not a real float; convert it with .float()")
     if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
-        raise WeightsError(f"{name} claims more entries than it stores; save a contiguous copy")
+        raise InputError(f"{name} claims more entries than it stores; save a contiguous copy")

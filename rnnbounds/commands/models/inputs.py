@@ -13,9 +13,10 @@ import typer
 
 from rnnbounds.commands.options import path_option
 from rnnbounds.impl.certificate.inputs import input_data
+from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.data.recordings import Data
 from rnnbounds.impl.reading.data.sequences import read_data
-from rnnbounds.shell.input_text import InputsError, ascii_number, parse_input_set
+from rnnbounds.shell.input_text import ascii_number, parse_input_set
 
 FROM_DATA = "from-data"
 
@@ -56,7 +57,7 @@ class RecordedInputs:
 
 @dataclass(frozen=True)
 class InputOptions:
-    """Input options of a call; raises InputsError if they contradict each other.
+    """Input options of a call; raises InputError if they contradict each other.
 
     required: true if the inputs must be stated; otherwise they default to those of the data.
     """
@@ -70,11 +71,11 @@ class InputOptions:
         stated_twice = self.bound is not None and self.inputs is not None
         if stated_twice or (self.required and not self.is_stated):
             of_data = "" if stated_twice or self.data is None else f", as --input-bound {FROM_DATA}"
-            raise InputsError(f"state the inputs once; give --input-bound or --inputs{of_data}")
+            raise InputError(f"state the inputs once; give --input-bound or --inputs{of_data}")
         if self.uses_data and self.data is None:
-            raise InputsError(f"--input-bound {FROM_DATA} takes B from --data; name its file")
+            raise InputError(f"--input-bound {FROM_DATA} takes B from --data; name its file")
         if self.inputs == FROM_DATA:
-            raise InputsError(f"{FROM_DATA} is a bound; say --input-bound {FROM_DATA}")
+            raise InputError(f"{FROM_DATA} is a bound; say --input-bound {FROM_DATA}")
 
     @property
     def is_stated(self) -> bool:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rnnbounds
-from rnnbounds.impl.arithmetic.lengths import StepError
+from rnnbounds.impl.errors import InputError
 
 UNARY = ("tanh", "sigmoid", "sin", "softplus", "relu")
 
@@ -251,5 +251,7 @@ def test_one_unit_that_meets_several_is_refused():
     shared = rows | {"va": np.ones(4), "vb": -np.ones(4), "c": np.ones(4)}
     four = Own(("affine", "sw", "s"), "sin", rows)
     for cell in (one, four, Own(gate, "sin", shared)):
-        with pytest.raises(StepError, match=r"combines \d and \d units; write it with .* of equal"):
+        with pytest.raises(
+            InputError, match=r"combines \d and \d units; write it with .* of equal"
+        ):
             cell.cell().comparison(0.1)

@@ -7,13 +7,8 @@ import torch
 
 import rnnbounds
 from rnnbounds.impl.cells import table
-from rnnbounds.impl.cells.table import (
-    CELLS,
-    DuplicateCellError,
-    KindError,
-    register,
-    register_installed,
-)
+from rnnbounds.impl.cells.table import CELLS, register, register_installed
+from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.norms.state_norms import NORMS
 
 
@@ -83,10 +78,14 @@ def test_a_registered_cell(weights):
 @pytest.mark.parametrize(
     ("kind", "error", "told"),
     [
-        (3, KindError, "int is no kind of cell; register what program_kind returns"),
-        (rnnbounds.program_kind("lstm", Numbers, NUMBERS.layout), DuplicateCellError, "'lstm'"),
-        (rnnbounds.program_kind("stack", Numbers, NUMBERS.layout), KindError, "for stacks"),
-        (rnnbounds.program_kind("own", Numbers, NUMBERS.layout, ("own",)), KindError, "is unknown"),
+        (3, InputError, "int is no kind of cell; register what program_kind returns"),
+        (rnnbounds.program_kind("lstm", Numbers, NUMBERS.layout), InputError, "'lstm'"),
+        (rnnbounds.program_kind("stack", Numbers, NUMBERS.layout), InputError, "for stacks"),
+        (
+            rnnbounds.program_kind("own", Numbers, NUMBERS.layout, ("own",)),
+            InputError,
+            "is unknown",
+        ),
     ],
 )
 def test_what_is_refused(kind, error, told):
@@ -114,5 +113,5 @@ def test_entry_points(monkeypatch):
     assert point.group == "rnnbounds.cells"
     monkeypatch.undo()
     installed("nowhere.at.all:KIND")
-    with pytest.raises(KindError, match=r"point mine of rnnbounds.cells fails \(Module.*correct"):
+    with pytest.raises(InputError, match=r"point mine of rnnbounds.cells fails \(Module.*correct"):
         register_installed()

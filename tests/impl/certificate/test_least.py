@@ -11,7 +11,7 @@ from rnnbounds.impl.checker.truncated import check_certificate
 from rnnbounds.impl.checker.unitary import Source
 from rnnbounds.impl.convert.files import load_truncated, save_truncated
 from rnnbounds.impl.convert.truncate import truncate
-from rnnbounds.impl.format.truncated import CertificateFileError
+from rnnbounds.impl.errors import FileError
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.adapters import load_model
 
@@ -58,7 +58,7 @@ def verdict(path, held: LoadedModel, document) -> bool:
     path.write_text(json.dumps(document))
     try:
         _, found = check_certificate(path, source(held))
-    except CertificateFileError:
+    except FileError:
         return False
     return all(one.holds for one in found)
 

@@ -9,7 +9,7 @@ from cell_systems import SYSTEMS, good, system, verdict
 from checked import source
 
 from rnnbounds.impl.checker.truncated import check_certificate
-from rnnbounds.impl.format.truncated import CertificateFileError
+from rnnbounds.impl.errors import FileError
 
 
 @pytest.mark.slow
@@ -99,5 +99,5 @@ def test_whole_certificates(tmp_path, which):
         (whole | {"readout": {}}, "no certificate that can be checked"),
         ([], "no certificate that can be checked"),
     ):
-        with pytest.raises(CertificateFileError, match=reason):
+        with pytest.raises(FileError, match=reason):
             fallen(other)

@@ -14,6 +14,7 @@ from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.cells.rounding import BEYOND
+from rnnbounds.impl.errors import FileError
 from rnnbounds.impl.format.fields import Count, RecordError, Size, converted
 from rnnbounds.impl.format.record import record, stated
 from rnnbounds.impl.format.tensors import contents, decoded, digest, encoded, header
@@ -21,7 +22,6 @@ from rnnbounds.impl.format.text import plain
 from rnnbounds.impl.models.loaded import digest as digest_of_tensors
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.files import ModelFileError
 
 WEIGHTS = {"weight_hh": torch.tensor([[0.5]]), "weight_ih": torch.tensor([[1.0]])}
 
@@ -52,7 +52,7 @@ def test_headers(tmp_path, old, new):
     with pytest.raises(ValueError, match=r"twice|something else"):
         header(bad)
     (tmp_path / "m.safetensors").write_bytes(bad)
-    with pytest.raises(ModelFileError, match="no intact safetensors file"):
+    with pytest.raises(FileError, match="no intact safetensors file"):
         load_model(tmp_path / "m.safetensors")
 
 

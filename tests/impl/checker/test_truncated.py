@@ -17,12 +17,11 @@ from rnnbounds.impl.cells.table import CELLS, kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker import truncated
 from rnnbounds.impl.checker.truncated import check_certificate, check_truncated
-from rnnbounds.impl.checker.weights import UncheckedCellError
 from rnnbounds.impl.convert.files import save_truncated
 from rnnbounds.impl.convert.truncate import truncate, unrolled
+from rnnbounds.impl.errors import FileError, InputError
 from rnnbounds.impl.format.sealed import TRUNCATED
 from rnnbounds.impl.format.tensors import said_format
-from rnnbounds.impl.format.truncated import CertificateFileError, TruncatedFileError
 from rnnbounds.impl.norms.metric import reason_to_omit
 from rnnbounds.impl.norms.state_norms import NORMS
 from rnnbounds.impl.reading.adapters import load_model
@@ -87,9 +86,9 @@ def test_the_longest_windows(tmp_path, fed, epsilon):
     assert fallen(k) == fallen(2**64) == set()
     assert fallen(k - 1) == {"window"}
     path.write_text(json.dumps(told | {"cell": "kept"}))
-    with pytest.raises(UncheckedCellError, match="holds kept, a cell of which the checker knows"):
+    with pytest.raises(InputError, match="holds kept, a cell of which the checker knows"):
         check_certificate(path, source(loaded))
-    with pytest.raises(CertificateFileError):
+    with pytest.raises(FileError):
         fallen(2**64 + 1)
 
 
@@ -120,9 +119,9 @@ def test_files_of_earlier_versions(tmp_path, more, what):
         assert fallen(path) == set()
         assert all(one.holds for one in check_certificate(record, source(loaded))[1])
         return
-    with pytest.raises(TruncatedFileError, match=f"rests on {what}.*write it again with"):
+    with pytest.raises(FileError, match=f"rests on {what}.*write it again with"):
         check_truncated(path)
-    with pytest.raises(CertificateFileError, match=f"rests on {what}.*; certify it again with"):
+    with pytest.raises(FileError, match=f"rests on {what}.*; certify it again with"):
         check_certificate(record, source(loaded))
 
 
@@ -147,7 +146,7 @@ def test_other_cells(tmp_path, monkeypatch):
         layer.weight_hh_l0.mul_(0.1)
     kept = truncate(load_model(layer.state_dict(), "kept"), 1e-2, 1.0)
     save_truncated(*kept, tmp_path / "t")
-    with pytest.raises(UncheckedCellError, match="holds kept, a cell of which the checker knows"):
+    with pytest.raises(InputError, match="holds kept, a cell of which the checker knows"):
         check_truncated(tmp_path / "t")
 
 

@@ -10,7 +10,6 @@ from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.convert.export import (
     CERTIFICATE,
     LAYERS,
-    ExportError,
     Stateless,
     check_export,
     traced_program,
@@ -18,7 +17,7 @@ from rnnbounds.impl.convert.export import (
 from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.convert.files import export_truncated
 from rnnbounds.impl.convert.truncate import truncate
-from rnnbounds.impl.errors import RangeError
+from rnnbounds.impl.errors import InputError, RangeError
 
 EPS = 0.5  # so that there are few layers, each of which is traced
 SIZES = ((1, 1), (2, 3), (3, 40))
@@ -145,13 +144,13 @@ def test_latest():
 def test_what_is_refused(tmp_path, monkeypatch):
     """Other suffixes, a library that is missing, too many layers; nothing is written."""
     module, certificate = truncate(recurrent(torch.nn.RNN), EPS, 1.0)
-    with pytest.raises(ExportError, match=r"exports end in \.pt2 or \.onnx"):
+    with pytest.raises(InputError, match=r"exports end in \.pt2 or \.onnx"):
         export_truncated(module, certificate, tmp_path / "m.tflite")
     long = FeedForward(module.weights, cell="rnn-tanh", k=LAYERS + 1)
     needed = f"at most {LAYERS} to export, as for a larger ε; choose another value"
     with pytest.raises(RangeError, match=f"the window k = {LAYERS + 1}, but it must be {needed}"):
         export_truncated(long, certificate, tmp_path / "m.pt2")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ExportError, match="needs onnx and onnxscript; pip install"):
+    with pytest.raises(InputError, match="needs onnx and onnxscript; pip install"):
         check_export(tmp_path / "m.onnx")
     assert not list(tmp_path.iterdir())

@@ -7,7 +7,6 @@ from causal_models import TokenModel, seeded
 
 import rnnbounds
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.memory.causal import ConditionError
 
 X = np.random.default_rng(0).normal(size=(30, 20, 4)).astype(np.float32)
 META = torch.nn.Linear(4, 3, device="meta")
@@ -34,7 +33,7 @@ def ahead(by):
 )
 def test_conditions(model, reason):
     """What fails is found on the data's own values."""
-    with pytest.raises(ConditionError, match=reason):
+    with pytest.raises(InputError, match=reason):
         rnnbounds.measure(model, X)
 
 
@@ -51,7 +50,7 @@ def test_conditions(model, reason):
 def test_modules_of_torch(module, reason):
     """In training mode, or with axes in another order; the module is left as it was."""
     before = {name: part.clone() for name, part in module.state_dict().items()}
-    with pytest.raises(ConditionError, match=reason):
+    with pytest.raises(InputError, match=reason):
         rnnbounds.measure(module, X, as_is=True)
     assert all(torch.equal(before[name], part) for name, part in module.state_dict().items())
     assert module.training
@@ -71,7 +70,7 @@ def test_a_kept_state_is_found():
         seen.append(x)
         return x * len(seen)
 
-    with pytest.raises(ConditionError, match="keep no state between calls"):
+    with pytest.raises(InputError, match="keep no state between calls"):
         rnnbounds.measure(model, X)
 
 

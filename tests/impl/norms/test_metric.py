@@ -7,13 +7,12 @@ from flint import arb, arb_mat, ctx
 
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.errors import RangeError
+from rnnbounds.impl.errors import InputError, RangeError
 from rnnbounds.impl.norms import metric
 from rnnbounds.impl.norms.metric import (
     FAST,
     LARGEST,
     METRIC_SDP,
-    MissingSolverError,
     UnansweredError,
     is_installed,
     metric_norm,
@@ -91,7 +90,7 @@ def skipped(certificate):
 def test_without_the_extra(monkeypatch):
     """By name one line with the remedy; the search goes on without it, and says so."""
     monkeypatch.setattr(metric, "find_spec", lambda name: None)
-    with pytest.raises(MissingSolverError, match=r"pip install 'rnnbounds\[sdp\]'$"):
+    with pytest.raises(InputError, match=r"pip install 'rnnbounds\[sdp\]'$"):
         certify(model("rnn-tanh", size=0.3), 1.0, norm=METRIC_SDP)
     certificate = certify(model("rnn-tanh", size=0.3), 1.0)
     assert certificate.verdict == "certified"

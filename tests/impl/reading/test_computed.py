@@ -8,11 +8,9 @@ import torch
 from refusals import refused
 from torch.nn.utils import parametrizations, parametrize, prune, spectral_norm, weight_norm
 
-from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.errors import FileError, InputError
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.files import ModelFileError
 from rnnbounds.impl.reading.layers import layers
-from rnnbounds.impl.reading.recognition.misfit import WeightsError
 
 UTILITIES = {
     "weight_norm": weight_norm,
@@ -64,26 +62,26 @@ def test_hooks_are_undone_and_others_are_refused():
     known."""
     net = spectral_norm(torch.nn.GRU(2, 3), "weight_hh_l0")
     before = {name: tensor.clone() for name, tensor in net.state_dict().items()}
-    refused(net, WeightsError, r"weight_hh_l0 has another value at each use; call \.eval\(\) first")
+    refused(net, InputError, r"weight_hh_l0 has another value at each use; call \.eval\(\) first")
     assert load_model(net.eval()).n == 3
     assert all(torch.equal(before[name], tensor) for name, tensor in net.state_dict().items())
     net.register_forward_pre_hook(lambda module, inputs: None)
-    refused(net, WeightsError, "has hooks")
+    refused(net, InputError, "has hooks")
 
 
 @pytest.mark.parametrize("part", ["weight_hh_l0_raw", "weight_hh_l0_orig", "weight_hh_l0_mask"])
 def test_parts_beside_a_weight(part):
     """A part makes its weight another one, also where that is stored."""
     state = torch.nn.GRU(2, 3).state_dict()
-    refused(state | {part: torch.ones(9, 3)}, WeightsError, rf"holds {part}, of which .* in eval")
+    refused(state | {part: torch.ones(9, 3)}, InputError, rf"holds {part}, of which .* in eval")
 
 
 def test_quantised_modules():
     """Neither the module nor its state dict has weights in floats."""
     whole = torch.nn.Sequential(torch.nn.LSTM(2, 3))
     net = torch.ao.quantization.quantize_dynamic(whole, {torch.nn.LSTM})
-    refused(net, WeightsError, "holds a quantised LSTM .*; pass the model before it was quantised")
-    refused(net.state_dict(), WeightsError, "pass the module in eval mode")
+    refused(net, InputError, "holds a quantised LSTM .*; pass the model before it was quantised")
+    refused(net.state_dict(), InputError, "pass the module in eval mode")
 
 
 def saved(held, path, **options):
@@ -105,7 +103,7 @@ def test_files_of_torch(tmp_path, new):
     check = {"state_dict": net.state_dict(), "epoch": 3, "optimizer": [{"state": {}}]}
     assert load_model(saved(check, path, **options)).digest == load_model(net).digest
     for other in (net, {"rnn": net.state_dict(), "loss": torch.nn.MSELoss()}, {"make": print}):
-        refused(saved(other, path, **options), ModelFileError, "code: .*; save model.state_dict()")
+        refused(saved(other, path, **options), FileError, "code: .*; save model.state_dict()")
 
 
 def test_scripts(tmp_path):
@@ -113,4 +111,4 @@ def test_scripts(tmp_path):
     net = torch.jit.script(torch.nn.GRU(2, 3))
     assert load_model(net).name == "gru"
     net.save(tmp_path / "m.pt")
-    refused(tmp_path / "m.pt", ModelFileError, "is TorchScript; load it with torch.jit.load")
+    refused(tmp_path / "m.pt", FileError, "is TorchScript; load it with torch.jit.load")

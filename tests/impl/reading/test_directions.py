@@ -6,9 +6,10 @@ from refusals import refused
 from safetensors.torch import save_file
 
 import rnnbounds
+from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_cells, load_model
 from rnnbounds.impl.reading.layers import layers
-from rnnbounds.impl.reading.recognition.misfit import DirectionsError, WeightsError
+from rnnbounds.impl.reading.recognition.misfit import DirectionsError
 
 ENDS = {"forward": "", "backward": "_reverse"}
 MODULES = {"rnn-tanh": torch.nn.RNN, "lstm": torch.nn.LSTM, "gru": torch.nn.GRU}
@@ -60,13 +61,13 @@ def test_what_is_no_cell_of_a_direction():
         with pytest.raises(DirectionsError, match='say direction="forward" or "backward"'):
             call(module, 1.0)
     refused(module, ValueError, "unknown direction 'left'", direction="left")
-    refused(module, WeightsError, "say backward", direction="reverse")
-    refused(torch.nn.GRU(2, 3), WeightsError, "has one direction only", direction="forward")
-    refused(module, WeightsError, "a readout reads both", direction="forward", readout="head")
+    refused(module, InputError, "say backward", direction="reverse")
+    refused(torch.nn.GRU(2, 3), InputError, "has one direction only", direction="forward")
+    refused(module, InputError, "a readout reads both", direction="forward", readout="head")
     for way in ENDS:
-        refused(both("gru", 2), WeightsError, "2 layers, .* second reads both", direction=way)
-        refused(state | {"weight_hq": torch.ones(1)}, WeightsError, "weight_hq", direction=way)
-    with pytest.raises(WeightsError, match="second reads both"):
+        refused(both("gru", 2), InputError, "2 layers, .* second reads both", direction=way)
+        refused(state | {"weight_hq": torch.ones(1)}, InputError, "weight_hq", direction=way)
+    with pytest.raises(InputError, match="second reads both"):
         load_cells(both("lstm", 3))
     read = load_model(state | {"extra": torch.ones(1)}, ignore=["extra"], direction="backward")
     assert read.ignored == ("extra",)

@@ -10,7 +10,6 @@ import torch
 from rnnbounds.impl.cells.table import CELLS, kind_of
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.recognition.misfit import AmbiguousCellError, WeightsError
 
 LAYERS = {"": 1, "stacked-": 2}
 NAMES = [layers + name for layers in LAYERS for name in CELLS]
@@ -57,7 +56,7 @@ def optional(name: str, roles: dict[str, str]) -> dict[str, str]:
 
 def refused(weights, name: str, pattern: str, **options) -> None:
     """One line, that names what is wrong."""
-    refusals.refused(weights, WeightsError, pattern, name, **options)
+    refusals.refused(weights, InputError, pattern, name, **options)
 
 
 @EACH
@@ -152,12 +151,12 @@ def test_what_the_names_do_not_say_is_asked_for(name):
     weights, _ = model(name)
     layers, inner = "stacked-", kind_of(name.removeprefix("stacked-"))
     if not inner.suffix and name.startswith(layers):
-        with pytest.raises(WeightsError):
+        with pytest.raises(InputError):
             load_model(weights)
     elif inner.name == "gru-cho":
         assert load_model(weights).name == name.replace("-cho", "")
     elif re.match("linear|rnn|leaky|deep", inner.name):
-        with pytest.raises(AmbiguousCellError, match=rf"--cell .*\b{name}\b") as caught:
+        with pytest.raises(InputError, match=rf"--cell .*\b{name}\b") as caught:
             load_model(weights)
         assert "\n" not in str(caught.value)
         assert re.search(r"--cell \S+-tanh or \S+-relu \(or ", str(caught.value))

@@ -13,9 +13,8 @@ from stack_draws import net
 from rnnbounds.impl.cells.table import CELLS
 from rnnbounds.impl.convert.files import load_truncated, save_truncated
 from rnnbounds.impl.convert.truncate import truncate
+from rnnbounds.impl.errors import FileError, InputError
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.files import ModelFileError
-from rnnbounds.impl.reading.recognition.misfit import WeightsError
 
 WAYS = [
     *((kind, {"bias": bias}) for kind in (torch.nn.LSTM, torch.nn.GRU) for bias in (True, False)),
@@ -64,7 +63,7 @@ def test_convention_travels(tmp_path):
     assert load_model(path).name == "gru-cho"
     assert load_model(layer("gru").state_dict()).name == "gru"
     assert len({model(cell).digest for cell in ("gru", "gru-cho")}) == 2
-    refused(layer("gru"), WeightsError, "the module is gru, not gru-cho", "gru-cho")
+    refused(layer("gru"), InputError, "the module is gru, not gru-cho", "gru-cho")
     save_file(layer("gru").state_dict(), path, metadata={"cell": "gru-cho"})
     assert load_model(path).name == "gru-cho"
     assert load_model(path, "gru").name == "gru"
@@ -78,9 +77,9 @@ def test_metadata_that_says_nothing_or_lies(tmp_path):
     text = json.dumps(json.loads(data[8 : 8 + length]) | {"__metadata__": None}).encode()
     path.write_bytes(struct.pack("<Q", len(text)) + text + data[8 + length :])
     assert load_model(path).name == "lstm"
-    with pytest.raises(ModelFileError, match="is not of the format"):
+    with pytest.raises(FileError, match="is not of the format"):
         load_truncated(path)
     weights = {k: v.contiguous() for k, v in layer("gru").state_dict().items()}
     path.write_bytes(save(weights, {"cell": "lstm"}))
-    refused(path, WeightsError, "read it as gru")
+    refused(path, InputError, "read it as gru")
     assert load_model(path, "gru").name == "gru"

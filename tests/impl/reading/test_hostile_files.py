@@ -18,8 +18,7 @@ from refusals import refused
 from safetensors.torch import save_file
 
 from rnnbounds.cli import main
-from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.reading.files import ModelFileError
+from rnnbounds.impl.errors import FileError, InputError
 
 SECRET = "/etc/passwd"  # what the files below ask for
 RUNNING = ("os.mkdir", "os.system", "os.exec", "os.posix_spawn", "subprocess.Popen")
@@ -195,7 +194,7 @@ def test_truncated_files(tmp_path, kind):
     data = whole.read_bytes()
     for length in (1, 4, 9, 20, len(data) // 2, len(data) - 1):
         cut.write_bytes(data[:length])
-        refused(cut, ModelFileError, "damaged|no intact|not one of torch.save")
+        refused(cut, FileError, "damaged|no intact|not one of torch.save")
 
 
 def test_unreadable_file(tmp_path, monkeypatch):
@@ -207,4 +206,4 @@ def test_unreadable_file(tmp_path, monkeypatch):
         raise PermissionError("denied")
 
     monkeypatch.setattr("os.open", denied)
-    refused(path, ModelFileError, "cannot be opened")
+    refused(path, FileError, "cannot be opened")

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 import rnnbounds
+from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.recognition.misfit import WeightsError
 
 CELLS = [torch.nn.RNNCell, torch.nn.LSTMCell, torch.nn.GRUCell]
 
@@ -48,7 +48,7 @@ def test_another_loop_is_not_answered_as_its_cell(make):
     """A leak of 0.99 makes it remember a hundred times longer; the remedies are the cell alone, by
     that name, and the module as it is run, whose memory is the longer one."""
     module = Loop(make, leak=0.99)
-    with pytest.raises(WeightsError, match=r"--layer cell .*--as-is"):
+    with pytest.raises(InputError, match=r"--layer cell .*--as-is"):
         rnnbounds.certify(module, 1.0)
     assert "one cell, iterated by itself" in load_model(module, layer="cell").source
     x = torch.randn(40, 60, 2, generator=torch.Generator().manual_seed(1))
@@ -60,5 +60,5 @@ def test_another_loop_is_not_answered_as_its_cell(make):
 def test_a_module_that_cannot_be_run_is_not_its_cell():
     """One that raises, and one in whose outputs the cell cannot be seen."""
     for more in (torch.nn.Linear(5, 5), torch.nn.Flatten()):
-        with pytest.raises(WeightsError, match="--layer 0 "):
+        with pytest.raises(InputError, match="--layer 0 "):
             load_model(torch.nn.Sequential(torch.nn.GRUCell(2, 3), more))

@@ -8,8 +8,6 @@ import rnnbounds
 from rnnbounds.impl.errors import InputError, NotFiniteError
 from rnnbounds.impl.models.readout import Readout
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.readout import ReadoutError
-from rnnbounds.impl.reading.recognition.misfit import WeightsError
 
 
 @pytest.fixture
@@ -56,16 +54,16 @@ def test_edges():
 
 def test_what_is_no_readout(model):
     """Not there, of other shapes, not finite, several stages; of a model that was read."""
-    refused(model, ReadoutError, "no readout tail.weight; .* are .*head.weight", readout="tail")
-    refused(model, ReadoutError, r"shape \(2,\) reads no output of 3", readout="head.bias")
+    refused(model, InputError, "no readout tail.weight; .* are .*head.weight", readout="tail")
+    refused(model, InputError, r"shape \(2,\) reads no output of 3", readout="head.bias")
     with torch.no_grad():
         model["head"].weight[0, 0] = torch.nan
     refused(model, NotFiniteError, "head.weight", readout="head")
-    refused(load_model(model), WeightsError, "where it is read", readout="head")
+    refused(load_model(model), InputError, "where it is read", readout="head")
     for several in ("loud,tanh", ("loud", "tanh")):
-        refused(model, ReadoutError, "several stages, .* name the linear layer", readout=several)
+        refused(model, InputError, "several stages, .* name the linear layer", readout=several)
     own = model.state_dict() | {"loud.bias": torch.zeros(3)}
-    refused(own, ReadoutError, r"loud.bias of shape \(3,\) fits no loud.weight",
+    refused(own, InputError, r"loud.bias of shape \(3,\) fits no loud.weight",
             readout="loud", layer="rnn")  # fmt: skip
 
 
@@ -92,17 +90,17 @@ class Own(torch.nn.Module):
 def test_what_a_module_says_of_its_parts(deep):
     """Weights of a recurrent layer or a normalisation are no readout, a layer with hooks is not
     known, and of a Sequential the first layer alone reads h."""
-    refused(deep, ReadoutError, "is a weight of a GRU", readout="rnn.weight_hh_l0")
+    refused(deep, InputError, "is a weight of a GRU", readout="rnn.weight_hh_l0")
     assert load_model(deep, readout="head.0").readout.outputs == 4
     deep["head"][3] = torch.nn.Linear(3, 2)
-    refused(deep, ReadoutError, "head computes head.0, Tanh before head.3", readout="head.3")
+    refused(deep, InputError, "head computes head.0, Tanh before head.3", readout="head.3")
     deep["outer"] = torch.nn.Sequential(torch.nn.LayerNorm(3), Own(), torch.nn.Linear(3, 1))
     assert load_model(deep, readout="outer.1.inner").readout.outputs == 1
     assert load_model(deep, readout="outer.2").readout.outputs == 1  # what is before is not known
     deep["outer"] = torch.nn.Sequential(torch.nn.LayerNorm(3), torch.nn.Linear(3, 1))
-    refused(deep, ReadoutError, "outer computes LayerNorm before outer.1", readout="outer.1")
+    refused(deep, InputError, "outer computes LayerNorm before outer.1", readout="outer.1")
     deep["head"][0].register_forward_hook(lambda *_: None)
-    refused(deep, ReadoutError, "head.0 has hooks", readout="head.0")
+    refused(deep, InputError, "head.0 has hooks", readout="head.0")
 
 
 @pytest.mark.parametrize("cell", ["lstm", "rnn-tanh"])

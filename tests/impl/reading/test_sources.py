@@ -6,9 +6,9 @@ import pytest
 import torch
 from refusals import refused
 
+from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.layers import Layer, layers
-from rnnbounds.impl.reading.recognition.misfit import WeightsError
 
 MODELS = """
 import torch
@@ -75,7 +75,7 @@ def test_a_part_of_a_bigger_model(tmp_path, layer, n):
     torch.save({"epoch": 3, "model": held, "optimizer": {"state": {0: {}}}}, tmp_path / "c.pt")
     if layer == "a":  # what lies below a cell's own prefix belongs to it
         del held["a.b.weight_hh_l0"]
-        refused(held, WeightsError, "a.b.bias_hh_l0", layer=layer)
+        refused(held, InputError, "a.b.bias_hh_l0", layer=layer)
         held = {name: part for name, part in held.items() if not name.startswith("a.b")}
     loaded = load_model(held, layer=layer)
     assert loaded.n == n
@@ -93,10 +93,10 @@ def test_the_only_cell_below_a_prefix():
     for source in (module, module.state_dict()):
         assert load_model(source, layer="x").name == "gru"
         assert load_model(source, layer="y").name == "lstm"
-        refused(source, WeightsError, "z", layer="z")
-    refused(module, WeightsError, "choose one with --layer: x.rnn, y")
-    refused(module.state_dict(), WeightsError, r"several cells \(x.rnn, y\); choose one")
-    refused(load_model(module, layer="y"), WeightsError, "where it is read", layer="y")
+        refused(source, InputError, "z", layer="z")
+    refused(module, InputError, "choose one with --layer: x.rnn, y")
+    refused(module.state_dict(), InputError, r"several cells \(x.rnn, y\); choose one")
+    refused(load_model(module, layer="y"), InputError, "where it is read", layer="y")
 
 
 def test_layers(models):
@@ -112,5 +112,5 @@ def test_layers(models):
     assert "--cell" in str(layers(held)[0].reason)
     assert layers(held, "rnn-relu")[0].cell == "rnn-relu"
     assert layers(torch.nn.Linear(2, 3).state_dict()) == ()
-    with pytest.raises(WeightsError, match="Linear holds no recurrent module of torch's"):
+    with pytest.raises(InputError, match="Linear holds no recurrent module of torch's"):
         layers(torch.nn.Linear(2, 3))

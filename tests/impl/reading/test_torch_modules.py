@@ -5,8 +5,8 @@ import torch
 from refusals import refused
 from torch.nn.utils import parametrizations, parametrize
 
+from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.recognition.misfit import UnsupportedModelError, WeightsError
 
 LAYERS = [torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU]
 CELLS = [torch.nn.RNNCell, torch.nn.LSTMCell, torch.nn.GRUCell]
@@ -60,7 +60,7 @@ def test_parametrised_weights_have_their_values(base):
 
     net = made(base)
     parametrize.register_parametrization(net, role, Noise())
-    refused(net, WeightsError, r"another value at each use; call \.eval\(\) first")
+    refused(net, InputError, r"another value at each use; call \.eval\(\) first")
     assert load_model(net.eval()).n == 3
 
 
@@ -69,7 +69,7 @@ def test_one_module_under_two_names():
     whole = torch.nn.ModuleDict({"a": made(torch.nn.LSTM)})
     whole["b"] = whole["a"]
     assert load_model(whole).tensors["weight_hh"] == "a.weight_hh_l0"
-    refused(whole.state_dict(), WeightsError, r"several cells \(a, b\)")
+    refused(whole.state_dict(), InputError, r"several cells \(a, b\)")
     left = [name for name in whole.state_dict() if name.startswith("b.")]
     assert load_model(whole.state_dict(), ignore=left).ignored == tuple(left)
     assert load_model(whole.state_dict(), ignore=["b.weight_hh_l0"]).tensors["weight_hh"][0] == "a"
@@ -83,7 +83,7 @@ def test_the_nonlinearity_is_the_one_that_runs():
     assert load_model(layer).name == load_model(cell).name == "rnn-relu"
     layer.mode, cell.nonlinearity = "RNN_SIN", "sin"
     for net in (layer, cell):
-        refused(net, UnsupportedModelError, "RNN_SIN is not supported")
+        refused(net, InputError, "RNN_SIN is not supported")
     lstm = made(torch.nn.LSTM)
     lstm.mode = "RNN_TANH"
     assert load_model(lstm).name == "lstm"
@@ -94,7 +94,7 @@ def test_values_that_are_no_tensors_are_no_comment(base):
     """What stands in a state dict beside the weights belongs to it, a tensor or not."""
     state = {f"rnn.{name}": part for name, part in made(base).state_dict().items()}
     cell = load_model(made(base)).name
-    refused(state | {"rnn.nonlinearity": "relu"}, WeightsError, "holds rnn.nonlinearity", cell=cell)
+    refused(state | {"rnn.nonlinearity": "relu"}, InputError, "holds rnn.nonlinearity", cell=cell)
 
     class Key(str):
         def __hash__(self):
@@ -104,18 +104,18 @@ def test_values_that_are_no_tensors_are_no_comment(base):
             return self is other
 
     twice = {**state, Key("rnn.bias_hh" + "_l0" * (base in LAYERS)): torch.zeros(1)}
-    refused(twice, WeightsError, "two keys that read alike", cell=cell)
+    refused(twice, InputError, "two keys that read alike", cell=cell)
 
 
 def test_parts_of_tensors_are_not_lost():
     """Below the name of a weight stands nothing else's, and a role is one in any path."""
     state = dict(made(torch.nn.LSTM).state_dict())
     for name in ("weight_hh_l0.weight", "x.bias_ih_l0.original", "x.bias_ih.0", "bias_hh_l0.a.b"):
-        refused(state | {name: torch.ones(1)}, WeightsError, "apart from weight_hh_l0")
+        refused(state | {name: torch.ones(1)}, InputError, "apart from weight_hh_l0")
         assert load_model(state | {name: torch.ones(1)}, ignore=[name]).ignored == (name,)
     one = {"W": torch.ones(1, 1), "W_in": torch.ones(1, 1), "leak": torch.ones(1)}
     for name in ("b.value", "leak.extra"):
-        refused(one | {name: torch.ones(1)}, WeightsError, "apart from W", cell="leaky-tanh")
+        refused(one | {name: torch.ones(1)}, InputError, "apart from W", cell="leaky-tanh")
     assert load_model(one | {"head.b": torch.ones(1)}, "leaky-tanh").unread == ("head.b",)
 
 
@@ -146,7 +146,7 @@ def test_a_cell_within_a_module_is_a_step_of_its_loop(base):
     """What the module does between two steps is not known, and that is said."""
     whole = torch.nn.Sequential(made(base))
     if base in CELLS:
-        with pytest.raises(WeightsError, match="--layer 0 for the cell alone"):
+        with pytest.raises(InputError, match="--layer 0 for the cell alone"):
             load_model(whole)
     loop = " (one cell, iterated by itself)" * (base in CELLS)
     assert load_model(whole, layer="0").source == f"Sequential{loop}"
@@ -169,7 +169,7 @@ def test_names_under_two_prefixes():
         for prefix in ("", "other.", "\u0433nn.", "rnn..", "rnn.rnn."):
             held = {key: part for key, part in state.items() if key != f"rnn.{lost}"}
             held[prefix + lost] = state[f"rnn.{lost}"]
-            refused(held, WeightsError, "apart from rnn|does not read", cell="gru")
+            refused(held, InputError, "apart from rnn|does not read", cell="gru")
 
 
 def test_negative_views_are_resolved():

@@ -8,7 +8,7 @@ import torch
 from flint import arb
 from seen import PRECISION, readings
 
-from rnnbounds.impl.errors import UnknownConstantError
+from rnnbounds.impl.errors import UnknownNameError
 from rnnbounds.impl.gradients.constants import Constants
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.read.numbers.enclosures import around
@@ -109,6 +109,6 @@ def test_around() -> None:
 
 def test_constants_refuse_an_unknown_name() -> None:
     """A name that is not in the vocabulary has no constant."""
-    with pytest.raises(UnknownConstantError):
+    with pytest.raises(UnknownNameError):
         build_batch(make_spec()).constant("lambda")
     assert isinstance(build_batch(make_spec()).constants, Constants)

@@ -10,9 +10,9 @@ import pytest
 import torch
 from refusals import refused
 
+from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.layers import layers
-from rnnbounds.impl.reading.recognition.misfit import WeightsError
 
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxscript")
@@ -82,7 +82,7 @@ def test_stacks(tmp_path, dynamo, base, batch_first, both, dynamic):
 def test_an_rnn_that_is_written_out(tmp_path):
     """As the new exporter has it: no recurrent node, and what to do instead."""
     path = exported(recurrent("RNN"), tmp_path / "m.onnx", dynamo=True)
-    refused(path, WeightsError, r"no recurrent node .*state dict.*, or export .*dynamo=False")
+    refused(path, InputError, r"no recurrent node .*state dict.*, or export .*dynamo=False")
 
 
 class Tagger(torch.nn.Module):

@@ -5,8 +5,8 @@ import os
 import pytest
 from refusals import refused
 
+from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.onnx.nodes import NodeError
 
 onnx = pytest.importorskip("onnx")
 from onnx_graphs import graph, lstm  # noqa: E402
@@ -70,7 +70,7 @@ def test_data_that_is_not_read(tmp_path, made):
     """Outside of the folder, missing, of another size: one line with the way out."""
     entries, told = ENTRIES[made]
     path = with_entries(written(tmp_path), **entries)
-    refused(path, NodeError, f"rnn has weights R .rnn.R., which .*{told}.*; save the model with")
+    refused(path, InputError, f"rnn has weights R .rnn.R., which .*{told}.*; save the model with")
 
 
 def test_files_that_are_no_regular_ones(tmp_path):
@@ -79,13 +79,13 @@ def test_files_that_are_no_regular_ones(tmp_path):
     data, secret = tmp_path / "w.data", tmp_path / "secret"
     data.rename(secret)
     data.symlink_to(secret)
-    refused(path, NodeError, "in w.data, which is a link")
+    refused(path, InputError, "in w.data, which is a link")
     data.unlink()
     os.mkfifo(data)
-    refused(path, NodeError, "in w.data, which is no regular file")
+    refused(path, InputError, "in w.data, which is no regular file")
     data.unlink()
     data.mkdir()
-    refused(path, NodeError, "in w.data, which is no regular file")
+    refused(path, InputError, "in w.data, which is no regular file")
 
 
 def test_shapes_that_nobody_reads(tmp_path):
@@ -101,4 +101,4 @@ def test_shapes_that_nobody_reads(tmp_path):
         tensor = next(one for one in model.graph.initializer if one.name == "rnn.R")
         tensor.dims[:], tensor.data_type = dims, kind
         path.write_bytes(model.SerializeToString())
-        refused(path, NodeError, told)
+        refused(path, InputError, told)

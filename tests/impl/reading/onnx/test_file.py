@@ -6,11 +6,9 @@ import pytest
 import torch
 from refusals import refused
 
-from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.errors import FileError, InputError
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.files import ModelFileError
 from rnnbounds.impl.reading.layers import layers
-from rnnbounds.impl.reading.recognition.misfit import WeightsError
 
 onnx = pytest.importorskip("onnx")
 from onnx import helper  # noqa: E402
@@ -41,7 +39,7 @@ def test_nodes(tmp_path, module, op, cell, attributes):
     assert loaded.tensors["weight_hh"] == "rnn.weight_hh_l0"
     assert layers(tmp_path / "m.onnx")[0].cell == cell
     if cell == "gru-cho":
-        refused(tmp_path / "m.onnx", WeightsError, "the node is gru-cho, not gru", cell="gru")
+        refused(tmp_path / "m.onnx", InputError, "the node is gru-cho, not gru", cell="gru")
 
 
 def test_nodes_that_branch(tmp_path):
@@ -56,8 +54,8 @@ def test_nodes_that_branch(tmp_path):
     path = graph(tmp_path / "m.onnx", one, flat, two, three, constants=[*a, *b, *c, ints("i1", 1)])
     assert [(one.name, one.cell) for one in layers(path)] == [("a", "stacked-gru"), ("c", "gru")]
     assert load_model(path, layer="c").digest == load_model(third).digest
-    refused(path, WeightsError, "2 recurrent nodes or stacks; choose one with --layer: a, c")
-    refused(path, WeightsError, "choose one", layer="b")
+    refused(path, InputError, "2 recurrent nodes or stacks; choose one with --layer: a, c")
+    refused(path, InputError, "choose one", layer="b")
     three.input[0], three.name = "a.Y_h", "a"
     refused(graph(path, one, three, constants=[*a, *c]), InputError, "two nodes are named a")
 
@@ -74,4 +72,4 @@ def test_without_the_package(tmp_path, monkeypatch):
         return usual(name, *more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    refused(path, ModelFileError, r"is an ONNX model, .*; pip install 'rnnbounds\[onnx\]', or save")
+    refused(path, FileError, r"is an ONNX model, .*; pip install 'rnnbounds\[onnx\]', or save")

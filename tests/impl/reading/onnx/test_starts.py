@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 from refusals import refused
 
+from rnnbounds.impl.errors import FileError, InputError
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.files import ModelFileError
-from rnnbounds.impl.reading.onnx.nodes import NodeError
 
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
@@ -97,7 +96,7 @@ def test_other_computed_starts_are_refused(tmp_path, made, role):
     """What is not zero moves onnxruntime's outputs; what is not known may."""
     before, told = OTHERS[made]
     path = started(tmp_path / "m.onnx", role, before)
-    refused(path, NodeError, f"rnn starts from {role} .s., which {told}; .*state dict")
+    refused(path, InputError, f"rnn starts from {role} .s., which {told}; .*state dict")
     assert not np.array_equal(run(path), plain(tmp_path / "p.onnx"))
 
 
@@ -108,7 +107,7 @@ def test_zeros_of_another_shape_are_refused(tmp_path, made, role):
     torch an LSTM with a projection."""
     before, told = SHAPES[made]
     path = started(tmp_path / "m.onnx", role, before)
-    refused(path, NodeError, told)
+    refused(path, InputError, told)
     with pytest.raises(Exception, match=rf"{role}|Check failed"):
         run(path)
 
@@ -126,16 +125,16 @@ def test_starts_of_the_caller(tmp_path, role):
         if good:
             assert load_model(path).name == "lstm"
         else:
-            refused(path, NodeError, f"starts from {role} .s., which has the shape")
+            refused(path, InputError, f"starts from {role} .s., which has the shape")
     path = started(tmp_path / "m.onnx", role, [])
-    refused(path, ModelFileError, "is no ONNX model that onnx allows .*; export it again")
+    refused(path, FileError, "is no ONNX model that onnx allows .*; export it again")
 
 
 @pytest.mark.parametrize("made", LENGTHS)
 def test_computed_lengths_are_refused(tmp_path, made):
     """After so many inputs a node puts out 0; lengths beside the inputs are the caller's."""
     path = started(tmp_path / "m.onnx", "sequence_lens", LENGTHS[made])
-    refused(path, NodeError, r"as many inputs as are stored or computed \(s\); leave the lengths")
+    refused(path, InputError, r"as many inputs as are stored or computed \(s\); leave the lengths")
     assert not np.array_equal(run(path), plain(tmp_path / "p.onnx"))
     given = [("s", (INT32, ["N"]))]
     assert load_model(started(path, "sequence_lens", [], given)).name == "lstm"

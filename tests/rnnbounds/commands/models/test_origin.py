@@ -9,10 +9,9 @@ from safetensors.torch import load, save, save_file
 
 import rnnbounds
 from rnnbounds.impl.checker.truncated import check_truncated
-from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.errors import FileError, InputError
 from rnnbounds.impl.format.sealed import TRUNCATED
 from rnnbounds.impl.format.tensors import contents
-from rnnbounds.impl.format.truncated import TruncatedFileError
 
 BOUND = ("--input-bound", 1)
 WEIGHTS = {
@@ -59,7 +58,7 @@ def test_an_origin_that_makes_no_sense(tmp_path, change):
     certificate = json.loads(told["certificate"])
     certificate["information"] |= change
     rewritten(path, tensors, told, certificate=certificate)
-    with pytest.raises(TruncatedFileError, match="another model"):
+    with pytest.raises(FileError, match="another model"):
         check_truncated(path)
 
 

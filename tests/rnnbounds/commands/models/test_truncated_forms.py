@@ -9,7 +9,7 @@ from safetensors.torch import save_file
 
 import rnnbounds
 from rnnbounds.commands.models import truncate as truncated
-from rnnbounds.impl.convert.export import ExportError
+from rnnbounds.impl.errors import InputError
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_an_export_that_fails_leaves_nothing(refused, gru, tmp_path, monkeypatch
     """Though the truncated model itself could be written."""
 
     def fails(*_: object) -> bytes:
-        raise ExportError("torch.onnx exports nothing of this model; export it to .pt2")
+        raise InputError("torch.onnx exports nothing of this model; export it to .pt2")
 
     monkeypatch.setattr(truncated, "exported", fails)
     out = tmp_path / "short.safetensors"
