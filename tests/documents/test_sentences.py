@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rnnbounds.impl.cells.refutation.refute import SIZE
-from rnnbounds.impl.norms.solver import FAST, LARGEST
+from rnnbounds.impl.norms.metric import FAST, LARGEST
 from rnnbounds.reports.gate.settings import Thresholds
 
 HERE = Path(__file__)
