@@ -5,14 +5,16 @@ as far as Δv. A first run over shapes alone refuses what no arithmetic can run.
 """
 
 from collections.abc import Callable, Mapping
-from functools import cached_property, partial, wraps
+from dataclasses import dataclass
+from functools import cached_property, wraps
 from typing import Any, Self
 
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.base import ALL, Floats, Rows
-from rnnbounds.impl.arithmetic.elementary import LengthError
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.arithmetic.base import ALL
+from rnnbounds.impl.arithmetic.elementary import Elementary, LengthError
 from rnnbounds.impl.errors import InputError
 
 _CACHE_SIZE = 4096  # forms of steps that are remembered
@@ -24,8 +26,32 @@ class _PartError(Exception):
     """Units that are cut as there are none."""
 
 
-class _Shape(Rows):
-    """Rows without values, whose units are cut as there are."""
+@dataclass(frozen=True)
+class _Shape(Elementary):
+    """So many units without values, which are cut as there are."""
+
+    units: int
+
+    def __add__(self, other: Self) -> Self:
+        return self
+
+    __sub__ = __mul__ = __add__
+
+    def __neg__(self) -> Self:
+        return self
+
+    def constant(self, c: float) -> Self:
+        """That number in the place of each unit."""
+        return self
+
+    @property
+    def size(self) -> int:
+        """How many units."""
+        return self.units
+
+    def function(self, name: str) -> Self:
+        """The elementary function of that name."""
+        return self
 
     def chunk(self, count: int) -> tuple[Self, ...]:
         """So many equal parts of the units."""
@@ -37,41 +63,43 @@ class _Shape(Rows):
         """The units from start on, before stop."""
         if not 0 <= start < stop <= self.size:
             raise _PartError(f"takes the units {start} to {stop} of {self.size}")
-        return super().part(start, stop)
+        return type(self)(stop - start)
 
 
-class _Shapes(Floats):
-    """The arithmetic of shapes."""
+@dataclass(frozen=True)
+class _Shapes:
+    """The arithmetic of shapes, with those of the parameters."""
 
-    def affine(self, weight: str, bias: str | None, v: Rows, rows: slice = ALL) -> Rows:
+    parameters: Mapping[str, torch.Size]
+
+    def affine(self, weight: str, bias: str | None, v: _Shape, rows: slice = ALL) -> _Shape:
         """W v + b."""
-        W = self.parameters[weight]
-        _require_equal(W.shape[-1], v.size)
+        height, width = self.parameters[weight][-2:]
+        _require_equal(width, v.size)
         if bias is not None and bias in self.parameters:
-            _require_equal(W.shape[-2], self.parameters[bias].shape[-1])
-        return _Shape(super().affine(weight, bias, v, rows).value)
+            _require_equal(height, self.parameters[bias][-1])
+        return _Shape(len(range(height)[rows]))
 
-    def vector(self, name: str, rows: slice = ALL) -> Rows:
+    def vector(self, name: str, rows: slice = ALL) -> _Shape:
         """A parameter vector."""
-        return _Shape(super().vector(name, rows).value)
+        return _Shape(len(range(self.parameters[name][-1])[rows]))
 
-    def activate(self, name: str, v: Rows) -> Rows:
+    def activate(self, name: str, v: _Shape) -> _Shape:
         """ρ(v)."""
-        return _Shape(super().activate(name, v).value)
+        activation(name)
+        return v
 
-    def slope(self, name: str, v: Rows) -> Rows:
-        """ρ′(v)."""
-        return _Shape(super().slope(name, v).value)
+    slope = activate
 
-    def mix(self, gate: Rows, a: Rows, b: Rows) -> Rows:
+    def mix(self, gate: _Shape, a: _Shape, b: _Shape) -> _Shape:
         """g∘a + (1 − g)∘b."""
         _require_equal(gate.size, a.size)
         _require_equal(a.size, b.size)
-        return _Shape(super().mix(gate, a, b).value)
+        return a
 
-    def join(self, *parts: Rows) -> Rows:
+    def join(self, *parts: _Shape) -> _Shape:
         """All units of the parts, one after another."""
-        return _Shape(super().join(*parts).value)
+        return _Shape(sum(part.size for part in parts))
 
 
 def of_equal_lengths(step: Step) -> Step:
@@ -138,12 +166,10 @@ def _field_key(value: Any) -> Any:
 
 
 def _trace(step: Step, cell: Any, size: int) -> None:
-    """Run the step on meta tensors; raises InputError."""
-    empty = partial(torch.empty, dtype=torch.float64, device="meta")
-    shapes = {name: empty(parameter.shape) for name, parameter in cell.parameters.items()}
-    s, x = (_Shape(empty(1, units)) for units in (size, cell.d))
+    """Run the step on shapes; raises InputError."""
+    shapes = {name: parameter.shape for name, parameter in cell.parameters.items()}
     try:
-        result = step(cell, _Shapes(shapes), s, x)
+        result = step(cell, _Shapes(shapes), _Shape(size), _Shape(cell.d))
         if isinstance(result, tuple):  # of `kept`: a gate, of as many units as it keeps, and a flag
             if result[0].size == 1:
                 _require_equal(1, cell.n)

@@ -9,7 +9,7 @@ import torch
 from rnnbounds.cli import main
 
 OURS = ("rnnbounds.theory", "rnnbounds.properties")
-HEAVY = ("torch", "z3", "sympy", "hypothesis", "matplotlib", *OURS)
+HEAVY = ("torch", "torch._dynamo", "z3", "sympy", "hypothesis", "matplotlib", *OURS)
 # Several calls in one process: what one of them loads stays loaded.
 PROGRAM = f"""
 import contextlib, io, json, sys
@@ -57,6 +57,15 @@ def test_what_is_not_loaded(python, made):
     *rest, loaded = told[-1]
     assert rest == [0, True, ""]
     assert loaded in ([], ["matplotlib"])  # a page without curves needs none
+
+
+def test_models_need_torch_alone(python, made, tmp_path):
+    """Neither its compiler nor SymPy, in two seconds of CPU each."""
+    weights = torch.nn.LSTM(2, 3).state_dict()
+    torch.save({name: weight / 4 for name, weight in weights.items()}, tmp_path / "lstm.pt")
+    calls = [["certify", "lstm.pt", "--input-bound", "1"], ["certify", "model.pt", *TANH]]
+    for code, printed, errors, loaded in run(python, calls):
+        assert (code, printed, errors, loaded) == (0, True, "", ["torch"])
 
 
 def run(python, calls):
