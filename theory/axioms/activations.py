@@ -88,13 +88,13 @@ _TABLE = (
         "gelu",
         z * NORMAL_CDF,
         Supremum(NORMAL_CDF.subs(z, sqrt(2)) + exp(-1) / sqrt(pi), (sqrt(2),)),
-        Supremum(sqrt(2 / pi), (ZERO,)),
+        Supremum(sqrt(2 / pi)),
     ),
     _smooth_activation(
         "silu",
         z * SIGMOID,
         Supremum((SILU_PEAK + 2) / 4, (SILU_PEAK,), (PEAK_EQUATION.at(),)),
-        Supremum(Rational(1, 2), (ZERO,)),
+        Supremum(Rational(1, 2)),
     ),
     ActivationFacts(
         "elu",
@@ -104,7 +104,7 @@ _TABLE = (
     _smooth_activation(
         "erf",
         erf(z),
-        Supremum(2 / sqrt(pi), (ZERO,)),
+        Supremum(2 / sqrt(pi)),
         Supremum(2 * sqrt(2 / (pi * E)), (1 / sqrt(2), -1 / sqrt(2))),
     ),
     _smooth_activation("sin", sin(z), Supremum(ONE), Supremum(ONE)),

@@ -16,8 +16,6 @@ from rnnbounds.theory.kernel.terms import (
     EXPONENTIAL,
     HALF,
     LOG,
-    MAX,
-    MIN,
     NUMBER,
     ONE,
     POWER,
@@ -30,8 +28,6 @@ from rnnbounds.theory.kernel.terms import (
     Term,
     constant,
     number,
-    variable,
-    within,
 )
 from rnnbounds.theory.language.constants import silu_peak_ball
 
@@ -56,22 +52,21 @@ EXP, TANH, SIN, COS, ATAN, ERF = (
 )
 
 
-def ranges(statement: Statement) -> tuple[dict[Term, Term], list[Clause]]:
-    """A fresh real for each elementary function in the statement, and the ranges of these."""
-    found = {one for side in statement.sides for one in within(side) if one.head in _RANGES}
-    # By a number each, for two terms may be written alike.
-    ordered = enumerate(sorted(found, key=lambda one: one.key), start=1)
-    names = {one: variable(one.key, "real", mark=-index) for index, one in ordered}
-    told = (fact for one, name in names.items() for fact in _RANGES[one.head](name, *one.args))
-    clauses = (fact if isinstance(fact, Clause) else Clause(fact) for fact in told)
-    return names, [clause.replace(names) for clause in clauses]
+def ranges(term: Term) -> tuple[Clause, ...]:
+    """What is known of the value of an elementary function, whatever its argument is."""
+    told = _RANGES[term.head](term, *term.args) if term.head in _RANGES else ()
+    return tuple(fact if isinstance(fact, Clause) else Clause(fact) for fact in told)
 
 
 def _of_exp(e: Term, y: Term) -> tuple[Statement | Clause, ...]:
-    """1 + y ≤ e^y, so that e^{y/2} (1 − y/2) ≤ 1, which is squared where y ≤ 0."""
+    """1 + y ≤ e^y, so that e^{y/2} (1 − y/2) ≤ 1, which is squared where y ≤ 0; 1 + y + y²/2 ≤ e^y
+    where y ≥ 0, by its series."""
     falls = le(times(e, _square(minus(ONE, _half(y)))), ONE)
-    below = le(y, ZERO)
-    return lt(ZERO, e), le(plus(ONE, y), e), Clause(le(e, ONE), (below,)), Clause(falls, (below,))
+    below, series = le(y, ZERO), le(plus(ONE, y, _half(_square(y))), e)
+    return (
+        lt(ZERO, e), le(plus(ONE, y), e), Clause(le(e, ONE), (below,)), Clause(falls, (below,)),
+        Clause(series, (le(ZERO, y),)),
+    )  # fmt: skip
 
 
 def _odd(end: Term) -> Range:
@@ -99,32 +94,9 @@ def _half(term: Term) -> Term:
 
 
 _RANGES: dict[Head, Range] = {
-    EXP: _of_exp, TANH: _of_tanh, ERF: _odd(ONE), ATAN: _odd(_half(PI)),
+    EXP: _of_exp, EXPONENTIAL: _of_exp, TANH: _of_tanh, ERF: _odd(ONE), ATAN: _odd(_half(PI)),
     **dict.fromkeys((SIN, COS), lambda v, _: (le(MINUS_ONE, v), le(v, ONE))),
 }  # fmt: skip
-
-
-def rational(term: Term) -> fmpq | None:
-    """The value of a term of rational numbers; None if it is not known to be one."""
-    head = term.head
-    if head is NUMBER:
-        return fmpq(term.value.numerator, term.value.denominator)
-    if head not in (SUM, PRODUCT, POWER, ABS, MAX, MIN):
-        return None
-    found = [rational(arg) for arg in term.args]
-    values = [value for value in found if value is not None]
-    if len(values) < len(found):
-        return None
-    if head is POWER:
-        base, exponent = values
-        if exponent.q != 1 or (base == 0 and exponent < 0):
-            return None
-        return fmpq(1) * base ** int(exponent.p)
-    if head is ABS:
-        return abs(values[0])
-    if head in (MAX, MIN):
-        return max(values) if head is MAX else min(values)
-    return sum(values, fmpq(0)) if head is SUM else prod(values, start=fmpq(1))
 
 
 def ball(term: Term, values: Mapping[Term, arb] = MappingProxyType({})) -> arb:

@@ -1,15 +1,12 @@
-"""Identities by normal forms: polynomials in atoms, and sums of words of operators.
+"""Sums of words of operators and vectors, each with a number before it.
 
-The difference of both sides is written out as a polynomial, each quotient multiplied out by its
-divisor, each square of a root as its radicand; it is the zero polynomial or the sides are not shown
-equal. Words are products of letters; a rule, used left to right, replaces a part of a word by a sum
-of words, and its transpose by theirs.
+Words are products of letters; a rule, used left to right, replaces a part of a word by a sum of
+words, and its transpose by theirs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from fractions import Fraction
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from rnnbounds.theory.kernel.algebra import (
@@ -17,19 +14,14 @@ from rnnbounds.theory.kernel.algebra import (
     build,
     expanded,
     fully_expanded,
-    minus,
     parts_of,
     plus,
     power,
-    rebuilt,
     times,
 )
-from rnnbounds.theory.kernel.powers import Powers
 from rnnbounds.theory.kernel.rewriting import is_vector_equation, partial_powers
 from rnnbounds.theory.kernel.statements import Clause, Statement
 from rnnbounds.theory.kernel.terms import (
-    HALF,
-    NUMBER,
     ONE,
     POWER,
     PRODUCT,
@@ -38,9 +30,6 @@ from rnnbounds.theory.kernel.terms import (
     ZERO,
     Gap,
     Term,
-    number,
-    symbolic_powers,
-    within,
 )
 
 MOST = 1_000  # rewritings of one expression
@@ -48,92 +37,8 @@ Word: TypeAlias = tuple[Term, ...]
 Words: TypeAlias = dict[Word, Term]  # the number before each word
 
 
-def difference(statement: Statement, powers: Powers) -> Term:
-    """The difference of both sides, quotients multiplied out and roots squared: 0 if equal."""
-    atoms = {
-        one: times(_least(powers, key), power(key[0], number(more)))
-        for one in symbolic_powers(statement.sides)
-        for key, more in [powers.atom(one)]
-    }
-    left = fully_expanded(rebuilt(minus(*statement.sides), atoms))
-    while (quotient := _quotient(left)) is not None:
-        left = _cleared(left, quotient)
-    return left
-
-
-def divisors(statement: Statement) -> list[Term]:
-    """Bases of negative powers in the statement, which must differ from 0."""
-    return _bases(statement, lambda exponent: exponent < 0)
-
-
-def radicands(statement: Statement) -> list[Term]:
-    """Bases of fractional powers in the statement, which must be at least 0."""
-    return _bases(statement, lambda exponent: exponent.denominator > 1)
-
-
-def _bases(statement: Statement, wanted: Callable[[Fraction], bool]) -> list[Term]:
-    """The bases of powers, at any depth, by numbers that are wanted."""
-    found = {
-        one.args[0]
-        for side in statement.sides
-        for one in within(side)
-        if one.head is POWER and one.args[1].head is NUMBER and wanted(one.args[1].value)
-    }
-    return sorted(found, key=lambda one: one.key)
-
-
-def _least(powers: Powers, key: tuple[Term, Term]) -> Term:
-    return power(key[0], plus(key[1], number(powers.least[key])))
-
-
 def _factors(term: Term) -> tuple[Term, ...]:
     return term.args if term.head is PRODUCT else (term,)
-
-
-def _quotient(term: Term) -> Term | None:
-    """A base of which a quotient, or the square of a root, is a factor of some part; the largest,
-    so that none is put back that was cleared."""
-    found = set()
-    for part in parts_of(term):
-        for one in _factors(part):
-            if one.head is POWER and one.args[1].head is NUMBER:
-                base, exponent = one.args
-                rooted = base.head is POWER and base.args[1] is HALF
-                if exponent.value < 0 or (rooted and exponent.value >= 2):
-                    found.add(base)
-    return max(found, key=lambda one: (len(one.key), one.key), default=None)
-
-
-def _cleared(term: Term, base: Term) -> Term:
-    """The term times a power of the base, without quotients by it; the square of a root as what is
-    under it."""
-    exponents = [_exponent(part, base) for part in parts_of(term)]
-    shift = max(0, -min(exponents))
-    rooted = base.head is POWER and base.args[1].head is NUMBER
-    terms = []
-    for part, exponent in zip(parts_of(term), exponents, strict=True):
-        rest = times(*(one for one in _factors(part) if _of(one, base) is None))
-        n = exponent + shift
-        if rooted:
-            whole = power(base.args[0], number(n // 2))
-            terms.append(times(whole, power(base, number(n % 2)), rest))
-        else:
-            terms.append(times(power(base, number(n)), rest))
-    return fully_expanded(plus(*terms))
-
-
-def _of(factor: Term, base: Term) -> int | None:
-    """The exponent if the factor is a whole power of the base."""
-    if factor is base:
-        return 1
-    if factor.head is POWER and factor.args[0] is base and factor.args[1].head is NUMBER:
-        exponent = factor.args[1].value
-        return int(exponent) if exponent.denominator == 1 else None
-    return None
-
-
-def _exponent(part: Term, base: Term) -> int:
-    return sum(n for one in _factors(part) if (n := _of(one, base)) is not None)
 
 
 def word_rules(clauses: tuple[Clause, ...]) -> dict[Word, Words]:

@@ -17,23 +17,19 @@ def is_vector_equation(statement: Statement) -> bool:
     return not all(side.commutes for side in statement.sides)
 
 
-def prepare(
-    goal: Statement, clauses: tuple[Clause, ...], every: bool = False
-) -> tuple[Statement, tuple[Clause, ...], dict[Term, Term]]:
-    """The goal and the clauses between numbers, rewritten, and the equations that are rules.
+def prepare(goal: Statement, clauses: tuple[Clause, ...]) -> tuple[Statement, tuple[Clause, ...]]:
+    """The goal and the clauses between numbers, rewritten by the equations that are rules.
 
-    The rules are those between vectors and between atoms or, with `every`, all for one atom. A
-    clause that they change becomes conditional on what gave it, and the rules, a meaning before.
-    The same is asked for the goal, rewritten or not, by equations p = p, to be translated with the
-    clauses: what stands in a function must have a value too.
+    The rules are those between vectors and between atoms. A clause that they change becomes
+    conditional on what gave it, and the rules, a meaning before. The same is asked for the goal,
+    rewritten or not, by equations p = p, to be translated with the clauses: what stands in a
+    function must have a value too.
     """
     rules = _rules(clauses)
-    if every:
-        rules |= equations(_scalars(clauses, rules))
     rewritten = rewrite(goal, rules)
     partial = partial_powers((*goal.sides, *(rules.values() if rewritten != goal else ())))
     meant = (Clause(rewrite(eq(one, one), rules)) for one in partial if one.commutes)
-    return rewritten, (*_scalars(clauses, rules), *meant), rules
+    return rewritten, (*_scalars(clauses, rules), *meant)
 
 
 def partial_powers(terms: tuple[Term, ...]) -> tuple[Term, ...]:
@@ -45,12 +41,6 @@ def partial_powers(terms: tuple[Term, ...]) -> tuple[Term, ...]:
         if one.head is POWER and not (one.args[1].whole and one.args[1].value > 0)
     }
     return tuple(sorted(found, key=lambda one: one.key))
-
-
-def equations(clauses: tuple[Clause, ...]) -> dict[Term, Term]:
-    """The unconditional equations for one atom."""
-    found = (clause.conclusion for clause in clauses if not clause.given)
-    return {s.lhs: s.rhs for s in found if s.relation == "==" and is_atom(s.lhs)}
 
 
 def _rules(clauses: tuple[Clause, ...]) -> dict[Term, Term]:

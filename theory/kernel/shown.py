@@ -21,7 +21,7 @@ def shown(term: terms.Term) -> str:
         base, exponent = term.args
         if exponent is terms.HALF:
             return f"sqrt({shown(base)})"
-        if exponent.head is terms.NUMBER and exponent.value < 0:
+        if exponent.whole and exponent.value < 0:
             return _shown_product(term)
         return f"{_factor(base, terms.POWER)}**{_factor(exponent, terms.POWER)}"
     if not term.args:

@@ -68,14 +68,14 @@ def entail(goal: Statement, facts: tuple[Clause, ...], scope: Scope) -> str:
     known = [*stated, *_meanings(query, stated)]
     terms = _plain(query)
     what = "the hypotheses and the negated conclusion"
-    refuted = _solve(query, [*known, negated], what, terms)
+    refuted, used = _asked(query, [*known, negated], what, terms)
     if refuted.verdict == "sat":
         better = _at_small_lengths(goal, facts, scope)
         free = f" ({ABSTRACT})" if query.powers.exponents else ""
         raise Gap(f"counter-model: {better or _values(terms, refuted) + free}")
     if refuted.verdict != "unsat":
         raise Gap(f"z3 gives up: {refuted.reason}")
-    satisfiable = _solve(query, known, "the hypotheses alone")
+    satisfiable = _solve(query, [*known, *used], "the hypotheses alone")
     if satisfiable.verdict != "sat":
         reason = satisfiable.reason or satisfiable.verdict
         raise Gap(f"the hypotheses are not shown satisfiable: {reason}")
@@ -152,7 +152,7 @@ def _at_small_lengths(goal: Statement, facts: tuple[Clause, ...], scope: Scope) 
             known = tuple(fact.replace(values) for fact in facts)
             query = Translation([instance, *_statements(known)])
             stated, negated = _formulas(query, instance, known)
-            formulas = [*stated, *_meanings(query, stated), negated]
+            formulas = [*stated, *query.told, *_meanings(query, stated), negated]
             terms, what = _plain(query), "a counter-model at small lengths"
             for more in ([], _halves(query)):
                 found = _solve(query, [*formulas, *more], what, terms, ("quick",))
@@ -176,7 +176,7 @@ def _meanings(query: Translation, known: list[Formula]) -> list[Formula]:
         for obligation in left:
             formulas = [*known, *meanings, negation(obligation.condition)]
             what = f"the hypotheses, and not {obligation.text}"
-            found = _solve(query, formulas, what, terms)
+            found, _ = _asked(query, formulas, what, terms)
             if found.verdict == "unsat":
                 meanings += obligation.meaning
             else:
@@ -188,6 +188,18 @@ def _meanings(query: Translation, known: list[Formula]) -> list[Formula]:
             raise Gap(f"the hypotheses do not give {obligation.text}; counter-model: {why}")
         left = [obligation for obligation, _ in again]
     return meanings
+
+
+def _asked(
+    query: Translation, formulas: list[Formula], what: str, terms: Terms
+) -> tuple[Answer, list[Formula]]:
+    """The answer without what is told of functions or, where that is not enough, with it; and what
+    was told."""
+    found, used = _solve(query, formulas, what, terms), list[Formula]()
+    if found.verdict != "unsat" and query.told:
+        used = query.told
+        found = _solve(query, [*formulas, *used], what, terms)
+    return found, used
 
 
 def _solve(

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from rnnbounds.theory.kernel import terms
 from rnnbounds.theory.kernel.algebra import plus, power
+from rnnbounds.theory.kernel.functions import ranges
 from rnnbounds.theory.kernel.powers import Powers
 from rnnbounds.theory.kernel.statements import Clause, Statement
 
@@ -33,13 +34,15 @@ class Obligation:
 class Translation:
     """The atoms of the statements, and the constraints that define them.
 
-    `ranges` hold always; an obligation gives meaning to a quotient or a root.
+    `ranges` hold always, and so does what is `told` of elementary functions; an obligation gives
+    meaning to a quotient or a root.
     """
 
     def __init__(self, statements: Iterable[Statement]) -> None:
         self.powers = Powers([side for statement in statements for side in statement.sides])
         self.atoms: dict[terms.Term, Formula] = {}
         self.ranges: list[Formula] = []
+        self.told: list[Formula] = []
         self.obligations: list[Obligation] = []
 
     def clause(self, clause: Clause) -> Formula:
@@ -90,6 +93,7 @@ class Translation:
         if term.head.interval is not None:  # π, e, …
             low, high = map(_number, term.head.interval)
             self.ranges += [f"(>= {atom} {low})", f"(<= {atom} {high})"]
+        self.told += map(self.clause, ranges(term))
         return atom
 
     def _power(self, base: terms.Term, exponent: terms.Term) -> Formula:

@@ -10,7 +10,7 @@ from flint import arb, ctx
 from hypothesis import example, given, settings
 
 from rnnbounds.theory.kernel.algebra import minus, plus, power, times
-from rnnbounds.theory.kernel.terms import ABS, HALF, MAX, MIN, ONE, Term, number
+from rnnbounds.theory.kernel.terms import ABS, HALF, MAX, MIN, ONE, POWER, Term, make, number
 
 FUNCTIONS: dict[str, Callable[..., arb]] = {
     "sqrt": OF["root"], ABS.name: abs, MAX.name: OF["max"], MIN.name: OF["min"],
@@ -46,6 +46,7 @@ def test_the_text_has_the_value(tree: Tree, point: Mapping[str, Fraction]) -> No
         (times(THIRD, power(x, INVERSE)), "1/(3*x)"),
         (times(x, power(plus(x, y), INVERSE)), "x/(x + y)"),
         (power(x, INVERSE), "1/x"),
+        (make(POWER, (x, times(number(-1), THIRD))), "x**(-1/3)"),
         (power(power(x, HALF), number(3)), "(sqrt(x))**3"),
         (power(plus(x, ONE), number(2)), "(x + 1)**2"),
     ],

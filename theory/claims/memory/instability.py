@@ -32,7 +32,6 @@ from rnnbounds.theory.language.terms.vectors import (
 from rnnbounds.theory.models.lemmas.powers import POWER_AT_LEAST_ONE
 from rnnbounds.theory.models.system import SHORT_WINDOW
 from rnnbounds.theory.proof import Claim, Source, Step, step, theorem
-from rnnbounds.theory.proof.methods import Identity
 
 lam, S_0, T, k, beta_rho = symbols("lam S_0 T k beta_rho")
 h_gap, descent_growth = symbols("h_gap descent_growth")
@@ -54,7 +53,6 @@ def _forgotten_step() -> Step:
     ).by_induction(
         base=RECURSION.at(x, m + 1, 0),
         step=(RECURSION.at(x, m + 1, j), at("impulse", m + j), at("system", 0, 0)),
-        method=Identity,
     )
 
 
@@ -72,7 +70,6 @@ NO_WINDOW = theorem(
         step("the impulse grows", eq(state(x, 0, j + 1), lam**j * e), forall=(j,)).by_induction(
             base=(RECURSION.at(x, 0, 0), at("impulse", 0), at("system", 0, e)),
             step=(RECURSION.at(x, 0, j + 1), at("impulse", j), at("system", lam**j * e, 0)),
-            method=Identity,
         ),
         _forgotten_step(),
     ),

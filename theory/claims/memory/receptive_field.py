@@ -18,7 +18,7 @@ from rnnbounds.theory.language.terms.vectors import (
 )
 from rnnbounds.theory.models.system import SOME_WINDOW, WINDOW
 from rnnbounds.theory.proof import Claim, Source, step, theorem
-from rnnbounds.theory.proof.methods import HYPOTHESIS, Identity
+from rnnbounds.theory.proof.methods import HYPOTHESIS
 
 T, k, R = symbols("T k R")
 forward_gap, field_gap, h_gap, causal_gap = symbols("forward_gap field_gap h_gap causal_gap")
@@ -28,7 +28,6 @@ LAYERS = step(
 ).by_induction(
     base=(FEED_FORWARD.at(x, 0, m), RECURSION.at(x, m, 0)),
     step=(FEED_FORWARD.at(x, j, m + j), RECURSION.at(x, m, j)),
-    method=Identity,
 )
 FEED_FORWARD_FORM = theorem("feed-forward", eq(forward_gap, ZERO), (WINDOW,), "rnn", (LAYERS,)).by(
     at("layers are steps", k, T - k), "window"
@@ -47,7 +46,6 @@ SAME_LAYERS = step(
         at("changed past", j),
         "window",
     ),
-    method=Identity,
 )
 FIELD_FORM = theorem(
     "field",

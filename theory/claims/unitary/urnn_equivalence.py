@@ -51,7 +51,7 @@ from rnnbounds.theory.language.terms.vectors import entry, norm, transpose
 from rnnbounds.theory.models.cells import U, W, bias
 from rnnbounds.theory.models.system import CONTRACTIVE
 from rnnbounds.theory.proof import Claim, Source, step, theorem
-from rnnbounds.theory.proof.methods import Identity, Words
+from rnnbounds.theory.proof.methods import Words
 
 lam, S_0, B_h, T, n, states, within = symbols("lam S_0 B_h T n states within")
 unitary_gap, unitary_defect, similar_gap = symbols("unitary_gap unitary_defect similar_gap")
@@ -148,7 +148,7 @@ EQUAL_STATES = (
         at("relu", low, i), at("no entry is positive", i, j), ENTRIES.at(0, 0, 0, 0, i)
     ),
     step("the added units are off", eq(activation(low), ZERO), forall=(j,)).by(
-        "entries are off", EXTENSIONAL.at(activation(low), 0), method=Identity
+        "entries are off", EXTENSIONAL.at(activation(low), 0)
     ),
     step(
         "pre-activation",
@@ -165,7 +165,6 @@ EQUAL_STATES = (
             at("the added units are off", j),
             at("network", j),
         ),
-        method=Identity,
     ),
     step("equal first units", eq(state_read, h), forall=(j,)).by(
         at("unitary equivalent", j), at("equal states", j), at("embedding", h), method=Words

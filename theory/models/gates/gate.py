@@ -19,17 +19,17 @@ from rnnbounds.theory.language.terms.unitary import part
 from rnnbounds.theory.language.terms.variables import A, a, b, i, m, operator, v, vector, x, y, z
 from rnnbounds.theory.language.terms.vectors import Scalar, entry, function, max_norm
 from rnnbounds.theory.proof import Step, step
-from rnnbounds.theory.proof.methods import Elementary
+from rnnbounds.theory.proof.methods import Smt
 
 QUARTER = Rational(1, 4)
 
-TANH_SLOPE = Step("slope of tanh", le(Abs(tanh(z).diff(z)), ONE), Elementary(), forall=(z,))
+TANH_SLOPE = Step("slope of tanh", le(Abs(tanh(z).diff(z)), ONE), Smt(), forall=(z,))
 TANH_RISES = step("tanh rises", le(tanh(y), tanh(z)), forall=(y, z), given=(le(y, z),)).by(
     TANH.at(y), TANH.at(z), EXPONENTIAL.at(2 * y, 2 * z), EXPONENTIAL.at(y, y)
 )
-SIGMOID_POSITIVE = Step("σ is positive", le(ZERO, sigmoid(z)), Elementary(), forall=(z,))
-SIGMOID_BELOW_ONE = Step("σ is at most 1", le(sigmoid(z), ONE), Elementary(), forall=(z,))
-TANH_BELOW_ONE = Step("tanh is at most 1", le(Abs(tanh(z)), ONE), Elementary(), forall=(z,))
+SIGMOID_POSITIVE = Step("σ is positive", le(ZERO, sigmoid(z)), Smt(), forall=(z,))
+SIGMOID_BELOW_ONE = Step("σ is at most 1", le(sigmoid(z), ONE), Smt(), forall=(z,))
+TANH_BELOW_ONE = Step("tanh is at most 1", le(Abs(tanh(z)), ONE), Smt(), forall=(z,))
 TANH_GAP = step("tanh moves no more", le(Abs(tanh(y) - tanh(z)), Abs(y - z)), forall=(y, z)).by(
     "slope of tanh", entries.TANH_LIPSCHITZ.at(1, y, z)
 )

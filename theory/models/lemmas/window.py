@@ -13,8 +13,7 @@ from rnnbounds.theory.language.terms.variables import j, y, z
 from rnnbounds.theory.language.terms.vectors import exponential
 from rnnbounds.theory.models.lemmas.growth import TANGENTS
 from rnnbounds.theory.models.lemmas.powers import decay_rate, decay_step, positive_rate_uses
-from rnnbounds.theory.proof import Step, step
-from rnnbounds.theory.proof.methods import Monotone, Smt
+from rnnbounds.theory.proof import step
 
 lam, epsilon = symbols("lam epsilon")
 rate, DECAY, POSITIVE_RATE = decay_rate(lam), decay_step(lam), positive_rate_uses(lam)
@@ -112,14 +111,10 @@ BY_TANGENT = step(
     *POSITIVE_RATE,
     "accuracy",
 )
-# s ≥ ln(1 + s + s²/2): equality at 0, and the difference has the slope s²/(s² + 2s + 2).
-QUADRATIC = Step(
-    "exp above its square",
-    le(log(1 + y + y**2 / 2), y),
-    Monotone(y, start=ZERO, base=Smt(), slope=Smt(), inside=Smt("given 1")),
-    forall=(y,),
-    given=(le(ZERO, y),),
-)
+# s ≥ ln(1 + s + s²/2), by the series of exp.
+QUADRATIC = step(
+    "exp above its square", le(1 + y + y**2 / 2, exponential(y)), forall=(y,), given=(le(ZERO, y),)
+).by("given 1")
 root = sqrt(2) * sqrt(z)
 elementary_bound = _elementary_root(z)
 # v = 1 + √(2ς) + ς has v − ln v ≥ 1 + ς.
@@ -130,8 +125,6 @@ ELEMENTARY = step(
     given=(le(ZERO, z),),
 ).by(
     at("exp above its square", root),
-    LOGARITHM.at(1 + root + root**2 / 2),
-    EXPONENTIAL.at(log(1 + root + root**2 / 2), root),
     EXPONENTIAL.at(1 + z, root),
     at("exp positive", 1 + z),
 )

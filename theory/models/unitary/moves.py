@@ -21,7 +21,7 @@ from rnnbounds.theory.language.terms.variables import i, j, m, v, vector, x
 from rnnbounds.theory.language.terms.vectors import Scalar, entry, function, norm
 from rnnbounds.theory.models.unitary.local_maps import SAME, E, G, T, V, W, n, pattern
 from rnnbounds.theory.proof import Step, step
-from rnnbounds.theory.proof.methods import HYPOTHESIS, Identity, Induction
+from rnnbounds.theory.proof.methods import HYPOTHESIS, Induction, Smt
 
 # nudged(m, v): the inputs x, of which x_m is moved by small(m, v) v
 nudged, small = function("nudged", module=__name__), function("small", Scalar, __name__)
@@ -72,8 +72,8 @@ class AffineRun:
         """Step: an input at time m moves no state up to time m."""
         runs = (self.run(nudged(j + i, by), j) for by in (v, ZERO))
         inputs = (at("inputs before", by, i, j) for by in (v, ZERO))
-        induction_step = Identity(at(HYPOTHESIS, i + 1), *self.on_cell(i + j + 1, j), *inputs)
-        method = Induction(j, Identity(*self.on_cell(i, ZERO)), induction_step, (), (i,))
+        induction_step = Smt(at(HYPOTHESIS, i + 1), *self.on_cell(i + j + 1, j), *inputs)
+        method = Induction(j, Smt(*self.on_cell(i, ZERO)), induction_step, (), (i,))
         return Step(f"{self.name} before", eq(*runs), method, (v, i, j))
 
     @property
@@ -88,12 +88,12 @@ class AffineRun:
                 f"{self.name} moves",
                 eq(self.run(nudged_x, m + 1), self.run(unmoved, m + 1) + first),
                 (m, v),
-            ).by(*self.on_cell(m, m), at(f"{self.name} before", v, 0, m), *inputs, method=Identity),
+            ).by(*self.on_cell(m, m), at(f"{self.name} before", v, 0, m), *inputs),
             step(
                 f"{self.name} moves on",
                 eq(self.run(nudged_x, m + 2), self.run(unmoved, m + 2) + second),
                 (m, v),
-            ).by(*self.on_cell(m, m + 1), at(f"{self.name} moves", m, v), *inputs, method=Identity),
+            ).by(*self.on_cell(m, m + 1), at(f"{self.name} moves", m, v), *inputs),
         )
 
 

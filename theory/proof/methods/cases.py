@@ -14,8 +14,8 @@ from rnnbounds.theory.kernel.statements import Clause, Statement, eq, le, lt
 from rnnbounds.theory.kernel.terms import ABS, ZERO, Term
 from rnnbounds.theory.language import Use
 from rnnbounds.theory.proof.methods.base import GIVEN, Gap, Method, Scope, in_part
-from rnnbounds.theory.proof.methods.calculus import BallMaximum, Elementary, Z, derivatives
-from rnnbounds.theory.proof.methods.identity import Identity
+from rnnbounds.theory.proof.methods.calculus import BallMaximum, Z, derivatives
+from rnnbounds.theory.proof.methods.smt import Smt
 
 _PROVED: dict[tuple[ActivationFacts | int, ...], str] = {}
 
@@ -62,7 +62,7 @@ def prove_case(facts: ActivationFacts, order: int, scope: Scope) -> list[str]:
         one, *rest = (rebuilt(_derivative(p, lower, scope), {Z: ZERO}) for p in facts.pieces)
         for other in rest:
             with in_part(f"{facts.name}: a jump at 0"):
-                Identity().prove(eq(other, one), scope)
+                Smt().prove(eq(other, one), scope)
     supremum, names = facts.supremum(order), []
     for index, piece in enumerate(facts.pieces, start=1):
         names.append(f"{facts.name} {index}" if len(facts.pieces) > 1 else facts.name)
@@ -74,7 +74,7 @@ def prove_case(facts: ActivationFacts, order: int, scope: Scope) -> list[str]:
             if supremum.peaks is not None:
                 BallMaximum(supremum.peaks, supremum.equations).prove(goal, known)
             else:
-                Elementary(*given).prove(goal, known)
+                Smt(*given).prove(goal, known)
     return names
 
 

@@ -12,10 +12,9 @@ from unittest.mock import patch
 
 from sympy import Add, Expr, Mul, Pow, Rational, pi
 
-from rnnbounds.theory.kernel import door, functions, rewriting
+from rnnbounds.theory.kernel import door, rewriting
 from rnnbounds.theory.kernel.algebra import apply, build, plus, power, split
 from rnnbounds.theory.kernel.functions import PI
-from rnnbounds.theory.kernel.powers import Powers
 from rnnbounds.theory.kernel.statements import Clause, Law, Statement
 from rnnbounds.theory.kernel.terms import (
     LOG,
@@ -26,20 +25,20 @@ from rnnbounds.theory.kernel.terms import (
     REAL_FUNCTIONS,
     SUM,
     Head,
-    Range,
     Term,
     TermError,
     number,
-    variable,
 )
+from rnnbounds.theory.kernel.translate import Translation
 from rnnbounds.theory.language import Statement as Stated
 from rnnbounds.theory.language import definitions
 from rnnbounds.theory.language.vocabulary import unfold
 from rnnbounds.theory.proof import proof, scope, together
-from rnnbounds.theory.proof.methods import identity
+from rnnbounds.theory.proof.methods import smt
 
 Patch = tuple[object, str, object]
-difference, rewrite, translate = identity.difference, rewriting.rewrite, door.term
+prepare, rewrite, translate = rewriting.prepare, rewriting.rewrite, door.term
+atom = Translation._atom
 replace, instances = Statement.replace, Law.at
 JOINED: dict[Head, type[Expr]] = {SUM: Add, PRODUCT: Mul, POWER: Pow}
 
@@ -53,9 +52,11 @@ def _split_logs(term: Term) -> Term:
     return build(term.head, args) if args else term
 
 
-def _of_split_logs(statement: Statement, powers: Powers) -> Term:
-    lhs, rhs = map(_split_logs, statement.sides)
-    return difference(Statement(lhs, statement.relation, rhs), powers)
+def _of_split_logs(
+    goal: Statement, clauses: tuple[Clause, ...]
+) -> tuple[Statement, tuple[Clause, ...]]:
+    lhs, rhs = map(_split_logs, goal.sides)
+    return prepare(Statement(lhs, goal.relation, rhs), clauses)
 
 
 def _any_count(term: Expr, _: object, place: Expr, *__: object) -> bool:
@@ -130,12 +131,14 @@ def _written_out(stated: Stated) -> Statement:
     return door.statement(unfold(stated))
 
 
-def _unmarked(name: str, over: Range, mark: int = 0) -> Term:
-    return variable(name, over, mark=min(mark, 0) and -1)
+def _unmarked(self: Translation, term: Term, make: Callable[[str], None] | None = None) -> str:
+    """The unknown of what is written alike."""
+    alike = (known for one, known in self.atoms.items() if str(one) == str(term))
+    return next(alike, None) or atom(self, term, make)
 
 
 FAULTS: dict[str, tuple[Patch, ...]] = {
-    "logarithms are split": ((identity, "difference", _of_split_logs),),
+    "logarithms are split": ((smt, "prepare", _of_split_logs),),
     "a recursion counts anywhere": ((definitions, "_is_evaluated_before", _any_count),),
     "quantities are unfolded late": ((Statement, "replace", _late), (Law, "at", _late_at)),
     "rewriting leaves the reals": ((rewriting, "rewrite", _complex),),
@@ -143,7 +146,7 @@ FAULTS: dict[str, tuple[Patch, ...]] = {
         (scope, "door", SimpleNamespace(**vars(door) | {"goal": _written_out})),
     ),
     "anything is a variable": ((Law, "__post_init__", lambda _: None),),
-    "what is written alike is equal": ((functions, "variable", _unmarked),),
+    "what is written alike is equal": ((Translation, "_atom", _unmarked),),
     "what an axiom speaks of is forgotten": ((proof, "_fixed_variables", lambda _: frozenset()),),
 }
 

@@ -31,7 +31,7 @@ from rnnbounds.theory.language import Assumption, Statement, at, enter, eq, le, 
 from rnnbounds.theory.language.definitions import REGISTRY, Definition
 from rnnbounds.theory.language.vocabulary import DEFINITIONS, VOCABULARY, unfold
 from rnnbounds.theory.proof import Proof, Step, proof
-from rnnbounds.theory.proof.methods import Direct, Exact, Method, Smt
+from rnnbounds.theory.proof.methods import Direct, Method, Smt
 from rnnbounds.theory.proof.proof import check
 
 BITS = 200
@@ -98,7 +98,7 @@ def _ledger(
     meant = said.model or model
     if said.true:
         goal = eq(1, 1)
-        end = Step("claim", goal, Exact(), location="drawn")
+        end = Step("claim", goal, Smt(), location="drawn")
         return Ledger(family.__name__, said, (*said.before, said.step, end), goal, known, meant)
     terms = witness(meant, said.step)
     if terms is None:
@@ -107,7 +107,7 @@ def _ledger(
     if known and not chance.one(range(3)):
         said = replace(said, method=_more(said.method, known))
     use = at("s", *terms) if said.forall or chance.one((True, False)) else "s"
-    end = Step("claim", goal, chance.one((Smt, Smt, Exact))(use), location="drawn")
+    end = Step("claim", goal, Smt(use), location="drawn")
     between = _chained(chance, said)
     return Ledger(
         family.__name__, said, (*said.before, said.step, *between, end), goal, known, meant

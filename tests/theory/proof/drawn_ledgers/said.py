@@ -20,15 +20,12 @@ from rnnbounds.theory.proof import Step
 from rnnbounds.theory.proof.methods import (
     GIVEN,
     Direct,
-    Elementary,
-    Exact,
-    Identity,
     Method,
     Smt,
     Words,
 )
 
-DIRECT: tuple[type[Direct], ...] = (Smt, Identity, Words, Exact, Elementary)
+DIRECT: tuple[type[Direct], ...] = (Smt, Smt, Words)
 REALS = (*map(Integer, (0, -1, 1)), lam, Rational(1, 2), *map(Integer, (2, -3, 10)), S_0,
          *map(Integer, (-8, 1000, -1000)))  # fmt: skip
 NATURALS = (*map(Integer, (0, 1, 2, 3)), steps, k)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from sympy import Abs, Integer
 
 from falsehoods.attack import Attack, Forgery, alone, assume, ends, every, used
-from falsehoods.sixty import MOVING, final, values, zero_norm
+from falsehoods.sixty import CUT, MOVING, final, values, zero_norm
 from rnnbounds.theory.axioms import base
 from rnnbounds.theory.kernel.statements import Law as Kept
 from rnnbounds.theory.language import (
@@ -18,6 +18,7 @@ from rnnbounds.theory.language import (
     enter,
     eq,
     le,
+    lt,
     symbols,
 )
 from rnnbounds.theory.language.quantity import Quantity, measured
@@ -25,7 +26,7 @@ from rnnbounds.theory.language.terms.gradients import curvature, steepness
 from rnnbounds.theory.language.terms.variables import j, m, operator, v, y, z
 from rnnbounds.theory.language.terms.vectors import norm
 from rnnbounds.theory.proof import Proof, Step
-from rnnbounds.theory.proof.methods import HYPOTHESIS, Cases, Induction, Method, Monotone, Smt
+from rnnbounds.theory.proof.methods import HYPOTHESIS, Cases, Induction, Method, Smt
 from rnnbounds.theory.proof.records import Lemma
 
 h_norm, L_rho, beta_rho, T = symbols("h_norm L_rho beta_rho T")
@@ -98,13 +99,13 @@ nothing = le(h_norm, 0)
 lemma = replace(MOVING, proof=Proof((Step("s", nothing, Smt()),)), statement=nothing).lemma("l")
 none = zero_norm.clauses
 FOUND: dict[str, Attack | Forgery] = {
+    # 1/q² of q = y² is 1/y⁴.
+    "a square is taken for a root": alone(
+        CUT, every(eq(1 / z**2, 1 / y), (y, z), eq(z, y**2), lt(0, y))
+    ),
     # Parts of a composite method.
     "an induction within an induction supposes what it likes": alone(
         NO_PART, every(eq(j, m), (j, m), by=Induction(j, inner, inner))  # type: ignore[arg-type]
-    ),
-    "an induction within a monotone step": alone(
-        NO_PART,
-        every(le(y, 0), (y,), by=Monotone(y, Integer(0), inner, inner, inner)),  # type: ignore[arg-type]
     ),
     "an induction within itself over a real": alone(
         NO_PART,

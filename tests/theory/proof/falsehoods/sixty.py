@@ -18,7 +18,6 @@ from sympy import (
     erf,
     exp,
     log,
-    oo,
     pi,
     sin,
     sqrt,
@@ -87,11 +86,7 @@ from rnnbounds.theory.proof import Form, Proof, Step
 from rnnbounds.theory.proof.methods import (
     HYPOTHESIS,
     BallMaximum,
-    Elementary,
-    Exact,
-    Identity,
     Induction,
-    Monotone,
     Smt,
     Words,
 )
@@ -201,10 +196,10 @@ TERMS: dict[str, Attack | Forgery] = {
         granted=(assume("zero", eq(norm(W), ZERO)),),
     ),
     "functions of two of one name": alone(
-        CUT, every(eq(tanh(y), tanh(named_alike)), (y, named_alike), by=Elementary())
+        CUT, every(eq(tanh(y), tanh(named_alike)), (y, named_alike), by=Smt())
     ),
     "functions of what is written as a second one": alone(
-        CUT, every(eq(tanh(Symbol("z'1", real=True)), tanh(third)), (third,), by=Elementary())
+        CUT, every(eq(tanh(Symbol("z'1", real=True)), tanh(third)), (third,), by=Smt())
     ),
     "a function of the norm's name": used(
         CUT, eq(norm(v), 5), "five",
@@ -230,27 +225,27 @@ NUMBERS: dict[str, Attack | Forgery] = {
     # What has no value is no number: 1/λ and log λ at 0, √(λ − 1) below 1, λ^{−k} at 0.
     "a root for a variable": through(CUT, every(le(0, y**2), (y,)), le(1, lam), sqrt(lam - 1)),
     "a logarithm for a variable": through(
-        CUT, every(lt(0, exp(y)), (y,), by=Elementary()), lt(1, lam), log(lam - 1)
+        CUT, every(lt(0, exp(y)), (y,), by=Smt()), lt(1, lam), log(lam - 1)
     ),
     "a negative power for a variable": through(
         NATURAL, every(ne(lam**k, 0), (y,), eq(y * lam**k, 1)), ne(lam**k, 0), lam ** (-k)
     ),
-    "a quotient inside tanh": ends(CUT, lt(tanh(1 / lam), 1), Elementary()),
+    "a quotient inside tanh": ends(CUT, lt(tanh(1 / lam), 1), Smt()),
     "rewriting hides a quotient": ends(
         "do not give lam != 0", eq(descent(0) / lam, 1), Smt("start"),
         assume("start", eq(descent(0), lam)),
     ),
     # (1/q)q = 1 of q = x², at x = 0.
     "an identity divides by what may be 0": ends(
-        "do not give", eq(S_0 / lam, epsilon), Identity("product"),
+        "do not give", eq(S_0 / lam, epsilon), Smt("product"),
         Assumption("product", "", eq(S_0, lam * epsilon)),
     ),
-    "an even root of a square": alone(CUT, every(eq(sqrt(y**2), y), (y,), by=Identity())),
+    "an even root of a square": alone(CUT, every(eq(sqrt(y**2), y), (y,), by=Smt())),
     "the logarithm of a double": alone(
-        CUT, every(eq(log(2 * z), log(2) + log(z)), (z,), by=Identity())
+        CUT, every(eq(log(2 * z), log(2) + log(z)), (z,), by=Smt())
     ),
     "the root of a name below 0": ends(
-        "do not give -2 >= 0", lt(sqrt(values(0)) * sqrt(values(0) - 1), 0), Exact("minus"), minus
+        "do not give -2 >= 0", lt(sqrt(values(0)) * sqrt(values(0) - 1), 0), Smt("minus"), minus
     ),
     "the power 0 of 0": through(
         CUT, every(le(z**j, 1), (z, j), le(0, z), le(z, 1), by=powers(le(0, z), le(z, 1))),
@@ -260,8 +255,8 @@ NUMBERS: dict[str, Attack | Forgery] = {
         NATURAL, every(le(0, j * (2 * j - 1)), (j,), by=powers()), le(1, lam), Rational(1, 4)
     ),
     "a gap of one between reals": alone(CUT, every(le(j + 1, y), (j, y), lt(j, y))),
-    "a sine after half a period": alone(CUT, every(eq(sin(y + pi), sin(y)), (y,), by=Identity())),
-    "sine and cosine agree": alone(CUT, every(le(sin(y), cos(y)), (y,), by=Elementary())),
+    "a sine after half a period": alone(CUT, every(eq(sin(y + pi), sin(y)), (y,), by=Smt())),
+    "sine and cosine agree": alone(CUT, every(le(sin(y), cos(y)), (y,), by=Smt())),
 }  # fmt: skip
 METHODS: dict[str, Attack | Forgery] = {
     "a transpose keeps the order": alone(
@@ -281,15 +276,10 @@ METHODS: dict[str, Attack | Forgery] = {
         CUT,
         every(le(j, 0), (j, m), by=Induction(j, Smt(), Smt(at(HYPOTHESIS, j + 1)), (), (m,))),
     ),
-    "a monotone function from -oo": alone(
-        "from a rational number", every(le(0, y), (y,), by=Monotone(y, -oo, Smt(), Smt(), Smt()))
-    ),
-    "a monotone function before it begins": alone(
-        "inside", every(le(0, y), (y,), by=Monotone(y, ZERO, Smt(), Smt(), Smt()))
-    ),
-    "a monotone function that falls": alone(
-        "slope",
-        every(le(y, y**2), (y,), le(0, y), by=Monotone(y, ZERO, Smt(), Smt(), Smt("given 1"))),
+    "the series of exp below 0": alone(CUT, every(le(1 + y + y**2 / 2, exp(y)), (y,), le(y, 0))),
+    "one term of the series more": alone(CUT, every(le(1 + y + y**2, exp(y)), (y,), le(0, y))),
+    "exp falls faster than it does": alone(
+        CUT, every(le(exp(y) * (1 - y) ** 2, 1), (y,), le(y, 0))
     ),
     "a tail that is slow": bounded("where 8 <= z: counter-model", slow, Rational(1, 1000)),
     "a hidden pole": bounded(SMOOTH, atan((z**2 + 1) / (z - 9)), Rational(7, 5)),
@@ -355,7 +345,7 @@ LAWS: dict[str, Attack | Forgery] = {
         ),
     ),
     "for all values of pi": through(
-        "is no variable", every(lt(3, pi), (pi,), by=Exact()), lt(3, lam), lam
+        "is no variable", every(lt(3, pi), (pi,), by=Smt()), lt(3, lam), lam
     ),
 }  # fmt: skip
 DEFINITIONS: dict[str, Attack | Forgery] = {
@@ -376,7 +366,7 @@ DEFINITIONS: dict[str, Attack | Forgery] = {
         lambda: enter(replace(itself, definition=itself.symbol + 1)),
     ),
     "a quantity that is a logarithm": replace(
-        through(CUT, every(lt(0, exp(y)), (y,), by=Elementary()), lt(0, h_norm), log_norm.symbol),
+        through(CUT, every(lt(0, exp(y)), (y,), by=Smt()), lt(0, h_norm), log_norm.symbol),
         quantity=log_norm,
     ),
     "a length that is said to be 1 at least": replace(

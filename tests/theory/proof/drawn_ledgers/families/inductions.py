@@ -12,8 +12,6 @@ from rnnbounds.theory.language import Statement, at, eq, le, lt
 from rnnbounds.theory.language.terms.variables import j, m, y, z
 from rnnbounds.theory.proof.methods import (
     HYPOTHESIS,
-    Elementary,
-    Identity,
     Induction,
     Smt,
 )
@@ -64,12 +62,9 @@ def inductions(chance: Chance, model: Model) -> Said:
     if others:
         hypothesis = at(HYPOTHESIS, chance.one((m, m + 1, j)))
     carried = given if any(j in part.symbols for part in given) or chance.one((True, False)) else ()
-    base, further = chance.one(((Smt, Smt), (Smt, Smt), (Identity, Identity), (Elementary, Smt)))
-    if kind == 0:
-        base = further = Identity if stated.relation == "==" else Smt
     named = premises(given)
     over = j if kind == 0 or chance.one(range(8)) else chance.one((z, m))
-    by = Induction(over, base(*named), further(hypothesis, *named), carried, others)
+    by = Induction(over, Smt(*named), Smt(hypothesis, *named), carried, others)
     return Said(stated, forall, by, given, kind == 0)
 
 

@@ -21,7 +21,7 @@ from rnnbounds.theory.language.terms.vectors import Scalar, function, norm, stat
 from rnnbounds.theory.language.vocabulary import DEFINITIONS
 from rnnbounds.theory.proof import Proof, Step
 from rnnbounds.theory.proof.everywhere import WeightSet
-from rnnbounds.theory.proof.methods import Elementary, Identity, Smt
+from rnnbounds.theory.proof.methods import Smt
 from rnnbounds.theory.proof.scope import lemma
 
 (h_norm,) = symbols("h_norm")
@@ -137,14 +137,13 @@ def quantities(chance: Chance, model: Model) -> Said:
     quantity, shape = chance.one(QUANTITIES[:2] + QUANTITIES), chance.one(SHAPES[:2] + SHAPES)
     meant = replace(model, defined={**DEFINITIONS, quantity.symbol: quantity.definition})
     stated = shape(quantity.symbol)
-    likely = Elementary if stated.rhs.has(exp) else chance.one((Smt, Identity))
-    by = method(chance, likely)()
+    by = method(chance, Smt)()
     kind = chance.one(range(4))
     if kind == 0:
         return Said(stated, (), by, model=meant)
     written = stated.replace({quantity.symbol: quantity.definition})
     if kind == 1:
-        law = Step("b", shape(z), likely(), (z,), location="drawn")
+        law = Step("b", shape(z), Smt(), (z,), location="drawn")
         use = at("b", quantity.symbol)
         return Said(written, (), Smt(use), before=(law,), model=meant)
     if kind == 2:

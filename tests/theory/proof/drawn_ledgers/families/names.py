@@ -30,7 +30,7 @@ from rnnbounds.theory.language import Statement, at, eq, le, lt
 from rnnbounds.theory.language.terms.variables import a, b, operator, z
 from rnnbounds.theory.language.terms.vectors import least, norm, transpose
 from rnnbounds.theory.proof import Step
-from rnnbounds.theory.proof.methods import Elementary, Exact, Identity, Smt, Words
+from rnnbounds.theory.proof.methods import Smt, Words
 
 # Symbols that print alike, of reals, of naturals, of vectors and of operators.
 ALIKE: tuple[tuple[Expr, ...], ...] = tuple(
@@ -59,18 +59,18 @@ def alike(chance: Chance, model: Model) -> Said:
     write = chance.one(WRITTEN)
     stated = chance.one((eq, eq, le, lt))(write(pair[0]), write(pair[1]))
     forall = tuple(sorted(stated.symbols, key=lambda one: (str(one), str(one.assumptions0))))
-    return Said(stated, forall, method(chance, chance.one((Elementary, Identity, Smt)))())
+    return Said(stated, forall, method(chance, Smt)())
 
 
 # What is true of one number, or of one operator.
 CLOSED: tuple[tuple[Statement, type, Expr], ...] = (
-    (lt(3, pi), Exact, pi), (lt(pi, 4), Exact, pi), (le(0, 1), Exact, Integer(0)),
-    (le(0, 1), Exact, Integer(1)), (lt(1, 2), Exact, Integer(2)), (le(0, norm(u)), Smt, norm(u)),
-    (lt(tanh(S_0), 1), Elementary, tanh(S_0)), (le(0, Abs(values(0))), Smt, Abs(values(0))),
+    (lt(3, pi), Smt, pi), (lt(pi, 4), Smt, pi), (le(0, 1), Smt, Integer(0)),
+    (le(0, 1), Smt, Integer(1)), (lt(1, 2), Smt, Integer(2)), (le(0, norm(u)), Smt, norm(u)),
+    (lt(tanh(S_0), 1), Smt, tanh(S_0)), (le(0, Abs(values(0))), Smt, Abs(values(0))),
     (eq(norm(W - W), 0), Smt, Integer(0)), (le(-lam, S_0), Smt, -lam), (le(0, lam), Smt, lam),
-    (lt(0, exp(values(0))), Elementary, exp(values(0))), (le(-S_0, lam), Smt, lam),
+    (lt(0, exp(values(0))), Smt, exp(values(0))), (le(-S_0, lam), Smt, lam),
     (le(norm(u), norm(u) + S_0), Smt, norm(u) + S_0), (le(0, S_0 * lam), Smt, S_0 * lam),
-    (lt(tanh(lam), 2), Elementary, Integer(2)), (eq(norm(2 * W), norm(-2 * W)), Words, Integer(2)),
+    (lt(tanh(lam), 2), Smt, Integer(2)), (eq(norm(2 * W), norm(-2 * W)), Words, Integer(2)),
 )  # fmt: skip
 PUT: tuple[Expr, ...] = (lam, lam - 1, Integer(-1), -S_0, values(0), Integer(0), Rational(7, 2))
 

@@ -43,7 +43,7 @@ from rnnbounds.theory.language import Statement, at, eq, le, lt, ne
 from rnnbounds.theory.language.terms.variables import j, m, y, z
 from rnnbounds.theory.language.terms.vectors import exponential
 from rnnbounds.theory.proof import Step
-from rnnbounds.theory.proof.methods import Elementary, Exact, Identity, Smt
+from rnnbounds.theory.proof.methods import Smt
 
 NUMBERS = (*map(Integer, (-2, -1, 0, 1, 2, 3)), Rational(1, 2), Rational(-1, 3))
 ATOMS: tuple[Expr, ...] = (y, z, y, z, lam, S_0, j, values(0), *map(Integer, (-1, 1, 2)))
@@ -160,8 +160,7 @@ def identities(chance: Chance, model: Model) -> Said:
         pair = perturbed(chance, pair)
     relation = chance.one(("==", "==", "==", "==", "<=", "<") if kind else ("==", "==", "<="))
     stated = Statement(pair[0], relation, pair[1])
-    likely = Identity if relation == "==" else Smt
-    return Said(stated, variables(stated), method(chance, likely)(), true=kind == 0)
+    return Said(stated, variables(stated), method(chance, Smt)(), true=kind == 0)
 
 
 def inequalities(chance: Chance, model: Model) -> Said:
@@ -203,7 +202,7 @@ def elementary(chance: Chance, model: Model) -> Said:
         stated = chance.one((lt(tanh(a), tanh(b)), le(1, exp(a)), lt(0, log(a)), le(a, sin(a))))
     elif kind == 3:
         stated = le(*perturbed(chance, (stated.lhs, stated.rhs)))
-    return Said(stated, variables(stated), method(chance, Elementary)(), true=kind == 0)
+    return Said(stated, variables(stated), method(chance, Smt)(), true=kind == 0)
 
 
 def rewritten(chance: Chance, model: Model) -> Said | None:
@@ -218,8 +217,7 @@ def rewritten(chance: Chance, model: Model) -> Said | None:
         value = value + chance.one((1, -1))
     stated = chance.one((eq, eq, le))(f, value)
     given = (eq(y, number),)
-    likely = Identity if stated.relation == "==" else chance.one((Exact, Smt))
-    return Said(stated, variables(stated, *given), method(chance, likely)("given 1"), given)
+    return Said(stated, variables(stated, *given), method(chance, Smt)("given 1"), given)
 
 
 def closed(chance: Chance, model: Model) -> Said:
@@ -227,7 +225,7 @@ def closed(chance: Chance, model: Model) -> Said:
     numbers = {one: chance.one(NUMBERS) for one in (y, z, lam, S_0, values(0))} | {j: Integer(2)}
     left, right = (term(chance, 2).xreplace(numbers) for _ in range(2))
     stated = Statement(left, chance.one(("<=", "<", "==", "!=")), right)
-    return Said(stated, variables(stated), Exact(), true=_holds(model, stated))
+    return Said(stated, variables(stated), Smt(), true=_holds(model, stated))
 
 
 def _holds(model: Model, stated: Statement) -> bool:
@@ -240,7 +238,7 @@ def _holds(model: Model, stated: Statement) -> bool:
 def strange(chance: Chance, model: Model) -> Said:
     """A true law of reals, at what is no real number, or has a symbol's name."""
     law = chance.one((le(0, y**2), lt(y, y + 1), le(y, Abs(y)), lt(0, exp(y)), eq(y - y + z, z)))
-    first = Step("b", law, Elementary(), (y, z), location="drawn")
+    first = Step("b", law, Smt(), (y, z), location="drawn")
     at_term = chance.one((*STRANGE, *LONG, term(chance, 1)))
     stated = chance.one((law.replace({y: at_term}), lt(at_term, at_term), le(1, at_term * 0)))
     known = tuple(one for one in variables(stated) if one in (y, z, j, m))

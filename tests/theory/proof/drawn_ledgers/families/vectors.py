@@ -52,7 +52,7 @@ from rnnbounds.theory.language.terms.vectors import (
     transpose,
     weighted,
 )
-from rnnbounds.theory.proof.methods import Identity, Smt, Words
+from rnnbounds.theory.proof.methods import Smt, Words
 
 Pair = tuple[Expr, Expr]
 KNOWN = {lam, W, V, R, eye, u, v, x}
@@ -122,7 +122,7 @@ def words(chance: Chance, model: Model) -> Said:
         rule = (A * B, transpose(A) * A, 2 * A, A, A + B), (eye, A, Integer(0), B * A, transpose(B))
         given = (eq(chance.one(rule[0]), chance.one(rule[1])),)
     stated = eq(left, right)
-    likely = chance.one((Words, Identity))
+    likely = chance.one((Words, Smt))
     by = method(chance, likely)(*premises(given))
     return Said(stated, variables(stated, *given), by, given, kind == 0)
 
