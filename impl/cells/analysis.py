@@ -122,6 +122,11 @@ class ProgramAnalysis(Analysis):
         """The proved box of states as JSON data: {"box": sides}."""
         return {"box": box_as_json(self.comparison.box[0])}
 
+    @property
+    def matrices(self) -> Tensor:
+        """How far states move a state on the box: (R, N, N)."""
+        return self.comparison.matrices[0].detach()
+
     def inputs(self) -> Tensor:
         """How far the inputs move a state, unit by unit: (N, d)."""
         return self.comparison.inputs[0]

@@ -18,8 +18,10 @@ from rnnbounds.impl.cells.rounding import LayerInputs
 from rnnbounds.impl.errors import NotFiniteError
 from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.models.loaded import Cell, LoadedModel
+from rnnbounds.impl.norms.fixed_point import certified_point
 from rnnbounds.impl.norms.metric import METRIC_SDP
 from rnnbounds.impl.norms.norm_data import StateNorm
+from rnnbounds.impl.numbers.outward import norm_up
 
 
 class Analysis(Protocol):
@@ -74,6 +76,15 @@ class Analysis(Protocol):
 
     def inputs(self) -> Tensor:
         """At least |φ(s, x) − φ(s, x′)|_i for |x_j − x′_j| = 1 and no other: (state, d)."""
+
+    @property
+    def matrices(self) -> Tensor:
+        """M_r ≥ 0 with |φ(s, x) − φ(s′, x)| ≤ max_r M_r |s − s′| row by row: (R, state, state)."""
+
+    def unit_gains(self) -> Tensor:
+        """g with |s_i − s′_i| ≤ g_i δ at all times for two runs from one state whose inputs are
+        within δ of one another in ‖·‖₂, (state,); infinite where none is found."""
+        return certified_point(self.matrices, norm_up(self.inputs()))
 
     def rounding(self, norm: StateNorm, fed: LayerInputs | None = None) -> Rounding:
         """A bound on ‖fl(h_t) − h_t‖₂ in the model's own dtype, or why none is known; of a layer,

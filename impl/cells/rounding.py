@@ -31,10 +31,10 @@ from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.arithmetic.intervals import PoleError
 from rnnbounds.impl.gradients.rounding import HEADROOM, HEADROOMS, Rounding
 from rnnbounds.impl.norms.comparison import Comparison
+from rnnbounds.impl.norms.fixed_point import proposed_point
 from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up, rows_up
 
-_POLICIES, _SWEEPS = 8, 64
-_ROOM, _LEAST = 1 + 2.0**-20, 2.0**-30  # of what is proposed: so it is certified in spite of floats
+_SWEEPS = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,36 +133,15 @@ class StepBounds:
         return gap
 
     def _by_units(self) -> RunGap:
-        """(I − M)⁻¹ρ for the worst rows M of all matrices, found by policies."""
-        matrices, _, _, _ = self._matrices
-        M, rows = matrices.amax(0), torch.arange(len(self.error), device=self.error.device)
-        for _ in range(_POLICIES if len(matrices) > 1 else 1):
-            v = _fixed_point(M, self.error)
-            previous, M = M, matrices[(matrices @ v).argmax(0), rows]
-            if torch.equal(previous, M):
-                break
+        """(I − M)⁻¹ρ for the worst rows M of all matrices."""
+        v = proposed_point(self._matrices[0], self.error)
         return RunGap(v, self._block_norms(v))
 
     def _by_blocks(self) -> RunGap:
         """(I − E)⁻¹‖ρ_b‖₂."""
         _, _, E, error = self._matrices
-        r = _fixed_point(E, error)
+        r = proposed_point(E[None], error)
         return RunGap(r.repeat_interleave(self.comparison.width), r)
-
-
-def _fixed_point(M: Tensor, error: Tensor) -> Tensor:
-    """About (I − M)⁻¹ρ, a little larger; no bound is known where that has other signs."""
-    rhs = error * _ROOM + error.amax() * _LEAST
-    solution: Tensor = torch.linalg.solve_ex(torch.eye(len(M)).to(M) - M, rhs).result
-    return torch.where(solution >= 0, solution, torch.inf)
-
-
-def gap_by_units(M: Tensor, error: Tensor) -> Tensor:
-    """At least ‖(I − M)⁻¹ρ‖₂ for M ≥ 0 (n, n) and ρ ≥ 0 (n,), by a v with M v + ρ ≤ v; infinite if
-    none is found. With room for other roundings, as a checker has."""
-    v = _fixed_point(M, error)
-    holds = bool((add_up(error, rows_up(M[None], v[None])[0]) <= v).all())
-    return norm_up(v) if holds else torch.full_like(v[0], torch.inf)
 
 
 def run_error(

@@ -28,11 +28,12 @@ from rnnbounds.impl.cells.kind import (
 )
 from rnnbounds.impl.cells.refutation.constants import CandidateInputs
 from rnnbounds.impl.cells.refutation.refute import ALL, Witness, reason_too_large, refute
-from rnnbounds.impl.cells.rounding import LayerInputs, dtype_of, gap_by_units
+from rnnbounds.impl.cells.rounding import LayerInputs, dtype_of
 from rnnbounds.impl.gradients.rounding import HEADROOMS, Rounding, absolute_norms
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
+from rnnbounds.impl.norms.fixed_point import certified_point
 from rnnbounds.impl.norms.norm_data import NormData, StateNorm
 from rnnbounds.impl.norms.state_norms import NORMS, dense_norms, state_norm
 from rnnbounds.impl.numbers.ball_functions import float_above
@@ -94,6 +95,11 @@ class VanillaAnalysis(Analysis):
             "equivalence": norm.equivalence,
             "reach": norm.reach,
         }
+
+    @property
+    def matrices(self) -> Tensor:
+        """L_ρ|W|, how far each unit moves each unit: (1, n, n)."""
+        return mul_up(self.parts.slope, self.parts.W.detach().abs())
 
     def inputs(self) -> Tensor:
         """L_ρ|U|, how far each input moves each unit: (n, d)."""
@@ -203,7 +209,8 @@ def _run_rounding(
             slopes = mul_up(model.cell.activation.slope, model.cell.U.detach().abs())
             units = add_up(units, fed.moved(slopes)[0])
         carried = div_up(mul_up(norm.equivalence, step), subtract_down(1.0, norm.lam))
-        error = min(float(carried), float(gap_by_units(sums.steepened, units)))
+        by_units = norm_up(certified_point(sums.steepened[None], units))
+        error = min(float(carried), float(by_units))
         if error <= 0.99 * (headroom - 1) * states < math.inf or error == 0:
             return Rounding(error)
     return Rounding(

@@ -99,6 +99,7 @@ def certify(
         raise unanswered[norm]
     skipped += tuple((name, str(error)) for name, error in unanswered.items())
     read = loaded.readout
+    scale = 1.0 if read is None else read.norm
     of_h = {one: one if read is None else read.within(one) for one in epsilons}
     smallest = min(of_h.values())
     best = min(norms, key=lambda tried: _rank(tried, smallest))
@@ -121,7 +122,7 @@ def certify(
     at_one = system.rounds_to_one
     known = best.lam < 1 and best.window(smallest) is not None
     forgets = known and system.refused is None and not at_one.get(loaded.dtype, 0)
-    bounds, aim = least(system, norms, best), of_h[epsilons[0]]
+    bounds, aim = least(system, norms, best, loaded.n), of_h[epsilons[0]]
 
     def tries(changed: LoadedModel[Any], B: float) -> tuple[str, float, int | None] | None:
         told = kind.analyse(changed, B)
@@ -149,7 +150,7 @@ def certify(
         verdict="certified" if forgets else undecided,
         input_bound=float(bound),
         constants=system.constants(best)
-        | {"gain": _gain(bounds.gain, loaded) if forgets else math.inf},
+        | {"gain": float(mul_up(bounds.size, scale)) if forgets else math.inf},
         windows=tuple((one, best.window(of_h[one]) if forgets else None) for one in epsilons),
         tried=tuple((tried.name, tried.lam, tried.window(smallest)) for tried in norms),
         weights=best.weights,
@@ -188,12 +189,6 @@ def _norms(
             unanswered[name] = error
             _LOG.info("%s norm: skipped: %s", name, error)
     return norms, unanswered
-
-
-def _gain(norm: StateNorm, model: LoadedModel[Any]) -> float:
-    """The gain of the outputs h, or of the readout."""
-    scale = 1.0 if model.readout is None else model.readout.norm
-    return float(mul_up(norm.gain, scale))
 
 
 def _names(norm: str, kind: Kind) -> tuple[str, ...]:

@@ -70,7 +70,8 @@ def _certificate(stated: Document, document: dict[str, Any]) -> Certificate:
         proof={
             "box": stated.box,
             "layers": stated.layers,
-            **({} if stated.other_norms is None else {"other_norms": stated.other_norms}),
+            "other_norms": stated.other_norms,
+            "unit_gains": stated.unit_gains,
         },
         inputs=_inputs(stated),
         infinite={one.norm: one.reason for one in stated.norms_tried if one.reason is not None},

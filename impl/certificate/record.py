@@ -55,11 +55,12 @@ class Certificate(Shown):
     caller said to leave out of it, and those of tensors elsewhere (`LoadedModel`). inputs: the set
     of all inputs, None for the ball ‖x‖₂ ≤ B. readout: the linear map that ε is about, with its
     bound on ‖C‖₂; None for h itself. proof: what `impl.checker` needs beside the rest: the box or
-    the layers, and `other_norms`, those of the gain and of rounding where it is another. advising:
-    seeks the `advice`. measuring: the call or the command that measures an undecided model on
-    recorded inputs. infinite: by norm, why its factor is infinite. document: of a certificate that
-    was read from a file, the JSON data that it states; what JSON does not hold is then left out:
-    `advice`, `refused` and the rows of `inputs`.
+    the layers, `unit_gains` where the gain is ‖g_h‖₂ of the gains of all units, and `other_norms`,
+    those of the gain and of rounding where it is another. advising: seeks the `advice`. measuring:
+    the call or the command that measures an undecided model on recorded inputs. infinite: by norm,
+    why its factor is infinite. document: of a certificate that was read from a file, the JSON data
+    that it states; what JSON does not hold is then left out: `advice`, `refused` and the rows of
+    `inputs`.
 
     >>> certificate = rnnbounds.certify(torch.nn.LSTM(1, 16), 1.0, 0.1)
     >>> certificate.verdict, certificate.lam, certificate.window(0.1)
@@ -235,6 +236,7 @@ class Certificate(Shown):
             name: value
             for name, value in (
                 ("other_norms", self.proof.get("other_norms")),
+                ("unit_gains", self.proof.get("unit_gains")),
                 ("readout", self.readout),
                 ("next", self._next()),
             )

@@ -13,7 +13,9 @@ for what it calls information; the cell, the input bound and each ε are what it
   claimed S;
 - equivalence: ‖h‖₂ ≤ C‖s‖_* for the output h of all states s; reach: ‖s‖_* ≤ c‖s‖₂;
 - gain: C L/(1 − λ), where φ moves by at most L‖Δx‖₂ in ‖·‖_*, is at most the claimed one, in a
-  norm of its own if one is stated, of which all of the above is proved as well;
+  norm of its own if one is stated, of which all of the above is proved as well; or ‖g_h‖₂ is, for
+  stated g ≥ 0 such that a step moves by |Δφ_i| ≤ g_i for |Δs| ≤ g and ‖Δx‖₂ ≤ 1, as then |Δs| ≤ g
+  at all times by induction;
 - constants: S_0 and, of vanilla cells, each of L_ρ, M_ρ, ‖W‖₂, ‖U‖₂ and L_x is at least what its
   name means;
 - radius: ‖s_t‖_* ≤ R for all t, by the box or the bound on ρ alone;
@@ -43,7 +45,7 @@ from rnnbounds.impl.checker.cells.norms import Cell, Norm
 from rnnbounds.impl.checker.cells.remaining import left, steps_by_factor
 from rnnbounds.impl.checker.cells.rounding import BEYOND, Format, rounding_bound
 from rnnbounds.impl.checker.cells.stacked import Stack, stack_of
-from rnnbounds.impl.checker.definite import exact, norm_at_most
+from rnnbounds.impl.checker.definite import exact, norm, norm_at_most
 from rnnbounds.impl.checker.input_ranges import InputRanges
 from rnnbounds.impl.checker.machine import require_floats
 from rnnbounds.impl.checker.readout import Readout, readout_norm
@@ -177,7 +179,7 @@ def proved(file: Claim) -> list[Finding]:
             found += _in_another_norm(file, constant)
             if not all(finding.holds for finding in found):
                 return found
-        return found + _gain(file) + _rounding(file, cell)
+        return found + _gain(file, cell) + _rounding(file, cell)
 
 
 def _in_another_norm(file: Claim, constant: str) -> list[Finding]:
@@ -235,16 +237,39 @@ def _constants(told: Record, cell: Any) -> list[Finding]:
     return found
 
 
-def _gain(file: Claim) -> list[Finding]:
-    """C L/(1 − λ) in the norm in which the gain is stated, if there is one."""
+def _gain(file: Claim, cell: Any) -> list[Finding]:
+    """‖g_h‖₂ of the units, or C L/(1 − λ) in the norm in which the gain is stated, if there is
+    one."""
     told, most = file.record.of("gain"), file.record.constants["gain"]
     if most == math.inf:
         return []
-    _, cell, norm = system(replace(file, record=told))
-    size = arb(file.scale) * arb(told.constants["equivalence"]) * norm.moved(cell)
-    holds = told.lam < 1 and bool(size <= arb(most) * (1 - arb(told.lam)))
+    if told.unit_gains is not None:
+        size = arb(file.scale) * _output_gain([arb(g) for g in told.unit_gains], cell)
+        holds = bool(size <= arb(most))
+    else:
+        _, cell, norm = system(replace(file, record=told))
+        size = arb(file.scale) * arb(told.constants["equivalence"]) * norm.moved(cell)
+        holds = told.lam < 1 and bool(size <= arb(most) * (1 - arb(told.lam)))
     detail = f"inputs δ apart drive outputs at most {at_least(most, 9)} δ apart"
     return [Finding("gain", holds, detail)]
+
+
+def _output_gain(g: list[arb], cell: Any) -> arb:
+    """‖g_h‖₂ if a step moves each unit i by at most g_i where states do and inputs by 1, layer by
+    layer; infinite if that is not proved. Raises RecordError for gains of other units."""
+    layers = cell.cells if isinstance(cell, Stack) else [cell]
+    below: list[arb] = []
+    if len(g) != sum(len(layer.box) for layer in layers):
+        raise RecordError("gains of other units than those of the state")
+    for l, layer in enumerate(layers):
+        own, g = g[: len(layer.box)], g[len(layer.box) :]
+        moved = layer.moves(own, below if l else None)
+        if not l:
+            moved = [a + b for a, b in zip(moved, layer.fed(), strict=True)]
+        if not all(bool(a <= b) for a, b in zip(moved, own, strict=True)):
+            return arb("inf")
+        below = own[-layer.n :]
+    return norm(below)
 
 
 def _held(told: Record, cell: Any) -> list[Finding]:

@@ -105,6 +105,7 @@ class Document(Struct):
     skipped: list[Skipped] = []
     rounds_to_one: dict[str, _Count] = {}
     other_norms: dict[str, dict[str, Any]] | None = None
+    unit_gains: list[_Size] | None = None
     readout: dict[str, Any] | None = None
     next: Next | None = None
 

@@ -57,7 +57,8 @@ class Record(Exactly, frozen=True):
     inputs: the set of all inputs beside ‖x‖₂ ≤ input_bound, None for that ball alone. weights:
     those of the norm, for a stack those of its layers. box: the sides of the states' box, infinite
     if there is none, for a cell that is neither vanilla nor a stack. information: the names of the
-    source and its tensors, the inputs in words, an unproved bound on rounding.
+    source and its tensors, the inputs in words, an unproved bound on rounding. unit_gains: how far
+    inputs 1 apart drive each unit of the state, where the gain follows from that.
     """
 
     schema: Literal["rnnbounds/truncated-certificate/2"]
@@ -80,6 +81,7 @@ class Record(Exactly, frozen=True):
         Literal["model", "tensors", "ignored", "unread", "inputs", "rounding"], Any
     ]  # fmt: skip
     others: dict[Literal["gain", "rounding"], Other] = field(name=OTHERS, default_factory=dict)
+    unit_gains: list[Size] | None = None
 
     def __post_init__(self) -> None:
         if self.rounding.dtype != self.dtype:
@@ -187,6 +189,7 @@ def stated(certificate: Mapping[str, Any]) -> dict[str, Any]:
         | ({} if box is None else {"inputs": box["what"]})
         | ({} if names == CONSTANTS else {"rounding": rounding["state"]}),
         **({OTHERS: others} if others else {}),
+        **({"unit_gains": units} if (units := certificate.get("unit_gains")) is not None else {}),
     }
 
 

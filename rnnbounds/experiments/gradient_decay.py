@@ -13,9 +13,11 @@ from rnnbounds.experiments.engine import Job
 from rnnbounds.experiments.networks import Network
 from rnnbounds.experiments.record import Outcome, Run, certified_figures, make_curve
 from rnnbounds.experiments.tasks import TextTask
+from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.record import Certificate
-from rnnbounds.impl.numbers.outward import add_up, mul_up
+from rnnbounds.impl.numbers.outward import mul_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.reading.adapters import load_model
 
 LAGS = 64
 FAR, SMALL = 32, 1e-2  # at this lag a gradient has vanished that is so small beside that of lag 0
@@ -49,11 +51,13 @@ def input_gradients(model: Network, task: TextTask) -> Tensor:
 
 
 def certified_gradients(certificate: Certificate, model: Network) -> list[float]:
-    """√2 ‖C‖₂ G(1 − λ) λ^i, rounded up: the cross-entropy's gradient in the logits is at most √2,
-    and G = C_* L/(1 − λ) the certificate's gain. Source: Miller & Hardt, section 3."""
-    reach = mul_up(certificate.constants["gain"], add_up(1.0, -certificate.lam))
+    """√2 ‖C‖₂ C_* L λ^i, rounded up: the cross-entropy's gradient in the logits is at most √2, an
+    input moves a state by L in the certificate's norm. Source: Miller & Hardt, section 3."""
+    core = load_model(model.core)
+    norm = kind_of(core.name).analyse(core, certificate.input_bound).norm(certificate.norm)
+    reach = mul_up(norm.equivalence, norm.input_lipschitz)
     size = mul_up(math.nextafter(math.sqrt(2), 2), certified_norm(model.readout.weight[None]))
-    return networks.powers_up(mul_up(reach, size), certificate.lam, LAGS)
+    return networks.powers_up(mul_up(reach, size), norm.lam, LAGS)
 
 
 def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:

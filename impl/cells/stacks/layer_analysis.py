@@ -21,9 +21,10 @@ from rnnbounds.impl.cells.analysis import ProgramAnalysis, box_as_json
 from rnnbounds.impl.cells.kind import Analysis, Kind
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.comparison import Comparison
+from rnnbounds.impl.norms.fixed_point import certified_point
 from rnnbounds.impl.norms.norm_data import StateNorm
 from rnnbounds.impl.norms.remaining import LayerMatrices, initial_difference
-from rnnbounds.impl.numbers.outward import div_up, mul_up, norm_up, sum_up
+from rnnbounds.impl.numbers.outward import div_up, mul_up, norm_up, rows_up, sum_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 CASCADE = "cascade"  # each layer in the norm that is best for it
@@ -87,6 +88,16 @@ class LayerAnalysis:
             v = self.analysis.unit_reach(norm)[0]
             start = initial_difference(start, v, norm.drive, norm.lam, norm.radius)
         return LayerMatrices(self.compare_on, start)
+
+    def unit_gains(self, below: Tensor | None) -> Tensor:
+        """How far the inputs move each unit of the layer, (state,), those of the outputs below
+        being known, (d,), or for inputs of the stack."""
+        if below is None:
+            return self.analysis.unit_gains()
+        rows, N = self.compare_on, len(self.slopes)
+        if rows is None:
+            rows = torch.cat([self.analysis.matrices, self.slopes[None]], 2)
+        return certified_point(rows[..., :N], rows_up(rows[..., N:], below.expand(len(rows), -1)))
 
     def coupling(self, norm: StateNorm, below: StateNorm, n: int) -> float:
         """μ, at least ‖Δs⁺‖ in the norm for ‖Δs‖ = 1 in the norm of the layer below, of n units."""

@@ -212,6 +212,13 @@ class StackAnalysis(Analysis):
             slopes.append(sum_up(mul_up(layer.slopes[:, None, :], below_slopes.mT[None])))
         return torch.cat(slopes)
 
+    def unit_gains(self) -> Tensor:
+        """How far the inputs move each unit, layer after layer: (state,)."""
+        gains: list[Tensor] = []
+        for layer in self.layers:
+            gains.append(layer.unit_gains(gains[-1][-layer.slopes.shape[1] :] if gains else None))
+        return torch.cat(gains)
+
     def rounding(self, norm: StateNorm, layer_inputs: LayerInputs | None = None) -> Rounding:
         """Rounding error of the last layer; each layer's inputs have the error of the one below."""
         rounding = Rounding(reason="it has no layers")

@@ -78,6 +78,13 @@ class Cell:
         return [sum((abs(w) * a for w, a in zip(row, v, strict=True)), fmpq(0))
                 for row in self.steepened]  # fmt: skip
 
+    def moves(self, g: list[arb], x: list[arb] | None = None) -> list[arb]:
+        """Bound |Δφ_i| for |Δh_j| ≤ g_j and, if inputs differ too, |Δx_j| ≤ x_j, all balls."""
+        W = [[abs(arb(v)) for v in row] for row in self.steepened]
+        rows = W if x is None else [a + b for a, b in zip(W, self.slopes, strict=True)]
+        sizes = g + (x or [])
+        return [sum((a * b for a, b in zip(row, sizes, strict=True)), arb(0)) for row in rows]
+
     def held(self) -> bool:
         """The box is that of the activation."""
         return True

@@ -31,6 +31,9 @@ def true_of_truncated(told, weights):
     size = {name: math.inf if value is None else value for name, value in named.items()}
     factor, drive, C, c = one_step(told["norm"], told["weights"], W, U, offset, L, B)
     _, fed, _, _ = one_step(told["norm"], told["weights"], W, U, 0 * offset, L, 1.0)
+    g, fed_units = np.array(told.get("unit_gains", [math.nan] * n)), np.linalg.norm(U, axis=1)
+    driven = g.shape == (n,) and (L * (np.abs(W) @ g + fed_units) <= g * MORE).all()
+    by_units = np.linalg.norm(g) if driven else math.inf
     contracts, corner = factor <= lam * MORE, largest(told["norm"], told["weights"], n)
     plain = euclidean(np.eye(n), U, offset, L, B)
     reached = [
@@ -38,7 +41,7 @@ def true_of_truncated(told, weights):
         (size["L_rho"], L), (size["M_rho"], M), (size["W_norm"], np.linalg.norm(W, 2)),
         (size["U_norm"], np.linalg.norm(U, 2)), (size["L_x"], L * np.linalg.norm(U, 2)),
         (size["S_0"], plain), (size["radius"], M * corner),
-        (size["gain"], C * fed / (1 - lam) if lam < 1 else math.inf),
+        (size["gain"], min(C * fed / (1 - lam) if lam < 1 else math.inf, by_units)),
         (size["B_h"], min(C * drive / (1 - lam), M * n**0.5) if lam < 1 else math.inf),
     ]  # fmt: skip
     start = min(size["drive"] / (1 - lam) if lam < 1 else math.inf, size["radius"])

@@ -3,6 +3,7 @@
 import json
 from functools import cache
 from html import unescape
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -10,8 +11,10 @@ from msgspec.structs import replace
 
 from rnnbounds.experiments import NAMES, engine, find_experiment
 from rnnbounds.experiments.engine import change_setting, run_experiment
+from rnnbounds.experiments.gradient_decay import certified_gradients
 from rnnbounds.experiments.page import write_run
 from rnnbounds.experiments.record import Run, score_text
+from rnnbounds.impl.certificate.certify import certify
 
 ONE = {"seeds": 1, "tasks": ["characters"], "cells": ["RNN"], "states": 3, "steps": 3}
 SMALL = {
@@ -61,6 +64,18 @@ def test_each(name, ran):
     assert unescape(words).endswith(f"Found: {record.outcome.summary}")
     assert f"rnnbounds experiment {name} " in page
     assert ("<table" in page, "<svg" in page) == (True, bool(record.runs[0].curves))
+
+
+def test_gradients_of_an_input_that_one_unit_alone_sees():
+    """At lag 0 all of it, though the gain is far less than 1/(1 − λ) of that."""
+    core = torch.nn.RNN(1, 2, bias=False).double()
+    core.load_state_dict({"weight_hh_l0": torch.tensor([[0.9, 0.0], [0.0, 0.0]]),
+                          "weight_ih_l0": torch.tensor([[0.0], [1.0]])})  # fmt: skip
+    model = SimpleNamespace(core=core, readout=torch.nn.Linear(2, 1).double())
+    certificate = certify(core, 1.0, 0.1)
+    assert certificate.constants["gain"] * (1 - certificate.lam) < 0.2
+    size = float(model.readout.weight.detach().norm())
+    assert certified_gradients(certificate, model)[0] >= 2**0.5 * size
 
 
 def test_the_same_twice(ran):
