@@ -26,6 +26,7 @@ _GRAIN = 32768  # entries of which torch gives each thread at least as many
 _FAR = (1e-310, 1e-300, 1e-160, 1e-20, 1e-8, 1e-3, 0.1, 0.5, 1.0, 2.5, 5.0, 19.0, 21.0, 38.0, 700.0)
 _SOME = 33  # entries, so that vector instructions and what is left over both meet them
 _PRECISION = 200
+BEYOND = {("erf", "bfloat16")}  # the kernel of CPUs with AVX is off by 2·10⁻⁷ near 0
 
 
 def require_sound(device: str = "cpu") -> None:
@@ -63,8 +64,10 @@ def _ailments(operation: Operation, times: int, device: str) -> set[str]:
 
 @lru_cache(maxsize=256)
 def keeps_to_its_model(name: str, device: str = "cpu", dtype: str = "float64") -> bool:
-    """True if an activation satisfies its error model in that dtype at a few points; torch's erf in
-    bfloat16 does not, with an error of 2·10⁻⁷ near 0."""
+    """True if an activation satisfies its error model in that dtype at a few points, and on no CPU
+    known exceeds it: what is certified here may be run elsewhere."""
+    if (name, dtype) in BEYOND:
+        return False
     z = torch.tensor([*(-v for v in _FAR), 0.0, *_FAR], dtype=torch.float64)
     return worst_error(activation(name), z.to(getattr(torch, dtype)).double(), device, dtype)[1]
 

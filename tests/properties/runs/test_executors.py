@@ -155,19 +155,21 @@ def test_a_worker_with_two_threads_is_refused() -> None:
 
 def test_who_is_not_there(monkeypatch, capfd) -> None:
     """No scheduler, no worker, no Dask, and what is no address: a line with the remedy alone."""
-    monkeypatch.setattr(executors, "TIMEOUT_SECONDS", 0.01)
-    refused = {
-        "tcp://127.0.0.1:1": "; start one with: dask scheduler$",
-        **dict.fromkeys(
-            ("", " ", "local", "a:b", "tcp://:1", "tcp://a:999999", "ftp://x:1", "tls://a:1"),
-            "is no scheduler's address; give the one that dask scheduler prints",
-        ),
-    }
-    with dask(n_workers=0) as there:
-        refused[there.scheduler_address] = r"start some there with: dask worker \S+ --nthreads 1$"
-        for address, text in refused.items():
+    addresses = ("", " ", "local", "a:b", "tcp://:1", "tcp://a:999999", "ftp://x:1", "tls://a:1")
+    with monkeypatch.context() as patch:
+        patch.setattr(executors, "TIMEOUT_SECONDS", 0.01)
+        for address, text in {
+            "tcp://127.0.0.1:1": "; start one with: dask scheduler$",
+            **dict.fromkeys(addresses, "address; give the one that dask scheduler prints"),
+        }.items():
             with pytest.raises(WorkerError, match=text), cluster_executor(address):
                 pass
+    wait, text = Client.wait_for_workers, r"start some there with: dask worker \S+ --nthreads 1$"
+    monkeypatch.setattr(Client, "wait_for_workers", lambda self, n, **_: wait(self, n, 0.01))
+    with dask(n_workers=0) as there:
+        told = pytest.raises(WorkerError, match=text)
+        with told, cluster_executor(there.scheduler_address):
+            pass
     monkeypatch.setitem(sys.modules, "distributed", None)
     told = pytest.raises(WorkerError, match=r"pip install 'rnnbounds\[cluster\]'$")
     with told, cluster_executor("tcp://127.0.0.1:1"):
@@ -176,10 +178,10 @@ def test_who_is_not_there(monkeypatch, capfd) -> None:
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_scheduler_that_is_lost(monkeypatch) -> None:
+def test_a_scheduler_that_is_lost() -> None:
     """The parts it had are not waited for."""
-    monkeypatch.setattr(executors, "TIMEOUT_SECONDS", 1)
     with dask() as there, cluster_executor(there.scheduler_address) as (executor, _):
+        executor._client._timeout = 0.5  # seconds in which it looks for the scheduler again
 
         def calls() -> Iterator[tuple[int]]:
             yield (1,)
