@@ -240,6 +240,7 @@ def ledger_record(form: str, ledger: Ledger, proof: Proof | None = None) -> Ledg
         form=form,
         steps=steps,
         axioms=ledger.axioms,
+        ranges=ledger.ranges,
         proved=ledger.proved,
         definitions=tuple(
             Definition(

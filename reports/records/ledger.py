@@ -34,7 +34,8 @@ class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """The proof of one form, and the axioms that it rests on.
 
     `presupposed` names the inclusions that the form assumes; without any it is derived from
-    hypotheses alone. `met` is false where no test has a system that meets all assumptions.
+    hypotheses alone. `ranges` are the least values that its quantities are declared to have. `met`
+    is false where no test has a system that meets all assumptions.
     """
 
     form: str
@@ -43,6 +44,7 @@ class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     proved: bool
     definitions: tuple[Definition, ...] = ()
     presupposed: tuple[str, ...] = ()
+    ranges: tuple[str, ...] = ()
     met: bool = True
 
     @property

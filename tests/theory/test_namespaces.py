@@ -16,6 +16,7 @@ from rnnbounds.theory.language.terms.vectors import norm, state
 from rnnbounds.theory.language.vocabulary import DEFINITIONS, VOCABULARY
 from rnnbounds.theory.proof import Form, Proof, Step, check
 from rnnbounds.theory.proof.methods import Smt
+from rnnbounds.theory.proof.proof import _checked
 
 T, k, lam = symbols("T k lam")
 
@@ -45,9 +46,9 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
     names = {symbol.name for claim in CLAIMS for form in claim.forms for symbol in bound(form)}
     for name in sorted(names - set(VOCABULARY)):
         monkeypatch.setitem(VOCABULARY, name, parameter(name, "new", name, lower=5))
-    check.cache_clear()
+    _checked.cache_clear()
     yield names
-    check.cache_clear()
+    _checked.cache_clear()
 
 
 @pytest.mark.slow

@@ -97,7 +97,7 @@ def test_formal_terms_in_their_notation():
     )
     i = Symbol("i", integer=True)
     stated = le(inner(part(a + b, i), entry(x, 1)), norm(transpose(a) * phi(a, b)) ** 2)
-    assert words(statement_mathml(stated)) == "⟨(a+b)i,x1⟩≤‖aTφ(a,b)‖2"
+    assert words(statement_mathml(stated)) == "⟨[a+b]i,x1⟩≤‖aTφ(a,b)‖2"
 
 
 def test_a_quantifier():

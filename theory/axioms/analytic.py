@@ -12,6 +12,7 @@ from rnnbounds.theory.language.terms.analytic import (
     algebraic,
     analytic,
     basis,
+    count,
     differentials,
     exponentials,
     generated,
@@ -20,7 +21,6 @@ from rnnbounds.theory.language.terms.analytic import (
     offset,
     partner,
     pole,
-    size,
     slope,
     steepest,
     support,
@@ -47,7 +47,7 @@ AX = axiom(
     (Y,),
 ).that(
     Clause(
-        le(size(Y) + rank(differentials(Y)), transcendence(beside(Y, exponentials(Y)))),
+        le(count(Y) + rank(differentials(Y)), transcendence(beside(Y, exponentials(Y)))),
         (eq(independent(Y), ONE),),
     )
 )
@@ -73,7 +73,7 @@ TRANSCENDENCE = _FIELDS(
     (Y, X, Z),
 ).that(
     Clause(
-        le(transcendence(beside(Y, Z)), size(X) + transcendence(Z)),
+        le(transcendence(beside(Y, Z)), count(X) + transcendence(Z)),
         (eq(algebraic(Y, beside(X, Z)), ONE),),
     )
 )
@@ -103,7 +103,7 @@ SUBSTITUTION = _FIELDS(
         (
             eq(gain(tangents(P) * c), ZERO),
             eq(generated(P, Y), ONE),
-            le(size(Y), transcendence(exponentials(Y))),
+            le(count(Y), transcendence(exponentials(Y))),
         ),
     )
 )

@@ -3,7 +3,7 @@
 from sympy import symbols
 
 from rnnbounds.theory.language import ONE, ZERO, Axiom, Clause, axiom, axioms_in, eq, law, le, lt
-from rnnbounds.theory.language.terms.powers import power, radius, ratio, reach
+from rnnbounds.theory.language.terms.powers import outset, power, radius, ratio
 from rnnbounds.theory.language.terms.unitary import rows
 from rnnbounds.theory.language.terms.variables import A, i, j, m, s, v
 from rnnbounds.theory.language.terms.vectors import norm
@@ -19,8 +19,8 @@ GELFAND = axiom(
     *(
         Clause(fact, (lt(radius(A), ONE),))
         for fact in (
-            le(norm(power(A, v, j)), reach(A, v) * ratio(A) ** j),
-            le(ZERO, reach(A, v)),
+            le(norm(power(A, v, j)), outset(A, v) * ratio(A) ** j),
+            le(ZERO, outset(A, v)),
             le(ZERO, ratio(A)),
             lt(ratio(A), ONE),
         )

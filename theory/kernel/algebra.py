@@ -99,7 +99,7 @@ def power(base: Term, exponent: Term) -> Term:
     if not (base.commutes or (exponent.head is NUMBER and exponent.whole and exponent.value > 0)):
         raise TermError(f"{make(POWER, (base, exponent))}: the power of an operator is none")
     if exponent.head is not NUMBER:
-        if not exponent.variables:
+        if not exponent.whole:
             raise TermError(f"{exponent} is not shown to be a natural number")
         return ONE if base is ONE else make(POWER, (base, exponent))
     value = exponent.value

@@ -32,7 +32,7 @@ from rnnbounds.theory.language import Clause as StatedClause
 from rnnbounds.theory.language import Law as StatedLaw
 from rnnbounds.theory.language import Statement as StatedStatement
 from rnnbounds.theory.language.constants import SILU_PEAK
-from rnnbounds.theory.language.terms.variables import EitherSymbol, OperatorSymbol
+from rnnbounds.theory.language.terms.variables import EitherSymbol, OperatorSymbol, primes
 from rnnbounds.theory.language.terms.vectors import (
     Norm,
     Operator,
@@ -62,11 +62,9 @@ _PLAIN: dict[tuple[tuple[str, bool | None], ...], Range] = {
     tuple(sorted(sympy.Symbol("_", **kind).assumptions0.items())): over for kind, over in _RANGES
 }
 _SORTED: dict[type, Range] = {OperatorSymbol: "operator", EitherSymbol: "either"}
-_NAMES: dict[tuple[str, str], list[type[Basic]]] = {}
 _CONSTANTS: dict[Basic, Term] = {
     sympy.pi: CONSTANTS["pi"], sympy.E: CONSTANTS["E"], SILU_PEAK: CONSTANTS["z_silu"],
 }  # fmt: skip
-_SYMBOLS: dict[tuple[str, Range], list[Basic]] = {}
 
 
 @lru_cache(maxsize=KEPT)
@@ -106,15 +104,14 @@ def _variable(symbol: sympy.Symbol) -> Term:
     quantity = VOCABULARY.get(symbol.name)
     own = quantity is not None and quantity.symbol == symbol
     least = quantity.lower if quantity is not None and own else 0 if over == "natural" else None
-    same = _SYMBOLS.setdefault((symbol.name, over), [])
-    if symbol not in same:
-        same.append(symbol)
-    return variable(symbol.name, over, least, same.index(symbol))
+    if not symbol.name.isidentifier():
+        raise TermError(f"{symbol.name!r} is no name; use letters, digits and underscores")
+    return variable(symbol.name, over, least, primes(symbol))
 
 
 @lru_cache(maxsize=KEPT)
 def head(function: type[Formal]) -> Head:
-    """The head of a function of formal terms; two of one name are kept apart."""
+    """The head of a function of formal terms, of which each has a name of its own."""
     kind = next((kind for base, kind in _KINDS if issubclass(function, base)), None)
     if kind is None:
         raise TermError(f"{function} returns nothing that has a sort")
@@ -123,9 +120,7 @@ def head(function: type[Formal]) -> Head:
     stated = (name for name in dir(function) if name.startswith(facts))
     if any(getattr(function, name) != getattr(own, name, None) for name in stated):
         raise TermError(f"of {function} SymPy takes for granted what no law says")
-    same = _NAMES.setdefault((function.__name__, kind), [])
-    same.append(function)
-    return Head(function.__name__, kind, mark=len(same) - 1)
+    return Head(function.__name__, kind)
 
 
 # The two functions of terms that rules know something of are the first of their names.

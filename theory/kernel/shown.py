@@ -21,11 +21,11 @@ def shown(term: terms.Term) -> str:
         base, exponent = term.args
         if exponent is terms.HALF:
             return f"sqrt({shown(base)})"
-        if exponent.whole and exponent.value < 0:
+        if exponent.head is terms.NUMBER and exponent.whole and exponent.value < 0:
             return _shown_product(term)
         return f"{_factor(base, terms.POWER)}**{_factor(exponent, terms.POWER)}"
     if not term.args:
-        return str(term.value) if head is terms.NUMBER else head.name
+        return str(term.value) if head is terms.NUMBER else f"{head.name}{chr(39) * head.mark}"
     return f"{head.name}({', '.join(map(shown, term.args))})"
 
 

@@ -5,6 +5,7 @@ form is printed, never computed with.
 """
 
 from sympy import Expr, LambertW, exp, gamma, log
+from sympy.printing.precedence import PRECEDENCE, precedence
 
 from rnnbounds.theory.language.definitions import define
 from rnnbounds.theory.language.law import Clause
@@ -17,9 +18,16 @@ class SpecialFunction(Scalar):
     """Formal scalar function that is printed in SymPy's notation."""
 
     @property
-    def textbook_form(self) -> Expr:
-        """The value as an expression in SymPy's functions, for printing alone."""
+    def textbook_form(self) -> Expr | None:
+        """The value as an expression in SymPy's functions, for printing alone; None where that is
+        how another term is printed."""
         raise NotImplementedError
+
+    @property
+    def precedence(self) -> int:
+        """How strongly what is printed binds."""
+        form = self.textbook_form
+        return int(PRECEDENCE["Func"] if form is None else precedence(form))
 
 
 class StepProduct(SpecialFunction):
@@ -28,19 +36,21 @@ class StepProduct(SpecialFunction):
     defined = True
 
     @property
-    def textbook_form(self) -> Expr:
+    def textbook_form(self) -> Expr | None:
         """Γ(N + 1 + c)/(Γ(N + 1) Γ(1 + c)), for printing."""
         steps, rate = self.args
-        return gamma(steps + 1 + rate) / (gamma(steps + 1) * gamma(1 + rate))
+        form = gamma(steps + 1 + rate) / (gamma(steps + 1) * gamma(1 + rate))
+        return form if steps.is_Symbol and rate.free_symbols and not rate.is_integer else None
 
 
 class LambertRoot(SpecialFunction):
     """The root u ≥ 1 of u − ln u = L, for L ≥ 1: u = −W₋₁(−e^{−L}), without its underflow."""
 
     @property
-    def textbook_form(self) -> Expr:
+    def textbook_form(self) -> Expr | None:
         """−W₋₁(−e^{−L}), for printing."""
-        return -LambertW(-exp(-self.args[0]), -1)
+        inner = exp(-self.args[0])
+        return -LambertW(-inner, -1) if inner.func == exp else None
 
 
 class RealPower(SpecialFunction):
@@ -49,10 +59,12 @@ class RealPower(SpecialFunction):
     defined = True
 
     @property
-    def textbook_form(self) -> Expr:
-        """y^z, for printing."""
+    def textbook_form(self) -> Expr | None:
+        """y^z, for printing; of natural numbers z that is another term."""
         base, exponent = self.args
-        return base**exponent
+        form = base**exponent
+        plain = form.is_Pow and form.args == self.args and not exponent.is_integer
+        return form if plain and exponent.free_symbols else None
 
 
 gamma_function = function("gamma_function", Scalar, __name__)
@@ -70,10 +82,3 @@ STEP_PRODUCT = define(
 REAL_POWER = define(
     "real power", (y, z), Clause(eq(RealPower(y, z), exponential(z * log(y))), (lt(ZERO, y),))
 )
-
-
-def textbook_form(expression: Expr) -> Expr:
-    """Replace special functions by SymPy's, for printing."""
-    return expression.replace(
-        lambda node: isinstance(node, SpecialFunction), lambda node: node.textbook_form
-    )

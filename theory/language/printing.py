@@ -11,23 +11,26 @@ from sympy import Add, Expr, Symbol
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.str import StrPrinter
 
-from rnnbounds.theory.language.functions import textbook_form
+from rnnbounds.theory.language.functions import SpecialFunction
 from rnnbounds.theory.language.law import Clause, Law
 from rnnbounds.theory.language.mathml import latex_to_mathml, xml_element
 from rnnbounds.theory.language.statement import Statement
+from rnnbounds.theory.language.terms.variables import NAMED
 from rnnbounds.theory.language.terms.vectors import Term
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 
 LATEX_SIGNS = {"<=": r"\le", "<": "<", "==": "=", "!=": r"\ne", "exists": r"\le"}
 WITNESS_NOTE = " on the witness"
 TERM_LATEX = {
-    ("norm", 1): r"\lVert {0}\rVert", ("max_norm", 1): r"\lVert {0}\rVert_\infty",
-    ("entry", 2): "{0}_{{{1}}}", ("part", 2): "{0}_{{{1}}}", ("transpose", 1): "{0}^T",
+    ("norm", 1): r"\lVert {0}\rVert", ("gain", 1): r"\lVert {0}\rVert_{{gain}}",
+    ("max_norm", 1): r"\lVert {0}\rVert_\infty",
+    ("entry", 2): "{0}_{{{1}}}", ("part", 2): r"\left[{0}\right]_{{{1}}}",
+    ("transpose", 1): "{0}^T",
     ("inner", 2): r"\langle {0}, {1}\rangle", ("phi", 2): r"\varphi\left({0}, {1}\right)",
     ("exponential", 1): r"\exp\left({0}\right)",
 }  # fmt: skip
 """LaTeX of formal functions with a notation, by name and number of arguments."""
-SCRIPT_TERMS = ("entry", "part", "transpose")  # a sum or product below a script stands in brackets
+SCRIPT_TERMS = ("entry", "transpose")  # a sum or product below a script stands in brackets
 
 
 def notation(symbol: Symbol) -> str:
@@ -38,9 +41,10 @@ def notation(symbol: Symbol) -> str:
 
 
 def distinct_name(symbol: Symbol) -> str:
-    """The symbol's name; with a prime if a quantity has that name and the symbol is not it."""
-    quantity = VOCABULARY.get(symbol.name)
-    return f"{symbol.name}'" if quantity is not None and quantity.symbol != symbol else symbol.name
+    """The symbol's name, with primes if symbols that the engine knows have it too."""
+    known = NAMED.get(symbol.name, [])
+    taken = symbol.name in VOCABULARY
+    return f"{symbol.name}{chr(39) * (known.index(symbol) if symbol in known else taken)}"
 
 
 def ordered_terms(expression: Add) -> list[Expr]:
@@ -58,6 +62,10 @@ class _TextPrinter(StrPrinter):
     def _print_Symbol(self, expr: Symbol) -> str:
         return distinct_name(expr)
 
+    def _print_Function(self, expr: Expr) -> str:
+        form = expr.textbook_form if isinstance(expr, SpecialFunction) else None
+        return str(super()._print_Function(expr) if form is None else self._print(form))
+
 
 class _NotationPrinter(LatexPrinter):
     def _as_ordered_terms(self, expr: Add, order: Any = None) -> list[Expr]:
@@ -68,6 +76,12 @@ class _NotationPrinter(LatexPrinter):
 
     def _print_Function(self, expr: Expr, exp: str | None = None) -> str:
         """A formal function in its notation, or as name(arguments); SymPy's own as SymPy does."""
+        form = expr.textbook_form if isinstance(expr, SpecialFunction) else None
+        if form is not None:
+            typeset = str(self._print(form))
+            if exp is not None or form.could_extract_minus_sign():
+                typeset = rf"\left({typeset}\right)"
+            return typeset if exp is None else f"{typeset}^{{{exp}}}"
         if not isinstance(expr, Term):
             return str(super()._print_Function(expr, exp))
         name = type(expr).__name__
@@ -85,7 +99,7 @@ class _NotationPrinter(LatexPrinter):
 
 def plain_text(expression: Expr) -> str:
     """Print an expression as plain text, with the names of the vocabulary."""
-    return str(_TextPrinter().doprint(textbook_form(expression)))
+    return str(_TextPrinter().doprint(expression))
 
 
 def statement_text(statement: Statement) -> str:
@@ -107,7 +121,7 @@ def _clause_text(clause: Clause) -> str:
 
 def latex(expression: Expr) -> str:
     """Print an expression in LaTeX, with the notations of the vocabulary."""
-    return str(_NotationPrinter({"ln_notation": True}).doprint(textbook_form(expression)))
+    return str(_NotationPrinter({"ln_notation": True}).doprint(expression))
 
 
 def statement_latex(statement: Statement) -> str:

@@ -22,6 +22,7 @@ from rnnbounds.theory.language.quantities.training import TRAINING
 from rnnbounds.theory.language.quantities.unitary import UNITARY
 from rnnbounds.theory.language.quantity import Quantity
 from rnnbounds.theory.language.statement import Statement
+from rnnbounds.theory.language.terms.variables import primes
 
 __all__ = [
     "DEFINITIONS",
@@ -60,7 +61,9 @@ QUANTITIES: tuple[Quantity, ...] = (
     *LAYERS,
     *STACKS,
 )
-VOCABULARY: dict[str, Quantity] = {quantity.name: quantity for quantity in QUANTITIES}
+VOCABULARY: dict[str, Quantity] = {
+    quantity.name: quantity for quantity in QUANTITIES if not primes(quantity.symbol)
+}
 DEFINITIONS: dict[Symbol, Expr] = {
     quantity.symbol: quantity.definition
     for quantity in QUANTITIES
@@ -90,6 +93,7 @@ def enter(*quantities: Quantity) -> tuple[Symbol, ...]:
             raise CircularDefinitionError(new.name)
         if VOCABULARY.setdefault(new.name, new) != new:
             raise TakenNameError(new.name)
+        primes(new.symbol)
         if new.definition is not None:
             DEFINITIONS[new.symbol] = new.definition
         if new.of_cells is not None:

@@ -87,6 +87,9 @@ def scopes_of(
 def run_step(step: Step, known: StepScope) -> StepResult:
     """Run the step's method in this scope."""
 
+    with suppress(Gap):  # which symbols have a name in common is known then
+        for statement in (step.conclusion, *step.given):
+            door.statement(statement)
     try:
         text, uses, quantifier = step.text, step.use_names, step.quantifier
     except ValueError:  # Python writes no number of more than 4300 digits

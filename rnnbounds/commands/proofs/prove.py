@@ -60,7 +60,7 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
         "id": entry.id,
         "forms": [
             {"name": one.form, "proved": one.proved, "presupposed": one.presupposed,
-             "met": one.met} for one in ledgers
+             "ranges": one.ranges, "met": one.met} for one in ledgers
         ],
         "steps": [
             {"form": ledger.form} | {name: getattr(step, name) for name in STEP}
@@ -96,6 +96,8 @@ def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
                 print_wrapped(step.detail, 10)
         for definition in ledger.definitions:
             print_wrapped(f"defines {definition.name}: {definition.text}")
+        if ledger.ranges:
+            print_wrapped(f"declared: {', '.join(ledger.ranges)}")
         if not ledger.steps:
             echo("  no steps: a statement without a proof is not proved")
         if ledger.form in unused:

@@ -116,7 +116,7 @@ EVERYWHERE: dict[Any, Any] = {
     gradients.share: lambda c, j: fmpq(j == 0),
     causal.tap: itself,
     causal.delay: always(1),
-    causal.reach: lambda j: j,
+    causal.delays: lambda j: j,
     stacks.lower: halved,
     stacks.upper: lambda p, q: p / 4 + q,
     stacks.upper_run: upper_run,

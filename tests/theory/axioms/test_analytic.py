@@ -125,7 +125,7 @@ MEANING = {
     "independent": lambda basis: Fraction(1),
     "exponentials": lambda basis: basis,
     "transcendence": lambda basis: Fraction(2),
-    "size": lambda basis: Fraction(2),
+    "count": lambda basis: Fraction(2),
     "slope": slope, "offset": offset, "pole": pole, "partner": partner, "steepest": steepest,
 }  # fmt: skip
 
@@ -244,7 +244,7 @@ def spanned(some: Field, other: Field) -> Fraction:
 
 OF_FIELDS = {
     "analytic": lambda one: Fraction(1),
-    "size": lambda one: Fraction(len(one.lines)),
+    "count": lambda one: Fraction(len(one.lines)),
     "rank": lambda one: one.rank(),
     "differentials": lambda one: one,
     "independent": lambda one: Fraction(int(one.rank() == len(one.lines))),

@@ -9,14 +9,17 @@ from sympy import Add, degree, expand, sqrt, symbols
 
 from rnnbounds.theory.axioms.analytic import COMBINATIONS
 from rnnbounds.theory.axioms.powers import GELFAND, RETURNS
-from rnnbounds.theory.language.terms.powers import power, radius, ratio, reach
+from rnnbounds.theory.language.terms.powers import outset, power, radius, ratio
 from rnnbounds.theory.language.terms.variables import A
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_powers_fade_below_the_radius_one(seed: int) -> None:
     """‖A^j v‖ ≤ c q^j for a q between the spectral radius and 1, from a c seen early."""
-    assert {f.func for f in GELFAND.clauses[0].conclusion.rhs.atoms(ratio, reach)} == {ratio, reach}
+    assert {f.func for f in GELFAND.clauses[0].conclusion.rhs.atoms(ratio, outset)} == {
+        ratio,
+        outset,
+    }
     assert GELFAND.clauses[0].given[0].lhs == radius(A)
     random = np.random.default_rng(seed)
     matrix = np.triu(random.normal(size=(3, 3)) * 4, 1) + np.diag(random.uniform(-0.9, 0.9, 3))

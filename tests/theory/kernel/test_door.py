@@ -31,6 +31,7 @@ from sympy import (
     zoo,
 )
 
+from rnnbounds.theory.errors import StatementError
 from rnnbounds.theory.kernel import door
 from rnnbounds.theory.kernel.statements import le
 from rnnbounds.theory.kernel.terms import TermError, constant, number, variable
@@ -90,7 +91,7 @@ REFUSED: dict[str, tuple[Basic, str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-@pytest.mark.parametrize("within", [lambda e: e, lambda e: function("f", Scalar)(e)])
+@pytest.mark.parametrize("within", [lambda e: e, lambda e: function("f_of", Scalar)(e)])
 def test_what_is_on_no_list_is_refused(name: str, within: type) -> None:
     """At the top, and within a function."""
     expression, reason = REFUSED[name]
@@ -114,15 +115,23 @@ def test_numbers_and_variables() -> None:
 def test_variables_of_one_name_stay_apart() -> None:
     """A quantity, a number of its name, and a natural one."""
     found = {door.term(one) for one in (lam, Symbol("lam", real=True), Symbol("lam", integer=True))}
-    assert len(found) == 3
-    assert len({str(one) for one in found}) == 1
+    assert len(found) == len({str(one) for one in found}) == 3
 
 
-def test_functions_of_one_name_stay_apart() -> None:
-    """Whatever module they are of."""
-    first, second = (function("twice", Scalar, name) for name in ("one", "two"))
-    assert door.term(first(y)) is not door.term(second(y))
-    assert door.term(first(y)) is door.term(first(y))
+def test_a_function_has_a_name_of_its_own() -> None:
+    """Whatever module it is of; the same one twice is one."""
+    assert function("twice", Scalar, "one") is function("twice", Scalar, "one")
+    for again in ((Scalar, "two"), (Norm, "one")):
+        with pytest.raises(StatementError, match="a function is named twice"):
+            function("twice", *again)
+
+
+def test_names_are_names() -> None:
+    """None is written as a term is."""
+    for name in ("tanh(y)", "y'", "a + b", ""):
+        with pytest.raises(TermError, match="is no name"):
+            door.term(Symbol(name, real=True))
+    assert str(door.term(Symbol("pi", real=True))) == "pi'"
 
 
 def test_sorts_are_compared() -> None:
@@ -157,7 +166,7 @@ def test_a_natural_quantity_is_defined_by_natural_numbers() -> None:
 
 def test_norms_are_not_negative() -> None:
     """Of other scalars nothing is known."""
-    size = function("size", Norm, __name__)
+    size = function("size_of", Norm)
     assert door.term(size(v)).head.kind == "norm"
     assert door.term(function("some", Scalar)(v)).head.kind == "scalar"
     assert door.term(size(v - v)) is number(0)

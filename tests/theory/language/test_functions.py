@@ -180,11 +180,11 @@ def test_real_powers(base: int, exponent: Fraction, value: float) -> None:
         ),
         (
             LambertRoot(epsilon) / 2,
-            "-LambertW(-exp(-epsilon), -1)/2",
-            r"- \frac{W_{-1}\left(- e^{- \varepsilon}\right)}{2}",
-            "−W−1(−e−ε)2",
+            "(-LambertW(-exp(-epsilon), -1))/2",
+            r"\frac{\left(- W_{-1}\left(- e^{- \varepsilon}\right)\right)}{2}",
+            "(−W−1(−e−ε))2",
         ),
-        (beta * RealPower(N, alpha + 1), "N**(alpha + 1)*beta", r"N^{\alpha + 1} \beta", "Nα+1β"),
+        (beta * RealPower(N, alpha + 1), "beta*N**(alpha + 1)", r"\beta N^{\alpha + 1}", "βNα+1"),
     ],
 )
 def test_notation(expression: Expr, text: str, latex: str, seen: str) -> None:

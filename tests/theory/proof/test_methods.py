@@ -48,7 +48,7 @@ from rnnbounds.theory.proof.methods import (
 
 lam, S_0, L_x, T, k = symbols("lam S_0 L_x T k")
 A, B, C, V, P = (operator(name) for name in "ABCVP")
-values = function("values", Scalar, __name__)
+values = function("values", Scalar)
 ISOMETRY = eq(transpose(V) * V * A, A)
 Row = tuple[type, Statement, tuple[Statement, ...]]
 FOLLOWS: tuple[Row, ...] = (

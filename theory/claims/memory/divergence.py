@@ -24,7 +24,7 @@ from rnnbounds.theory.proof.methods import HYPOTHESIS
 T, alpha, a_1, descent_growth = symbols("T alpha a_1 descent_growth")
 
 rate = function("rate", Scalar, __name__)  # rate(j), the step size of step j + 1
-slope = function("slope", Scalar, __name__)  # slope(a) = p′(a)
+loss_slope = function("loss_slope", Scalar, __name__)  # loss_slope(a) = p′(a)
 series = function("series", Scalar, __name__, defined=True)  # series(m, y) = Σ_{i≤m} i y^{2i-2}
 SERIES = define(
     "series",
@@ -58,9 +58,9 @@ WHITE = assume("white inputs", "E x_t² = 1, and E x_s x_t = 0 for s < t", foral
 )
 RISK = assume(
     "risk", "p(a) = E(h_T − x_T)²/2, and so p′(a) = E(h_T − x_T) dh_T/da", forall=(y,)
-).that(eq(slope(y), inner(driven(T, y) - entry(x, T), d_driven(T, y))))
+).that(eq(loss_slope(y), inner(driven(T, y) - entry(x, T), d_driven(T, y))))
 DESCENT = assume("descent", "a_{i+1} = a_i − α_i p′(a_i)", forall=(j,)).that(
-    eq(descent(0), a_1), eq(descent(j + 1), descent(j) - rate(j) * slope(descent(j)))
+    eq(descent(0), a_1), eq(descent(j + 1), descent(j) - rate(j) * loss_slope(descent(j)))
 )
 ON_RISK = (SYSTEM, MEANS, WHITE, RISK, DESCENT)
 STEP_SIZES = assume(
@@ -150,7 +150,7 @@ CLOSED_FORM = (
     ),
     step(
         "risk by means",
-        eq(slope(y), y**2 * inner(end, final_derivative) + y * inner(end, end)),
+        eq(loss_slope(y), y**2 * inner(end, final_derivative) + y * inner(end, end)),
         (y,),
     ).by(
         at("risk", y),
@@ -160,7 +160,7 @@ CLOSED_FORM = (
         at("means", y, final_derivative, end, end),
         "length",
     ),
-    step("closed form", eq(slope(y), y * series(T - 1, y)), (y,)).by(
+    step("closed form", eq(loss_slope(y), y * series(T - 1, y)), (y,)).by(
         at("risk by means", y),
         at("covariance", T - 1, y),
         at("covariances add up", T - 1, y),

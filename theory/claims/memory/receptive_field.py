@@ -6,7 +6,7 @@ et al. (TCN), van den Oord et al. (WaveNet), Vaswani et al. (attention over K po
 """
 
 from rnnbounds.theory.language import ONE, ZERO, Assumption, Clause, assume, at, eq, le, lt, symbols
-from rnnbounds.theory.language.terms.causal import INPUTS, REACH, TWO_TAPS, J, apart, delay, reach
+from rnnbounds.theory.language.terms.causal import INPUTS, REACH, TWO_TAPS, J, apart, delay, delays
 from rnnbounds.theory.language.terms.variables import j, m, x, x_past, z
 from rnnbounds.theory.language.terms.vectors import (
     FEED_FORWARD,
@@ -65,7 +65,7 @@ LOCAL = Assumption(
 CAUSAL = assume("causal", "no step looks ahead: its delay is not negative", forall=(j,)).that(
     le(ZERO, delay(j))
 )
-FIELD = assume("field", "R is one more than all delays together").that(eq(R, ONE + reach(J)))
+FIELD = assume("field", "R is one more than all delays together").that(eq(R, ONE + delays(J)))
 OUTSIDE = assume(
     "changed past",
     "x′ agrees with x at the last k times up to T, and is arbitrary before and after",
@@ -76,7 +76,7 @@ AGREE = step(
     "later values agree",
     eq(apart(x, x_past, j, z), ZERO),
     forall=(j, z),
-    given=(lt(T - k + reach(j), z), le(z, T)),
+    given=(lt(T - k + delays(j), z), le(z, T)),
 ).inductively(
     base=(*LATE, INPUTS.at(x, z), INPUTS.at(x_past, z), REACH.at(0), at("changed past", z)),
     step=(

@@ -11,7 +11,7 @@ from rnnbounds.theory.axioms.base import SUBMULTIPLICATIVE_GAIN, TRIANGLE_GAIN
 from rnnbounds.theory.axioms.powers import GELFAND, RETURNS
 from rnnbounds.theory.claims.contraction.vanilla import STABLE_RADIUS
 from rnnbounds.theory.language import ONE, ZERO, Assumption, Use, assume, at, eq, le, ne, symbols
-from rnnbounds.theory.language.terms.powers import POWERS, radius, ratio, reach
+from rnnbounds.theory.language.terms.powers import POWERS, outset, radius, ratio
 from rnnbounds.theory.language.terms.variables import i, j, s, v
 from rnnbounds.theory.language.terms.vectors import gain, norm
 from rnnbounds.theory.models.lemmas.powers import fading
@@ -146,7 +146,7 @@ SOMETIME_DRIVEN = assume(
 
 candidate, other = candidate_units(t_0), other_units(t_0)
 q, margin = ratio(back_other), gain(candidate) + 1
-latest, left = gain(other * c) / margin, gain(other) * reach(back_other, c) / margin
+latest, left = gain(other * c) / margin, gain(other) * outset(back_other, c) / margin
 STABLE = ("stable radius", at("networks", 0, 0, 0, 0))
 CONSTANT = (
     step(

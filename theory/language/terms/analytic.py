@@ -12,7 +12,7 @@ class FunctionList(Operator):
 
 
 analytic = function("analytic", Scalar, __name__)  # 1 for a list of real analytic functions
-size = function("size", Norm, __name__)  # how many functions a list has
+count = function("count", Norm, __name__)  # how many functions a list has
 tangents = function("tangents", FunctionList, __name__)  # tangents(P), tanh of each function of P
 exponentials = function("exponentials", FunctionList, __name__)  # exponentials(Y), exp of each
 differentials = function("differentials", Operator, __name__)  # the matrix of partial derivatives

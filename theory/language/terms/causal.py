@@ -17,9 +17,9 @@ from rnnbounds.theory.language.terms.vectors import Scalar, entry, function, nor
 # tap(x, j, t), what step j has gathered at time t
 tap = function("tap", module=__name__, defined=True)
 delay = function("delay", Scalar, __name__)  # delay(j), from the new tap of step j to the old one
-# reach(j), the delays of the first j steps together
-reach = function("reach", Scalar, __name__, defined=True)
-J = Symbol("J", integer=True)  # how many steps there are: y_t = tap(x, J, t)
+# delays(j), the delays of the first j steps together
+delays = function("delays", Scalar, __name__, defined=True)
+J = Symbol("J_steps", integer=True)  # how many steps there are: y_t = tap(x, J, t)
 
 
 def apart(one: Expr, two: Expr, step: Expr, time: Expr) -> Expr:
@@ -29,7 +29,7 @@ def apart(one: Expr, two: Expr, step: Expr, time: Expr) -> Expr:
 
 INPUTS = define("inputs are the first tap", (a, z), eq(tap(a, 0, z), entry(a, z)))
 REACH = define(
-    "delays add up", (j,), eq(reach(0), Integer(0)), eq(reach(j + 1), reach(j) + delay(j))
+    "delays add up", (j,), eq(delays(0), Integer(0)), eq(delays(j + 1), delays(j) + delay(j))
 )
 TWO_TAPS = law(
     "two taps",

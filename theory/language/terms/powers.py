@@ -7,8 +7,8 @@ from rnnbounds.theory.language.terms.vectors import Norm, Scalar, function
 
 power = function("power", module=__name__, defined=True)  # power(A, v, j) = A^j v
 radius = function("radius", Norm, __name__)  # the spectral radius
-# ratio(A) lies between the spectral radius and 1, and ‖A^j v‖ ≤ reach(A, v) ratio(A)^j
-ratio, reach = function("ratio", Scalar, __name__), function("reach", Scalar, __name__)
+# ratio(A) lies between the spectral radius and 1, and ‖A^j v‖ ≤ outset(A, v) ratio(A)^j
+ratio, outset = function("ratio", Scalar, __name__), function("outset", Scalar, __name__)
 POWERS = define(
     "powers of an operator",
     (A, v, j),

@@ -5,7 +5,19 @@ A symbol has the sort of its class; the kernel's terms know the sorts of sums an
 
 from typing import Any
 
-from sympy import Symbol, symbols
+from sympy import E, Symbol, pi, symbols
+
+from rnnbounds.theory.language.constants import SILU_PEAK
+
+NAMED: dict[str, list[Symbol]] = {"pi": [pi], "E": [E], "z_silu": [SILU_PEAK]}
+
+
+def primes(symbol: Symbol) -> int:
+    """How many primes tell the symbol from those of its name that were there before."""
+    known = NAMED.setdefault(symbol.name, [])
+    if symbol not in known:
+        known.append(symbol)
+    return known.index(symbol)
 
 
 class SortedSymbol(Symbol):
@@ -57,3 +69,5 @@ x, x_past = symbols("x x_past", commutative=False)
 x_other = symbols("x_other", commutative=False)
 w, w_other = symbols("w w_other", commutative=False)  # weights
 eye = operator("I")  # the identity of the states, of which there is at least one
+for _symbol in (a, b, c, v, A, B, X, Y, i, j, m, s, y, z, x, x_past, x_other, w, w_other, eye):
+    primes(_symbol)

@@ -10,13 +10,23 @@ from typing import Any
 from sympy import Add, Atom, Expr, Function, Integer, default_sort_key, expand_mul
 from sympy.core.function import FunctionClass
 
+from rnnbounds.theory.errors import StatementError
 from rnnbounds.theory.language.definitions import define
 from rnnbounds.theory.language.statement import eq
 from rnnbounds.theory.language.terms.variables import a, j, m, s, x
 
+_SYMPY = "Abs Max Min log tanh exp sin cos atan erf sqrt gamma LambertW abs max min".split()
+_FUNCTIONS: dict[str, type[Function]] = dict.fromkeys(_SYMPY, Function)
+
 
 class Term(Function):
-    """A function whose arguments are kept expanded, so that equal terms are equal trees."""
+    """A function whose arguments are kept expanded, so that equal terms are equal trees; no other
+    has its name, or is printed as it is."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if _FUNCTIONS.setdefault(cls.__name__, cls) is not cls:
+            raise StatementError(f"a function is named {cls.__name__}; give this one another name")
 
     @classmethod
     def eval(cls, *args: Expr) -> Expr | None:
@@ -80,18 +90,18 @@ class Scalar(Term):
 
 
 def function(
-    name: str,
-    base: type[Term] = Vector,
-    module: str = __name__,
-    *,
-    defined: bool = False,
+    name: str, base: type[Term] = Vector, module: str = __name__, *, defined: bool = False
 ) -> Any:
-    """A new function of formal terms, vector-valued unless the base says otherwise.
+    """A function of formal terms, vector-valued unless the base says otherwise; the one that is
+    there if the module has made it already.
 
     What is `defined` has its values by a definition alone.
     """
-    existing = {"__module__": module, "defined": defined}
-    return FunctionClass(name, (base,), existing)
+    found = _FUNCTIONS.get(name)
+    facts = {"__module__": module, "defined": defined}
+    if found is not None and found.__bases__ == (base,) and facts.items() <= vars(found).items():
+        return found
+    return FunctionClass(name, (base,), facts)
 
 
 norm = function("norm", Norm)  # Euclidean, and spectral for operators

@@ -31,12 +31,12 @@ from rnnbounds.theory.language.terms.analytic import (
     FunctionList,
     analytic,
     basis,
+    count,
     differentials,
     exponentials,
     lines,
     offset,
     partner,
-    size,
     slope,
     steepest,
     support,
@@ -67,7 +67,7 @@ UNROLLED = assume(
     eq(gain(P - X * reads(i) - T * feeds(i)), ZERO),
     eq(analytic(P), ONE),
     eq(analytic(X), ONE),
-    eq(rank(differentials(X)), size(X)),
+    eq(rank(differentials(X)), count(X)),
 )
 
 u = steepest(L, c)
@@ -86,7 +86,7 @@ OTHER_POLE = TANH_POLES.at(P, Y, v, *at_pole)
 GROUP = (at("unrolled", i), BASIS.at(P, X))
 # Two units of one slope and one pole, up to the sign, are one.
 _POLES_MET = (
-    step("exponentials are independent", le(size(Y), transcendence(exponentials(Y))), (i,)).by(
+    step("exponentials are independent", le(count(Y), transcendence(exponentials(Y))), (i,)).by(
         *GROUP,
         AX.at(Y),
         DIFFERENTIALS.at(X, Y),

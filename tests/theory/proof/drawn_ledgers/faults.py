@@ -32,6 +32,7 @@ from rnnbounds.theory.kernel.terms import (
 from rnnbounds.theory.kernel.translate import Translation
 from rnnbounds.theory.language import Statement as Stated
 from rnnbounds.theory.language import definitions
+from rnnbounds.theory.language.terms import variables
 from rnnbounds.theory.language.vocabulary import unfold
 from rnnbounds.theory.proof import proof, scope, together
 from rnnbounds.theory.proof.methods import smt
@@ -105,7 +106,7 @@ def _in_sympy(term: Term) -> Expr:
     for function, head in door._FUNCTIONS.items():
         if head == term.head:
             return function(*args)
-    symbols = door._SYMBOLS.get((term.head.name, term.head.range), [])
+    symbols = variables.NAMED.get(term.head.name, [])
     if term.head.kind == "variable" and 0 <= term.head.mark < len(symbols):
         return symbols[term.head.mark]
     if term is PI:

@@ -98,7 +98,7 @@ W, V, x_t = operator("W"), operator("V"), vector("x_t")
 final = state(x, 0, T)
 values = function("values", Scalar)  # a sequence
 f, g = (function(name, Scalar, __name__, defined=True) for name in "fg")  # without a value as yet
-size = function("size", Norm, __name__, defined=True)
+size = function("size_of_false", Norm, __name__, defined=True)
 CUT, NATURAL, LISTED = "counter-model", "natural", "is on no list"
 NO_NUMBER, CONSTANT, SMOOTH = "no real number", "a constant of the claim", "not shown to be smooth"
 OPERATOR, CIRCLE = "operator for vector", "goes round in a circle"
@@ -199,11 +199,17 @@ TERMS: dict[str, Attack | Forgery] = {
         CUT, every(eq(tanh(y), tanh(named_alike)), (y, named_alike), by=Smt())
     ),
     "functions of what is written as a second one": alone(
-        CUT, every(eq(tanh(Symbol("z'1", real=True)), tanh(third)), (third,), by=Smt())
+        "is no name",
+        every(eq(tanh(Symbol("z'1", real=True)), tanh(third)), (third,), by=Smt()),
     ),
-    "a function of the norm's name": used(
-        CUT, eq(norm(v), 5), "five",
-        granted=(assume("five", eq(function("norm", Norm)(v), 5)),),
+    "a function of the norm's name": Forgery(
+        "a function is named norm", lambda: function("norm", Scalar, __name__)
+    ),
+    "a function that is printed as tanh": Forgery(
+        "a function is named tanh", lambda: function("tanh", Scalar, __name__)
+    ),
+    "a norm of another making": Forgery(
+        "a function is named norm", lambda: type("norm", (Scalar,), {})
     ),
 }  # fmt: skip
 SORTS: dict[str, Attack | Forgery] = {
