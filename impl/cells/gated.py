@@ -281,7 +281,7 @@ class LSTM(Gated):
         return (
             f"the forget gate of unit {unit + 1} may be within {at_most(float(margins[unit]))} of "
             f"1, and no bound on c is then proved; take smaller inputs or a smaller forget bias, "
-            f"train it with rnnbounds.stable, or measure it on recorded inputs"
+            f"train it with rnnbounds.stable_, or measure it on recorded inputs"
         )
 
     def constants(self, box: Tensor, B: float) -> dict[str, float]:

@@ -297,14 +297,18 @@ def _checked(model: _CausalModel, x: Tensor) -> tuple[bool, int]:
             f"keep no state between calls"
         )
     other = x.roll(1, 0).flip(1)
-    for row in (0, -1):
-        mixed = other.clone()
-        mixed[row] = x[row]
-        if (gap := _changed(y[row], model.outputs(mixed)[row])).any():
+    if gap := _mixing(model, x, other):
+        raise InputError(
+            f"{model.title}: the output on a window changes by {gap:.3g} with the other windows of "
+            f"its batch; call .eval() first, take inputs (N, T, …), or run one window at a time "
+            f"(--batch 1)"
+        )
+    if model.most == 1:
+        last = _last(model.outputs(torch.cat([other[:, :-1], x[:, -1:]], 1)))
+        if not _changed(_last(y), last).any() and _mixing(replace(model, most=None), x, other):
             raise InputError(
-                f"{model.title}: the output on a window changes by {float(gap.max()):.3g} with "
-                f"the other windows of its batch; call .eval() first, take inputs (N, T, …), or "
-                f"run one window at a time (--batch 1)"
+                f"{model.title}: the last output depends on the last input alone, but on other "
+                f"windows run with it, as if its first axis were time; let it take inputs (N, T, …)"
             )
     T, first = x.shape[1], (x.shape[1], 0, 0.0)  # the first output that later inputs changed
     splits = {1 + i * (T - 1) // SPLITS for i in range(SPLITS)} if y.ndim == 3 else set()
@@ -320,6 +324,16 @@ def _checked(model: _CausalModel, x: Tensor) -> tuple[bool, int]:
             f"inputs after time {first[1]} did; mask what is to come, or pass one direction"
         )
     return y.ndim == 3, y.shape[-1]
+
+
+def _mixing(model: _CausalModel, x: Tensor, other: Tensor) -> float:
+    """The most by which the output on a window of x changes with the windows beside it."""
+    y, found = model.outputs(x), 0.0
+    for row in (0, -1):
+        mixed = other.clone()
+        mixed[row] = x[row]
+        found = max(found, float(_changed(y[row], model.outputs(mixed)[row]).max()))
+    return found
 
 
 def _changed(y: Tensor, other: Tensor) -> Tensor:

@@ -81,8 +81,8 @@ def match_error(found: Fit, where: str) -> InputError:
             both = f"{where} holds {full} and {shown(group[twin])} for one place"
             return InputError(f"{both}, with and without _l0; keep one of them")
         if _PROJECTION.fullmatch(own):
-            what = f"{where} holds {full}, a projection, but {kind.name} has none"
-            return InputError(f"{what}; read it as lstm")
+            what = f"{where} holds {full}, a projection of LSTMs, but {kind.name} has none"
+            return InputError(f"{what}; leave out the cell, or rename it")
         further = _ENDING.sub("", own) in {_ENDING.sub("", name) for name in found.places}
         if further and _ENDING.search(own) and f"{anchor}_l{layers}" not in group:
             what = f"{where} holds {full}, but no {anchor}_l{layers}"

@@ -11,6 +11,7 @@ from rnnbounds.impl.cells.stacks.stack_analysis import StackAnalysis
 from rnnbounds.impl.cells.vanilla import VanillaAnalysis
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.contraction import contraction
+from rnnbounds.impl.certificate.stable_module import stable_
 from tests.impl.shared.draws import normal
 from tests.impl.shared.stack_draws import net
 
@@ -117,7 +118,8 @@ def test_a_forget_gate_that_rounds_to_one(layers, where):
         assert found.verdict == "undecided"
         assert found.reason.startswith(f"for {found.speaks_of}, {where}the forget gate of unit ")
         assert "of 1, and no bound on c is then proved; take smaller inputs" in found.reason
-        assert found.reason.endswith("rnnbounds.stable, or measure it on recorded inputs")
+        assert found.reason.endswith("rnnbounds.stable_, or measure it on recorded inputs")
+    assert certify(stable_(module, 0.95, 1.0), 1.0).verdict == "certified"
 
 
 @pytest.mark.parametrize("make", [torch.nn.GRU, torch.nn.LSTM])

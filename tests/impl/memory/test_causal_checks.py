@@ -135,3 +135,9 @@ def test_parameters_without_values(made):
     """Refused before anything is run."""
     with pytest.raises(InputError, match="has parameters without values; load them"):
         rnnbounds.measure(made(), X)
+
+
+def test_one_window_at_a_time_does_not_hide_time_on_the_first_axis():
+    """Each input would be a sequence of its own, and k = 1 of any recurrent module."""
+    with pytest.raises(InputError, match=r"as if its first axis were time; .*\(N, T, …\)"):
+        rnnbounds.measure(torch.nn.GRU(4, 3), X, as_is=True, batch=1)
