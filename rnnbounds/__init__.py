@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from rnnbounds.impl.memory.calls import measure as measure
     from rnnbounds.impl.memory.causal import CausalMeasurement as CausalMeasurement
     from rnnbounds.impl.memory.measure import Measurement as Measurement
-    from rnnbounds.impl.reading.layers import layers as layers
+    from rnnbounds.impl.reading.adapters import layers as layers
     from rnnbounds.impl.reading.live import from_flax as from_flax
     from rnnbounds.impl.reading.live import from_keras as from_keras
     from rnnbounds.impl.training.projection import stable as stable
-    from rnnbounds.impl.training.stable_lstm import stable_lstm_ as stable_lstm_
+    from rnnbounds.impl.training.stable_gates import stable_lstm_ as stable_lstm_
     from rnnbounds.theory import CLAIMS as CLAIMS
 
 __version__ = "0.2.0"
@@ -72,10 +72,10 @@ _NAMES = {
     "impl.memory.causal": "CausalMeasurement",
     "impl.memory.calls": "measure",
     "impl.memory.measure": "Measurement",
-    "impl.reading.layers": "layers",
+    "impl.reading.adapters": "layers",
     "impl.reading.live": "from_flax from_keras",
     "impl.training.projection": "stable",
-    "impl.training.stable_lstm": "stable_lstm_",
+    "impl.training.stable_gates": "stable_lstm_",
     "theory": "CLAIMS",
 }
 """What is public, by its module below this package."""

@@ -18,8 +18,7 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, Activation
 from rnnbounds.impl.arithmetic.base import Arithmetic, V
-from rnnbounds.impl.cells.kind import Kind, Weights
-from rnnbounds.impl.cells.layout import Layout
+from rnnbounds.impl.cells.kind import Kind, Layout, Weights
 from rnnbounds.impl.cells.program import Activated, program_kind
 from rnnbounds.impl.numbers.outward import mul_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm

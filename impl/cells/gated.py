@@ -40,12 +40,12 @@ from rnnbounds.impl.cells.kind import (
     BIASES,
     SUFFIX,
     Kind,
+    Layout,
     Weights,
     input_drive,
     torch_layout,
     with_zero_biases,
 )
-from rnnbounds.impl.cells.layout import Layout
 from rnnbounds.impl.cells.program import ProgramCell, program_kind
 from rnnbounds.impl.errors import at_most
 from rnnbounds.impl.numbers.ball_functions import sigmoid_down, sigmoid_up, tanh_up

@@ -22,8 +22,7 @@ from rnnbounds.impl.arithmetic.invariance import InvariantBox, complete_boxes, p
 from rnnbounds.impl.arithmetic.lengths import of_equal_lengths
 from rnnbounds.impl.arithmetic.slopes import compare_runs
 from rnnbounds.impl.cells.analysis import ProgramAnalysis
-from rnnbounds.impl.cells.kind import Kind, Weights, identity_drive
-from rnnbounds.impl.cells.layout import Layout
+from rnnbounds.impl.cells.kind import Kind, Layout, Weights, identity_drive
 from rnnbounds.impl.errors import InputError, PrecisionError
 from rnnbounds.impl.norms.comparison import Comparison
 

@@ -15,8 +15,7 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import Arithmetic, Floats, Program, Rows, V
 from rnnbounds.impl.cells.table import kind_of
-from rnnbounds.impl.models.loaded import LoadedModel
-from rnnbounds.impl.models.readout import Readout
+from rnnbounds.impl.models.loaded import LoadedModel, Readout
 from rnnbounds.impl.models.rnn import RNN
 
 NUMBERS = 2**22  # of states that are held at a time

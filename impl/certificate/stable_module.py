@@ -16,9 +16,7 @@ from rnnbounds.impl.models.surroundings import isolated, writing
 from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.impl.reading.pytorch.modules import meant, module_tensors
 from rnnbounds.impl.training.projection import nearest_rows, stable
-from rnnbounds.impl.training.stable_gates import StableGates
-from rnnbounds.impl.training.stable_gru import StableGRU
-from rnnbounds.impl.training.stable_lstm import StableLSTM
+from rnnbounds.impl.training.stable_gates import StableGates, StableGRU, StableLSTM
 
 _ROLES = ("weight_hh", "weight_ih", "bias_ih", "bias_hh", "weight_hr")
 
@@ -46,7 +44,7 @@ def stable_(
     ‖h‖₂ ≤ √n; of an `InputSet` in place of B the ball that holds it is meant. `module` may hold its
     one recurrent module inside.
     Raises an InputError for other modules, two directions, λ or f̄ out of range, NaN and B < 0.
-    Sources: Miller & Hardt, section 4; `impl.training.stable_gru` for the proof about GRUs.
+    Sources: Miller & Hardt, section 4; `impl.training.stable_gates` for the proof about GRUs.
 
     >>> rnnbounds.stable_(torch.nn.LSTM(1, 16), 0.9, input_bound=1.0)
     """

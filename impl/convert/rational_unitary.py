@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from flint import fmpq, fmpq_mat
 
 from rnnbounds.impl.errors import InputError, ShapeError, at_least
-from rnnbounds.impl.numbers.rationals import root_above
-from rnnbounds.impl.numbers.unreduced import Unreduced
+from rnnbounds.impl.numbers.rationals import Unreduced, root_above
 
 Vector = tuple[fmpq, ...]
 

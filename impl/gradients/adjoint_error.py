@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.gradients.chunks import check_task, in_chunks
+from rnnbounds.impl.gradients.adjoint import check_task, in_chunks
 from rnnbounds.impl.gradients.loss import Loss
 from rnnbounds.impl.gradients.rounding import (
     HEADROOM,

@@ -24,10 +24,16 @@ from torch.nn.parameter import is_lazy
 from rnnbounds.impl.cells.runs import grid
 from rnnbounds.impl.certificate.notebook import Row, Shown
 from rnnbounds.impl.errors import InputError, NotFiniteError, RangeError, ShapeError, shown
-from rnnbounds.impl.memory.curve import CurveRow, draw_curve, forgetting_curve
 from rnnbounds.impl.memory.exact import Decided
 from rnnbounds.impl.memory.gaps import NORM, OutputGap, gap_named
-from rnnbounds.impl.memory.measure import CURVE, held_part
+from rnnbounds.impl.memory.measure import (
+    CURVE,
+    CurveRow,
+    WindowCount,
+    draw_curve,
+    forgetting_curve,
+    held_part,
+)
 from rnnbounds.impl.memory.repeats import reason_unstated
 from rnnbounds.impl.memory.statement import (
     SHARE,
@@ -38,7 +44,6 @@ from rnnbounds.impl.memory.statement import (
     require_enough,
     stated,
 )
-from rnnbounds.impl.memory.window_count import WindowCount
 from rnnbounds.impl.models.surroundings import isolated, untouched
 from rnnbounds.impl.numbers.json_values import as_json
 from rnnbounds.impl.reading.data.recordings import Data

@@ -1,4 +1,8 @@
-"""Measurements of a model on recorded inputs, and a statement on others drawn like them.
+"""The forgetting curve: gaps between full and truncated runs, for each length of truncation.
+
+How many windows of recorded inputs were run, reported while a measurement goes on.
+
+Measurements of a model on recorded inputs, and a statement on others drawn like them.
 
 Everything but the statement is an observation, in float64, of these windows alone. Sources: Miller
 & Hardt, section 4, data-dependent stability; Clopper & Pearson for the statement.
@@ -8,7 +12,7 @@ import logging
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -17,7 +21,6 @@ from rnnbounds.impl.cells.runs import Runner, Truncations, blocks, grid, truncat
 from rnnbounds.impl.certificate.notebook import Row, Shown
 from rnnbounds.impl.certificate.record import EPSILONS, epsilons_of
 from rnnbounds.impl.errors import InputError, exactly
-from rnnbounds.impl.memory.curve import CurveRow, draw_curve, forgetting_curve
 from rnnbounds.impl.memory.exact import Decided, within
 from rnnbounds.impl.memory.local import Local, local, sampled
 from rnnbounds.impl.memory.repeats import reason_unstated
@@ -30,7 +33,6 @@ from rnnbounds.impl.memory.statement import (
     require_enough,
     stated,
 )
-from rnnbounds.impl.memory.window_count import WindowCount
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.near.near import (
@@ -49,6 +51,52 @@ from rnnbounds.impl.numbers.json_values import as_json
 from rnnbounds.impl.reading.adapters import Source, load_model
 from rnnbounds.impl.reading.data.recordings import Array, Data, Windows, float64
 from rnnbounds.impl.reading.data.sequences import DataSource, read_data
+
+QUANTILES = (0.5, 0.9, 0.99)
+
+CurveRow = dict[str, float]
+
+
+def forgetting_curve(ks: Sequence[int], gaps: Tensor) -> list[CurveRow]:
+    """The curve's rows: for each k the quantiles 0.5, 0.9 and 0.99 of gaps (M, len(ks)), and the
+    largest."""
+    quantiles = torch.quantile(gaps, gaps.new_tensor(QUANTILES), dim=0)
+    names = [f"q{100 * q:g}" for q in QUANTILES]
+    return [
+        {"k": k, **dict(zip(names, quantiles[:, i].tolist(), strict=True)),
+         "worst": float(gaps[:, i].amax())}
+        for i, k in enumerate(ks)
+    ]  # fmt: skip
+
+
+def draw_curve(axes: Any, rows: Sequence[CurveRow], eps: Sequence[float], title: str) -> None:
+    """Draw the curve and each ε on axes of matplotlib."""
+    for name in rows[0].keys() - {"k"}:
+        axes.plot([row["k"] for row in rows], [row[name] for row in rows], label=name)
+    for epsilon in eps:
+        axes.axhline(epsilon, linestyle=":", color="grey")
+    axes.set(yscale="log", xlabel="k", ylabel="gap of outputs", title=title)
+    axes.legend()
+
+
+R = TypeVar("R")
+
+
+@dataclass
+class WindowCount:
+    """Calls progress(done, total) after each block of windows; a total of `total` windows."""
+
+    total: int
+    progress: Callable[[int, int], None] | None
+    done: int = 0
+
+    def after(self, windows: slice, found: R) -> R:
+        """Count these windows as done, report the progress, and return `found`."""
+        self.done += windows.stop - windows.start
+        if self.progress is not None:
+            self.progress(self.done, self.total)
+        return found
+
 
 _LOG = logging.getLogger("rnnbounds.measure")
 SCHEMA = "rnnbounds/measurement/1"

@@ -28,8 +28,7 @@ from rnnbounds.impl.arithmetic.base import ALL
 from rnnbounds.impl.arithmetic.elementary import Elementary
 from rnnbounds.impl.arithmetic.running import Running, RunningError
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.near.chords import Curve, Known, hull
-from rnnbounds.impl.near.ends import Ends
+from rnnbounds.impl.near.chords import Curve, Ends, Known, hull
 from rnnbounds.impl.near.zonotopes import Zonotope
 from rnnbounds.impl.numbers.outward import UNIT
 

@@ -16,9 +16,9 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.running import Running, RunningError
 from rnnbounds.impl.cells.runs import Runner, blocks
-from rnnbounds.impl.models.readout import READOUT
+from rnnbounds.impl.models.loaded import READOUT
 from rnnbounds.impl.near.arithmetic import Tube, Tubes
-from rnnbounds.impl.near.ends import Ends
+from rnnbounds.impl.near.chords import Ends
 from rnnbounds.impl.near.zonotopes import Zonotope
 from rnnbounds.impl.numbers.outward import UNIT, add_up, mul_up, norm_up
 

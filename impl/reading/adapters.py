@@ -1,29 +1,89 @@
-"""Reading a user's recurrent model: from torch modules, state dicts and files.
+"""Cells of torch's in a loop of a module's own: is the module that cell, iterated by itself?
+
+A loop may do anything between two steps, h = 0.99 h + 0.01 cell(x, h) for one. So the module itself
+is answered only where its forward pass of drawn inputs is what the cell gives from the zero state.
+
+Reading a user's recurrent model: from torch modules, state dicts and files.
 
 Weights are data: nothing that is read from a file can run code, and nothing is believed before its
 dtype, shape, storage and values were looked at. The weights are taken exactly as stored.
+
+The recurrent layers that a model has, each with the cell that it is or why it is not read.
 """
 
-from collections.abc import Collection
-from dataclasses import replace
+import sys
+from collections.abc import Collection, Iterator
+from contextlib import redirect_stdout, suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
+from torch import Tensor
 
+from rnnbounds.impl.cells.runs import Runner
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import STACK, kind_of
 from rnnbounds.impl.errors import InputError, NotFiniteError, shown
 from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.models.surroundings import untouched
 from rnnbounds.impl.reading.opened import LayerInfo, Module, Opened
-from rnnbounds.impl.reading.pytorch.heads import require_readout
-from rnnbounds.impl.reading.pytorch.loops import require_iterated
 from rnnbounds.impl.reading.pytorch.modules import LOOP
-from rnnbounds.impl.reading.readout import readout_of
-from rnnbounds.impl.reading.recognition.directions import DIRECTIONS, recognise_direction
+from rnnbounds.impl.reading.readout import readout_of, require_readout
 from rnnbounds.impl.reading.recognition.misfit import DirectionsError
-from rnnbounds.impl.reading.recognition.recognise import ROOT, Reading, recognise
+from rnnbounds.impl.reading.recognition.recognise import (
+    DIRECTIONS,
+    ROOT,
+    Reading,
+    recognise,
+    recognise_direction,
+    recurrent_prefixes,
+)
 from rnnbounds.impl.reading.sources import Source as Source
 from rnnbounds.impl.reading.sources import open_source
+
+_N, _T = 3, 7  # drawn sequences, inputs of each
+_RELATIVE = 1e-3  # far above what rounds differently, in all but half precision
+
+
+def require_iterated(module: torch.nn.Module, path: str, model: LoadedModel[Any]) -> None:
+    """Raise InputError unless the forward pass of a module on drawn inputs, (N, T, d) or
+    (T, N, d), gives the outputs of its cell at all times, or after the last input."""
+    stored = next(iter(model.weights.values()))
+    by = torch.Generator().manual_seed(0)
+    x = torch.randn(_N, _T, model.d, generator=by, dtype=torch.float64).to(stored.dtype)
+    runner = Runner.of(model)
+    s, h = runner.zero(_N), []
+    with torch.no_grad(), untouched(module):
+        for t in range(_T):
+            s = runner.step(s, x[None, :, t].double())
+            h.append(s[0, :, -model.n :])
+        wanted = torch.stack(h, dim=1)  # (N, T, n)
+        if any(_alike(out, wanted) for out in _outputs(module, x)):
+            return
+    where = shown(path)
+    raise InputError(
+        f"{type(module).__name__} runs its cell ({where}) in a loop of its own, which drawn inputs "
+        f"do not show to be that cell iterated by itself; say --layer {where} for the cell alone, "
+        f"or measure the module with --as-is"
+    )
+
+
+def _outputs(module: torch.nn.Module, x: Tensor) -> Iterator[Tensor]:
+    """The outputs of the module on x (N, T, d), sequences first, where it takes it at all."""
+    for swapped in (False, True):
+        with suppress(Exception, SystemExit), redirect_stdout(sys.stderr):
+            found = module(x.transpose(0, 1) if swapped else x)
+            found = found[0] if isinstance(found, tuple | list) else found
+            if isinstance(found, Tensor):
+                yield found.transpose(0, 1) if swapped and found.dim() == 3 else found
+
+
+def _alike(found: Tensor, wanted: Tensor) -> bool:
+    """True if outputs are those of the cell: of all times, or of the last."""
+    asked = {wanted.shape: wanted, wanted[:, -1].shape: wanted[:, -1]}.get(found.shape)
+    if asked is None:
+        return False
+    return torch.allclose(found.double(), asked, rtol=_RELATIVE, atol=_RELATIVE)
 
 
 def load_model(
@@ -46,8 +106,8 @@ def load_model(
     "stacked-" before it; it may be left out where the module, the file or names and shapes say it:
     torch's names mean torch's cells, but a state dict of a vanilla RNN does not say its activation.
     Layers make a stack by themselves. `layer` is the part of a bigger model that is meant, as
-    "encoder.rnn", or "." for what has no prefix; `impl.reading.layers` lists them. `readout` is the
-    linear layer after the cell, as "head", whose outputs ε is then about.
+    "encoder.rnn", or "." for what has no prefix; `layers` lists them. `readout` is the linear layer
+    after the cell, as "head", whose outputs ε is then about.
     `direction`, "forward" or "backward", is the cell that is meant of a layer in both directions;
     what is loaded of the backward one reads its inputs in the order in which it runs. Names
     are exact: a tensor under the cell's prefix that the cell does not read is an error, unless
@@ -168,3 +228,63 @@ def _model(found: Reading, source: str) -> LoadedModel[Any]:
         cell, kind.name, dtype, stored, source,
         tensors=found.tensors, ignored=found.ignored, unread=found.unread,
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One recurrent layer, or a stack of such, by its prefix; "." has none.
+
+    cell: its kind, None if it is not read as it stands, for that `reason`. n, d, states: the sizes
+    of its output, of its input and of its state. direction: which of a layer in both directions,
+    that has two. source: what certificates call it, where only a part of the layer is read.
+    """
+
+    name: str
+    cell: str | None = None
+    n: int | None = None
+    d: int | None = None
+    states: int | None = None
+    dtype: str | None = None
+    source: str | None = None
+    reason: str | None = None
+    direction: str | None = None
+
+
+def layers(source: Source, cell: str | None = None) -> tuple[Layer, ...]:
+    """All layers of a source as `load_model` takes it, read with `cell` where one is named.
+
+    Raises an InputError for what is no model at all.
+
+    >>> [layer.name for layer in rnnbounds.layers("checkpoint.pt")]
+    """
+    opened = open_source(source)
+    named = opened.layers()
+    if named == []:
+        opened.told(None)  # raises, and says what there is instead
+    return tuple(
+        layer
+        for name in (_named(opened) if named is None else named)
+        for layer in _layers(opened, name, cell)
+    )
+
+
+def _named(opened: Opened) -> list[str]:
+    """The layers whose tensors speak of some cell, by their names."""
+    names = [str(key) for key in opened.told(None).tensors]
+    return [prefix[:-1] or ROOT for prefix in recurrent_prefixes(names)]
+
+
+def _layers(opened: Opened, name: str, cell: str | None) -> list[Layer]:
+    """The layer, or its two cells if it reads its inputs in both directions."""
+    try:
+        models = load_cells(opened, cell, layer=name)
+    except InputError as error:
+        return [Layer(name, reason=str(error))]
+    found = []
+    for direction, model in models.items():
+        states = kind_of(model.name).layout(model.weights).sizes(model.weights).state
+        title = model.source.removesuffix(f" ({direction})")
+        source = None if title == opened.title else title
+        sizes = model.n, model.d, states
+        found.append(Layer(name, model.name, *sizes, model.dtype, source, direction=direction))
+    return found

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from rnnbounds.impl.gradients.criterion import Loss
+from rnnbounds.impl.gradients.loss import Loss
 from rnnbounds.properties.read.numbers.seeds import Directions
 
 Tensor = torch.Tensor

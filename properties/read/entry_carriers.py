@@ -20,7 +20,7 @@ from rnnbounds.impl.arithmetic.entries import (
     RationalColumns,
     Rationals,
 )
-from rnnbounds.impl.gradients.criterion import Loss
+from rnnbounds.impl.gradients.loss import Loss
 from rnnbounds.impl.numbers.rationals import identity, rational
 from rnnbounds.properties.read.carrier import Carrier, Names, Parameters, Tensor, Value
 from rnnbounds.properties.read.numbers import sizes

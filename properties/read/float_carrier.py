@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from rnnbounds.impl.gradients.criterion import Loss
+from rnnbounds.impl.gradients.loss import Loss
 from rnnbounds.impl.numbers.outward import UNIT
 from rnnbounds.properties.read.carrier import Carrier, Names, Parameters, Tensor, Value
 from rnnbounds.properties.read.numbers import losses, norms

@@ -15,8 +15,7 @@ import torch
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from rnnbounds.impl.models.causal.attention import WindowedAttention
-from rnnbounds.impl.models.causal.convolution import TCN, GatedConvolution, WaveNet
+from rnnbounds.impl.models.causal import TCN, GatedConvolution, WaveNet, WindowedAttention
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.drawing.choices import pick, seeds, spec_grid

@@ -6,8 +6,7 @@ from torch.nn.functional import pad, scaled_dot_product_attention
 
 from rnnbounds import assert_receptive_field
 from rnnbounds.impl.errors import InputError, NotFiniteError, RangeError, ShapeError
-from rnnbounds.impl.models.causal.attention import WindowedAttention
-from rnnbounds.impl.models.causal.convolution import TCN, GatedConvolution, WaveNet
+from rnnbounds.impl.models.causal import TCN, GatedConvolution, WaveNet, WindowedAttention
 
 Tensor = torch.Tensor
 

@@ -22,8 +22,7 @@ from rnnbounds.impl.arithmetic.invariance import (
     prove_box,
     rounds_to_one,
 )
-from rnnbounds.impl.cells.kind import Kind, Weights
-from rnnbounds.impl.cells.layout import Layout
+from rnnbounds.impl.cells.kind import Kind, Layout, Weights
 from rnnbounds.impl.cells.program import ProgramCell
 from rnnbounds.impl.cells.refutation.refute import refute_gated
 from rnnbounds.impl.cells.stacks.layer_analysis import CASCADE

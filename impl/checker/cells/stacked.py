@@ -13,7 +13,7 @@ from typing import Any
 
 from flint import arb, arb_mat, fmpq
 
-from rnnbounds.impl.checker.cells.claimed import bounded, cell_of, norm_of, positive, proofs
+from rnnbounds.impl.checker.cells.claimed import bounded, cell_of, norm_of, positive_weights, proofs
 from rnnbounds.impl.checker.cells.layouts import STACKED, layers
 from rnnbounds.impl.checker.cells.norms import Norm
 from rnnbounds.impl.checker.cells.stepped import Stepped
@@ -113,7 +113,7 @@ def stack_of(
     parts, inner = layers(weights), told.cell.removeprefix(STACKED)
     if told.layers is None or told.box is not None or len(told.layers) != len(parts):
         raise RecordError("no layers of a stack")
-    t = [arb(weight) for weight in positive(told.weights, len(parts))]
+    t = [arb(weight) for weight in positive_weights(told.weights, len(parts))]
     if told.norm != CASCADE and any(layer.norm.name != told.norm for layer in told.layers):
         raise RecordError("no norm of a stack")
     if told.layers[0].input_bound != told.input_bound or told.layers[0].coupling != 0:

@@ -33,7 +33,7 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import Activation
-from rnnbounds.impl.gradients.criterion import Loss
+from rnnbounds.impl.gradients.loss import Loss
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.numbers.outward import UNIT
 from rnnbounds.impl.numbers.product import Array, multiply_rows

@@ -15,7 +15,7 @@ from flint import arb, ctx
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.entries import Balls, Columns
-from rnnbounds.impl.models.readout import Readout
+from rnnbounds.impl.models.loaded import Readout
 
 BITS = (128, 256, 512, 1024, 2048, 4096)
 WORK = 2**30  # products of 64-bit words in one run of a pair

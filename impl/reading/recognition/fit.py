@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from rnnbounds.impl.cells.kind import Kind
-from rnnbounds.impl.cells.layout import Layout
+from rnnbounds.impl.cells.kind import Kind, Layout
 from rnnbounds.impl.cells.stacks.stack import count_stack_layers, stack_kind
 from rnnbounds.impl.cells.table import kind_of
 

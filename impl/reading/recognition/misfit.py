@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 from torch import Tensor
 
-from rnnbounds.impl.cells.layout import Layout
+from rnnbounds.impl.cells.kind import Layout
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import CELLS
 from rnnbounds.impl.errors import InputError, ShapeError, shown

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import torch
 
-from rnnbounds.impl.gradients.criterion import Loss
-from rnnbounds.impl.gradients.loss import LABEL, CrossEntropy, LinearLoss, Squared
+from rnnbounds.impl.gradients.loss import LABEL, CrossEntropy, LinearLoss, Loss, Squared
 from rnnbounds.properties.read.numbers.rounded import Rounded, join_parts
 
 

@@ -15,9 +15,7 @@ import torch
 from rnnbounds.impl.cells.gated import GRU, LSTM, magnitude
 from rnnbounds.impl.numbers.ball_functions import tanh_up
 from rnnbounds.impl.numbers.outward import div_up, subtract_down
-from rnnbounds.impl.training.stable_gates import StableGates
-from rnnbounds.impl.training.stable_gru import StableGRU
-from rnnbounds.impl.training.stable_lstm import StableLSTM
+from rnnbounds.impl.training.stable_gates import StableGates, StableGRU, StableLSTM
 from rnnbounds.properties.systems.cells.batch import Cells
 from rnnbounds.properties.systems.supply.rows import per_system
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from flint import fmpq, fmpq_mat
 
 from rnnbounds.impl.convert.rational_unitary import RationalRNN
-from rnnbounds.impl.numbers.unreduced import Unreduced
+from rnnbounds.impl.numbers.rationals import Unreduced
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.systems.unitary.exact import ExactMember, Table, Vector, recurrence_tables
 from rnnbounds.properties.systems.unitary.linear import column_matrix, join_columns, matrix_entries

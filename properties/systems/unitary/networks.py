@@ -13,8 +13,13 @@ from functools import cached_property
 from flint import fmpq, fmpq_mat
 
 from rnnbounds.impl.convert.rational_unitary import RationalRNN, norm_above, state_bound, to_unitary
-from rnnbounds.impl.numbers.rationals import RationalContraction, cayley, identity, pythagorean
-from rnnbounds.impl.numbers.unreduced import Unreduced
+from rnnbounds.impl.numbers.rationals import (
+    RationalContraction,
+    Unreduced,
+    cayley,
+    identity,
+    pythagorean,
+)
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.unitary.exact import (
     ExactMember,

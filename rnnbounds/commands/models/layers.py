@@ -10,7 +10,7 @@ import msgspec
 import typer
 
 from rnnbounds.impl.errors import InputError, shown
-from rnnbounds.impl.reading.layers import Layer, layers
+from rnnbounds.impl.reading.adapters import Layer, layers
 from rnnbounds.impl.reading.recognition.misfit import LISTED
 from rnnbounds.shell.output import Format, echo, print_json, print_table
 

@@ -11,7 +11,7 @@ import typer
 from rnnbounds.commands.options import path_option
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import CELLS, STACK
-from rnnbounds.impl.reading.recognition.directions import DIRECTIONS
+from rnnbounds.impl.reading.recognition.recognise import DIRECTIONS
 
 
 def cells_by_family(names: Iterable[str]) -> str:

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from rnnbounds.impl.cells.layout import Layout, Sizes
+from rnnbounds.impl.cells.kind import Layout, Sizes
 from rnnbounds.impl.errors import ShapeError
 
 CELL = Layout({"R": "p n", "W": "4n p", "U": "4n d", "b": "4n", "gain": "2"}, ("b",), "n+p", "p")

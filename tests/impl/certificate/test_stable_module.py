@@ -12,7 +12,7 @@ from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.stable_module import stable_, stable_set
 from rnnbounds.impl.errors import InputError, NotFiniteError
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.training.stable_gru import StableGRU
+from rnnbounds.impl.training.stable_gates import StableGRU
 from tests.impl.shared.stack_draws import MODULES, net
 
 SET = StableGRU(0.6, 0.7, 1.5)

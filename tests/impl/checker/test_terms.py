@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from flint import arb
 
-from rnnbounds.impl.checker.cells.terms import Term, norms
+from rnnbounds.impl.checker.cells.units import Term, norms
 from rnnbounds.impl.checker.definite import smaller
 
 

@@ -12,10 +12,15 @@ from draws import normal
 from rnnbounds.impl.cells.runs import Runner, truncations
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.memory import statement
-from rnnbounds.impl.memory.binomial import draws_needed, share_below
 from rnnbounds.impl.memory.exact import Decided, within
 from rnnbounds.impl.memory.repeats import overlap
-from rnnbounds.impl.memory.statement import least_window, require_enough, stated
+from rnnbounds.impl.memory.statement import (
+    draws_needed,
+    least_window,
+    require_enough,
+    share_below,
+    stated,
+)
 from rnnbounds.impl.reading.adapters import load_model
 
 ALPHA = Fraction(1, 100)

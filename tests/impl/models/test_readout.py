@@ -7,7 +7,7 @@ from flint import arb_mat, ctx
 
 from rnnbounds.impl.arithmetic.base import Floats, Rows
 from rnnbounds.impl.arithmetic.entries import Balls, Columns
-from rnnbounds.impl.models.readout import Readout
+from rnnbounds.impl.models.loaded import Readout
 
 
 @pytest.mark.parametrize("p", [1, 2, 5])

@@ -21,7 +21,7 @@ from rnnbounds.impl.convert.unitary import save_unitary, unitary
 from rnnbounds.impl.memory.adversary.attack import attack
 from rnnbounds.impl.memory.measure import measure
 from rnnbounds.impl.training.projection import stable
-from rnnbounds.impl.training.stable_lstm import stable_lstm_
+from rnnbounds.impl.training.stable_gates import stable_lstm_
 
 NETWORKS: dict[str, Callable[[], torch.nn.Module]] = {
     "rnn": lambda: torch.nn.RNN(2, 4, batch_first=True),

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from rnnbounds.impl.near.ends import Ends
+from rnnbounds.impl.near.chords import Ends
 
 
 def test_an_end_beyond_all_floats_is_infinite() -> None:

@@ -5,8 +5,7 @@ import random
 import pytest
 from flint import fmpq, fmpq_mat
 
-from rnnbounds.impl.numbers.rationals import cayley
-from rnnbounds.impl.numbers.unreduced import Unreduced
+from rnnbounds.impl.numbers.rationals import Unreduced, cayley
 
 
 @pytest.mark.parametrize("seed", range(4))

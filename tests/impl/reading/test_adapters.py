@@ -4,7 +4,7 @@ from draws import state
 from refusals import refused
 from safetensors.torch import save_file
 
-from rnnbounds.impl.models.digest import digest
+from rnnbounds.impl.models.loaded import digest
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.recognition.misfit import DirectionsError
 

@@ -9,8 +9,7 @@ from refusals import refused
 from torch.nn.utils import parametrizations, parametrize, prune, spectral_norm, weight_norm
 
 from rnnbounds.impl.errors import FileError, InputError
-from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.layers import layers
+from rnnbounds.impl.reading.adapters import layers, load_model
 
 UTILITIES = {
     "weight_norm": weight_norm,

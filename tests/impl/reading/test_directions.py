@@ -7,8 +7,7 @@ from safetensors.torch import save_file
 
 import rnnbounds
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.reading.adapters import load_cells, load_model
-from rnnbounds.impl.reading.layers import layers
+from rnnbounds.impl.reading.adapters import layers, load_cells, load_model
 from rnnbounds.impl.reading.recognition.misfit import DirectionsError
 
 ENDS = {"forward": "", "backward": "_reverse"}

@@ -6,7 +6,7 @@ from refusals import refused
 
 import rnnbounds
 from rnnbounds.impl.errors import InputError, NotFiniteError
-from rnnbounds.impl.models.readout import Readout
+from rnnbounds.impl.models.loaded import Readout
 from rnnbounds.impl.reading.adapters import load_model
 
 

@@ -7,8 +7,7 @@ import torch
 from refusals import refused
 
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.layers import Layer, layers
+from rnnbounds.impl.reading.adapters import Layer, layers, load_model
 
 MODELS = """
 import torch

@@ -7,7 +7,7 @@ import torch
 
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.training.stable_lstm import StableLSTM, stable_lstm_
+from rnnbounds.impl.training.stable_gates import StableLSTM, stable_lstm_
 
 SETS = (StableLSTM(0.5, 0.6, 1.0), StableLSTM(0.9, 0.9, 2.0), StableLSTM(0.0, 0.3, 0.0))
 

@@ -6,8 +6,7 @@ import torch
 from msgspec.structs import replace
 from torch import Tensor
 
-from rnnbounds.impl.models.causal.attention import Attention
-from rnnbounds.impl.models.causal.base import Convolution
+from rnnbounds.impl.models.causal import Attention, Convolution
 from rnnbounds.properties.attacks.extremal import extremal_specs
 from rnnbounds.properties.attacks.search import visit_random_specs
 from rnnbounds.properties.judging.judge import judge

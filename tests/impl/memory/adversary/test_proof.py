@@ -9,8 +9,8 @@ from draws import doubles, normal
 
 from rnnbounds.impl.memory.adversary import proof
 from rnnbounds.impl.memory.adversary.attack import states_of
-from rnnbounds.impl.memory.adversary.pairs import gaps
 from rnnbounds.impl.memory.adversary.proof import affordable, proved_gap
+from rnnbounds.impl.memory.adversary.search import gaps
 from rnnbounds.impl.reading.adapters import load_model
 
 

@@ -6,8 +6,7 @@ from draws import normal
 from torch import Tensor
 from torch.nn.functional import linear, relu, scaled_dot_product_attention
 
-from rnnbounds.impl.models.causal.attention import Attention, WindowedAttention
-from rnnbounds.impl.models.causal.base import Affine
+from rnnbounds.impl.models.causal import Affine, Attention, WindowedAttention
 
 
 def inputs(T: int = 9) -> Tensor:

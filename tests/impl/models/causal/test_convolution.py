@@ -6,10 +6,11 @@ from draws import normal
 from torch import Tensor
 from torch.nn.functional import conv1d, pad
 
-from rnnbounds.impl.models.causal.base import Affine, Convolution
-from rnnbounds.impl.models.causal.convolution import (
+from rnnbounds.impl.models.causal import (
     TCN,
+    Affine,
     Block,
+    Convolution,
     GatedConvolution,
     GatedLayer,
     WaveNet,

@@ -7,7 +7,7 @@ from safetensors.torch import save_file
 
 from rnnbounds.impl.arithmetic.inputs.sets import input_rows
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.reading.data import files, recordings
+from rnnbounds.impl.reading.data import recordings, sequences
 from rnnbounds.impl.reading.data.sequences import read_data
 
 SERIES = np.arange(12.0).reshape(6, 2) / 8
@@ -77,12 +77,12 @@ class TestPython:
 class TestHostileFiles:
     def test_an_archive_that_unpacks_to_more(self, tmp_path, monkeypatch):
         np.savez_compressed(tmp_path / "x.npz", x=np.zeros(10_000))
-        monkeypatch.setattr(files, "LARGEST", 8000)
+        monkeypatch.setattr(sequences, "LARGEST", 8000)
         with pytest.raises(InputError, match="unpacks to more than 8000 bytes"):
             read_data(tmp_path / "x.npz")
 
     def test_a_text_that_is_too_large(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(files, "LARGEST_TEXT", 4)
+        monkeypatch.setattr(sequences, "LARGEST_TEXT", 4)
         with pytest.raises(InputError, match="larger than 4 bytes; save it as"):
             read_data(text(tmp_path / "x.csv", "1,2,3"))
 

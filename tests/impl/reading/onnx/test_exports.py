@@ -11,8 +11,7 @@ import torch
 from refusals import refused
 
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.layers import layers
+from rnnbounds.impl.reading.adapters import layers, load_model
 
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxscript")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from rnnbounds.impl.reading.layers import layers
+from rnnbounds.impl.reading.adapters import layers
 
 onnx = pytest.importorskip("onnx")
 from onnx import numpy_helper  # noqa: E402

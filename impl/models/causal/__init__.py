@@ -1,1 +1,0 @@
-"""Feed-forward causal models with their receptive fields."""
