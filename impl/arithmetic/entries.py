@@ -1,10 +1,7 @@
-"""Base class of columns of balls and of rationals: lists of units, each with an entry a column.
+"""The arithmetics of balls and of rationals: one system, its columns as lists of units.
 
-The arithmetic of balls: one system, its columns enclosed.
-
-Everything is rigorous at the working precision of flint's context. Source: Johansson, Arb.
-
-The arithmetic of rationals: one system whose step stays in them, its columns exact.
+Balls are rigorous at the working precision of flint's context, rationals exact, of steps that stay
+in them. Source: Johansson, Arb.
 """
 
 import operator

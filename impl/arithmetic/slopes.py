@@ -1,16 +1,4 @@
-"""Euclidean norms of blocks of units, which see the signs of the weights.
-
-How units u move with the blocks s_b of a state, two runs apart, is kept as a sum of terms
-
-    Δu = Σ_k D_k A_k Δy_k,    |D_k| ≤ diag(rows_k),    ‖Δy_k‖₂ ≤ Σ_b reach_kb ‖Δs_b‖₂,
-
-with the weights A_k as they are, so that ‖Δu‖₂ ≤ Σ_kb ‖diag(rows_k) A_k‖₂ reach_kb ‖Δs_b‖₂. A
-comparison of absolute values has ‖|A_k|‖₂ there. Gates that move with one and the same Δy add up to
-less: by Cauchy and Schwarz, unit by unit with t = Σ_k rows_k, to at most the norm of all
-diag(√(rows_k t)) A_k, one below another. All is rounded up, or plain, as `up` has it.
-Source: Miller & Hardt, section 4, for an LSTM.
-
-How steep the step of a cell is over a box of states: its comparison matrix, for any cell.
+"""How steep the step of a cell is over a box of states: its comparison matrix, for any cell.
 
 A number is an interval for each unit and non-negative matrices M_1, …, M_R in the states and inputs
 with |u(s, x) − u(s′, x′)|_i ≤ max_r (M_r (|s − s′|, |x − x′|))_i, row by row:
@@ -21,6 +9,18 @@ with |u(s, x) − u(s′, x′)|_i ≤ max_r (M_r (|s − s′|, |x − x′|))_
 since what ζ multiplies is linear in it. All is rounded up. Inputs lie in a Euclidean ball: what an
 affine map makes of them is bounded by Cauchy–Schwarz. Sources: Miller & Hardt, Proposition 1; Horn
 & Johnson, section 8.
+
+Euclidean norms of blocks of units, which see the signs of the weights.
+
+How units u move with the blocks s_b of a state, two runs apart, is kept as a sum of terms
+
+    Δu = Σ_k D_k A_k Δy_k,    |D_k| ≤ diag(rows_k),    ‖Δy_k‖₂ ≤ Σ_b reach_kb ‖Δs_b‖₂,
+
+with the weights A_k as they are, so that ‖Δu‖₂ ≤ Σ_kb ‖diag(rows_k) A_k‖₂ reach_kb ‖Δs_b‖₂. A
+comparison of absolute values has ‖|A_k|‖₂ there. Gates that move with one and the same Δy add up to
+less: by Cauchy and Schwarz, unit by unit with t = Σ_k rows_k, to at most the norm of all
+diag(√(rows_k t)) A_k, one below another. All is rounded up, or plain, as `up` has it.
+Source: Miller & Hardt, section 4, for an LSTM.
 """
 
 from collections.abc import Mapping, Sequence

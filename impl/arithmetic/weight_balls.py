@@ -1,17 +1,17 @@
-"""Enclosures of the image W x of a set of inputs, row by row.
+"""Sets of weights: every parameter within a Euclidean distance of its own of a given one.
+
+Such a set Ω is convex, and what a cell's `program` makes of all its weights at once is bounded by
+`impl.arithmetic.slopes` and `impl.arithmetic.derivatives.second_order` with
+|W_ij| ≤ |W⁰_ij| + r and W v ∈ W⁰ v ± r‖v‖₂, rounded up. Both take the radii (B,) by name; a
+parameter without one stands still, as a gate of its own must.
+
+Enclosures of the image W x of a set of inputs, row by row.
 
     W x ∈ ±‖W_i‖₂ B,    W x ∈ W [low, high],    W x ∈ [min_p, max_p] W E_p for rows E_p,
 
 all of which hold at once.
 Sources: Moore, Kearfott & Cloud, Introduction to Interval Analysis; Higham, Accuracy and Stability
 of Numerical Algorithms, section 3.5, for the products.
-
-Sets of weights: every parameter within a Euclidean distance of its own of a given one.
-
-Such a set Ω is convex, and what a cell's `program` makes of all its weights at once is bounded by
-`impl.arithmetic.slopes` and `impl.arithmetic.derivatives.second_order` with
-|W_ij| ≤ |W⁰_ij| + r and W v ∈ W⁰ v ± r‖v‖₂, rounded up. Both take the radii (B,) by name; a
-parameter without one stands still, as a gate of its own must.
 """
 
 from collections.abc import Mapping

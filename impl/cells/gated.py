@@ -1,4 +1,4 @@
-"""Names, boxes and cell types shared by torch's gated cells whose gates depend on the state.
+"""Torch's gated cells, whose gates depend on the state: LSTM and GRU, with their boxes and kinds.
 
 A gate g_j = σ(a_j) or tanh(a_j) has the pre-activation a = W h + U x + b, which lies in an interval
 that is certified unit by unit for |h_j| ≤ h̄_j and ‖x‖₂ ≤ B:

@@ -1,11 +1,11 @@
-"""Layouts: the named weights that make up a cell, and how their shapes depend on each other.
+"""Cell type record: the only interface of a cell type to the rest of the package.
+
+A cell is one file that ends in its ``KINDS``.
+
+Layouts: the named weights that make up a cell, and how their shapes depend on each other.
 
 A shape is written in symbols: "4n d" is a matrix of four blocks of n rows and of d columns, "n+p" a
 sum. What a symbol stands for is read off the first weight that shows it.
-
-Cell type record: the only interface of a cell type to the rest of the package.
-
-A cell is one file that ends in its ``KINDS``.
 """
 
 import re

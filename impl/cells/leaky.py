@@ -1,16 +1,16 @@
-"""Echo-state networks in norms by diagonal weights or by matrices.
-
-With A = diag(a) two runs differ by Δ⁺ = ((I − A) + E A W)Δ, |E| ≤ L, as A and E commute. In
-‖D·‖₂, with which I − A commutes too, a step contracts by max(1 − a) + L‖D A W D⁻¹‖₂. Source: Miller
-& Hardt, section 2, for the diagonal.
-
-The echo-state network: a vanilla cell that keeps a part of its state.
+"""The echo-state network: a vanilla cell that keeps a part of its state.
 
     h⁺ = (1 − a)∘h + a∘ρ(W h + W_in x + b),    0 < a ≤ 1 unit by unit,
 
 with a ("leak") stored as a weight, (n,). So |Δh⁺| ≤ ((1 − a) + a L_ρ|W|)|Δh| row by row, and in the
 Euclidean norm λ = max(1 − a) + L_ρ‖diag(a) W‖₂, which for equal leaks is (1 − a) + a L_ρ‖W‖₂; where
 |ρ| ≤ M, states stay in |h_j| ≤ M. Sources: Jaeger (2001); Jaeger et al. (2007), leaky units.
+
+Echo-state networks in norms by diagonal weights or by matrices.
+
+With A = diag(a) two runs differ by Δ⁺ = ((I − A) + E A W)Δ, |E| ≤ L, as A and E commute. In
+‖D·‖₂, with which I − A commutes too, a step contracts by max(1 − a) + L‖D A W D⁻¹‖₂. Source: Miller
+& Hardt, section 2, for the diagonal.
 """
 
 import math

@@ -1,6 +1,4 @@
-"""Torch's own loops: its RNN, LSTM and GRU, all layers and steps in one call.
-
-All outputs of a truncated model at once, each from the zero state on at least its last k inputs.
+"""All outputs of a truncated model at once, each from the zero state on at least its last k inputs.
 
 One window an output takes k steps of T rows, the plain loop T steps of one. Between them lie chunks
 of C ≥ k outputs each, which overlap: all but the first start k inputs early, from the zero state,
@@ -14,6 +12,8 @@ and advance together as rows of one product. That is (C + k)/C of the loop's wor
 So an output is h_t^j with j between min(k, t) and k + C, never with a shorter window: what Lemma 1
 bounds at k it bounds at every j ≥ k, and each is a run of the cell from the zero state, of which
 the certificate's `rounding` speaks. Source: Miller & Hardt, Lemma 1.
+
+Torch's own loops: its RNN, LSTM and GRU, all layers and steps in one call.
 """
 
 import math

@@ -1,6 +1,4 @@
-"""Evaluation of a batch in chunks within a memory limit, and the check of a task's arguments.
-
-Gradients in the weights of a recurrent cell and of all its truncations, by their adjoints.
+"""Gradients in the weights of a recurrent cell and of all its truncations, by their adjoints.
 
 With p_T = p(h_T) and δ_t = ∂p_T/∂z_t,
 
@@ -10,6 +8,8 @@ for the full run and for each truncated one. Gradients are subtracted before any
 what truncated back-propagation leaves out, Σ_{t≤T−k} δ_t s_{t−1}ᵀ, is summed without subtraction.
 All of it is differentiable in W, U, b and x. Source: Miller & Hardt, Lemma 2; Williams & Peng,
 An efficient gradient-based algorithm for on-line training of recurrent network trajectories (1990).
+
+Evaluation of a batch in chunks within a memory limit, and the check of a task's arguments.
 """
 
 from collections.abc import Callable, Iterable

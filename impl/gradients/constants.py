@@ -1,4 +1,6 @@
-"""Arguments of the constants' formulas: a batch of cells, and constants computed before.
+"""The constants that a batch of systems supplies to the bounds: rigorous upper bounds, by name.
+
+Arguments of the constants' formulas: a batch of cells, and constants computed before.
 
 A rigorous upper bound on the spectral radius, by squaring.
 
@@ -17,8 +19,6 @@ since ∂_wφ δw = ρ′ ∘ (δW h + δU x + δb) and ‖u ∘ v‖₂ ≤ ‖
 
 and ∇p_T and ∇p_T^k are β-Lipschitz in the weights. All numbers are rounded up, infinite where ρ′
 jumps, λ ≥ 1 or no loss is given. Source: Miller & Hardt, Lemmas 2 and 3.
-
-The constants that a batch of systems supplies to the bounds: rigorous upper bounds, by name.
 """
 
 from __future__ import annotations

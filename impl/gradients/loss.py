@@ -1,10 +1,10 @@
-"""Interface of losses of the last state: values, gradients, constants and errors.
-
-The losses of the last state: linear, squared and cross-entropy, with their constants.
+"""The losses of the last state: linear, squared and cross-entropy, with their constants.
 
 Each loss is p(h) for a readout C; L_p = sup ‖∇p‖ over ‖h‖ ≤ B_h, and β_p is the Lipschitz constant
 of ∇p, both in the Euclidean norm unless another dual norm is handed in. Sources: Miller & Hardt,
 Section 2; Popoviciu (variance of a bounded variable) for the curvature of the cross-entropy.
+
+Interface of losses of the last state: values, gradients, constants and errors.
 """
 
 from abc import ABC, abstractmethod

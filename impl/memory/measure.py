@@ -1,11 +1,11 @@
-"""The forgetting curve: gaps between full and truncated runs, for each length of truncation.
-
-How many windows of recorded inputs were run, reported while a measurement goes on.
-
-Measurements of a model on recorded inputs, and a statement on others drawn like them.
+"""Measurements of a model on recorded inputs, and a statement on others drawn like them.
 
 Everything but the statement is an observation, in float64, of these windows alone. Sources: Miller
 & Hardt, section 4, data-dependent stability; Clopper & Pearson for the statement.
+
+The forgetting curve: gaps between full and truncated runs, for each length of truncation.
+
+How many windows of recorded inputs were run, reported while a measurement goes on.
 """
 
 import logging

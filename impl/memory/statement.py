@@ -1,15 +1,4 @@
-"""Exact binomial bounds, certified: how large a share is, from how many of n draws were outside.
-
-Of n independent draws, of which each is inside with probability q, m were seen outside. The least q
-that this leaves possible with confidence 1 − α solves
-
-    P_q(at most m outside) = Σ_{i ≤ m} C(n, i) (1 − q)ⁱ qⁿ⁻ⁱ = α,
-
-and what is returned lies at or below it: the sum is enclosed in balls, and increases with q. If
-more draws are counted as outside than are, the bound is only lower.
-Source: Clopper & Pearson (1934), The use of confidence or fiducial limits.
-
-Distribution-free statement on all windows drawn like those seen.
+"""Distribution-free statement on all windows drawn like those seen.
 
     With confidence 1 − α: for each ε, at least a share q of the windows has ‖h_T − h_T^k‖₂ ≤ ε.
 
@@ -21,6 +10,17 @@ given the first half, hence also without; for E values of ε at once each has α
 bound. A window counts as within ε if that is certain of the model in real arithmetic: one that is
 not decided counts as outside, which only lowers q.
 Sources: Clopper & Pearson (1934); Bonferroni.
+
+Exact binomial bounds, certified: how large a share is, from how many of n draws were outside.
+
+Of n independent draws, of which each is inside with probability q, m were seen outside. The least q
+that this leaves possible with confidence 1 − α solves
+
+    P_q(at most m outside) = Σ_{i ≤ m} C(n, i) (1 − q)ⁱ qⁿ⁻ⁱ = α,
+
+and what is returned lies at or below it: the sum is enclosed in balls, and increases with q. If
+more draws are counted as outside than are, the bound is only lower.
+Source: Clopper & Pearson (1934), The use of confidence or fiducial limits.
 """
 
 import math

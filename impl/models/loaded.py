@@ -1,11 +1,11 @@
-"""SHA-256 of weights, which ties a certificate to a model.
+"""A user's recurrent model as it was read: its weights as stored, and its cell in float64.
+
+SHA-256 of weights, which ties a certificate to a model.
 
 A linear readout y = C h + c after a cell, and the ε of h that keeps y within an ε.
 
 ‖y − y′‖₂ ≤ ‖C‖₂‖h − h′‖₂, since c moves y and y′ alike: so y is within ε where h is within ε/‖C‖₂.
 Source: Miller & Hardt, Proposition 3, with L_f = ‖C‖₂.
-
-A user's recurrent model as it was read: its weights as stored, and its cell in float64.
 """
 
 import hashlib

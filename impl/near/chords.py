@@ -1,6 +1,4 @@
-"""Intervals in plain float64, rounded outwards by relative margins: where numbers of a tube lie.
-
-Slopes of chords: how far apart two values of a function are, for how far apart its arguments.
+"""Slopes of chords: how far apart two values of a function are, for how far apart its arguments.
 
     f(u) − f(u′) = f[u, u′](u − u′),    f[u, u′] = ∫ f′(u′ + θ(u − u′)) dθ over 0 ≤ θ ≤ 1,
 
@@ -13,6 +11,8 @@ r′, β ≥ |f″| and γ ≥ |f‴|, and since ∫θ = 1/2, ∫θ² = 1/3 and 
 and what f[u, u′] is off from its first-order expansion by is at most γ(r² + r r′ + r′²)/6. For v
 and v′ so near that rounding loses their difference, m is within β|v − v′|/4 of f′ between them.
 Source: Moore, Kearfott & Cloud, Introduction to Interval Analysis, on mean value forms and slopes.
+
+Intervals in plain float64, rounded outwards by relative margins: where numbers of a tube lie.
 """
 
 import math

@@ -1,9 +1,4 @@
-"""The solver Clarabel of semidefinite programs, within limits of size, of steps and of time.
-
-With one thread and its steps counted an answer is the same on every machine: the time is a guard.
-An answer is a proposal, which `impl.norms.metric` proves in balls.
-
-Dense quadratic norms in which cells with restricted slopes contract, by matrix inequalities.
+"""Dense quadratic norms in which cells with restricted slopes contract, by matrix inequalities.
 
 Slopes of ρ lie in [m, L]. Two runs of s⁺ = κ∘s + ρ(Ws + …) differ by δ⁺ = Aδ + y, A = diag(κ) + mW,
 where y_i = e_i (Wδ)_i with 0 ≤ e_i ≤ ℓ = L − m, so that Σ_i Λ_i y_i (ℓ(Wδ)_i − y_i) ≥ 0 for every
@@ -17,6 +12,11 @@ a semidefinite program makes the margin of the upper left block largest, until i
 What the solver says is a proposal: λ is the least number found for which the matrix is proved
 positive definite in balls. Sources: Revay, Wang & Manchester, Recurrent Equilibrium Networks
 (2021), with E = I; Boyd et al., Linear Matrix Inequalities, section 2.
+
+The solver Clarabel of semidefinite programs, within limits of size, of steps and of time.
+
+With one thread and its steps counted an answer is the same on every machine: the time is a guard.
+An answer is a proposal, which `impl.norms.metric` proves in balls.
 """
 
 import math

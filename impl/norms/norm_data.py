@@ -1,8 +1,8 @@
-"""The least window k of a truncated model, decided without rounding.
+"""Norms of states with their constants, and the data of a system that they are computed from.
+
+The least window k of a truncated model, decided without rounding.
 
 Source: Miller & Hardt, Lemma 1.
-
-Norms of states with their constants, and the data of a system that they are computed from.
 """
 
 import math

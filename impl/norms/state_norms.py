@@ -1,11 +1,11 @@
-"""Inverses of matrices with a certificate of how far they are from exact ones.
-
-The norms in which one cell may contract, each with its way back to the Euclidean norm.
+"""The norms in which one cell may contract, each with its way back to the Euclidean norm.
 
 A diagonal of slopes |ρ′| ≤ L_ρ commutes with diagonal weights, so in the plain and the diagonally
 weighted norms the cell h ↦ ρ(Wh + …) contracts by λ = L_ρ‖W‖. A full quadratic form certifies
 linear systems, or a cell with multipliers for its slopes (`impl.norms.metric`). Sources: Miller &
 Hardt, section 2; Horn & Johnson, section 8 (Perron).
+
+Inverses of matrices with a certificate of how far they are from exact ones.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -1,14 +1,14 @@
-"""Cells of torch's in a loop of a module's own: is the module that cell, iterated by itself?
-
-A loop may do anything between two steps, h = 0.99 h + 0.01 cell(x, h) for one. So the module itself
-is answered only where its forward pass of drawn inputs is what the cell gives from the zero state.
-
-Reading a user's recurrent model: from torch modules, state dicts and files.
+"""Reading a user's recurrent model: from torch modules, state dicts and files.
 
 Weights are data: nothing that is read from a file can run code, and nothing is believed before its
 dtype, shape, storage and values were looked at. The weights are taken exactly as stored.
 
 The recurrent layers that a model has, each with the cell that it is or why it is not read.
+
+Cells of torch's in a loop of a module's own: is the module that cell, iterated by itself?
+
+A loop may do anything between two steps, h = 0.99 h + 0.01 cell(x, h) for one. So the module itself
+is answered only where its forward pass of drawn inputs is what the cell gives from the zero state.
 """
 
 import sys

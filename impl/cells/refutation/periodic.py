@@ -1,11 +1,11 @@
-"""The work of a search for witnesses, counted: it ends at its limit, on every machine alike.
+"""Points of small periods of a cell under one constant input.
+
+Searched in floats by Newton's method, proved in ball arithmetic by Krawczyk's.
+
+The work of a search for witnesses, counted: it ends at its limit, on every machine alike.
 
 Counted are multiplications, as the products of n × n matrices need them; one in balls, of which a
 proof takes several, costs as much as many in floats.
-
-Points of small periods of a cell under one constant input.
-
-Searched in floats by Newton's method, proved in ball arithmetic by Krawczyk's.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,4 +1,6 @@
-"""A cascade of contractions is one: the norm of a stack, and its factor.
+"""Certified bounds on stacks of recurrent cells: of each layer, and of their cascade.
+
+A cascade of contractions is one: the norm of a stack, and its factor.
 
 Let layer l contract by λ_l in ‖·‖_l, and let its inputs move it by μ_l in it, as much as the states
 of the layer below move in theirs:
@@ -13,8 +15,6 @@ and Λ is as close to max λ_l as the lower t are small; but what lower layers s
 such a norm. Of many t, each made for one Λ, that with the shortest window is taken. What is found
 is checked, rounded up. Sources: Miller & Hardt, Lemma 1; Michel & Miller, Qualitative Analysis of
 Large Scale Dynamical Systems, for comparison by layers.
-
-Certified bounds on stacks of recurrent cells: of each layer, and of their cascade.
 """
 
 import math

@@ -1,4 +1,10 @@
-"""One step of each cell with gates or layers of its own, over units in balls.
+"""One norm of one cell as a certificate states it, and what is proved of it.
+
+A norm is stated with λ, the drive S ≥ sup ‖φ(0, x)‖_*, C and c with ‖h‖₂ ≤ C‖s‖_* ≤ C c‖s‖₂, and a
+bound R on all ‖s_t‖_*; whoever found its weights, each of these is proved. Source: Miller & Hardt,
+Lemma 1.
+
+One step of each cell with gates or layers of its own, over units in balls.
 
 Written anew from the formulas: LSTM and GRU as torch documents them (gates i, f, g, o and r, z, n),
 Cho et al. (2014), Jaeger et al. (2007), Pascanu et al. (2014).
@@ -6,12 +12,6 @@ Cho et al. (2014), Jaeger et al. (2007), Pascanu et al. (2014).
 Norms ‖Qh‖₂ with a matrix Q, of linear systems and of cells with multipliers for their slopes.
 
 Sources: those of `impl.norms.metric` and of `impl.norms.state_norms`.
-
-One norm of one cell as a certificate states it, and what is proved of it.
-
-A norm is stated with λ, the drive S ≥ sup ‖φ(0, x)‖_*, C and c with ‖h‖₂ ≤ C‖s‖_* ≤ C c‖s‖₂, and a
-bound R on all ‖s_t‖_*; whoever found its weights, each of these is proved. Source: Miller & Hardt,
-Lemma 1.
 """
 
 import math

@@ -1,12 +1,4 @@
-"""Euclidean norms of how units move with the blocks s_b of a state, in balls: a sum of terms
-
-    Δu = Σ_k D_k A_k Δy_k,    |D_k| ≤ diag(scale_k),    ‖Δy_k‖₂ ≤ Σ_b reach_kb ‖Δs_b‖₂,
-
-those of one and the same Δy also together: by Cauchy and Schwarz, unit by unit with
-t = Σ_k scale_k, at most the norm of all diag(√(scale_k t)) A_k, one below another. Nothing here is
-the maker's. Source: Miller & Hardt, Proposition 1.
-
-Units of a cell in balls: where they lie, and how far they move with states and inputs.
+"""Units of a cell in balls: where they lie, and how far they move with states and inputs.
 
 Each unit u lies between two balls, and moves by |Δu| ≤ Σ_c row_c δ_c, where the columns c are what
 moves: |Δs_i| ≤ v_i δ_0 for all units of the state alike, or a unit of state or input each.
@@ -15,6 +7,14 @@ norms are kept apart, as terms of `impl.checker.cells.units`.
 
 Nothing here is the maker's. Sources: Moore, Kearfott & Cloud, Introduction to Interval Analysis;
 Miller & Hardt, Proposition 1.
+
+Euclidean norms of how units move with the blocks s_b of a state, in balls: a sum of terms
+
+    Δu = Σ_k D_k A_k Δy_k,    |D_k| ≤ diag(scale_k),    ‖Δy_k‖₂ ≤ Σ_b reach_kb ‖Δs_b‖₂,
+
+those of one and the same Δy also together: by Cauchy and Schwarz, unit by unit with
+t = Σ_k scale_k, at most the norm of all diag(√(scale_k t)) A_k, one below another. Nothing here is
+the maker's. Source: Miller & Hardt, Proposition 1.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,11 +1,4 @@
-"""Forward and backward sweeps of a recurrent cell over all its truncations at once.
-
-A step is ρ(V s) of the signal s = (h, x, 1), V = [W U b], so ∂p_T/∂V = Σ_t δ_t s_{t−1}ᵀ with the
-adjoints δ_T = ρ′(z_T) ∘ ∇p(h_T), δ_{t−1} = ρ′(z_{t−1}) ∘ Wᵀδ_t. Truncated runs are columns that
-start one after another and share the adjoint recursion. Source: Werbos, Backpropagation through
-time (1990); Miller & Hardt, Lemma 2.
-
-Gradient gaps of plain systems at all windows: windows side by side by age, nothing copied.
+"""Gradient gaps of plain systems at all windows: windows side by side by age, nothing copied.
 
 A row of m = n+d+1 numbers is a signal (h, x, 1), one of n an adjoint δ. Window k starts when k
 inputs are left, so that at each time those which run are the last slots:
@@ -22,6 +15,13 @@ systems write one after another to the same memory, small enough to stay in cach
 often is NumPy, in a third of torch's time. The full run is a window of its own, all systems at
 once. The plain twin is in `impl.gradients.adjoint`; `impl.gradients.adjoint_error` bounds the error
 of both. Source: Werbos, Backpropagation through time (1990); Miller & Hardt, Lemma 2.
+
+Forward and backward sweeps of a recurrent cell over all its truncations at once.
+
+A step is ρ(V s) of the signal s = (h, x, 1), V = [W U b], so ∂p_T/∂V = Σ_t δ_t s_{t−1}ᵀ with the
+adjoints δ_T = ρ′(z_T) ∘ ∇p(h_T), δ_{t−1} = ρ′(z_{t−1}) ∘ Wᵀδ_t. Truncated runs are columns that
+start one after another and share the adjoint recursion. Source: Werbos, Backpropagation through
+time (1990); Miller & Hardt, Lemma 2.
 """
 
 from collections.abc import Callable, Iterator, Sequence

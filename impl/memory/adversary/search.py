@@ -1,15 +1,15 @@
-"""Pairs of runs under the same inputs: one that has a past, and one from the zero state.
-
-Inputs x (P + K, d, M) are M sequences. The first P lead from zero to a state s; from then on a
-second run, which starts at zero, sees the same inputs. After k of these its output is that of the
-model truncated to k inputs, and the gap is ‖h_{P+k} − h_{P+k}^k‖₂, or that of f(h) for a readout f.
-
-The search for inputs that a model remembers for long, in floats: what it finds is not proved.
+"""The search for inputs that a model remembers for long, in floats: what it finds is not proved.
 
 It begins with constant, alternating and random pasts, then follows the gradient: the inputs at
 which the gap's linearisation is the largest lie at ends of their set, so a step goes a part of the
 way there (Frank & Wolfe, 1956). Taken whole, and for small inputs, a step is one of the power
 method for the products of Jacobians, and gives the impulses along their leading singular vectors.
+
+Pairs of runs under the same inputs: one that has a past, and one from the zero state.
+
+Inputs x (P + K, d, M) are M sequences. The first P lead from zero to a state s; from then on a
+second run, which starts at zero, sees the same inputs. After k of these its output is that of the
+model truncated to k inputs, and the gap is ‖h_{P+k} − h_{P+k}^k‖₂, or that of f(h) for a readout f.
 """
 
 from collections.abc import Iterator, Sequence

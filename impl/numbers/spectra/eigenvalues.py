@@ -1,15 +1,15 @@
-"""Certified eigenvalues outside the unit circle in float64, at sizes where balls take too long.
+"""Certified eigenvalues on or outside the unit circle.
+
+A modulus of exactly 1 is beyond balls of any precision. It is decided exactly: if the
+characteristic polynomial p shares a root μ with its reversal zⁿ p(1/z), then 1/μ is an eigenvalue
+too, and one of the two has modulus ≥ 1; if it shares none, no eigenvalue lies on the circle.
+
+Certified eigenvalues outside the unit circle in float64, at sizes where balls take too long.
 
 With approximate eigenvectors V and X ≈ V⁻¹, J is similar to V⁻¹JV = (I + E)⁻¹XJV with XV = I + E,
 whose Gershgorin discs are small and near the eigenvalues. Discs that meet no others hold as many
 eigenvalues as they are. Every rounding is bounded. Sources: Gershgorin; Rump, Verification methods
 (2010), section 13; Higham, section 3.6, for complex products.
-
-Certified eigenvalues on or outside the unit circle.
-
-A modulus of exactly 1 is beyond balls of any precision. It is decided exactly: if the
-characteristic polynomial p shares a root μ with its reversal zⁿ p(1/z), then 1/μ is an eigenvalue
-too, and one of the two has modulus ≥ 1; if it shares none, no eigenvalue lies on the circle.
 """
 
 import math

@@ -1,9 +1,9 @@
-"""Files of numbers, by their suffix: one array each, of bounded size, without running what they
-hold.
-
-Recorded inputs: sequences from a file, an array or a tensor, looked at before anything is run.
+"""Recorded inputs: sequences from a file, an array or a tensor, looked at before anything is run.
 
 Data are numbers: nothing that is read here can run code.
+
+Files of numbers, by their suffix: one array each, of bounded size, without running what they
+hold.
 """
 
 import io
