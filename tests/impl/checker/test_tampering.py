@@ -34,7 +34,14 @@ GOOD = [
     ("rnn-tanh", "quadratic-sdp", torch.float64, True),
 ]
 SPEAKS_OF = {("input_bound",), ("truncation", 0, "eps"), ("truncation", 1, "eps")}
-UNREAD = ("weights", "norm", "constants", "box", "layers")  # by the side that runs the model
+UNREAD = (
+    "weights",
+    "norm",
+    "constants",
+    "box",
+    "layers",
+    "unit_gains",
+)  # by the side that runs the model
 
 
 def model(cell, dtype, biases, seed=3):
@@ -90,6 +97,9 @@ def test_statements(good):
             continue
         if held:
             assert true_of_truncated(tampered.certificate, source.weights), about
+        if about == (("unit_gains",), "left out"):  # as of an earlier version
+            assert held is False
+            continue
         if name.startswith("twice") or (name in NEVER and place != ("truncation", 1)):
             assert held is None, about
         if name in LESS and place[-1] != "state" and place[0] != "weights":

@@ -25,7 +25,7 @@ from rnnbounds.impl.format.tensors import contents, digest, encoded
 from rnnbounds.shell.output import Format
 
 PROVED = {"lambda", "weights", "constants", "truncation", "rounding", "box", "layers", "norm",
-          "orthogonality_defect", "difference", "other_norms", "readout"}  # fmt: skip
+          "orthogonality_defect", "difference", "other_norms", "unit_gains", "readout"}  # fmt: skip
 SPOKEN_OF = {"input_bound", "inputs", "initial_state"}
 NAMES = {
     "dtype",
