@@ -60,8 +60,6 @@ def test_what_is_no_cell_of_a_direction():
         with pytest.raises(DirectionsError, match='say direction="forward" or "backward"'):
             call(module, 1.0)
     refused(module, ValueError, "unknown direction 'left'", direction="left")
-    refused(module, InputError, "say backward", direction="reverse")
-    refused(torch.nn.GRU(2, 3), InputError, "has one direction only", direction="forward")
     refused(module, InputError, "a readout reads both", direction="forward", readout="head")
     for way in ENDS:
         refused(both("gru", 2), InputError, "2 layers, .* second reads both", direction=way)

@@ -1,6 +1,7 @@
 """What an error says to do is done, and the answer is right."""
 
 import re
+import sys
 
 import pytest
 import torch
@@ -8,6 +9,91 @@ import torch
 import rnnbounds
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
+
+with torch.random.fork_rng(devices=[]):
+    torch.manual_seed(0)
+    MODULE, OTHER = torch.nn.GRU(2, 3), torch.nn.RNN(2, 3)
+    BOTH = torch.nn.GRU(2, 3, bidirectional=True).state_dict()
+    DEEP, PROJECTED = torch.nn.GRU(2, 3, 2, dropout=0.5), torch.nn.LSTM(2, 4, proj_size=3)
+W, PAIR = MODULE.state_dict(), torch.nn.ModuleDict({"a": MODULE, "b": OTHER})
+OWN, HOOKED = type("Own", (torch.nn.GRU,), {"forward": lambda self, x: x})(2, 3), torch.nn.GRU(2, 3)
+HOOKED.register_forward_hook(lambda *_: None)
+FORWARD, BACKWARD = ({name: BOTH[name + end] for name in W} for end in ("", "_reverse"))
+BESIDE = W | {f"x.{key}": part for key, part in OTHER.state_dict().items()}
+PROJECTION = {"h.weight_hr_l0": W["weight_hh_l0"]} | {f"r.{key}": part for key, part in W.items()}
+EXPANDED = torch.zeros(1).expand(9)
+# A model and options; the words of the error; the model and options that they say, where \1 is the
+# first name in them; and the weights of the answer, if they are not W.
+READ = [
+    (PAIR, {}, r"choose one with --layer: (\w), ", PAIR, {"layer": r"\1"}),
+    (PAIR, {"layer": "aa"}, r"--layer: (\w)$", PAIR, {"layer": r"\1"}),
+    (PAIR.state_dict(), {}, r"cells \((\w), \w\); choose one with --layer", PAIR, {"layer": r"\1"}),
+    (PAIR.state_dict(), {"layer": "aa"}, r"it has (\w): choose one", PAIR, {"layer": r"\1"}),
+    (BESIDE, {}, r"cells \((.), x\); choose one with --layer", BESIDE, {"layer": r"\1"}),
+    (torch.nn.Linear(2, 2), {}, "pass one with a torch.nn.RNN, LSTM or GRU", MODULE, {}),
+    (OTHER.state_dict(), {}, r"say --cell (\S+) or", OTHER.state_dict(), {"cell": r"\1"}, OTHER),
+    (W, {"cell": "lstm"}, r"read it as (\w+)$", W, {"cell": r"\1"}),
+    (W, {"cell": "grv"}, r"did you mean (\w+)", W, {"cell": r"\1"}),
+    (MODULE, {"cell": "lstm"}, "leave the cell out", MODULE, {}),
+    (PROJECTED.state_dict(), {"cell": "gru"}, "leave out the cell", PROJECTED, {}, PROJECTED),
+    (load_model(W), {"layer": "a"}, "name layer, readout and direction", PAIR, {"layer": "a"}),
+    (BOTH, {}, r'say direction="\w+" or "(\w+)"', BOTH, {"direction": r"\1"}, BACKWARD),
+    (BOTH, {"direction": "reverse"}, r"say (\w+)$", BOTH, {"direction": r"\1"}, BACKWARD),
+    (W, {"direction": "forward"}, "leave out the direction", W, {}),
+    ({f"{key}_reverse": W[key] for key in W}, {}, "as a forward cell", W, {}),
+    (torch.nn.GRU(2, 3, 2, bidirectional=True), {"direction": "forward"},
+     "keep its first layer alone", BOTH, {"direction": "forward"}, FORWARD),
+    (W | {"weight_hh": W["weight_hh_l0"]}, {}, "keep one of them", W, {}),
+    ({"weight_hh_l0": W["weight_hh_l0"]}, {"cell": "gru"}, "save the whole state dict", W, {}),
+    (W | {"bias_ih_l0": W["bias_ih_l0"].double()}, {}, r"with \.float\(\)",
+     {key: part.float() for key, part in W.items()}, {}),
+    (W | {"bias_ih_l0": EXPANDED}, {}, "save a contiguous copy",
+     W | {"bias_ih_l0": EXPANDED.contiguous()}, {}, W | {"bias_ih_l0": torch.zeros(9)}),
+    (W | {"weight_hh_l0": W["weight_hh_l0"][:, :2]}, {}, "each of its own shape", W, {}),
+    (W | {"bias_ih_l0": W["bias_ih_l0"] / 0}, {}, "repair or retrain the model", W, {}),
+    (W | {"peep": MODULE.bias_ih_l0}, {}, r"say --ignore (\S+) to", W | {"peep": MODULE.bias_ih_l0},
+     {"ignore": r"\1"}),
+    (W, {"ignore": ["peep"]}, "leave it out of what is ignored", W, {}),
+    (W, {"ignore": ["weight_hh_l0"], "cell": "gru"}, "leave it out of what is", W, {}),
+    (PROJECTION, {}, "choose the cell by --layer", PROJECTION, {"layer": "r"}),
+    (HOOKED, {}, "pass its state dict with the cell that it is", HOOKED.state_dict(),
+     {"cell": "gru"}, HOOKED.state_dict()),
+    (OWN, {}, "pass its state dict with the cell that it is", OWN.state_dict(), {"cell": "gru"},
+     OWN.state_dict()),
+    (DEEP, {}, r"call \.eval\(\) first", DEEP.eval, {}, DEEP.state_dict()),
+    (torch.nn.Sequential(torch.jit.script(MODULE)), {}, "pass its state dict, with --layer",
+     torch.nn.Sequential(MODULE).state_dict(), {"layer": "0"}),
+    (torch.nn.GRU(2, 3, device="meta"), {}, r"load_state_dict\(…, assign=True\)", MODULE, {}),
+    ("nets:none", {}, "name a function of that module", "nets:make_model", {}),
+    ("nets:three", {}, "let it return a torch.nn.Module or a state dict", "nets:make_model", {}),
+    ("net:make_model", {}, "name another module", "nets:make_model", {}),
+    ("whole.pt", {}, r"name a factory, as package\.module:make_model", "nets:make_model", {}),
+    ("whole.pt", {}, r"save model\.state_dict\(\) alone", "w.pt", {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", READ, ids=[row[2] for row in READ])
+def test_what_is_read_then(row, tmp_path, monkeypatch):
+    """Every weight of the answer is the one that is meant."""
+    given, options, words, then, said, *answer = row
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "nets", raising=False)
+    torch.save(MODULE, "whole.pt")
+    torch.save(W, "w.pt")
+    (tmp_path / "nets.py").write_text(
+        "import torch\ndef make_model(): return torch.load('w.pt')\ndef three(): return 3\n"
+    )
+    with pytest.raises(InputError, match=words) as told:
+        load_model(given, **options)
+    found = re.search(words, str(told.value))
+    said = {key: found.expand(word) for key, word in said.items()}
+    said |= {"ignore": [said["ignore"]]} if "ignore" in said else {}
+    read = load_model(then() if then == DEEP.eval else then, **said)
+    (right,) = answer or (W,)
+    cell = None if isinstance(right, torch.nn.Module) else read.name
+    assert read.digest == load_model(right, cell).digest
+
 
 GRU = {name: one / 4 for name, one in torch.nn.GRU(2, 3).state_dict().items()}
 

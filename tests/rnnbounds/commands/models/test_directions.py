@@ -47,7 +47,7 @@ def test_one_cell_in_doubt(call, model):
 
 
 def test_what_is_refused(refused, tmp_path, model):
-    """The other verbs want a direction, or a model in one; a stack has no cells above its first."""
+    """The other verbs want a direction, or a model in one."""
     data = tmp_path / "x.csv"
     data.write_text("0.1\n" * 40)
     assert "--direction" in refused("measure", model, "--data", data)
@@ -55,7 +55,3 @@ def test_what_is_refused(refused, tmp_path, model):
     asked = "--input-bound", 1, "--out", short
     assert "in both directions" in refused("truncate", model, "--eps", 0.1, *asked)
     assert "in both directions" in refused("unitary", model, *asked)
-    asked = "--input-bound", 1, "--direction", "reverse"
-    assert "say backward" in refused("certify", model, *asked)
-    torch.save(torch.nn.GRU(1, 2, num_layers=2, bidirectional=True).state_dict(), model)
-    assert "the second reads both directions" in refused("certify", model, "--input-bound", 1)

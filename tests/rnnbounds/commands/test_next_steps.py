@@ -1,0 +1,234 @@
+"""What an error or the line of what to do next says is done, and the answer is right: by calls from
+Python and on the command line; files and modules that are read are in tests/impl/reading."""
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+
+import rnnbounds
+from rnnbounds.cli import main
+from rnnbounds.impl.convert.unitary import unitary
+from rnnbounds.impl.errors import InputError
+
+X = np.random.default_rng(0).normal(size=(40, 12, 2))
+SLID = np.lib.stride_tricks.sliding_window_view(X.reshape(-1, 2), 20, 0).swapaxes(1, 2)
+HOLES = np.where(np.arange(12)[:, None] > 9, np.nan, X)
+with torch.random.fork_rng(devices=[]):
+    torch.manual_seed(0)
+    GRU, LSTM = torch.nn.GRU(2, 3, batch_first=True), torch.nn.LSTM(2, 3)
+    RELU, DEEP = torch.nn.RNN(2, 3, nonlinearity="relu"), torch.nn.GRU(2, 3, 2)
+    NORMED = torch.nn.utils.parametrizations.weight_norm(torch.nn.GRU(2, 3), "weight_hh_l0")
+    TURNED = torch.nn.GRU(2, 3, bidirectional=True, batch_first=True)
+NOISY = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Dropout())
+BIG = {name: 9 * part for name, part in RELU.state_dict().items()}
+SMALL = BIG | {"weight_hh_l0": rnnbounds.stable(BIG["weight_hh_l0"], 0.9)}
+
+
+def seen(model=GRU, x=X, **options):
+    """Measured at ε = 1, of windows of 12 inputs unless they are cut."""
+    return rnnbounds.measure(model, x, eps=1.0, **options)
+
+
+def certified(model, inputs=1.0, **options):
+    """True if it is."""
+    return rnnbounds.certify(model, inputs, **options).verdict == "certified"
+
+
+def box(high, d):
+    """All inputs of d channels in [−high, high]."""
+    return rnnbounds.input_box(-high, high, d)
+
+
+def bare(module):
+    """The module without its parametrisation."""
+    return torch.nn.utils.parametrize.remove_parametrizations(module, "weight_hh_l0")
+
+
+CALLS = [
+    (lambda: seen(gap="tv"), "leave it out", lambda: seen().window(1.0)),
+    (lambda: seen(gap="tv"), "as_is", lambda: seen(gap="tv", as_is=True).gap.name == "tv"),
+    (lambda: seen(as_is=True, cell="gru"), "leave it out", lambda: seen(as_is=True).run),
+    (lambda: seen(GRU.state_dict(), as_is=True), "pass a module", lambda: seen(as_is=True).run),
+    (lambda: seen(NOISY), r"\.eval\(\) first", lambda: seen(NOISY.eval()).window(1.0) == 1),
+    (lambda: seen(TURNED, as_is=True), "pass one direction",
+     lambda: seen(TURNED, direction="forward").recorded == 12),
+    (lambda: seen(lambda x: x.flip(1).cumsum(1)), "mask what is to come",
+     lambda: seen(lambda x: x.cumsum(1)).run["causality"] == "tried"),
+    (lambda: seen(lambda x: x.sum((1, 2))), r"let it return outputs \(N, T, p\) or \(N, p\)",
+     lambda: seen(lambda x: x.sum((1, 2))[:, None]).run["outputs"] == 1),
+    (lambda: seen(share=0.9), r"so (\d+) windows in all",
+     lambda n: seen(x=np.random.default_rng(1).normal(size=(int(n), 3, 2)), share=0.9).statement),
+    (lambda: seen(share=0.9), "lower the confidence",
+     lambda: seen(share=0.9, confidence=0.5).statement),
+    (lambda: seen(x=X[:1], share=0.5), "cut shorter windows",
+     lambda: seen(x=X[:1], share=0.5, window=1, confidence=0.5).statement),
+    (lambda: seen(x=SLID, share=0.5), "cut them without overlap, each once",
+     lambda: seen(x=SLID[::20], share=0.5, confidence=0.5).statement),
+    (lambda: seen(x=[*X]), r"numpy\.stack", lambda: seen(x=np.stack([*X])).windows == 40),
+    (lambda: seen(x=X[None]), "reshape it", lambda: seen(x=X[None].reshape(X.shape)).windows == 40),
+    (lambda: seen(x=X.astype(object)), r"save it as (\w+) or",
+     lambda dtype: seen(x=X.astype(object).astype(dtype)).windows == 40),
+    (lambda: seen(x=torch.from_numpy(X).to_sparse()), "hand over a dense one",
+     lambda: seen(x=torch.from_numpy(X).to_sparse().to_dense()).windows == 40),
+    (lambda: seen(x=HOLES), r"first at t = (\d+), .* leave that part out",
+     lambda t: seen(x=HOLES[:, : int(t)]).length == 10),
+    (lambda: seen(x=X[..., :1]), "pass the inputs of the model", lambda: seen().windows == 40),
+    (lambda: seen(window=50), r"sequences of (\d+) inputs, .* ask for a shorter window",
+     lambda T: seen(window=int(T)).length == 12),
+    (lambda: seen(input_bound=1.0), r"state an input bound of (\S+) or more",
+     lambda B: seen(input_bound=float(B)).windows == 40),
+    (lambda: seen(input_bound=box(1, 2)), r"by up to (\S+); state a larger set",
+     lambda most: seen(input_bound=box(1 + float(most), 2)).windows == 40),
+    (lambda: seen(states="recorded"), "give near, too",
+     lambda: seen(states="recorded", near=1e-3, window=3).near),
+    (lambda: certified(GRU, box(1, 3)), r"state one with (\d)$",
+     lambda d: not certified(GRU, box(1, int(d)))),
+    (lambda: certified(lambda x: x), "measure alone runs a function as it is",
+     lambda: seen(lambda x: x).window(1.0) == 1),
+    (lambda: rnnbounds.certify(RELU, 1.0, 0.1).window(0.5), "must be one of (.*); choose",
+     lambda eps: rnnbounds.certify(RELU, 1.0, 0.1).window(float(eps))),
+    (lambda: rnnbounds.truncate(BIG, 0.1, 1.0, cell="rnn-relu"), r"rnnbounds\.stable$",
+     lambda: rnnbounds.truncate(SMALL, 0.1, 1.0, cell="rnn-relu").k),
+    (lambda: unitary(BIG, 1.0, cell="rnn-relu"), r"rnnbounds\.stable$",
+     lambda: unitary(SMALL, 1.0, cell="rnn-relu").states == 6),
+    (lambda: unitary(RELU.state_dict(), 1.0, cell="linear"), r"say --cell (\S+)\)",
+     lambda cell: unitary(RELU.state_dict(), 1.0, cell=cell).states == 6),
+    (lambda: rnnbounds.assert_contractive(BIG, 1.0, cell="rnn-relu"), r"with rnnbounds\.stable",
+     lambda: rnnbounds.assert_contractive(SMALL, 1.0, cell="rnn-relu").lam < 1),
+    (lambda: rnnbounds.assert_remembers(RELU, 1.0, eps=0.1, at_most=1), "allow a larger ε",
+     lambda: rnnbounds.assert_remembers(RELU, 1.0, eps=9.0, at_most=1).stable),
+    (lambda: rnnbounds.stable_(TURNED), "take one without bidirectional=True",
+     lambda: certified(rnnbounds.stable_(torch.nn.GRU(2, 3)))),
+    (lambda: rnnbounds.stable_(NORMED), "remove its parametrisation",
+     lambda: certified(rnnbounds.stable_(bare(NORMED)))),
+    (lambda: rnnbounds.stable(RELU, 0.9), "pass a weight as a tensor",
+     lambda: rnnbounds.stable(RELU.weight_hh_l0.detach(), 0.9).norm(2) < 2),
+    (lambda: rnnbounds.stable(torch.eye(2).half(), 0.9), r"convert it with (\.double)\(\)",
+     lambda _: rnnbounds.stable(torch.eye(2).half().double(), 0.9).trace() < 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("ask", "words", "then"), CALLS, ids=[row[1] for row in CALLS])
+def test_calls(ask, words, then):
+    """The names and numbers that the line says are those of the next call."""
+    with pytest.raises((InputError, AssertionError), match=words) as told:
+        ask()
+    assert then(*re.search(words, str(told.value)).groups())
+
+
+@pytest.mark.parametrize("module", [GRU, LSTM, RELU, DEEP], ids=["gru", "lstm", "relu", "stack"])
+def test_norms_to_choose_among(module):
+    """Each is one of that cell."""
+    with pytest.raises(InputError, match=r"for .* choose among") as told:
+        certified(module, norm="quadratic")
+    module = {name: part / 8 for name, part in module.state_dict().items()}
+    cell = "rnn-relu" if len(module["weight_hh_l0"]) == 3 else None
+    for norm in str(told.value).split("among ")[1].split(", "):
+        if norm != "quadratic-sdp":  # of which the solver is an extra
+            assert rnnbounds.certify(module, 1e-3, norm=norm, cell=cell).norm == norm
+
+
+@pytest.mark.parametrize("inputs", [1.0, box(1, 2)], ids=["ball", "box"])
+@pytest.mark.parametrize("make", [torch.nn.GRU, torch.nn.LSTM, torch.nn.RNN])
+def test_calls_in_training(make, inputs):
+    """Of an undecided model: the penalty has a gradient, along which λ falls, and the projection
+    certifies."""
+    torch.manual_seed(0)
+    module = make(2, 4)
+    with torch.no_grad():
+        module.weight_hh_l0.mul_(1.5 if make is torch.nn.RNN else 2.0)
+    found = rnnbounds.certify(module, inputs, norm="infinity")
+    known = {"module": module, "rnnbounds": rnnbounds, "torch": torch, "loss": 0.0, "c": 1.0}
+    steps = "\n".join(found.next_steps)
+    penalty = eval(re.search(r"train with a penalty: (.*)", steps)[1], known)
+    assert penalty > 0
+    penalty.backward()
+    with torch.no_grad():
+        module.weight_hh_l0 -= 1e-3 * module.weight_hh_l0.grad
+    assert eval(re.search(r"train with a penalty: (.*)", steps)[1], known) < penalty
+    eval(re.search(r"project after each step: (.*)", steps)[1], known)
+    assert certified(module, inputs)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Two certified models, data, and what commands wrote of them; one file was changed since."""
+    cell = {name: part.detach() / 4 for name, part in GRU.state_dict().items()}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("made"))
+        save_file(cell, "m.safetensors")
+        save_file(cell | {"embed": torch.eye(2)}, "rows.safetensors")
+        np.save("x.npy", X)
+        asked = (
+            '[tool.rnnbounds.models.{}]\nmodel = "m.safetensors"\ninputs = "-1:1"\neps = 0.1\n{}\n'
+        )
+        settings = asked.format("m", 'baseline = "main.json"') + asked.format("n", "at-most = 1")
+        Path("pyproject.toml").write_text(settings)
+        for words in (
+            "certify rows.safetensors --ignore embed --inputs embed --out rows",
+            "truncate m.safetensors --inputs=-1:1 --eps 0.1 --out t.safetensors",
+            "certify m.safetensors --inputs=-1:1 --out o",
+        ):
+            assert main(words.split()) == 0
+        held = Path("t.safetensors").read_bytes()
+        Path("c.safetensors").write_bytes(held[:-1] + bytes([held[-1] ^ 1]))
+        Path("t.onnx").touch()
+        yield Path.cwd()
+
+
+@pytest.fixture
+def folder(made, tmp_path, monkeypatch):
+    """A copy of it."""
+    monkeypatch.chdir(shutil.copytree(made, tmp_path / "copy"))
+
+
+M = "certify m.safetensors"
+COMMANDS = [
+    (M, "give (--input-bound) or", rf"{M} \1 1"),
+    (f"{M} --input-bound 1 --inputs=-1:1", "state the inputs once", f"{M} --inputs=-1:1"),
+    (f"{M} --inputs=1", r"write LOW:HIGH, as (\S+) or", rf"{M} --inputs=\1"),
+    (f"{M} --inputs=1:0", r"must be at most (\S+);", rf"{M} --inputs=\1:0"),
+    (f"{M} --inputs=weight_ih", r"did you mean (\S+)\?", rf"{M} --inputs=\1"),
+    (f"{M} --input-bound from-data", "name its file", f"{M} --input-bound from-data --data x.npy"),
+    (f"{M} --inputs from-data", "say (--input-bound from-data)", rf"{M} --data x.npy \1"),
+    (f"{M} --list --eps 1", r"leave out (\S+)$", f"{M} --list"),
+    (f"{M} --inputs=-1:1 --eps 200%", "up to (100%)", rf"{M} --inputs=-1:1 --eps \1"),
+    ("check rows/certificate.json --source rows.safetensors --ignore embed",
+     "certify their box with --inputs=LOW:HIGH", "check o/certificate.json --source m.safetensors"),
+    ("check rows/certificate.json --source rows.safetensors --ignore embed",
+     "or check what '(rnnbounds truncate)' wrote", "check t.safetensors"),
+    ("check o/certificate.json", r"name it with (--source)",
+     r"check o/certificate.json \1 m.safetensors"),
+    ("check t.onnx", r"check the (\.safetensors) that it was written beside", r"check t\1"),
+    ("check t.safetensors --layer x", "or leave them out", "check t.safetensors"),
+    ("check c.safetensors", "write it again with 'rnnbounds (truncate)'",
+     r"\1 m.safetensors --inputs=-1:1 --eps 0.1 --out c.safetensors"),
+    ("attack m.safetensors", r"to attack a model say 'rnnbounds (.*?)'", r"\1 --inputs=-1:1"),
+    ("prove --step x", "--step is about one claim; name it", "prove contraction-linear"),
+    ("guard m", r"write it with 'rnnbounds (guard --update)'", r"\1 m"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("asked", "words", "then"), COMMANDS, ids=[row[1] for row in COMMANDS])
+def test_commands(call, folder, asked, words, then):
+    """The next command ends with 0."""
+    first = call(*asked.split())
+    assert first.code != 0
+    found = re.search(words, first.err + first.out)
+    assert found, first
+    assert call(*shlex.split(found.expand(then))).code == 0
+
+
+def test_the_k_that_the_guard_says(call, folder):
+    """It is the least that passes."""
+    found = re.search(r"set at-most = (\d+)", call("guard", "n").out)
+    settings = Path("pyproject.toml")
+    for k, code in ((int(found[1]) - 1, 1), (int(found[1]), 0)):
+        settings.write_text(re.sub(r"at-most = \d+", f"at-most = {k}", settings.read_text()))
+        assert call("guard", "n").code == code
