@@ -10,7 +10,7 @@ from sympy import Abs, E, Expr, Rational, atan, erf, exp, log, oo, pi, sin, sqrt
 from rnnbounds.theory.axioms.functions import PEAK_EQUATION
 from rnnbounds.theory.language import ONE, ZERO, Statement, Use, le, symbols
 from rnnbounds.theory.language.constants import SILU_PEAK
-from rnnbounds.theory.language.terms.gradients import curvature, steepness
+from rnnbounds.theory.language.terms.networks import curvature, steepness
 from rnnbounds.theory.language.terms.variables import z
 
 L_rho, beta_rho = symbols("L_rho beta_rho")

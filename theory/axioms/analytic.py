@@ -1,6 +1,6 @@
 """Textbook theorems behind the independence of tanh units: Ax's, and poles of a sum.
 
-They speak of lists of functions, as `theory.language.terms.analytic` does.
+They speak of lists of functions, as `theory.language.terms.unitary` does.
 """
 
 from functools import partial
@@ -8,10 +8,11 @@ from functools import partial
 from sympy import Abs
 
 from rnnbounds.theory.language import ONE, ZERO, Axiom, Clause, axiom, axioms_in, eq, le, ne
-from rnnbounds.theory.language.terms.analytic import (
+from rnnbounds.theory.language.terms.unitary import (
     algebraic,
     analytic,
     basis,
+    beside,
     count,
     differentials,
     exponentials,
@@ -21,6 +22,7 @@ from rnnbounds.theory.language.terms.analytic import (
     offset,
     partner,
     pole,
+    rank,
     slope,
     steepest,
     support,
@@ -28,7 +30,6 @@ from rnnbounds.theory.language.terms.analytic import (
     transcendence,
     unit,
 )
-from rnnbounds.theory.language.terms.unitary import beside, rank
 from rnnbounds.theory.language.terms.variables import A, B, a, b, c, operator, v, y, z
 from rnnbounds.theory.language.terms.vectors import gain, inner, norm
 

@@ -15,7 +15,7 @@ from rnnbounds.theory.axioms.ranks import RANK_AXIOMS
 from rnnbounds.theory.axioms.unitary import UNITARY_AXIOMS
 from rnnbounds.theory.language import Axiom, Clause, axiom, axioms_in, eq, law, le, lt
 from rnnbounds.theory.language import symbols as quantities
-from rnnbounds.theory.language.terms.gradients import (
+from rnnbounds.theory.language.terms.networks import (
     activation,
     bends,
     curvature,

@@ -5,8 +5,8 @@ from functools import partial
 from sympy import Abs, Integer, sqrt, symbols, tanh
 
 from rnnbounds.theory.language import Axiom, Clause, axiom, axioms_in, eq, law, le
-from rnnbounds.theory.language.terms.gates import boxed
 from rnnbounds.theory.language.terms.jets import row
+from rnnbounds.theory.language.terms.networks import boxed
 from rnnbounds.theory.language.terms.unitary import line, part, rows
 from rnnbounds.theory.language.terms.variables import A, B, a, b, c, i, m, v, z
 from rnnbounds.theory.language.terms.vectors import inner, max_norm, norm

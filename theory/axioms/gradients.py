@@ -5,7 +5,7 @@ from functools import partial
 from sympy import Abs, Integer, Symbol, symbols
 
 from rnnbounds.theory.language import Axiom, Clause, axiom, axioms_in, eq, law, le
-from rnnbounds.theory.language.terms.gradients import (
+from rnnbounds.theory.language.terms.networks import (
     activation,
     d_state,
     d_weights,

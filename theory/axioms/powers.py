@@ -3,8 +3,7 @@
 from sympy import symbols
 
 from rnnbounds.theory.language import ONE, ZERO, Axiom, Clause, axiom, axioms_in, eq, law, le, lt
-from rnnbounds.theory.language.terms.powers import outset, power, radius, ratio
-from rnnbounds.theory.language.terms.unitary import rows
+from rnnbounds.theory.language.terms.unitary import outset, power, radius, ratio, rows
 from rnnbounds.theory.language.terms.variables import A, i, j, m, s, v
 from rnnbounds.theory.language.terms.vectors import norm
 

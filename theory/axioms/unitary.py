@@ -5,7 +5,7 @@ from functools import partial
 from sympy import Abs, Integer
 
 from rnnbounds.theory.language import Axiom, Clause, axiom, axioms_in, eq, law, le
-from rnnbounds.theory.language.terms.gradients import d_state, differentiable
+from rnnbounds.theory.language.terms.networks import d_state, differentiable
 from rnnbounds.theory.language.terms.unitary import d_run, part
 from rnnbounds.theory.language.terms.variables import A, a, b, eye, i, j, s, x
 from rnnbounds.theory.language.terms.vectors import (
@@ -21,9 +21,9 @@ _HORN = "Horn & Johnson, Matrix Analysis"
 _now = state(x, 0, s + j), entry(x, s + j + 1)
 # A = P Σ Qᵀ: left(A) = P, singular(A) = Σ, right(A) = Q.  kept(A) embeds the q coordinates where
 # Σ < I into all; there Σ is low(A), and cosine(A) is (I − Σ²)^½.
-left, right = function("left", Operator, __name__), function("right", Operator, __name__)
-singular, kept = function("singular", Operator, __name__), function("kept", Operator, __name__)
-low, cosine = function("low", Operator, __name__), function("cosine", Operator, __name__)
+left, right = function("left", Operator), function("right", Operator)
+singular, kept = function("singular", Operator), function("kept", Operator)
+low, cosine = function("low", Operator), function("cosine", Operator)
 
 _DIAGONAL = partial(axiom, "norm of a diagonal matrix", f"{_HORN}, Theorem 5.6.36")
 _CHAIN_RULE = partial(

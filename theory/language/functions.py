@@ -67,7 +67,7 @@ class RealPower(SpecialFunction):
         return form if plain and exponent.free_symbols else None
 
 
-gamma_function = function("gamma_function", Scalar, __name__)
+gamma_function = function("gamma_function", Scalar)
 STEP_PRODUCT = define(
     "product of steps",
     (m, z),

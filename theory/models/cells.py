@@ -2,7 +2,7 @@
 
 from rnnbounds.theory.axioms.activations import BOUNDS
 from rnnbounds.theory.language import assume, eq, le, symbols
-from rnnbounds.theory.language.terms.gradients import activation
+from rnnbounds.theory.language.terms.networks import activation
 from rnnbounds.theory.language.terms.variables import a, c, operator, vector, z
 from rnnbounds.theory.language.terms.vectors import norm, phi
 from rnnbounds.theory.proof import Step

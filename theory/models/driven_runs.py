@@ -18,7 +18,7 @@ from rnnbounds.theory.language import (
     le,
     symbols,
 )
-from rnnbounds.theory.language.terms.gates import GATED_RUN, gated_run
+from rnnbounds.theory.language.terms.networks import GATED_RUN, gated_run
 from rnnbounds.theory.language.terms.variables import a, b, c, j, m, v, x, x_other
 from rnnbounds.theory.language.terms.vectors import entry, norm, phi
 from rnnbounds.theory.models.box.geometry import BOX, inside

@@ -25,7 +25,7 @@ from rnnbounds.theory.language import (
     lt,
     symbols,
 )
-from rnnbounds.theory.language.terms.gradients import d_loss, d_state, d_weights, sensitivity
+from rnnbounds.theory.language.terms.networks import d_loss, d_state, d_weights, sensitivity
 from rnnbounds.theory.language.terms.variables import a, b, c, i, j, m, s, x
 from rnnbounds.theory.language.terms.vectors import entry, norm, phi, state, weighted
 from rnnbounds.theory.proof import Step

@@ -8,7 +8,7 @@ from sympy import Symbol
 
 from rnnbounds.theory.axioms.gradients import CHAIN_RULE_WEIGHTS, WEIGHTS_START
 from rnnbounds.theory.language import Law, Statement, at, le
-from rnnbounds.theory.language.terms.gradients import sensitivity
+from rnnbounds.theory.language.terms.networks import sensitivity
 from rnnbounds.theory.language.terms.variables import j, s, x
 from rnnbounds.theory.language.terms.vectors import RECURSION, RUN, entry, phi, state
 from rnnbounds.theory.models.geometry import A_fresh, B_fresh, Geometry, S_fresh, start, x_next

@@ -3,7 +3,7 @@
 from sympy import Integer
 
 from rnnbounds.theory.language import ONE, ZERO, Assumption, assume, eq, le, lt, symbols
-from rnnbounds.theory.language.terms.gradients import differentiable
+from rnnbounds.theory.language.terms.networks import differentiable
 from rnnbounds.theory.language.terms.variables import a, b, c, j, s, x
 from rnnbounds.theory.language.terms.vectors import entry, gain, norm, phi, readout, state
 from rnnbounds.theory.models.geometry import EUCLIDEAN

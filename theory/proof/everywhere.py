@@ -15,8 +15,8 @@ from rnnbounds.theory.kernel.statements import Clause, Law, Statement
 from rnnbounds.theory.kernel.terms import Term, is_formal, within
 from rnnbounds.theory.language import Assumption
 from rnnbounds.theory.language import Statement as Stated
-from rnnbounds.theory.language.terms import gradients
-from rnnbounds.theory.language.terms.gates import in_box
+from rnnbounds.theory.language.terms import networks as gradients
+from rnnbounds.theory.language.terms.networks import in_box
 from rnnbounds.theory.language.terms.variables import w, w_other
 from rnnbounds.theory.language.terms.vectors import entry, phi, readout, state
 from rnnbounds.theory.language.vocabulary import VOCABULARY

@@ -13,9 +13,9 @@ from flint import arb, fmpq
 from formal import Op, column, diagonal, eigenvalues, induced, largest, op, root, row_sums, spectral
 from networks import RHOS, STEP, matrix, number, of_run, vector
 
-from rnnbounds.theory.language.terms import gates as of_gates
-from rnnbounds.theory.language.terms import gradients as of_gradients
 from rnnbounds.theory.language.terms import jets as of_jets
+from rnnbounds.theory.language.terms import networks as of_gates
+from rnnbounds.theory.language.terms import networks as of_gradients
 from rnnbounds.theory.language.terms import vectors as terms
 from rnnbounds.theory.language.terms.variables import eye
 

@@ -15,15 +15,7 @@ from sympy.core.function import FunctionClass
 
 from rnnbounds.theory.language import functions
 from rnnbounds.theory.language.constants import SILU_PEAK, silu_peak_ball
-from rnnbounds.theory.language.terms import (
-    causal,
-    gates,
-    gradients,
-    jets,
-    layers,
-    stacks,
-    unitary,
-)
+from rnnbounds.theory.language.terms import jets, networks, unitary
 from rnnbounds.theory.language.terms import vectors as terms
 from rnnbounds.theory.language.terms.vectors import Norm, Term
 from rnnbounds.theory.models.unitary import local_maps, relations
@@ -74,8 +66,8 @@ def running(step: Meaning, entry: Meaning = itself) -> dict[Any, Any]:
         terms.phi: lambda h, x, *w: step(h, x),
         terms.state: lambda x, s, j, *w: run(ZERO, x, s, j),
         terms.forward: lambda x, j, m: run(ZERO, x, m - j, j),
-        gates.gated_run: lambda v, x, j: run(v, x, 0, j),
-        stacks.lower_run: lambda v, x, s, j: run(v, x, s, j),
+        networks.gated_run: lambda v, x, j: run(v, x, 0, j),
+        networks.lower_run: lambda v, x, s, j: run(v, x, s, j),
         terms.entry: entry,
     }
 
@@ -108,18 +100,18 @@ EVERYWHERE: dict[Any, Any] = {
     unitary.below: lambda z, p: -z * abs(p),
     unitary.identity: lambda m: fmpq(m != 0),
     unitary.d_run: lambda x, s, j: HALF ** int(j),
-    gates.in_box: lambda p: fmpq(abs(p) <= 100),
-    gradients.jacobian: lambda x, T, t: HALF ** int(T - t),
-    gradients.step_size: lambda j: fmpq(1, 1000) / (j + 1),
-    gradients.d_offset: itself,
-    gradients.mass: lambda c, j: fmpq(j > 0),
-    gradients.share: lambda c, j: fmpq(j == 0),
-    causal.tap: itself,
-    causal.delay: always(1),
-    causal.delays: lambda j: j,
-    stacks.lower: halved,
-    stacks.upper: lambda p, q: p / 4 + q,
-    stacks.upper_run: upper_run,
+    networks.in_box: lambda p: fmpq(abs(p) <= 100),
+    networks.jacobian: lambda x, T, t: HALF ** int(T - t),
+    networks.step_size: lambda j: fmpq(1, 1000) / (j + 1),
+    networks.d_offset: itself,
+    networks.mass: lambda c, j: fmpq(j > 0),
+    networks.share: lambda c, j: fmpq(j == 0),
+    networks.tap: itself,
+    networks.delay: always(1),
+    networks.delays: lambda j: j,
+    networks.lower: halved,
+    networks.upper: lambda p, q: p / 4 + q,
+    networks.upper_run: upper_run,
     functions.StepProduct: quotient,
     functions.gamma_function: lambda z: arb(z).gamma(),
     functions.RealPower: lambda base, e: (arb(e) * arb(base).log()).exp(),
@@ -134,17 +126,17 @@ EVERYWHERE: dict[Any, Any] = {
 for function in (unitary.rank, unitary.rows):
     EVERYWHERE[function] = lambda p: fmpq(p != 0)
 for function in (
-    *(terms.transpose, terms.readout, terms.least, gradients.activation, gradients.project),
-    *(gates.boxed, layers.layer),
+    *(terms.transpose, terms.readout, terms.least, networks.activation, networks.project),
+    *(networks.boxed, networks.layer),
 ):
     EVERYWHERE[function] = itself
 for function in (
-    *(gradients.differentiable, gradients.projects, gradients.feasible, gradients.slopes),
-    *(gradients.derivative, gradients.d_input, terms.is_diagonal, terms.is_symmetric),
-    *(jets.unit_weight, layers.layer_product),
+    *(networks.differentiable, networks.projects, networks.feasible, networks.slopes),
+    *(networks.derivative, networks.d_input, terms.is_diagonal, terms.is_symmetric),
+    *(jets.unit_weight, networks.layer_product),
 ):
     EVERYWHERE[function] = always(1)
-EVERYWHERE[gradients.d_state] = always(HALF)
+EVERYWHERE[networks.d_state] = always(HALF)
 
 HALF_ARE = "lam lam_box lam_1 lam_P lam_v lam_omega W W_norm W_radius z_low"
 ONE_ARE = "U V J I e P_h V_unit P_root P_root_inverse D D_inverse V_inverse"

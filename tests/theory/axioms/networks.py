@@ -11,7 +11,7 @@ from flint import fmpq
 from formal import Op, column, diagonal, op
 
 from rnnbounds.theory.axioms.base import L_rho, beta_rho
-from rnnbounds.theory.language.terms import gradients as of_gradients
+from rnnbounds.theory.language.terms import networks as of_gradients
 from rnnbounds.theory.language.terms import unitary as of_unitary
 from rnnbounds.theory.language.terms import vectors as terms
 from rnnbounds.theory.language.terms.variables import eye, w_other

@@ -7,7 +7,7 @@ from typing import Any
 from flint import fmpq
 from meanings import EVERYWHERE, HALF, NUMBERS, ONE, ZERO, System, always, running
 
-from rnnbounds.theory.language.terms import gates, gradients, layers
+from rnnbounds.theory.language.terms import networks
 from rnnbounds.theory.language.terms import vectors as terms
 from rnnbounds.theory.models.gates import gru
 from rnnbounds.theory.models.unitary import moves
@@ -15,15 +15,15 @@ from rnnbounds.theory.models.unitary import moves
 # What is otherwise for a claim, or for one of its forms: functions, and numbers by name.
 CONSTANT = running(lambda h, x: ZERO)
 HALVES = running(lambda h, x: h / 2)
-CLIPPED = {gates.boxed: lambda p: min(max(p, -ONE), ONE)}
+CLIPPED = {networks.boxed: lambda p: min(max(p, -ONE), ONE)}
 LSTM = dict.fromkeys(("W_i_inf", "W_f_inf", "W_g_inf", "W_o_inf"), ZERO)
 LSTM |= {"f_bar": HALF, "most_f": HALF, "output_box": ONE}
 LSTM |= dict.fromkeys(("most_i", "most_o", "most_g"), ONE) | {"cell_box": fmpq(2), "B_c": fmpq(2)}
 STABLE_GRU = dict.fromkeys(("W_r_inf", "W_z_inf", "W_n_inf"), ZERO)
 STABLE_GRU |= dict.fromkeys(("theta_gru", "most_z", "z_bar"), HALF)
 DEEP = {
-    layers.layer: lambda h, x, j: h * HALF ** int(j),
-    layers.layer_product: lambda j: HALF ** int(j),
+    networks.layer: lambda h, x, j: h * HALF ** int(j),
+    networks.layer_product: lambda j: HALF ** int(j),
 }
 LONG = {"k": fmpq(40), "T": fmpq(50)}
 DILATED = {
@@ -72,8 +72,8 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
     "urnn-equivalence/similar": ({}, {"T_similar": ONE, "T_inverse": ONE}),
     "truncation/paper": ({}, {"phi_0": ZERO}),
     "receptive-field": ({}, {"R": fmpq(2)}),
-    "cell-constants": ({gradients.lift: always(1)}, {}),
-    "loss-constants": ({gradients.mixture: lambda c, v, j: -v if j > 0 else ZERO}, {}),
+    "cell-constants": ({networks.lift: always(1)}, {}),
+    "loss-constants": ({networks.mixture: lambda c, v, j: -v if j > 0 else ZERO}, {}),
     "weight-gap/box": ({}, {"eps_k": fmpq(999)}),
     "end-to-end": ({}, LONG),
     "end-to-end/window-any": ({}, LONG | {"epsilon": fmpq(10)}),

@@ -28,7 +28,7 @@ from rnnbounds.theory.language import Axiom, Clause, Statement, eq, law, le
 from rnnbounds.theory.language.functions import LambertRoot, gamma_function
 from rnnbounds.theory.language.terms import unitary as of_unitary
 from rnnbounds.theory.language.terms import vectors as terms
-from rnnbounds.theory.language.terms.gradients import (
+from rnnbounds.theory.language.terms.networks import (
     activation,
     derivative,
     hessian,

@@ -9,7 +9,7 @@ from sympy import Add, degree, expand, sqrt, symbols
 
 from rnnbounds.theory.axioms.analytic import COMBINATIONS
 from rnnbounds.theory.axioms.powers import GELFAND, RETURNS
-from rnnbounds.theory.language.terms.powers import outset, power, radius, ratio
+from rnnbounds.theory.language.terms.unitary import outset, power, radius, ratio
 from rnnbounds.theory.language.terms.variables import A
 
 

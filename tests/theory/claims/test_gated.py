@@ -4,7 +4,7 @@ import numpy as np
 from sympy import tanh
 
 from rnnbounds.theory.axioms.activations import SIGMOID
-from rnnbounds.theory.language.terms.gates import sigmoid
+from rnnbounds.theory.language.terms.networks import sigmoid
 from rnnbounds.theory.language.terms.variables import z
 from rnnbounds.theory.models.gates.gate import Gate
 

@@ -120,10 +120,12 @@ def test_variables_of_one_name_stay_apart() -> None:
 
 def test_a_function_has_a_name_of_its_own() -> None:
     """Whatever module it is of; the same one twice is one."""
-    assert function("twice", Scalar, "one") is function("twice", Scalar, "one")
-    for again in ((Scalar, "two"), (Norm, "one")):
+    assert function("twice", Scalar) is function("twice", Scalar)
+    for base, defined in ((Norm, False), (Scalar, True)):
         with pytest.raises(StatementError, match="a function is named twice"):
-            function("twice", *again)
+            function("twice", base, defined=defined)
+    with pytest.raises(StatementError, match="a function is named norm"):
+        function("norm", Norm)
 
 
 def test_names_are_names() -> None:

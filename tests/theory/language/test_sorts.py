@@ -10,7 +10,7 @@ from rnnbounds.theory.kernel.statements import require_fitting
 from rnnbounds.theory.kernel.terms import TermError
 from rnnbounds.theory.language import Statement, eq, le, ne
 from rnnbounds.theory.language.terms import vectors
-from rnnbounds.theory.language.terms.gradients import d_state, slopes
+from rnnbounds.theory.language.terms.networks import d_state, slopes
 from rnnbounds.theory.language.terms.variables import (
     A,
     B,

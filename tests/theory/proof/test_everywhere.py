@@ -10,7 +10,7 @@ from rnnbounds.theory.claims.memory.state_bound import FINITE, UNIFORM
 from rnnbounds.theory.claims.training.chained import OMEGA
 from rnnbounds.theory.kernel import door
 from rnnbounds.theory.language import Assumption, Clause, assume, eq, law, le, symbols
-from rnnbounds.theory.language.terms.gradients import feasible
+from rnnbounds.theory.language.terms.networks import feasible
 from rnnbounds.theory.language.terms.variables import a, v, w, w_other, x
 from rnnbounds.theory.language.terms.vectors import norm, phi, state
 from rnnbounds.theory.models.weights.every_weight import extend_assumption

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from drawn_ledgers.models import values
 from numpy.typing import NDArray
 from proving import prove, proves, scope
 from sympy import Abs, Add, Expr, Max, Min, Mul, Rational, exp, sqrt
@@ -29,10 +30,8 @@ from rnnbounds.theory.language import (
 from rnnbounds.theory.language.terms.unitary import rank
 from rnnbounds.theory.language.terms.variables import a, b, c, i, j, m, operator, v, y, z
 from rnnbounds.theory.language.terms.vectors import (
-    Scalar,
     exponential,
     frobenius,
-    function,
     norm,
     phi,
     transpose,
@@ -48,7 +47,6 @@ from rnnbounds.theory.proof.methods import (
 
 lam, S_0, L_x, T, k = symbols("lam S_0 L_x T k")
 A, B, C, V, P = (operator(name) for name in "ABCVP")
-values = function("values", Scalar)
 ISOMETRY = eq(transpose(V) * V * A, A)
 Row = tuple[type, Statement, tuple[Statement, ...]]
 FOLLOWS: tuple[Row, ...] = (

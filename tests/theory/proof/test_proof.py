@@ -10,7 +10,7 @@ from rnnbounds.theory.axioms.gradients import DERIVATIVE_IN_STATE
 from rnnbounds.theory.claims.memory.state_bound import FINITE
 from rnnbounds.theory.kernel import door
 from rnnbounds.theory.language import Assumption, Instance, Statement, at, eq, law, le, lt, symbols
-from rnnbounds.theory.language.terms.gradients import d_state
+from rnnbounds.theory.language.terms.networks import d_state
 from rnnbounds.theory.language.terms.variables import a, b, j, m, operator, vector, x, y, z
 from rnnbounds.theory.language.terms.vectors import entry, norm, state
 from rnnbounds.theory.models.system import CONTRACTION, CONTRACTIVE, DIFFERENTIABLE, DRIVE, WINDOW

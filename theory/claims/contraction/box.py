@@ -8,7 +8,7 @@ from sympy import Abs
 from rnnbounds.theory.axioms.entries import DIFFERENCES, LEAST_BOUND
 from rnnbounds.theory.language import ZERO, assume, at, eq, le, lt, symbols
 from rnnbounds.theory.language.terms import jets
-from rnnbounds.theory.language.terms.gates import unit_weights
+from rnnbounds.theory.language.terms.networks import unit_weights
 from rnnbounds.theory.language.terms.unitary import part
 from rnnbounds.theory.language.terms.variables import a, b, i, v, x
 from rnnbounds.theory.language.terms.vectors import entry, phi

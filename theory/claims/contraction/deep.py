@@ -6,8 +6,14 @@
 from rnnbounds.theory.axioms.base import MEAN_VALUE, SUBMULTIPLICATIVE
 from rnnbounds.theory.claims.contraction.vanilla import SECANTS
 from rnnbounds.theory.language import ONE, assume, at, eq, le, symbols
-from rnnbounds.theory.language.terms.gradients import activation, slopes
-from rnnbounds.theory.language.terms.layers import layer, layer_matrix, layer_offset, layer_product
+from rnnbounds.theory.language.terms.networks import (
+    activation,
+    layer,
+    layer_matrix,
+    layer_offset,
+    layer_product,
+    slopes,
+)
 from rnnbounds.theory.language.terms.variables import a, b, c, j, v, vector
 from rnnbounds.theory.language.terms.vectors import norm, phi
 from rnnbounds.theory.models.cells import SLOPES

@@ -9,7 +9,7 @@ from sympy import Abs, Expr, Rational
 from rnnbounds.theory.axioms.entries import DIFFERENCES, LEAST_BOUND
 from rnnbounds.theory.claims.contraction.box import per_unit_form
 from rnnbounds.theory.language import ONE, Assumption, assume, at, le, lt, symbols
-from rnnbounds.theory.language.terms.gates import GATED_RUN, gated_run, to_output
+from rnnbounds.theory.language.terms.networks import GATED_RUN, gated_run, to_output
 from rnnbounds.theory.language.terms.variables import a, b, i, j, m, x
 from rnnbounds.theory.language.terms.vectors import entry
 from rnnbounds.theory.models.gates import gate

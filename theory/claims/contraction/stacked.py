@@ -20,7 +20,7 @@ from rnnbounds.theory.language import (
     ne,
     symbols,
 )
-from rnnbounds.theory.language.terms.stacks import STACK_RUN, lower, p, q, states, upper
+from rnnbounds.theory.language.terms.networks import STACK_RUN, lower, p, q, states, upper
 from rnnbounds.theory.language.terms.variables import a, b, c, j, s, x
 from rnnbounds.theory.language.terms.vectors import entry, max_norm
 from rnnbounds.theory.models.system import WINDOW

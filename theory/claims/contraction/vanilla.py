@@ -4,7 +4,7 @@ from sympy import Expr, Integer
 
 from rnnbounds.theory.axioms.base import DIAGONAL_NORM, MEAN_VALUE, SUBMULTIPLICATIVE
 from rnnbounds.theory.language import Assumption, at, le, lt, symbols
-from rnnbounds.theory.language.terms.gradients import slopes
+from rnnbounds.theory.language.terms.networks import slopes
 from rnnbounds.theory.language.terms.variables import a, b, c, vector
 from rnnbounds.theory.language.terms.vectors import norm, phi
 from rnnbounds.theory.models.cells import LINEAR, RECURRENT_NORM, RNN, SLOPES, U, W, bias

@@ -21,7 +21,6 @@ from rnnbounds.theory.language import (
     lt,
     symbols,
 )
-from rnnbounds.theory.language.terms.gradients import d_state, d_weights
 from rnnbounds.theory.language.terms.jets import (
     STATES,
     before,
@@ -40,6 +39,7 @@ from rnnbounds.theory.language.terms.jets import (
     unit_slope,
     unit_weight,
 )
+from rnnbounds.theory.language.terms.networks import d_state, d_weights
 from rnnbounds.theory.language.terms.variables import a, b, i, j, m, v, x
 from rnnbounds.theory.language.terms.vectors import entry, weighted
 from rnnbounds.theory.models.jets import units

@@ -11,7 +11,7 @@ from rnnbounds.theory.axioms.gradients import (
 )
 from rnnbounds.theory.claims.gradients.box_constants import BOX_FORMS, BOX_VARIANTS
 from rnnbounds.theory.language import ONE, assume, at, eq, le, symbols
-from rnnbounds.theory.language.terms.gradients import (
+from rnnbounds.theory.language.terms.networks import (
     bends,
     d_inputs,
     d_matrix,

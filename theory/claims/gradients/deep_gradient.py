@@ -11,8 +11,13 @@ from rnnbounds.theory.axioms.gradients import DERIVATIVE_IN_STATE, DERIVATIVE_NO
 from rnnbounds.theory.axioms.unitary import CHAIN_RULE_STATES, IDENTITY_NORM, STATES_START
 from rnnbounds.theory.claims.contraction.deep import DEEP, LAYER_NORMS, STEPS, first, gap, second
 from rnnbounds.theory.language import ONE, assume, at, eq, le, symbols
-from rnnbounds.theory.language.terms.gradients import activation, d_state
-from rnnbounds.theory.language.terms.layers import layer, layer_matrix, layer_product
+from rnnbounds.theory.language.terms.networks import (
+    activation,
+    d_state,
+    layer,
+    layer_matrix,
+    layer_product,
+)
 from rnnbounds.theory.language.terms.unitary import d_run
 from rnnbounds.theory.language.terms.variables import a, b, c, j, s, v, x
 from rnnbounds.theory.language.terms.vectors import entry, norm, phi, state

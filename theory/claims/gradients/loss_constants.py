@@ -16,7 +16,7 @@ from rnnbounds.theory.axioms.gradients import (
     SUBMULTIPLICATIVE_TRANSPOSED,
 )
 from rnnbounds.theory.language import ONE, ZERO, assume, at, define, eq, le, symbols
-from rnnbounds.theory.language.terms.gradients import (
+from rnnbounds.theory.language.terms.networks import (
     bottom,
     first_moment,
     gradient,

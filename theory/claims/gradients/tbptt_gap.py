@@ -13,7 +13,7 @@ from rnnbounds.theory.claims.gradients.jacobian_gap import FINITE as GRADIENT_GA
 from rnnbounds.theory.claims.gradients.jacobian_gap import gap_bound
 from rnnbounds.theory.language import ZERO, Assumption, at, define, eq, le, symbols
 from rnnbounds.theory.language.quantities.gradients import run_gradient
-from rnnbounds.theory.language.terms.gradients import (
+from rnnbounds.theory.language.terms.networks import (
     d_loss,
     d_state,
     d_weights,

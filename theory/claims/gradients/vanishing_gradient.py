@@ -5,7 +5,7 @@ from sympy import Expr
 from rnnbounds.theory.axioms.base import CHAIN_RULE, CHAIN_RULE_START, DERIVATIVE_IN_INPUT
 from rnnbounds.theory.axioms.gradients import DERIVATIVE_IN_STATE
 from rnnbounds.theory.language import ZERO, Use, at, le, symbols
-from rnnbounds.theory.language.terms.gradients import d_state, jacobian
+from rnnbounds.theory.language.terms.networks import d_state, jacobian
 from rnnbounds.theory.language.terms.variables import j, m, x
 from rnnbounds.theory.language.terms.vectors import entry, state
 from rnnbounds.theory.models.box.geometry import BOX, SHOWN_DERIVATIVE

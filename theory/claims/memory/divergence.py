@@ -15,7 +15,7 @@ from rnnbounds.theory.language import (
     le,
     symbols,
 )
-from rnnbounds.theory.language.terms.gradients import descent
+from rnnbounds.theory.language.terms.networks import descent
 from rnnbounds.theory.language.terms.variables import a, b, c, i, j, m, x, y, z
 from rnnbounds.theory.language.terms.vectors import Scalar, entry, function, inner
 from rnnbounds.theory.proof import step, theorem
@@ -23,9 +23,9 @@ from rnnbounds.theory.proof.methods import HYPOTHESIS
 
 T, alpha, a_1, descent_growth = symbols("T alpha a_1 descent_growth")
 
-rate = function("rate", Scalar, __name__)  # rate(j), the step size of step j + 1
-loss_slope = function("loss_slope", Scalar, __name__)  # loss_slope(a) = p′(a)
-series = function("series", Scalar, __name__, defined=True)  # series(m, y) = Σ_{i≤m} i y^{2i-2}
+rate = function("rate", Scalar)  # rate(j), the step size of step j + 1
+loss_slope = function("loss_slope", Scalar)  # loss_slope(a) = p′(a)
+series = function("series", Scalar, defined=True)  # series(m, y) = Σ_{i≤m} i y^{2i-2}
 SERIES = define(
     "series",
     (m, y),
@@ -34,7 +34,7 @@ SERIES = define(
 )
 # driven(j, y) = h_j for a = y, and d_driven(j, y) its derivative in a: random numbers, of which
 # ⟨·, ·⟩ is the mean of products
-driven, d_driven = (function(name, module=__name__) for name in ("driven", "d_driven"))
+driven, d_driven = (function(name) for name in ("driven", "d_driven"))
 h, d, x_next = driven(j, y), d_driven(j, y), entry(x, j + 1)
 h_next, d_next = driven(j + 1, y), d_driven(j + 1, y)
 end, final_derivative = driven(T - 1, y), d_driven(T - 1, y)

@@ -6,7 +6,7 @@
 from sympy import Expr
 
 from rnnbounds.theory.language import Assumption, Statement, Use, at, le, symbols
-from rnnbounds.theory.language.terms.gates import gated_run
+from rnnbounds.theory.language.terms.networks import gated_run
 from rnnbounds.theory.language.terms.variables import a, b, x, x_other
 from rnnbounds.theory.models.driven_runs import OF_CELLS, OF_VANILLA, DrivenRuns
 from rnnbounds.theory.models.lemmas.powers import POWER_NOT_NEGATIVE

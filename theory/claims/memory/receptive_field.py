@@ -6,7 +6,15 @@ et al. (TCN), van den Oord et al. (WaveNet), Vaswani et al. (attention over K po
 """
 
 from rnnbounds.theory.language import ONE, ZERO, Assumption, Clause, assume, at, eq, le, lt, symbols
-from rnnbounds.theory.language.terms.causal import INPUTS, REACH, TWO_TAPS, J, apart, delay, delays
+from rnnbounds.theory.language.terms.networks import (
+    INPUTS,
+    REACH,
+    TWO_TAPS,
+    J,
+    apart,
+    delay,
+    delays,
+)
 from rnnbounds.theory.language.terms.variables import j, m, x, x_past, z
 from rnnbounds.theory.language.terms.vectors import (
     FEED_FORWARD,

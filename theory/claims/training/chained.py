@@ -19,7 +19,7 @@ from rnnbounds.theory.claims.gradients.gradient_lipschitz import uniform_bound
 from rnnbounds.theory.claims.gradients.jacobian_gap import IN_BOX as GAP_IN_BOX
 from rnnbounds.theory.claims.gradients.jacobian_gap import gradient_assumptions
 from rnnbounds.theory.language import ONE, Assumption, Use, assume, at, eq, le, symbols
-from rnnbounds.theory.language.terms import gradients
+from rnnbounds.theory.language.terms import networks as gradients
 from rnnbounds.theory.language.terms.variables import v, w, w_other, x
 from rnnbounds.theory.language.terms.vectors import inner, norm, state
 from rnnbounds.theory.models.box.geometry import BOX

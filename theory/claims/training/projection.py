@@ -8,7 +8,7 @@ from sympy import Rational
 
 from rnnbounds.theory.axioms.base import PROJECTION
 from rnnbounds.theory.language import ONE, assume, at, eq, le, lt, symbols
-from rnnbounds.theory.language.terms.gradients import feasible, project
+from rnnbounds.theory.language.terms.networks import feasible, project
 from rnnbounds.theory.language.terms.variables import vector
 from rnnbounds.theory.models.weights.projection import LEMMAS, PROJECTS, SQUARE
 from rnnbounds.theory.proof import Claim, Source, theorem

@@ -23,7 +23,7 @@ from rnnbounds.theory.claims.unitary.urnn_defect import (
     P,
 )
 from rnnbounds.theory.language import ONE, ZERO, assume, at, eq, le, symbols
-from rnnbounds.theory.language.terms.gradients import activation
+from rnnbounds.theory.language.terms.networks import activation
 from rnnbounds.theory.language.terms.unitary import (
     J_2,
     LARGEST_GAP,

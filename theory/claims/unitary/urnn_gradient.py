@@ -8,7 +8,7 @@ from rnnbounds.theory.axioms.gradients import CHAIN_RULE_LAYER
 from rnnbounds.theory.axioms.unitary import CHAIN_RULE_STATES, IDENTITY_NORM, STATES_START
 from rnnbounds.theory.claims.contraction.vanilla import SECANTS
 from rnnbounds.theory.language import ONE, Assumption, assume, at, eq, le, symbols
-from rnnbounds.theory.language.terms.gradients import slopes
+from rnnbounds.theory.language.terms.networks import slopes
 from rnnbounds.theory.language.terms.unitary import d_run
 from rnnbounds.theory.language.terms.variables import eye, j, s, x
 from rnnbounds.theory.language.terms.vectors import entry, least, norm, state, transpose

@@ -11,7 +11,7 @@ from rnnbounds.theory.axioms.base import SUBMULTIPLICATIVE_GAIN, TRIANGLE_GAIN
 from rnnbounds.theory.axioms.powers import GELFAND, RETURNS
 from rnnbounds.theory.claims.contraction.vanilla import STABLE_RADIUS
 from rnnbounds.theory.language import ONE, ZERO, Assumption, Use, assume, at, eq, le, ne, symbols
-from rnnbounds.theory.language.terms.powers import POWERS, outset, radius, ratio
+from rnnbounds.theory.language.terms.unitary import POWERS, outset, radius, ratio
 from rnnbounds.theory.language.terms.variables import i, j, s, v
 from rnnbounds.theory.language.terms.vectors import gain, norm
 from rnnbounds.theory.models.lemmas.powers import fading

@@ -6,7 +6,7 @@ back (K_l − 1) d_l inputs; windowed attention has K_l = w and d_l = 1.
 
 from rnnbounds.theory.language.quantities.norms import T
 from rnnbounds.theory.language.quantity import Quantity, measured, parameter, tag
-from rnnbounds.theory.language.terms.causal import J, apart
+from rnnbounds.theory.language.terms.networks import J, apart
 from rnnbounds.theory.language.terms.variables import x, x_past
 
 CAUSAL: tuple[Quantity, ...] = tag(

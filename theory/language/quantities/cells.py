@@ -7,8 +7,7 @@ s.  A norm without a name is the Euclidean one of h.  The constants hold on the 
 from rnnbounds.theory.language.quantities.gradients import in_norm
 from rnnbounds.theory.language.quantities.norms import BOX, T, k
 from rnnbounds.theory.language.quantity import Quantity, certified, tag
-from rnnbounds.theory.language.terms.gates import boxed, gated_run
-from rnnbounds.theory.language.terms.gradients import d_state, d_weights
+from rnnbounds.theory.language.terms.networks import boxed, d_state, d_weights, gated_run
 from rnnbounds.theory.language.terms.variables import a, b, x, x_other
 from rnnbounds.theory.language.terms.vectors import entry, state
 

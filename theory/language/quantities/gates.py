@@ -6,7 +6,7 @@ largest row sum.  The joint state of an LSTM is (c, h), that of a GRU h.
 
 from rnnbounds.theory.language.quantities.norms import EUCLIDEAN, MAXIMUM, Norm, T
 from rnnbounds.theory.language.quantity import Quantity, certified, tag
-from rnnbounds.theory.language.terms.gates import (
+from rnnbounds.theory.language.terms.networks import (
     boxed,
     gated_run,
     to_cell,

@@ -8,7 +8,7 @@ from sympy import Expr
 
 from rnnbounds.theory.language.quantities.norms import EUCLIDEAN, SPECTRAL, T, k
 from rnnbounds.theory.language.quantity import Quantity, certified, tag
-from rnnbounds.theory.language.terms.gradients import (
+from rnnbounds.theory.language.terms.networks import (
     d_loss,
     d_state,
     d_weights,

@@ -6,8 +6,7 @@ from sympy import Abs, Expr
 
 from rnnbounds.theory.language.quantities.norms import EUCLIDEAN, OF_SLOPES, OF_STATES, Norm, T, k
 from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, parameter, tag
-from rnnbounds.theory.language.terms.gates import gated_run
-from rnnbounds.theory.language.terms.gradients import descent, jacobian
+from rnnbounds.theory.language.terms.networks import descent, gated_run, jacobian
 from rnnbounds.theory.language.terms.variables import (
     a,
     b,

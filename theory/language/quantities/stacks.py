@@ -4,7 +4,7 @@ from sympy import Expr, Max
 
 from rnnbounds.theory.language.quantities.norms import T, k
 from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, parameter, tag
-from rnnbounds.theory.language.terms.stacks import p, q, states, upper_run
+from rnnbounds.theory.language.terms.networks import p, q, states, upper_run
 from rnnbounds.theory.language.terms.variables import a, b, x
 from rnnbounds.theory.language.terms.vectors import max_norm
 

@@ -4,8 +4,8 @@ from sympy import Expr
 
 from rnnbounds.theory.language.quantities.norms import EUCLIDEAN, T, k
 from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, parameter, tag
-from rnnbounds.theory.language.terms.gradients import project as Pi
-from rnnbounds.theory.language.terms.gradients import weights, weights_hat
+from rnnbounds.theory.language.terms.networks import project as Pi
+from rnnbounds.theory.language.terms.networks import weights, weights_hat
 from rnnbounds.theory.language.terms.variables import vector, x
 from rnnbounds.theory.language.terms.vectors import norm, readout, state
 

@@ -5,6 +5,7 @@ function: `state(x, s, j)` is the state after j steps from zero at time s, so th
 h_T = state(x, 0, T) and the truncated h_T^k = state(x, T - k, k).
 """
 
+import sys
 from typing import Any
 
 from sympy import Add, Atom, Expr, Function, Integer, default_sort_key, expand_mul
@@ -89,16 +90,14 @@ class Scalar(Term):
         return True
 
 
-def function(
-    name: str, base: type[Term] = Vector, module: str = __name__, *, defined: bool = False
-) -> Any:
+def function(name: str, base: type[Term] = Vector, *, defined: bool = False) -> Any:
     """A function of formal terms, vector-valued unless the base says otherwise; the one that is
-    there if the module has made it already.
+    there if the calling module has made it already.
 
     What is `defined` has its values by a definition alone.
     """
+    facts = {"__module__": sys._getframe(1).f_globals["__name__"], "defined": defined}
     found = _FUNCTIONS.get(name)
-    facts = {"__module__": module, "defined": defined}
     if found is not None and found.__bases__ == (base,) and facts.items() <= vars(found).items():
         return found
     return FunctionClass(name, (base,), facts)

@@ -25,12 +25,12 @@ from rnnbounds.theory.language import (
     le,
     symbols,
 )
-from rnnbounds.theory.language.terms.gates import in_box
-from rnnbounds.theory.language.terms.gradients import (
+from rnnbounds.theory.language.terms.networks import (
     d_input,
     d_loss,
     d_state,
     differentiable,
+    in_box,
     jacobian,
     recent,
 )

@@ -4,7 +4,7 @@ from sympy import Abs, Expr, Symbol
 
 from rnnbounds.theory.axioms.entries import DEFINITE, DIFFERENCES, LEAST_BOUND
 from rnnbounds.theory.language import ZERO, Clause, Statement, Use, assume, at, eq, le
-from rnnbounds.theory.language.terms.gates import (
+from rnnbounds.theory.language.terms.networks import (
     GATED_RUN,
     boxed,
     cell_box,

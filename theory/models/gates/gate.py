@@ -14,7 +14,7 @@ from rnnbounds.theory.axioms import entries
 from rnnbounds.theory.axioms.base import EXPONENTIAL, SUBMULTIPLICATIVE_MAX
 from rnnbounds.theory.axioms.functions import TANH
 from rnnbounds.theory.language import ONE, ZERO, Assumption, Use, assume, at, le, symbols
-from rnnbounds.theory.language.terms.gates import boxed, sigmoid, to_output
+from rnnbounds.theory.language.terms.networks import boxed, sigmoid, to_output
 from rnnbounds.theory.language.terms.unitary import part
 from rnnbounds.theory.language.terms.variables import A, a, b, i, m, operator, v, vector, x, y, z
 from rnnbounds.theory.language.terms.vectors import Scalar, entry, function, max_norm
@@ -77,7 +77,7 @@ dh = max_norm(to_output * (s_1 - s_2))
 @cache
 def _bound_function(name: str) -> Any:
     """Formal scalar function of this name, made once."""
-    return function(name, Scalar, __name__)
+    return function(name, Scalar)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from sympy import Abs, Expr, Max, Symbol, tanh
 from rnnbounds.theory.axioms.base import SUBMULTIPLICATIVE_MAX
 from rnnbounds.theory.axioms.entries import DIFFERENCES, LARGEST_ENTRY
 from rnnbounds.theory.language import ONE, ZERO, Assumption, Statement, assume, at, eq, le, symbols
-from rnnbounds.theory.language.terms.gates import boxed, output_box, sigmoid, to_output
+from rnnbounds.theory.language.terms.networks import boxed, output_box, sigmoid, to_output
 from rnnbounds.theory.language.terms.unitary import part
 from rnnbounds.theory.language.terms.variables import a, b, c, i, m, v, vector, z
 from rnnbounds.theory.language.terms.vectors import function, max_norm, phi
@@ -25,7 +25,7 @@ from rnnbounds.theory.proof import Step, step
 z_low, c_n_inf = symbols("z_low c_n_inf")
 R, Z = Gate("r", sigmoid), Gate("z", sigmoid)
 hidden_bias = vector("c_n")
-reset = function("reset", module=__name__)  # reset(h, x) = r∘h
+reset = function("reset")  # reset(h, x) = r∘h
 
 
 def output_entry(state: Expr) -> Expr:

@@ -14,7 +14,7 @@ from sympy import Abs, Expr, tanh
 
 from rnnbounds.theory.axioms.entries import DIFFERENCES
 from rnnbounds.theory.language import Use, assume, at, eq, le, symbols
-from rnnbounds.theory.language.terms.gates import (
+from rnnbounds.theory.language.terms.networks import (
     boxed,
     cell_box,
     output_box,

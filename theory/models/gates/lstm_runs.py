@@ -11,7 +11,7 @@ from rnnbounds.theory.axioms.entries import (
     LEAST_BOUND,
 )
 from rnnbounds.theory.language import ONE, ZERO, Assumption, assume, at, le, lt, symbols
-from rnnbounds.theory.language.terms.gates import (
+from rnnbounds.theory.language.terms.networks import (
     GATED_RUN,
     boxed,
     cell_box,

@@ -8,7 +8,6 @@ so that their values on an interval lie between those at its ends.
 from sympy import Abs, Expr, Max, tanh
 
 from rnnbounds.theory.language import ONE, ZERO, Clause, Statement, assume, at, eq, le
-from rnnbounds.theory.language.terms.gates import sigmoid
 from rnnbounds.theory.language.terms.jets import (
     ACTIVATION,
     MIXTURE,
@@ -22,6 +21,7 @@ from rnnbounds.theory.language.terms.jets import (
     spread,
     unit_value,
 )
+from rnnbounds.theory.language.terms.networks import sigmoid
 from rnnbounds.theory.language.terms.variables import a, v
 from rnnbounds.theory.models.gates.gate import TANH_RISES
 from rnnbounds.theory.models.jets.model import OPERANDS, all_unit_steps, g, has_kind, p, q

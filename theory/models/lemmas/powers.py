@@ -5,7 +5,7 @@ from sympy import Expr, Integer, log
 from rnnbounds.theory.axioms.base import EXPONENTIAL, LOGARITHM
 from rnnbounds.theory.axioms.powers import GELFAND
 from rnnbounds.theory.language import ZERO, Assumption, Statement, Use, at, eq, le, symbols
-from rnnbounds.theory.language.terms.powers import ratio
+from rnnbounds.theory.language.terms.unitary import ratio
 from rnnbounds.theory.language.terms.variables import j, m, s
 from rnnbounds.theory.language.terms.vectors import exponential
 from rnnbounds.theory.proof import Step, step

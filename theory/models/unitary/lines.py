@@ -27,7 +27,7 @@ from rnnbounds.theory.axioms.analytic import (
 )
 from rnnbounds.theory.axioms.base import HOMOGENEITY_GAIN, TRIANGLE_GAIN
 from rnnbounds.theory.language import ONE, ZERO, assume, at, eq, le, ne
-from rnnbounds.theory.language.terms.analytic import (
+from rnnbounds.theory.language.terms.unitary import (
     FunctionList,
     analytic,
     basis,
@@ -37,23 +37,23 @@ from rnnbounds.theory.language.terms.analytic import (
     lines,
     offset,
     partner,
+    rank,
     slope,
     steepest,
     support,
     tangents,
     transcendence,
 )
-from rnnbounds.theory.language.terms.unitary import rank
 from rnnbounds.theory.language.terms.variables import A, b, c, i, j, z
 from rnnbounds.theory.language.terms.vectors import Operator, function, gain, inner
 from rnnbounds.theory.proof import Step, step
 from rnnbounds.theory.proof.methods import HYPOTHESIS
 
 # history(i), the list; inputs(i), the inputs at the times 0, …, i, each a function of them all
-history, inputs = (function(name, FunctionList, __name__) for name in ("history", "inputs"))
-reads, feeds = function("reads", Operator, __name__), function("feeds", Operator, __name__)
+history, inputs = (function(name, FunctionList) for name in ("history", "inputs"))
+reads, feeds = function("reads", Operator), function("feeds", Operator)
 # present(i) a: the weights a of the units at time i among all units up to then
-present = function("present", Operator, __name__)
+present = function("present", Operator)
 
 P, X = history(i), inputs(i)
 T, Y = tangents(P), basis(P, X)

@@ -15,7 +15,7 @@ n, states, T, separation = symbols("n states T separation")
 W, V, E, G = operator("W"), operator("V"), operator("E"), operator("G")
 
 # pattern(j) = D_j, with 1 on its diagonal for a unit active at time j, and rest(j) = I − D_j
-pattern, rest = function("pattern", Operator, __name__), function("rest", Operator, __name__)
+pattern, rest = function("pattern", Operator), function("rest", Operator)
 
 SAME = eq(separation, ZERO)
 MATCH = Assumption("match", "the candidate agrees with the network on the cell", SAME)

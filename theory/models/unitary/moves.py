@@ -24,8 +24,8 @@ from rnnbounds.theory.proof import Step, step
 from rnnbounds.theory.proof.methods import HYPOTHESIS, Induction, Smt
 
 # nudged(m, v): the inputs x, of which x_m is moved by small(m, v) v
-nudged, small = function("nudged", module=__name__), function("small", Scalar, __name__)
-candidate, network = (function(name, module=__name__) for name in ("candidate_run", "network_run"))
+nudged, small = function("nudged"), function("small", Scalar)
+candidate, network = (function(name) for name in ("candidate_run", "network_run"))
 d, bias, offset = vector("d"), vector("b_network"), vector("e_candidate")
 I_n = identity(n)
 G_n = G * I_n  # inputs have n entries

@@ -27,9 +27,16 @@ from rnnbounds.theory.language import (
     lt,
     symbols,
 )
-from rnnbounds.theory.language.terms.analytic import FunctionList, support, tangents
-from rnnbounds.theory.language.terms.powers import POWERS, power
-from rnnbounds.theory.language.terms.unitary import J_2, J, rows
+from rnnbounds.theory.language.terms.unitary import (
+    J_2,
+    POWERS,
+    FunctionList,
+    J,
+    power,
+    rows,
+    support,
+    tangents,
+)
 from rnnbounds.theory.language.terms.variables import a, b, i, j, operator, v, vector, z
 from rnnbounds.theory.language.terms.vectors import (
     Scalar,
@@ -48,14 +55,12 @@ from rnnbounds.theory.proof.methods import HYPOTHESIS
 sigmoid_gap, same_activation = symbols("sigmoid_gap same_activation")
 
 # Of both networks' units J embeds the unitary one's, J₂ the other one's.
-latest = function(
-    "latest", FunctionList, __name__
-)  # latest(j) a, what x_j adds to the pre-activations
-sigmoid = function("sigmoid", Scalar, __name__, defined=True)
+latest = function("latest", FunctionList)  # latest(j) a, what x_j adds to the pre-activations
+sigmoid = function("sigmoid", Scalar, defined=True)
 U, e, c = operator("U"), vector("e"), vector("c_out")
 back, back_other = transpose(U), transpose(W)
 # multiple(ρ): ρ is a constant and this multiple of a tanh
-multiple = function("multiple", Scalar, __name__)
+multiple = function("multiple", Scalar)
 factor, factor_other = multiple(vector("rho_candidate")), multiple(vector("rho_other"))
 share = Symbol("share", real=True)  # pre-activations are by this share of Uᵀ and Wᵀ
 

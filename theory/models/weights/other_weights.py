@@ -18,7 +18,7 @@ from rnnbounds.theory.language import (
     le,
     symbols,
 )
-from rnnbounds.theory.language.terms.gradients import d_loss, d_state, d_weights, sensitivity
+from rnnbounds.theory.language.terms.networks import d_loss, d_state, d_weights, sensitivity
 from rnnbounds.theory.language.terms.variables import a, b, c, j, w, w_other, x
 from rnnbounds.theory.language.terms.vectors import RUN, entry, norm, phi, state, weighted
 from rnnbounds.theory.models.box.geometry import BoxGeometry, inside

@@ -3,7 +3,7 @@
 from rnnbounds.theory.axioms.base import PROJECTION, PROJECTION_INSIDE
 from rnnbounds.theory.axioms.entries import INNER_PRODUCT
 from rnnbounds.theory.language import ONE, assume, at, eq, le
-from rnnbounds.theory.language.terms.gradients import project, projects
+from rnnbounds.theory.language.terms.networks import project, projects
 from rnnbounds.theory.language.terms.variables import a, b, c, v
 from rnnbounds.theory.language.terms.vectors import inner, norm
 from rnnbounds.theory.proof import step

@@ -21,7 +21,7 @@ from rnnbounds.theory.language import (
     lt,
     symbols,
 )
-from rnnbounds.theory.language.terms.gradients import (
+from rnnbounds.theory.language.terms.networks import (
     feasible,
     loss_gradient,
     project,

@@ -2,7 +2,7 @@
 
 from rnnbounds.theory.axioms.base import TRIANGLE
 from rnnbounds.theory.language import ONE, at, eq, le, symbols
-from rnnbounds.theory.language.terms.gradients import feasible, weights, weights_hat
+from rnnbounds.theory.language.terms.networks import feasible, weights, weights_hat
 from rnnbounds.theory.language.terms.variables import j, v, w, x
 from rnnbounds.theory.language.terms.vectors import RUN, entry, norm, phi, readout, state
 from rnnbounds.theory.models.geometry import EUCLIDEAN

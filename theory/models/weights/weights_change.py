@@ -8,7 +8,7 @@ from sympy import Expr
 
 from rnnbounds.theory.axioms import gradients
 from rnnbounds.theory.language import at, eq, le
-from rnnbounds.theory.language.terms.gradients import d_loss, sensitivity
+from rnnbounds.theory.language.terms.networks import d_loss, sensitivity
 from rnnbounds.theory.language.terms.variables import j, w_other, x, y, z
 from rnnbounds.theory.language.terms.vectors import RECURSION, RUN, norm, phi, state
 from rnnbounds.theory.models.geometry import Geometry

@@ -4,7 +4,7 @@ import pytest
 
 from rnnbounds import theory
 from rnnbounds.theory.language import Law
-from rnnbounds.theory.language.terms.gradients import loss_gradient, truncated_gradient
+from rnnbounds.theory.language.terms.networks import loss_gradient, truncated_gradient
 from rnnbounds.theory.proof import Form
 
 CLAIMS = {id: theory.claim(id) for id in ("weight-gap", "end-to-end")}

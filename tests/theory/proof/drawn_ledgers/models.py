@@ -21,9 +21,9 @@ from drawn_ledgers.matrices import (
 from drawn_ledgers.values import Model, Value, added, multiplied, raised
 from rnnbounds.theory.language import symbols
 from rnnbounds.theory.language.functions import RealPower
-from rnnbounds.theory.language.terms import powers, unitary, variables
+from rnnbounds.theory.language.terms import unitary, variables
 from rnnbounds.theory.language.terms import vectors as formal
-from rnnbounds.theory.language.terms.gradients import feasible
+from rnnbounds.theory.language.terms.networks import feasible
 from rnnbounds.theory.language.terms.vectors import Scalar, function
 from rnnbounds.theory.language.vocabulary import DEFINITIONS
 
@@ -156,7 +156,7 @@ FUNCTIONS: dict[type, Callable[..., Value]] = {
     formal.transpose: _of(lambda one: one.transposed),
     formal.inner: _inner,
     formal.exponential: lambda one: fmpq(1) if one == 0 else arb(one).exp(),
-    formal.phi: _phi, formal.entry: _entry, formal.state: _state, powers.power: _power,
+    formal.phi: _phi, formal.entry: _entry, formal.state: _state, unitary.power: _power,
     unitary.identity: lambda n: identity(int(whole(n).p)),
     unitary.rank: _of(lambda one: fmpq(one.rank)), unitary.part: _part,
     unitary.rows: _of(_rows),

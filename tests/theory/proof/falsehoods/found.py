@@ -22,7 +22,7 @@ from rnnbounds.theory.language import (
     symbols,
 )
 from rnnbounds.theory.language.quantity import Quantity, measured
-from rnnbounds.theory.language.terms.gradients import curvature, steepness
+from rnnbounds.theory.language.terms.networks import curvature, steepness
 from rnnbounds.theory.language.terms.variables import j, m, operator, v, y, z
 from rnnbounds.theory.language.terms.vectors import norm
 from rnnbounds.theory.proof import Proof, Step

@@ -5,6 +5,7 @@ Each is false for some model, and each of its steps follows by a rule that is ri
 
 from dataclasses import replace
 
+from drawn_ledgers.models import values
 from sympy import (
     Abs,
     Dummy,
@@ -47,10 +48,9 @@ from rnnbounds.theory.language import (
 )
 from rnnbounds.theory.language.definitions import Definition
 from rnnbounds.theory.language.quantity import measured
-from rnnbounds.theory.language.terms.analytic import tangents
-from rnnbounds.theory.language.terms.gradients import d_state, descent, differentiable
 from rnnbounds.theory.language.terms.jets import own_slope
-from rnnbounds.theory.language.terms.unitary import OUTPUTS
+from rnnbounds.theory.language.terms.networks import d_state, descent, differentiable
+from rnnbounds.theory.language.terms.unitary import OUTPUTS, tangents
 from rnnbounds.theory.language.terms.variables import (
     A,
     B,
@@ -96,9 +96,8 @@ h_norm, h_start, step_gap, state_gap = symbols("h_norm h_start step_gap state_ga
 (h_gap,) = symbols("h_gap")
 W, V, x_t = operator("W"), operator("V"), vector("x_t")
 final = state(x, 0, T)
-values = function("values", Scalar)  # a sequence
-f, g = (function(name, Scalar, __name__, defined=True) for name in "fg")  # without a value as yet
-size = function("size_of_false", Norm, __name__, defined=True)
+f, g = (function(name, Scalar, defined=True) for name in "fg")  # without a value as yet
+size = function("size_of_false", Norm, defined=True)
 CUT, NATURAL, LISTED = "counter-model", "natural", "is on no list"
 NO_NUMBER, CONSTANT, SMOOTH = "no real number", "a constant of the claim", "not shown to be smooth"
 OPERATOR, CIRCLE = "operator for vector", "goes round in a circle"
@@ -203,10 +202,10 @@ TERMS: dict[str, Attack | Forgery] = {
         every(eq(tanh(Symbol("z'1", real=True)), tanh(third)), (third,), by=Smt()),
     ),
     "a function of the norm's name": Forgery(
-        "a function is named norm", lambda: function("norm", Scalar, __name__)
+        "a function is named norm", lambda: function("norm", Scalar)
     ),
     "a function that is printed as tanh": Forgery(
-        "a function is named tanh", lambda: function("tanh", Scalar, __name__)
+        "a function is named tanh", lambda: function("tanh", Scalar)
     ),
     "a norm of another making": Forgery(
         "a function is named norm", lambda: type("norm", (Scalar,), {})

@@ -15,7 +15,7 @@ from rnnbounds.theory.errors import InputError
 from rnnbounds.theory.language import Clause, Statement, at, define, eq, le, lt, ne, symbols
 from rnnbounds.theory.language.definitions import REGISTRY, Definition
 from rnnbounds.theory.language.quantity import measured
-from rnnbounds.theory.language.terms.gradients import feasible
+from rnnbounds.theory.language.terms.networks import feasible
 from rnnbounds.theory.language.terms.variables import j, m, w, w_other, z
 from rnnbounds.theory.language.terms.vectors import Scalar, function, norm, state
 from rnnbounds.theory.language.vocabulary import DEFINITIONS
@@ -28,7 +28,7 @@ from rnnbounds.theory.proof.scope import lemma
 OF_ALL = WeightSet(eq(feasible(w), 1))
 final = norm(state(x, 0, steps))
 DEEP = 12
-NAME, new = "drawn definition", function("drawn", Scalar, __name__, defined=True)
+NAME, new = "drawn definition", function("drawn", Scalar, defined=True)
 INSTANCES: tuple[tuple[Expr, Expr], ...] = ((j, z), (j, j), (0, z), (0, j), (m, j), (j, Integer(0)))
 
 

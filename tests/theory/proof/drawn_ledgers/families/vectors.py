@@ -24,8 +24,7 @@ from rnnbounds.theory.axioms.ranks import RANK_IDENTITY, RANK_PRODUCT, RANK_ROWS
 from rnnbounds.theory.axioms.unitary import IDENTITY_NORM
 from rnnbounds.theory.language import Instance, Statement, eq, le, lt
 from rnnbounds.theory.language.law import Law
-from rnnbounds.theory.language.terms.powers import POWERS, power
-from rnnbounds.theory.language.terms.unitary import identity, part, rank, rows
+from rnnbounds.theory.language.terms.unitary import POWERS, identity, part, power, rank, rows
 from rnnbounds.theory.language.terms.variables import (
     A,
     B,
