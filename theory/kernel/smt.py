@@ -11,15 +11,15 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import product
-from re import findall
 from typing import Protocol, TypeAlias
 
-from rnnbounds.theory.kernel.solver.client import SOLVER, Answer
-from rnnbounds.theory.kernel.statements import Clause, Statement, eq, ne
-from rnnbounds.theory.kernel.terms import NUMBER, POWER, ZERO, Gap, Term, number
-from rnnbounds.theory.kernel.translate import Formula, Obligation, Translation, negation
+from rnnbounds.theory.kernel.algebra import parts_of, split
+from rnnbounds.theory.kernel.solver.client import SOLVER, STRATEGIES, Answer
+from rnnbounds.theory.kernel.statements import Clause, Statement, le
+from rnnbounds.theory.kernel.terms import NUMBER, ZERO, Gap, Term, number
+from rnnbounds.theory.kernel.translate import Formula, Translation, negation
 
-Terms: TypeAlias = Sequence[tuple[Term, str]]  # and the constants that stand for them
+Formulas: TypeAlias = Sequence[Formula]
 ABSTRACT = "abstract: powers are free numbers in this model"
 LENGTHS = (3, 2, 1, 0, 8, 16)  # where counter-models are looked for
 MOST = 3
@@ -32,17 +32,23 @@ class Scope(Protocol):
     def conditions(self) -> tuple[Clause, ...]:
         """The claim's own conditions."""
 
-    def require_natural(self, number: Term, clauses: tuple[Clause, ...]) -> None:
-        """Raise Gap unless the clauses and the claim's conditions make the exponent natural."""
-
 
 @dataclass(frozen=True)
 class Asked:
-    """Query to z3, in SMT-LIB with the terms that its constants stand for, and the answer."""
+    """A closed text in SMT-LIB, which asks `what`, the terms that its constants stand for, and
+    z3's answer."""
 
     what: str
-    script: str
+    text: str
     verdict: str
+    atoms: tuple[Term, ...]
+
+    @property
+    def script(self) -> str:
+        """The text, with the terms beside."""
+        head, *lines = self.text.splitlines()
+        named = [f"{line} ; {term}" for line, term in zip(lines, self.atoms, strict=False)]
+        return "\n".join([head, *named, *lines[len(named) :]])
 
 
 _ASKED: ContextVar[list[Asked] | None] = ContextVar("asked", default=None)
@@ -62,24 +68,42 @@ def heard() -> Iterator[list[Asked]]:
 def entail(goal: Statement, facts: tuple[Clause, ...], scope: Scope) -> str:
     """Show that the facts, all of numbers, are satisfiable and entail the goal; raises Gap."""
     query = Translation([goal, *_statements(facts)])
-    for exponent in query.powers.exponents:
-        scope.require_natural(exponent, facts)
+    for exponent in query.exponents:
+        require_natural(exponent, (*facts, *scope.conditions))
     stated, negated = _formulas(query, goal, facts)
     known = [*stated, *_meanings(query, stated)]
-    terms = _plain(query)
-    what = "the hypotheses and the negated conclusion"
-    refuted, used = _asked(query, [*known, negated], what, terms)
+    refuted, told = _answer(query, [*known, negated], "the hypotheses and the negated conclusion")
     if refuted.verdict == "sat":
-        better = _at_small_lengths(goal, facts, scope)
-        free = f" ({ABSTRACT})" if query.powers.exponents else ""
-        raise Gap(f"counter-model: {better or _values(terms, refuted) + free}")
+        free = f" ({ABSTRACT})" if query.exponents else ""
+        better = _at_small_lengths(goal, (*facts, *scope.conditions))
+        raise Gap(f"counter-model: {better or _values(query, refuted) + free}")
     if refuted.verdict != "unsat":
         raise Gap(f"z3 gives up: {refuted.reason}")
-    satisfiable = _solve(query, [*known, *used], "the hypotheses alone")
+    satisfiable = _solve(query, [*known, *told], "the hypotheses alone")
     if satisfiable.verdict != "sat":
         reason = satisfiable.reason or satisfiable.verdict
         raise Gap(f"the hypotheses are not shown satisfiable: {reason}")
     return "hypotheses satisfiable; with the negated conclusion, unsatisfiable"
+
+
+def require_natural(number: Term, clauses: Iterable[Clause]) -> None:
+    """Raise Gap unless the clauses between integers (and the ranges) make it a natural number."""
+    if not number.whole:
+        raise Gap(f"{number} is not shown to be a natural number")
+    if all(factor >= 0 and _is_natural(rest) for factor, rest in map(split, parts_of(number))):
+        return
+    whole = dict.fromkeys(c for c in clauses if not c.given and all(s.whole for s in c.sides))
+    goal = le(ZERO, number)
+    query = Translation([goal, *_statements(whole)])
+    stated, negated = _formulas(query, goal, whole)
+    found = _solve(query, [*stated, negated], f"the facts on integers, and not {goal}")
+    if found.verdict != "unsat":
+        why = f"; counter-model: {_values(query, found)}" if found.verdict == "sat" else ""
+        raise Gap(f"{number} is not shown to be a natural number{why}")
+
+
+def _is_natural(rest: Term) -> bool:
+    return rest.head is NUMBER or (rest.head.least is not None and rest.head.least >= 0)
 
 
 def refuted(facts: tuple[Clause, ...]) -> bool:
@@ -89,8 +113,8 @@ def refuted(facts: tuple[Clause, ...]) -> bool:
     query = Translation(_statements(scalar))
     stated = [query.clause(fact) for fact in scalar]
     meant = [part for o in query.obligations for part in (o.condition, *o.meaning)]
-    what = "all that is assumed, together"
-    return _solve(query, [*stated, *query.ranges, *meant], what, (), ("quick",)).verdict == "unsat"
+    formulas = [*stated, *query.ranges, *meant]
+    return _solve(query, formulas, "all that is assumed, together", True).verdict == "unsat"
 
 
 def _translates(fact: Clause) -> bool:
@@ -101,24 +125,12 @@ def _translates(fact: Clause) -> bool:
     return True
 
 
-def require_meaning(facts: tuple[Clause, ...], scope: Scope) -> None:
-    """Raise Gap unless the facts are satisfiable and give a meaning to all that they speak of."""
-    if facts:
-        entail(eq(ZERO, ZERO), facts, scope)
-
-
-def require_nonzero(term: Term, facts: tuple[Clause, ...], scope: Scope) -> None:
-    """Raise Gap unless the facts make the term differ from 0."""
-    if term.head is not NUMBER or not term.value:
-        entail(ne(term, ZERO), facts, scope)
-
-
 def _statements(facts: Iterable[Clause]) -> list[Statement]:
     return [statement for fact in facts for statement in fact.statements]
 
 
 def _formulas(
-    query: Translation, goal: Statement, facts: tuple[Clause, ...]
+    query: Translation, goal: Statement, facts: Iterable[Clause]
 ) -> tuple[list[Formula], Formula]:
     """The facts with the ranges, and the negated goal."""
     stated = [query.clause(fact) for fact in facts]
@@ -126,23 +138,9 @@ def _formulas(
     return [*stated, *query.ranges], negated
 
 
-def _halves(query: Translation) -> list[Formula]:
-    """The divisors and radicands at 1/2: counter-models are found soon then."""
-    within = {name for o in query.obligations for name in findall(r"\ba\d+\b", o.condition)}
-    named = (
-        atom for term, atom in query.atoms.items()
-        if term.head.kind == "variable" and atom in within
-    )  # fmt: skip
-    return [f"(= {atom} 0.5)" for atom in named]
-
-
-def _at_small_lengths(goal: Statement, facts: tuple[Clause, ...], scope: Scope) -> str:
-    """A counter-model in which lengths are integers and so powers are powers; empty if none.
-
-    It meets all conditions of the claim, those that no step uses included.
-    """
-    facts = (*facts, *scope.conditions)
-    variables = goal.variables.union(*(statement.variables for statement in _statements(facts)))
+def _at_small_lengths(goal: Statement, facts: tuple[Clause, ...]) -> str:
+    """A counter-model in which lengths are integers and so powers are powers; empty if none."""
+    variables = goal.variables.union(*(s.variables for s in _statements(facts)))
     lengths = sorted((one for one in variables if one.whole), key=lambda one: one.key)
     undecided = 0
     for numbers in product(LENGTHS, repeat=len(lengths)) if len(lengths) <= MOST else ():
@@ -153,87 +151,58 @@ def _at_small_lengths(goal: Statement, facts: tuple[Clause, ...], scope: Scope) 
             query = Translation([instance, *_statements(known)])
             stated, negated = _formulas(query, instance, known)
             formulas = [*stated, *query.told, *_meanings(query, stated), negated]
-            terms, what = _plain(query), "a counter-model at small lengths"
-            for more in ([], _halves(query)):
-                found = _solve(query, [*formulas, *more], what, terms, ("quick",))
-                if found.verdict == "sat":
-                    lengths_at = (f"{one} = {n}" for one, n in values.items())
-                    return ", ".join([*lengths_at, _values(terms, found)])
-                if found.verdict == "unsat":
-                    break
-                undecided += 1
+            found = _solve(query, formulas, "a counter-model at small lengths", True)
+            if found.verdict == "sat":
+                at = [f"{one} = {n}" for one, n in values.items()]
+                return ", ".join([*at, _values(query, found)])
+            undecided += found.verdict == "unknown"
             if undecided >= MOST:
                 break  # others may take as long
     return ""
 
 
-def _meanings(query: Translation, known: list[Formula]) -> list[Formula]:
+def _meanings(query: Translation, known: Formulas) -> list[Formula]:
     """Discharge the obligations, each from the facts and those discharged before it."""
     meanings: list[Formula] = []
-    left, terms = query.obligations, _plain(query)
+    left = query.obligations
     while left:
-        again: list[tuple[Obligation, Answer]] = []
+        failed = []
         for obligation in left:
             formulas = [*known, *meanings, negation(obligation.condition)]
-            what = f"the hypotheses, and not {obligation.text}"
-            found, _ = _asked(query, formulas, what, terms)
+            found, _ = _answer(query, formulas, f"the hypotheses, and not {obligation.text}")
             if found.verdict == "unsat":
                 meanings += obligation.meaning
             else:
-                again.append((obligation, found))
-        if len(again) == len(left):
-            obligation, found = again[0]
+                failed.append((obligation, found))
+        if len(failed) == len(left):
+            obligation, found = failed[0]
             sat = found.verdict == "sat"
-            why = _values(terms, found) if sat else found.reason or found.verdict
+            why = _values(query, found) if sat else found.reason or found.verdict
             raise Gap(f"the hypotheses do not give {obligation.text}; counter-model: {why}")
-        left = [obligation for obligation, _ in again]
+        left = [obligation for obligation, _ in failed]
     return meanings
 
 
-def _asked(
-    query: Translation, formulas: list[Formula], what: str, terms: Terms
-) -> tuple[Answer, list[Formula]]:
+def _answer(query: Translation, formulas: Formulas, what: str) -> tuple[Answer, Formulas]:
     """The answer without what is told of functions or, where that is not enough, with it; and what
     was told."""
-    found, used = _solve(query, formulas, what, terms), list[Formula]()
-    if found.verdict != "unsat" and query.told:
-        used = query.told
-        found = _solve(query, [*formulas, *used], what, terms)
-    return found, used
+    found = _solve(query, formulas, what)
+    if found.verdict == "unsat" or not query.told:
+        return found, ()
+    return _solve(query, [*formulas, *query.told], what), query.told
 
 
-def _solve(
-    query: Translation,
-    formulas: list[Formula],
-    what: str,
-    terms: Terms = (),
-    strategies: Sequence[str] | None = None,
-) -> Answer:
-    answer = SOLVER.ask(_script(query, formulas), [atom for _, atom in terms], strategies)
+def _solve(query: Translation, formulas: Formulas, what: str, quick: bool = False) -> Answer:
+    """z3's answer to a closed text, with the values of the plain unknowns in a model."""
+    text = query.text(formulas)
+    terms = [atom for _, atom in query.plain]
+    answer = SOLVER.ask(text, terms, STRATEGIES[: 1 if quick else None])
     if (asked := _ASKED.get()) is not None:
-        asked.append(Asked(what, _script(query, formulas, named=True), answer.verdict))
+        asked.append(Asked(what, text, answer.verdict, tuple(query.atoms)))
     return answer
 
 
-def _script(query: Translation, formulas: list[Formula], named: bool = False) -> str:
-    """The formulas in SMT-LIB; with the terms that the constants stand for beside them."""
-    beside = (f" ; {term}" if named else "" for term in query.atoms)
-    declared = zip(query.atoms.values(), beside, strict=True)
-    constants = (f"(declare-const {atom} Real){comment}" for atom, comment in declared)
-    return "\n".join([*constants, *(f"(assert {formula})" for formula in formulas)])
-
-
-def _plain(query: Translation) -> Terms:
-    """All terms but those that follow from others, with the constants that stand for them."""
-    return [(term, atom) for term, atom in query.atoms.items() if not _is_derived(term)]
-
-
-def _values(terms: Terms, found: Answer) -> str:
-    """A model: the value of each of these terms."""
-    valued = zip(terms, found.values, strict=True)
+def _values(query: Translation, found: Answer) -> str:
+    """A model: the value of each plain term."""
+    valued = zip(query.plain, found.values, strict=True)
     return ", ".join(sorted(f"{term} = {value}" for (term, _), value in valued))
-
-
-def _is_derived(term: Term) -> bool:
-    """A quotient or a root, whose value follows from the others."""
-    return term.head is POWER and not term.args[1].variables

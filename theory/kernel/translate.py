@@ -1,8 +1,9 @@
-"""From terms to z3's reals, in SMT-LIB.
+"""From statements to a closed text in SMT-LIB, over the reals.
 
 Norms are non-negative reals, symbolic powers and functions are fresh reals. A quotient is
-multiplied out: 1/d is a fresh v with v·d = 1, and d ≠ 0 becomes an obligation; z3's own division is
-never used. A root is a fresh r ≥ 0 with r² = x and the obligation x ≥ 0.
+multiplied out: 1/d is a fresh v with v·d = 1, and d ≠ 0 becomes an obligation; division is never
+used. A root is a fresh r ≥ 0 with r² = x and the obligation x ≥ 0. λ^{t+2} is λ^t λ² where t is the
+least exponent that occurs, which has to be a natural number.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from math import floor
 from typing import TypeAlias
 
 from rnnbounds.theory.kernel import terms
-from rnnbounds.theory.kernel.algebra import plus, power
+from rnnbounds.theory.kernel.algebra import minus, parts_of, plus, power
 from rnnbounds.theory.kernel.functions import ranges
-from rnnbounds.theory.kernel.powers import Powers
 from rnnbounds.theory.kernel.statements import Clause, Statement
+from rnnbounds.theory.kernel.terms import Gap, Term, number
 
 Formula: TypeAlias = str
 MOST_FACTORS = 64  # of one power: it is multiplied out
@@ -35,15 +37,38 @@ class Translation:
     """The atoms of the statements, and the constraints that define them.
 
     `ranges` hold always, and so does what is `told` of elementary functions; an obligation gives
-    meaning to a quotient or a root.
+    meaning to a quotient or a root. `exponents` are those of the atoms: what must be natural.
     """
 
     def __init__(self, statements: Iterable[Statement]) -> None:
-        self.powers = Powers([side for statement in statements for side in statement.sides])
-        self.atoms: dict[terms.Term, Formula] = {}
+        self.atoms: dict[Term, Formula] = {}
         self.ranges: list[Formula] = []
         self.told: list[Formula] = []
         self.obligations: list[Obligation] = []
+        self._least: dict[tuple[Term, Term], int] = {}
+        for one in terms.symbolic_powers(side for s in statements for side in s.sides):
+            rest, whole = _split_exponent(one)
+            key = one.args[0], rest
+            self._least[key] = min(self._least.get(key, whole), whole)
+
+    @property
+    def exponents(self) -> tuple[Term, ...]:
+        """The least exponents of each base."""
+        return tuple(plus(rest, number(least)) for (_, rest), least in self._least.items())
+
+    @property
+    def plain(self) -> list[tuple[Term, Formula]]:
+        """All terms but quotients and roots, which follow from others, with their unknowns."""
+        return [
+            (term, atom) for term, atom in self.atoms.items()
+            if term.head is not terms.POWER or term.args[1].variables
+        ]  # fmt: skip
+
+    def text(self, formulas: Iterable[Formula]) -> str:
+        """The closed text that asks whether numbers meet the formulas."""
+        constants = (f"(declare-const {atom} Real)" for atom in self.atoms.values())
+        asserted = (f"(assert {formula})" for formula in formulas)
+        return "\n".join(["(set-logic QF_NRA)", *constants, *asserted, "(check-sat)", ""])
 
     def clause(self, clause: Clause) -> Formula:
         """given ⟹ conclusion."""
@@ -60,13 +85,13 @@ class Translation:
             return f"(<= (+ {lhs} 1.0) {rhs})" if whole else f"(< {lhs} {rhs})"
         return f"(= {lhs} {rhs})" if statement.relation == "==" else negation(f"(= {lhs} {rhs})")
 
-    def real(self, term: terms.Term) -> Formula:
-        """The term as one of z3's reals."""
+    def real(self, term: Term) -> Formula:
+        """The term as a real number."""
         head = term.head
         if head is terms.NUMBER:
             return _number(term.value)
         if not term.commutes:
-            raise terms.Gap(f"the vector {term} stands where a number is needed")
+            raise Gap(f"the vector {term} stands where a number is needed")
         if head is terms.SUM:
             return f"(+ {' '.join(map(self.real, term.args))})"
         if head is terms.PRODUCT:
@@ -80,7 +105,7 @@ class Translation:
             return _fold(">=" if head is terms.MAX else "<=", [*map(self.real, term.args)])
         return self._atom(term)
 
-    def _atom(self, term: terms.Term, make: Callable[[Formula], None] | None = None) -> Formula:
+    def _atom(self, term: Term, make: Callable[[Formula], None] | None = None) -> Formula:
         if term in self.atoms:
             return self.atoms[term]
         atom = f"a{len(self.atoms)}"
@@ -96,32 +121,30 @@ class Translation:
         self.told += map(self.clause, ranges(term))
         return atom
 
-    def _power(self, base: terms.Term, exponent: terms.Term) -> Formula:
+    def _power(self, base: Term, exponent: Term) -> Formula:
         if exponent.variables:
-            (_, rest), more = self.powers.atom(power(base, exponent))
-            least = self.powers.least[(base, rest)]
-            atom = self._atom(power(base, plus(rest, terms.number(least))))
-            return f"(* {atom} {self._product(base, more)})" if more else atom
+            rest, whole = _split_exponent(power(base, exponent))
+            least = self._least[base, rest]
+            atom = self._atom(power(base, plus(rest, number(least))))
+            more = whole - least
+            return f"(* {atom} {_multiplied(self.real(base), more)})" if more else atom
         if exponent is terms.HALF:
             return self._root(base)
         if exponent.value.denominator > 1:
-            raise terms.Gap(f"the power {power(base, exponent)} has no translation")
+            raise Gap(f"the power {power(base, exponent)} has no translation")
         n = int(exponent.value)
-        return self._product(base, n) if n > 0 else self._inverse(power(base, terms.number(-n)))
+        return _multiplied(self.real(base), n) if n > 0 else self._inverse(power(base, number(-n)))
 
-    def _product(self, base: terms.Term, factors: int) -> Formula:
-        return _multiplied(self.real(base), factors)
-
-    def _inverse(self, term: terms.Term) -> Formula:
+    def _inverse(self, term: Term) -> Formula:
         divisor = self.real(term)
 
         def define(atom: Formula) -> None:
             condition, meaning = negation(f"(= {divisor} 0.0)"), f"(= (* {atom} {divisor}) 1.0)"
             self.obligations.append(Obligation(condition, f"{term} != 0", (meaning,)))
 
-        return self._atom(power(term, terms.number(-1)), define)
+        return self._atom(power(term, number(-1)), define)
 
-    def _root(self, term: terms.Term) -> Formula:
+    def _root(self, term: Term) -> Formula:
         radicand = self.real(term)
 
         def define(atom: Formula) -> None:
@@ -136,6 +159,14 @@ def negation(formula: Formula) -> Formula:
     return f"(not {formula})"
 
 
+def _split_exponent(power: Term) -> tuple[Term, int]:
+    """The exponent as a symbolic part and an integer."""
+    exponent = power.args[1]
+    numbers = (part.value for part in parts_of(exponent) if part.head is terms.NUMBER)
+    whole = floor(sum(numbers, Fraction(0)))
+    return minus(exponent, number(whole)), whole
+
+
 def _number(value: Fraction) -> Formula:
     top, bottom = abs(value.numerator), value.denominator
     size = f"{top}.0" if bottom == 1 else f"(/ {top}.0 {bottom}.0)"
@@ -144,9 +175,7 @@ def _number(value: Fraction) -> Formula:
 
 def _multiplied(factor: Formula, times: int) -> Formula:
     if times > MOST_FACTORS:
-        raise terms.Gap(
-            f"a power of {times} factors is not multiplied out; the limit is {MOST_FACTORS}"
-        )
+        raise Gap(f"a power of {times} factors is not multiplied out; the limit is {MOST_FACTORS}")
     return factor if times == 1 else f"(let ((?f {factor})) (*{' ?f' * times}))"
 
 

@@ -12,7 +12,7 @@ from sympy import Symbol
 from rnnbounds.theory.axioms.base import AXIOMS
 from rnnbounds.theory.kernel import door
 from rnnbounds.theory.kernel.algebra import rebuilt
-from rnnbounds.theory.kernel.naturals import require_natural
+from rnnbounds.theory.kernel.smt import require_natural
 from rnnbounds.theory.kernel.statements import Clause, Law, Statement, require_fitting
 from rnnbounds.theory.kernel.terms import Gap, Term
 from rnnbounds.theory.language import Assumption, Axiom, Instance, Use
@@ -63,10 +63,6 @@ class StepScope:
     def bare(self) -> StepScope:
         """Scope in which nothing is granted."""
         return StepScope({})
-
-    def require_natural(self, number: Term, clauses: tuple[Clause, ...]) -> None:
-        """Raise Gap unless the clauses and the claim's conditions make the exponent natural."""
-        require_natural(number, (*clauses, *self.conditions))
 
     def clauses(self, uses: tuple[Use, ...]) -> tuple[Clause, ...]:
         """The used statements, found; plain names first, for they may bound the indices."""
