@@ -11,15 +11,8 @@ from functools import lru_cache
 from sympy import Expr, Symbol
 
 from rnnbounds.theory.errors import InputError, UnknownNameError
-from rnnbounds.theory.language.quantities.causal import CAUSAL
-from rnnbounds.theory.language.quantities.cells import CELLS
-from rnnbounds.theory.language.quantities.gates import GATES
-from rnnbounds.theory.language.quantities.gradients import GRADIENTS
-from rnnbounds.theory.language.quantities.layers import LAYERS
-from rnnbounds.theory.language.quantities.models import MODELS
-from rnnbounds.theory.language.quantities.stacks import STACKS
-from rnnbounds.theory.language.quantities.training import TRAINING
-from rnnbounds.theory.language.quantities.unitary import UNITARY
+from rnnbounds.theory.language.quantities.kinds import CAUSAL, CELLS, GATES, LAYERS, STACKS, UNITARY
+from rnnbounds.theory.language.quantities.models import GRADIENTS, MODELS, TRAINING
 from rnnbounds.theory.language.quantity import Quantity
 from rnnbounds.theory.language.statement import Statement
 from rnnbounds.theory.language.terms.variables import primes

@@ -14,8 +14,7 @@ from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.drawing.draws import Array
 from rnnbounds.properties.systems.supply.other_inputs import x_gap
 from rnnbounds.theory.claims.training.end_to_end import DRIFT, STILL
-from rnnbounds.theory.language.quantities.cells import CELLS
-from rnnbounds.theory.language.quantities.gates import GATES
+from rnnbounds.theory.language.quantities.kinds import CELLS, GATES
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 from rnnbounds.theory.numbers.evaluate import enclose
 from rnnbounds.theory.numbers.interval import Interval

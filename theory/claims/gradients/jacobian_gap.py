@@ -8,7 +8,7 @@ from sympy import Add, Expr
 
 from rnnbounds.theory.axioms.gradients import CHAIN_RULE_WEIGHTS, WEIGHTS_START
 from rnnbounds.theory.language import Assumption, at, le, symbols
-from rnnbounds.theory.language.quantities.gradients import run_gradient
+from rnnbounds.theory.language.quantities.models import run_gradient
 from rnnbounds.theory.language.terms.networks import d_loss, sensitivity
 from rnnbounds.theory.language.terms.variables import j, s, x
 from rnnbounds.theory.language.terms.vectors import norm, state

@@ -12,7 +12,7 @@ from rnnbounds.theory.axioms.gradients import CHAIN_RULE_WEIGHTS
 from rnnbounds.theory.claims.gradients.jacobian_gap import FINITE as GRADIENT_GAP_FINITE
 from rnnbounds.theory.claims.gradients.jacobian_gap import gap_bound
 from rnnbounds.theory.language import ZERO, Assumption, at, define, eq, le, symbols
-from rnnbounds.theory.language.quantities.gradients import run_gradient
+from rnnbounds.theory.language.quantities.models import run_gradient
 from rnnbounds.theory.language.terms.networks import (
     d_loss,
     d_state,

@@ -1,18 +1,38 @@
-"""States, outputs and certificates of one model."""
+"""The quantities of models of any kind: states, outputs, certificates, gradients, training.
+
+States and outputs are measured in the Euclidean norm unless the name says otherwise.  ∇p_T is the
+gradient in the trained weights of the loss p(h_T), ∇p_T^k that of the truncated model, both as
+operators from weights to numbers.
+"""
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from sympy import Abs, Expr
 
-from rnnbounds.theory.language.quantities.norms import EUCLIDEAN, OF_SLOPES, OF_STATES, Norm, T, k
 from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, parameter, tag
-from rnnbounds.theory.language.terms.networks import descent, gated_run, jacobian
+from rnnbounds.theory.language.terms.networks import (
+    d_loss,
+    d_state,
+    d_weights,
+    descent,
+    gated_run,
+    gradient,
+    jacobian,
+    recent,
+    sensitivity,
+    weights,
+    weights_hat,
+)
+from rnnbounds.theory.language.terms.networks import project as Pi
 from rnnbounds.theory.language.terms.variables import (
     a,
     b,
     i,
     operator,
     vector,
+    w,
+    w_other,
     x,
     x_other,
     x_past,
@@ -20,12 +40,57 @@ from rnnbounds.theory.language.terms.variables import (
 from rnnbounds.theory.language.terms.vectors import (
     Vector,
     forward,
+    gain,
     max_norm,
     norm,
     phi,
     readout,
     state,
+    weighted,
 )
+
+T, k = Symbol("T", integer=True), Symbol("k", integer=True)
+
+
+@dataclass(frozen=True)
+class Norm:
+    """A norm: its name or unit, its formal function, and the LaTeX behind the closing bars; `shown`
+    is what it is of a cell, which shows a part of its state."""
+
+    unit: str
+    size: Callable[[Expr], Expr]
+    mark: str = ""
+    shown: Callable[[Expr], Expr] | None = None
+
+    def of(
+        self,
+        name: str,
+        meaning: str,
+        notation: str,
+        term: Expr,
+        mark: str | None = None,
+        windowed: bool = False,
+    ) -> Quantity:
+        """The quantity ‖term‖; the notation is that of the term, the mark perhaps its own."""
+        bars = rf"\lVert {notation}\rVert{self.mark if mark is None else mark}"
+        found = measured(name, meaning, bars, self.size(term), self.unit, windowed)
+        return found if self.shown is None else replace(found, of_cells=self.shown(term))
+
+    def pair(
+        self, after: str, before: str, meaning: str, state: str, moved: Expr, apart: Expr
+    ) -> tuple[Quantity, Quantity]:
+        """Two states, after one step and before, under these names."""
+        step = rf"\varphi({state},x)-\varphi({state}',x)"
+        return (
+            self.of(after, f"{meaning} after one step", step, moved),
+            self.of(before, meaning, f"{state}-{state}'", apart),
+        )
+
+
+EUCLIDEAN, SPECTRAL = Norm("Euclidean", norm), Norm("spectral", norm)
+OF_STATES, OF_SLOPES = (replace(each, shown=gain) for each in (EUCLIDEAN, SPECTRAL))
+MAXIMUM = Norm("maximum", max_norm, r"_\infty")
+BOX = Norm("max |·|_j/v_j", weighted, "_{box}")
 
 t = Symbol("t", integer=True)
 _root, _scaling, _weights = operator("P_root"), operator("D"), operator("V")
@@ -115,5 +180,174 @@ MODELS: tuple[Quantity, ...] = (
             "descent_growth", "least growth of a parameter in one step of gradient descent",
             r"\min_i |a_{i+1}|/|a_i|", Abs(descent(i + 1) / descent(i)), "number",
         ),
+    ),
+)  # fmt: skip
+
+_input = vector("x_t")
+
+
+def run_gradient(start: Expr, steps: Expr) -> Expr:
+    """∇_w p of the run of so many steps from zero at the start, by the chain rule."""
+    return d_loss(state(x, start, steps)) * sensitivity(x, start, steps)
+
+
+_full, _truncated = run_gradient(0, T), run_gradient(T - k, k)
+_cut = d_loss(state(x, 0, T)) * recent(x, T - k, k)
+_of_other = d_loss(state(x, 0, T, w_other)) * sensitivity(x, 0, T, w_other)
+
+_EUCLIDEAN = "Euclidean"
+_SMOOTHNESS = (
+    certified("W_rows", "‖W‖ from 2 to ∞, the largest row", "2 to ∞", r"\lVert W\rVert_{rows}"),
+    certified("L_w", "Lipschitz constant of φ in the weights", _EUCLIDEAN, "L_w"),
+    certified("beta_hh", "smoothness: ∂φ/∂h in h", _EUCLIDEAN, r"\beta_{hh}"),
+    certified("beta_hw", "smoothness: ∂φ/∂h in w", _EUCLIDEAN, r"\beta_{hw}"),
+    certified("beta_wh", "smoothness: ∂φ/∂w in h", _EUCLIDEAN, r"\beta_{wh}"),
+    certified("beta_ww", "smoothness: ∂φ/∂w in w", _EUCLIDEAN, r"\beta_{ww}"),
+    certified("L_p", "Lipschitz constant of the loss, sup ‖∇p‖", _EUCLIDEAN, "L_p"),
+    certified("beta_p", "smoothness of the loss: ∇p in h", _EUCLIDEAN, r"\beta_p"),
+    certified(
+        "G_0", "the gradient gap's factor of λ^k, L_w(L_p + β_p B_h)/(1 − λ)", _EUCLIDEAN, "G_0",
+    ),
+    certified(
+        "D_1", "the gradient gap's factor of kλ^{k−1}, L_p B_h(β_wh + L_w β_hh/(1 − λ))",
+        _EUCLIDEAN, "D_1",
+    ),
+    certified("G_1", "the gradient gap's factor of kλ^k, D_1/λ", _EUCLIDEAN, "G_1"),
+)  # fmt: skip
+_LOSS = (
+    certified("H", "bound on the two states, max(‖h‖, ‖h′‖)", _EUCLIDEAN, "H"),
+    certified("y_norm", "the target of the squared loss", _EUCLIDEAN, r"\lVert y\rVert"),
+    certified(
+        "C_norm_sq", "‖C‖₂ of the squared loss's readout", "spectral", r"\lVert C\rVert_{sq}",
+    ),
+    certified(
+        "C_label", "the rows of the logits from the label's, max_j ‖C_j − C_label‖", _EUCLIDEAN,
+        r"\lVert C\rVert_{label}",
+    ),
+    certified(
+        "C_spread", "the rows of the logits from one another, max_{i,j} ‖C_i − C_j‖", _EUCLIDEAN,
+        r"\lVert C\rVert_{spread}",
+    ),
+)  # fmt: skip
+
+
+def in_norm(suffix: str, norm_name: str) -> tuple[Quantity, ...]:
+    """The constants of a model whose states are measured in another norm."""
+    entries = {
+        "S_0": ("drive, sup ‖φ(0, x)‖", "S_0"),
+        "B_h": ("bound on the states", "B_h"),
+        "L_w": ("Lipschitz constant of φ in the weights", "L_w"),
+        "beta_hh": ("smoothness: ∂φ/∂h in h", r"\beta_{hh}"),
+        "beta_wh": ("smoothness: ∂φ/∂w in h", r"\beta_{wh}"),
+        "L_p": ("Lipschitz constant of the loss, in the dual norm", "L_p"),
+        "beta_p": ("smoothness of the loss, in the dual norm", r"\beta_p"),
+    }
+    return tuple(
+        certified(f"{name}_{suffix}", meaning, norm_name, f"{notation}^{{({suffix})}}")
+        for name, (meaning, notation) in entries.items()
+    )
+
+
+_GRADIENTS = (
+    *tag(
+        "gradient",
+        EUCLIDEAN.of(
+            "grad_gap", "full against truncated gradient of the loss at the last step",
+            r"\nabla p_T-\nabla p_T^{(k)}", _full - _truncated,
+        ),
+        EUCLIDEAN.of(
+            "tbptt_gap", "full gradient against truncated back-propagation", r"\nabla p_T-g_{TB}",
+            _full - _cut,
+        ),
+        EUCLIDEAN.of(
+            "tb_gap", "truncated back-propagation against the truncated model's gradient",
+            r"g_{TB}-\nabla p_T^{(k)}", _cut - _truncated,
+        ),
+    ),
+    *tag(
+        "smooth",
+        EUCLIDEAN.of(
+            "grad_gap_weights", "gradients of the loss at two weights",
+            r"\nabla p_T(w)-\nabla p_T(w')", _full - _of_other,
+        ),
+        EUCLIDEAN.of("weight_distance", "two weights", "w-w'", w - w_other),
+    ),
+    *tag(
+        "gradient",
+        SPECTRAL.of(
+            "dphi_w", "one step's derivative in the weights", r"\partial_w\varphi(h,x)",
+            d_weights(a, _input),
+        ),
+        SPECTRAL.of(
+            "dphi_w_gap", "one step's derivatives in the weights, at two states",
+            r"\partial_w\varphi(h,x)-\partial_w\varphi(h',x)",
+            d_weights(a, _input) - d_weights(b, _input),
+        ),
+        SPECTRAL.of(
+            "dphi_h_gap", "one step's derivatives in the state, at two states",
+            r"\partial_h\varphi(h,x)-\partial_h\varphi(h',x)",
+            d_state(a, _input) - d_state(b, _input),
+        ),
+        EUCLIDEAN.of("dp", "the loss's gradient", r"\nabla p(h)", gradient(a)),
+        EUCLIDEAN.of(
+            "dp_gap", "the loss's gradients at two states", r"\nabla p(h)-\nabla p(h')",
+            gradient(a) - gradient(b),
+        ),
+    ),
+)  # fmt: skip
+
+GRADIENTS: tuple[Quantity, ...] = (
+    *_SMOOTHNESS,
+    *_LOSS,
+    *_GRADIENTS,
+)
+
+N = Symbol("N", integer=True)
+# Matrices, as the vectors of their entries.
+A, B, Z = vector("vec_A"), vector("vec_B"), vector("vec_Z")
+
+
+def _matrices(name: str, meaning: str, notation: str, difference: Expr) -> Quantity:
+    """The Frobenius norm of a difference of matrices."""
+    return measured(name, meaning, rf"\lVert{notation}\rVert_F", norm(difference), "Frobenius")
+
+
+TRAINING: tuple[Quantity, ...] = (
+    parameter("N", "number of steps of projected gradient descent", "N"),
+    certified(
+        "beta", "smoothness: Lipschitz constant of ∇p_T on the set of weights", "Euclidean",
+        r"\beta",
+    ),
+    certified(
+        "eps_k", "bound on ‖∇p_T − ∇p_T^k‖ on the set of weights", "Euclidean", r"\varepsilon_k",
+        windowed=True,
+    ),
+    certified(
+        "K_0", "the part of the bound on predictions that does not grow with the window",
+        "Euclidean", "K_0",
+    ),
+    certified(
+        "K_1", "the part of the bound on predictions that grows with the window", "Euclidean",
+        "K_1",
+    ),
+    *tag(
+        "training",
+        EUCLIDEAN.of(
+            "w_gap", "weights after N steps on the full and on the truncated model",
+            r"w_{N+1}-\hat{w}_{N+1}", weights(N) - weights_hat(N), windowed=True,
+        ),
+        EUCLIDEAN.of(
+            "trained_gap",
+            "full output with the one's final weights against truncated output with the other's",
+            r"y_T(w_{N+1})-y_T^{(k)}(\hat{w}_{N+1})",
+            readout(state(x, 0, T, weights(N))) - readout(state(x, T - k, k, weights_hat(N))),
+        ),
+    ),
+    *tag(
+        "projection",
+        _matrices("proj_gap", "two matrices, projected", r"\Pi A-\Pi B", Pi(A) - Pi(B)),
+        _matrices("matrix_gap", "two matrices", " A-B", A - B),
+        _matrices("proj_distance", "a matrix and its projection", r" A-\Pi A", A - Pi(A)),
+        _matrices("feasible_distance", "a matrix and a point of the set", " A-Z", A - Z),
     ),
 )  # fmt: skip
