@@ -6,6 +6,7 @@ wrong, said in one line; 130 and 143, as shells have it, if SIGINT or SIGTERM en
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from rnnbounds import guard_bytecode
@@ -17,6 +18,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code; without arguments it is the whole program,
     which signals may end."""
     reopen_streams()
+    if arguments is None and "OMP_NUM_THREADS" not in os.environ:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's, for small work alone
     return run_guarded(lambda: run(None)) if arguments is None else run(arguments)
 
 

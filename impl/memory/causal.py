@@ -44,7 +44,7 @@ from rnnbounds.impl.memory.statement import (
     require_enough,
     stated,
 )
-from rnnbounds.impl.models.surroundings import isolated, untouched
+from rnnbounds.impl.models.surroundings import isolated, spread_work, untouched
 from rnnbounds.impl.numbers.json_values import as_json
 from rnnbounds.impl.reading.data.recordings import Data
 from rnnbounds.impl.reading.data.sequences import DataSource, read_data
@@ -159,6 +159,7 @@ def measure_causal(
         raise unstated
     alpha, needed = require_enough(M, len(epsilons), confidence, share)
     model = _CausalModel.of(opened, device, batch)
+    spread_work(() if isinstance(opened, Function) else opened.module.parameters())
     stored = held.rows.dtype.newbyteorder("=")
     dtype = model.dtype or torch.from_numpy(np.empty(0, stored)).dtype
 

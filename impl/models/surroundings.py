@@ -4,13 +4,24 @@ Three settings of a thread change the results of equal code: a default device se
 from the others; autocast multiplies float32 in bfloat16; inference mode records no gradient. The
 caller may have any of them on. In turn, the caller does not see changes that a module makes to
 itself in use.
+
+Threads that wait for small work spin: where others compute too, a certificate of 256 units took 35
+times the time of CPU that one thread takes. So a call has one, unless it says that its work is
+large; then it has the caller's.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from threading import Lock, local
 
 import torch
+from torch import Tensor
 
+from rnnbounds.impl.models.torch_machine import require_sound
+
+LARGE = 2**21  # numbers, as an LSTM of 700 units has: with fewer, threads cost more than they do
+_lock, _here = Lock(), local()
+_calls, _callers_threads = 0, 1  # of the whole process
 _CASTING = ("cpu", "cuda")
 
 
@@ -27,7 +38,36 @@ def isolated() -> Iterator[None]:
         for device in _CASTING:
             if torch.is_autocast_enabled(device):
                 settings.enter_context(torch.autocast(device, enabled=False))
+        if not vars(_here).get("called"):
+            settings.enter_context(_one_thread())
         yield
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Work on one thread, then have as many as before the first of the calls that run now."""
+    global _calls, _callers_threads
+    with _lock:
+        _callers_threads = _callers_threads if _calls else torch.get_num_threads()
+        _calls += 1
+        torch.set_num_threads(1)
+    _here.called = True
+    try:
+        yield
+    finally:
+        _here.called = False
+        with _lock:
+            _calls -= 1
+            torch.set_num_threads(_callers_threads)
+
+
+def spread_work(weights: Iterable[Tensor]) -> None:
+    """Take the threads of the caller for the rest of a call about weights, if they are large;
+    raises MachineError unless floats keep to IEEE 754 on all of them."""
+    is_large = sum(part.numel() for part in weights) >= LARGE
+    if is_large and vars(_here).get("called") and _callers_threads > 1:
+        torch.set_num_threads(_callers_threads)
+        require_sound()
 
 
 @contextmanager

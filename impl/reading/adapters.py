@@ -25,7 +25,7 @@ from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import STACK, kind_of
 from rnnbounds.impl.errors import InputError, NotFiniteError, shown
 from rnnbounds.impl.models.loaded import LoadedModel
-from rnnbounds.impl.models.surroundings import untouched
+from rnnbounds.impl.models.surroundings import spread_work, untouched
 from rnnbounds.impl.reading.opened import LayerInfo, Module, Opened
 from rnnbounds.impl.reading.pytorch.modules import LOOP
 from rnnbounds.impl.reading.readout import readout_of, require_readout
@@ -179,6 +179,7 @@ def _with_readout(
 def _reread(model: LoadedModel[Any], name: str | None, ignore: Collection[str]) -> LoadedModel[Any]:
     """Reinterpret the weights as another cell, or without some that are ignored."""
     if name == model.name and not ignore:
+        spread_work(model.weights.values())
         return model
     end = kind_of(model.name).suffix
     kept = {role + end: tensor for role, tensor in model.weights.items()}
@@ -222,6 +223,7 @@ def _model(found: Reading, source: str) -> LoadedModel[Any]:
     for role, tensor in stored.items():
         if not bool(torch.isfinite(tensor).all()):
             raise NotFiniteError(role)
+    spread_work(stored.values())
     cell = kind.cell_of(stored)
     dtype = str(next(iter(stored.values())).dtype).removeprefix("torch.")
     return LoadedModel(

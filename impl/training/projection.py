@@ -23,7 +23,7 @@ from rnnbounds.impl.errors import (
     UnknownNameError,
     number,
 )
-from rnnbounds.impl.models.surroundings import isolated
+from rnnbounds.impl.models.surroundings import isolated, spread_work
 from rnnbounds.impl.numbers.outward import UNIT, gamma, norm_up, sum_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm, is_norm_below
 
@@ -89,6 +89,7 @@ def stable(W: Tensor, ell: float, norm: BallNorm = "spectral") -> Tensor:
 
     >>> rnn.weight_hh_l0.copy_(rnnbounds.stable(rnn.weight_hh_l0, 0.9))  # under torch.no_grad()
     """
+    spread_work([W])
     ball = Ball(norm, ell)
     if bool(_quickly(ball, W).all()):
         return W

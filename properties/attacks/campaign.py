@@ -11,8 +11,8 @@ from hashlib import sha256
 from math import ceil, inf
 
 import numpy as np
-import torch
 
+from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.properties.attacks.attack import Case, StopAttack
 from rnnbounds.properties.attacks.budget import Budget
@@ -44,13 +44,13 @@ def derived_seed(seed: int, *names: str) -> int:
     return int.from_bytes(sha256(text.encode()).digest()[:6], "big")
 
 
+@isolated()
 def run_attack(
     attack: str, case: Case, judge_batch: BatchJudge, device: str = "cpu",
     is_wanted: Callable[[SystemSpec], bool] = lambda spec: True,
 ) -> None:  # fmt: skip
     """Run one attack; ``judge_batch`` judges the batch of each spec that is wanted. What goes where
     a statement comes near to falling is told how near each came."""
-    torch.set_num_threads(1)
     require_sound(device)
     chosen_attack = attacks()[attack]
     make_batch = build_batch if chosen_attack.seeded else cached_batch

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from rnnbounds.experiments.record import Outcome, Record, Run
 from rnnbounds.experiments.trainer import Data, train
 from rnnbounds.impl.models.device import check_device
+from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.numbers.json_values import finite_or_none
 from rnnbounds.properties.errors import InputError, UnknownChoiceError
 from rnnbounds.properties.runs.run import run_environment
@@ -73,6 +74,7 @@ class Job:
         return replace(self.unit, figures=known, curves=dict(curves or {}))
 
 
+@isolated()
 def run_experiment(
     experiment: Experiment, *, setting: Any, device: str = "auto",
     advance: Callable[[str], None] = lambda label: None,
@@ -82,7 +84,6 @@ def run_experiment(
     Raises InputError for a device or a package that is not there, before anything is trained.
     """
     started, runs = datetime.now(UTC), list[Run]()
-    torch.set_num_threads(1)
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     device = check_device(device)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from rnnbounds.impl.convert.truncate import truncate
 from rnnbounds.impl.convert.unitary import save_unitary, unitary
 from rnnbounds.impl.memory.adversary.attack import attack
 from rnnbounds.impl.memory.measure import measure
+from rnnbounds.impl.models.surroundings import LARGE, isolated, spread_work
 from rnnbounds.impl.training.projection import stable
 from rnnbounds.impl.training.stable_gates import stable_lstm_
 
@@ -173,3 +175,45 @@ def test_gradients_pass_where_they_did() -> None:
     with AUTOCAST():
         contraction(made, 1.0).backward()
     assert made.weight_hh_l0.grad is not None
+
+
+@pytest.fixture
+def two_threads() -> Iterator[None]:
+    """The caller has two of torch's threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_small_work_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a call holds another, raises, or runs beside one; large work has the caller's,
+    who finds them again."""
+    seen: list[int] = []
+
+    @isolated()
+    def call(numbers: int, inner: Callable[[], object] = lambda: None) -> None:
+        spread_work([torch.empty(1).expand(numbers)])
+        seen.append(torch.get_num_threads())
+        inner()
+        seen.append(torch.get_num_threads())
+
+    def beside() -> None:
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(call, 1).result()
+            seen.append(pool.submit(torch.get_num_threads).result())
+
+    call(LARGE - 1, partial(call, 1))
+    call(LARGE, partial(call, 1))
+    call(1, beside)
+    with pytest.raises(ZeroDivisionError):
+        call(1, lambda: 1 // 0)
+    assert seen == [1, 1, 1, 1, 2, 2, 2, 2, 1, 1, 1, 2, 1, 1]
+    assert torch.get_num_threads() == 2
+    monkeypatch.setattr(
+        "rnnbounds.impl.certificate.certify.require_sound",
+        lambda device: seen.append(torch.get_num_threads()),
+    )
+    assert certify(network("rnn"), 1.0).verdict == "certified"
+    assert seen[-1] == 1
