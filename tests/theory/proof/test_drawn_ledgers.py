@@ -11,9 +11,11 @@ from collections import Counter
 from math import ceil
 
 import pytest
+from drawn_ledgers.families.inductions import inductions
 from drawn_ledgers.families.meanings import definitions, quantities
 from drawn_ledgers.families.names import alike, constants, quantified
 from drawn_ledgers.families.numbers import identities, rewritten
+from drawn_ledgers.families.vectors import inverses, laws
 from drawn_ledgers.faults import FAULTS, planted
 from drawn_ledgers.ledgers import FAMILIES, attacked, outcome
 from drawn_ledgers.said import Family
@@ -26,6 +28,9 @@ TWINS = 50  # in a hundred that are true by their making, so many are proved
 ENOUGH = 2000  # ledgers: in fewer each planted fault is found
 # The family of ledgers that each fault is looked for in.
 SHOWN_BY: dict[str, Family] = {
+    "operators have inverses": inverses,
+    "what is seen is all": laws,
+    "parts are not asked": inductions,
     "logarithms are split": identities,
     "a recursion counts anywhere": definitions,
     "quantities are unfolded late": quantities,

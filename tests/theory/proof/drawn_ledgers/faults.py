@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 from sympy import Add, Expr, Mul, Pow, Rational, pi
 
-from rnnbounds.theory.kernel import door, rewriting
+from rnnbounds.theory.kernel import algebra, door, rewriting
 from rnnbounds.theory.kernel.algebra import apply, build, plus, power, split
 from rnnbounds.theory.kernel.functions import PI
 from rnnbounds.theory.kernel.statements import Clause, Law, Statement
@@ -33,14 +33,15 @@ from rnnbounds.theory.kernel.translate import Translation
 from rnnbounds.theory.language import Statement as Stated
 from rnnbounds.theory.language import definitions
 from rnnbounds.theory.language.terms import variables
+from rnnbounds.theory.language.terms import vectors as formal
 from rnnbounds.theory.language.vocabulary import unfold
-from rnnbounds.theory.proof import proof, scope, together
+from rnnbounds.theory.proof import proof, records, scope, together
 from rnnbounds.theory.proof.methods import smt
 
 Patch = tuple[object, str, object]
 prepare, rewrite, translate = rewriting.prepare, rewriting.rewrite, door.term
 atom = Translation._atom
-replace, instances = Statement.replace, Law.at
+replace, instances, head = Statement.replace, Law.at, door.head
 JOINED: dict[Head, type[Expr]] = {SUM: Add, PRODUCT: Mul, POWER: Pow}
 
 
@@ -132,13 +133,25 @@ def _written_out(stated: Stated) -> Statement:
     return door.statement(unfold(stated))
 
 
-def _unmarked(self: Translation, term: Term, make: Callable[[str], None] | None = None) -> str:
-    """The unknown of what is written alike."""
-    alike = (known for one, known in self.atoms.items() if str(one) == str(term))
-    return next(alike, None) or atom(self, term, make)
+def _any_power(base: Term, exponent: Term) -> Term:
+    """Operators have inverses, as numbers do."""
+    if not base.commutes and exponent.head is NUMBER:
+        return algebra._whole(base, int(exponent.value))
+    return power(base, exponent)
+
+
+def _one_norm(function: type[formal.Term]) -> Head:
+    """What is seen of a vector is its norm."""
+    return head(formal.norm if function is formal.gain else function)
 
 
 FAULTS: dict[str, tuple[Patch, ...]] = {
+    "operators have inverses": (
+        (algebra, "power", _any_power),
+        (door, "_JOINS", {**door._JOINS, Pow: _any_power}),
+    ),
+    "what is seen is all": ((door, "head", _one_norm),),
+    "parts are not asked": ((records, "COMPOSITE", {}),),
     "logarithms are split": ((smt, "prepare", _of_split_logs),),
     "a recursion counts anywhere": ((definitions, "_is_evaluated_before", _any_count),),
     "quantities are unfolded late": ((Statement, "replace", _late), (Law, "at", _late_at)),
@@ -147,7 +160,7 @@ FAULTS: dict[str, tuple[Patch, ...]] = {
         (scope, "door", SimpleNamespace(**vars(door) | {"goal": _written_out})),
     ),
     "anything is a variable": ((Law, "__post_init__", lambda _: None),),
-    "what is written alike is equal": ((Translation, "_atom", _unmarked),),
+    "what is written alike is equal": ((door, "primes", lambda _: 0),),
     "what an axiom speaks of is forgotten": ((proof, "_fixed_variables", lambda _: frozenset()),),
 }
 

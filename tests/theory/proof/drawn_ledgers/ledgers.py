@@ -21,7 +21,7 @@ from drawn_ledgers.families.numbers import (
     rewritten,
     strange,
 )
-from drawn_ledgers.families.vectors import axioms, laws, words
+from drawn_ledgers.families.vectors import axioms, inverses, laws, words
 from drawn_ledgers.matrices import NoValueError
 from drawn_ledgers.models import S_0, Chance, lam, some, steps, values
 from drawn_ledgers.said import Family, Said, witness
@@ -37,7 +37,7 @@ from rnnbounds.theory.proof.proof import check
 BITS = 200
 FAMILIES: dict[Family, int] = {
     identities: 16, inequalities: 12, elementary: 7, rewritten: 10, closed: 8, strange: 5,
-    words: 9, laws: 7, axioms: 7, inductions: 7, definitions: 7, quantities: 7,
+    words: 9, laws: 7, axioms: 7, inverses: 3, inductions: 7, definitions: 7, quantities: 7,
     alike: 4, quantified: 2, constants: 2,
 }  # fmt: skip
 CONDITIONS = (

@@ -66,6 +66,17 @@ class Matrix:
         return root(_eigenvalues(gram)[-1]) if self.rows and self.width else fmpq(0)
 
     @property
+    def inverse(self) -> Matrix:
+        """The inverse of a square matrix of at most two rows; 0 if it has none."""
+        if self.shape[0] != self.shape[1] or self.shape[0] > 2:
+            raise NoValueError("no square matrix, or a large one")
+        if len(self.rows) < 2:
+            return Matrix(tuple((1 / p if p != 0 else fmpq(0),) for (p,) in self.rows), self.width)
+        (p, q), (r, s) = self.rows
+        det = p * s - q * r
+        return Matrix(((s, -q), (-r, p)), 2).scaled(1 / det if det != 0 else fmpq(0))
+
+    @property
     def least(self) -> Number:
         """The least eigenvalue of a symmetric matrix."""
         if self.rows != self.transposed.rows or not self.rows:

@@ -136,7 +136,9 @@ def raised(base: Value, exponent: Number) -> Value:
     if whole and abs(exponent) <= MOST:
         n = int(exponent.p)
         if n < 0:
-            if isinstance(base, Matrix) or not base != 0:
+            if isinstance(base, Matrix):
+                return raised(base.inverse, fmpq(-n))
+            if not base != 0:
                 raise NoValueError("a quotient by 0")
             return raised(1 / base, fmpq(-n))
         if isinstance(base, Matrix) and not (n and base.shape[0] == base.shape[1]):

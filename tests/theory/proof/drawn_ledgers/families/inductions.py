@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sympy import Expr, Integer
 
 from drawn_ledgers.families.numbers import perturbed
@@ -13,6 +15,7 @@ from rnnbounds.theory.language.terms.variables import j, m, y, z
 from rnnbounds.theory.proof.methods import (
     HYPOTHESIS,
     Induction,
+    Method,
     Smt,
 )
 
@@ -65,7 +68,16 @@ def inductions(chance: Chance, model: Model) -> Said:
     named = premises(given)
     over = j if kind == 0 or chance.one(range(8)) else chance.one((z, m))
     by = Induction(over, Smt(*named), Smt(hypothesis, *named), carried, others)
+    if kind and chance.one(range(3)) == 0:  # of parts that are no direct methods
+        by = replace(by, base=_within(chance, stated, 0), step=_within(chance, stated, j + 1))
     return Said(stated, forall, by, given, kind == 0)
+
+
+def _within(chance: Chance, stated: Statement, place: Expr | int) -> Method:
+    """An induction that supposes what it is to show."""
+    supposed = stated.replace({j: place})
+    over = chance.one((*(one for one in supposed.symbols if one in (j, m, z)), j))
+    return Induction(over, Smt("given 1"), Smt("given 1"), (supposed,))
 
 
 def _put(pair: tuple[Expr, Expr], relation: str) -> tuple[Expr, str, Expr]:

@@ -33,17 +33,20 @@ from rnnbounds.theory.proof import Step
 from rnnbounds.theory.proof.methods import Smt, Words
 
 # Symbols that print alike, of reals, of naturals, of vectors and of operators.
-ALIKE: tuple[tuple[Expr, ...], ...] = tuple(
-    (
-        Symbol(name, real=True),
-        Symbol(name, integer=True),
-        Dummy(name, real=True),
-        Symbol(f"{name}'1", real=True),
-        Dummy(name, integer=True),
-        norm(Symbol(name, commutative=False)),
-        norm(operator(name)),
-    )
-    for name in ("y", "j", "drawn_name", "tanh(y)")
+ALIKE: tuple[tuple[Expr, ...], ...] = (
+    *(
+        (
+            Symbol(name, real=True),
+            Symbol(name, integer=True),
+            Dummy(name, real=True),
+            Symbol(f"{name}'1", real=True),
+            Dummy(name, integer=True),
+            norm(Symbol(name, commutative=False)),
+            norm(operator(name)),
+        )
+        for name in ("y", "j", "drawn_name", "tanh(y)")
+    ),
+    (lam, Symbol("lam", real=True), Dummy("lam", real=True), Symbol("lam", integer=True)),
 )
 WRITTEN: tuple[Callable[[Expr], Expr], ...] = (
     tanh, exp, sin, cos, atan, erf, log, Abs, lambda p: p, lambda p: 2**p, lambda p: p**2, values,

@@ -11,11 +11,14 @@ from drawn_ledgers.said import Said, method, premises
 from drawn_ledgers.values import Model
 from rnnbounds.theory.axioms.base import (
     HOMOGENEITY,
+    HOMOGENEITY_GAIN,
     HOMOGENEITY_WEIGHTED,
     LEAST_EIGENVALUE,
     SUBMULTIPLICATIVE,
+    SUBMULTIPLICATIVE_GAIN,
     SUBMULTIPLICATIVE_MAX,
     TRIANGLE,
+    TRIANGLE_GAIN,
     TRIANGLE_MAX,
 )
 from rnnbounds.theory.axioms.entries import DIFFERENCES, INNER_PRODUCT, LARGEST_ENTRY
@@ -43,6 +46,7 @@ from rnnbounds.theory.language.terms.vectors import (
     RECURSION,
     entry,
     frobenius,
+    gain,
     inner,
     max_norm,
     norm,
@@ -56,7 +60,7 @@ from rnnbounds.theory.proof.methods import Smt, Words
 Pair = tuple[Expr, Expr]
 KNOWN = {lam, W, V, R, eye, u, v, x}
 OPERATORS, VECTORS = (A, B, W, V, eye), (a, b, u, v)
-SIZES = (norm, max_norm, weighted, frobenius)
+SIZES = (norm, gain, max_norm, weighted, frobenius)
 TRUE: tuple[Callable[[Expr, Expr, Expr], Pair], ...] = (
     lambda p, q, r: ((p + q) * r, p * r + q * r),
     lambda p, q, r: ((p + q) ** 2, p**2 + p * q + q * p + q**2),
@@ -78,6 +82,9 @@ NEAR: tuple[Callable[[Expr, Expr, Expr], Pair], ...] = (
     lambda p, q, r: (norm(p + q), norm(p) + norm(q)),
     lambda p, q, r: (norm(-p), -norm(p)),
     lambda p, q, r: (max_norm(p), norm(p)),
+    lambda p, q, r: (gain(p), norm(p)),
+    lambda p, q, r: (gain(p * q), gain(p) * gain(q)),
+    lambda p, q, r: (gain(p * q), norm(p) * gain(q)),
     lambda p, q, r: (frobenius(p), norm(p) ** 2),
     lambda p, q, r: (norm(transpose(p) * p), norm(p)),
     lambda p, q, r: (p * q * r, p * r * q),
@@ -126,10 +133,26 @@ def words(chance: Chance, model: Model) -> Said:
     return Said(stated, variables(stated, *given), by, given, kind == 0)
 
 
+def inverses(chance: Chance, model: Model) -> Said:
+    """What would be true of operators that all had an inverse."""
+    p, q = (chance.one(OPERATORS) for _ in range(2))
+    r, size = chance.one((a, u, A)), chance.one(SIZES[:2])
+    left = chance.one(
+        (p * q**-1 * r, p**-1 * q * r, (p * q**-1) ** 2 * r, transpose(p) * q**-1 * r)
+    )
+    stated = chance.one((eq, le))(*chance.one(((size(left), size(r)), (size(r), size(left)))))
+    given = (eq(*chance.one(((p, q), (q, p), (p * q, q * p)))),)
+    by = method(chance, chance.one((Smt, Words)))(*premises(given))
+    return Said(stated, variables(stated, *given), by, given)
+
+
 # What an axiom gives at its own variables, and the axiom.
 LAWS: tuple[tuple[Statement, Instance], ...] = (
     (le(norm(a + b), norm(a) + norm(b)), TRIANGLE.at(a, b)),
     (le(norm(A + B), norm(A) + norm(B)), TRIANGLE.at(A, B)),
+    (le(gain(a + b), gain(a) + gain(b)), TRIANGLE_GAIN.at(a, b)),
+    (eq(gain(2 * a), 2 * gain(a)), HOMOGENEITY_GAIN.at(2, a)),
+    (le(gain(A * a), gain(A) * norm(a)), SUBMULTIPLICATIVE_GAIN.at(A, a)),
     (le(max_norm(a - b), max_norm(a) + max_norm(b)), TRIANGLE_MAX.at(a, -b)),
     (eq(norm(2 * a), 2 * norm(a)), HOMOGENEITY.at(2, a)),
     (eq(weighted(z * A), Abs(z) * weighted(A)), HOMOGENEITY_WEIGHTED.at(z, A)),
@@ -153,6 +176,7 @@ LAWS: tuple[tuple[Statement, Instance], ...] = (
 EXCHANGED: tuple[tuple[Expr, Expr], ...] = (
     (a, b), (b, a), (A, B), (a, Integer(0)), (a, -b), (A, transpose(B)), (j, j + 1), (z, -z),
     (A, eye), (b, a), (norm(a), norm(b)), (norm(A), norm(B)), (norm(a), max_norm(a)), (z, z**2),
+    (norm(a), gain(a)), (gain(a), norm(a)), (gain(A), norm(A)), (norm(A), gain(A)),
     (Integer(2), Integer(-2)), (Integer(2), Integer(1)),
 )  # fmt: skip
 
@@ -175,6 +199,7 @@ def laws(chance: Chance, model: Model) -> Said:
 
 
 ALL_AXIOMS: tuple[Law, ...] = (
+    TRIANGLE_GAIN, HOMOGENEITY_GAIN, SUBMULTIPLICATIVE_GAIN,
     TRIANGLE, TRIANGLE_MAX, HOMOGENEITY, HOMOGENEITY_WEIGHTED, SUBMULTIPLICATIVE, RANK_PRODUCT,
     SUBMULTIPLICATIVE_MAX, CAUCHY_SCHWARZ, INNER_PRODUCT, DIFFERENCES, RANK_SUM, RANK_ROWS,
     RANK_IDENTITY, LEAST_EIGENVALUE, RECURSION, POWERS,
