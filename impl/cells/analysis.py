@@ -1,6 +1,5 @@
 """Certified bounds on one cell, from its comparison matrices on the proved invariant box."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +18,6 @@ from rnnbounds.impl.cells.refutation.refute import (
     BOX,
     IMPLIED_BOX,
     NO_BOX_SUFFIX,
-    Witness,
     reason_too_large,
     refute_gated,
 )
@@ -31,6 +29,7 @@ from rnnbounds.impl.cells.rounding import (
     guard_poles,
     run_error,
 )
+from rnnbounds.impl.format.document import Witness
 from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.gradients.step_errors import step_error
 from rnnbounds.impl.models.loaded import LoadedModel
@@ -119,8 +118,8 @@ class ProgramAnalysis(Analysis):
         }
 
     def proof(self, norm: StateNorm) -> dict[str, Any]:
-        """The proved box of states as JSON data: {"box": sides}."""
-        return {"box": box_as_json(self.comparison.box[0])}
+        """The proved box of states: {"box": sides}."""
+        return {"box": self.comparison.box[0].tolist()}
 
     @property
     def matrices(self) -> Tensor:
@@ -187,8 +186,3 @@ class ProgramAnalysis(Analysis):
         if self.cell.has_own_box:
             return BOX if is_bounded else ALL
         return (IMPLIED_BOX if is_bounded else ALL) + NO_BOX_SUFFIX
-
-
-def box_as_json(box: Tensor) -> list[float | None]:
-    """A box (N,) as plain JSON data: None for a side where nothing is known."""
-    return [side if math.isfinite(side) else None for side in box.tolist()]

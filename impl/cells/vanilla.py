@@ -27,8 +27,9 @@ from rnnbounds.impl.cells.kind import (
     with_zero_biases,
 )
 from rnnbounds.impl.cells.refutation.constants import CandidateInputs
-from rnnbounds.impl.cells.refutation.refute import ALL, Witness, reason_too_large, refute
+from rnnbounds.impl.cells.refutation.refute import ALL, reason_too_large, refute
 from rnnbounds.impl.cells.rounding import LayerInputs, dtype_of
+from rnnbounds.impl.format.document import Witness
 from rnnbounds.impl.gradients.rounding import HEADROOMS, Rounding, absolute_norms
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.rnn import RNN

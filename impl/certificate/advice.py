@@ -20,7 +20,6 @@ from rnnbounds.impl.certificate.contraction import factors
 from rnnbounds.impl.errors import at_least, exactly, factor, to_copy
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.norm_data import least_window
-from rnnbounds.impl.numbers.json_values import finite_or_none
 
 TARGET = 0.95  # of the penalty and of the projection
 _RECURRENT = re.compile(r"(weight_hh|W|transition_\d+_weight)(_l\d+)?")
@@ -76,10 +75,8 @@ class Advice:
             kept = dict(zip(("gate", "at_most", "k"), self.kept, strict=True))
         return {
             "eps": self.epsilon,
-            "estimates_without": [
-                {"part": part, "lambda": finite_or_none(lam)} for part, lam in self.drivers
-            ],
-            "estimates_of_layers": list(map(finite_or_none, self.layers)),
+            "estimates_without": [{"part": part, "lambda": lam} for part, lam in self.drivers],
+            "estimates_of_layers": self.layers,
             "recurrent_weights": None if self.weights is None else self.weights.to_json("scale"),
             "inputs": None if self.inputs is None else self.inputs.to_json("input_bound"),
             "kept": kept,

@@ -5,11 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import torch
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
-from rnnbounds.impl.cells.refutation.refute import Witness
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import shown
 from rnnbounds.impl.format.document import Document, document_in, of_record
@@ -58,7 +56,7 @@ def _certificate(stated: Document, document: dict[str, Any]) -> Certificate:
         ),
         weights=None if stated.weights is None else _tuples(stated.weights),
         rounding=stated.rounding.state,
-        witness=None if stated.witness is None else _witness(stated.witness),
+        witness=stated.witness,
         skipped=tuple((entry.what, entry.reason) for entry in stated.skipped),
         rounds_to_one=stated.rounds_to_one,
         unrounded=stated.rounding.reason,
@@ -81,11 +79,6 @@ def _certificate(stated: Document, document: dict[str, Any]) -> Certificate:
     if stated.stable is not certificate.stable:
         raise ValueError("verdict and stable contradict each other")
     return certificate
-
-
-def _witness(stated: dict[str, Any]) -> Witness:
-    """The witness, whose `bound` is called `input_bound` in JSON."""
-    return msgspec.convert(stated | {"bound": stated.get("input_bound", 0.0)}, Witness)
 
 
 def _readout(stated: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -12,10 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec.structs import asdict
+
 from rnnbounds.impl.cells.kind import Analysis
+from rnnbounds.impl.format.fields import Bound
+from rnnbounds.impl.format.norms import Other
 from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.norms.norm_data import StateNorm
-from rnnbounds.impl.numbers.json_values import finite_or_none
 from rnnbounds.impl.numbers.outward import norm_up
 
 
@@ -34,21 +37,12 @@ class Least:
     rounded: Rounding
 
     def proof(self, system: Analysis) -> dict[str, Any]:
-        """The gains of units, or the norms of gain and rounding as JSON data, each where it is
+        """The gains of units, or the norms of gain and rounding, each where it is
         another than the best."""
         named = {"gain": self.gain if self.units is None else self.best, "rounding": self.rounding}
         others = {
-            name: norm.to_json()
-            | {
-                "B_h": finite_or_none(system.states(norm)),
-                "layers": system.proof(norm).get("layers"),
-            }
-            for name, norm in named.items()
-            if norm is not self.best
+            name: _other(system, norm) for name, norm in named.items() if norm is not self.best
         }
-        for norm in others.values():
-            if norm["layers"] is not None:  # which have their norms with them
-                norm["weights"] = [row[0] for row in norm["weights"]]
         units = {} if self.units is None else {"unit_gains": self.units}
         return units | ({"other_norms": others} if others else {})
 
@@ -76,3 +70,12 @@ def least(system: Analysis, norms: Sequence[StateNorm], best: StateNorm, n: int)
         if (of_units := float(norm_up(found[-n:]))) < size and size > sys.float_info.min:
             size, units = of_units, tuple(found.tolist())
     return Least(best, gain, size, units, rounding, rounded[id(rounding)])
+
+
+def _other(system: Analysis, norm: StateNorm) -> Other:
+    """The norm of another constant as a record states it; layers have their norms with them."""
+    stated, layers = norm.stated, system.proof(norm).get("layers")
+    told = asdict(stated)
+    if layers is not None and stated.weights is not None:
+        told["weights"] = [row[0] for row in stated.weights]
+    return Other(**told, states=Bound(system.states(norm)), layers=layers)

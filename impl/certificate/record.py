@@ -8,11 +8,12 @@ from functools import cached_property, partial
 from typing import Any, Literal, SupportsFloat
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
-from rnnbounds.impl.cells.refutation.refute import ALL, NO_BOX_SUFFIX, Witness
+from rnnbounds.impl.cells.refutation.refute import ALL, NO_BOX_SUFFIX
 from rnnbounds.impl.cells.table import NORM_NAMES
 from rnnbounds.impl.certificate.advice import Advice
 from rnnbounds.impl.certificate.notebook import Row, Shown
 from rnnbounds.impl.errors import RangeError, at_least, exactly, factor
+from rnnbounds.impl.format.document import Witness
 from rnnbounds.impl.format.record import WHOLE
 from rnnbounds.impl.numbers.json_values import as_json
 
@@ -212,7 +213,7 @@ class Certificate(Shown):
             "reason": self.reason,
             "stable": self.stable,
             "input_bound": self.input_bound,
-            "inputs": None if self.inputs is None else self.inputs.to_json(),
+            "inputs": self.inputs,
             "constants": self.constants,
             "truncation": [{"eps": eps, "k": k} for eps, k in self.windows],
             "norms_tried": [
@@ -231,7 +232,7 @@ class Certificate(Shown):
             "states": self.states,
             "skipped": [{"what": what, "reason": reason} for what, reason in self.skipped],
             "rounds_to_one": self.rounds_to_one,
-            "witness": None if self.witness is None else self.witness.to_json(),
+            "witness": self.witness,
         } | {
             name: value
             for name, value in (

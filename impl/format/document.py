@@ -7,8 +7,9 @@ import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct, field
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from rnnbounds.impl.errors import at_least
 from rnnbounds.impl.format.fields import Bound, Constant, Ends, RecordError, converted
 from rnnbounds.impl.format.record import NAMES, WHOLE, Record
 from rnnbounds.impl.format.record import SCHEMA as TRUNCATED
@@ -68,6 +69,55 @@ class InputBox(Ends, frozen=True, forbid_unknown_fields=True):
     rows: _Count | None = None
 
 
+WitnessKind = Literal["eigenvalue", "two-orbits", "unstable-orbit", "growth"]
+
+
+class Witness(Struct, frozen=True, rename={"bound": "input_bound"}):
+    """Why a model is not contractive.
+
+    `eigenvalue`: a linear map has an eigenvalue of that `modulus` ≥ 1. `two-orbits`: under the
+    constant `input` (d,) two distinct points of that `period`, one within `radius` of each of the
+    `points` (n,). `unstable-orbit`: one such point, with an eigenvalue of modulus > 1 of the
+    Jacobian of a whole period, so that states near it part. `growth`: the orbits of the two points
+    stay apart, and move apart by the factor `modulus` ≥ 1 each step. Euclidean distances.
+
+    What it refutes is that any norm makes the step a contraction of its `states` under the inputs
+    that were asked for, ‖x_t‖₂ ≤ `bound`: of all states, or of the proved box of those that are
+    reached from zero. That the two runs start from zero is not said. distance: the `input` lies at
+    most so far from the nearest recorded input in Euclidean norm, if any are known.
+    """
+
+    kind: WitnessKind
+    text: str
+    input: tuple[float, ...] = ()
+    points: tuple[tuple[float, ...], ...] = ()
+    radius: float = 0.0
+    period: int = 1
+    modulus: float | None = None
+    states: str = ALL
+    bound: float = 0.0
+    distance: float | UnsetType = UNSET
+
+    @property
+    def claim_text(self) -> str:
+        """Refuted claim in words, with the states and the input bound."""
+        among = f"‖x_t‖₂ ≤ {at_least(self.bound)}"
+        return f"no norm makes it a contraction of {self.states} under {among}"
+
+    @property
+    def meaning(self) -> str:
+        """Consequence of the witness for a run of the model, in words."""
+        if self.kind == "eigenvalue":
+            return "two states that differ along its eigenvector never come together"
+        if self.kind == "two-orbits" and self.period == 1:
+            return "given that input for ever, it rests in either of two states"
+        if self.kind == "two-orbits":
+            return "given that input for ever, it cycles in either of two orbits"
+        if self.kind == "unstable-orbit":
+            return "given that input for ever, states however near that orbit part from it"
+        return "given that input for ever, two runs move apart at every step"
+
+
 class Next(Struct):
     """Next steps for an undecided model."""
 
@@ -92,7 +142,7 @@ class Document(Struct):
     norms_tried: list[Tried]
     weights: list[Any] | None
     rounding: Roundoff
-    witness: dict[str, Any] | None
+    witness: Witness | None
     lam: Bound = field(name="lambda")
     tensors: dict[str, str] = {}
     ignored: tuple[str, ...] = ()

@@ -127,7 +127,7 @@ class CausalMeasurement(Shown):
             "largest_output": self.largest,
             "forgetting": {"windows": len(self.gaps), "curve": self.curve},
             "memory": [{"eps": eps, "k": self.window(eps)} for eps in self.eps],
-            "statement": None if self.statement is None else self.statement.to_json(),
+            "statement": self.statement,
             "unstated": self.unstated,
         })  # fmt: skip
         return record

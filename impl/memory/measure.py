@@ -198,9 +198,9 @@ class Measurement(Shown):
                     "largest": float(told.exponents.amax()),
                 },
             },
-            "statement": None if self.statement is None else self.statement.to_json(),
+            "statement": self.statement,
             "unstated": self.unstated,
-            "near": None if self.near is None else self.near.to_json(),
+            "near": self.near,
         })  # fmt: skip
         return record
 

@@ -31,6 +31,8 @@ from functools import lru_cache
 from typing import Any
 
 from flint import arb, ctx, fmpq
+from msgspec import Struct
+from msgspec.structs import asdict
 from torch import Tensor
 
 from rnnbounds.impl.errors import InputError, RangeError
@@ -109,8 +111,7 @@ def presupposed(held: Windows) -> str:
     return PRESUPPOSED + (CUT if held.sequences < len(held) else "") + FOUND
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(Struct, frozen=True):
     """One ε: of the held-out windows so many count as beyond it at k, so that at least `share` of
     all are within it; `undecided` of them were left open within the limits of the work. k None
     where the windows that it is chosen on cannot show one."""
@@ -120,13 +121,6 @@ class Line:
     beyond: int | None
     share: float | None
     undecided: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        """The line as plain JSON data."""
-        return {
-            "eps": self.eps, "k": self.k, "beyond": self.beyond, "share": self.share,
-            "undecided": self.undecided,
-        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -155,7 +149,7 @@ class Statement:
             "confidence": self.confidence,
             "presupposes": self.presupposed,
             "windows": {"chosen_on": self.chosen, "held_out": self.held, "length": self.length},
-            "lines": [line.to_json() for line in self.lines],
+            "lines": [asdict(line) for line in self.lines],
             "share": self.aim,
             "held_out_needed": self.needed,
         }

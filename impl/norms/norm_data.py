@@ -15,9 +15,10 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
+from rnnbounds.impl.format.fields import Bound
+from rnnbounds.impl.format.norms import Stated
 from rnnbounds.impl.norms.remaining import DifferenceBounds
 from rnnbounds.impl.norms.weighted import WeightedNorm, diagonal_scaling
-from rnnbounds.impl.numbers.json_values import finite_or_none
 from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down
 
 # scale·λᵏ = ε(1 − λ) for floats needs (odd part of λ)ᵏ ≤ 2¹⁰⁶, so balls of this size are exact at
@@ -95,17 +96,12 @@ class StateNorm:
         margin, (drive, radius) = subtract_down(1.0, self.lam), self.euclidean_bounds
         return min(float(div_up(drive, margin)) if margin > 0 else math.inf, radius)
 
-    def to_json(self) -> dict[str, Any]:
-        """The norm with its constants as plain JSON data; infinite ones are null."""
-        return {
-            "norm": self.name,
-            "lambda": self.lam,
-            "weights": self.weights,
-            "drive": self.drive,
-            "equivalence": self.equivalence,
-            "reach": finite_or_none(self.reach),
-            "radius": finite_or_none(self.radius),
-        }
+    @property
+    def stated(self) -> Stated:
+        """The norm with its constants, as a record states it."""
+        weights: Any = self.weights
+        ends = self.drive, self.equivalence, Bound(self.reach), Bound(self.radius)
+        return Stated(self.name, self.lam, weights, *ends)
 
     def window(self, epsilon: float) -> int | None:
         """The least k with a bound on ‖h_T − h_T^k‖₂ of at most ε: C λᵏ times the bound on states,

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
 
+from msgspec import UNSET, Struct
+
 
 def finite_or_none(value: float) -> float | None:
     """None for what JSON has no number for."""
@@ -15,10 +17,17 @@ def as_json(item: object) -> Any:
     """A record as JSON has it: made of dict, list, str, bool, int, finite float and None alone.
 
     A number of a class of its own, as an `InputSet` or one of NumPy's, becomes that plain number,
-    and an infinite one or NaN None. Raises TypeError for whatever else is no JSON.
+    and an infinite one or NaN None. A struct is an object with the keys of its format, without what
+    is not set; whatever has a `to_json` is what that says. Raises TypeError for all else.
     """
     if item is None or isinstance(item, bool):
         return item
+    if isinstance(item, Struct):
+        parts = zip(item.__struct_encode_fields__, item.__struct_fields__, strict=True)
+        values = {key: getattr(item, name) for key, name in parts}
+        return {key: as_json(value) for key, value in values.items() if value is not UNSET}
+    if hasattr(item, "to_json"):
+        return as_json(item.to_json())
     if isinstance(item, str):
         return str(item)
     if isinstance(item, Integral):

@@ -50,9 +50,9 @@ def readout_of(
         weight = weight[:, part] if part.stop <= weight.shape[1] else weight[:, :0]
     if weight.ndim != 2 or weight.shape[1] != n or not len(weight):
         what = f"{shown(chosen)} of shape {tuple(weight.shape)} reads no output of {n} numbers"
-        wide = known[full].ndim == 2 and known[full].shape[1] > n
-        columns = f", or the columns that read its output, as {shown(full)}[0:{n}]" * wide
-        raise InputError(f"{what}; name the linear layer right after the cell{columns}")
+        wider = known[full].ndim == 2 and known[full].shape[1] > n
+        named = f", or the columns that read its output, as {shown(full)}[0:{n}]" * wider
+        raise InputError(f"{what}; name the linear layer right after the cell{named}")
     beside = f"{full.removesuffix(_WEIGHT)}bias"
     if full.endswith(_WEIGHT) and beside in known:
         bias = _stored(beside, known[beside])

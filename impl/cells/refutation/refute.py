@@ -13,12 +13,13 @@ proved in balls to exist and to lie in the box.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from flint import arb, arb_mat, ctx
+from msgspec.structs import replace
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import step_with_jacobian
@@ -43,9 +44,10 @@ from rnnbounds.impl.cells.refutation.periodic import (
     periodic_pair,
     repelling_point,
 )
-from rnnbounds.impl.errors import at_least, at_most
+from rnnbounds.impl.errors import at_most
 from rnnbounds.impl.format.document import ALL as ALL
 from rnnbounds.impl.format.document import BOX as BOX
+from rnnbounds.impl.format.document import Witness, WitnessKind
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.numbers.ball_functions import float_above
@@ -58,70 +60,6 @@ _PRECISION = 128
 
 NO_BOX_SUFFIX = ", as the cell states no box"
 IMPLIED_BOX = "the box that its contraction on all states implies"
-
-Kind = Literal["eigenvalue", "two-orbits", "unstable-orbit", "growth"]
-
-
-@dataclass(frozen=True)
-class Witness:
-    """Why a model is not contractive.
-
-    `eigenvalue`: a linear map has an eigenvalue of that `modulus` ≥ 1. `two-orbits`: under the
-    constant `input` (d,) two distinct points of that `period`, one within `radius` of each of the
-    `points` (n,). `unstable-orbit`: one such point, with an eigenvalue of modulus > 1 of the
-    Jacobian of a whole period, so that states near it part. `growth`: the orbits of the two points
-    stay apart, and move apart by the factor `modulus` ≥ 1 each step. Euclidean distances.
-
-    What it refutes is that any norm makes the step a contraction of its `states` under the inputs
-    that were asked for, ‖x_t‖₂ ≤ `bound`: of all states, or of the proved box of those that are
-    reached from zero. That the two runs start from zero is not said. distance: the `input` lies at
-    most so far from the nearest recorded input in Euclidean norm, None if none are known.
-    """
-
-    kind: Kind
-    text: str
-    input: tuple[float, ...] = ()
-    points: tuple[tuple[float, ...], ...] = ()
-    radius: float = 0.0
-    period: int = 1
-    modulus: float | None = None
-    states: str = ALL
-    bound: float = 0.0
-    distance: float | None = None
-
-    @property
-    def claim_text(self) -> str:
-        """Refuted claim in words, with the states and the input bound."""
-        among = f"‖x_t‖₂ ≤ {at_least(self.bound)}"
-        return f"no norm makes it a contraction of {self.states} under {among}"
-
-    @property
-    def meaning(self) -> str:
-        """Consequence of the witness for a run of the model, in words."""
-        if self.kind == "eigenvalue":
-            return "two states that differ along its eigenvector never come together"
-        if self.kind == "two-orbits" and self.period == 1:
-            return "given that input for ever, it rests in either of two states"
-        if self.kind == "two-orbits":
-            return "given that input for ever, it cycles in either of two orbits"
-        if self.kind == "unstable-orbit":
-            return "given that input for ever, states however near that orbit part from it"
-        return "given that input for ever, two runs move apart at every step"
-
-    def to_json(self) -> dict[str, Any]:
-        """The witness as plain JSON data."""
-        return {
-            "kind": self.kind,
-            "text": self.text,
-            "input": list(self.input),
-            "points": [list(point) for point in self.points],
-            "radius": self.radius,
-            "period": self.period,
-            "modulus": self.modulus,
-            "states": self.states,
-            "input_bound": self.bound,
-            **({} if self.distance is None else {"distance": self.distance}),
-        }
 
 
 @np.errstate(all="ignore")  # a float search that overflows loses its way: nothing is claimed
@@ -266,7 +204,7 @@ def _shorten_to(x: Vector, bound: float) -> Vector:
 
 
 def _witness_at(
-    kind: Kind,
+    kind: WitnessKind,
     text: str,
     x: Vector,
     boxes: tuple[arb_mat, ...],

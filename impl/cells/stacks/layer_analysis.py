@@ -17,8 +17,9 @@ from torch import Tensor
 from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, IntervalVector
 from rnnbounds.impl.arithmetic.intervals import Interval
 from rnnbounds.impl.arithmetic.slopes import LipschitzBounds, SlopeArithmetic
-from rnnbounds.impl.cells.analysis import ProgramAnalysis, box_as_json
+from rnnbounds.impl.cells.analysis import ProgramAnalysis
 from rnnbounds.impl.cells.kind import Analysis, Kind
+from rnnbounds.impl.format.norms import Layer
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.comparison import Comparison
 from rnnbounds.impl.norms.fixed_point import certified_point
@@ -62,18 +63,18 @@ class LayerAnalysis:
         bounds = [self.analysis.states(norm) for norm in self.norms]
         return min(bounds if self.box is None else [*bounds, float(norm_up(self.box))])
 
-    def proof(self, norm: StateNorm, coupling: float) -> dict[str, Any]:
+    def proof(self, norm: StateNorm, coupling: float) -> Layer:
         """Return the data that prove this layer again: its norm, the norm that bounds its outputs
         if it is another, the coupling to the layer below, the input bound, and the box."""
         smallest = min(self.norms, key=lambda one: one.states)
         compare_in_box = self.box is not None and float(norm_up(self.box)) <= smallest.states
-        return {
-            "norm": norm.to_json(),
-            "bounded": None if compare_in_box or smallest is norm else smallest.to_json(),
-            "coupling": coupling,
-            "input_bound": float(self.B),
-            "box": None if self.state_box is None else box_as_json(self.state_box),
-        }
+        return Layer(
+            norm=norm.stated,
+            bounded=None if compare_in_box or smallest is norm else smallest.stated,
+            coupling=coupling,
+            input_bound=float(self.B),
+            box=None if self.state_box is None else self.state_box.tolist(),
+        )
 
     def norm(self, name: str) -> StateNorm:
         """The norm of that name; of CASCADE the best."""

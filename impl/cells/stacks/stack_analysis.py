@@ -24,13 +24,15 @@ from functools import cached_property
 from typing import Any
 
 import torch
+from msgspec import structs
 from torch import Tensor
 
 from rnnbounds.impl.cells.kind import Analysis, Kind
 from rnnbounds.impl.cells.refutation.constants import CandidateInputs
-from rnnbounds.impl.cells.refutation.refute import ALL, Witness, reason_too_large
+from rnnbounds.impl.cells.refutation.refute import ALL, reason_too_large
 from rnnbounds.impl.cells.rounding import LayerInputs
 from rnnbounds.impl.cells.stacks.layer_analysis import LayerAnalysis, analyse_layer
+from rnnbounds.impl.format.document import Witness
 from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.metric import METRIC_SDP
@@ -272,7 +274,7 @@ class StackAnalysis(Analysis):
     def refute(self, given: CandidateInputs = None) -> Witness | None:
         """A witness against the first layer, which depends on no other, or against the whole."""
         if witness := self.layers[0].analysis.refute(given):
-            return replace(witness, text=f"in the first layer: {witness.text}")
+            return structs.replace(witness, text=f"in the first layer: {witness.text}")
         return None if self.whole is None else self.whole(given)
 
     def _layer_norms(self, name: str) -> list[StateNorm]:

@@ -112,7 +112,7 @@ class Attacked(Shown):
             "dtype": self.dtype,
             "sha256": self.digest,
             "input_bound": self.input_bound,
-            "inputs": None if self.inputs is None else self.inputs.to_json(),
+            "inputs": self.inputs,
             **({} if self.readout is None else {"readout": self.readout}),
             "no_k_below": [{"eps": epsilon, "k": k} for epsilon, k in self.windows],
             "skipped": [{"what": what, "reason": reason} for what, reason in self.skipped],

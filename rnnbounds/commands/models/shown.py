@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import torch
 import typer
+from msgspec import structs
 
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.layers import print_unread_tensors, read_tensors_text
@@ -48,7 +49,8 @@ def beside(certificate: Certificate, data: Data) -> Certificate:
     witness = certificate.witness
     if witness is None or len(witness.input) != data.d:
         return certificate
-    return replace(certificate, witness=replace(witness, distance=data.distance(witness.input)))
+    known = structs.replace(witness, distance=data.distance(witness.input))
+    return replace(certificate, witness=known)
 
 
 def write_page(

@@ -52,7 +52,7 @@ def answer(
     monkeypatch.chdir(folder)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)  # of factories, beside the files
     # The solver of semidefinite programs is an extra: without it output is the same everywhere.
-    monkeypatch.setattr("rnnbounds.impl.norms.solver.find_spec", lambda name: None)
+    monkeypatch.setattr("rnnbounds.impl.norms.metric.find_spec", lambda name: None)
     monkeypatch.setattr("rnnbounds.properties.systems.vanilla.corners.LONGEST", 3 * 2**7)
 
     def written() -> dict[str, int]:
