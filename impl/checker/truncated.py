@@ -179,7 +179,7 @@ def proved(file: Claim) -> list[Finding]:
             found += _in_another_norm(file, constant)
             if not all(finding.holds for finding in found):
                 return found
-        return found + _gain(file, cell) + _rounding(file, cell)
+        return found + _gain(file, cell, norm) + _rounding(file, cell)
 
 
 def _in_another_norm(file: Claim, constant: str) -> list[Finding]:
@@ -237,7 +237,7 @@ def _constants(told: Record, cell: Any) -> list[Finding]:
     return found
 
 
-def _gain(file: Claim, cell: Any) -> list[Finding]:
+def _gain(file: Claim, cell: Any, norm: Norm) -> list[Finding]:
     """‖g_h‖₂ of the units, or C L/(1 − λ) in the norm in which the gain is stated, if there is
     one."""
     told, most = file.record.of("gain"), file.record.constants["gain"]
@@ -247,7 +247,8 @@ def _gain(file: Claim, cell: Any) -> list[Finding]:
         size = arb(file.scale) * _output_gain([arb(g) for g in told.unit_gains], cell)
         holds = bool(size <= arb(most))
     else:
-        _, cell, norm = system(replace(file, record=told))
+        if told is not file.record:
+            _, cell, norm = system(replace(file, record=told))
         size = arb(file.scale) * arb(told.constants["equivalence"]) * norm.moved(cell)
         holds = told.lam < 1 and bool(size <= arb(most) * (1 - arb(told.lam)))
     detail = f"inputs δ apart drive outputs at most {at_least(most, 9)} δ apart"

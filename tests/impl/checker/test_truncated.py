@@ -156,5 +156,5 @@ def test_an_infinite_bound_states_nothing():
     record = SimpleNamespace(constants={"gain": math.inf, "B_h": math.inf}, rounding=none)
     record.of = lambda part: record
     file = SimpleNamespace(record=record)
-    assert truncated._gain(file, None) == truncated._held(record, None) == []
+    assert truncated._gain(file, None, None) == truncated._held(record, None) == []
     assert truncated._rounding(file, None) == []
