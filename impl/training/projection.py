@@ -89,8 +89,9 @@ def stable(W: Tensor, ell: float, norm: BallNorm = "spectral") -> Tensor:
 
     >>> rnn.weight_hh_l0.copy_(rnnbounds.stable(rnn.weight_hh_l0, 0.9))  # under torch.no_grad()
     """
-    spread_work([W])
     ball = Ball(norm, ell)
+    _check(W, ell)
+    spread_work([W])
     if bool(_quickly(ball, W).all()):
         return W
     nearest = ball.project(W)

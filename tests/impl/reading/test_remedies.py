@@ -109,13 +109,26 @@ def test_another_network_is_not_to_be_ignored(name):
     assert "--ignore" not in str(told.value)
 
 
-def test_a_hint_of_readouts_names_no_weight_of_the_cell():
-    """Of the matrices with as many columns as the cell has outputs."""
-    weights = {f"rnn.{key}": one for key, one in GRU.items()} | {"head.weight": torch.ones(1, 3)}
-    with pytest.raises(InputError, match=r"columns are head.weight$") as told:
-        load_model(weights, readout="readout")
-    name = str(told.value).rpartition(" ")[2]
-    assert load_model(weights, readout=name).readout.name == "head.weight"
+@pytest.mark.parametrize(
+    ("name", "words", "read"),
+    [
+        ("readout", r"columns are (\S+)$", "head.weight"),  # and no weight of the cell
+        ("wide", r"columns that read its output, as (\S+)$", "wide.weight[0:3]"),
+        ("thin", "name the linear layer right after the cell$", "head.weight"),
+        ("odd", "name a linear layer$", "head.weight"),
+    ],
+)
+def test_what_is_read_out_then(name, words, read):
+    """The matrix after the cell, or its columns."""
+    weights = {f"{n}.weight": torch.ones(1, d) for n, d in (("head", 3), ("wide", 5), ("thin", 2))}
+    weights |= {f"rnn.{key}": one for key, one in GRU.items()}
+    weights |= {"odd.weight": torch.ones(1, 3, 3), "odd.bias": torch.ones(2)}
+    if name == "odd":
+        weights["odd.weight"] = torch.ones(1, 3)
+    with pytest.raises(InputError, match=words) as told:
+        load_model(weights, readout=name)
+    name = (*re.search(words, str(told.value)).groups(), "head")[0]
+    assert load_model(weights, readout=name).readout.name == read
 
 
 def test_one_window_at_a_time():

@@ -25,6 +25,7 @@ with torch.random.fork_rng(devices=[]):
     RELU, DEEP = torch.nn.RNN(2, 3, nonlinearity="relu"), torch.nn.GRU(2, 3, 2)
     NORMED = torch.nn.utils.parametrizations.weight_norm(torch.nn.GRU(2, 3), "weight_hh_l0")
     TURNED = torch.nn.GRU(2, 3, bidirectional=True, batch_first=True)
+NINE, HALF = torch.ones(1, 9, 1), {"share": 0.5, "confidence": 0.5}
 NOISY = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Dropout())
 BIG = {name: 9 * part for name, part in RELU.state_dict().items()}
 SMALL = BIG | {"weight_hh_l0": rnnbounds.stable(BIG["weight_hh_l0"], 0.9)}
@@ -43,6 +44,11 @@ def certified(model, inputs=1.0, **options):
 def box(high, d):
     """All inputs of d channels in [−high, high]."""
     return rnnbounds.input_box(-high, high, d)
+
+
+def three(x):
+    """Sums of the last three inputs."""
+    return torch.nn.functional.pad(x, (0, 0, 2, 0)).unfold(1, 3, 1).sum(-1)
 
 
 def bare(module):
@@ -85,6 +91,24 @@ CALLS = [
      lambda B: seen(input_bound=float(B)).windows == 40),
     (lambda: seen(input_bound=box(1, 2)), r"by up to (\S+); state a larger set",
      lambda most: seen(input_bound=box(1 + float(most), 2)).windows == 40),
+    (lambda: seen(x="x.txt"), r"save it as one of (\.npy)",
+     lambda end: np.save(f"y{end}", X) or seen(x=f"y{end}").windows == 40),
+    (lambda: seen(x="x.csv"), "its columns the channels, below at most a line of names",
+     lambda: Path("x.csv").write_text("a,b\n" + "0.5,1\n" * 20) and seen(x="x.csv").recorded == 20),
+    (lambda: seen(x="x.npz"), "keep the inputs alone",
+     lambda: np.savez("x.npz", X) or seen(x="x.npz").windows == 40),
+    (lambda: seen(x="m.safetensors"), "keep the one of the inputs",
+     lambda: save_file({"x": torch.from_numpy(X)}, "y.safetensors") or seen(x="y.safetensors").eps),
+    (lambda: seen(x="none.npy"), "name a file of data", lambda: seen(x="x.npy").windows == 40),
+    (lambda: rnnbounds.assert_measured(GRU, X, eps=0.1, at_most=1, **HALF),
+     r"needs the last (\d) inputs, more than 1",
+     lambda k: rnnbounds.assert_measured(GRU, X, eps=0.1, at_most=int(k), **HALF).windows == 40),
+    (lambda: rnnbounds.assert_receptive_field(three, NINE, 2), r"at least (\d), .* that field",
+     lambda field: rnnbounds.assert_receptive_field(three, NINE, int(field)) or True),
+    (lambda: rnnbounds.assert_receptive_field(three, NINE, 4), "or set exact=False",
+     lambda: rnnbounds.assert_receptive_field(three, NINE, 4, exact=False) or True),
+    (lambda: certified(GRU, device="tpu"), r"choose (\w+) or", lambda name: rnnbounds.certify(
+        GRU, 1.0, device=name).cell == "gru"),
     (lambda: seen(states="recorded"), "give near, too",
      lambda: seen(states="recorded", near=1e-3, window=3).near),
     (lambda: certified(GRU, box(1, 3)), r"state one with (\d)$",
@@ -115,7 +139,7 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("ask", "words", "then"), CALLS, ids=[row[1] for row in CALLS])
-def test_calls(ask, words, then):
+def test_calls(folder, ask, words, then):
     """The names and numbers that the line says are those of the next call."""
     with pytest.raises((InputError, AssertionError), match=words) as told:
         ask()
@@ -179,6 +203,9 @@ def made(tmp_path_factory):
         held = Path("t.safetensors").read_bytes()
         Path("c.safetensors").write_bytes(held[:-1] + bytes([held[-1] ^ 1]))
         Path("t.onnx").touch()
+        Path("x.txt").write_text("1")
+        Path("x.csv").write_text("day,x\n1700-01-01,1\n")
+        np.savez("x.npz", x=X, lengths=X)
         yield Path.cwd()
 
 
@@ -211,6 +238,9 @@ COMMANDS = [
      r"\1 m.safetensors --inputs=-1:1 --eps 0.1 --out c.safetensors"),
     ("attack m.safetensors", r"to attack a model say 'rnnbounds (.*?)'", r"\1 --inputs=-1:1"),
     ("prove --step x", "--step is about one claim; name it", "prove contraction-linear"),
+    ("truncate m.safetensors --inputs=-1:1 --eps 1 --out no/y.safetensors",
+     "name a file in a folder that can be written",
+     "truncate m.safetensors --inputs=-1:1 --eps 1 --out y.safetensors"),
     ("guard m", r"write it with 'rnnbounds (guard --update)'", r"\1 m"),
 ]  # fmt: skip
 

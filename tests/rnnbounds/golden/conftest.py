@@ -113,11 +113,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "half-relu": rnn([[0.0, 0.25], [0.0, 0.0]], b=[1.0, -1.0]),
         "scalar": rnn([[0.5]], [[3.0]]),
         "nan": rnn([[nan]]),
-        "long-bias": rnn([[1.0]] * 3, b=[0.0] * 4),
         "huge": rnn([[1e38]]),
-        "wide": rnn([[0.5, 0.5]]),
-        "integers": rnn([[1], [1], [1], [1]]),
-        "unlike": rnn([[1.0]] * 4, [[1.0]] * 3),
         "tensor": torch.ones(2),
         "other": {"fc.weight": torch.ones(2)},
         "enclosed": {
