@@ -334,7 +334,8 @@ def _checked(model: _CausalModel, x: Tensor) -> tuple[bool, int]:
 
 def _mixing(model: _CausalModel, x: Tensor, other: Tensor) -> float:
     """The most by which the output on a window of x changes with the windows beside it."""
-    y, first, last = model.outputs(x), torch.cat([x[:1], other[1:]]), torch.cat([other[:-1], x[-1:]])
+    first, last = torch.cat([x[:1], other[1:]]), torch.cat([other[:-1], x[-1:]])
+    y = model.outputs(x)
     ends = _changed(y[0], model.outputs(first)[0]), _changed(y[-1], model.outputs(last)[-1])
     return max(float(gap.max()) for gap in ends)
 
