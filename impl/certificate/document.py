@@ -11,7 +11,7 @@ from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import shown
 from rnnbounds.impl.format.document import Document, document_in, of_record
-from rnnbounds.impl.format.readout import bounded_readout
+from rnnbounds.impl.format.fields import bounded_readout
 from rnnbounds.impl.format.sealed import no_certificate, no_truncated
 
 

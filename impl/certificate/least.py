@@ -15,8 +15,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from rnnbounds.impl.cells.kind import Analysis
-from rnnbounds.impl.format.fields import Bound
-from rnnbounds.impl.format.norms import Other
+from rnnbounds.impl.format.fields import Bound, Other
 from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.norms.norm_data import StateNorm
 from rnnbounds.impl.numbers.outward import norm_up

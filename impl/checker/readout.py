@@ -10,10 +10,8 @@ from rnnbounds import disk
 from rnnbounds.impl.checker.definite import exact, norm_at_most
 from rnnbounds.impl.checker.unitary import Finding
 from rnnbounds.impl.errors import at_least, shown
-from rnnbounds.impl.format.fields import RecordError
-from rnnbounds.impl.format.readout import bounded_readout
-from rnnbounds.impl.format.tensors import MOST, Array, digest, encoded
-from rnnbounds.impl.format.text import strict
+from rnnbounds.impl.format.fields import RecordError, bounded_readout
+from rnnbounds.impl.format.tensors import MOST, Array, digest, encoded, strict
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,8 +45,8 @@ from rnnbounds.impl.checker.cells.norms import Cell, Norm
 from rnnbounds.impl.checker.cells.remaining import left, steps_by_factor
 from rnnbounds.impl.checker.cells.rounding import BEYOND, Format, rounding_bound
 from rnnbounds.impl.checker.cells.stacked import Stack, stack_of
+from rnnbounds.impl.checker.cells.units import InputRanges
 from rnnbounds.impl.checker.definite import exact, norm, norm_at_most
-from rnnbounds.impl.checker.input_ranges import InputRanges
 from rnnbounds.impl.checker.machine import require_floats
 from rnnbounds.impl.checker.readout import Readout, readout_norm
 from rnnbounds.impl.checker.unitary import Finding, Source
@@ -63,10 +63,8 @@ from rnnbounds.impl.format.record import (
     record,
     stated,
 )
-from rnnbounds.impl.format.sealed import no_certificate, no_truncated
-from rnnbounds.impl.format.tensors import MOST, Array, digest, encoded
-from rnnbounds.impl.format.text import strict
-from rnnbounds.impl.format.truncated import read_truncated
+from rnnbounds.impl.format.sealed import no_certificate, no_truncated, read_truncated
+from rnnbounds.impl.format.tensors import MOST, Array, digest, encoded, strict
 
 Checked: TypeAlias = tuple[dict[str, Any], tuple[Finding, ...]]  # the record, and what was found
 _PRECISION = 512  # so that what is equal in floats is equal in balls

@@ -8,9 +8,8 @@ import numpy as np
 
 from rnnbounds.impl.checker.cells.layouts import STACKED, LayoutError, known, layers, layout
 from rnnbounds.impl.errors import FileError, shown
-from rnnbounds.impl.format.sealed import ANOTHER, no_truncated
+from rnnbounds.impl.format.sealed import ANOTHER, TruncatedFile, is_about, no_truncated
 from rnnbounds.impl.format.tensors import Array, decoded, dtype_of
-from rnnbounds.impl.format.truncated import TruncatedFile, is_about
 
 LARGEST = 2048  # states beyond which nobody waits for a check
 

@@ -24,7 +24,7 @@ from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.convert.truncate import vouched
 from rnnbounds.impl.errors import InputError, RangeError, shown
-from rnnbounds.impl.format.truncated import EXPORTS
+from rnnbounds.impl.format.sealed import EXPORTS
 
 LAYERS = 1000  # of which each is traced
 CERTIFICATE = "certificate.json"  # the name that it has in the file

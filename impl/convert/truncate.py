@@ -19,15 +19,16 @@ from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.errors import FileError, InputError, RangeError, exactly, factor, renamed
 from rnnbounds.impl.format.fields import RecordError
 from rnnbounds.impl.format.record import record, stated
-from rnnbounds.impl.format.sealed import ANOTHER, TRUNCATED
-from rnnbounds.impl.format.tensors import contents
-from rnnbounds.impl.format.truncated import (
+from rnnbounds.impl.format.sealed import (
     ALL,
+    ANOTHER,
     LATEST,
+    TRUNCATED,
     TruncatedFile,
     is_about,
     read_truncated,
 )
+from rnnbounds.impl.format.tensors import contents
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.reading.adapters import Source, load_model

@@ -13,7 +13,7 @@ from rnnbounds.impl.errors import at_least
 from rnnbounds.impl.format.fields import Bound, Constant, Ends, RecordError, converted
 from rnnbounds.impl.format.record import NAMES, WHOLE, Record
 from rnnbounds.impl.format.record import SCHEMA as TRUNCATED
-from rnnbounds.impl.format.text import strict
+from rnnbounds.impl.format.tensors import strict
 
 ALL = "all states (ℝⁿ)"
 BOX = "the box that is proved to hold every state from zero on"

@@ -2,15 +2,19 @@
 
 A number is finite and has the type that its key asks for; an integer is one that float64 holds. A
 bound that is null is infinite: nothing is claimed.
+
+Parts of records: sets of inputs, norms and layers, which `impl.checker.cells.claimed` proves, and
+readouts.
 """
 
 import math
 import sys
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
 T = TypeVar("T")
 
@@ -91,3 +95,66 @@ class Ends(Struct, frozen=True):
         nearest = (Fraction(max(a, -b, 0)) for a, b in zip(self.low, self.high, strict=True))
         if sum(x**2 for x in nearest) > Fraction(bound) ** 2:
             raise RecordError("a box of which the ball holds nothing")
+
+
+INFORMATION = ("what", "rows")  # of a whole certificate, beside what a record states
+
+
+class StatedSet(Ends, frozen=True, forbid_unknown_fields=True):
+    """All inputs of the box between low and high."""
+
+    set: Literal["box"]
+
+
+def record_inputs(stated: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """The set of a whole certificate as a record states it: whatever it has of an earlier version
+    stays, so that no record is read from it."""
+    if stated is None:
+        return None
+    return {key: part for key, part in stated.items() if key not in INFORMATION}
+
+
+class Stated(Exactly, frozen=True):
+    """A norm ‖·‖_* with λ, the drive S ≥ sup ‖φ(0, x)‖_*, ‖h‖₂ ≤ C‖s‖_* for the `equivalence` C,
+    ‖s‖_* ≤ c‖s‖₂ for the `reach` c, and the `radius` R ≥ ‖s_t‖_*."""
+
+    name: str = field(name="norm")
+    lam: Size = field(name="lambda")
+    weights: list[Any] | None
+    drive: Size
+    equivalence: Size
+    reach: Bound
+    radius: Bound
+
+
+class Layer(Exactly, frozen=True):
+    """One layer of a stack: the norm in which it contracts, and the one that bounds its outputs if
+    that is another; how far it moves with the layer below; the bound on its inputs; its box."""
+
+    norm: Stated
+    bounded: Stated | None
+    coupling: Size
+    input_bound: Size
+    box: list[Bound] | None
+
+
+class Other(Stated, frozen=True):
+    """A norm in which one constant is less than in the norm of the windows: with the bound on
+    ‖h_t‖₂ that follows in it, and of a stack its layers in that norm."""
+
+    states: Bound = field(name="B_h")
+    layers: tuple[Layer, ...] | None
+
+
+class BoundedReadout(Exactly, frozen=True):
+    """The map C h: the name of C, its rows, the digest of its numbers, and a bound on ‖C‖₂."""
+
+    tensor: str
+    outputs: Count
+    sha256: str
+    norm: Size
+
+
+def bounded_readout(told: Any) -> BoundedReadout:
+    """The readout of a certificate; raises RecordError."""
+    return converted(told, BoundedReadout)

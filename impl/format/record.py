@@ -14,14 +14,17 @@ from msgspec.structs import replace
 from rnnbounds.impl.format.fields import (
     Bound,
     Exactly,
+    Layer,
+    Other,
     RecordError,
     Shape,
     Size,
+    Stated,
+    StatedSet,
     Window,
     converted,
+    record_inputs,
 )
-from rnnbounds.impl.format.input_sets import StatedSet, record_inputs
-from rnnbounds.impl.format.norms import Layer, Other, Stated
 
 SCHEMA: Literal["rnnbounds/truncated-certificate/2"] = "rnnbounds/truncated-certificate/2"
 WHOLE = "rnnbounds/certificate/1"

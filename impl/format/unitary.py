@@ -17,8 +17,7 @@ from rnnbounds.impl.format.fields import (
     StructureError,
     converted,
 )
-from rnnbounds.impl.format.origin import described
-from rnnbounds.impl.format.sealed import ANOTHER, UNITARY, no_unitary
+from rnnbounds.impl.format.sealed import ANOTHER, UNITARY, described, no_unitary
 from rnnbounds.impl.format.tensors import Array, decoded, dtype_of
 
 SCHEMA = "rnnbounds/unitary-certificate/3"

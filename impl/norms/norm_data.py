@@ -15,8 +15,7 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from rnnbounds.impl.format.fields import Bound
-from rnnbounds.impl.format.norms import Stated
+from rnnbounds.impl.format.fields import Bound, Stated
 from rnnbounds.impl.norms.remaining import DifferenceBounds
 from rnnbounds.impl.norms.weighted import WeightedNorm, diagonal_scaling
 from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down

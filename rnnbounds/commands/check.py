@@ -15,9 +15,8 @@ from rnnbounds.impl.checker.readout import Readout, readout_named
 from rnnbounds.impl.checker.truncated import check_certificate, check_truncated
 from rnnbounds.impl.checker.unitary import Finding, Source, check
 from rnnbounds.impl.errors import InputError, exactly, shown
-from rnnbounds.impl.format.sealed import TRUNCATED, UNITARY
+from rnnbounds.impl.format.sealed import EXPORTS, TRUNCATED, UNITARY, is_certificate
 from rnnbounds.impl.format.tensors import said_format
-from rnnbounds.impl.format.truncated import EXPORTS, is_certificate
 from rnnbounds.reports.pages.model.answer import vector_name
 from rnnbounds.shell.output import Format, echo, print_json, print_table, show_status
 

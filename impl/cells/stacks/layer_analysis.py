@@ -19,7 +19,7 @@ from rnnbounds.impl.arithmetic.intervals import Interval
 from rnnbounds.impl.arithmetic.slopes import LipschitzBounds, SlopeArithmetic
 from rnnbounds.impl.cells.analysis import ProgramAnalysis
 from rnnbounds.impl.cells.kind import Analysis, Kind
-from rnnbounds.impl.format.norms import Layer
+from rnnbounds.impl.format.fields import Layer
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.comparison import Comparison
 from rnnbounds.impl.norms.fixed_point import certified_point

@@ -26,7 +26,16 @@ from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.cells.layouts import activation, layout
 from rnnbounds.impl.checker.cells.norms import Cell, Greatest, Norm, Scaled, Total, VanillaNorm
 from rnnbounds.impl.checker.cells.stepped import Blocks, Stepped
-from rnnbounds.impl.checker.cells.units import Step, Units, Weights, joined, mixed, still, through
+from rnnbounds.impl.checker.cells.units import (
+    InputRanges,
+    Step,
+    Units,
+    Weights,
+    joined,
+    mixed,
+    still,
+    through,
+)
 from rnnbounds.impl.checker.definite import (
     Rows,
     balls,
@@ -37,10 +46,8 @@ from rnnbounds.impl.checker.definite import (
     positive,
     smaller,
 )
-from rnnbounds.impl.checker.input_ranges import InputRanges
 from rnnbounds.impl.errors import at_least, factor
-from rnnbounds.impl.format.fields import Number, RecordError, Size, converted
-from rnnbounds.impl.format.norms import Stated
+from rnnbounds.impl.format.fields import Number, RecordError, Size, Stated, converted
 from rnnbounds.impl.format.tensors import Array
 
 _SIGMOID, _TANH = BALL_ACTIVATIONS["rnn-sigmoid"], BALL_ACTIVATIONS["rnn-tanh"]

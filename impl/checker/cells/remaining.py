@@ -16,7 +16,7 @@ from rnnbounds.impl.checker.cells.norms import Norm
 from rnnbounds.impl.checker.cells.stacked import Cascade, Stack
 from rnnbounds.impl.checker.cells.stepped import Blocks, Stepped
 from rnnbounds.impl.checker.definite import largest, norm
-from rnnbounds.impl.format.norms import Stated
+from rnnbounds.impl.format.fields import Stated
 
 # And entries of matrices: twice those of a maker, whose k steps by λ may be a few more here.
 STEPS, WORK = 2**13, 2**25

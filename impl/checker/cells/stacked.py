@@ -17,12 +17,11 @@ from rnnbounds.impl.checker.cells.claimed import bounded, cell_of, norm_of, posi
 from rnnbounds.impl.checker.cells.layouts import STACKED, layers
 from rnnbounds.impl.checker.cells.norms import Norm
 from rnnbounds.impl.checker.cells.stepped import Stepped
+from rnnbounds.impl.checker.cells.units import InputRanges
 from rnnbounds.impl.checker.definite import largest, norm, norm_above, smaller
-from rnnbounds.impl.checker.input_ranges import InputRanges
 from rnnbounds.impl.checker.unitary import Finding
 from rnnbounds.impl.errors import at_least
-from rnnbounds.impl.format.fields import RecordError
-from rnnbounds.impl.format.norms import Layer, Stated
+from rnnbounds.impl.format.fields import Layer, RecordError, Stated
 from rnnbounds.impl.format.record import Record
 from rnnbounds.impl.format.tensors import Array
 

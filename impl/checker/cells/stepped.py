@@ -13,9 +13,8 @@ from flint import arb, arb_mat, fmpq
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.cells.layouts import activation
 from rnnbounds.impl.checker.cells.norms import Cell
-from rnnbounds.impl.checker.cells.units import Row, Step, Term, Units, Weights, norms
+from rnnbounds.impl.checker.cells.units import InputRanges, Row, Step, Term, Units, Weights, norms
 from rnnbounds.impl.checker.definite import exact, largest, norm, norm_above, smaller
-from rnnbounds.impl.checker.input_ranges import InputRanges
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,16 +15,20 @@ Euclidean norms of how units move with the blocks s_b of a state, in balls: a su
 those of one and the same Δy also together: by Cauchy and Schwarz, unit by unit with
 t = Σ_k scale_k, at most the norm of all diag(√(scale_k t)) A_k, one below another. Nothing here is
 the maker's. Source: Miller & Hardt, Proposition 1.
+
+Ranges of inputs in balls.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from typing import NamedTuple
 
 from flint import arb, arb_mat
 
 from rnnbounds.impl.checker.cells.activations import BallActivation
 from rnnbounds.impl.checker.definite import norm_above
+from rnnbounds.impl.format.fields import StatedSet
 from rnnbounds.impl.format.tensors import Array
 
 Weight = list[list[arb]]
@@ -312,3 +316,15 @@ def _product(a: tuple[arb, arb], b: tuple[arb, arb]) -> tuple[arb, arb]:
 
 def _most(values: list[arb]) -> arb:
     return reduce(arb.max, values)
+
+
+class InputRanges(NamedTuple):
+    """Inputs between low and high (d,)."""
+
+    low: list[arb]
+    high: list[arb]
+
+    @classmethod
+    def of(cls, stated: StatedSet | None) -> "InputRanges | None":
+        """Those of a stated set, None for a ball alone."""
+        return None if stated is None else cls([*map(arb, stated.low)], [*map(arb, stated.high)])

@@ -20,8 +20,7 @@ from rnnbounds.impl.checker.truncated import check_truncated
 from rnnbounds.impl.convert.files import save_truncated
 from rnnbounds.impl.convert.truncate import truncate
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.format.fields import RecordError, converted
-from rnnbounds.impl.format.input_sets import StatedSet, record_inputs
+from rnnbounds.impl.format.fields import RecordError, StatedSet, converted, record_inputs
 
 
 def rnn(kind: type[torch.nn.RNNBase] = torch.nn.RNN, d: int = 3, n: int = 5, scale: float = 0.5):

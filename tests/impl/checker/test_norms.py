@@ -17,8 +17,7 @@ from rnnbounds.impl.checker.cells.stacked import Cascade, Stack, _coupling, _lay
 from rnnbounds.impl.checker.cells.stepped import Blocks, Stepped
 from rnnbounds.impl.checker.cells.units import Weights, still
 from rnnbounds.impl.checker.definite import norm_at_most
-from rnnbounds.impl.format.fields import RecordError
-from rnnbounds.impl.format.norms import Layer, Stated
+from rnnbounds.impl.format.fields import Layer, RecordError, Stated
 
 W = np.array([[0.3, -0.2], [0.1, 0.4]])
 U = np.array([[1.0, -2.0], [0.5, 0.25]])

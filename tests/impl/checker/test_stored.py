@@ -17,8 +17,7 @@ from rnnbounds.impl.checker.cells.rounding import BEYOND
 from rnnbounds.impl.errors import FileError
 from rnnbounds.impl.format.fields import Count, RecordError, Size, converted
 from rnnbounds.impl.format.record import record, stated
-from rnnbounds.impl.format.tensors import contents, decoded, digest, encoded, header
-from rnnbounds.impl.format.text import plain
+from rnnbounds.impl.format.tensors import contents, decoded, digest, encoded, header, plain
 from rnnbounds.impl.models.loaded import digest as digest_of_tensors
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
 from rnnbounds.impl.reading.adapters import load_model
