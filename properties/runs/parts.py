@@ -12,11 +12,9 @@ from time import perf_counter
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
 from rnnbounds import theory
 from rnnbounds.impl.models.surroundings import isolated
-from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.properties.attacks.budget import Budget, profile
 from rnnbounds.properties.attacks.campaign import (
     FormEvidence,
@@ -35,16 +33,11 @@ from rnnbounds.properties.attacks.sabotage import (
 from rnnbounds.properties.attacks.table import attacks as every
 from rnnbounds.properties.frames import with_large_frame
 from rnnbounds.properties.guarantees import GROUPS, attack_group
-from rnnbounds.reports.records.ledger import Definition, LedgerRecord, LedgerStep
+from rnnbounds.properties.runs.ledgers import ledger_records, named_claims
+from rnnbounds.reports.records.ledger import LedgerRecord
 from rnnbounds.reports.records.record import Guarantee, VariantRecord
 from rnnbounds.theory import CLAIMS, claim
-from rnnbounds.theory.claims.models import NO_MODEL
-from rnnbounds.theory.language.definitions import REGISTRY
-from rnnbounds.theory.language.printing import law_text, statement_mathml
-from rnnbounds.theory.proof.claim import Claim, prove
-from rnnbounds.theory.proof.proof import Ledger, Proof
-from rnnbounds.theory.typeset import law as typeset_law
-from rnnbounds.theory.typeset import quantifier
+from rnnbounds.theory.proof.claim import Claim
 
 PROOF, SABOTAGE, GUARANTEED = "proof", "sabotage", "guarantees"
 
@@ -145,8 +138,7 @@ def chosen_claims(ids: Iterable[str]) -> list[Claim]:
         UnknownClaimError: one of them is unknown.
         InputError: a fault in the table, or in what one of them speaks of.
     """
-    requested = {claim(id).id for id in ids}
-    chosen = [entry for entry in CLAIMS if not requested or entry.id in requested]
+    chosen = named_claims(ids, CLAIMS)
     check_registry(CLAIMS, chosen)
     return chosen
 
@@ -200,55 +192,6 @@ def attack_part(
         id: variants.attack_remaining(budget=budget, seed=seed, device=device)
         for id, variants in part_variants.items()
     }
-
-
-def ledger_records(claim: Claim) -> tuple[LedgerRecord, ...]:
-    """The proofs of a claim's forms, as run now."""
-    require_sound()
-    return tuple(
-        replace(
-            ledger_record(form.name, ledger, form.proof),
-            presupposed=form.inclusions,
-            met=f"{claim.id}/{form.name}" not in NO_MODEL,
-        )
-        for form, ledger in zip(claim.forms, prove(claim), strict=True)
-    )
-
-
-def unused_assumptions(claim: Claim) -> dict[str, tuple[str, ...]]:
-    """The assumptions of each form that no step of its ledger uses, where there are some."""
-    forms = zip(claim.forms, prove(claim), strict=True)
-    return {form.name: ledger.unused for form, ledger in forms if ledger.unused}
-
-
-def ledger_record(form: str, ledger: Ledger, proof: Proof | None = None) -> LedgerRecord:
-    """One ledger as a record; a failed step says where it is written. The steps are typeset if the
-    proof is given."""
-    written = {step.id: step for step in (() if proof is None else proof.steps)}
-    steps = tuple(
-        LedgerStep(
-            id=step.id, statement=step.statement, method=step.method,
-            uses=step.uses, verdict=step.verdict,
-            detail=f"{step.location}: {step.detail}" if step.verdict == "failed" else step.detail,
-            quantifier=step.quantifier,
-            mathml=statement_mathml(written[step.id].conclusion) if step.id in written else "",
-            scope=quantifier(written[step.id]) if step.id in written and step.quantifier else "",
-        )
-        for step in ledger.steps
-    )  # fmt: skip
-    return LedgerRecord(
-        form=form,
-        steps=steps,
-        axioms=ledger.axioms,
-        ranges=ledger.ranges,
-        proved=ledger.proved,
-        definitions=tuple(
-            Definition(
-                name=name, text=law_text(REGISTRY[name]), typeset=typeset_law(REGISTRY[name])
-            )
-            for name in ledger.definitions
-        ),
-    )
 
 
 def failures(result: PartResult) -> list[str]:

@@ -7,13 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
+from rnnbounds import theory
 from rnnbounds.commands.options import FormatOption, Ids
 from rnnbounds.commands.proofs.steps import print_wrapped, quantified_text, show_lemmas, show_step
-from rnnbounds.properties.runs.parts import chosen_claims, ledger_records, unused_assumptions
+from rnnbounds.properties.runs.ledgers import ledger_records, named_claims, unused_assumptions
 from rnnbounds.reports.records.ledger import LedgerRecord
 from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import Format, echo, print_json, show_progress
 from rnnbounds.theory.proof.claim import Claim
+from rnnbounds.theory.registry import check_claims
 
 STEP = ("id", "statement", "quantifier", "method", "uses", "verdict")
 
@@ -37,7 +39,8 @@ def prove(
     format: FormatOption = Format.text,
 ) -> int:  # fmt: skip
     """Run the proof ledgers; exit 1 if a step fails."""
-    entries = chosen_claims(claim or ())
+    check_claims(theory.CLAIMS)
+    entries = named_claims(claim or (), theory.CLAIMS)
     if lemmas:
         return show_lemmas(entries, format)
     if step is not None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from rnnbounds.properties.runs.parts import ledger_record
+from rnnbounds.properties.runs.ledgers import ledger_record
 from rnnbounds.theory import claim
 from rnnbounds.theory.language import Assumption, at, le, lt, symbols
 from rnnbounds.theory.language.terms.variables import j
