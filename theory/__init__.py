@@ -3,11 +3,21 @@
 >>> print(theory.claim("Lemma 2"))
 """
 
-from rnnbounds.theory.claims.table import CLAIMS
+import sys
+
+from rnnbounds.theory.claims import table
 from rnnbounds.theory.errors import UnknownClaimError
 from rnnbounds.theory.proof import Claim
 
 __all__ = ["CLAIMS", "claim"]
+
+CLAIMS: tuple[Claim, ...]
+
+
+def __getattr__(name: str) -> tuple[Claim, ...]:
+    if name != "CLAIMS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return table.CLAIMS
 
 
 def claim(name: str) -> Claim:
@@ -20,10 +30,13 @@ def claim(name: str) -> Claim:
         UnknownClaimError: no claim or several have the name; lists the close matches.
     """
     wanted = name.casefold()
-    for entry in CLAIMS:
+    if entry := table.claim_of_module(wanted):
+        return entry
+    claims: tuple[Claim, ...] = sys.modules[__name__].CLAIMS
+    for entry in claims:
         if entry.id == wanted:
             return entry
-    found = [e for e in CLAIMS if wanted in (e.title.casefold(), e.source.number.casefold())]
+    found = [e for e in claims if wanted in (e.title.casefold(), e.source.number.casefold())]
     if len(found) == 1:
         return found[0]
-    raise UnknownClaimError("claim", name, [entry.id for entry in found or CLAIMS])
+    raise UnknownClaimError("claim", name, [entry.id for entry in found or claims])

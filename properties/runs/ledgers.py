@@ -5,7 +5,7 @@ No system is read here, so that a proof needs no torch.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
@@ -13,6 +13,7 @@ from rnnbounds.impl.checker.machine import require_floats
 from rnnbounds.reports.records.ledger import Definition, LedgerRecord, LedgerStep
 from rnnbounds.theory import claim as claim_named
 from rnnbounds.theory.claims.models import NO_MODEL
+from rnnbounds.theory.claims.table import place
 from rnnbounds.theory.language.definitions import REGISTRY
 from rnnbounds.theory.language.printing import law_text, statement_mathml
 from rnnbounds.theory.proof.claim import Claim, prove
@@ -21,13 +22,10 @@ from rnnbounds.theory.typeset import law as typeset_law
 from rnnbounds.theory.typeset import quantifier
 
 
-def named_claims(names: Iterable[str], table: Sequence[Claim]) -> list[Claim]:
-    """The claims of these names in the order of the table; all of them for no names.
-
-    Raises UnknownClaimError.
-    """
-    ids = {claim_named(name).id for name in names}
-    return [entry for entry in table if not ids or entry.id in ids]
+def named_claims(names: Iterable[str]) -> list[Claim]:
+    """The claims of these names in reading order, each once; raises UnknownClaimError."""
+    claims = {claim.id: claim for claim in map(claim_named, names)}
+    return sorted(claims.values(), key=place)
 
 
 def ledger_records(claim: Claim) -> tuple[LedgerRecord, ...]:

@@ -138,7 +138,7 @@ def chosen_claims(ids: Iterable[str]) -> list[Claim]:
         UnknownClaimError: one of them is unknown.
         InputError: a fault in the table, or in what one of them speaks of.
     """
-    chosen = named_claims(ids, CLAIMS)
+    chosen = named_claims(ids) or list(CLAIMS)
     check_registry(CLAIMS, chosen)
     return chosen
 

@@ -68,6 +68,18 @@ def test_models_need_torch_alone(python, made, tmp_path):
         assert (code, printed, errors, loaded) == (0, True, "", ["torch"])
 
 
+def test_proofs_need_no_system(python):
+    """Neither torch nor the attack; of one claim, what it rests on alone."""
+    calls = [["prove", "truncation"], ["claims"]]
+    needed = ["rnnbounds.properties", "rnnbounds.theory", "sympy"]
+    for told in run(python, calls):
+        assert told == [0, True, "", needed]
+    one = "from rnnbounds.cli import main; import sys; main(['prove', 'truncation'])"
+    module = "rnnbounds.theory.claims.contraction.lstm"
+    ran = python("-c", f"{one}; print({module!r} in sys.modules)")
+    assert ran.stdout.splitlines()[-1] == "False"
+
+
 def run(python, calls):
     """What each call came to, and what was loaded then."""
     ran = python("-c", PROGRAM, json.dumps(calls))

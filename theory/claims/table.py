@@ -1,6 +1,7 @@
 """The table of claims: those of all modules beside this one, so that a new one is found.
 
 They are read in the order of `ORDER`; what is not in it comes last, in the order of the modules.
+`CLAIMS` loads them all when it is first asked for; one claim by its id loads what it needs alone.
 """
 
 from functools import cache
@@ -51,14 +52,29 @@ def discover_claims() -> tuple[Claim, ...]:
 @cache
 def claims_by_module() -> dict[str, tuple[Claim, ...]]:
     """The claims of each module, by what its name has after this package's."""
-    names = (entry.name for entry in walk_packages(package.__path__, f"{package.__name__}."))
-    modules = {name: import_module(name) for name in names if name != __name__}
-    return {
-        name.removeprefix(f"{package.__name__}."): tuple(
-            value for value in vars(module).values() if isinstance(value, Claim)
-        )
-        for name, module in modules.items()
-    }
+    return {name: claims_in(name) for name in module_names()}
+
+
+def module_names() -> list[str]:
+    """The modules beside this one, by what their names have after this package's."""
+    prefix = f"{package.__name__}."
+    names = (entry.name for entry in walk_packages(package.__path__, prefix))
+    return [name.removeprefix(prefix) for name in names if name != __name__]
+
+
+def claims_in(module: str) -> tuple[Claim, ...]:
+    """The claims of a module, which is imported."""
+    values = vars(import_module(f"{package.__name__}.{module}")).values()
+    return tuple(value for value in values if isinstance(value, Claim))
+
+
+@cache
+def claim_of_module(id: str) -> Claim | None:
+    """The claim of that id where a module, or its folder and it, are called so; else None."""
+    for name in module_names():
+        if id.replace("-", "_") in (name.rpartition(".")[2], name.replace(".", "_")):
+            return next((claim for claim in claims_in(name) if claim.id == id), None)
+    return None
 
 
 def module_of(claim: Claim) -> str:
@@ -77,4 +93,11 @@ def place(claim: Claim) -> int:
     return ORDER.index(claim.id) if claim.id in ORDER else len(ORDER)
 
 
-CLAIMS = discover_claims()
+CLAIMS: tuple[Claim, ...]
+
+
+def __getattr__(name: str) -> tuple[Claim, ...]:
+    if name != "CLAIMS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = claims = discover_claims()
+    return claims

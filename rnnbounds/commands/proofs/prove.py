@@ -39,8 +39,8 @@ def prove(
     format: FormatOption = Format.text,
 ) -> int:  # fmt: skip
     """Run the proof ledgers; exit 1 if a step fails."""
-    check_claims(theory.CLAIMS)
-    entries = named_claims(claim or (), theory.CLAIMS)
+    entries = named_claims(claim or ()) or list(theory.CLAIMS)
+    check_claims(entries)
     if lemmas:
         return show_lemmas(entries, format)
     if step is not None:
