@@ -26,7 +26,7 @@ from rnnbounds.reports.pages.text import plain_number as digits
 from rnnbounds.reports.records.record import Check
 from rnnbounds.shell.output import Format, check_target, echo, print_json, print_table
 from rnnbounds.theory import claim as claim_of
-from rnnbounds.theory.language.conditions import parse_conditional
+from rnnbounds.theory.language.parse import parse_conditional
 
 FAILING = ("VIOLATED", "UNDECIDED")
 

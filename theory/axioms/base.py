@@ -113,7 +113,7 @@ SUBMULTIPLICATIVE, SUBMULTIPLICATIVE_MAX, SUBMULTIPLICATIVE_WEIGHTED = (
     _SUBMULTIPLICATIVE.that(le(size(A * Y), size(A) * size(Y)))
     for size in (norm, max_norm, weighted)
 )
-SUBMULTIPLICATIVE_GAIN = replace(_SUBMULTIPLICATIVE, forall=(A, v)).that(
+SUBMULTIPLICATIVE_GAIN = replace(_SUBMULTIPLICATIVE, variables=(A, v)).that(
     le(gain(A * v), gain(A) * norm(v))
 )
 _JACOBIAN = _CHAIN_RULE(
@@ -121,7 +121,7 @@ _JACOBIAN = _CHAIN_RULE(
     "∂h_{t+j+1}/∂x_t = ∂φ/∂h at (h_{t+j}, x_{t+j+1}) · ∂h_{t+j}/∂x_t",
     (x, m, j),
 )
-CHAIN_RULE_START = replace(_JACOBIAN, forall=(x, m)).that(
+CHAIN_RULE_START = replace(_JACOBIAN, variables=(x, m)).that(
     Clause(
         eq(jacobian(x, m + 1, m + 1), d_input(*_first)), (eq(differentiable(*_first), Integer(1)),)
     )

@@ -26,7 +26,7 @@ _FROBENIUS = _RANK_5(
     (A, B, C),
 )
 RANK_FROBENIUS = _FROBENIUS.that(le(rank(A * B) + rank(B * C), rank(B) + rank(A * B * C)))
-RANK_PRODUCT = replace(_FROBENIUS, forall=(A, B)).that(
+RANK_PRODUCT = replace(_FROBENIUS, variables=(A, B)).that(
     *RANK_FROBENIUS.clauses_at({A: ZERO, B: A, C: B}), *RANK_FROBENIUS.clauses_at({C: ZERO})
 )
 RANK_SUM = _RANK_5("rank(A + B) ≤ rank A + rank B", (A, B)).that(le(rank(A + B), rank(A) + rank(B)))

@@ -7,7 +7,7 @@ and operators, an integer symbol over the natural numbers, any other symbol over
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from sympy import Expr, Symbol, sympify
@@ -67,6 +67,11 @@ class Axiom(Law):
     source: str = ""
     requires: tuple[Law, ...] = ()
 
+    def that(self, *clauses: Statement | Clause, requires: Law | None = None) -> Axiom:
+        """The theorem with these clauses."""
+        stated = law(self.id, self.variables, *clauses).clauses
+        return replace(self, clauses=stated, requires=() if requires is None else (requires,))
+
 
 @dataclass(frozen=True)
 class Instance:
@@ -95,28 +100,14 @@ def law(id: str, variables: tuple[Symbol, ...], *clauses: Statement | Clause) ->
     return Law(id, variables, tuple(c if isinstance(c, Clause) else Clause(c) for c in clauses))
 
 
-@dataclass(frozen=True)
-class TextbookTheorem:
-    """Textbook theorem for all values of its variables, with its source."""
-
-    id: str
-    source: str
-    text: str
-    forall: tuple[Symbol, ...]
-
-    def that(self, *clauses: Statement | Clause, requires: Law | None = None) -> Axiom:
-        """Axiom with these clauses, under the theorem's name, text and source."""
-        requirements = () if requires is None else (requires,)
-        clauses_of_law = law(self.id, self.forall, *clauses).clauses
-        return Axiom(self.id, self.forall, clauses_of_law, self.text, self.source, requirements)
-
-
-axiom = TextbookTheorem
+def axiom(id: str, source: str, text: str, variables: tuple[Symbol, ...]) -> Axiom:
+    """A textbook theorem for all values of its variables, of which `that` says what it says."""
+    return Axiom(id, variables, (), text, source)
 
 
 def axioms_in(module: Mapping[str, object]) -> tuple[Axiom, ...]:
     """All axioms among the names of a module, in the order of their definitions."""
-    return tuple(value for value in module.values() if isinstance(value, Axiom))
+    return tuple(each for each in module.values() if isinstance(each, Axiom) and each.clauses)
 
 
 @dataclass(frozen=True)

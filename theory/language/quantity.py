@@ -17,17 +17,7 @@ ROLE_MEANINGS: dict[Role, str] = {
     "certified": "certified upper bound of the model, not the supremum",
     "measured": "measured",
 }
-INTEGER_NAMES = (
-    "T",
-    "k",
-    "t",
-    "n",
-    "d",
-    "N",
-    "states",
-    "depth",
-    "k_told",
-)
+INTEGER_NAMES = tuple("T k t n d N states depth k_told".split())
 
 
 class Symbol(sympy.Symbol):

@@ -29,20 +29,6 @@ __all__ = [
 ]
 
 
-class TakenNameError(InputError):
-    """Two different quantities have one name."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"two quantities are named {name!r}; give one of them another name")
-
-
-class CircularDefinitionError(InputError):
-    """A quantity that is defined by itself, or by another that has a definition."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"{name!r} is not defined by plain terms; write out what it is defined by")
-
-
 QUANTITIES: tuple[Quantity, ...] = (
     *MODELS,
     *GRADIENTS,
@@ -71,9 +57,7 @@ OF_CELLS: dict[Symbol, Expr] = {
 def enter(*quantities: Quantity) -> tuple[Symbol, ...]:
     """The symbols of the quantities that a claim brings with it, once they are in the vocabulary.
 
-    Raises:
-        TakenNameError: another quantity has the name.
-        CircularDefinitionError: its definition speaks of measured quantities.
+    Raises InputError where another has the name, or a definition speaks of measured quantities.
     """
     unfold.cache_clear()
     for new in quantities:
@@ -83,9 +67,9 @@ def enter(*quantities: Quantity) -> tuple[Symbol, ...]:
             )
         defined = {new.symbol, *DEFINITIONS}
         if new.definition is not None and not defined.isdisjoint(new.definition.free_symbols):
-            raise CircularDefinitionError(new.name)
+            raise InputError(f"{new.name!r} is not defined by plain terms; write out what it is")
         if VOCABULARY.setdefault(new.name, new) != new:
-            raise TakenNameError(new.name)
+            raise InputError(f"two quantities are named {new.name!r}; give one another name")
         primes(new.symbol)
         if new.definition is not None:
             DEFINITIONS[new.symbol] = new.definition

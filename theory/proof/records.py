@@ -152,7 +152,7 @@ def require_records(*values: object) -> None:
             if kind is Lemma and type(parts.pop("proof")) is not Proof:
                 raise Gap(f"{parts['id']!r} has no proof")
             if not all(type(parts[name]) in DIRECT for name in COMPOSITE.get(kind, ())):
-                raise Gap(f"a part of an {kind.name} is no direct method")
+                raise Gap(f"a part of an {kind.__name__} is no direct method")
             require_records(*parts.values())
             if isinstance(value, Proof):
                 _SEEN[id(value)] = value

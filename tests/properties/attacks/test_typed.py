@@ -15,8 +15,7 @@ from rnnbounds.properties.judging.sides import has_windows
 from rnnbounds.properties.runs.replay import replay
 from rnnbounds.properties.systems.table import parse_spec
 from rnnbounds.properties.systems.vanilla import corners
-from rnnbounds.theory.language.conditions import parse_conditional
-from rnnbounds.theory.language.parse import parse_statement
+from rnnbounds.theory.language.parse import parse_conditional, parse_statement
 
 BUDGET = Budget(random=6, targeted=2, gradient=1, ascent=20, batch=8, sequences=2)
 

@@ -3,8 +3,7 @@
 import pytest
 
 from rnnbounds.theory.errors import StatementError
-from rnnbounds.theory.language.conditions import parse_conditional
-from rnnbounds.theory.language.parse import parse_statement
+from rnnbounds.theory.language.parse import parse_conditional, parse_statement
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from rnnbounds.theory.errors import InputError
 from rnnbounds.theory.language import enter, le, symbols, vocabulary
 from rnnbounds.theory.language.parse import parse_statement
 from rnnbounds.theory.language.quantity import measured
@@ -44,7 +45,7 @@ def test_a_name_is_taken_once() -> None:
     """Another quantity of a name that is in use is refused, and nothing is overwritten."""
     enter(NEW)
     for other in (replace(NEW, meaning="another"), replace(NEW, symbol=h_norm)):
-        with pytest.raises(vocabulary.TakenNameError, match="two quantities are named"):
+        with pytest.raises(InputError, match="two quantities are named"):
             enter(other)
     assert vocabulary.quantity("news") is NEW
 

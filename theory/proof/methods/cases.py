@@ -17,7 +17,7 @@ from rnnbounds.theory.proof.methods.base import GIVEN, Gap, Method, Scope, in_pa
 from rnnbounds.theory.proof.methods.calculus import BallMaximum, Z, derivatives
 from rnnbounds.theory.proof.methods.smt import Smt
 
-_PROVED: dict[tuple[ActivationFacts | int, ...], str] = {}
+_PROVED: dict[tuple[object, ...], str] = {}
 
 
 @dataclass(frozen=True)
