@@ -28,7 +28,7 @@ ErrorBound = Callable[[Batch, Tensor], Tensor]
 # Shipped quantities whose definitions are read for ascent; of others a fast path has a value.
 ASCENDED = {
     *(f"{name}{suffix}" for name in ("step_gap", "state_gap") for suffix in ("", "_P", "_D", "_v")),
-    "forced_gap", "forced_gap_y",
+    "forced_gap", "forced_gap_y", "h_norm", "h_start",
 }  # fmt: skip
 UNASCENDED = {one.name for one in QUANTITIES} - ASCENDED
 

@@ -15,9 +15,9 @@ from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.properties.measures.measure import FastPath, Opaque
 from rnnbounds.properties.read.float_carrier import FLOATS
 from rnnbounds.properties.read.numbers.norms import euclidean_norm
-from rnnbounds.properties.read.numbers.rounded import Rounded, join_parts
+from rnnbounds.properties.read.numbers.rounded import Rounded, expand_columns, join_parts
 from rnnbounds.properties.read.quantity import cached_world
-from rnnbounds.properties.read.reader import ZERO
+from rnnbounds.properties.read.reader import read_all
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.causal import batch_modules
 from rnnbounds.properties.systems.drawing.draws import grid_normals, member_generator
@@ -155,16 +155,12 @@ def causal_gap(batch: Batch) -> Interval:
 
 
 def truncated_states(batch: Batch) -> Rounded:
-    """h_T^k for k = 0 … K, all windows at once, (B, n, K+1, S)."""
-    reader_world = cached_world(batch, FLOATS)
-    rest, S = reader_world.state(ZERO), batch.x.shape[3]
-    at = rest
-    for t in range(batch.spec.T - batch.K, batch.spec.T):
-        x = Rounded.exact(batch.x[:, t].repeat(1, 1, at.v.shape[2] // S))
-        at = join_parts([reader_world.phi((), at, x), rest], dim=2)
-    shape = (len(batch.x), -1, batch.K + 1, S)
-    shown = reader_world.shown(at)
-    return Rounded(*(p.reshape(shape).flip(2) for p in (shown.value, shown.error)))
+    """h_T^k for k = 0 … K, (B, n, K+1, S)."""
+    world, T = cached_world(batch, FLOATS), batch.spec.T
+    states = read_all([("state", ("x",), T - k, k) for k in range(batch.K + 1)], world)
+    S = batch.x.shape[3]
+    shown = [expand_columns(world.shown(world.state(s)), (S,))[:, :, None] for s in states]
+    return join_parts(shown, dim=2)
 
 
 @torch.no_grad()

@@ -1,27 +1,22 @@
-"""Fast paths of vanilla networks in float64: all windows of a batch in one sweep.
+"""Fast paths of vanilla networks in float64: the gaps of all windows in one sweep.
 
-Vectors are (B, n, S), or (B, n, K+1, S) with windows k = 0 … K; norms are (B, S, 1) or (B, S, K+1).
-Values are differentiable, for ascent.
+Of hundreds of sequences a sweep without running errors takes a tenth of the time. Vectors are (B,
+n, K+1, S) with windows k = 0 … K, norms (B, S, K+1). Values are differentiable, for ascent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 import torch
 from flint import fmpq
 
 from rnnbounds.impl.arithmetic.entries import IrrationalError, RationalColumns
-from rnnbounds.impl.gradients.windows.rollout import states, truncations
+from rnnbounds.impl.gradients.jacobian import jacobians_alone
+from rnnbounds.impl.gradients.windows.rollout import truncations
 from rnnbounds.impl.numbers.outward import mul_up
 from rnnbounds.properties.measures.measure import FastPath, enclose_with_error
-from rnnbounds.properties.measures.readings.jacobians import (
-    enclose_input_jacobians,
-    input_jacobian_ball,
-    input_jacobian_norms,
-)
 from rnnbounds.properties.measures.readings.slack import (
     ROUND_UP,
     norm_rounding,
@@ -51,11 +46,6 @@ def is_vanilla(batch: Batch) -> bool:
     return batch.cells is None and not batch.exact
 
 
-def last_states(batch: Batch) -> Tensor:
-    """h_T, (B, n, S)."""
-    return states(batch.cell, batch.x)[:, -1]
-
-
 def gap_vectors(batch: Batch) -> Tensor:
     """h_T − h_T^k, (B, n, K+1, S), which gaps of states and of outputs share."""
     if "gaps" not in batch.cache:
@@ -65,31 +55,9 @@ def gap_vectors(batch: Batch) -> Tensor:
     return gaps
 
 
-def start_vectors(batch: Batch) -> Tensor:
-    """h_{T−k}, (B, n, K+1, S)."""
-    T = batch.spec.T
-    path = states(batch.cell, batch.x)[:, T - batch.K : T + 1].flip(1)
-    return path.transpose(1, 2)
-
-
-def apply_readout(batch: Batch, vectors: Tensor) -> Tensor:
-    """C v for columns (B, n, …)."""
-    return torch.einsum("bpn,bn...->bp...", batch.C, vectors)
-
-
-def norm_of_vectors(vectors: Vectors) -> Vectors:
-    """The norms of (B, n, S) vectors as (B, S, 1)."""
-    return lambda batch: vector_norms(vectors(batch))[:, :, None]
-
-
 def norm_at_each_window(vectors: Vectors) -> Vectors:
     """The norms of (B, n, K+1, S) vectors as (B, S, K+1)."""
     return lambda batch: vector_norms(vectors(batch)).transpose(1, 2)
-
-
-def run_rounding(batch: Batch, value: Tensor) -> Tensor:
-    """Bound the error of ‖h_t‖: the run's rounding, and the norm's."""
-    return state_rounding(batch) + norm_rounding(batch.spec.n, value)
 
 
 def gap_rounding(batch: Batch, value: Tensor) -> Tensor:
@@ -105,6 +73,13 @@ def output_rounding(batch: Batch, value: Tensor) -> Tensor:
     rollouts = mul_up(batch.constants["L_f"][:, None, None], 2 * state_rounding(batch))
     product_error = product_rounding(batch.C, gaps, torch.zeros_like(gaps), value)
     return zero_full_window(batch, (rollouts + product_error) * ROUND_UP)
+
+
+def input_jacobian_norms(batch: Batch) -> Tensor:
+    """‖∂h_T/∂x_{T−k}‖₂ for ascent, (B, S, K+1); 0 where there is no such input."""
+    J = jacobians_alone(batch.cell, batch.x, min(batch.K, batch.spec.T - 1))
+    size: Tensor = torch.linalg.matrix_norm(J.permute(0, 4, 1, 2, 3), 2)
+    return torch.nn.functional.pad(size, (0, batch.K + 1 - size.shape[2]))
 
 
 @cached_reading
@@ -138,32 +113,20 @@ def swept_path(name: str, value: Vectors, error: Callable[[Batch, Tensor], Tenso
     return FastPath(name, is_vanilla, value, enclose_with_error(value, error))
 
 
-h_norm, h_gap = norm_of_vectors(last_states), norm_at_each_window(gap_vectors)
 FAST = (
-    swept_path("h_norm", h_norm, run_rounding),
+    FastPath("h_start", is_vanilla, balls=start_norm_ball),
     replace(
-        swept_path("h_start", norm_at_each_window(start_vectors), run_rounding),
-        balls=start_norm_ball,
-    ),
-    replace(
-        swept_path("h_gap", h_gap, gap_rounding),
+        swept_path("h_gap", norm_at_each_window(gap_vectors), gap_rounding),
         balls=lambda pair, k: euclidean_ball(state_gap_ball(pair, k).entries()),
         square=state_gap_square,
     ),
     replace(
         swept_path(
             "y_gap",
-            norm_at_each_window(lambda b: apply_readout(b, gap_vectors(b))),
+            norm_at_each_window(lambda b: torch.einsum("bpn,bn...->bp...", b.C, gap_vectors(b))),
             output_rounding,
         ),
         balls=output_gap_ball,
     ),
-    FastPath(
-        "dh_dx",
-        is_vanilla,
-        input_jacobian_norms,
-        enclose_input_jacobians,
-        input_jacobian_ball,
-        is_at_most=partial(quantity.is_at_most, "dh_dx"),
-    ),
+    FastPath("dh_dx", is_vanilla, input_jacobian_norms),
 )

@@ -11,7 +11,7 @@ from rnnbounds.impl.arithmetic.base import Floats, Rows
 from rnnbounds.properties.read.carrier import Parameters, Tensor
 from rnnbounds.properties.read.numbers.gaps import zero_where_equal
 from rnnbounds.properties.read.quantity import ground_definition
-from rnnbounds.properties.read.reader import Value, read
+from rnnbounds.properties.read.reader import Value, read_all
 from rnnbounds.properties.read.spaces import OPERATORS
 from rnnbounds.properties.read.worlds.recurrent import RecurrentWorld
 from rnnbounds.properties.systems.batch import Batch
@@ -76,6 +76,7 @@ def ascent_reading(name: str) -> Callable[[Batch], Tensor]:
         world = RecurrentWorld(batch, AscentCarrier())  # type: ignore[arg-type]
         windows = batch.K + 1 if VOCABULARY[name].windowed else 1
         terms = [ground_definition(name, batch, k) for k in range(windows)]
-        return torch.cat([read(term, world) for term in terms], dim=2)
+        sizes = read_all(terms, world)
+        return torch.cat([size.expand(-1, batch.x.shape[3], -1) for size in sizes], dim=2)
 
     return of

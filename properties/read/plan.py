@@ -14,14 +14,16 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from rnnbounds.properties.read.ground_terms import CACHED_TERMS, Term, is_number, unfold
+from rnnbounds.properties.read.spaces import term_space
 
 GAP = "gap"
 # Functions of vectors and operators that systems have, with the arguments that are computed first:
 # what follows says of which weights they are.
 ARGUMENT_COUNTS = {
-    "phi": 2, "d_state": 2, "d_weights": 2, "d_input": 2, "d_loss": 1, "gradient": 1, "readout": 1,
+    "phi": 2, "derivatives": 2, "d_weights": 2, "d_loss": 1, "gradient": 1, "readout": 1,
     "lower": 2, "upper_layer": 2, "activation": 1, "transpose": 1,
 }  # fmt: skip
+PARTIAL = ("d_state", "d_input")  # parts of the derivatives of one step in all that goes in
 # What numbers are made of, and sizes.
 NUMBER_HEADS = ("^", "Max", "Min", "Abs")
 SIZE_HEADS = ("norm", "max_norm", "weighted", "frobenius", "rank", "is_scalar")
@@ -50,9 +52,11 @@ def plan_step(node: Term) -> PlanStep:
     if head == "-":
         return PlanStep("apart", (), ((GAP, *arguments),))
     if head == "*":
-        return PlanStep("product", (), tuple(arguments))
+        return plan_product(arguments)
     if head in SIZE_HEADS:
-        return PlanStep(head, tuple(arguments), tuple(arguments))
+        return PlanStep(head, term_space(arguments[0]), tuple(arguments))
+    if head in PARTIAL:
+        return PlanStep(head, (), (("derivatives", *arguments),))
     if head == "^":
         return PlanStep(head, tuple(arguments[1:]), tuple(arguments[:1]))
     if head in NUMBER_HEADS:
@@ -65,6 +69,16 @@ def plan_step(node: Term) -> PlanStep:
     ):
         return PlanStep(head, (), tuple(arguments))  # of what is computed, not of names and numbers
     return PlanStep("leaf", (node,))
+
+
+def plan_product(factors: list[Term]) -> PlanStep:
+    """A product of operators from its left end, which others share: A_T … A_{t+1} for all t."""
+    if term_space(factors[-1])[1] is None:
+        return PlanStep("product", (), tuple(factors))
+    while isinstance(inner := unfold(factors[-1]), tuple) and inner[0] == "*":
+        factors = [*factors[:-1], *inner[1:]]
+    left = ("*", *factors[:-1]) if len(factors) > 2 else factors[0]
+    return PlanStep("product", (), (left, factors[-1]))
 
 
 def pair_terms(terms: list[Term]) -> list[Term]:
@@ -115,6 +129,8 @@ def plan_pair(p: Term, q: Term) -> PlanStep:
         return PlanStep("same", (), ((GAP, first, second),))
     if is_number(p) or is_number(q) or p[0] != q[0]:
         return PlanStep("pair", (), (p, q))
+    if p[0] in PARTIAL:
+        return PlanStep(p[0], (), ((GAP, ("derivatives", *p[1:]), ("derivatives", *q[1:])),))
     head, pairs = p[0], tuple((GAP, *pair) for pair in zip(p[1:], q[1:], strict=False))
     if head not in ARGUMENT_COUNTS and len(p) != len(q):
         return PlanStep("pair", (), (p, q))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import lru_cache
 from math import nan
 from typing import Any
@@ -17,7 +18,7 @@ from rnnbounds.properties.read.float_carrier import FLOATS
 from rnnbounds.properties.read.ground_terms import CACHED_TERMS, Term, term_builder, unfold
 from rnnbounds.properties.read.numbers.sizes import Ends, Size, as_size, float_ends, root_size
 from rnnbounds.properties.read.plan import GAP, PlanStep, plan_step
-from rnnbounds.properties.read.reader import ZERO, AbsentError, World, read
+from rnnbounds.properties.read.reader import ZERO, AbsentError, World, read, read_all
 from rnnbounds.properties.read.worlds.table import make_world
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.table import KINDS
@@ -135,12 +136,10 @@ def enclose_batch(name: str, batch: Batch) -> Interval:
         for i, s, k in np.ndindex(shape):
             low[i, s, k], high[i, s, k] = pair_ends(name, batch, (i, s), k)
         return Interval(low, high)
-    for k in range(windows):
-        try:
-            enclosure = read(ground_definition(name, batch, k), cached_world(batch, FLOATS))
-        except AbsentError:
-            continue
-        low[:, :, k : k + 1], high[:, :, k : k + 1] = enclosure.ends
+    with suppress(AbsentError):
+        terms = [ground_definition(name, batch, k) for k in range(windows)]
+        for k, enclosure in enumerate(read_all(terms, cached_world(batch, FLOATS))):
+            low[:, :, k : k + 1], high[:, :, k : k + 1] = enclosure.ends
     return Interval(low, high)
 
 

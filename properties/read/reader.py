@@ -7,13 +7,21 @@ kept there by their nodes, so that what several terms share is computed once.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
+from rnnbounds.properties.read.columns import columns_form, join_operands, split_columns
 from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.numbers.gaps import Difference
-from rnnbounds.properties.read.plan import NUMBER_HEADS, SIZE_HEADS, PlanStep, plan_step
+from rnnbounds.properties.read.plan import (
+    ARGUMENT_COUNTS,
+    NUMBER_HEADS,
+    SIZE_HEADS,
+    PlanStep,
+    plan_step,
+)
 
 Value = Any  # a vector, an operator or a number of the carrier, a pair of them, or ZERO
 
@@ -36,6 +44,8 @@ class Identity:
 
 
 ZERO, IDENTITY = Zero(), Identity()
+# What is computed of all nodes at once, once nothing before it is ready; the rest node by node.
+TOGETHER = (*ARGUMENT_COUNTS, "sum", "product", *SIZE_HEADS)
 
 
 class World(ABC):
@@ -57,8 +67,8 @@ class World(ABC):
         """The product of an operator and a vector or an operator, or of numbers."""
 
     @abstractmethod
-    def size(self, head: str, term: Term, value: Value) -> Value:
-        """A norm or a rank of a value, whose term says of which space it is."""
+    def size(self, head: str, space: Sequence[Any], value: Value) -> Value:
+        """A norm or a rank of a value of that space (`read.spaces`)."""
 
     @abstractmethod
     def number_function(self, head: str, known: Sequence[Term], values: Sequence[Value]) -> Value:
@@ -75,27 +85,72 @@ class World(ABC):
 
 def read(term: Term, world: World) -> Value:
     """The value of a ground term; raises AbsentError where the system has none."""
-    values, stack = world.values, [term]
+    return read_all([term], world)[0]
+
+
+def read_all(terms: Sequence[Term], world: World) -> list[Value]:
+    """The values of ground terms, those of one operation at once: of all windows, for instance.
+
+    Runs that start at different times so take their steps together, each in columns of its own.
+    """
+    values, missing_counts = world.values, dict[Term, int]()
+    users, ready = defaultdict[Term, list[Term]](list), defaultdict[int, list[Term]](list)
+    stack = [term for term in terms if term not in values]
     while stack:
-        node = stack[-1]
-        if node in values:
-            stack.pop()
+        node = stack.pop()
+        if node in missing_counts:
             continue
         step = plan_step(node)
-        missing = [other for other in step.operands if other not in values]
-        if missing:
-            stack += missing
-        else:
-            values[node] = compute_step(step, world, node)
-    return values[term]
+        missing = {operand for operand in step.operands if operand not in values}
+        missing_counts[node] = len(missing)
+        stack += missing
+        for operand in missing:
+            users[operand].append(node)
+        if not missing:
+            ready[rank(step)].append(node)
+    while ready:
+        nodes = ready.pop(min(ready))
+        for node, value in zip(nodes, compute_steps(nodes, world), strict=True):
+            values[node] = value
+            for user in users.pop(node, ()):
+                missing_counts[user] -= 1
+                if not missing_counts[user]:
+                    ready[rank(plan_step(user))].append(user)
+    return [values[term] for term in terms]
 
 
-def compute_step(step: PlanStep, world: World, node: Term) -> Value:
-    """The value of a node whose parts are known."""
-    operation, values = step.operation, [world.values[other] for other in step.operands]
+def rank(step: PlanStep) -> int:
+    """The place of an operation in the order in which those that are ready are computed."""
+    return TOGETHER.index(step.operation) + 1 if step.operation in TOGETHER else 0
+
+
+def compute_steps(nodes: Sequence[Term], world: World) -> list[Value]:
+    """The values of nodes whose parts are known; those of one form as columns of one."""
+    steps = list(map(plan_step, nodes))
+    operands = [[world.values[operand] for operand in step.operands] for step in steps]
+    if len(nodes) == 1:
+        return [compute_step(steps[0], world, operands[0])]
+    groups: dict[Any, dict[Any, list[int]]] = {}
+    for i, (step, parts) in enumerate(zip(steps, operands, strict=True)):
+        form = (i,) if rank(step) == 0 else (step[:2], *map(columns_form, parts))
+        groups.setdefault(form, {}).setdefault(tuple(map(id, parts)), []).append(i)
+    found: list[Value] = [None] * len(nodes)
+    for lanes in groups.values():
+        first = [places[0] for places in lanes.values()]
+        parts = join_operands([operands[i] for i in first])
+        value = compute_step(steps[first[0]], world, parts)
+        for places, part in zip(lanes.values(), split_columns(value, len(lanes)), strict=True):
+            for i in places:
+                found[i] = part
+    return found
+
+
+def compute_step(step: PlanStep, world: World, values: Sequence[Value]) -> Value:
+    """The value of an operation on values."""
+    operation = step.operation
     match operation:
         case "number":
-            return world.number(node) if node else ZERO
+            return world.number(step.parameters[0]) if step.parameters[0] else ZERO
         case "same":
             return values[0]
         case "apart":
@@ -113,9 +168,10 @@ def compute_step(step: PlanStep, world: World, node: Term) -> Value:
         case "pair":
             return Difference(values[0], subtract_values(*values))
         case "leaf":
-            return world.leaf(node[0], *node[1:])
+            head, *arguments = step.parameters[0]
+            return world.leaf(head, *arguments)
     if operation in SIZE_HEADS:
-        return world.size(operation, step.parameters[0], values[0])
+        return world.size(operation, step.parameters, values[0])
     if operation in NUMBER_HEADS:
         numbers = [world.number(0) if value is ZERO else value for value in values]
         return world.number_function(operation, step.parameters, numbers)

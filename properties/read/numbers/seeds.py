@@ -1,5 +1,4 @@
-"""Directions of a derivative: the units of the state, of the input, then those parameters
-that move.
+"""Directions of a derivative: the units of the state and of the input, or parameters that move.
 
 A parameter matrix W (r, c) has the directions W_11, W_12, …, and moves W v by e_i v_j. These are
 the velocities along which `impl.arithmetic.derivatives.dual_numbers.Duals` differentiates, over
@@ -40,11 +39,6 @@ class Directions:
             offsets[name] = position
             position += prod(self.parameters[name].shape[1:])
         return offsets
-
-    @property
-    def parameter_slice(self) -> slice:
-        """The directions of all parameters."""
-        return slice(self.units + self.inputs, self.count)
 
     @property
     def state_slice(self) -> slice:
@@ -101,9 +95,9 @@ class RoundedDirections(Directions):
         return found
 
     def unit(self, v: Rounded, first: int) -> Rounded:
-        """The velocities of units that are directions themselves, from ``first`` on."""
+        """The velocities of units that are directions themselves, from ``first`` on; of none 0."""
         found = v.value.new_zeros(*v.value.shape, self.count)
-        for i in range(v.size):
+        for i in range(v.size if self.units else 0):
             found[:, i, :, first + i] = 1
         return Rounded.exact(found)
 
@@ -142,8 +136,8 @@ class EntryDirections(Directions):
         return Dual(column, self.unit_rows([None] * len(values)))
 
     def unit(self, v: Any, first: int) -> Any:
-        """The velocities of units that are directions themselves, from ``first`` on."""
-        return self.unit_rows([first + i for i in range(v.size)])
+        """The velocities of units that are directions themselves, from ``first`` on; of none 0."""
+        return self.unit_rows([first + i if self.units else None for i in range(v.size)])
 
     def unit_rows(self, places: Sequence[int | None]) -> Any:
         """Rows that are 1 at these places, and else 0."""

@@ -16,7 +16,7 @@ from rnnbounds.properties.read.entry_carriers import RATIONALS, EntryCarrier
 from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.numbers.gaps import Difference
 from rnnbounds.properties.read.reader import ZERO, AbsentError, Value
-from rnnbounds.properties.read.spaces import STATES
+from rnnbounds.properties.read.spaces import STATES, term_space
 from rnnbounds.properties.read.worlds.leaves import OPERATORS, VECTORS
 from rnnbounds.properties.read.worlds.steps import StepWorld
 from rnnbounds.properties.systems.batch import Batch
@@ -64,9 +64,9 @@ class RecurrentWorld(StepWorld):
 
     @cached_property
     def initial_state(self) -> Value:
-        """0."""
+        """0, one column for all."""
         x = self.batch.x
-        return self.carrier.column(x.new_zeros(len(x), self.units, x.shape[3]))
+        return self.carrier.column(x.new_zeros(len(x), self.units, 1))
 
     def leaf(self, head: str, *arguments: Term) -> Value:
         """Inputs, states, and the matrices of norms."""
@@ -128,5 +128,5 @@ class RecurrentWorld(StepWorld):
         if not isfinite(bound):
             return None
         corner = RATIONALS.vector([bound] * self.units)
-        most: fmpq | None = self.size(term[0], term[1], corner).square
+        most: fmpq | None = self.size(term[0], term_space(term[1]), corner).square
         return most

@@ -18,7 +18,7 @@ from rnnbounds.properties.read.reader import (
     World,
     subtract_values,
 )
-from rnnbounds.properties.read.spaces import SHOWN, STATES, term_space
+from rnnbounds.properties.read.spaces import SHOWN, STATES, Space
 from rnnbounds.properties.read.worlds.leaves import UnitRange, UnitScaling
 
 
@@ -37,7 +37,6 @@ class StepWorld(World):
     def __init__(self, carrier: Carrier) -> None:
         super().__init__()
         self.carrier = carrier
-        self.locals: dict[tuple[int, int], tuple[Value, Value, Value]] = {}
 
     @property
     def initial_state(self) -> Value:
@@ -56,8 +55,13 @@ class StepWorld(World):
 
     @cached_property
     def directions(self) -> Any:
-        """Directions of the derivatives of a step."""
-        return self.carrier.directions(self.parameters, self.units, self.inputs, self.trained)
+        """The units of a state and of an input."""
+        return self.carrier.directions(self.parameters, self.units, self.inputs, ())
+
+    @cached_property
+    def weight_directions(self) -> Any:
+        """The trained parameters."""
+        return self.carrier.directions(self.parameters, 0, 0, self.trained)
 
     def number(self, value: Any) -> Value:
         """A rational number."""
@@ -111,49 +115,38 @@ class StepWorld(World):
             return Difference(self.initial_state, subtract_values(self.initial_state, -s.gap))
         return Difference(s.value, s.value.constant(0.0) if s.gap is ZERO else s.gap)
 
-    def cached_derivatives(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
-        """The derivatives of φ in all directions, made once at each state."""
-        key = id(s), id(x)
-        if key not in self.locals:
-            self.locals[key] = s, x, self.derivatives(weights, s, x)
-        return self.locals[key][2]
-
     def derivatives(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
-        """Evaluate φ's derivatives in all directions at (s, x), or at a pair, without the cache."""
-        arithmetic, run = DualArithmetic(self.plain, self.directions), self.cell.program
+        """∂φ/∂(s, x), or of a pair."""
+        return self.tangent(self.directions, weights, s, x)
+
+    def d_weights(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
+        """∂φ/∂w."""
+        return self.tangent(self.weight_directions, weights, s, x)
+
+    def tangent(self, directions: Any, weights: Sequence[Term], s: Value, x: Value) -> Value:
+        """The derivatives of φ in these directions at (s, x), or at a pair."""
+        arithmetic, run = DualArithmetic(self.plain, directions), self.cell.program
+
+        def moving(s: Value, x: Value) -> tuple[Any, Any]:
+            return Dual(s, directions.unit(s, 0)), Dual(x, directions.unit(x, self.units))
+
         if not isinstance(x, Difference):
-            return run(arithmetic, *self.with_directions(self.state(s), x)).tangent
+            return run(arithmetic, *moving(self.state(s), x)).tangent
         states, inputs = self.pair(s), self.pair(x)
-        moving = self.with_directions(states.value, inputs.value)
         ends = (
             Difference(dual, Dual(pair.gap, dual.tangent.constant(0.0)))
-            for dual, pair in zip(moving, (states, inputs), strict=True)
+            for dual, pair in zip(moving(states.value, inputs.value), (states, inputs), strict=True)
         )
         result = run(self.paired_arithmetic(weights, arithmetic), *ends)
         return Difference(result.value.tangent, result.gap.tangent)
 
-    def with_directions(self, s: Value, x: Value) -> tuple[Any, Any]:
-        """A state and an input as directions of their own."""
-        unit = self.directions.unit
-        return Dual(s, unit(s, 0)), Dual(x, unit(x, self.units))
-
-    def d_state(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
+    def d_state(self, known: Sequence[Term], tangent: Value) -> Value:
         """∂φ/∂s."""
-        return self.select_directions(
-            self.cached_derivatives(weights, s, x), self.directions.state_slice
-        )
+        return self.select_directions(tangent, self.directions.state_slice)
 
-    def d_input(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
+    def d_input(self, known: Sequence[Term], tangent: Value) -> Value:
         """∂φ/∂x."""
-        return self.select_directions(
-            self.cached_derivatives(weights, s, x), self.directions.input_slice
-        )
-
-    def d_weights(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
-        """∂φ/∂w."""
-        return self.select_directions(
-            self.cached_derivatives(weights, s, x), self.directions.parameter_slice
-        )
+        return self.select_directions(tangent, self.directions.input_slice)
 
     def select_directions(self, tangent: Value, columns: slice) -> Value:
         """Select some directions of a tangent, or of a pair of them."""
@@ -168,11 +161,11 @@ class StepWorld(World):
         """The last units of a state, which are its output."""
         return s if self.outputs == s.size else s.part(s.size - self.outputs, s.size)
 
-    def size(self, head: str, term: Term, value: Value) -> Value:
+    def size(self, head: str, space: Space, value: Value) -> Value:
         """A norm of a vector or of an operator."""
         if value is IDENTITY:
             return self.number_function("Abs", (), [self.number(1)])
-        values, arguments = term_space(term)
+        values, arguments = space
         if value is ZERO:
             head, values, arguments, value = "norm", SHOWN, None, self.initial_state.constant(0.0)
         match head:
