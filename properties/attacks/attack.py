@@ -11,7 +11,7 @@ from functools import cached_property
 
 from rnnbounds.properties.attacks.budget import Budget
 from rnnbounds.properties.judging.sides import quantity_names
-from rnnbounds.properties.measures.readings.needs import Needs
+from rnnbounds.properties.measures.measure import Needs
 from rnnbounds.properties.measures.table import needs_of
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.theory.language.vocabulary import VOCABULARY

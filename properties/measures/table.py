@@ -10,8 +10,7 @@ from pkgutil import walk_packages
 from types import ModuleType
 
 import rnnbounds.properties.measures
-from rnnbounds.properties.measures.measure import FastPath, Measure
-from rnnbounds.properties.measures.readings.needs import NEEDS, NO_NEEDS, Needs
+from rnnbounds.properties.measures.measure import NEEDS, NO_NEEDS, FastPath, Measure, Needs
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 
 __all__ = ["MEASURES", "Measure", "fast_paths", "needs_of"]

@@ -17,6 +17,11 @@ from rnnbounds.impl.gradients.jacobian import jacobians_alone
 from rnnbounds.impl.gradients.windows.rollout import truncations
 from rnnbounds.impl.numbers.outward import mul_up
 from rnnbounds.properties.measures.measure import FastPath, enclose_with_error
+from rnnbounds.properties.measures.readings.balls import (
+    output_gap_ball,
+    start_norm_ball,
+    state_gap_ball,
+)
 from rnnbounds.properties.measures.readings.slack import (
     ROUND_UP,
     norm_rounding,
@@ -24,11 +29,6 @@ from rnnbounds.properties.measures.readings.slack import (
     state_rounding,
     vector_norms,
     zero_full_window,
-)
-from rnnbounds.properties.measures.vanilla_balls import (
-    output_gap_ball,
-    start_norm_ball,
-    state_gap_ball,
 )
 from rnnbounds.properties.read import quantity
 from rnnbounds.properties.read.entry_carriers import RATIONALS

@@ -10,9 +10,9 @@ from sympy import Expr, Function
 from rnnbounds.impl.arithmetic.base import Floats, Rows
 from rnnbounds.properties.read.carrier import Parameters, Tensor
 from rnnbounds.properties.read.numbers.gaps import zero_where_equal
+from rnnbounds.properties.read.plan import OPERATORS
 from rnnbounds.properties.read.quantity import ground_definition
 from rnnbounds.properties.read.reader import Value, read_all
-from rnnbounds.properties.read.spaces import OPERATORS
 from rnnbounds.properties.read.worlds.recurrent import RecurrentWorld
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.theory.language.vocabulary import VOCABULARY

@@ -19,7 +19,8 @@ from rnnbounds.properties.read.ground_terms import CACHED_TERMS, Term, term_buil
 from rnnbounds.properties.read.numbers.sizes import Ends, Size, as_size, float_ends, root_size
 from rnnbounds.properties.read.plan import GAP, PlanStep, plan_step
 from rnnbounds.properties.read.reader import ZERO, AbsentError, World, read, read_all
-from rnnbounds.properties.read.worlds.table import make_world
+from rnnbounds.properties.read.worlds.networks import WORLDS, MemberWorld
+from rnnbounds.properties.read.worlds.recurrent import ProjectedWorld, RecurrentWorld
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.table import KINDS
 from rnnbounds.theory.language.quantity import Quantity
@@ -68,6 +69,17 @@ def cached_world(batch: Batch, carrier: Carrier, pair: tuple[int, int] = (0, 0))
     if key not in batch.cache:
         batch.cache[key] = make_world(batch, carrier, pair)
     return batch.cache[key]
+
+
+def make_world(batch: Batch, carrier: Carrier, pair: tuple[int, int]) -> World:
+    """The world of a batch in a carrier, or of one pair where members are in rationals."""
+    if batch.exact:
+        i, s = pair
+        member = batch.exact[i]
+        return WORLDS.get(type(member), MemberWorld)(member, s, carrier)
+    if batch.spec.kind == "projection":
+        return ProjectedWorld(batch, carrier)
+    return RecurrentWorld(batch, carrier)
 
 
 def read_size(

@@ -20,6 +20,7 @@ from rnnbounds.properties.read.plan import (
     NUMBER_HEADS,
     SIZE_HEADS,
     PlanStep,
+    Space,
     plan_step,
 )
 
@@ -67,8 +68,8 @@ class World(ABC):
         """The product of an operator and a vector or an operator, or of numbers."""
 
     @abstractmethod
-    def size(self, head: str, space: Sequence[Any], value: Value) -> Value:
-        """A norm or a rank of a value of that space (`read.spaces`)."""
+    def size(self, head: str, space: Space, value: Value) -> Value:
+        """A norm or a rank of a value of that space (`read.plan`)."""
 
     @abstractmethod
     def number_function(self, head: str, known: Sequence[Term], values: Sequence[Value]) -> Value:

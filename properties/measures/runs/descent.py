@@ -22,8 +22,7 @@ from rnnbounds.impl.norms.readout_norms import absolute_difference
 from rnnbounds.impl.numbers.outward import UNIT, add_up, mul_up, norm_up, underflow
 from rnnbounds.properties.measures.readings.slack import zero_full_window
 from rnnbounds.properties.read.float_carrier import FLOATS
-from rnnbounds.properties.read.numbers.enclosures import around
-from rnnbounds.properties.read.numbers.norms import vector_lengths
+from rnnbounds.properties.read.numbers.norms import around, vector_lengths
 from rnnbounds.properties.read.numbers.rounded import ROUND_UP, Rounded, RoundedCells
 from rnnbounds.properties.read.numbers.seeds import RoundedDirections
 from rnnbounds.properties.systems.batch import Batch
@@ -98,7 +97,8 @@ class DescentBatch:
                 state.tangent.zero_unless(is_running[..., None]),
             )
         h, D = (part.part(part.size - cells.n, part.size) for part in (state.value, state.tangent))
-        return FLOATS.times(FLOATS.row(FLOATS.gradient(self.loss, h), 0), D)[:, 0, 0]
+        found: Rounded = FLOATS.times(FLOATS.row(FLOATS.gradient(self.loss, h), 0), D)[:, 0, 0]
+        return found
 
     def project(self, name: str, y: Tensor) -> tuple[Tensor, Tensor]:
         """Π y of a block, certainly in Ω or nearly so, and at most how far that is from it."""

@@ -5,35 +5,71 @@ of absolute values, activations by their own error model; errors of what goes in
 with L_ρ and β_ρ. What is exactly 0 stays so: nothing underflows where nothing is. Tangents have one
 axis more than their values, and meet them along it.
 
-The numbers of a batch are small arrays, on which a call costs more than its arithmetic: they are
-NumPy's (`properties.read.numbers.arrays`). Others give and take tensors.
+The numbers of a batch are small arrays, on which a call costs more than its arithmetic: NumPy's
+cost a quarter of torch's. Those of another machine stay tensors; what is written with operators
+alone takes either. Others give and take tensors.
 Source: Higham, Accuracy and Stability, Sections 3 and 3.4.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, ParamSpec, TypeVar
 
+import numpy as np
 import torch
 
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.arithmetic.base import ALL
 from rnnbounds.impl.arithmetic.elementary import Scalable
 from rnnbounds.impl.numbers.outward import TINY, UNIT, gamma
-from rnnbounds.properties.read.numbers.arrays import (
-    Floats,
-    as_array,
-    as_tensor,
-    clamp_above,
-    concatenate,
-    mask_times,
-    without_warnings,
-    zeros_like,
-)
 
 Tensor = torch.Tensor
+Floats = Any
+Params = ParamSpec("Params")
+Result = TypeVar("Result")
+
+
+def as_array(numbers: Tensor | Floats) -> Floats:
+    """Convert numbers to a NumPy array, except tensors that are not on the CPU."""
+    if isinstance(numbers, Tensor):
+        return numbers.numpy() if numbers.is_cpu else numbers
+    return np.asarray(numbers)
+
+
+def as_tensor(numbers: Floats) -> Tensor:
+    """Convert an array to a tensor of equal numbers."""
+    return numbers if isinstance(numbers, Tensor) else torch.from_numpy(numbers)
+
+
+def zeros_like(like: Floats) -> Floats:
+    """Zeros of the shape of an array or tensor."""
+    return torch.zeros_like(like) if isinstance(like, Tensor) else np.zeros(like.shape)
+
+
+def clamp_above(numbers: Floats, cap: float) -> Floats:
+    """The numbers, cut at a cap."""
+    return numbers.clamp(max=cap) if isinstance(numbers, Tensor) else np.minimum(numbers, cap)
+
+
+def concatenate(parts: list[Floats], axis: int) -> Floats:
+    """Concatenate parts along an axis."""
+    return torch.cat(parts, axis) if isinstance(parts[0], Tensor) else np.concatenate(parts, axis)
+
+
+def mask_times(where: Floats, size: float) -> Floats:
+    """So much where that is true, and 0 elsewhere; a mask of torch's times a number would be a
+    float32, in which what underflow may lose is 0."""
+    return where.to(torch.float64) * size if isinstance(where, Tensor) else where * size
+
+
+def without_warnings(operation: Callable[Params, Result]) -> Callable[Params, Result]:
+    """Wrap an operation to suppress NumPy's warnings of infinity and NaN, which it returns."""
+    return np.errstate(all="ignore")(operation)
+
+
 # Absorbs the roundings of an error's own evaluation: fewer than 2¹² of non-negative terms.
 ROUND_UP = 1 + 2.0**-40
 LIBRARY_ERROR = 4 * UNIT

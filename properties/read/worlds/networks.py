@@ -17,14 +17,52 @@ from rnnbounds.impl.cells.stacks.stack import layer_weights
 from rnnbounds.properties.read.carrier import Carrier
 from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.numbers.gaps import Difference, Differences
-from rnnbounds.properties.read.reader import IDENTITY, Value
-from rnnbounds.properties.read.worlds.members import MemberWorld as MemberWorld
+from rnnbounds.properties.read.reader import IDENTITY, ZERO, AbsentError, Value
+from rnnbounds.properties.read.worlds.steps import StepWorld
 from rnnbounds.properties.systems.layered.shipped import ShippedMember
 from rnnbounds.properties.systems.layered.stack import StackMember
 from rnnbounds.properties.systems.layered.transition import Layered
 from rnnbounds.properties.systems.unitary.candidates import UnitaryCandidate
 from rnnbounds.properties.systems.unitary.networks import ReluNetwork
 from rnnbounds.properties.systems.unitary.orthogonal import OrthogonalBlock, OrthogonalNetwork
+
+
+class MemberWorld(StepWorld):
+    """One member of a batch and one of its sequences."""
+
+    def __init__(self, member: Any, s: int, carrier: Carrier) -> None:
+        super().__init__(carrier)
+        self.member, self.s = member, s
+        self.units = self.outputs = len(member.tables()["W"])
+        self.inputs = len(member.tables()["U"][0])
+
+    @cached_property
+    def initial_state(self) -> Value:
+        """0."""
+        return self.carrier.vector([0.0] * self.units)
+
+    def leaf(self, head: str, *arguments: Term) -> Value:
+        """Inputs, and what the member gives by name."""
+        if head in ("entry", "x_t"):
+            t = arguments[1] if arguments else 1
+            return self.carrier.vector(self.member.x[self.s][t - 1])
+        method = getattr(self, f"of_{head}", None)
+        if method is None:
+            raise AbsentError
+        value: Value = method(*arguments)
+        return value
+
+    def of_I(self) -> Value:
+        """The identity."""
+        return IDENTITY
+
+    def apply_matrix(self, A: fmpq_mat, v: Value) -> Value:
+        """A v, of a pair too."""
+        if v is ZERO:
+            return v
+        if isinstance(v, Difference):
+            return Difference(self.apply_matrix(A, v.value), self.apply_matrix(A, v.gap))
+        return self.carrier.times(self.carrier.rows(A.tolist()), v)
 
 
 class ShippedWorld(MemberWorld):

@@ -10,6 +10,7 @@ from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, DualArithme
 from rnnbounds.properties.read.carrier import Carrier, Parameters
 from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.numbers.gaps import Difference, Differences, OtherWeights
+from rnnbounds.properties.read.plan import SHOWN, STATES, Space
 from rnnbounds.properties.read.reader import (
     IDENTITY,
     ZERO,
@@ -18,7 +19,6 @@ from rnnbounds.properties.read.reader import (
     World,
     subtract_values,
 )
-from rnnbounds.properties.read.spaces import SHOWN, STATES, Space
 from rnnbounds.properties.read.worlds.leaves import UnitRange, UnitScaling
 
 
@@ -167,7 +167,7 @@ class StepWorld(World):
             return self.number_function("Abs", (), [self.number(1)])
         values, arguments = space
         if value is ZERO:
-            head, values, arguments, value = "norm", SHOWN, None, self.initial_state.constant(0.0)
+            values, arguments, value = SHOWN, None, self.initial_state.constant(0.0)
         match head:
             case "norm":
                 shown = self.shown(value) if values == STATES else value

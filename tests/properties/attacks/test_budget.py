@@ -9,7 +9,7 @@ from rnnbounds.properties.attacks.attack import Attack
 from rnnbounds.properties.attacks.budget import PROFILES, batch_size, profile
 from rnnbounds.properties.attacks.table import attacks, chosen_attacks
 from rnnbounds.properties.errors import InputError, UnknownChoiceError
-from rnnbounds.properties.measures.readings.needs import NEEDS
+from rnnbounds.properties.measures.measure import NEEDS
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.theory import CLAIMS, claim
 from rnnbounds.theory.language.vocabulary import VOCABULARY

@@ -6,7 +6,7 @@ from rnnbounds.properties.attacks.attack import Case, measures_single_steps
 from rnnbounds.properties.attacks.budget import batch_size, profile
 from rnnbounds.properties.attacks.typed_statement import kinds_to_test
 from rnnbounds.properties.judging.sides import has_windows
-from rnnbounds.properties.measures.readings.needs import NEEDS, Needs
+from rnnbounds.properties.measures.measure import NEEDS, Needs
 from rnnbounds.properties.systems.table import FAMILIES
 from rnnbounds.theory import claim
 from rnnbounds.theory.language.parse import parse_statement

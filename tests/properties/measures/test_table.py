@@ -11,7 +11,7 @@ from seen import PRECISION, readings
 from rnnbounds.impl.errors import UnknownNameError
 from rnnbounds.impl.gradients.constants import Constants
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.read.numbers.enclosures import around
+from rnnbounds.properties.read.numbers.norms import around
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.theory.language.vocabulary import VOCABULARY

@@ -21,7 +21,7 @@ from rnnbounds.properties.judging.verdict import Judgement
 from rnnbounds.properties.measures.measure import FastPath, Opaque
 from rnnbounds.properties.measures.table import MEASURES, fast_paths
 from rnnbounds.properties.read import quantity
-from rnnbounds.properties.read.numbers.enclosures import blank
+from rnnbounds.properties.read.numbers.norms import blank
 from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import KINDS, make_spec

@@ -8,8 +8,8 @@ from rnnbounds.impl.training.projection import Ball
 from rnnbounds.properties.errors import DisagreementError, SpecError
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Verdict
-from rnnbounds.properties.measures.readings.exact_training import quadratic_gap
 from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.measures.training import quadratic_gap
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import check_spec
 from rnnbounds.properties.systems.table import make_spec

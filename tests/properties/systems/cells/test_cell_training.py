@@ -8,7 +8,7 @@ from rnnbounds.impl.arithmetic.base import Floats, Rows
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.readings.balls import ball_pair
-from rnnbounds.properties.measures.runs.ball_descent import project_with_gap, w_gap_ball
+from rnnbounds.properties.measures.runs.ball_descent import w_gap_ball
 from rnnbounds.properties.measures.runs.descent import DescentBatch
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import Batch, build_batch
@@ -142,7 +142,6 @@ def test_projected_descents_in_balls_are_those_in_floats(kind: str) -> None:
 
 def test_a_block_that_stands_still_is_projected_onto_itself() -> None:
     """With radius 0 nothing moves."""
-    assert project_with_gap([], [], 0.0) == ([], [])
     spec = spec_of("leaky", 2, steps=2, alpha=1.0)
     folded = DescentBatch(build_batch(spec))
     assert torch.equal(folded.descents[-1][0]["leak"], folded.initial_weights["leak"])
