@@ -17,7 +17,8 @@ CLAIMS: tuple[Claim, ...]
 def __getattr__(name: str) -> tuple[Claim, ...]:
     if name != "CLAIMS":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return table.CLAIMS
+    globals()[name] = claims = table.CLAIMS
+    return claims
 
 
 def claim(name: str) -> Claim:
@@ -30,8 +31,8 @@ def claim(name: str) -> Claim:
         UnknownClaimError: no claim or several have the name; lists the close matches.
     """
     wanted = name.casefold()
-    if entry := table.claim_of_module(wanted):
-        return entry
+    if "CLAIMS" not in globals() and (own := table.claim_of_module(wanted)):
+        return own
     claims: tuple[Claim, ...] = sys.modules[__name__].CLAIMS
     for entry in claims:
         if entry.id == wanted:
