@@ -56,13 +56,15 @@ _ASKED: ContextVar[list[Asked] | None] = ContextVar("asked", default=None)
 
 @contextmanager
 def heard() -> Iterator[list[Asked]]:
-    """All that z3 is asked within."""
+    """All that z3 is asked within; who hears more hears it too."""
     asked: list[Asked] = []
-    token = _ASKED.set(asked)
+    outer, token = _ASKED.get(), _ASKED.set(asked)
     try:
         yield asked
     finally:
         _ASKED.reset(token)
+        if outer is not None:
+            outer += asked
 
 
 def entail(goal: Statement, facts: tuple[Clause, ...], scope: Scope) -> str:

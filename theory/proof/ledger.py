@@ -1,7 +1,9 @@
 """Records of a proof that was run: results of its steps, and their ledger."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+from rnnbounds.theory.kernel.smt import Asked
 
 Verdict: TypeAlias = Literal["proved", "failed"]
 
@@ -9,7 +11,7 @@ Verdict: TypeAlias = Literal["proved", "failed"]
 @dataclass(frozen=True)
 class StepResult:
     """Outcome of a step: `quantifier` is the range of its variables, `location` the file and the
-    line where it is written."""
+    line where it is written, `queries` all that z3 was asked, for lemmas that it uses too."""
 
     id: str
     statement: str
@@ -19,6 +21,7 @@ class StepResult:
     detail: str
     location: str = ""
     quantifier: str = ""
+    queries: tuple[Asked, ...] = field(default=(), repr=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import cache
 
 from rnnbounds.theory.kernel import door
+from rnnbounds.theory.kernel.smt import heard
 from rnnbounds.theory.kernel.statements import Statement as Kept
 from rnnbounds.theory.kernel.terms import Term
 from rnnbounds.theory.language import Assumption, Axiom, Instance, Law, Statement, Use
@@ -97,11 +98,13 @@ def run_step(step: Step, known: StepScope) -> StepResult:
         return StepResult(step.id, "", step.method.name, (), "failed", reason, step.location)
 
     def result(verdict: Verdict, detail: str) -> StepResult:
-        name = step.method.name
-        return StepResult(step.id, text, name, uses, verdict, detail, step.location, quantifier)
+        return StepResult(
+            step.id, text, step.method.name, uses, verdict, detail, step.location, quantifier,
+            tuple(asked),
+        )  # fmt: skip
 
     try:
-        with time_limit():
+        with heard() as asked, time_limit():
             _require_fresh_names(step, known)
             goal = door.goal(step.conclusion)
             detail = step.method.prove(goal, _with_premises(step, known))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 
-from rnnbounds.theory.kernel.smt import Asked, heard
 from rnnbounds.theory.kernel.statements import Clause
 from rnnbounds.theory.language import Use
 from rnnbounds.theory.proof.claim import Form
@@ -28,7 +27,6 @@ class StepTrace:
 
     result: StepResult
     hypotheses: tuple[Hypotheses, ...]
-    solver_queries: tuple[Asked, ...]
 
 
 @dataclass(frozen=True)
@@ -55,9 +53,8 @@ def trace_step(form: Form, step: Step) -> StepTrace:
     recording = _RecordingScope(
         **{scope_field.name: getattr(scope, scope_field.name) for scope_field in fields(scope)}
     )
-    with heard() as solver_queries:
-        result = run_step(step, recording)
-    return StepTrace(result, tuple(recording.recorded), tuple(solver_queries))
+    result = run_step(step, recording)
+    return StepTrace(result, tuple(recording.recorded))
 
 
 def clause_text(clause: Clause) -> str:

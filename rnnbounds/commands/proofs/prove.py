@@ -9,6 +9,13 @@ import typer
 
 from rnnbounds import theory
 from rnnbounds.commands.options import FormatOption, Ids
+from rnnbounds.commands.proofs.recheck import (
+    CONTRADICTED,
+    print_recheck,
+    recheck,
+    recheck_document,
+    require_cvc5,
+)
 from rnnbounds.commands.proofs.steps import print_wrapped, quantified_text, show_lemmas, show_step
 from rnnbounds.properties.runs.ledgers import ledger_records, named_claims, unused_assumptions
 from rnnbounds.reports.records.ledger import LedgerRecord
@@ -36,9 +43,15 @@ def prove(
         help="one step of the claim: its premises, and z3's part")] = None,
     lemmas: Annotated[bool, typer.Option("--lemmas",
         help="list the steps that several claims share; run none")] = False,
+    second: Annotated[bool, typer.Option("--recheck",
+        help="give all that z3 answered to cvc5; exit 1 if it contradicts z3")] = False,
     format: FormatOption = Format.text,
 ) -> int:  # fmt: skip
     """Run the proof ledgers; exit 1 if a step fails."""
+    if second and (lemmas or step is not None):
+        raise typer.BadParameter("--recheck is of whole claims; leave out --step and --lemmas")
+    if second:
+        require_cvc5()
     entries = named_claims(claim or ()) or list(theory.CLAIMS)
     check_claims(entries)
     if lemmas:
@@ -48,13 +61,20 @@ def prove(
             raise typer.BadParameter("--step is about one claim; name it")
         return show_step(entries[0], step, format)
     proofs = prove_all(entries)
+    rechecked = recheck(entries) if second else None
     if format is Format.json:
-        print_json([prove_document(entry, ledgers) for entry, ledgers in proofs])
+        documents = [prove_document(entry, ledgers) for entry, ledgers in proofs]
+        for document in documents if rechecked is not None else ():
+            document["recheck"] = recheck_document(document["id"], rechecked or ())
+        print_json(documents)
     else:
         for entry, ledgers in proofs:
             print_ledgers(entry, ledgers)
         print_summary(proofs)
-    return int(not all(ledger.proved for _, ledgers in proofs for ledger in ledgers))
+        if rechecked is not None:
+            print_recheck(rechecked)
+    contradicted = any(one.outcome == CONTRADICTED for one in rechecked or ())
+    return int(contradicted or not all(one.proved for _, some in proofs for one in some))
 
 
 def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def print_step(entry: Claim, forms: list[str], step: StepTrace) -> None:
         print_wrapped(f"from {', '.join(premises.uses) or 'nothing'}")
         for clause in premises.clauses:
             print_wrapped(clause, 4)
-    for query in step.solver_queries:
+    for query in step.result.queries:
         echo(f"  z3: {query.verdict}: {query.what}")
         for line in query.script.splitlines():
             print_wrapped(line, 4)
@@ -86,7 +86,7 @@ def step_document(forms: list[str], step: StepTrace) -> dict[str, Any]:
         "from": [{"uses": part.uses, "clauses": part.clauses} for part in step.hypotheses],
         "z3": [
             {"what": part.what, "script": part.script, "verdict": part.verdict}
-            for part in step.solver_queries
+            for part in step.result.queries
         ],
     }
 

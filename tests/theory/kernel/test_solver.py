@@ -170,7 +170,7 @@ def test_what_cannot_be_read_is_no_answer() -> None:
 
 def test_a_line_for_each_query() -> None:
     """The server reads and writes lines of JSON."""
-    asked = ({"script": text, "terms": [], "strategy": "general"} for text in (NEVER, ROOT))
+    asked = ({"text": text, "terms": [], "strategy": "general"} for text in (NEVER, ROOT))
     queries = [json.dumps(query).encode() for query in asked]
     answers = io.BytesIO()
     serve(queries, answers, steps=100_000, seconds=60.0)

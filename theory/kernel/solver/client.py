@@ -1,4 +1,4 @@
-"""Asks the solver's process; starts it when first asked, and anew where a query was its end.
+"""Asks a solver's process; starts it when first asked, and anew where a query was its end.
 
 The process is ended by the kernel when a query takes more CPU time than it may: that is no answer,
 `unknown`.  Any other end of it, and a process that cannot be started, is a fault of this machine,
@@ -45,11 +45,14 @@ class Answer:
 class Solver:
     """One process for all queries of this one; a fork has its own.
 
-    Ledgers ask many a question more than once: answers that z3 gave are kept.
+    Ledgers ask many a question more than once: answers are kept.
     """
 
-    def __init__(self, steps: int = STEPS, seconds: float = SECONDS, memory: int = MEMORY) -> None:
-        self._limits = (str(steps), str(seconds), str(memory))
+    def __init__(
+        self, steps: int = STEPS, seconds: float = SECONDS, memory: int = MEMORY, name: str = "z3"
+    ) -> None:
+        self._limits = (name, str(steps), str(seconds), str(memory))
+        self._name = name
         self._lock = Lock()
         self._kept: dict[bytes, Answer] = {}
         self._process: subprocess.Popen[bytes] | None = None
@@ -57,28 +60,25 @@ class Solver:
         self._owner = 0
 
     def ask(
-        self, script: str, terms: Sequence[str] = (), strategies: Sequence[str] | None = None
+        self, text: str, terms: Sequence[str] = (), strategies: Sequence[str] | None = None
     ) -> Answer:
-        """The verdict on a script in SMT-LIB, and in a model of it the values of the terms.
+        """The verdict on a closed text in SMT-LIB, and in a model of it the values of the terms.
 
         Raises MachineError where the process cannot be started, or ends otherwise than by its limit
         of CPU time.
         """
         tried = STRATEGIES if strategies is None else strategies
-        key = blake2b(json.dumps((script, terms, tried)).encode(), digest_size=16).digest()
+        key = blake2b(json.dumps((text, terms, tried)).encode(), digest_size=16).digest()
         with self._lock:
             if key not in self._kept:
-                self._kept[key] = self._decided(script, terms, tried)
+                found = Answer("unknown")
+                for strategy in tried:
+                    query = {"text": text, "terms": terms, "strategy": strategy}
+                    found = self._asked(json.dumps(query).encode() + b"\n")
+                    if found.verdict != "unknown":
+                        break
+                self._kept[key] = found
             return self._kept[key]
-
-    def _decided(self, script: str, terms: Sequence[str], strategies: Sequence[str]) -> Answer:
-        found = Answer("unknown")
-        for strategy in strategies:
-            query = {"script": script, "terms": terms, "strategy": strategy}
-            found = self._asked(json.dumps(query).encode() + b"\n")
-            if found.verdict != "unknown":
-                break
-        return found
 
     def _asked(self, query: bytes) -> Answer:
         try:
@@ -110,7 +110,7 @@ class Solver:
                     command, stdin=pipe, stdout=pipe, stderr=self._said
                 )
             except OSError as error:
-                raise _lacking(f"cannot be started ({error.strerror})") from None
+                raise self._lacking(f"cannot be started ({error.strerror})") from None
             if self._owner != os.getpid():
                 self._owner = os.getpid()
                 Finalize(None, self.end, exitpriority=0)  # images and fresh workers run these
@@ -127,7 +127,14 @@ class Solver:
         if sys.platform != "win32" and code == -signal.SIGPROF:
             return Answer("unknown", reason="out of time")
         last = next((line for line in reversed(said) if line.strip()), "")[:200]
-        raise _lacking(f"ended with code {code}" + (f" ({last})" if last else ""))
+        raise self._lacking(f"ended with code {code}" + (f" ({last})" if last else ""))
+
+    def _lacking(self, how: str) -> MachineError:
+        return MachineError(
+            f"{self._name}'s process {how}, so that nothing is proved and nothing is refuted; give "
+            f"it more memory (ulimit -v unlimited), or see that {self._name} runs, and run this "
+            "again"
+        )
 
     def end(self) -> None:
         """End the process, and wait for it."""
@@ -140,11 +147,6 @@ class Solver:
                 pass
 
 
-def _lacking(how: str) -> MachineError:
-    return MachineError(
-        f"z3's process {how}, so that nothing is proved and nothing is refuted; give it more "
-        f"memory (ulimit -v unlimited), or see that z3 runs, and run this again"
-    )
-
-
 SOLVER = Solver()
+# Another solver, for the same texts.
+SECOND, SECOND_STRATEGIES = Solver(seconds=1.0, name="cvc5"), ("cvc5",)
