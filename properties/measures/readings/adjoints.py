@@ -98,19 +98,10 @@ def subtract(first: Vector, second: Vector) -> Vector:
 
 
 @dataclass(frozen=True)
-class Adjoints:
-    """The adjoints of the full run from one end T: g by the states h_T, h_{T−1}, …, q by the
-    pre-activations a_T, a_{T−1}, …, as far back as they were asked for."""
-
-    g: list[Vector]
-    q: list[Vector] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
 class StateDrift:
-    """How another run differs from the full one, from its start as far as one asked.
+    """How another run differs from the full one, from its start on.
 
-    Differences of states h_start … h_end, of pre-activations a_{start+1} … a_end, of what trained
+    Differences of states h_start … h_T, of pre-activations a_{start+1} … a_T, of what trained
     weights see at these times, and of the weights.
     """
 
@@ -121,20 +112,9 @@ class StateDrift:
     weight_gap: CellWeights | None
 
     @property
-    def end(self) -> int:
-        """The time of the last state."""
-        return self.start + len(self.preactivation_gaps)
-
-    @property
     def last(self) -> Matrix:
         """The difference of the last states."""
         return self.state_gaps[-1]
-
-    def truncate(self, end: int) -> StateDrift:
-        """As far as an earlier end."""
-        steps = end - self.start
-        shifts, seen = self.preactivation_gaps[:steps], self.feature_gaps[:steps]
-        return StateDrift(self.start, self.state_gaps[: steps + 1], shifts, seen, self.weight_gap)
 
 
 @dataclass(frozen=True)
@@ -145,7 +125,6 @@ class FullRun:
     cell: CellWeights
     inputs: Sequence[Matrix]
     trained: str
-    adjoint_cache: dict[int, Adjoints] = field(default_factory=dict, compare=False, repr=False)
     drift_cache: dict[int, StateDrift] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
@@ -185,27 +164,24 @@ class FullRun:
         matrix = (self.cell.W if W is None else W).transpose()
         return matrix_entries(matrix * self.arithmetic.matrix([[v] for v in q]))
 
-    def adjoints(self, end: int, steps: int) -> Adjoints:
-        """Adjoints of p(h_end) over at least `steps` steps back, cached."""
-        if end not in self.adjoint_cache:
-            self.adjoint_cache[end] = Adjoints(
-                [self.arithmetic.loss_gradient(matrix_entries(self.path[0][end]))]
-            )
-        found = self.adjoint_cache[end]
-        for lag in range(len(found.q), steps):
-            found.q.append(self.times_slopes(end - 1 - lag, found.g[-1]))
-            found.g.append(self.times_transpose(found.q[-1]))
-        return found
+    @cached_property
+    def known_adjoints(self) -> tuple[list[Vector], list[Vector]]:
+        """g by the states h_T, h_{T−1}, …, and q by the pre-activations, as far as one asked."""
+        return [self.arithmetic.loss_gradient(matrix_entries(self.path[0][-1]))], []
+
+    def adjoints(self, steps: int) -> tuple[list[Vector], list[Vector]]:
+        """The adjoints g and q of p(h_T) over at least so many steps back."""
+        g, q = self.known_adjoints
+        for lag in range(len(q), steps):
+            q.append(self.times_slopes(len(self.inputs) - 1 - lag, g[-1]))
+            g.append(self.times_transpose(q[-1]))
+        return g, q
 
     @cached_property
     def gradient_terms(self) -> list[tuple[Vector, Vector]]:
         """(q_t, f_t) for t = 1, …, T."""
         T = len(self.inputs)
-        return list(zip(self.adjoints(T, T).q[::-1], self.features, strict=True))
-
-    def gradient(self) -> Matrix:
-        """∇p_T itself, (n, m)."""
-        return self.sum_terms(self.gradient_terms)
+        return list(zip(self.adjoints(T)[1][::-1], self.features, strict=True))
 
     @cached_property
     def cumulative_gradients(self) -> list[Matrix]:
@@ -220,17 +196,16 @@ class FullRun:
             self.state_drift(start, weight_gap)
         )
 
-    def state_drift(
-        self, start: int, weight_gap: CellWeights | None = None, end: int | None = None
-    ) -> StateDrift:
-        """How the states drift apart; of the same weights made once, as far as one asks."""
+    def state_drift(self, start: int, weight_gap: CellWeights | None = None) -> StateDrift:
+        """How the states drift apart; of the same weights made once."""
+        if weight_gap is None and start in self.drift_cache:
+            return self.drift_cache[start]
         (states, preactivations), arithmetic = self.path, self.arithmetic
         zero_input, zero = 0 * self.inputs[0], arithmetic.number(0.0)
         found = StateDrift(start, [states[start]], [], [], weight_gap)
         if weight_gap is None:
-            found = self.drift_cache.setdefault(start, found)
-        end = len(self.inputs) if end is None else end
-        for t in range(found.end, end):
+            self.drift_cache[start] = found
+        for t in range(start, len(self.inputs)):
             after = shift = self.cell.W * found.last
             if weight_gap is not None:
                 other_state = states[t] - found.last
@@ -251,7 +226,7 @@ class FullRun:
             found.feature_gaps.append(self.trained_features(found.last, zero_input, zero))
             found.preactivation_gaps.append(matrix_entries(shift))
             found.state_gaps.append(after)
-        return found.truncate(end)
+        return found
 
     def drift_contribution(self, drift: StateDrift) -> Matrix:
         """Sum a drift's contributions to the difference of the two gradients, (n, m)."""
@@ -259,33 +234,28 @@ class FullRun:
 
     def drift_terms(self, drift: StateDrift) -> list[tuple[Vector, Vector]]:
         """The terms (q, f) whose sum is `drift_contribution`."""
-        (states, preactivations), arithmetic, start, end = (
-            self.path,
-            self.arithmetic,
-            drift.start,
-            drift.end,
-        )
-        weight_gap, full_adjoints = drift.weight_gap, self.adjoints(end, 0)
+        (states, preactivations), arithmetic, start = self.path, self.arithmetic, drift.start
+        T, weight_gap, (g, _) = len(self.inputs), drift.weight_gap, self.adjoints(0)
         if weight_gap is None and is_zero(
             matrix_entries(drift.state_gaps[0])
         ):  # the runs are the same
             return []
-        dg = [0 * v for v in full_adjoints.g[0]]
+        dg = [0 * v for v in g[0]]
         if not is_zero(matrix_entries(drift.last)):
             dg = subtract(
-                full_adjoints.g[0],
-                arithmetic.loss_gradient(matrix_entries(states[end] - drift.last)),
+                g[0],
+                arithmetic.loss_gradient(matrix_entries(states[T] - drift.last)),
             )
         is_same_adjoint = (
             arithmetic.is_linear and weight_gap is None and is_zero(dg)
         )  # the adjoints are
         if is_same_adjoint and "W" not in self.trained:
             return []
-        full_adjoints = self.adjoints(end, end - start)
+        g, q = self.adjoints(T - start)
         if is_same_adjoint:
-            return list(zip(full_adjoints.q, drift.feature_gaps[::-1], strict=False))
+            return list(zip(q, drift.feature_gaps[::-1], strict=False))
         terms = list[tuple[Vector, Vector]]()
-        for lag, t in enumerate(range(end - 1, start - 1, -1)):
+        for lag, t in enumerate(range(T - 1, start - 1, -1)):
             dq = dg
             if not arithmetic.is_linear:
                 slope_gaps = function_change(
@@ -294,9 +264,9 @@ class FullRun:
                     preactivations[t],
                     drift.preactivation_gaps[t - start],
                 )
-                zipped = zip(self.slopes[t], slope_gaps, full_adjoints.g[lag], dg, strict=True)
+                zipped = zip(self.slopes[t], slope_gaps, g[lag], dg, strict=True)
                 dq = [c * g + (s - c) * d for s, c, g, d in zipped]
-            other_adjoint = subtract(full_adjoints.q[lag], dq)
+            other_adjoint = subtract(q[lag], dq)
             terms += [(dq, self.features[t]), (other_adjoint, drift.feature_gaps[t - start])]
             dg = self.times_transpose(dq)
             if weight_gap is not None:

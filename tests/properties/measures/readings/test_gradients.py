@@ -1,18 +1,17 @@
 """Gradients of pairs: float64 against balls against rationals, at any depth."""
 
-import dataclasses
 import itertools
 
 import numpy as np
 import pytest
 import torch
 from any_kind import as_kind
-from flint import ctx, fmpq, fmpq_mat
+from flint import ctx, fmpq
 from msgspec.structs import replace
 
-from rnnbounds.properties.measures.readings.adjoints import FullRun
-from rnnbounds.properties.measures.readings.gradients import ball_arithmetic, full_run, rational_run
+from rnnbounds.properties.measures.readings.gradients import ball_arithmetic, full_run
 from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.read import quantity
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.spec_choices import INPUTS, LOSSES, REGIMES, TRAINED
@@ -49,7 +48,7 @@ def test_balls_agree_with_autograd() -> None:
         pair.loss.value(h).sum().backward()
         expected = torch.cat([leaves[name].grad.reshape(pair.cell.n, -1) for name in trained], 1)
         with ctx.workprec(128):
-            found = full_run(ball_arithmetic(pair), pair).gradient().tolist()
+            found = full_run(ball_arithmetic(pair), pair).cumulative_gradients[-1].tolist()
         computed = [[float(v) for v in row] for row in found]
         np.testing.assert_allclose(computed, expected.numpy(), rtol=1e-11, atol=1e-12)
 
@@ -57,23 +56,13 @@ def test_balls_agree_with_autograd() -> None:
 @pytest.mark.parametrize("loss", ["squared", "linear"])
 @pytest.mark.parametrize("activation", ["identity", "relu"])
 def test_windows_share_what_came_before_them(activation: str, loss: str) -> None:
-    """Against the plain twin, two runs by themselves that are subtracted: the same rationals."""
+    """Adjoints that all windows share give the squares that the definitions give."""
     spec = spec_of(6, "gradient", activation, loss)
-    for trained in TRAINED:
+    for trained, name in itertools.product(TRAINED, ("grad_gap", "tbptt_gap", "tb_gap")):
         pair = build_batch(replace(spec, trained=trained).select_pair(0, 0))
-        run = rational_run(pair)
-        assert run is not None
-        T = len(run.inputs)
-
-        def of(start: int, end: int, run: FullRun = run) -> fmpq_mat:
-            """The gradient of p(h_end) along the run on some of the inputs."""
-            alone = dataclasses.replace(
-                run, adjoint_cache={}, drift_cache={}, inputs=run.inputs[start:end]
-            )
-            return alone.gradient() if start < end else 0 * run.gradient()
-
-        for k in range(T + 1):
-            assert run.gradient_gap(T - k) == of(0, T) - of(T - k, T)
+        for k in range(pair.K + 1):
+            square = MEASURES[name].exact_square(pair, k, 128)
+            assert square == quantity.rational_square(name, pair, k) is not None
 
 
 def test_what_vanishes_is_exactly_zero() -> None:
