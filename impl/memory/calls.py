@@ -7,11 +7,11 @@ from rnnbounds.impl.certificate.record import EPSILONS
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.memory.causal import CausalMeasurement, measure_causal
 from rnnbounds.impl.memory.gaps import NORM
-from rnnbounds.impl.memory.measure import Measurement
-from rnnbounds.impl.memory.measure import measure as measure_cell
+from rnnbounds.impl.memory.measure import Measurement, measure_cell
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.near.near import ZERO
+from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.data.sequences import Data, DataSource
 from rnnbounds.impl.reading.opened import Function, Module, Opened, Runnable
 from rnnbounds.impl.reading.sources import AnySource, open_source
@@ -88,9 +88,11 @@ def measure(
         own = None if eps is EPSILONS else eps  # a gap has ε of its own by default
         return measure_causal(whole, data, eps=own, progress=progress, **of_running, **options)  # type: ignore[arg-type]
     require_read(of_running)
-    options |= {"eps": eps, "input_bound": input_bound, "cell": cell, "ignore": ignore}
-    options |= {"layer": layer, "readout": readout, "direction": direction, "near": near}
-    return measure_cell(opened, data, **options, states=states, progress=progress)
+    loaded = load_model(
+        opened, cell, ignore=ignore, layer=layer, readout=readout, direction=direction
+    )
+    options |= {"eps": eps, "input_bound": input_bound, "near": near, "states": states}
+    return measure_cell(loaded, data, **options, progress=progress)
 
 
 def run_as_is(

@@ -22,23 +22,20 @@ from torch import Tensor
 from torch.nn.parameter import is_lazy
 
 from rnnbounds.impl.cells.runs import grid
-from rnnbounds.impl.certificate.notebook import Row, Shown
 from rnnbounds.impl.errors import InputError, NotFiniteError, RangeError, ShapeError, shown
 from rnnbounds.impl.memory.exact import Decided
 from rnnbounds.impl.memory.gaps import NORM, OutputGap, gap_named
 from rnnbounds.impl.memory.measure import (
     CURVE,
     CurveRow,
+    Observed,
     WindowCount,
-    draw_curve,
-    forgetting_curve,
     held_part,
 )
 from rnnbounds.impl.memory.repeats import reason_unstated
 from rnnbounds.impl.memory.statement import (
     SHARE,
     Statement,
-    from_k,
     least_window,
     presupposed,
     require_enough,
@@ -57,15 +54,13 @@ _RETURNS = "let it return outputs (N, T, p) or (N, p)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CausalMeasurement(Shown):
+class CausalMeasurement(Observed):
     """The measured memory of any causal model; see `to_json` for the record that is written.
 
     run: how it was run: the dtype of inputs (int64 for tokens), the number of outputs, the device,
-    windows at once, and whether causality was tried. gaps: of the first windows (M, len(ks)),
-    between the output after a whole window and after its last k inputs alone, in outputs as they
-    were computed. largest: the largest ‖y_T‖₂ among them. sequences, recorded: N and T of
-    the data. statement: about all windows drawn like these, run as here, or None with the reason
-    `unstated`.
+    windows at once, and whether causality was tried. gaps: between the output after a whole window
+    and after its last k inputs alone, in outputs as they were computed. largest: the largest
+    ‖y_T‖₂ among them. The statement is about windows that are run as here.
 
     >>> seen = rnnbounds.measure(torch.nn.Linear(8, 8), torch.randn(200, 20, 8), eps=0.1)
     >>> seen.window(0.1), seen.curve[0]["worst"]
@@ -73,47 +68,21 @@ class CausalMeasurement(Shown):
 
     model: str
     run: Mapping[str, Any]
-    data: str
-    sequences: int
-    recorded: int
-    windows: int
-    length: int
     gap: OutputGap
-    ks: tuple[int, ...]
-    gaps: Tensor
     largest: float
-    eps: tuple[float, ...]
-    statement: Statement | None
-    unstated: str | None
 
     @property
     def curve(self) -> list[CurveRow]:
         """The forgetting curve: for each k the mean and quantiles of the gap, and the worst."""
-        rows = forgetting_curve(self.ks, self.gaps)
         means = self.gaps.mean(0).tolist()
-        return [{"k": row["k"], "mean": mean, **row} for row, mean in zip(rows, means, strict=True)]
-
-    def window(self, epsilon: float) -> int | None:
-        """The least k of the grid from which on every gap that was seen is within ε; None where it
-        is beyond 0.8 T, of which windows of T inputs show nothing."""
-        return least_window(self.ks, self.gaps, epsilon)
+        pairs = zip(super().curve, means, strict=True)
+        return [{"k": row["k"], "mean": mean, **row} for row, mean in pairs]
 
     def line(self) -> str:
         """From which k on every window was within ε."""
-        parts = ", ".join(
-            f"{self.gap.within(eps)} {from_k(k, self.length, self.recorded)}"
-            for eps, k in ((eps, self.window(eps)) for eps in self.eps)
-        )
         where = f"{len(self.gaps)} windows of {self.length} inputs"
-        return f"{self.model}: {self.gap.formula}, seen on {where}: {parts}"
-
-    def rows(self) -> Sequence[Row]:
-        """The forgetting curve."""
-        return self.curve
-
-    def draw(self, axes: Any) -> None:
-        """The forgetting curve, and each ε."""
-        draw_curve(axes, self.curve, self.eps, self.line())
+        told = self.told(self.gap.within)
+        return f"{self.model}: {self.gap.formula}, seen on {where}: {told}"
 
     def to_json(self) -> dict[str, Any]:
         """The record as plain JSON data."""
@@ -202,9 +171,9 @@ def measure_causal(
         "device": str(model.device), "batch": size, "causality": "tried" if causal else "not tried",
     }  # fmt: skip
     return CausalMeasurement(
-        model.title, run, read.source, read.N, read.T, M, T, asked, ks, curve,
-        float(found[:, -1].amax()), epsilons, statement,
-        None if unstated is None else str(unstated),
+        read.source, read.N, read.T, M, T, ks, curve, epsilons, statement,
+        None if unstated is None else str(unstated), model.title, run, asked,
+        float(found[:, -1].amax()),
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ How many windows of recorded inputs were run, reported while a measurement goes 
 
 import logging
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -48,7 +48,6 @@ from rnnbounds.impl.near.near import (
 )
 from rnnbounds.impl.near.near import near as near_data
 from rnnbounds.impl.numbers.json_values import as_json
-from rnnbounds.impl.reading.adapters import Source, load_model
 from rnnbounds.impl.reading.data.recordings import Array, Data, Windows, float64
 from rnnbounds.impl.reading.data.sequences import DataSource, read_data
 
@@ -67,16 +66,6 @@ def forgetting_curve(ks: Sequence[int], gaps: Tensor) -> list[CurveRow]:
          "worst": float(gaps[:, i].amax())}
         for i, k in enumerate(ks)
     ]  # fmt: skip
-
-
-def draw_curve(axes: Any, rows: Sequence[CurveRow], eps: Sequence[float], title: str) -> None:
-    """Draw the curve and each ε on axes of matplotlib."""
-    for name in rows[0].keys() - {"k"}:
-        axes.plot([row["k"] for row in rows], [row[name] for row in rows], label=name)
-    for epsilon in eps:
-        axes.axhline(epsilon, linestyle=":", color="grey")
-    axes.set(yscale="log", xlabel="k", ylabel="gap of outputs", title=title)
-    axes.legend()
 
 
 R = TypeVar("R")
@@ -105,58 +94,75 @@ CURVE_WORK, HELD_WORK = 2**35, 2**36  # products, beyond which fewer windows are
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Measurement(Shown):
-    """The measured memory of a model on data; see `to_json` for the record that is written.
+class Observed(Shown):
+    """What was seen on data: so many windows of so many inputs, cut from so many `sequences` of
+    `recorded` inputs. ks: the grid of k; gaps: of the first windows, (M, len(ks)). statement: of
+    all windows drawn like these, or None with the reason `unstated`."""
 
-    windows, length: so many windows of so many inputs, cut from so many `sequences` of `recorded`
-    inputs. ks: the grid of k; seen: all truncations of the first windows; local: the steps of the
-    first few of these. statement: of all windows drawn like these, or None with the reason
-    `unstated`. near: what is certified of all inputs near these, if it was asked for.
-
-    >>> seen = rnnbounds.measure(torch.nn.LSTM(1, 16), torch.randn(200, 30, 1), eps=0.1)
-    >>> seen.window(0.1), seen.curve[0]["worst"]
-    """
-
-    model: LoadedModel[Any]
     data: str
     sequences: int
     recorded: int
     windows: int
     length: int
     ks: tuple[int, ...]
-    seen: Truncations
-    local: Local
+    gaps: Tensor
     eps: tuple[float, ...]
     statement: Statement | None
-    unstated: str | None = None
-    near: NearCertificate | None = None
+    unstated: str | None
 
     @property
     def curve(self) -> list[CurveRow]:
         """The forgetting curve: for each k the quantiles of the gap, and the worst seen."""
-        return forgetting_curve(self.ks, self.seen.gaps)
+        return forgetting_curve(self.ks, self.gaps)
 
     def window(self, epsilon: float) -> int | None:
         """The least k of the grid from which on every gap that was seen is within ε; None where it
         is beyond 0.8 T, of which windows of T inputs show nothing."""
-        return least_window(self.ks, self.seen.gaps, epsilon)
+        return least_window(self.ks, self.gaps, epsilon)
 
-    def line(self) -> str:
-        """From which k on every window was within ε."""
-        told = ", ".join(
-            f"within {exactly(eps)} {from_k(k, self.length, self.recorded)}"
-            for eps, k in ((eps, self.window(eps)) for eps in self.eps)
-        )
-        where = f"{self.windows} windows of {self.length} inputs"
-        return f"{self.model.source}: {self.model.name}, seen on {where}: {told}"
-
-    def rows(self) -> list[Row]:
-        """The forgetting curve: for each k the quantiles of the gap, and the worst seen."""
-        return list(self.curve)
+    def rows(self) -> Sequence[Row]:
+        """The forgetting curve."""
+        return self.curve
 
     def draw(self, axes: Any) -> None:
         """The forgetting curve, and each ε."""
-        draw_curve(axes, self.curve, self.eps, self.line())
+        rows = self.curve
+        for name in rows[0].keys() - {"k"}:
+            axes.plot([row["k"] for row in rows], [row[name] for row in rows], label=name)
+        for epsilon in self.eps:
+            axes.axhline(epsilon, linestyle=":", color="grey")
+        axes.set(yscale="log", xlabel="k", ylabel="gap of outputs", title=self.line())
+        axes.legend()
+
+    def told(self, within: Callable[[float], str]) -> str:
+        """From which k on all was within each ε, which `within` words."""
+        return ", ".join(
+            f"{within(eps)} {from_k(self.window(eps), self.length, self.recorded)}"
+            for eps in self.eps
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Measurement(Observed):
+    """The measured memory of a model on data; see `to_json` for the record that is written.
+
+    seen: all truncations of the first windows; local: the steps of the first few of these. near:
+    what is certified of all inputs near these, if it was asked for.
+
+    >>> seen = rnnbounds.measure(torch.nn.LSTM(1, 16), torch.randn(200, 30, 1), eps=0.1)
+    >>> seen.window(0.1), seen.curve[0]["worst"]
+    """
+
+    model: LoadedModel[Any]
+    seen: Truncations
+    local: Local
+    near: NearCertificate | None
+
+    def line(self) -> str:
+        """From which k on every window was within ε."""
+        where = f"{self.windows} windows of {self.length} inputs"
+        told = self.told(lambda eps: f"within {exactly(eps)}")
+        return f"{self.model.source}: {self.model.name}, seen on {where}: {told}"
 
     def to_json(self) -> dict[str, Any]:
         """The record as plain JSON data; what is infinite or no number is null."""
@@ -206,8 +212,8 @@ class Measurement(Shown):
 
 
 @isolated()
-def measure(
-    model: Source | LoadedModel[Any],
+def measure_cell(
+    loaded: LoadedModel[Any],
     data: DataSource | Data,
     *,
     window: int | None = None,
@@ -215,37 +221,18 @@ def measure(
     confidence: float = 0.99,
     share: float | None = None,
     input_bound: float | None = None,
-    cell: str | None = None,
-    ignore: Collection[str] = (),
-    layer: str | None = None,
-    readout: str | None = None,
-    direction: str | None = None,
     near: float | None = None,
     states: str = ZERO,
     progress: Callable[[int, int], None] | None = None,
 ) -> Measurement:
-    """Run a model on data, in full and truncated, and state what follows for data drawn alike.
+    """Measure a recurrent layer that was read; arguments and errors as in `rnnbounds.measure`.
 
-    `model`, `cell`, `ignore`, `layer`, `readout` and `direction` as in `load_model`, `data` as in
-    `read_data`; with a readout all answers are about its outputs. A window is a sequence of the
-    data, or so many inputs of it; one long series is cut into windows of 64, or of its eighth part
-    if that is shorter. With a `share`, data that cannot reach it at that `confidence` for all ε
-    together are refused; without, the statement says which share they reach.
-    `near`: what is certified of all inputs within that of these, number by number, of runs from the
-    zero state; with `states` "recorded", of runs from all states within 0.001 of the range of each
-    entry around the end state of one of 20 recordings, stretches of T inputs spaced in the data,
-    against the run from zero: after k inputs of a window and from then on. As many windows are
-    certified, evenly spaced in the data, as a fixed number of products pays for. `progress` is
-    called with how many windows were run, and of how many.
-    Raises an InputError for what is no model, for `states` without `near` or of another name, for
-    data of another width, beyond the `input_bound` (or set of inputs), shorter than the window, or
-    on which the model overflows.
-
-    >>> rnnbounds.measure("model.safetensors", "data.npy", eps=0.1, share=0.95)
+    `near` is about runs from the zero state; with `states` "recorded" about runs from all states
+    within 0.001 of the range of each entry around the end state of one of 20 recordings, stretches
+    of T inputs spaced in the data, against the run from zero: after k inputs of a window and from
+    then on. As many windows are certified, evenly spaced in the data, as a fixed number of products
+    pays for.
     """
-    loaded = load_model(
-        model, cell, ignore=ignore, layer=layer, readout=readout, direction=direction
-    )
     read = read_data(data)
     if loaded.backward:
         read = read.reversed
@@ -308,8 +295,8 @@ def measure(
                 done=lambda count: report.after(slice(0, count), None),
             )
     return Measurement(
-        loaded, read.source, read.N, read.T, M, T, ks, seen, steps, eps, statement,
-        None if unstated is None else str(unstated), around,
+        read.source, read.N, read.T, M, T, ks, seen.gaps, eps, statement,
+        None if unstated is None else str(unstated), loaded, seen, steps, around,
     )  # fmt: skip
 
 

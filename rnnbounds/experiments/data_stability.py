@@ -7,7 +7,8 @@ from typing import Any
 from rnnbounds.experiments import networks, record
 from rnnbounds.experiments.engine import Job
 from rnnbounds.experiments.record import Outcome, Run
-from rnnbounds.impl.memory.measure import measure
+from rnnbounds.impl.memory.measure import measure_cell
+from rnnbounds.impl.reading.adapters import load_model
 
 LENGTH = 64
 EXPONENT = "exponent, greatest"
@@ -17,7 +18,7 @@ def run_unit(job: Job) -> Run:
     """One network on its held-out data."""
     model, task, certificate = networks.train_network(job)
     vectors, _ = networks.held_out_windows(model, task, LENGTH)
-    measurement = measure(model.core, vectors.numpy())
+    measurement = measure_cell(load_model(model.core), vectors.numpy())
     steps, observed = measurement.local, measurement.seen
     figures = {
         EXPONENT: steps.exponents.amax(),

@@ -30,7 +30,7 @@ from rnnbounds.commands.options import FormatOption, path_option
 from rnnbounds.impl.cells.table import NORM_NAMES
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import EPSILONS
-from rnnbounds.impl.memory.measure import measure
+from rnnbounds.impl.memory.measure import measure_cell
 from rnnbounds.impl.reading.adapters import load_cells, load_model
 from rnnbounds.reports.pages.model.page import CERTIFICATE, INDEX, certificate_page
 from rnnbounds.shell.output import (
@@ -95,7 +95,7 @@ def certify_model(
         if recorded is not None:
             certificate = beside(certificate, recorded.sequences)
             bound = certificate.input_bound if certificate.inputs is None else certificate.inputs
-            measurement = measure(loaded, recorded.sequences, eps=numbers, input_bound=bound)
+            measurement = measure_cell(loaded, recorded.sequences, eps=numbers, input_bound=bound)
         attack_result = attack_certified(loaded, certificate) if attack else None
         document = certificate.to_json() | attack_entry(attack_result)
         steps_on = called.next_steps(certificate, attack, measured=measurement is not None)

@@ -17,7 +17,7 @@ from rnnbounds.impl.certificate.inputs import input_data
 from rnnbounds.impl.errors import InputError as ImplInputError
 from rnnbounds.impl.errors import at_most, exactly
 from rnnbounds.impl.memory.calls import AnyMeasurement
-from rnnbounds.impl.memory.measure import Measurement, measure
+from rnnbounds.impl.memory.measure import Measurement, measure_cell
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.adapters import Source, load_model
 from rnnbounds.impl.reading.data.sequences import read_data
@@ -189,7 +189,7 @@ class Guard:
         self, name: str, question: MeasureQuestion, model: LoadedModel[Any]
     ) -> ModelOutcome:
         recorded = read_data(self.home / question.data)
-        measurement = measure(
+        measurement = measure_cell(
             model, recorded, window=question.window, eps=question.eps,
             confidence=question.confidence, share=question.share,
         )  # fmt: skip

@@ -28,7 +28,7 @@ from rnnbounds.impl.certificate.record import EPSILONS
 from rnnbounds.impl.errors import shown
 from rnnbounds.impl.memory.calls import require_read, run_as_is
 from rnnbounds.impl.memory.gaps import NORM
-from rnnbounds.impl.memory.measure import measure
+from rnnbounds.impl.memory.measure import measure_cell
 from rnnbounds.impl.near.near import ZERO
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.sources import open_source
@@ -116,7 +116,7 @@ def measure_model(
         eps or EPSILONS, loaded, lambda: input_data(read) if bound is None else bound
     )
     with show_status(f"measuring {plural(loaded.n, 'state')}, windows") as advance:
-        result = measure(
+        result = measure_cell(
             loaded, read, window=window, eps=eps, confidence=confidence,
             share=share, input_bound=bound, near=near, states=states, progress=advance,
         )  # fmt: skip

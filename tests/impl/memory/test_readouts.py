@@ -6,9 +6,9 @@ from draws import doubles, normal
 
 from rnnbounds.impl.cells.runs import Runner, truncations
 from rnnbounds.impl.memory.adversary.attack import attack
+from rnnbounds.impl.memory.calls import measure
 from rnnbounds.impl.memory.exact import distances, within
 from rnnbounds.impl.memory.local import local
-from rnnbounds.impl.memory.measure import measure
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.adapters import load_model
 

@@ -20,7 +20,7 @@ from rnnbounds.impl.convert.files import export_truncated, load_truncated, save_
 from rnnbounds.impl.convert.truncate import truncate
 from rnnbounds.impl.convert.unitary import save_unitary, unitary
 from rnnbounds.impl.memory.adversary.attack import attack
-from rnnbounds.impl.memory.measure import measure
+from rnnbounds.impl.memory.calls import measure
 from rnnbounds.impl.models.surroundings import LARGE, isolated, spread_work
 from rnnbounds.impl.training.projection import stable
 from rnnbounds.impl.training.stable_gates import stable_lstm_

@@ -6,7 +6,7 @@ import torch
 
 from rnnbounds.impl.cells.runs import Runner
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.memory.measure import measure
+from rnnbounds.impl.memory.calls import measure
 from rnnbounds.impl.near import near as limits
 from rnnbounds.impl.near.enclosure import Enclosure
 from rnnbounds.impl.near.near import affordable, end_states, least, near, past_inputs, spread

@@ -12,7 +12,7 @@ from rnnbounds.impl.arithmetic.running import RunningError
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.memory import exact
 from rnnbounds.impl.memory import measure as measured
-from rnnbounds.impl.memory.measure import measure
+from rnnbounds.impl.memory.calls import measure
 
 
 @pytest.fixture
