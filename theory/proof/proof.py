@@ -19,10 +19,17 @@ from rnnbounds.theory.kernel.terms import Term
 from rnnbounds.theory.language import Assumption, Axiom, Instance, Law, Statement, Use
 from rnnbounds.theory.language.definitions import Definition
 from rnnbounds.theory.language.vocabulary import VOCABULARY
-from rnnbounds.theory.proof.ledger import Ledger, StepResult, Verdict
 from rnnbounds.theory.proof.limits import time_limit
 from rnnbounds.theory.proof.methods import GIVEN, Gap, Induction, Method
-from rnnbounds.theory.proof.records import Lemma, Proof, Step, require_records
+from rnnbounds.theory.proof.records import (
+    Ledger,
+    Lemma,
+    Proof,
+    Step,
+    StepResult,
+    Verdict,
+    require_records,
+)
 from rnnbounds.theory.proof.scope import StepScope, assumption_variables, kernel_law
 from rnnbounds.theory.proof.together import are_contradictory
 

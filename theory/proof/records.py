@@ -11,12 +11,13 @@ from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
 from pathlib import Path
 from types import NoneType
-from typing import Any, cast
+from typing import Any, Literal, TypeAlias, cast
 from weakref import WeakValueDictionary
 
 from sympy import Basic, Symbol
 
 from rnnbounds.theory.errors import StatementError
+from rnnbounds.theory.kernel.smt import Asked
 from rnnbounds.theory.kernel.terms import Gap
 from rnnbounds.theory.language import Assumption, Axiom, Clause, Instance, Law, Statement
 from rnnbounds.theory.language.definitions import Definition
@@ -27,6 +28,7 @@ from rnnbounds.theory.proof.everywhere import WeightSet
 from rnnbounds.theory.proof.methods import COMPOSITE, DIRECT, Method
 from rnnbounds.theory.proof.methods.base import use_name
 
+Verdict: TypeAlias = Literal["proved", "failed"]
 _ENGINE = Path(__file__).parent
 _ROOT = _ENGINE.parents[1]
 
@@ -122,6 +124,43 @@ class Lemma(Law):
         """The law's variables without the weights w and w′: lengths of runs."""
         weights = () if self.weight_set is None else (w, w_other)
         return tuple(variable for variable in self.variables if variable not in weights)
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """Outcome of a step: `quantifier` is the range of its variables, `location` the file and the
+    line where it is written, `queries` all that z3 was asked, for lemmas that it uses too."""
+
+    id: str
+    statement: str
+    method: str
+    uses: tuple[str, ...]
+    verdict: Verdict
+    detail: str
+    location: str = ""
+    quantifier: str = ""
+    queries: tuple[Asked, ...] = field(default=(), repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The outcome of a proof, and all that it rests on: textbook axioms and definitions.
+
+    `unused` names the assumptions that no step needed, `ranges` what the vocabulary declares of
+    quantities and steps took for granted: `0 <= lam`.
+    """
+
+    steps: tuple[StepResult, ...]
+    proved: bool
+    axioms: tuple[str, ...]
+    definitions: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
+    ranges: tuple[str, ...] = ()
+
+    @property
+    def failures(self) -> tuple[StepResult, ...]:
+        """The steps that failed."""
+        return tuple(step for step in self.steps if step.verdict == "failed")
 
 
 RECORDS = frozenset((

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, fields, replace
 from rnnbounds.theory.kernel.statements import Clause
 from rnnbounds.theory.language import Use
 from rnnbounds.theory.proof.claim import Form
-from rnnbounds.theory.proof.ledger import StepResult
 from rnnbounds.theory.proof.methods.base import use_name
 from rnnbounds.theory.proof.proof import Proof, Step, run_step, scopes_of
+from rnnbounds.theory.proof.records import StepResult
 from rnnbounds.theory.proof.scope import StepScope
 
 

@@ -22,9 +22,9 @@ from rnnbounds.theory.language.terms.variables import z
 from rnnbounds.theory.models.cells import CURVATURES, SLOPES
 from rnnbounds.theory.numbers.evaluate import ball
 from rnnbounds.theory.proof import Proof, Step, check
-from rnnbounds.theory.proof.ledger import Ledger
 from rnnbounds.theory.proof.methods import BallMaximum, Cases, Gap, Method
 from rnnbounds.theory.proof.methods.cases import prove_case
+from rnnbounds.theory.proof.records import Ledger
 from rnnbounds.theory.proof.scope import StepScope
 
 lam, beta_rho = symbols("lam beta_rho")

@@ -11,8 +11,8 @@ from rnnbounds.theory.language import Assumption, at, le, lt, symbols
 from rnnbounds.theory.language.terms.variables import j
 from rnnbounds.theory.models.system import CONTRACTIVE, WINDOW
 from rnnbounds.theory.proof import Claim, Proof, Step, check, prove
-from rnnbounds.theory.proof.ledger import Ledger
 from rnnbounds.theory.proof.methods import HYPOTHESIS, Induction, Smt
+from rnnbounds.theory.proof.records import Ledger
 
 lam, h_norm = symbols("lam h_norm")
 STATE_BOUND = claim("state-bound")

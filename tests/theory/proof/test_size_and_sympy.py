@@ -15,7 +15,7 @@ from rnnbounds import theory
 ROOT = Path(theory.__file__).parent
 KERNEL = sorted((ROOT / "kernel").rglob("*.py"))
 METHODS = sorted((ROOT / "proof" / "methods").glob("*.py"))
-ACCEPTING = ("everywhere", "ledger", "limits", "proof", "records", "scope", "together")
+ACCEPTING = ("everywhere", "limits", "proof", "records", "scope", "together")
 SCOPES = [ROOT / "proof" / f"{name}.py" for name in ACCEPTING]
 # Methods of their own, and what accepts a definition.
 OTHERS = [ROOT / "language" / "definitions.py"]

@@ -1,4 +1,4 @@
-"""Interfaces of proof methods, and of the scope in which they prove a step."""
+"""The methods of proof for most steps: queries, words, induction; and the scope of a step."""
 
 from __future__ import annotations
 
@@ -8,12 +8,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
-from rnnbounds.theory.kernel.smt import Scope as Entailed
-from rnnbounds.theory.kernel.statements import Clause, Law, Statement
-from rnnbounds.theory.kernel.terms import Gap as Gap
-from rnnbounds.theory.language import Use
+from sympy import Symbol
 
-GIVEN = "given"
+from rnnbounds.theory.kernel import door
+from rnnbounds.theory.kernel.algebra import fully_expanded, minus, plus
+from rnnbounds.theory.kernel.normal import require_polynomial, word_form, word_rules, words
+from rnnbounds.theory.kernel.rewriting import is_vector_equation, prepare
+from rnnbounds.theory.kernel.smt import Scope as Entailed
+from rnnbounds.theory.kernel.smt import entail
+from rnnbounds.theory.kernel.statements import Clause, Law, Statement, eq
+from rnnbounds.theory.kernel.terms import ONE, ZERO
+from rnnbounds.theory.kernel.terms import Gap as Gap
+from rnnbounds.theory.language import Instance, Use
+from rnnbounds.theory.language import Statement as Stated
+
+GIVEN, HYPOTHESIS = "given", "induction hypothesis"
 RANGE = "range"  # what is known of a point where a part of a step is shown
 
 
@@ -64,21 +73,96 @@ class Direct(Method):
         return self.hypotheses
 
 
-@dataclass(frozen=True)
-class Composite(Method):
-    """A method of several parts, fields of these names, each with hypotheses of its own."""
+class Smt(Direct):
+    """The hypotheses are satisfiable, and together with the negated goal they are not.
 
-    part_names: ClassVar[tuple[str, ...]]
+    An equation of vectors is rewritten by those used, and says of each word of its difference that
+    the number before it is 0.
+    """
+
+    name: ClassVar[str] = "smt"
+
+    def prove(self, goal: Statement, scope: Scope) -> str:
+        """Prove the goal from the hypotheses."""
+        goal, facts = prepare(goal, scope.clauses(self.hypotheses))
+        if not is_vector_equation(goal):
+            return entail(goal, facts, scope)
+        if goal.relation != "==":
+            raise Gap(f"{goal} compares no numbers")
+        factors = words(minus(*goal.sides)).values()
+        for factor in factors or (ZERO,):
+            entail(eq(factor, ZERO), facts, scope)
+        return "the sides are the same sum of words"
+
+
+class Words(Direct):
+    """Both sides are the same sum of words, once no rule applies any more."""
+
+    name: ClassVar[str] = "words"
+
+    def prove(self, goal: Statement, scope: Scope) -> str:
+        """Prove an equation of operators, or of scalars that measure them."""
+        if goal.relation != "==":
+            raise Gap(f"a {goal.relation} is no identity")
+        rules = word_rules(scope.clauses(self.hypotheses))
+        require_polynomial(goal)
+        remainder = fully_expanded(minus(*(word_form(side, rules) for side in goal.sides)))
+        if remainder is not ZERO:
+            raise Gap(f"counter-model: by the rules the sides differ by {remainder}")
+        return f"the same words by {len(rules)} rules"
+
+
+@dataclass(frozen=True)
+class Induction(Method):
+    """The conclusion at 0, and at `over` + 1 from the conclusion at `over` (the hypothesis).
+
+    Premises that speak of `over` are listed, as the step's own, in `given`: they are supposed at 0
+    and at `over` + 1, and are premises of the hypothesis, which holds for all `others`.
+    """
+
+    over: Symbol
+    base: Direct
+    step: Direct
+    given: tuple[Stated, ...] = ()
+    others: tuple[Symbol, ...] = ()
+
+    name: ClassVar[str] = "induction"
 
     @property
     def uses(self) -> tuple[Use, ...]:
-        """Uses of the parts, without the hypotheses that the method itself provides."""
-        part_uses = (use for part in self.part_names for use in getattr(self, part).uses)
-        return tuple(dict.fromkeys(use for use in part_uses if not self.provides(use)))
+        """Uses of the parts, without the induction hypothesis."""
+        parts = dict.fromkeys((*self.base.uses, *self.step.uses))
+        laws = {use: use.law if isinstance(use, Instance) else use for use in parts}
+        return tuple(use for use, law in laws.items() if law != HYPOTHESIS)
 
-    @abstractmethod
-    def provides(self, use: Use) -> bool:
-        """True if the method itself provides the hypothesis that the use names."""
+    def prove(self, goal: Statement, scope: Scope) -> str:
+        """Prove the base, then the step."""
+        premises, over = tuple(map(door.goal, self.given)), door.term(self.over)
+        if over not in goal.variables.union(*(premise.variables for premise in premises)):
+            raise Gap(f"{over} does not occur in {goal}")
+        hypothesis = Law(HYPOTHESIS, tuple(map(door.term, self.others)), (Clause(goal, premises),))
+        for part, method, value, known in (
+            ("base", self.base, ZERO, scope),
+            ("step", self.step, plus(over, ONE), scope.with_law(hypothesis)),
+        ):
+            conclusion = goal.replace({over: value})
+            for index, premise in enumerate(premises, start=1):
+                known = known.with_hypothesis(f"{GIVEN} {index}", premise.replace({over: value}))
+            with in_part(f"{part} ({conclusion})"):
+                method.prove(conclusion, known)
+        return f"base by {self.base.name}, step by {self.step.name}"
+
+    def objection(self, forall: tuple[Symbol, ...], given: tuple[Stated, ...]) -> str:
+        """Why the step may not be proved so; empty if it may."""
+        over, free = door.term(self.over), set(map(door.term, forall))
+        premises, carried = (tuple(map(door.goal, part)) for part in (given, self.given))
+        varying = {over, *map(door.term, self.others)}
+        if over.head.range != "natural":
+            return f"induction over {over}, which is no natural number"
+        is_fixed = carried == premises or all(varying.isdisjoint(p.variables) for p in premises)
+        if not varying <= free or len(varying) <= len(self.others) or not is_fixed:
+            return f"induction over {over}, which is not a free variable of the step"
+        return "" if carried in ((), premises) else "the premises are not the step's"
 
 
 @contextmanager

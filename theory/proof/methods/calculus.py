@@ -16,8 +16,7 @@ from rnnbounds.theory.kernel.statements import Statement, domains, eq, le
 from rnnbounds.theory.kernel.terms import ABS, PRODUCT, ZERO, Term, number
 from rnnbounds.theory.language import Use
 from rnnbounds.theory.language.terms.variables import z
-from rnnbounds.theory.proof.methods.base import RANGE, Gap, Method, Scope, in_part
-from rnnbounds.theory.proof.methods.smt import Smt
+from rnnbounds.theory.proof.methods.base import RANGE, Gap, Method, Scope, Smt, in_part
 
 PRECISION = 128  # of balls around peaks and in boxes
 MAX_BOXES = 2_000

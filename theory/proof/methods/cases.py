@@ -13,9 +13,8 @@ from rnnbounds.theory.kernel.smt import entail
 from rnnbounds.theory.kernel.statements import Clause, Statement, eq, le, lt
 from rnnbounds.theory.kernel.terms import ABS, ZERO, Term
 from rnnbounds.theory.language import Use
-from rnnbounds.theory.proof.methods.base import GIVEN, Gap, Method, Scope, in_part
+from rnnbounds.theory.proof.methods.base import GIVEN, Gap, Method, Scope, Smt, in_part
 from rnnbounds.theory.proof.methods.calculus import BallMaximum, Z, derivatives
-from rnnbounds.theory.proof.methods.smt import Smt
 
 _PROVED: dict[tuple[object, ...], str] = {}
 

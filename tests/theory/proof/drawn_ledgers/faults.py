@@ -36,7 +36,7 @@ from rnnbounds.theory.language.terms import variables
 from rnnbounds.theory.language.terms import vectors as formal
 from rnnbounds.theory.language.vocabulary import unfold
 from rnnbounds.theory.proof import proof, records, scope, together
-from rnnbounds.theory.proof.methods import smt
+from rnnbounds.theory.proof.methods import base as smt
 
 Patch = tuple[object, str, object]
 prepare, rewrite, translate = rewriting.prepare, rewriting.rewrite, door.term
