@@ -9,7 +9,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from rnnbounds.cli import main
-from rnnbounds.reports import json_schema
+from rnnbounds.reports.records.codec import json_schema
 from rnnbounds.shell.program import COMMANDS
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.axioms.base import AXIOMS

@@ -31,7 +31,8 @@ from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.metric import available_norms
 from rnnbounds.impl.numbers.rationals import rational
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.reports.records.record import Guarantee, Tally
+from rnnbounds.reports.records.checks import Tally
+from rnnbounds.reports.records.record import Guarantee
 
 COMMON = (
     "linear", "rnn-tanh", "rnn-relu", "lstm", "lstm-projected", "gru", "gru-cho", "leaky-identity",

@@ -27,7 +27,7 @@ from rnnbounds.properties.runs.run import heaviest_first
 from rnnbounds.properties.runs.tallies import summarize_result
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.table import parse_spec
-from rnnbounds.reports.records.record import Check
+from rnnbounds.reports.records.checks import Check
 from rnnbounds.theory import claim
 from rnnbounds.theory.errors import MachineError
 

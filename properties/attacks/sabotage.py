@@ -20,7 +20,8 @@ from rnnbounds.properties.attacks.shrink import shrink
 from rnnbounds.properties.attacks.table import attacks as every
 from rnnbounds.properties.judging.verdict import Judgement
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.reports.records.record import Check, VariantRecord
+from rnnbounds.reports.records.checks import Check
+from rnnbounds.reports.records.record import VariantRecord
 from rnnbounds.theory.language.printing import statement_mathml, statement_text
 from rnnbounds.theory.proof.claim import Claim, Form, Variant, prove_variant
 

@@ -18,7 +18,7 @@ from rnnbounds.properties.judging.verdict import (
 )
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.kind import kind_of_spec
-from rnnbounds.reports.records.record import Check
+from rnnbounds.reports.records.checks import Check
 from rnnbounds.theory.proof.claim import Statement
 
 NEAR = 1e-5

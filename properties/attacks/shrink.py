@@ -31,7 +31,7 @@ from rnnbounds.properties.systems.kind import kind_of_spec
 from rnnbounds.properties.systems.spec import SystemSpec, Values, check_spec
 from rnnbounds.properties.systems.spec_choices import INPUTS, LEAST, LOSSES, TRAINED
 from rnnbounds.properties.systems.table import parse_spec
-from rnnbounds.reports.records.record import Check
+from rnnbounds.reports.records.checks import Check
 from rnnbounds.theory.proof.claim import Assumption, Statement
 
 CACHED_SYSTEMS = 64  # systems: variants of a claim shrink to the same few

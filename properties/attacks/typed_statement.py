@@ -17,7 +17,7 @@ from rnnbounds.properties.judging.judge import ExactBudget
 from rnnbounds.properties.judging.sides import quantity_names
 from rnnbounds.properties.judging.simplification import positivity_assumptions, simplify_statement
 from rnnbounds.properties.systems.table import KINDS, kinds_about
-from rnnbounds.reports.records.record import Check
+from rnnbounds.reports.records.checks import Check
 from rnnbounds.theory.language.parse import ConditionalStatement
 from rnnbounds.theory.language.printing import statement_text
 from rnnbounds.theory.language.quantity import Quantity

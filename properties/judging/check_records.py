@@ -8,8 +8,8 @@ import numpy as np
 
 from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.reports.records.record import Check
-from rnnbounds.reports.records.record import Verdict as VerdictName
+from rnnbounds.reports.records.checks import Check
+from rnnbounds.reports.records.checks import Verdict as VerdictName
 
 
 def check_record(

@@ -23,9 +23,16 @@ from rnnbounds.properties.judging.verdict import (
 )
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.reports.pages.text import plural
-from rnnbounds.reports.records.checks import Against, Sides, merge_sides
-from rnnbounds.reports.records.record import Check, Cost, Tally, check_identity
+from rnnbounds.reports.records.checks import (
+    Against,
+    Check,
+    Sides,
+    Tally,
+    check_identity,
+    merge_sides,
+)
+from rnnbounds.reports.records.record import Cost
+from rnnbounds.reports.text import plural
 from rnnbounds.theory.proof.claim import Claim, Form
 
 Array = npt.NDArray[np.float64]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rnnbounds.reports.records.glossary import Symbol, Work
+from rnnbounds.reports.records.record import Symbol, Work
 from rnnbounds.theory.bibliography import cited
 from rnnbounds.theory.language.mathml import latex_to_mathml, xml_element
 from rnnbounds.theory.language.printing import plain_text

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from rnnbounds.impl.checker.machine import require_floats
-from rnnbounds.reports.records.ledger import Definition, LedgerRecord, LedgerStep
+from rnnbounds.reports.records.record import Definition, LedgerRecord, LedgerStep
 from rnnbounds.theory import claim as claim_named
 from rnnbounds.theory.claims.models import NO_MODEL
 from rnnbounds.theory.claims.table import place

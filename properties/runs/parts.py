@@ -34,8 +34,7 @@ from rnnbounds.properties.attacks.table import attacks as every
 from rnnbounds.properties.frames import with_large_frame
 from rnnbounds.properties.guarantees import GROUPS, attack_group
 from rnnbounds.properties.runs.ledgers import ledger_records, named_claims
-from rnnbounds.reports.records.ledger import LedgerRecord
-from rnnbounds.reports.records.record import Guarantee, VariantRecord
+from rnnbounds.reports.records.record import Guarantee, LedgerRecord, VariantRecord
 from rnnbounds.theory import CLAIMS, claim
 from rnnbounds.theory.proof.claim import Claim
 

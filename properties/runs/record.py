@@ -23,16 +23,17 @@ from rnnbounds.properties.runs.parts import (
     plan_parts,
 )  # fmt: skip
 from rnnbounds.reports.records.checks import build_curve
-from rnnbounds.reports.records.ledger import Axiom, LedgerRecord
 from rnnbounds.reports.records.record import (
     AttackRecord,
+    Axiom,
     ClaimRecord,
     Environment,
     FormRecord,
     Guarantee,
+    LedgerRecord,
     Run,
     VariantRecord,
-)  # fmt: skip
+)
 from rnnbounds.theory.axioms.base import AXIOMS
 from rnnbounds.theory.claims.table import group_of
 from rnnbounds.theory.language.law import Axiom as LawAxiom

@@ -25,7 +25,7 @@ from rnnbounds.properties.systems.supply.other_inputs import other_inputs
 from rnnbounds.properties.systems.table import parse_spec
 from rnnbounds.properties.systems.unitary.exact import rational_strings
 from rnnbounds.reports.files import write_atomic
-from rnnbounds.reports.records.record import Check
+from rnnbounds.reports.records.checks import Check
 from rnnbounds.theory import claim as claim_of
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 from rnnbounds.theory.proof.claim import Assumption, Statement

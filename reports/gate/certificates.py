@@ -13,12 +13,18 @@ import msgspec
 
 from rnnbounds import disk
 from rnnbounds.reports.errors import InputError, RecordError
-from rnnbounds.reports.gate.compare import compare_bounds, compare_ranks
+from rnnbounds.reports.gate.runs import compare_runs
 from rnnbounds.reports.gate.settings import CertifyQuestion, Thresholds
-from rnnbounds.reports.records.changes import Change, Changes, list_names, shorten
-from rnnbounds.reports.records.codec import require_unique
+from rnnbounds.reports.records.changes import (
+    Change,
+    Changes,
+    compare_bounds,
+    compare_ranks,
+    list_names,
+    shorten,
+)
+from rnnbounds.reports.records.codec import MOST_BYTES, load, require_unique
 
-LIMIT = 64 * 2**20
 VERSIONS = {"certificate": (1,), "truncated-certificate": (2, 1), "unitary-certificate": (3, 2, 1)}
 VERDICTS = ("certified", "undecided", "refuted")
 Positive = Annotated[float, msgspec.Meta(ge=0)]
@@ -255,7 +261,7 @@ def split_record(data: bytes) -> tuple[str, bytes]:
 def load_certificate(path: Path) -> Certificate:
     """The certificate in a JSON file, as any command prints or writes it; raises RecordError."""
     try:
-        data = disk.read(path, LIMIT)
+        data = disk.read(path, MOST_BYTES)
         schema, record = split_record(data)
         match = re.fullmatch(r"rnnbounds/([a-z-]+)/([0-9]{1,9})", schema)
         if match is None or int(match[2]) not in VERSIONS.get(match[1], ()):
@@ -277,3 +283,35 @@ def load_certificate(path: Path) -> Certificate:
 def parse_certificate(record: bytes) -> Certificate:
     """The certificate of a record that was just made."""
     return msgspec.json.decode(record, type=Certificate)
+
+
+def compare_files(old: Path, new: Path, allowed: Thresholds) -> Changes:
+    """Compare two runs or two certificates; raises InputError for any other pair of files."""
+    runs = [load(path) for path in (old, new) if not _is_certificate(path)]
+    if not runs:
+        return compare_certificates(load_certificate(old), load_certificate(new), allowed)
+    if len(runs) == 1:
+        raise InputError(
+            f"{old} and {new} are a run and a certificate; compare two runs or two certificates"
+        )
+    return compare_runs(runs[0], runs[1], allowed)
+
+
+def _is_certificate(path: Path) -> bool:
+    """True if the file's schema names a certificate, or if `check` found its certificate to fail.
+
+    Raises InputError for a record that is neither, but of an experiment, say."""
+    try:
+        schema, _ = split_record(disk.read(path, MOST_BYTES))
+    except RecordError:
+        return True
+    except (OSError, ValueError, RecursionError, msgspec.MsgspecError):
+        return False
+    publisher, _, schema_name = schema.partition("/")
+    family = schema_name.partition("/")[0]
+    if publisher == "rnnbounds" and family != "run" and not family.endswith("certificate"):
+        raise InputError(
+            f"{path}: records of {family[:80]!r} cannot be compared; compare two runs of verify, "
+            "or two certificates"
+        )
+    return "certificate" in schema_name

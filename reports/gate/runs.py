@@ -4,15 +4,19 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from rnnbounds.reports.gate.compare import (
+from rnnbounds.reports.gate.settings import Thresholds
+from rnnbounds.reports.records.changes import (
+    Change,
+    Changes,
     compare_burdens,
     compare_names,
     compare_ranks,
     compare_ratios,
     compare_texts,
+    list_names,
+    make_change,
+    shorten,
 )
-from rnnbounds.reports.gate.settings import Thresholds
-from rnnbounds.reports.records.changes import Change, Changes, list_names, make_change, shorten
 from rnnbounds.reports.records.checks import Tally
 from rnnbounds.reports.records.outcome import claim_problems
 from rnnbounds.reports.records.record import ClaimRecord, FormRecord, Run, VariantRecord

@@ -23,8 +23,8 @@ from xml.etree import ElementTree
 from markupsafe import Markup, escape
 
 from rnnbounds.reports.errors import InputError, printable
-from rnnbounds.reports.pages.text import SUPERSCRIPTS, bound_text
 from rnnbounds.reports.records.checks import Curve
+from rnnbounds.reports.text import SUPERSCRIPTS, bound_text
 
 MOST_SERIES = 6
 """Lines in one figure: so many colours can be told apart by everybody."""

@@ -4,25 +4,30 @@ Made from the record alone. Every string of a record is escaped, its MathML filt
 own policy forbids loads and every script but its own; the same record gives the same bytes.
 """
 
+import csv
+import io
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rnnbounds.reports.curves import NAME as CURVES
-from rnnbounds.reports.curves import curves_csv
 from rnnbounds.reports.files import write_all
 from rnnbounds.reports.pages.frame import load_templates
-from rnnbounds.reports.pages.text import count, plural
-from rnnbounds.reports.records.changes import Changes
+from rnnbounds.reports.records.changes import Changes, escape_markdown, shorten
 from rnnbounds.reports.records.codec import encode
-from rnnbounds.reports.records.ledger import Axiom, LedgerRecord
-from rnnbounds.reports.records.number import Number, is_finite
 from rnnbounds.reports.records.outcome import claim_problems, run_problems
-from rnnbounds.reports.records.record import AttackRecord, ClaimRecord, Environment, Run
+from rnnbounds.reports.records.record import (
+    AttackRecord,
+    Axiom,
+    ClaimRecord,
+    Environment,
+    LedgerRecord,
+    Run,
+)
+from rnnbounds.reports.text import NOTHING, Number, count, is_finite, plural, ratio_text
 
-FILES = ("run.json", "index.html")
+FILES, CURVES = ("run.json", "index.html"), "curves.csv"
 LIST_LIMIT = 10
 """Checks of one list that a page shows; the record has all, each with its replay command."""
 # A browser closes these by itself where the next one begins or what holds them ends.
@@ -283,3 +288,70 @@ def write_report(
         CURVES: lambda: curves_csv(run),
     }
     write_all(folder, {name: makers[name]() for name in names})
+
+
+SHOWN = 20  # problems; the record has all
+HEADS = ("claim", "proof", "holds", "violated", "undecided", "tightest lhs/rhs", "refuted")
+
+
+def markdown(run: Run, changes: Changes | None = None) -> str:
+    """The verdict, what changed since a baseline, what fails, and a row for each claim."""
+    failures = run_problems(run)
+    verdict = "all bounds hold" if not failures else plural(len(failures), "problem")
+    if changes is not None and changes.failing:
+        verdict += (
+            f"{', but' if not failures else ','} {plural(len(changes.failing), 'regression')}"
+        )
+    checks = plural(sum(claim.checks for claim in run.claims), "check")
+    conditions = f"profile {run.profile}, seed {run.seed}"
+    lines = [
+        f"## rnnbounds: {verdict}",
+        "",
+        f"{plural(len(run.claims), 'claim')}, {checks}, {escape_markdown(conditions)}.",
+        "",
+    ]
+    if changes is not None:
+        lines += ["### What changed", "", changes.markdown]
+    if failures:
+        lines += [
+            "### What fails",
+            "",
+            *(f"- {escape_markdown(shorten(line))}" for line in failures[:SHOWN]),
+        ]
+        lines += [f"- and {len(failures) - SHOWN} more"] if len(failures) > SHOWN else []
+        lines.append("")
+    lines += [f"| {' | '.join(HEADS)} |", "|" + "---|" * len(HEADS)]
+    lines += [f"| {' | '.join(map(escape_markdown, _claim_row(claim)))} |" for claim in run.claims]
+    return "\n".join((*lines, ""))
+
+
+def _claim_row(claim: ClaimRecord) -> tuple[str, ...]:
+    tally, best = claim.tally, claim.best_ratio
+    refuted = sum(variant.convicted for variant in claim.variants)
+    return (
+        shorten(claim.id),
+        claim.standing,
+        *map(count, (tally.holds, tally.violated, tally.undecided)),
+        NOTHING if best is None else ratio_text(best),
+        f"{refuted} of {len(claim.variants)}",
+    )
+
+
+COLUMNS = ("claim", "form", "against", "at", "largest_seen", "bound")
+
+
+def curves_csv(run: Run) -> bytes:
+    """UTF-8 in the order of the page; numbers are the record's, to the last digit.
+
+    Columns: claim, form; `against` is k, N or T and `at` its value; the largest left side that was
+    seen there, and the bound of that very check.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for claim in run.claims:
+        for form in claim.forms:
+            if form.curve is not None:
+                row_head = (claim.id, form.name, form.curve.against)
+                writer.writerows((*row_head, p.at, p.lhs, p.rhs) for p in form.curve.points)
+    return text.getvalue().encode()

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 from msgspec import structs
 
-from rnnbounds.reports.records.number import Number, record_number
+from rnnbounds.reports.text import Number, record_number
 
 Verdict = Literal["HOLDS", "VIOLATED", "UNDECIDED", "VACUOUS"]
 MOST_POINTS = 33

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from rnnbounds.reports.records.record import ClaimRecord, Environment, Run, Tally
-from rnnbounds.reports.words import plural
+from rnnbounds.reports.records.checks import Tally
+from rnnbounds.reports.records.record import ClaimRecord, Environment, Run
+from rnnbounds.reports.text import plural
 
 
 def run_problems(run: Run) -> list[str]:

@@ -2,23 +2,103 @@
 
 A record holds the statements, assumptions, ledgers and variants *as tested*, so that a page
 can be made from it alone. Times, versions and devices live in `Environment` and nowhere else:
-two runs of one seed differ in that field only.
+two runs of one seed differ in that field only. Formulas are presentation MathML; a text that is
+`typeset` has <math> elements in it.
 """
 
 from typing import Literal
 
+import msgspec
 from msgspec import field
 from msgspec.structs import replace
 
-from rnnbounds.reports.records.checks import Check as Check
-from rnnbounds.reports.records.checks import Count, Curve
-from rnnbounds.reports.records.checks import Record as Record
-from rnnbounds.reports.records.checks import Tally as Tally
-from rnnbounds.reports.records.checks import Verdict as Verdict
-from rnnbounds.reports.records.checks import check_identity as check_identity
-from rnnbounds.reports.records.glossary import Symbol, Work
-from rnnbounds.reports.records.ledger import Axiom, LedgerRecord
-from rnnbounds.reports.records.number import Number, greatest_ratio
+from rnnbounds.reports.records.checks import Check, Count, Curve, Record, Tally
+from rnnbounds.reports.text import Number, greatest_ratio
+
+
+class Symbol(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A quantity: its name in records, notation, meaning, norm or unit, and formal definition.
+
+    `role` is parameter, certified or measured; only what is measured has a definition.
+    """
+
+    name: str
+    notation: str
+    mathml: str
+    meaning: str
+    typeset: str
+    norm: str
+    norm_typeset: str
+    role: str
+    definition: str = ""
+    definition_mathml: str = ""
+
+
+class Work(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A cited work, and the address of its text; the address is empty where there is none."""
+
+    title: str
+    url: str = ""
+
+
+StepVerdict = Literal["proved", "failed"]
+
+
+class LedgerStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One step of a proof, stated for what `quantifier` says; `scope` is the quantifier with its
+    formulas as MathML."""
+
+    id: str
+    statement: str
+    method: str
+    uses: tuple[str, ...]
+    verdict: StepVerdict
+    detail: str = ""
+    mathml: str = ""
+    quantifier: str = ""
+    scope: str = ""
+
+
+class Definition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Equations that define a new function; `typeset` has them as MathML."""
+
+    name: str
+    text: str
+    typeset: str = ""
+
+
+class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The proof of one form, and the axioms that it rests on.
+
+    `presupposed` names the inclusions that the form assumes; without any it is derived from
+    hypotheses alone. `ranges` are the least values that its quantities are declared to have. `met`
+    is false where no test has a system that meets all assumptions.
+    """
+
+    form: str
+    steps: tuple[LedgerStep, ...]
+    axioms: tuple[str, ...]
+    proved: bool
+    definitions: tuple[Definition, ...] = ()
+    presupposed: tuple[str, ...] = ()
+    ranges: tuple[str, ...] = ()
+    met: bool = True
+
+    @property
+    def standing(self) -> str:
+        """How the form is proved, in words."""
+        if not self.proved:
+            return "not proved"
+        return "derived from an assumed inclusion" if self.presupposed else "derived"
+
+
+class Axiom(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A textbook theorem, which is taken without proof."""
+
+    name: str
+    text: str
+    source: str
+
 
 SCHEMA: Literal["rnnbounds/run/4"] = "rnnbounds/run/4"
 

@@ -35,7 +35,7 @@ from rnnbounds.properties.runs.run import run_environment, run_parts
 from rnnbounds.reports.pages.run import FILES, write_report
 from rnnbounds.reports.records.outcome import run_problems
 from rnnbounds.reports.records.record import Run
-from rnnbounds.reports.words import plural
+from rnnbounds.reports.text import plural
 from rnnbounds.shell import output
 from rnnbounds.shell.output import (
     Format,

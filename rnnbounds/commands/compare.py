@@ -10,12 +10,11 @@ import typer
 
 from rnnbounds import disk
 from rnnbounds.commands.options import Baseline, FormatOption, path_option
-from rnnbounds.reports.curves import NAME as CURVES
 from rnnbounds.reports.files import WriteError, write_atomic
-from rnnbounds.reports.gate.files import compare_files
+from rnnbounds.reports.gate.certificates import compare_files
 from rnnbounds.reports.gate.settings import load_thresholds
-from rnnbounds.reports.pages.changes import render_changes_page
-from rnnbounds.reports.pages.run import FILES, write_report
+from rnnbounds.reports.pages.experiment import render_changes_page
+from rnnbounds.reports.pages.run import CURVES, FILES, write_report
 from rnnbounds.reports.records.codec import load
 from rnnbounds.reports.records.outcome import run_problems
 from rnnbounds.shell.output import Format, check_target, echo, print_json

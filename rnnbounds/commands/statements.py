@@ -22,8 +22,8 @@ from rnnbounds.properties.runs.replay import dump_system as dump_arrays
 from rnnbounds.properties.runs.replay import find_statement
 from rnnbounds.properties.runs.replay import replay as replay_spec
 from rnnbounds.properties.systems.table import parse_spec
-from rnnbounds.reports.pages.text import plain_number as digits
-from rnnbounds.reports.records.record import Check
+from rnnbounds.reports.records.checks import Check
+from rnnbounds.reports.text import plain_number as digits
 from rnnbounds.shell.output import Format, check_target, echo, print_json, print_table
 from rnnbounds.theory import claim as claim_of
 from rnnbounds.theory.language.parse import parse_conditional

@@ -10,9 +10,8 @@ from msgspec.structs import replace
 from rnnbounds.properties.attacks.scope import NEAR, Scope
 from rnnbounds.properties.attacks.typed_statement import TypedResult
 from rnnbounds.properties.judging.sides import has_windows
-from rnnbounds.reports.pages.text import round_up
-from rnnbounds.reports.records.record import Check
-from rnnbounds.reports.words import count, plural
+from rnnbounds.reports.records.checks import Check
+from rnnbounds.reports.text import count, plural, round_up
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.stated import Place, stated_by
 

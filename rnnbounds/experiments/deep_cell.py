@@ -19,7 +19,7 @@ from torch.nn import Linear, ModuleList
 from rnnbounds.experiments.engine import Experiment, Job, all_units
 from rnnbounds.experiments.record import Outcome, Run, make_setting, score_text, select_runs
 from rnnbounds.experiments.trainer import Data, falling_rates, seeded_generator
-from rnnbounds.reports.pages.text import plural
+from rnnbounds.reports.text import plural
 
 VARIANTS = ("plain", "orthogonal", "gated")
 TASK, CLASSES, NOISE, LEARNED = "recall of the first input", 8, 4, 90.0

@@ -14,7 +14,7 @@ from rnnbounds.reports.files import write_all
 from rnnbounds.reports.pages import experiment as html
 from rnnbounds.reports.pages.figures import MOST_SERIES, Series
 from rnnbounds.reports.pages.run import environment_items
-from rnnbounds.reports.pages.text import plural
+from rnnbounds.reports.text import plural
 
 TONES: dict[str, html.Tone] = {"holds": "good", "does not hold": "bad", "undecided": "open"}
 

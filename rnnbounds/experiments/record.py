@@ -13,8 +13,8 @@ import msgspec
 
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.numbers.json_values import finite_or_none
-from rnnbounds.reports.pages.text import NOTHING, ratio_text
 from rnnbounds.reports.records.record import Environment
+from rnnbounds.reports.text import NOTHING, ratio_text
 
 Holds = Literal["holds", "does not hold", "undecided"]
 EPSILON = 1e-2

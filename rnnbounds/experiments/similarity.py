@@ -12,7 +12,7 @@ from rnnbounds.experiments.record import Outcome, Run
 from rnnbounds.experiments.trainer import seeded_generator
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.convert.dilation import polar
-from rnnbounds.reports.pages.text import error_text
+from rnnbounds.reports.text import error_text
 
 CASES: dict[str, tuple[str, Callable[[Tensor], Tensor], bool]] = {  # and whether T is diagonal
     "linear, any T": ("linear", torch.clone, False),

@@ -15,7 +15,7 @@ from rnnbounds.reports.errors import InputError
 from rnnbounds.reports.files import write_atomic
 from rnnbounds.reports.gate.runs import compare_runs, restrict_run
 from rnnbounds.reports.gate.settings import Thresholds, load_thresholds
-from rnnbounds.reports.pages.markdown import markdown
+from rnnbounds.reports.pages.run import markdown
 from rnnbounds.reports.records.changes import Changes
 from rnnbounds.reports.records.codec import load
 from rnnbounds.reports.records.record import Run

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from rnnbounds.properties.attacks.budget import PROFILES, Budget, profile
 from rnnbounds.properties.errors import QuantityError
 from rnnbounds.properties.runs.parts import Part, chosen_claims, plan_parts, run_part
-from rnnbounds.reports.records.record import Tally
+from rnnbounds.reports.records.checks import Tally
 
 
 def tallies(part: Part, device: str) -> dict[str, dict[str, Tally]]:

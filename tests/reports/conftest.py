@@ -3,10 +3,10 @@ from collections.abc import Callable
 
 import pytest
 
-from rnnbounds.reports import (
+from rnnbounds.reports.records.checks import Check, Tally, Verdict
+from rnnbounds.reports.records.record import (
     AttackRecord,
     Axiom,
-    Check,
     ClaimRecord,
     Cost,
     Environment,
@@ -14,11 +14,10 @@ from rnnbounds.reports import (
     LedgerRecord,
     LedgerStep,
     Run,
-    Tally,
+    Symbol,
     VariantRecord,
+    Work,
 )
-from rnnbounds.reports.records.glossary import Symbol, Work
-from rnnbounds.reports.records.record import Verdict
 
 TRUNCATION = (
     "<mrow><msub><mi>h</mi><mi>gap</mi></msub><mo>&#x2264;</mo><mfrac><mrow><msub><mi>S</mi>"

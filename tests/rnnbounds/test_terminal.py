@@ -10,8 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 import rnnbounds
-from rnnbounds.reports import encode, load
 from rnnbounds.reports.pages.run import render_run
+from rnnbounds.reports.records.codec import encode, load
 from rnnbounds.shell.output import print_json, print_table
 from rnnbounds.shell.terminal import echo
 

@@ -10,8 +10,7 @@ from math import floor
 from typing import Any
 
 from rnnbounds.reports.pages.experiment import Tone, Verdict
-from rnnbounds.reports.pages.text import bound_text, plain_number, round_up
-from rnnbounds.reports.words import plural
+from rnnbounds.reports.text import bound_text, plain_number, plural, round_up
 
 Document = Mapping[str, Any]
 TONES: Mapping[str, Tone] = {"certified": "good", "refuted": "bad", "undecided": "open"}

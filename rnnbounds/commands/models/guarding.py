@@ -36,9 +36,8 @@ from rnnbounds.reports.gate.settings import (
     Question,
     load_model_settings,
 )
-from rnnbounds.reports.pages.text import NOTHING, round_up
 from rnnbounds.reports.records.changes import Changes, escape_markdown, shorten
-from rnnbounds.reports.words import plural
+from rnnbounds.reports.text import NOTHING, plural, round_up
 from rnnbounds.shell.input_text import parse_input_set
 
 

@@ -33,7 +33,7 @@ from rnnbounds.impl.near.near import ZERO
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.sources import open_source
 from rnnbounds.reports.pages.model.page import CERTIFICATE, INDEX, MEASUREMENT, measurement_page
-from rnnbounds.reports.words import plural
+from rnnbounds.reports.text import plural
 from rnnbounds.shell.output import Format, echo, print_json, require_folder, show_status
 
 

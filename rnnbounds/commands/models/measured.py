@@ -25,10 +25,9 @@ from rnnbounds.reports.pages.model.answer import (
     vector_name,
     vector_symbol,
 )
-from rnnbounds.reports.pages.model.observed import AS_RUN, evenly_text, near_own_text, unused_text
+from rnnbounds.reports.pages.model.memory import AS_RUN, evenly_text, near_own_text, unused_text
 from rnnbounds.reports.pages.model.page import answer_files, measurement_page
-from rnnbounds.reports.pages.text import plain_number
-from rnnbounds.reports.words import plural
+from rnnbounds.reports.text import plain_number, plural
 from rnnbounds.shell.output import Format, echo, print_json, print_table, show_status
 
 MOST_ROWS = 12  # lines of the forgetting curve in text

@@ -36,9 +36,9 @@ from rnnbounds.reports.pages.model.answer import (
     value_name,
     vector_symbol,
 )
-from rnnbounds.reports.pages.model.constants import find_constant
+from rnnbounds.reports.pages.model.facts import find_constant
 from rnnbounds.reports.pages.model.page import answer_files, certificate_page
-from rnnbounds.reports.words import plural
+from rnnbounds.reports.text import plural
 from rnnbounds.shell.output import Format, echo, print_json, print_table, show_status
 
 CERTIFYING_TITLE = "certifying {} states: norms, then witnesses against them"

@@ -24,7 +24,7 @@ from rnnbounds.impl.reading.files import check_target, write_files
 from rnnbounds.reports.files import make_folder
 from rnnbounds.reports.pages.model.answer import epsilon_share, output_bound
 from rnnbounds.reports.pages.model.page import CERTIFICATE, INDEX, answer_files, certificate_page
-from rnnbounds.reports.words import plural
+from rnnbounds.reports.text import plural
 from rnnbounds.shell.output import (
     Format,
     echo,

@@ -17,7 +17,7 @@ from rnnbounds.impl.convert.unitary import NoUnitaryError, save_unitary, unitary
 from rnnbounds.impl.errors import at_least, exactly
 from rnnbounds.impl.reading.files import check_target
 from rnnbounds.reports.pages.model.page import CERTIFICATE, INDEX
-from rnnbounds.reports.words import plural
+from rnnbounds.reports.text import plural
 from rnnbounds.shell.output import Format, echo, print_json, require_folder, show_status
 
 

@@ -9,11 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from rnnbounds.commands.options import FormatOption, Ids
-from rnnbounds.reports.pages.text import NOTHING, ratio_text
 from rnnbounds.reports.records.codec import load
-from rnnbounds.reports.records.ledger import LedgerRecord
-from rnnbounds.reports.records.record import ClaimRecord
-from rnnbounds.reports.words import plural
+from rnnbounds.reports.records.record import ClaimRecord, LedgerRecord
+from rnnbounds.reports.text import NOTHING, plural, ratio_text
 from rnnbounds.shell.output import Format, echo, print_json, print_table
 from rnnbounds.shell.terminal import write
 

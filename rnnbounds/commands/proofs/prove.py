@@ -18,8 +18,8 @@ from rnnbounds.commands.proofs.recheck import (
 )
 from rnnbounds.commands.proofs.steps import print_wrapped, quantified_text, show_lemmas, show_step
 from rnnbounds.properties.runs.ledgers import ledger_records, named_claims, unused_assumptions
-from rnnbounds.reports.records.ledger import LedgerRecord
-from rnnbounds.reports.words import plural
+from rnnbounds.reports.records.record import LedgerRecord
+from rnnbounds.reports.text import plural
 from rnnbounds.shell.output import Format, echo, print_json, show_progress
 from rnnbounds.theory.proof.claim import Claim
 from rnnbounds.theory.registry import check_claims

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from rnnbounds.commands.proofs.steps import print_wrapped
-from rnnbounds.reports.words import plural
+from rnnbounds.reports.text import plural
 from rnnbounds.shell.output import echo, show_progress
 from rnnbounds.theory.errors import InputError
 from rnnbounds.theory.kernel.solver.client import SECOND, SECOND_STRATEGIES

@@ -31,7 +31,7 @@ from rnnbounds.properties.runs.parts import PartResult, chosen_claims, plan_part
 from rnnbounds.properties.runs.record import merge_record
 from rnnbounds.properties.runs.run import run_parts
 from rnnbounds.properties.runs.versions import describe_difference, fingerprint
-from rnnbounds.reports import encode
+from rnnbounds.reports.records.codec import encode
 from rnnbounds.reports.records.outcome import without_environment
 
 CLAIM, ATTACKS = "instability", ("extremal",)

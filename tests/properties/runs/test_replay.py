@@ -11,7 +11,7 @@ from rnnbounds.properties.attacks.budget import Budget
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.runs.replay import dump_system, find_statement, replay
 from rnnbounds.properties.systems.table import make_spec
-from rnnbounds.reports.records.record import Check
+from rnnbounds.reports.records.checks import Check
 from rnnbounds.theory import claim
 from rnnbounds.theory.errors import UnknownClaimError
 from rnnbounds.theory.language.parse import parse_statement

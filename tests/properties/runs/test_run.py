@@ -21,8 +21,8 @@ from rnnbounds.properties.runs.parts import (
 from rnnbounds.properties.runs.record import axiom_records, merge_record
 from rnnbounds.properties.runs.run import heaviest_first, run_environment, run_parts
 from rnnbounds.properties.runs.versions import installed_version
+from rnnbounds.reports.records.checks import Tally
 from rnnbounds.reports.records.outcome import run_problems
-from rnnbounds.reports.records.record import Tally
 from rnnbounds.theory import CLAIMS, claim
 from rnnbounds.theory.axioms.base import AXIOMS
 from rnnbounds.theory.errors import UnknownClaimError

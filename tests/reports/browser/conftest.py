@@ -10,7 +10,7 @@ from rnnbounds.properties.runs.glossary import cited_works, claim_file, symbol_n
 from rnnbounds.reports.pages.run import render_run
 from rnnbounds.reports.records.changes import Changes, make_change
 from rnnbounds.reports.records.checks import Curve, Point
-from rnnbounds.reports.records.ledger import LedgerRecord, LedgerStep
+from rnnbounds.reports.records.record import LedgerRecord, LedgerStep
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.language.printing import statement_mathml, statement_text
 from rnnbounds.theory.typeset import quantifier, typeset

@@ -4,12 +4,11 @@ import json
 
 import pytest
 
-from rnnbounds.reports import RecordError, encode
-from rnnbounds.reports.errors import InputError
-from rnnbounds.reports.gate.certificates import load_certificate
-from rnnbounds.reports.gate.compare import compare_bounds
-from rnnbounds.reports.gate.files import compare_files
+from rnnbounds.reports.errors import InputError, RecordError
+from rnnbounds.reports.gate.certificates import compare_files, load_certificate
 from rnnbounds.reports.gate.settings import Thresholds
+from rnnbounds.reports.records.changes import compare_bounds
+from rnnbounds.reports.records.codec import encode
 
 CERTIFICATE = {
     "schema": "rnnbounds/certificate/1", "model": "m.safetensors", "cell": "rnn-tanh",

@@ -6,10 +6,10 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from rnnbounds.reports import Axiom, Run, Tally
 from rnnbounds.reports.gate.runs import compare_runs, restrict_run
 from rnnbounds.reports.gate.settings import Thresholds
-from rnnbounds.reports.records.ledger import Definition
+from rnnbounds.reports.records.checks import Tally
+from rnnbounds.reports.records.record import Axiom, Definition, Run
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import torch
 import rnnbounds
 from rnnbounds.impl.cells.table import CELLS, kind_of
 from rnnbounds.impl.norms.meanings import NORM_MEANINGS
-from rnnbounds.reports.pages.model.constants import CONSTANTS, find_constant
+from rnnbounds.reports.pages.model.facts import CONSTANTS, find_constant
 
 
 @pytest.mark.parametrize("cell", CELLS)

@@ -5,11 +5,10 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from rnnbounds.reports.pages.frame import safe_address
-from rnnbounds.reports.pages.mathml import safe_prose
+from rnnbounds.reports.pages.frame import safe_address, safe_prose
 from rnnbounds.reports.pages.run import render_run
 from rnnbounds.reports.records.changes import Changes
-from rnnbounds.reports.records.glossary import Work
+from rnnbounds.reports.records.record import Work
 
 LESS = "<math><mi>λ</mi><mo>&lt;</mo><mn>1</mn></math>"
 

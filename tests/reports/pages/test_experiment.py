@@ -14,7 +14,7 @@ from rnnbounds.reports.pages.experiment import (
     render_page,
 )
 from rnnbounds.reports.pages.figures import FigureError, Series, draw_plot
-from rnnbounds.reports.pages.mathml import safe_mathml
+from rnnbounds.reports.pages.frame import safe_mathml
 
 
 def lines(label="bound $x$"):

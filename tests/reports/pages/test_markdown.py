@@ -4,10 +4,10 @@ import re
 
 from msgspec.structs import replace
 
-from rnnbounds.reports import Tally, run_problems
-from rnnbounds.reports.pages.markdown import markdown
-from rnnbounds.reports.pages.run import render_run
+from rnnbounds.reports.pages.run import markdown, render_run
 from rnnbounds.reports.records.changes import Changes, make_change
+from rnnbounds.reports.records.checks import Tally
+from rnnbounds.reports.records.outcome import run_problems
 
 HOSTILE = (
     "<script>alert(1)</script>|\n# \x1b[31m[x](javascript:alert(1)) `_*"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rnnbounds.reports.pages.mathml import safe_mathml
+from rnnbounds.reports.pages.frame import safe_mathml
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,10 @@ from html.parser import HTMLParser
 import msgspec
 from msgspec.structs import replace
 
-from rnnbounds.reports import Run, decode, encode, load
 from rnnbounds.reports.pages.frame import BASE_POLICY
 from rnnbounds.reports.pages.run import LIST_LIMIT, render_run, write_report
+from rnnbounds.reports.records.codec import decode, encode, load
+from rnnbounds.reports.records.record import Run
 
 PAPER = "https://arxiv.org/abs/"
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{7*7}}"

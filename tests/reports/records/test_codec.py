@@ -5,8 +5,10 @@ import jsonschema
 import pytest
 from msgspec.structs import replace
 
-from rnnbounds.reports import RecordError, decode, encode, json_schema, load, without_environment
+from rnnbounds.reports.errors import RecordError
 from rnnbounds.reports.records import codec
+from rnnbounds.reports.records.codec import decode, encode, json_schema, load
+from rnnbounds.reports.records.outcome import without_environment
 
 
 def with_spec(run, spec):

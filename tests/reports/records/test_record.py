@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from rnnbounds.reports import AttackRecord, Check, Cost, Tally, run_problems
-from rnnbounds.reports.records.checks import MOST_POINTS, build_curve, merge_sides
-from rnnbounds.reports.records.number import greatest_ratio, record_number
+from rnnbounds.reports.records.checks import MOST_POINTS, Check, Tally, build_curve, merge_sides
+from rnnbounds.reports.records.outcome import run_problems
+from rnnbounds.reports.records.record import AttackRecord, Cost
+from rnnbounds.reports.text import greatest_ratio, record_number
 
 sides = st.tuples(st.floats(0, 9), st.floats(0, 9))
 seen = st.dictionaries(st.integers(0, 9), sides)

@@ -5,7 +5,7 @@ import pytest
 
 from rnnbounds.commands import attacks as module
 from rnnbounds.properties.runs.parts import Part, PartResult
-from rnnbounds.reports import decode, json_schema, load
+from rnnbounds.reports.records.codec import decode, json_schema, load
 
 CLAIM = "contraction-linear"
 

@@ -3,9 +3,9 @@
 import pytest
 
 from rnnbounds.commands.proofs import prove as module
-from rnnbounds.reports import load
-from rnnbounds.reports.pages.text import ratio_text
-from rnnbounds.reports.records.ledger import LedgerRecord, LedgerStep
+from rnnbounds.reports.records.codec import load
+from rnnbounds.reports.records.record import LedgerRecord, LedgerStep
+from rnnbounds.reports.text import ratio_text
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.language.printing import statement_latex
 from rnnbounds.theory.language.vocabulary import VOCABULARY

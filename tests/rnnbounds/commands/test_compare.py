@@ -5,7 +5,7 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from rnnbounds.reports import encode, load
+from rnnbounds.reports.records.codec import encode, load
 
 
 def test_settings(call, refused, record, tmp_path, monkeypatch):

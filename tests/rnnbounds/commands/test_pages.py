@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rnnbounds.reports import load
+from rnnbounds.reports.records.codec import load
 
 
 def test_the_same_page(call, verified, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from rnnbounds.properties.attacks.extremal import extremal_specs
 from rnnbounds.properties.systems.spec_choices import REQUIRED_FIELDS
 from rnnbounds.properties.systems.table import make_spec, parse_spec
-from rnnbounds.reports import load
+from rnnbounds.reports.records.codec import load
 from rnnbounds.theory import CLAIMS
 
 NAMED_SPEC = {"kind": "rnn", "n": 2, "d": 1, "T": 5, "seed": 4}

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from rnnbounds.reports import encode, load
+from rnnbounds.reports.records.codec import encode, load
 from rnnbounds.shell.results import JOB_SUMMARY, RequestedOutputs
 
 ONE = ("verify", "contraction-linear", "-n", 0, "--attacks", "random")

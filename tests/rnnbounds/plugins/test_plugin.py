@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from rnnbounds import properties
 from rnnbounds.plugin import ATTACKS
 from rnnbounds.properties.runs import parts
-from rnnbounds.reports import load, run_problems, without_environment
+from rnnbounds.reports.records.codec import load
+from rnnbounds.reports.records.outcome import run_problems, without_environment
 from rnnbounds.theory import claim
 from rnnbounds.theory.kernel.solver.client import Solver
 

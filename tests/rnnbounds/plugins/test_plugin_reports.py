@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from rnnbounds import properties
 from rnnbounds.properties.runs import parts
-from rnnbounds.reports import encode, load
+from rnnbounds.reports.records.codec import encode, load
 from rnnbounds.theory import claim
 
 BOUNDS = Path(properties.__file__).with_name("test_bounds.py")

@@ -1,12 +1,13 @@
 """Numbers as a reader wants them: counts grouped, errors rounded up, ratios near 1 told apart."""
 
+import math
 from decimal import ROUND_CEILING, Context, Decimal
+from typing import Literal
 
 from rnnbounds.reports.errors import printable
-from rnnbounds.reports.records.number import Number, is_finite
-from rnnbounds.reports.words import count as count
-from rnnbounds.reports.words import plural as plural
 
+Number = float | Literal["inf", "-inf", "nan"]
+"""JSON has no infinity and no NaN: what is not finite travels as its name, in memory too."""
 NOTHING = "–"
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 ROUNDING = 1e-12  # of a quotient of two bounds
@@ -80,3 +81,39 @@ def scientific(real: float | Decimal, digits: int) -> str:
     mantissa, exponent = f"{real:.{digits - 1}e}".split("e")
     power = str(int(exponent)).translate(SUPERSCRIPTS)
     return f"{mantissa}·10{power}".replace("-", "−")
+
+
+def count(value: int) -> str:
+    """Thousands grouped: 1,234,567."""
+    return f"{value:,}"
+
+
+def capitalise(sentence: str) -> str:
+    """The sentence with a capital first letter, if that is one of ASCII: λ is a symbol."""
+    return sentence[:1].upper() + sentence[1:] if sentence[:1].isascii() else sentence
+
+
+def plural(value: int, noun: str) -> str:
+    """1 step, 2 steps."""
+    return f"{count(value)} {noun}" if value == 1 else f"{count(value)} {noun}s"
+
+
+def record_number(value: Number) -> Number:
+    """A finite float as it is, any other as its name: "inf", "-inf" or "nan"."""
+    real = float(value)
+    if math.isfinite(real):
+        return real
+    return "nan" if math.isnan(real) else ("inf" if real > 0 else "-inf")
+
+
+def is_finite(value: Number | None) -> bool:
+    """True if the value is a finite number and not None."""
+    return value is not None and math.isfinite(float(value))
+
+
+def greatest_ratio(*ratios: Number | None) -> Number | None:
+    """The greatest of the ratios that are there; NaN if one of them is NaN."""
+    present = [float(ratio) for ratio in ratios if ratio is not None]
+    if not present:
+        return None
+    return record_number(math.nan if any(map(math.isnan, present)) else max(present))
