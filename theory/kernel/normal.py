@@ -21,16 +21,7 @@ from rnnbounds.theory.kernel.algebra import (
 )
 from rnnbounds.theory.kernel.rewriting import is_vector_equation, partial_powers
 from rnnbounds.theory.kernel.statements import Clause, Statement
-from rnnbounds.theory.kernel.terms import (
-    ONE,
-    POWER,
-    PRODUCT,
-    SUM,
-    TRANSPOSE,
-    ZERO,
-    Gap,
-    Term,
-)
+from rnnbounds.theory.kernel.terms import ONE, POWER, PRODUCT, SUM, TRANSPOSE, ZERO, Gap, Term
 
 MOST = 1_000  # rewritings of one expression
 Word: TypeAlias = tuple[Term, ...]

@@ -63,95 +63,62 @@ class BallMaximum(Method):
         """Prove |f(z)| <= c for all real z: at the peaks, between them and on the tails."""
         if goal.relation != "<=" or goal.lhs.variables != {Z} or goal.rhs.variables:
             raise Gap(f"{goal} does not bound |f(z)|")
-        search = _MaximumSearch(self, goal, scope)
+        # |f| is the product of the moduli of its factors: f without these is differentiated.
+        factors = goal.lhs.args if goal.lhs.head is PRODUCT else (goal.lhs,)
+        f = derivatives(times(*map(_without_moduli, factors)), Z, 2, scope)
         with ctx.workprec(PRECISION):
             for peak in map(door.term, self.peaks):
-                search.check_peak(peak)
-            boxes = search.check_interior()
-            search.check_tails()
+                self._check_peak(f, peak, goal.rhs, scope)
+            boxes = self._check_interior(f, goal.rhs)
+            self._check_tails(goal, scope)
         return f"{len(self.peaks)} peaks, {boxes} boxes, tails beyond |z| = {self.radius} by ranges"
 
-
-class _MaximumSearch:
-    """One function, its first two derivatives and the bound.
-
-    A bare is as large as that of its factors without their moduli, which is differentiated.
-    """
-
-    def __init__(self, method: BallMaximum, goal: Statement, scope: Scope) -> None:
-        self.method, self.goal, self.scope, self.bound = method, goal, scope, goal.rhs
-        factors = goal.lhs.args if goal.lhs.head is PRODUCT else (goal.lhs,)
-        bare = times(*map(_without_moduli, factors))
-        self.function, self.first, self.second = derivatives(bare, Z, 2, scope)
-
-    def check_peak(self, peak: Term) -> None:
+    def _check_peak(self, f: list[Term], peak: Term, bound: Term, scope: Scope) -> None:
         """Show |f| <= c within `reach` of the peak; raise Gap otherwise."""
-        slope, value = (rebuilt(term, {Z: peak}) for term in (self.first, self.function))
+        value, slope = (rebuilt(term, {Z: peak}) for term in f[:2])
+        sign, limit = 1 if ball(value) > 0 else -1, ball(bound)
         with in_part(f"the derivative is not shown to vanish at z = {peak}"):
-            self._require_equal(slope, ZERO)
-        sign = 1 if ball(value) > 0 else -1
-        height = ball(value) * sign
-        if height > self._limit:
-            excess = f"counter-model: f = {height.str(8)} against {self.bound}"
-            raise Gap(f"{excess} at z = {peak}")
-        if not height < self._limit:
-            self._require_equal(times(number(sign), value), self.bound)
-        reach = self.method.reach
+            Smt(*self.hypotheses).prove(eq(slope, ZERO), scope)
+        if not sign * ball(value) < limit:
+            with in_part(f"f = {ball(value).str(8)} against {bound} at z = {peak}"):
+                Smt(*self.hypotheses).prove(eq(times(number(sign), value), bound), scope)
         for part in range(-PARTS, PARTS):
-            box = ball(peak) + arb((part + 0.5) * reach / PARTS, reach / PARTS)
-            if not sign * self._on(self.second, box) < 0:
+            box = ball(peak) + arb((part + 0.5) * self.reach / PARTS, self.reach / PARTS)
+            if not sign * ball(f[2], {Z: box}) < 0:
                 raise Gap(f"the second derivative keeps no sign around z = {peak}")
-            if not sign * self._on(self.function, box) > -self._limit:
+            if not sign * ball(f[0], {Z: box}) > -limit:
                 raise Gap(f"the other sign is not excluded around z = {peak}")
 
-    def check_interior(self) -> int:
+    def _check_interior(self, f: list[Term], bound: Term) -> int:
         """|f| <= c on [-radius, radius] but within reach of the peaks; the number of boxes."""
-        centres = [ball(door.term(peak)) for peak in self.method.peaks]
-        boxes = [(fmpq(0), fmpq(self.method.radius))]
-        count = 0
+        centres, limit = [ball(door.term(peak)) for peak in self.peaks], ball(bound)
+        boxes, count = [(fmpq(0), fmpq(self.radius))], 0
         while boxes:
             middle, half = boxes.pop()
             count += 1
             point, offset = arb(middle), arb(0, 1) * arb(half)
             if count > MAX_BOXES:
                 raise Gap(f"undecided after {MAX_BOXES} boxes, near z = {point.str(8)}")
-            if any(abs(point - centre) + half <= self.method.reach for centre in centres):
+            if any(abs(point - centre) + half <= self.reach for centre in centres):
                 continue
-            if self._taylor_bound(point, offset) <= self._limit:
+            value, slope = (ball(term, {Z: point}) for term in f[:2])
+            curvature = ball(f[2], {Z: point + offset})
+            if abs(value + slope * offset + curvature * offset * offset / 2) <= limit:
                 continue
-            if abs(self._on(self.function, point)) > self._limit:
-                raise Gap(f"counter-model: |f(z)| > {self.bound} at z = {point.str(8)}")
+            if abs(value) > limit:
+                raise Gap(f"counter-model: |f(z)| > {bound} at z = {point.str(8)}")
             boxes += [(middle - half / 2, half / 2), (middle + half / 2, half / 2)]
         return count
 
-    def check_tails(self) -> None:
+    def _check_tails(self, goal: Statement, scope: Scope) -> None:
         """Show |f| <= c beyond the radius, by the ranges of elementary functions."""
-        largest = (self._limit * DENOMINATOR).lower().floor().unique_fmpz()
+        largest = (ball(goal.rhs) * DENOMINATOR).lower().floor().unique_fmpz()
         if largest is None:
-            raise Gap(f"the value of {self.bound} is not known")
-        bound, radius = (number(Fraction(int(largest), DENOMINATOR)), number(self.method.radius))
+            raise Gap(f"the value of {goal.rhs} is not known")
+        bound, radius = number(Fraction(int(largest), DENOMINATOR)), number(self.radius)
         for tail in (le(radius, Z), le(Z, times(number(-1), radius))):
-            within = self.scope.with_hypothesis(RANGE, tail)
             with in_part(f"where {tail}"):
-                Smt(RANGE).prove(le(self.goal.lhs, bound), within)
-
-    @property
-    def _limit(self) -> arb:
-        return ball(self.bound)
-
-    def _on(self, term: Term, box: arb) -> arb:
-        return ball(term, {Z: box})
-
-    def _taylor_bound(self, centre: arb, offset: arb) -> arb:
-        """Bound |f| on the box by its second-order Taylor form."""
-        slope, curvature = (self._on(self.first, centre), self._on(self.second, centre + offset))
-        return abs(
-            self._on(self.function, centre) + slope * offset + curvature * offset * offset / 2
-        )
-
-    def _require_equal(self, one: Term, other: Term) -> None:
-        """Raise Gap unless both terms have one normal form under the equations."""
-        Smt(*self.method.hypotheses).prove(eq(one, other), self.scope)
+                Smt(RANGE).prove(le(goal.lhs, bound), scope.with_hypothesis(RANGE, tail))
 
 
 def _without_moduli(term: Term) -> Term:

@@ -23,8 +23,10 @@ def test_one_step_says_what_z3_was_asked(call):
     assert told[0].startswith("truncation (finite, ")
     assert "  to show: for all j: 0 <= lam**j" in told
     assert "  from induction hypothesis" in told
+    assert "    (set-logic QF_NRA)" in told
     assert "    (declare-const a0 Real) ; lam**j" in told
     assert "    (assert (not (<= 0.0 (* a0 a1))))" in told
+    assert "    (check-sat)" in told
     assert "  z3: unsat: the hypotheses and the negated conclusion" in told
 
 
