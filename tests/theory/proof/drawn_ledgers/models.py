@@ -31,9 +31,10 @@ T = TypeVar("T")
 lam, S_0, steps, k = symbols("lam S_0 T k")
 x, eye, w = variables.x, variables.eye, variables.w
 W, V, R = (variables.operator(name) for name in "WVR")
+none = variables.operator("none")  # the zero operator on states
 u, v = (variables.vector(name) for name in ("u_0", "v_0"))
 values = function("values", Scalar)  # a sequence
-CONSTANTS = (W, V, R, u, v)
+CONSTANTS = (W, V, R, none, u, v)
 
 
 class Chance(Protocol):
@@ -75,6 +76,7 @@ def model(chance: Chance) -> Model:
     chosen: dict[Expr, Value] = {
         lam: chance.one(NUMBERS), S_0: chance.one(NUMBERS), eye: identity(size),
         steps: fmpq(chance.one(range(4))), k: fmpq(chance.one(range(4))), R: chance.one(OBLONG),
+        none: OPERATORS[size][0],
     }  # fmt: skip
     chosen |= {one: chance.one(OPERATORS[size]) for one in (W, V)}
     chosen |= {one: chance.one(VECTORS[size]) for one in (u, v, x, w)}

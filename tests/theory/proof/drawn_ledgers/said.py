@@ -11,7 +11,7 @@ from typing import TypeAlias
 from sympy import Expr, Integer, Rational, Symbol
 
 from drawn_ledgers.matrices import NoValueError
-from drawn_ledgers.models import S_0, Chance, R, V, W, eye, k, lam, steps, u, v
+from drawn_ledgers.models import S_0, Chance, R, V, W, eye, k, lam, none, steps, u, v
 from drawn_ledgers.values import Model, Value
 from rnnbounds.theory.language import Statement
 from rnnbounds.theory.language.definitions import Definition
@@ -29,7 +29,7 @@ DIRECT: tuple[type[Direct], ...] = (Smt, Smt, Words)
 REALS = (*map(Integer, (0, -1, 1)), lam, Rational(1, 2), *map(Integer, (2, -3, 10)), S_0,
          *map(Integer, (-8, 1000, -1000)))  # fmt: skip
 NATURALS = (*map(Integer, (0, 1, 2, 3)), steps, k)
-VECTORS, OPERATORS = (Integer(0), u, v), (Integer(0), W, V, R, eye)
+VECTORS, OPERATORS = (Integer(0), u, v), (Integer(0), W, V, R, eye, none)
 POINTS = 40
 
 

@@ -134,17 +134,15 @@ def words(chance: Chance, model: Model) -> Said:
 
 
 def inverses(chance: Chance, model: Model) -> Said:
-    """What would be true of operators that all had an inverse."""
-    p = chance.one(OPERATORS)
-    q = chance.one([one for one in OPERATORS if one != p])
-    r, size = chance.one((a, u, A)), chance.one(SIZES[:2])
-    left = chance.one(
-        (p * q**-1 * r, p**-1 * q * r, (p * q**-1) ** 2 * r, transpose(p) * q**-1 * r)
-    )
-    stated = chance.one((eq, le))(*chance.one(((size(left), size(r)), (size(r), size(left)))))
-    given = (eq(*chance.one(((p, q), (q, p)))),)
-    by = method(chance, chance.one((Smt, Words)))(*premises(given))
-    return Said(stated, variables(stated, *given), by, given)
+    """What would be true of equal operators that had an inverse; or what is true of equal ones."""
+    p, q = chance.one(((A, B), (A, W), (V, A), (B, eye), (B, V), (W, B)))
+    r, size, true = chance.one((a, u, A)), chance.one(SIZES[:2]), chance.one(range(3)) == 0
+    words = p * q**-1 * r, p**-1 * q * r, (p * q**-1) ** 2 * r, transpose(p) * q**-1 * r
+    left, right = (p * r, q * r) if true else (chance.one(words), r)
+    ends = (size(left), size(right)) if chance.one((True, False)) else (size(right), size(left))
+    stated, given = chance.one((eq, le))(*ends), (eq(p, q),)
+    by = (Smt if true else method(chance, chance.one((Smt, Words))))(*premises(given))
+    return Said(stated, variables(stated, *given), by, given, true)
 
 
 # What an axiom gives at its own variables, and the axiom.
