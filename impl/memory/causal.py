@@ -80,7 +80,7 @@ class CausalMeasurement(Observed):
 
     def line(self) -> str:
         """From which k on every window was within ε."""
-        where = f"{len(self.gaps)} windows of {self.length} inputs"
+        where = f"{len(self.gaps)} windows of {self.length} inputs, read as {self.axes}"
         told = self.told(self.gap.within)
         return f"{self.model}: {self.gap.formula}, seen on {where}: {told}"
 

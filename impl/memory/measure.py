@@ -120,6 +120,11 @@ class Observed(Shown):
         is beyond 0.8 T, of which windows of T inputs show nothing."""
         return least_window(self.ks, self.gaps, epsilon)
 
+    @property
+    def axes(self) -> str:
+        """How the data were read."""
+        return f"(N, T, …) = ({self.sequences}, {self.recorded}, …)"
+
     def rows(self) -> Sequence[Row]:
         """The forgetting curve."""
         return self.curve
@@ -158,9 +163,14 @@ class Measurement(Observed):
     local: Local
     near: NearCertificate | None
 
+    @property
+    def axes(self) -> str:
+        """How the data were read."""
+        return f"(N, T, d) = ({self.sequences}, {self.recorded}, {self.model.d})"
+
     def line(self) -> str:
         """From which k on every window was within ε."""
-        where = f"{self.windows} windows of {self.length} inputs"
+        where = f"{self.windows} windows of {self.length} inputs, read as {self.axes}"
         told = self.told(lambda eps: f"within {exactly(eps)}")
         return f"{self.model.source}: {self.model.name}, seen on {where}: {told}"
 

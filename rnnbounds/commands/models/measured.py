@@ -64,9 +64,8 @@ def print_measurement(result: Measurement | None) -> None:
     readout_text = f", of the {shown(vector_name(record))}" if "readout" in record else ""
     echo(
         f"on your data: {plural(result.windows, 'window')} of {plural(result.length, 'input')} "
-        f"from {shown(result.data)}, read as (N, T, d) = "
-        f"({result.sequences}, {result.recorded}, {result.model.d}), each run from the zero state, "
-        f"in float64{readout_text}"
+        f"from {shown(result.data)}, read as {result.axes}, each run from the zero state, in "
+        f"float64{readout_text}"
     )
     measured = len(result.seen.gaps)
     scope = "" if measured == result.windows else f", in the first {measured} windows"
@@ -243,8 +242,8 @@ def print_causal(result: CausalMeasurement) -> None:
     )
     echo(
         f"on your data: {plural(result.windows, 'window')} of {plural(result.length, 'input')} "
-        f"from {shown(result.data)}, read as (N, T, …) = ({result.sequences}, {result.recorded}, …)"
-        "; a truncated run is the model on the last k inputs alone"
+        f"from {shown(result.data)}, read as {result.axes}; a truncated run is the model on the "
+        "last k inputs alone"
     )
     echo(
         "tried: no output changes when later inputs do"

@@ -162,5 +162,6 @@ def test_channels_that_fit_two_axes(shape):
         rnnbounds.measure(GRU, x, eps=1.0)
     (window,) = re.findall(r"--window (\d+)", str(told.value))
     a, b = (rnnbounds.measure(GRU, part, eps=1.0, window=int(window)) for part in (x, x.mT))
+    assert f"read as (N, T, d) = ({len(x) // 2 if x.ndim == 2 else 20}, 2, 2)" in repr(a)
     assert a.recorded == b.recorded == 2
     assert not torch.equal(a.seen.gaps, b.seen.gaps)

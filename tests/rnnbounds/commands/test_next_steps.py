@@ -216,6 +216,10 @@ def folder(made, tmp_path, monkeypatch):
 
 
 M = "certify m.safetensors"
+S = """'{"kind":"rnn","n":2,"d":1,"T":3,"seed":4}'"""
+B = S.replace("4}", '4,"batch":2,"sequences":2}')
+E = "experiment similarity --set states=2 --set conditions=[1,10] --seeds 1 --out e"
+# A command, the words of its error, the command that they say, and what is in its answer.
 COMMANDS = [
     (M, "give (--input-bound) or", rf"{M} \1 1"),
     (f"{M} --input-bound 1 --inputs=-1:1", "state the inputs once", f"{M} --inputs=-1:1"),
@@ -242,17 +246,50 @@ COMMANDS = [
      "name a file in a folder that can be written",
      "truncate m.safetensors --inputs=-1:1 --eps 1 --out y.safetensors"),
     ("guard m", r"write it with 'rnnbounds (guard --update)'", r"\1 m"),
+    ("claims trunction", r"did you mean (\S+) or", r"claims \1", "h_gap <= S_0"),
+    ("claims --latex --bibtex", "(--latex) prints one thing alone; leave the other options out",
+     r"claims truncation \1", "(?m)^% truncation .uniform"),
+    ("claims --latex --now", "(--latex) is not about a run; leave out --run and --now",
+     r"claims truncation \1", "(?m)^% truncation .uniform"),
+    ("claims --vocabulary truncation", "leave out the names of claims", "claims --vocabulary",
+     "(?m)^h_gap "),
+    ("claims contraction-linear --run none --now", "leave one out",
+     "claims contraction-linear --now", "proved"),
+    (f"replay {S}", "name a (--claim)", rf"replay {S} \1 truncation", "HOLDS"),
+    (f"replay {S}", "or a (--statement)", rf"replay {S} \1 'h_gap <= 2*S_0'", "HOLDS"),
+    (f"replay {S} --claim trunction", r"did you mean (\w+) or", rf"replay {S} --claim \1",
+     "HOLDS"),
+    (f"replay {S} --claim truncation --form uniforn", r"did you mean (\w+)",
+     rf"replay {S} --claim truncation --form \1", "HOLDS"),
+    (f"replay {S} --claim truncation --statement 'h_gap <= 2*S_0'", "name a --claim .* or a ",
+     f"replay {S} --claim truncation", "HOLDS"),
+    (f"replay {S} --claim truncation --dump s", r"does not end in (\.npz)",
+     rf"replay {S} --claim truncation --dump s\1", "HOLDS"),
+    (f"replay {B} --claim truncation", "give its (member) and (sequence)",
+     "replay " + B.replace(":2}", r':2,"\1":0,"\2":1}') + " --claim truncation", "HOLDS"),
+    (f"replay {S} --statement 'h_gapp <= 2*S_0'", r"did you mean (\w+) or",
+     rf"replay {S} --statement '\1 <= 2*S_0'", "HOLDS"),
+    (f"replay {S} --statement 'S_0 h_gap <='", "write it as lhs <= rhs, products with (.*)$",
+     rf"replay {S} --statement 'S_0 \1 h_gap <= S_0'", "HOLDS"),
+    (E.replace("sim", "sm"), r"did you mean (\w+)", E.replace("similarity", r"\1"), "Holds"),
+    (f"{E} --set seed", "give it as NAME=VALUE", f"{E} --set seed=1", "Holds"),
+    (E.replace("states", "stats"), r"did you mean (\w+)", E.replace("states", r"\1"), "Holds"),
+    (E.replace("=2", "=two"), "give a setting as similarity has it by default", E, "Holds"),
+    (f"{E} --device tpu", r"choose (\w+) or", rf"{E} --device \1", "Holds"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("asked", "words", "then"), COMMANDS, ids=[row[1] for row in COMMANDS])
-def test_commands(call, folder, asked, words, then):
-    """The next command ends with 0."""
-    first = call(*asked.split())
+@pytest.mark.parametrize("row", COMMANDS, ids=[row[1] for row in COMMANDS])
+def test_commands(call, folder, row):
+    """The next command ends with 0, and shows the answer."""
+    asked, words, then, *answer = row
+    first = call(*shlex.split(asked))
     assert first.code != 0
     found = re.search(words, first.err + first.out)
     assert found, first
-    assert call(*shlex.split(found.expand(then))).code == 0
+    second = call(*shlex.split(found.expand(then)))
+    assert second.code == 0
+    assert re.search(*answer or ("",), second.out), second
 
 
 def test_the_k_that_the_guard_says(call, folder):
