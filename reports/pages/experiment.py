@@ -10,7 +10,6 @@ from typing import Literal
 from markupsafe import Markup
 
 from rnnbounds.reports.pages.figures import Series, draw_plot
-from rnnbounds.reports.pages.frame import load_templates
 from rnnbounds.reports.records.changes import Change, Changes, sort_changes
 
 Tone = Literal["good", "bad", "open"]
@@ -135,6 +134,8 @@ class Page:
 
 def render_page(page: Page) -> bytes:
     """One self-contained page, UTF-8."""
+    from rnnbounds.reports.pages.frame import load_templates  # slow to import, with its templates
+
     template = load_templates().get_template("experiment.html.j2")
     return template.render(page=page, kind=_block_kind).encode()
 

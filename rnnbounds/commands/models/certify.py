@@ -13,7 +13,6 @@ from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.epsilon import absolute, epsilon_option
 from rnnbounds.commands.models.inputs import Bound, InputOptions, Inputs, Recorded, RecordedInputs
 from rnnbounds.commands.models.layers import List, require_list_alone, show_layers
-from rnnbounds.commands.models.measured import write_measured
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Direction, Ignore, Layer, Model, Readout
 from rnnbounds.commands.models.shown import (
@@ -30,9 +29,7 @@ from rnnbounds.commands.options import FormatOption, path_option
 from rnnbounds.impl.cells.table import NORM_NAMES
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import EPSILONS
-from rnnbounds.impl.memory.measure import measure_cell
 from rnnbounds.impl.reading.adapters import load_cells, load_model
-from rnnbounds.reports.pages.model.page import CERTIFICATE, INDEX, certificate_page
 from rnnbounds.shell.output import (
     Format,
     echo,
@@ -74,6 +71,8 @@ def certify_model(
     recorded = None if data is None else RecordedInputs(data)
     input_options = InputOptions(input_bound, inputs, recorded)
     if out is not None:
+        from rnnbounds.reports.pages.model.page import CERTIFICATE, INDEX, certificate_page
+
         require_folder(out, CERTIFICATE, INDEX)
     asked: Any = {"ignore": ignore or (), "layer": layer, "readout": readout}
     if direction is None:
@@ -93,6 +92,8 @@ def certify_model(
         certificate = replace(certificate, measuring=called.measure_command)
         measurement = None
         if recorded is not None:
+            from rnnbounds.impl.memory.measure import measure_cell
+
             certificate = beside(certificate, recorded.sequences)
             bound = certificate.input_bound if certificate.inputs is None else certificate.inputs
             measurement = measure_cell(loaded, recorded.sequences, eps=numbers, input_bound=bound)
@@ -106,6 +107,8 @@ def certify_model(
             if measurement is None:
                 write_page(document, folder, model, format, next=steps_on)
             else:
+                from rnnbounds.commands.models.measured import write_measured
+
                 measured, title = measurement.to_json(), Path(loaded.source).name
                 page = certificate_page(document, title, measurement=measured, next_lines=steps_on)
                 write_measured(page, folder, format, measurement=measured, certificate=document)

@@ -56,10 +56,8 @@ def unstated_lines(result: AnyMeasurement, share: float | None) -> list[str]:
     ]
 
 
-def print_measurement(result: Measurement | None) -> None:
+def print_measurement(result: Measurement) -> None:
     """Print a measurement and its statement about other windows, in lines of text."""
-    if result is None:
-        return
     record = result.to_json()
     readout_text = f", of the {shown(vector_name(record))}" if "readout" in record else ""
     echo(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import torch
 import typer
@@ -14,11 +14,8 @@ from msgspec import structs
 
 from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.layers import print_unread_tensors, read_tensors_text
-from rnnbounds.commands.models.measured import print_measurement
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import at_least, exactly, factor, shown
-from rnnbounds.impl.memory.adversary.attack import Attacked, attack, bracket
-from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.meanings import NORM_MEANINGS
 from rnnbounds.impl.numbers.outward import norm_up
@@ -37,9 +34,12 @@ from rnnbounds.reports.pages.model.answer import (
     vector_symbol,
 )
 from rnnbounds.reports.pages.model.facts import find_constant
-from rnnbounds.reports.pages.model.page import answer_files, certificate_page
 from rnnbounds.reports.text import plural
 from rnnbounds.shell.output import Format, echo, print_json, print_table, show_status
+
+if TYPE_CHECKING:
+    from rnnbounds.impl.memory.adversary.attack import Attacked
+    from rnnbounds.impl.memory.measure import Measurement
 
 CERTIFYING_TITLE = "certifying {} states: norms, then witnesses against them"
 
@@ -58,6 +58,8 @@ def write_page(
     next: Sequence[str] = (),
 ) -> None:  # fmt: skip
     """Write a certificate and its page; the folders of the model are left out of both."""
+    from rnnbounds.reports.pages.model.page import answer_files, certificate_page
+
     page = certificate_page(document, model.name, check, next_lines=next)
     write_all(folder, answer_files(page, certificate=document))
     if format is Format.text:
@@ -87,7 +89,10 @@ def print_answer(
     """Print a certificate, then what was found against it, then what was seen on data, then what to
     do next."""
     print_certificate(certificate, attack_result, verbose, shares)
-    print_measurement(measurement)
+    if measurement is not None:
+        from rnnbounds.commands.models.measured import print_measurement
+
+        print_measurement(measurement)
     own_steps = certificate.next_steps  # of which the first is to measure
     print_next([*own_steps[measurement is not None :], *next])
 
@@ -223,6 +228,8 @@ Attack = Annotated[bool, typer.Option("--attack",
 
 def attack_certified(model: LoadedModel[Any], certificate: Certificate) -> Attacked:
     """The attack on the model of a certificate at its ε. Raises ContradictionError."""
+    from rnnbounds.impl.memory.adversary.attack import attack, bracket
+
     epsilons = [epsilon for epsilon, _ in certificate.windows]
     inputs = certificate.input_bound if certificate.inputs is None else certificate.inputs
     with show_status("seeking inputs that are remembered for long"):
@@ -240,6 +247,8 @@ def print_attacked(certificate: Certificate, result: Attacked | None) -> None:
     """The bracket of a certified model, the lower end alone of any other."""
     if result is None:
         return
+    from rnnbounds.impl.memory.adversary.attack import bracket
+
     output = "output h"
     if result.readout is not None:
         output = shown(map_name(result.readout))
