@@ -8,28 +8,7 @@ from functools import partial
 from sympy import Abs
 
 from rnnbounds.theory.language import ONE, ZERO, Axiom, Clause, axiom, axioms_in, eq, le, ne
-from rnnbounds.theory.language.terms.unitary import (
-    algebraic,
-    analytic,
-    basis,
-    beside,
-    count,
-    differentials,
-    exponentials,
-    generated,
-    independent,
-    lines,
-    offset,
-    partner,
-    pole,
-    rank,
-    slope,
-    steepest,
-    support,
-    tangents,
-    transcendence,
-    unit,
-)
+from rnnbounds.theory.language.terms import unitary as of
 from rnnbounds.theory.language.terms.variables import A, B, a, b, c, operator, v, y, z
 from rnnbounds.theory.language.terms.vectors import gain, inner, norm
 
@@ -48,18 +27,21 @@ AX = axiom(
     (Y,),
 ).that(
     Clause(
-        le(count(Y) + rank(differentials(Y)), transcendence(beside(Y, exponentials(Y)))),
-        (eq(independent(Y), ONE),),
+        le(
+            of.count(Y) + of.rank(of.differentials(Y)),
+            of.transcendence(of.beside(Y, of.exponentials(Y))),
+        ),
+        (eq(of.independent(Y), ONE),),
     )
 )
 BASIS = _FREE("a torsion-free group with finitely many generators has a ℤ-basis", (P, X)).that(
     *(
-        Clause(eq(fact, ONE), (eq(analytic(P), ONE), eq(analytic(X), ONE)))
+        Clause(eq(fact, ONE), (eq(of.analytic(P), ONE), eq(of.analytic(X), ONE)))
         for fact in (
-            independent(basis(P, X)),
-            generated(P, basis(P, X)),
-            generated(X, basis(P, X)),
-            generated(basis(P, X), beside(P, X)),
+            of.independent(of.basis(P, X)),
+            of.generated(P, of.basis(P, X)),
+            of.generated(X, of.basis(P, X)),
+            of.generated(of.basis(P, X), of.beside(P, X)),
         )
     )
 )
@@ -68,53 +50,62 @@ DIFFERENTIALS = axiom(
     "Horn & Johnson, Matrix Analysis, 0.4.5",
     "the derivatives of combinations of Y have no larger rank than those of Y",
     (X, Y),
-).that(Clause(le(rank(differentials(X)), rank(differentials(Y))), (eq(generated(X, Y), ONE),)))
+).that(
+    Clause(
+        le(of.rank(of.differentials(X)), of.rank(of.differentials(Y))),
+        (eq(of.generated(X, Y), ONE),),
+    )
+)
 TRANSCENDENCE = _FIELDS(
     "elements algebraic over the field of X and Z add at most the number of X to the degree of Z",
     (Y, X, Z),
 ).that(
     Clause(
-        le(transcendence(beside(Y, Z)), count(X) + transcendence(Z)),
-        (eq(algebraic(Y, beside(X, Z)), ONE),),
+        le(of.transcendence(of.beside(Y, Z)), of.count(X) + of.transcendence(Z)),
+        (eq(of.algebraic(Y, of.beside(X, Z)), ONE),),
     )
 )
 TANH_ALGEBRAIC = _FIELDS(
     "tanh f = (e^{2f} − 1)/(e^{2f} + 1), and e^{f + g} = e^f e^g", (P, Y)
-).that(Clause(eq(algebraic(tangents(P), exponentials(Y)), ONE), (eq(generated(P, Y), ONE),)))
+).that(
+    Clause(
+        eq(of.algebraic(of.tangents(P), of.exponentials(Y)), ONE), (eq(of.generated(P, Y), ONE),)
+    )
+)
 COMBINATIONS = _FIELDS(
     "sums of X and of elements algebraic over Z are algebraic over X and Z", (P, X, T, A, B, Y, Z)
 ).that(
     Clause(
-        eq(algebraic(Y, beside(X, Z)), ONE),
+        eq(of.algebraic(Y, of.beside(X, Z)), ONE),
         (
             eq(gain(P - X * A - T * B), ZERO),
-            eq(algebraic(T, Z), ONE),
-            eq(generated(Y, beside(P, X)), ONE),
+            eq(of.algebraic(T, Z), ONE),
+            eq(of.generated(Y, of.beside(P, X)), ONE),
         ),
     )
 )
-L = lines(P, Y)
+L = of.lines(P, Y)
 SUBSTITUTION = _FIELDS(
     "a relation of algebraically independent elements holds for all numbers: e^{Y_l} may be "
     "replaced by c_l e^{χ_l z}",
     (P, Y, c),
 ).that(
     Clause(
-        eq(gain(tangents(L) * c), ZERO),
+        eq(gain(of.tangents(L) * c), ZERO),
         (
-            eq(gain(tangents(P) * c), ZERO),
-            eq(generated(P, Y), ONE),
-            le(count(Y), transcendence(exponentials(Y))),
+            eq(gain(of.tangents(P) * c), ZERO),
+            eq(of.generated(P, Y), ONE),
+            le(of.count(Y), of.transcendence(of.exponentials(Y))),
         ),
     )
 )
 _TIED = (
-    eq(generated(P, Y), ONE),
-    eq(independent(Y), ONE),
-    eq(unit(a), ONE),
-    eq(unit(b), ONE),
+    eq(of.generated(P, Y), ONE),
+    eq(of.independent(Y), ONE),
+    eq(of.unit(a), ONE),
+    eq(of.unit(b), ONE),
     eq(z**2, ONE),
-    eq(slope(L, a), z * slope(L, b)),
+    eq(of.slope(L, a), z * of.slope(L, b)),
 )
 HOMOMORPHISM = _FREE(
     "a homomorphism into ℝ may be given on a basis, by numbers independent over ℚ: it is "
@@ -122,19 +113,22 @@ HOMOMORPHISM = _FREE(
     (P, Y, a, b, z),
 ).that(
     Clause(eq(gain(P * (a - z * b)), ZERO), _TIED),
-    Clause(eq(gain(tangents(P) * (a - z * b)), ZERO), (*_TIED, eq(offset(L, a), z * offset(L, b)))),
+    Clause(
+        eq(gain(of.tangents(P) * (a - z * b)), ZERO),
+        (*_TIED, eq(of.offset(L, a), z * of.offset(L, b))),
+    ),
     *(
-        Clause(eq(gain(constant * a), ZERO), (*_TIED[:3], eq(slope(L, a), ZERO)))
-        for constant in (P, tangents(P))
+        Clause(eq(gain(constant * a), ZERO), (*_TIED[:3], eq(of.slope(L, a), ZERO)))
+        for constant in (P, of.tangents(P))
     ),
 )
-_real, _imaginary = offset(L, a) + slope(L, a) * y, slope(L, a) * z
+_real, _imaginary = of.offset(L, a) + of.slope(L, a) * y, of.slope(L, a) * z
 TANH_POLES = _POLES("tanh has its poles at the odd multiples of iπ/2", (P, Y, a, y, z)).that(
-    Clause(eq(pole(L, a, y, z), ONE), (eq(_real, ZERO), eq(_imaginary, ONE))),
-    Clause(eq(_real, ZERO), (eq(pole(L, a, y, z), ONE),)),
-    Clause(le(ONE, Abs(_imaginary)), (eq(pole(L, a, y, z), ONE),)),
+    Clause(eq(of.pole(L, a, y, z), ONE), (eq(_real, ZERO), eq(_imaginary, ONE))),
+    Clause(eq(_real, ZERO), (eq(of.pole(L, a, y, z), ONE),)),
+    Clause(le(ONE, Abs(_imaginary)), (eq(of.pole(L, a, y, z), ONE),)),
 )
-_other = partner(L, c, a, y, z)
+_other = of.partner(L, c, a, y, z)
 NO_LONELY_POLE = _POLES(
     "at a pole of one term of a constant sum of meromorphic functions another term has a pole",
     (P, Y, c, a, y, z),
@@ -143,35 +137,38 @@ NO_LONELY_POLE = _POLES(
         Clause(
             statement,
             (
-                eq(gain(tangents(L) * c), ZERO),
-                eq(unit(a), ONE),
+                eq(gain(of.tangents(L) * c), ZERO),
+                eq(of.unit(a), ONE),
                 ne(inner(c, a), ZERO),
-                eq(pole(L, a, y, z), ONE),
+                eq(of.pole(L, a, y, z), ONE),
             ),
         )
         for statement in (
-            eq(unit(_other), ONE),
+            eq(of.unit(_other), ONE),
             eq(inner(a, _other), ZERO),
             ne(inner(c, _other), ZERO),
-            eq(pole(L, _other, y, z), ONE),
+            eq(of.pole(L, _other, y, z), ONE),
         )
     )
 )
-_top = steepest(L, c)
+_top = of.steepest(L, c)
 LARGEST = _FINITE("of finitely many numbers one is the largest", (P, Y, c, v)).that(
-    Clause(eq(unit(_top), ONE), (ne(support(c), ZERO),)),
-    Clause(ne(inner(c, _top), ZERO), (ne(support(c), ZERO),)),
-    Clause(le(Abs(slope(L, v)), Abs(slope(L, _top))), (eq(unit(v), ONE), ne(inner(c, v), ZERO))),
+    Clause(eq(of.unit(_top), ONE), (ne(of.support(c), ZERO),)),
+    Clause(ne(inner(c, _top), ZERO), (ne(of.support(c), ZERO),)),
+    Clause(
+        le(Abs(of.slope(L, v)), Abs(of.slope(L, _top))),
+        (eq(of.unit(v), ONE), ne(inner(c, v), ZERO)),
+    ),
 )
-_taken = (eq(unit(a), ONE), ne(inner(c, a), ZERO))
+_taken = (eq(of.unit(a), ONE), ne(inner(c, a), ZERO))
 EMPTY = _FINITE("a vector with no entry but 0 is 0", (A, c)).that(
-    *(Clause(eq(n, ZERO), (eq(support(c), ZERO),)) for n in (norm(c), gain(A * c)))
+    *(Clause(eq(n, ZERO), (eq(of.support(c), ZERO),)) for n in (norm(c), gain(A * c)))
 )
 FEWER = _FINITE("one entry is made 0, another one changes", (c, a, b, z)).that(
-    Clause(le(support(c - inner(c, a) * a) + 1, support(c)), _taken),
+    Clause(le(of.support(c - inner(c, a) * a) + 1, of.support(c)), _taken),
     Clause(
-        le(support(c - inner(c, a) * (a - z * b)) + 1, support(c)),
-        (*_taken, eq(unit(b), ONE), eq(inner(b, a), ZERO), ne(inner(c, b), ZERO)),
+        le(of.support(c - inner(c, a) * (a - z * b)) + 1, of.support(c)),
+        (*_taken, eq(of.unit(b), ONE), eq(inner(b, a), ZERO), ne(inner(c, b), ZERO)),
     ),
 )
 

@@ -15,20 +15,7 @@ from rnnbounds.theory.axioms.ranks import RANK_AXIOMS
 from rnnbounds.theory.axioms.unitary import UNITARY_AXIOMS
 from rnnbounds.theory.language import Axiom, Clause, axiom, axioms_in, eq, law, le, lt
 from rnnbounds.theory.language import symbols as quantities
-from rnnbounds.theory.language.terms.networks import (
-    activation,
-    bends,
-    curvature,
-    d_input,
-    d_state,
-    differentiable,
-    feasible,
-    jacobian,
-    project,
-    projects,
-    slopes,
-    steepness,
-)
+from rnnbounds.theory.language.terms import networks as net
 from rnnbounds.theory.language.terms.variables import (
     A,
     X,
@@ -123,17 +110,21 @@ _JACOBIAN = _CHAIN_RULE(
 )
 CHAIN_RULE_START = replace(_JACOBIAN, variables=(x, m)).that(
     Clause(
-        eq(jacobian(x, m + 1, m + 1), d_input(*_first)), (eq(differentiable(*_first), Integer(1)),)
+        eq(net.jacobian(x, m + 1, m + 1), net.d_input(*_first)),
+        (eq(net.differentiable(*_first), Integer(1)),),
     )
 )
 CHAIN_RULE = _JACOBIAN.that(
     Clause(
-        eq(jacobian(x, m + j + 2, m + 1), d_state(*_later) * jacobian(x, m + j + 1, m + 1)),
-        (eq(differentiable(*_later), Integer(1)),),
+        eq(
+            net.jacobian(x, m + j + 2, m + 1),
+            net.d_state(*_later) * net.jacobian(x, m + j + 1, m + 1),
+        ),
+        (eq(net.differentiable(*_later), Integer(1)),),
     )
 )
 DERIVATIVE_IN_INPUT = _LIPSCHITZ((_L, v, _w)).that(
-    Clause(le(norm(d_input(v, _w)), _L), (eq(differentiable(v, _w), Integer(1)),)),
+    Clause(le(norm(net.d_input(v, _w)), _L), (eq(net.differentiable(v, _w), Integer(1)),)),
     requires=law("", (a, b, c), le(norm(phi(c, a) - phi(c, b)), _L * norm(a - b))),
 )
 _MEAN_VALUE = axiom(
@@ -143,24 +134,26 @@ _MEAN_VALUE = axiom(
     "those of ρ' for f = diag ρ'",
     (a, b),
 )
-MEAN_VALUE = _MEAN_VALUE.that(eq(activation(a), activation(b) + slopes(a, b) * (a - b)))
-MEAN_VALUE_SLOPES = _MEAN_VALUE.that(eq(slopes(a, a), slopes(b, b) + bends(a, b) * diagonal(a - b)))
+MEAN_VALUE = _MEAN_VALUE.that(eq(net.activation(a), net.activation(b) + net.slopes(a, b) * (a - b)))
+MEAN_VALUE_SLOPES = _MEAN_VALUE.that(
+    eq(net.slopes(a, a), net.slopes(b, b) + net.bends(a, b) * diagonal(a - b))
+)
 _SECANTS = _DIAGONAL(
     "in an absolute norm a diagonal matrix has the norm max |Δ_ii|; secant slopes of a function "
     "that is nowhere steeper than L, and so continuous, are at most L",
     (a, b),
 )
-_STEEPEST = law("", (z,), le(Abs(steepness(z)), L_rho))
-DIAGONAL_NORM = _SECANTS.that(le(norm(slopes(a, b)), L_rho), requires=_STEEPEST)
+_STEEPEST = law("", (z,), le(Abs(net.steepness(z)), L_rho))
+DIAGONAL_NORM = _SECANTS.that(le(norm(net.slopes(a, b)), L_rho), requires=_STEEPEST)
 DIAGONAL_BENDS = _SECANTS.that(
-    le(norm(bends(a, b)), beta_rho), requires=law("", (z,), le(Abs(curvature(z)), beta_rho))
+    le(norm(net.bends(a, b)), beta_rho), requires=law("", (z,), le(Abs(net.curvature(z)), beta_rho))
 )
 _COMMUTES = _DIAGONAL(
     "a diagonal A commutes with Δ, and ‖Δ A v‖ ≤ max |Δ_ii| ‖A v‖ in an absolute norm", (A, a, b, v)
 )
 DIAGONAL_COMMUTES, DIAGONAL_COMMUTES_MAX = (
     _COMMUTES.that(
-        Clause(le(size(A * slopes(a, b) * v), L_rho * size(A * v)), (eq(is_diagonal(A), 1),)),
+        Clause(le(size(A * net.slopes(a, b) * v), L_rho * size(A * v)), (eq(is_diagonal(A), 1),)),
         requires=_STEEPEST,
     )
     for size in (norm, max_norm)
@@ -184,12 +177,12 @@ EXPONENTIAL = _EXP((y, z)).that(
 LOGARITHM = _EXP((z,)).that(Clause(eq(exponential(log(z)), z), (lt(Integer(0), z),)))
 PROJECTION = _NEAREST((a, b)).that(
     Clause(
-        le(inner(a - project(a), b - project(a)), Integer(0)),
-        (eq(projects(a), Integer(1)), eq(feasible(b), Integer(1))),
+        le(inner(a - net.project(a), b - net.project(a)), Integer(0)),
+        (eq(net.projects(a), Integer(1)), eq(net.feasible(b), Integer(1))),
     )
 )
 PROJECTION_INSIDE = _NEAREST((a,)).that(
-    Clause(eq(feasible(project(a)), Integer(1)), (eq(projects(a), Integer(1)),))
+    Clause(eq(net.feasible(net.project(a)), Integer(1)), (eq(net.projects(a), Integer(1)),))
 )
 
 AXIOMS: tuple[Axiom, ...] = (

@@ -5,17 +5,7 @@ from functools import partial
 from sympy import Abs, Integer, Symbol, symbols
 
 from rnnbounds.theory.language import Axiom, Clause, axiom, axioms_in, eq, law, le
-from rnnbounds.theory.language.terms.networks import (
-    activation,
-    d_state,
-    d_weights,
-    differentiable,
-    gradient,
-    hessian,
-    lift,
-    sensitivity,
-    slopes,
-)
+from rnnbounds.theory.language.terms import networks as net
 from rnnbounds.theory.language.terms.variables import (
     A,
     B,
@@ -44,7 +34,7 @@ from rnnbounds.theory.language.terms.vectors import (
 )
 
 _L, _w, _offset = symbols("L", real=True), vector("w_"), vector("offset_")
-_differentiable = eq(differentiable(v, _w), Integer(1))
+_differentiable = eq(net.differentiable(v, _w), Integer(1))
 _RUDIN = "Rudin, Principles of Mathematical Analysis"
 _HORN = "Horn & Johnson, Matrix Analysis"
 
@@ -76,16 +66,16 @@ CAUCHY_SCHWARZ = axiom(
 def _sensitivities(*of: Symbol) -> tuple[Axiom, Axiom]:
     """How a run of these weights depends on them: at its start, and from one step to the next."""
     now = state(x, s, j, *of), entry(x, s + j + 1)
-    after = d_state(*now, *of) * sensitivity(x, s, j, *of) + d_weights(*now, *of)
-    smooth = eq(differentiable(*now, *of), Integer(1))
+    after = net.d_state(*now, *of) * net.sensitivity(x, s, j, *of) + net.d_weights(*now, *of)
+    smooth = eq(net.differentiable(*now, *of), Integer(1))
     text = (
         "dh_s/dw = 0 for a run from zero at time s, and "
         "dh_t/dw = ∂φ/∂h · dh_{t-1}/dw + ∂φ/∂w at (h_{t-1}, x_t)"
     )
     return (
-        _CHAIN_RULE(text, (x, s)).that(eq(sensitivity(x, s, 0, *of), Integer(0))),
+        _CHAIN_RULE(text, (x, s)).that(eq(net.sensitivity(x, s, 0, *of), Integer(0))),
         _CHAIN_RULE(text, (x, s, j)).that(
-            Clause(eq(sensitivity(x, s, j + 1, *of), after), (smooth,))
+            Clause(eq(net.sensitivity(x, s, j + 1, *of), after), (smooth,))
         ),
     )
 
@@ -94,7 +84,9 @@ def derivative_in_state(*of: Symbol) -> Axiom:
     """Axiom: ‖∂φ/∂h‖ is at most a Lipschitz constant of φ in the state."""
     lipschitz = le(norm(phi(a, c, *of) - phi(b, c, *of)), _L * norm(a - b))
     return _LIPSCHITZ((_L, v, _w)).that(
-        Clause(le(norm(d_state(v, _w, *of)), _L), (eq(differentiable(v, _w, *of), Integer(1)),)),
+        Clause(
+            le(norm(net.d_state(v, _w, *of)), _L), (eq(net.differentiable(v, _w, *of), Integer(1)),)
+        ),
         requires=law("", (a, b, c), lipschitz),
     )
 
@@ -109,17 +101,21 @@ DERIVATIVE_NO_LESS = axiom(
     "if ‖φ(h, x) − φ(h′, x)‖ ≥ L‖h − h′‖, then ‖∂_hφ B‖ ≥ L‖B‖ for every operator B",
     (_L, v, _w, B),
 ).that(
-    Clause(le(_L * norm(B), norm(d_state(v, _w) * B)), (eq(differentiable(v, _w), Integer(1)),)),
+    Clause(
+        le(_L * norm(B), norm(net.d_state(v, _w) * B)), (eq(net.differentiable(v, _w), Integer(1)),)
+    ),
     requires=law("", (a, b, c), le(_L * norm(a - b), norm(phi(a, c) - phi(b, c)))),
 )
-_model = law("", (a, c), eq(phi(a, c), activation(A * a + B * c + _offset)))
+_model = law("", (a, c), eq(phi(a, c), net.activation(A * a + B * c + _offset)))
 _inner = A * v + B * _w + _offset
 CHAIN_RULE_LAYER = _CHAIN_RULE(
     "for φ = ρ(A h + B x + b), ∂φ/∂h = diag(ρ') A and ∂φ/∂w = diag(ρ')(δA h + δB x + δb)",
     (A, B, _offset, v, _w),
 ).that(
-    Clause(eq(d_state(v, _w), slopes(_inner, _inner) * A), (_differentiable,)),
-    Clause(eq(d_weights(v, _w), slopes(_inner, _inner) * lift(v, _w)), (_differentiable,)),
+    Clause(eq(net.d_state(v, _w), net.slopes(_inner, _inner) * A), (_differentiable,)),
+    Clause(
+        eq(net.d_weights(v, _w), net.slopes(_inner, _inner) * net.lift(v, _w)), (_differentiable,)
+    ),
     requires=_model,
 )
 LINEAR_MAP = axiom(
@@ -135,8 +131,8 @@ MEAN_VALUE_GRADIENT = axiom(
     "L-Lipschitz",
     (_L, a, b),
 ).that(
-    le(norm(gradient(a) - gradient(b)), _L * norm(a - b)),
-    requires=law("", (c,), le(norm(hessian(c)), _L)),
+    le(norm(net.gradient(a) - net.gradient(b)), _L * norm(a - b)),
+    requires=law("", (c,), le(norm(net.hessian(c)), _L)),
 )
 # Of diag, for max |(A v)_i| would be the row sum norm where v is an operator.
 DIAGONAL_ROWS = axiom(

@@ -20,34 +20,8 @@ from rnnbounds.theory.language.quantities.models import (
     k,
 )
 from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, parameter, tag
-from rnnbounds.theory.language.terms.networks import (
-    J,
-    apart,
-    boxed,
-    d_state,
-    d_weights,
-    gated_run,
-    p,
-    q,
-    states,
-    to_cell,
-    to_output,
-    unit_weights,
-    upper_run,
-)
-from rnnbounds.theory.language.terms.unitary import (
-    OUTPUTS,
-    W_3,
-    V,
-    below,
-    d_run,
-    eye_all,
-    largest_gap,
-    linear_network,
-    rank,
-    similar_network,
-    similarity_inverse,
-)
+from rnnbounds.theory.language.terms import networks as net
+from rnnbounds.theory.language.terms import unitary as of
 from rnnbounds.theory.language.terms.variables import (
     a,
     b,
@@ -68,7 +42,7 @@ from rnnbounds.theory.language.terms.vectors import (
     transpose,
 )
 
-_first, _other = boxed(a), boxed(b)
+_first, _other = net.boxed(a), net.boxed(b)
 
 _OPEN, _ROWS, _MAXIMUM = "σ or |tanh| on the box", "largest row sum", "maximum"
 _UNITS = "max |·|_j/v_j"
@@ -76,7 +50,7 @@ _PAIR = "two states of the box"
 _moved = phi(_first, entry(x, 1)) - phi(_other, entry(x, 1))
 _NORMS = {
     "": MAXIMUM,
-    "_box": Norm(_UNITS, lambda gap: max_norm(unit_weights * gap), "_{box}"),
+    "_box": Norm(_UNITS, lambda gap: max_norm(net.unit_weights * gap), "_{box}"),
 }
 
 
@@ -141,16 +115,19 @@ _SEEN_OF_GATES = (
     ),
     *tag(
         "lstm",
-        MAXIMUM.of("c_size", "the cells of a run from zero", "c_T", to_cell * gated_run(0, x, T)),
+        MAXIMUM.of(
+            "c_size", "the cells of a run from zero", "c_T", net.to_cell * net.gated_run(0, x, T),
+        ),
     ),
     *tag(
         "lstm gru gru-cho",
         MAXIMUM.of(
-            "h_size", "the output of a run from zero", "h_T", to_output * gated_run(0, x, T),
+            "h_size", "the output of a run from zero", "h_T",
+            net.to_output * net.gated_run(0, x, T),
         ),
         EUCLIDEAN.of(
             "run_gap", "two runs of T steps from states of the box", "s_T-s'_T",
-            gated_run(_first, x, T) - gated_run(_other, x, T),
+            net.gated_run(_first, x, T) - net.gated_run(_other, x, T),
         ),
         EUCLIDEAN.of(
             "start_gap", "the states from which two runs start", "s_0-s'_0", _first - _other,
@@ -160,7 +137,7 @@ _SEEN_OF_GATES = (
 
 GATES: tuple[Quantity, ...] = (*_OF_GATES, *_SEEN_OF_GATES)
 
-_at_one, _at_other = ((boxed(h), entry(x, 1)) for h in (a, b))
+_at_one, _at_other = ((net.boxed(h), entry(x, 1)) for h in (a, b))
 
 _ON_OMEGA = f"{BOX.unit}, for all weights of Ω"
 _OF_CELLS = (
@@ -186,25 +163,26 @@ _SEEN_OF_CELLS = tag(
     ),
     BOX.of(
         "forced_gap_box", "two runs from one state, under inputs x and x'", "s_T(x)-s_T(x')",
-        gated_run(a, x, T) - gated_run(a, x_other, T),
+        net.gated_run(a, x, T) - net.gated_run(a, x_other, T),
     ),
     BOX.of(
         "response_gap_box", "two runs from two states, under inputs x and x'",
-        "s_T(s,x)-s_T(s',x')", gated_run(a, x, T) - gated_run(b, x_other, T),
+        "s_T(s,x)-s_T(s',x')", net.gated_run(a, x, T) - net.gated_run(b, x_other, T),
     ),
     BOX.of("response_start_box", "the states from which these start", "s_0-s'_0", a - b),
     BOX.of(
         "dphi_w_box", "one step's derivative in the weights, at a state of the box",
-        r"\partial_w\varphi(s,x)", d_weights(*_at_one),
+        r"\partial_w\varphi(s,x)", net.d_weights(*_at_one),
     ),
     BOX.of(
         "dphi_w_gap_box", "one step's derivatives in the weights, at two states of the box",
         r"\partial_w\varphi(s,x)-\partial_w\varphi(s',x)",
-        d_weights(*_at_one) - d_weights(*_at_other),
+        net.d_weights(*_at_one) - net.d_weights(*_at_other),
     ),
     BOX.of(
         "dphi_h_gap_box", "one step's derivatives in the state, at two states of the box",
-        r"\partial_s\varphi(s,x)-\partial_s\varphi(s',x)", d_state(*_at_one) - d_state(*_at_other),
+        r"\partial_s\varphi(s,x)-\partial_s\varphi(s',x)",
+        net.d_state(*_at_one) - net.d_state(*_at_other),
     ),
 )  # fmt: skip
 
@@ -234,7 +212,7 @@ LAYERS: tuple[Quantity, ...] = tag(
     SPECTRAL.of(
         "dh_dh_deep",
         "the derivative of a deep transition's state in the one at the start of the window",
-        r"\partial h_T/\partial h_{T-k}", d_run(x, T - k, k), "_{deep}",
+        r"\partial h_T/\partial h_{T-k}", of.d_run(x, T - k, k), "_{deep}",
     ),
 )  # fmt: skip
 
@@ -242,12 +220,12 @@ v_top = Symbol("v_top", real=True)
 _OF_LAYER, _WEIGHTED = "of one layer", "max(‖s¹‖_∞, ‖s²‖_∞/v)"
 _zero = a - a
 # The states from which the window starts.
-_low, _top = states(_zero, _zero, 0, T - k)
+_low, _top = net.states(_zero, _zero, 0, T - k)
 
 
 def _weighted(steps: int) -> Expr:
     """max(‖Δs¹‖, ‖Δs²‖/v) after some steps from (a, p) and (b, q)."""
-    ends = zip(states(a, p, 0, steps), states(b, q, 0, steps), strict=True)
+    ends = zip(net.states(a, net.p, 0, steps), net.states(b, net.q, 0, steps), strict=True)
     first, second = (max_norm(one - two) for one, two in ends)
     return Max(first, second / v_top)
 
@@ -267,22 +245,24 @@ STACKS: tuple[Quantity, ...] = tag(
     ),
     measured(
         "stack_state_gap", "two states of a stack", r"\lVert s-s'\rVert_{stack}",
-        Max(max_norm(a - b), max_norm(p - q) / v_top), _WEIGHTED,
+        Max(max_norm(a - b), max_norm(net.p - net.q) / v_top), _WEIGHTED,
     ),
     measured(
         "top_gap", "the upper layer after T steps from two states of the stack",
-        r"\lVert s^2_T-s'^2_T\rVert", max_norm(upper_run(a, p, x, 0, T) - upper_run(b, q, x, 0, T)),
+        r"\lVert s^2_T-s'^2_T\rVert",
+        max_norm(net.upper_run(a, net.p, x, 0, T) - net.upper_run(b, net.q, x, 0, T)),
     ),
     measured(
         "low_start", "two states of the lower layer", r"\lVert s^1-s'^1\rVert", max_norm(a - b),
     ),
     measured(
-        "top_start", "two states of the upper layer", r"\lVert s^2-s'^2\rVert", max_norm(p - q),
+        "top_start", "two states of the upper layer", r"\lVert s^2-s'^2\rVert",
+        max_norm(net.p - net.q),
     ),
     measured(
         "top_memory", "full against truncated state of the upper layer",
         r"\lVert s^2_T-s^{2(k)}_T\rVert",
-        max_norm(upper_run(_low, _top, x, T - k, k) - upper_run(_zero, _zero, x, T - k, k)),
+        max_norm(net.upper_run(_low, _top, x, T - k, k) - net.upper_run(_zero, _zero, x, T - k, k)),
     ),
     measured(
         "low_before", "the lower layer at the start of the window", r"\lVert s^1_{T-k}\rVert",
@@ -299,7 +279,7 @@ CAUSAL: tuple[Quantity, ...] = tag(
     parameter("R", "receptive field, 1 + Σ (K_l - 1) d_l over the layers", "R", 1),
     measured(
         "causal_gap", "causal model, inputs changed at times ≤ T - k and after T",
-        r"\lVert y_T(x)-y_T(x')\rVert", apart(x, x_past, J, T), windowed=True,
+        r"\lVert y_T(x)-y_T(x')\rVert", net.apart(x, x_past, net.J, T), windowed=True,
     ),
 )  # fmt: skip
 
@@ -321,35 +301,36 @@ UNITARY: tuple[Quantity, ...] = (
         measured(
             "unitary_gap",
             "a network's output against its unitary equivalent's, the largest of all steps",
-            r"\max_t \lVert y_t-\hat{y}_t\rVert", largest_gap(below(B_h, W_3), x, T),
+            r"\max_t \lVert y_t-\hat{y}_t\rVert", of.largest_gap(of.below(B_h, of.W_3), x, T),
         ),
         measured(
             "unitary_defect", "how far the dilation V is from orthogonal",
-            r"\lVert V^T V-I\rVert_F", sqrt(frobenius(transpose(V) * V - eye_all)), "Frobenius",
+            r"\lVert V^T V-I\rVert_F",
+            sqrt(frobenius(transpose(of.V) * of.V - of.eye_all)), "Frobenius",
         ),
         EUCLIDEAN.of(
             "similar_gap",
             "the last output of a network without its activation against that of the similar "
             "network, of the matrix T W T⁻¹", r"y_T-\hat{y}_T",
-            C * linear_network(x, T) - C * similarity_inverse * similar_network(x, T),
+            C * of.linear_network(x, T) - C * of.similarity_inverse * of.similar_network(x, T),
             "_{TWT^{-1}}",
         ),
     ),
     *tag(
         "block",
         measured(
-            "defect_rank", "rank of I − WᵀW", "rank(I-W^T W)", rank(eye - transpose(W) * W),
+            "defect_rank", "rank of I − WᵀW", "rank(I-W^T W)", of.rank(eye - transpose(W) * W),
             "number",
         ),
     ),
-    *tag("block candidate", measured("W_rank", "rank of W", "rank(W)", rank(W), "number")),
+    *tag("block candidate", measured("W_rank", "rank of W", "rank(W)", of.rank(W), "number")),
     *tag(
         "candidate",
         measured(
             "separation",
             "a network's outputs against a candidate's, on inputs inside one cell of activity "
             "patterns: 0 only where the two are the same map there",
-            r"\max \lVert y-\hat{y}\rVert_{cell}", gain(OUTPUTS[0] - OUTPUTS[1]),
+            r"\max \lVert y-\hat{y}\rVert_{cell}", gain(of.OUTPUTS[0] - of.OUTPUTS[1]),
         ),
     ),
     *tag(
@@ -368,14 +349,14 @@ UNITARY: tuple[Quantity, ...] = (
             "sigmoid_gap",
             "the outputs of a sigmoid network against a unitary one's, the largest at all times, "
             "for all inputs of an interval; probes read it from below", r"\max |y-\hat{y}|",
-            gain(OUTPUTS[2] - OUTPUTS[3]),
+            gain(of.OUTPUTS[2] - of.OUTPUTS[3]),
         ),
     ),
     *tag(
         "urnn",
         SPECTRAL.of(
             "dh_dh", "the state's derivative in the state k steps before",
-            r"\partial h_T/\partial h_{T-k}", d_run(x, T - k, k),
+            r"\partial h_T/\partial h_{T-k}", of.d_run(x, T - k, k),
         ),
     ),
 )  # fmt: skip

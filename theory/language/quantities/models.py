@@ -11,19 +11,7 @@ from dataclasses import dataclass, replace
 from sympy import Abs, Expr
 
 from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, parameter, tag
-from rnnbounds.theory.language.terms.networks import (
-    d_loss,
-    d_state,
-    d_weights,
-    descent,
-    gated_run,
-    gradient,
-    jacobian,
-    recent,
-    sensitivity,
-    weights,
-    weights_hat,
-)
+from rnnbounds.theory.language.terms import networks as net
 from rnnbounds.theory.language.terms.networks import project as Pi
 from rnnbounds.theory.language.terms.variables import (
     a,
@@ -97,7 +85,7 @@ _root, _scaling, _weights = operator("P_root"), operator("D"), operator("V")
 _input: Vector = vector("x_t")
 _step = phi(a, _input) - phi(b, _input)
 _BEFORE = "two states"
-_run, _run_other = gated_run(a, x, T), gated_run(a, x_other, T)
+_run, _run_other = net.gated_run(a, x, T), net.gated_run(a, x_other, T)
 
 
 def _in_norm(suffix: str, unit: str, size: Callable[[Expr], Expr]) -> tuple[Quantity, Quantity]:
@@ -151,7 +139,7 @@ MODELS: tuple[Quantity, ...] = (
     ),
     OF_SLOPES.of(
         "dh_dx", "the state's derivative in the input at time t", r"\partial h_T/\partial x_t",
-        jacobian(x, T, t),
+        net.jacobian(x, T, t),
     ),
     OF_STATES.of("step_gap", f"{_BEFORE} after one step", r"\varphi(h,x)-\varphi(h',x)", _step),
     OF_STATES.of(
@@ -178,7 +166,7 @@ MODELS: tuple[Quantity, ...] = (
         "descent",
         measured(
             "descent_growth", "least growth of a parameter in one step of gradient descent",
-            r"\min_i |a_{i+1}|/|a_i|", Abs(descent(i + 1) / descent(i)), "number",
+            r"\min_i |a_{i+1}|/|a_i|", Abs(net.descent(i + 1) / net.descent(i)), "number",
         ),
     ),
 )  # fmt: skip
@@ -188,12 +176,12 @@ _input = vector("x_t")
 
 def run_gradient(start: Expr, steps: Expr) -> Expr:
     """∇_w p of the run of so many steps from zero at the start, by the chain rule."""
-    return d_loss(state(x, start, steps)) * sensitivity(x, start, steps)
+    return net.d_loss(state(x, start, steps)) * net.sensitivity(x, start, steps)
 
 
 _full, _truncated = run_gradient(0, T), run_gradient(T - k, k)
-_cut = d_loss(state(x, 0, T)) * recent(x, T - k, k)
-_of_other = d_loss(state(x, 0, T, w_other)) * sensitivity(x, 0, T, w_other)
+_cut = net.d_loss(state(x, 0, T)) * net.recent(x, T - k, k)
+_of_other = net.d_loss(state(x, 0, T, w_other)) * net.sensitivity(x, 0, T, w_other)
 
 _EUCLIDEAN = "Euclidean"
 _SMOOTHNESS = (
@@ -276,22 +264,22 @@ _GRADIENTS = (
         "gradient",
         SPECTRAL.of(
             "dphi_w", "one step's derivative in the weights", r"\partial_w\varphi(h,x)",
-            d_weights(a, _input),
+            net.d_weights(a, _input),
         ),
         SPECTRAL.of(
             "dphi_w_gap", "one step's derivatives in the weights, at two states",
             r"\partial_w\varphi(h,x)-\partial_w\varphi(h',x)",
-            d_weights(a, _input) - d_weights(b, _input),
+            net.d_weights(a, _input) - net.d_weights(b, _input),
         ),
         SPECTRAL.of(
             "dphi_h_gap", "one step's derivatives in the state, at two states",
             r"\partial_h\varphi(h,x)-\partial_h\varphi(h',x)",
-            d_state(a, _input) - d_state(b, _input),
+            net.d_state(a, _input) - net.d_state(b, _input),
         ),
-        EUCLIDEAN.of("dp", "the loss's gradient", r"\nabla p(h)", gradient(a)),
+        EUCLIDEAN.of("dp", "the loss's gradient", r"\nabla p(h)", net.gradient(a)),
         EUCLIDEAN.of(
             "dp_gap", "the loss's gradients at two states", r"\nabla p(h)-\nabla p(h')",
-            gradient(a) - gradient(b),
+            net.gradient(a) - net.gradient(b),
         ),
     ),
 )  # fmt: skip
@@ -334,13 +322,14 @@ TRAINING: tuple[Quantity, ...] = (
         "training",
         EUCLIDEAN.of(
             "w_gap", "weights after N steps on the full and on the truncated model",
-            r"w_{N+1}-\hat{w}_{N+1}", weights(N) - weights_hat(N), windowed=True,
+            r"w_{N+1}-\hat{w}_{N+1}", net.weights(N) - net.weights_hat(N), windowed=True,
         ),
         EUCLIDEAN.of(
             "trained_gap",
             "full output with the one's final weights against truncated output with the other's",
             r"y_T(w_{N+1})-y_T^{(k)}(\hat{w}_{N+1})",
-            readout(state(x, 0, T, weights(N))) - readout(state(x, T - k, k, weights_hat(N))),
+            readout(state(x, 0, T, net.weights(N)))
+            - readout(state(x, T - k, k, net.weights_hat(N))),
         ),
     ),
     *tag(
