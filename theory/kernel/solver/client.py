@@ -149,4 +149,4 @@ class Solver:
 
 SOLVER = Solver()
 # Another solver, for the same texts.
-SECOND, SECOND_STRATEGIES = Solver(seconds=1.0, name="cvc5"), ("cvc5",)
+SECOND, SECOND_STRATEGIES = Solver(seconds=2.0, name="cvc5"), ("cvc5",)
