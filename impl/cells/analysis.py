@@ -110,11 +110,7 @@ class ProgramAnalysis(Analysis):
             **self.named,
             "B_x": float(self.B),
             "S_0": float(norm_up(self.comparison.drive[0, -self.comparison.n :])),
-            "B_h": self.states(norm),
-            "drive": norm.drive,
-            "radius": norm.radius,
-            "equivalence": norm.equivalence,
-            "reach": norm.reach,
+            **norm.constants(self.states(norm)),
         }
 
     def proof(self, norm: StateNorm) -> dict[str, Any]:

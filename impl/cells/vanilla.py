@@ -90,11 +90,7 @@ class VanillaAnalysis(Analysis):
             "L_x": float(mul_up(parts.slope, U_norm)),
             "B_x": parts.B,
             "S_0": self.norm("spectral").drive,
-            "B_h": self.states(norm),
-            "drive": norm.drive,
-            "radius": norm.radius,
-            "equivalence": norm.equivalence,
-            "reach": norm.reach,
+            **norm.constants(self.states(norm)),
         }
 
     @property

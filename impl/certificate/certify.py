@@ -9,29 +9,40 @@ where a bound on ‖s_t‖_* may replace S/(1 − λ), and what is left by a com
 it (`impl.norms.remaining`). So the truncated model remembers the last k inputs to within ε. Every
 number is rounded so that this stays true for the weights as stored, in real arithmetic. Source:
 Miller & Hardt, Lemma 1.
+
+The least gain and the least bound on rounding over all norms that certify.
+
+Each norm ‖·‖_* in which the step contracts by λ < 1 on the same states and inputs bounds the same
+quantities: ‖h_T − h′_T‖₂ ≤ C L δ/(1 − λ) for runs whose inputs are within δ of one another, and
+‖fl(h_T) − h_T‖₂. So the least of these bounds holds, whichever norm has the least k. Of the former
+‖g_h‖₂ is one too, where |s_i − s′_i| ≤ g_i δ unit by unit: it is at most that of any maximum norm.
 """
 
 import logging
 import math
+import sys
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec.structs import asdict
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, bound_of
 from rnnbounds.impl.cells.kind import Analysis, Kind
 from rnnbounds.impl.cells.refutation.periodic import LIMIT_REACHED, limit_work
 from rnnbounds.impl.cells.table import CELLS, NORM_NAMES, kind_of
 from rnnbounds.impl.certificate.advice import Advice, advise
-from rnnbounds.impl.certificate.least import least
 from rnnbounds.impl.certificate.record import EPSILONS, Certificate, Verdict, epsilons_of
 from rnnbounds.impl.errors import InputError, UnknownNameError, factor, renamed
+from rnnbounds.impl.format.fields import Bound, Other
+from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.models.device import check_device
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.impl.norms.metric import UnansweredError, reason_to_omit
 from rnnbounds.impl.norms.norm_data import StateNorm
-from rnnbounds.impl.numbers.outward import mul_up
+from rnnbounds.impl.numbers.outward import mul_up, norm_up
 from rnnbounds.impl.reading.adapters import Source, load_model
 
 _LOG = logging.getLogger("rnnbounds.certify")
@@ -209,3 +220,62 @@ def _rank(norm: StateNorm, epsilon: float) -> tuple[bool, float, float]:
     """Certified first, then the shortest window, then the smallest factor."""
     k = norm.window(epsilon) if norm.lam < 1 else None
     return not norm.lam < 1, math.inf if k is None else k, norm.lam
+
+
+@dataclass(frozen=True)
+class Least:
+    """The least bounds, each with its norm; `best` is the norm of the windows.
+
+    size: the least gain of h. units: those of all units, if the gain is theirs and no norm's.
+    """
+
+    best: StateNorm
+    gain: StateNorm
+    size: float
+    units: tuple[float, ...] | None
+    rounding: StateNorm
+    rounded: Rounding
+
+    def proof(self, system: Analysis) -> dict[str, Any]:
+        """The gains of units, or the norms of gain and rounding, each where it is
+        another than the best."""
+        named = {"gain": self.gain if self.units is None else self.best, "rounding": self.rounding}
+        others = {
+            name: _other(system, norm) for name, norm in named.items() if norm is not self.best
+        }
+        units = {} if self.units is None else {"unit_gains": self.units}
+        return units | ({"other_norms": others} if others else {})
+
+
+def least(system: Analysis, norms: Sequence[StateNorm], best: StateNorm, n: int) -> Least:
+    """The least gain of n outputs and rounding of the norms that certify, those of the best one if
+    it ties, or of the units."""
+    certifying = [
+        norm
+        for norm in norms
+        if norm.lam < 1 and math.isfinite(norm.drive) and math.isfinite(norm.equivalence)
+    ]
+    rounded = {id(norm): system.rounding(norm) for norm in [best, *certifying]}
+
+    def bound(norm: StateNorm) -> float:
+        rounding_bound = rounded[id(norm)].bound
+        return math.inf if rounding_bound is None else rounding_bound
+
+    candidates = [best, *certifying]  # of equal ones the first is kept, and of any that underflow
+    gain = min(candidates, key=lambda norm: max(norm.gain, sys.float_info.min))
+    rounding = min(candidates, key=bound)
+    size, units = gain.gain, None
+    if certifying:
+        found = system.unit_gains()
+        if (of_units := float(norm_up(found[-n:]))) < size and size > sys.float_info.min:
+            size, units = of_units, tuple(found.tolist())
+    return Least(best, gain, size, units, rounding, rounded[id(rounding)])
+
+
+def _other(system: Analysis, norm: StateNorm) -> Other:
+    """The norm of another constant as a record states it; layers have their norms with them."""
+    stated, layers = norm.stated, system.proof(norm).get("layers")
+    told = asdict(stated)
+    if layers is not None and stated.weights is not None:
+        told["weights"] = [row[0] for row in stated.weights]
+    return Other(**told, states=Bound(system.states(norm)), layers=layers)

@@ -48,10 +48,9 @@ from rnnbounds.impl.checker.cells.stacked import Stack, stack_of
 from rnnbounds.impl.checker.cells.units import InputRanges
 from rnnbounds.impl.checker.definite import exact, norm, norm_at_most
 from rnnbounds.impl.checker.machine import require_floats
-from rnnbounds.impl.checker.readout import Readout, readout_norm
 from rnnbounds.impl.checker.unitary import Finding, Source
 from rnnbounds.impl.checker.unitary_bounds import DTYPES
-from rnnbounds.impl.checker.weights import sizes, unchecked, weights_of
+from rnnbounds.impl.checker.weights import Readout, readout_norm, sizes, unchecked, weights_of
 from rnnbounds.impl.errors import FileError, at_least, exactly
 from rnnbounds.impl.format.fields import RecordError
 from rnnbounds.impl.format.record import (

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rnnbounds.impl.certificate.document import of_truncated, read_certificate
-from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.certificate.record import Certificate, of_truncated, read_certificate
 from rnnbounds.impl.convert.export import exported
 from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.convert.truncate import packed, parsed

@@ -95,7 +95,7 @@ CURVE_WORK, HELD_WORK = 2**35, 2**36  # products, beyond which fewer windows are
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Observed(Shown):
-    """What was seen on data: so many windows of so many inputs, cut from so many `sequences` of
+    """Gaps seen on data: of so many windows of so many inputs, cut from so many `sequences` of
     `recorded` inputs. ks: the grid of k; gaps: of the first windows, (M, len(ks)). statement: of
     all windows drawn like these, or None with the reason `unstated`."""
 

@@ -95,6 +95,16 @@ class StateNorm:
         margin, (drive, radius) = subtract_down(1.0, self.lam), self.euclidean_bounds
         return min(float(div_up(drive, margin)) if margin > 0 else math.inf, radius)
 
+    def constants(self, states: float) -> dict[str, float]:
+        """The bound on ‖h_t‖₂ and the constants of the norm, by name."""
+        return {
+            "B_h": states,
+            "drive": self.drive,
+            "radius": self.radius,
+            "equivalence": self.equivalence,
+            "reach": self.reach,
+        }
+
     @property
     def stated(self) -> Stated:
         """The norm with its constants, as a record states it."""

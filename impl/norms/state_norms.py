@@ -6,6 +6,8 @@ linear systems, or a cell with multipliers for its slopes (`impl.norms.metric`).
 Hardt, section 2; Horn & Johnson, section 8 (Perron).
 
 Inverses of matrices with a certificate of how far they are from exact ones.
+
+One line about each norm that `certify` tries: the length that it gives to a state.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -205,3 +207,18 @@ def _euclidean_drive(
     lipschitz = mul_up(p.slope, add_up(certified_norm(U[None]), rounding))[0]
     drive = p.drive_bound(add_up(mul_up(lipschitz, p.B), norm_up(offset)), size)
     return drive, float(lipschitz)
+
+
+NORM_MEANINGS: Mapping[str, str] = {
+    "spectral": "the Euclidean length of a state; of several blocks, the largest weighted length",
+    "infinity": "the largest absolute value in a state",
+    "one": "the sum of the absolute values in a state",
+    "perron": "the largest weighted value in a state, weights from the Perron vector of the "
+    "comparison matrix",
+    "diagonal": "the Euclidean length of a state with one weight per unit, found by balancing",
+    "quadratic": "the Euclidean length of Q times a state, Q from a Lyapunov equation",
+    "quadratic-sdp": "the Euclidean length of Q times a state, Q found by semidefinite "
+    "programming for restricted slopes",
+    "comparison": "the largest weighted value in a state, one weight for c and one for h",
+    "cascade": "the largest of the layers' own norms, with one weight per layer",
+}

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 import typer
 
 from rnnbounds.commands.options import FormatOption
-from rnnbounds.impl.checker.readout import Readout, readout_named
 from rnnbounds.impl.checker.truncated import check_certificate, check_truncated
 from rnnbounds.impl.checker.unitary import Finding, Source, check
+from rnnbounds.impl.checker.weights import Readout, readout_named
 from rnnbounds.impl.errors import InputError, exactly, shown
 from rnnbounds.impl.format.sealed import EXPORTS, TRUNCATED, UNITARY, is_certificate
 from rnnbounds.impl.format.tensors import said_format

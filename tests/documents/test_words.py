@@ -14,7 +14,7 @@ from jinja2.lexer import TOKEN_DATA
 import rnnbounds
 from rnnbounds import theory
 from rnnbounds.cli import main
-from rnnbounds.impl.norms.meanings import NORM_MEANINGS
+from rnnbounds.impl.norms.state_norms import NORM_MEANINGS
 from rnnbounds.shell.program import COMMANDS
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.axioms.base import AXIOMS

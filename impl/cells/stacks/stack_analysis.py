@@ -187,11 +187,7 @@ class StackAnalysis(Analysis):
             "layers": float(len(self.layers)),
             "B_x": float(self.layers[0].B),
             "S_0": top["S_0"],
-            "B_h": self.states(norm),
-            "drive": norm.drive,
-            "radius": norm.radius,
-            "equivalence": norm.equivalence,
-            "reach": norm.reach,
+            **norm.constants(self.states(norm)),
         }
         for l, layer in enumerate(self.layers):
             constants = layer.analysis.constants(norms[l])
@@ -244,18 +240,17 @@ class StackAnalysis(Analysis):
     @property
     def refused(self) -> str | None:
         """Reason why a box is not proved, of the first layer with such a box; None if all are."""
-        for l, layer in enumerate(self.layers, start=1):
-            if reason := getattr(layer.analysis, "refused", None):
-                return f"in layer {l} {reason}"
-        return None
+        return self._first("refused")
 
     @property
     def unbounded(self) -> str | None:
         """Which number of the state of the first such layer has no bound; None if all have one."""
-        for l, layer in enumerate(self.layers, start=1):
-            if reason := layer.analysis.unbounded:
-                return f"in layer {l} {reason}"
-        return None
+        return self._first("unbounded")
+
+    def _first(self, name: str) -> str | None:
+        """The reason of that name of the first layer that has one."""
+        reasons = enumerate((getattr(layer.analysis, name) for layer in self.layers), start=1)
+        return next((f"in layer {l} {reason}" for l, reason in reasons if reason), None)
 
     @property
     def region(self) -> str:

@@ -17,7 +17,7 @@ from rnnbounds.commands.models.layers import print_unread_tensors, read_tensors_
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import at_least, exactly, factor, shown
 from rnnbounds.impl.models.loaded import LoadedModel
-from rnnbounds.impl.norms.meanings import NORM_MEANINGS
+from rnnbounds.impl.norms.state_norms import NORM_MEANINGS
 from rnnbounds.impl.numbers.outward import norm_up
 from rnnbounds.impl.reading.data.recordings import Data
 from rnnbounds.reports.files import write_all

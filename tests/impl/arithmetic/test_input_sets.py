@@ -14,7 +14,7 @@ from rnnbounds.impl.arithmetic.inputs.sets import InputSet, data_box, input_box,
 from rnnbounds.impl.arithmetic.intervals import Interval
 from rnnbounds.impl.arithmetic.weight_balls import image_of_set
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.certificate.document import read_certificate
+from rnnbounds.impl.certificate.record import read_certificate
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.truncated import check_truncated
 from rnnbounds.impl.convert.files import save_truncated

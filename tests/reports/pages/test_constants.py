@@ -5,7 +5,7 @@ import torch
 
 import rnnbounds
 from rnnbounds.impl.cells.table import CELLS, kind_of
-from rnnbounds.impl.norms.meanings import NORM_MEANINGS
+from rnnbounds.impl.norms.state_norms import NORM_MEANINGS
 from rnnbounds.reports.pages.model.facts import CONSTANTS, find_constant
 
 
