@@ -32,6 +32,7 @@ from rnnbounds.theory.language import Clause as StatedClause
 from rnnbounds.theory.language import Law as StatedLaw
 from rnnbounds.theory.language import Statement as StatedStatement
 from rnnbounds.theory.language.constants import SILU_PEAK
+from rnnbounds.theory.language.quantity import Symbol as QuantitySymbol
 from rnnbounds.theory.language.terms.variables import EitherSymbol, OperatorSymbol, primes
 from rnnbounds.theory.language.terms.vectors import (
     Norm,
@@ -61,6 +62,7 @@ _RANGES: tuple[tuple[dict[str, bool], Range], ...] = (
 _PLAIN: dict[tuple[tuple[str, bool | None], ...], Range] = {
     tuple(sorted(sympy.Symbol("_", **kind).assumptions0.items())): over for kind, over in _RANGES
 }
+_SYMBOLS = (sympy.Symbol, sympy.Dummy, QuantitySymbol, OperatorSymbol, EitherSymbol)
 _SORTED: dict[type, Range] = {OperatorSymbol: "operator", EitherSymbol: "either"}
 _CONSTANTS: dict[Basic, Term] = {
     sympy.pi: CONSTANTS["pi"], sympy.E: CONSTANTS["E"], SILU_PEAK: CONSTANTS["z_silu"],
@@ -97,7 +99,7 @@ _JOINS: dict[type[Basic], Callable[..., Term]] = {
 
 def _variable(symbol: sympy.Symbol) -> Term:
     over = _PLAIN.get(tuple(sorted(symbol.assumptions0.items())))
-    if over is None:
+    if over is None or type(symbol) not in _SYMBOLS:
         what = "does not range over all vectors, reals or natural numbers"
         raise TermError(f"{symbol} {what}")
     over = _SORTED.get(type(symbol), over)

@@ -18,15 +18,9 @@ from rnnbounds.theory.language.statement import Statement
 from rnnbounds.theory.language.terms.variables import primes
 
 __all__ = [
-    "DEFINITIONS",
-    "QUANTITIES",
-    "VOCABULARY",
-    "Quantity",
-    "enter",
-    "quantity",
-    "symbols",
+    "DEFINITIONS", "QUANTITIES", "VOCABULARY", "Quantity", "enter", "quantity", "symbols",
     "unfold",
-]
+]  # fmt: skip
 
 
 QUANTITIES: tuple[Quantity, ...] = (

@@ -18,16 +18,9 @@ from rnnbounds.theory.proof.records import Lemma
 from rnnbounds.theory.proof.scope import lemma
 
 __all__ = [
-    "Assumption",
-    "Claim",
-    "Form",
-    "Relation",
-    "Source",
-    "Statement",
-    "Variant",
-    "prove",
+    "Assumption", "Claim", "Form", "Relation", "Source", "Statement", "Variant", "prove",
     "prove_variant",
-]
+]  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,12 @@ from functools import cache
 
 from rnnbounds.theory.kernel import door
 from rnnbounds.theory.kernel.smt import heard
-from rnnbounds.theory.kernel.statements import Statement as Kept
 from rnnbounds.theory.kernel.terms import Term
 from rnnbounds.theory.language import Assumption, Axiom, Instance, Law, Statement, Use
 from rnnbounds.theory.language.definitions import Definition
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 from rnnbounds.theory.proof.limits import time_limit
-from rnnbounds.theory.proof.methods import GIVEN, Gap, Induction, Method
+from rnnbounds.theory.proof.methods import GIVEN, Gap, Induction
 from rnnbounds.theory.proof.records import (
     Ledger,
     Lemma,
@@ -161,16 +160,6 @@ def _fixed_variables(step: Step) -> frozenset[Term]:
     used = (use.law for use in step.method.uses if isinstance(use, Instance))
     laws = [law for law in used if isinstance(law, Law)]
     return frozenset[Term]().union(*(kernel_law(law).constants for law in laws))
-
-
-def proves(method: Method, goal: Kept, known: StepScope) -> bool:
-    """True if the method proves the goal from the known facts."""
-    try:
-        with time_limit():
-            method.prove(goal, known)
-    except Gap:
-        return False
-    return True
 
 
 def _used_law_ids(uses: list[Use], kind: type[Law]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from sympy import Abs, Integer
+from sympy import Abs, Integer, Symbol
 
 from falsehoods.attack import Attack, Forgery, alone, assume, ends, every, used
 from falsehoods.sixty import CUT, MOVING, final, values, zero_norm
@@ -152,6 +152,9 @@ FOUND: dict[str, Attack | Forgery] = {
     "an assumption that is an axiom": used(
         "assumes what is to be proved", nothing, at("n", final),
         granted=(Assumption("n", "", law=Axiom("n", (v,), none)),),
+    ),
+    "a symbol of more": ends(
+        "does not range over all", le(0, type("Of", (Symbol,), {})("y", real=True) ** 2), Smt()
     ),
     "a quantity of more": Forgery(
         "no record", lambda: enter(Grown(**vars(measured("q_grown", "", "q", None))))
