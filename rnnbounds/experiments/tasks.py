@@ -68,7 +68,7 @@ def load_digits(seed: int) -> tuple[Data, dict[str, str]]:
     try:
         from sklearn import datasets
     except ImportError:
-        raise InputError("the digits need scikit-learn: pip install scikit-learn") from None
+        raise InputError("the digits need scikit-learn; pip install 'rnnbounds[data]'") from None
     values, labels = map(torch.from_numpy, datasets.load_digits(return_X_y=True))
     order = torch.randperm(len(labels), generator=seeded_generator(seed, 1))
     pixels = torch.randperm(values.shape[1], generator=seeded_generator(seed, 2))

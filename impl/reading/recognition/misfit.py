@@ -48,6 +48,8 @@ def stored_in_parts(names: Collection[str]) -> str | None:
     part = next(filter(PART.fullmatch, names), None)
     if part is None:
         return None
+    if re.search(_PACKED, part):
+        return f"{shown(part)}, of a quantised layer; pass the model before it was quantised"
     what = f"{shown(part)}, of which a module computes a weight"
     return f"{what}; load it into the module, and pass the module in eval mode"
 

@@ -2,7 +2,10 @@
 
 import re
 import sys
+import types
+from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -22,6 +25,80 @@ FORWARD, BACKWARD = ({name: BOTH[name + end] for name in W} for end in ("", "_re
 BESIDE = W | {f"x.{key}": part for key, part in OTHER.state_dict().items()}
 PROJECTION = {"h.weight_hr_l0": W["weight_hh_l0"]} | {f"r.{key}": part for key, part in W.items()}
 EXPANDED = torch.zeros(1).expand(9)
+QUANTISED = {"weight_hh_l0": torch.quantize_per_tensor(W["weight_hh_l0"], 0.1, 0, torch.qint8)}
+PACKED = torch.nn.Sequential(torch.ao.nn.quantized.dynamic.GRU(2, 3))
+GATES = dict(zip("rzh", zip(*(one.chunk(3) for one in W.values()), strict=True), strict=True))
+SUMMED = {"weight_ih": OTHER.weight_ih_l0, "weight_hh": OTHER.weight_hh_l0}
+SUMMED |= {"bias_ih": OTHER.bias_ih_l0 + OTHER.bias_hh_l0}
+
+
+def keras(kind="GRU", built=True, **told):
+    """What stands for a layer of Keras, of the weights W: its gates are z, r, h."""
+    W, U, *biases = (torch.cat([GATES[gate][i] for gate in "zrh"]).numpy() for i in range(4))
+    config = {"activation": "tanh", "reset_after": True} | told
+    made = type(kind, (types.SimpleNamespace,), {"__module__": "keras.src.layers"})
+    return made(
+        get_config=lambda: config, compute_dtype="float32", variable_dtype="float32", name="layer",
+        get_weights=lambda: [W.T, U.T, np.stack(biases)] if built else [],
+    )  # fmt: skip
+
+
+def flax(**more):
+    """The parameters of flax for these weights."""
+    W, U, b = (part.detach().numpy() for part in SUMMED.values())
+    return {"i": {"kernel": W.T, "bias": b}, "h": {"kernel": U.T}} | more
+
+
+def export(module=MODULE, **options):
+    """A file of torch's exporter."""
+    pytest.importorskip("onnx")
+    torch.onnx.export(module, (torch.zeros(4, 1, 2),), "m.onnx", dynamo=False, **options)
+    return "m.onnx"
+
+
+def spoiled(change):
+    """Writes that file with a change of the model, the node of the cell at hand."""
+
+    def write():
+        import onnx
+
+        model = onnx.load(export())
+        (node,) = (one for one in model.graph.node if one.op_type == "GRU")
+        change(onnx, model, node)
+        Path("s.onnx").write_bytes(model.SerializeToString())
+        return "s.onnx"
+
+    return write
+
+
+def stored(onnx, model, node, role, part):
+    """Give a node a constant as its input of that place."""
+    model.graph.initializer.append(onnx.numpy_helper.from_array(part.numpy(), "own"))
+    node.input.extend([""] * (6 - len(node.input)))
+    node.input[role] = "own"
+
+
+def twice(onnx, model, node):
+    """Two nodes of one name."""
+    model.graph.node.append(node)
+    model.graph.node[-1].output[:] = ["own", "own_h"]
+
+
+def beside(onnx, model, node):
+    """Weights in a file that is not there."""
+    onnx.external_data_helper.convert_model_to_external_data(
+        model, location="none", size_threshold=0
+    )
+    for one in model.graph.initializer:
+        one.ClearField("raw_data")
+
+
+def quantised(onnx, model, node):
+    """The operator of onnxruntime."""
+    node.op_type, node.domain = "DynamicQuantizeLSTM", "com.microsoft"
+    model.opset_import.add(domain="com.microsoft", version=1)
+
+
 # A model and options; the words of the error; the model and options that they say, where \1 is the
 # first name in them; and the weights of the answer, if they are not W.
 READ = [
@@ -69,7 +146,51 @@ READ = [
     ("net:make_model", {}, "name another module", "nets:make_model", {}),
     ("whole.pt", {}, r"name a factory, as package\.module:make_model", "nets:make_model", {}),
     ("whole.pt", {}, r"save model\.state_dict\(\) alone", "w.pt", {}),
+    ("lfs.pt", {}, "pointer of Git LFS, not the file; fetch it with git lfs pull", "w.pt", {}),
+    (W | QUANTISED, {}, "take the model before it was quantised", W, {}),
+    (PACKED, {}, "pass the model before it was quantised", MODULE, {}),
+    (PACKED.state_dict(), {}, "pass the model before it was quantised", W, {}),
+    ("x.keras", {}, "pass its layer to rnnbounds.(from_keras)", keras, {"by": r"\1"}, W),
+    (lambda: keras(stateful=True), {"by": "from_keras"}, "by torch's names, .* with the cell", W,
+     {"cell": "gru"}),
+    (lambda: keras(built=False), {"by": "from_keras"}, "call it once", keras,
+     {"by": "from_keras"}),
+    (lambda: keras("Dense"), {"by": "from_keras"}, "no SimpleRNN, LSTM or (GRU)", keras,
+     {"by": "from_keras"}),
+    ("x.msgpack", {}, "pass its parameters to rnnbounds.(from_flax)", flax,
+     {"by": r"\1", "cell": "rnn-tanh"}, SUMMED),
+    (flax, {"by": "from_flax"}, "name the cell", flax, {"by": "from_flax", "cell": "rnn-tanh"},
+     SUMMED),
+    (lambda: flax(x={"kernel": EXPANDED}), {"by": "from_flax"}, "by torch's names, .* with the",
+     SUMMED, {"cell": "rnn-tanh"}, SUMMED),
+    ("s.onnx", {}, "no intact ONNX model; export it again", export, {}),
+    (spoiled(lambda _, model, node: model.graph.node.append(node)), {},
+     "that onnx allows .*; export it again", export, {}),
+    (spoiled(twice), {}, "two nodes are named .*; export the model again", export, {}),
+    (spoiled(lambda _, model, node: setattr(model.opset_import[0], "version", 6)), {},
+     "version before 7; export it again with a newer opset", export, {}),
+    (spoiled(lambda _, model, node: node.attribute.add(name="direction", s=b"up", type=3)), {},
+     "the direction up; export it again", export, {}),
+    (spoiled(lambda *at: stored(*at, 4, torch.ones(1).int())), {}, "leave the lengths out", export,
+     {}),
+    (spoiled(lambda *at: stored(*at, 5, torch.ones(1, 1, 3))), {},
+     "from 0, hand over the state dict", W, {}),
+    (spoiled(quantised), {}, "is quantised, .*; hand over the state dict", W, {}),
+    (spoiled(beside), {}, r"save the model with them in it", export, {}),
+    (lambda: export(export_params=False), {}, "export it with its weights in the file", export, {}),
+    (lambda: export(torch.nn.Linear(2, 2)), {}, r"export a torch.nn.RNN by .*\(…, dynamo=False\)",
+     export, {}),
+    (lambda: export(torch.nn.Linear(2, 2)), {}, "save the state dict of the model", W, {}),
 ]  # fmt: skip
+
+
+FUNCTIONS = types.FunctionType | types.MethodType
+
+
+def read_by(source, by="load_model", **options):
+    """The model as a function of ours reads it."""
+    source = source() if isinstance(source, FUNCTIONS) else source
+    return getattr(rnnbounds, by, load_model)(source, **options)
 
 
 @pytest.mark.parametrize("row", READ, ids=[row[2] for row in READ])
@@ -81,15 +202,18 @@ def test_what_is_read_then(row, tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "nets", raising=False)
     torch.save(MODULE, "whole.pt")
     torch.save(W, "w.pt")
+    Path("lfs.pt").write_bytes(b"version https://git-lfs.github.com/spec/v1\n")
+    for name in ("x.keras", "x.msgpack", "s.onnx"):
+        Path(name).write_bytes(b"\x89x")
     (tmp_path / "nets.py").write_text(
         "import torch\ndef make_model(): return torch.load('w.pt')\ndef three(): return 3\n"
     )
     with pytest.raises(InputError, match=words) as told:
-        load_model(given, **options)
+        read_by(given, **options)
     found = re.search(words, str(told.value))
     said = {key: found.expand(word) for key, word in said.items()}
     said |= {"ignore": [said["ignore"]]} if "ignore" in said else {}
-    read = load_model(then() if then == DEEP.eval else then, **said)
+    read = read_by(then, **said)
     (right,) = answer or (W,)
     cell = None if isinstance(right, torch.nn.Module) else read.name
     assert read.digest == load_model(right, cell).digest
