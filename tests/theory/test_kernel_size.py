@@ -11,7 +11,7 @@ from rnnbounds import theory
 
 ROOT = Path(theory.__file__).parent
 ROOMS = ("language", "kernel", "proof", "axioms")
-MOST, MOST_ACCEPTING = 7_640, 3_280
+MOST, MOST_ACCEPTING = 7_530, 3_220
 
 
 def lines(*paths: Path) -> int:
