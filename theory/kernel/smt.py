@@ -81,7 +81,7 @@ def entail(goal: Statement, facts: tuple[Clause, ...], scope: Scope) -> str:
         raise Gap(f"counter-model: {better or _values(query, refuted) + free}")
     if refuted.verdict != "unsat":
         raise Gap(f"z3 gives up: {refuted.reason}")
-    satisfiable = _solve(query, [*known, *told], "the hypotheses alone")
+    satisfiable = _solve(query, [*known, *told], "the hypotheses alone", valued=False)
     if satisfiable.verdict != "sat":
         reason = satisfiable.reason or satisfiable.verdict
         raise Gap(f"the hypotheses are not shown satisfiable: {reason}")
@@ -194,10 +194,12 @@ def _answer(query: Translation, formulas: Formulas, what: str) -> tuple[Answer, 
     return _solve(query, [*formulas, *query.told], what), query.told
 
 
-def _solve(query: Translation, formulas: Formulas, what: str, quick: bool = False) -> Answer:
+def _solve(
+    query: Translation, formulas: Formulas, what: str, quick: bool = False, valued: bool = True
+) -> Answer:
     """z3's answer to a closed text, with the values of the plain unknowns in a model."""
     text = query.text(formulas)
-    terms = [atom for _, atom in query.plain]
+    terms = [atom for _, atom in query.plain] if valued else []
     answer = SOLVER.ask(text, terms, STRATEGIES[: 1 if quick else None])
     if (asked := _ASKED.get()) is not None:
         asked.append(Asked(what, text, answer.verdict, tuple(query.atoms)))

@@ -182,7 +182,7 @@ def test_unknown_is_a_gap(
         with pytest.raises(Gap, match="beyond 1 of its own steps"):
             proves(le(lam**3 * S_0**2, y**5 * z**3), le(lam * S_0, y * z), le(z**4, y))
     answers = iter([Answer(verdict, reason="tired") for verdict in verdicts])
-    monkeypatch.setattr(smt, "_solve", lambda *_: next(answers))
+    monkeypatch.setattr(smt, "_solve", lambda *_, **__: next(answers))
     with pytest.raises(Gap, match=why):
         proves(le(lam, 1))
 
