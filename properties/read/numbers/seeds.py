@@ -130,11 +130,6 @@ class EntryDirections(Directions):
         first = self.offsets.get(name)
         return self.unit_rows([None if first is None else first + i for i in places])
 
-    def still(self, values: Sequence[float]) -> Dual[Any]:
-        """Exact numbers that no direction moves, one column."""
-        column = self.entries([[self.number(v)] for v in values])
-        return Dual(column, self.unit_rows([None] * len(values)))
-
     def unit(self, v: Any, first: int) -> Any:
         """The velocities of units that are directions themselves, from ``first`` on; of none 0."""
         return self.unit_rows([first + i if self.units else None for i in range(v.size)])
