@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import torch
 
-from rnnbounds.commands.models.guarding import measurement_advice, measurement_problems
+from rnnbounds.commands.models.guard import measurement_advice, measurement_problems
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify

@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def run(arguments: list[str] | None) -> int:
     """Run the command line without installing signal handlers, and return its exit code."""
-    from rnnbounds.shell.imports import import_message
+    from rnnbounds.shell.terminal import import_message
 
     escape_unencodable()
     guard_bytecode()

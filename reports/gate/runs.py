@@ -5,18 +5,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from rnnbounds.reports.gate.settings import Thresholds
-from rnnbounds.reports.records.changes import (
-    Change,
-    Changes,
-    compare_burdens,
-    compare_names,
-    compare_ranks,
-    compare_ratios,
-    compare_texts,
-    list_names,
-    make_change,
-    shorten,
-)
+from rnnbounds.reports.records import changes
 from rnnbounds.reports.records.checks import Tally
 from rnnbounds.reports.records.outcome import claim_problems
 from rnnbounds.reports.records.record import ClaimRecord, FormRecord, Run, VariantRecord
@@ -24,22 +13,26 @@ from rnnbounds.reports.records.record import ClaimRecord, FormRecord, Run, Varia
 VERDICTS = ("holds", "never tested", "undecided", "violated")
 
 
-def compare_runs(old: Run, new: Run, allowed: Thresholds) -> Changes:
+def compare_runs(old: Run, new: Run, allowed: Thresholds) -> changes.Changes:
     """All changes from one run to another, whatever their seeds and profiles."""
     before = {claim.id: claim for claim in old.claims}
     after = {claim.id: claim for claim in new.claims}
-    rows = [*compare_names("the run", "claims", before, after)]
+    rows = [*changes.compare_names("the run", "claims", before, after)]
     for name, claim in after.items():
         if name in before:
             rows += _claim_changes(before[name], claim, allowed)
         elif failures := list(claim_problems(claim)):
             rows.append(
-                make_change("regressed", name, "new, and fails", after=list_names(failures))
+                changes.make_change(
+                    "regressed", name, "new, and fails", after=changes.list_names(failures)
+                )
             )
-    rows += compare_burdens(
+    rows += changes.compare_burdens(
         "the run", "parts that never reported", old.missing_parts, new.missing_parts
     )
-    return Changes(old=run_title(old), new=run_title(new), rows=tuple(rows), fails=allowed.fails)
+    return changes.Changes(
+        old=run_title(old), new=run_title(new), rows=tuple(rows), fails=allowed.fails
+    )
 
 
 def restrict_run(run: Run, ids: tuple[str, ...]) -> Run:
@@ -58,20 +51,24 @@ def run_title(run: Run) -> str:
         environment.started,
         f"commit {environment.commit[:12]}",
     )
-    return shorten(", ".join(words[: 3 if environment.commit else 2]).rstrip(", "))
+    return changes.shorten(", ".join(words[: 3 if environment.commit else 2]).rstrip(", "))
 
 
-def _claim_changes(old: ClaimRecord, new: ClaimRecord, allowed: Thresholds) -> Iterator[Change]:
+def _claim_changes(
+    old: ClaimRecord, new: ClaimRecord, allowed: Thresholds
+) -> Iterator[changes.Change]:
     id = new.id
-    yield from compare_ranks(
+    yield from changes.compare_ranks(
         id, "verdict", VERDICTS, tally_verdict(old.tally), tally_verdict(new.tally)
     )
     proofs = ["proved" if claim.proved else "not proved" for claim in (old, new)]
-    yield from compare_ranks(id, "proof", ("proved", "not proved"), *proofs)
-    yield from compare_burdens(id, "textbook theorems", used_axioms(old), used_axioms(new))
-    yield from compare_burdens(id, "forms that assume an inclusion", old.assuming, new.assuming)
+    yield from changes.compare_ranks(id, "proof", ("proved", "not proved"), *proofs)
+    yield from changes.compare_burdens(id, "textbook theorems", used_axioms(old), used_axioms(new))
+    yield from changes.compare_burdens(
+        id, "forms that assume an inclusion", old.assuming, new.assuming
+    )
     attacks = [[a for a, record in claim.attacks.items() if record.checks] for claim in (old, new)]
-    yield from compare_names(id, "attacks", *attacks)
+    yield from changes.compare_names(id, "attacks", *attacks)
     before, after = ({form.name: form for form in claim.forms} for claim in (old, new))
     yield from _form_changes(id, before, after, allowed)
     yield from _definition_changes(id, *map(_definitions, (old, new)))
@@ -82,25 +79,29 @@ def _claim_changes(old: ClaimRecord, new: ClaimRecord, allowed: Thresholds) -> I
 
 def _form_changes(
     id: str, old: dict[str, FormRecord], new: dict[str, FormRecord], allowed: Thresholds
-) -> Iterator[Change]:
-    yield from compare_names(id, "forms", old, new)
+) -> Iterator[changes.Change]:
+    yield from changes.compare_names(id, "forms", old, new)
     for name in (name for name in new if name in old):
         before, after = old[name], new[name]
         subject = f"{id} ({name})"
-        yield from compare_texts(subject, "statement", before.text, after.text)
-        yield from compare_burdens(subject, "assumptions", before.assumptions, after.assumptions)
+        yield from changes.compare_texts(subject, "statement", before.text, after.text)
+        yield from changes.compare_burdens(
+            subject, "assumptions", before.assumptions, after.assumptions
+        )
         if len(old) > 1:
             words = (tally_verdict(before.tally), tally_verdict(after.tally))
-            yield from compare_ranks(subject, "verdict", VERDICTS, *words)
+            yield from changes.compare_ranks(subject, "verdict", VERDICTS, *words)
         ratios = (before.best_ratio, after.best_ratio)
-        yield from compare_ratios(subject, "tightest lhs/rhs", allowed.tightness, *ratios)
+        yield from changes.compare_ratios(subject, "tightest lhs/rhs", allowed.tightness, *ratios)
 
 
-def _definition_changes(id: str, old: dict[str, str], new: dict[str, str]) -> Iterator[Change]:
+def _definition_changes(
+    id: str, old: dict[str, str], new: dict[str, str]
+) -> Iterator[changes.Change]:
     """Functions that ledgers define anew, or otherwise."""
-    yield from compare_burdens(id, "definitions", old, new)
+    yield from changes.compare_burdens(id, "definitions", old, new)
     for name in (name for name in new if name in old):
-        yield from compare_texts(id, f"definition of {name}", old[name], new[name])
+        yield from changes.compare_texts(id, f"definition of {name}", old[name], new[name])
 
 
 def _definitions(claim: ClaimRecord) -> dict[str, str]:
@@ -113,22 +114,24 @@ def _definitions(claim: ClaimRecord) -> dict[str, str]:
 
 def _variant_changes(
     id: str, old: dict[str, VariantRecord], new: dict[str, VariantRecord]
-) -> Iterator[Change]:
-    yield from compare_names(id, "false variants", old, new)
+) -> Iterator[changes.Change]:
+    yield from changes.compare_names(id, "false variants", old, new)
     for name, after in new.items():
         subject, before = f"{id}, false variant {name}", old.get(name)
         words = [
             "survives" if variant and not variant.convicted else "refuted"
             for variant in (before, after)
         ]
-        yield from compare_ranks(subject, "attacks", ("refuted", "survives"), *words)
+        yield from changes.compare_ranks(subject, "attacks", ("refuted", "survives"), *words)
         if before is not None:
-            yield from compare_texts(subject, "statement", before.statement, after.statement)
+            yield from changes.compare_texts(
+                subject, "statement", before.statement, after.statement
+            )
         words = [
             "proves it" if variant and not variant.ledger_fails else "fails"
             for variant in (before, after)
         ]
-        yield from compare_ranks(subject, "ledger", ("fails", "proves it"), *words)
+        yield from changes.compare_ranks(subject, "ledger", ("fails", "proves it"), *words)
 
 
 def tally_verdict(tally: Tally) -> str:

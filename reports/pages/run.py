@@ -14,17 +14,10 @@ from pathlib import Path
 
 from rnnbounds.reports.files import write_all
 from rnnbounds.reports.pages.frame import load_templates
+from rnnbounds.reports.records import record
 from rnnbounds.reports.records.changes import Changes, escape_markdown, shorten
 from rnnbounds.reports.records.codec import encode
 from rnnbounds.reports.records.outcome import claim_problems, run_problems
-from rnnbounds.reports.records.record import (
-    AttackRecord,
-    Axiom,
-    ClaimRecord,
-    Environment,
-    LedgerRecord,
-    Run,
-)
 from rnnbounds.reports.text import NOTHING, Number, count, is_finite, plural, ratio_text
 
 FILES, CURVES = ("run.json", "index.html"), "curves.csv"
@@ -46,9 +39,9 @@ OTHER_GROUP = "Other claims"
 class SummaryRow:
     """One claim's row in the table of claims."""
 
-    claim: ClaimRecord
+    claim: record.ClaimRecord
     problems: tuple[str, ...]
-    attacks: tuple[tuple[str, AttackRecord], ...]
+    attacks: tuple[tuple[str, record.AttackRecord], ...]
 
     @property
     def convicted(self) -> int:
@@ -93,7 +86,7 @@ class Summary:
         return {title: rows for title, rows in groups.items() if rows}
 
 
-def summarise_run(run: Run, changes: Changes | None = None) -> Summary:
+def summarise_run(run: record.Run, changes: Changes | None = None) -> Summary:
     """The verdict in words, of the run and of what regressed, and the rows of the table."""
     run_attacks = {name for claim in run.claims for name in claim.attacks}
     attacks = tuple(name for name in run.attacks if name in run_attacks)
@@ -117,7 +110,7 @@ def summarise_run(run: Run, changes: Changes | None = None) -> Summary:
     )  # fmt: skip
 
 
-def _headline(run: Run, fails: bool, regressed: bool) -> str:
+def _headline(run: record.Run, fails: bool, regressed: bool) -> str:
     """One sentence: the failing claims, else how much is proved and attacked."""
     claims = run.claims
     if fails:
@@ -135,7 +128,7 @@ def _headline(run: Run, fails: bool, regressed: bool) -> str:
     return f"{sentence}, but something regressed." if regressed else f"{sentence}."
 
 
-def _lead_paragraph(run: Run, fails: bool) -> str:
+def _lead_paragraph(run: record.Run, fails: bool) -> str:
     """The counts behind the headline."""
     claims, variants = run.claims, sum(len(claim.variants) for claim in run.claims)
     checks = plural(sum(claim.tally.total - claim.tally.vacuous for claim in claims), "check")
@@ -157,7 +150,7 @@ def _lead_paragraph(run: Run, fails: bool) -> str:
     return f"Attack: {checks}; none is violated, none undecided.{skipped}{refuted_all}"
 
 
-def _machine_line(environment: Environment, seed: int) -> str:
+def _machine_line(environment: record.Environment, seed: int) -> str:
     """Seed, device, workers and versions of a run in one line."""
     versions = environment.versions
     packages = (f"{name} {versions[name]}" for name in ("rnnbounds", "torch", "python")
@@ -166,7 +159,7 @@ def _machine_line(environment: Environment, seed: int) -> str:
     return " · ".join(filter(None, (f"seed {seed}", environment.device, workers, *packages)))
 
 
-def _judged_counts(run: Run) -> tuple[str, ...]:
+def _judged_counts(run: record.Run) -> tuple[str, ...]:
     claims = run.claims
     counts = (
         f"{plural(len(claims), 'claim')} in {plural(_count_forms(run), 'form')}",
@@ -178,15 +171,15 @@ def _judged_counts(run: Run) -> tuple[str, ...]:
     return (*counts, f"{seconds:,.0f} seconds") if seconds else counts
 
 
-def _count_forms(run: Run) -> int:
+def _count_forms(run: record.Run) -> int:
     return sum(len(claim.forms) for claim in run.claims)
 
 
-def _ledgers(run: Run) -> list[LedgerRecord]:
+def _ledgers(run: record.Run) -> list[record.LedgerRecord]:
     return [ledger for claim in run.claims for ledger in claim.ledgers]
 
 
-def _proof_lines(run: Run) -> tuple[str, ...]:
+def _proof_lines(run: record.Run) -> tuple[str, ...]:
     variants = [variant for claim in run.claims for variant in claim.variants]
     proved = sum(ledger.proved for ledger in _ledgers(run))
     return (
@@ -197,7 +190,7 @@ def _proof_lines(run: Run) -> tuple[str, ...]:
     )
 
 
-def _trust_lines(run: Run) -> tuple[str, ...]:
+def _trust_lines(run: record.Run) -> tuple[str, ...]:
     """List what a run takes on trust: open claims, assumed inclusions, axioms."""
     open_claims = [claim.id for claim in run.claims if not claim.proved]
     lines = [f"not proved: {', '.join(open_claims)}"] if open_claims else []
@@ -210,13 +203,13 @@ def _trust_lines(run: Run) -> tuple[str, ...]:
     return (*lines, f"{theorems}, taken without proof")
 
 
-def used_theorems(run: Run) -> tuple[Axiom, ...]:
+def used_theorems(run: record.Run) -> tuple[record.Axiom, ...]:
     """The textbook theorems that the ledgers of a run use."""
     names = {name for ledger in _ledgers(run) for name in ledger.axioms}
     return tuple(theorem for theorem in run.axioms if theorem.name in names)
 
 
-def environment_items(environment: Environment) -> list[tuple[str, str]]:
+def environment_items(environment: record.Environment) -> list[tuple[str, str]]:
     """The environment as (name, text), in a fixed order, empty fields left out."""
     items = [
         ("command", environment.command),
@@ -243,7 +236,7 @@ def nines_share(ratio: Number | None) -> int:
     return round(-100 * math.log10(distance) / 9)
 
 
-def unmet_assumptions(claim: ClaimRecord) -> list[tuple[str, int, tuple[str, str]]]:
+def unmet_assumptions(claim: record.ClaimRecord) -> list[tuple[str, int, tuple[str, str]]]:
     """The assumptions that made checks vacuous: name, number of checks, text typeset and plain.
 
     The name `finite X` stands for a constant X without a finite bound.
@@ -262,7 +255,7 @@ def unmet_assumptions(claim: ClaimRecord) -> list[tuple[str, int, tuple[str, str
     return rows
 
 
-def render_run(run: Run, changes: Changes | None = None) -> bytes:
+def render_run(run: record.Run, changes: Changes | None = None) -> bytes:
     """The page of the run, UTF-8, with what changed since a baseline."""
     templates = load_templates()
     templates.filters |= {"reach": nines_share, "unmet": unmet_assumptions}
@@ -275,7 +268,7 @@ def render_run(run: Run, changes: Changes | None = None) -> bytes:
 
 
 def write_report(
-    run: Run, folder: Path, names: Sequence[str] = FILES, changes: Changes | None = None
+    run: record.Run, folder: Path, names: Sequence[str] = FILES, changes: Changes | None = None
 ) -> None:
     """Write the named files into the folder, each atomically, none unless all can be: run.json,
     index.html, and curves.csv where it is named.
@@ -294,7 +287,7 @@ SHOWN = 20  # problems; the record has all
 HEADS = ("claim", "proof", "holds", "violated", "undecided", "tightest lhs/rhs", "refuted")
 
 
-def markdown(run: Run, changes: Changes | None = None) -> str:
+def markdown(run: record.Run, changes: Changes | None = None) -> str:
     """The verdict, what changed since a baseline, what fails, and a row for each claim."""
     failures = run_problems(run)
     verdict = "all bounds hold" if not failures else plural(len(failures), "problem")
@@ -325,7 +318,7 @@ def markdown(run: Run, changes: Changes | None = None) -> str:
     return "\n".join((*lines, ""))
 
 
-def _claim_row(claim: ClaimRecord) -> tuple[str, ...]:
+def _claim_row(claim: record.ClaimRecord) -> tuple[str, ...]:
     tally, best = claim.tally, claim.best_ratio
     refuted = sum(variant.convicted for variant in claim.variants)
     return (
@@ -340,7 +333,7 @@ def _claim_row(claim: ClaimRecord) -> tuple[str, ...]:
 COLUMNS = ("claim", "form", "against", "at", "largest_seen", "bound")
 
 
-def curves_csv(run: Run) -> bytes:
+def curves_csv(run: record.Run) -> bytes:
     """UTF-8 in the order of the page; numbers are the record's, to the last digit.
 
     Columns: claim, form; `against` is k, N or T and `at` its value; the largest left side that was

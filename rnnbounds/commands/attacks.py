@@ -11,18 +11,7 @@ from typing import Annotated
 
 import typer
 
-from rnnbounds.commands.options import (
-    CORES,
-    Baseline,
-    ClusterAddress,
-    Device,
-    FormatOption,
-    Ids,
-    Seed,
-    Summary,
-    Workers,
-    path_option,
-)  # fmt: skip
+from rnnbounds.commands import options
 from rnnbounds.impl.models.device import check_device
 from rnnbounds.properties.attacks.budget import profile
 from rnnbounds.properties.attacks.table import attacks as every
@@ -49,23 +38,25 @@ from rnnbounds.shell.results import RequestedOutputs
 
 Profile = Annotated[str, typer.Option("--profile", help="quick, ci or deep")]
 Attacks = Annotated[str, typer.Option("--attacks", help="attacks, separated by commas")]
-Out = Annotated[Path | None, path_option("--out", "DIR", "write run.json and index.html there")]
+Out = Annotated[
+    Path | None, options.path_option("--out", "DIR", "write run.json and index.html there")
+]
 MOST_COMMANDS = 5  # of what failed; the record has more
 ALL_ATTACKS = ",".join(every())
 
 
 def verify(
-    claim: Ids = None,
+    claim: options.Ids = None,
     profile_name: Profile = "quick",
     attacks: Attacks = ALL_ATTACKS,
-    device: Device = "cpu",
-    seed: Seed = 0,
+    device: options.Device = "cpu",
+    seed: options.Seed = 0,
     out: Out = None,
-    baseline: Baseline = None,
-    summary: Summary = None,
-    workers: Workers = CORES,
-    cluster: ClusterAddress = None,
-    format: FormatOption = Format.text,
+    baseline: options.Baseline = None,
+    summary: options.Summary = None,
+    workers: options.Workers = options.CORES,
+    cluster: options.ClusterAddress = None,
+    format: options.FormatOption = Format.text,
 ) -> int:
     """Prove and attack the claims, and refute their false variants; exit 1 unless everything holds
     and, with --baseline, nothing regressed."""

@@ -33,8 +33,7 @@ def experiment(
     format: FormatOption = Format.text,
 ) -> int:  # fmt: skip
     """Run an experiment and write its page; exit 1 if a certified bound does not hold."""
-    from rnnbounds.experiments.engine import change_setting, run_experiment
-    from rnnbounds.experiments.page import write_run
+    from rnnbounds.experiments.engine import change_setting, run_experiment, write_run
 
     chosen = find_experiment(name)
     values = parse_assignments(assignments or ())

@@ -4,9 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from rnnbounds.experiments import networks, record
-from rnnbounds.experiments.engine import Job
-from rnnbounds.experiments.record import Outcome, Run
+from rnnbounds.experiments import engine, networks
+from rnnbounds.experiments.engine import Job, Outcome, Run
 from rnnbounds.impl.memory.measure import measure_cell
 from rnnbounds.impl.reading.adapters import load_model
 
@@ -26,17 +25,17 @@ def run_unit(job: Job) -> Run:
         "k at ε = 0.01, seen": measurement.window(1e-2),
     }
     curves = {
-        "‖product of k J‖₂, greatest": record.make_curve(
+        "‖product of k J‖₂, greatest": engine.make_curve(
             measurement.ks, steps.products.amax(0).tolist()
         ),
-        "‖h − hᵏ‖₂, greatest": record.make_curve(measurement.ks, observed.gaps.amax(0).tolist()),
+        "‖h − hᵏ‖₂, greatest": engine.make_curve(measurement.ks, observed.gaps.amax(0).tolist()),
     }
-    return job.make_run(figures | record.certified_figures(certificate), curves)
+    return job.make_run(figures | engine.certified_figures(certificate), curves)
 
 
 def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
     """Which of the models that are not certified do not contract along their data."""
-    nominal = [run for run in runs if run.figures[record.LAM] is None]
+    nominal = [run for run in runs if run.figures[engine.LAM] is None]
     if not nominal:
         return Outcome("undecided", "Every network is certified: none is nominally unstable.")
     words = "that are certified in no norm have a Lyapunov exponent below 0 in every window"

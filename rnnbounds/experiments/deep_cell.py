@@ -16,8 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn import Linear, ModuleList
 
-from rnnbounds.experiments.engine import Experiment, Job, all_units
-from rnnbounds.experiments.record import Outcome, Run, make_setting, score_text, select_runs
+from rnnbounds.experiments import engine
 from rnnbounds.experiments.trainer import Data, falling_rates, seeded_generator
 from rnnbounds.reports.text import plural
 
@@ -66,7 +65,7 @@ class DeepTransition(torch.nn.Module):
         return outputs
 
 
-def run_unit(job: Job) -> Run:
+def run_unit(job: engine.Job) -> engine.Run:
     """The share that a trained cell tells right."""
     unit, s = job.unit, job.setting
     data = recall_data(s.length, unit.seed)
@@ -76,24 +75,24 @@ def run_unit(job: Job) -> Run:
     return job.make_run({RIGHT: 100 * (model.cpu()(x).argmax(1) == y).double().mean()})
 
 
-def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
+def judge_runs(runs: Sequence[engine.Run], setting: Any) -> engine.Outcome:
     """Judge whether the deepest plain cell fails where each remedy does better."""
     deepest = plural(max(setting.depths), "layer")
-    rows = {way: select_runs(runs, model=deepest, variant=way) for way in VARIANTS}
+    rows = {way: engine.select_runs(runs, model=deepest, variant=way) for way in VARIANTS}
     plain, *others = (fmean(run.figures[RIGHT] or 0.0 for run in some) for some in rows.values())
-    words = ", ".join(f"{way} {score_text(some)}" for way, some in rows.items())
+    words = ", ".join(f"{way} {engine.score_text(some)}" for way, some in rows.items())
     holds = plain < min(LEARNED, *others)
-    return Outcome("holds" if holds else "does not hold", f"Of {deepest}, right: {words} %.")
+    return engine.Outcome("holds" if holds else "does not hold", f"Of {deepest}, right: {words} %.")
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = engine.Experiment(
     name="deep-cell",
     conclusion="deep cells hardly train as they are; gates and orthogonal first weights help "
     "(Pascanu et al., How to Construct Deep RNNs, 2014)",
     rule=f"it holds if at the greatest depth plain cells tell less than {LEARNED:.0f} % right, in "
     "the mean over the seeds, and each of the two remedies more than they.",
-    setting=make_setting(depths=(1, 2, 3, 4, 5, 6), states=24, length=12, steps=300),
-    units=lambda s: all_units(s, [TASK], [plural(n, "layer") for n in s.depths], VARIANTS),
+    setting=engine.make_setting(depths=(1, 2, 3, 4, 5, 6), states=24, length=12, steps=300),
+    units=lambda s: engine.all_units(s, [TASK], [plural(n, "layer") for n in s.depths], VARIANTS),
     work=run_unit,
     judge=judge_runs,
 )

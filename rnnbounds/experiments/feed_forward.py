@@ -9,12 +9,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from rnnbounds.experiments import record
-from rnnbounds.experiments.engine import Experiment, Job, all_units
+from rnnbounds.experiments import engine
+from rnnbounds.experiments.engine import Experiment, Job, Outcome, Run, all_units
 from rnnbounds.experiments.networks import Network, recurrent_network
-from rnnbounds.experiments.record import Outcome, Run
-from rnnbounds.experiments.tasks import TextTask, load_texts
-from rnnbounds.experiments.trainer import falling_rates, part_loss
+from rnnbounds.experiments.trainer import TextTask, falling_rates, load_texts, part_loss
 
 MODELS = ("LSTM", "TCN")
 WORSE = 0.05  # relative: what still counts as doing as well
@@ -62,9 +60,9 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
     """The TCN beside the LSTM, task by task."""
     fits, words = [], []
     for task in setting.tasks:
-        lstm, tcn = (record.select_runs(runs, task=task, model=model) for model in MODELS)
-        fits.append(record.mean_score(tcn) <= (1 + WORSE) * record.mean_score(lstm))
-        words.append(f"{task}: {record.score_text(tcn)} against {record.score_text(lstm)}")
+        lstm, tcn = (engine.select_runs(runs, task=task, model=model) for model in MODELS)
+        fits.append(engine.mean_score(tcn) <= (1 + WORSE) * engine.mean_score(lstm))
+        words.append(f"{task}: {engine.score_text(tcn)} against {engine.score_text(lstm)}")
     summary = (
         f"The TCN is at most {100 * WORSE:g} % worse than the LSTM in {sum(fits)} of {len(fits)} "
         f"tasks ({'; '.join(words)})."
@@ -78,7 +76,7 @@ EXPERIMENT = Experiment(
     "Recurrent Models Don't Need to be Recurrent, 2018)",
     rule="it holds if on every task the mean held-out score of a TCN that sees 31 inputs is at "
     f"most {100 * WORSE:g} % worse than that of an LSTM with as many parameters.",
-    setting=record.make_setting(tasks=("words", "characters"), states=48, steps=300),
+    setting=engine.make_setting(tasks=("words", "characters"), states=48, steps=300),
     units=lambda s: all_units(s, s.tasks, MODELS),
     work=run_unit,
     judge=judge_runs,

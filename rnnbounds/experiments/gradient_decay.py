@@ -9,10 +9,9 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from rnnbounds.experiments import networks
-from rnnbounds.experiments.engine import Job
+from rnnbounds.experiments.engine import Job, Outcome, Run, certified_figures, make_curve
 from rnnbounds.experiments.networks import Network
-from rnnbounds.experiments.record import Outcome, Run, certified_figures, make_curve
-from rnnbounds.experiments.tasks import TextTask
+from rnnbounds.experiments.trainer import TextTask
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.numbers.outward import mul_up

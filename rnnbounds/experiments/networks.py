@@ -8,10 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rnnbounds.experiments.engine import Experiment, Job, all_units
-from rnnbounds.experiments.record import EPSILON, Holds, Outcome, Run, make_setting, worst_text
-from rnnbounds.experiments.tasks import TextTask, load_texts
-from rnnbounds.experiments.trainer import falling_rates
+from rnnbounds.experiments import engine
+from rnnbounds.experiments.trainer import TextTask, falling_rates, load_texts
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.certificate.stable_module import stable_
@@ -122,13 +120,13 @@ class Student(torch.nn.Module):
             self.W.copy_(polar(self.W))
 
 
-def train_network(job: Job) -> tuple[Network, TextTask, Certificate]:
+def train_network(job: engine.Job) -> tuple[Network, TextTask, Certificate]:
     """The trained network of a unit in float64 on the CPU, its task, and the core's certificate."""
     unit, s, task = job.unit, job.setting, job.data[job.unit.task]
     model = recurrent_network(unit.model, task, s.states, unit.seed, unit.variant == "stable")
     job.train(model, task, falling_rates(s.steps), project=Network.project)
     model = model.cpu().double()
-    return model, task, certify(model.core, 1.0, (EPSILON,))
+    return model, task, certify(model.core, 1.0, (engine.EPSILON,))
 
 
 @torch.no_grad()
@@ -156,29 +154,29 @@ def count_broken(values: Sequence[float], bounds: Sequence[float], error: float 
     return sum(not value * (1 - 2.0**-40) - error <= bound for value, bound in pairs)
 
 
-def judge_limit(runs: Sequence[Run], name: str, limit: float, words: str) -> Outcome:
+def judge_limit(runs: Sequence[engine.Run], name: str, limit: float, words: str) -> engine.Outcome:
     """By RULE, whether a figure of runs is at most so much, in words; certified bounds that fell
     are problems."""
     missed = [run for run in runs if (value := run.figures[name]) is None or value > limit]
-    some: Holds = "undecided" if len(missed) < len(runs) else "does not hold"
+    some: engine.Holds = "undecided" if len(missed) < len(runs) else "does not hold"
     summary = (
         f"{len(runs) - len(missed)} of {len(runs)} networks {words}; the greatest {name}: "
-        f"{worst_text(runs, name)}."
+        f"{engine.worst_text(runs, name)}."
     )
     problems = (
         f"{run.task}, {run.model}, {run.variant}, seed {run.seed}: {count:g} bounds are broken"
         for run in runs
         if (count := run.figures.get(BROKEN))
     )
-    return Outcome(some if missed else "holds", summary, tuple(problems))
+    return engine.Outcome(some if missed else "holds", summary, tuple(problems))
 
 
 make_experiment = partial(
-    Experiment,
-    setting=make_setting(
+    engine.Experiment,
+    setting=engine.make_setting(
         tasks=("characters", "words"), cells=("RNN", "LSTM"), states=48, steps=600
     ),
     load=lambda s: load_texts(s.tasks),
-    units=lambda s: all_units(s, s.tasks, s.cells, WAYS),
+    units=lambda s: engine.all_units(s, s.tasks, s.cells, WAYS),
 )
 """An `Experiment` on these networks but for its texts, `work` and `judge`."""

@@ -7,9 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rnnbounds.experiments.engine import Experiment, all_units
+from rnnbounds.experiments.engine import Experiment, Outcome, Run, all_units, make_setting
 from rnnbounds.experiments.networks import KINDS, Student
-from rnnbounds.experiments.record import Outcome, Run, make_setting
 from rnnbounds.experiments.urnn import TEST, run_unit, score
 
 

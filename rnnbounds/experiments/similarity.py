@@ -6,9 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rnnbounds.experiments import record
-from rnnbounds.experiments.engine import Experiment, Job, all_units
-from rnnbounds.experiments.record import Outcome, Run
+from rnnbounds.experiments import engine
+from rnnbounds.experiments.engine import Experiment, Job, Outcome, Run, all_units
 from rnnbounds.experiments.trainer import seeded_generator
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.convert.dilation import polar
@@ -41,12 +40,12 @@ def run_unit(job: Job) -> Run:
     x = x / torch.linalg.vector_norm(x, dim=2, keepdim=True)
     outputs = [run_outputs(weights, x, rho) for weights in ((W, U, b, C), (V, *others))]
     stored = {"weight_hh": V, "weight_ih": others[0], "bias_ih": others[1]}
-    certificate = certify(stored, 1.0, record.EPSILON, cell=cell)
+    certificate = certify(stored, 1.0, engine.EPSILON, cell=cell)
     figures = {
         APART: float((outputs[0] - outputs[1]).abs().max()) / float(outputs[0].abs().max()),
         "‖TWT⁻¹‖₂": torch.linalg.matrix_norm(V, 2),
     }
-    return job.make_run(figures | record.certified_figures(certificate))
+    return job.make_run(figures | engine.certified_figures(certificate))
 
 
 def run_outputs(weights: Sequence[Tensor], x: Tensor, rho: Callable[[Tensor], Tensor]) -> Tensor:
@@ -61,12 +60,12 @@ def run_outputs(weights: Sequence[Tensor], x: Tensor, rho: Callable[[Tensor], Te
 
 def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
     """Outputs stay where theory says so; certificates go."""
-    rows = {case: record.select_runs(runs, model=case) for case in CASES}
+    rows = {case: engine.select_runs(runs, model=case) for case in CASES}
     apart = {case: max(run.figures[APART] or 0.0 for run in some) for case, some in rows.items()}
     words = ", ".join(f"{error_text(value)} ({case})" for case, value in apart.items())
     ks = {
-        way: record.score_text(some, record.WINDOW)
-        for (_, _, way), some in record.group_runs(rows["linear, any T"]).items()
+        way: engine.score_text(some, engine.WINDOW)
+        for (_, _, way), some in engine.group_runs(rows["linear, any T"]).items()
     }
     summary = (
         f"Outputs in float64 differ, relatively, by at most {words}; k of the linear networks: "
@@ -82,7 +81,7 @@ EXPERIMENT = Experiment(
     "not (Emami et al.)",
     rule=f"it holds if outputs of linear and ReLU networks stay within {TOLERANCE:g} of their size "
     "in float64 for every T, and the certified k of linear networks does not stay the same.",
-    setting=record.make_setting(states=8, conditions=(1.0, 10.0, 100.0, 10000.0)),
+    setting=engine.make_setting(states=8, conditions=(1.0, 10.0, 100.0, 10000.0)),
     units=lambda s: all_units(s, [TASK], CASES, [f"cond T = {c:g}" for c in s.conditions]),
     work=run_unit,
     judge=judge_runs,

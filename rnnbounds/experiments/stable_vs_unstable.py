@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rnnbounds.experiments import networks, record
-from rnnbounds.experiments.engine import Job
-from rnnbounds.experiments.record import Outcome, Run, mean_score, score_text
+from rnnbounds.experiments import engine, networks
+from rnnbounds.experiments.engine import Job, Outcome, Run, mean_score, score_text
 from rnnbounds.experiments.trainer import part_loss
 
 WORSE, SHARE = 0.05, 0.75  # what counts as doing as well, relative; and in how many pairs
@@ -15,7 +14,7 @@ def run_unit(job: Job) -> Run:
     """One network: its score and its certificate."""
     model, task, certificate = networks.train_network(job)
     figures = {f"held out, {task.unit}": task.score(part_loss(model, task, "held out"))}
-    return job.make_run(figures | record.certified_figures(certificate))
+    return job.make_run(figures | engine.certified_figures(certificate))
 
 
 def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
@@ -24,7 +23,7 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
     costs, words = [], []
     for task, cell in dict.fromkeys((run.task, run.model) for run in runs):
         stable, free = (
-            record.select_runs(runs, task=task, model=cell, variant=way) for way in networks.WAYS
+            engine.select_runs(runs, task=task, model=cell, variant=way) for way in networks.WAYS
         )
         costs.append(mean_score(stable) / mean_score(free) - 1)
         scores = f"{score_text(stable)} against {score_text(free)}"
@@ -32,8 +31,8 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
     fits = sum(cost <= WORSE for cost in costs)
     problems = tuple(
         f"{run.task}: the stable {run.model} of seed {run.seed} is not certified"
-        for run in record.select_runs(runs, variant="stable")
-        if run.figures[record.LAM] is None
+        for run in engine.select_runs(runs, variant="stable")
+        if run.figures[engine.LAM] is None
     )
     summary = (
         f"The projection costs at most {100 * WORSE:g} % in {fits} of {len(costs)} pairs of task "

@@ -6,10 +6,9 @@ from typing import Any
 import torch
 
 from rnnbounds.experiments import networks
-from rnnbounds.experiments.engine import Job
+from rnnbounds.experiments.engine import Job, Outcome, Run, certified_figures, make_curve
 from rnnbounds.experiments.networks import Network
-from rnnbounds.experiments.record import Outcome, Run, certified_figures, make_curve
-from rnnbounds.experiments.tasks import TextTask
+from rnnbounds.experiments.trainer import TextTask
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.numbers.outward import div_up, mul_up, subtract_down
 

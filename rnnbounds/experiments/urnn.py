@@ -9,9 +9,8 @@ from typing import Any
 import torch
 from torch.nn.functional import mse_loss
 
-from rnnbounds.experiments.engine import Experiment, Job, all_units
+from rnnbounds.experiments import engine
 from rnnbounds.experiments.networks import KINDS, Student
-from rnnbounds.experiments.record import Outcome, Run, make_setting, select_runs
 from rnnbounds.experiments.trainer import Data, falling_rates, part_loss, seeded_generator
 
 SIZES = (2, 4, 2)  # inputs, states and outputs of teachers
@@ -35,7 +34,7 @@ def draw_data(setting: Any, seed: int, make: type[Student] = Student) -> Data:
     return Data.split(x, y + normal(y.shape) / 10 ** (setting.decibels / 20), loss=mse_loss)
 
 
-def run_unit(job: Job, make: type[Student] = Student) -> Run:
+def run_unit(job: engine.Job, make: type[Student] = Student) -> engine.Run:
     """One student: R² = 1 − Σ(y − ŷ)²/Σ(y − mean)² of two parts."""
     unit, data = job.unit, draw_data(job.setting, job.unit.seed, make)
     student = make(unit.model, (SIZES[0], int(unit.variant), SIZES[2]), unit.seed)
@@ -47,13 +46,13 @@ def run_unit(job: Job, make: type[Student] = Student) -> Run:
     return job.make_run(figures)
 
 
-def score(runs: Sequence[Run], kind: str, n: int, name: str) -> float:
+def score(runs: Sequence[engine.Run], kind: str, n: int, name: str) -> float:
     """The mean of a figure of the students of n units; −∞ if one is unknown."""
-    some = select_runs(runs, model=kind, variant=str(n))
+    some = engine.select_runs(runs, model=kind, variant=str(n))
     return fmean(-math.inf if (v := run.figures[name]) is None else v for run in some)
 
 
-def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
+def judge_runs(runs: Sequence[engine.Run], setting: Any) -> engine.Outcome:
     """Each RNN of n units against the URNN of at most 2n that does best on validation."""
     reached, words = [], []
 
@@ -67,17 +66,19 @@ def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
         f"In {sum(reached)} of {len(reached)} cases the URNN reached the RNN's R² with at most "
         f"twice the states: {'; '.join(words)}."
     )
-    return Outcome("holds" if all(reached) else "does not hold", summary)
+    return engine.Outcome("holds" if all(reached) else "does not hold", summary)
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = engine.Experiment(
     name="urnn",
     conclusion="a URNN with twice the states learns as well as an RNN (Emami et al., Input-Output "
     "Equivalence of Unitary and Contractive RNNs)",
     rule="it holds if for every RNN of n units the URNN of at most 2n units that does best on "
     "validation has a mean test R² of at least the RNN's.",
-    setting=make_setting(sequences=60, length=400, hidden=(2, 4, 8), steps=400, decibels=15.0),
-    units=lambda s: all_units(s, ["a contractive ReLU network"], KINDS, map(str, s.hidden)),
+    setting=engine.make_setting(
+        sequences=60, length=400, hidden=(2, 4, 8), steps=400, decibels=15.0
+    ),
+    units=lambda s: engine.all_units(s, ["a contractive ReLU network"], KINDS, map(str, s.hidden)),
     work=run_unit,
     judge=judge_runs,
 )

@@ -7,10 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rnnbounds.experiments import networks, record
-from rnnbounds.experiments.engine import Job
+from rnnbounds.experiments import engine, networks
+from rnnbounds.experiments.engine import Job, Outcome, Run
 from rnnbounds.experiments.networks import Network, recurrent_network
-from rnnbounds.experiments.record import Outcome, Run
 from rnnbounds.experiments.trainer import Data, cross_entropy
 
 RATE = 0.1
@@ -40,14 +39,14 @@ def run_unit(job: Job) -> Run:
     moved = float((full - start).norm())
     apart = {k: float((ends(k)[1] - full).norm()) for k in s.ks}
     figures = {f"k = {k}: apart/moved": distance / moved for k, distance in apart.items()}
-    return job.make_run(figures, {"‖W − Wᵏ‖_F": record.make_curve(s.ks, list(apart.values()))})
+    return job.make_run(figures, {"‖W − Wᵏ‖_F": engine.make_curve(s.ks, list(apart.values()))})
 
 
 def judge_runs(runs: Sequence[Run], setting: Any) -> Outcome:
     """Judge whether the weights of stable networks end close at the largest k."""
     last = f"k = {max(setting.ks)}: apart/moved"
-    stable, free = (record.select_runs(runs, variant=way) for way in networks.WAYS)
-    words = f"end that close; of free networks the farthest are {record.worst_text(free, last)}"
+    stable, free = (engine.select_runs(runs, variant=way) for way in networks.WAYS)
+    words = f"end that close; of free networks the farthest are {engine.worst_text(free, last)}"
     return networks.judge_limit(stable, last, CLOSE, words)
 
 
@@ -57,7 +56,7 @@ EXPERIMENT = networks.make_experiment(
     "full training, and the closer the larger k is (Miller & Hardt, Proposition 4)",
     rule="it holds if, of stable networks, the weights at the largest k end at most "
     f"{CLOSE:g} of the way that full training moved them apart. {networks.RULE}",
-    setting=record.make_setting(
+    setting=engine.make_setting(
         tasks=("characters",), cells=("RNN", "LSTM"), ks=(2, 4, 8, 16, 32), states=32, steps=200
     ),
     work=run_unit,

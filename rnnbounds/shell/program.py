@@ -1,16 +1,203 @@
-"""The program behind the command line: a thin face over the rooms, which its commands import."""
+"""The program behind the command line: its commands, its help and its log.
+
+Commands are known by name and first words: what they do is imported when they are called, and the
+help is read from the source of their modules. It is as wide as the terminal, no summary is cut, and
+no word is broken at its hyphen: names and options can be copied from it.
+"""
 
 from __future__ import annotations
 
+import ast
+import gc
+import logging
+import re
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from importlib.resources import files
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from rnnbounds.shell.imports import import_message
-from rnnbounds.shell.lazy import command_group
-from rnnbounds.shell.logs import log_to_stderr
-from rnnbounds.shell.retired import RetiredError, option_message
-from rnnbounds.shell.terminal import fail_with, flush
+from rnnbounds import __version__
+from rnnbounds.shell.retired import RetiredError, command_message, option_message
+from rnnbounds.shell.terminal import echo, fail_with, flush, import_message, print_error, printable
+
+LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG)  # without -v, with -v, with -vv
+
+
+class LineHandler(logging.Handler):
+    """Each message is a printable line on standard error, as the program's other messages are."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print it."""
+        print_error(printable(record.getMessage()))
+
+
+@contextmanager
+def log_to_stderr() -> Iterator[None]:
+    """While the block runs, warnings of the library are lines on standard error."""
+    logger, handler = logging.getLogger("rnnbounds"), LineHandler()
+    before = logger.level
+    logger.addHandler(handler)
+    _set_verbosity(0)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
+
+
+def _set_verbosity(count: int) -> None:
+    """Set what is logged: warnings, with 1 what is done as well, with 2 and more each detail."""
+    logging.getLogger("rnnbounds").setLevel(LEVELS[min(count, len(LEVELS) - 1)])
+
+
+if TYPE_CHECKING:
+    from typer._click.formatting import HelpFormatter
+else:
+    HelpFormatter = typer.Context.formatter_class  # wherever typer keeps it
+
+CONTEXT_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": sys.maxsize}
+NO_BREAK = "\N{NON-BREAKING HYPHEN}"  # stands for each hyphen while lines are filled
+_KIND = re.compile(r"<(?:list\[)?(\w+)(?:\]| range)>")  # Python's name of what is typed
+
+
+class HelpText(HelpFormatter):
+    """Fills lines at spaces alone."""
+
+    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
+        """The line that begins the help."""
+        super().write_usage(_unbroken(prog), _unbroken(args), prefix)
+
+    def write_text(self, text: str) -> None:
+        """Paragraphs."""
+        super().write_text(_unbroken(text))
+
+    def write_dl(self, rows: Sequence[tuple[str, str]], *spacing: Any, **named: Any) -> None:
+        """Options, or commands, each with what it is."""
+        entries = [(_unbroken(_KIND.sub(r"<\1>", name)), _unbroken(text)) for name, text in rows]
+        super().write_dl(entries, *spacing, **named)
+
+    def getvalue(self) -> str:
+        """All that was written."""
+        return super().getvalue().replace(NO_BREAK, "-")
+
+
+class HelpContext(typer.Context):
+    """A call whose help is formatted so."""
+
+    formatter_class = HelpText
+
+
+class CommandGroup(TyperGroup):
+    """Commands with such a help, of which the first paragraph stands in the list, whole."""
+
+    context_class = HelpContext
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The list of commands."""
+        with formatter.section("Commands"):
+            formatter.write_dl([
+                (name, " ".join((command.help or "").partition("\n\n")[0].split()))
+                for name, command in self.commands.items()
+            ])  # fmt: skip
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is named; raises RetiredError for one that is gone."""
+        if args and args[0] not in self.commands and (gone := command_message(args[0])):
+            raise RetiredError(gone)
+        return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Without a command the help goes to standard error, with exit code 2: a script whose
+        command got lost has shown nothing."""
+        if args or ctx.resilient_parsing:
+            return super().parse_args(ctx, args)
+        if sys.stderr is not None:
+            with suppress(OSError):
+                print(ctx.get_help(), file=sys.stderr, flush=True)
+        raise typer.Exit(2)
+
+
+def _unbroken(text: str) -> str:
+    return text.replace("-", NO_BREAK)
+
+
+COMMANDS_PACKAGE = "rnnbounds.commands"
+# Modules whose work is shared among processes, and those that do it again, to the same bits.
+PARALLEL_MODULES = ("attacks", "statements")
+
+
+class HelpCommand(TyperCommand):
+    """A command with such a help."""
+
+    context_class = HelpContext
+
+
+class LazyCommand(HelpCommand):
+    """The command that a function of a module of the commands is, named as in "claims:prove"."""
+
+    def __init__(self, name: str, place: str) -> None:
+        self.module, _, self.function = place.partition(":")
+        path = files(COMMANDS_PACKAGE) / f"{self.module.replace('.', '/')}.py"
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+        defined = {node.name: node for node in body if isinstance(node, ast.FunctionDef)}
+        super().__init__(
+            name, help=ast.get_docstring(defined[self.function]), rich_markup_mode=None,
+            context_settings=CONTEXT_SETTINGS,
+        )  # fmt: skip
+
+    def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
+        """The call, which is that of the command itself."""
+        if self.module in PARALLEL_MODULES:
+            from rnnbounds.properties.runs.executors import limit_library_threads
+
+            limit_library_threads()
+        app = typer.Typer(rich_markup_mode=None, add_completion=False)
+        module = _import_without_gc(f"{COMMANDS_PACKAGE}.{self.module}")
+        epilog = getattr(module, "EPILOG", None)
+        app.command(self.name, cls=HelpCommand, context_settings=CONTEXT_SETTINGS, epilog=epilog)(
+            getattr(module, self.function)
+        )
+        return typer.main.get_command(app).make_context(info_name, args, parent, **extra)
+
+
+def _import_without_gc(name: str) -> ModuleType:
+    """The module, while no garbage is looked for: what modules make, they keep."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        return import_module(name)
+    finally:
+        if collects:
+            gc.enable()
+
+
+def _root_options() -> list[Any]:
+    """Options before any command: the version, completion for the shell, the log."""
+    app = typer.Typer(rich_markup_mode=None)
+
+    @app.callback()
+    def asked(
+        version: Annotated[bool, typer.Option("--version", is_eager=True,
+            callback=_print_version, help="Print the version.")] = False,
+        verbose: Annotated[int, typer.Option("--verbose", "-v", count=True, callback=_set_verbosity,
+            help="Log what is done on standard error; -vv each detail.")] = 0,
+    ) -> None:  # fmt: skip
+        """Nothing by itself."""
+
+    return list(typer.main.get_command(app).params)
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        echo(f"rnnbounds {__version__}")
+        raise typer.Exit
+
 
 COMMANDS = {
     "claims": "proofs.claims:claims",
@@ -20,8 +207,8 @@ COMMANDS = {
     "replay": "statements:replay",
     "certify": "models.certify:certify_model",
     "measure": "models.measure:measure_model",
-    "truncate": "models.truncate:truncate_model",
-    "unitary": "models.unitary:unitary_model",
+    "truncate": "models.convert:truncate_model",
+    "unitary": "models.convert:unitary_model",
     "check": "check:check_file",
     "report": "compare:report",
     "guard": "models.guard:guard",
@@ -42,7 +229,11 @@ Exit codes:
 
 def run_command(arguments: list[str] | None) -> int:
     """Run a command and return its exit code."""
-    command = command_group("rnnbounds", PURPOSE, EPILOG, COMMANDS)
+    commands: Any = {name: LazyCommand(name, place) for name, place in COMMANDS.items()}
+    command = CommandGroup(
+        name="rnnbounds", help=PURPOSE, epilog=EPILOG, commands=commands, rich_markup_mode=None,
+        params=_root_options(), context_settings=CONTEXT_SETTINGS,
+    )  # fmt: skip
     try:
         with log_to_stderr():
             result = command.main(args=arguments, prog_name="rnnbounds", standalone_mode=False)

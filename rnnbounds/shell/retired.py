@@ -45,7 +45,6 @@ _OPTIONS = (
     ("claims", "--form", "--latex prints all forms of the claims that are named"),
     ("claims", "--workers -n", "--now proves in this process"),
     ("prove", "--strict", "no step is argued in prose"),
-    ("prove", "--recheck", "`rnnbounds prove` checks the ledgers by the kernel and z3 alone"),
     ("verify", "--seeds", "call it with one --seed after another"),
     ("verify", "--systems", "choose a larger --profile"),
     ("verify report compare", "--sarif", "use --summary, or pytest's --junit-xml"),

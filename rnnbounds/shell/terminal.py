@@ -10,6 +10,8 @@ import errno
 import io
 import os
 import sys
+from pathlib import Path
+from traceback import walk_tb
 
 LONGEST = 2_000  # characters of the one line; hostile input can be longer
 
@@ -93,3 +95,18 @@ def _discard_output(stream: object) -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
+
+
+PACKAGE_FOLDER = Path(__file__).parents[1]
+
+
+def import_message(error: ImportError) -> str:
+    """FILE, line N: what could not be imported; and the remedy. The file is the last of ours that
+    is on the way to the error, unless none is."""
+    places = [
+        f"{file}, line {line}: "
+        for frame, line in walk_tb(error.__traceback__)
+        if (file := Path(frame.f_code.co_filename)).is_relative_to(PACKAGE_FOLDER)
+    ]
+    place = places[-1] if places else ""
+    return f"{place}{error}; correct that import, or install rnnbounds again, with what it needs"

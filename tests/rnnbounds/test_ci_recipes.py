@@ -25,8 +25,7 @@ from rnnbounds.reports.gate.settings import (
     load_model_settings,
     load_thresholds,
 )
-from rnnbounds.shell.lazy import COMMANDS_PACKAGE
-from rnnbounds.shell.program import COMMANDS
+from rnnbounds.shell.program import COMMANDS, COMMANDS_PACKAGE
 
 TEXT = (Path(__file__).parents[2] / "docs" / "how-to" / "ci.md").read_text(encoding="utf-8")
 

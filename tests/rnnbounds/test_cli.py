@@ -72,12 +72,12 @@ def test_what_the_machine_refuses(call, monkeypatch, error, line):
 )
 def test_a_wrong_import_in_a_claim(refused, monkeypatch, tmp_path, line, what):
     """Every command that loads the theory imports it: its file, its line and the name are said."""
-    from rnnbounds.shell import imports
+    from rnnbounds.shell import terminal
 
     file = tmp_path / "brand_new_claim.py"
     file.write_text(f'"""A claim."""\n\n{line}\n')
     monkeypatch.setattr(table.package, "__path__", [str(tmp_path)])
-    monkeypatch.setattr(imports, "PACKAGE_FOLDER", tmp_path)
+    monkeypatch.setattr(terminal, "PACKAGE_FOLDER", tmp_path)
     monkeypatch.setattr(
         compare, "compare_files", lambda *records: table.claims_by_module.__wrapped__()
     )

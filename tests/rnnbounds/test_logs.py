@@ -56,7 +56,7 @@ def test_a_warning_is_a_printable_line(call, monkeypatch, capsys):
     """Without -v too, whatever is in it; after the command nobody listens."""
     logger = logging.getLogger("rnnbounds.here")
     monkeypatch.setattr(
-        "rnnbounds.shell.lazy._print_version",
+        "rnnbounds.shell.program._print_version",
         lambda asked: logger.warning("red \x1b[31m%s", "\n") or 0,
     )
     before = list(logging.getLogger("rnnbounds").handlers)

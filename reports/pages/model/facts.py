@@ -6,12 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rnnbounds.reports.pages.experiment import Block, Folded, Paragraph, Section, Table
-from rnnbounds.reports.pages.model.answer import (
-    NOTHING_PROVED,
-    Document,
-    factor_text,
-    infinite_lines,
-)
+from rnnbounds.reports.pages.model import answer
 from rnnbounds.reports.text import NOTHING, bound_text, plain_number, round_up
 
 TITLES = {
@@ -33,7 +28,7 @@ MOST_UNITS = 5  # units that are listed
 LETTERS = ((2, "ch"), (1, "h"))  # parts of a state of so many times n numbers
 
 
-def origin_sections(document: Document) -> list[Section]:
+def origin_sections(document: answer.Document) -> list[Section]:
     """The layers' factors, the gates' ranges, the slowest units, and what λ would be without each
     gate's recurrent weights, where they are known; no section of cells without any of it."""
     parts = (_layer_blocks, _gate_blocks, _unit_blocks, _estimate_blocks)
@@ -41,7 +36,7 @@ def origin_sections(document: Document) -> list[Section]:
     return [Section("Where λ comes from", blocks)] if blocks else []
 
 
-def fact_sections(document: Document) -> Iterator[Section]:
+def fact_sections(document: answer.Document) -> Iterator[Section]:
     """The certificate's fields, the norms tried, and the model; the record has all else."""
     fields = {name: value for name, value in document.items() if value not in (None, "", [], {})}
     scalars = [n for n, value in fields.items() if not isinstance(value, (dict, list, tuple))]
@@ -59,18 +54,20 @@ def fact_sections(document: Document) -> Iterator[Section]:
     yield Section("The model", (_facts_table(document, (n for n in MODEL_FIELDS if n in fields)),))
 
 
-def norms_table(document: Document) -> Table:
+def norms_table(document: answer.Document) -> Table:
     """λ and k in every norm that was tried; a factor that is not below 1 proves nothing."""
     rows, infinity = document["norms_tried"], float("inf")
     factors = [infinity if row["lambda"] is None else row["lambda"] for row in rows]
-    notes = [NOTHING_PROVED] * any(not lam < 1 for lam in factors) + infinite_lines(document)
+    notes = [answer.NOTHING_PROVED] * any(not lam < 1 for lam in factors) + answer.infinite_lines(
+        document
+    )
     smallest = min(row["eps"] for row in document["truncation"])
     return Table(
         ("norm", "λ", f"k at ε = {plain_number(smallest)}"),
         tuple(
             (
                 row["norm"],
-                "not tried" if row.get("skipped") else factor_text(lam),
+                "not tried" if row.get("skipped") else answer.factor_text(lam),
                 NOTHING if row["k"] is None else str(row["k"]),
             )
             for row, lam in zip(rows, factors, strict=True)
@@ -80,7 +77,7 @@ def norms_table(document: Document) -> Table:
     )
 
 
-def _layer_blocks(document: Document) -> Iterator[Block]:
+def _layer_blocks(document: answer.Document) -> Iterator[Block]:
     constants = document.get("constants") or {}
     count = int(constants.get("layers") or 0)
     if not count or f"lam_l{count - 1}" not in constants:
@@ -95,7 +92,7 @@ def _layer_blocks(document: Document) -> Iterator[Block]:
     )  # fmt: skip
 
 
-def _gate_blocks(document: Document) -> Iterator[Block]:
+def _gate_blocks(document: answer.Document) -> Iterator[Block]:
     constants, cell = document.get("constants") or {}, str(document.get("cell"))
     rows = []
     for gate in GATES:
@@ -114,7 +111,7 @@ def _gate_blocks(document: Document) -> Iterator[Block]:
         )  # fmt: skip
 
 
-def _unit_blocks(document: Document) -> Iterator[Block]:
+def _unit_blocks(document: answer.Document) -> Iterator[Block]:
     v, n = document.get("weights") or (), (document.get("shape") or {}).get("n", 0)
     parts = next((letters for times, letters in LETTERS if n and len(v) == times * n), "")
     are_numbers = all(isinstance(w, float) for w in v)
@@ -131,7 +128,7 @@ def _unit_blocks(document: Document) -> Iterator[Block]:
     )  # fmt: skip
 
 
-def _estimate_blocks(document: Document) -> Iterator[Block]:
+def _estimate_blocks(document: answer.Document) -> Iterator[Block]:
     advice = document.get("next") or {}
     layers = advice.get("estimates_of_layers") or ()
     if len(layers) > 1:
@@ -150,7 +147,7 @@ def _bound(value: float | None, digits: int = 6) -> str:
     return NOTHING if value is None else bound_text(value, digits)
 
 
-def _constants_table(document: Document) -> Table:
+def _constants_table(document: answer.Document) -> Table:
     cell = str(document.get("cell"))
     rows = []
     for name, value in document["constants"].items():
@@ -164,7 +161,7 @@ def _constants_table(document: Document) -> Table:
     )  # fmt: skip
 
 
-def _facts_table(values: Document, names: Iterable[str]) -> Table:
+def _facts_table(values: answer.Document, names: Iterable[str]) -> Table:
     rows = tuple((_title(name), _field_text(name, values[name])) for name in names)
     return Table(("what", "is"), rows)
 

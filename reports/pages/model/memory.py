@@ -11,19 +11,7 @@ from typing import Any, Literal
 
 from rnnbounds.reports.pages.experiment import Block, Code, Drawing, Paragraph, Plot, Section, Table
 from rnnbounds.reports.pages.figures import MOST_BARS, Bracket, Series, draw_brackets
-from rnnbounds.reports.pages.model.answer import (
-    Document,
-    epsilon_meaning,
-    epsilon_share,
-    inputs_text,
-    largest_output,
-    near_start_text,
-    output_bound,
-    percent_text,
-    short_name,
-    vector_name,
-    vector_symbol,
-)
+from rnnbounds.reports.pages.model import answer
 from rnnbounds.reports.text import NOTHING, bound_text, capitalise, plain_number, plural
 
 GAPS = {
@@ -42,7 +30,9 @@ class AnswerColumn:
     texts: Mapping[float, str]
 
 
-def memory_section(certificate: Document | None, measurement: Document | None = None) -> Section:
+def memory_section(
+    certificate: answer.Document | None, measurement: answer.Document | None = None
+) -> Section:
     """The bracket of k as a picture, the table of k, a row an ε and a column a kind of answer, and
     the curve of the gap against k; of a certificate, a measurement, or both."""
     columns = [
@@ -67,12 +57,12 @@ def memory_section(certificate: Document | None, measurement: Document | None = 
     )
 
 
-def _meaning(certificate: Document | None, measurement: Document | None) -> str:
+def _meaning(certificate: answer.Document | None, measurement: answer.Document | None) -> str:
     """The meaning of k and ε in this section."""
     if certificate is not None:
         return (
-            f"A window k is long enough if the last k inputs fix the {vector_name(certificate)} to "
-            f"within ε. {epsilon_meaning(certificate)}."
+            f"A window k is long enough if the last k inputs fix the "
+            f"{answer.vector_name(certificate)} to within ε. {answer.epsilon_meaning(certificate)}."
         )
     assert measurement is not None
     return (
@@ -83,21 +73,21 @@ def _meaning(certificate: Document | None, measurement: Document | None) -> str:
 
 
 def _share_column(
-    certificate: Document, measurement: Document | None, epsilons: Sequence[float]
+    certificate: answer.Document, measurement: answer.Document | None, epsilons: Sequence[float]
 ) -> list[AnswerColumn]:
     """ε as a share of the bound on the output, else of the largest output that was seen."""
-    bound = output_bound(certificate)
+    bound = answer.output_bound(certificate)
     if bound is not None:
-        head = f"of ‖{vector_symbol(certificate)}‖₂"
-        return [AnswerColumn(head, "", {eps: epsilon_share(eps, bound) for eps in epsilons})]
-    largest = None if measurement is None else largest_output(measurement)
+        head = f"of ‖{answer.vector_symbol(certificate)}‖₂"
+        return [AnswerColumn(head, "", {eps: answer.epsilon_share(eps, bound) for eps in epsilons})]
+    largest = None if measurement is None else answer.largest_output(measurement)
     if largest is None or "gap" in (measurement or {}):
         return []
-    shares = {eps: percent_text(eps / largest) for eps in epsilons}
+    shares = {eps: answer.percent_text(eps / largest) for eps in epsilons}
     return [AnswerColumn("of the largest seen", "", shares)]
 
 
-def _bracket_drawing(certificate: Document) -> list[Drawing]:
+def _bracket_drawing(certificate: answer.Document) -> list[Drawing]:
     """The windows that are too short, and those that are long enough, at each ε."""
     refuted_lengths = {
         row["eps"]: row["k"] for row in (certificate.get("attacked") or {}).get("no_k_below", ())
@@ -117,7 +107,7 @@ def _bracket_drawing(certificate: Document) -> list[Drawing]:
     return [Drawing(draw_brackets(bars), legend, "Windows k by what is proved of them.")]
 
 
-def next_sections(certificate: Document, extra_lines: Sequence[str] = ()) -> list[Section]:
+def next_sections(certificate: answer.Document, extra_lines: Sequence[str] = ()) -> list[Section]:
     """Section on next steps: those of the certificate's record, and the lines `more`; or []."""
     blocks: list[Block] = []
     advice = certificate.get("next") or {}
@@ -133,14 +123,14 @@ def next_sections(certificate: Document, extra_lines: Sequence[str] = ()) -> lis
     return [Section("What to do next", tuple(blocks))] if blocks else []
 
 
-def _certified_columns(certificate: Document) -> Iterator[AnswerColumn]:
+def _certified_columns(certificate: answer.Document) -> Iterator[AnswerColumn]:
     if "attacked" in certificate:
         refuted = certificate["attacked"]["no_k_below"]
         yield AnswerColumn(
             "no k below", "No k below: some inputs are proved to be remembered for longer.",
             {row["eps"]: str(row["k"]) if row["k"] else NOTHING for row in refuted},
         )  # fmt: skip
-    verdict, inputs = certificate["verdict"], f"every input with {inputs_text(certificate)}"
+    verdict, inputs = certificate["verdict"], f"every input with {answer.inputs_text(certificate)}"
     words = f"Certified: this k will do for {inputs}."
     if verdict != "certified":
         words = f"Of {inputs} no k is certified: {verdict}."
@@ -149,7 +139,7 @@ def _certified_columns(certificate: Document) -> Iterator[AnswerColumn]:
     yield AnswerColumn("certified", words, texts)
 
 
-def _data_columns(data: Document) -> Iterator[AnswerColumn]:
+def _data_columns(data: answer.Document) -> Iterator[AnswerColumn]:
     if near := data.get("near"):
         words = f"Near: certified of inputs within {plain_number(near['delta'])} of these windows."
         yield AnswerColumn("near your data", words, _lengths(near["memory"]))
@@ -161,11 +151,11 @@ def _data_columns(data: Document) -> Iterator[AnswerColumn]:
     yield AnswerColumn("share", "", {line["eps"]: share_text(line["share"]) for line in lines})
 
 
-def _lengths(rows: Sequence[Document]) -> dict[float, str]:
+def _lengths(rows: Sequence[answer.Document]) -> dict[float, str]:
     return {row["eps"]: length_text(row["k"]) for row in rows}
 
 
-def _gap_plots(certificate: Document, measurement: Document | None) -> list[Plot]:
+def _gap_plots(certificate: answer.Document, measurement: answer.Document | None) -> list[Plot]:
     """The gap against k as it was seen, under what is certified at the k of each ε."""
     windows = [
         row for row in certificate.get("truncation", ()) if row["k"] is not None and row["eps"]
@@ -197,18 +187,20 @@ def _gap_plots(certificate: Document, measurement: Document | None) -> list[Plot
     plots = [Plot(lines, "window k, steps", "gap of outputs", caption, log_y=gap != "argmax")]
     if near["pasts"] and certified:
         caption = (
-            f"Largest distance between the {short_name(measurement)} after a recorded past and of "
-            f"the run from zero, from k inputs on."
+            f"Largest distance between the {answer.short_name(measurement)} after a recorded past "
+            f"and of the run from zero, from k inputs on."
         )
         plots.append(Plot(certified, "window k, steps", "gap of outputs", caption, log_y=True))
     return plots
 
 
-def _numbers(rows: Sequence[Document], name: str) -> list[float]:
+def _numbers(rows: Sequence[answer.Document], name: str) -> list[float]:
     return [float(row[name]) for row in rows]
 
 
-def _certified_plots(certificate: Document, windows: Sequence[Document]) -> list[Plot]:
+def _certified_plots(
+    certificate: answer.Document, windows: Sequence[answer.Document]
+) -> list[Plot]:
     """The k of each ε under the bound C λᵏ min(S/(1 − λ), R), above the gaps that were proved."""
     lengths = _numbers(windows, "k")
     lines = [Series("certified: k of each ε", lengths, _numbers(windows, "eps"), "points")]
@@ -242,19 +234,23 @@ def length_text(value: int | None) -> str:
 AS_RUN = "in the run as it was computed; nothing is said of real arithmetic"
 
 
-def detail_sections(record: Document) -> tuple[Section, ...]:
+def detail_sections(record: answer.Document) -> tuple[Section, ...]:
     """A section for each kind of answer, with what it presupposes."""
     drawn = "Windows drawn like these"
     if "gap" in record:  # of a model that was run as it is
         return (Section(drawn, tuple(_statement_blocks(record, AS_RUN))),)
     return (
-        *_near_sections(record.get("near"), vector_symbol(record), record["data"]["windows"]),
+        *_near_sections(
+            record.get("near"), answer.vector_symbol(record), record["data"]["windows"]
+        ),
         Section(drawn, tuple(_statement_blocks(record, "in real arithmetic"))),
         Section("How steps contract on these windows", (_steps_table(record),)),
     )
 
 
-def _near_sections(near_data: Document | None, vector: str, windows: int) -> tuple[Section, ...]:
+def _near_sections(
+    near_data: answer.Document | None, vector: str, windows: int
+) -> tuple[Section, ...]:
     """Section on the bounds certified near the data, of h or a map of it; () if not requested."""
     if near_data is None:
         return ()
@@ -279,9 +275,9 @@ def _near_sections(near_data: Document | None, vector: str, windows: int) -> tup
         f"Certified of {near_data['windows']} of {plural(windows, 'window')}"
         f"{evenly_text(near_data['windows'], windows)}, of all inputs within "
         f"{plain_number(near_data['delta'])} of the recorded ones in every number at every step, "
-        f"from {near_start_text(near_data)}, in real arithmetic; of no other inputs. How far any "
-        f"state{of_zero} is from the one computed here in float64 on what was recorded, at most: "
-        f"{width}."
+        f"from {answer.near_start_text(near_data)}, in real arithmetic; of no other inputs. How "
+        f"far any state{of_zero} is from the one computed here in float64 on what was recorded, "
+        f"at most: {width}."
     )
     advice = near_data["advice"] or ""
     table = Table(("ε", "k", gap, "those that have a k"), rows, frozenset((1, 2)), advice)
@@ -295,14 +291,14 @@ def evenly_text(some: int, windows: int) -> str:
     return ", the first" if some == 1 else ", evenly spaced in the data"
 
 
-def near_own_text(part: Document, windows: int) -> str:
+def near_own_text(part: answer.Document, windows: int) -> str:
     """How many of the windows have a k, and which together; empty where all or none have one."""
     if part["windows"] in (0, windows):
         return ""
     return f"{part['windows']} of {plural(windows, 'window')} with k = {part['k']}"
 
 
-def unused_text(windows: int, statement: Document) -> str:
+def unused_text(windows: int, statement: answer.Document) -> str:
     """How many of the windows the statement does not use, and why; empty if it uses all."""
     chosen_on, held_out = (statement["windows"][part] for part in ("chosen_on", "held_out"))
     unused, half = windows - chosen_on - held_out, windows // 2
@@ -317,7 +313,7 @@ def unused_text(windows: int, statement: Document) -> str:
     return f"not used: {plural(unused, 'window')}, as {' and '.join(reasons)}" if unused else ""
 
 
-def _statement_blocks(record: Document, scope: str) -> list[Block]:
+def _statement_blocks(record: answer.Document, scope: str) -> list[Block]:
     """Blocks on the statement about other windows; `scope`: the arithmetic that it is about."""
     statement = record["statement"]
     if statement is None:
@@ -345,7 +341,7 @@ def _statement_blocks(record: Document, scope: str) -> list[Block]:
     ]  # fmt: skip
 
 
-def _steps_table(record: Document) -> Table:
+def _steps_table(record: answer.Document) -> Table:
     steps, pairs = record["steps"], record["stability"]
     ratio = pairs["largest_ratio"]
     return Table(

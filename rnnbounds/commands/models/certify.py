@@ -9,20 +9,19 @@ from typing import Annotated, Any
 
 import typer
 
-from rnnbounds.commands.models.calls import ModelCall
-from rnnbounds.commands.models.epsilon import absolute, epsilon_option
-from rnnbounds.commands.models.inputs import Bound, InputOptions, Inputs, Recorded, RecordedInputs
-from rnnbounds.commands.models.layers import List, require_list_alone, show_layers
+from rnnbounds.commands.models import options as opt
 from rnnbounds.commands.models.options import EPILOG as EPILOG
-from rnnbounds.commands.models.options import Cell, Direction, Ignore, Layer, Model, Readout
 from rnnbounds.commands.models.shown import (
     CERTIFYING_TITLE,
     Attack,
+    List,
     attack_certified,
     attack_entry,
     beside,
     print_answer,
     print_together,
+    require_list_alone,
+    show_layers,
     write_page,
 )
 from rnnbounds.commands.options import FormatOption, path_option
@@ -30,27 +29,21 @@ from rnnbounds.impl.cells.table import NORM_NAMES
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import EPSILONS
 from rnnbounds.impl.reading.adapters import load_cells, load_model
-from rnnbounds.shell.output import (
-    Format,
-    echo,
-    print_json,
-    require_folder,
-    show_status,
-)  # fmt: skip
+from rnnbounds.shell import output
 
 
 def certify_model(
     context: typer.Context,
-    model: Model,
-    input_bound: Bound = None,
-    inputs: Inputs = None,
-    data: Recorded = None,
-    cell: Cell = None,
-    ignore: Ignore = None,
-    layer: Layer = None,
-    readout: Readout = None,
-    direction: Direction = None,
-    eps: Annotated[list[float] | None, epsilon_option("target ε; repeatable")] = None,
+    model: opt.Model,
+    input_bound: opt.Bound = None,
+    inputs: opt.Inputs = None,
+    data: opt.Recorded = None,
+    cell: opt.Cell = None,
+    ignore: opt.Ignore = None,
+    layer: opt.Layer = None,
+    readout: opt.Readout = None,
+    direction: opt.Direction = None,
+    eps: Annotated[list[float] | None, opt.epsilon_option("target ε; repeatable")] = None,
     norm: Annotated[str, typer.Option("--norm", help=f"auto, {', '.join(NORM_NAMES)}",
         autocompletion=lambda: ["auto", *NORM_NAMES])] = "auto",
     out: Annotated[Path | None, path_option("--out", "DIR",
@@ -59,7 +52,7 @@ def certify_model(
     list_layers: List = False,
     verbose: Annotated[bool, typer.Option("--verbose",
         help="also each norm in half a line, and all constants")] = False,
-    format: FormatOption = Format.text,
+    format: FormatOption = output.Format.text,
 ) -> int:  # fmt: skip
     """Certify λ, the memory length k(ε) and all constants; exit 1 unless certified.
 
@@ -68,12 +61,12 @@ def certify_model(
     if list_layers:
         require_list_alone(context)
         return show_layers(model, cell, format)
-    recorded = None if data is None else RecordedInputs(data)
-    input_options = InputOptions(input_bound, inputs, recorded)
+    recorded = None if data is None else opt.RecordedInputs(data)
+    input_options = opt.InputOptions(input_bound, inputs, recorded)
     if out is not None:
         from rnnbounds.reports.pages.model.page import CERTIFICATE, INDEX, certificate_page
 
-        require_folder(out, CERTIFICATE, INDEX)
+        output.require_folder(out, CERTIFICATE, INDEX)
     asked: Any = {"ignore": ignore or (), "layer": layer, "readout": readout}
     if direction is None:
         cells = load_cells(model, cell, **asked)
@@ -83,11 +76,11 @@ def certify_model(
     certificates, documents = {}, {}
     for way, loaded in cells.items():
         input_set = input_options.input_set(model, loaded.d)
-        numbers, shares = absolute(
+        numbers, shares = opt.absolute(
             eps or EPSILONS, loaded, partial(input_options.input_set, model, loaded.d)
         )
-        called = ModelCall(model, input_options, cell, ignore or (), layer, readout, way)
-        with show_status(CERTIFYING_TITLE.format(loaded.n)):
+        called = opt.ModelCall(model, input_options, cell, ignore or (), layer, readout, way)
+        with output.show_status(CERTIFYING_TITLE.format(loaded.n)):
             certificate = certify(loaded, input_set, numbers, norm)
         certificate = replace(certificate, measuring=called.measure_command)
         measurement = None
@@ -100,8 +93,8 @@ def certify_model(
         attack_result = attack_certified(loaded, certificate) if attack else None
         document = certificate.to_json() | attack_entry(attack_result)
         steps_on = called.next_steps(certificate, attack, measured=measurement is not None)
-        if format is Format.text and in_both:
-            echo(f"{way}:")
+        if format is output.Format.text and in_both:
+            output.echo(f"{way}:")
         if out is not None:
             folder = out / str(way) if in_both else out
             if measurement is None:
@@ -116,13 +109,13 @@ def certify_model(
         documents[way] = document | (
             {} if measurement is None else {"on_your_data": measurement.to_json()}
         )
-        if format is Format.text:
+        if format is output.Format.text:
             print_answer(
                 certificate, attack_result=attack_result, measurement=measurement, next=steps_on,
                 verbose=verbose, shares=shares,
             )  # fmt: skip
-    if format is Format.json:
-        print_json({"directions": documents} if in_both else next(iter(documents.values())))
+    if format is output.Format.json:
+        output.print_json({"directions": documents} if in_both else next(iter(documents.values())))
     elif in_both:
         print_together(*certificates.values())
     return int(any(one.verdict != "certified" for one in certificates.values()))

@@ -8,9 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rnnbounds.commands.models.calls import ModelCall
-from rnnbounds.commands.models.epsilon import absolute, epsilon_option, require_numbers
-from rnnbounds.commands.models.inputs import Bound, InputOptions, Inputs, RecordedInputs
+from rnnbounds.commands.models import options as opt
 from rnnbounds.commands.models.measured import (
     measure_as_is,
     print_measurement,
@@ -18,7 +16,6 @@ from rnnbounds.commands.models.measured import (
     write_measured,
 )
 from rnnbounds.commands.models.options import EPILOG as EPILOG
-from rnnbounds.commands.models.options import Cell, Direction, Ignore, Layer, Model, Readout
 from rnnbounds.commands.models.shown import CERTIFYING_TITLE, attack_certified, beside
 from rnnbounds.commands.models.shown import attack_entry as of_attack
 from rnnbounds.commands.options import FormatOption, path_option
@@ -38,19 +35,19 @@ from rnnbounds.shell.output import Format, echo, print_json, require_folder, sho
 
 
 def measure_model(
-    model: Model,
+    model: opt.Model,
     data: Annotated[Path, path_option("--data", "FILE",
         "inputs: .npy, .npz, .csv or .safetensors")],
     window: Annotated[int | None, typer.Option("--window",
         help="T, the length of windows that sequences are cut into; by default they "
         "are not, and a single one into those of 64 or an eighth of it")] = None,
-    eps: Annotated[list[float] | None, epsilon_option("target ε; repeatable")] = None,
+    eps: Annotated[list[float] | None, opt.epsilon_option("target ε; repeatable")] = None,
     confidence: Annotated[float, typer.Option("--confidence",
         help="confidence of the statement about other windows")] = 0.99,
     share: Annotated[float | None, typer.Option("--share",
         help="fail unless this share of windows is stated to be within ε")] = None,
-    input_bound: Bound = None,
-    inputs: Inputs = None,
+    input_bound: opt.Bound = None,
+    inputs: opt.Inputs = None,
     near: Annotated[
         float | None,
         typer.Option(
@@ -61,10 +58,10 @@ def measure_model(
     states: Annotated[str, typer.Option("--states",
         help="with --near: runs start from `zero`, or `recorded`: from within 0.001 of the "
         "range of each entry around 20 recorded end states, against the run from zero")] = ZERO,
-    cell: Cell = None,
-    ignore: Ignore = None,
-    layer: Layer = None,
-    readout: Readout = None,
+    cell: opt.Cell = None,
+    ignore: opt.Ignore = None,
+    layer: opt.Layer = None,
+    readout: opt.Readout = None,
     as_is: Annotated[bool, typer.Option("--as-is",
         help="run the whole module as it is; it is not read")] = False,
     gap: Annotated[str, typer.Option("--gap",
@@ -74,7 +71,7 @@ def measure_model(
         help="windows that are run as it is at once")] = None,
     device: Annotated[str | None, typer.Option("--device",
         help="where a model is run as it is, as cuda")] = None,
-    direction: Direction = None,
+    direction: opt.Direction = None,
     out: Annotated[Path | None, path_option("--out", "DIR",
         "for measurement.json, certificate.json, a page")] = None,
     format: FormatOption = Format.text,
@@ -89,7 +86,7 @@ def measure_model(
     Data outside of --input-bound or --inputs are refused. The page has a certificate for these
     inputs too, by default for the box around the data.
     """  # fmt: skip
-    opened, recorded = open_source(model), RecordedInputs(data)
+    opened, recorded = open_source(model), opt.RecordedInputs(data)
     of_running = {"gap": gap, "batch": batch, "device": device}
     of_reading = {
         "--input-bound": input_bound, "--inputs": inputs,
@@ -98,13 +95,13 @@ def measure_model(
     }  # fmt: skip
     given = [name for name, value in of_reading.items() if value is not None]
     if (whole := run_as_is(opened, as_is, given)) is not None:
-        require_numbers(eps)
+        opt.require_numbers(eps)
         if out is not None:
             require_folder(out, MEASUREMENT, INDEX)
         asked = {"window": window, "eps": eps, "confidence": confidence, **of_running}
         return measure_as_is(whole, recorded, asked, share, out, format)
     require_read({f"--{name}": value for name, value in of_running.items()})
-    input_options = InputOptions(input_bound, inputs, recorded, required=False)
+    input_options = opt.InputOptions(input_bound, inputs, recorded, required=False)
     if out is not None:
         require_folder(out, MEASUREMENT, CERTIFICATE, INDEX)
     loaded = load_model(
@@ -112,7 +109,7 @@ def measure_model(
     )
     read = recorded.sequences
     bound = input_options.input_set(model, loaded.d) if input_options.is_stated else None
-    eps, shares = absolute(
+    eps, shares = opt.absolute(
         eps or EPSILONS, loaded, lambda: input_data(read) if bound is None else bound
     )
     with show_status(f"measuring {plural(loaded.n, 'state')}, windows") as advance:
@@ -124,7 +121,7 @@ def measure_model(
     if out is not None:
         with show_status(CERTIFYING_TITLE.format(loaded.n)):
             certificate = certify(loaded, input_data(read) if bound is None else bound, result.eps)
-        called = ModelCall(model, input_options, cell, ignore or (), layer, readout, direction)
+        called = opt.ModelCall(model, input_options, cell, ignore or (), layer, readout, direction)
         certificate = beside(replace(certificate, measuring=called.measure_command), read)
         attack_result = attack_certified(loaded, certificate)
         options = {"layer": layer, "readout": readout, "ignore": ignore} if not direction else None

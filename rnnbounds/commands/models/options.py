@@ -1,16 +1,32 @@
-"""Options that commands about a model share."""
+"""Options that commands about a model share, and commands to copy about the model of a call.
+
+Inputs are a ball, a box, a table's rows or the box of recorded ones; ε is a number, or a share of
+the certified bound on the output: ``--eps 5%``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from rnnbounds.commands.options import path_option
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet, input_box
 from rnnbounds.impl.cells.stacks.stack import PREFIX
-from rnnbounds.impl.cells.table import CELLS, STACK
+from rnnbounds.impl.cells.table import CELLS, STACK, kind_of
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.inputs import input_data, input_tensor
+from rnnbounds.impl.certificate.record import EPSILONS, Certificate
+from rnnbounds.impl.errors import InputError, at_least, at_most, exactly
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.reading.data.recordings import Data
+from rnnbounds.impl.reading.data.sequences import read_data
 from rnnbounds.impl.reading.recognition.recognise import DIRECTIONS
 
 
@@ -57,3 +73,249 @@ Out = Annotated[Path, path_option("--out", "FILE", "the .safetensors file to wri
 
 PageFolder = Annotated[Path | None, path_option("--page", "DIR",
     "write certificate.json and its page there")]  # fmt: skip
+
+
+def ascii_number(text: str) -> float | None:
+    """The number in ASCII text; None for text that is none."""
+    try:
+        return float(text) if text.isascii() else None
+    except ValueError:
+        return None
+
+
+def parse_input_set(text: str, model: Path, d: int) -> InputSet:
+    """The box LOW:HIGH,LOW:HIGH,… of d channels, one for all of them, or the rows of the tensor of
+    that name in the model's file; raises InputError."""
+    if ":" not in text and not set(text) <= set("0123456789.+-;, "):
+        return input_tensor(model, text)
+    ends = [tuple(map(ascii_number, interval.split(":"))) for interval in text.split(",")]
+    if any(len(pair) != 2 or None in pair for pair in ends):
+        raise InputError("--inputs is no box; write LOW:HIGH, as -1:1 or 0:1,-2:2")
+    low, high = zip(*ends, strict=True)
+    return input_box(low, high, d)
+
+
+FROM_DATA = "from-data"
+
+
+def _check_number(value: str | None) -> str | None:
+    """The bound, if it is a number or what stands for one."""
+    if value not in (None, FROM_DATA) and ascii_number(str(value)) is None:
+        raise typer.BadParameter(f"{value!r} is not a valid number, nor {FROM_DATA}")
+    return value
+
+
+Bound = Annotated[str | None, typer.Option("--input-bound", metavar="B", callback=_check_number,
+    help=f"B, with ‖x_t‖₂ ≤ B for every input; {FROM_DATA}: B and a box from --data")]  # fmt: skip
+Inputs = Annotated[str | None, typer.Option("--inputs", metavar="SET",
+    help="in place of B: LOW:HIGH for all channels, or one for each with commas; or a tensor "
+    "of the model's file with all inputs as its rows, as embed.weight")]  # fmt: skip
+Recorded = Annotated[Path | None, path_option("--data", "FILE",
+    f"recorded inputs, for {FROM_DATA}; certify also measures the model on them (measure "
+    f"--near certifies near them alone)")]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class RecordedInputs:
+    """The file of recorded inputs."""
+
+    path: Path
+
+    @cached_property
+    def sequences(self) -> Data:
+        """The inputs, read once; raises InputError."""
+        return read_data(self.path)
+
+    @property
+    def options(self) -> Mapping[str, str | None]:
+        """The options by their names, to write a command."""
+        return {"--data": str(self.path)}
+
+
+@dataclass(frozen=True)
+class InputOptions:
+    """Input options of a call; raises InputError if they contradict each other.
+
+    required: true if the inputs must be stated; otherwise they default to those of the data.
+    """
+
+    bound: str | None
+    inputs: str | None
+    data: RecordedInputs | None
+    required: bool = True
+
+    def __post_init__(self) -> None:
+        stated_twice = self.bound is not None and self.inputs is not None
+        if stated_twice or (self.required and not self.is_stated):
+            of_data = "" if stated_twice or self.data is None else f", as --input-bound {FROM_DATA}"
+            raise InputError(f"state the inputs once; give --input-bound or --inputs{of_data}")
+        if self.uses_data and self.data is None:
+            raise InputError(f"--input-bound {FROM_DATA} takes B from --data; name its file")
+        if self.inputs == FROM_DATA:
+            raise InputError(f"{FROM_DATA} is a bound; say --input-bound {FROM_DATA}")
+
+    @property
+    def is_stated(self) -> bool:
+        """True if the inputs are stated, by --input-bound or by --inputs."""
+        return self.bound is not None or self.inputs is not None
+
+    @property
+    def uses_data(self) -> bool:
+        """True if --data says which inputs there are."""
+        return self.bound == FROM_DATA
+
+    def input_set(self, model: Path, d: int) -> float:
+        """B, or the set of inputs of d channels; raises InputError."""
+        if self.inputs is not None:
+            return parse_input_set(self.inputs, model, d)
+        if self.data is not None and self.uses_data:
+            return input_data(self.data.sequences)
+        return float(str(self.bound))
+
+
+_DIGITS, _ROUNDS = 4, 4  # of an ε that is a share
+
+
+class Share(float):
+    """A share of the bound on the output, 0.05 of 5%."""
+
+
+def parse_epsilon(text: str) -> float:
+    """The ε in the text, a Share if it ends in %; beyond all of the bound no input is needed."""
+    number = ascii_number(text.removesuffix("%"))
+    if number is None:
+        raise typer.BadParameter(f"{text!r} is neither a number nor a share as 5%")
+    if not text.endswith("%"):
+        return number
+    if not 0 < number <= 100:
+        raise typer.BadParameter(
+            f"{text} is no share of the bound on the output; give one above 0% and up to 100%, "
+            f"beyond which no input is needed"
+        )
+    return Share(number / 100)
+
+
+def epsilon_option(help: str) -> Any:
+    """The option --eps, of numbers and shares."""
+    help = f"{help}, or as 5% of the certified bound on ‖h‖₂, of a readout on ‖C h‖₂"
+    return typer.Option("--eps", parser=parse_epsilon, metavar="E", help=help)
+
+
+def require_numbers(eps: Sequence[float] | None) -> None:
+    """Refuse shares where no bound on the output is certified; raises InputError."""
+    for one in eps or ():
+        if isinstance(one, Share):
+            share = f"{100 * one:g}%"
+            raise InputError(
+                f"--eps {share} is a share of the certified bound on the output, and none is known "
+                f"here; give ε as a number"
+            )
+
+
+def absolute(
+    eps: Sequence[float], model: LoadedModel[Any], inputs: Callable[[], float]
+) -> tuple[list[float], list[str]]:
+    """ε with each share as a number, rounded down to four digits: of the least B_h ≥ ‖h_t‖₂ found,
+    times ‖C‖₂ of a readout, which bounds ‖C h_t‖₂; then a line for each
+    share that says so. `inputs` returns B, or the set of inputs. Raises InputError where no such
+    bound is certified."""
+    if not any(isinstance(one, Share) for one in eps):
+        return list(eps), []
+    scale = 1.0 if model.readout is None else model.readout.norm
+    bound, numbers = math.inf, list(EPSILONS)
+    for _ in range(_ROUNDS):  # B_h is that of the norm which is best at these ε
+        certificate = certify(model, inputs(), numbers)
+        size = certificate.constants["B_h"] * scale
+        if not 0 < size < bound:
+            break
+        bound = size
+        numbers = [_part(one, bound) if isinstance(one, Share) else one for one in eps]
+        if certificate.verdict != "certified":
+            break
+    if math.isinf(bound):
+        require_numbers(eps)
+    output = "‖h‖₂" if model.readout is None else "‖C h‖₂ of the readout C"
+    return numbers, [
+        f"ε = {exactly(number)} is {100 * one:g} % of {at_least(bound)}, the certified bound "
+        f"on {output}"
+        for one, number in zip(eps, numbers, strict=True)
+        if isinstance(one, Share)
+    ]
+
+
+def _part(share: float, bound: float) -> float:
+    """That share of a bound, rounded down."""
+    return float(at_most(share * bound * (1 - 2**-40), _DIGITS))
+
+
+DATA = "FILE"  # stands for recorded inputs where none were named
+
+
+@dataclass(frozen=True)
+class ModelCall:
+    """A model as it was named on the command line, and what was said of it."""
+
+    model: Path
+    asked: InputOptions
+    cell: str | None = None
+    ignore: Sequence[str] = ()
+    layer: str | None = None
+    readout: str | None = None
+    direction: str | None = None
+
+    @property
+    def measure_command(self) -> str:
+        """`rnnbounds measure`, of the recorded inputs that were named or of a FILE."""
+        return self._command("measure", self._data or {"--data": DATA})
+
+    @property
+    def _data(self) -> Mapping[str, str | None]:
+        return {} if self.asked.data is None else self.asked.data.options
+
+    def next_steps(
+        self, certificate: Certificate, attacked: bool, *, measured: bool = False
+    ) -> list[str]:
+        """List next steps, each a line `words: command`; of an undecided model those beside its
+        certificate's own. measured: true if the model was measured on its data."""
+        if certificate.verdict == "refuted":
+            measure = f"see what it remembers of recorded inputs: {self.measure_command}"
+            return [
+                *([] if measured else [measure]),
+                *self._of_data(),
+                f"or change it and ask again: {kind_of(certificate.cell).remedy}",
+            ]
+        if certificate.verdict != "certified":
+            return self._of_data()
+        return self.further(certificate.windows[0][0], attacked=attacked)
+
+    def further(self, eps: float, *, attacked: bool) -> list[str]:
+        """List next steps for a certified model at that ε: the attack, and serving it."""
+        epsilon = exactly(eps)
+        data = {**self._data} if self.asked.uses_data else {}
+        steps = []
+        if not attacked:
+            attack = self._command("certify", {**data, "--eps": epsilon}, "--attack")
+            steps.append(f"see how much shorter its memory may be: {attack}")
+        if self.readout is None and self.direction is None:
+            options = {**data, "--eps": epsilon, "--out": "short.safetensors"}
+            steps.append(f"serve it without a state: {self._command('truncate', options)}")
+        return steps
+
+    def _of_data(self) -> list[str]:
+        """The question about inputs near the recorded ones."""
+        if self.asked.data is None or self.direction is not None:
+            return []
+        near = {**self._data, "--near": "0.001", "--states": "recorded"}
+        return [f"or certify k near the recorded inputs: {self._command('measure', near)}"]
+
+    def _command(self, name: str, more_values: Mapping[str, str | None], *flags: str) -> str:
+        inputs = self.asked
+        values = {
+            **more_values,
+            "--input-bound": inputs.bound, "--inputs": inputs.inputs,
+            "--cell": self.cell, "--layer": self.layer, "--readout": self.readout,
+            "--direction": self.direction,
+        }  # fmt: skip
+        options = [*values.items(), *(("--ignore", name) for name in self.ignore)]
+        words = [f"{name}={value}" for name, value in options if value is not None]
+        return shlex.join(["rnnbounds", name, str(self.model), *words, *flags])

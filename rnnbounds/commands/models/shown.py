@@ -1,4 +1,4 @@
-"""A certificate in lines of text, and on its page."""
+"""A certificate in lines of text, and on its page; the recurrent layers that a model has."""
 
 from __future__ import annotations
 
@@ -8,31 +8,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import torch
 import typer
 from msgspec import structs
 
-from rnnbounds.commands.models.calls import ModelCall
-from rnnbounds.commands.models.layers import print_unread_tensors, read_tensors_text
+from rnnbounds.commands.models.options import ModelCall
 from rnnbounds.impl.certificate.record import Certificate
-from rnnbounds.impl.errors import at_least, exactly, factor, shown
+from rnnbounds.impl.errors import InputError, at_least, exactly, factor, shown
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.state_norms import NORM_MEANINGS
 from rnnbounds.impl.numbers.outward import norm_up
+from rnnbounds.impl.reading.adapters import Layer, layers
 from rnnbounds.impl.reading.data.recordings import Data
+from rnnbounds.impl.reading.recognition.misfit import LISTED
 from rnnbounds.reports.files import write_all
-from rnnbounds.reports.pages.model.answer import (
-    NOTHING_PROVED,
-    answer_sentence,
-    epsilon_meaning,
-    epsilon_share,
-    infinite_lines,
-    map_name,
-    output_bound,
-    short_name,
-    value_name,
-    vector_symbol,
-)
+from rnnbounds.reports.pages.model import answer
 from rnnbounds.reports.pages.model.facts import find_constant
 from rnnbounds.reports.text import plural
 from rnnbounds.shell.output import Format, echo, print_json, print_table, show_status
@@ -40,6 +31,90 @@ from rnnbounds.shell.output import Format, echo, print_json, print_table, show_s
 if TYPE_CHECKING:
     from rnnbounds.impl.memory.adversary.attack import Attacked
     from rnnbounds.impl.memory.measure import Measurement
+
+_ALLOWED = ("model", "cell", "list_layers", "format")
+
+
+def require_list_alone(context: typer.Context) -> None:
+    """Raise InputError for options of the call that are about something else."""
+    extra_options = [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if parameter.name not in _ALLOWED and _is_given(context, str(parameter.name))
+    ]
+    if extra_options:
+        raise InputError(f"--list only lists layers; leave out {', '.join(extra_options)}")
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _relax_required(context: typer.Context, listing: bool) -> bool:
+    """Require no parameter but the model if layers are to be listed; return `asked`."""
+    for parameter in context.command.params if listing else ():
+        parameter.required = parameter.name == "model"
+    return listing
+
+
+List = Annotated[bool, typer.Option("--list", is_eager=True, callback=_relax_required,
+    help="list the recurrent layers of MODEL for --layer; certify nothing")]  # fmt: skip
+
+
+def _remarks(model: Path, infos: Sequence[Layer]) -> dict[str, list[str]]:
+    """Remarks about layers of which only a part is read, each with the names of its layers."""
+    found: dict[str, list[str]] = {}
+    for info in infos:
+        if info.source is not None:
+            remark = info.source.removeprefix(str(model)).removeprefix(f", {info.name}")
+            found.setdefault(remark.removeprefix(" (").removesuffix(")"), []).append(info.name)
+    return found
+
+
+def show_layers(model: Path, cell: str | None, format: Format) -> int:
+    """Print the layers of a model; 1 if none of them is read."""
+    infos = layers(model, cell)
+    if format is Format.json:
+        print_json({"model": str(model), "layers": [msgspec.to_builtins(info) for info in infos]})
+    elif infos:
+        ways = ["direction"] if any(info.direction for info in infos) else []
+        print_table(
+            ("layer", *ways, "cell", "n", "d", "states", "dtype"),
+            [
+                (info.name, *(info.direction or "-" for _ in ways), info.cell or "-",
+                 info.n or "-", info.d or "-", info.states or "-", info.dtype or "-")
+                for info in infos
+            ],
+        )  # fmt: skip
+        for remark, names in _remarks(model, infos).items():
+            others = f" and {len(names) - 1} more" if names[1:] else ""
+            echo(f"{names[0]}{others}: {remark}")
+        for info in infos:
+            if info.reason is not None:
+                echo(f"{info.name}: not read: {info.reason}")
+    else:
+        echo(
+            "no recurrent layer is recognised by the names of its tensors; rename them as torch "
+            "does (weight_ih_l0, weight_hh_l0, …)"
+        )
+    return int(all(info.cell is None for info in infos))
+
+
+def read_tensors_text(document: Mapping[str, Any]) -> str:
+    """The full names of the tensors that were read."""
+    return f"read from {', '.join(map(shown, sorted(document['tensors'].values())))}"
+
+
+def print_unread_tensors(document: Mapping[str, Any]) -> None:
+    """The tensors that were not read, if any: on purpose, or since they are elsewhere."""
+    if document["ignored"]:
+        echo(f"ignored: {', '.join(map(shown, document['ignored']))}")
+    if document["unread"]:
+        names = [shown(name) for name in document["unread"]]
+        more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+        echo(f"not read, under other prefixes: {', '.join(names[:LISTED])}{more}")
+
 
 CERTIFYING_TITLE = "certifying {} states: norms, then witnesses against them"
 
@@ -118,12 +193,13 @@ def print_certificate(
     """The certificate in lines of text: the answer first, then what it rests on, then the model.
     `shares`: what each ε is a share of, for where no table has it."""
     document = certificate.to_json()
-    echo(f"{certificate.verdict}: {answer_sentence(document, shown(Path(certificate.model).name))}")
+    name = shown(Path(certificate.model).name)
+    echo(f"{certificate.verdict}: {answer.answer_sentence(document, name)}")
     if certificate.witness is not None and certificate.verdict == "refuted":
         echo(f"which means: {certificate.witness.meaning}")
         echo(f"so {certificate.witness.claim_text}")
     echo(f"inputs: {certificate.speaks_of}; every run starts from the zero state")
-    if certificate.verdict != "certified" or output_bound(document) is None:
+    if certificate.verdict != "certified" or answer.output_bound(document) is None:
         for line in shares:
             echo(line)
     if certificate.verdict == "certified":
@@ -151,25 +227,25 @@ def print_next(lines: Sequence[str]) -> None:
 
 def _print_windows(certificate: Certificate, document: Mapping[str, Any]) -> None:
     """k at each ε, and how large ε is in the units of the output."""
-    bound = output_bound(document)
-    shares = [] if bound is None else [f"of ‖{vector_symbol(document)}‖₂"]
+    bound = answer.output_bound(document)
+    shares = [] if bound is None else [f"of ‖{answer.vector_symbol(document)}‖₂"]
     rows = [
-        (exactly(eps), *([] if bound is None else [epsilon_share(eps, bound)]), k)
+        (exactly(eps), *([] if bound is None else [answer.epsilon_share(eps, bound)]), k)
         for eps, k in certificate.windows
     ]
     print_table(("ε", *shares, "k"), rows)
-    echo(epsilon_meaning(document))
+    echo(answer.epsilon_meaning(document))
     if certificate.readout is not None:
         readout = certificate.readout
         echo(
             f"‖{shown(readout['tensor'])}‖₂ ≤ {at_least(readout['norm'])}; ε is about this "
-            f"{short_name(document)}, of which no file says that the model computes it"
+            f"{answer.short_name(document)}, of which no file says that the model computes it"
         )
 
 
 def _print_bounds(certificate: Certificate) -> None:
     """λ, the gain and the rounding, each with its meaning."""
-    vectors = value_name({"readout": certificate.readout}, "s")
+    vectors = answer.value_name({"readout": certificate.readout}, "s")
     gain = at_least(certificate.constants["gain"], 3)
     echo(
         f"λ = {factor(certificate.lam)} < 1 in the {certificate.norm} norm: two states come "
@@ -199,8 +275,8 @@ def _print_norms(certificate: Certificate, document: Mapping[str, Any], verbose:
         for name, lam, k in certificate.tried
     ])  # fmt: skip
     if any(not lam < 1 for _, lam, _ in certificate.tried):
-        echo(NOTHING_PROVED)
-    for line in infinite_lines(document):
+        echo(answer.NOTHING_PROVED)
+    for line in answer.infinite_lines(document):
         echo(line)
     for name, reason in certificate.skipped:
         echo(f"{name}: not tried: {reason}")
@@ -251,7 +327,7 @@ def print_attacked(certificate: Certificate, result: Attacked | None) -> None:
 
     output = "output h"
     if result.readout is not None:
-        output = shown(map_name(result.readout))
+        output = shown(answer.map_name(result.readout))
     echo(
         f"attacked: where inputs are proved whose last k do not fix the {output} to within ε, "
         f"memory is at least k + 1"

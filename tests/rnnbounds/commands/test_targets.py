@@ -5,8 +5,7 @@ import os
 import pytest
 
 from rnnbounds.commands import attacks, experiments, statements
-from rnnbounds.commands.models import truncate as truncates
-from rnnbounds.commands.models import unitary as unitaries
+from rnnbounds.commands.models import convert
 
 SPEC = '{"kind":"rnn","n":2,"d":1,"T":5,"K":3,"lam":0.75,"seed":4}'
 
@@ -32,8 +31,8 @@ def idle(monkeypatch):
     def work(*_, **__):
         raise AssertionError("the work began")
 
-    monkeypatch.setattr(truncates, "truncate", work)
-    monkeypatch.setattr(unitaries, "unitary", work)
+    monkeypatch.setattr(convert, "truncate", work)
+    monkeypatch.setattr(convert, "unitary", work)
     monkeypatch.setattr(attacks, "run_parts", work)
     monkeypatch.setattr(experiments, "show_progress", work)
     monkeypatch.setattr(statements, "replay_spec", work)

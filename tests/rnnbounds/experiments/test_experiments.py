@@ -10,10 +10,8 @@ import torch
 from msgspec.structs import replace
 
 from rnnbounds.experiments import NAMES, engine, find_experiment
-from rnnbounds.experiments.engine import change_setting, run_experiment
+from rnnbounds.experiments.engine import Run, change_setting, run_experiment, score_text, write_run
 from rnnbounds.experiments.gradient_decay import certified_gradients
-from rnnbounds.experiments.page import write_run
-from rnnbounds.experiments.record import Run, score_text
 from rnnbounds.impl.certificate.certify import certify
 
 ONE = {"seeds": 1, "tasks": ["characters"], "cells": ["RNN"], "states": 3, "steps": 3}

@@ -7,8 +7,15 @@ import torch
 
 from rnnbounds.experiments.feed_forward import MODELS, make_network
 from rnnbounds.experiments.networks import LAMBDA, Student, recurrent_network
-from rnnbounds.experiments.tasks import text_task
-from rnnbounds.experiments.trainer import EVERY, PARTS, Data, part_loss, seeded_generator, train
+from rnnbounds.experiments.trainer import (
+    EVERY,
+    PARTS,
+    Data,
+    part_loss,
+    seeded_generator,
+    text_task,
+    train,
+)
 from rnnbounds.impl.certificate.certify import certify
 
 

@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import save_file
 
 import rnnbounds
-from rnnbounds.commands.models import truncate as truncated
+from rnnbounds.commands.models import convert as truncated
 from rnnbounds.impl.errors import InputError
 
 

@@ -1,0 +1,156 @@
+"""``rnnbounds truncate`` and ``unitary``: feed-forward and unitary equivalents of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rnnbounds.commands.models import options as opt
+from rnnbounds.commands.models.options import EPILOG as EPILOG
+from rnnbounds.commands.models.shown import (
+    CERTIFYING_TITLE,
+    explain_unwritten,
+    print_unread_tensors,
+    read_tensors_text,
+    write_page,
+)
+from rnnbounds.commands.options import FormatOption
+from rnnbounds.impl.convert.export import check_export, exported
+from rnnbounds.impl.convert.truncate import NotCertifiedError, packed, truncate
+from rnnbounds.impl.convert.unitary import NoUnitaryError, save_unitary, unitary
+from rnnbounds.impl.errors import at_least, exactly, shown
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.files import check_target, write_files
+from rnnbounds.reports.files import make_folder
+from rnnbounds.reports.pages.model.answer import epsilon_share, output_bound
+from rnnbounds.reports.pages.model.page import CERTIFICATE, INDEX, answer_files, certificate_page
+from rnnbounds.reports.text import plural
+from rnnbounds.shell import output
+
+
+def truncate_model(
+    model: opt.Model,
+    eps: Annotated[float, opt.epsilon_option("target ε")],
+    out: opt.Out,
+    input_bound: opt.Bound = None,
+    inputs: opt.Inputs = None,
+    data: opt.Recorded = None,
+    cell: opt.Cell = None,
+    ignore: opt.Ignore = None,
+    layer: opt.Layer = None,
+    latest: Annotated[bool, typer.Option("--latest",
+        help="a module of k inputs and one output")] = False,
+    export: Annotated[list[Path] | None, typer.Option("--export", metavar="FILE",
+        help="write FILE.pt2 or FILE.onnx too; repeatable")] = None,
+    page: opt.PageFolder = None,
+    format: FormatOption = output.Format.text,
+) -> int:  # fmt: skip
+    """Write the feed-forward equivalent and its certificate; exit 1 if none is certified."""
+    recorded = None if data is None else opt.RecordedInputs(data)
+    input_options = opt.InputOptions(input_bound, inputs, recorded)
+    check_target(out, model)
+    for path in export or ():
+        check_export(path)
+        check_target(path, model, suffix=path.suffix)
+    if page is not None:
+        output.require_folder(page, CERTIFICATE, INDEX)
+    loaded = load_model(model, cell, ignore=ignore or (), layer=layer)
+    input_set = input_options.input_set(model, loaded.d)
+    (eps,), shares = opt.absolute([eps], loaded, lambda: input_set)
+    called = opt.ModelCall(model, input_options, cell, ignore or (), layer)
+    try:
+        with output.show_status(CERTIFYING_TITLE.format(loaded.n)):
+            module, certificate = truncate(loaded, eps, input_set, latest=latest)
+    except NotCertifiedError as error:
+        reason = "no window is certified"
+        return explain_unwritten(error.certificate, called, out, reason, format, shares)
+    with output.show_status(f"exporting {plural(module.k, 'step')}"):
+        exports = {path: exported(module, certificate, path) for path in export or ()}
+    files = {out: packed(module, certificate, out)} | exports
+    if page is not None:
+        document = page_document(certificate)
+        page_value = certificate_page(document, out.name, f"rnnbounds check {out.name}")
+        pages = answer_files(page_value, certificate=certificate)
+        make_folder(page)
+        files |= {page / name: content for name, content in pages.items()}
+    write_files(files)
+    if format is output.Format.json:
+        output.print_json(certificate)
+    else:
+        scope = "the last output alone, " if latest else ""
+        precision = f"within {exactly(eps)} of the recurrent model"
+        if (bound := output_bound(certificate)) is not None:
+            precision += f", {epsilon_share(eps, bound)} of ‖h‖₂ ≤ {at_least(bound)}"
+        output.echo(f"wrote {out}: {scope}k = {plural(module.k, 'input')}, {precision}")
+        if loaded.source != str(model):  # with notes on weights that were computed
+            output.echo(f"the recurrent model is {shown(loaded.source)}")
+        for target in exports:
+            output.echo(
+                f"wrote {target}: the model without a state, for batches and lengths of any size"
+            )
+        output.echo(f"{certificate['cell']}, {read_tensors_text(certificate['information'])}")
+        print_unread_tensors(certificate["information"])
+        if page is not None:
+            output.echo(f"wrote {page / 'index.html'} and {page / 'certificate.json'}")
+    return 0
+
+
+def page_document(certificate: Mapping[str, Any]) -> dict[str, Any]:
+    """The record with its inputs in words and its rounding, which a file keeps as information: a
+    page says both."""
+    information, inputs = certificate["information"], certificate["inputs"]
+    spoken = dict(certificate)
+    if inputs is not None:
+        spoken["inputs"] = inputs | {"what": information["inputs"]}
+    if "rounding" in information:
+        spoken["rounding"] = certificate["rounding"] | {"state": information["rounding"]}
+    return spoken
+
+
+def unitary_model(
+    model: opt.Model,
+    input_bound: Annotated[float, typer.Option("--input-bound",
+        help="B, with ‖x_t‖₂ ≤ B for every input")],
+    out: opt.Out,
+    cell: opt.Cell = None,
+    ignore: opt.Ignore = None,
+    layer: opt.Layer = None,
+    page: opt.PageFolder = None,
+    format: FormatOption = output.Format.text,
+) -> int:  # fmt: skip
+    """Write the unitary equivalent of a ReLU model; exit 1 unless ‖W‖₂ < 1 is certified."""
+    check_target(out, model)
+    if page is not None:
+        output.require_folder(page, CERTIFICATE, INDEX)
+    options: Any = {"cell": cell, "ignore": ignore or (), "layer": layer}
+    try:
+        with output.show_status("seeking the unitary equivalent"):
+            equivalent = unitary(model, input_bound, **options)
+    except NoUnitaryError as error:
+        input_options = opt.InputOptions(repr(input_bound), None, None)
+        called = opt.ModelCall(model, input_options, **options)
+        return explain_unwritten(
+            error.certificate, called, out, "‖W‖₂ < 1 is not certified", format
+        )
+    save_unitary(equivalent, out)
+    if page is not None:
+        write_page(equivalent.certificate, page, out, format, f"rnnbounds check {out.name}")
+    if format is output.Format.json:
+        output.print_json(equivalent.certificate)
+        return 0
+    certificate = equivalent.certificate
+    output.echo(f"wrote {out}: {plural(equivalent.states, 'state')} for {equivalent.n}")
+    output.echo(f"{certificate['cell']}, {read_tensors_text(certificate['information'])}")
+    print_unread_tensors(certificate["information"])
+    output.echo(f"orthogonality defect at most {at_least(certificate['orthogonality_defect'], 3)}")
+    output.echo(f"the same outputs for every ‖x_t‖₂ ≤ {exactly(input_bound)}, in real arithmetic")
+    rounding = certificate["difference"]["own_dtype"]
+    if rounding is not None:
+        largest = at_least(rounding, 3)
+        output.echo(
+            f"rounding ({certificate['dtype']} against float64) moves a state by at most {largest}"
+        )
+    return 0
