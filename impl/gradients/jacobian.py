@@ -22,7 +22,7 @@ def jacobians_alone(cell: RNN, x: Tensor, K: int) -> Tensor:
         raise RangeError("K", K, f"between 0 and T − 1 = {T - 1}")
     path = states(cell, x)
     W, U = cell.W[:, None], cell.U[:, None]  # (B, 1, n, ·), products carry S in front
-    product, found = torch.eye(cell.n, dtype=x.dtype, device=x.device), []
+    product, found = torch.eye(cell.n, dtype=x.dtype, device=x.device), list[Tensor]()
     for t in range(T - 1, T - 2 - K, -1):
         z = torch.baddbmm(cell.drive(x[:, t]), cell.W, path[:, t])
         slopes = cell.activation.derivative(z).permute(0, 2, 1)[:, :, None]
