@@ -4,6 +4,8 @@ Python and on the command line; files and modules that are read are in tests/imp
 import re
 import shlex
 import shutil
+import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -290,6 +292,32 @@ def test_commands(call, folder, row):
     second = call(*shlex.split(found.expand(then)))
     assert second.code == 0
     assert re.search(*answer or ("",), second.out), second
+
+
+CUT = "truncate m.safetensors --inputs=-1:1 --eps 0.1 --out o.safetensors"
+MISSING = [
+    ("onnx", "onnx", "certify e.onnx --inputs=-1:1"),
+    ("onnx", "onnx", f"{CUT} --export e.onnx"),
+    ("onnxscript", "onnxscript", f"{CUT} --export e.onnx"),
+    ("clarabel", "clarabel",
+     "certify r.safetensors --cell rnn-relu --inputs=-1:1 --norm quadratic-sdp"),
+    ("distributed", "distributed", "verify state-bound --cluster tcp://127.0.0.1:1"),
+    ("sklearn", "scikit-learn", "experiment permuted-digits --out e"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("module", "package", "asked"), MISSING)
+def test_what_is_installed_then(call, folder, monkeypatch, module, package, asked):
+    """The extra that is named brings the package that is missing."""
+    monkeypatch.setitem(sys.modules, module, None)
+    save_file(SMALL, "r.safetensors")
+    Path("e.onnx").write_bytes(b"\x08\x0a")
+    told = call(*asked.split())
+    assert told.code == 2, told
+    (extra,) = re.findall(r"pip install 'rnnbounds\[(\w+)\]'", told.err)
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]
+    brought = project["optional-dependencies"][extra]
+    assert package in [re.match(r"[\w-]+", one)[0] for one in brought]
 
 
 def test_the_k_that_the_guard_says(call, folder):
