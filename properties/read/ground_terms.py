@@ -17,6 +17,7 @@ from typing import Any
 from sympy import Add, Expr, Function, Mul, Pow, Rational, Symbol
 
 from rnnbounds.theory.axioms import base, gradients, unitary
+from rnnbounds.theory.claims.table import discover_claims
 from rnnbounds.theory.language.definitions import REGISTRY
 from rnnbounds.theory.language.law import Clause, Law
 
@@ -114,7 +115,8 @@ class Rule:
 
 @cache
 def rules() -> dict[tuple[str, int], list[Rule]]:
-    """The equations by the function whose values they give."""
+    """The equations by the function whose values they give, those that claims bring too."""
+    discover_claims()
     by_head: dict[tuple[str, int], list[Rule]] = {}
     for law in (*REGISTRY.values(), *LAWS):
         clauses = filter(is_rule, () if law is None else law.clauses)
