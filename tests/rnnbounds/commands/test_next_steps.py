@@ -218,36 +218,60 @@ def folder(made, tmp_path, monkeypatch):
 
 
 M = "certify m.safetensors"
+
+
+def fixed(inputs):
+    """The words of that certificate, made in Python."""
+
+    def words():
+        found = rnnbounds.certify("m.safetensors", inputs(), 0.01).window(0.01)
+        return f"^certified: m.safetensors .* its last {found} inputs fix the output h to within"
+
+    return words
+
+
+UNIT, TAKEN = fixed(lambda: box(1, 2)), fixed(lambda: rnnbounds.input_data("x.npy"))
+HOLDS = "^o/certificate.json: the certificate holds"
 S = """'{"kind":"rnn","n":2,"d":1,"T":3,"seed":4}'"""
 B = S.replace("4}", '4,"batch":2,"sequences":2}')
 E = "experiment similarity --set states=2 --set conditions=[1,10] --seeds 1 --out e"
 # A command, the words of its error, the command that they say, and what is in its answer.
 COMMANDS = [
-    (M, "give (--input-bound) or", rf"{M} \1 1"),
-    (f"{M} --input-bound 1 --inputs=-1:1", "state the inputs once", f"{M} --inputs=-1:1"),
-    (f"{M} --inputs=1", r"write LOW:HIGH, as (\S+) or", rf"{M} --inputs=\1"),
-    (f"{M} --inputs=1:0", r"must be at most (\S+);", rf"{M} --inputs=\1:0"),
-    (f"{M} --inputs=weight_ih", r"did you mean (\S+)\?", rf"{M} --inputs=\1"),
-    (f"{M} --input-bound from-data", "name its file", f"{M} --input-bound from-data --data x.npy"),
-    (f"{M} --inputs from-data", "say (--input-bound from-data)", rf"{M} --data x.npy \1"),
-    (f"{M} --list --eps 1", r"leave out (\S+)$", f"{M} --list"),
-    (f"{M} --inputs=-1:1 --eps 200%", "up to (100%)", rf"{M} --inputs=-1:1 --eps \1"),
+    (M, "give (--input-bound) or", rf"{M} \1 1", fixed(lambda: 1.0)),
+    (f"{M} --input-bound 1 --inputs=-1:1", "state the inputs once", f"{M} --inputs=-1:1",
+     UNIT),
+    (f"{M} --inputs=1", r"write LOW:HIGH, as (\S+) or", rf"{M} --inputs=\1", UNIT),
+    (f"{M} --inputs=1:0", r"must be at most (\S+);", rf"{M} --inputs=\1:0",
+     fixed(lambda: box(0, 2))),
+    (f"{M} --inputs=weight_ih", r"did you mean (\S+)\?", rf"{M} --inputs=\1",
+     "^certified: .*\ninputs: every x_t in the rows of weight_ih_l0,"),
+    (f"{M} --input-bound from-data", "name its file", f"{M} --input-bound from-data --data x.npy",
+     TAKEN),
+    (f"{M} --inputs from-data", "say (--input-bound from-data)", rf"{M} --data x.npy \1",
+     TAKEN),
+    (f"{M} --list --eps 1", r"leave out (\S+)$", f"{M} --list", "gru +3 +2"),
+    (f"{M} --inputs=-1:1 --eps 200%", "up to (100%)", rf"{M} --inputs=-1:1 --eps \1",
+     "^certified: .* its last input fixes"),
     ("check rows/certificate.json --source rows.safetensors --ignore embed",
-     "certify their box with --inputs=LOW:HIGH", "check o/certificate.json --source m.safetensors"),
+     "certify their box with --inputs=LOW:HIGH", "check o/certificate.json --source m.safetensors",
+     HOLDS),
     ("check rows/certificate.json --source rows.safetensors --ignore embed",
-     "or check what '(rnnbounds truncate)' wrote", "check t.safetensors"),
+     "or check what '(rnnbounds truncate)' wrote", "check t.safetensors",
+     "^t.safetensors: the certificate holds"),
     ("check o/certificate.json", r"name it with (--source)",
-     r"check o/certificate.json \1 m.safetensors"),
-    ("check t.onnx", r"check the (\.safetensors) that it was written beside", r"check t\1"),
+     r"check o/certificate.json \1 m.safetensors", HOLDS),
+    ("check t.onnx", r"check the (\.safetensors) that it was written beside", r"check t\1",
+     "^t.safetensors: the certificate holds"),
     ("check t.safetensors --layer x", "or leave them out", "check t.safetensors"),
     ("check c.safetensors", "write it again with 'rnnbounds (truncate)'",
      r"\1 m.safetensors --inputs=-1:1 --eps 0.1 --out c.safetensors"),
-    ("attack m.safetensors", r"to attack a model say 'rnnbounds (.*?)'", r"\1 --inputs=-1:1"),
-    ("prove --step x", "--step is about one claim; name it", "prove contraction-linear"),
+    ("attack m.safetensors", r"to attack a model say 'rnnbounds (.*?)'", r"\1 --inputs=-1:1", UNIT),
+    ("prove --step x", "--step is about one claim; name it", "prove contraction-linear",
+     "^contraction-linear .*: derived"),
     ("truncate m.safetensors --inputs=-1:1 --eps 1 --out no/y.safetensors",
      "name a file in a folder that can be written",
      "truncate m.safetensors --inputs=-1:1 --eps 1 --out y.safetensors"),
-    ("guard m", r"write it with 'rnnbounds (guard --update)'", r"\1 m"),
+    ("guard m", r"write it with 'rnnbounds (guard --update)'", r"\1 m", "^passes: m: "),
     ("claims trunction", r"did you mean (\S+) or", r"claims \1", "h_gap <= S_0"),
     ("claims --latex --bibtex", "(--latex) prints one thing alone; leave the other options out",
      r"claims truncation \1", "(?m)^% truncation .uniform"),
@@ -291,7 +315,8 @@ def test_commands(call, folder, row):
     assert found, first
     second = call(*shlex.split(found.expand(then)))
     assert second.code == 0
-    assert re.search(*answer or ("",), second.out), second
+    for right in answer:
+        assert re.search(right() if callable(right) else right, second.out), second
 
 
 CUT = "truncate m.safetensors --inputs=-1:1 --eps 0.1 --out o.safetensors"
