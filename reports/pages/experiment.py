@@ -137,16 +137,12 @@ def render_page(page: Page) -> bytes:
     from rnnbounds.reports.pages.frame import load_templates  # slow to import, with its templates
 
     template = load_templates().get_template("experiment.html.j2")
-    return template.render(page=page, kind=_block_kind).encode()
+    return template.render(page=page, kind=lambda block: type(block).__name__.lower()).encode()
 
 
 def _unfold_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
     for block in blocks:
         yield from _unfold_blocks(block.blocks) if isinstance(block, Folded) else (block,)
-
-
-def _block_kind(block: Block) -> str:
-    return type(block).__name__.lower()
 
 
 COLUMNS = ("change", "of", "what", "before", "after")
@@ -172,18 +168,13 @@ def _kind_cell(row: Change, changes: Changes) -> Cell:
     return Verdict(row.kind, tones[row.kind]) if row.kind in tones else row.kind
 
 
-def gate_verdict(changes: Changes) -> Verdict:
-    """Red if the gate fails, green if it passes."""
-    return Verdict("fails", "bad") if changes.failing else Verdict("passes", "good")
-
-
 def render_changes_page(changes: Changes) -> bytes:
     """One self-contained page, UTF-8."""
     page = Page(
         title=f"{changes.summary[:1].upper()}{changes.summary[1:]}",
         kicker="compare",
         lead=f"From {changes.old} to {changes.new}.",
-        verdict=gate_verdict(changes),
+        verdict=Verdict("fails", "bad") if changes.failing else Verdict("passes", "good"),
         failed=bool(changes.failing),
         sections=(Section("What changed", (changes_table(changes),)),) if changes.rows else (),
     )

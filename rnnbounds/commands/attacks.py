@@ -18,7 +18,7 @@ from rnnbounds.properties.attacks.table import attacks as every
 from rnnbounds.properties.attacks.table import chosen_attacks
 from rnnbounds.properties.collector import limit_collector
 from rnnbounds.properties.runs.executors import cluster_executor, local_executor
-from rnnbounds.properties.runs.parts import Part, PartResult, chosen_claims, plan_parts
+from rnnbounds.properties.runs.parts import chosen_claims, plan_parts
 from rnnbounds.properties.runs.record import merge_record
 from rnnbounds.properties.runs.run import run_environment, run_parts
 from rnnbounds.reports.pages.run import FILES, write_report
@@ -69,8 +69,14 @@ def verify(
     outputs = RequestedOutputs(baseline, summary).check(files)
     parts = plan_parts(entries, attack_names, budget)
     limit_collector()  # Hypothesis collects too, at its first draw
-    with executor_for(cluster, min(workers, len(parts))) as (executor, processes):
-        results = run_with_progress(parts, profile_name, seed, device, executor)
+    with (
+        executor_for(cluster, min(workers, len(parts))) as (executor, processes),
+        show_progress(len(parts), "attacking", pause=output.NO_PAUSE) as advance,
+    ):
+        results = run_parts(
+            parts, profile=profile_name, seed=seed, device=device, executor=executor,
+            progress=lambda result: advance(result.part.name),
+        )  # fmt: skip
     run = merge_record(
         results, claims=entries, attacks=attack_names, profile=profile_name, seed=seed,
         environment=run_environment(device, processes, started, results),
@@ -95,17 +101,6 @@ def verify(
         for line in written:
             echo(line)
     return int(bool(failures or (changes and changes.failing)))
-
-
-def run_with_progress(
-    parts: list[Part], name: str, seed: int, device: str, executor: Executor | None
-) -> list[PartResult]:
-    """Run the parts under a progress bar."""
-    with show_progress(len(parts), "attacking", pause=output.NO_PAUSE) as advance:
-        return run_parts(
-            parts, profile=name, seed=seed, device=device, executor=executor,
-            progress=lambda result: advance(result.part.name),
-        )  # fmt: skip
 
 
 @contextmanager

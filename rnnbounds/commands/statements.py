@@ -37,7 +37,7 @@ from rnnbounds.shell.output import Format, check_target, echo, print_json, print
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory import claim as claim_of
 from rnnbounds.theory.language.parse import parse_conditional
-from rnnbounds.theory.stated import Place, stated_by
+from rnnbounds.theory.stated import stated_by
 
 FAILING = ("VIOLATED", "UNDECIDED")
 
@@ -135,13 +135,15 @@ def result_lines(result: TypedResult) -> Iterator[str]:
         yield f"undecided: {text} ({counts_text(result)})"
         yield from undecided_lines(result, text)
     if place := stated_by(result.stated.statement, CLAIMS):
-        yield proof_reference(place)
+        step = f", step '{place.step}'" if place.step else ""
+        yield f"`rnnbounds prove {place.claim}` proves it: form {place.form}{step}"
     if scope.cells:
         yield f"tried: {scope_text(scope, has_windows(result.stated.statement))}"
     if scope.tightest is not None and scope.ratio is not None:
         at = "" if scope.tightest.k is None else f", at k = {count(scope.tightest.k)}"
         replay = with_statement(scope.tightest, text).replay
-        yield f"largest lhs/rhs: {round_down(scope.ratio)}{at}: {replay}"
+        down = Context(prec=6, rounding=ROUND_FLOOR).create_decimal(Decimal(scope.ratio))
+        yield f"largest lhs/rhs: {down:g}{at}: {replay}"
 
 
 def undecided_lines(result: TypedResult, text: str) -> Iterator[str]:
@@ -161,12 +163,6 @@ def undecided_lines(result: TypedResult, text: str) -> Iterator[str]:
             "to decide what is near equality, multiply the right side by 1.0001: "
             "rounding errors hide a smaller difference"
         )
-
-
-def proof_reference(place: Place) -> str:
-    """Which proof shows the statement."""
-    step = f", step '{place.step}'" if place.step else ""
-    return f"`rnnbounds prove {place.claim}` proves it: form {place.form}{step}"
 
 
 def counts_text(result: TypedResult) -> str:
@@ -189,11 +185,6 @@ def scope_text(scope: Scope, windows: bool) -> str:
     more = f" and {len(other_cells)} more" if other_cells else ""
     remark = "each by itself, and not every value"
     return f"{', '.join(sizes)} ({remark}); cells {', '.join(first_cells)}{more}"
-
-
-def round_down(ratio: float) -> str:
-    """A ratio in six digits, rounded down."""
-    return f"{Context(prec=6, rounding=ROUND_FLOOR).create_decimal(Decimal(ratio)):g}"
 
 
 def attack_document(result: TypedResult) -> dict[str, object]:

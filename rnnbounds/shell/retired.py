@@ -37,11 +37,7 @@ _OPTIONS = (
     ("experiment", "--data", "the texts and digits are those that are installed"),
     ("experiment", "--table", "the page and --format json have the tables"),
     ("unitary", "--rescale", "the network has at most 2n states without it"),
-    (
-        "claims",
-        "--matrix",
-        "the page of `rnnbounds verify` says what was attacked",
-    ),
+    ("claims", "--matrix", "the page of `rnnbounds verify` says what was attacked"),
     ("claims", "--form", "--latex prints all forms of the claims that are named"),
     ("claims", "--workers -n", "--now proves in this process"),
     ("prove", "--strict", "no step is argued in prose"),

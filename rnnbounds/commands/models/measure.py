@@ -48,13 +48,9 @@ def measure_model(
         help="fail unless this share of windows is stated to be within ε")] = None,
     input_bound: opt.Bound = None,
     inputs: opt.Inputs = None,
-    near: Annotated[
-        float | None,
-        typer.Option(
-            "--near",
-            help="δ: certify k for all inputs that differ from these by at most δ in each number",
-        ),
-    ] = None,
+    near: Annotated[float | None, typer.Option("--near",
+        help="δ: certify k for all inputs that differ from these by at most δ in each "
+        "number")] = None,
     states: Annotated[str, typer.Option("--states",
         help="with --near: runs start from `zero`, or `recorded`: from within 0.001 of the "
         "range of each entry around 20 recorded end states, against the run from zero")] = ZERO,

@@ -56,13 +56,9 @@ Cell = Annotated[str | None, typer.Option("--cell",
     autocompletion=lambda: [*CELLS, STACK])]  # fmt: skip
 Ignore = Annotated[list[str] | None, typer.Option("--ignore", metavar="NAME",
     help="leave out this tensor, which the cell does not read; repeatable")]  # fmt: skip
-Layer = Annotated[
-    str | None,
-    typer.Option(
-        "--layer",
-        help="the recurrent part of a bigger model, as encoder.rnn; certify --list lists them",
-    ),
-]
+Layer = Annotated[str | None, typer.Option("--layer",
+    help="the recurrent part of a bigger model, as encoder.rnn; certify --list lists "
+    "them")]  # fmt: skip
 Direction = Annotated[str | None, typer.Option("--direction",
     help="forward or backward: one cell of a layer that reads its inputs in both directions",
     autocompletion=lambda: list(DIRECTIONS))]  # fmt: skip

@@ -40,15 +40,12 @@ def require_list_alone(context: typer.Context) -> None:
     extra_options = [
         parameter.opts[0]
         for parameter in context.command.params
-        if parameter.name not in _ALLOWED and _is_given(context, str(parameter.name))
+        if parameter.name not in _ALLOWED
+        and (source := context.get_parameter_source(str(parameter.name)))
+        and source.name == "COMMANDLINE"
     ]
     if extra_options:
         raise InputError(f"--list only lists layers; leave out {', '.join(extra_options)}")
-
-
-def _is_given(context: typer.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
 
 
 def _relax_required(context: typer.Context, listing: bool) -> bool:
@@ -169,7 +166,10 @@ def print_answer(
 
         print_measurement(measurement)
     own_steps = certificate.next_steps  # of which the first is to measure
-    print_next([*own_steps[measurement is not None :], *next])
+    if lines := [*own_steps[measurement is not None :], *next]:
+        echo("what to do next:")
+    for line in lines:
+        echo(f"  {line}")
 
 
 def print_together(forward: Certificate, backward: Certificate) -> None:
@@ -215,14 +215,6 @@ def print_certificate(
         f"{read_tensors_text(document)}"
     )
     print_unread_tensors(document)
-
-
-def print_next(lines: Sequence[str]) -> None:
-    """Print the next steps, one line each, under a heading; nothing if there are none."""
-    if lines:
-        echo("what to do next:")
-        for line in lines:
-            echo(f"  {line}")
 
 
 def _print_windows(certificate: Certificate, document: Mapping[str, Any]) -> None:

@@ -3,7 +3,7 @@ from decimal import Decimal
 
 import pytest
 
-from rnnbounds.reports.records.record import text
+from rnnbounds.reports import text
 
 
 @pytest.mark.parametrize(
