@@ -6,7 +6,7 @@ decides about those.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cache, reduce
 from math import inf
 
@@ -97,33 +97,13 @@ def log_ratio(statement: Statement, batch: Batch) -> Tensor:
     return gain.expand(batch.cell.batch, -1, -1).flatten(1).amax(dim=1)
 
 
-class Adam:
-    """Descent as `torch.optim.Adam` has it, which loads torch's compiler: 2 s in each process.
-    Source: Kingma & Ba, Adam, algorithm 1."""
-
-    def __init__(self, parameters: Sequence[Tensor]) -> None:
-        self.steps = 0
-        self.moments = [(p, torch.zeros_like(p), torch.zeros_like(p)) for p in parameters]
-
-    @torch.no_grad()
-    def step(self, slopes: Sequence[Tensor]) -> None:
-        """Move the parameters against their slopes."""
-        self.steps += 1
-        rate = LEARNING_RATE / (1 - 0.9**self.steps)
-        for (parameter, mean, square), slope in zip(self.moments, slopes, strict=True):
-            mean.lerp_(slope, 1 - 0.9)
-            square.mul_(0.999).addcmul_(slope, slope, value=1 - 0.999)
-            root = (square.sqrt() / (1 - 0.999**self.steps) ** 0.5).add_(1e-8)
-            parameter.addcdiv_(mean, root, value=-rate)
-
-
 def ascend(statement: Statement, spec: SystemSpec, steps: int) -> list[SystemSpec]:
     """Explicit specs of the highest systems that ``steps`` steps of Adam meet, one a member."""
     search_method = kind_of_spec(spec).search
     assert search_method is not None
     ascent = search_method.ascent(spec)
     parameters = list(ascent.parameters.values())
-    optimiser = Adam(parameters)
+    optimiser = torch.optim.Adam(parameters, lr=LEARNING_RATE)
     best_points = [parameter.detach().clone() for parameter in parameters]
     best_gains = torch.full((spec.batch,), -inf, dtype=torch.float64)
     for _ in range(steps):
@@ -137,7 +117,9 @@ def ascend(statement: Statement, spec: SystemSpec, steps: int) -> list[SystemSpe
         slopes = torch.autograd.grad(
             -gain.sum(), parameters, allow_unused=True, materialize_grads=True
         )
-        optimiser.step([slope.nan_to_num(0.0, 0.0, 0.0) for slope in slopes])  # NaN is no slope
+        for parameter, slope in zip(parameters, slopes, strict=True):
+            parameter.grad = slope.nan_to_num(0.0, 0.0, 0.0)  # NaN counts as no slope
+        optimiser.step()
     with torch.no_grad():
         for best, parameter in zip(best_points, parameters, strict=True):
             parameter.copy_(best)
