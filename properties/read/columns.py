@@ -20,7 +20,7 @@ from rnnbounds.theory.numbers.interval import Interval
 
 @singledispatch
 def columns_form(value: Any) -> Hashable:
-    """What values share that are columns of one; of what has no columns, what it is."""
+    """The shape that values share which are columns of one; the identity of others."""
     return id(value)
 
 

@@ -53,7 +53,7 @@ EXP, TANH, SIN, COS, ATAN, ERF = (
 
 
 def ranges(term: Term) -> tuple[Clause, ...]:
-    """What is known of the value of an elementary function, whatever its argument is."""
+    """Bounds on the value of an elementary function, true at every argument."""
     told = _RANGES[term.head](term, *term.args) if term.head in _RANGES else ()
     return tuple(fact if isinstance(fact, Clause) else Clause(fact) for fact in told)
 

@@ -203,7 +203,7 @@ def _fault(form: Form) -> str:
 
 
 def _said(form: Form) -> Iterator[Statement]:
-    """What a form says beside its statement: its assumptions, and the steps before the last."""
+    """The assumptions of a form, and its steps before the last."""
     yield from (each.condition for each in form.assumptions if each.condition is not None)
     laws = [each.law for each in form.assumptions if each.law is not None]
     for law in (*laws, *(step.law for step in form.proof.steps[:-1])):

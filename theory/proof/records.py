@@ -1,4 +1,4 @@
-"""What a proof is made of: frozen records, which the engine reads, and of which it calls nothing.
+"""The frozen records of a proof, which the engine reads, and of which it calls nothing.
 
 A subclass of one of them is none: it would answer for itself.
 """

@@ -83,7 +83,7 @@ def answer(text: str, terms: list[str], strategy: str, steps: int) -> dict[str, 
 
 
 def _by_cvc5(text: str) -> str:
-    """What cvc5 says of the text, command by command: of a refutation `unsat` alone."""
+    """The answers of cvc5 to the text, command by command: of a refutation `unsat` alone."""
     import cvc5
 
     solver = cvc5.Solver()
