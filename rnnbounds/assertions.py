@@ -15,20 +15,12 @@ from typing import Any, ParamSpec, TypeVar
 import torch
 
 from rnnbounds.commands.models.guard import measurement_advice, measurement_problems
+from rnnbounds.impl import errors
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.convert.truncate import NotCertifiedError, truncate, unrolled
-from rnnbounds.impl.errors import (
-    InputError,
-    RangeError,
-    ShapeError,
-    exactly,
-    factor,
-    number,
-    renamed,
-)
 from rnnbounds.impl.memory.calls import AnyMeasurement, measure
 from rnnbounds.impl.memory.fields import Probe, TensorFunction
 from rnnbounds.impl.memory.gaps import NORM
@@ -52,7 +44,7 @@ def hide_frames(function: Callable[P, R]) -> Callable[P, R]:
         __tracebackhide__ = True
         try:
             return function(*args, **kwargs)
-        except InputError as error:
+        except errors.InputError as error:
             raise error.with_traceback(None) from error.__cause__
 
     return call
@@ -76,19 +68,19 @@ def assert_contractive(
         InputError: it is no model, or another argument makes no sense.
     """
     __tracebackhide__ = True
-    number("lam", lam, "a number")
+    errors.number("lam", lam, "a number")
     certificate = require_certified(
         certify(model, input_bound, norm=norm, cell=cell, ignore=ignore, layer=layer)
     )
     if not certificate.lam < lam:
         raise AssertionError(
-            f"λ = {factor(certificate.lam)} in the {certificate.norm} norm is not below "
-            f"{exactly(lam)}; {_remedy(certificate)}"
+            f"λ = {errors.factor(certificate.lam)} in the {certificate.norm} norm is not below "
+            f"{errors.exactly(lam)}; {_remedy(certificate)}"
         )
     return certificate
 
 
-@renamed("0.3", epsilon="eps")
+@errors.renamed("0.3", epsilon="eps")
 @hide_frames
 def assert_remembers(
     model: Source | LoadedModel[Any], input_bound: float | InputSet, *, at_most: int, eps: float,
@@ -107,14 +99,14 @@ def assert_remembers(
         InputError: it is no model, or another argument makes no sense.
     """
     __tracebackhide__ = True
-    number("at_most", at_most, "a number of inputs")
+    errors.number("at_most", at_most, "a number of inputs")
     options = {"cell": cell, "ignore": ignore, "layer": layer, "readout": readout}
     certificate = require_certified(certify(model, input_bound, eps, **options))  # type: ignore[arg-type]
     k = certificate.window(eps)
     if k is None or k > at_most:
         needed = "more inputs than can be counted" if k is None else f"the last {k} inputs"
         raise AssertionError(
-            f"ε = {exactly(eps)} needs {needed}, more than {at_most}; "
+            f"ε = {errors.exactly(eps)} needs {needed}, more than {at_most}; "
             f"allow a larger ε, or {_remedy(certificate)}"
         )
     return certificate
@@ -149,7 +141,7 @@ def assert_measured(
     return measured
 
 
-@renamed("0.3", epsilon="eps")
+@errors.renamed("0.3", epsilon="eps")
 @hide_frames
 @isolated()
 def assert_truncation(
@@ -170,10 +162,10 @@ def assert_truncation(
     __tracebackhide__ = True
     loaded = load_model(model, cell, ignore=ignore, layer=layer)
     if not isinstance(inputs, torch.Tensor):
-        raise ShapeError("inputs", f"a tensor (N, T, {loaded.d})", type(inputs).__name__)
+        raise errors.ShapeError("inputs", f"a tensor (N, T, {loaded.d})", type(inputs).__name__)
     x = inputs.detach().double()
     if x.ndim != 3 or x.shape[2] != loaded.d or 0 in x.shape:
-        raise ShapeError("inputs", f"(N, T, {loaded.d}) with N, T ≥ 1", x)
+        raise errors.ShapeError("inputs", f"(N, T, {loaded.d}) with N, T ≥ 1", x)
     bound = float(norm_up(x).max())
     try:
         short, _ = truncate(loaded, eps, bound)
@@ -184,7 +176,7 @@ def assert_truncation(
         gap = float(torch.linalg.vector_norm(full.double()(x) - short.double()(x), dim=2).max())
     if not gap <= eps:
         raise AssertionError(
-            f"the truncated model is {exactly(gap)} away, more than {exactly(eps)}; "
+            f"the truncated model is {errors.exactly(gap)} away, more than {errors.exactly(eps)}; "
             "this contradicts its certificate: report it with the model"
         )
 
@@ -226,8 +218,8 @@ def assert_receptive_field(
 
 def _check_field(probe: Probe, field: int, T: int, exact: bool) -> None:
     __tracebackhide__ = True
-    if not 1 <= number("field", field, "a number of inputs") < T:
-        raise RangeError("field", field, f"at least 1 and below the inputs' length T = {T}")
+    if not 1 <= errors.number("field", field, "a number of inputs") < T:
+        raise errors.RangeError("field", field, f"at least 1 and below the inputs' length T = {T}")
     leak = next(probe.future_leaks(), None)
     if leak is not None:
         raise AssertionError(
@@ -253,7 +245,7 @@ def require_certified(certificate: Certificate) -> Certificate:
     __tracebackhide__ = True
     if certificate.verdict == "certified":
         return certificate
-    tried = ", ".join(f"{name} {factor(lam)}" for name, lam, _ in certificate.tried)
+    tried = ", ".join(f"{name} {errors.factor(lam)}" for name, lam, _ in certificate.tried)
     reason = certificate.reason if certificate.witness is None else certificate.witness.text
     detail = "" if reason is None else f" ({reason})"
     advice = "".join(f"\n{line}" for line in certificate.next_steps)

@@ -26,14 +26,6 @@ from rnnbounds.reports.records.outcome import run_problems
 from rnnbounds.reports.records.record import Run
 from rnnbounds.reports.text import plural
 from rnnbounds.shell import output
-from rnnbounds.shell.output import (
-    Format,
-    echo,
-    print_json,
-    print_table,
-    require_folder,
-    show_progress,
-)
 from rnnbounds.shell.results import RequestedOutputs
 
 Profile = Annotated[str, typer.Option("--profile", help="quick, ci or deep")]
@@ -56,7 +48,7 @@ def verify(
     summary: options.Summary = None,
     workers: options.Workers = options.CORES,
     cluster: options.ClusterAddress = None,
-    format: options.FormatOption = Format.text,
+    format: options.FormatOption = output.Format.text,
 ) -> int:
     """Prove and attack the claims, and refute their false variants; exit 1 unless everything holds
     and, with --baseline, nothing regressed."""
@@ -64,14 +56,14 @@ def verify(
     check_device(device)
     budget = profile(profile_name)
     attack_names, entries = chosen_attacks(attacks.split(",")), chosen_claims(claim or ())
-    folder = None if out is None else require_folder(out, *FILES)
+    folder = None if out is None else output.require_folder(out, *FILES)
     files = () if folder is None else tuple(folder / name for name in FILES)
     outputs = RequestedOutputs(baseline, summary).check(files)
     parts = plan_parts(entries, attack_names, budget)
     limit_collector()  # Hypothesis collects too, at its first draw
     with (
         executor_for(cluster, min(workers, len(parts))) as (executor, processes),
-        show_progress(len(parts), "attacking", pause=output.NO_PAUSE) as advance,
+        output.show_progress(len(parts), "attacking", pause=output.NO_PAUSE) as advance,
     ):
         results = run_parts(
             parts, profile=profile_name, seed=seed, device=device, executor=executor,
@@ -85,21 +77,21 @@ def verify(
     if folder is not None:
         write_report(run, folder, changes=changes)
     written, failures = outputs.write(run, changes), run_problems(run)
-    if format is Format.json:
-        print_json(run)
+    if format is output.Format.json:
+        output.print_json(run)
     else:
         print_run(run)
         for problem in failures:
-            echo(f"FAILS: {problem}")
+            output.echo(f"FAILS: {problem}")
         for command in replay_commands(run)[:MOST_COMMANDS]:
-            echo(f"  {command}")
-        echo("all bounds hold" if not failures else plural(len(failures), "problem"))
+            output.echo(f"  {command}")
+        output.echo("all bounds hold" if not failures else plural(len(failures), "problem"))
         for line in () if changes is None else changes.text:
-            echo(line)
+            output.echo(line)
         if folder is not None:
-            echo(f"wrote {folder / 'index.html'} and {folder / 'run.json'}")
+            output.echo(f"wrote {folder / 'index.html'} and {folder / 'run.json'}")
         for line in written:
-            echo(line)
+            output.echo(line)
     return int(bool(failures or (changes and changes.failing)))
 
 
@@ -126,10 +118,12 @@ def print_run(run: Run) -> None:
             "-" if best is None else f"{float(best):.6f}", f"{convicted}/{len(entry.variants)}",
         ))  # fmt: skip
     counts = ("holds", "violated", "undecided", "vacuous", "pairs")
-    print_table(("claim", "proof", *counts, "lhs/rhs", "refuted"), rows)
+    output.print_table(("claim", "proof", *counts, "lhs/rhs", "refuted"), rows)
     for told in run.guarantees:
         models = plural(told.models, "model")
-        echo(f"guarantee {told.name}: attacked by {models}, not proved; {told.used:.6f} is used")
+        output.echo(
+            f"guarantee {told.name}: attacked by {models}, not proved; {told.used:.6f} is used"
+        )
 
 
 def replay_commands(run: Run) -> list[str]:

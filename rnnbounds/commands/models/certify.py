@@ -10,20 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from rnnbounds.commands.models import options as opt
+from rnnbounds.commands.models import shown
 from rnnbounds.commands.models.options import EPILOG as EPILOG
-from rnnbounds.commands.models.shown import (
-    CERTIFYING_TITLE,
-    Attack,
-    List,
-    attack_certified,
-    attack_entry,
-    beside,
-    print_answer,
-    print_together,
-    require_list_alone,
-    show_layers,
-    write_page,
-)
 from rnnbounds.commands.options import FormatOption, path_option
 from rnnbounds.impl.cells.table import NORM_NAMES
 from rnnbounds.impl.certificate.certify import certify
@@ -48,8 +36,8 @@ def certify_model(
         autocompletion=lambda: ["auto", *NORM_NAMES])] = "auto",
     out: Annotated[Path | None, path_option("--out", "DIR",
         "for certificate.json, its page")] = None,
-    attack: Attack = False,
-    list_layers: List = False,
+    attack: shown.Attack = False,
+    list_layers: shown.List = False,
     verbose: Annotated[bool, typer.Option("--verbose",
         help="also each norm in half a line, and all constants")] = False,
     format: FormatOption = output.Format.text,
@@ -59,8 +47,8 @@ def certify_model(
     Of a layer that reads its inputs in both directions each cell is certified by itself.
     """
     if list_layers:
-        require_list_alone(context)
-        return show_layers(model, cell, format)
+        shown.require_list_alone(context)
+        return shown.show_layers(model, cell, format)
     recorded = None if data is None else opt.RecordedInputs(data)
     input_options = opt.InputOptions(input_bound, inputs, recorded)
     if out is not None:
@@ -80,25 +68,25 @@ def certify_model(
             eps or EPSILONS, loaded, partial(input_options.input_set, model, loaded.d)
         )
         called = opt.ModelCall(model, input_options, cell, ignore or (), layer, readout, way)
-        with output.show_status(CERTIFYING_TITLE.format(loaded.n)):
+        with output.show_status(shown.CERTIFYING_TITLE.format(loaded.n)):
             certificate = certify(loaded, input_set, numbers, norm)
         certificate = replace(certificate, measuring=called.measure_command)
         measurement = None
         if recorded is not None:
             from rnnbounds.impl.memory.measure import measure_cell
 
-            certificate = beside(certificate, recorded.sequences)
+            certificate = shown.beside(certificate, recorded.sequences)
             bound = certificate.input_bound if certificate.inputs is None else certificate.inputs
             measurement = measure_cell(loaded, recorded.sequences, eps=numbers, input_bound=bound)
-        attack_result = attack_certified(loaded, certificate) if attack else None
-        document = certificate.to_json() | attack_entry(attack_result)
+        attack_result = shown.attack_certified(loaded, certificate) if attack else None
+        document = certificate.to_json() | shown.attack_entry(attack_result)
         steps_on = called.next_steps(certificate, attack, measured=measurement is not None)
         if format is output.Format.text and in_both:
             output.echo(f"{way}:")
         if out is not None:
             folder = out / str(way) if in_both else out
             if measurement is None:
-                write_page(document, folder, model, format, next=steps_on)
+                shown.write_page(document, folder, model, format, next=steps_on)
             else:
                 from rnnbounds.commands.models.measured import write_measured
 
@@ -110,12 +98,12 @@ def certify_model(
             {} if measurement is None else {"on_your_data": measurement.to_json()}
         )
         if format is output.Format.text:
-            print_answer(
+            shown.print_answer(
                 certificate, attack_result=attack_result, measurement=measurement, next=steps_on,
                 verbose=verbose, shares=shares,
             )  # fmt: skip
     if format is output.Format.json:
         output.print_json({"directions": documents} if in_both else next(iter(documents.values())))
     elif in_both:
-        print_together(*certificates.values())
+        shown.print_together(*certificates.values())
     return int(any(one.verdict != "certified" for one in certificates.values()))
