@@ -239,6 +239,8 @@ def _gain(file: Claim, cell: Any, norm: Norm) -> list[Finding]:
     one."""
     told, most = file.record.of("gain"), file.record.constants["gain"]
     if most == math.inf:
+        if told.unit_gains is not None:
+            raise RecordError("gains of units of which no gain follows")
         return []
     if told.unit_gains is not None:
         size = arb(file.scale) * _output_gain([arb(g) for g in told.unit_gains], cell)

@@ -12,7 +12,7 @@ large; then it has the caller's.
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from threading import Lock, local
+from threading import Lock, Thread, local
 
 import torch
 from torch import Tensor
@@ -21,7 +21,6 @@ from rnnbounds.impl.models.torch_machine import require_sound
 
 LARGE = 2**21  # numbers, as an LSTM of 700 units has: with fewer, threads cost more than they do
 _lock, _here = Lock(), local()
-_calls, _callers_threads = 0, 1  # of the whole process
 _CASTING = ("cpu", "cuda")
 
 
@@ -38,35 +37,38 @@ def isolated() -> Iterator[None]:
         for device in _CASTING:
             if torch.is_autocast_enabled(device):
                 settings.enter_context(torch.autocast(device, enabled=False))
-        if not vars(_here).get("called"):
+        if not vars(_here).get("threads"):
             settings.enter_context(_one_thread())
         yield
 
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Work on one thread, then have as many as before the first of the calls that run now."""
-    global _calls, _callers_threads
+    """Work on one thread, then have as many as before. torch has a number for each thread, and one
+    that new threads take: that is set again by another thread, which leaves this one's at 1."""
     with _lock:
-        _callers_threads = _callers_threads if _calls else torch.get_num_threads()
-        _calls += 1
-        torch.set_num_threads(1)
-    _here.called = True
+        before = torch.get_num_threads()
+        try:
+            torch.set_num_threads(1)
+        finally:
+            other = Thread(target=torch.set_num_threads, args=(before,))
+            other.start()
+            other.join()
+    _here.threads = before
     try:
         yield
     finally:
-        _here.called = False
-        with _lock:
-            _calls -= 1
-            torch.set_num_threads(_callers_threads)
+        _here.threads = 0
+        torch.set_num_threads(before)
 
 
 def spread_work(weights: Iterable[Tensor]) -> None:
     """Take the threads of the caller for the rest of a call about weights, if they are large;
     raises MachineError unless floats keep to IEEE 754 on all of them."""
     is_large = sum(part.numel() for part in weights) >= LARGE
-    if is_large and vars(_here).get("called") and _callers_threads > 1:
-        torch.set_num_threads(_callers_threads)
+    threads = vars(_here).get("threads", 0)
+    if is_large and threads > 1:
+        torch.set_num_threads(threads)
         require_sound()
 
 

@@ -24,6 +24,7 @@ from rnnbounds.impl.errors import (
 from rnnbounds.impl.numbers.outward import add_up, norm_up
 
 _LONGEST_TEXT = 4  # sides of a box in words
+_MOST_CHANNELS = 2**24
 Endpoints = float | Sequence[float] | Tensor
 
 
@@ -113,7 +114,11 @@ def input_box(low: Endpoints, high: Endpoints, d: int | None = None) -> InputSet
     """
     ends = [_own_endpoint(end).reshape(-1) for end in (low, high)]
     if d is not None:
+        if type(d) is not int or not 1 <= d <= _MOST_CHANNELS:
+            raise RangeError("the number of channels", d, f"a number from 1 to {_MOST_CHANNELS}")
         ends = [end.repeat(d) if len(end) == 1 else end for end in ends]
+        if any(len(end) != d for end in ends):
+            raise ShapeError("the box of inputs", f"ends of {d} channels", ends[0])
     low_end, high_end = ends
     if low_end.shape != high_end.shape or not len(low_end):
         raise ShapeError("the box of inputs", "two ends of one length", high_end)
@@ -161,7 +166,9 @@ def data_box(
 
 
 def _is_real_tensor(table: object) -> bool:
-    return isinstance(table, Tensor) and not table.is_complex()
+    if not isinstance(table, Tensor) or table.is_complex() or table.is_nested:
+        return False
+    return table.layout is torch.strided and not table.is_quantized and not table.is_meta
 
 
 def _own_endpoint(end: Endpoints) -> Tensor:

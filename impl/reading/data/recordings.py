@@ -132,8 +132,8 @@ class Data:
             raise FileError(self.source, reason, remedy)
         if window is None and self.T == d > 1:
             reason = f"may be {shape} or have its channels before its times"
-            remedy = f"swap the two if so, and say --window {self.windows().T} to measure it"
-            raise FileError(self.source, reason, remedy)
+            as_it_is = f"rnnbounds measure --window {self.windows().T} takes it as it is"
+            raise FileError(self.source, reason, f"swap the two if so; {as_it_is}")
 
     def require_of(self, bound: float) -> None:
         """Raise an InputError unless all inputs are of that ball, or `InputSet`, which is decided

@@ -129,3 +129,22 @@ def test_sets_of_earlier_versions_are_refused(more):
         read_certificate(json.dumps(told).encode(), Path("c.json"))
     with pytest.raises(RecordError):
         converted(record_inputs(told["inputs"]), StatedSet)
+
+
+@pytest.mark.parametrize("d", [-1, 0, 2.5, "a", True, 10**12, 2])
+def test_numbers_of_channels(d) -> None:
+    """A whole number, and that of the ends where these are several."""
+    with pytest.raises(InputError):
+        input_box([0, 0, 0], [1, 1, 1], d)
+    if d != 2:
+        with pytest.raises(InputError):
+            input_box(0, 1, d)
+
+
+@pytest.mark.parametrize(
+    "table", [torch.ones(2, 2, device="meta"), torch.eye(2).to_sparse(), torch.eye(2) * 1j]
+)
+def test_tables_without_plain_numbers(table: torch.Tensor) -> None:
+    """Refused in a line."""
+    with pytest.raises(InputError, match="must be a tensor of real numbers"):
+        input_rows(table)

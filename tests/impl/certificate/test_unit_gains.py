@@ -101,6 +101,7 @@ def test_files_prove_them(told) -> None:
     others = [-g[0], *g[1:]], [math.nan, *g[1:]], [math.inf, *g[1:]], [None, *g[1:]], {}, 1
     for other in ([], g[:-1], [*g, 0.0], *others):
         assert check(unit_gains=other) is None, other
+        assert check(unit_gains=other, constants=named | {"gain": None}) is None, other
 
 
 def test_files_without_them_hold_by_their_norm(told) -> None:

@@ -207,9 +207,10 @@ def test_small_work_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     call(LARGE - 1, partial(call, 1))
     call(LARGE, partial(call, 1))
     call(1, beside)
+    call(1, lambda: seen.append(ThreadPoolExecutor(1).submit(torch.get_num_threads).result()))
     with pytest.raises(ZeroDivisionError):
         call(1, lambda: 1 // 0)
-    assert seen == [1, 1, 1, 1, 2, 2, 2, 2, 1, 1, 1, 2, 1, 1]
+    assert seen == [1, 1, 1, 1, 2, 2, 2, 2, 1, 1, 1, 2, 1, 1, 2, 1, 1]
     assert torch.get_num_threads() == 2
     monkeypatch.setattr(
         "rnnbounds.impl.certificate.certify.require_sound",
