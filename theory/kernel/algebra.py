@@ -20,6 +20,7 @@ from rnnbounds.theory.kernel.terms import (
     MIN,
     NUMBER,
     ODD,
+    OF_ONE,
     ONE,
     POWER,
     PRODUCT,
@@ -40,6 +41,8 @@ MOST_FACTORS = 1_000  # of a power of a number
 
 def apply(head: Head, *args: Term) -> Term:
     """A function at its arguments, which are expanded, so that equal ones are equal trees."""
+    if len(args) != 1 and (head in OF_ONE or head.kind == "norm"):
+        raise TermError(f"{head.name} is a function of one term, not of {len(args)}")
     args = tuple(map(expanded, args))
     if head.kind == "norm":
         (arg,) = args

@@ -105,6 +105,8 @@ def _variable(symbol: sympy.Symbol) -> Term:
     over = _SORTED.get(type(symbol), over)
     quantity = VOCABULARY.get(symbol.name)
     own = quantity is not None and quantity.symbol == symbol
+    if type(symbol) is QuantitySymbol and not own:  # what it is may yet be said
+        raise TermError(f"{symbol} is no quantity of the vocabulary; enter it first")
     least = quantity.lower if quantity is not None and own else 0 if over == "natural" else None
     if not symbol.name.isidentifier():
         raise TermError(f"{symbol.name!r} is no name; use letters, digits and underscores")

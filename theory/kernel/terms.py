@@ -56,6 +56,9 @@ REAL_FUNCTIONS = {
     for name in ("abs", "max", "min", "log", "tanh", "exp", "sin", "cos", "atan", "erf")
 }
 TRANSPOSE, EXPONENTIAL = Head("transpose", "operator"), Head("exponential", "scalar")
+# Functions of numbers alone, and those that take one argument.
+OF_NUMBERS = frozenset((*REAL_FUNCTIONS.values(), EXPONENTIAL))
+OF_ONE = OF_NUMBERS - {REAL_FUNCTIONS["max"], REAL_FUNCTIONS["min"]} | {TRANSPOSE}
 # Odd and even functions, and the values that are built in: f(0) but log 1.
 ODD = {REAL_FUNCTIONS[name] for name in ("tanh", "sin", "atan", "erf")}
 VALUES = {
@@ -101,8 +104,9 @@ class Term:
         """The sort; raises TermError where what is added or multiplied has none."""
         head = self.head
         if head.kind in ("number", "scalar", "norm"):
-            for arg in self.args:
-                _ = arg.sort
+            found = {arg.sort for arg in self.args}
+            if head in OF_NUMBERS and not found <= {"number"}:
+                raise TermError(f"{self} is a function of a number; take a norm or an entry")
             return "number"
         if head.kind == "variable":
             return _SORTS[head.range]

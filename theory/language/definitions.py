@@ -52,7 +52,7 @@ def define(id: str, variables: tuple[Symbol, ...], *equations: Statement | Claus
     Raises:
         DefinitionError: it says more than what new functions are worth.
     """
-    plain_law = law(id, variables, *equations)
+    plain_law = law(id, variables, *map(_afresh, equations))
     definition = Definition(id, variables, plain_law.clauses)
     if definition.is_registered:
         return definition
@@ -60,6 +60,13 @@ def define(id: str, variables: tuple[Symbol, ...], *equations: Statement | Claus
         raise DefinitionError(f"the definition {id!r} {fault}")
     REGISTRY[id] = definition
     return definition
+
+
+def _afresh(equation: Statement | Clause) -> Clause:
+    """The equation without what a statement keeps of itself."""
+    clause = equation if isinstance(equation, Clause) else Clause(equation)
+    parts = (Statement(s.lhs, s.relation, s.rhs) for s in (clause.conclusion, *clause.given))
+    return Clause(next(parts), tuple(parts))
 
 
 def maximum(value: Expr, first: Expr, second: Expr) -> tuple[Clause, ...]:

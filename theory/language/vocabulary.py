@@ -14,7 +14,9 @@ from rnnbounds.theory.errors import InputError, UnknownNameError
 from rnnbounds.theory.language.quantities.kinds import CAUSAL, CELLS, GATES, LAYERS, STACKS, UNITARY
 from rnnbounds.theory.language.quantities.models import GRADIENTS, MODELS, TRAINING
 from rnnbounds.theory.language.quantity import Quantity
+from rnnbounds.theory.language.quantity import Symbol as QuantitySymbol
 from rnnbounds.theory.language.statement import Statement
+from rnnbounds.theory.language.terms.trees import foreign
 from rnnbounds.theory.language.terms.variables import primes
 
 __all__ = [
@@ -59,9 +61,17 @@ def enter(*quantities: Quantity) -> tuple[Symbol, ...]:
             raise InputError(
                 f"{type(new).__name__} is no record of a quantity; use Quantity itself"
             )
+        if new.definition is not None and (other := foreign(new.definition)):
+            raise InputError(f"{new.name!r} is defined by a {other}, which is no plain term")
         defined = {new.symbol, *DEFINITIONS}
         if new.definition is not None and not defined.isdisjoint(new.definition.free_symbols):
             raise InputError(f"{new.name!r} is not defined by plain terms; write out what it is")
+        if new.definition is not None and any(
+            new.symbol in told.free_symbols for told in DEFINITIONS.values()
+        ):
+            raise InputError(f"{new.name!r} is what another one is defined by; enter it before")
+        if type(new.symbol) is not QuantitySymbol:
+            raise InputError(f"{new.name!r} is a variable; make it by `parameter` or `measured`")
         if VOCABULARY.setdefault(new.name, new) != new:
             raise InputError(f"two quantities are named {new.name!r}; give one another name")
         primes(new.symbol)

@@ -22,6 +22,7 @@ from rnnbounds.theory.kernel.terms import Gap
 from rnnbounds.theory.language import Assumption, Axiom, Clause, Instance, Law, Statement
 from rnnbounds.theory.language.definitions import Definition
 from rnnbounds.theory.language.printing import plain_text, statement_text
+from rnnbounds.theory.language.terms.trees import foreign
 from rnnbounds.theory.language.terms.variables import w, w_other
 from rnnbounds.theory.language.vocabulary import DEFINITIONS
 from rnnbounds.theory.proof.everywhere import WeightSet
@@ -180,11 +181,14 @@ def require_records(*values: object) -> None:
         if kind is tuple:
             require_records(*cast(tuple[object, ...], value))
         elif kind not in RECORDS:
-            if kind not in PLAIN and not isinstance(value, Basic):
-                raise Gap(f"a {kind.__name__} is no record that the engine knows")
+            own = foreign(value) if isinstance(value, Basic) else kind.__name__
+            if kind not in PLAIN and own:
+                raise Gap(f"a {own} is no record that the engine knows")
         elif not (kind is Proof and _SEEN.get(id(value)) is value):
             parts = {one.name: vars(value).get(one.name) for one in fields(cast(Any, value))}
-            if vars(value).keys() - parts.keys() - PRINTED:
+            for kept in (PRINTED & vars(value).keys()) - parts.keys():
+                del vars(value)[kept]  # it is made anew
+            if vars(value).keys() - parts.keys():
                 raise Gap(f"a {kind.__name__} has more than its fields")
             if kind is Assumption and type(parts["law"]) not in (Law, NoneType):
                 raise Gap(f"{parts['id']!r} assumes what is to be proved; state a law of its own")

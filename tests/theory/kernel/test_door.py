@@ -37,6 +37,7 @@ from rnnbounds.theory.kernel.statements import le
 from rnnbounds.theory.kernel.terms import TermError, constant, number, variable
 from rnnbounds.theory.language import enter, eq, law, symbols
 from rnnbounds.theory.language import le as stated
+from rnnbounds.theory.language.quantity import Symbol as QuantitySymbol
 from rnnbounds.theory.language.quantity import measured
 from rnnbounds.theory.language.terms.variables import j, m, operator, v, vector, y, z
 from rnnbounds.theory.language.terms.vectors import Norm, Scalar, function
@@ -156,7 +157,7 @@ def test_quantities_are_written_out() -> None:
 def test_a_natural_quantity_is_defined_by_natural_numbers() -> None:
     """A length need be none."""
     new = measured("count_of_all", "a count", "count_of_all", DEFINITIONS[h_norm])
-    whole = type(new)(**{**vars(new), "symbol": Symbol(new.name, integer=True)})
+    whole = type(new)(**{**vars(new), "symbol": QuantitySymbol(new.name, integer=True)})
     enter(whole)
     try:
         with pytest.raises(TermError, match="is not shown to be one"):

@@ -2,19 +2,22 @@
 
 from dataclasses import dataclass, replace
 
-from sympy import Abs, Integer, Symbol
+from sympy import Abs, Expr, Integer, Symbol, exp
 
 from falsehoods.attack import Attack, Forgery, alone, assume, ends, every, used
 from falsehoods.sixty import CUT, MOVING, final, values, zero_norm
 from rnnbounds.theory.axioms import base
+from rnnbounds.theory.axioms.unitary import IDENTITY_NORM
 from rnnbounds.theory.kernel.statements import Law as Kept
 from rnnbounds.theory.language import (
     Assumption,
     Axiom,
+    Clause,
     Instance,
     Law,
     Statement,
     at,
+    define,
     enter,
     eq,
     le,
@@ -24,9 +27,9 @@ from rnnbounds.theory.language import (
 from rnnbounds.theory.language.quantity import Quantity, measured
 from rnnbounds.theory.language.terms.networks import curvature, steepness
 from rnnbounds.theory.language.terms.variables import j, m, operator, v, y, z
-from rnnbounds.theory.language.terms.vectors import norm
+from rnnbounds.theory.language.terms.vectors import Scalar, function, norm, transpose
 from rnnbounds.theory.proof import Proof, Step
-from rnnbounds.theory.proof.methods import HYPOTHESIS, Cases, Induction, Method, Smt
+from rnnbounds.theory.proof.methods import HYPOTHESIS, Cases, Induction, Method, Smt, Words
 from rnnbounds.theory.proof.records import Lemma
 
 h_norm, L_rho, beta_rho, T = symbols("h_norm L_rho beta_rho T")
@@ -94,6 +97,50 @@ class Grown(Quantity):
     """A quantity that answers for itself."""
 
 
+class Lying(Integer):
+    """The number 1, which is printed as 0."""
+
+    __slots__ = ()
+    p = q = 1
+
+    def __new__(cls) -> "Lying":
+        """Of no number at all."""
+        return Expr.__new__(cls)
+
+    def _sympystr(self, _: object) -> str:
+        return "0"
+
+
+class grand(norm):  # noqa: N801
+    """A norm that equals every other, so that an axiom with it is on the list."""
+
+    func = property(lambda _: norm)
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 1
+
+
+class nought(Scalar):  # noqa: N801
+    """A function with the value 1, which is printed as 0."""
+
+    defined = True
+
+    def _sympystr(self, _: object) -> str:
+        return "0"
+
+
+def any_number() -> None:
+    """f(y) = m for every m: the statement says of itself that it has no symbols."""
+    told = eq(function("f_of_any", Scalar, defined=True)(y), m)
+    vars(told)["symbols"] = frozenset()
+    define("any number", (y, m), told)
+
+
+NOUGHT = define("nought", (y,), eq(nought(y), 1))
+GRAND = replace(IDENTITY_NORM, clauses=(Clause(eq(grand(V), 1)), *IDENTITY_NORM.clauses[1:]))
 inner = Induction(m, Smt("given 1"), Smt("given 1"), (eq(1, 0),))
 nothing = le(h_norm, 0)
 lemma = replace(MOVING, proof=Proof((Step("s", nothing, Smt()),)), statement=nothing).lemma("l")
@@ -154,10 +201,24 @@ FOUND: dict[str, Attack | Forgery] = {
         granted=(Assumption("n", "", law=Axiom("n", (v,), none)),),
     ),
     "a symbol of more": ends(
-        "does not range over all", le(0, type("Of", (Symbol,), {})("y", real=True) ** 2), Smt()
+        NO_RECORD, le(0, type("Of", (Symbol,), {})("y", real=True) ** 2), Smt()
     ),
     "a quantity of more": Forgery(
         "no record", lambda: enter(Grown(**vars(measured("q_grown", "", "q", None))))
+    ),
+    "a number that is printed as another": ends(NO_RECORD, eq(Lying(), 1), Smt()),
+    "an axiom with a term that equals all": used(NO_RECORD, eq(norm(V), 1), GRAND.at()),
+    "a function that is printed as a number": used(NO_RECORD, eq(nought(0), 1), NOUGHT.at(0)),
+    "a value that names nothing, it says": Forgery("uses on the right", any_number),
+    # Terms without a meaning.
+    "a transpose of two": ends("of one term", eq(transpose(W, V), transpose(W)), Words()),
+    "the exponential of an operator is a number": ends(
+        "of a number", eq(exp(W) * V, V * exp(W)), Words()
+    ),
+    # 0 <= q of a natural variable q, before q was said to be k - 5.
+    "a variable that becomes a quantity": Forgery(
+        "is a variable",
+        lambda: enter(replace(measured("q_later", "", "q", T - 5), symbol=Symbol("q_later"))),
     ),
     "a number of 15052 digits": ends("too long to be written", le(1, Integer(2) ** 50_000), Smt()),
 }  # fmt: skip

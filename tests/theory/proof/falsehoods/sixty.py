@@ -47,6 +47,7 @@ from rnnbounds.theory.language import (
     symbols,
 )
 from rnnbounds.theory.language.definitions import Definition
+from rnnbounds.theory.language.quantity import Symbol as QuantitySymbol
 from rnnbounds.theory.language.quantity import measured
 from rnnbounds.theory.language.terms.jets import own_slope
 from rnnbounds.theory.language.terms.networks import d_state, descent, differentiable
@@ -152,7 +153,9 @@ minus = assume("minus", eq(values(0), -1))
 unit = assume("unit", le(norm(W), ONE))
 log_norm = measured("q_log", "a quantity", "q", log(norm(final)))
 least_one = replace(
-    measured("q_least", "a quantity", "q", k), symbol=Symbol("q_least", integer=True), lower=1
+    measured("q_least", "a quantity", "q", k),
+    symbol=QuantitySymbol("q_least", integer=True),
+    lower=1,
 )
 itself = measured("grows", "itself and more", "g", Symbol("grows_plain", real=True))
 first, second = tangents(history(0)) * a, tangents(history(0)) * b
