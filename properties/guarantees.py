@@ -92,8 +92,9 @@ class Subject:
     @property
     def box(self) -> Tensor:
         """The stated states, |s_i| ≤ box_i: infinite for all, NaN where that is not written."""
-        layers = self.told.proof.get("layers") or [self.told.proof]
-        sides = [side for layer in layers for side in layer.get("box") or ()]
+        proof = self.told.proof
+        boxes = [layer.box for layer in proof.get("layers") or ()] or [proof.get("box")]
+        sides = [side for box in boxes for side in box or ()]
         if len(sides) != sum(self.widths):
             sides = [np.inf if self.told.states.startswith(ALL) else np.nan] * sum(self.widths)
         return torch.tensor(sides, dtype=torch.float64)

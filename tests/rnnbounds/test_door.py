@@ -96,7 +96,7 @@ def run(python, calls):
             "certify m.pt --input-bound 1",
             "two cells are named 'lstm'; give one of them another name",
         ),
-        ("sys.modules['z3'] = None", "prove", "install rnnbounds again, with what it needs"),
+        ("sys.modules['flint'] = None", "prove", "install rnnbounds again, with what it needs"),
     ],
 )
 def test_what_goes_wrong_while_loading_is_one_line(python, before, words, what):
