@@ -141,10 +141,10 @@ READ = [
     (torch.nn.Sequential(torch.jit.script(MODULE)), {}, "pass its state dict, with --layer",
      torch.nn.Sequential(MODULE).state_dict(), {"layer": "0"}),
     (torch.nn.GRU(2, 3, device="meta"), {}, r"load_state_dict\(…, assign=True\)", MODULE, {}),
-    ("own_nets:none", {}, "name a function of that module", "own_nets:make_model", {}),
-    ("own_nets:three", {}, "let it return a torch.nn.Module or a state dict", "own_nets:make_model", {}),
-    ("net:make_model", {}, "name another module", "own_nets:make_model", {}),
-    ("whole.pt", {}, r"name a factory, as package\.module:make_model", "own_nets:make_model", {}),
+    ("made:none", {}, "name a function of that module", "made:make_model", {}),
+    ("made:three", {}, "let it return a torch.nn.Module or a state dict", "made:make_model", {}),
+    ("net:make_model", {}, "name another module", "made:make_model", {}),
+    ("whole.pt", {}, r"name a factory, as package\.module:make_model", "made:make_model", {}),
     ("whole.pt", {}, r"save model\.state_dict\(\) alone", "w.pt", {}),
     ("lfs.pt", {}, "pointer of Git LFS, not the file; fetch it with git lfs pull", "w.pt", {}),
     (W | QUANTISED, {}, "take the model before it was quantised", W, {}),
@@ -199,13 +199,13 @@ def test_what_is_read_then(row, tmp_path, monkeypatch):
     given, options, words, then, said, *answer = row
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "own_nets", raising=False)
+    monkeypatch.delitem(sys.modules, "made", raising=False)
     torch.save(MODULE, "whole.pt")
     torch.save(W, "w.pt")
     Path("lfs.pt").write_bytes(b"version https://git-lfs.github.com/spec/v1\n")
     for name in ("x.keras", "x.msgpack", "s.onnx"):
         Path(name).write_bytes(b"\x89x")
-    (tmp_path / "own_nets.py").write_text(
+    (tmp_path / "made.py").write_text(
         "import torch\ndef make_model(): return torch.load('w.pt')\ndef three(): return 3\n"
     )
     with pytest.raises(InputError, match=words) as told:
