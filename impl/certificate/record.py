@@ -33,7 +33,8 @@ Verdict = Literal["certified", "refuted", "undecided"]
 
 def epsilons_of(eps: float | Sequence[float]) -> tuple[float, ...]:
     """One ε or several, as floats; raises RangeError for none and for what is no number > 0."""
-    is_list = isinstance(eps, Iterable) and not isinstance(eps, str) and getattr(eps, "ndim", 1) > 0
+    is_list = isinstance(eps, Iterable) and not isinstance(eps, str)
+    is_list = is_list and getattr(eps, "ndim", 1) > 0  # of no tensor that is one number
     values: tuple[Any, ...] = tuple(eps) if is_list else (eps,)  # type: ignore[arg-type]
     if not values:
         raise RangeError("the list of ε", "empty", "at least one number > 0")

@@ -6,6 +6,7 @@ import torch
 from draws import normal
 
 from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.record import epsilons_of
 from rnnbounds.impl.gradients.windows.rollout import truncations
 from rnnbounds.impl.reading.adapters import load_model
 
@@ -156,3 +157,9 @@ def test_a_half_infinite_box_is_a_box():
     assert told.constants["h_bar"] <= 1
     assert told.constants["B_c"] == math.inf
     assert "box" in told.states
+
+
+def test_accuracies_may_be_tensors() -> None:
+    """One without a dimension is one number."""
+    assert epsilons_of(torch.tensor(0.5)) == (0.5,)
+    assert epsilons_of(torch.tensor([0.5, 0.25])) == (0.5, 0.25)
