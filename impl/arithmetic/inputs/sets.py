@@ -117,8 +117,6 @@ def input_box(low: Endpoints, high: Endpoints, d: int | None = None) -> InputSet
         if type(d) is not int or not 1 <= d <= _MOST_CHANNELS:
             raise RangeError("the number of channels", d, f"a number from 1 to {_MOST_CHANNELS}")
         ends = [end.repeat(d) if len(end) == 1 else end for end in ends]
-        if any(len(end) != d for end in ends):
-            raise ShapeError("the box of inputs", f"ends of {d} channels", ends[0])
     low_end, high_end = ends
     if low_end.shape != high_end.shape or not len(low_end):
         raise ShapeError("the box of inputs", "two ends of one length", high_end)

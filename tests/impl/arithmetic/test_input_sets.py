@@ -131,14 +131,11 @@ def test_sets_of_earlier_versions_are_refused(more):
         converted(record_inputs(told["inputs"]), StatedSet)
 
 
-@pytest.mark.parametrize("d", [-1, 0, 2.5, "a", True, 10**12, 2])
+@pytest.mark.parametrize("d", [-1, 0, 2.5, "a", True, 10**12])
 def test_numbers_of_channels(d) -> None:
-    """A whole number, and that of the ends where these are several."""
-    with pytest.raises(InputError):
-        input_box([0, 0, 0], [1, 1, 1], d)
-    if d != 2:
-        with pytest.raises(InputError):
-            input_box(0, 1, d)
+    """A whole number from 1 on."""
+    with pytest.raises(InputError, match="the number of channels"):
+        input_box(0, 1, d)
 
 
 @pytest.mark.parametrize(

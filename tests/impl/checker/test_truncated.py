@@ -153,7 +153,8 @@ def test_other_cells(tmp_path, monkeypatch):
 def test_an_infinite_bound_states_nothing():
     """Neither of gains, nor of states, nor of rounding: there is nothing to prove."""
     none = SimpleNamespace(state=math.inf)
-    record = SimpleNamespace(constants={"gain": math.inf, "B_h": math.inf}, rounding=none)
+    constants = {"gain": math.inf, "B_h": math.inf}
+    record = SimpleNamespace(constants=constants, unit_gains=None, rounding=none)
     record.of = lambda part: record
     file = SimpleNamespace(record=record)
     assert truncated._gain(file, None, None) == truncated._held(record, None) == []

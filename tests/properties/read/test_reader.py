@@ -23,7 +23,6 @@ from rnnbounds.properties.judging.verdict import Judgement
 from rnnbounds.properties.measures.measure import FastPath, Opaque
 from rnnbounds.properties.measures.table import MEASURES, fast_paths
 from rnnbounds.properties.read import quantity
-from rnnbounds.properties.read.ground_terms import rules
 from rnnbounds.properties.read.numbers.norms import blank
 from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
@@ -52,10 +51,10 @@ WITHOUT = ("cell-24x2", "cell-16x2", "cell-8x1")
 
 
 def test_whoever_reads_first_knows_the_functions_of_all_claims() -> None:
-    """Claims are loaded when they are asked for, and bring definitions."""
-    alone = "from rnnbounds.properties.read.ground_terms import rules; print(len(rules()))"
+    """Claims are loaded when they are asked for, and bring definitions, as that of `recent`."""
+    alone = "from rnnbounds.properties.read.ground_terms import rules; print(*dict(rules()))"
     found = subprocess.run([sys.executable, "-c", alone], capture_output=True, check=True)
-    assert int(found.stdout) == len(rules())
+    assert b"recent" in found.stdout
 
 
 def pools() -> dict[Pool, list[Statement]]:
