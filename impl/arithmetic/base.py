@@ -42,63 +42,7 @@ _FUNCTIONS: Mapping[str, Callable[[Tensor], Tensor]] = {
 ALL = slice(None)  # all rows of a parameter
 
 
-class Numbers(Protocol):
-    """A vector of units for many columns. Operations are entrywise; one column meets many, and a
-    number of Python's all."""
-
-    def __add__(self, other: Self, /) -> Self: ...
-
-    def __sub__(self, other: Self, /) -> Self: ...
-
-    def __mul__(self, other: Self, /) -> Self: ...
-
-    def __neg__(self) -> Self: ...
-
-    def constant(self, c: float) -> Self:
-        """That number in the place of each unit."""
-
-    def __radd__(self, c: float, /) -> Self: ...
-
-    def __rsub__(self, c: float, /) -> Self: ...
-
-    def __rmul__(self, c: float, /) -> Self: ...
-
-    @property
-    def size(self) -> int:
-        """How many units."""
-
-    def sigmoid(self) -> Self:
-        """1/(1 + e⁻ᵃ)."""
-
-    def tanh(self) -> Self:
-        """tanh a."""
-
-    def exp(self) -> Self:
-        """eᵃ."""
-
-    def softplus(self) -> Self:
-        """log(1 + eᵃ)."""
-
-    def sin(self) -> Self:
-        """sin a."""
-
-    def cos(self) -> Self:
-        """cos a."""
-
-    def reciprocal(self) -> Self:
-        """1/a."""
-
-    def sqrt(self) -> Self:
-        """√a for a ≥ 0, and 0 for a < 0."""
-
-    def chunk(self, count: int) -> tuple[Self, ...]:
-        """So many equal parts of the units."""
-
-    def part(self, start: int, stop: int) -> Self:
-        """The units from start on, before stop."""
-
-
-V = TypeVar("V", bound=Numbers)
+V = TypeVar("V", bound=Elementary)
 
 
 class Arithmetic(Protocol[V]):

@@ -1,5 +1,4 @@
-"""Base class of number types: operations with Python numbers, elementary functions by name, and
-slices of units."""
+"""The numbers that a cell's step runs over: operations, elementary functions, slices of units."""
 
 import math
 from abc import ABC, abstractmethod
@@ -51,11 +50,15 @@ class LengthError(InputError):
         )
 
 
-class Scalable(ABC):
-    """Numbers that combine with Python numbers on either side: 1 − g, 0.1 s. A Python number is
-    taken as its float, exactly where the arithmetic is exact; NaN and infinity raise InputError."""
+class Elementary(ABC):
+    """A vector of units, of one kind of number, for many columns: the operations of a cell's step.
 
-    levels: ClassVar[bool] = True  # numbers of one unit meet several
+    Operations are entrywise, and one column meets many. Python numbers stand on either side: 1 − g,
+    0.1 s; each is taken as its float, exactly where the arithmetic is exact; NaN and infinity raise
+    InputError. Vectors of two lengths raise LengthError unless `levels`.
+    """
+
+    levels: ClassVar[bool] = False  # numbers of one unit meet several
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -73,6 +76,22 @@ class Scalable(ABC):
     def constant(self, c: float) -> Self:
         """That number in the place of each unit."""
 
+    @abstractmethod
+    def part(self, start: int, stop: int) -> Self:
+        """The units from start on, before stop."""
+
+    @abstractmethod
+    def __add__(self, other: Self) -> Self: ...
+
+    @abstractmethod
+    def __sub__(self, other: Self) -> Self: ...
+
+    @abstractmethod
+    def __mul__(self, other: Self) -> Self: ...
+
+    @abstractmethod
+    def __neg__(self) -> Self: ...
+
     def __radd__(self, c: float) -> Self:
         return self.constant(c) + self
 
@@ -82,29 +101,9 @@ class Scalable(ABC):
     def __rmul__(self, c: float) -> Self:
         return self.constant(c) * self
 
-    def __add__(self, other: Self) -> Self:
-        raise NotImplementedError
-
-    def __sub__(self, other: Self) -> Self:
-        raise NotImplementedError
-
-    def __mul__(self, other: Self) -> Self:
-        raise NotImplementedError
-
-
-class Elementary(Scalable):
-    """A vector of units, of one kind of number, which meets those of its own length: another raises
-    LengthError."""
-
-    levels = False
-
-    @abstractmethod
     def function(self, name: str) -> Self:
         """The elementary function of that name, entry by entry."""
-
-    @abstractmethod
-    def part(self, start: int, stop: int) -> Self:
-        """The units from start on, before stop."""
+        raise NotImplementedError(name)
 
     def chunk(self, count: int) -> tuple[Self, ...]:
         """So many equal parts of the units."""

@@ -18,14 +18,16 @@ from typing import Any, Generic
 
 from rnnbounds.impl.arithmetic.base import ALL, Arithmetic, V
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual
-from rnnbounds.impl.arithmetic.elementary import Scalable
+from rnnbounds.impl.arithmetic.elementary import Elementary
 from rnnbounds.impl.arithmetic.entries import E, Entries
 from rnnbounds.properties.read.numbers.rounded import Rounded, match_axes
 
 
 @dataclass(frozen=True, eq=False)
-class Difference(Scalable, Generic[V]):
+class Difference(Elementary, Generic[V]):
     """The numbers of the first run, and those minus the other run's."""
+
+    levels = True
 
     value: V
     gap: V

@@ -23,7 +23,7 @@ import torch
 
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.arithmetic.base import ALL
-from rnnbounds.impl.arithmetic.elementary import Scalable
+from rnnbounds.impl.arithmetic.elementary import Elementary
 from rnnbounds.impl.numbers.outward import TINY, UNIT, gamma
 
 Tensor = torch.Tensor
@@ -75,8 +75,10 @@ ROUND_UP = 1 + 2.0**-40
 LIBRARY_ERROR = 4 * UNIT
 
 
-class Rounded(Scalable):
+class Rounded(Elementary):
     """|value − truth| ≤ error, entry by entry: (B, N, M) or (B, N, M, directions)."""
+
+    levels = True
 
     def __init__(self, value: Tensor | Floats, error: Tensor | Floats) -> None:
         self.v: Floats = as_array(value)
