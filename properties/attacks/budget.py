@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from rnnbounds.properties.errors import UnknownChoiceError
 from rnnbounds.properties.judging.sides import quantity_names
 from rnnbounds.properties.measures.table import needs_of
-from rnnbounds.properties.systems.table import kinds_about
 from rnnbounds.theory.proof.claim import Form
 
 TRIES = 40  # simpler systems that are looked at, where a counter-example is to be shrunk
@@ -60,10 +59,6 @@ def profile(name: str) -> Budget:
 def batch_size(budget: Budget, forms: Iterable[Form]) -> tuple[int, int]:
     """(systems, sequences) of one example, as small as the costliest quantity asks."""
     forms = tuple(forms)
-    for form in forms:
-        for kind in kinds_about(form.about):
-            if kind.route.max_size is not None:
-                return kind.route.max_size
     needs = needs_of(set().union(*map(form_quantities, forms)))
     batch, sequences = budget.batch, budget.sequences
     scale = budget.batch / PROFILES["quick"].batch

@@ -165,7 +165,7 @@ def visit_ascents(case: Case, visit: Visit) -> None:
 def idle_reason(form: Form) -> str:
     """Why optimisation finds nothing for a form; empty where it may."""
     kind = KINDS.get(form.about)
-    if kind is not None and kind.route.rational:
+    if kind is not None and kind.family == "exact":
         return f"{form.about}: decided in exact rationals, there is nothing to ascend"
     no_gradient = "" if kind and kind.search else f"a {form.about} has no gradient"
     return ascent_obstacle(form.statement) or no_gradient

@@ -14,7 +14,7 @@ from rnnbounds.properties.attacks.extremal import extremal_specs
 from rnnbounds.properties.errors import InputError
 from rnnbounds.properties.judging.sides import quantity_names
 from rnnbounds.properties.measures.table import MEASURES, fast_paths
-from rnnbounds.properties.systems.batch import Batch, build_batch
+from rnnbounds.properties.systems.batch import PARAMETERS, Batch, build_batch
 from rnnbounds.properties.systems.table import FAMILIES, KINDS, kinds_about
 from rnnbounds.theory.language.vocabulary import quantity
 from rnnbounds.theory.proof.claim import Claim, Form, Statement, Variant
@@ -23,7 +23,7 @@ from rnnbounds.theory.registry import check_claims, stated
 PRECISION = 128  # bits
 # Where a quantity gets its value, by its role.
 SOURCES = {
-    "parameter": "properties/systems/supply/parameters.py",
+    "parameter": "properties/systems/batch.py",
     "certified": "impl/gradients/constants.py",
     "measured": "properties/measures",
 }
@@ -103,8 +103,8 @@ def missing_reason(kind: str, name: str) -> str | None:
             return None
     except (ValueError, RuntimeError, LookupError, AttributeError, AssertionError, TypeError) as e:
         return f"reading it off one with T = {system.spec.T} raised {describe_error(e)}"
-    parameter = system.parameters.get(name)
-    return None if parameter is not None and not bool(np.isnan(parameter).all()) else ""
+    known = name in PARAMETERS and not bool(np.isnan(system.parameters[name]).all())
+    return None if known else ""
 
 
 def describe_error(error: Exception) -> str:

@@ -26,10 +26,16 @@ from rnnbounds.properties.judging.judge import ExactBudget, decide_pair, judge
 from rnnbounds.properties.judging.sides import has_windows
 from rnnbounds.properties.judging.verdict import Ends, Judgement, Place, Verdict
 from rnnbounds.properties.systems.batch import Batch, build_batch
-from rnnbounds.properties.systems.drawing.choices import pick
-from rnnbounds.properties.systems.kind import kind_of_spec
-from rnnbounds.properties.systems.spec import SystemSpec, Values, check_spec
-from rnnbounds.properties.systems.spec_choices import INPUTS, LEAST, LOSSES, TRAINED
+from rnnbounds.properties.systems.kind import kind_of_spec, pick
+from rnnbounds.properties.systems.spec import (
+    INPUTS,
+    LEAST,
+    LOSSES,
+    TRAINED,
+    SystemSpec,
+    Values,
+    check_spec,
+)
 from rnnbounds.properties.systems.table import parse_spec
 from rnnbounds.reports.records.checks import Check
 from rnnbounds.theory.proof.claim import Assumption, Statement
@@ -206,14 +212,15 @@ def explain_violation(
 ) -> str:
     """One sentence: the system, and both sides."""
     kind = kind_of_spec(spec)
-    parts = [f"{kind.route.display_name(spec)}, n = {spec.n}, T = {spec.T}"]
-    if kind.route.causal:
+    name = {"causal": spec.regime, "cell": spec.kind}.get(kind.family, spec.activation)
+    parts = [f"{name}, n = {spec.n}, T = {spec.T}"]
+    if kind.family == "causal":
         parts.append(f"{spec.layers} × {spec.taps} taps, dilation {spec.dilation}^l")
     elif spec.n <= 2:
         weights = cached_system(spec.text).weights
-        name = "W" if "W" in weights else next(iter(weights))  # of a cell without W the first
-        W = weights[name][0].tolist()
-        parts.append(f"{name} = {W[0][0]!r}" if np.shape(W) == (1, 1) else f"{name} = {W}")
+        first = "W" if "W" in weights else next(iter(weights))
+        W = weights[first][0].tolist()
+        parts.append(f"{first} = {W[0][0]!r}" if np.shape(W) == (1, 1) else f"{first} = {W}")
     if k is not None:
         parts.append(f"k = {k}")
     opposite = {"<=": ">", "<": ">=", "exists": ">", "==": "!=", "!=": "=="}[statement.relation]

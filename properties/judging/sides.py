@@ -8,7 +8,7 @@ import numpy.typing as npt
 from rnnbounds.properties.errors import QuantityError
 from rnnbounds.properties.judging.verdict import HOLDS, KnownParts, compare_sides
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.batch import PARAMETERS, Batch
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 from rnnbounds.theory.numbers.evaluate import enclose
 from rnnbounds.theory.numbers.interval import Interval
@@ -25,14 +25,13 @@ def broadcast_side(side: Interval, shape: tuple[int, ...]) -> Interval:
 
 def enclose_quantities(batch: Batch, names: set[str]) -> dict[str, Interval]:
     """Enclosures of every quantity a statement speaks of, by name."""
-    parameters = batch.parameters
     enclosures: dict[str, Interval] = {}
     for name in sorted(names):
         role = VOCABULARY[name].role
-        if name not in (MEASURES if role == "measured" else parameters) and role != "certified":
+        if name not in (MEASURES if role == "measured" else PARAMETERS) and role != "certified":
             raise QuantityError(name, batch.spec.kind)
         if role == "parameter":
-            enclosures[name] = Interval(parameters[name], parameters[name])
+            enclosures[name] = Interval(batch.parameters[name], batch.parameters[name])
         elif role == "certified":
             enclosures[name] = batch.constant(name)
         else:

@@ -19,10 +19,10 @@ from rnnbounds.properties.read.numbers.rounded import Rounded, expand_columns, j
 from rnnbounds.properties.read.quantity import cached_world
 from rnnbounds.properties.read.reader import read_all
 from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.caching import cached_reading
 from rnnbounds.properties.systems.causal import batch_modules
-from rnnbounds.properties.systems.drawing.draws import grid_normals, member_generator
+from rnnbounds.properties.systems.draws import grid_normals, member_generator
 from rnnbounds.properties.systems.kind import kind_of_spec
-from rnnbounds.properties.systems.supply.lazy import cached_reading
 from rnnbounds.theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
@@ -32,7 +32,7 @@ LATER = 3  # inputs after time T, at most
 
 def is_causal(batch: Batch) -> bool:
     """True if the systems are causal feed-forward models."""
-    return kind_of_spec(batch.spec).route.causal
+    return kind_of_spec(batch.spec).family == "causal"
 
 
 def has_recurrent_module(batch: Batch) -> bool:

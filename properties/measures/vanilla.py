@@ -35,7 +35,7 @@ from rnnbounds.properties.read.entry_carriers import RATIONALS
 from rnnbounds.properties.read.numbers.sizes import euclidean_ball
 from rnnbounds.properties.read.reader import read
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.supply.lazy import cached_reading
+from rnnbounds.properties.systems.caching import cached_reading
 
 Tensor = torch.Tensor
 Vectors = Callable[[Batch], Tensor]

@@ -48,7 +48,7 @@ def may_have(batch: Batch, quantity: Quantity) -> bool:
     if batch.exact:
         return quantity.name in ("defect_rank", "W_rank")
     own = (KINDS[kind] for kind in quantity.about if kind in KINDS)
-    return not any(kind.route.rational for kind in own)
+    return not any(kind.family == "exact" for kind in own)
 
 
 @lru_cache(maxsize=CACHED_TERMS)

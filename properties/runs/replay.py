@@ -18,10 +18,10 @@ from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.runs.trajectories import trajectories
 from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.causal import batch_modules
-from rnnbounds.properties.systems.drawing.draws import Array
+from rnnbounds.properties.systems.draws import Array
 from rnnbounds.properties.systems.kind import kind_of_spec
+from rnnbounds.properties.systems.other_inputs import other_inputs
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.supply.other_inputs import other_inputs
 from rnnbounds.properties.systems.table import parse_spec
 from rnnbounds.properties.systems.unitary.exact import rational_strings
 from rnnbounds.reports.files import write_atomic
@@ -124,7 +124,7 @@ def dump_system(replayed: ReplayedPair, path: Path) -> None:
         "rhs": np.array([float(check.rhs) for check in replayed.checks]),
         "k": np.array([-1 if check.k is None else check.k for check in replayed.checks]),
     }
-    if kind_of_spec(batch.spec).route.causal:
+    if kind_of_spec(batch.spec).family == "causal":
         (module,) = batch_modules(batch)
         for name in ("C", "state_a", "state_b", *batch.weights):
             del arrays[name]

@@ -7,7 +7,7 @@ import torch
 
 from rnnbounds.impl.gradients.windows.rollout import states
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.drawing.draws import Array
+from rnnbounds.properties.systems.draws import Array
 
 LARGEST = 2**24  # numbers: 128 MiB
 

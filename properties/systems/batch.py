@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property, partial
-from typing import Any
+from functools import cached_property
+from math import nan
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import msgspec
 import numpy as np
@@ -15,26 +17,112 @@ import torch
 from rnnbounds.impl.gradients.constants import Constants
 from rnnbounds.impl.gradients.loss import Loss
 from rnnbounds.impl.gradients.loss import loss as make_loss
+from rnnbounds.impl.gradients.weight_sets import Region
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.numbers.outward import norm_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 from rnnbounds.impl.training.descent import Omega
-from rnnbounds.properties.systems.cells.batch import Cells
-from rnnbounds.properties.systems.cells.omega import CellsOmega as CellsOmega
-from rnnbounds.properties.systems.drawing.draws import Array
-from rnnbounds.properties.systems.gated.cell import GatedCells
+from rnnbounds.properties.systems.caching import LazyDict, per_system
+from rnnbounds.properties.systems.draws import Array
 from rnnbounds.properties.systems.spec import SystemSpec, Values
-from rnnbounds.properties.systems.supply.lazy import LazyMapping
-from rnnbounds.properties.systems.supply.rows import per_system
-from rnnbounds.properties.systems.unitary.exact import ExactMember, ExactNetworks
-from rnnbounds.properties.systems.vanilla.networks import Networks
 from rnnbounds.theory.numbers.interval import Interval
 
+if TYPE_CHECKING:
+    from rnnbounds.properties.systems.cells.batch import Cells
+    from rnnbounds.properties.systems.cells.gated import GatedCells
+    from rnnbounds.properties.systems.cells.omega import CellsOmega
+    from rnnbounds.properties.systems.unitary.exact import ExactMember
+
+Tensor = torch.Tensor
 # Pairs of a batch that are kept once built: so many fit into memory with all their balls.
 KEPT_PAIRS = 64
 LARGEST_STEP = 2.0**500
 # Weights of ``training`` may grow to this multiple of the norms that they were drawn with.
 WEIGHT_GROWTH = 1.5
+
+
+class Systems(ABC):
+    """B systems of one family, S pairs of states of each, and what is certified of them.
+
+    has_input_bound: True if what is certified holds for inputs up to a bound. other: the second
+    networks, of what compares two weights. members: the members of those in rationals.
+    """
+
+    cell: Any
+    other: RNN | None = None
+    has_input_bound: ClassVar[bool] = False
+    members: tuple[ExactMember, ...] = ()
+
+    @property
+    def cells(self) -> Cells | None:
+        """The systems, if they are cells other than vanilla ones."""
+        return None
+
+    @property
+    def gated_cells(self) -> GatedCells | None:
+        """The systems, if they are cells with gates."""
+        return None
+
+    @property
+    @abstractmethod
+    def states(self) -> tuple[Tensor, Tensor]:
+        """The pairs of states, (B, N, S) each."""
+
+    @property
+    def explicit_states(self) -> tuple[Tensor, Tensor]:
+        """The pairs as a spec writes them out."""
+        return self.states
+
+    @property
+    @abstractmethod
+    def named_weights(self) -> dict[str, Tensor]:
+        """The weights by name, stacked where there are gates."""
+
+    @abstractmethod
+    def pair(self, i: int, s: int) -> Self:
+        """One system and one of its pairs of states."""
+
+    @abstractmethod
+    def member(self, i: int) -> Self:
+        """One system of the batch, as a batch of one."""
+
+    @abstractmethod
+    def input_bound(self, x: Tensor) -> Tensor:
+        """An upper bound on every ‖x_t‖₂ of a system, (B,), for inputs x (B, T, d, S)."""
+
+    @abstractmethod
+    def is_allowed(self, x: Tensor) -> Tensor:
+        """True for each sequence of inputs that the bound admits, (B, S)."""
+
+    @abstractmethod
+    def furthest_inputs(self, C: Tensor, T: int, S: int) -> Array:
+        """The inputs that move the last state furthest, (B, S, T, d)."""
+
+    @abstractmethod
+    def constant(self, batch: Batch, name: str) -> Array:
+        """A certified constant, (B, 1, 1), (B, S, 1) of each pair or (B, 1, K+1) of each window;
+        infinite where nothing is known."""
+
+    def parameter(self, batch: Batch, name: str) -> Array | None:
+        """A number that these systems supply in place of the spec; None of all others."""
+        return None
+
+    def forgotten_bound(self, batch: Batch) -> Array:
+        """Bound the norm of the state forgotten by a run of any length: S_0/(1 − λ), (B, 1, 1)."""
+        return batch.constant("S_0").hi / (1 - batch.constant("lam").hi)
+
+    def region(self, batch: Batch) -> Region | None:
+        """The weights for which the constants of gradients hold; None of systems without a loss."""
+        return None
+
+
+class BatchParts(NamedTuple):
+    """The systems of a batch, their readout C (B, p, n), inputs x (B, T, d, S) and targets y."""
+
+    systems: Systems
+    C: Tensor
+    x: Tensor
+    y: Tensor | None = None
 
 
 @dataclass(frozen=True)
@@ -49,10 +137,10 @@ class Batch:
     """
 
     spec: SystemSpec
-    systems: Networks | Cells
-    C: torch.Tensor
-    x: torch.Tensor
-    y: torch.Tensor | None = None
+    systems: Systems
+    C: Tensor
+    x: Tensor
+    y: Tensor | None = None
     whole: tuple[Batch, int, int] | None = field(default=None, compare=False, repr=False)
     cache: dict[str, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
     readings: dict[Any, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
@@ -62,11 +150,6 @@ class Batch:
     kept_pairs: dict[tuple[int, int], Batch] = field(
         init=False, default_factory=dict, compare=False, repr=False
     )
-
-    @property
-    def route(self) -> Any:
-        """The `supply.route.Route` of these systems, which supplies what is certified of them."""
-        return self.spec.kind_record.route
 
     @property
     def cell(self) -> RNN:
@@ -80,40 +163,40 @@ class Batch:
         return self.systems.other
 
     @property
-    def h(self) -> torch.Tensor:
+    def h(self) -> Tensor:
         """The first of the pairs of states, (B, N, S); the pairs' scale shrinks along S."""
         return self.systems.states[0]
 
     @property
-    def h_other(self) -> torch.Tensor:
+    def h_other(self) -> Tensor:
         """The second of the pairs of states."""
         return self.systems.states[1]
 
     @property
-    def weights(self) -> dict[str, torch.Tensor]:
+    def weights(self) -> dict[str, Tensor]:
         """The weights by name, stacked where there are gates."""
         return self.systems.named_weights
 
     @property
     def exact(self) -> tuple[ExactMember, ...]:
         """The members in rationals, of the kinds that are decided in them."""
-        return self.systems.members if isinstance(self.systems, ExactNetworks) else ()
+        return self.systems.members
 
     @property
     def cells(self) -> Cells | None:
         """The systems if they are cells."""
-        return self.systems if isinstance(self.systems, Cells) else None
+        return self.systems.cells
 
     @property
     def require_cells(self) -> Cells:
         """The cells of a batch that has some."""
-        assert isinstance(self.systems, Cells)
-        return self.systems
+        assert self.systems.cells is not None
+        return self.systems.cells
 
     @property
     def gated_cells(self) -> GatedCells | None:
         """The cells that have gates."""
-        return self.systems if isinstance(self.systems, GatedCells) else None
+        return self.systems.gated_cells
 
     @property
     def is_vanilla(self) -> bool:
@@ -126,7 +209,7 @@ class Batch:
         return self.spec.K
 
     @per_system
-    def B_x(self) -> torch.Tensor:
+    def B_x(self) -> Tensor:
         """An upper bound on every ‖x_t‖₂ of a system, (B,)."""
         return self.systems.input_bound(self.x)
 
@@ -152,7 +235,7 @@ class Batch:
 
         Uniform on the segment between the two weights of ``smooth``, on Ω in ``training``.
         """
-        region = self.route.region(self)
+        region = self.systems.region(self)
         if region is None:
             return Constants(self.cell, self.B_x, self.C)
         return Constants(
@@ -181,6 +264,8 @@ class Batch:
     @cached_property
     def omega_of_cells(self) -> CellsOmega:
         """All weights of cells within the spec's ``distance``, as a share of theirs."""
+        from rnnbounds.properties.systems.cells.omega import CellsOmega
+
         parent = self.whole and (self.whole[0].omega_of_cells, self.whole[1])
         return CellsOmega(self.require_cells, self.spec.distance, parent)
 
@@ -198,9 +283,14 @@ class Batch:
         return np.where((beta > 0) & np.isfinite(beta), alpha, 0.0)
 
     @cached_property
-    def parameters(self) -> Mapping[str, Array]:
-        """The spec's numbers by the names of the vocabulary; epsilon is a share of S_0/(1 − λ)."""
-        return LazyMapping(self.route.parameters, partial(self.route.parameter, self))
+    def parameters(self) -> dict[str, Array]:
+        """The spec's numbers by the names of the vocabulary, along (batch, sequence, window); NaN
+        of those that only other families have."""
+        return LazyDict(self._read_parameter)
+
+    def _read_parameter(self, name: str) -> Array:
+        own = self.systems.parameter(self, name)
+        return PARAMETERS[name](self) if own is None else own
 
     def constant(self, name: str) -> Interval:
         """A certified constant, from whoever supplies it of such systems."""
@@ -211,8 +301,7 @@ class Batch:
 
     def _read_constant(self, name: str) -> Array:
         if self.whole is None:
-            value: Array = self.route.constant(self, name)
-            return value
+            return self.systems.constant(self, name)
         parent, i, s = self.whole
         parent_values = parent.constant(name).hi
         column = slice(s, s + 1) if parent_values.shape[1] > 1 else slice(None)
@@ -249,7 +338,44 @@ class Batch:
             cache.clear()
 
 
-def all_finite(A: torch.Tensor, axes: int | tuple[int, ...]) -> npt.NDArray[np.bool_]:
+def spec_number(read: Callable[[SystemSpec], float]) -> Callable[[Batch], Array]:
+    """A number of the spec."""
+    return lambda batch: np.full((1, 1, 1), float(read(batch.spec)))
+
+
+def target_error(batch: Batch) -> Array:
+    """The spec's share of what may be forgotten; 0 where no bound on that is known."""
+    with np.errstate(all="ignore"):
+        reach = batch.systems.forgotten_bound(batch)
+        found: Array = np.where(np.isfinite(reach) & (reach > 0), batch.spec.epsilon * reach, 0.0)
+    return found
+
+
+# The parameters that only some families have.
+FAMILY_PARAMETERS = (
+    "R", "states", "w_abs", "same_activation", "driven", "within",
+    "depth", "isometric", "v_top",
+)  # fmt: skip
+PARAMETERS: dict[str, Callable[[Batch], Array]] = {
+    "T": spec_number(lambda spec: spec.T),
+    "n": spec_number(lambda spec: spec.n),
+    "d": spec_number(lambda spec: spec.d),
+    "a_1": spec_number(lambda spec: spec.lam),
+    "N": spec_number(lambda spec: spec.steps),
+    "k": lambda batch: batch.windows,
+    "t": lambda batch: batch.spec.T - batch.windows,
+    "alpha": spec_number(lambda spec: spec.alpha),
+    "epsilon": target_error,
+    **dict.fromkeys(FAMILY_PARAMETERS, spec_number(lambda spec: nan)),
+}
+
+
+def to_tensor(device: str, array: Array, *axes: int) -> Tensor:
+    """An array as a tensor of that device, its axes but the first in this order."""
+    return torch.from_numpy(np.ascontiguousarray(array.transpose(0, *axes))).to(device)
+
+
+def all_finite(A: Tensor, axes: int | tuple[int, ...]) -> npt.NDArray[np.bool_]:
     """Mask the entries whose numbers along the axes are all finite; reduced where they lie."""
     if A.device.type != "cpu":
         return np.asarray(torch.isfinite(A.detach()).all(dim=axes).cpu().numpy())
@@ -258,7 +384,7 @@ def all_finite(A: torch.Tensor, axes: int | tuple[int, ...]) -> npt.NDArray[np.b
 
 def build_batch(spec: SystemSpec, device: str = "cpu") -> Batch:
     """The batch that a spec describes; with ``member`` and ``sequence`` set, that pair alone."""
-    return Batch(spec, *spec.kind_record.route.build_parts(spec, device))
+    return Batch(spec, *spec.kind_record.build(spec, device))
 
 
 def explicit_spec(batch: Batch, **fields: object) -> SystemSpec:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,19 +17,24 @@ from msgspec.structs import replace
 
 from rnnbounds.impl.models.causal import TCN, GatedConvolution, WaveNet, WindowedAttention
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.drawing.choices import pick, seeds, spec_grid
-from rnnbounds.properties.systems.drawing.draws import (
+from rnnbounds.properties.systems.batch import Batch, BatchParts
+from rnnbounds.properties.systems.draws import (
     Array,
+    draw_each_member,
     draw_inputs,
     grid_normals,
     member_generator,
 )
-from rnnbounds.properties.systems.kind import DrawRequest, Instances, Kind
+from rnnbounds.properties.systems.kind import (
+    DrawRequest,
+    Instances,
+    Kind,
+    pick,
+    seeds,
+    spec_grid,
+)
 from rnnbounds.properties.systems.spec import SystemSpec, spec_of
-from rnnbounds.properties.systems.supply.route import BatchParts, draw_each_member
-from rnnbounds.properties.systems.vanilla.networks import Networks
-from rnnbounds.properties.systems.vanilla.route import NetworkRoute
+from rnnbounds.properties.systems.vanilla.networks import Networks, build_networks
 
 MODULES: dict[str, Callable[[SystemSpec], torch.nn.Module]] = {
     "tcn": lambda spec: TCN(spec.d, spec.n, spec.taps, dilations(spec), "relu"),
@@ -79,33 +84,24 @@ class CausalModels(Networks):
 
     modules: tuple[torch.nn.Module, ...] = ()
 
-
-class CausalRoute(NetworkRoute):
-    """Feed-forward models."""
-
-    causal: ClassVar[bool] = True
-
-    def build_parts(self, spec: SystemSpec, device: str) -> BatchParts:
-        """The models of all members."""
-        parts = super().build_parts(spec, device)
-        models = tuple(build_module(spec, member).to(device) for member in spec.members)
-        return parts._replace(systems=CausalModels(**vars(parts.systems), modules=models))
-
     def forgotten_bound(self, batch: Batch) -> Array:
         """Return 0: nothing is forgotten, as no state runs."""
         return np.zeros((1, 1, 1))
 
-    def parameter(self, batch: Batch, name: str) -> Array:
-        """R as the models themselves state it, beside the spec's numbers."""
+    def parameter(self, batch: Batch, name: str) -> Array | None:
+        """R as the models themselves state it."""
         if name != "R":
-            return super().parameter(batch, name)
-        fields: set[Any] = {module.field for module in batch_modules(batch)}
+            return None
+        fields: set[Any] = {module.field for module in self.modules}
         (stated,) = fields
         return np.full((1, 1, 1), float(stated))
 
-    def display_name(self, spec: SystemSpec) -> str:
-        """Name a model in explanations, by its architecture."""
-        return spec.regime
+
+def build_models(spec: SystemSpec, device: str) -> BatchParts:
+    """The models of all members."""
+    parts = build_networks(draw_each_member(draw_numbers), spec, device)
+    models = tuple(build_module(spec, member).to(device) for member in spec.members)
+    return parts._replace(systems=CausalModels(**vars(parts.systems), modules=models))
 
 
 def build_module(spec: SystemSpec, member: int) -> torch.nn.Module:
@@ -176,8 +172,7 @@ def draw_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
 
 KINDS = (
     Kind(
-        Causal, draw_spec, CausalRoute(draw_each_member(draw_numbers)),
-        attrgetter("regime"),
-        Instances(worst_models),
+        Causal, draw_spec, build_models, attrgetter("regime"), Instances(worst_models),
+        family="causal",
     ),
 )  # fmt: skip

@@ -1,23 +1,33 @@
-"""Record that describes a kind of system to the rest of the package.
+"""Record that describes a kind of system to the rest of the package, and how its specs are drawn.
 
-A kind is one file that ends in its ``KINDS``.
+A kind is one file that ends in its ``KINDS``. Hypothesis mixes constants found in the loaded
+modules into integer and float draws, so that an import would change a campaign; booleans are left
+alone, and a seed then means the same specs in every process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import product
+from math import floor, log
 from types import MappingProxyType
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
+from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
+from msgspec.structs import replace
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.cells.table import CELLS
+from rnnbounds.properties.systems.batch import BatchParts
 from rnnbounds.properties.systems.spec import SpecType, SystemSpec
-from rnnbounds.properties.systems.supply.route import Route
 
+Choice = TypeVar("Choice")
+# λᵏ falls below 2⁻²⁴ at the last window drawn at random; longer windows are the extremal attack's.
+DEPTH = 24 * log(2)
+SEED_BITS = 16
 # The cell of what is none.
 NO_CELL = "no-cell"
 
@@ -53,11 +63,6 @@ def vanilla_cell(spec: SystemSpec) -> str:
     return "linear" if spec.activation == "identity" else f"rnn-{spec.activation}"
 
 
-def allowed_activations(make: SpecType) -> tuple[str, ...]:
-    """The activations of systems of that struct."""
-    return make.activations or tuple(ACTIVATIONS)
-
-
 def cell_named(base: str) -> CellName:
     """The cell of that name, or that which has the activation in its name too."""
 
@@ -68,11 +73,6 @@ def cell_named(base: str) -> CellName:
     return cell
 
 
-def no_instances() -> Iterator[SystemSpec]:
-    """No instance at all."""
-    return iter(())
-
-
 class Instances(NamedTuple):
     """Systems of a kind that somebody wrote down.
 
@@ -80,9 +80,9 @@ class Instances(NamedTuple):
     corners: instances for statements of which nothing is known.
     """
 
-    worst: Callable[[], Iterator[SystemSpec]] = no_instances
+    worst: Callable[[], Iterable[SystemSpec]] = tuple
     named: Mapping[str, SystemSpec] = MappingProxyType({})
-    corners: Callable[[], Iterator[SystemSpec]] = no_instances
+    corners: Callable[[], Iterable[SystemSpec]] = tuple
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +93,8 @@ class Kind:
     spec: SpecType
     # What Hypothesis draws.
     spec_strategy: Draws
-    # The family of its systems, which makes batches of specs and supplies their constants.
-    route: Route
+    # Makes the systems of a spec on a device, with their readout, inputs and targets.
+    build: Callable[[SystemSpec, str], BatchParts]
     # The cell that a system is one of, as ``--cell`` names it.
     cell: CellName
     instances: Instances = field(default_factory=Instances)
@@ -102,6 +102,8 @@ class Kind:
     search: AscentSearch | None = None
     # True if what a user types presupposes λ < 1 of it.
     is_contractive: bool = False
+    # network (a vanilla one), cell (any other), exact (decided in rationals) or causal.
+    family: str = "network"
 
     def __post_init__(self) -> None:
         self.spec_type.kind_record = self
@@ -126,7 +128,7 @@ class Kind:
         """The cells of all its specs: by the number of layers, activation and regime."""
         choices = {
             "layers": (2, 1),
-            "activation": allowed_activations(self.spec),
+            "activation": self.spec_type.activations or tuple(ACTIVATIONS),
             "regime": self.regimes,
         }
         names = [name for name in choices if self.spec_type.has(name)]
@@ -155,3 +157,43 @@ def kind_of_spec(spec: SystemSpec) -> Kind:
     """The kind of a system."""
     found: Kind = spec.kind_record
     return found
+
+
+def pick(options: Sequence[Choice]) -> st.SearchStrategy[Choice]:
+    """One of the options, the first one simplest."""
+    return _picked(tuple(options), tuple(map(type, options)))
+
+
+@cache
+def _picked(
+    options: tuple[Choice, ...], types: tuple[type, ...]
+) -> st.SearchStrategy[Choice]:  # made once, since Hypothesis looks each strategy over
+    count = max(1, (2 * len(options) - 1).bit_length())
+    bits = st.tuples(*[st.booleans()] * count)
+    return bits.map(lambda bs: options[sum(b << i for i, b in enumerate(bs)) % len(options)])
+
+
+@cache
+def seeds() -> st.SearchStrategy[int]:
+    """A seed of few bits, since Hypothesis looks at each of them: a block draws few specs, and a
+    later one moves its seeds by a number of its own."""
+    bits = st.tuples(*[st.booleans()] * SEED_BITS)
+    return bits.map(lambda bs: sum(b << i for i, b in enumerate(bs)))
+
+
+def largest_visible_window(lam: float, T: int, K: int, depth: float = DEPTH) -> int:
+    """K, cut to T and to the windows at which λᵏ can still be seen in float64."""
+    if 0 < lam < 1:
+        K = min(K, floor(depth / log(1 / lam)))
+    return min(K, T)
+
+
+def spec_grid(base: SystemSpec, *axes: Mapping[str, Sequence[Any]]) -> Iterator[SystemSpec]:
+    """The spec with each choice along the axes, that of the last axis changing fastest; the fields
+    of one axis change together."""
+    axis_choices = [
+        [dict(zip(axis, values, strict=True)) for values in zip(*axis.values(), strict=True)]
+        for axis in axes
+    ]
+    for combination in product(*axis_choices):
+        yield replace(base, **{name: value for step in combination for name, value in step.items()})

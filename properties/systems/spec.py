@@ -16,16 +16,48 @@ import msgspec
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.errors import UnknownNameError
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.systems.drawing.explicit import Values as Values
-from rnnbounds.properties.systems.spec_choices import (
-    CHOICES,
-    ENTRIES,
-    LEAST,
-    LIMITS,
-    NUMBERS,
-    REGIMES,
-    REQUIRED_FIELDS,
-)
+
+REGIMES = (
+    "orthogonal", "gaussian", "symmetric", "diagonal", "permutation", "block", "rank-one",
+    "nilpotent", "shear", "similar", "zero",
+)  # fmt: skip
+INPUTS = ("constant", "gaussian", "alternating", "impulse", "resonant", "saturating", "zero")
+# What a spec says even where it is as by default: without it, it is of no system in particular.
+REQUIRED_FIELDS = ("kind", "n", "d", "T", "seed")
+TRAINED = ("WUb", "W", "U", "WU", "b", "Wb", "Ub")
+LOSSES = ("squared", "linear", "cross-entropy")
+BALLS = ("spectral", "infinity", "frobenius")
+CHOICES = {"inputs": INPUTS, "trained": TRAINED, "loss": LOSSES, "ball": BALLS}
+NUMBERS = ("lam", "scale", "bias", "epsilon", "alpha", "target", "distance", "start")
+LIMITS = {
+    "n": 512, "d": 512, "T": 100_000, "K": 4_096, "batch": 65_536, "sequences": 4_096,
+    "steps": 10_000, "states": 1024, "units": 512, "layers": 64, "taps": 64, "dilation": 64,
+}  # fmt: skip
+LEAST = {"K": 0, "steps": 0, "units": 0}
+# What one batch may hold: 1 GiB of float64.
+ENTRIES = 2**27
+
+
+class Values(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One system written out: W (n, n), U (n, d), b (n), C (p, n), x (T, d), two states (n).
+
+    Where a loss needs it the target y (p), and where there are two weights the other ones. A cell
+    of g gates has W (g n, n), U (g n, d), b and b_hh (g n), and states that may be (c, h); outside
+    of its invariant box they are moved to the nearest ones there.
+    """
+
+    W: list[list[float]]
+    U: list[list[float]]
+    b: list[float]
+    C: list[list[float]]
+    x: list[list[float]]
+    h: list[float]
+    h_other: list[float]
+    y: list[float] | None = None
+    W2: list[list[float]] | None = None
+    U2: list[list[float]] | None = None
+    b2: list[float] | None = None
+    b_hh: list[float] | None = None
 
 
 class SystemSpec(

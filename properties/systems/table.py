@@ -17,10 +17,9 @@ from hypothesis import strategies as st
 from rnnbounds.impl.cells.table import CELLS, entries_of_modules
 from rnnbounds.properties.errors import SpecError, UnknownChoiceError
 from rnnbounds.properties.systems import causal
+from rnnbounds.properties.systems.cells import gated
 from rnnbounds.properties.systems.cells import kinds as cells
 from rnnbounds.properties.systems.cells.extremal import worst_cell_specs
-from rnnbounds.properties.systems.cells.route import CellRoute
-from rnnbounds.properties.systems.gated import kinds as gated
 from rnnbounds.properties.systems.kind import DrawRequest, Family, Kind
 from rnnbounds.properties.systems.layered import specs as layers
 from rnnbounds.properties.systems.spec import SpecType, SystemSpec, check_spec
@@ -35,9 +34,9 @@ _KINDS = (
     *plain.OTHERS,
     *unitary.KINDS,
     *limits.KINDS,
-    gated.LSTM,
+    gated.LSTM_KIND,
     cells.LSTM_PROJECTED,
-    *gated.GRUS,
+    *gated.GRU_KINDS,
     *layers.KINDS,
     *cells.KINDS,
     *causal.KINDS,
@@ -80,7 +79,7 @@ UNION: Any = reduce(or_, (kind.spec_type for kind in KINDS.values()))
 # What `about` may say for any of several kinds.
 FAMILIES: Mapping[str, Family] = {
     "cell": Family(
-        "cell", {name: kind for name, kind in KINDS.items() if isinstance(kind.route, CellRoute)},
+        "cell", {name: kind for name, kind in KINDS.items() if kind.family == "cell"},
         cells.draw_cell_spec, worst_cell_specs,
     ),
     # Any two losses, those of a model and of its truncation among them.

@@ -12,7 +12,7 @@ from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.reader import AbsentError
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.cells.batch import Cells
-from rnnbounds.properties.systems.supply.other_inputs import other_inputs
+from rnnbounds.properties.systems.other_inputs import other_inputs
 
 Tensor = torch.Tensor
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -14,19 +15,25 @@ from rnnbounds.impl.arithmetic.invariance import InvariantBox
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.norms.comparison import Comparison, UnitNorms
 from rnnbounds.impl.numbers.outward import norm_up
-from rnnbounds.properties.systems.drawing.draws import Array
+from rnnbounds.properties.systems.batch import Batch, BatchParts, Systems, to_tensor
+from rnnbounds.properties.systems.caching import per_system
+from rnnbounds.properties.systems.cells.constants import cell_constant
+from rnnbounds.properties.systems.draws import Array, Numbers, batch_numbers
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.supply.rows import per_system
 
 Tensor = torch.Tensor
 # No state is larger, however large a box is: its cells have no bound where a gate may stay open.
 LARGEST_STATE = 2.0**20
+# Before the name of a weight of a cell, in what is drawn.
+CELL_PREFIX = "cell."
+# The weights of gated cells by torch's names, as specs write them out.
+TORCH_NAMES = {"weight_hh": "W", "weight_ih": "U", "bias_ih": "b", "bias_hh": "b_hh"}
 # Brings inputs of cells below the norm that their rounding may take them above.
 INWARD = 1 - 2.0**-40
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class Cells(Systems):
     """B cells under inputs ‖x‖₂ ≤ B_x (B,), and S pairs of states.
 
     ``kind``: the name that `impl.cells.table` knows. Shapes: the states ``raw`` and ``raw_other``
@@ -40,13 +47,39 @@ class Cells:
     raw: Tensor
     raw_other: Tensor
     whole: tuple[Cells, int] | None = field(default=None, kw_only=True, repr=False)
-    other: ClassVar[None] = None
     has_input_bound: ClassVar[bool] = True
+
+    @property
+    def cells(self) -> Cells:
+        """These."""
+        return self
 
     @property
     def constants(self) -> dict[str, Tensor]:
         """Certified constants that cells of this kind alone have, (B,) each."""
         return {}
+
+    def constant(self, batch: Batch, name: str) -> Array:
+        """A constant in the norm of the box."""
+        return cell_constant(batch, name)
+
+    def parameter(self, batch: Batch, name: str) -> Array | None:
+        """α of a share c of 1/β, of cells that are trained."""
+        return batch.step_size if name == "alpha" and batch.spec.steps else None
+
+    def forgotten_bound(self, batch: Batch) -> Array:
+        """Bound the output's state that a run of any length forgets."""
+        size, drive, lam = (batch.constant(name).hi for name in ("C_box", "S_0_box", "lam_box"))
+        found: Array = size * drive / (1 - lam)
+        return found
+
+    @staticmethod
+    def driving_matrices(cell: Any) -> tuple[Array, Array]:
+        """The W and U that resonant inputs are made for: I/2, and the cell's own U if it has one
+        for the output's units."""
+        U, n = cell.U.numpy(), cell.n
+        W = np.broadcast_to(np.eye(n) / 2, (len(U), n, n))
+        return W, U if U.shape[1] == n else np.ones((len(U), n, cell.d))
 
     def input_bound(self, x: Tensor) -> Tensor:
         """An upper bound on every ‖x_t‖₂ of a system, (B,)."""
@@ -155,7 +188,7 @@ class Cells:
     def member(self, index: int) -> Self:
         """One system of the batch, as a batch of one."""
         rows = slice(index, index + 1)
-        cell = build_cells(self.kind, {name: part[rows] for name, part in self.parameters.items()})
+        cell = kind_of(self.kind).build({name: A[rows] for name, A in self.parameters.items()})
         rows_by_name = {name: getattr(self, name)[rows] for name in ("B_x", "raw", "raw_other")}
         return replace(self, cell=cell, **rows_by_name)
 
@@ -172,14 +205,30 @@ def step_smoothness(
     return second_order_constants(jet_values, v)
 
 
-def build_cells(kind: str, parameters: dict[str, Tensor]) -> Any:
-    """The cells of a kind with these weights."""
-    return kind_of(kind).build(parameters)
+def make_cells(
+    draw: Numbers, cell_name: Callable[[SystemSpec], str], spec: SystemSpec, device: str = "cpu",
+    make: type[Cells] = Cells,
+) -> BatchParts:  # fmt: skip
+    """Cells of the name that a spec says and of the numbers that `draw` draws of all members, under
+    inputs a little inside of their bound, and pairs of states."""
+    kind = kind_of(cell_name(spec))
 
+    def cell_of(numbers: Mapping[str, Array], device: str) -> Any:
+        prefixed = [name for name in numbers if name.startswith(CELL_PREFIX)]
+        names = {name.removeprefix(CELL_PREFIX): name for name in prefixed} or TORCH_NAMES
+        parts = [(name, numbers[own]) for name, own in names.items()]
+        return kind.build({name: to_tensor(device, A, *range(1, A.ndim)) for name, A in parts})
 
-def drawn_input_bound(spec: SystemSpec, x: Tensor) -> Tensor:
-    """B_x: inputs may have norms up to the spec's ``scale`` at least."""
-    least_bound = spec.scale * (
-        64.0 if spec.inputs == "saturating" and spec.values is None else 1.0
-    )
-    return norm_up(x.transpose(2, 3)).amax(dim=(1, 2)).clamp(min=least_bound)
+    def driving_matrices(numbers: Mapping[str, Array]) -> tuple[Array, Array]:
+        return make.driving_matrices(cell_of(numbers, "cpu"))
+
+    numbers = batch_numbers(spec, draw, driving_matrices)
+    x = to_tensor(device, numbers["x"], 2, 3, 1)
+    x = x * INWARD if spec.values is None else x
+    # Inputs may have norms up to the spec's scale at least.
+    factor = 64 if spec.inputs == "saturating" and spec.values is None else 1
+    B_x = norm_up(x.transpose(2, 3)).amax(dim=(1, 2)).clamp(min=factor * spec.scale)
+    h, h_other = (to_tensor(device, numbers[name], 2, 1) for name in ("h", "h_other"))
+    cells = make(cell_of(numbers, device), kind.name, B_x, h, h_other)
+    y = to_tensor(device, numbers["y"], 1) if "y" in numbers else None
+    return BatchParts(cells, to_tensor(device, numbers["C"], 1, 2), x, y)

@@ -12,7 +12,8 @@ import numpy as np
 
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import kind_of
-from rnnbounds.properties.systems.drawing.draws import (
+from rnnbounds.properties.systems.cells.batch import CELL_PREFIX
+from rnnbounds.properties.systems.draws import (
     Array,
     cached_generator,
     draw_inputs,
@@ -25,8 +26,6 @@ from rnnbounds.properties.systems.spec import SystemSpec
 Weights = dict[str, Array]
 Generator = np.random.Generator
 Draw = Callable[[SystemSpec, Generator], Weights]
-# Before the name of a weight of a cell, in what is drawn.
-CELL_PREFIX = "cell."
 # What the layers of a stack are, by its regime.
 LAYER_CELLS = {"driven": "rnn-tanh", "rnn": "rnn-tanh", "gru": "gru", "lstm": "lstm"}
 

@@ -21,9 +21,9 @@ from rnnbounds.impl.norms.readout_norms import WeightedMaximumDual
 from rnnbounds.impl.numbers.outward import div_up, subtract_down
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.drawing.draws import Array
-from rnnbounds.properties.systems.supply.lazy import cached_reading
-from rnnbounds.properties.systems.supply.other_inputs import x_gap
+from rnnbounds.properties.systems.caching import cached_reading
+from rnnbounds.properties.systems.draws import Array
+from rnnbounds.properties.systems.other_inputs import x_gap
 
 Tensor = torch.Tensor
 Read = Callable[[Batch], Tensor]

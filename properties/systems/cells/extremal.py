@@ -10,10 +10,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
+from rnnbounds.properties.systems.cells.gated import Gru
 from rnnbounds.properties.systems.cells.kinds import Leaky, Stack
-from rnnbounds.properties.systems.drawing.choices import spec_grid
-from rnnbounds.properties.systems.gated.kinds import Gru
-from rnnbounds.properties.systems.kind import Kind
+from rnnbounds.properties.systems.kind import Kind, spec_grid
 from rnnbounds.properties.systems.spec import SpecType, SystemSpec
 
 

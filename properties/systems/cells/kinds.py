@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.cells.kind import Kind as Cell
+from rnnbounds.properties.systems.cells.batch import make_cells
 from rnnbounds.properties.systems.cells.cell_weights import (
     Draw,
     Generator,
@@ -25,12 +26,9 @@ from rnnbounds.properties.systems.cells.cell_weights import (
     draw_stack,
     stack_name,
 )
-from rnnbounds.properties.systems.cells.route import ProgramRoute
-from rnnbounds.properties.systems.drawing.choices import pick, seeds
-from rnnbounds.properties.systems.kind import DrawRequest, Kind, cell_named
-from rnnbounds.properties.systems.spec import SpecType, SystemSpec, spec_of
-from rnnbounds.properties.systems.spec_choices import LOSSES
-from rnnbounds.properties.systems.supply.route import draw_each_member
+from rnnbounds.properties.systems.draws import draw_each_member
+from rnnbounds.properties.systems.kind import DrawRequest, Kind, cell_named, pick, seeds
+from rnnbounds.properties.systems.spec import LOSSES, SpecType, SystemSpec, spec_of
 
 CELL_FIELDS = "n d T K regime inputs lam scale bias epsilon loss target distance alpha steps"
 MIXED_REGIMES = ("zero", "driven", "signs", "gaussian")
@@ -119,8 +117,9 @@ def program_kind(
     return Kind(
         make,
         partial(draw_cell_spec, make),
-        ProgramRoute(draw_each_member(partial(draw_cell, name=name, draw=draw)), name),
+        partial(make_cells, draw_each_member(partial(draw_cell, name=name, draw=draw)), name),
         cell,
+        family="cell",
     )
 
 

@@ -16,8 +16,8 @@ from rnnbounds.impl.arithmetic.interval_arithmetic import step_bound
 from rnnbounds.impl.arithmetic.slopes import compare_runs
 from rnnbounds.impl.norms.comparison import Comparison
 from rnnbounds.impl.numbers.outward import mul_up, norm_up
+from rnnbounds.properties.systems.caching import per_system
 from rnnbounds.properties.systems.cells.batch import Cells, step_smoothness
-from rnnbounds.properties.systems.supply.rows import per_system
 
 Tensor = torch.Tensor
 LARGEST_SHARE = 0.25

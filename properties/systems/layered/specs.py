@@ -4,23 +4,25 @@ records."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from rnnbounds.properties.systems.drawing.choices import pick, seeds, spec_grid
 from rnnbounds.properties.systems.kind import (
     DrawRequest,
     Instances,
     Kind,
     cell_named,
+    pick,
+    seeds,
+    spec_grid,
     vanilla_cell,
 )
 from rnnbounds.properties.systems.layered.stack import stack_member
 from rnnbounds.properties.systems.layered.transition import layered_member as transition
 from rnnbounds.properties.systems.spec import SystemSpec, spec_of
-from rnnbounds.properties.systems.unitary.exact import EXACT_LIMITS, check_exact
-from rnnbounds.properties.systems.unitary.route import ExactRoute
+from rnnbounds.properties.systems.unitary.exact import EXACT_LIMITS, check_exact, exact_networks
 
 DRIVES = ("constant", "gaussian", "zero", "alternating", "impulse")
 RATIONAL = ("identity", "relu", "leaky-relu")
@@ -119,15 +121,17 @@ KINDS = (
     Kind(
         Layered,
         draw_layered_spec,
-        ExactRoute(transition),
+        partial(exact_networks, transition),
         layered_cell,
         Instances(worst_transitions, TRANSITIONS),
+        family="exact",
     ),
     Kind(
         Cascade,
         draw_cascade_spec,
-        ExactRoute(stack_member),
+        partial(exact_networks, stack_member),
         cell_named("stack"),
         Instances(worst_stacks),
+        family="exact",
     ),
 )

@@ -6,7 +6,7 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import inf, isinf
 from typing import Any, Self
 
@@ -15,10 +15,11 @@ from flint import fmpq, fmpq_mat
 
 from rnnbounds.impl.numbers.rationals import rational as rational
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.systems.drawing.draws import Array
+from rnnbounds.properties.systems.batch import FAMILY_PARAMETERS, Batch, BatchParts
+from rnnbounds.properties.systems.caching import per_system
+from rnnbounds.properties.systems.draws import Array
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.supply.rows import per_system
-from rnnbounds.properties.systems.vanilla.networks import Networks
+from rnnbounds.properties.systems.vanilla.networks import Networks, network_parts
 
 Vector = tuple[fmpq, ...]
 Table = Any  # nested lists of rationals
@@ -101,6 +102,31 @@ class ExactNetworks(Networks):
         one = super().pair(i, s)
         members = self.members[i : i + 1] if self.h.shape[2] == 1 else (self.make_member(i, s),)
         return replace(one, members=members, whole=(self, i))
+
+    def constant(self, batch: Batch, name: str) -> Array:
+        """The members' own, (B, 1, 1)."""
+        given = [known.get(name, np.inf) for known in self.constants]
+        return np.array(given).reshape(-1, 1, 1)
+
+    def parameter(self, batch: Batch, name: str) -> Array | None:
+        """The members' own, (B, 1, 1), beside the spec's numbers."""
+        if name not in FAMILY_PARAMETERS:
+            return None
+        given = [known.get(name, np.nan) for known in self.member_parameters]
+        return np.array(given).reshape(-1, 1, 1)
+
+
+def exact_networks(
+    make_member: Callable[[SystemSpec, int], ExactMember], spec: SystemSpec, device: str = "cpu"
+) -> BatchParts:
+    """The members, in rationals, that a spec and a number each make, and their float images."""
+    members = tuple(make_member(spec, i) for i in spec.members)
+
+    def make_pair(i: int, s: int) -> ExactMember:
+        return make_member(spec.select_pair(spec.members[i], s), spec.members[i])
+
+    make = partial(ExactNetworks, members=members, make_member=make_pair)
+    return network_parts(spec, float_images(members), device, make)
 
 
 def float_images(members: Sequence[ExactMember]) -> dict[str, Array]:

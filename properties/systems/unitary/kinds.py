@@ -7,27 +7,28 @@ Source: Emami et al., Theorem 3.1.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.systems.drawing.choices import pick, seeds, spec_grid
 from rnnbounds.properties.systems.kind import (
     NO_CELL,
     DrawRequest,
     Instances,
     Kind,
     cell_named,
+    pick,
+    seeds,
+    spec_grid,
     vanilla_cell,
 )
-from rnnbounds.properties.systems.spec import SystemSpec, spec_of
-from rnnbounds.properties.systems.spec_choices import INPUTS
-from rnnbounds.properties.systems.unitary.exact import EXACT_LIMITS, check_exact
+from rnnbounds.properties.systems.spec import INPUTS, SystemSpec, spec_of
+from rnnbounds.properties.systems.unitary.exact import EXACT_LIMITS, check_exact, exact_networks
 from rnnbounds.properties.systems.unitary.networks import network_member
 from rnnbounds.properties.systems.unitary.orthogonal import block_member, recurrent_member
-from rnnbounds.properties.systems.unitary.route import ExactRoute
 
 
 def check_block(spec: SystemSpec) -> None:
@@ -159,15 +160,18 @@ def draw_block_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
 
 KINDS = (
     Kind(
-        Unitary, draw_unitary_spec, ExactRoute(network_member), vanilla_cell,
+        Unitary, draw_unitary_spec, partial(exact_networks, network_member), vanilla_cell,
         Instances(worst_unitary, NETWORKS), is_contractive=True,
+        family="exact",
     ),
     Kind(
-        Urnn, draw_urnn_spec, ExactRoute(recurrent_member), vanilla_cell,
-        Instances(worst_recurrent, RECURRENT)
+        Urnn, draw_urnn_spec, partial(exact_networks, recurrent_member), vanilla_cell,
+        Instances(worst_recurrent, RECURRENT),
+        family="exact",
     ),
     Kind(
-        Block, draw_block_spec, ExactRoute(block_member), cell_named(NO_CELL),
-        Instances(worst_blocks)
+        Block, draw_block_spec, partial(exact_networks, block_member), cell_named(NO_CELL),
+        Instances(worst_blocks),
+        family="exact",
     ),
 )  # fmt: skip

@@ -6,17 +6,24 @@ Source: Emami et al., Theorems 3.2 and 4.1.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from rnnbounds.properties.systems.drawing.choices import pick, seeds, spec_grid
-from rnnbounds.properties.systems.kind import DrawRequest, Instances, Kind, vanilla_cell
+from rnnbounds.properties.systems.kind import (
+    DrawRequest,
+    Instances,
+    Kind,
+    pick,
+    seeds,
+    spec_grid,
+    vanilla_cell,
+)
 from rnnbounds.properties.systems.spec import SystemSpec, spec_of
-from rnnbounds.properties.systems.unitary.exact import EXACT_LIMITS, check_exact
+from rnnbounds.properties.systems.unitary.exact import EXACT_LIMITS, check_exact, exact_networks
 from rnnbounds.properties.systems.unitary.matching import BUILDERS, candidate_member
 from rnnbounds.properties.systems.unitary.pairs import sigmoid_pair_member
-from rnnbounds.properties.systems.unitary.route import ExactRoute
 
 CandidateSpec = spec_of(
     "candidate", "n d T regime lam states start", activation="relu", inputs="zero",
@@ -120,11 +127,13 @@ def draw_sigmoid_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
 
 KINDS = (
     Kind(
-        CandidateSpec, draw_candidate_spec, ExactRoute(candidate_member),
+        CandidateSpec, draw_candidate_spec, partial(exact_networks, candidate_member),
         vanilla_cell, Instances(worst_candidates, CANDIDATES),
+        family="exact",
     ),
     Kind(
-        Sigmoid, draw_sigmoid_spec, ExactRoute(sigmoid_pair_member), vanilla_cell,
+        Sigmoid, draw_sigmoid_spec, partial(exact_networks, sigmoid_pair_member), vanilla_cell,
         Instances(worst_scalars, SCALARS),
+        family="exact",
     ),
 )  # fmt: skip

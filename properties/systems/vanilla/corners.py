@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
-from rnnbounds.properties.systems.drawing.choices import largest_visible_window
+from rnnbounds.properties.systems.kind import largest_visible_window
 from rnnbounds.properties.systems.spec import SpecType, SystemSpec
 from rnnbounds.properties.systems.vanilla.specs import Linear, Rnn, convert_spec
 

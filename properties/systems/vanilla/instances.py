@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rnnbounds.properties.systems.drawing.choices import spec_grid
+from rnnbounds.properties.systems.kind import spec_grid
 from rnnbounds.properties.systems.spec import SpecType, SystemSpec, Values
 from rnnbounds.properties.systems.vanilla.specs import (
     Descent,

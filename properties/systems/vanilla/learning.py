@@ -10,9 +10,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
-from rnnbounds.impl.gradients.weight_sets import Region
-from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.drawing.choices import largest_visible_window, pick, seeds
 from rnnbounds.properties.systems.kind import (
     NO_CELL,
     AscentSearch,
@@ -20,21 +17,22 @@ from rnnbounds.properties.systems.kind import (
     Instances,
     Kind,
     cell_named,
+    largest_visible_window,
+    pick,
+    seeds,
     specs_of_kind,
     vanilla_cell,
 )
-from rnnbounds.properties.systems.spec import SpecType, SystemSpec
-from rnnbounds.properties.systems.spec_choices import BALLS, LOSSES, TRAINED
+from rnnbounds.properties.systems.spec import BALLS, LOSSES, TRAINED, SpecType, SystemSpec
 from rnnbounds.properties.systems.vanilla import learning_instances as instances
 from rnnbounds.properties.systems.vanilla.ascent import Ascent
 from rnnbounds.properties.systems.vanilla.network_weights import draw_weights
-from rnnbounds.properties.systems.vanilla.plain import DRIVES, STABLE_REGIMES
-from rnnbounds.properties.systems.vanilla.route import (
-    FixedConstantsRoute,
-    LossRoute,
-    NetworkRoute,
-    TrainingRoute,
+from rnnbounds.properties.systems.vanilla.networks import (
+    QuadraticNetworks,
+    TrainedNetworks,
+    build_networks,
 )
+from rnnbounds.properties.systems.vanilla.plain import DRIVES, STABLE_REGIMES
 from rnnbounds.properties.systems.vanilla.specs import (
     Gradient,
     Projection,
@@ -187,35 +185,12 @@ def start_specs(make: SpecType, count: int, seed: int) -> Iterator[SystemSpec]:
         )
 
 
-def quadratic_constants(spec: SystemSpec) -> dict[str, float]:
-    """The constants of p(w) = −βw²/2 and p^k(w) = p(w) + εw, and a factor λ."""
-    return {"beta": spec.lam, "eps_k": spec.epsilon, "lam": 0.5}
-
-
-def own_weights(batch: Batch) -> Region:
-    """The weights of the cell alone."""
-    return Region.of(batch.cell)
-
-
-def weight_segment(batch: Batch) -> Region:
-    """Segment between the cell's and the second weights."""
-    own = Region.of(batch.cell)
-    return own if batch.other is None else Region.join(own, Region.of(batch.other))
-
-
-def omega_region(batch: Batch) -> Region:
-    """The set Ω of the weights of training."""
-    return Region.of_omega(batch.omega, batch.cell, batch.spec.trained)
-
-
-def loss_kind(
-    make: SpecType, worst: Callable[[], Iterator[SystemSpec]], region: Callable[[Batch], Region]
-) -> Kind:
-    """The kind of systems with a loss, their worst instances and the weights of their constants."""
+def loss_kind(make: SpecType, worst: Callable[[], Iterator[SystemSpec]]) -> Kind:
+    """The kind of systems with a loss, and their worst instances."""
     return Kind(
         make,
         partial(draw_learning_spec, make),
-        LossRoute(draw_weights, region),
+        partial(build_networks, draw_weights),
         vanilla_cell,
         Instances(worst, specs_of_kind(make, instances.NAMED_SPECS)),
         AscentSearch(partial(start_specs, make), Ascent.start, slowness=2),
@@ -224,22 +199,20 @@ def loss_kind(
 
 
 TRAINING = Kind(
-    Training, draw_training_spec, TrainingRoute(draw_weights, omega_region),
-    vanilla_cell,
-    Instances(instances.worst_training), is_contractive=True,
+    Training, draw_training_spec, partial(build_networks, draw_weights, make=TrainedNetworks),
+    vanilla_cell, Instances(instances.worst_training), is_contractive=True,
 )  # fmt: skip
 QUADRATIC = Kind(
-    Quadratic, draw_quadratic_spec, FixedConstantsRoute(draw_weights, quadratic_constants),
-    cell_named(NO_CELL),
-    Instances(instances.worst_quadratics),
+    Quadratic, draw_quadratic_spec, partial(build_networks, draw_weights, make=QuadraticNetworks),
+    cell_named(NO_CELL), Instances(instances.worst_quadratics),
 )  # fmt: skip
 KINDS = (
-    loss_kind(Gradient, instances.worst_gradients, own_weights),
-    loss_kind(Smooth, instances.worst_curvatures, weight_segment),
+    loss_kind(Gradient, instances.worst_gradients),
+    loss_kind(Smooth, instances.worst_curvatures),
     TRAINING,
     QUADRATIC,
     Kind(
-        Projection, draw_projection_spec, NetworkRoute(draw_weights), cell_named(NO_CELL),
-        Instances(instances.worst_projections),
+        Projection, draw_projection_spec, partial(build_networks, draw_weights),
+        cell_named(NO_CELL), Instances(instances.worst_projections),
     ),
 )  # fmt: skip

@@ -7,8 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from rnnbounds.properties.systems.drawing.choices import spec_grid
-from rnnbounds.properties.systems.kind import specs_of_kind
+from rnnbounds.properties.systems.kind import spec_grid, specs_of_kind
 from rnnbounds.properties.systems.spec import SpecType, SystemSpec, Values
 from rnnbounds.properties.systems.vanilla.specs import (
     Gradient,

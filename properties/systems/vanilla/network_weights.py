@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rnnbounds.properties.systems.drawing.draws import (
+from rnnbounds.properties.systems.draws import (
+    DRAWS,
     LOSS_STREAM,
     Array,
     batch_normals,
@@ -12,12 +13,9 @@ from rnnbounds.properties.systems.drawing.draws import (
     input_draw_shapes,
     loss_draw_shapes,
     loss_from_draws,
-    round_to_grid,
-)
-from rnnbounds.properties.systems.drawing.matrices import (
-    DRAWS,
     matrices_from_draws,
     recurrent_matrices,
+    round_to_grid,
 )
 from rnnbounds.properties.systems.spec import SystemSpec
 
@@ -40,16 +38,18 @@ def draw_weights(spec: SystemSpec) -> dict[str, Array]:
     return found
 
 
-def draw_signals(spec: SystemSpec, p: int) -> list[Array]:
-    """Normal draws of the inputs, and two states (B, S, n); p outputs."""
-    states = (spec.sequences, spec.n)
-    return batch_normals(spec, SIGNAL_STREAM, *input_draw_shapes(spec, p), states, states)[-3:]
-
-
-def pair_scales(spec: SystemSpec) -> Array:
-    """The sizes of the pairs of states, (S, 1): they shrink along the sequences."""
-    S = spec.sequences
-    return np.ldexp(np.ones(S), -3 * (np.arange(S) // 2))[:, None]
+def with_signals(spec: SystemSpec, weights: dict[str, Array]) -> dict[str, Array]:
+    """The weights, what is random in x, and pairs of states h, h_other (B, S, n), which shrink
+    along the sequences."""
+    if "x" in weights:
+        return weights
+    states, S = (spec.sequences, spec.n), spec.sequences
+    shapes = *input_draw_shapes(spec, weights["C"].shape[1]), states, states
+    x, h, h_other = batch_normals(spec, SIGNAL_STREAM, *shapes)[-3:]
+    scales = np.ldexp(np.ones(S), -3 * (np.arange(S) // 2))[:, None]
+    h, h_other = scales * h, scales * h_other
+    h_other[:, 1::2] = -h[:, 1::2]
+    return weights | {"x": x, "h": h, "h_other": h_other}
 
 
 def second_weights(spec: SystemSpec, W: Array, U: Array, b: Array) -> dict[str, Array]:

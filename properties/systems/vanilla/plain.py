@@ -9,13 +9,15 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
-from rnnbounds.properties.systems.drawing.choices import largest_visible_window, pick, seeds
 from rnnbounds.properties.systems.kind import (
     AscentSearch,
     DrawRequest,
     Instances,
     Kind,
     cell_named,
+    largest_visible_window,
+    pick,
+    seeds,
     specs_of_kind,
     vanilla_cell,
 )
@@ -27,7 +29,7 @@ from rnnbounds.properties.systems.vanilla.network_weights import (
     draw_unit_input_weights,
     draw_weights,
 )
-from rnnbounds.properties.systems.vanilla.route import NetworkRoute
+from rnnbounds.properties.systems.vanilla.networks import build_networks
 from rnnbounds.properties.systems.vanilla.specs import (
     Descent,
     Linear,
@@ -135,7 +137,7 @@ def contractive_kind(make: SpecType) -> Kind:
     return Kind(
         make,
         partial(draw_network_spec, make),
-        NetworkRoute(draw_weights),
+        partial(build_networks, draw_weights),
         vanilla_cell,
         Instances(
             partial(instances.worst_networks, make), specs_of_kind(make, instances.NAMED_SPECS),
@@ -150,13 +152,13 @@ NETWORKS = (
     contractive_kind(Linear),
     contractive_kind(Rnn),
     Kind(
-        Unstable, draw_unstable_spec, NetworkRoute(draw_unit_input_weights), cell_named("linear"),
-        Instances(instances.unstable_witnesses),
+        Unstable, draw_unstable_spec, partial(build_networks, draw_unit_input_weights),
+        cell_named("linear"), Instances(instances.unstable_witnesses),
     ),
 )  # fmt: skip
 OTHERS = (
     Kind(
-        Descent, draw_descent_spec, NetworkRoute(draw_weights), cell_named("linear"),
+        Descent, draw_descent_spec, partial(build_networks, draw_weights), cell_named("linear"),
         Instances(instances.worst_descents)
     ),
 )  # fmt: skip

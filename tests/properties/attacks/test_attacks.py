@@ -13,7 +13,7 @@ from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Judgement, Verdict
 from rnnbounds.properties.systems.batch import Batch, build_batch
-from rnnbounds.properties.systems.drawing.choices import DEPTH, largest_visible_window
+from rnnbounds.properties.systems.kind import DEPTH, largest_visible_window
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.properties.systems.vanilla.learning import fewer_loss_systems

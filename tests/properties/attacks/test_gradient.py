@@ -17,8 +17,7 @@ from rnnbounds.properties.attacks.gradient import (
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.systems.batch import build_batch
-from rnnbounds.properties.systems.spec import SystemSpec, check_spec
-from rnnbounds.properties.systems.spec_choices import LOSSES, TRAINED
+from rnnbounds.properties.systems.spec import LOSSES, TRAINED, SystemSpec, check_spec
 from rnnbounds.properties.systems.table import KINDS as ALL
 from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.properties.systems.vanilla.ascent import Ascent

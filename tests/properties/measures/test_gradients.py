@@ -13,8 +13,7 @@ from rnnbounds.properties.measures.readings.gradients import ball_arithmetic, fu
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.read import quantity
 from rnnbounds.properties.systems.batch import build_batch
-from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.spec_choices import INPUTS, LOSSES, REGIMES, TRAINED
+from rnnbounds.properties.systems.spec import INPUTS, LOSSES, REGIMES, TRAINED, SystemSpec
 from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.properties.systems.vanilla.learning_instances import scalar_loss_spec
 from rnnbounds.theory.claims.table import CLAIMS

@@ -10,8 +10,7 @@ from flint import arb, ctx
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import Batch, build_batch
-from rnnbounds.properties.systems.spec import Values
-from rnnbounds.properties.systems.spec_choices import INPUTS, REGIMES
+from rnnbounds.properties.systems.spec import INPUTS, REGIMES, Values
 from rnnbounds.properties.systems.table import make_spec
 
 Array = np.ndarray

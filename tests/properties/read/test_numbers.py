@@ -21,7 +21,7 @@ from rnnbounds.properties.read.numbers.norms import (
 )
 from rnnbounds.properties.read.numbers.rounded import Rounded
 from rnnbounds.properties.systems.batch import build_batch
-from rnnbounds.properties.systems.gated.kinds import GATED_SPECIAL
+from rnnbounds.properties.systems.cells.gated import GATED_SPECIAL
 from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.theory.language.parse import parse_statement
 

@@ -7,7 +7,7 @@ from any_kind import any_system
 from msgspec.structs import replace
 
 from rnnbounds.properties.systems.batch import build_batch
-from rnnbounds.properties.systems.spec_choices import TRAINED
+from rnnbounds.properties.systems.spec import TRAINED
 from rnnbounds.properties.systems.table import KINDS, find_kind, make_spec
 
 

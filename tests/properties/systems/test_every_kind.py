@@ -20,8 +20,7 @@ from rnnbounds.properties.attacks.typed_statement import kinds_with
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import Batch, build_batch, explicit_spec
-from rnnbounds.properties.systems.spec import SystemSpec, check_spec
-from rnnbounds.properties.systems.spec_choices import INPUTS
+from rnnbounds.properties.systems.spec import INPUTS, SystemSpec, check_spec
 from rnnbounds.properties.systems.table import FAMILIES, KINDS, parse_spec
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 

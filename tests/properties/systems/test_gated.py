@@ -14,7 +14,7 @@ from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.read.numbers.rounded import Rounded
 from rnnbounds.properties.systems.batch import build_batch, explicit_spec
-from rnnbounds.properties.systems.gated.kinds import GATED_SPECIAL, REGIMES
+from rnnbounds.properties.systems.cells.gated import GATED_SPECIAL, REGIMES
 from rnnbounds.properties.systems.spec import SystemSpec, check_spec
 from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.theory.language.parse import parse_statement

@@ -13,8 +13,8 @@ from seen import readings
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build_batch
+from rnnbounds.properties.systems.other_inputs import other_inputs, x_gap
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.supply.other_inputs import other_inputs, x_gap
 from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.theory import claim
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.systems.spec import Values, check_spec
-from rnnbounds.properties.systems.spec_choices import LIMITS
+from rnnbounds.properties.systems.spec import LIMITS, Values, check_spec
 from rnnbounds.properties.systems.table import KINDS, make_spec, parse_spec
 
 ONE = Values(

@@ -6,7 +6,7 @@ import shlex
 import pytest
 
 from rnnbounds.properties.attacks.extremal import extremal_specs
-from rnnbounds.properties.systems.spec_choices import REQUIRED_FIELDS
+from rnnbounds.properties.systems.spec import REQUIRED_FIELDS
 from rnnbounds.properties.systems.table import make_spec, parse_spec
 from rnnbounds.reports.records.codec import load
 from rnnbounds.theory import CLAIMS

@@ -13,8 +13,7 @@ from rnnbounds.properties.measures.runs.descent import DescentBatch
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.cells.constants import CONSTANTS
-from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.spec_choices import LOSSES
+from rnnbounds.properties.systems.spec import LOSSES, SystemSpec
 from rnnbounds.properties.systems.table import FAMILIES, make_spec
 from rnnbounds.theory import claim
 

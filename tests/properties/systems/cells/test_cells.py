@@ -16,8 +16,7 @@ from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.read.numbers.gaps import Difference
 from rnnbounds.properties.read.numbers.rounded import Rounded
 from rnnbounds.properties.systems.batch import Batch, build_batch
-from rnnbounds.properties.systems.spec import SystemSpec, check_spec
-from rnnbounds.properties.systems.spec_choices import LOSSES
+from rnnbounds.properties.systems.spec import LOSSES, SystemSpec, check_spec
 from rnnbounds.properties.systems.table import FAMILIES, parse_spec
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.language.parse import parse_statement

@@ -3,19 +3,16 @@
 import numpy as np
 import pytest
 
-from rnnbounds.properties.systems.drawing.draws import (
+from rnnbounds.properties.systems.draws import (
     cached_generator,
     cached_generators,
     draw_inputs,
     grid_normals,
     make_inputs,
     member_generator,
-)
-from rnnbounds.properties.systems.drawing.matrices import (
     recurrent_matrices,
 )
-from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.spec_choices import INPUTS, REGIMES
+from rnnbounds.properties.systems.spec import INPUTS, REGIMES, SystemSpec
 from rnnbounds.properties.systems.table import make_spec
 
 

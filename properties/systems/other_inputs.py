@@ -17,13 +17,13 @@ import torch
 
 from rnnbounds.impl.numbers.outward import add_up, norm_up
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.drawing.draws import (
+from rnnbounds.properties.systems.caching import cached_reading
+from rnnbounds.properties.systems.draws import (
     Array,
     cached_generator,
     grid_normals,
     ordered_norms,
 )
-from rnnbounds.properties.systems.supply.lazy import cached_reading
 
 Tensor = torch.Tensor
 Places = npt.NDArray[np.signedinteger[Any]]

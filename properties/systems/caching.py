@@ -1,4 +1,4 @@
-"""Properties of a batch that have a row for each system: a pair of the batch reads its own row.
+"""Values of a batch that are made once: a pair of the batch reads its own row of them.
 
 What is certified is made once for a whole batch, and its bound on the inputs is that of all of a
 system's sequences; exact arithmetic then decides the very statement that float64 left open.
@@ -6,8 +6,9 @@ system's sequences; exact arithmetic then decides the very statement that float6
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any, Self, TypeVar, overload
 
 import torch
@@ -15,6 +16,32 @@ import torch
 from rnnbounds.impl.gradients.constants import Constants
 
 T = TypeVar("T")
+
+
+class LazyDict(dict[str, T]):
+    """Values by name, each read when it is first asked for: most statements speak of few
+    parameters, and ε needs constants that nobody else may."""
+
+    def __init__(self, read: Callable[[str], T]) -> None:
+        super().__init__()
+        self.read = read
+
+    def __missing__(self, name: str) -> T:
+        self[name] = value = self.read(name)
+        return value
+
+
+def cached_reading(read: Callable[[Any], T]) -> Callable[[Any], T]:
+    """A reading that is made once for each batch."""
+
+    @wraps(read)
+    def cached(batch: Any) -> T:
+        if cached not in batch.readings:
+            batch.readings[cached] = read(batch)
+        result: T = batch.readings[cached]
+        return result
+
+    return cached
 
 
 class per_system(cached_property[T]):  # noqa: N801 - it is used as a decorator

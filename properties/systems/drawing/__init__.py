@@ -1,1 +1,0 @@
-"""Hypothesis strategies of specs, and the conversion of a spec to numbers."""

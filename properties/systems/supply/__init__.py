@@ -1,1 +1,0 @@
-"""Batches of systems, and constants beside those of their cells."""
