@@ -90,8 +90,9 @@ class Module:
         return [path or "." for path, _ in recurrent_parts(self.module)]
 
     def refuse_hooks(self, layer: str | None) -> None:
-        """Raise InputError if what the part computes is not known, since it has hooks."""
-        refuse_hooks(meant(self.module, layer)[1])
+        """Raise InputError if what the part computes is not known, since it has hooks or is in a
+        module that has."""
+        refuse_hooks(self.module, meant(self.module, layer)[0])
 
 
 @dataclass(frozen=True, eq=False)

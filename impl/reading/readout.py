@@ -2,19 +2,25 @@
 
 Checks of a readout against a module: that it is a linear layer, and what a Sequential computes.
 
-The forward of a module is not run, so that only this much is known: a readout in a
-`torch.nn.Sequential` is its first layer, or the first after a part that is none of torch's own.
+The forward of a module of the user's own is not run. Of a `torch.nn.Sequential` it is known what it
+computes, if each of its parts is one of torch's, without hooks, and drops out nothing: there a
+readout is the first layer, or the first after the part that holds the cell.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
 
 import torch
 from torch import Tensor
+from torch.nn.modules.dropout import _DropoutNd
 
 from rnnbounds.impl.errors import InputError, NotFiniteError, shown
 from rnnbounds.impl.models.loaded import COLUMNS, Readout
-from rnnbounds.impl.reading.pytorch.modules import RECURRENT, has_unknown_hooks
+from rnnbounds.impl.reading.pytorch.modules import (
+    RECURRENT,
+    enclosing,
+    has_unknown_hooks,
+    runs_as,
+)
 from rnnbounds.impl.reading.recognition.fit import TORCH
 from rnnbounds.impl.reading.recognition.recognise import check_tensor
 
@@ -76,11 +82,13 @@ def _stored(name: str, tensor: Tensor) -> Tensor:
     return copy
 
 
-_STILL = (torch.nn.Identity, torch.nn.Dropout, torch.nn.AlphaDropout, torch.nn.Flatten)
+_STILL = (torch.nn.Identity, torch.nn.Flatten)
+_UNKNOWN = "so that what it computes is not known; pass the state dict"
 
 
 def require_readout(module: torch.nn.Module, readout: Readout) -> None:
-    """Raise InputError if the module says that it computes something else than the readout."""
+    """Raise InputError if the module says that it computes something else than the readout, or if
+    that cannot be known: of a part with hooks, with a forward of its own, or that is random."""
     owner = readout.stored.rpartition(".")[0]
     part = module.get_submodule(owner)
     if isinstance(part, RECURRENT):
@@ -90,48 +98,66 @@ def require_readout(module: torch.nn.Module, readout: Readout) -> None:
         what = f"{shown(readout.name)} is a weight of a {type(part).__name__}, no linear layer"
         raise InputError(f"{what}; leave the readout out, and certify the output h before it")
     if isinstance(part, torch.nn.Linear):
-        _require_plain(part, owner)
-    for path in (owner[:i] for i in range(len(owner)) if not i or owner[i] == "."):
-        if _is_sequential(sequential := module.get_submodule(path)):
-            _require_first(path, [*_stages(sequential, path)], owner)
+        _require_own(part, owner, torch.nn.Linear)
+    for path, one in module.named_modules():
+        if isinstance(one, _DropoutNd):
+            _require_still(one, path)
+    for path in enclosing(owner):
+        if has_unknown_hooks(outer := module.get_submodule(path)):
+            what = f"{shown(path or type(outer).__name__)} has hooks"
+            raise InputError(f"{what}, {_UNKNOWN}")
+        if isinstance(outer, torch.nn.Sequential):
+            _require_first(outer, path, owner)
 
 
-def _require_plain(part: torch.nn.Linear, owner: str) -> None:
-    own = type(part).forward is torch.nn.Linear.forward and "forward" not in vars(part)
+def _require_own(part: torch.nn.Module, path: str, known: type[torch.nn.Module]) -> None:
+    """Raise InputError for a part that may compute something else than that class of torch's."""
     hooked = has_unknown_hooks(part)
-    if hooked or not own:
-        what = f"{shown(owner)} has {'hooks' if hooked else 'a forward of its own'}"
-        raise InputError(f"{what}, so that what it computes is not known; pass the state dict")
+    if hooked or not runs_as(part, known):
+        what = f"{shown(path)} has {'hooks' if hooked else 'a forward of its own'}"
+        raise InputError(f"{what}, {_UNKNOWN}")
 
 
-def _require_first(path: str, computed: list[str], owner: str) -> None:
-    """Compare the readout with the stages of a Sequential: "" is one of which nothing is known."""
-    if owner not in computed:  # it is part of a part of which nothing is known
-        return
-    before = [*takewhile(bool, reversed(computed[: computed.index(owner)]))][::-1]
-    if before:
-        what = f"{shown(path or 'the Sequential')} computes {shown(', '.join(before))}"
-        raise InputError(
-            f"{what} before {shown(owner)}, which does not read the output h; name the linear "
-            f"layer right after the cell, or leave the readout out"
-        )
+def _require_still(part: _DropoutNd, path: str) -> None:
+    """Raise InputError for a dropout that drops out, or may."""
+    own = next(one for one in type(part).__mro__ if one.__module__ == _DropoutNd.__module__)
+    _require_own(part, path, own)
+    if part.training and part.p:
+        raise InputError(f"{shown(path)} drops out in training mode; call .eval() first")
 
 
-def _stages(sequential: torch.nn.Module, path: str) -> Iterator[str]:
-    """The stages of a Sequential: linear layers by name, other parts of torch's by class."""
+def _require_first(sequential: torch.nn.Module, path: str, owner: str) -> None:
+    """Raise InputError unless the readout is the first stage of a Sequential, or the first after
+    the part with the cell, and all stages are torch's own."""
+    before: list[str] = []
+    for name, part in _stages(sequential, path):
+        if any(isinstance(one, RECURRENT) for one in part.modules()):
+            before = []
+        elif name == owner or owner.startswith(f"{name}."):
+            if before:
+                what = f"{shown(path or 'the Sequential')} computes {shown(', '.join(before))}"
+                raise InputError(
+                    f"{what} before {shown(owner)}, which does not read the output h; name the "
+                    f"linear layer right after the cell, or leave the readout out"
+                )
+        else:
+            _require_own(part, name, _torchs(part))
+            if not isinstance(part, (*_STILL, _DropoutNd)):
+                linear = isinstance(part, torch.nn.Linear)
+                before.append(name if linear else type(part).__name__)
+
+
+def _stages(sequential: torch.nn.Module, path: str) -> Iterator[tuple[str, torch.nn.Module]]:
+    """The stages of a Sequential, and of those in it, by their paths."""
+    _require_own(sequential, path or "the Sequential", torch.nn.Sequential)
     for name, part in sequential._modules.items():  # one part may stand there twice
         full = f"{path}.{name}" if path else name
-        if part is not None and _is_sequential(part):
+        if isinstance(part, torch.nn.Sequential):
             yield from _stages(part, full)
-        elif isinstance(part, torch.nn.Linear):
-            yield full
-        elif part is not None and not isinstance(part, _STILL):
-            recurrent = any(isinstance(one, RECURRENT) for one in part.modules())
-            own = type(part).__module__.startswith("torch.nn.") and not recurrent
-            yield type(part).__name__ if own else ""
+        elif part is not None:
+            yield full, part
 
 
-def _is_sequential(part: torch.nn.Module) -> bool:
-    """True for a Sequential that runs its parts in turn."""
-    own = type(part).forward is torch.nn.Sequential.forward
-    return isinstance(part, torch.nn.Sequential) and own
+def _torchs(part: torch.nn.Module) -> type[torch.nn.Module]:
+    """The class of torch's that a part is of; Module for one of the user's own."""
+    return next(one for one in type(part).__mro__ if one.__module__.startswith("torch.nn."))

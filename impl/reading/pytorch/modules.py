@@ -1,7 +1,8 @@
 """The tensors of torch's recurrent modules, read as the module computes, not as it stores.
 
-A module is believed to be torch's own if it runs torch's `forward`; what a subclass computes in
-another one is not known, whatever its weights are called. A weight that is computed of others, by
+A module is believed to compute what its class of torch's does if neither its class nor itself
+overrides a name of that class; what another subclass computes is not known, whatever its weights
+are called. A weight that is computed of others, by
 torch's parametrizations or by its older hooks before the forward pass (weight_norm, spectral_norm,
 prune), is read as the forward pass reads it.
 """
@@ -34,6 +35,10 @@ _UNREAD = (
     "of these"
 )
 _ENDS = ("_g", "_v", "_u", "_orig", "_mask")  # of what weights are computed of by hooks
+_HARMLESS = {  # names that a subclass may define without computing something else
+    "__init__", "extra_repr", "reset_parameters", "__getstate__", "__setstate__", "__repr__",
+    "__module__", "__doc__", "__annotations__", "__firstlineno__", "__static_attributes__",
+}  # fmt: skip
 _QUANTISED = ("torch.ao.nn.quant", "torch.nn.quant")
 
 
@@ -127,13 +132,32 @@ def has_unknown_hooks(part: torch.nn.Module) -> bool:
     return bool(part._forward_hooks or others or of_all)
 
 
-def refuse_hooks(part: torch.nn.Module) -> None:
-    """Raise InputError if a module has hooks of which nothing is known."""
-    if has_unknown_hooks(part):
-        raise InputError(
-            f"{type(part).__name__} has hooks, so that what it computes is not known; remove "
-            f"them, or pass its state dict with the cell that it is"
-        )
+def refuse_hooks(module: torch.nn.Module, path: str) -> None:
+    """Raise InputError if the part of that path, or one that it is in, has hooks of which nothing
+    is known."""
+    for place in enclosing(path):
+        if has_unknown_hooks(part := module.get_submodule(place)):
+            raise InputError(
+                f"{type(part).__name__} has hooks, so that what it computes is not known; remove "
+                f"them, or pass its state dict with the cell that it is"
+            )
+
+
+def enclosing(path: str) -> list[str]:
+    """The paths of a part and of all that it is in: "a.b" has ["", "a", "a.b"]."""
+    names = path.split(".") if path else []
+    return [".".join(names[:depth]) for depth in range(len(names) + 1)]
+
+
+def runs_as(part: torch.nn.Module, known: type[torch.nn.Module]) -> bool:
+    """True if a module of the class `known` computes what that class says: neither a subclass nor
+    the module itself overrides any of its names, but for those that compute nothing."""
+    if not isinstance(part, known):
+        return False
+    kinds = type(part).__mro__[: type(part).__mro__.index(known)]
+    own = {name for kind in kinds for name in vars(kind)} - _HARMLESS
+    of_module = (name for name in vars(part) if callable(getattr(known, name, None)))
+    return own.isdisjoint(dir(known)) and not any(of_module)
 
 
 def meant(module: torch.nn.Module, layer: str | None = None) -> tuple[str, torch.nn.Module]:
@@ -208,8 +232,7 @@ def _mode(part: torch.nn.Module) -> str:
     own = next((known for known in _OWN if isinstance(part, known)), None)
     if own is None:
         raise InputError(f"torch.nn.{type(part).__name__} {_UNREAD}")
-    called = type(part).__call__ is torch.nn.Module.__call__ and "forward" not in vars(part)
-    if type(part).forward is not own.forward or not called:
+    if not runs_as(part, own):
         raise InputError(
             f"{type(part).__name__} has a forward of its own, so that what it computes is not "
             f"known; pass its state dict with the cell that it is"

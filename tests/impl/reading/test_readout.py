@@ -86,6 +86,10 @@ class Own(torch.nn.Module):
         super().__init__()
         self.inner = torch.nn.Linear(3, 1)
 
+    def forward(self, x):
+        """Ten times what goes in."""
+        return 10 * x
+
 
 def test_what_a_module_says_of_its_parts(deep):
     """Weights of a recurrent layer or a normalisation are no readout, a layer with hooks is not
@@ -94,13 +98,106 @@ def test_what_a_module_says_of_its_parts(deep):
     assert load_model(deep, readout="head.0").readout.outputs == 4
     deep["head"][3] = torch.nn.Linear(3, 2)
     refused(deep, InputError, "head computes head.0, Tanh before head.3", readout="head.3")
+    deep["outer"] = torch.nn.Sequential(Own(), torch.nn.Linear(3, 1))
+    assert load_model(deep, readout="outer.0.inner").readout.outputs == 1
     deep["outer"] = torch.nn.Sequential(torch.nn.LayerNorm(3), Own(), torch.nn.Linear(3, 1))
-    assert load_model(deep, readout="outer.1.inner").readout.outputs == 1
-    assert load_model(deep, readout="outer.2").readout.outputs == 1  # what is before is not known
-    deep["outer"] = torch.nn.Sequential(torch.nn.LayerNorm(3), torch.nn.Linear(3, 1))
-    refused(deep, InputError, "outer computes LayerNorm before outer.1", readout="outer.1")
-    deep["head"][0].register_forward_hook(lambda *_: None)
-    refused(deep, InputError, "head.0 has hooks", readout="head.0")
+    refused(deep, InputError, "outer computes LayerNorm before outer", readout="outer.1.inner")
+
+
+def tenfold(*given):
+    """A hook that multiplies by ten what goes in or comes out."""
+    return (10 * given[-1][0], *given[-1][1:]) if isinstance(given[-1], tuple) else 10 * given[-1]
+
+
+def subclass(base, **names):
+    """A class of torch's with other methods."""
+    return type("Own", (base,), names)
+
+
+def loud(base):
+    """A class of torch's whose forward pass gives ten times as much."""
+    return subclass(base, forward=lambda self, x: 10 * base.forward(self, x))
+
+
+def with_hook(part, before=False):
+    """The part with a hook, after it or before."""
+    register = part.register_forward_pre_hook if before else part.register_forward_hook
+    register(tenfold)
+    return part
+
+
+def patched(part):
+    """The part with a forward of the object's own."""
+    part.forward = lambda x: 10 * type(part).forward(part, x)
+    return part
+
+
+def always(self, x):
+    """Monte-Carlo dropout, in eval mode too."""
+    return torch.nn.functional.dropout(x, self.p, training=True)
+
+
+def linear():
+    """The readout of three numbers."""
+    return torch.nn.Linear(3, 2)
+
+
+MANY = torch.nn.Sequential
+FORWARD, HOOKS = "has a forward of its own", "has hooks"
+UNKNOWN = {  # the head, the name of its readout, and why it is refused
+    "a part before": (lambda: MANY(loud(torch.nn.Identity)(), linear()), "head.1", FORWARD),
+    "a part after": (lambda: MANY(linear(), loud(torch.nn.Tanh)()), "head.0", FORWARD),
+    "a part of the user's": (lambda: MANY(Own(), linear()), "head.1", FORWARD),
+    "Monte-Carlo dropout": (
+        lambda: MANY(subclass(torch.nn.Dropout, forward=always)(), linear()), "head.1", FORWARD,
+    ),
+    "training mode": (
+        lambda: MANY(torch.nn.Dropout(), linear()).train(), "head.1", "drops out in training mode",
+    ),
+    "hook on a part": (lambda: MANY(linear(), with_hook(torch.nn.Tanh())), "head.0", HOOKS),
+    "hook before a part": (
+        lambda: MANY(with_hook(torch.nn.Identity(), before=True), linear()), "head.1", HOOKS,
+    ),
+    "hook on the Sequential": (lambda: with_hook(MANY(linear())), "head.0", HOOKS),
+    "hook before the Sequential": (lambda: with_hook(MANY(linear()), True), "head.0", HOOKS),
+    "hook on the layer": (lambda: with_hook(linear()), "head", HOOKS),
+    "hook on what holds it": (
+        lambda: with_hook(torch.nn.ModuleDict({"inner": linear()})), "head.inner", HOOKS,
+    ),
+    "a Sequential of one's own": (lambda: loud(MANY)(linear()), "head.0", FORWARD),
+    "a Sequential within": (lambda: MANY(linear(), loud(MANY)()), "head.0", FORWARD),
+    "a layer of one's own": (lambda: loud(torch.nn.Linear)(3, 2), "head", FORWARD),
+    "another call": (
+        lambda: subclass(torch.nn.Linear, __call__=lambda self, x: 10 * x)(3, 2), "head", FORWARD,
+    ),
+    "an object's forward": (lambda: patched(linear()), "head", FORWARD),
+    "an object's forward within": (
+        lambda: MANY(patched(torch.nn.Identity()), linear()), "head.1", FORWARD,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("unknown", UNKNOWN)
+def test_parts_of_which_nothing_is_known(model, unknown):
+    """They are refused by name: their output may be ten times that of torch's part."""
+    make, readout, why = UNKNOWN[unknown]
+    model["head"] = make()
+    refused(model, InputError, f"head.* {why}", readout=readout)
+
+
+def test_parts_that_compute_what_torch_says(model):
+    """Dropout in eval mode or of p = 0, and a subclass that has other arguments alone."""
+
+    def narrow(self):
+        MANY.__init__(self, linear())
+
+    for head in (
+        MANY(torch.nn.Dropout().eval(), linear()), MANY(torch.nn.Dropout(0.0), linear()),
+        MANY(torch.nn.Identity(), MANY(linear())), subclass(MANY, __init__=narrow)(),
+    ):  # fmt: skip
+        model["head"] = head
+        name = next(name for name, part in head.named_modules() if hasattr(part, "in_features"))
+        assert load_model(model, readout=f"head.{name}").readout.outputs == 2
 
 
 @pytest.mark.parametrize("cell", ["lstm", "rnn-tanh"])

@@ -45,6 +45,19 @@ def test_what_changes_nothing_is_read(base):
 
 
 @EACH
+def test_what_overrides_a_name_is_not_known(base):
+    """A method that the forward pass calls, of a subclass or of the object, and hooks around it."""
+    helper = next(name for name in ("check_forward_args", "__call__") if hasattr(base, name))
+    refused(made(type("Named", (base,), {helper: None})), InputError, "Named has a forward of its")
+    net = made(base)
+    net.forward = lambda x: 10 * base.forward(net, x)
+    refused(net, InputError, "has a forward of its own")
+    whole = torch.nn.Sequential(made(base))
+    whole.register_forward_pre_hook(lambda module, inputs: (10 * inputs[0],))
+    refused(whole, InputError, "Sequential has hooks", layer="0")
+
+
+@EACH
 def test_parametrised_weights_have_their_values(base):
     """Weight normalisation is read as it computes; what changes at each use is refused."""
     role = "weight_hh_l0" if base in LAYERS else "weight_hh"
