@@ -316,10 +316,9 @@ def compare_runs(
     if drive is None:
         drive = step_bound(program, parameters, torch.zeros_like(box), B, d, radii=radii)
     return Comparison(
-        matrices=step.slopes[..., :N],
+        slopes=step.slopes,
         box=box,
         drive=drive,
-        inputs=step.slopes[..., N:].amax(1),
         blocks=blocks,
         norms=norms if euclidean is None else lambda: euclidean,
     )

@@ -11,7 +11,7 @@ from torch import Tensor
 from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic
 from rnnbounds.impl.arithmetic.invariance import prove_box, rounds_to_one
 from rnnbounds.impl.arithmetic.roundings import DtypeRun
-from rnnbounds.impl.cells.kind import Analysis
+from rnnbounds.impl.cells.kind import CellAnalysis
 from rnnbounds.impl.cells.refutation.constants import CandidateInputs
 from rnnbounds.impl.cells.refutation.refute import (
     ALL,
@@ -39,7 +39,7 @@ from rnnbounds.impl.numbers.outward import add_up, norm_up
 
 
 @dataclass(frozen=True, eq=False)
-class ProgramAnalysis(Analysis):
+class ProgramAnalysis(CellAnalysis):
     """Certified bounds on one cell of `impl.cells.program`.
 
     `named`: constants specific to the cell. `B`: bound on ‖x‖₂. `refused`: why the stated box is
@@ -118,13 +118,14 @@ class ProgramAnalysis(Analysis):
         return {"box": self.comparison.box[0].tolist()}
 
     @property
-    def matrices(self) -> Tensor:
-        """How far states move a state on the box: (R, N, N)."""
-        return self.comparison.matrices[0].detach()
+    def slopes(self) -> Tensor:
+        """How far states and inputs move a state on the box: (R, N, N + d)."""
+        return self.comparison.slopes[0].detach()
 
-    def inputs(self) -> Tensor:
-        """How far the inputs move a state, unit by unit: (N, d)."""
-        return self.comparison.inputs[0]
+    @property
+    def box(self) -> Tensor:
+        """The proved box, (N,)."""
+        return self.comparison.box[0]
 
     def rounding(self, norm: StateNorm, fed: LayerInputs | None = None) -> Rounding:
         """A bound on ‖fl(h_t) − h_t‖₂, from the running errors of a step; see

@@ -27,7 +27,7 @@ from rnnbounds.impl.models.loaded import Cell, LoadedModel
 from rnnbounds.impl.norms.fixed_point import certified_point
 from rnnbounds.impl.norms.metric import METRIC_SDP
 from rnnbounds.impl.norms.norm_data import StateNorm
-from rnnbounds.impl.numbers.outward import norm_up
+from rnnbounds.impl.numbers.outward import norm_up, rows_up
 
 _REMEDY = "take the weights of one cell, each of its own shape"
 _TERM_PATTERN = re.compile(r"(\d*)([a-z]\w*)?")
@@ -190,17 +190,9 @@ class Analysis(Protocol):
         again: the states' box, or the layers of a stack; {} for a vanilla cell."""
         return {}
 
-    def inputs(self) -> Tensor:
-        """At least |φ(s, x) − φ(s, x′)|_i for |x_j − x′_j| = 1 and no other: (state, d)."""
-
-    @property
-    def matrices(self) -> Tensor:
-        """M_r ≥ 0 with |φ(s, x) − φ(s′, x)| ≤ max_r M_r |s − s′| row by row: (R, state, state)."""
-
     def unit_gains(self) -> Tensor:
         """g with |s_i − s′_i| ≤ g_i δ at all times for two runs from one state whose inputs are
         within δ of one another in ‖·‖₂, (state,); infinite where none is found."""
-        return certified_point(self.matrices, norm_up(self.inputs()))
 
     def rounding(self, norm: StateNorm, fed: LayerInputs | None = None) -> Rounding:
         """A bound on ‖fl(h_t) − h_t‖₂ in the model's own dtype, or why none is known; of a layer,
@@ -209,6 +201,33 @@ class Analysis(Protocol):
     def refute(self, given: CandidateInputs = None) -> Witness | None:
         """A certified witness that the model is no contraction; None says nothing. Constant inputs
         that are given (m, d) are tried too."""
+
+
+class CellAnalysis(Analysis, Protocol):
+    """What can be certified about one cell, by how far its states and inputs move a state."""
+
+    @property
+    def slopes(self) -> Tensor:
+        """A_r ≥ 0 with |φ(s, x) − φ(s′, x′)| ≤ max_r A_r (|s − s′|, |x − x′|) row by row:
+        (R, state, state + d)."""
+
+    @property
+    def box(self) -> Tensor | None:
+        """|s_i| ≤ box_i for all states, as a certificate states it, (state,); None if it needs
+        none."""
+
+    def inputs(self) -> Tensor:
+        """At least |φ(s, x) − φ(s, x′)|_i for |x_j − x′_j| = 1 and no other: (state, d)."""
+        return self.slopes[..., self.slopes.shape[1] :].amax(0)
+
+    def unit_gains(self, fed: Tensor | None = None) -> Tensor:
+        """g with |s_i − s′_i| ≤ g_i δ at all times, (state,), for inputs within δ in ‖·‖₂, or each
+        within fed_j δ where `fed` (d,) is known; infinite where none is found."""
+        N = self.slopes.shape[1]
+        moved = norm_up(self.inputs())
+        if fed is not None:
+            moved = rows_up(self.slopes[..., N:], fed.expand(len(self.slopes), -1))
+        return certified_point(self.slopes[..., :N], moved)
 
 
 Weights = Mapping[str, Tensor]

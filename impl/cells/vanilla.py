@@ -19,7 +19,7 @@ from rnnbounds.impl.arithmetic.roundings import DtypeRun
 from rnnbounds.impl.arithmetic.weight_balls import image_of_set
 from rnnbounds.impl.cells.kind import (
     SUFFIX,
-    Analysis,
+    CellAnalysis,
     Kind,
     Weights,
     input_drive,
@@ -53,8 +53,8 @@ _PRECISION = 128
 
 
 @dataclass(frozen=True, eq=False)
-class VanillaAnalysis(Analysis):
-    """Certified bounds on one vanilla cell; the methods are those of `impl.cells.kind.Analysis`."""
+class VanillaAnalysis(CellAnalysis):
+    """Certified bounds on one vanilla cell."""
 
     model: LoadedModel[RNN]
     parts: NormData
@@ -94,13 +94,14 @@ class VanillaAnalysis(Analysis):
         }
 
     @property
-    def matrices(self) -> Tensor:
-        """L_ρ|W|, how far each unit moves each unit: (1, n, n)."""
-        return mul_up(self.parts.slope, self.parts.W.detach().abs())
+    def slopes(self) -> Tensor:
+        """L_ρ(|W|, |U|), how far each unit and each input moves each unit: (1, n, n + d)."""
+        weights = torch.cat([self.parts.W, self.parts.U[None]], 2)
+        return mul_up(self.parts.slope, weights.detach().abs())
 
-    def inputs(self) -> Tensor:
-        """L_ρ|U|, how far each input moves each unit: (n, d)."""
-        return mul_up(self.parts.slope, self.parts.U.abs())
+    @property
+    def box(self) -> None:
+        """None: what is certified holds on all states."""
 
     def rounding(self, norm: StateNorm, fed: LayerInputs | None = None) -> Rounding:
         """Higham's bound in the model's own dtype, carried through the norm: C c ε_1/(1 − λ)."""

@@ -55,18 +55,17 @@ class UnitNorms:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """The comparison of B systems: matrices (B, R, N, N), box and drive (B, N), all ≥ 0.
+    """The comparison of B systems: slopes (B, R, N, N + d), box and drive (B, N), all ≥ 0.
 
+    |φ(s, x) − φ(s′, x′)| ≤ max_r slopes_r (|s − s′|, |x − x′|) on the box, row by row, and
     drive_i ≥ |φ(0, x)_i|. The state is made up of blocks of one size, the last of which is the
     output, or its last numbers alone, as many as `output` says unless that is 0; norms gives
-    `euclidean` when it is first asked for. inputs (B, N, d) compares inputs:
-    |φ(s, x) − φ(s, x′)|_i ≤ Σ_j inputs_ij |x_j − x′_j| on the box.
+    `euclidean` when it is first asked for.
     """
 
-    matrices: Tensor
+    slopes: Tensor
     box: Tensor
     drive: Tensor
-    inputs: Tensor
     blocks: int
     norms: Callable[[], Tensor]
     output: int = 0
@@ -75,6 +74,16 @@ class Comparison:
     def euclidean(self) -> Tensor:
         """Comparison matrices of the blocks' Euclidean norms, (B, blocks, blocks)."""
         return self.norms()
+
+    @property
+    def matrices(self) -> Tensor:
+        """How far states move a state, (B, R, N, N)."""
+        return self.slopes[..., : self.box.shape[1]]
+
+    @cached_property
+    def inputs(self) -> Tensor:
+        """How far inputs move a state, (B, N, d)."""
+        return self.slopes[..., self.box.shape[1] :].amax(1)
 
     @property
     def width(self) -> int:

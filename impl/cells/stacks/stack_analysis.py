@@ -21,6 +21,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -38,7 +39,7 @@ from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.metric import METRIC_SDP
 from rnnbounds.impl.norms.norm_data import StateNorm
 from rnnbounds.impl.norms.remaining import DifferenceBounds
-from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, subtract_down, sum_up
+from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, subtract_down
 
 _REFERENCE_EPSILON = 1e-6  # the ε at which the weights are compared
 _MOST_RATIO = 2.0**64  # between the weights of neighbours, at most
@@ -160,7 +161,8 @@ class StackAnalysis(Analysis):
             float(div_up(size, t)) for size, t in zip(input_factors, cascade.weights, strict=True)
         )
         matrices = [
-            layer.layer_matrices(norm) for layer, norm in zip(self.layers, norms, strict=True)
+            layer.layer_matrices(norm, first=layer is self.layers[0])
+            for layer, norm in zip(self.layers, norms, strict=True)
         ]
         present = tuple(matrix for matrix in matrices if matrix is not None)
         n = self.layers[-1].n
@@ -202,19 +204,11 @@ class StackAnalysis(Analysis):
         )
         return {"layers": [layer.proof(chosen, moved) for layer, chosen, moved in each]}
 
-    def inputs(self) -> Tensor:
-        """How far the inputs move a state, unit by unit: (state, d)."""
-        slopes = [self.layers[0].slopes]
-        for below, layer in zip(self.layers, self.layers[1:], strict=False):
-            below_slopes = slopes[-1][-below.n :]
-            slopes.append(sum_up(mul_up(layer.slopes[:, None, :], below_slopes.mT[None])))
-        return torch.cat(slopes)
-
     def unit_gains(self) -> Tensor:
         """How far the inputs move each unit, layer after layer: (state,)."""
-        gains: list[Tensor] = []
-        for layer in self.layers:
-            gains.append(layer.unit_gains(gains[-1][-layer.slopes.shape[1] :] if gains else None))
+        gains = [self.layers[0].analysis.unit_gains()]
+        for below, layer in pairwise(self.layers):
+            gains.append(layer.analysis.unit_gains(gains[-1][-below.n :]))
         return torch.cat(gains)
 
     def rounding(self, norm: StateNorm, layer_inputs: LayerInputs | None = None) -> Rounding:
@@ -227,7 +221,7 @@ class StackAnalysis(Analysis):
             if rounding.bound is None:
                 return replace(rounding, reason=f"layer {l + 1}: {rounding.reason}")
             if l + 1 < len(self.layers):
-                box_above = self.layers[l + 1].state_box
+                box_above = self.layers[l + 1].analysis.box
                 states = None if box_above is None else box_above[None]
                 layer_inputs = LayerInputs.of_outputs(rounding, layer.states, layer.box, states)
         return rounding
@@ -263,7 +257,7 @@ class StackAnalysis(Analysis):
         """Reason why no witness is sought against the first layer or the stack, None if one is."""
         if reason := self.layers[0].analysis.reason_for_no_search:
             return reason
-        states = sum(len(layer.slopes) for layer in self.layers)
+        states = sum(layer.analysis.slopes.shape[1] for layer in self.layers)
         return None if self.whole is None else reason_too_large(states)
 
     def refute(self, given: CandidateInputs = None) -> Witness | None:

@@ -30,7 +30,8 @@ def compared(J: Tensor, blocks: int) -> Comparison:
     if bool((J[0] == J[1]).all()):
         norms = torch.linalg.matrix_norm(J[0].reshape(blocks, n, blocks, n).transpose(1, 2), 2)
     E, ones = norms[None] * (1 + 1e-12), torch.ones(1, 6).double()
-    return Comparison(J.abs()[None], ones, ones, ones[..., None], blocks, norms=lambda: E)
+    slopes = torch.cat([J.abs()[None], ones.expand(2, -1)[None, ..., None]], 3)
+    return Comparison(slopes[:, : len(J)], ones, ones, blocks, norms=lambda: E)
 
 
 @BLOCKS
@@ -64,9 +65,8 @@ def test_where_nothing_is_known() -> None:
     """A comparison that does not contract bounds nothing, whatever a solver makes of it."""
     grows = torch.tensor([[[0.5, 0.6], [0.6, 0.5]]]).double()
     ones = torch.ones(1, 2).double()
-    comparison = Comparison(
-        grows[None], ones, ones, ones[..., None], 1, lambda: 1.1 * ones[:, :1, None]
-    )
+    slopes = torch.cat([grows, ones[..., None]], 2)[None]
+    comparison = Comparison(slopes, ones, ones, 1, lambda: 1.1 * ones[:, :1, None])
     assert bool(torch.isinf(StepBounds(comparison, ones[0]).gap.units).all())
     assert certified_point(grows, ones[0]).tolist() == [math.inf] * 2
     assert all(10 <= v < 10.001 for v in certified_point(grows * 0 + 0.45, ones[0]).tolist())
