@@ -48,8 +48,8 @@ from rnnbounds.impl.cells.kind import (
 )
 from rnnbounds.impl.cells.program import ProgramCell, program_kind
 from rnnbounds.impl.errors import at_most
-from rnnbounds.impl.numbers.ball_functions import sigmoid_down, sigmoid_up, tanh_up
-from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, rows_up, subtract_down, sum_up
+from rnnbounds.impl.numbers.ball_functions import sigmoid_down, tanh_up
+from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, subtract_down, sum_up
 
 _ITERATES = 24
 _CONVERGED = 0.99
@@ -87,6 +87,14 @@ class Gated(ProgramCell):
         sizes = zip(gates, self.W.detach().abs().chunk(len(gates), dim=1), strict=True)
         return {gate: sum_up(size).amax(1) for gate, size in sizes}
 
+    def box(self, B: float | Tensor) -> Tensor:
+        """The box of the states, from the largest one on."""
+        return self.box_over(IntervalArithmetic(self.parameters), B)
+
+    @abstractmethod
+    def box_over(self, m: IntervalArithmetic, B: float | Tensor) -> Tensor:
+        """The box in an arithmetic of intervals, rounded outwards or with gradients."""
+
     def intervals(
         self, box: Tensor, B: float | Tensor
     ) -> tuple[IntervalArithmetic, IntervalVector, IntervalVector]:
@@ -98,11 +106,11 @@ class Gated(ProgramCell):
     def smaller_box(self, m: IntervalArithmetic, s: IntervalVector, x: IntervalVector) -> Tensor:
         """A box (B, N) of the next states, which is invariant if it lies within the box of s."""
 
-    def iterated_box(self, start: Tensor, B: float | Tensor) -> Tensor:
+    def iterated_box(self, m: IntervalArithmetic, start: Tensor, B: float | Tensor) -> Tensor:
         """The box after iterates of `smaller_box`, each of which is valid, until it settles: each
         system by itself, so that its box does not depend on the others of its batch."""
         box, active = start, torch.ones_like(start[:, :1], dtype=torch.bool)
-        m, _, x = self.intervals(start, B)
+        x = m.inputs(B, start, self.d)
 
         def next_box(box: Tensor) -> Tensor:
             return torch.minimum(box, self.smaller_box(m, m.box(box), x))
@@ -169,13 +177,13 @@ class GRU(Gated):
         """The update gate z."""
         return self.pre_activations(m, h, x)[1], False
 
-    def box(self, B: float | Tensor) -> Tensor:
+    def box_over(self, m: IntervalArithmetic, B: float | Tensor) -> Tensor:
         """|h| ≤ h̄, from 1 on."""
-        return self.iterated_box(torch.ones_like(self.W.detach()[:, : self.n, 0]), B)
+        return self.iterated_box(m, torch.ones_like(self.W.detach()[:, : self.n, 0]), B)
 
     def smaller_box(self, m: IntervalArithmetic, s: IntervalVector, x: IntervalVector) -> Tensor:
         """Upper bounds ν̄ on |ν|, (B, n)."""
-        return tanh_up(magnitude(self.pre_activations(m, s, x)[2]))
+        return m.interval.up.tanh(magnitude(self.pre_activations(m, s, x)[2]))
 
     def constants(self, box: Tensor, B: float) -> dict[str, float]:
         """The constants of the cell, each the largest over the units.
@@ -243,21 +251,26 @@ class LSTM(Gated):
         """True if the output is projected (`proj_size`)."""
         return "weight_hr" in self.parameters
 
-    def box(self, B: float | Tensor) -> Tensor:
+    def box_over(self, m: IntervalArithmetic, B: float | Tensor) -> Tensor:
         """|c| ≤ B_c and |h| ≤ h̄."""
         ones = torch.ones_like(self.b_ih.detach().chunk(4, dim=1)[0])
-        return self.iterated_box(torch.cat([torch.inf * ones, self._output_bound(ones)], dim=1), B)
+        start = torch.cat([torch.inf * ones, self._output_bound(m, ones)], dim=1)
+        return self.iterated_box(m, start, B)
 
     def smaller_box(self, m: IntervalArithmetic, s: IntervalVector, x: IntervalVector) -> Tensor:
         """The box of B_c and ō tanh B_c, (B, N)."""
         i, f, z, o = (gate.range for gate in self.pre_activations(m, s, x).chunk(4))
-        c = div_up(mul_up(sigmoid_up(i.high), tanh_up(z.magnitude)), sigmoid_down(-f.high))
-        return torch.cat([c, self._output_bound(mul_up(sigmoid_up(o.high), tanh_up(c)))], dim=1)
+        up = m.interval.up
+        driven = up.multiply(up.sigmoid(i.high), up.tanh(z.magnitude))
+        c = up.divide(driven, up.sigmoid_complement(f.high))
+        h = up.multiply(up.sigmoid(o.high), up.tanh(c))
+        return torch.cat([c, self._output_bound(m, h)], dim=1)
 
-    def _output_bound(self, size: Tensor) -> Tensor:
+    def _output_bound(self, m: IntervalArithmetic, size: Tensor) -> Tensor:
         """At least |h| for what is put out, before any projection."""
-        R = self.parameters.get("weight_hr")
-        return size if R is None else rows_up(R.detach().abs(), size)
+        if not self.is_projected:
+            return size
+        return m.interval.symmetric(size).mapped(m.stored("weight_hr")).high
 
     @property
     def blocks(self) -> int:

@@ -146,8 +146,12 @@ class Activated(ProgramCell):
         """|h_j| ≤ M, then what a few steps from there leave of it; infinite without M."""
         if math.isinf(self.activation.bound):
             return super().box(B)
+        return self.box_over(IntervalArithmetic(self.parameters), B)
+
+    def box_over(self, m: IntervalArithmetic, B: float | Tensor) -> Tensor:
+        """The box of a bounded activation in an arithmetic of intervals, rounded outwards or with
+        gradients."""
         start = self.U.new_full((self.batch, self.n), self.activation.bound)
-        m = IntervalArithmetic(self.parameters)
         return iterate_box(self.program, m, start, B, self.d, _ITERATES)
 
 

@@ -18,15 +18,10 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, bound_of
-from rnnbounds.impl.arithmetic.interval_arithmetic import (
-    IntervalArithmetic,
-    IntervalVector,
-    iterate_box,
-    step_bounds,
-)
+from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, step_bounds
 from rnnbounds.impl.arithmetic.slopes import compare_runs
 from rnnbounds.impl.cells.deep import DeepCell
-from rnnbounds.impl.cells.gated import GRU, LSTM
+from rnnbounds.impl.cells.gated import Gated
 from rnnbounds.impl.cells.kind import Kind
 from rnnbounds.impl.cells.program import Activated
 from rnnbounds.impl.cells.stacks.stack import Stack
@@ -41,7 +36,6 @@ from rnnbounds.impl.reading.pytorch.modules import module_tensors
 from rnnbounds.impl.reading.recognition.recognise import recognise
 
 NORMS = ("spectral", "infinity", "one", "perron")
-_ITERATES, _SETTLED, _ACTIVATED = 24, 0.99, 8  # boxes are iterated as those of the certificate
 _POLICIES = 8
 _HUGE = 1e30  # for a bound on states that is infinite
 
@@ -128,7 +122,7 @@ def _factor(cell: Any, B: Bound, names: Sequence[str]) -> Tensor:
             "perron": lambda: perron_root(W.abs()[None]),
         }
         return torch.stack([slope * sizes[name]() for name in names]).amin()
-    box = _box(cell, B).expand(_states(cell))[None]
+    box = _box(cell, B)[None]
     comparison = compare_runs(
         cell.program, cell.parameters, box, B, cell.d, blocks=cell.blocks, drive=box,
         interval=DifferentiableInterval,
@@ -140,12 +134,6 @@ def _factor(cell: Any, B: Bound, names: Sequence[str]) -> Tensor:
         "perron": lambda: perron_root(M),
     }
     return torch.stack([estimates[name]() for name in names]).amin()
-
-
-def _states(cell: Any) -> int:
-    """N, the size of the state."""
-    states = cell.W.shape[1] // 4 + cell.n if isinstance(cell, LSTM) else cell.n * cell.blocks
-    return int(states)
 
 
 def _spectral(cell: Any, comparison: Comparison) -> Tensor:
@@ -181,50 +169,14 @@ def perron_root(M: Tensor) -> Tensor:
 def _box(cell: Any, B: Bound) -> Tensor:
     """|s_t| ≤ box (N,), with gradients for the cells of torch's and those of bounded activations;
     of others what the certificate proves, which stands still."""
-    ones = torch.ones_like(cell.U[0, :1, 0].detach())
-    if isinstance(cell, LSTM | GRU):
-        return _settled(cell, B, ones)
-    if isinstance(cell, Activated | RNN) and math.isfinite(cell.activation.bound):
-        box = (cell.activation.bound * ones).expand(1, cell.n)
-        steps = 0 if isinstance(cell, RNN) else _ACTIVATED + 1
-        return iterate_box(cell.program, _spans(cell), box, B, cell.d, steps)[0]
+    if isinstance(cell, RNN) and math.isfinite(cell.activation.bound):
+        return cell.box(0.0)[0]
+    if isinstance(cell, Gated) or (
+        isinstance(cell, Activated) and math.isfinite(cell.activation.bound)
+    ):
+        m = IntervalArithmetic(cell.parameters, interval=DifferentiableInterval)
+        box = cell.box_over(m, B)
+        # A proof of the box makes one step more.
+        return torch.minimum(box, step_bounds(cell.program, m, box, B, cell.d)(box))[0]
     proved: Tensor = cell.proved_box(B.detach() if isinstance(B, Tensor) else B).box[0]
     return proved.clamp(max=_HUGE)
-
-
-def _spans(cell: Any) -> IntervalArithmetic:
-    """The arithmetic of where a step leads, with gradients in the weights."""
-    return IntervalArithmetic(cell.parameters, interval=DifferentiableInterval)
-
-
-def _settled(cell: LSTM | GRU, B: Bound, ones: Tensor) -> Tensor:
-    """|h| ≤ 1, or what a projection makes of it, iterated until it hardly moves."""
-    N, m = _states(cell), _spans(cell)
-    h = ones.expand(cell.n) if isinstance(cell, GRU) else _put(cell, ones.expand(N - cell.n))
-    box = torch.cat([torch.inf * ones.expand(N - cell.n), h])
-    x = m.inputs(B, box[None], cell.d)
-    for _ in range(_ITERATES):
-        previous, box = box, torch.minimum(box, _image(cell, m, box, x))
-        if bool((box >= _SETTLED * previous).all()):
-            break
-    box = torch.minimum(box, _image(cell, m, box, x))
-    next_box = step_bounds(cell.program, m, box[None], B, cell.d)
-    return torch.minimum(box, next_box(box[None])[0])  # which a proof of the box makes too
-
-
-def _image(cell: LSTM | GRU, m: IntervalArithmetic, box: Tensor, x: IntervalVector) -> Tensor:
-    """ν̄ of a GRU; B_c and ō tanh B_c of an LSTM, whose gates see h alone."""
-    h = box[-cell.n :]
-    state = m.box(torch.cat([h.new_zeros(len(box) - cell.n), h])[None])
-    if isinstance(cell, GRU):
-        return cell.candidate(m, state, x).range.magnitude[0]
-    i, f, z, o = cell.pre_activations(m, state, x).chunk(4)
-    complement = (-f).sigmoid().range.low.clamp(min=1 / _HUGE)
-    c = (i.sigmoid().range.high * z.tanh().range.magnitude / complement)[0]
-    return torch.cat([c, _put(cell, o.sigmoid().range.high[0] * c.tanh())])
-
-
-def _put(cell: LSTM, size: Tensor) -> Tensor:
-    """Bound on |h| after the projection, from a bound on the unprojected output."""
-    R = cell.parameters.get("weight_hr")
-    return size if R is None else R[0].abs() @ size

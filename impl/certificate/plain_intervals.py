@@ -17,6 +17,8 @@ from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.arithmetic.intervals import INCREASING, FunctionBounds, Interval, constant_bound
 from rnnbounds.impl.numbers.operations import Operations
 
+_LEAST = 1e-30  # by which is divided
+
 
 def _root(a: Tensor) -> Tensor:
     """√a, which has no derivative at 0 and stands still there."""
@@ -32,6 +34,15 @@ def _spectral(A: Tensor) -> Tensor:
     return A.new_full(A.shape[:-2], torch.inf)
 
 
+def _ratio(a: Tensor, b: Tensor) -> Tensor:
+    """a/b, finite where b is 0."""
+    return a / b.clamp(min=_LEAST)
+
+
+def _sigmoid_complement(a: Tensor) -> Tensor:
+    return torch.sigmoid(-a)
+
+
 def _scaled(d: Tensor, W: Tensor) -> Tensor:
     return _spectral(d[..., None] * W)
 
@@ -39,6 +50,7 @@ def _scaled(d: Tensor, W: Tensor) -> Tensor:
 UNROUNDED = Operations(
     operator.add,
     operator.mul,
+    _ratio,
     torch.matmul,
     partial(torch.sum, dim=-1),
     partial(torch.linalg.vector_norm, dim=-1),
@@ -47,6 +59,9 @@ UNROUNDED = Operations(
     _scaled,
     _scaled,
     lambda terms, size: torch.zeros_like(size),
+    torch.sigmoid,
+    torch.tanh,
+    _sigmoid_complement,
 )
 
 
