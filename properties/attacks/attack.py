@@ -49,9 +49,15 @@ class Case:
         return needs_of(quantity_names(*self.statements))
 
     @cached_property
-    def has_single_steps(self) -> bool:
-        """True if at least one statement measures single steps only, and no run."""
-        return any(map(measures_single_steps, self.statements))
+    def requirements(self) -> tuple[str, ...]:
+        """What the statements ask of drawn systems, as the flags of a `DrawRequest`; cases with
+        equal ones and one example size share their systems."""
+        flags = {
+            "stepwise": any(map(measures_single_steps, self.statements)),
+            "wide": any(need.wide for need in self.needs),
+            "trained": any(need.trained for need in self.needs),
+        }
+        return tuple(name for name, is_set in flags.items() if is_set)
 
 
 def measures_single_steps(statement: Statement) -> bool:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import ceil
 
 from rnnbounds.properties.errors import UnknownChoiceError
 from rnnbounds.properties.judging.sides import quantity_names
 from rnnbounds.properties.measures.table import needs_of
+from rnnbounds.properties.systems.table import FAMILIES
 from rnnbounds.theory.proof.claim import Form
 
 TRIES = 40  # simpler systems that are looked at, where a counter-example is to be shrunk
+FAMILY_SHARE = 0.22  # of the random examples, for all kinds of a family
 
 
 @dataclass(frozen=True)
 class Budget:
     """Examples of each attack; an example is one batch of systems with some sequences each.
 
-    ``minimal`` says that ledgers are searched for hypotheses that they do not need; ``tries``, at
-    how many simpler systems the shrinking of one counter-example looks, twice.
+    ``tries``: at how many simpler systems the shrinking of one counter-example looks, twice.
     """
 
     random: int
@@ -31,15 +33,7 @@ class Budget:
 
 
 PROFILES: dict[str, Budget] = {
-    "quick": Budget(
-        random=56,
-        targeted=12,
-        gradient=3,
-        ascent=60,
-        batch=48,
-        sequences=26,
-        tries=6,
-    ),
+    "quick": Budget(random=56, targeted=12, gradient=3, ascent=60, batch=48, sequences=26, tries=6),
     "ci": Budget(random=160, targeted=50, gradient=8, ascent=150, batch=48, sequences=26),
     "deep": Budget(random=4000, targeted=1000, gradient=60, ascent=400, batch=64, sequences=8),
 }
@@ -54,6 +48,12 @@ def profile(name: str) -> Budget:
     if name not in PROFILES:
         raise UnknownChoiceError("profile", name, tuple(PROFILES))
     return PROFILES[name]
+
+
+def examples_per_kind(kind_name: str, examples: float) -> int:
+    """How many of each kind so many examples are."""
+    members = FAMILIES[kind_name].members if kind_name in FAMILIES else ()
+    return ceil((FAMILY_SHARE / len(members) if members else 1.0) * examples)
 
 
 def batch_size(budget: Budget, forms: Iterable[Form]) -> tuple[int, int]:

@@ -1,41 +1,42 @@
-"""The campaign: specs in, evidence out. Who is in a pool is judged on the same batches."""
+"""The campaign: specs in, evidence out.
+
+Statements about one kind of system that ask alike of it are a pool, and are judged on the same
+batches. What a pool is shown depends on the pool and the seed alone, never on who is in it: a claim
+that is attacked by itself meets the systems that it meets among all the others.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
+from itertools import groupby
 from math import ceil, inf
+from operator import attrgetter
 
 import numpy as np
 
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.properties.attacks.attack import Case, StopAttack
-from rnnbounds.properties.attacks.budget import Budget
-from rnnbounds.properties.attacks.pool import (
-    FormGroup,
-    Pool,
-    block_budget,
-    block_count,
-    examples_per_kind,
-)
+from rnnbounds.properties.attacks.budget import Budget, batch_size, examples_per_kind
 from rnnbounds.properties.attacks.table import attacks
 from rnnbounds.properties.judging.evidence import Evidence
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Judgement
 from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.table import kinds_about, parse_spec
+from rnnbounds.properties.systems.table import FAMILIES, parse_spec
 from rnnbounds.theory.proof.claim import Claim, Form, Statement
 
 BatchJudge = Callable[[Batch], Sequence[Judgement]]
 FormEvidence = dict[str, Evidence]  # by the form's name
 CACHED_BATCHES = 256  # batches, of one system each
 DIRECTED_SYSTEMS = 128  # systems of an example, at most, of what only their best one leads on
+BLOCK_EXAMPLES = 28  # random examples that are drawn in one go
 
 
 def derived_seed(seed: int, *names: str) -> int:
@@ -83,58 +84,91 @@ def _cached_batch(text: str, device: str) -> Batch:
     return build_batch(parse_spec(text), device)
 
 
-@dataclass(eq=False)
-class Observer:
-    """Who judges what a pool is shown, by some statements: at most so many examples of each kind,
-    and no more once it is content."""
+@dataclass(frozen=True)
+class Pool:
+    """A kind of system or a family, systems and sequences of one example, and what else the
+    statements ask of it."""
 
-    statements: Sequence[Statement]
-    judge_batch: BatchJudge
-    max_examples: float = inf
-    is_satisfied: Callable[[], bool] = lambda: False
-    examples_by_kind: Counter[str] = field(default_factory=Counter)
+    kind_name: str
+    example_size: tuple[int, int]
+    requirements: tuple[str, ...] = ()
 
-    def is_done(self, kinds: Iterable[str]) -> bool:
-        """True if it is content or has seen `most` examples of each of these kinds."""
-        return self.is_satisfied() or all(
-            self.examples_by_kind[kind] >= self.max_examples for kind in kinds
-        )
+    @property
+    def name(self) -> str:
+        """Name that determines the seeds and parts: systems, example size and requirements."""
+        return "-".join((self.kind_name, "x".join(map(str, self.example_size)), *self.requirements))
+
+
+@dataclass(frozen=True, eq=False)
+class FormGroup:
+    """The forms of one claim that are in one pool, and how many random examples they ask for."""
+
+    claim: Claim
+    forms: Sequence[Form]
+    examples: int
+
+    @property
+    def statements(self) -> list[Statement]:
+        """What the forms say."""
+        return [form.statement for form in self.forms]
+
+
+def pool_for(forms: Sequence[Form], budget: Budget, sequence_factor: int = 1) -> Pool:
+    """The pool of forms about one kind that are judged together, with so many times the input
+    sequences where nothing asks for few."""
+    kind_name, size = forms[0].about, batch_size(budget, forms)
+    if size == (budget.batch, budget.sequences):
+        size = budget.batch, sequence_factor * budget.sequences
+    case = Case(kind_name, [form.statement for form in forms], budget, size, seed=0)
+    return Pool(kind_name, size, case.requirements)
+
+
+def claim_pools(claim: Claim, budget: Budget) -> dict[Pool, FormGroup]:
+    """The forms of a claim by their pools."""
+    pools: dict[Pool, FormGroup] = {}
+    about = attrgetter("about")
+    for kind, forms in groupby(sorted(claim.forms, key=about), key=about):
+        examples = ceil((1 if kind in FAMILIES else claim.example_factor) * budget.random)
+        group = FormGroup(claim, list(forms), examples)
+        pools[pool_for(group.forms, budget, claim.sequence_factor)] = group
+    return pools
+
+
+def block_budget(budget: Budget) -> Budget:
+    """The budget of the random examples that are drawn in one go."""
+    return replace(budget, random=min(BLOCK_EXAMPLES, budget.random))
+
+
+def attack_block_count(attack: str, group: FormGroup, budget: Budget) -> int:
+    """In how many blocks an attack is made on a group; none where it has nothing to do."""
+    chosen_attack = attacks()[attack]
+    if all(chosen_attack.idle_reason(form) for form in group.forms):
+        return 0
+    if not chosen_attack.is_random:
+        return 1
+    kind_name, block = group.forms[0].about, block_budget(budget).random
+    return ceil(examples_per_kind(kind_name, group.examples) / examples_per_kind(kind_name, block))
 
 
 def attack_pool(
-    pool: Pool, attack: str, observers: Sequence[Observer],
-    *, budget: Budget, seed: int, block: int = 0, device: str = "cpu",
+    pool: Pool, attack: str, statements: Sequence[Statement], judge_batch: BatchJudge,
+    *, budget: Budget, seed: int, block: int = 0, device: str = "cpu", most: float = inf,
 ) -> None:  # fmt: skip
-    """Show what an attack finds for a pool, or one block of it, until nobody wants more."""
-    kinds = [kind.name for kind in kinds_about(pool.kind_name)]
-    active_observers: list[Observer] = []
-
-    def is_wanted(spec: SystemSpec) -> bool:
-        active_observers[:] = [
-            observer for observer in observers if not observer.is_done([spec.kind])
-        ]
-        if all(observer.is_done(kinds) for observer in observers):
-            raise StopAttack
-        return bool(active_observers)
-
-    def judge_batch(batch: Batch) -> list[Judgement]:
-        for observer in active_observers:
-            observer.examples_by_kind[batch.spec.kind] += 1
-        return [
-            judgement for observer in active_observers for judgement in observer.judge_batch(batch)
-        ]
-
-    chosen_attack = attacks()[attack]
-    statements = [statement for observer in observers for statement in observer.statements]
+    """Show what an attack finds for a pool, or one block of it: of each kind so many examples, at
+    most."""
+    chosen_attack, shown = attacks()[attack], Counter[str]()
     systems, sequences = pool.example_size
-    systems = min(systems, DIRECTED_SYSTEMS) if chosen_attack.directed else systems
     case = Case(
         pool.kind_name, statements, block_budget(budget) if chosen_attack.is_random else budget,
-        (systems, sequences),
-        seed=derived_seed(seed, pool.name, attack,
-        *([str(block)] if chosen_attack.is_random else [])),
+        (min(systems, DIRECTED_SYSTEMS) if chosen_attack.directed else systems, sequences),
+        seed=derived_seed(seed, pool.name, attack, *([str(block)] * chosen_attack.is_random)),
         block=block,
     )  # fmt: skip
+
+    def is_wanted(spec: SystemSpec) -> bool:
+        shown[spec.kind] += 1
+        return shown[spec.kind] <= most
+
     run_attack(attack, case, judge_batch, device, is_wanted)
 
 
@@ -175,56 +209,45 @@ def evidence_judge(group: FormGroup, evidence: FormEvidence) -> BatchJudge:
 
 
 def attack_forms(
-    pool: Pool, attack: str, groups: Sequence[FormGroup], other_observers: Sequence[Observer] = (),
+    pool: Pool, attack: str, groups: Sequence[FormGroup],
     *, budget: Budget, seed: int, block: int = 0, device: str = "cpu",
 ) -> dict[str, FormEvidence]:  # fmt: skip
     """Attack the forms of some claims in a pool, or with one block; the evidence by claim.
 
-    ``other_observers`` watches. What goes towards the limit of a statement is run for each claim by
-    itself.
+    What goes towards the limit of a statement is run for each claim by itself. Of random examples
+    a claim is shown the first ones, as many as it asks for.
     """
-    chosen_attack, per_block = (
-        attacks()[attack],
-        examples_per_kind(pool.kind_name, block_budget(budget).random),
-    )
     evidence = {group.claim.id: empty_evidence(group.claim, group.forms) for group in groups}
-    observers = [
-        Observer(
-            [form.statement for form in group.forms],
-            evidence_judge(group, evidence[group.claim.id]),
-            # The last block may be part of one.
-            examples_per_kind(pool.kind_name, group.examples) - block * per_block
-            if chosen_attack.is_random
-            else inf,
-        )
-        for group in groups
-    ]
-    if not chosen_attack.directed:
-        attack_pool(
-            pool,
-            attack,
-            [*observers, *other_observers],
-            budget=budget,
-            seed=seed,
-            block=block,
-            device=device,
-        )
+    judges = [evidence_judge(group, evidence[group.claim.id]) for group in groups]
+    if attacks()[attack].directed:
+        for group, judge_group in zip(groups, judges, strict=True):
+            factor = min(1, group.claim.example_factor)
+            attack_pool(
+                pool, attack, group.statements, judge_group,
+                budget=replace(budget, targeted=ceil(factor * budget.targeted)),
+                seed=derived_seed(seed, group.claim.id), device=device,
+            )  # fmt: skip
         return evidence
-    for group, observer in zip(groups, observers, strict=True):
-        own_seed = derived_seed(seed, group.claim.id)
-        own_budget = replace(
-            budget, targeted=ceil(min(1, group.claim.example_factor) * budget.targeted)
-        )
-        attack_pool(pool, attack, [observer], budget=own_budget, seed=own_seed, device=device)
+
+    def examples_left(group: FormGroup) -> float:
+        if not attacks()[attack].is_random:
+            return inf
+        in_block = examples_per_kind(pool.kind_name, block_budget(budget).random)
+        return examples_per_kind(pool.kind_name, group.examples) - block * in_block
+
+    left, shown = [examples_left(group) for group in groups], Counter[str]()
+
+    def judge_batch(batch: Batch) -> list[Judgement]:
+        shown[batch.spec.kind] += 1
+        at = shown[batch.spec.kind]
+        wanted = [own for own, most in zip(judges, left, strict=True) if at <= most]
+        return [judgement for own in wanted for judgement in own(batch)]
+
+    attack_pool(
+        pool, attack, [statement for group in groups for statement in group.statements],
+        judge_batch, budget=budget, seed=seed, block=block, device=device, most=max(left),
+    )  # fmt: skip
     return evidence
-
-
-def attack_block_count(attack: str, group: FormGroup, budget: Budget) -> int:
-    """In how many blocks an attack is made on a group; none where it has nothing to do."""
-    chosen_attack = attacks()[attack]
-    if all(chosen_attack.idle_reason(form) for form in group.forms):
-        return 0
-    return block_count(group, budget) if chosen_attack.is_random else 1
 
 
 def inapplicable_reason(claim: Claim, attack: str) -> str:

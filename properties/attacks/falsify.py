@@ -1,4 +1,4 @@
-"""The falsify: statements that are to fall meet the same systems, until each of them does.
+"""Falsification: statements that are to fall meet the same systems, until each of them does.
 
 What draws systems for no statement in particular is shown to all that still stand; what climbs
 towards a statement's limit is run for each of them.
@@ -14,7 +14,6 @@ import numpy as np
 from rnnbounds.properties.attacks.attack import Case, StopAttack
 from rnnbounds.properties.attacks.budget import Budget
 from rnnbounds.properties.attacks.campaign import derived_seed, run_attack
-from rnnbounds.properties.attacks.pool import requirement_tags
 from rnnbounds.properties.attacks.scope import Scope
 from rnnbounds.properties.attacks.table import attacks as every
 from rnnbounds.properties.judging.judge import ExactBudget, judge
@@ -123,6 +122,6 @@ def group_targets(
     groups: dict[tuple[object, ...], list[Target]] = {}
     for target in targets:
         case = Case(kind, [target.statement], budget, target.example_size, seed=0)
-        groups.setdefault((target.example_size, *requirement_tags(case)), []).append(target)
+        groups.setdefault((target.example_size, *case.requirements), []).append(target)
     for group in groups.values():
         yield (), group

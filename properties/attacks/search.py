@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
@@ -11,7 +11,7 @@ from hypothesis.strategies import SearchStrategy
 from msgspec.structs import replace
 
 from rnnbounds.properties.attacks.attack import Attack, Case, StopAttack, Visit
-from rnnbounds.properties.attacks.pool import examples_per_kind
+from rnnbounds.properties.attacks.budget import examples_per_kind
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import FAMILIES, kinds_about, specs
 
@@ -19,31 +19,16 @@ T = TypeVar("T")
 
 
 def visit_random_specs(
-    kind: str,
-    visit: Visit,
-    *,
-    examples: int,
-    batch: int,
-    sequences: int,
-    seed: int,
-    target: bool = False,
-    wide: bool = False,
-    stepwise: bool = False,
-    family: str | None = None,
-    descends: bool = False,
-    is_continuation: bool = False,
-) -> bool:
-    """Show ``examples`` drawn specs to ``visit``; with ``target`` climb the ratio it returns.
+    kind: str, visit: Visit, *, examples: int, seed: int, target: bool = False,
+    family: str | None = None, is_continuation: bool = False, **asked: Any,
+) -> bool:  # fmt: skip
+    """Show ``examples`` drawn specs, as a `DrawRequest` asks for them, to ``visit``; with
+    ``target`` climb the ratio it returns. False if the visitor had enough.
 
     ``is_continuation`` goes on from an earlier block: what is drawn first is the same under every
-    seed and is not shown again, and all others are of another seed than there. False if the visitor
-    had enough.
+    seed and is not shown again, and all others are of another seed than there.
     """
     is_stopped, shown_specs, skip_next = False, set[str](), is_continuation
-    strategy = specs(
-        kind, batch=batch, sequences=sequences, wide=wide, stepwise=stepwise, family=family,
-        descends=descends,
-    )  # fmt: skip
 
     def visit_drawn(spec: SystemSpec) -> None:
         nonlocal is_stopped, skip_next
@@ -65,8 +50,9 @@ def visit_random_specs(
             hypothesis.target(ratio, label="lhs/rhs")
 
     run_hypothesis(
-        strategy, visit_drawn, examples=examples + is_continuation, seed=seed, target=target
-    )
+        specs(kind, family=family, **asked), visit_drawn, examples=examples + is_continuation,
+        seed=seed, target=target,
+    )  # fmt: skip
     return not is_stopped
 
 
@@ -119,12 +105,9 @@ def visit_random(case: Case, visit: Visit, target: bool = False) -> None:
     for position, kind in enumerate(kinds_about(case.kind)):
         goes_on = visit_random_specs(
             kind.name, visit, batch=case.example_size[0], sequences=case.example_size[1],
-            seed=case.seed + position,
-            target=target, examples=examples_per_kind(case.kind, examples),
-            is_continuation=case.block > 0,
-            wide=any(need.wide for need in case.needs),
-            stepwise=case.has_single_steps,
-            family=family, descends=any(need.trained for need in case.needs),
+            seed=case.seed + position, target=target, family=family,
+            examples=examples_per_kind(case.kind, examples), is_continuation=case.block > 0,
+            **dict.fromkeys(case.requirements, True),
         )  # fmt: skip
         if not goes_on:
             return

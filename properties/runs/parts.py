@@ -1,4 +1,4 @@
-"""A run in parts: the proof of a claim, and the blocks of an attack in a pool of claims.
+"""A run in parts: the proof of a claim, its sabotage, and blocks of an attack in a pool of claims.
 
 Parts share nothing, so they run in any order and in any process; merging them gives the same
 record.
@@ -20,16 +20,10 @@ from rnnbounds.properties.attacks.campaign import (
     FormEvidence,
     attack_block_count,
     attack_forms,
+    claim_pools,
 )
-from rnnbounds.properties.attacks.pool import FormGroup, Pool, claim_pools
 from rnnbounds.properties.attacks.registry import check_registry
-from rnnbounds.properties.attacks.sabotage import (
-    ProofOutcome,
-    VariantGroup,
-    shared_attack,
-    try_proof,
-    variant_groups,
-)
+from rnnbounds.properties.attacks.sabotage import attack_variants
 from rnnbounds.properties.attacks.table import attacks as every
 from rnnbounds.properties.frames import with_large_frame
 from rnnbounds.properties.guarantees import GROUPS, attack_group
@@ -42,16 +36,15 @@ PROOF, SABOTAGE, GUARANTEED = "proof", "sabotage", "guarantees"
 
 
 class Part(msgspec.Struct, frozen=True, order=True):
-    """One piece of work: the proof of a claim, a block of an attack in a pool, or the attack on the
-    guarantees of certificates by the models of a group, which is then the pool.
+    """One piece of work: the proof of a claim, the attack on its false variants, a block of an
+    attack in a pool, or the attack on the guarantees of certificates by the models of a group,
+    which is then the pool.
 
-    claims: those proved, or whose forms are attacked. variant_claims: those whose false variants
-    ride, or are put to the proofs of their forms.
+    claims: those proved, or whose forms or variants are attacked.
     """
 
     work: str
     claims: tuple[str, ...] = ()
-    variant_claims: tuple[str, ...] = ()
     pool: str = ""
     block: int = 0
 
@@ -60,27 +53,24 @@ class Part(msgspec.Struct, frozen=True, order=True):
         """(claim, work) of all that it tells something of; a record names parts by these."""
         if self.work == GUARANTEED:
             return ((GUARANTEED, self.pool),)
-        claim_pairs = tuple((claim, self.work) for claim in self.claims)
-        return claim_pairs + tuple((claim, SABOTAGE) for claim in self.variant_claims)
+        return tuple((claim, self.work) for claim in self.claims)
 
     @property
     def name(self) -> str:
-        """CLAIM+CLAIM/WORK+WORK, with the pool and the block where there is one."""
-        who, works = (dict.fromkeys(names) for names in zip(*self.claim_works, strict=True))
+        """CLAIM+CLAIM/WORK, with the pool and the block where there is one."""
         block = str(self.block) if self.block else ""
-        pool = "" if self.work == GUARANTEED else self.pool
-        return "/".join(filter(None, ("+".join(who), "+".join(works), pool, block)))
+        claims = "+".join(self.claims)
+        return "/".join(filter(None, (claims, self.work, self.pool, block)))
 
 
 class PartResult(msgspec.Struct, frozen=True, kw_only=True):
     """Results of one part: evidence by claim and form, ledgers, records of variants by claim,
-    outcomes of the variants' proofs by claim and variant, and guarantees."""
+    and guarantees."""
 
     part: Part
     evidence: dict[str, FormEvidence] = {}
     ledgers: tuple[LedgerRecord, ...] = ()
     variants: dict[str, tuple[VariantRecord, ...]] = {}
-    refused: dict[str, dict[str, ProofOutcome]] = {}
     guarantees: tuple[Guarantee, ...] = ()
     seconds: float = 0.0
 
@@ -98,31 +88,20 @@ def decode_result(data: bytes | str) -> PartResult:
 def plan_parts(claims: Sequence[Claim], attacks: Sequence[str], budget: Budget) -> list[Part]:
     """All parts of a run, of all claims the guarantees too. What a claim is shown in them does not
     depend on the other claims."""
-    parts = [
-        Part(PROOF, (each_claim.id,), (each_claim.id,) if each_claim.false_variants else ())
-        for each_claim in claims
-    ]
+    parts = [Part(PROOF, (each_claim.id,)) for each_claim in claims]
+    parts += [Part(SABOTAGE, (entry.id,)) for entry in claims if entry.false_variants]
     claims_by_block: dict[tuple[str, str, int], list[str]] = {}
-    variants_by_pool: dict[str, list[str]] = {}
     for each_claim in claims:
         for pool, group in claim_pools(each_claim, budget).items():
             for attack in attacks:
                 for block in range(attack_block_count(attack, group, budget)):
                     claims_by_block.setdefault((attack, pool.name, block), []).append(each_claim.id)
-        for pool in variant_groups(each_claim, each_claim.false_variants, budget):
-            variants_by_pool.setdefault(pool.name, []).append(each_claim.id)
     for (attack, name, block), ids in claims_by_block.items():
         if every()[attack].directed:
-            parts += [Part(attack, (id,), (), name) for id in ids]
+            parts += [Part(attack, (id,), name) for id in ids]
         else:
-            variants = (
-                variants_by_pool.pop(name, []) if (attack, block) == (shared_attack(), 0) else []
-            )
-            parts.append(Part(attack, tuple(ids), tuple(variants), name, block))
-    parts += guarantee_parts(claims)
-    return parts + [
-        Part(shared_attack(), (), tuple(ids), name) for name, ids in variants_by_pool.items()
-    ]
+            parts.append(Part(attack, tuple(ids), name, block))
+    return parts + guarantee_parts(claims)
 
 
 def guarantee_parts(claims: Sequence[Claim]) -> list[Part]:
@@ -150,47 +129,24 @@ def run_part(part: Part, *, profile_name: str, seed: int, device: str = "cpu") -
     budget = profile(profile_name)
     results: dict[str, Any] = {}
     if part.work == PROOF:
-        entry = claim(part.claim_works[0][0])
-        if part.claims:
-            results["ledgers"] = ledger_records(entry)
-        if part.variant_claims:
-            results["refused"] = {
-                entry.id: {
-                    variant.id: try_proof(entry, variant) for variant in entry.false_variants
-                }
-            }
+        results["ledgers"] = ledger_records(claim(part.claims[0]))
+    elif part.work == SABOTAGE:
+        entry = claim(part.claims[0])
+        records = attack_variants(entry, budget=budget, seed=seed, device=device)
+        results["variants"] = {entry.id: records}
     elif part.work == GUARANTEED:
         results["guarantees"] = attack_group(part.pool, max(1, budget.random // 56), seed)
     else:
-        results["evidence"], results["variants"] = attack_part(part, budget, seed, device)
-    return PartResult(part=part, seconds=perf_counter() - start, **results)
-
-
-def attack_part(
-    part: Part, budget: Budget, seed: int, device: str
-) -> tuple[dict[str, FormEvidence], dict[str, tuple[VariantRecord, ...]]]:
-    """Attack a part's forms; return evidence by claim and form, and records of its variants."""
-    groups: dict[tuple[Pool, str], FormGroup] = {}
-    riders: dict[tuple[Pool, str], VariantGroup] = {}
-    for id in part.claims:
-        groups |= {(pool, id): group for pool, group in claim_pools(claim(id), budget).items()}
-    for id in part.variant_claims:
-        entry = claim(id)
-        riders |= {
-            (pool, id): part_variants
-            for pool, part_variants in variant_groups(entry, entry.false_variants, budget).items()
+        groups = {
+            (pool.name, id): (pool, group)
+            for id in part.claims
+            for pool, group in claim_pools(claim(id), budget).items()
         }
-    (pool,) = {pool for pool, _ in (*groups, *riders) if pool.name == part.pool}
-    part_variants = {id: riders[pool, id] for id in part.variant_claims}
-    evidence = attack_forms(
-        pool, part.work, [groups[pool, id] for id in part.claims],
-        [variants.observer(pool, budget) for variants in part_variants.values()],
-        budget=budget, seed=seed, block=part.block, device=device,
-    )  # fmt: skip
-    return evidence, {
-        id: variants.attack_remaining(budget=budget, seed=seed, device=device)
-        for id, variants in part_variants.items()
-    }
+        pools, chosen = zip(*(groups[part.pool, id] for id in part.claims), strict=True)
+        results["evidence"] = attack_forms(
+            pools[0], part.work, chosen, budget=budget, seed=seed, block=part.block, device=device
+        )
+    return PartResult(part=part, seconds=perf_counter() - start, **results)
 
 
 def failures(result: PartResult) -> list[str]:
@@ -211,11 +167,8 @@ def failures(result: PartResult) -> list[str]:
     for variant in chain.from_iterable(result.variants.values()):
         if not variant.convicted:
             lines.append(f"{variant.id}: survived {variant.systems} systems")
-    for name, outcome in chain.from_iterable(
-        outcomes.items() for outcomes in result.refused.values()
-    ):
-        if not outcome.fails:
-            lines.append(f"{name}: the ledger proves it")
-        elif not outcome.why:
-            lines.append(f"{name}: its ledger fails without a reason")
+        if not variant.ledger_fails:
+            lines.append(f"{variant.id}: the ledger proves it")
+        elif not variant.why:
+            lines.append(f"{variant.id}: its ledger fails without a reason")
     return lines

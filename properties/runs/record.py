@@ -11,7 +11,6 @@ from rnnbounds.properties.attacks.campaign import (
     inapplicable_reason,
     merge_evidence,
 )
-from rnnbounds.properties.attacks.sabotage import ProofOutcome, with_proof_outcomes
 from rnnbounds.properties.judging.evidence import Evidence, tightest_checks
 from rnnbounds.properties.runs.glossary import cited_works, claim_file, symbol_names, symbol_records
 from rnnbounds.properties.runs.parts import (
@@ -197,13 +196,9 @@ def claim_record(
 
 
 def variant_records(claim: Claim, results: Iterable[PartResult]) -> tuple[VariantRecord, ...]:
-    """Collect the records of a claim's false variants, with the outcomes of their proofs."""
-    records: dict[str, VariantRecord] = {}
-    proofs: dict[str, ProofOutcome] = {}
-    for result in results:
-        records |= {record.id: record for record in result.variants.get(claim.id, ())}
-        proofs |= result.refused.get(claim.id, {})
-    return with_proof_outcomes(claim, records, proofs)
+    """Collect the records of a claim's false variants."""
+    records = {v.id: v for result in results for v in result.variants.get(claim.id, ())}
+    return tuple(records[v.id] for v in claim.false_variants if v.id in records)
 
 
 def form_record(

@@ -18,6 +18,7 @@ from rnnbounds.properties.runs.executors import answers
 from rnnbounds.properties.runs.parts import (
     GUARANTEED,
     PROOF,
+    SABOTAGE,
     Part,
     PartResult,
     decode_result,
@@ -51,9 +52,9 @@ def remote_part(part: Part, profile: str, seed: int, device: str) -> bytes:
 
 
 def heaviest_first(parts: Sequence[Part]) -> list[Part]:
-    """Long parts first, so that no process waits for a late one; and before them all proofs, since
-    who has begun them goes on with them."""
-    start_orders = {PROOF: -1, GUARANTEED: 0}
+    """Long parts first, so that no process waits for a late one; and before them all proofs, which
+    those of false variants follow."""
+    start_orders = {PROOF: -2, SABOTAGE: -1, GUARANTEED: 0}
     start_orders |= {name: attack.start_order for name, attack in every().items()}
     return sorted(
         parts, key=lambda part: (start_orders.get(part.work, 9), -len(part.claim_works), part)

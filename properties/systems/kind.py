@@ -35,14 +35,14 @@ NO_CELL = "no-cell"
 @dataclass(frozen=True)
 class DrawRequest:
     """Request for a drawn spec: systems and sequences; ``wide`` adds regimes that only a weighted
-    norm certifies, ``stepwise`` is True if single steps are measured, ``descends`` if cells are
+    norm certifies, ``stepwise`` is True if single steps are measured, ``trained`` if cells are
     trained."""
 
     batch: int = 64
     sequences: int = 8
     wide: bool = False
     stepwise: bool = False
-    descends: bool = False
+    trained: bool = False
 
 
 Draws = Callable[[DrawRequest], SearchStrategy[SystemSpec]]

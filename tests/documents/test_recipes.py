@@ -84,8 +84,7 @@ OF_A_KIND = """
 import msgspec
 from dataclasses import replace
 from rnnbounds.properties.attacks.budget import Budget
-from rnnbounds.properties.attacks.campaign import attack_forms
-from rnnbounds.properties.attacks.pool import claim_pools
+from rnnbounds.properties.attacks.campaign import attack_forms, claim_pools
 from rnnbounds.properties.attacks.shrink import shrink
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.systems.table import find_kind, parse_spec

@@ -13,10 +13,10 @@ from rnnbounds.properties.attacks.campaign import (
     FormEvidence,
     attack_block_count,
     attack_forms,
+    claim_pools,
     empty_evidence,
     merge_evidence,
 )
-from rnnbounds.properties.attacks.pool import claim_pools
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.table import MEASURES

@@ -68,7 +68,7 @@ def draw_cell_spec(draw: st.DrawFn, make: SpecType, wanted: DrawRequest) -> Syst
         batch=wanted.batch,
         sequences=wanted.sequences,
     )
-    if wanted.descends:
+    if wanted.trained:
         spec = replace(
             spec, T=min(T, 8), K=min(spec.K, 4), batch=min(spec.batch, 12), sequences=1,
             steps=draw(pick((1, 2, 3, 4))), alpha=draw(pick((1.0, 0.125, 2.0))),

@@ -6,13 +6,14 @@ import pytest
 
 from rnnbounds.properties.attacks.budget import PROFILES, Budget
 from rnnbounds.properties.attacks.campaign import (
-    Observer,
+    BLOCK_EXAMPLES,
     attack_block_count,
     attack_pool,
+    claim_pools,
     empty_evidence,
     evidence_judge,
+    pool_for,
 )
-from rnnbounds.properties.attacks.pool import BLOCK_EXAMPLES, claim_pools, pool_for, variant_pool
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Judgement
 from rnnbounds.properties.systems.batch import Batch, build_batch
@@ -32,8 +33,9 @@ def shown(budget: Budget, block: int = 0, most: float = 1e9, about: str = "rnn")
         return [judge(FORM.statement, (), batch)]
 
     pool = replace(pool_for([FORM], budget), kind_name=about)
-    watcher = Observer([FORM.statement], judged, most)
-    attack_pool(pool, "random", [watcher], budget=budget, seed=0, block=block)
+    attack_pool(
+        pool, "random", [FORM.statement], judged, budget=budget, seed=0, block=block, most=most
+    )
     return found
 
 
@@ -57,16 +59,6 @@ def test_breadth_is_of_plain_pools_alone() -> None:
     sizes = {pool.kind_name: pool.example_size for pool in claim_pools(entry, QUICK)}
     assert sizes["rnn"] == (QUICK.batch, entry.sequence_factor * QUICK.sequences)
     assert sizes["cell"] == (16, 2)
-
-
-def test_a_variant_rides_where_it_asks_for_nothing_more() -> None:
-    """With its form; else in a pool of its own."""
-    entry = claim("contraction-linear")
-    (own,) = pools = claim_pools(entry, QUICK)
-    assert variant_pool(entry, entry.variant("one-thousandth"), QUICK, pools) == own
-    apart = variant_pool(entry, entry.variant("spectral-radius"), QUICK, pools)
-    assert apart.example_size == (8, 8)
-    assert "wide" in apart.requirements
 
 
 @pytest.mark.slow

@@ -5,13 +5,14 @@ that no attack brings down what is true and proved, is what `pytest --pyargs rnn
 asks.
 """
 
-from rnnbounds.properties.attacks.sabotage import try_proof
+from rnnbounds.properties.attacks.budget import Budget
+from rnnbounds.properties.attacks.sabotage import attack_variants
 from rnnbounds.theory import claim
 
 
-def test_a_failing_proof_names_its_step() -> None:
+def test_a_failing_proof_names_its_step(small: Budget) -> None:
     """Each failure begins with the step, in quotes, and says why."""
-    entry = claim("state-bound")
-    why = try_proof(entry, entry.false_variants[0])
-    assert why.fails
-    assert why.why.startswith("step 'claim': ")
+    for record in attack_variants(claim("state-bound"), budget=small, seed=0):
+        assert record.convicted
+        assert record.ledger_fails
+        assert record.why.startswith("step 'claim': ")

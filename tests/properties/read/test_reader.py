@@ -15,8 +15,7 @@ from flint import arb, ctx, fmpq
 from seen import PRECISION, readings
 
 from rnnbounds.properties.attacks.budget import PROFILES
-from rnnbounds.properties.attacks.campaign import Observer, attack_pool
-from rnnbounds.properties.attacks.pool import Pool, claim_pools, variant_pool
+from rnnbounds.properties.attacks.campaign import Pool, attack_pool, claim_pools, pool_for
 from rnnbounds.properties.attacks.search import visit_random_specs
 from rnnbounds.properties.judging.sides import quantity_names
 from rnnbounds.properties.judging.verdict import Judgement
@@ -61,11 +60,11 @@ def pools() -> dict[Pool, list[Statement]]:
     """The pools of the quick profile that fast paths are read in, with all their statements."""
     found: dict[Pool, list[Statement]] = {}
     for claim in CLAIMS:
-        own = claim_pools(claim, QUICK)
-        for pool, group in own.items():
-            found.setdefault(pool, []).extend(form.statement for form in group.forms)
+        for pool, group in claim_pools(claim, QUICK).items():
+            found.setdefault(pool, []).extend(group.statements)
         for variant in claim.false_variants:
-            pool = variant_pool(claim, variant, QUICK, own)
+            form = replace(claim.form(variant.form), statement=variant.statement)
+            pool = pool_for([form], QUICK, claim.sequence_factor)
             found.setdefault(pool, []).append(variant.statement)
     fast = {path.name for path in FAST}
     return {pool: said for pool, said in found.items() if fast & quantity_names(*said)}
@@ -106,9 +105,8 @@ def test_fast_paths_read_what_definitions_say(pool: Pool) -> None:
                 held.setdefault(path.name, []).extend(hold(path, batch, place))
         return []
 
-    watcher = Observer(POOLS[pool], compared, max_examples=EXAMPLES)
     with torch.no_grad():
-        attack_pool(pool, "random", [watcher], budget=QUICK, seed=0)
+        attack_pool(pool, "random", POOLS[pool], compared, budget=QUICK, seed=0, most=EXAMPLES)
     assert bool(held) != (pool.name in WITHOUT)
     for name, finite in held.items():
         assert sum(finite) >= FEWER.get(name, SHARE) * len(finite), (name, finite)

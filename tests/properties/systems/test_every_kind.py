@@ -36,7 +36,7 @@ FOREIGN = [
     quantity for quantity in VOCABULARY.values()
     if quantity.role == "measured" and quantity.about and not GENERAL & set(quantity.about)
 ]  # fmt: skip
-ASKED = ({}, {"wide": True, "stepwise": True}, {"descends": True})
+ASKED = ({}, {"wide": True, "stepwise": True}, {"trained": True})
 
 
 @cache
