@@ -173,6 +173,11 @@ def _picked(
     return bits.map(lambda bs: options[sum(b << i for i, b in enumerate(bs)) % len(options)])
 
 
+def draw_choices(draw: st.DrawFn, **options: Sequence[Any]) -> dict[str, Any]:
+    """One of the options of each field, drawn in their order."""
+    return {name: draw(pick(values)) for name, values in options.items()}
+
+
 @cache
 def seeds() -> st.SearchStrategy[int]:
     """A seed of few bits, since Hypothesis looks at each of them: a block draws few specs, and a

@@ -24,7 +24,7 @@ from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.vanilla.specs import Rnn
+from rnnbounds.properties.systems.vanilla.plain import Rnn
 from rnnbounds.theory import claim
 
 K, LAM, WINDOW = 32, 0.9, 21

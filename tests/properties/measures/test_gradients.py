@@ -15,7 +15,7 @@ from rnnbounds.properties.read import quantity
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import INPUTS, LOSSES, REGIMES, TRAINED, SystemSpec
 from rnnbounds.properties.systems.table import make_spec
-from rnnbounds.properties.systems.vanilla.learning_instances import scalar_loss_spec
+from rnnbounds.properties.systems.vanilla.learning import scalar_loss_spec
 from rnnbounds.theory.claims.table import CLAIMS
 
 

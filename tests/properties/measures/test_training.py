@@ -13,12 +13,12 @@ from rnnbounds.properties.measures.training import quadratic_gap
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import check_spec
 from rnnbounds.properties.systems.table import make_spec
-from rnnbounds.properties.systems.vanilla.learning_instances import (
+from rnnbounds.properties.systems.vanilla.learning import (
+    Training,
     scalar_loss_spec,
     worst_projections,
     worst_quadratics,
 )
-from rnnbounds.properties.systems.vanilla.specs import Training
 from rnnbounds.theory import claim
 
 
