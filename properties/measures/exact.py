@@ -22,10 +22,9 @@ from rnnbounds.properties.read.entry_carriers import BALLS
 from rnnbounds.properties.read.numbers.sizes import Ends, float_ends
 from rnnbounds.properties.read.reader import read
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.unitary.candidates import UnitaryCandidate
-from rnnbounds.properties.systems.unitary.networks import ReluNetwork
-from rnnbounds.properties.systems.unitary.orthogonal import OrthogonalNetwork
-from rnnbounds.properties.systems.unitary.sigmoid import SigmoidPair
+from rnnbounds.properties.systems.exact.candidates import UnitaryCandidate
+from rnnbounds.properties.systems.exact.sigmoid import SigmoidPair
+from rnnbounds.properties.systems.exact.unitary import OrthogonalNetwork, ReluNetwork
 from rnnbounds.theory.numbers.interval import Interval
 
 # What a member has to say of one sequence; None where it has nothing to say.

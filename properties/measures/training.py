@@ -29,7 +29,7 @@ from rnnbounds.properties.measures.readings.slack import (
 from rnnbounds.properties.measures.runs import ball_descent, descent
 from rnnbounds.properties.read.numbers.sizes import float_ends
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.unitary.exact import rational
+from rnnbounds.properties.systems.exact.members import rational
 from rnnbounds.properties.systems.vanilla.networks import Networks
 from rnnbounds.properties.systems.vanilla.plain import Rnn, convert_spec
 from rnnbounds.theory.numbers.interval import Interval

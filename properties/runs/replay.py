@@ -19,11 +19,11 @@ from rnnbounds.properties.runs.trajectories import trajectories
 from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.causal import batch_modules
 from rnnbounds.properties.systems.draws import Array
+from rnnbounds.properties.systems.exact.members import rational_strings
 from rnnbounds.properties.systems.kind import kind_of_spec
 from rnnbounds.properties.systems.other_inputs import other_inputs
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import parse_spec
-from rnnbounds.properties.systems.unitary.exact import rational_strings
 from rnnbounds.reports.files import write_atomic
 from rnnbounds.reports.records.checks import Check
 from rnnbounds.theory import claim as claim_of

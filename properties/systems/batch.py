@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rnnbounds.properties.systems.cells.batch import Cells
     from rnnbounds.properties.systems.cells.gated import GatedCells
     from rnnbounds.properties.systems.cells.omega import CellsOmega
-    from rnnbounds.properties.systems.unitary.exact import ExactMember
+    from rnnbounds.properties.systems.exact.members import ExactMember
 
 Tensor = torch.Tensor
 # Pairs of a batch that are kept once built: so many fit into memory with all their balls.

@@ -20,11 +20,9 @@ from rnnbounds.properties.systems import causal
 from rnnbounds.properties.systems.cells import gated
 from rnnbounds.properties.systems.cells import kinds as cells
 from rnnbounds.properties.systems.cells.extremal import worst_cell_specs
+from rnnbounds.properties.systems.exact import candidates, layers, sigmoid, unitary
 from rnnbounds.properties.systems.kind import DrawRequest, Family, Kind
-from rnnbounds.properties.systems.layered import specs as layers
 from rnnbounds.properties.systems.spec import SpecType, SystemSpec, check_spec
-from rnnbounds.properties.systems.unitary import kinds as unitary
-from rnnbounds.properties.systems.unitary import limits
 from rnnbounds.properties.systems.vanilla import learning, plain
 from rnnbounds.reports.records.codec import require_unique
 
@@ -33,7 +31,8 @@ _KINDS = (
     *learning.KINDS,
     *plain.OTHERS,
     *unitary.KINDS,
-    *limits.KINDS,
+    *candidates.KINDS,
+    *sigmoid.KINDS,
     gated.LSTM_KIND,
     cells.LSTM_PROJECTED,
     *gated.GRU_KINDS,

@@ -45,7 +45,7 @@ from rnnbounds.properties.measures.readings.balls import BallPair
 from rnnbounds.properties.measures.readings.slack import ROUND_UP, norm_rounding, zero_full_window
 from rnnbounds.properties.read.numbers.sizes import euclidean_ball
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.unitary.exact import rational, square_norm
+from rnnbounds.properties.systems.exact.members import rational, square_norm
 
 Tensor = torch.Tensor
 Square = Callable[[Batch, int], fmpq | None]

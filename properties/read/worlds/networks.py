@@ -19,12 +19,13 @@ from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.numbers.gaps import Difference, Differences
 from rnnbounds.properties.read.reader import IDENTITY, ZERO, AbsentError, Value
 from rnnbounds.properties.read.worlds.steps import StepWorld
-from rnnbounds.properties.systems.layered.shipped import ShippedMember
-from rnnbounds.properties.systems.layered.stack import StackMember
-from rnnbounds.properties.systems.layered.transition import Layered
-from rnnbounds.properties.systems.unitary.candidates import UnitaryCandidate
-from rnnbounds.properties.systems.unitary.networks import ReluNetwork
-from rnnbounds.properties.systems.unitary.orthogonal import OrthogonalBlock, OrthogonalNetwork
+from rnnbounds.properties.systems.exact.candidates import UnitaryCandidate
+from rnnbounds.properties.systems.exact.layers import Layered, ShippedMember, StackMember
+from rnnbounds.properties.systems.exact.unitary import (
+    OrthogonalBlock,
+    OrthogonalNetwork,
+    ReluNetwork,
+)
 
 
 class MemberWorld(StepWorld):

@@ -14,11 +14,10 @@ from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build_batch
-from rnnbounds.properties.systems.layered.stack import StackMember
-from rnnbounds.properties.systems.layered.transition import Layered
+from rnnbounds.properties.systems.exact.layers import Layered, StackMember
+from rnnbounds.properties.systems.exact.members import nearest_float, rational
+from rnnbounds.properties.systems.exact.members import nearest_floats as nearest_of
 from rnnbounds.properties.systems.table import KINDS, make_spec
-from rnnbounds.properties.systems.unitary.exact import nearest_float, rational
-from rnnbounds.properties.systems.unitary.exact import nearest_floats as nearest_of
 from rnnbounds.theory import claim
 
 LAYERED = make_spec(

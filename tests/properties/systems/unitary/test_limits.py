@@ -18,18 +18,21 @@ from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.systems.batch import build_batch
-from rnnbounds.properties.systems.table import KINDS, make_spec
-from rnnbounds.properties.systems.unitary import candidates
-from rnnbounds.properties.systems.unitary.candidates import find_smooth_centre, linearize_run
-from rnnbounds.properties.systems.unitary.exact import nearest_floats
-from rnnbounds.properties.systems.unitary.linear import least_squares, matrix_entries
-from rnnbounds.properties.systems.unitary.matching import candidate_member
-from rnnbounds.properties.systems.unitary.pairs import sigmoid_pair_member
-from rnnbounds.properties.systems.unitary.sigmoid import (
+from rnnbounds.properties.systems.exact import candidates
+from rnnbounds.properties.systems.exact.candidates import (
+    candidate_member,
+    find_smooth_centre,
+    linearize_run,
+)
+from rnnbounds.properties.systems.exact.members import nearest_floats
+from rnnbounds.properties.systems.exact.rational_draws import least_squares, matrix_entries
+from rnnbounds.properties.systems.exact.sigmoid import (
     SigmoidNetwork,
     probe_inputs,
+    sigmoid_pair_member,
     spectral_radius_bound,
 )
+from rnnbounds.properties.systems.table import KINDS, make_spec
 from rnnbounds.theory import claim
 
 ZERO, ONE = fmpq(0), fmpq(1)

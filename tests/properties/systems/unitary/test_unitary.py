@@ -19,14 +19,14 @@ from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.read.numbers.sizes import Size, spectral_size
 from rnnbounds.properties.runs.replay import dump_system, replay
 from rnnbounds.properties.systems.batch import build_batch
-from rnnbounds.properties.systems.table import KINDS, make_spec
-from rnnbounds.properties.systems.unitary.exact import (
+from rnnbounds.properties.systems.exact.members import (
     nearest_float,
     rational,
     square_norm,
     upper_float,
 )
-from rnnbounds.properties.systems.unitary.orthogonal import ONE
+from rnnbounds.properties.systems.exact.rational_draws import ONE
+from rnnbounds.properties.systems.table import KINDS, make_spec
 from rnnbounds.theory import claim
 from rnnbounds.theory.language.parse import parse_statement
 

@@ -3,7 +3,8 @@
 h_k = ρ(W h_{k−1} + f x_k + b), y = cᵀh, against s_k = ρ̂(V s_{k−1} + g x_k + d), ŷ = eᵀs + e₀, with
 rational weights. In t = 2s − 1 the sigmoid is a tanh too: t_k = tanh((V/4) t_{k−1} + …). Units of
 tanh networks that are equal for all inputs are lumped, which proves that two networks are one map.
-Source: Emami et al., Theorem 4.1.
+Drawn are copies of a network's units, which match an orthogonal W or one of the other activation,
+readouts that cancel, and unrelated candidates. Source: Emami et al., Theorem 4.1.
 """
 
 from __future__ import annotations
@@ -11,32 +12,56 @@ from __future__ import annotations
 import random
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, reduce
+from functools import cache, cached_property, partial, reduce
 
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
+from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from rnnbounds.properties.systems.unitary.exact import (
+from rnnbounds.impl.numbers.rationals import cayley, diagonal, identity
+from rnnbounds.properties.systems.exact.members import (
+    EXACT_LIMITS,
     ExactMember,
     Table,
     Vector,
+    check_exact,
+    exact_networks,
+    member_random,
     nearest_float,
     recurrence_tables,
     upper_float,
 )
-from rnnbounds.properties.systems.unitary.linear import (
+from rnnbounds.properties.systems.exact.rational_draws import (
+    ONE,
+    ZERO,
     block_diagonal,
     column_matrix,
     matrix_entries,
+    permutation_matrix,
+    short_rational,
+    small_rational,
 )
+from rnnbounds.properties.systems.kind import (
+    DrawRequest,
+    Instances,
+    Kind,
+    draw_choices,
+    pick,
+    seeds,
+    spec_grid,
+    vanilla_cell,
+)
+from rnnbounds.properties.systems.spec import SystemSpec, spec_of
 
-ZERO = fmpq(0)
 STEPS = 12
 AMPLITUDES = (fmpq(1), fmpq(4), fmpq(1, 4))
 # Balls at these precisions, until the gap is told from 0.
 PRECISIONS = (64, 128, 256, 512, 1024)
 # The spectral radius is bounded by the powers W^(2^p) up to this p, in balls.
 SQUARINGS, PRECISION = 9, 256
+PARTS = (ONE, fmpq(1, 2), fmpq(2), ZERO)
+OTHER = {"tanh": "sigmoid", "sigmoid": "tanh"}
 
 
 @cache
@@ -222,3 +247,159 @@ def spectral_radius_bound(W: fmpq_mat) -> float:
             found = min(found, float(np.nextafter(float(bound), np.inf)))
             A = A * A
     return found
+
+
+def draw_network(spec: SystemSpec, draw: random.Random) -> tuple[SigmoidNetwork, fmpq_mat]:
+    """h = ρ(λQ h + f x + b), y = c·h, all c_i f_i of one sign and one of them not 0, and Q, which
+    is orthogonal; half of the unrelated ones have a norm far above the spectral radius λ."""
+    n, lam = spec.n, short_rational(spec.lam)
+    Q = cayley(n, draw) if n > 1 else identity(1) * draw.choice((1, 1, -1))
+    W = Q * lam
+    if n > 1 and spec.regime == "unrelated" and draw.random() < 0.5:
+        W = diagonal([lam * draw.choice((1, -1)) for _ in range(n)])
+        for j in range(n):
+            for i in range(j):
+                W[i, j] = lam * draw.randint(-4, 4)
+    sign = draw.choice((1, -1))
+    f = [draw.choice((1, -1)) * (draw.choice(PARTS) if i else ONE) for i in range(n)]
+    c = [(sign if v > 0 else -sign) * (draw.choice(PARTS) if i else ONE) for i, v in enumerate(f)]
+    b = [fmpq(draw.randint(-2, 2), 4) for _ in range(n)]
+    start = [fmpq(draw.randint(0, 4), 4) * short_rational(spec.start) for _ in range(n)]
+    return SigmoidNetwork(spec.activation, W, tuple(f), tuple(b), tuple(start), tuple(c)), Q
+
+
+def cancelling_network(name: str, n: int, lam: fmpq, draw: random.Random) -> SigmoidNetwork:
+    """n equal units whose readouts cancel: driven, with the output 0."""
+    f, b = draw.choice((ONE, -ONE, fmpq(2))), fmpq(draw.randint(-2, 2), 4)
+    e = [small_rational(draw) for _ in range(n - 1)]
+    V, zeros = orthogonal_with_unit_row_sums(n, draw) * lam, (ZERO,) * n
+    return SigmoidNetwork(name, V, (f,) * n, (b,) * n, zeros, (*e, -sum(e, ZERO)))
+
+
+def orthogonal_with_unit_row_sums(m: int, draw: random.Random) -> fmpq_mat:
+    """An orthogonal matrix with V1 = 1: a permutation and reflections that leave 1 alone."""
+    V = permutation_matrix(draw.sample(range(m), m))
+    for _ in range(draw.randint(0, 2) if m > 1 else 0):
+        u = [fmpq(draw.randint(-2, 2)) for _ in range(m)]
+        mean = sum(u, ZERO) / m
+        v = column_matrix([a - mean for a in u])
+        size = (v.transpose() * v)[0, 0]
+        if size != 0:
+            V = (identity(m) - v * v.transpose() * (2 / size)) * V
+    return V
+
+
+def unrelated_network(name: str, m: int, draw: random.Random) -> SigmoidNetwork:
+    """All weights drawn without regard to any other network."""
+    g, d, start, e = (tuple(small_rational(draw) for _ in range(m)) for _ in range(4))
+    return SigmoidNetwork(name, cayley(m, draw), g, d, start, e, small_rational(draw))
+
+
+def copied_candidate(
+    network: SigmoidNetwork, Q: fmpq_mat, name: str, m: int, draw: random.Random
+) -> SigmoidNetwork:
+    """m units of an activation: the network's units, of a single one several copies with readouts
+    that sum to its own, and others that are driven but not read. The same map for |λ| = 1 and the
+    network's activation; else for λ = 1/4 (tanh) and λ = 4 (sigmoid).
+
+    Written down as tanh units t; a sigmoid unit is s = (t + 1)/2 at twice the argument.
+    """
+    tanh_network, n = network.as_tanh, len(network.d)
+    copies = list(range(n)) if n > 1 else [0] * draw.randint(1, m)
+    added = m - len(copies)
+    V = Q if n > 1 else orthogonal_with_unit_row_sums(len(copies), draw) * Q[0, 0]
+    V = block_diagonal(V, cayley(added, draw)) if added else V
+    e = [small_rational(draw) for _ in copies[n:]]
+    e = [tanh_network.e[0] - sum(e, ZERO), *e] if n == 1 else list(tanh_network.e)
+    e += [ZERO] * added
+    g, d, start = (
+        [*(part[i] for i in copies), *(small_rational(draw) for _ in range(added))]
+        for part in (tanh_network.g, tanh_network.d, tanh_network.start)
+    )
+    if name == "tanh":
+        return SigmoidNetwork(name, V, tuple(g), tuple(d), tuple(start), tuple(e), tanh_network.e0)
+    sums = matrix_entries(V * column_matrix([ONE] * m))
+    return SigmoidNetwork(
+        name, V, tuple(2 * v for v in g),
+        tuple(2 * v - r / 2 for v, r in zip(d, sums, strict=True)),
+        tuple((v + 1) / 2 for v in start), tuple(2 * v for v in e), tanh_network.e0 - sum(e, ZERO),
+    )  # fmt: skip
+
+
+def sigmoid_pair_member(spec: SystemSpec, member: int) -> SigmoidPair:
+    """One member of a batch of kind ``sigmoid``; an unrelated one where the regime has none."""
+    draw, name, m = member_random(spec, member, "pair"), spec.activation, spec.states
+    if spec.regime == "cancelling" and spec.n > 1:
+        networks = (
+            cancelling_network(name, size, factor, draw)
+            for size, factor in ((spec.n, short_rational(spec.lam)), (m, ONE))
+        )
+        return SigmoidPair(*networks)
+    network, Q = draw_network(spec, draw)
+    if spec.regime not in ("lumped", "mixed") or m < spec.n:
+        return SigmoidPair(network, unrelated_network(name, m, draw))
+    copied = name if spec.regime == "lumped" else OTHER[name]
+    return SigmoidPair(network, copied_candidate(network, Q, copied, m, draw))
+
+
+Sigmoid = spec_of(
+    "sigmoid", "activation n regime lam states start", inputs="zero",
+    limits=EXACT_LIMITS | {"n": 3, "d": 1, "states": 32}, check=check_exact,
+    activations=("sigmoid", "tanh"),
+    regimes=("unrelated", "lumped", "mixed", "cancelling"),
+)  # fmt: skip
+SCALAR = Sigmoid(activation="sigmoid", regime="lumped", states=1, batch=4)
+SCALARS: dict[str, SystemSpec] = {
+    # w = 1 is orthogonal itself, and so is any V with V1 = 1 over copies of the unit.
+    "unit-weight": replace(SCALAR, lam=1.0),
+    "unit-weight-lumped": replace(SCALAR, lam=1.0, states=3),
+    # tanh(r/4 + …) = 2σ(s + …) − 1 with r = 2s − 1.
+    "quarter-weight-tanh": replace(SCALAR, activation="tanh", regime="mixed", lam=0.25),
+    # An orthogonal W is matched by itself.
+    "orthogonal-itself": replace(SCALAR, n=2, lam=1.0, states=2),
+    # The spectral radius is 1/2, and the norm well above 1.
+    "sheared-radius": replace(SCALAR, regime="unrelated", n=3, states=3, batch=8),
+    # Units that are driven, with readouts that cancel.
+    "cancelling-readouts": replace(SCALAR, regime="cancelling", n=2, states=2),
+}
+# Powers of two, the weight that is matched, and that of the other activation's network.
+WEIGHTS = (0.5, 0.6, 0.25, 0.8, 0.0, 0.75, 1.0, 0.96)
+MIXED_WEIGHTS = (0.25, 0.5, 4.0, 0.6)
+
+
+def worst_scalars() -> Iterator[SystemSpec]:
+    """Both activations and all constructions, weights from 0 to 4; then some of several units."""
+    yield from SCALARS.values()
+    base, near = replace(SCALAR, batch=2, seed=7), 1 - 2.0**-20
+    yield from spec_grid(
+        base,
+        {"activation": Sigmoid.activations},
+        {"lam": (0.0, 0.25, 0.5, 0.6, 1.0, 4.0, near)},
+        {"regime": ("unrelated", "lumped", "mixed")},
+        {"states": (1, 2, 4)},
+    )
+    several = {"n": (2, 2, 2, 3), "lam": (0.25, 0.6, near, 1.0), "states": (2, 4, 5, 3)}
+    yield from spec_grid(base, several, {"regime": Sigmoid.regimes})
+
+
+@st.composite
+def draw_sigmoid_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
+    """A sigmoid or tanh network of up to three units and a unitary one, of the same activation but
+    in one regime."""
+    regime = draw(pick((*Sigmoid.regimes, "unrelated", "lumped")))
+    choices = draw_choices(
+        draw, activation=Sigmoid.activations,
+        # The output of one unit alone does not cancel.
+        n=(2, 3) if regime == "cancelling" else (1, 1, 2, 1, 1, 3, 1, 2),
+        lam=MIXED_WEIGHTS if regime == "mixed" else WEIGHTS, start=(0.0, 1.0),
+        states=(2, 1, 3, 4, 5, 8, 2, 3),
+    )  # fmt: skip
+    return Sigmoid(regime=regime, seed=draw(seeds()), batch=wanted.batch, **choices)
+
+
+KINDS = (
+    Kind(
+        Sigmoid, draw_sigmoid_spec, partial(exact_networks, sigmoid_pair_member), vanilla_cell,
+        Instances(worst_scalars, SCALARS), family="exact",
+    ),
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""Networks in exact rationals."""

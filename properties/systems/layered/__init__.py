@@ -1,1 +1,0 @@
-"""Deep transitions and stacks of layers, in rationals."""

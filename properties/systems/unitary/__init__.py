@@ -1,1 +1,0 @@
-"""Networks in exact rationals, and their unitary equivalents."""
