@@ -109,7 +109,7 @@ class FormGroup:
 
     @property
     def statements(self) -> list[Statement]:
-        """What the forms say."""
+        """The statements of the forms."""
         return [form.statement for form in self.forms]
 
 
