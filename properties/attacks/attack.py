@@ -50,7 +50,7 @@ class Case:
 
     @cached_property
     def requirements(self) -> tuple[str, ...]:
-        """What the statements ask of drawn systems, as the flags of a `DrawRequest`; cases with
+        """Requirements of the statements on drawn systems, as flags of a `DrawRequest`; cases with
         equal ones and one example size share their systems."""
         flags = {
             "stepwise": any(map(measures_single_steps, self.statements)),
