@@ -10,8 +10,8 @@ from itertools import chain
 
 import pytest
 
+from rnnbounds.properties.attacks.attack import chosen_attacks
 from rnnbounds.properties.attacks.budget import profile
-from rnnbounds.properties.attacks.table import chosen_attacks
 from rnnbounds.properties.collector import limit_collector
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Verdict

@@ -108,8 +108,8 @@ def check_options(
     profile_name: str, seed: int, attacks: str, folder: str | None, baseline: str | None = None,
 ) -> RequestedOutputs:  # fmt: skip
     """Check the plugin's options before a run; raises pytest.UsageError in one line."""
+    from rnnbounds.properties.attacks.attack import chosen_attacks
     from rnnbounds.properties.attacks.budget import profile
-    from rnnbounds.properties.attacks.table import chosen_attacks
     from rnnbounds.reports.pages.run import FILES
     from rnnbounds.shell.output import require_folder
     from rnnbounds.shell.results import RequestedOutputs
@@ -228,7 +228,7 @@ class BoundsReport:
         """The record of the session: all claims, or those seen where a part was selected."""
         from msgspec.structs import replace
 
-        from rnnbounds.properties.attacks.table import chosen_attacks
+        from rnnbounds.properties.attacks.attack import chosen_attacks
         from rnnbounds.properties.runs.record import merge_record
         from rnnbounds.properties.runs.run import run_environment
         from rnnbounds.theory import CLAIMS

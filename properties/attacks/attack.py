@@ -1,15 +1,18 @@
-"""Record that describes an attack to the rest of the package.
+"""Record that describes an attack to the rest of the package, and the table of attacks.
 
-An attack is one file of this folder that ends in its ``ATTACKS``.
+An attack is one file of this folder that ends in its ``ATTACKS``. The table is read when it is
+first asked for; runs and records have the attacks in its order, others after the first four.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
+from rnnbounds.impl.cells.table import entries_of_modules
 from rnnbounds.properties.attacks.budget import Budget
+from rnnbounds.properties.errors import InputError, UnknownChoiceError
 from rnnbounds.properties.judging.sides import quantity_names
 from rnnbounds.properties.measures.measure import Needs
 from rnnbounds.properties.measures.table import needs_of
@@ -17,6 +20,8 @@ from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 from rnnbounds.theory.proof.claim import Form, Statement
 
+_BUILTIN = ("random", "targeted", "gradient", "extremal")
+ALL_ATTACKS = "all"
 # Builds and judges the systems of a spec; the greatest lhs/rhs, None where nothing was decided.
 Visit = Callable[[SystemSpec], float | None]
 
@@ -90,3 +95,28 @@ class Attack:
     seeded: bool = True
     directed: bool = False
     is_random: bool = False
+
+
+@cache
+def attacks() -> Mapping[str, Attack]:
+    """The attacks by their names; raises InputError for two of one name."""
+    by_name: dict[str, Attack] = {}
+    for attack in entries_of_modules(__name__, __file__, "ATTACKS"):
+        if by_name.setdefault(attack.name, attack) is not attack:
+            raise InputError(f"two attacks are named {attack.name!r}; rename one of them")
+    names = (*_BUILTIN, *sorted(by_name.keys() - set(_BUILTIN)))
+    return {name: by_name[name] for name in names}
+
+
+def chosen_attacks(names: Iterable[str]) -> tuple[str, ...]:
+    """The attacks in their own order, each once; of ``all``, every one.
+
+    Raises:
+        UnknownChoiceError: an unknown attack, or none at all.
+    """
+    requested, known = set(names), tuple(attacks())
+    if requested == {ALL_ATTACKS}:
+        return known
+    for name in sorted(requested - set(known)) or ([] if requested else [""]):
+        raise UnknownChoiceError("attack", name, known)
+    return tuple(name for name in known if name in requested)

@@ -21,9 +21,8 @@ import numpy as np
 
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
-from rnnbounds.properties.attacks.attack import Case, StopAttack
+from rnnbounds.properties.attacks.attack import Case, StopAttack, attacks
 from rnnbounds.properties.attacks.budget import Budget, batch_size, examples_per_kind
-from rnnbounds.properties.attacks.table import attacks
 from rnnbounds.properties.judging.evidence import Evidence
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Judgement

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from rnnbounds.properties.attacks.attack import Case, StopAttack
+from rnnbounds.properties.attacks.attack import attacks as every
 from rnnbounds.properties.attacks.budget import Budget
 from rnnbounds.properties.attacks.campaign import derived_seed, run_attack
 from rnnbounds.properties.attacks.scope import Scope
-from rnnbounds.properties.attacks.table import attacks as every
 from rnnbounds.properties.judging.judge import ExactBudget, judge
 from rnnbounds.properties.judging.verdict import Judgement, Verdict
 from rnnbounds.properties.systems.batch import Batch

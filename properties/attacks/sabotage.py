@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rnnbounds.properties.attacks.attack import attacks as every
 from rnnbounds.properties.attacks.budget import TRIES, Budget, batch_size
 from rnnbounds.properties.attacks.falsify import AttackOrder, Target, falsify
 from rnnbounds.properties.attacks.shrink import shrink
-from rnnbounds.properties.attacks.table import attacks as every
 from rnnbounds.reports.records.checks import Check
 from rnnbounds.reports.records.record import VariantRecord
 from rnnbounds.theory.language.printing import statement_mathml, statement_text

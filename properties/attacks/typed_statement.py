@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 
 import sympy
 
+from rnnbounds.properties.attacks.attack import ALL_ATTACKS, chosen_attacks
 from rnnbounds.properties.attacks.budget import Budget, batch_size
 from rnnbounds.properties.attacks.falsify import Target, falsify
 from rnnbounds.properties.attacks.registry import UnsuppliedError, missing_quantities
 from rnnbounds.properties.attacks.scope import Scope
 from rnnbounds.properties.attacks.shrink import shrink
-from rnnbounds.properties.attacks.table import ALL_ATTACKS, chosen_attacks
 from rnnbounds.properties.errors import InputError
 from rnnbounds.properties.judging.judge import ExactBudget
 from rnnbounds.properties.judging.sides import quantity_names

@@ -15,6 +15,7 @@ import msgspec
 
 from rnnbounds import theory
 from rnnbounds.impl.models.surroundings import isolated
+from rnnbounds.properties.attacks.attack import attacks as every
 from rnnbounds.properties.attacks.budget import Budget, profile
 from rnnbounds.properties.attacks.campaign import (
     FormEvidence,
@@ -24,7 +25,6 @@ from rnnbounds.properties.attacks.campaign import (
 )
 from rnnbounds.properties.attacks.registry import check_registry
 from rnnbounds.properties.attacks.sabotage import attack_variants
-from rnnbounds.properties.attacks.table import attacks as every
 from rnnbounds.properties.frames import with_large_frame
 from rnnbounds.properties.guarantees import GROUPS, attack_group
 from rnnbounds.properties.runs.ledgers import ledger_records, named_claims

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import torch
 
 from rnnbounds.impl.models.torch_machine import require_sound
-from rnnbounds.properties.attacks.table import attacks as every
+from rnnbounds.properties.attacks.attack import attacks as every
 from rnnbounds.properties.collector import limit_collector
 from rnnbounds.properties.runs.executors import answers
 from rnnbounds.properties.runs.parts import (

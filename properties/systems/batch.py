@@ -28,9 +28,8 @@ from rnnbounds.properties.systems.spec import SystemSpec, Values
 from rnnbounds.theory.numbers.interval import Interval
 
 if TYPE_CHECKING:
-    from rnnbounds.properties.systems.cells.batch import Cells
+    from rnnbounds.properties.systems.cells.batch import Cells, CellsOmega
     from rnnbounds.properties.systems.cells.gated import GatedCells
-    from rnnbounds.properties.systems.cells.omega import CellsOmega
     from rnnbounds.properties.systems.exact.members import ExactMember
 
 Tensor = torch.Tensor
@@ -264,7 +263,7 @@ class Batch:
     @cached_property
     def omega_of_cells(self) -> CellsOmega:
         """All weights of cells within the spec's ``distance``, as a share of theirs."""
-        from rnnbounds.properties.systems.cells.omega import CellsOmega
+        from rnnbounds.properties.systems.cells.batch import CellsOmega
 
         parent = self.whole and (self.whole[0].omega_of_cells, self.whole[1])
         return CellsOmega(self.require_cells, self.spec.distance, parent)

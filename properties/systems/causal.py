@@ -29,6 +29,7 @@ from rnnbounds.properties.systems.kind import (
     DrawRequest,
     Instances,
     Kind,
+    draw_choices,
     pick,
     seeds,
     spec_grid,
@@ -153,20 +154,11 @@ def worst_models() -> Iterator[SystemSpec]:
 @st.composite
 def draw_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
     """A model of 1 to 3 layers, on sequences longer than its receptive field."""
-    spec = Causal(
-        regime=draw(pick(Causal.regimes)),
-        inputs=draw(pick(INPUTS)),
-        n=draw(pick((2, 1, 3, 4))),
-        d=draw(pick((1, 2))),
-        layers=draw(pick((2, 1, 3, 2))),
-        taps=draw(pick((2, 3, 4, 1))),
-        dilation=draw(pick((2, 1, 3, 4))),
-        scale=draw(pick((1.0, 0.25, 4.0))),
-        bias=draw(pick((0.5, 0.0))),
-        seed=draw(seeds()),
-        batch=wanted.batch,
-        sequences=wanted.sequences,
-    )
+    choices = draw_choices(
+        draw, regime=Causal.regimes, inputs=INPUTS, n=(2, 1, 3, 4), d=(1, 2), layers=(2, 1, 3, 2),
+        taps=(2, 3, 4, 1), dilation=(2, 1, 3, 4), scale=(1.0, 0.25, 4.0), bias=(0.5, 0.0),
+    )  # fmt: skip
+    spec = Causal(seed=draw(seeds()), batch=wanted.batch, sequences=wanted.sequences, **choices)
     return fit_length(spec, draw(pick((1, 2, 4, 7))))
 
 

@@ -19,7 +19,6 @@ from rnnbounds.properties.errors import SpecError, UnknownChoiceError
 from rnnbounds.properties.systems import causal
 from rnnbounds.properties.systems.cells import gated
 from rnnbounds.properties.systems.cells import kinds as cells
-from rnnbounds.properties.systems.cells.extremal import worst_cell_specs
 from rnnbounds.properties.systems.exact import candidates, layers, sigmoid, unitary
 from rnnbounds.properties.systems.kind import DrawRequest, Family, Kind
 from rnnbounds.properties.systems.spec import SpecType, SystemSpec, check_spec
@@ -79,7 +78,7 @@ UNION: Any = reduce(or_, (kind.spec_type for kind in KINDS.values()))
 FAMILIES: Mapping[str, Family] = {
     "cell": Family(
         "cell", {name: kind for name, kind in KINDS.items() if kind.family == "cell"},
-        cells.draw_cell_spec, worst_cell_specs,
+        cells.draw_cell_spec, cells.worst_cell_specs,
     ),
     # Any two losses, those of a model and of its truncation among them.
     "losses": Family(

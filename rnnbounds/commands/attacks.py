@@ -13,9 +13,9 @@ import typer
 
 from rnnbounds.commands import options
 from rnnbounds.impl.models.device import check_device
+from rnnbounds.properties.attacks.attack import attacks as every
+from rnnbounds.properties.attacks.attack import chosen_attacks
 from rnnbounds.properties.attacks.budget import profile
-from rnnbounds.properties.attacks.table import attacks as every
-from rnnbounds.properties.attacks.table import chosen_attacks
 from rnnbounds.properties.collector import limit_collector
 from rnnbounds.properties.runs.executors import cluster_executor, local_executor
 from rnnbounds.properties.runs.parts import chosen_claims, plan_parts

@@ -15,9 +15,9 @@ from msgspec.structs import replace
 from rnnbounds.commands.attacks import ALL_ATTACKS, Attacks, Profile
 from rnnbounds.commands.options import Device, FormatOption, Seed, path_option
 from rnnbounds.impl.models.device import check_device
+from rnnbounds.properties.attacks.attack import chosen_attacks
 from rnnbounds.properties.attacks.budget import profile
 from rnnbounds.properties.attacks.scope import NEAR, Scope
-from rnnbounds.properties.attacks.table import chosen_attacks
 from rnnbounds.properties.attacks.typed_statement import (
     TypedResult,
     attack_typed,

@@ -1,6 +1,6 @@
 """Projected gradient descent of cells on the full and on the truncated loss, side by side.
 
-w_{t+1} = Π(w_t − α_t ∇p(w_t)) over the Ω of `properties.systems.cells.omega`: in each parameter the
+w_{t+1} = Π(w_t − α_t ∇p(w_t)) over the Ω of `properties.systems.cells.batch`: in each parameter the
 radial projection onto a ball about where it starts. What is computed strays by at most e_{t+1} ≤ (1
 + α_t β) e_t + r_t, with β uniform on Ω, where r_t is α_t times the gradient's error, the rounding
 of w_t − α_t ∇p, and the distance from the exact projection; infinite outside Ω. Source: Miller &

@@ -11,10 +11,12 @@ import numpy as np
 import torch
 
 from rnnbounds.impl.arithmetic.derivatives.second_order import second_order_constants, step_jets
+from rnnbounds.impl.arithmetic.interval_arithmetic import step_bound
 from rnnbounds.impl.arithmetic.invariance import InvariantBox
+from rnnbounds.impl.arithmetic.slopes import compare_runs
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.norms.comparison import Comparison, UnitNorms
-from rnnbounds.impl.numbers.outward import norm_up
+from rnnbounds.impl.numbers.outward import mul_up, norm_up
 from rnnbounds.properties.systems.batch import Batch, BatchParts, Systems, to_tensor
 from rnnbounds.properties.systems.caching import per_system
 from rnnbounds.properties.systems.cells.constants import cell_constant
@@ -24,12 +26,17 @@ from rnnbounds.properties.systems.spec import SystemSpec
 Tensor = torch.Tensor
 # No state is larger, however large a box is: its cells have no bound where a gate may stay open.
 LARGEST_STATE = 2.0**20
+# The fields of specs of cells.
+CELL_FIELDS = "n d T K regime inputs lam scale bias epsilon loss target distance alpha steps"
 # Before the name of a weight of a cell, in what is drawn.
 CELL_PREFIX = "cell."
 # The weights of gated cells by torch's names, as specs write them out.
 TORCH_NAMES = {"weight_hh": "W", "weight_ih": "U", "bias_ih": "b", "bias_hh": "b_hh"}
 # Brings inputs of cells below the norm that their rounding may take them above.
 INWARD = 1 - 2.0**-40
+LARGEST_SHARE = 0.25
+# How much larger than the cell's own the box is taken, until no weights of Ω leave it.
+GROWTH = (1.0, 1.03125, 1.125, 1.5, 3.0, 9.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,6 +210,75 @@ def step_smoothness(
         gates=kind_of(cells.kind).gates or 1, radii=radii or {},
     )  # fmt: skip
     return second_order_constants(jet_values, v)
+
+
+@dataclass(frozen=True, eq=False)
+class CellsOmega:
+    """Ω: all weights near those of B cells.
+
+    Ω has, parameter by parameter, the weights no further from the cell's than its other weights
+    are: w′_ij = w_ij(1 + σ_ij) for fixed shares σ_ij, so that w − w′ is exact (Sterbenz). The
+    shares of a mix stand still.
+    """
+
+    cells: Cells
+    share: float
+    whole: tuple[CellsOmega, int] | None = None
+
+    @per_system
+    def other_weights(self) -> dict[str, Tensor]:
+        """The other weights, (B, …) by name."""
+        return self.cells.nearby_weights(min(self.share, LARGEST_SHARE))
+
+    @per_system
+    def weight_gap(self) -> dict[str, Tensor]:
+        """w − w′, exactly."""
+        return {
+            name: part - self.other_weights[name] for name, part in self.cells.parameters.items()
+        }
+
+    @per_system
+    def radii(self) -> dict[str, Tensor]:
+        """At least the distance of either's parameters from the other's, (B,) by name."""
+        return {name: norm_up(part.flatten(1)) for name, part in self.weight_gap.items()}
+
+    @per_system
+    def box(self) -> Tensor:
+        """A box (B, N) that no weights of Ω leave, infinite where none is found."""
+        start = self.cells.box
+        largest_box = torch.full_like(start, torch.inf)
+        for growth in GROWTH:
+            candidate, is_open = mul_up(growth, start), torch.isinf(largest_box).all(1)
+            if not bool(is_open.any()):
+                break
+            reached_box = self._reached_box(candidate)
+            is_kept = (reached_box <= candidate).all(1) & is_open
+            largest_box = torch.where(is_kept[:, None], reached_box, largest_box)
+        return largest_box
+
+    def _reached_box(self, box: Tensor) -> Tensor:
+        cells, B = self.cells, self.cells.B_x[:, None]
+        return step_bound(
+            cells.cell.program, cells.parameters, box, B, cells.cell.d, radii=self.radii
+        )
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """Comparison matrices that bound |φ(s, x) − φ(s', x)| on the box for all weights of Ω."""
+        cells, B = self.cells, self.cells.B_x[:, None]
+        return compare_runs(
+            cells.cell.program, cells.parameters, self.box, B, cells.cell.d, radii=self.radii
+        )
+
+    @per_system
+    def v(self) -> Tensor:
+        """The unit weights (B, N) of max |s_j|/v_j."""
+        return self.comparison.perron()
+
+    @per_system
+    def smoothness(self) -> dict[str, Tensor]:
+        """L_w, β_hh, β_hw = β_wh and β_ww of a step."""
+        return step_smoothness(self.cells, self.box, self.v, self.radii)
 
 
 def make_cells(

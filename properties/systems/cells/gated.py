@@ -25,8 +25,7 @@ from rnnbounds.impl.numbers.ball_functions import tanh_up
 from rnnbounds.impl.numbers.outward import div_up, subtract_down
 from rnnbounds.impl.training.stable_gates import StableGates, StableGRU, StableLSTM
 from rnnbounds.properties.systems.caching import per_system
-from rnnbounds.properties.systems.cells.batch import Cells, make_cells
-from rnnbounds.properties.systems.cells.kinds import CELL_FIELDS
+from rnnbounds.properties.systems.cells.batch import CELL_FIELDS, Cells, make_cells
 from rnnbounds.properties.systems.draws import (
     Array,
     cached_generator,
@@ -41,6 +40,7 @@ from rnnbounds.properties.systems.kind import (
     Instances,
     Kind,
     cell_named,
+    draw_choices,
     pick,
     seeds,
     spec_grid,
@@ -308,19 +308,14 @@ def draw_gated_spec(draw: st.DrawFn, make: SpecType, wanted: DrawRequest) -> Sys
     if regime in ("candidate", "zero"):
         # Bounds are met with equality: exact arithmetic decides those.
         batch, sequences = min(batch, 2), min(sequences, 4)
+    inputs, d = draw(pick(DRAWN_INPUTS)), min(draw(pick((1, 2, 3))), n)
+    choices = draw_choices(
+        draw, T=(2, 1, 4, 8), lam=FACTORS, scale=(1.0, 0.25, 4.0), bias=(0.5, 0.0, 1.0, 2.0)
+    )  # fmt: skip
     return make(
-        regime=regime,
-        inputs=draw(pick(DRAWN_INPUTS)),
-        n=n,
-        d=min(draw(pick((1, 2, 3))), n),
-        T=draw(pick((2, 1, 4, 8))),
-        lam=draw(pick(FACTORS)),
-        scale=draw(pick((1.0, 0.25, 4.0))),
-        bias=draw(pick((0.5, 0.0, 1.0, 2.0))),
-        seed=draw(seeds()),
-        batch=batch,
-        sequences=sequences,
-    )
+        regime=regime, inputs=inputs, n=n, d=d, seed=draw(seeds()), batch=batch,
+        sequences=sequences, **choices,
+    )  # fmt: skip
 
 
 def gated_kind(make: SpecType) -> Kind:

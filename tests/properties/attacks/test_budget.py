@@ -5,9 +5,8 @@ from itertools import pairwise
 import pytest
 
 from rnnbounds.properties.attacks import extremal
-from rnnbounds.properties.attacks.attack import Attack
+from rnnbounds.properties.attacks.attack import Attack, attacks, chosen_attacks
 from rnnbounds.properties.attacks.budget import PROFILES, batch_size, profile
-from rnnbounds.properties.attacks.table import attacks, chosen_attacks
 from rnnbounds.properties.errors import InputError, UnknownChoiceError
 from rnnbounds.properties.measures.measure import NEEDS
 from rnnbounds.properties.measures.table import MEASURES

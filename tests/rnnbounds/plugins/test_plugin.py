@@ -134,6 +134,6 @@ def test_a_wrong_option_is_a_usage_error(session, tmp_path):
 def test_the_defaults_are_the_command_line_s():
     """The plugin does not name the attacks, for it must not import the rooms in every session."""
     from rnnbounds.commands.attacks import ALL_ATTACKS
-    from rnnbounds.properties.attacks.table import chosen_attacks
+    from rnnbounds.properties.attacks.attack import chosen_attacks
 
     assert chosen_attacks([ATTACKS]) == tuple(ALL_ATTACKS.split(","))
