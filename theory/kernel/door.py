@@ -16,7 +16,7 @@ from sympy.core.function import UndefinedFunction
 
 from rnnbounds.theory.kernel.algebra import apply, plus, power, times
 from rnnbounds.theory.kernel.functions import CONSTANTS
-from rnnbounds.theory.kernel.statements import Clause, Law, Statement, require_fitting
+from rnnbounds.theory.kernel.statements import Clause, Law, Relation, Statement, require_fitting
 from rnnbounds.theory.kernel.terms import (
     EXPONENTIAL,
     REAL_FUNCTIONS,
@@ -133,15 +133,19 @@ for known, wanted in ((transpose, TRANSPOSE), (exponential, EXPONENTIAL)):
         raise TermError(f"{known} is not the kernel's {wanted.name}")
 
 
-@lru_cache(maxsize=KEPT)
 def statement(stated: StatedStatement) -> Statement:
     """The statement over terms, of one sort; raises TermError."""
-    found = Statement(term(stated.lhs), stated.relation, term(stated.rhs))
+    return _statement(stated.lhs, stated.relation, stated.rhs)
+
+
+@lru_cache(maxsize=KEPT)
+def _statement(lhs: Basic, relation: Relation, rhs: Basic) -> Statement:
+    """Kept by its parts, for a record can be written into."""
+    found = Statement(term(lhs), relation, term(rhs))
     found.require_sorted()
     return found
 
 
-@lru_cache(maxsize=KEPT)
 def clause(stated: StatedClause) -> Clause:
     """The clause over terms; raises TermError."""
     return Clause(statement(stated.conclusion), tuple(map(statement, stated.given)))
@@ -178,7 +182,11 @@ def unfolded(stated: StatedLaw) -> Law:
     return Law(found.id, found.variables, tuple(c.replace(known) for c in found.clauses))
 
 
-@lru_cache(maxsize=KEPT)
 def goal(stated: StatedStatement) -> Statement:
     """The statement over terms, measured quantities replaced by their definitions."""
-    return statement(stated).replace(definitions())
+    return _goal(stated.lhs, stated.relation, stated.rhs)
+
+
+@lru_cache(maxsize=KEPT)
+def _goal(lhs: Basic, relation: Relation, rhs: Basic) -> Statement:
+    return _statement(lhs, relation, rhs).replace(definitions())

@@ -8,11 +8,11 @@ from rnnbounds.theory.proof.claim import (
     prove,
     prove_variant,
 )
-from rnnbounds.theory.proof.proof import Proof, Step, check
+from rnnbounds.theory.proof.proof import Ledger, Proof, Step, check
 from rnnbounds.theory.proof.steps import FormStatement, premises, step, theorem
 from rnnbounds.theory.proof.variants import scale, swap, thousandth_less
 
 __all__ = [
-    "Claim", "Form", "FormStatement", "Proof", "Source", "Step", "Variant", "check",
+    "Claim", "Form", "FormStatement", "Ledger", "Proof", "Source", "Step", "Variant", "check",
     "premises", "prove", "prove_variant", "scale", "step", "swap", "theorem", "thousandth_less"
 ]  # fmt: skip

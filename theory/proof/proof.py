@@ -27,7 +27,7 @@ from rnnbounds.theory.proof.records import (
     Step,
     StepResult,
     Verdict,
-    require_records,
+    copied,
 )
 from rnnbounds.theory.proof.scope import StepScope, assumption_variables, kernel_law
 from rnnbounds.theory.proof.together import are_contradictory
@@ -38,10 +38,10 @@ __all__ = ["GIVEN", "Ledger", "Proof", "Step", "StepResult", "check"]
 def check(proof: Proof, goal: Statement, assumptions: tuple[Assumption, ...]) -> Ledger:
     """Run the proof with its last step re-targeted at the goal, from the given assumptions."""
     try:
-        require_records(proof, goal, assumptions)
-    except Gap as gap:
+        records = copied(proof, goal, assumptions)
+    except (Gap, RecursionError) as gap:
         return Ledger((StepResult("records", "", "", (), "failed", str(gap)),), False, ())
-    return _checked(proof, goal, assumptions)
+    return _checked(*records)
 
 
 @cache
@@ -152,7 +152,7 @@ def _require_lemmas(step: Step) -> None:
 
 
 def _ledger(lemma: Lemma) -> Ledger:
-    return check(lemma.proof, lemma.goal, lemma.assumptions)
+    return _checked(lemma.proof, lemma.goal, lemma.assumptions)
 
 
 def _fixed_variables(step: Step) -> frozenset[Term]:

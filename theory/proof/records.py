@@ -11,12 +11,11 @@ from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
 from pathlib import Path
 from types import NoneType
-from typing import Any, Literal, TypeAlias, cast
-from weakref import WeakValueDictionary
+from typing import Any, Literal, TypeAlias
 
 from sympy import Basic, Symbol
 
-from rnnbounds.theory.errors import StatementError
+from rnnbounds.theory.errors import InputError, StatementError
 from rnnbounds.theory.kernel.smt import Asked
 from rnnbounds.theory.kernel.terms import Gap
 from rnnbounds.theory.language import Assumption, Axiom, Clause, Instance, Law, Statement
@@ -169,36 +168,42 @@ RECORDS = frozenset((
     *DIRECT, *COMPOSITE,
 ))  # fmt: skip
 PLAIN = frozenset((str, int, float, NoneType, bool))
-PRINTED = {"symbols", "use_names", "text", "quantifier"}  # what a record keeps of itself, to print
-_SEEN: WeakValueDictionary[int, Proof] = WeakValueDictionary()
 
 
-def require_records(*values: object) -> None:
-    """Raise Gap for what is no record of the list, at any depth but in the proofs of lemmas, which
-    are looked at when they are run."""
-    for value in values:
+def copied(*values: object) -> tuple[Any, ...]:
+    """The records, at all depths, made anew by their own constructors from their fields.
+
+    Nobody else has the copies, so that what is found out about them stays true. Raises Gap for what
+    is no record of the list.
+    """
+    made: dict[int, Any] = {}
+
+    def copy(value: Any) -> Any:
         kind = type(value)
+        if id(value) in made or kind in PLAIN:
+            return made.get(id(value), value)
         if kind is tuple:
-            require_records(*cast(tuple[object, ...], value))
-        elif kind not in RECORDS:
-            own = foreign(value) if isinstance(value, Basic) else kind.__name__
-            if kind not in PLAIN and own:
+            return tuple(map(copy, value))
+        if kind not in RECORDS:
+            if own := foreign(value) if isinstance(value, Basic) else kind.__name__:
                 raise Gap(f"a {own} is no record that the engine knows")
-        elif not (kind is Proof and _SEEN.get(id(value)) is value):
-            parts = {one.name: vars(value).get(one.name) for one in fields(cast(Any, value))}
-            for kept in (PRINTED & vars(value).keys()) - parts.keys():
-                del vars(value)[kept]  # it is made anew
-            if vars(value).keys() - parts.keys():
-                raise Gap(f"a {kind.__name__} has more than its fields")
+            made[id(value)] = value
+        else:
+            parts = {one.name: vars(value).get(one.name) for one in fields(value)}
             if kind is Assumption and type(parts["law"]) not in (Law, NoneType):
                 raise Gap(f"{parts['id']!r} assumes what is to be proved; state a law of its own")
-            if kind is Lemma and type(parts.pop("proof")) is not Proof:
+            if kind is Lemma and type(parts["proof"]) is not Proof:
                 raise Gap(f"{parts['id']!r} has no proof")
             if not all(type(parts[name]) in DIRECT for name in COMPOSITE.get(kind, ())):
                 raise Gap(f"a part of an {kind.__name__} is no direct method")
-            require_records(*parts.values())
-            if isinstance(value, Proof):
-                _SEEN[id(value)] = value
+            parts = {name: copy(part) for name, part in parts.items()}
+            try:
+                made[id(value)] = kind(*parts["hypotheses"]) if kind in DIRECT else kind(**parts)
+            except InputError as error:
+                raise Gap(str(error)) from error
+        return made[id(value)]
+
+    return tuple(map(copy, values))
 
 
 def law_instances(proof: Proof) -> Iterator[Instance]:

@@ -140,8 +140,7 @@ def _unmet(axiom: Axiom, values: Mapping[Term, Term], named: tuple[Law, ...]) ->
     return ""
 
 
-@lru_cache(maxsize=door.KEPT)
-def kernel_law(law: Told) -> Law:
+def law_of(law: Told) -> Law:
     """The law over terms, of quantities by their definitions; of a lemma the goal that was proved,
     for all values of its variables, in its user's quantities."""
     if not isinstance(law, Lemma):
@@ -150,6 +149,9 @@ def kernel_law(law: Told) -> Law:
     clause = Clause(door.goal(law.goal), tuple(p for p in premises if p is not None))
     found = Law(law.id, tuple(map(door.term, law.lengths)), (clause,))
     return found if law.weight_set is None else law.weight_set.law(found)
+
+
+kernel_law = lru_cache(maxsize=door.KEPT)(law_of)  # of records that nobody else has
 
 
 def assumption_law(assumption: Assumption) -> Law:
@@ -229,5 +231,5 @@ def lemma(
 ) -> Lemma:
     """A proved goal, for all values of the given lengths, as a law of other proofs."""
     draft = Lemma(id, variables, (), assumptions, goal, proof, weight_set)
-    weights = (w, w_other)[: len(kernel_law(draft).variables) - len(variables)]
+    weights = (w, w_other)[: len(law_of(draft).variables) - len(variables)]
     return replace(draft, variables=(*weights, *variables))

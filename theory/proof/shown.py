@@ -9,7 +9,7 @@ from rnnbounds.theory.language import Use
 from rnnbounds.theory.proof.claim import Form
 from rnnbounds.theory.proof.methods.base import use_name
 from rnnbounds.theory.proof.proof import Proof, Step, run_step, scopes_of
-from rnnbounds.theory.proof.records import StepResult
+from rnnbounds.theory.proof.records import StepResult, copied
 from rnnbounds.theory.proof.scope import StepScope
 
 
@@ -45,9 +45,10 @@ class _RecordingScope(StepScope):
 
 def trace_step(form: Form, step: Step) -> StepTrace:
     """Run one step of the form's proof again, recording its hypotheses and solver queries."""
-    proof = form.proof
-    steps = proof.steps[: proof.steps.index(step) + 1]
-    *_, scope = scopes_of(Proof(steps), form.assumptions)[0]
+    steps = form.proof.steps[: form.proof.steps.index(step) + 1]
+    proof, assumptions = copied(Proof(steps), form.assumptions)
+    *_, scope = scopes_of(proof, assumptions)[0]
+    step = proof.steps[-1]
     step = replace(step, conclusion=form.meant(step.conclusion))
     run_step(step, scope)  # what lemmas ask for their own ledgers is asked here
     recording = _RecordingScope(

@@ -17,7 +17,7 @@ from rnnbounds.theory.models.system import CONTRACTION, CONTRACTIVE, DIFFERENTIA
 from rnnbounds.theory.proof import Form, Proof, Step, check
 from rnnbounds.theory.proof.methods import HYPOTHESIS, Induction, Smt
 from rnnbounds.theory.proof.proof import StepResult
-from rnnbounds.theory.proof.scope import kernel_law
+from rnnbounds.theory.proof.scope import law_of
 
 lam, S_0, h_norm, state_gap, T, k = symbols("lam S_0 h_norm state_gap T k")
 NATURAL = Step("natural", le(0, lam**j), Induction(j, Smt(), Smt(HYPOTHESIS)), forall=(j,))
@@ -139,7 +139,7 @@ def test_conditions_on_what_varies_become_premises() -> None:
     )
     form = Form("f", goal, (CONTRACTIVE, WINDOW), "rnn", Proof((NATURAL, *steps)))
     lemma = form.lemma("lemma", T)
-    assert [c.given for c in kernel_law(lemma).clauses] == [(door.statement(le(k, T)),)]
+    assert [c.given for c in law_of(lemma).clauses] == [(door.statement(le(k, T)),)]
     use = Step("claim", le(lam ** (T + 1), 1), Smt(lemma.at(T + k + 1), "contractive"))
     assert check(Proof((use,)), use.conclusion, (CONTRACTIVE,)).proved
     moving = Assumption("moving", "", law=law("moving", (m,), eq(state(x, 0, T), Integer(0))))

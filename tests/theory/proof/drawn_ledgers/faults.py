@@ -184,7 +184,7 @@ def planted(name: str) -> Iterator[None]:
 
 
 def _caches() -> tuple[Callable[[], None], ...]:
-    kept = (door.term, door.statement, door.clause, door.goal, door._definitions, scope.kernel_law)
+    kept = (door.term, door._statement, door._goal, door._definitions, scope.kernel_law)
     return tuple(
         one.cache_clear
         for one in (*kept, proof._checked, proof.scopes_of, together.are_contradictory)
