@@ -11,7 +11,7 @@ from rnnbounds import theory
 
 ROOT = Path(theory.__file__).parent
 ROOMS = ("language", "kernel", "proof", "axioms")
-MOST, MOST_ACCEPTING = 7_610, 3_240
+MOST, MOST_ACCEPTING = 7_440, 3_250
 
 
 def lines(*paths: Path) -> int:

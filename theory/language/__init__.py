@@ -13,7 +13,6 @@ from rnnbounds.theory.language.law import (
     Use,
     assume,
     at,
-    axiom,
     axioms_in,
     law,
 )  # fmt: skip
@@ -22,6 +21,6 @@ from rnnbounds.theory.language.vocabulary import enter, symbols
 
 __all__ = [
     "ONE", "ZERO", "Assumption", "Axiom", "Clause", "Instance", "Law", "Statement", "Use",
-    "assume", "at", "axiom", "axioms_in", "define", "enter", "eq", "exists", "law", "le", "lt",
+    "assume", "at", "axioms_in", "define", "enter", "eq", "exists", "law", "le", "lt",
     "ne", "symbols"
 ]  # fmt: skip

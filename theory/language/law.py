@@ -7,7 +7,7 @@ and operators, an integer symbol over the natural numbers, any other symbol over
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from sympy import Expr, Symbol, sympify
@@ -67,11 +67,6 @@ class Axiom(Law):
     source: str = ""
     requires: tuple[Law, ...] = ()
 
-    def that(self, *clauses: Statement | Clause, requires: Law | None = None) -> Axiom:
-        """The theorem with these clauses."""
-        stated = law(self.id, self.variables, *clauses).clauses
-        return replace(self, clauses=stated, requires=() if requires is None else (requires,))
-
 
 @dataclass(frozen=True)
 class Instance:
@@ -100,14 +95,9 @@ def law(id: str, variables: tuple[Symbol, ...], *clauses: Statement | Clause) ->
     return Law(id, variables, tuple(c if isinstance(c, Clause) else Clause(c) for c in clauses))
 
 
-def axiom(id: str, source: str, text: str, variables: tuple[Symbol, ...]) -> Axiom:
-    """A textbook theorem for all values of its variables, of which `that` says what it says."""
-    return Axiom(id, variables, (), text, source)
-
-
 def axioms_in(module: Mapping[str, object]) -> tuple[Axiom, ...]:
     """All axioms among the names of a module, in the order of their definitions."""
-    return tuple(each for each in module.values() if isinstance(each, Axiom) and each.clauses)
+    return tuple(each for each in module.values() if isinstance(each, Axiom))
 
 
 @dataclass(frozen=True)

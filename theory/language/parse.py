@@ -8,14 +8,16 @@ a statement behind commas: they compare k, T and lam with numbers or with one an
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import Any, cast
 
 import sympy
 from sympy import Expr, Integer, Rational
 
 from rnnbounds.theory.errors import StatementError, UnknownNameError
+from rnnbounds.theory.language.law import Clause
 from rnnbounds.theory.language.printing import statement_text
 from rnnbounds.theory.language.spelling import NUMBER, translate_notation
 from rnnbounds.theory.language.statement import Relation, Statement
@@ -114,11 +116,44 @@ def _check_number(line: str, literal: str, follower: str) -> None:
         raise _error(line, f"has the number {literal[:20]}..., which is too long")
 
 
-class _TreeReader:
-    """Rebuilds the syntax tree of one line as a SymPy expression."""
+def read_clauses(
+    text: str, names: Mapping[str, Expr], functions: Mapping[str, Callable[..., Expr]]
+) -> tuple[Clause, ...]:
+    """The clauses of a law as it is printed: `0 <= y; y == z where 0 <= z and z <= 0`.
 
-    def __init__(self, line: str) -> None:
+    Raises StatementError for what is no law over these names and functions.
+    """
+
+    def statement(part: str) -> Statement:
+        lhs, sign, rhs = re.split(r" (<=|<|==|!=) ", part.strip())
+        trees = (ast.parse(side, mode="eval").body for side in (lhs, rhs))
+        one, other = (
+            _TreeReader(side, names, functions).read(tree, 0)
+            for side, tree in zip((lhs, rhs), trees, strict=True)
+        )
+        return Statement(one, cast(Relation, sign), other)
+
+    def clause(part: str) -> Clause:
+        conclusion, _, premises = part.partition(" where ")
+        given = premises.split(" and ") if premises else ()
+        return Clause(statement(conclusion), tuple(map(statement, given)))
+
+    return tuple(map(clause, text.split(";")))
+
+
+class _TreeReader:
+    """Rebuilds the syntax tree of one line as a SymPy expression; names are quantities unless
+    others are given."""
+
+    def __init__(
+        self,
+        line: str,
+        names: Mapping[str, Expr] | None = None,
+        functions: Mapping[str, Callable[..., Expr]] = MappingProxyType({}),
+    ) -> None:
         self.line = line
+        self.names = {name: q.symbol for name, q in VOCABULARY.items()} if names is None else names
+        self.functions = functions
 
     def read(self, node: ast.expr, depth: int) -> Expr:
         """Translate a node of the syntax tree to a SymPy expression."""
@@ -127,8 +162,8 @@ class _TreeReader:
         match node:
             case ast.Constant():
                 return Rational(self.line[node.col_offset : node.end_col_offset])
-            case ast.Name(id=name) if name in VOCABULARY:
-                return VOCABULARY[name].symbol
+            case ast.Name(id=name) if name in self.names:
+                return self.names[name]
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return -self.read(operand, depth + 1)
             case ast.UnaryOp(op=ast.UAdd(), operand=operand):
@@ -137,7 +172,9 @@ class _TreeReader:
                 return self._binary(
                     operator, self.read(left, depth + 1), self.read(right, depth + 1)
                 )
-            case ast.Call(func=ast.Name(id=name), args=args) if args and name not in VOCABULARY:
+            case ast.Call(func=ast.Name(id=name), args=args) if name in self.functions:
+                return self.functions[name](*(self.read(arg, depth + 1) for arg in args))
+            case ast.Call(func=ast.Name(id=name), args=args) if args and name not in self.names:
                 return self._call(name, [self.read(arg, depth + 1) for arg in args])
         raise _error(self.line, f"cannot be read; use {ALLOWED_TOKENS}")
 

@@ -10,7 +10,7 @@ from typing import Any
 from flint import fmpq
 from formal import Op, column, diagonal, op
 
-from rnnbounds.theory.axioms.base import L_rho, beta_rho
+from rnnbounds.theory.axioms.activations import L_rho, beta_rho
 from rnnbounds.theory.language.terms import networks as of_gradients
 from rnnbounds.theory.language.terms import unitary as of_unitary
 from rnnbounds.theory.language.terms import vectors as terms

@@ -17,7 +17,7 @@ from rnnbounds.theory.language.statement import eq
 from rnnbounds.theory.language.terms.variables import a, j, m, s, x
 
 _SYMPY = "Abs Max Min log tanh exp sin cos atan erf sqrt gamma LambertW abs max min".split()
-_FUNCTIONS: dict[str, type[Function]] = dict.fromkeys(_SYMPY, Function)
+FUNCTIONS: dict[str, type[Function]] = dict.fromkeys(_SYMPY, Function)
 
 
 class Term(Function):
@@ -26,7 +26,7 @@ class Term(Function):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if _FUNCTIONS.setdefault(cls.__name__, cls) is not cls:
+        if FUNCTIONS.setdefault(cls.__name__, cls) is not cls:
             raise StatementError(f"a function is named {cls.__name__}; give this one another name")
 
     @classmethod
@@ -97,7 +97,7 @@ def function(name: str, base: type[Term] = Vector, *, defined: bool = False) -> 
     What is `defined` has its values by a definition alone.
     """
     facts = {"__module__": sys._getframe(1).f_globals["__name__"], "defined": defined}
-    found = _FUNCTIONS.get(name)
+    found = FUNCTIONS.get(name)
     if found is not None and found.__bases__ == (base,) and facts.items() <= vars(found).items():
         return found
     return FunctionClass(name, (base,), facts)
