@@ -9,7 +9,7 @@ import torch
 from rnnbounds.cli import main
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.axioms.base import AXIOMS
-from rnnbounds.theory.proof.records import axioms_used
+from rnnbounds.theory.proof.proof import axioms_used
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")

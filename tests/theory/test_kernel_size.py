@@ -1,7 +1,7 @@
 """The engine and what it reads fit on a desk, and what accepts a step on less: lines are counted.
 
-All of the rooms language, kernel, proof and axioms; and of kernel and proof what `check` imports,
-comments and blank lines included. Whoever needs more makes room first.
+All of the rooms language, kernel, proof and axioms; and of kernel and proof what the acceptance of
+proofs imports, comments and blank lines included. Whoever needs more makes room first.
 """
 
 import ast
@@ -11,7 +11,7 @@ from rnnbounds import theory
 
 ROOT = Path(theory.__file__).parent
 ROOMS = ("language", "kernel", "proof", "axioms")
-MOST, MOST_ACCEPTING = 7_440, 3_250
+MOST, MOST_ACCEPTING = 7_450, 3_050
 
 
 def lines(*paths: Path) -> int:
@@ -32,8 +32,8 @@ def imported(path: Path) -> set[Path]:
 
 
 def accepting() -> set[Path]:
-    """The modules that `check` imports, by way of others too."""
-    known, left = set[Path](), [ROOT / "proof" / "proof.py"]
+    """The modules that accept proofs, and those that they import, by way of others too."""
+    known, left = set[Path](), [ROOT / "proof" / "accept.py"]
     while left:
         path = left.pop()
         if path not in known:
@@ -52,5 +52,5 @@ def test_what_accepts_a_step_is_less() -> None:
     """What a reader of the soundness argument reads."""
     names = {path.stem for path in accepting()}
     assert names > {"terms", "door", "translate", "smt", "scope", "records", "base"}
-    assert not names & {"claim", "steps", "variants"}
+    assert not names & {"claim", "proof", "shown", "steps", "variants"}
     assert lines(*accepting()) <= MOST_ACCEPTING

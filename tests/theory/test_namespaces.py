@@ -14,9 +14,8 @@ from rnnbounds.theory.language.quantity import parameter
 from rnnbounds.theory.language.terms.variables import x
 from rnnbounds.theory.language.terms.vectors import norm, state
 from rnnbounds.theory.language.vocabulary import DEFINITIONS, VOCABULARY
-from rnnbounds.theory.proof import Form, Proof, Step, check
+from rnnbounds.theory.proof import Form, Proof, Step, accept, check, proof
 from rnnbounds.theory.proof.methods import Smt
-from rnnbounds.theory.proof.proof import _checked
 
 T, k, lam = symbols("T k lam")
 
@@ -40,15 +39,21 @@ def quantities() -> set[Symbol]:
     return {quantity.symbol for quantity in VOCABULARY.values()}
 
 
+def forget() -> None:
+    """No ledger is kept."""
+    for kept in (proof._checked, accept.outcomes, accept.scopes_of):
+        kept.cache_clear()
+
+
 @pytest.fixture
 def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
     """A vocabulary in which every name that some ledger binds is that of a quantity above 5."""
     names = {symbol.name for claim in CLAIMS for form in claim.forms for symbol in bound(form)}
     for name in sorted(names - set(VOCABULARY)):
         monkeypatch.setitem(VOCABULARY, name, parameter(name, "new", name, lower=5))
-    _checked.cache_clear()
+    forget()
     yield names
-    _checked.cache_clear()
+    forget()
 
 
 @pytest.mark.slow

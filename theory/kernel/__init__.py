@@ -4,5 +4,3 @@
 SymPy form of claims; `normal`, `rewriting`, `smt` (over `translate`) and
 `functions` decide. Methods of proof (`theory.proof.methods`) put these together.
 """
-
-from rnnbounds.theory.kernel.shown import shown as shown

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 from rnnbounds.theory.kernel.algebra import build, power, rebuilt, times, whole_power
-from rnnbounds.theory.kernel.shown import shown
 from rnnbounds.theory.kernel.terms import (
     ABS,
     HALF,
@@ -60,7 +59,7 @@ class Statement:
             raise TermError(f"{self} compares no numbers; take norms")
 
     def __str__(self) -> str:
-        return f"{shown(self.lhs)} {self.relation} {shown(self.rhs)}"
+        return f"{self.lhs} {self.relation} {self.rhs}"
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ class Term:
         return f"{name}({', '.join(arg.key for arg in self.args)})"
 
     def __repr__(self) -> str:
-        return _PRINTERS[0](self)
+        return _PRINTERS[-1](self)
 
     @cached_property
     def sort(self) -> Sort:
@@ -157,7 +157,7 @@ class Term:
 
 
 Printer: TypeAlias = Callable[[Term], str]
-_PRINTERS: list[Printer] = []
+_PRINTERS: list[Printer] = [attrgetter("key")]
 
 
 def prints(printer: Printer) -> Printer:

@@ -1,38 +1,64 @@
-"""Ledgers: a proof is a list of steps, the last of which concludes the claim itself.
-
-Each step names all that it uses and its method; nothing else is visible to it, but for the ranges
-of the vocabulary (norms and lengths are not negative).  `check` re-targets the last step at any
-goal: run against a false variant the same ledger must fail.
-"""
+"""Ledgers: the outcome of a proof, step by step, and all that it rests on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field
 from functools import cache
+from typing import Literal, TypeAlias
 
 from rnnbounds.theory.kernel import door
-from rnnbounds.theory.kernel.smt import heard
-from rnnbounds.theory.kernel.terms import Term
+from rnnbounds.theory.kernel import shown as shown  # prints the terms of details
+from rnnbounds.theory.kernel.smt import Asked
+from rnnbounds.theory.kernel.terms import Gap, Term
 from rnnbounds.theory.language import Assumption, Axiom, Instance, Law, Statement, Use
 from rnnbounds.theory.language.definitions import Definition
 from rnnbounds.theory.language.vocabulary import VOCABULARY
-from rnnbounds.theory.proof.limits import time_limit
-from rnnbounds.theory.proof.methods import GIVEN, Gap, Induction
-from rnnbounds.theory.proof.records import (
-    Ledger,
-    Lemma,
-    Proof,
-    Step,
-    StepResult,
-    Verdict,
-    copied,
-)
-from rnnbounds.theory.proof.scope import StepScope, assumption_variables, kernel_law
-from rnnbounds.theory.proof.together import are_contradictory
+from rnnbounds.theory.proof.accept import Outcome, outcomes
+from rnnbounds.theory.proof.records import Lemma, Proof, Step, copied
+from rnnbounds.theory.proof.scope import assumption_variables, kernel_law
 
-__all__ = ["GIVEN", "Ledger", "Proof", "Step", "StepResult", "check"]
+__all__ = ["Ledger", "Proof", "Step", "StepResult", "check"]
+
+Verdict: TypeAlias = Literal["proved", "failed"]
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """Outcome of a step: `quantifier` is the range of its variables, `location` the file and the
+    line where it is written, `queries` all that z3 was asked, for lemmas that it uses too."""
+
+    id: str
+    statement: str
+    method: str
+    uses: tuple[str, ...]
+    verdict: Verdict
+    detail: str
+    location: str = ""
+    quantifier: str = ""
+    queries: tuple[Asked, ...] = field(default=(), repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The outcome of a proof, and all that it rests on: textbook axioms and definitions.
+
+    `unused` names the assumptions that no step needed, `ranges` what the vocabulary declares of
+    quantities and steps took for granted: `0 <= lam`.
+    """
+
+    steps: tuple[StepResult, ...]
+    proved: bool
+    axioms: tuple[str, ...]
+    definitions: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
+    ranges: tuple[str, ...] = ()
+
+    @property
+    def failures(self) -> tuple[StepResult, ...]:
+        """The steps that failed."""
+        return tuple(step for step in self.steps if step.verdict == "failed")
 
 
 def check(proof: Proof, goal: Statement, assumptions: tuple[Assumption, ...]) -> Ledger:
@@ -46,14 +72,7 @@ def check(proof: Proof, goal: Statement, assumptions: tuple[Assumption, ...]) ->
 
 @cache
 def _checked(proof: Proof, goal: Statement, assumptions: tuple[Assumption, ...]) -> Ledger:
-    scopes, results = scopes_of(proof, assumptions)
-    if proof.steps:
-        results = (*results, run_step(final_step(proof, goal), scopes[-1]))
-    if results and results[-1].verdict == "proved" and are_contradictory(assumptions):
-        last = replace(
-            results[-1], verdict="failed", detail="the assumptions contradict each other"
-        )
-        results = (*results[:-1], last)
+    results = tuple(map(result, outcomes(proof, goal, assumptions)))
     used = [use for step in proof.steps for use in step.method.uses]
     return Ledger(
         results,
@@ -65,101 +84,23 @@ def _checked(proof: Proof, goal: Statement, assumptions: tuple[Assumption, ...])
     )
 
 
-def final_step(proof: Proof, goal: Statement) -> Step:
-    """The last step, re-targeted; nothing may be left open: no variables, no premises."""
-    return replace(proof.steps[-1], conclusion=goal, forall=(), given=())
-
-
-@cache
-def scopes_of(
-    proof: Proof, assumptions: tuple[Assumption, ...]
-) -> tuple[tuple[StepScope, ...], tuple[StepResult, ...]]:
-    """(scope of each step, result of each step but the last); cached, as no goal changes them."""
-    names = tuple(step.id for step in proof.steps)
-    known = StepScope({assumption.id: assumption for assumption in assumptions}, later=names)
-    results: list[StepResult] = []
-    scopes = [known]
-    for step in proof.steps[:-1]:
-        result = run_step(step, known)
-        known = replace(known, later=known.later[1:])
-        results.append(result)
-        if result.verdict == "failed":
-            known = replace(known, failed=(*known.failed, step.id))
-        else:
-            known = known.with_law(kernel_law(step.law), _fixed_variables(step))
-        scopes.append(known)
-    return tuple(scopes), tuple(results)
-
-
-def run_step(step: Step, known: StepScope) -> StepResult:
-    """Run the step's method in this scope."""
-
-    with suppress(Gap):  # which symbols have a name in common is known then
-        for statement in (step.conclusion, *step.given):
-            door.statement(statement)
+def result(outcome: Outcome) -> StepResult:
+    """The outcome of a step as a ledger tells it."""
+    step = outcome.step
+    verdict: Verdict = "proved" if outcome.proved else "failed"
     try:
         text, uses, quantifier = step.text, step.use_names, step.quantifier
     except ValueError:  # Python writes no number of more than 4300 digits
         reason = "a number is too long to be written"
         return StepResult(step.id, "", step.method.name, (), "failed", reason, step.location)
-
-    def result(verdict: Verdict, detail: str) -> StepResult:
-        return StepResult(
-            step.id, text, step.method.name, uses, verdict, detail, step.location, quantifier,
-            tuple(asked),
-        )  # fmt: skip
-
-    try:
-        with heard() as asked, time_limit():
-            _require_fresh_names(step, known)
-            goal = door.goal(step.conclusion)
-            detail = step.method.prove(goal, _with_premises(step, known))
-            _require_lemmas(step)
-            return result("proved", detail)
-    except Gap as gap:
-        return result("failed", str(gap))
-
-
-def _with_premises(step: Step, known: StepScope) -> StepScope:
-    """Scope of the step, with its premises; an induction that carries them adds its own."""
-    carried = isinstance(step.method, Induction) and step.method.given
-    for index, statement in enumerate(() if carried else step.given, start=1):
-        known = known.with_hypothesis(f"{GIVEN} {index}", door.goal(statement))
-    return known
-
-
-def _require_fresh_names(step: Step, known: StepScope) -> None:
-    """The name is new, and of the variables nothing is assumed but what the step says."""
-    for statement in (step.conclusion, *step.given):
-        door.statement(statement)
-    forall = tuple(map(door.term, step.forall))
-    kernel_law(step.law)
-    if step.id in known.laws or step.id in known.assumptions:
-        raise Gap(f"the name {step.id!r} is taken")
-    if step.forall and not known.constants.union(_fixed_variables(step)).isdisjoint(forall):
-        raise Gap("a variable of the step is a constant of the claim")
-    if isinstance(step.method, Induction):
-        objection = step.method.objection(step.forall, step.given)
-        if objection:
-            raise Gap(objection)
-
-
-def _require_lemmas(step: Step) -> None:
-    """The ledgers of the lemmas are proved."""
-    for law in (use.law for use in step.method.uses if isinstance(use, Instance)):
-        if isinstance(law, Lemma) and not _ledger(law).proved:
-            raise Gap(f"{law.id} is not proved")
+    return StepResult(
+        step.id, text, step.method.name, uses, verdict, outcome.detail, step.location, quantifier,
+        outcome.queries,
+    )  # fmt: skip
 
 
 def _ledger(lemma: Lemma) -> Ledger:
     return _checked(lemma.proof, lemma.goal, lemma.assumptions)
-
-
-def _fixed_variables(step: Step) -> frozenset[Term]:
-    """The variables of which the laws speak that the step uses: the identity I, in axioms."""
-    used = (use.law for use in step.method.uses if isinstance(use, Instance))
-    laws = [law for law in used if isinstance(law, Law)]
-    return frozenset[Term]().union(*(kernel_law(law).constants for law in laws))
 
 
 def _used_law_ids(uses: list[Use], kind: type[Law]) -> tuple[str, ...]:
@@ -210,3 +151,17 @@ def _spoken(step: Step) -> Iterator[frozenset[Term]]:
         if isinstance(use, Instance):
             yield from (door.goal(Statement(term, "==", term)).variables for term in use.terms)
             yield frozenset() if isinstance(use.law, str) else kernel_law(use.law).constants
+
+
+def law_instances(proof: Proof) -> Iterator[Instance]:
+    """Every use of a law by the proof, those of its lemmas included."""
+    for use in (use for step in proof.steps for use in step.method.uses):
+        if isinstance(use, Instance):
+            yield use
+            if isinstance(use.law, Lemma):
+                yield from law_instances(use.law.proof)
+
+
+def axioms_used(proof: Proof) -> Iterator[Axiom]:
+    """The axioms that the proof uses, those of its lemmas included."""
+    return (use.law for use in law_instances(proof) if isinstance(use.law, Axiom))

@@ -6,7 +6,6 @@ A subclass of one of them is none: it would answer for itself.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
 from pathlib import Path
@@ -16,7 +15,6 @@ from typing import Any, Literal, TypeAlias
 from sympy import Basic, Symbol
 
 from rnnbounds.theory.errors import InputError, StatementError
-from rnnbounds.theory.kernel.smt import Asked
 from rnnbounds.theory.kernel.terms import Gap
 from rnnbounds.theory.language import Assumption, Axiom, Clause, Instance, Law, Statement
 from rnnbounds.theory.language.definitions import Definition
@@ -126,43 +124,6 @@ class Lemma(Law):
         return tuple(variable for variable in self.variables if variable not in weights)
 
 
-@dataclass(frozen=True)
-class StepResult:
-    """Outcome of a step: `quantifier` is the range of its variables, `location` the file and the
-    line where it is written, `queries` all that z3 was asked, for lemmas that it uses too."""
-
-    id: str
-    statement: str
-    method: str
-    uses: tuple[str, ...]
-    verdict: Verdict
-    detail: str
-    location: str = ""
-    quantifier: str = ""
-    queries: tuple[Asked, ...] = field(default=(), repr=False, compare=False)
-
-
-@dataclass(frozen=True)
-class Ledger:
-    """The outcome of a proof, and all that it rests on: textbook axioms and definitions.
-
-    `unused` names the assumptions that no step needed, `ranges` what the vocabulary declares of
-    quantities and steps took for granted: `0 <= lam`.
-    """
-
-    steps: tuple[StepResult, ...]
-    proved: bool
-    axioms: tuple[str, ...]
-    definitions: tuple[str, ...] = ()
-    unused: tuple[str, ...] = ()
-    ranges: tuple[str, ...] = ()
-
-    @property
-    def failures(self) -> tuple[StepResult, ...]:
-        """The steps that failed."""
-        return tuple(step for step in self.steps if step.verdict == "failed")
-
-
 RECORDS = frozenset((
     Assumption, Axiom, Clause, Definition, Instance, Law, Lemma, Proof, Statement, Step, WeightSet,
     *DIRECT, *COMPOSITE,
@@ -204,17 +165,3 @@ def copied(*values: object) -> tuple[Any, ...]:
         return made[id(value)]
 
     return tuple(map(copy, values))
-
-
-def law_instances(proof: Proof) -> Iterator[Instance]:
-    """Every use of a law by the proof, those of its lemmas included."""
-    for use in (use for step in proof.steps for use in step.method.uses):
-        if isinstance(use, Instance):
-            yield use
-            if isinstance(use.law, Lemma):
-                yield from law_instances(use.law.proof)
-
-
-def axioms_used(proof: Proof) -> Iterator[Axiom]:
-    """The axioms that the proof uses, those of its lemmas included."""
-    return (use.law for use in law_instances(proof) if isinstance(use.law, Axiom))

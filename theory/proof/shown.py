@@ -6,10 +6,11 @@ from dataclasses import dataclass, field, fields, replace
 
 from rnnbounds.theory.kernel.statements import Clause
 from rnnbounds.theory.language import Use
+from rnnbounds.theory.proof.accept import run_step, scopes_of
 from rnnbounds.theory.proof.claim import Form
 from rnnbounds.theory.proof.methods.base import use_name
-from rnnbounds.theory.proof.proof import Proof, Step, run_step, scopes_of
-from rnnbounds.theory.proof.records import StepResult, copied
+from rnnbounds.theory.proof.proof import Proof, Step, StepResult, result
+from rnnbounds.theory.proof.records import copied
 from rnnbounds.theory.proof.scope import StepScope
 
 
@@ -54,8 +55,8 @@ def trace_step(form: Form, step: Step) -> StepTrace:
     recording = _RecordingScope(
         **{scope_field.name: getattr(scope, scope_field.name) for scope_field in fields(scope)}
     )
-    result = run_step(step, recording)
-    return StepTrace(result, tuple(recording.recorded))
+    outcome = run_step(step, recording)
+    return StepTrace(result(outcome), tuple(recording.recorded))
 
 
 def clause_text(clause: Clause) -> str:

@@ -180,7 +180,7 @@ def show_theory(ids: Sequence[str], latex: bool) -> int:
                 echo(statement_latex(form.statement))
         return 0
     from rnnbounds.theory.bibliography import bibtex
-    from rnnbounds.theory.proof.records import axioms_used
+    from rnnbounds.theory.proof.proof import axioms_used
 
     proofs = [form.proof for entry in chosen for form in entry.forms]
     sources = sorted({axiom.source for proof in proofs for axiom in axioms_used(proof)})

@@ -14,7 +14,7 @@ from rnnbounds.theory.errors import InputError
 from rnnbounds.theory.kernel.solver.client import SECOND, SECOND_STRATEGIES
 from rnnbounds.theory.proof.claim import Claim
 from rnnbounds.theory.proof.claim import prove as ledgers_of
-from rnnbounds.theory.proof.records import StepResult
+from rnnbounds.theory.proof.proof import StepResult
 
 CONFIRMED, UNDECIDED, CONTRADICTED = "confirmed", "undecided", "contradicted"
 

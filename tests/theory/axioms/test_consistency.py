@@ -21,7 +21,7 @@ from rnnbounds.theory.language.terms.variables import a, b
 from rnnbounds.theory.language.terms.vectors import phi
 from rnnbounds.theory.language.vocabulary import unfold
 from rnnbounds.theory.proof import Form, Proof
-from rnnbounds.theory.proof.records import law_instances
+from rnnbounds.theory.proof.proof import law_instances
 
 FORMS = {f"{claim.id}/{form.name}": form for claim in CLAIMS for form in claim.forms}
 TRIES = 6

@@ -24,7 +24,7 @@ from rnnbounds.theory.numbers.evaluate import ball
 from rnnbounds.theory.proof import Proof, Step, check
 from rnnbounds.theory.proof.methods import BallMaximum, Cases, Gap, Method
 from rnnbounds.theory.proof.methods.cases import prove_case
-from rnnbounds.theory.proof.records import Ledger
+from rnnbounds.theory.proof.proof import Ledger
 from rnnbounds.theory.proof.scope import StepScope
 
 lam, beta_rho = symbols("lam beta_rho")

@@ -12,7 +12,7 @@ from rnnbounds.theory.language.terms.variables import j
 from rnnbounds.theory.models.system import CONTRACTIVE, WINDOW
 from rnnbounds.theory.proof import Claim, Proof, Step, check, prove
 from rnnbounds.theory.proof.methods import HYPOTHESIS, Induction, Smt
-from rnnbounds.theory.proof.records import Ledger
+from rnnbounds.theory.proof.proof import Ledger
 
 lam, h_norm = symbols("lam h_norm")
 STATE_BOUND = claim("state-bound")

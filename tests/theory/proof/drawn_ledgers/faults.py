@@ -35,7 +35,7 @@ from rnnbounds.theory.language import definitions
 from rnnbounds.theory.language.terms import variables
 from rnnbounds.theory.language.terms import vectors as formal
 from rnnbounds.theory.language.vocabulary import unfold
-from rnnbounds.theory.proof import proof, records, scope, together
+from rnnbounds.theory.proof import accept, proof, records, scope, together
 from rnnbounds.theory.proof.methods import base as smt
 
 Patch = tuple[object, str, object]
@@ -161,7 +161,7 @@ FAULTS: dict[str, tuple[Patch, ...]] = {
     ),
     "anything is a variable": ((Law, "__post_init__", lambda _: None),),
     "what is written alike is equal": ((door, "primes", lambda _: 0),),
-    "what an axiom speaks of is forgotten": ((proof, "_fixed_variables", lambda _: frozenset()),),
+    "what an axiom speaks of is forgotten": ((accept, "_fixed_variables", lambda _: frozenset()),),
 }
 
 
@@ -184,8 +184,8 @@ def planted(name: str) -> Iterator[None]:
 
 
 def _caches() -> tuple[Callable[[], None], ...]:
-    kept = (door.term, door._statement, door._goal, door._definitions, scope.kernel_law)
-    return tuple(
-        one.cache_clear
-        for one in (*kept, proof._checked, proof.scopes_of, together.are_contradictory)
-    )
+    kept = (
+        door.term, door._statement, door._goal, door._definitions, scope.kernel_law,
+        proof._checked, accept.outcomes, accept.scopes_of, together.are_contradictory,
+    )  # fmt: skip
+    return tuple(one.cache_clear for one in kept)

@@ -30,7 +30,7 @@ from rnnbounds.theory.kernel import smt
 from rnnbounds.theory.language import Assumption, Statement, at, enter, eq, le, lt
 from rnnbounds.theory.language.definitions import REGISTRY, Definition
 from rnnbounds.theory.language.vocabulary import DEFINITIONS, VOCABULARY, unfold
-from rnnbounds.theory.proof import Proof, Step, proof
+from rnnbounds.theory.proof import Proof, Step, accept, proof
 from rnnbounds.theory.proof.methods import Direct, Method, Smt
 from rnnbounds.theory.proof.proof import check
 
@@ -174,9 +174,11 @@ def attacked() -> Iterator[None]:
     """The prover with the quantities that are drawn, and without what it tells of failures: no
     counter-models worth printing are sought, and no ledger is kept for a second time."""
     with ExitStack() as stack:
-        for cached in ("_checked", "scopes_of"):
-            plain = getattr(proof, cached).__wrapped__
-            stack.enter_context(patch.object(proof, cached, plain))
+        for module, cached in (
+            (proof, "_checked"), (proof, "outcomes"), (accept, "outcomes"), (accept, "scopes_of"),
+        ):  # fmt: skip
+            plain = getattr(module, cached).__wrapped__
+            stack.enter_context(patch.object(module, cached, plain))
         stack.enter_context(patch.object(smt, "_at_small_lengths", lambda *_: ""))
         stack.enter_context(ctx.workprec(BITS))
         stack.callback(_withdraw)
