@@ -19,13 +19,10 @@ from rnnbounds.theory.kernel.terms import (
     MAX,
     MIN,
     NUMBER,
-    ODD,
-    OF_ONE,
     ONE,
     POWER,
     PRODUCT,
     SUM,
-    VALUES,
     ZERO,
     Head,
     Term,
@@ -41,7 +38,7 @@ MOST_FACTORS = 1_000  # of a power of a number
 
 def apply(head: Head, *args: Term) -> Term:
     """A function at its arguments, which are expanded, so that equal ones are equal trees."""
-    if len(args) != 1 and (head in OF_ONE or head.kind == "norm"):
+    if len(args) != 1 and (head.is_of_one or head.kind == "norm"):
         raise TermError(f"{head.name} is a function of one term, not of {len(args)}")
     args = tuple(map(expanded, args))
     if head.kind == "norm":
@@ -57,10 +54,9 @@ def apply(head: Head, *args: Term) -> Term:
             return args[0]
     if head is ABS and args[0].head is NUMBER:
         return number(abs(args[0].value))
-    at, value = VALUES.get(head, (0, 0))
-    if (head in VALUES or head in ODD) and args[0] is number(at):
-        return number(value)
-    if (head is ABS or head in ODD) and _leads_negative(args[0]):
+    if head.value is not None and args[0] is number(head.value[0]):
+        return number(head.value[1])
+    if (head is ABS or head.is_odd) and _leads_negative(args[0]):
         turned = make(head, (expanded(times(number(-1), args[0])),))
         return turned if head is ABS else times(number(-1), turned)
     return make(head, args)

@@ -18,7 +18,10 @@ from rnnbounds.theory.kernel.algebra import apply, plus, power, times
 from rnnbounds.theory.kernel.functions import CONSTANTS
 from rnnbounds.theory.kernel.statements import Clause, Law, Relation, Statement, require_fitting
 from rnnbounds.theory.kernel.terms import (
+    ABS,
     EXPONENTIAL,
+    MAX,
+    MIN,
     REAL_FUNCTIONS,
     TRANSPOSE,
     Head,
@@ -39,20 +42,16 @@ from rnnbounds.theory.language.terms.vectors import (
     Operator,
     Scalar,
     Vector,
-    exponential,
-    transpose,
 )
 from rnnbounds.theory.language.terms.vectors import Term as Formal
 from rnnbounds.theory.language.vocabulary import DEFINITIONS, VOCABULARY
 
 KEPT = 2**16
 _FUNCTIONS: dict[type[Basic], Head] = {
-    sympy.Abs: REAL_FUNCTIONS["abs"], sympy.Max: REAL_FUNCTIONS["max"],
-    sympy.Min: REAL_FUNCTIONS["min"], sympy.log: REAL_FUNCTIONS["log"],
-    sympy.tanh: REAL_FUNCTIONS["tanh"], sympy.exp: REAL_FUNCTIONS["exp"],
-    sympy.sin: REAL_FUNCTIONS["sin"], sympy.cos: REAL_FUNCTIONS["cos"],
-    sympy.atan: REAL_FUNCTIONS["atan"], sympy.erf: REAL_FUNCTIONS["erf"],
-}  # fmt: skip
+    getattr(sympy, name.title() if head in (ABS, MAX, MIN) else name): head
+    for name, head in REAL_FUNCTIONS.items()
+}
+_KNOWN = {head.name: head for head in (TRANSPOSE, EXPONENTIAL)}
 _KINDS: tuple[tuple[type, str], ...] = (
     (Norm, "norm"), (Scalar, "scalar"), (Operator, "operator"), (Vector, "vector"),
 )  # fmt: skip
@@ -124,13 +123,7 @@ def head(function: type[Formal]) -> Head:
     stated = (name for name in dir(function) if name.startswith(facts))
     if any(getattr(function, name) != getattr(own, name, None) for name in stated):
         raise TermError(f"of {function} SymPy takes for granted what no law says")
-    return Head(function.__name__, kind)
-
-
-# The two functions of terms that rules know something of are the first of their names.
-for known, wanted in ((transpose, TRANSPOSE), (exponential, EXPONENTIAL)):
-    if head(known) != wanted:
-        raise TermError(f"{known} is not the kernel's {wanted.name}")
+    return _KNOWN.get(function.__name__, Head(function.__name__, kind))
 
 
 def statement(stated: StatedStatement) -> Statement:

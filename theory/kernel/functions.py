@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 from types import MappingProxyType
@@ -13,6 +14,10 @@ from rnnbounds.theory.kernel.algebra import apply, minus, plus, power, times
 from rnnbounds.theory.kernel.statements import Clause, Statement, le, lt, ne
 from rnnbounds.theory.kernel.terms import (
     ABS,
+    ATAN,
+    COS,
+    ERF,
+    EXP,
     EXPONENTIAL,
     HALF,
     LOG,
@@ -20,8 +25,9 @@ from rnnbounds.theory.kernel.terms import (
     ONE,
     POWER,
     PRODUCT,
-    REAL_FUNCTIONS,
+    SIN,
     SUM,
+    TANH,
     ZERO,
     Gap,
     Head,
@@ -47,14 +53,12 @@ def _between(name: str) -> Term:
 
 CONSTANTS = {name: _between(name) for name in ENCLOSURES}
 PI = CONSTANTS["pi"]
-EXP, TANH, SIN, COS, ATAN, ERF = (
-    REAL_FUNCTIONS[name] for name in ("exp", "tanh", "sin", "cos", "atan", "erf")
-)
 
 
 def ranges(term: Term) -> tuple[Clause, ...]:
     """Bounds on the value of an elementary function, true at every argument."""
-    told = _RANGES[term.head](term, *term.args) if term.head in _RANGES else ()
+    known = FUNCTIONS.get(term.head)
+    told = () if known is None or known.range is None else known.range(term, *term.args)
     return tuple(fact if isinstance(fact, Clause) else Clause(fact) for fact in told)
 
 
@@ -85,18 +89,16 @@ def _of_tanh(t: Term, y: Term) -> tuple[Statement | Clause, ...]:
     return *_odd(ONE)(t, y), le(falls, ONE)
 
 
+def _within_one(v: Term, _: Term) -> tuple[Statement | Clause, ...]:
+    return le(MINUS_ONE, v), le(v, ONE)
+
+
 def _square(term: Term) -> Term:
     return power(term, TWO)
 
 
 def _half(term: Term) -> Term:
     return times(HALF, term)
-
-
-_RANGES: dict[Head, Range] = {
-    EXP: _of_exp, EXPONENTIAL: _of_exp, TANH: _of_tanh, ERF: _odd(ONE), ATAN: _odd(_half(PI)),
-    **dict.fromkeys((SIN, COS), lambda v, _: (le(MINUS_ONE, v), le(v, ONE))),
-}  # fmt: skip
 
 
 def ball(term: Term, values: Mapping[Term, arb] = MappingProxyType({})) -> arb:
@@ -117,15 +119,9 @@ def ball(term: Term, values: Mapping[Term, arb] = MappingProxyType({})) -> arb:
             return args[0].sqrt()
     if head.interval is not None:
         return ENCLOSURES[head.name]()
-    if head not in _BALLS:
+    if head not in FUNCTIONS:
         raise Gap(f"the value of {term} is not known")
-    return _BALLS[head](args[0])
-
-
-_BALLS: dict[Head, Callable[[arb], arb]] = {
-    ABS: abs, LOG: arb.log, EXPONENTIAL: arb.exp, EXP: arb.exp, TANH: arb.tanh, SIN: arb.sin,
-    COS: arb.cos, ATAN: arb.atan, ERF: arb.erf,
-}  # fmt: skip
+    return FUNCTIONS[head].ball(args[0])
 
 
 def derivative(term: Term, point: Term, conditions: list[Statement]) -> Term:
@@ -151,23 +147,39 @@ def derivative(term: Term, point: Term, conditions: list[Statement]) -> Term:
         elif n < 0:
             conditions.append(ne(argument, ZERO))
         return times(number(n), power(argument, number(n - 1)), slope)
-    if term.head not in _SLOPES:
+    known = FUNCTIONS.get(term.head)
+    if known is None or known.slope is None:
         raise Gap(f"{term} is not known to be differentiable in {point}")
     if term.head is LOG:
         conditions.append(lt(ZERO, argument))
-    return times(_SLOPES[term.head](term, argument), slope)
+    return times(known.slope(term, argument), slope)
 
 
-# What each function's derivative is, of its value and its argument.
-_SLOPES: dict[Head, Callable[[Term, Term], Term]] = {
-    EXP: lambda e, _: e,
-    EXPONENTIAL: lambda e, _: e,
-    LOG: lambda _, x: power(x, MINUS_ONE),
-    TANH: lambda t, _: minus(ONE, _square(t)),
-    SIN: lambda _, x: apply(COS, x),
-    COS: lambda _, x: times(MINUS_ONE, apply(SIN, x)),
-    ATAN: lambda _, x: power(plus(ONE, _square(x)), MINUS_ONE),
-    ERF: lambda _, x: times(
-        TWO, power(power(PI, HALF), MINUS_ONE), apply(EXP, times(MINUS_ONE, _square(x)))
+@dataclass(frozen=True)
+class Function:
+    """A function of one real: its value at a ball, its derivative by its value and its argument,
+    and bounds on its value, by the same, that are true at every argument."""
+
+    ball: Callable[[arb], arb]
+    slope: Callable[[Term, Term], Term] | None = None
+    range: Range | None = None
+
+
+_EXPONENTIAL = Function(arb.exp, lambda e, _: e, _of_exp)
+FUNCTIONS: dict[Head, Function] = {
+    EXP: _EXPONENTIAL,
+    EXPONENTIAL: _EXPONENTIAL,
+    ABS: Function(abs),
+    LOG: Function(arb.log, lambda _, x: power(x, MINUS_ONE)),
+    TANH: Function(arb.tanh, lambda t, _: minus(ONE, _square(t)), _of_tanh),
+    SIN: Function(arb.sin, lambda _, x: apply(COS, x), _within_one),
+    COS: Function(arb.cos, lambda _, x: times(MINUS_ONE, apply(SIN, x)), _within_one),
+    ATAN: Function(arb.atan, lambda _, x: power(plus(ONE, _square(x)), MINUS_ONE), _odd(_half(PI))),
+    ERF: Function(
+        arb.erf,
+        lambda _, x: times(
+            TWO, power(power(PI, HALF), MINUS_ONE), apply(EXP, times(MINUS_ONE, _square(x)))
+        ),
+        _odd(ONE),
     ),
 }

@@ -58,7 +58,7 @@ def word_form(term: Term, rules: Mapping[Word, Words]) -> Term:
     """The term with every operator in it as a sum of words that no rule rewrites."""
     if not term.commutes:
         return _written(_rewritten(words(term), rules))
-    if term.head in (SUM, PRODUCT) or (term.args and term.head.kind in ("norm", "scalar")):
+    if term.head is not POWER and term.args:
         return build(term.head, tuple(word_form(arg, rules) for arg in term.args))
     if term.head is POWER:
         return power(word_form(term.args[0], rules), term.args[1])

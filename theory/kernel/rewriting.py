@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rnnbounds.theory.kernel.statements import Clause, Statement, domains, eq
-from rnnbounds.theory.kernel.terms import NUMBER, POWER, PRODUCT, SUM, Gap, Term, is_formal, within
+from rnnbounds.theory.kernel.terms import NUMBER, POWER, PRODUCT, SUM, Gap, Term, within
 
 ROUNDS = 100
 
@@ -77,7 +77,7 @@ def _renames(clause: Clause) -> bool:
     statement = clause.conclusion
     equation = statement.relation == "==" and not clause.given
     simple = statement.rhs.head is NUMBER or is_atom(statement.rhs)
-    return equation and simple and is_formal(statement.lhs.head) and bool(statement.lhs.args)
+    return equation and simple and statement.lhs.head.is_formal and bool(statement.lhs.args)
 
 
 def is_atom(term: Term) -> bool:

@@ -103,7 +103,7 @@ def _simplified(term: Term, nonzero: frozenset[Term], roots: frozenset[Term]) ->
     argument has them too."""
     if not term.args:
         return term
-    outside = term.head.mark >= 0 or term.head in (ABS, MAX, MIN)
+    outside = term.head.kind != "real" or term.head in (ABS, MAX, MIN)
     args = tuple(_simplified(arg, nonzero if outside else frozenset(), roots) for arg in term.args)
     found = term if args == term.args else build(term.head, args)
     if found.head is PRODUCT:

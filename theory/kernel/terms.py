@@ -21,6 +21,7 @@ MOST_BITS = 14_000  # of a numerator or denominator: Python writes 4300 digits
 
 Sort: TypeAlias = Literal["number", "vector", "operator", "either"]
 Range: TypeAlias = Literal["real", "natural", "vector", "operator", "either"]
+NUMBERS = frozenset(("number", "scalar", "real", "norm"))  # the kinds whose values are numbers
 
 
 class Gap(Exception):  # noqa: N818 - not an error of the program: the step does not follow
@@ -36,42 +37,42 @@ class Head:
     """Root symbol of a term: a function, an operation, a variable or a number.
 
     kind: `number`, `variable`, `sum`, `product`, `power`, or a function by its values:
-    `scalar`, `norm`, `vector`, `operator`. least: a lower bound on all values of a variable.
-    interval: rational bounds of a constant with no closed form.
+    `scalar`, `norm`, `vector`, `operator`; `real` for the functions of reals that statements are
+    written in, of which `theory.kernel.functions` knows more.
     """
 
     name: str
     kind: str
     range: Range = "real"
-    least: int | None = None
-    interval: tuple[Fraction, Fraction] | None = None
+    least: int | None = None  # a lower bound on all values of a variable
+    interval: tuple[Fraction, Fraction] | None = None  # of a constant with no closed form
     mark: int = 0  # tells variables of one name apart
+    is_of_numbers: bool = False
+    is_of_one: bool = False  # it takes one argument
+    is_odd: bool = False
+    value: tuple[int, int] | None = None  # an argument, and the value there
+
+    @property
+    def is_formal(self) -> bool:
+        """True if the head is an uninterpreted scalar: known by laws alone."""
+        return self.kind == "scalar" and self.interval is None
+
+
+def _real(name: str, is_odd: bool = False, value: tuple[int, int] | None = None) -> Head:
+    """A function of one real."""
+    at = (0, 0) if is_odd else value
+    return Head(name, "real", is_of_numbers=True, is_of_one=True, is_odd=is_odd, value=at)
 
 
 NUMBER, SUM, PRODUCT, POWER = (Head(kind, kind) for kind in ("number", "sum", "product", "power"))
-# Functions of reals that statements are written in; of all but the first three nothing is known
-# but what laws say, and what `elementary` and `exact` know.
-REAL_FUNCTIONS = {
-    name: Head(name, "scalar", mark=-1)
-    for name in ("abs", "max", "min", "log", "tanh", "exp", "sin", "cos", "atan", "erf")
-}
-TRANSPOSE, EXPONENTIAL = Head("transpose", "operator"), Head("exponential", "scalar")
-# Functions of numbers alone, and those that take one argument.
-OF_NUMBERS = frozenset((*REAL_FUNCTIONS.values(), EXPONENTIAL))
-OF_ONE = OF_NUMBERS - {REAL_FUNCTIONS["max"], REAL_FUNCTIONS["min"]} | {TRANSPOSE}
-# Odd and even functions, and the values that are built in: f(0) but log 1.
-ODD = {REAL_FUNCTIONS[name] for name in ("tanh", "sin", "atan", "erf")}
-VALUES = {
-    REAL_FUNCTIONS["exp"]: (0, 1),
-    REAL_FUNCTIONS["cos"]: (0, 1),
-    REAL_FUNCTIONS["log"]: (1, 0),
-}
-ABS, MAX, MIN, LOG = (REAL_FUNCTIONS[name] for name in ("abs", "max", "min", "log"))
-
-
-def is_formal(head: Head) -> bool:
-    """True if the head is an uninterpreted scalar: known by laws alone."""
-    return head.kind == "scalar" and head.mark >= 0 and head.interval is None
+ABS, LOG = _real("abs"), _real("log", value=(1, 0))
+EXP, COS = (_real(name, value=(0, 1)) for name in ("exp", "cos"))
+TANH, SIN, ATAN, ERF = (_real(name, is_odd=True) for name in ("tanh", "sin", "atan", "erf"))
+MAX, MIN = (Head(name, "real", is_of_numbers=True) for name in ("max", "min"))
+REAL_FUNCTIONS = {head.name: head for head in (ABS, MAX, MIN, LOG, TANH, EXP, SIN, COS, ATAN, ERF)}
+# The functions of formal terms of which rules know something.
+TRANSPOSE = Head("transpose", "operator", is_of_one=True)
+EXPONENTIAL = Head("exponential", "scalar", is_of_numbers=True, is_of_one=True)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -103,9 +104,9 @@ class Term:
     def sort(self) -> Sort:
         """The sort; raises TermError where what is added or multiplied has none."""
         head = self.head
-        if head.kind in ("number", "scalar", "norm"):
+        if head.kind in NUMBERS:
             found = {arg.sort for arg in self.args}
-            if head in OF_NUMBERS and not found <= {"number"}:
+            if head.is_of_numbers and not found <= {"number"}:
                 raise TermError(f"{self} is a function of a number; take a norm or an entry")
             return "number"
         if head.kind == "variable":
@@ -134,7 +135,7 @@ class Term:
         head = self.head
         if head in (SUM, PRODUCT, POWER):
             return all(arg.commutes for arg in self.args)
-        return head.kind in ("number", "scalar", "norm") or (
+        return head.kind in NUMBERS or (
             head.range in ("real", "natural") and (head.kind == "variable")
         )
 

@@ -12,7 +12,7 @@ from sympy import Symbol
 from rnnbounds.theory.kernel import door
 from rnnbounds.theory.kernel.algebra import build
 from rnnbounds.theory.kernel.statements import Clause, Law, Statement
-from rnnbounds.theory.kernel.terms import Term, is_formal, within
+from rnnbounds.theory.kernel.terms import Term, within
 from rnnbounds.theory.language import Assumption
 from rnnbounds.theory.language import Statement as Stated
 from rnnbounds.theory.language.terms import networks as gradients
@@ -98,4 +98,4 @@ def _is_known(term: Term) -> bool:
     head, position = term.head, _HEAD_POSITIONS.get(term.head)
     if position is not None:
         return len(term.args) in (position, position + 1)
-    return head in _WEIGHT_FREE or not (head.kind in ("vector", "operator") or is_formal(head))
+    return head in _WEIGHT_FREE or not (head.kind in ("vector", "operator") or head.is_formal)

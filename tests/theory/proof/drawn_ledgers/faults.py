@@ -17,12 +17,12 @@ from rnnbounds.theory.kernel.algebra import apply, build, plus, power, split
 from rnnbounds.theory.kernel.functions import PI
 from rnnbounds.theory.kernel.statements import Clause, Law, Statement
 from rnnbounds.theory.kernel.terms import (
+    EXP,
     LOG,
     NUMBER,
     ONE,
     POWER,
     PRODUCT,
-    REAL_FUNCTIONS,
     SUM,
     Head,
     Term,
@@ -70,7 +70,7 @@ def _any_count(term: Expr, _: object, place: Expr, *__: object) -> bool:
 def _cancelled(term: Term) -> Term:
     """exp(log x) as x, and x x⁻¹ as 1, as SymPy has it."""
     args = tuple(map(_cancelled, term.args))
-    if term.head is REAL_FUNCTIONS["exp"] and args[0].head is LOG:
+    if term.head is EXP and args[0].head is LOG:
         return args[0].args[0]
     if term.head is PRODUCT:
         inverse = {power(one, number(-1)) for one in args if one.head is not NUMBER}
