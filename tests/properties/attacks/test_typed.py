@@ -14,7 +14,7 @@ from rnnbounds.properties.errors import InputError
 from rnnbounds.properties.judging.sides import has_windows
 from rnnbounds.properties.runs.replay import replay
 from rnnbounds.properties.systems.table import parse_spec
-from rnnbounds.properties.systems.vanilla import corners
+from rnnbounds.properties.systems.vanilla import plain
 from rnnbounds.theory.language.parse import parse_conditional, parse_statement
 
 BUDGET = Budget(random=6, targeted=2, gradient=1, ascent=20, batch=8, sequences=2)
@@ -28,7 +28,7 @@ def attacked(text: str, **options: object):
 @pytest.fixture
 def brief(monkeypatch: pytest.MonkeyPatch) -> None:
     """The slowest systems are no longer than most need."""
-    monkeypatch.setattr(corners, "LONGEST", 3 * 2**10)
+    monkeypatch.setattr(plain, "LONGEST", 3 * 2**10)
 
 
 @cache
