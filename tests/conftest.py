@@ -1,9 +1,4 @@
-"""Shared by all tests: one torch thread, and Hypothesis without chance and without a clock.
-
-Coverage is measured in the processes that run tests, of a few cases of each test.  In processes
-that tests start, and in further cases, it would show next to nothing new, and half as much time
-again would go into it.
-"""
+"""Shared by all tests: one torch thread, and Hypothesis without chance and without a clock."""
 
 import gc
 import os
@@ -20,16 +15,12 @@ from rnnbounds.properties.frames import with_large_frame
 
 sys.path.insert(0, str(Path(__file__).with_name("shared")))  # what tests of several rooms share
 
-from cases import few
-
-WORKER = os.environ.get("PYTEST_XDIST_WORKER")
-TRACER = sys.gettrace() if "COVERAGE_RUN" in os.environ else None
-TRACED: set[str] = set()
-
 settings.register_profile("ci", derandomize=True, deadline=None, database=None)
 settings.load_profile("ci")
 torch.set_num_threads(1)
-if WORKER:
+# Coverage is measured in the processes that run tests: in those that tests start it would show next
+# to nothing new.
+if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
 
 
@@ -38,36 +29,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--renew-golden", action="store_true", help="write golden files anew")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Modules are imported alike in all workers: one is enough; who only hands out imports none."""
-    if TRACER and (config.getoption("dist", "no") != "no" or WORKER not in (None, "gw0")):
-        sys.settrace(None)
-
-
 def pytest_collection_finish(session: pytest.Session) -> None:
     """What was imported and collected lives to the end: no collection of garbage looks at it."""
     gc.collect()
     limit_collector()
-    if TRACER:
-        sys.settrace(None)
-        slow = {item.nodeid for item in session.items if item.get_closest_marker("slow")}
-        TRACED.update(few(item.nodeid for item in session.items) - slow)
-
-
-def traced(item: pytest.Item) -> Generator[None, object, object]:
-    """Tracing doubles the time of a test: slow ones are spared what they would cover beyond the
-    others; so is all that pytest does."""
-    if item.nodeid not in TRACED:
-        return (yield)
-    sys.settrace(TRACER)
-    try:
-        return (yield)
-    finally:
-        sys.settrace(None)
-
-
-innermost = pytest.hookimpl(wrapper=True, trylast=True)
-pytest_runtest_setup = pytest_runtest_call = pytest_runtest_teardown = innermost(traced)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

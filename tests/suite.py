@@ -1,48 +1,80 @@
-"""What tox runs: all tests, with the coverage that is asked for, and the attack.
+"""What tox runs on the built wheel: types and documentation, the attack, and the tests.
 
-The attack is first: what is compiled for it is then read where tests are traced.
+    python tests/suite.py [--full | ARGUMENT…]
 
-With arguments it is pytest with these alone, as in ``tox -e py311 --
-tests/documents/test_readme.py -k counts``; paths are those of the checkout, and without one all
-tests are meant.
+Without arguments all that a change must pass: types and documentation beside the attack at `quick`
+and all tests that are not slow. With --full what takes longer: the attack at `ci`, and all tests,
+slow ones too, with the coverage that is asked for. With other arguments it is pytest with these
+alone, as in ``tox -e test -- tests/documents/test_readme.py -k counts``; paths are those of the
+checkout, and without one all tests are meant.
 """
 
 import subprocess
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS = str(ROOT / "pyproject.toml")
 TESTS = str(ROOT / "tests")
+PYTEST = ("-m", "pytest", "-c", SETTINGS, "--rootdir", str(ROOT))
 # Each worker begins with a stretch of its own: what the tests of a file share is made once.
 WORKERS = ("-n", "auto", "--dist", "worksteal")
-PYTEST = ("-m", "pytest", "-c", SETTINGS, "--rootdir", str(ROOT))
+ATTACK = (*PYTEST, "--pyargs", "rnnbounds.properties", "-n", "auto", "--bounds-profile")
+COVERAGE = ("-m", "coverage")
+SOURCES = (
+    ("-m", "mypy", "--strict", "-p", "rnnbounds"),
+    ("-m", "sphinx", "-q", "-W", "--keep-going", "docs", str(Path.cwd() / "docs")),
+)
 
 
 def commands(chosen: Sequence[str]) -> list[tuple[str, ...]]:
     """The arguments of Python for each step."""
-    if chosen:
-        placed = [str(ROOT / word) if is_path(word) else word for word in chosen]
-        named = "--pyargs" in chosen or any(map(is_path, chosen))
-        return [(*PYTEST, *placed, *(() if named else (TESTS,)))]
-    measured = ("-m", "coverage", "run", "--rcfile", SETTINGS)
-    return [
-        (*PYTEST, "--pyargs", "rnnbounds.properties", "-n", "auto"),
-        ("-m", "coverage", "erase"),
-        (*measured, *PYTEST, TESTS, *WORKERS),
-        ("-m", "coverage", "combine", "--quiet"),
-        ("-m", "coverage", "report", "--rcfile", SETTINGS),
-    ]
+    if not chosen:
+        return [(*ATTACK, "quick"), (*PYTEST, TESTS, *WORKERS, "-m", "not slow")]
+    if list(chosen) == ["--full"]:
+        return [
+            (*ATTACK, "ci"),
+            (*COVERAGE, "erase"),
+            (*COVERAGE, "run", "--rcfile", SETTINGS, *PYTEST, TESTS, *WORKERS),
+            (*COVERAGE, "combine", "--quiet"),
+            (*COVERAGE, "report", "--rcfile", SETTINGS),
+        ]
+    placed = [str(ROOT / word) if is_path(word) else word for word in chosen]
+    named = "--pyargs" in chosen or any(map(is_path, chosen))
+    return [(*PYTEST, *placed, *(() if named else (TESTS,)))]
 
 
 def is_path(word: str) -> bool:
-    """Whether an argument names the tests, a folder or a file of them, or a test in one."""
+    """True if an argument names the tests, a folder or a file of them, or a test in one."""
     path = ROOT / word.split("::")[0]
     return path.is_relative_to(TESTS) and path.exists()
 
 
+def check_sources() -> int:
+    """Types and documentation of the checkout, one after the other; what they print is shown when
+    they end, so that it stands together."""
+    failed = 0
+    for command in SOURCES:
+        done = subprocess.run(
+            (sys.executable, *command), cwd=ROOT, text=True, check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        print(f"{command[1]}: exit code {done.returncode}", done.stdout, sep="\n", flush=True)
+        failed = failed or done.returncode
+    return failed
+
+
+def main(chosen: Sequence[str]) -> int:
+    """Run the steps up to the first that fails; the exit code."""
+    with ThreadPoolExecutor(1) as beside:
+        sources = None if chosen else beside.submit(check_sources)
+        for command in commands(chosen):
+            if code := subprocess.call((sys.executable, *command)):
+                return code
+        return sources.result() if sources else 0
+
+
 if __name__ == "__main__":
-    for command in commands(sys.argv[1:]):
-        if code := subprocess.call((sys.executable, *command)):
-            sys.exit(code)
+    sys.exit(main(sys.argv[1:]))

@@ -4,7 +4,6 @@ import runpy
 from pathlib import Path
 
 import pytest
-from cases import CASES, few
 
 SUITE = runpy.run_path(str(Path(__file__).with_name("suite.py")))
 commands, TESTS = SUITE["commands"], SUITE["TESTS"]
@@ -27,22 +26,14 @@ def test_a_selection(chosen, last):
 
 
 def test_all():
-    """The attack, then all tests, slow ones too, which have a floor of coverage."""
-    steps = commands(())
-    assert [step[1] for step in steps] == ["pytest"] + ["coverage"] * 4
-    assert "rnnbounds.properties" in steps[0]
-    assert TESTS in steps[2]
-    assert "-m" not in steps[2][steps[2].index(TESTS) :]
-    assert steps[4][2] == "report"
-
-
-def test_few_cases_of_many_are_traced():
-    """All of up to as many; of more at most as many, from the first on."""
-    many = [f"test_a.py::test_many[{i}]" for i in range(3 * CASES)]
-    others = ["test_a.py::test_one", *(f"test_b.py::test_many[{i}]" for i in range(CASES))]
-    found = few([*many, *others])
-    assert set(others) <= found
-    assert sorted(found - set(others)) == sorted(many[::3])
-    assert few([f"test_c[{i}]" for i in range(CASES + 1)]) == {
-        f"test_c[{i}]" for i in range(0, CASES + 1, 2)
-    }
+    """The attack at quick and the tests that are not slow; in full the attack at ci and all tests,
+    which have a floor of coverage."""
+    attack, tests = commands(())
+    assert attack[-1] == "quick"
+    assert tests[-2:] == ("-m", "not slow")
+    attack, _, tests, _, report = commands(["--full"])
+    assert attack[-1] == "ci"
+    assert "rnnbounds.properties" in attack
+    assert TESTS in tests
+    assert "-m" not in tests[tests.index(TESTS) :]
+    assert report[2] == "report"

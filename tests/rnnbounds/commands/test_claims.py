@@ -7,7 +7,6 @@ from rnnbounds.reports.records.codec import load
 from rnnbounds.reports.records.record import LedgerRecord, LedgerStep
 from rnnbounds.reports.text import ratio_text
 from rnnbounds.theory import CLAIMS
-from rnnbounds.theory.language.printing import statement_latex
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 
 
@@ -45,31 +44,6 @@ def test_claims_document(call):
         needed = {a.id for form in claim.forms for a in form.assumptions}
         assert document["needs"] == sorted(needed)
         assert "proof" not in document
-
-
-def test_claims_table(call):
-    """A line for each claim below the header; the forms that assume an inclusion are counted."""
-    outcome = call("claims")
-    assert (outcome.code, outcome.err) == (0, "")
-    header, *rows = outcome.out.splitlines()
-    assert header.split() == ["claim", "statement", "source", "forms", "false", "variants"]
-    assert [row.split()[0] for row in rows] == [claim.id for claim in CLAIMS]
-    (claim,) = (claim for claim in CLAIMS if claim.id == "truncation")
-    assuming = sum(bool(form.inclusions) for form in claim.forms)
-    told = f"{len(claim.forms)}, {assuming} assuming an inclusion"
-    assert f"  {told}  " in call("claims", "truncation").out
-    assert f" | {told} | " in call("claims", "truncation", "--markdown").out
-
-
-def test_statements_in_latex(call):
-    """Each form's assumptions as comments, then its statement, in the order of the theory."""
-    lines = call("claims", "truncation", "--latex").out.splitlines()
-    (claim,) = (claim for claim in CLAIMS if claim.id == "truncation")
-    stated = [line for line in lines if not line.startswith("% ")]
-    assert stated == [statement_latex(form.statement) for form in claim.forms]
-    assumed = sum(len(form.assumptions) for form in claim.forms)
-    assert len(lines) == 2 * len(stated) + assumed
-    assert r"% assumed: \(\lambda  < 1\)" in lines
 
 
 def test_claims_say_what_is_not_proved(call, proofs):
@@ -135,11 +109,15 @@ def test_the_table_of_a_run(call, record):
 
 
 def test_the_vocabulary(call, refused):
-    """Every quantity with its norm, and what ledgers unfold it to; as text and as JSON."""
+    """Every quantity with its norm, and what ledgers unfold it to; as text and as JSON: a certified
+    constant is an upper bound in both."""
     head, *rows = call("claims", "--vocabulary").out.splitlines()
     assert head.split()[:3] == ["name", "notation", "meaning"]
     assert [row.split()[0] for row in rows] == list(VOCABULARY)
     documents = call("claims", "--vocabulary", "--format", "json").json
+    bound = "certified upper bound of the model, not the supremum"
+    for row, entry in zip(rows, documents, strict=True):
+        assert (entry["role"] == "certified") == (entry["value"] == bound) == (bound in row)
     (gap,) = (entry for entry in documents if entry["name"] == "h_gap")
     assert gap == {
         "name": "h_gap", "notation": "‖h_T-h_T^(k)‖", "latex": r"\lVert h_T-h_T^{(k)}\rVert",
@@ -148,14 +126,3 @@ def test_the_vocabulary(call, refused):
         "definition_latex": gap["definition_latex"], "systems": [],
     }  # fmt: skip
     assert "leave out the names" in refused("claims", "truncation", "--vocabulary")
-
-
-def test_the_vocabulary_says_that_constants_are_upper_bounds(call):
-    """Every certified constant, in both formats; S_0 of a vanilla cell is spelled out."""
-    bound = "certified upper bound of the model, not the supremum"
-    rows = call("claims", "--vocabulary").out.splitlines()[1:]
-    documents = call("claims", "--vocabulary", "--format", "json").json
-    for row, entry in zip(rows, documents, strict=True):
-        assert (entry["role"] == "certified") == (entry["value"] == bound) == (bound in row)
-    (drive,) = (row for row in rows if row.startswith("S_0 "))
-    assert "vanilla cells: L_ρ ‖U‖₂ B_x + ‖ρ(b)‖₂" in drive

@@ -22,23 +22,6 @@ def test_a_spec_that_does_not_say_what_it_is_of(refused, name):
     assert f"does not say its {'kind' if name == 'all' else name};" in line
 
 
-@pytest.mark.parametrize(
-    "spec",
-    [
-        json.dumps(NAMED_SPEC | {"surprise": 1}),
-        json.dumps(NAMED_SPEC)[:-1] + ', "seed": 5}',
-        json.dumps(NAMED_SPEC)[:-1] + ', "values": {"W": [], "W": []}}',
-        json.dumps([NAMED_SPEC]),
-        "3",
-        "null",
-    ],
-)
-def test_fields_that_are_unknown_or_said_twice(refused, spec):
-    """Which of two seeds was meant nobody knows."""
-    line = refused("replay", spec, "--claim", "truncation")
-    assert line.endswith("copy the spec from a failure or from the page")
-
-
 def test_what_is_printed_is_read():
     """Each kind's specs come back from their text, all fields as by default included."""
     specs = [make_spec()]

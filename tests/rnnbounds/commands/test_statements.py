@@ -121,22 +121,6 @@ def test_a_model_is_no_statement(refused, stable_model):
     assert "file" not in refused("attack", "h_gap <= " + "S_0*" * 999)
 
 
-def test_replay_shows_and_dumps_the_constants(call, tmp_path):
-    """Every number of both sides by the vocabulary's name, to all digits."""
-    statement = "h_gap <= S_0*lam**k/(1-lam) + L_x + T"
-    outcome = call("replay", SPEC, "--statement", statement, "--dump", tmp_path / "a.npz")
-    shown = dict(line.split(" = ") for line in outcome.out.splitlines()[5:])
-    assert shown.keys() == {"S_0", "lam", "L_x", "T"}
-    with np.load(tmp_path / "a.npz") as arrays:
-        for name, value in shown.items():
-            assert arrays[name].tolist() == float(value)
-        S_0, lam, L_x, T = (arrays[name] for name in ("S_0", "lam", "L_x", "T"))
-        rhs = S_0 * lam ** arrays["k"] / (1 - lam) + L_x + T
-        assert rhs == pytest.approx(arrays["rhs"], rel=1e-14)
-    each = call("replay", SPEC.replace('"rnn"', '"gradient"'), "--statement", "grad_gap <= eps_k")
-    assert len(each.out.splitlines()[-1].split(", ")) == 4
-
-
 def test_dump(call, tmp_path):
     """The .npz holds matrices, inputs and both sides; NumPy alone recomputes the left one."""
     file = tmp_path / "deep" / "check.npz"

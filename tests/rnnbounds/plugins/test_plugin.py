@@ -1,7 +1,9 @@
-"""The pytest plugin: the same record as ``verify``, and sessions that fail when the run does."""
+"""The pytest plugin: the same record as ``verify``, sessions that fail when the run does, and what
+pipelines read: JUnit XML, settings of the ini file, a baseline."""
 
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from msgspec.structs import replace
@@ -9,13 +11,14 @@ from msgspec.structs import replace
 from rnnbounds import properties
 from rnnbounds.plugin import ATTACKS
 from rnnbounds.properties.runs import parts
-from rnnbounds.reports.records.codec import load
+from rnnbounds.reports.records.codec import encode, load
 from rnnbounds.reports.records.outcome import run_problems, without_environment
 from rnnbounds.theory import claim
 from rnnbounds.theory.kernel.solver.client import Solver
 
 CLAIM = "contraction-linear"
 BOUNDS = Path(properties.__file__).with_name("test_bounds.py")
+CHOSEN = ("-k", CLAIM, "--bounds-attacks", "random")
 # The budget of `tiny` and the claim alone in the processes of pytest-xdist.
 TWO = """
 from rnnbounds.properties.attacks.budget import PROFILES, Budget
@@ -29,12 +32,19 @@ Session = Callable[..., tuple[int, str]]
 
 @pytest.fixture
 def session(plugin, tiny, tmp_path, capsys, monkeypatch) -> Session:
-    """Run ``pytest properties`` here, on a tiny budget: its exit code and what it printed."""
+    """Run pytest here on the parts of one claim, the only one, or on a test of the project's own,
+    with settings in an ini file: the exit code, and what was printed."""
+    monkeypatch.setattr(parts, "CLAIMS", (claim(CLAIM),))
+    project = tmp_path / "project"
+    project.mkdir()
 
-    def run(*arguments: object, what: Path = BOUNDS) -> tuple[int, str]:
+    def run(*arguments: object, settings: str = "", own: bool = False) -> tuple[int, str]:
         monkeypatch.chdir(tmp_path)
-        fixed = (*plugin, "-c", "/dev/null", "--rootdir", tmp_path, "-p", "no:cacheprovider", "-q")
-        code = pytest.main([str(word) for word in (what, *fixed, *arguments)])
+        (ini := project / "pytest.ini").write_text(f"[pytest]\n{settings}\n")
+        (test := project / "test_own.py").write_text("def test_own():\n    pass\n")
+        fixed = ("-c", ini, "--rootdir", tmp_path, "-p", "no:cacheprovider", "-q", *plugin)
+        words = (test if own else BOUNDS, *fixed, *arguments)
+        code = pytest.main([str(word) for word in words])
         told = capsys.readouterr()
         return int(code), told.out + told.err
 
@@ -42,17 +52,16 @@ def session(plugin, tiny, tmp_path, capsys, monkeypatch) -> Session:
 
 
 @pytest.mark.slow
-def test_the_same_record_as_verify(session, python, plugin, call, tiny, tmp_path):
+def test_the_same_record_as_verify(session, python, plugin, call, tmp_path):
     """In one process, in two, and from the command line: one record but for the environment; all
     that is imported in two, to the page's figures, is so without a warning."""
-    attacks = ("--bounds-attacks", "random")
     verify = ("verify", CLAIM, "-n", 0, "--attacks", "random", "--out", tmp_path / "cli")
     assert call(*verify).code == 0
-    code, told = session("-k", CLAIM, *attacks, "--bounds-report", tmp_path / "0")
+    code, told = session(*CHOSEN, "--bounds-report", tmp_path / "0")
     assert code == 0, told
     (tmp_path / "tiny_budget.py").write_text(TWO)
-    fixed = ("-p", "tiny_budget", *plugin, "-p", "no:cacheprovider", "-q", "-n", 2, "-k", CLAIM)
-    report = ("-W", "error", *attacks, "--bounds-report", tmp_path / "2")
+    fixed = ("-p", "tiny_budget", *plugin, "-p", "no:cacheprovider", "-q", "-n", 2, *CHOSEN)
+    report = ("-W", "error", "--bounds-report", tmp_path / "2")
     result = python("-m", "pytest", BOUNDS, *fixed, *report)
     assert (result.returncode, result.stderr) == (0, ""), result.stdout + result.stderr
     for folder, text in ((tmp_path / "0", told), (tmp_path / "2", result.stdout)):
@@ -67,32 +76,28 @@ def test_the_same_record_as_verify(session, python, plugin, call, tiny, tmp_path
     assert runs[2].environment.command.startswith("pytest ")
 
 
-@pytest.fixture
-def alone(monkeypatch) -> None:
-    """The claim is the only one: a session collects no other's parts."""
-    monkeypatch.setattr(parts, "CLAIMS", (claim(CLAIM),))
-
-
-@pytest.mark.slow
-def test_a_failing_part_fails_the_session(session, alone, tmp_path, monkeypatch):
-    """An unproved ledger fails its test, the record and the session."""
+def test_a_failing_part_fails_the_session(session, tmp_path, monkeypatch):
+    """An unproved ledger fails its test, the record and the session; so do parts that never
+    reported, as all but the proof."""
     honest = parts.ledger_records
     monkeypatch.setattr(
         parts,
         "ledger_records",
         lambda *asked: tuple(replace(ledger, proved=False) for ledger in honest(*asked)),
     )
-    folder = tmp_path / "report"
-    code, told = session("-k", f"{CLAIM}/proof", "--bounds-report", folder)
+    code, told = session("-k", f"{CLAIM}/proof", "--bounds-report", tmp_path / "report")
     assert code == 1
     assert f"FAILS: {CLAIM}: not proved (form euclidean)" in told
-    run = load(folder / "run.json")
+    run = load(tmp_path / "report" / "run.json")
     assert not run.claims[0].proved
     assert f"{CLAIM}/random" in run.missing_parts
+    monkeypatch.setattr(parts, "ledger_records", honest)
+    code, told = session("-k", f"{CLAIM}/proof", "--bounds-report", tmp_path / "report")
+    assert (code, "1 passed" in told) == (1, True)
+    assert f"FAILS: the part '{CLAIM}/random' never reported" in told
 
 
-@pytest.mark.slow
-def test_a_solver_that_dies_ends_the_session(session, alone, tmp_path, monkeypatch):
+def test_a_solver_that_dies_ends_the_session(session, tmp_path, monkeypatch):
     """No part is judged: exit 2, one line, and nothing is written."""
     monkeypatch.setattr(parts, "ledger_records", lambda *asked: Solver(memory=2**25).ask(""))
     code, told = session("-k", f"{CLAIM}/proof", "--bounds-report", tmp_path / "report")
@@ -101,39 +106,68 @@ def test_a_solver_that_dies_ends_the_session(session, alone, tmp_path, monkeypat
     assert not (tmp_path / "report").exists()
 
 
-@pytest.mark.slow
-def test_a_missing_part_fails_the_session(session, alone, tmp_path):
-    """All tests that ran pass, but the record lacks parts: that is no pass."""
-    code, told = session("-k", f"{CLAIM}/proof", "--bounds-report", tmp_path / "report")
-    assert "1 passed" in told
-    assert code == 1
-    assert f"FAILS: the part '{CLAIM}/random' never reported" in told
-
-
-def test_collecting_writes_nothing(session, alone, tmp_path):
-    """--collect-only looks at nothing, so it must not overwrite a report."""
-    folder = tmp_path / "report"
-    assert session("--collect-only", "--bounds-report", folder)[0] == 0
-    assert not folder.exists()
-
-
-def test_a_wrong_option_is_a_usage_error(session, tmp_path):
-    """Exit 4 with one clear line, before anything is collected, and nothing is written."""
-    code, told = session("--bounds-profile", "slow", "--bounds-report", tmp_path / "report")
-    assert code == pytest.ExitCode.USAGE_ERROR
-    lines = [line for line in told.splitlines() if line.strip()]
-    assert lines == ["ERROR: unknown profile 'slow'; choose among quick, ci, deep"]
-    assert not (tmp_path / "report").exists()
-    own = tmp_path / "test_own.py"
-    own.write_text("def test_own():\n    pass\n")
-    code, told = session("--bounds-report", "", what=own)
-    assert code == pytest.ExitCode.USAGE_ERROR
-    assert "--bounds-report is empty; name one, or leave it out" in told
-
-
-def test_the_defaults_are_the_command_line_s():
-    """The plugin does not name the attacks, for it must not import the rooms in every session."""
+def test_options(session, tmp_path):
+    """--collect-only looks at nothing, so it writes nothing. A wrong option is exit 4 and one line
+    before anything is collected; what the command line says overrides a setting. The plugin does
+    not name the attacks, for it must not import the rooms in every session."""
     from rnnbounds.commands.attacks import ALL_ATTACKS
     from rnnbounds.properties.attacks.attack import chosen_attacks
 
     assert chosen_attacks([ATTACKS]) == tuple(ALL_ATTACKS.split(","))
+    report = ("--bounds-report", tmp_path / "report")
+    assert session("--collect-only", *report)[0] == 0
+    code, told = session("--bounds-profile", "slow", *report)
+    assert code == pytest.ExitCode.USAGE_ERROR
+    lines = [line for line in told.splitlines() if line.strip()]
+    assert lines == ["ERROR: unknown profile 'slow'; choose among quick, ci, deep"]
+    wrong = "bounds_profile = slow"
+    assert session("--bounds-profile", "quick", "--collect-only", settings=wrong)[0] == 0
+    code, told = session("--bounds-report", "", own=True)
+    assert code == pytest.ExitCode.USAGE_ERROR
+    assert "--bounds-report is empty; name one, or leave it out" in told
+    assert not (tmp_path / "report").exists()
+
+
+def test_junit_and_settings(session, record, tmp_path):
+    """A case for each part with its tallies, and no more; paths go from the ini file."""
+    project = tmp_path / "project"
+    record.rename(project / "main.json")
+    settings = "bounds_report = made\nbounds_baseline = main.json\nbounds_profile = quick"
+    code, told = session(*CHOSEN, "--junitxml", tmp_path / "junit.xml", settings=settings)
+    assert code == 0, told
+    assert f"wrote {project / 'made' / 'run.json'}" in told
+    assert "nothing regressed, and nothing else changed" in told
+    cases = list(ElementTree.parse(tmp_path / "junit.xml").iter("testcase"))
+    assert len(cases) > 1
+    found = [{one.get("name"): one.get("value") for one in case.iter("property")} for case in cases]
+    assert all("seconds" in one and "rnnbounds" not in one for one in found)
+    steps = [one for one in found if "steps" in one]
+    assert [one["failed steps"] for one in steps] == ["0"]
+    judged = [one for one in found if "holds" in one]
+    run = load(project / "made" / "run.json")
+    assert sum(int(one["holds"]) for one in judged) == run.claims[0].tally.holds
+    assert sum(int(one["violated"]) for one in judged) == 0
+
+
+def test_a_regression_fails_the_session(session, record):
+    """By an option too, without a report."""
+    run = load(record)
+    told = run.claims[0]
+    ledgers = tuple(replace(ledger, axioms=ledger.axioms[1:]) for ledger in told.ledgers)
+    record.write_bytes(encode(replace(run, claims=(replace(told, ledgers=ledgers),))))
+    code, told = session(*CHOSEN, "--bounds-baseline", record)
+    assert code == 1
+    assert f"FAILS: regressed: {CLAIM}: textbook theorems" in told
+    assert "wrote" not in told
+
+
+def test_people_s_own_tests(session, tmp_path):
+    """Settings are about our cases: other tests pass under them, and leave the report alone."""
+    settings = "bounds_report = report\nbounds_baseline = absent.json"
+    code, told = session(settings=settings, own=True)
+    assert (code, "1 passed" in told, "= bounds =" in told) == (0, True, False), told
+    assert not (tmp_path / "project" / "report").exists()
+    code, told = session("--bounds-report", tmp_path / "asked", settings=settings, own=True)
+    assert code == 1
+    assert (tmp_path / "asked" / "run.json").exists()
+    assert "absent.json" not in told

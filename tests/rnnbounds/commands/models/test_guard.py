@@ -9,7 +9,6 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-import rnnbounds
 from rnnbounds.cli import main
 
 ASKED = """
@@ -80,14 +79,3 @@ def test_the_fixture(project, plugin, capsys):
     assert "1 failed, 1 deselected" in told
     assert "AssertionError: " in told
     assert "guarding.py" not in told
-
-
-def test_assert_measured(project):
-    """The statement, or what is missing of it."""
-    weights = "model.safetensors"
-    asked = {"eps": 0.5, "share": 0.5, "confidence": 0.9, "layer": "rnn"}
-    found = rnnbounds.assert_measured(weights, "data.npy", **asked)
-    k = found.statement.lines[0].k
-    rnnbounds.assert_measured(weights, "data.npy", at_most=k, **asked)
-    with pytest.raises(AssertionError, match=rf"needs the last {k} inputs, more than {k - 1}"):
-        rnnbounds.assert_measured(weights, "data.npy", at_most=k - 1, **asked)
