@@ -16,6 +16,7 @@ from rnnbounds.properties.frames import with_large_frame
 sys.path.insert(0, str(Path(__file__).with_name("shared")))  # what tests of several rooms share
 
 settings.register_profile("ci", derandomize=True, deadline=None, database=None)
+settings.register_profile("full", settings.get_profile("ci"), max_examples=300)
 settings.load_profile("ci")
 torch.set_num_threads(1)
 # Coverage is measured in the processes that run tests: in those that tests start it would show next

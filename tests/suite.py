@@ -14,6 +14,7 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS = str(ROOT / "pyproject.toml")
@@ -23,10 +24,9 @@ PYTEST = ("-m", "pytest", "-c", SETTINGS, "--rootdir", str(ROOT))
 WORKERS = ("-n", "auto", "--dist", "worksteal")
 ATTACK = (*PYTEST, "--pyargs", "rnnbounds.properties", "-n", "auto", "--bounds-profile")
 COVERAGE = ("-m", "coverage")
-SOURCES = (
-    ("-m", "mypy", "--strict", "-p", "rnnbounds"),
-    ("-m", "sphinx", "-q", "-W", "--keep-going", "docs", str(Path.cwd() / "docs")),
-)
+EXAMPLES = ("--hypothesis-profile", "full")
+TYPES = ("-m", "mypy", "--strict", "-p", "rnnbounds")
+DOCS = ("-m", "sphinx", "-q", "-W", "--keep-going", "docs")
 
 
 def commands(chosen: Sequence[str]) -> list[tuple[str, ...]]:
@@ -37,7 +37,7 @@ def commands(chosen: Sequence[str]) -> list[tuple[str, ...]]:
         return [
             (*ATTACK, "ci"),
             (*COVERAGE, "erase"),
-            (*COVERAGE, "run", "--rcfile", SETTINGS, *PYTEST, TESTS, *WORKERS),
+            (*COVERAGE, "run", "--rcfile", SETTINGS, *PYTEST, TESTS, *WORKERS, *EXAMPLES),
             (*COVERAGE, "combine", "--quiet"),
             (*COVERAGE, "report", "--rcfile", SETTINGS),
         ]
@@ -56,13 +56,14 @@ def check_sources() -> int:
     """Types and documentation of the checkout, one after the other; what they print is shown when
     they end, so that it stands together."""
     failed = 0
-    for command in SOURCES:
-        done = subprocess.run(
-            (sys.executable, *command), cwd=ROOT, text=True, check=False,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
-        print(f"{command[1]}: exit code {done.returncode}", done.stdout, sep="\n", flush=True)
-        failed = failed or done.returncode
+    with TemporaryDirectory() as folder:
+        for command in (TYPES, (*DOCS, folder)):
+            done = subprocess.run(
+                (sys.executable, *command), cwd=ROOT, text=True, check=False,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            )  # fmt: skip
+            print(f"{command[1]}: exit code {done.returncode}", done.stdout, sep="\n", flush=True)
+            failed = failed or done.returncode
     return failed
 
 

@@ -144,7 +144,8 @@ def attacked(fault: Fault, home: Path) -> tuple[bool, str]:
 def tested(fault: Fault, home: Path) -> tuple[bool, str]:
     """What its test says: only a test that fails convicts, none that cannot be run."""
     place = ("-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT), str(ROOT / fault.test))
-    done = ran(("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *place), home)
+    options = ("-q", "-x", "-p", "no:cacheprovider", "--hypothesis-profile", "full")
+    done = ran(("-m", "pytest", *options, *place), home)
     return done.returncode == 1, fault.test
 
 

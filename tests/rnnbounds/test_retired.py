@@ -1,6 +1,7 @@
 """Names that the version before had: each is refused in a line that says what to do instead."""
 
 import pytest
+import torch
 
 import rnnbounds
 from rnnbounds.shell.retired import COMMANDS, NAMES, OPTIONS
@@ -29,3 +30,17 @@ def test_public_names(name):
     assert name not in rnnbounds.__all__
     with pytest.raises(AttributeError, match=f"rnnbounds.{name} is gone; "):
         getattr(rnnbounds, name)
+
+
+def test_old_keywords_warn() -> None:
+    """They work until 0.3, and the warning has the new one."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        model = {name: part / 8 for name, part in torch.nn.GRU(2, 3).state_dict().items()}
+    with pytest.warns(DeprecationWarning, match=r"certify\(epsilons=…\) .* write eps="):
+        old = rnnbounds.certify(model, 1.0, epsilons=(0.1,))
+    assert old.windows == rnnbounds.certify(model, 1.0, eps=0.1).windows
+    with pytest.warns(DeprecationWarning, match=r"truncate\(epsilon=…\)"):
+        assert rnnbounds.truncate(model, epsilon=0.1, input_bound=1.0).eps == 0.1
+    with pytest.warns(DeprecationWarning, match=r"assert_remembers\(epsilon=…\)"):
+        rnnbounds.assert_remembers(model, at_most=10**6, epsilon=0.1, input_bound=1.0)

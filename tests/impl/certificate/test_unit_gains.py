@@ -68,7 +68,9 @@ def test_no_run_is_driven_further_apart(what, sizes, seed, scale, B) -> None:
     assert seen(module, B) <= certify(module, B).constants["gain"]
 
 
-@pytest.fixture(params=sorted(MADE))
+@pytest.fixture(
+    params=[pytest.param(n, marks=pytest.mark.slow if n in ("GRU", "LSTM") else ()) for n in MADE]
+)
 def told(request, tmp_path):
     """A certificate by units of a stack of that kind, with a check of what it is changed to."""
     held = load_model(stack(request.param, 2, 2, 2, 0))

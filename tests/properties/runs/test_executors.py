@@ -64,6 +64,7 @@ def dask(**options: Any) -> Iterator[LocalCluster]:
         yield there
 
 
+@pytest.mark.slow
 def test_two_workers_write_the_same_record(here: bytes) -> None:
     """Byte for byte; errors are those of the work, and a worker that ends is told in a line."""
     with local_executor(2) as pool:
@@ -78,6 +79,7 @@ def test_two_workers_write_the_same_record(here: bytes) -> None:
             list(answers(pool, fail, [("dies",), ("dies",)]))
 
 
+@pytest.mark.slow
 def test_a_worker_killed_in_the_middle_changes_no_record(here: bytes) -> None:
     """Another does its part again."""
     done = list[PartResult]()

@@ -112,6 +112,7 @@ def test_long_parts_go_first() -> None:
     assert order == [("proof", 1), ("targeted", 1), ("random", 2), ("random", 1), ("new", 1)]
 
 
+@pytest.mark.slow
 def test_a_claim_meets_the_same_systems_alone_and_among_others(small_quick: None) -> None:
     """Whoever else is judged on them, the evidence for a claim is the same."""
     both = [claim("state-bound"), claim("prediction")]

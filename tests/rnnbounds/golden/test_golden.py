@@ -26,6 +26,7 @@ from shown import Shown, kept
 
 HERE = Path(__file__).parent
 INDENT = "    "
+LONG = ("converted", "guard", "measure", "runs", "statements")
 
 
 def settled(text: str, folder: Path) -> str:
@@ -102,8 +103,13 @@ def transcript(text: str, answer: Callable[[str], str]) -> Iterator[str]:
             yield from (f"{INDENT}{told}\n" for told in answer(line[2:]).splitlines() if told)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("path", sorted(HERE.glob("*.txt")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=pytest.mark.slow if path.stem in LONG else ())
+        for path in sorted(HERE.glob("*.txt"))
+    ],
+)
 def test_transcript(path, answer, request):
     """Every answer is the one that is kept."""
     now = "".join(transcript(path.read_text(encoding="utf-8"), answer))

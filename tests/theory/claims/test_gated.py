@@ -1,6 +1,5 @@
 """Gates: their axioms in numbers, and their function, which is the table's."""
 
-import numpy as np
 from sympy import tanh
 
 from rnnbounds.theory.axioms.activations import SIGMOID
@@ -14,10 +13,3 @@ def test_the_gate_is_the_sigmoid_of_the_table() -> None:
     assert sigmoid(z) == SIGMOID
     for gate in (Gate("i", sigmoid), Gate("g", tanh)):
         assert gate.squash(z).diff(z).subs(z, 0) == gate.max_slope
-
-
-def test_axioms_in_numbers() -> None:
-    """Entries and norms of a vector."""
-    u = np.random.default_rng(5).normal(size=3)
-    assert np.all(np.abs(u) <= np.abs(u).max())
-    assert np.abs(u).max() <= np.linalg.norm(u) <= np.sqrt(3) * np.abs(u).max()

@@ -7,7 +7,6 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-import rnnbounds
 from rnnbounds.commands.models import convert as truncated
 from rnnbounds.impl.errors import InputError
 
@@ -27,29 +26,6 @@ def gru(tmp_path):
 def asked(gru, out):
     """A short window."""
     return (gru, "--cell", "stacked-gru", "--input-bound", 1, "--eps", 0.9, "--out", out)
-
-
-@pytest.mark.slow
-def test_latest_and_exports(call, gru, tmp_path):
-    """The last output alone, as a file and for another runtime; the same from Python; checked."""
-    out, other = tmp_path / "short.safetensors", tmp_path / "short.pt2"
-    outcome = call("truncate", *asked(gru, out), "--latest", "--export", other)
-    assert (outcome.code, outcome.err) == (0, "")
-    module = rnnbounds.load_truncated(out)
-    assert module.latest
-    first, *_ = outcome.out.splitlines()
-    assert first.startswith(
-        f"wrote {out}: the last output alone, k = {module.k} inputs, within 0.9"
-    )
-    assert f"wrote {other}: the model without a state" in outcome.out
-    x = torch.rand(2, 9, 2) - 0.5
-    made = rnnbounds.truncate(str(gru), 0.9, 1.0, cell="stacked-gru", latest=True)
-    torch.testing.assert_close(made.module(x), module(x), rtol=0, atol=1e-12)
-    exported = torch.export.load(other).module()(x)
-    torch.testing.assert_close(exported, module(x), rtol=0, atol=1e-6)
-    checked = call("check", out, "--source", gru, "--cell", "stacked-gru")
-    assert checked.code == 0
-    assert "of stacked-gru, n = 2, d = 2, float32, for every ‖x_t‖₂ ≤ 1" in checked.out
 
 
 @pytest.mark.parametrize("calls", [1, 2, 3, 4])
