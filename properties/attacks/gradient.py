@@ -19,9 +19,10 @@ from rnnbounds.properties.attacks.estimates import estimates
 from rnnbounds.properties.judging.sides import quantity_names
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import Batch, explicit_spec
-from rnnbounds.properties.systems.kind import Kind, kind_of_spec
+from rnnbounds.properties.systems.kind import Kind
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import KINDS
+from rnnbounds.properties.systems.vanilla.ascent import Ascent
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 from rnnbounds.theory.proof.claim import Form, Statement
 
@@ -99,9 +100,7 @@ def log_ratio(statement: Statement, batch: Batch) -> Tensor:
 
 def ascend(statement: Statement, spec: SystemSpec, steps: int) -> list[SystemSpec]:
     """Explicit specs of the highest systems that ``steps`` steps of Adam meet, one a member."""
-    search_method = kind_of_spec(spec).search
-    assert search_method is not None
-    ascent = search_method.ascent(spec)
+    ascent = Ascent.start(spec)
     parameters = list(ascent.parameters.values())
     optimiser = torch.optim.Adam(parameters, lr=LEARNING_RATE)
     best_points = [parameter.detach().clone() for parameter in parameters]

@@ -49,33 +49,18 @@ class TypedResult:
         return self.attack is None and self.holds > 0 and not self.undecided
 
 
-def contraction_assumption() -> Assumption:
-    """λ < 1, as certified."""
-    return Assumption(
-        "contractive",
-        "the certified λ is below 1",
-        Statement(lambda_symbol(), "<", sympy.Integer(1)),
-    )
-
-
 def typed_assumptions(
     statement: Statement, conditions: tuple[Statement, ...] = ()
 ) -> tuple[Assumption, ...]:
     """List the assumptions of a user's statement (contraction, positivity, side conditions); a
     check that does not meet them is vacuous."""
-    kinds = [KINDS[kind] for kind in kinds_to_test(statement)]
-    contraction = (contraction_assumption(),) if all(kind.is_contractive for kind in kinds) else ()
+    below_one = Statement(VOCABULARY["lam"].symbol, "<", sympy.Integer(1))
+    contraction = Assumption("contractive", "the certified λ is below 1", below_one)
+    is_contractive = all(KINDS[kind].is_contractive for kind in kinds_to_test(statement))
     side_assumptions = (
         Assumption(f"side condition {statement_text(c)}", "", c) for c in conditions
     )
-    return (*contraction, *positivity_assumptions(statement), *side_assumptions)
-
-
-def lambda_symbol() -> sympy.Symbol:
-    """The symbol λ."""
-    symbol = VOCABULARY["lam"].symbol
-    assert isinstance(symbol, sympy.Symbol)
-    return symbol
+    return (*[contraction] * is_contractive, *positivity_assumptions(statement), *side_assumptions)
 
 
 def kinds_to_test(statement: Statement) -> tuple[str, ...]:

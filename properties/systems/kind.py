@@ -50,11 +50,10 @@ CellName = Callable[[SystemSpec], str]
 
 
 class AscentSearch(NamedTuple):
-    """How ascent goes through systems of a kind: the first of them, from a count and a seed, their
-    free parameters, and by how much fewer steps they are than those of an RNN."""
+    """How ascent goes through systems of a kind: the first of them, from a count and a seed, and by
+    how much fewer steps they are than those of an RNN."""
 
     starts: Callable[[int, int], Iterator[SystemSpec]]
-    ascent: Callable[[SystemSpec], Any]
     slowness: int = 1
 
 

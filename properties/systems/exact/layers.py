@@ -173,7 +173,10 @@ def layered_member(spec: SystemSpec, member: int) -> Layered:
     gaussian: multiples of 1/8, of unknown norm; zero: one layer sees nothing.
     """
     draw, n = member_random(spec, member, "system"), spec.n
-    W = [transition_matrix(spec.regime, n, draw) for _ in range(spec.layers)]
+    W = [
+        layer_matrix(spec.regime, draw.choice(TRANSITION_FACTORS), n, draw)
+        for _ in range(spec.layers)
+    ]
     if spec.regime == "zero":
         W[-1] = fmpq_mat(n, n)
     layer_weights, scale = (
@@ -198,23 +201,6 @@ def layered_member(spec: SystemSpec, member: int) -> Layered:
         else tuple(max(abs(v) for v in A.entries()) for A in W),
         is_isometric=spec.regime in ("zero", "identity", "signed"),
     )  # fmt: skip
-
-
-def transition_matrix(regime: str, n: int, draw: random.Random) -> fmpq_mat:
-    """Draw one layer matrix W_l."""
-    factor = draw.choice(TRANSITION_FACTORS)
-    if regime == "gaussian":
-        return factor * random_eighths_matrix(n, n, draw)
-    places, signs = list(range(n)), [1] * n
-    if regime == "signed":
-        places, signs = draw.sample(places, n), [draw.choice((1, -1)) for _ in range(n)]
-    if regime == "nilpotent":
-        places = [i + 1 for i in range(n)]
-    W = fmpq_mat(n, n)
-    for i, j in enumerate(places):
-        if j < n:
-            W[i, j] = factor * signs[i]
-    return W
 
 
 def layered_states(n: int, draw: random.Random) -> tuple[Vector, Vector]:
@@ -274,6 +260,8 @@ def stack_member(spec: SystemSpec, member: int) -> StackMember:
     """
     draw, n = member_random(spec, member, "system"), spec.n
     factors = (*draw.sample(FACTORS, 2), draw.choice(COUPLINGS))
+    if spec.regime == "gaussian":
+        factors = tuple(size / (n if n in (1, 2, 4) else 4) for size in factors)
     W_1, W_2, V = (layer_matrix(spec.regime, size, n, draw) for size in factors)
     U, scale = random_eighths_matrix(n, spec.d, draw), rational(spec.bias)
     weights: dict[str, torch.Tensor] = {}
@@ -296,17 +284,19 @@ def stack_member(spec: SystemSpec, member: int) -> StackMember:
 
 
 def layer_matrix(regime: str, size: fmpq, n: int, draw: random.Random) -> fmpq_mat:
-    """A matrix with ‖A‖_∞ = size, but for Gaussian ones."""
+    """A matrix of n rows: size times the identity, a signed permutation or a shift, so that
+    ‖A‖₂ = ‖A‖_∞ = size, but for a shift of one unit, or times multiples of 1/8 (gaussian)."""
     if regime == "gaussian":
-        return (
-            size / n * random_eighths_matrix(n, n, draw)
-            if n in (1, 2, 4)
-            else size / 4 * random_eighths_matrix(n, n, draw)
-        )
-    places = draw.sample(range(n), n) if regime == "signed" else list(range(n))
+        return size * random_eighths_matrix(n, n, draw)
+    places, signs = list(range(n)), [1] * n
+    if regime == "signed":
+        places, signs = draw.sample(places, n), [draw.choice((1, -1)) for _ in range(n)]
+    if regime == "nilpotent":
+        places = [i + 1 for i in range(n)]
     A = fmpq_mat(n, n)
     for i, j in enumerate(places):
-        A[i, j] = size * (draw.choice((1, -1)) if regime == "signed" else 1)
+        if j < n:
+            A[i, j] = size * signs[i]
     return A
 
 

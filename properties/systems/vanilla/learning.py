@@ -36,7 +36,6 @@ from rnnbounds.properties.systems.spec import (
     Values,
     spec_of,
 )
-from rnnbounds.properties.systems.vanilla.ascent import Ascent
 from rnnbounds.properties.systems.vanilla.network_weights import draw_weights
 from rnnbounds.properties.systems.vanilla.networks import (
     QuadraticNetworks,
@@ -342,7 +341,7 @@ def loss_kind(make: SpecType, worst: Callable[[], Iterator[SystemSpec]]) -> Kind
         partial(build_networks, draw_weights),
         vanilla_cell,
         Instances(worst, specs_of_kind(make, NAMED_SPECS)),
-        AscentSearch(partial(start_specs, make), Ascent.start, slowness=2),
+        AscentSearch(partial(start_specs, make), slowness=2),
         is_contractive=True,
     )
 

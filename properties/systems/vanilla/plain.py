@@ -25,7 +25,6 @@ from rnnbounds.properties.systems.kind import (
     vanilla_cell,
 )
 from rnnbounds.properties.systems.spec import SpecType, SystemSpec, Values, spec_of
-from rnnbounds.properties.systems.vanilla.ascent import Ascent
 from rnnbounds.properties.systems.vanilla.network_weights import (
     draw_unit_input_weights,
     draw_weights,
@@ -294,7 +293,7 @@ def contractive_kind(make: SpecType) -> Kind:
             partial(worst_networks, make), specs_of_kind(make, NAMED_SPECS),
             partial(corner_specs, make),
         ),
-        AscentSearch(partial(start_specs, make), Ascent.start),
+        AscentSearch(partial(start_specs, make)),
         is_contractive=True,
     )  # fmt: skip
 

@@ -1,6 +1,5 @@
 """From a spec to tensors: the same bits in a batch and alone, today and next year."""
 
-import numpy as np
 import pytest
 import torch
 from any_kind import any_system
@@ -76,11 +75,3 @@ def test_parameters() -> None:
     assert p["epsilon"].item() == pytest.approx(0.25 * reach)
     unstable = build_batch(make_spec(activation="identity", lam=1.5))
     assert unstable.parameters["epsilon"].item() == 0.0
-
-
-def test_pairs_shrink_along_the_sequences() -> None:
-    """Pairs of states become smaller by 8 every two sequences, and odd ones are antipodal."""
-    batch = build_batch(make_spec(n=2, sequences=4))
-    h, other = batch.h[0].numpy(), batch.h_other[0].numpy()
-    assert (other[:, 1::2] == -h[:, 1::2]).all()
-    assert np.abs(h[:, 2:]).max() < 1

@@ -50,6 +50,7 @@ IMPOSSIBLE = [
     (make_spec("deep"), {"regime": "steep"}, "unknown regime"),
     (make_spec("leaky"), {"values": {}}, "unknown field `values`"),
     (make_spec("unitary"), {"regime": "orthogonal"}, "unknown regime"),
+    (make_spec("unitary"), {"values": {}}, "unknown field `values`"),
     (make_spec("unitary"), {"activation": "tanh"}, "unknown field `activation`"),
     (make_spec("unitary"), {"n": 2, "units": 3}, "units = 3 exceeds n = 2"),
     (make_spec("unitary"), {"units": -1}, "units = -1"),

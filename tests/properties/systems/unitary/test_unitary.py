@@ -81,17 +81,6 @@ def test_the_bias_is_as_large_as_it_must_be() -> None:
     assert members[0].gap_square(0) > 0
 
 
-def test_readings_of_other_kinds_are_none() -> None:
-    """A plain system has no exact reading, and an exact one none of another kind's."""
-    plain, block = build_batch(make_spec(n=2, T=2)), build_batch(BLOCK)
-    for name in ("unitary_gap", "dh_dh", "defect_rank"):
-        assert np.isnan(MEASURES[name].enclose(plain).lo).all()
-        assert MEASURES[name].exact_square(plain, 0, 128) is None
-    for name in ("unitary_gap", "unitary_defect", "dh_dh"):
-        assert np.isnan(MEASURES[name].enclose(block).hi).all()
-    assert block.constant("B_h").hi.min() == np.inf
-
-
 def test_readings_are_points_where_floats_are() -> None:
     """Roots of squares of floats are points, others have the floats to both sides; what is below
     all floats is not told from 0, and what is beyond them is undecided."""
