@@ -13,6 +13,7 @@ from math import inf
 import sympy
 import torch
 from msgspec.structs import replace
+from torch.optim.adam import adam
 
 from rnnbounds.properties.attacks.attack import Attack, Case, Visit
 from rnnbounds.properties.attacks.estimates import estimates
@@ -102,8 +103,9 @@ def ascend(statement: Statement, spec: SystemSpec, steps: int) -> list[SystemSpe
     """Explicit specs of the highest systems that ``steps`` steps of Adam meet, one a member."""
     ascent = Ascent.start(spec)
     parameters = list(ascent.parameters.values())
-    optimiser = torch.optim.Adam(parameters, lr=LEARNING_RATE)
     best_points = [parameter.detach().clone() for parameter in parameters]
+    means, squares = ([torch.zeros_like(point) for point in best_points] for _ in range(2))
+    counts = [torch.tensor(0.0) for _ in parameters]
     best_gains = torch.full((spec.batch,), -inf, dtype=torch.float64)
     for _ in range(steps):
         gain = log_ratio(statement, ascent.batch())
@@ -116,9 +118,12 @@ def ascend(statement: Statement, spec: SystemSpec, steps: int) -> list[SystemSpe
         slopes = torch.autograd.grad(
             -gain.sum(), parameters, allow_unused=True, materialize_grads=True
         )
-        for parameter, slope in zip(parameters, slopes, strict=True):
-            parameter.grad = slope.nan_to_num(0.0, 0.0, 0.0)  # NaN counts as no slope
-        optimiser.step()
+        known = [slope.nan_to_num(0.0, 0.0, 0.0) for slope in slopes]  # NaN counts as no slope
+        with torch.no_grad():  # as torch.optim.Adam, which imports torch's compiler: two seconds
+            adam(
+                parameters, known, means, squares, [], counts, lr=LEARNING_RATE, amsgrad=False,
+                beta1=0.9, beta2=0.999, weight_decay=0.0, eps=1e-8, maximize=False,
+            )  # fmt: skip
     with torch.no_grad():
         for best, parameter in zip(best_points, parameters, strict=True):
             parameter.copy_(best)
