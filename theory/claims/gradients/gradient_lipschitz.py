@@ -3,6 +3,7 @@
 from sympy import Expr
 
 from rnnbounds.theory.language import Statement, Use, at, le, symbols
+from rnnbounds.theory.language.terms.variables import y, z
 from rnnbounds.theory.models.lemmas.powers import power_at_most_one, power_nonnegative
 from rnnbounds.theory.models.sensitivity import sensitivity_steps
 from rnnbounds.theory.models.weights import weights_change
@@ -71,8 +72,24 @@ def uniform_bound_steps(o: OtherWeights, of_length: Use) -> tuple[Step, ...]:
             "change, every length",
             le(weights_change.change(o, T, g.lam ** (T - 1)), change_limit(o)),
         ).by("mixed", "bent", "contractive"),
+        step(
+            "smoothness, every length",
+            le(weights_change.gradient_smoothness(o, T), uniform_bound(o)),
+        ).by("curvature, every length", "change, every length", "contractive"),
+        step(
+            "larger constants",
+            le(grad_gap_weights, z * weight_distance),
+            forall=(y, z),
+            given=(le(grad_gap_weights, y * weight_distance), le(y, z)),
+        ).by(),
+        step("every length", le(grad_gap_weights, uniform_bound(o) * weight_distance)).by(
+            at("larger constants", weights_change.gradient_smoothness(o, T), uniform_bound(o)),
+            of_length,
+            "smoothness, every length",
+            "contractive",
+        ),
         step("claim", le(grad_gap_weights, uniform_bound(o) * weight_distance)).by(
-            "curvature, every length", of_length, "change, every length", "contractive"
+            "every length", "contractive"
         ),
     )
 
