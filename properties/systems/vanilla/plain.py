@@ -143,9 +143,9 @@ def worst_linear() -> Iterator[SystemSpec]:
     # A window of 6 is hardly enough: λ⁶ is hardly less than ε's share of what is forgotten.
     yield scalar_spec(lam=0.5, T=40, K=8, epsilon=2.0**-6 * (1 + 2.0**-10))
     # Windows so long that λᵏ is far below the rounding of a state.
-    yield scalar_spec(lam=0.5, T=200, K=180)
+    yield scalar_spec(lam=0.5, T=100, K=90)
     yield scalar_spec(lam=2.0**-30, T=24, K=20)
-    yield scalar_spec(lam=0.75, T=300, K=300, epsilon=1e-30)
+    yield scalar_spec(lam=0.5, T=110, K=110, epsilon=1e-30)
     # λ times an orthogonal, permuting or rotating matrix: nothing is forgotten faster than λᵏ.
     yield from spec_grid(
         Linear(n=4, d=2, T=24, K=8, lam=0.75, seed=11, batch=4, sequences=2),
