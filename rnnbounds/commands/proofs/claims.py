@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from ast import literal_eval
 from collections.abc import Iterable, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +19,9 @@ from rnnbounds.shell.output import Format, echo, print_json, print_table
 from rnnbounds.shell.terminal import write
 
 Document = dict[str, Any]
+# A claim's id, title and source in its file, and the order of claims in that of the table.
+HEAD = re.compile(r"Claim\(\s*id=(.+?),\s*title=(.+?),\s*source=Source(\(.+?\)),\s*forms=", re.S)
+ORDER = re.compile(r"^ORDER = (\(.+?^\))", re.S | re.M)
 
 
 def claims(
@@ -32,8 +38,9 @@ def claims(
         help="every quantity: name, meaning, norm, definition")] = False,
     format: FormatOption = Format.text,
 ) -> int:  # fmt: skip
-    """Print the table of claims: id, statement, source, forms with those that assume an inclusion,
-    and false variants; with --run or --now their proofs too.
+    """Print the claims: id, title and source; of those that are named, or with --markdown, also the
+    statement, the forms with those that assume an inclusion, and the false variants; with --run or
+    --now their proofs too.
 
     --latex, --bibtex and --vocabulary print the theory for use elsewhere.
     """
@@ -52,6 +59,9 @@ def claims(
         return show_vocabulary(format)
     if latex or bibtex:
         return show_theory(ids or (), latex)
+    if not (ids or run or now or markdown) and format is Format.text:
+        print_table(("claim", "title", "source"), claim_heads())
+        return 0
     documents = _documents(ids or (), run, now)
     if format is Format.json:
         print_json(documents)
@@ -63,6 +73,19 @@ def claims(
     else:
         print_table(*table(documents))
     return 0
+
+
+def claim_heads() -> list[tuple[str, str, str]]:
+    """(id, title, source) of all claims in reading order, read off their files: to evaluate these
+    takes SymPy, a second's work."""
+    folder = Path(str(files("rnnbounds"))) / "theory" / "claims"
+    order = literal_eval(ORDER.findall((folder / "table.py").read_text(encoding="utf-8"))[0])
+    heads = [
+        (literal_eval(id), literal_eval(title), ", ".join(literal_eval(source)))
+        for path in sorted(folder.rglob("*.py"))
+        for id, title, source in HEAD.findall(path.read_text(encoding="utf-8"))
+    ]
+    return sorted(heads, key=lambda head: order.index(head[0]) if head[0] in order else len(order))
 
 
 def _documents(ids: Sequence[str], run: Path | None, now: bool) -> list[Document]:

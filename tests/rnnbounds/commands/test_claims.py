@@ -3,6 +3,7 @@
 import pytest
 
 from rnnbounds.commands.proofs import prove as module
+from rnnbounds.commands.proofs.claims import claim_heads
 from rnnbounds.reports.records.codec import load
 from rnnbounds.reports.records.record import LedgerRecord, LedgerStep
 from rnnbounds.reports.text import ratio_text
@@ -44,6 +45,14 @@ def test_claims_document(call):
         needed = {a.id for form in claim.forms for a in form.assumptions}
         assert document["needs"] == sorted(needed)
         assert "proof" not in document
+
+
+def test_claims_are_listed_as_they_are_stated(call):
+    """What is read off the files is what these state, in reading order."""
+    assert claim_heads() == [(claim.id, claim.title, claim.source.text) for claim in CLAIMS]
+    header, *rows = call("claims").out.splitlines()
+    assert header.split() == ["claim", "title", "source"]
+    assert [row.split()[0] for row in rows] == [claim.id for claim in CLAIMS]
 
 
 def test_claims_say_what_is_not_proved(call, proofs):
