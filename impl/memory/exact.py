@@ -2,11 +2,13 @@
 
 Float64 with running error bounds decides most windows. These bounds grow with the norms of the
 weights, not with the true propagation of errors, so that long runs leave some undecided: these are
-run in balls, doubling the precision, as long as WORK allows. The rest count as not within ε.
+run in balls, doubling the precision, if WORK allows it for all that are open. The rest count as not
+within ε.
 """
 
 import math
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import torch
 from flint import arb, arb_mat, ctx
@@ -18,7 +20,7 @@ from rnnbounds.impl.cells.runs import Runner
 from rnnbounds.impl.numbers.outward import add_up, norm_up
 
 PRECISIONS = (128, 256, 512, 1024, 2048, 4096)
-WORK = 2**31  # products of balls, for all windows that are decided together
+WORK = 2**29  # products of balls, for all windows that are decided together
 _TOGETHER = 64  # windows, as columns of one matrix
 
 
@@ -29,21 +31,34 @@ class Decided(NamedTuple):
     undecided: Tensor
 
 
-def within(runner: Runner, x: Tensor, k: int, epsilon: float) -> Decided:
-    """Decide ‖h_T − h_T^k‖₂ ≤ ε rigorously for windows x (M, T, d); of f(h) with a readout f."""
-    short = x[:, x.shape[1] - k :]
-    apart = runner.apart(Running(runner.parameters), near(runner, x), near(runner, short))
+def within(
+    runner: Runner, x: Tensor, k: int, epsilon: float, runs: dict[Any, Any] | None = None
+) -> Decided:
+    """Decide ‖h_T − h_T^k‖₂ ≤ ε rigorously for windows x (M, T, d); of f(h) with a readout f.
+
+    runs: keeps the full runs of these windows from one k to the next.
+    """
+    runs = {} if runs is None else runs
+    short, T = x[:, x.shape[1] - k :], x.shape[1]
+    if "floats" not in runs:
+        runs["floats"] = near(runner, x)
+    apart = runner.apart(Running(runner.parameters), runs["floats"], near(runner, short))
     size = apart.value.abs()
     inside = norm_up(add_up(size, apart.error))[0] <= epsilon
     least = (size - apart.error).clamp(min=0).norm(dim=2)[0] * (1 - 2.0**-40)
     undecided = ~inside & ~(least > epsilon)
-    left = WORK // max(1, runner.products * (x.shape[1] + k))  # windows that may be run in balls
+    left = WORK // max(1, runner.products * (T + k))  # windows that may be run in balls
     for precision in PRECISIONS:
         if precision < _bits(apart.error[0, undecided], epsilon):
             continue
-        for rows in undecided.nonzero()[:left, 0].split(_TOGETHER):
+        if not 0 < undecided.sum() <= left:
+            break
+        for rows in undecided.nonzero()[:, 0].split(_TOGETHER):
+            key = precision, *rows.tolist()
             with ctx.workprec(precision):
-                gaps = distances(runner, x[rows], short[rows])
+                if key not in runs:
+                    runs[key] = enclosed(runner, x[rows])
+                gaps = distances(runner, runs[key], enclosed(runner, short[rows]))
                 fine = torch.tensor([bool(gap <= epsilon) for gap in gaps], dtype=torch.bool)
                 beyond = torch.tensor([bool(gap > epsilon) for gap in gaps], dtype=torch.bool)
             inside[rows], undecided[rows] = fine, ~fine & ~beyond
@@ -74,11 +89,12 @@ def enclosed(runner: Runner, x: Tensor) -> Columns:
     return s.part(runner.states - runner.n, runner.states)
 
 
-def distances(runner: Runner, x: Tensor, short: Tensor) -> list[arb]:
-    """‖h_T − h_T^k‖₂ of each window in balls, or of f(h)."""
-    apart = runner.apart(_balls(runner), enclosed(runner, x), enclosed(runner, short))
+def distances(runner: Runner, full: Columns, short: Columns) -> list[arb]:
+    """‖h_T − h_T^k‖₂ of each window, of enclosed outputs, or of f(h)."""
+    apart = runner.apart(_balls(runner), full, short)
     return [sum((a * a for a in one), arb(0)).sqrt() for one in zip(*apart.units, strict=True)]
 
 
+@lru_cache(maxsize=1)
 def _balls(runner: Runner) -> Balls:
     return Balls({name: part[0] for name, part in runner.parameters.items()})

@@ -4,7 +4,8 @@ With J_t = ∂s_t/∂s_{t−1} of the whole state: the spectral norms ‖J_t‖�
 ‖∂h_T/∂s_{T−k}‖₂ = ‖P J_T ⋯ J_{T−k+1}‖₂ of the last k, P taking the output from the state, or the
 derivative of a readout of it at s_T, and the largest Lyapunov exponent over the length of a window,
 lim of which for T → ∞ exists for stationary inputs: log|R_11| of the QR method, averaged over
-steps.
+steps. Of models too large for their Jacobians to be written down the norms of single steps come
+from the power method, which nears them from below.
 Sources: Miller & Hardt, section 4; Benettin et al. (1980) and Eckmann & Ruelle (1985), section V.
 """
 
@@ -20,6 +21,8 @@ from rnnbounds.impl.cells.runs import Runner
 
 WORK = 2**29  # of entries cubed, over all steps that are differentiated
 HELD = 2**24  # entries of Jacobians and of their products, at a time
+WRITTEN = 2**34  # entries cubed of the Jacobians of a window that are written down
+ROUNDS = 60  # of the power method
 _SEED = 0
 
 
@@ -43,6 +46,8 @@ def sampled(runner: Runner, windows: int, length: int) -> int:
 def local(runner: Runner, x: Tensor, ks: Collection[int]) -> Local:
     """The steps along the windows x (M, T, d), each from the zero state."""
     M, N = len(x), runner.states
+    if x.shape[1] * N**3 > WRITTEN:
+        return _unwritten(runner, x, ks)
     s, found = runner.zero(M), []
     generator = torch.Generator().manual_seed(_SEED)
     frame = torch.randn(M, N, 1, dtype=torch.float64, generator=generator)
@@ -61,6 +66,45 @@ def local(runner: Runner, x: Tensor, ks: Collection[int]) -> Local:
         if k in ks:
             products.append(_norm(product))
     return Local(norms, torch.stack(products, dim=1), exponents / x.shape[1])
+
+
+def _unwritten(runner: Runner, x: Tensor, ks: Collection[int]) -> Local:
+    """`local` by derivatives along vectors, forwards and backwards."""
+    M, T = x.shape[:2]
+    generator, inputs = torch.Generator().manual_seed(_SEED), list(x.transpose(0, 1)[:, None])
+    states, exponents = [runner.zero(M)], torch.zeros(M, dtype=torch.float64)
+    v = torch.randn(1, M, runner.states, dtype=torch.float64, generator=generator)
+    for u in inputs:
+        v = _along(runner, states[-1], u, v / v.norm(dim=2, keepdim=True))
+        exponents = exponents + v.norm(dim=2)[0].log()
+        states.append(runner.step(states[-1], u))
+    s, u = torch.cat(states[:-1], dim=1), torch.cat(inputs, dim=1)
+    v = torch.randn(s.shape, dtype=torch.float64, generator=generator)
+    for _ in range(ROUNDS):
+        v = _against(runner, s, u, _along(runner, s, u, v / v.norm(dim=2, keepdim=True)))
+    product = output_jacobians(runner, states[-1])
+    products, p = [_norm(product)] if 0 in ks else [], product.shape[1]
+    for k in range(1, T + 1):
+        s, u = states[T - k].repeat_interleave(p, 1), inputs[T - k].repeat_interleave(p, 1)
+        product = _against(runner, s, u, product.reshape(1, M * p, -1)).reshape(product.shape)
+        if k in ks:
+            products.append(_norm(product))
+    norms = v.norm(dim=2).sqrt().reshape(T, M).T
+    return Local(norms, torch.stack(products, dim=1), exponents / T)
+
+
+def _along(runner: Runner, s: Tensor, x: Tensor, v: Tensor) -> Tensor:
+    """J v of the columns of s, x and v: (1, M, N)."""
+    m, still = DualArithmetic(Floats(runner.parameters)), Rows(torch.zeros_like(x))
+    return runner.program(m, Dual(Rows(s), Rows(v)), Dual(Rows(x), still)).tangent.value
+
+
+def _against(runner: Runner, s: Tensor, x: Tensor, v: Tensor) -> Tensor:
+    """Jᵀ v of the columns of s, x and v: (1, M, N)."""
+    with torch.enable_grad():
+        start = s.detach().requires_grad_()
+        (found,) = torch.autograd.grad(runner.step(start, x), start, v)
+    return found
 
 
 def _norm(J: Tensor) -> Tensor:

@@ -10,7 +10,8 @@ How many windows of recorded inputs were run, reported while a measurement goes 
 
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -91,6 +92,7 @@ _LOG = logging.getLogger("rnnbounds.measure")
 SCHEMA = "rnnbounds/measurement/1"
 CURVE, FEWEST = 2000, 20  # windows of which every truncation is run
 CURVE_WORK, HELD_WORK = 2**35, 2**36  # products, beyond which fewer windows are taken
+PRODUCTS = 2**10  # that take as long as a number that is held takes memory
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -258,7 +260,8 @@ def measure_cell(
     ks, unstated = grid(T), reason_unstated(read, held)
     if share is not None and unstated is not None:
         raise unstated
-    with torch.no_grad():
+    parts: list[Truncations] = []
+    with torch.no_grad(), _noting(parts, ks, eps, read.T):
         alpha, needed = require_enough(M, len(eps), confidence, share)
         each = len(ks) * (runner.states + runner.outputs) + T * held.d
         some = min(M, CURVE, max(FEWEST, CURVE_WORK // max(1, sum(ks) * runner.products)))
@@ -269,12 +272,9 @@ def measure_cell(
         total = some + near_count + (0 if unstated else len(eps) * out)
         report = WindowCount(total, progress)
         _LOG.info("measuring %s on %d windows of %d inputs", loaded.name, M, T)
-        seen = Truncations.joined(
-            [
-                report.after(block, truncations(runner, held_part(held, block), ks))
-                for block in blocks(some, each)
-            ]
-        )
+        for block in blocks(some, max(each, sum(ks) * runner.products // PRODUCTS)):
+            parts.append(report.after(block, truncations(runner, held_part(held, block), ks)))
+        seen = Truncations.joined(parts)
         if not bool(torch.isfinite(seen.gaps).all()):
             raise InputError(
                 f"{loaded.source} overflows on {read.source}; scale the inputs as in training"
@@ -284,11 +284,12 @@ def measure_cell(
         statement = None
         if unstated is None:
             lines = []
+            runs: dict[int, dict[Any, Any]] = {}
             for epsilon, k in zip(eps, chosen, strict=True):
                 if k is None:
                     told = report.after(slice(0, out), None)
                 else:
-                    told = _held_out(runner, held, M // 2, out, k, epsilon, report)
+                    told = _held_out(runner, held, M // 2, out, k, epsilon, report, runs)
                 lines.append(stated(epsilon, k, told, alpha))
             aim = SHARE if share is None else share
             statement = Statement(
@@ -310,6 +311,24 @@ def measure_cell(
     )  # fmt: skip
 
 
+@contextmanager
+def _noting(
+    parts: Sequence[Truncations], ks: Sequence[int], eps: Sequence[float], recorded: int
+) -> Iterator[None]:
+    """What interrupts the block, and is no error, notes what was seen of windows so far."""
+    try:
+        yield
+    except Exception:
+        raise
+    except BaseException as interruption:
+        if parts:
+            gaps = torch.cat([part.gaps for part in parts])
+            told = (from_k(least_window(ks, gaps, epsilon), ks[-1], recorded) for epsilon in eps)
+            within = (f"within {exactly(e)} {k}" for e, k in zip(eps, told, strict=True))
+            interruption.add_note(f"seen in the first {len(gaps)} windows: {', '.join(within)}")
+        raise
+
+
 def _held_out(
     runner: Runner,
     held: Windows,
@@ -318,11 +337,16 @@ def _held_out(
     k: int,
     epsilon: float,
     report: WindowCount,
+    runs: dict[int, dict[Any, Any]],
 ) -> Decided:
-    """Which of so many windows, from `first` on, are within ε at k for certain."""
+    """Which of so many windows, from `first` on, are within ε at k for certain; `runs` keeps the
+    full runs of each block."""
     each = 8 * (runner.states + runner.outputs) + held.T * held.d
     parts = [slice(first + b.start, first + b.stop) for b in blocks(count, each)]
-    told = [report.after(part, within(runner, held_part(held, part), k, epsilon)) for part in parts]
+    told = []
+    for part in parts:
+        kept = runs.setdefault(part.start, {})
+        told.append(report.after(part, within(runner, held_part(held, part), k, epsilon, kept)))
     return Decided(*map(torch.cat, zip(*told, strict=True)))
 
 

@@ -62,6 +62,8 @@ def run_guarded(program: Callable[[], int]) -> int:
             signal.signal(number, signal.SIG_IGN)  # what is done is not ended any more
         return code
     except EndedError as ended:
+        for note in getattr(ended, "__notes__", ()):  # what was known by then
+            print_error(note)
         code = farewell(ended.number)
         with suppress(OSError):
             flush()

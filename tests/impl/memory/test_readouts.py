@@ -7,7 +7,7 @@ from draws import doubles, normal
 from rnnbounds.impl.cells.runs import Runner, truncations
 from rnnbounds.impl.memory.adversary.attack import attack
 from rnnbounds.impl.memory.calls import measure
-from rnnbounds.impl.memory.exact import distances, within
+from rnnbounds.impl.memory.exact import distances, enclosed, within
 from rnnbounds.impl.memory.local import local
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.adapters import load_model
@@ -51,7 +51,8 @@ def test_gaps_are_those_of_predictions(head: str) -> None:
         s = plain.step(s, x[None, :, t])
     gaps = ((full - s[0, :, -3:]) @ C.mT).norm(dim=1)
     assert torch.allclose(truncations(runner, x, (0, 2, 7)).gaps[:, 1], gaps, rtol=1e-12, atol=0)
-    for gap, ball in zip(gaps.tolist(), distances(runner, x, x[:, 5:]), strict=True):
+    balls = distances(runner, enclosed(runner, x), enclosed(runner, x[:, 5:]))
+    for gap, ball in zip(gaps.tolist(), balls, strict=True):
         assert float(ball.mid()) == pytest.approx(gap, rel=1e-12)
     middle = float(gaps.sort().values[1:3].mean())
     assert within(runner, x, 2, middle or 1.0).inside.sum() == (2 if middle else 4)
