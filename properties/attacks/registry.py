@@ -29,26 +29,13 @@ SOURCES = {
 }
 
 
-class UnknownKindError(InputError):
-    """A form about systems that do not exist."""
-
-    def __init__(self, where: str, kind: str) -> None:
-        super().__init__(
-            f"{where} is about {kind!r}, which is not a kind of system; "
-            f"choose among {', '.join((*KINDS, *FAMILIES))}"
-        )
-
-
-class UnsuppliedError(InputError):
-    """A statement speaks of a quantity that no system of its kinds has."""
-
-    def __init__(self, where: str, name: str, kinds: Sequence[str], why: str = "") -> None:
-        source, kind_names = SOURCES[quantity(name).role], ", ".join(kinds)
-        reason = f" ({why})" if why else ""
-        super().__init__(
-            f"{where} speaks of {name!r}, which no system of the kind {kind_names} has{reason}; "
-            f"compute it in {source}, or state the bound without it"
-        )
+def unsupplied(where: str, name: str, kinds: Sequence[str], why: str = "") -> InputError:
+    """The error of a statement that speaks of a quantity that no system of its kinds has."""
+    reason = f" ({why})" if why else ""
+    return InputError(
+        f"{where} speaks of {name!r}, which no system of the kind {', '.join(kinds)} has{reason}; "
+        f"compute it in {SOURCES[quantity(name).role]}, or state the bound without it"
+    )
 
 
 def check_registry(table: Sequence[Claim], chosen: Sequence[Claim]) -> None:
@@ -62,28 +49,27 @@ def check_registry(table: Sequence[Claim], chosen: Sequence[Claim]) -> None:
         quantity(path.name)  # raises UnknownNameError
     for claim in chosen:
         for form in claim.forms:
+            where = f"{claim.id} ({form.name})"
             if form.about not in KINDS and form.about not in FAMILIES:
-                raise UnknownKindError(f"{claim.id} ({form.name})", form.about)
-            require_supplied(f"{claim.id} ({form.name})", form, form.about)
+                raise InputError(
+                    f"{where} is about {form.about!r}, which is not a kind of system; "
+                    f"choose among {', '.join((*KINDS, *FAMILIES))}"
+                )
+            require_supplied(where, form, form.about)
         for variant in claim.false_variants:
             require_supplied(f"{claim.id} ({variant.id})", variant, claim.form(variant.form).about)
 
 
 def require_supplied(where: str, part: Form | Variant, about: str) -> None:
-    """Raise UnsuppliedError for what the systems that it is about do not have."""
+    """Raise InputError for what the systems that it is about do not have."""
     for kind in kinds_about(about):
         for name in missing_quantities(kind.name, *stated(part)):
-            raise UnsuppliedError(where, name, (about,), missing_reason(kind.name, name) or "")
+            raise unsupplied(where, name, (about,), missing_reason(kind.name, name) or "")
 
 
 def missing_quantities(kind: str, *statements: Statement) -> list[str]:
     """The names in the statements for which a system of this kind has no value."""
-    return [name for name in sorted(quantity_names(*statements)) if not has_quantity(kind, name)]
-
-
-def has_quantity(kind: str, name: str) -> bool:
-    """True if systems of a kind have the quantity, judged by one sample system."""
-    return missing_reason(kind, name) is None
+    return [n for n in sorted(quantity_names(*statements)) if missing_reason(kind, n) is not None]
 
 
 @cache

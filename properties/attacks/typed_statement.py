@@ -9,7 +9,7 @@ import sympy
 from rnnbounds.properties.attacks.attack import ALL_ATTACKS, chosen_attacks
 from rnnbounds.properties.attacks.budget import Budget, batch_size
 from rnnbounds.properties.attacks.falsify import Target, falsify
-from rnnbounds.properties.attacks.registry import UnsuppliedError, missing_quantities
+from rnnbounds.properties.attacks.registry import missing_quantities, unsupplied
 from rnnbounds.properties.attacks.scope import Scope
 from rnnbounds.properties.attacks.shrink import shrink
 from rnnbounds.properties.errors import InputError
@@ -106,7 +106,7 @@ def attack_typed(
     kinds = kinds_to_test(statement)
     missing_by_kind = [missing_quantities(kind, statement) for kind in kinds]
     if all(missing_by_kind):
-        raise UnsuppliedError(statement_text(statement), missing_by_kind[0][0], kinds)
+        raise unsupplied(statement_text(statement), missing_by_kind[0][0], kinds)
     assumptions = typed_assumptions(statement, stated.conditions)
     plain_statement = simplify_statement(statement)
     form = Form("typed", statement, assumptions, kinds[0], Proof(()))

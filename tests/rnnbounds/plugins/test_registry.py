@@ -93,7 +93,7 @@ def test_a_reading_that_fails_is_told(words, monkeypatch):
     defined = replace(NEW["seen"], definition=VOCABULARY["h_norm"].definition)
     monkeypatch.setitem(VOCABULARY, "seen", defined)
     monkeypatch.setitem(MEASURES.cache, "seen", Measure("seen", (path,)))
-    with pytest.raises(registry.UnsuppliedError) as refused:
+    with pytest.raises(registry.InputError) as refused:
         registry.check_registry(CLAIMS, [new(le(h_norm, S_0 * NEW["seen"].symbol))])
     line = str(refused.value)
     assert "'seen', which no system of the kind rnn has (reading it off one with T = " in line

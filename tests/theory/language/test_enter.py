@@ -59,7 +59,7 @@ def test_a_brought_quantity_that_nothing_measures(monkeypatch: pytest.MonkeyPatc
     one = claim("state-bound")
     form = replace(one.forms[0], statement=le(NEW.symbol, 1))
     monkeypatch.setitem(vocabulary.VOCABULARY, "news", NEW)
-    with pytest.raises(registry.UnsuppliedError, match="compute it in properties/measures"):
+    with pytest.raises(registry.InputError, match="compute it in properties/measures"):
         registry.check_registry(CLAIMS, [replace(one, forms=(form,), false_variants=())])
     registry.missing_reason.cache_clear()
     monkeypatch.setattr(registry, "fast_paths", lambda: (FastPath("h_nrom"),))
