@@ -29,7 +29,7 @@ ELEMENTARY = {"Abs": Abs, "log": log, "sqrt": sqrt, "tanh": tanh}
 def stated(text: str, id: str = "") -> Law:
     """The law that the text says."""
     ranging, clauses = text.split(":")
-    found = read_clauses(clauses, NAMES, FUNCTIONS | ELEMENTARY)
+    found = read_clauses(clauses, FUNCTIONS | ELEMENTARY | NAMES)
     return Law(id, tuple(NAMES[name] for name in ranging.split()), found)
 
 

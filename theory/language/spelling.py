@@ -1,17 +1,15 @@
-"""Reads a statement as papers and pages have it: `‖h_T − h_T^(k)‖ ≤ S_0 λ^k/(1 − λ)`, or in LaTeX.
+"""The tokens of a statement as papers and pages have it: `‖h_T − h_T^(k)‖ ≤ S_0 λ^k`, or LaTeX.
 
 Each quantity is spelled by its name and by its notation, which the vocabulary has in LaTeX; nothing
-is typed here a second time. The longest run of tokens that spells a quantity becomes its name, and
-the rest becomes the signs of a plain statement. What is neither is refused.
+is typed here a second time.
 """
 
 import re
 import unicodedata
 from difflib import get_close_matches
-from functools import lru_cache
 from itertools import groupby, pairwise
 
-from rnnbounds.theory.errors import StatementError, UnknownNameError
+from rnnbounds.theory.errors import StatementError
 from rnnbounds.theory.language.mathml import LETTERS
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 
@@ -32,19 +30,9 @@ SIGNS = {
 PRIMES = {"′": "'", "″": "''", "’": "'"}
 ACCENTS = {"\\hat": "\u0302", "\\bar": "\u0304"}
 SCRIPTS = {"<super>": "^", "<sub>": "_"}
-FUNCTIONS = ("sqrt", "log", "exp", "min", "max")
-OPERATORS = ("+", "-", "*", "/", "**", "<", "<=", ">", ">=", ",")
 CLOSING = {"(": ")", "{": "}"}
 MAX_DEPTH = 60
 HINT = "`rnnbounds claims --vocabulary` lists what there is"
-
-
-def translate_notation(line: str) -> str:
-    """The line with the names of the vocabulary and the signs of a plain statement, which it may
-    have already; raises StatementError for what spells nothing, or can be read in two ways."""
-    if line.isascii() and not set("\\^{}|").intersection(line):
-        return line
-    return _NotationReader(line).translate(tokenize(line), 0)
 
 
 def typed_notation(notation: str) -> str:
@@ -57,16 +45,6 @@ def typed_notation(notation: str) -> str:
     return "".join(word + gap for word, gap in zip(words, [*gaps, ""], strict=True))
 
 
-@lru_cache(maxsize=1)
-def notation_table(size: int) -> dict[tuple[str, ...], str]:
-    """Map the tokens of each notation and of each name to the quantity's name.
-
-    `size`, the vocabulary's, is the key of the cache: the vocabulary only grows.
-    """
-    notations = {tuple(tokenize(q.notation)): q.name for q in VOCABULARY.values()}
-    return notations | {tuple(tokenize(name)): name for name in VOCABULARY}
-
-
 def tokenize(text: str) -> list[str]:
     """Letters, numbers, signs; alike for LaTeX, ASCII and mathematical characters.
 
@@ -75,7 +53,7 @@ def tokenize(text: str) -> list[str]:
     words = []
     for match in TOKEN.finditer(unicodedata.normalize("NFD", _expand_scripts(text))):
         if match["command"] and match["command"] not in COMMANDS:
-            raise _error(text, f"has the command {match[0][:20]!r}; {HINT}")
+            raise fault(text, f"has the command {match[0][:20]!r}; {HINT}")
         word = COMMANDS[match["command"]] if match["command"] else SIGNS.get(match[0], match[0])
         words += list(PRIMES.get(word, word)) if word in PRIMES else [word] if word else []
     return _group_scripts(words, text)
@@ -117,7 +95,7 @@ def _group_scripts(words: list[str], text: str, depth: int = 0) -> list[str]:
 def _argument(words: list[str], at: int, text: str, depth: int) -> tuple[list[str], int]:
     """Tokens of the group, or the one word, at index `at`, and the index after it."""
     if depth > MAX_DEPTH:
-        raise _error(text, f"is too deep; at most {MAX_DEPTH} brackets are nested")
+        raise fault(text, f"is too deep; at most {MAX_DEPTH} brackets are nested")
     if words[at : at + 1] and words[at] in CLOSING:
         end = _closing_index(words, at, text)
         return _group_scripts(words[at + 1 : end], text, depth + 1), end + 1
@@ -138,7 +116,7 @@ def _closing_index(words: list[str], at: int, text: str) -> int:
             break
         if not expected:
             return index
-    raise _error(text, "has a bracket that nothing closes; close it")
+    raise fault(text, "has a bracket that nothing closes; close it")
 
 
 def suggest_notations(written: str) -> str:
@@ -149,99 +127,7 @@ def suggest_notations(written: str) -> str:
     return f"did you mean {suggestions}? " if suggestions else ""
 
 
-def _error(line: str, fault: str) -> StatementError:
+def fault(line: str, what: str) -> StatementError:
+    """The error that says what is wrong with a line, of which it has the beginning."""
     excerpt = line if len(line) <= 60 else line[:57] + "..."
-    return StatementError(f"{excerpt!r} {fault}")
-
-
-class _NotationReader:
-    """Translates the tokens of one line of mathematical notation to a plain statement."""
-
-    def __init__(self, line: str) -> None:
-        self.line = line
-        self.names_by_tokens = notation_table(len(VOCABULARY))
-        self.max_tokens = max(map(len, self.names_by_tokens))
-
-    def translate(self, words: list[str], depth: int) -> str:
-        """Translate tokens; adjacent factors are multiplied."""
-        if depth > MAX_DEPTH:
-            raise _error(self.line, f"is too deep; at most {MAX_DEPTH} brackets are nested")
-        pieces: list[str] = []
-        at, has_operand, in_denominator = 0, False, False
-        while at < len(words):
-            if words[at] in OPERATORS:
-                pieces.append(words[at])
-                has_operand, in_denominator = False, words[at] == "/"
-                at += 1
-                continue
-            if words[at] == "^" and has_operand:
-                power, at = self.exponent(words, at + 1, depth)
-                pieces.append(f"**{power}")
-                continue
-            if has_operand and in_denominator:
-                raise _error(self.line, "divides by a product without brackets; write a/(b*c)")
-            if has_operand and words[at][0].isdigit():
-                raise _error(self.line, f"has {words[at]} behind a factor; write * between them")
-            pieces += ["*"] if has_operand else []
-            piece, at = self.operand(words, at, depth)
-            pieces.append(piece)
-            has_operand = True
-        return " ".join(pieces)
-
-    def operand(self, words: list[str], at: int, depth: int) -> tuple[str, int]:
-        """The quantity, number, group or function at a place, and the place behind it."""
-        word, next_word = words[at], words[at + 1 : at + 2]
-        for size in range(min(self.max_tokens, len(words) - at), 0, -1):
-            if name := self.names_by_tokens.get(tuple(words[at : at + size])):
-                return name, at + size
-        if word[0].isdigit() or (word[0] == "." and len(word) > 1):
-            return word, at + 1
-        if word in CLOSING:
-            return self.group(words, at, depth)
-        if word == "e" and next_word == ["^"]:
-            power, at = self.exponent(words, at + 2, depth)
-            return f"exp{power}", at
-        if word in (*FUNCTIONS, "frac") and next_word and next_word[0] in CLOSING:
-            argument, at = self.group(words, at + 1, depth)
-            if word != "frac":
-                return word + argument, at
-            if words[at : at + 1] == ["{"]:
-                denominator, at = self.group(words, at, depth)
-                return f"({argument}/{denominator})", at
-        raise self.unknown_word_error(words, at)
-
-    def group(self, words: list[str], at: int, depth: int) -> tuple[str, int]:
-        """Translate the group in brackets or braces at `at`: (text in brackets, index after it)."""
-        end = _closing_index(words, at, self.line)
-        return f"({self.translate(words[at + 1 : end], depth + 1)})", end + 1
-
-    def exponent(self, words: list[str], at: int, depth: int) -> tuple[str, int]:
-        """A group, or one operand with or without a sign, in brackets."""
-        sign = "-" if words[at : at + 1] == ["-"] else ""
-        at += len(sign)
-        if at >= len(words) or words[at] in OPERATORS:
-            raise _error(self.line, "raises to no power; write it behind ^")
-        if words[at] in CLOSING and not sign:
-            return self.group(words, at, depth)
-        piece, at = self.operand(words, at, depth)
-        return f"({sign}{piece})", at
-
-    def unknown_word_error(self, words: list[str], at: int) -> StatementError:
-        """Error for the word at index `at`, with what to write instead."""
-        word = words[at]
-        if word in FUNCTIONS or word == "frac":
-            return _error(self.line, f"has {word} without brackets; write {word}(…)")
-        if word in ("‖", "|", "["):
-            closing = {"[": "]"}.get(word, word)
-            end = words.index(closing, at + 1) + 1 if closing in words[at + 1 :] else len(words)
-            excerpt = "".join(words[at:end])[:60]
-            return StatementError(
-                f"{excerpt!r} is the notation of no quantity; {suggest_notations(excerpt)}{HINT}"
-            )
-        if word.isalpha():
-            end = at + 1
-            while words[end : end + 1] == ["_"]:
-                end += 2
-            name = "".join(words[at:end])
-            return StatementError(str(UnknownNameError("quantity", name, VOCABULARY)))
-        return _error(self.line, f"has {word!r} where a quantity or a number is needed; {HINT}")
+    return StatementError(f"{excerpt!r} {what}")
