@@ -112,9 +112,17 @@ def test_huge_weights():
     assert "one step has no finite bound" in certificate.reason
     assert certificate.windows[0][1] is None
     json.dumps(certificate.to_json(), allow_nan=False)
-    several = certify(model([[1e308, 1e308], [1e308, 1e308]]), 1.0)
-    assert several.verdict != "certified"
-    json.dumps(several.to_json(), allow_nan=False)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("cell", ["rnn-relu", "rnn-leaky-relu", "rnn-gelu", "rnn-tanh", "linear"])
+def test_nothing_leaks_from_huge_weights(cell: str) -> None:
+    """A recurrent matrix near the largest float: a verdict, and no warning of NumPy's."""
+    W = torch.rand(2, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0)) * 2 - 1
+    for huge in (1.7e308 * W, torch.full((2, 2), 1e308, dtype=torch.float64)):
+        found = certify(model(huge.tolist(), cell, [0.5, 0.5]), 1.0)
+        assert found.verdict != "certified"
+        assert json.dumps(found.to_json(), allow_nan=False)
 
 
 @pytest.mark.parametrize(

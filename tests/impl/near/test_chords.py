@@ -7,7 +7,7 @@ import torch
 from flint import arb, ctx
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, activation
-from rnnbounds.impl.near.chords import Curve, Known
+from rnnbounds.impl.near.chords import Curve, Ends, Known
 
 NAMES = sorted(ACTIVATIONS)
 POINTS = (-30.0, -2.5, -1.3169578969248167, -0.6585, -1e-9, 0.0, 1e-9, 0.3, 0.6585, 1.4, 3.0, 25.0)
@@ -102,3 +102,14 @@ def test_a_chord_whose_length_overflows_is_not_lost() -> None:
         Known(zero + 1.5e308, zero), Known(zero - 1.5e308, zero)
     )
     assert float((chord.centre - 0.5).abs()) <= float(chord.radius)
+
+
+def test_an_end_beyond_all_floats_is_infinite() -> None:
+    """The least float is no bound on what lies below it."""
+    low, high = torch.tensor([[-math.inf, -1.5e308], [1e308, -1e308]], dtype=torch.float64)
+    found = Ends.outward(low, high)
+    assert found.low[0] == (found + found).low[1] == -math.inf
+    assert (-found).high[0] == (-found + -found).high[1] == math.inf
+    none = Ends.outward(low * math.nan, high * math.nan)
+    assert (none.low == -math.inf).all()
+    assert (none.high == math.inf).all()

@@ -1,5 +1,7 @@
 """Every claim is proved from assumptions that it needs, and every false variant's ledger fails."""
 
+from dataclasses import replace
+
 import pytest
 
 from rnnbounds import theory
@@ -8,7 +10,17 @@ from rnnbounds.theory.axioms.activations import ACTIVATIONS
 from rnnbounds.theory.axioms.base import AXIOMS
 from rnnbounds.theory.language import Axiom, Instance, Law
 from rnnbounds.theory.language.definitions import REGISTRY, Definition
-from rnnbounds.theory.proof import Claim, Form, accept, proof, prove, prove_variant
+from rnnbounds.theory.proof import (
+    Claim,
+    Form,
+    Proof,
+    accept,
+    check,
+    proof,
+    prove,
+    prove_variant,
+)
+from rnnbounds.theory.proof.methods import Smt
 from rnnbounds.theory.proof.proof import law_instances
 from rnnbounds.theory.proof.records import Lemma
 from rnnbounds.theory.registry import check_claims
@@ -19,6 +31,10 @@ CARRYING = (
     *("cell-constants", "loss-constants"),
     *("gradient-gap", "tbptt-gap", "gradient-lipschitz"),
 )
+INDEPENDENCE = {
+    "Ax's theorem", "algebraic elements", "free abelian groups", "poles",
+    "Bolzano-Weierstrass theorem",
+}  # fmt: skip
 PROOFS = {form.proof for claim in CLAIMS for form in claim.forms}
 AXIOM_NAMES, DEFINITION_NAMES = (
     {
@@ -122,3 +138,36 @@ def test_the_rnn_ledger_uses_the_table() -> None:
     """It proves the slope of each activation, and a claim of slope 1 for all fails there."""
     (ledger,) = prove(theory.claim("contraction-rnn"))
     assert all(name in ledger.steps[0].detail for name in ACTIVATIONS)
+
+
+def test_limits_of_unitary_networks_rest_on_theorems_of_textbooks() -> None:
+    """Ranks alone for ReLU; for sigmoids units are independent by Ax's theorem, and U returns."""
+    tight, sigmoid = (theory.claim(f"urnn-{name}").forms for name in ("tight", "sigmoid"))
+    assert all(AXIOM_NAMES[form.proof] == {"rank-nullity", "norm"} for form in tight)
+    assert all(AXIOM_NAMES[form.proof] >= INDEPENDENCE for form in sigmoid)
+
+
+def test_no_set_is_assumed() -> None:
+    """What remains of an LSTM's are hypotheses on single operations."""
+    assert theory.claim("contraction-lstm").form("per-unit").inclusions == ()
+
+
+@pytest.mark.parametrize("id", ["contraction-lstm", "contraction-gru"])
+def test_gates_lie_between_their_ends(id: str) -> None:
+    """Of a gated cell no interval of an activation is assumed: σ and tanh increase."""
+    form = theory.claim(id).form("per-unit")
+    assert "images" not in {assumption.id for assumption in form.assumptions}
+    assert "images" in {step.id for step in form.proof.steps}
+
+
+def test_a_derivative_is_no_shorter_only_where_the_map_is() -> None:
+    """The lower bound on a derivative is refused unless the step names that φ is no shorter."""
+    equal = theory.claim("deep-gradient").form("equality")
+    bare = [
+        replace(step, method=Smt(*(use for use in step.method.uses if use != "no less")))
+        if step.id == "one step more, at least"
+        else step
+        for step in equal.proof.steps
+    ]
+    ledger = check(Proof(tuple(bare)), equal.statement, equal.assumptions)
+    assert "nothing used states what it requires" in ledger.failures[0].detail
