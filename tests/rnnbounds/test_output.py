@@ -38,6 +38,14 @@ def terminal(capsys, monkeypatch):
     return told
 
 
+ENTRIES = [
+    "claim one-long-name",
+    "  statement  words that wrap",
+    "  ratio      0.7310585786300049",
+    "claim two",
+    "  statement  -",
+    "  ratio      1",
+]
 ROWS = [("one-long-name", "words that wrap", "0.7310585786300049"), ("two", "-", "1")]
 
 
@@ -57,24 +65,7 @@ ROWS = [("one-long-name", "words that wrap", "0.7310585786300049"), ("two", "-",
              "               wrap",
              "two            -           1"],
         ),
-        (
-            40,
-            ["claim one-long-name",
-             "  statement  words that wrap",
-             "  ratio      0.7310585786300049",
-             "claim two",
-             "  statement  -",
-             "  ratio      1"],
-        ),
-        (
-            8,
-            ["claim one-long-name",
-             "  statement  words that wrap",
-             "  ratio      0.7310585786300049",
-             "claim two",
-             "  statement  -",
-             "  ratio      1"],
-        ),
+        *((columns, ENTRIES) for columns in (40, 8)),
     ],
 )  # fmt: skip
 def test_a_terminal_cuts_no_name_and_no_number(terminal, columns, expected):
