@@ -156,6 +156,11 @@ class Balls(OneSystem[Columns]):
     _matrices: dict[tuple[str, str], arb_mat] = field(default_factory=dict)
     _vectors: dict[tuple[str, str], Columns] = field(default_factory=dict)
 
+    @classmethod
+    def of_one(cls, parameters: Mapping[str, Tensor]) -> Self:
+        """Those of the one system of a batch of one, (1, m, n) and (1, m)."""
+        return cls({name: part[0] for name, part in parameters.items()})
+
     def vector(self, name: str, rows: slice = ALL) -> Columns:
         """A parameter vector."""
         key = (name, str(rows))

@@ -6,19 +6,16 @@ as far as Δv. A first run over shapes alone refuses what no arithmetic can run.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, wraps
+from functools import wraps
 from typing import Any, Self
 
 import torch
-from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.arithmetic.base import ALL
 from rnnbounds.impl.arithmetic.elementary import Elementary, LengthError
 from rnnbounds.impl.errors import InputError
 
-_CACHE_SIZE = 4096  # forms of steps that are remembered
-_known_steps: set[tuple[Any, ...]] = set()
 Step = Callable[[Any, Any, Any, Any], Any]
 
 
@@ -110,8 +107,10 @@ def of_equal_lengths(step: Step) -> Step:
 
     @wraps(step)
     def run(cell: Any, m: Any, s: Any, x: Any) -> Any:
-        if not isinstance(m, _Shapes):
-            _require_lengths(step, cell, s.size)
+        traced = vars(cell).setdefault("_traced", set())  # of this cell, whose shapes stay
+        if not isinstance(m, _Shapes) and (step, s.size) not in traced:
+            _trace(step, cell, s.size)
+            traced.add((step, s.size))
         return step(cell, m, s, x)
 
     return run
@@ -127,42 +126,6 @@ def _unrunnable(cell: object, fault: str) -> InputError:
 def _require_equal(first: int, other: int) -> None:
     if first != other:
         raise LengthError(first, other)
-
-
-def _require_lengths(step: Step, cell: Any, size: int) -> None:
-    """Raise InputError for a step on a state of `size` units that mixes lengths; cached."""
-    key = (step, size, _shape_key(cell))
-    try:
-        if key in _known_steps:
-            return
-    except TypeError:  # a field of the cell that cannot be remembered
-        _trace(step, cell, size)
-        return
-    _trace(step, cell, size)
-    if len(_known_steps) >= _CACHE_SIZE:
-        _known_steps.clear()
-    _known_steps.add(key)
-
-
-def _shape_key(cell: Any) -> tuple[Any, ...]:
-    """Build the cache key of a step's lengths: the cell's type, the shapes of its weights, its
-    other fields, and the keys of its layers. It references no weights."""
-    names = (
-        name for name in vars(cell)
-        if not isinstance(getattr(type(cell), name, None), cached_property)
-    )  # fmt: skip
-    return (type(cell), *((name, _field_key(vars(cell)[name])) for name in names))
-
-
-def _field_key(value: Any) -> Any:
-    """The part of a cache key for one field of a cell: shapes for tensors, else the value."""
-    if isinstance(value, Tensor):
-        return tuple(value.shape[-2:])
-    if isinstance(value, Mapping):
-        return tuple((name, _field_key(item)) for name, item in value.items())
-    if isinstance(value, tuple):
-        return tuple(map(_field_key, value))
-    return _shape_key(value) if hasattr(value, "program") else value
 
 
 def _trace(step: Step, cell: Any, size: int) -> None:

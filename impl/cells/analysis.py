@@ -12,12 +12,12 @@ from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic
 from rnnbounds.impl.arithmetic.invariance import prove_box, rounds_to_one
 from rnnbounds.impl.arithmetic.roundings import DtypeRun
 from rnnbounds.impl.cells.kind import CellAnalysis
-from rnnbounds.impl.cells.refutation.constants import CandidateInputs
 from rnnbounds.impl.cells.refutation.refute import (
     ALL,
     BOX,
     IMPLIED_BOX,
     NO_BOX_SUFFIX,
+    CandidateInputs,
     reason_too_large,
     refute_gated,
 )

@@ -18,13 +18,13 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
-from rnnbounds.impl.cells.refutation.constants import CandidateInputs
+from rnnbounds.impl.cells.refutation.refute import CandidateInputs
 from rnnbounds.impl.cells.rounding import LayerInputs
 from rnnbounds.impl.errors import NotFiniteError, ShapeError
 from rnnbounds.impl.format.document import Witness
 from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.models.loaded import Cell, LoadedModel
-from rnnbounds.impl.norms.fixed_point import certified_point
+from rnnbounds.impl.norms.differences import certified_point
 from rnnbounds.impl.norms.metric import METRIC_SDP
 from rnnbounds.impl.norms.norm_data import StateNorm
 from rnnbounds.impl.numbers.outward import norm_up, rows_up
@@ -204,7 +204,7 @@ class Analysis(Protocol):
 
 
 class CellAnalysis(Analysis, Protocol):
-    """What can be certified about one cell, by how far its states and inputs move a state."""
+    """All that can be certified about one cell, by how far its states and inputs move a state."""
 
     @property
     def slopes(self) -> Tensor:

@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import torch
-from flint import arb_mat
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import Activation
 from rnnbounds.impl.arithmetic.base import ALL, Arithmetic, Floats, Rows, V
-from rnnbounds.impl.arithmetic.derivatives.dual_numbers import ball_step, float_step
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import float_step
 from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, iterate_box
 from rnnbounds.impl.arithmetic.invariance import InvariantBox, complete_boxes, prove_box
 from rnnbounds.impl.arithmetic.lengths import of_equal_lengths
@@ -109,10 +108,6 @@ class ProgramCell(ABC):
     def step(self, s: Tensor, x: Tensor) -> Tensor:
         """One step of M columns a system: s (B, N, M), x (B, d, M) -> (B, N, M)."""
         return float_step(self.program, self.parameters, s, x)
-
-    def ball_step(self, s: arb_mat, x: arb_mat) -> tuple[arb_mat, arb_mat]:
-        """One step in balls of the one system of a batch of one, and its Jacobian in the state."""
-        return ball_step(self.program, self.parameters, s, x)
 
     def comparison(self, B: float | Tensor) -> Comparison:
         """The comparison on the box that is proved."""

@@ -31,7 +31,7 @@ from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.arithmetic.intervals import PoleError
 from rnnbounds.impl.gradients.rounding import HEADROOM, HEADROOMS, Rounding
 from rnnbounds.impl.norms.comparison import Comparison
-from rnnbounds.impl.norms.fixed_point import proposed_point
+from rnnbounds.impl.norms.differences import proposed_point
 from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up, rows_up
 
 _SWEEPS = 64

@@ -17,8 +17,8 @@ from rnnbounds.impl.cells.deep import DEEP_KINDS
 from rnnbounds.impl.cells.gated import GRU_CHO_KIND, GRU_KIND, LSTM_KIND, LSTM_PROJECTED_KIND
 from rnnbounds.impl.cells.kind import Kind
 from rnnbounds.impl.cells.leaky import LEAKY_KINDS
-from rnnbounds.impl.cells.stacks.layer_analysis import CASCADE
 from rnnbounds.impl.cells.stacks.stack import PREFIX, stack_kind
+from rnnbounds.impl.cells.stacks.stack_analysis import CASCADE
 from rnnbounds.impl.cells.vanilla import vanilla_kind
 from rnnbounds.impl.errors import InputError, UnknownNameError
 

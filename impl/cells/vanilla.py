@@ -26,15 +26,19 @@ from rnnbounds.impl.cells.kind import (
     torch_layout,
     with_zero_biases,
 )
-from rnnbounds.impl.cells.refutation.constants import CandidateInputs
-from rnnbounds.impl.cells.refutation.refute import ALL, reason_too_large, refute
+from rnnbounds.impl.cells.refutation.refute import (
+    ALL,
+    CandidateInputs,
+    reason_too_large,
+    refute_vanilla,
+)
 from rnnbounds.impl.cells.rounding import LayerInputs, dtype_of
 from rnnbounds.impl.format.document import Witness
 from rnnbounds.impl.gradients.rounding import HEADROOMS, Rounding, absolute_norms
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
-from rnnbounds.impl.norms.fixed_point import certified_point
+from rnnbounds.impl.norms.differences import certified_point
 from rnnbounds.impl.norms.norm_data import NormData, StateNorm
 from rnnbounds.impl.norms.state_norms import NORMS, dense_norms, state_norm
 from rnnbounds.impl.numbers.ball_functions import float_above
@@ -112,7 +116,7 @@ class VanillaAnalysis(CellAnalysis):
         """Two orbits that do not meet, an eigenvalue, a repeller or growth; see
         `impl.cells.refutation.refute`.
         """
-        return refute(self.model, self.parts.B, given)
+        return refute_vanilla(self.model, self.parts.B, given)
 
 
 def norm_data_of(model: LoadedModel[RNN], input_bound: float) -> NormData:

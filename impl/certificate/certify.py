@@ -6,7 +6,7 @@ output h and with the drive S = sup ‖φ(0, x)‖_*,
     ‖h_T − h_T^k‖₂ ≤ C λᵏ S/(1 − λ)    for every T and every input with ‖x_t‖₂ ≤ B,
 
 where a bound on ‖s_t‖_* may replace S/(1 − λ), and what is left by a comparison of two runs all of
-it (`impl.norms.remaining`). So the truncated model remembers the last k inputs to within ε. Every
+it (`impl.norms.differences`). So the truncated model remembers the last k inputs to within ε. Every
 number is rounded so that this stays true for the weights as stored, in real arithmetic. Source:
 Miller & Hardt, Lemma 1.
 

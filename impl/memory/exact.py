@@ -97,4 +97,4 @@ def distances(runner: Runner, full: Columns, short: Columns) -> list[arb]:
 
 @lru_cache(maxsize=1)
 def _balls(runner: Runner) -> Balls:
-    return Balls({name: part[0] for name, part in runner.parameters.items()})
+    return Balls.of_one(runner.parameters)

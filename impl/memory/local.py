@@ -16,7 +16,11 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import Floats, Rows
-from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, DualArithmetic
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import (
+    Dual,
+    DualArithmetic,
+    step_with_jacobian,
+)
 from rnnbounds.impl.cells.runs import Runner
 
 WORK = 2**29  # of entries cubed, over all steps that are differentiated
@@ -53,11 +57,11 @@ def local(runner: Runner, x: Tensor, ks: Collection[int]) -> Local:
     frame = torch.randn(M, N, 1, dtype=torch.float64, generator=generator)
     frame, exponents = frame / frame.norm(dim=1, keepdim=True), torch.zeros(M, dtype=torch.float64)
     for t in range(x.shape[1]):
-        J = jacobians(runner, s, x[None, :, t])
+        columns = s.mT, x[None, :, t].mT
+        moved, (J,) = step_with_jacobian(runner.program, runner.parameters, *columns)
         found.append(J)
         frame, R = torch.linalg.qr(J @ frame)
-        exponents = exponents + R[:, 0, 0].abs().log()
-        s = runner.step(s, x[None, :, t])
+        exponents, s = exponents + R[:, 0, 0].abs().log(), moved.mT
     norms = torch.stack([_norm(J) for J in found], dim=1)
     product = output_jacobians(runner, s)
     products = [_norm(product)] if 0 in ks else []
@@ -125,11 +129,3 @@ def output_jacobians(runner: Runner, s: Tensor) -> Tensor:
     h = Dual(Rows(s[:, :, None, N - n :]), Rows(directions))
     still = Dual(Rows(torch.zeros_like(h.value.value)), Rows(torch.zeros_like(directions)))
     return runner.apart(m, h, still).tangent.value.mT[0]
-
-
-def jacobians(runner: Runner, s: Tensor, x: Tensor) -> Tensor:
-    """∂φ/∂s of M columns: s (1, M, N), x (1, M, d) -> (M, N, N)."""
-    m = DualArithmetic(Floats({name: part[:, None] for name, part in runner.parameters.items()}))
-    still = Rows(torch.zeros(1, dtype=torch.float64).expand(1, 1, 1, x.shape[2]))
-    state = Dual(Rows(s[:, :, None]), Rows(torch.eye(s.shape[2], dtype=torch.float64)))
-    return runner.program(m, state, Dual(Rows(x[:, :, None]), still)).tangent.value.mT[0]

@@ -9,7 +9,7 @@ max |s_i|/v_i, and with the output h, the last n entries of s,
 
     ‖h_T − h_T^k‖₂ ≤ ‖v_h‖₂ λᵏ min(max box_i/v_i, S/(1 − λ)),    S = max sup |φ(0, x)_i|/v_i,
 
-and at most the bound by the matrices themselves: `impl.norms.remaining`.
+and at most the bound by the matrices themselves: `impl.norms.differences`.
 The search for v need not be rigorous: the inequality is checked with outward rounding. The spectral
 norm is max ‖s_b‖₂/w_b over the blocks s_b of the state, (c, h) say, for which a matrix of Euclidean
 operator norms takes the place of M: it sees the signs of the weights. Sources:
@@ -25,8 +25,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rnnbounds.impl.norms.differences import DifferenceBounds, LayerMatrices, initial_difference
 from rnnbounds.impl.norms.norm_data import StateNorm
-from rnnbounds.impl.norms.remaining import DifferenceBounds, LayerMatrices, initial_difference
 from rnnbounds.impl.norms.weighted import perron_vector
 from rnnbounds.impl.numbers.outward import div_up, mul_up, norm_up, rows_up, subtract_down, sum_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm

@@ -16,7 +16,7 @@ from flint import arb, ctx
 from torch import Tensor
 
 from rnnbounds.impl.format.fields import Bound, Stated
-from rnnbounds.impl.norms.remaining import DifferenceBounds
+from rnnbounds.impl.norms.differences import DifferenceBounds
 from rnnbounds.impl.norms.weighted import WeightedNorm, diagonal_scaling
 from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down
 
@@ -114,7 +114,7 @@ class StateNorm:
 
     def window(self, epsilon: float) -> int | None:
         """The least k with a bound on ‖h_T − h_T^k‖₂ of at most ε: C λᵏ times the bound on states,
-        or the smaller one of `impl.norms.remaining`; None if there is none."""
+        or the smaller one of `impl.norms.differences`; None if there is none."""
         k = self.geometric_window(epsilon)
         if k is not None and self.remaining is not None:
             return self.remaining.window(epsilon, k)

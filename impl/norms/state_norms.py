@@ -5,13 +5,11 @@ weighted norms the cell h ↦ ρ(Wh + …) contracts by λ = L_ρ‖W‖. A full
 linear systems, or a cell with multipliers for its slopes (`impl.norms.metric`). Sources: Miller &
 Hardt, section 2; Horn & Johnson, section 8 (Perron).
 
-Inverses of matrices with a certificate of how far they are from exact ones.
-
 One line about each norm that `certify` tries: the length that it gives to a state.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -19,7 +17,7 @@ from torch import Tensor
 from rnnbounds.impl.errors import RangeError
 from rnnbounds.impl.norms.metric import LARGEST, METRIC_SDP, metric_norm, slope_system
 from rnnbounds.impl.norms.norm_data import NormData, StateNorm
-from rnnbounds.impl.norms.weighted import perron_vector, quadratic_norm
+from rnnbounds.impl.norms.weighted import certified_inverse, perron_vector, quadratic_norm
 from rnnbounds.impl.numbers.outward import (
     TINY,
     UNIT,
@@ -29,37 +27,10 @@ from rnnbounds.impl.numbers.outward import (
     mul_up,
     norm_up,
     sqrt_up,
-    subtract_down,
     sum_up,
     underflow,
 )
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
-
-
-@dataclass(frozen=True, eq=False)
-class Inverse:
-    """X (B, n, n) ≈ Q⁻¹ and room (B,) ≤ 1 − ‖QX − I‖₂, zero where Q may be singular.
-
-    Q⁻¹ = X (QX)⁻¹, so ‖A Q⁻¹‖₂ ≤ ‖A X‖₂/room for every A.
-    """
-
-    X: Tensor
-    room: Tensor
-
-    @property
-    def norm(self) -> Tensor:
-        """At least ‖Q⁻¹‖₂, infinite if Q may be singular: (B,)."""
-        return div_up(certified_norm(self.X), self.room)
-
-
-def certified_inverse(Q: Tensor) -> Inverse:
-    """The inverse of Q (B, n, n), certified by its residual. Source: Rump; Higham."""
-    X, info = torch.linalg.inv_ex(Q)
-    eye = torch.eye(Q.shape[1], dtype=Q.dtype, device=Q.device)
-    rounding = mul_up(gamma(2 * Q.shape[1]), norm_up((Q.abs() @ X.abs()).flatten(1)))
-    residual = add_up(mul_up(norm_up((Q @ X - eye).flatten(1)), 1 + 4 * UNIT), rounding)
-    room = subtract_down(1.0, residual).clamp(min=0.0)
-    return Inverse(X, torch.where(info == 0, room, 0.0))
 
 
 def state_norm(name: str, data: NormData) -> StateNorm:
@@ -75,15 +46,21 @@ def _spectral(p: NormData) -> StateNorm:
 
 
 def _infinity(p: NormData) -> StateNorm:
-    lam = mul_up(p.slope, sum_up(p.W.abs()).amax())
-    root = float(sqrt_up(float(p.W.shape[1])))
-    drive, radius, lipschitz = (
-        float(p.unit_drive.amax()),
-        p.box_radius(torch.amax),
-        float(p.input_lipschitz.amax()),
-    )
+    rows = sum_up(p.W.abs()).amax()
+    return replace(_of_units("infinity", p, torch.ones_like(p.offset), rows), weights=None)
+
+
+def _of_units(name: str, p: NormData, v: Tensor, factor: Tensor) -> StateNorm:
+    """max |h_i|/v_i, in which |W| has that factor."""
     return StateNorm(
-        "infinity", float(lam), drive, root, 1.0, radius=radius, input_lipschitz=lipschitz
+        name,
+        float(mul_up(p.slope, factor)),
+        float(div_up(p.unit_drive, v).amax()),
+        float(norm_up(v)),
+        float(div_up(1.0, v.amin())),
+        tuple(v.tolist()),
+        p.box_radius(lambda box: div_up(box, v).amax()),
+        input_lipschitz=float(div_up(p.input_lipschitz, v).amax()),
     )
 
 
@@ -100,18 +77,7 @@ def _one(p: NormData) -> StateNorm:
 
 def _perron(p: NormData) -> StateNorm:
     weighted = perron_vector(p.W)
-    v = weighted.weights[0]
-    lam = mul_up(p.slope, weighted.factor)
-    return StateNorm(
-        "perron",
-        float(lam),
-        float(div_up(p.unit_drive, v).amax()),
-        float(norm_up(v)),
-        float(div_up(1.0, v.amin())),
-        tuple(v.tolist()),
-        p.box_radius(lambda box: div_up(box, v).amax()),
-        input_lipschitz=float(div_up(p.input_lipschitz, v).amax()),
-    )
+    return _of_units("perron", p, weighted.weights[0], weighted.factor)
 
 
 def _diagonal(p: NormData) -> StateNorm:

@@ -1,6 +1,7 @@
 """Weighted norms in which a system contracts: found in floats, certified with outward rounding.
 
-The weights are float64 numbers that stand for themselves; only the factor is a bound.
+The weights are float64 numbers that stand for themselves; only the factor is a bound. Inverses of
+matrices come with a bound on how far they are from exact ones.
 """
 
 from collections.abc import Callable
@@ -103,6 +104,32 @@ def perron_vector(W: Tensor) -> WeightedNorm:
     return WeightedNorm(v, rows.amax(1), div_up(norm_up(v), v.amin(1)))
 
 
+@dataclass(frozen=True, eq=False)
+class Inverse:
+    """X (B, n, n) ≈ Q⁻¹ and room (B,) ≤ 1 − ‖QX − I‖₂, zero where Q may be singular.
+
+    Q⁻¹ = X (QX)⁻¹, so ‖A Q⁻¹‖₂ ≤ ‖A X‖₂/room for every A.
+    """
+
+    X: Tensor
+    room: Tensor
+
+    @property
+    def norm(self) -> Tensor:
+        """At least ‖Q⁻¹‖₂, infinite if Q may be singular: (B,)."""
+        return div_up(certified_norm(self.X), self.room)
+
+
+def certified_inverse(Q: Tensor) -> Inverse:
+    """The inverse of Q (B, n, n), certified by its residual. Source: Rump; Higham."""
+    X, info = torch.linalg.inv_ex(Q)
+    eye = torch.eye(Q.shape[1], dtype=Q.dtype, device=Q.device)
+    rounding = mul_up(gamma(2 * Q.shape[1]), norm_up((Q.abs() @ X.abs()).flatten(1)))
+    residual = add_up(mul_up(norm_up((Q @ X - eye).flatten(1)), 1 + 4 * UNIT), rounding)
+    room = subtract_down(1.0, residual).clamp(min=0.0)
+    return Inverse(X, torch.where(info == 0, room, 0.0))
+
+
 def _radius(W: Tensor) -> Tensor:
     """max |eigenvalue| of each matrix (B, n, n), approximately."""
     radius: Tensor = torch.linalg.eigvals(W).abs().amax(1)
@@ -121,23 +148,13 @@ def _search_each(search: Callable[[Tensor], Tensor], W: Tensor, fallback: Tensor
 
 
 def _conjugation_bounds(Q: Tensor, W: Tensor) -> tuple[Tensor, Tensor]:
-    """Upper bounds on ‖Q W Q⁻¹‖₂ and ‖Q‖₂‖Q⁻¹‖₂ for an upper triangular Q.
-
-    With X ≈ Q⁻¹ and r = ‖QX − I‖ < 1: Q⁻¹ = X(QX)⁻¹, so each norm is that with X over 1 − r.
-    """
-    n = W.shape[1]
-    eye = torch.eye(n, dtype=W.dtype, device=W.device).expand_as(W)
-    X = torch.linalg.solve_triangular(Q, eye, upper=True)
-    residual = add_up(
-        norm_up((Q @ X - eye).flatten(1)) * (1 + 2 * UNIT),
-        mul_up(gamma(2 * n), norm_up((Q.abs() @ X.abs()).flatten(1))),
-    )
+    """Upper bounds on ‖Q W Q⁻¹‖₂ and ‖Q‖₂‖Q⁻¹‖₂."""
+    n, inverse = W.shape[1], certified_inverse(Q)
+    X = inverse.X
     slack = mul_up(gamma(4 * n), norm_up((Q.abs() @ W.abs() @ X.abs()).flatten(1)))
     underflow_error = mul_up(underflow(W.abs().flatten(1).amax(1)), norm_up(X.flatten(1)))
     norm = add_up(certified_norm(Q @ W @ X), add_up(slack, underflow_error))
-    condition = mul_up(certified_norm(Q), certified_norm(X))
-    room = subtract_down(1.0, residual).clamp(min=0.0)
-    return div_up(norm, room), div_up(condition, room)
+    return div_up(norm, inverse.room), mul_up(certified_norm(Q), inverse.norm)
 
 
 def _perron_weights(size: Tensor) -> Tensor:

@@ -13,8 +13,7 @@ import torch
 from flint import fmpq
 
 from rnnbounds.impl.arithmetic.entries import IrrationalError, RationalColumns
-from rnnbounds.impl.gradients.jacobian import jacobians_alone
-from rnnbounds.impl.gradients.windows.rollout import truncations
+from rnnbounds.impl.gradients.windows.rollout import jacobians_alone, truncations
 from rnnbounds.impl.numbers.outward import mul_up
 from rnnbounds.properties.measures.measure import FastPath, enclose_with_error
 from rnnbounds.properties.measures.readings.balls import (

@@ -171,21 +171,15 @@ def float_step(program: Program, parameters: Mapping[str, Tensor], s: Tensor, x:
     return program(Floats(parameters), Rows(s.mT), Rows(x.mT)).value.mT
 
 
-def ball_step(
-    program: Program, parameters: Mapping[str, Tensor], s: arb_mat, x: arb_mat
-) -> tuple[arb_mat, arb_mat]:
-    """One step in balls of the one system of a batch of one, and its Jacobian in the state.
+def ball_step(program: Program, m: Balls, s: arb_mat, x: arb_mat) -> tuple[arb_mat, arb_mat]:
+    """One step in balls of one system, and its Jacobian in the state.
 
     s (N, 1), x (d, 1) -> (N, 1), (N, N).
     """
     state = Dual(Columns.of(s), Columns.of(identity(s.nrows())))
     drive = Dual(Columns.of(x), Columns.of(arb_mat(x.nrows(), 1)))
-    dual = program(DualArithmetic(_balls_of(parameters)), state, drive)
+    dual = program(DualArithmetic(m), state, drive)
     return dual.value.matrix, dual.tangent.matrix
-
-
-def _balls_of(parameters: Mapping[str, Tensor]) -> Balls:
-    return Balls({name: tensor[0] for name, tensor in parameters.items()})
 
 
 def step_with_jacobian(

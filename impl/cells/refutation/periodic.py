@@ -8,23 +8,37 @@ Counted are multiplications, as the products of n × n matrices need them; one i
 proof takes several, costs as much as many in floats.
 """
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 from flint import arb, arb_mat
+from torch import Tensor
 
-from rnnbounds.impl.arithmetic.activation import Activation
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.arithmetic.base import Program
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import (
+    ball_step,
+    float_step,
+    step_with_jacobian,
+)
+from rnnbounds.impl.arithmetic.entries import Balls, Columns
 from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.impl.numbers.spectra.eigenvalues import (
     eigenvalue_outside_circle,
     unstable_eigenvalue_of_ball,
 )
-from rnnbounds.impl.numbers.spectra.krawczyk import Vector, are_disjoint, identity, unique_zero
+from rnnbounds.impl.numbers.spectra.krawczyk import (
+    Vector,
+    are_disjoint,
+    column,
+    identity,
+    unique_zero,
+)
 
 WORK_LIMIT = 6e10  # multiplications of one search: some ten seconds
 LIMIT_REACHED = "the search reached its limit of work"
@@ -92,78 +106,66 @@ def allow_all(box: arb_mat) -> bool:
     return True
 
 
-class FrozenCell(Protocol):
-    """A cell under one constant input: states of size n; W (n, n) has useful eigenvectors."""
+@dataclass(frozen=True, eq=False)
+class _KinkBalls(Balls):
+    """Balls that note the activations whose slope was taken where it may jump."""
 
-    @property
-    def n(self) -> int:
-        """The size of the state."""
+    kinks: list[str] = field(default_factory=list)
 
-    @property
-    def W(self) -> Vector:
-        """A matrix whose eigenvectors are worth starting from."""
-
-    def step(self, h: Vector) -> Vector:
-        """One float step of many states at once: (M, n) -> (M, n)."""
-
-    def orbit(self, h: Vector, period: int) -> tuple[Vector, Vector]:
-        """φ^period and its Jacobian in floats: (M, n) -> (M, n), (M, n, n)."""
-
-    def enclose(self, h: arb_mat, period: int) -> tuple[arb_mat, arb_mat, bool]:
-        """φ^period(h), its Jacobian, and whether that is continuous on the box h."""
+    def slope(self, name: str, v: Columns) -> Columns:
+        """ρ′(v)."""
+        if math.isinf(activation(name).curvature):
+            sure = all(a < 0 or a > 0 for unit in v.units for a in unit)
+            self.kinks.extend([] if sure else [name])
+        return super().slope(name, v)
 
 
 @dataclass(frozen=True, eq=False)
-class FrozenVanilla:
-    """The cell under one constant input, h ↦ ρ(Wh + c), with W (n, n) and c (n, 1) exact."""
+class Frozen:
+    """The one cell of a batch of one under a constant input x (d,), with states of size n.
 
-    W: Vector
-    constant: arb_mat
-    rho: Activation
+    parameters: as stored, (1, …) each. W (n, n): a symmetric part whose eigenvectors are worth
+    starting from; None if none is better than another.
+    """
 
-    @property
-    def n(self) -> int:
-        """The size of the state."""
-        return len(self.W)
+    program: Program
+    parameters: Mapping[str, Tensor]
+    x: Vector
+    n: int
+    W: Vector | None = None
 
     def step(self, h: Vector) -> Vector:
         """One float step of many states at once: (M, n) -> (M, n)."""
-        states: Vector = self.rho(torch.from_numpy(self._pre_activations(h))).numpy()
+        s, x = self._columns(h)
+        states: Vector = float_step(self.program, self.parameters, s, x)[0].T.numpy()
         return states
-
-    def slope(self, h: Vector) -> Vector:
-        """The float Jacobians at many states: (M, n) -> (M, n, n)."""
-        slopes: Vector = self.rho.derivative(torch.from_numpy(self._pre_activations(h))).numpy()
-        return slopes[:, :, None] * self.W
 
     def orbit(self, h: Vector, period: int) -> tuple[Vector, Vector]:
         """φ^period and its Jacobian in floats: (M, n) -> (M, n), (M, n, n)."""
-        slopes = np.broadcast_to(np.eye(self.n), (len(h), self.n, self.n))
+        s, x = self._columns(h)
+        slopes = torch.eye(self.n, dtype=s.dtype)
         for _ in range(period):
-            slopes = self.slope(h) @ slopes
-            h = self.step(h)
-        return h, slopes
+            s, jacobian = step_with_jacobian(self.program, self.parameters, s, x)
+            slopes = jacobian[0] @ slopes
+        return s[0].T.numpy(), slopes.numpy()
 
     def enclose(self, h: arb_mat, period: int) -> tuple[arb_mat, arb_mat, bool]:
         """φ^period(h), its Jacobian, and whether that is continuous on the box h."""
-        W, slopes, smooth = arb_mat(self.W.tolist()), identity(self.n), True
+        m = _KinkBalls.of_one(self.parameters)
+        slopes, x = identity(self.n), column(self.x)
         for _ in range(period):
-            z = (W * h + self.constant).entries()
-            smooth = smooth and (self.rho.curvature < np.inf or all(a < 0 or a > 0 for a in z))
-            h = arb_mat([[self.rho.ball(a)] for a in z])
-            rates = [self.rho.ball_derivative(a) for a in z]
-            rows = zip(rates, W.tolist(), strict=True)
-            slopes = arb_mat([[rate * w for w in row] for rate, row in rows]) * slopes
-        return h, slopes, smooth
+            h, jacobian = ball_step(self.program, m, h, x)
+            slopes = jacobian * slopes
+        return h, slopes, not m.kinks
 
-    def _pre_activations(self, h: Vector) -> Vector:
-        drive = np.array([float(c.mid()) for c in self.constant.entries()])
-        pre_activations: Vector = h @ self.W.T + drive
-        return pre_activations
+    def _columns(self, h: Vector) -> tuple[Tensor, Tensor]:
+        """States and the input as columns, (1, n, M) and (1, d, M)."""
+        x = torch.from_numpy(self.x)[None, :, None]
+        return torch.from_numpy(h).T[None], x.expand(1, -1, len(h))
 
 
 def periodic_pair(
-    frozen: FrozenCell,
+    frozen: Frozen,
     points: list[Vector],
     period: int,
     is_allowed: Callable[[arb_mat], bool] = allow_all,
@@ -181,7 +183,7 @@ def periodic_pair(
 
 
 def repelling_point(
-    frozen: FrozenCell,
+    frozen: Frozen,
     points: list[Vector],
     period: int,
     is_allowed: Callable[[arb_mat], bool] = allow_all,
@@ -223,7 +225,7 @@ def _unstable_modulus(J: arb_mat) -> float | None:
     return None if disc is None else disc[1]
 
 
-def periodic_point(frozen: FrozenCell, start: Vector, period: int) -> arb_mat | None:
+def periodic_point(frozen: Frozen, start: Vector, period: int) -> arb_mat | None:
     """A box around `start` proved to hold exactly one point with φ^period(h) = h, or None."""
     count_proof(frozen.n, period)
 
@@ -234,10 +236,11 @@ def periodic_point(frozen: FrozenCell, start: Vector, period: int) -> arb_mat | 
     return unique_zero(displacement, start)
 
 
-def limit_states(frozen: FrozenCell) -> tuple[Vector, Vector]:
+def limit_states(frozen: Frozen) -> tuple[Vector, Vector]:
     """States to start from, and where all these and more come to after a while: (M, n) each."""
     n = frozen.n
-    symmetric = frozen.W / max(1.0, float(np.abs(frozen.W).max()))
+    W = np.eye(n) if frozen.W is None else frozen.W
+    symmetric = W / max(1.0, float(np.abs(W).max()))
     slow_directions = 3 * np.linalg.eigh(symmetric + symmetric.T)[1].T[-2:]
     rng = np.random.Generator(np.random.Philox(key=n))
     starts = np.concatenate(
@@ -251,7 +254,7 @@ def limit_states(frozen: FrozenCell) -> tuple[Vector, Vector]:
 
 
 def periodic_candidates(
-    frozen: FrozenCell,
+    frozen: Frozen,
     period: int,
     start_states: tuple[Vector, Vector] | None = None,
     *,

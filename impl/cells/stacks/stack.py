@@ -25,8 +25,7 @@ from rnnbounds.impl.arithmetic.invariance import (
 from rnnbounds.impl.cells.kind import Kind, Layout, Weights
 from rnnbounds.impl.cells.program import ProgramCell
 from rnnbounds.impl.cells.refutation.refute import refute_gated
-from rnnbounds.impl.cells.stacks.layer_analysis import CASCADE
-from rnnbounds.impl.cells.stacks.stack_analysis import StackAnalysis
+from rnnbounds.impl.cells.stacks.stack_analysis import CASCADE, StackAnalysis
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.models.loaded import Cell, LoadedModel
 from rnnbounds.impl.norms.metric import METRIC_SDP

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.inputs.maximisers import input_set_of
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
-from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.cells.runs import Runner
 from rnnbounds.impl.certificate.notebook import Row, Shown
 from rnnbounds.impl.certificate.record import EPSILONS, Certificate, epsilons_of
 from rnnbounds.impl.errors import InputError, at_most, exactly
@@ -156,19 +156,18 @@ def attack(
     given = input_bound if isinstance(input_bound, InputSet) else None
     if given is not None:
         given.require(loaded.d)
-    inputs, states, weights = input_set_of(input_bound), states_of(loaded), weights_of(loaded)
-    size = sum(part.numel() for part in weights.values())
-    most = min(LONGEST, most_steps(weights) // 2)
+    inputs, runner = input_set_of(input_bound), Runner.of(loaded)
+    most = min(LONGEST, most_steps(runner) // 2)
     if most < 1:
-        reason = f"for {size} weights a proof of any k is beyond the limit of work"
+        reason = f"for {runner.products} weights a proof of any k is beyond the limit of work"
         return _told(loaded, inputs.B, given, epsilons, {}, (("attack", reason),))
-    search = Search(loaded.cell, states, size, inputs, most, work, loaded.readout)
+    search = Search(runner, loaded.cell.U[0].detach().double(), inputs, most, work)
     found: dict[float, MemoryWitness] = {}
     skipped: list[tuple[str, str]] = []
     for epsilon, x, past, seen in search.run(epsilons):
         if seen < 0 or not inputs.holds(x):
             continue
-        k, gap = proved_gap(loaded.cell, weights, states, x, past, epsilon, loaded.readout)
+        k, gap = proved_gap(runner, x, past, epsilon)
         if k >= 0:
             found[epsilon] = MemoryWitness(epsilon, k, gap, x[: past + k])
         if seen > k:
@@ -203,17 +202,6 @@ def bracket(
                 raise ContradictionError(epsilon, k, by_epsilon[epsilon])
             found.append((epsilon, least, k))
     return tuple(found)
-
-
-def states_of(model: LoadedModel[Any]) -> int:
-    """How many numbers a state has."""
-    return kind_of(model.name).layout(model.weights).sizes(model.weights).state
-
-
-def weights_of(model: LoadedModel[Any]) -> Mapping[str, Tensor]:
-    """The weights as stored, and the readout's where one is asked about."""
-    read = model.readout
-    return model.weights if read is None else {**model.weights, **read.parameters}
 
 
 def _told(

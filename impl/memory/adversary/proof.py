@@ -8,75 +8,63 @@ Source: Johansson, Arb.
 
 import math
 import sys
-from collections.abc import Mapping
-from typing import Any
 
 from flint import arb, ctx
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.entries import Balls, Columns
-from rnnbounds.impl.models.loaded import Readout
+from rnnbounds.impl.cells.runs import Runner
 
 BITS = (128, 256, 512, 1024, 2048, 4096)
 WORK = 2**30  # products of 64-bit words in one run of a pair
 
 
-def proved_gap(
-    cell: Any, weights: Mapping[str, Tensor], states: int, x: Tensor, past: int, epsilon: float,
-    readout: Readout | None = None,
-) -> tuple[int, float]:  # fmt: skip
+def proved_gap(runner: Runner, x: Tensor, past: int, epsilon: float) -> tuple[int, float]:
     """The largest k ≤ K with a gap that is certainly above ε after k common inputs, and a lower
     bound on that gap: x (past + K, d). k is −1 where none is proved.
 
-    `cell` has the program, n and the sizes; `weights` are as stored, and have the parameters of the
-    readout if gaps are those of f(h). The answer is that of the least precision at which the last
-    gap is above ε, or of the last that the limit of work allows.
+    The answer is that of the least precision at which the last gap is above ε, or of the last that
+    the limit of work allows.
     """
     K, best = len(x) - past, (-1, 0.0)
-    parts = {name: part.detach().double() for name, part in weights.items()}
-    left = [bits for bits in BITS if affordable(weights, len(x), bits)]
+    left = [bits for bits in BITS if affordable(runner, len(x), bits)]
     while left and best[0] < K:
         bits, *left = left
         with ctx.workprec(bits):
-            found, came = _longest(
-                cell, parts, states, x, past, epsilon, readout, to_the_end=not left
-            )
+            found, came = _longest(runner, x, past, epsilon, to_the_end=not left)
         best = max(best, found)
         left = [more for more in left if more * came >= bits * len(x)] or left[-1:]
     return best
 
 
-def affordable(weights: Mapping[str, Tensor], steps: int, bits: int) -> bool:
+def affordable(runner: Runner, steps: int, bits: int) -> bool:
     """True if a run of so many steps at that precision is within the limit of work."""
-    products = sum(part.numel() for part in weights.values()) * steps
-    return products * (bits // 64) <= WORK
+    return runner.products * steps * (bits // 64) <= WORK
 
 
-def most_steps(weights: Mapping[str, Tensor]) -> int:
+def most_steps(runner: Runner) -> int:
     """How many steps the limit of work allows at the least precision."""
-    return WORK // (BITS[0] // 64 * max(1, sum(part.numel() for part in weights.values())))
+    return WORK // (BITS[0] // 64 * max(1, runner.products))
 
 
 def _longest(
-    cell: Any, weights: Mapping[str, Tensor], states: int, x: Tensor, past: int, epsilon: float,
-    readout: Readout | None, to_the_end: bool,
-) -> tuple[tuple[int, float], int]:  # fmt: skip
+    runner: Runner, x: Tensor, past: int, epsilon: float, to_the_end: bool
+) -> tuple[tuple[int, float], int]:
     """Compute `proved_gap` at the working precision, and the steps until the balls are too wide to
     decide; the run stops there unless it goes `to_the_end`."""
-    m, best = Balls(weights), (-1, 0.0)
-    s = Columns([[arb(0)]] * states)
+    m, best = Balls.of_one(runner.parameters), (-1, 0.0)
+    s = Columns([[arb(0)]] * runner.states)
     inputs = [Columns([[arb(a)] for a in row]) for row in x.tolist()]
     for t, one in enumerate(inputs[:past]):
-        if not to_the_end and _lost(_norm([a for (a,) in s.units[-cell.n :]]), epsilon):
+        if not to_the_end and _lost(_norm([a for (a,) in s.units[-runner.n :]]), epsilon):
             return best, max(t, 1)
-        s = cell.program(m, s, one)
+        s = runner.program(m, s, one)
     both = Columns([[*unit, arb(0)] for unit in s.units])
     for k in range(len(inputs) - past + 1):
         if k:
-            both = cell.program(m, both, inputs[past + k - 1])
-        full, late = (Columns([[unit[i]] for unit in both.units[-cell.n :]]) for i in (0, 1))
-        apart = full - late if readout is None else readout.apart(m, full, late)
-        gap = _norm([a for (a,) in apart.units])
+            both = runner.program(m, both, inputs[past + k - 1])
+        full, late = (Columns([[unit[i]] for unit in both.units[-runner.n :]]) for i in (0, 1))
+        gap = _norm([a for (a,) in runner.apart(m, full, late).units])
         if not gap.is_finite() or (not to_the_end and _lost(gap, epsilon)):
             return best, max(past + k, 1)
         least = _below(gap)

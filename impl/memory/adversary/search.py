@@ -15,34 +15,31 @@ model truncated to k inputs, and the gap is ‖h_{P+k} − h_{P+k}^k‖₂, or t
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import Floats, Rows
 from rnnbounds.impl.arithmetic.inputs.maximisers import Inputs
-from rnnbounds.impl.models.loaded import Readout
+from rnnbounds.impl.cells.runs import Runner
 
 AT_ONCE = 2**20  # numbers of states whose gaps are taken together
 
 
-def gaps(cell: Any, states: int, x: Tensor, past: int, readout: Readout | None = None) -> Tensor:
+def gaps(runner: Runner, x: Tensor, past: int) -> Tensor:
     """The gap after k = 0, …, K common inputs in floats: (K + 1, M)."""
-    pairs, most = _pairs(cell, states, x, past), max(1, AT_ONCE // (2 * states * x.shape[2]))
+    pairs, most = _pairs(runner, x, past), max(1, AT_ONCE // (2 * runner.states * x.shape[2]))
     found = []
     while some := [*islice(pairs, most)]:
-        found.append(_apart(torch.cat(some), cell.n, readout))
+        found.append(_apart(runner, torch.cat(some)))
     return torch.cat(found)
 
 
-def rises(
-    cell: Any, states: int, x: Tensor, past: int, k: int, readout: Readout | None = None
-) -> tuple[Tensor, Tensor]:
+def rises(runner: Runner, x: Tensor, past: int, k: int) -> tuple[Tensor, Tensor]:
     """The gap after k inputs, (M,), and the direction of x in which each rises, as x."""
     x = x[: past + k].detach().requires_grad_()
-    *_, last = _pairs(cell, states, x, past)
-    gap = _apart(last, cell.n, readout)[0]
+    *_, last = _pairs(runner, x, past)
+    gap = _apart(runner, last)[0]
     logs = torch.where(gap > 0, gap, 1.0).log().sum()  # of one size, however small the gap
     (g,) = torch.autograd.grad(logs, x)
     return gap.detach(), g.nan_to_num(0.0, 0.0, 0.0)
@@ -54,25 +51,22 @@ def longest(found: Tensor, epsilon: float) -> Tensor:
     return torch.where(found > epsilon, k, -1).amax(0)
 
 
-def _pairs(cell: Any, states: int, x: Tensor, past: int) -> Iterator[Tensor]:
-    """Both states, one beside the other, after each of the common inputs: (1, N, 2 M)."""
-    s = x.new_zeros(1, states, x.shape[2])
+def _pairs(runner: Runner, x: Tensor, past: int) -> Iterator[Tensor]:
+    """Both states, one beside the other, after each of the common inputs: (1, 2 M, N)."""
+    s = runner.zero(x.shape[2])
     for one in x[:past]:
-        s = cell.step(s, one[None])
-    both = torch.cat([s, torch.zeros_like(s)], dim=2)
+        s = runner.step(s, one.mT[None])
+    both = torch.cat([s, torch.zeros_like(s)], dim=1)
     yield both
     for one in x[past:]:
-        both = cell.step(both, one.repeat(1, 2)[None])
+        both = runner.step(both, one.mT.repeat(2, 1)[None])
         yield both
 
 
-def _apart(both: Tensor, n: int, readout: Readout | None) -> Tensor:
-    """The gaps of pairs (K, N, 2 M): (K, M)."""
-    h, other = both[:, -n:].mT.chunk(2, dim=1)
-    if readout is None:
-        gap = h - other
-    else:
-        gap = readout.apart(Floats(readout.parameters), Rows(h), Rows(other)).value
+def _apart(runner: Runner, both: Tensor) -> Tensor:
+    """The gaps of pairs (K, 2 M, N): (K, M)."""
+    h, other = both[..., -runner.n :].chunk(2, dim=1)
+    gap = runner.apart(Floats(runner.parameters), Rows(h), Rows(other)).value
     size = gap.abs().amax(2, keepdim=True)
     unit = torch.where((size > 0) & torch.isfinite(size), size, 1.0).detach()
     found: Tensor = (gap / unit).square().sum(2).sqrt() * unit[:, :, 0]
@@ -93,18 +87,15 @@ _GAIN = 1 + 2.0**-10  # what is worth another step
 
 @dataclass
 class Search:
-    """One search: `cell` in float64 with states and weights of so many numbers, under the `inputs`;
-    `most` common inputs; `left` is the work that it may yet do; `readout` is f if gaps are those of
-    f(h). `x` (past + K, d, M) is what it has found, and `seen` the gaps of it and of x with its
-    last inputs again and again, where they are known."""
+    """One search: a model with input weights U (n, d), under the `inputs`; `most` common inputs;
+    `left` is the work that it may yet do. `x` (past + K, d, M) is what it has found, and `seen` the
+    gaps of it and of x with its last inputs again and again, where they are known."""
 
-    cell: Any
-    states: int
-    weights: int
+    runner: Runner
+    U: Tensor
     inputs: Inputs
     most: int = LONGEST
     left: int = WORK
-    readout: Readout | None = None
     past: int = _PAST
     x: Tensor = field(init=False)
     seen: Tensor | None = None
@@ -167,12 +158,12 @@ class Search:
         self._extend(K)
         count = len(self.x) - self.past + 1
         if self.seen is None or len(self.seen) < count:
-            self.seen = gaps(self.cell, self.states, self.x, self.past, self.readout)
+            self.seen = gaps(self.runner, self.x, self.past)
             self._pay(len(self.x))
         return self.seen[:count]
 
     def _pay(self, steps: int) -> None:
-        self.left -= steps * (_STEP + self.weights * self.x.shape[2])
+        self.left -= steps * (_STEP + self.runner.products * self.x.shape[2])
 
     def _extend(self, K: int) -> None:
         """K common inputs at least, the last one again and again."""
@@ -198,7 +189,7 @@ class Search:
             if self.left <= 0 or idle > 1:
                 break
             with torch.enable_grad():
-                gap, g = rises(self.cell, self.states, tried, self.past, k, self.readout)
+                gap, g = rises(self.runner, tried, self.past, k)
             self._pay(3 * end)
             better = gap > top
             idle = 0 if bool((gap > top.max() * _GAIN).any()) else idle + 1
@@ -215,14 +206,14 @@ class Search:
 
     def _ends(self, sign: float = 1.0) -> Tensor:
         """Inputs at ends of the set, those that lead far first, or opposite to them: (M, d)."""
-        U, by = self.cell.U[0].detach().double(), torch.Generator().manual_seed(0)
-        across = torch.linalg.svd(U, full_matrices=False)[2][:3]
-        random = torch.randn(_COLUMNS, U.shape[1], generator=by, dtype=torch.float64)
+        by = torch.Generator().manual_seed(0)
+        across = torch.linalg.svd(self.U, full_matrices=False)[2][:3]
+        random = torch.randn(_COLUMNS, self.U.shape[1], generator=by, dtype=torch.float64)
         return self.inputs.maximiser(sign * torch.cat([across, -across, random])[:_COLUMNS])
 
     def _starts(self) -> Tensor:
         """Pasts that are constant, that alternate, and random ones; then zeros, or more of it."""
-        by, d = torch.Generator().manual_seed(1), self.cell.U.shape[2]
+        by, d = torch.Generator().manual_seed(1), self.U.shape[1]
         ends, others = self._ends(), self._ends(-1.0)
         noise = self.inputs.maximiser(
             torch.randn(_PAST, _COLUMNS, d, generator=by, dtype=torch.float64)

@@ -28,8 +28,8 @@ from msgspec.structs import replace
 
 from rnnbounds.impl.arithmetic.entries import Rationals
 from rnnbounds.impl.cells.deep import DeepCell
-from rnnbounds.impl.cells.stacks.layer_analysis import analyse_layer
 from rnnbounds.impl.cells.stacks.stack import PREFIX, layer_weights
+from rnnbounds.impl.cells.stacks.stack_analysis import analyse_layer
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.weighted import perron_vector

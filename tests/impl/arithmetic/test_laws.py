@@ -175,7 +175,7 @@ def test_tangents(name):
         assert torch.allclose(found[0, i], told, rtol=1e-11, atol=1e-12)
         with ctx.workprec(120):
             point = (arb_mat([[v] for v in part.tolist()]) for part in at)
-            balls = ball_step(one.program, one.parameters, *point)[1].entries()
+            balls = ball_step(one.program, Balls.of_one(one.parameters), *point)[1].entries()
         flat = found[0, i].flatten().tolist()
         assert all(abs(b - v) < 1e-11 for b, v in zip(balls, flat, strict=True))
 

@@ -13,6 +13,8 @@ from flint import arb, arb_mat, ctx
 from gated_draws import generator
 from stack_draws import inputs
 
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import ball_step
+from rnnbounds.impl.arithmetic.entries import Balls
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.convert.feedforward import FeedForward
@@ -101,10 +103,10 @@ def test_balls(name):
     x = inputs(T=8)[0]
     s = torch.zeros(1, cell.comparison(B).box.shape[1], 1, dtype=torch.float64)
     with ctx.workprec(200):
-        exact = arb_mat(s.shape[1], 1)
+        exact, balls = arb_mat(s.shape[1], 1), Balls.of_one(cell.parameters)
         for row in x:
             s = cell.step(s, row[None, :, None])
-            exact, _ = cell.ball_step(exact, arb_mat([[a] for a in row.tolist()]))
+            exact, _ = ball_step(cell.program, balls, exact, arb_mat([[a] for a in row.tolist()]))
         for a, b in zip(exact.entries(), s[0, :, 0].tolist(), strict=True):
             assert a.rad() < 1e-40
             assert abs(a - arb(b)) < 1e-13

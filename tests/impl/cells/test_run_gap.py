@@ -9,7 +9,7 @@ from torch import Tensor
 from rnnbounds.impl.cells.rounding import StepBounds
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.norms.comparison import Comparison
-from rnnbounds.impl.norms.fixed_point import certified_point
+from rnnbounds.impl.norms.differences import certified_point
 
 BLOCKS = pytest.mark.parametrize("blocks", [1, 2, 3])
 

@@ -13,7 +13,7 @@ from rnnbounds.impl.cells.table import CELLS
 from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.memory import exact
 from rnnbounds.impl.memory.exact import enclosed, near, within
-from rnnbounds.impl.memory.local import jacobians, local
+from rnnbounds.impl.memory.local import local
 from rnnbounds.impl.reading.adapters import load_model
 
 TORCH = ("linear", "rnn-tanh", "rnn-relu", "rnn-gelu", "rnn-softplus", "lstm", "gru", "gru-cho")
@@ -118,12 +118,3 @@ def test_steps_products_and_exponents_of_a_linear_system():
     assert torch.allclose(told.norms, norms[0])
     assert torch.allclose(told.products[0, 1:], norms)
     assert torch.allclose(told.exponents, torch.tensor(np.log(0.5)), atol=0.05)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_jacobians_are_autograds(name):
-    """∂φ/∂s by duals and by autograd."""
-    runner, x = Runner.of(model(name)), windows(1, 1)[None, :, 0]
-    s = windows(1, 1, runner.states, seed=4)[None, 0]
-    found = torch.autograd.functional.jacobian(lambda v: runner.step(v, x)[0, 0], s)[:, 0, 0]
-    assert torch.allclose(jacobians(runner, s, x)[0], found)

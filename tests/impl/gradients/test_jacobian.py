@@ -2,8 +2,7 @@ import pytest
 import torch
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, activation
-from rnnbounds.impl.gradients.jacobian import jacobians_alone
-from rnnbounds.impl.gradients.windows.rollout import rollout
+from rnnbounds.impl.gradients.windows.rollout import jacobians_alone, rollout
 from rnnbounds.impl.models.rnn import RNN
 
 N, D, T, S = 4, 2, 9, 3

@@ -3,7 +3,7 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import activation
-from rnnbounds.impl.gradients.windows import truncations as windows
+from rnnbounds.impl.gradients.windows import rollout as windows
 from rnnbounds.impl.gradients.windows.rollout import rollout, states, truncations
 from rnnbounds.impl.models.rnn import RNN
 

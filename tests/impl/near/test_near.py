@@ -8,8 +8,15 @@ from rnnbounds.impl.cells.runs import Runner
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.memory.calls import measure
 from rnnbounds.impl.near import near as limits
-from rnnbounds.impl.near.enclosure import Enclosure
-from rnnbounds.impl.near.near import affordable, end_states, least, near, past_inputs, spread
+from rnnbounds.impl.near.near import (
+    Enclosure,
+    affordable,
+    end_states,
+    least,
+    near,
+    past_inputs,
+    spread,
+)
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.data.sequences import read_data
 

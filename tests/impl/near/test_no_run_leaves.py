@@ -14,8 +14,7 @@ from torch import Tensor
 from rnnbounds.impl.arithmetic.base import Floats, Rows
 from rnnbounds.impl.arithmetic.running import Running, RunningError
 from rnnbounds.impl.cells.runs import Runner
-from rnnbounds.impl.near.enclosure import Enclosure
-from rnnbounds.impl.near.near import end_states, near, radius
+from rnnbounds.impl.near.near import Enclosure, end_states, near, radius
 from rnnbounds.impl.reading.adapters import load_model
 
 MODULES = {"rnn-tanh": torch.nn.RNN, "lstm": torch.nn.LSTM, "gru": torch.nn.GRU}

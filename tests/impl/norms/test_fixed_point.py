@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rnnbounds.impl.norms.fixed_point import certified_point
+from rnnbounds.impl.norms.differences import certified_point
 
 entries = st.floats(0, 1).filter(lambda a: a == 0 or a > 1e-100)
 

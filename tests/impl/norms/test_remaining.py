@@ -13,7 +13,7 @@ from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker.truncated import check_truncated
 from rnnbounds.impl.convert.files import save_truncated
 from rnnbounds.impl.convert.truncate import unrolled
-from rnnbounds.impl.norms.remaining import (
+from rnnbounds.impl.norms.differences import (
     STEPS,
     DifferenceBounds,
     LayerMatrices,

@@ -8,7 +8,8 @@ from gated_draws import cho, draw, generator, gru, lstm
 
 from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
 from rnnbounds.impl.cells.refutation import refute
-from rnnbounds.impl.cells.refutation.refute import FrozenGated, refute_gated
+from rnnbounds.impl.cells.refutation.periodic import Frozen
+from rnnbounds.impl.cells.refutation.refute import refute_gated
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.reading.adapters import load_model
 
@@ -23,7 +24,7 @@ def test_jacobians_in_balls(make):
     x = torch.randn(2, generator=generator(0), dtype=torch.float64)
     for seed in range(5):
         s = torch.rand(size, generator=generator(seed), dtype=torch.float64) - 0.5
-        found = FrozenGated(cell, x.numpy(), size)
+        found = Frozen(cell.program, cell.parameters, x.numpy(), size)
         moved, slopes = found.orbit(s.numpy()[None], 2)
         with ctx.workprec(128):
             exact, turned, smooth = found.enclose(arb_mat([[a] for a in s.tolist()]), 2)
@@ -38,9 +39,9 @@ def test_constant_inputs_at_any_scale(B):
     """No constant input that is tried is larger than B, even where B is subnormal."""
     drawn = draw(gru, 3, d=4).U[0].tolist()
     for U in (drawn, [[0.6, 0.8], [0.6, 0.8001]], [[1.0, 2.0, 3.0]], [[1e308, 1e308]]):
-        for x, _ in refute._gated_inputs(np.array(U), B, 2 * np.ones((3, 4))[:, : len(U[0])]):
+        for x, _ in refute.constant_inputs(np.array(U), B, 2 * np.ones((3, 4))[:, : len(U[0])]):
             assert sum(Fraction(float(a)) ** 2 for a in x) <= Fraction(B) ** 2
-    assert B > 0 or len(list(refute._gated_inputs(np.array(U), B))) == 1
+    assert B > 0 or len(list(refute.constant_inputs(np.array(U), B))) == 1
 
 
 def leaky(W, U, b, name="tanh"):

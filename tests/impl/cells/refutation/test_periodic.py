@@ -1,15 +1,18 @@
 import numpy as np
 import pytest
+import torch
+from draws import doubles
 from flint import ctx
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.cells.refutation.periodic import (
-    FrozenVanilla,
+    Frozen,
     periodic_candidates,
     periodic_pair,
     periodic_point,
     repelling_point,
 )
+from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.numbers.spectra.krawczyk import column
 
 
@@ -19,9 +22,17 @@ def _precision():
         yield
 
 
+def frozen(W, b, name):
+    """h ↦ ρ(Wh + b), as a cell under the input 0."""
+    W = np.array(W)
+    cell = RNN(doubles(W)[None], torch.zeros(1, len(W), 1).double(), doubles(b)[None],
+               ACTIVATIONS[name])  # fmt: skip
+    return Frozen(cell.program, cell.parameters, np.zeros(1), len(W), W)
+
+
 def scalar(w, c=0.0, name="tanh"):
     """h ↦ ρ(wh + c)."""
-    return FrozenVanilla(np.array([[w]]), column(np.array([c])), ACTIVATIONS[name])
+    return frozen([[w]], [c], name)
 
 
 @pytest.mark.parametrize("name", ["tanh", "sigmoid", "softplus", "gelu", "sin", "relu"])
@@ -47,8 +58,7 @@ def test_kinks_are_not_trusted():
 
 def test_kinks_of_other_units():
     """A dead unit that sits on its kink is a certified point, but its multiplier is not trusted."""
-    W = np.array([[2.0, 0.0], [0.0, 0.0]])
-    cell = FrozenVanilla(W, column(np.array([-1.0, 0.0])), ACTIVATIONS["relu"])
+    cell = frozen([[2.0, 0.0], [0.0, 0.0]], [-1.0, 0.0], "relu")
     rest = np.array([1.0, 0.0])
     assert periodic_point(cell, rest, 1) is not None
     assert repelling_point(cell, [rest], 1) is None
@@ -62,7 +72,7 @@ def test_what_nearly_repels_is_not_certified(n, room):
     rates = np.linspace(0.1, 1.0, n)
     for top, certified in ((1 - room, False), (1.0, False), (1 + 1e-9, True)):
         W = (Q * (rates * top)) @ Q.T
-        cell = FrozenVanilla(W, column(np.zeros(n)), ACTIVATIONS["sin"])
+        cell = frozen(W, np.zeros(n), "sin")
         found = repelling_point(cell, [np.zeros(n)], 1)
         if top != 1.0:  # rounding may have moved that one to either side
             assert (found is not None) == certified

@@ -172,7 +172,7 @@ def test_limits(monkeypatch, is_gated):
     """Large models are not tried, and a float search that fails claims nothing."""
     small = model("rnn-tanh", [[3.0]])
     large = model("rnn-tanh", 3 * np.eye(SIZE + 1))
-    seek = refute.refute if not is_gated else (
+    seek = refute.refute_vanilla if not is_gated else (
         lambda held, B: refute_gated(draw(gru, 2), torch.ones(2 if held is small else SIZE + 1), B)
     )  # fmt: skip
     assert seek(large, 1.0) is None

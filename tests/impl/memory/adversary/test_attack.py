@@ -87,8 +87,8 @@ def test_what_floats_suggest_is_not_told(monkeypatch):
     held = linear([[0.5]])
     real = module.proved_gap
 
-    def short(cell, weights, states, x, past, *asked):
-        return real(cell, weights, states, x[: past + 3], past, *asked)
+    def short(runner, x, past, epsilon):
+        return real(runner, x[: past + 3], past, epsilon)
 
     monkeypatch.setattr(module, "proved_gap", short)
     found = attack(held, 1.0, (1e-2,), cell="linear")

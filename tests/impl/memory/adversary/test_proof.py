@@ -7,8 +7,8 @@ import pytest
 import torch
 from draws import doubles, normal
 
+from rnnbounds.impl.cells.runs import Runner
 from rnnbounds.impl.memory.adversary import proof
-from rnnbounds.impl.memory.adversary.attack import states_of
 from rnnbounds.impl.memory.adversary.proof import affordable, proved_gap
 from rnnbounds.impl.memory.adversary.search import gaps
 from rnnbounds.impl.reading.adapters import load_model
@@ -16,7 +16,7 @@ from rnnbounds.impl.reading.adapters import load_model
 
 def proved(model, x, past, epsilon):
     """Of a loaded model."""
-    return proved_gap(model.cell, model.weights, states_of(model), x, past, epsilon)
+    return proved_gap(Runner.of(model), x, past, epsilon)
 
 
 def linear(W, U, b=None):
@@ -66,7 +66,7 @@ def test_floats_and_balls_agree(name):
         held |= {f"weight_hh_l{l}": normal(rows, n, seed=l), f"bias_hh_l{l}": normal(rows, seed=7)}
         held[f"weight_ih_l{l}"] = normal(rows, n if l else 2, seed=l + 3)
     model, x = load_model(held, name), normal(9, 2, seed=5)
-    told = gaps(model.cell, states_of(model), x[:, :, None], 4)[:, 0]
+    told = gaps(Runner.of(model), x[:, :, None], 4)[:, 0]
     for k in range(6):
         found = proved(model, x[: 4 + k], 4, float(told[k]) * (1 - 1e-9))
         assert found[0] == k
@@ -84,7 +84,7 @@ def test_more_bits_where_balls_grow(monkeypatch):
     monkeypatch.setattr(proof, "BITS", (128, 256, 512, 1024))
     assert proved(sine, x, 2, 1e-9)[0] == 198
     monkeypatch.setattr(proof, "WORK", 1)
-    assert not affordable(sine.weights, 1, 128)
+    assert not affordable(Runner.of(sine), 1, 128)
     assert proved(sine, x, 2, 1e-9) == (-1, 0.0)
 
 

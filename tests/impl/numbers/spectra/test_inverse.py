@@ -6,7 +6,7 @@ import torch
 from draws import normal
 from flint import arb_mat, ctx
 
-from rnnbounds.impl.norms.state_norms import certified_inverse
+from rnnbounds.impl.norms.weighted import certified_inverse
 from rnnbounds.impl.numbers.outward import UNIT, gamma
 from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm
 
