@@ -27,6 +27,7 @@ Sources: Miller & Hardt, Proposition 1; Sak et al. (2014) for the projection.
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -200,10 +201,6 @@ class GRU(Gated):
         return {name: float(value) for name, value in named.items()}
 
 
-def _cho_gru(weights: Weights) -> GRU:
-    return GRU(weights, cho=True)
-
-
 GRU_KIND = gated_kind(
     "gru",
     GRU,
@@ -212,7 +209,9 @@ GRU_KIND = gated_kind(
     gates=3,
     width=1,
 )
-GRU_CHO_KIND = gated_kind("gru-cho", _cho_gru, torch_layout(3), gates=3, width=1, default=False)
+GRU_CHO_KIND = gated_kind(
+    "gru-cho", partial(GRU, cho=True), torch_layout(3), gates=3, width=1, default=False
+)
 
 
 _PROJECTED = Layout(

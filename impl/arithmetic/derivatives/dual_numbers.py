@@ -57,7 +57,7 @@ class Dual(Elementary, Generic[V]):
     def function(self, name: str) -> Self:
         """The elementary function of that name, by the chain rule."""
         value = getattr(self.value, name)()
-        return type(self)(value, _CHAIN[name](self.value, value) * self.tangent)
+        return type(self)(value, _SLOPES[name](self.value, value) * self.tangent)
 
     def part(self, start: int, stop: int) -> Self:
         """The units from start on, before stop."""
@@ -92,9 +92,9 @@ class DualArithmetic(Generic[V]):
 
     def slope(self, name: str, v: Dual[V]) -> Dual[V]:
         """ρ′(v), for the activations whose slope is made of elementary functions."""
-        if name not in _SLOPES:
-            raise InputError(f"{name} is differentiated once only; twice are {', '.join(_SLOPES)}")
-        slope: Dual[V] = _SLOPES[name](v)
+        if name not in _TWICE:
+            raise InputError(f"{name} is differentiated once only; twice are {', '.join(_TWICE)}")
+        slope: Dual[V] = _SLOPES[name](v, v.sigmoid() if name == "sigmoid" else None)
         return slope
 
     def mix(self, gate: Dual[V], a: Dual[V], b: Dual[V]) -> Dual[V]:
@@ -111,40 +111,16 @@ class DualArithmetic(Generic[V]):
         )
 
 
-def _ones(v: V) -> V:
-    return (v - v).exp()
-
-
-def _double(v: V) -> V:
-    return v + v
-
-
-def _sigmoid_slope(v: V) -> V:
-    return v.sigmoid() * (-v).sigmoid()
-
-
 def _tanh_slope(v: V) -> V:
-    return _double(_double(_sigmoid_slope(_double(v))))
+    """4σ′(2v), without loss far out."""
+    twice = v + v
+    half = twice.sigmoid() * (-twice).sigmoid()
+    slope = half + half
+    return slope + slope
 
 
-def _silu_slope(v: V) -> V:
-    return v.sigmoid() * (_ones(v) + v * (-v).sigmoid())
-
-
-def _softplus_slope(v: V) -> V:
-    return v.sigmoid()
-
-
-def _sin_slope(v: V) -> V:
-    return v.cos()
-
-
-def _arctan_slope(v: V) -> V:
-    return (_ones(v) + v * v).reciprocal()
-
-
-# The slopes of elementary functions at v, from their values there.
-_CHAIN: dict[str, Callable[[Any, Any], Any]] = {
+# Slopes at v, from the values there, of elementary functions and of activations made of them.
+_SLOPES: dict[str, Callable[[Any, Any], Any]] = {
     "sigmoid": lambda v, there: there * (-v).sigmoid(),
     "tanh": lambda v, there: _tanh_slope(v),
     "exp": lambda v, there: there,
@@ -153,17 +129,19 @@ _CHAIN: dict[str, Callable[[Any, Any], Any]] = {
     "cos": lambda v, there: -v.sin(),
     "reciprocal": lambda v, there: -(there * there),
     "sqrt": lambda v, there: 0.5 * there.reciprocal(),
+    "identity": lambda v, there: v.constant(1.0),
+    "silu": lambda v, there: v.sigmoid() * (1.0 + v * (-v).sigmoid()),
+    "arctan": lambda v, there: (1.0 + v * v).reciprocal(),
 }
-
-_SLOPES: dict[str, Callable[..., Any]] = {
-    "identity": _ones,
-    "tanh": _tanh_slope,
-    "sigmoid": _sigmoid_slope,
-    "softplus": _softplus_slope,
-    "silu": _silu_slope,
-    "sin": _sin_slope,
-    "arctan": _arctan_slope,
-}
+_TWICE = (
+    "identity",
+    "tanh",
+    "sigmoid",
+    "softplus",
+    "silu",
+    "sin",
+    "arctan",
+)  # that are activations
 
 
 def float_step(program: Program, parameters: Mapping[str, Tensor], s: Tensor, x: Tensor) -> Tensor:
