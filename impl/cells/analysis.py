@@ -23,6 +23,7 @@ from rnnbounds.impl.cells.refutation.refute import (
 )
 from rnnbounds.impl.cells.rounding import (
     LayerInputs,
+    Rounding,
     RunGap,
     StepBounds,
     dtype_of,
@@ -30,7 +31,6 @@ from rnnbounds.impl.cells.rounding import (
     run_error,
 )
 from rnnbounds.impl.format.document import Witness
-from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.gradients.step_errors import step_error
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.comparison import Comparison

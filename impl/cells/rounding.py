@@ -21,7 +21,7 @@ Nonnegative Matrices, chapter 6.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import torch
@@ -29,12 +29,22 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.arithmetic.intervals import PoleError
-from rnnbounds.impl.gradients.rounding import HEADROOM, HEADROOMS, Rounding
+from rnnbounds.impl.gradients.rounding import HEADROOM
 from rnnbounds.impl.norms.comparison import Comparison
 from rnnbounds.impl.norms.differences import proposed_point
 from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up, rows_up
 
 _SWEEPS = 64
+HEADROOMS = (HEADROOM, 1.1, 1.5, 2.0, 4.0, 16.0)  # and in coarse dtypes by more
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """A bound on ‖fl(h_t) − h_t‖₂ for all t, unit by unit (n,) too if known, or why none is."""
+
+    bound: float | None = None
+    reason: str | None = None
+    units: Tensor | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,9 +32,9 @@ from rnnbounds.impl.cells.refutation.refute import (
     reason_too_large,
     refute_vanilla,
 )
-from rnnbounds.impl.cells.rounding import LayerInputs, dtype_of
+from rnnbounds.impl.cells.rounding import HEADROOMS, LayerInputs, Rounding, dtype_of
 from rnnbounds.impl.format.document import Witness
-from rnnbounds.impl.gradients.rounding import HEADROOMS, Rounding, absolute_norms
+from rnnbounds.impl.gradients.rounding import absolute_norms
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model

@@ -30,12 +30,12 @@ from msgspec.structs import asdict
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, bound_of
 from rnnbounds.impl.cells.kind import Analysis, Kind
 from rnnbounds.impl.cells.refutation.periodic import LIMIT_REACHED, limit_work
+from rnnbounds.impl.cells.rounding import Rounding
 from rnnbounds.impl.cells.table import CELLS, NORM_NAMES, kind_of
 from rnnbounds.impl.certificate.advice import Advice, advise
 from rnnbounds.impl.certificate.record import EPSILONS, Certificate, Verdict, epsilons_of
 from rnnbounds.impl.errors import InputError, UnknownNameError, factor, renamed
 from rnnbounds.impl.format.fields import Bound, Other
-from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.models.device import check_device
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated

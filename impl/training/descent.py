@@ -17,8 +17,8 @@ from torch import Tensor
 
 from rnnbounds.impl.errors import RangeError, ShapeError
 from rnnbounds.impl.gradients.adjoint import Weights, last_gradient
-from rnnbounds.impl.gradients.adjoint_error import gradient_error
 from rnnbounds.impl.gradients.loss import Loss
+from rnnbounds.impl.gradients.rounding import gradient_error
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.numbers.outward import UNIT, add_up, mul_up, norm_bound, norm_up, underflow
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm, is_norm_below

@@ -15,8 +15,8 @@ from clock import Clock, Row, Seen, compare
 from rows import CELLS, CUDA_ROWS, ROWS, draw_systems, one_pair, truncated_pair, truncation_gaps
 
 from rnnbounds.impl.gradients.adjoint import gradient_gaps
-from rnnbounds.impl.gradients.adjoint_error import gradient_gap_error
 from rnnbounds.impl.gradients.loss import loss
+from rnnbounds.impl.gradients.rounding import gradient_gap_error
 
 HERE, QUICK = Path(__file__).parent, Clock(repeats=2, least=0.0)
 

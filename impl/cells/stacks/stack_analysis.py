@@ -35,10 +35,9 @@ from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.cells.analysis import ProgramAnalysis
 from rnnbounds.impl.cells.kind import Analysis, CellAnalysis, Kind
 from rnnbounds.impl.cells.refutation.refute import ALL, CandidateInputs, reason_too_large
-from rnnbounds.impl.cells.rounding import LayerInputs
+from rnnbounds.impl.cells.rounding import LayerInputs, Rounding
 from rnnbounds.impl.format.document import Witness
 from rnnbounds.impl.format.fields import Layer
-from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.differences import DifferenceBounds, LayerMatrices, initial_difference
 from rnnbounds.impl.norms.metric import METRIC_SDP

@@ -13,7 +13,7 @@ A step forward, or back, is one product of all rows that run with one matrix a s
 takes the place of its pre-activation, and the sum of a window is one product a sequence. Blocks of
 systems write one after another to the same memory, small enough to stay in cache; what is called so
 often is NumPy, in a third of torch's time. The full run is a window of its own, all systems at
-once. The plain twin is in `impl.gradients.adjoint`; `impl.gradients.adjoint_error` bounds the error
+once. The plain twin is in `impl.gradients.adjoint`; `impl.gradients.rounding` bounds the error
 of both. Source: Werbos, Backpropagation through time (1990); Miller & Hardt, Lemma 2.
 
 Forward and backward sweeps of a recurrent cell over all its truncations at once.

@@ -29,7 +29,7 @@ from rnnbounds.impl.gradients.adjoint import (
     tb_gaps,
     tbptt_gaps,
 )
-from rnnbounds.impl.gradients.adjoint_error import (
+from rnnbounds.impl.gradients.rounding import (
     gradient_error,
     gradient_gap_error,
     tbptt_error,

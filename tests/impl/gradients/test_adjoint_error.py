@@ -10,14 +10,14 @@ from rnnbounds.impl.gradients.adjoint import (
     last_gradient,
     tbptt_gaps,
 )
-from rnnbounds.impl.gradients.adjoint_error import (
+from rnnbounds.impl.gradients.loss import loss
+from rnnbounds.impl.gradients.rounding import (
     _states,
+    absolute_norms,
     gradient_error,
     gradient_gap_error,
     tbptt_error,
 )
-from rnnbounds.impl.gradients.loss import loss
-from rnnbounds.impl.gradients.rounding import absolute_norms
 from rnnbounds.impl.models.rnn import RNN
 
 T = 6

@@ -8,8 +8,8 @@ import torch
 from draws import doubles, normal
 
 from rnnbounds.impl.cells.runs import Runner
-from rnnbounds.impl.memory.adversary import proof
-from rnnbounds.impl.memory.adversary.proof import affordable, proved_gap
+from rnnbounds.impl.memory.adversary import attack as proof
+from rnnbounds.impl.memory.adversary.attack import affordable, proved_gap
 from rnnbounds.impl.memory.adversary.search import gaps
 from rnnbounds.impl.reading.adapters import load_model
 
@@ -83,7 +83,7 @@ def test_more_bits_where_balls_grow(monkeypatch):
     assert proved(sine, x, 2, 1e-9)[0] < 198
     monkeypatch.setattr(proof, "BITS", (128, 256, 512, 1024))
     assert proved(sine, x, 2, 1e-9)[0] == 198
-    monkeypatch.setattr(proof, "WORK", 1)
+    monkeypatch.setattr(proof, "PROOF_WORK", 1)
     assert not affordable(Runner.of(sine), 1, 128)
     assert proved(sine, x, 2, 1e-9) == (-1, 0.0)
 
