@@ -315,7 +315,7 @@ def measure_cell(
 def _noting(
     parts: Sequence[Truncations], ks: Sequence[int], eps: Sequence[float], recorded: int
 ) -> Iterator[None]:
-    """What interrupts the block, and is no error, notes what was seen of windows so far."""
+    """Note on an interruption of the block, which is no error, what was seen of windows so far."""
     try:
         yield
     except Exception:
