@@ -7,7 +7,7 @@ from itertools import chain
 
 from rnnbounds.properties.attacks.attack import Attack, Case, Visit
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.table import FAMILIES, KINDS, find_kind
+from rnnbounds.properties.systems.table import FAMILIES, KINDS, find_kind, kinds_about
 
 NAMED_SPECS: dict[str, SystemSpec] = {
     name: spec for kind in KINDS.values() for name, spec in kind.instances.named.items()
@@ -16,11 +16,12 @@ NAMED_SPECS: dict[str, SystemSpec] = {
 
 def extremal_specs(about: str) -> Iterator[SystemSpec]:
     """Every extremal instance of a kind or of a family."""
-    if about in FAMILIES:
-        family = FAMILIES[about]
-        yield from family.extremal(tuple(family.members.values()))
+    kinds = kinds_about(about)
+    if about in FAMILIES and (worst_of_all := FAMILIES[about].extremal):
+        yield from worst_of_all(kinds)
         return
-    yield from find_kind(about).instances.worst()
+    for kind in kinds:
+        yield from kind.instances.worst()
 
 
 def visit_extremal(case: Case, visit: Visit) -> None:

@@ -138,13 +138,12 @@ class Kind:
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """Kinds of which some claims speak at once, how they are then drawn, and their worst
-    instances."""
+    """Kinds of which some claims speak at once, and if they are then drawn together, how, and their
+    worst instances."""
 
-    name: str
     members: Mapping[str, Kind]
-    spec_strategy: Callable[[SpecType, DrawRequest], SearchStrategy[SystemSpec]]
-    extremal: Callable[[Sequence[Kind]], Iterator[SystemSpec]]
+    spec_strategy: Callable[[SpecType, DrawRequest], SearchStrategy[SystemSpec]] | None = None
+    extremal: Callable[[Sequence[Kind]], Iterator[SystemSpec]] | None = None
 
 
 def specs_of_kind(make: SpecType, specs: Mapping[str, SystemSpec]) -> dict[str, SystemSpec]:

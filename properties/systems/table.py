@@ -6,7 +6,7 @@ file, and then the cells of which nothing is listed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache, reduce
 from operator import or_
 from typing import Any
@@ -21,7 +21,7 @@ from rnnbounds.properties.systems.cells import gated
 from rnnbounds.properties.systems.cells import kinds as cells
 from rnnbounds.properties.systems.exact import candidates, layers, sigmoid, unitary
 from rnnbounds.properties.systems.kind import DrawRequest, Family, Kind
-from rnnbounds.properties.systems.spec import SpecType, SystemSpec, check_spec
+from rnnbounds.properties.systems.spec import SystemSpec, check_spec
 from rnnbounds.properties.systems.vanilla import learning, plain
 from rnnbounds.reports.records.codec import require_unique
 
@@ -61,30 +61,16 @@ def kinds_by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
     return found
 
 
-def own_strategy(make: SpecType, wanted: DrawRequest) -> st.SearchStrategy[SystemSpec]:
-    """Return the strategy by which a kind draws its own specs."""
-    return KINDS[make.kind].spec_strategy(wanted)
-
-
-def worst_instances(kinds: Sequence[Kind]) -> Iterator[SystemSpec]:
-    """The worst instances of the kinds."""
-    for kind in kinds:
-        yield from kind.instances.worst()
-
-
 KINDS: Mapping[str, Kind] = kinds_by_name(_all_kinds())
 UNION: Any = reduce(or_, (kind.spec_type for kind in KINDS.values()))
 # What `about` may say for any of several kinds.
 FAMILIES: Mapping[str, Family] = {
     "cell": Family(
-        "cell", {name: kind for name, kind in KINDS.items() if kind.family == "cell"},
+        {name: kind for name, kind in KINDS.items() if kind.family == "cell"},
         cells.draw_cell_spec, cells.worst_cell_specs,
     ),
     # Any two losses, those of a model and of its truncation among them.
-    "losses": Family(
-        "losses", {kind.name: kind for kind in (learning.TRAINING, learning.QUADRATIC)},
-        own_strategy, worst_instances,
-    ),
+    "losses": Family({kind.name: kind for kind in (learning.TRAINING, learning.QUADRATIC)}),
 }  # fmt: skip
 
 
@@ -111,12 +97,9 @@ def specs(draw: st.DrawFn, /, kind: str, family: str | None = None, **wanted: An
 def _spec_strategy(
     kind: str, family: str | None, request: DrawRequest
 ) -> st.SearchStrategy[SystemSpec]:
-    kind_record = find_kind(kind)
-    return (
-        kind_record.spec_strategy(request)
-        if family is None
-        else FAMILIES[family].spec_strategy(kind_record.spec, request)
-    )
+    own = find_kind(kind)
+    together = None if family is None else FAMILIES[family].spec_strategy
+    return own.spec_strategy(request) if together is None else together(own.spec, request)
 
 
 def make_spec(kind: str = "rnn", **fields: Any) -> SystemSpec:
