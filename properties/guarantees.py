@@ -242,7 +242,7 @@ def rounding_checks(subject: Subject) -> Iterator[Check]:
             exact = partial(subject.exact, x[c], outputs=True)
             yield Check((exact, partial(list, own[c])), rational(bound) ** 2, norm)
     try:
-        made = unitary(model, subject.told.input_bound) if model.name == "rnn-relu" else None
+        made = unitary(model, inputs=subject.told.input_bound) if model.name == "rnn-relu" else None
     except NoUnitaryError:
         made = None
     if made is not None and (told := made.certificate["difference"]["own_dtype"]) is not None:
@@ -370,7 +370,7 @@ def subjects(group: str, rounds: int, seed: int) -> Iterator[Subject]:
         table = torch.from_numpy(rng.integers(-8, 9, (3, d)) / 8 * B)
         box = input_box(table[:2].amin(0), table[:2].amax(0))
         bound = (B, input_rows(table), box)[number % 3]
-        told = certify(model, bound, [B * share for share in EPSILONS], norm)
+        told = certify(model, inputs=bound, eps=[B * share for share in EPSILONS], norm=norm)
         if told.verdict == "certified":
             yield Subject(f"{cell}, {norm}, model {number} under seed {seed}", model, told)
 

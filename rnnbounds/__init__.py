@@ -1,6 +1,6 @@
 """rnnbounds: bounds on stable recurrent networks, stated, proved, attacked and certified.
 
->>> certificate = rnnbounds.certify(torch.nn.RNN(4, 16), input_bound=1.0)
+>>> certificate = rnnbounds.certify(torch.nn.RNN(4, 16), inputs=1.0)
 >>> certificate.verdict, certificate.lam, certificate.windows
 
 The public names are imported when first used: pytest loads the plugin of this package in every

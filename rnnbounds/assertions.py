@@ -52,7 +52,7 @@ def hide_frames(function: Callable[P, R]) -> Callable[P, R]:
 
 @hide_frames
 def assert_contractive(
-    model: Source | LoadedModel[Any], input_bound: float | InputSet, *, lam: float = 1.0,
+    model: Source | LoadedModel[Any], *, inputs: float | InputSet, lam: float = 1.0,
     norm: str = "auto", cell: str | None = None, ignore: Collection[str] = (),
     layer: str | None = None,
 ) -> Certificate:  # fmt: skip
@@ -61,7 +61,8 @@ def assert_contractive(
     The factor is a rigorous upper bound, in the norm that the returned certificate names. Fails for
     a model that no norm certifies, even if nothing refutes it. Source: Miller & Hardt, section 2.
 
-    >>> rnnbounds.assert_contractive("model.safetensors", rnnbounds.input_box(-1, 1, 1), lam=0.95)
+    >>> box = rnnbounds.input_box(-1, 1, 1)
+    >>> rnnbounds.assert_contractive("model.safetensors", inputs=box, lam=0.95)
 
     Raises:
         AssertionError: the model is refuted or undecided, or its factor is not below ``lam``.
@@ -70,7 +71,7 @@ def assert_contractive(
     __tracebackhide__ = True
     errors.number("lam", lam, "a number")
     certificate = require_certified(
-        certify(model, input_bound, norm=norm, cell=cell, ignore=ignore, layer=layer)
+        certify(model, inputs=inputs, norm=norm, cell=cell, ignore=ignore, layer=layer)
     )
     if not certificate.lam < lam:
         raise AssertionError(
@@ -83,7 +84,7 @@ def assert_contractive(
 @errors.renamed("0.3", epsilon="eps")
 @hide_frames
 def assert_remembers(
-    model: Source | LoadedModel[Any], input_bound: float | InputSet, *, at_most: int, eps: float,
+    model: Source | LoadedModel[Any], *, inputs: float | InputSet, at_most: int, eps: float | str,
     cell: str | None = None, ignore: Collection[str] = (), layer: str | None = None,
     readout: str | None = None,
 ) -> Certificate:  # fmt: skip
@@ -92,7 +93,7 @@ def assert_remembers(
     It is certified for every input within the bound, or of the set. Source: Miller & Hardt,
     Lemma 1.
 
-    >>> rnnbounds.assert_remembers("model.safetensors", 1.0, eps=0.1, at_most=25)
+    >>> rnnbounds.assert_remembers("model.safetensors", inputs=1.0, eps=0.1, at_most=25)
 
     Raises:
         AssertionError: no window is certified, or the certified one is longer.
@@ -101,12 +102,12 @@ def assert_remembers(
     __tracebackhide__ = True
     errors.number("at_most", at_most, "a number of inputs")
     options = {"cell": cell, "ignore": ignore, "layer": layer, "readout": readout}
-    certificate = require_certified(certify(model, input_bound, eps, **options))  # type: ignore[arg-type]
-    k = certificate.window(eps)
+    certificate = require_certified(certify(model, inputs=inputs, eps=eps, **options))  # type: ignore[arg-type]
+    ((epsilon, k),) = certificate.windows
     if k is None or k > at_most:
         needed = "more inputs than can be counted" if k is None else f"the last {k} inputs"
         raise AssertionError(
-            f"ε = {errors.exactly(eps)} needs {needed}, more than {at_most}; "
+            f"ε = {errors.exactly(epsilon)} needs {needed}, more than {at_most}; "
             f"allow a larger ε, or {_remedy(certificate)}"
         )
     return certificate
@@ -168,7 +169,7 @@ def assert_truncation(
         raise errors.ShapeError("inputs", f"(N, T, {loaded.d}) with N, T ≥ 1", x)
     bound = float(norm_up(x).max())
     try:
-        short, _ = truncate(loaded, eps, bound)
+        short, _ = truncate(loaded, eps=eps, inputs=bound)
     except NotCertifiedError as error:
         raise AssertionError(str(error)) from None
     full = unrolled(loaded, x.shape[1])

@@ -53,7 +53,7 @@ def networks(
             with torch.no_grad():
                 for part in network.parameters():
                     part.mul_(scale)
-        return stable_(network, lam, input_bound)
+        return stable_(network, lam, inputs=input_bound)
 
     kinds, seeds = st.sampled_from(cells or tuple(_MAKERS)), st.integers(0, 2**31 - 1)
     sizes = (st.integers(1, most) for most in (inputs, units, layers))

@@ -74,7 +74,8 @@ def register(*kinds: Kind) -> None:
     already, by the same object, stays. Raises InputError, also for a name
     that another kind has.
 
-    >>> rnnbounds.register(kind)  # rnnbounds.certify(weights, 1.0, cell=kind.name) knows it now
+    >>> rnnbounds.register(kind)
+    >>> rnnbounds.certify(weights, inputs=1.0, cell=kind.name)
     """
     for kind in kinds:
         if not isinstance(kind, Kind):

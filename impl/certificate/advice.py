@@ -268,10 +268,10 @@ def _keeps(name: str, constants: Mapping[str, float]) -> bool:
     return not name.startswith("z_bar") or not any(other.startswith("f_bar") for other in constants)
 
 
-def _train(kind: Kind, B: float) -> tuple[str, ...]:
+def _train(kind: Kind, B: float | InputSet) -> tuple[str, ...]:
     """The calls that make the next one certified."""
     inner = kind.name.removeprefix(PREFIX)
-    bound = _inputs(B)
+    bound = f"inputs={_inputs(B)}"
     penalty = f"contraction(module, {bound}"
     if kind.mode is None and not kind.name.startswith(PREFIX) and inner not in GATES:
         penalty = f"contraction(weights, {bound}, cell={kind.name!r}"
@@ -281,7 +281,7 @@ def _train(kind: Kind, B: float) -> tuple[str, ...]:
     return tuple(calls)
 
 
-def _inputs(B: float) -> str:
+def _inputs(B: float | InputSet) -> str:
     """The inputs in a call: the box that was asked about, of few channels or equal ones, else its
     ball."""
     if isinstance(B, InputSet) and B.rows is None:

@@ -33,8 +33,15 @@ from rnnbounds.impl.cells.refutation.periodic import LIMIT_REACHED, limit_work
 from rnnbounds.impl.cells.rounding import Rounding
 from rnnbounds.impl.cells.table import CELLS, NORM_NAMES, kind_of
 from rnnbounds.impl.certificate.advice import Advice, advise
-from rnnbounds.impl.certificate.record import EPSILONS, Certificate, Verdict, epsilons_of
-from rnnbounds.impl.errors import InputError, UnknownNameError, factor, renamed
+from rnnbounds.impl.certificate.record import (
+    EPSILONS,
+    Certificate,
+    Epsilons,
+    Verdict,
+    epsilons_of,
+    share_of,
+)
+from rnnbounds.impl.errors import InputError, UnknownNameError, at_most, factor, renamed
 from rnnbounds.impl.format.fields import Bound, Other
 from rnnbounds.impl.models.device import check_device
 from rnnbounds.impl.models.loaded import LoadedModel
@@ -47,16 +54,18 @@ from rnnbounds.impl.reading.adapters import Source, load_model
 
 _LOG = logging.getLogger("rnnbounds.certify")
 REFUTATION = "refutation"  # among what was skipped
+_DIGITS, _ROUNDS = 4, 4  # of an ε that is a share
 
 
 @renamed("0.3", epsilons="eps", epsilon="eps")
+@renamed("0.4", input_bound="inputs")
 @isolated()
 def certify(
     model: Source | LoadedModel[Any],
-    input_bound: float,
-    eps: float | Sequence[float] = EPSILONS,
-    norm: str = "auto",
     *,
+    inputs: float | InputSet,
+    eps: Epsilons = EPSILONS,
+    norm: str = "auto",
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
@@ -64,7 +73,7 @@ def certify(
     direction: str | None = None,
     device: str = "cpu",
 ) -> Certificate:
-    """Certify, refute or leave undecided that a model is stable under inputs ‖x_t‖₂ ≤ B.
+    """Certify, refute or leave undecided that a model is stable under these inputs: ‖x_t‖₂ ≤ B.
 
     Certified means λ < 1 and, for each ε, a k with ‖h_T − h_T^k‖₂ ≤ ε for every T, h^k from the
     zero state on the last k inputs.
@@ -74,9 +83,10 @@ def certify(
     cell where the weights do not tell it; `layer` the part of a bigger model, as "encoder.rnn";
     `ignore` the tensors to leave out; `readout` the linear layer after the cell, of whose outputs ε
     and `gain` then speak; `direction`, "forward" or "backward", the cell that is asked about of a
-    layer in both directions. `eps` is one ε or several; `norm` is one of the cell's, or "auto",
+    layer in both directions. `eps` is one ε or several, each a number or a share of the certified
+    bound on the output, as "5%"; `norm` is one of the cell's, or "auto",
     which keeps the one with the least k at the smallest ε, and the least gain and rounding of all
-    that certify. An `InputSet` in place of B says which inputs there are. The model is the cell in
+    that certify. `inputs` are B or an `InputSet`. The model is the cell in
     real arithmetic with the weights as stored and both biases added unrounded; both runs of a gap
     start from the zero state. `device` is where boxes, norms and constants are bounded, "cpu" or a
     CUDA device; there sums are taken in another order, so that last digits may differ, on the safe
@@ -84,21 +94,22 @@ def certify(
     0, NaN, norms that the cell has not, a device that is not there. Sources: Miller & Hardt,
     section 2, Lemma 1; Rump and Higham for the rounding.
 
-    >>> rnnbounds.certify(torch.nn.LSTM(1, 16), rnnbounds.input_box(-1, 1, 1), eps=0.1)
+    >>> rnnbounds.certify(torch.nn.LSTM(1, 16), inputs=rnnbounds.input_box(-1, 1, 1), eps=0.1)
     """
     require_sound(check_device(device))
     loaded = load_model(
         model, cell, ignore=ignore, layer=layer, readout=readout, direction=direction
     )
-    bound, epsilons = bound_of(input_bound), epsilons_of(eps)
+    bound = bound_of(inputs)
+    epsilons = epsilons_of([one for one, _ in absolute(eps, loaded, bound)])
     kind = kind_of(loaded.name)
     names = _names(norm, kind)
     reasons = {} if norm != "auto" else {name: reason_to_omit(name, loaded.n) for name in names}
     skipped = tuple((name, reason) for name, reason in reasons.items() if reason is not None)
     names = tuple(name for name in names if name not in dict(skipped))
-    inputs = bound if isinstance(bound, InputSet) else None
-    if inputs is not None:
-        inputs.require(loaded.d)
+    given = bound if isinstance(bound, InputSet) else None
+    if given is not None:
+        given.require(loaded.d)
     here = device == "cpu"
     _LOG.info("certifying %s, %d outputs, %s", loaded.name, loaded.n, loaded.dtype)
     for what, reason in skipped:
@@ -119,9 +130,9 @@ def certify(
     if not best.lam < 1:
         _LOG.info("no norm certifies it; seeking a witness")
     with limit_work() as work:
-        witness = None if best.lam < 1 else seeking.refute(inputs)
-    asked = () if witness is None or inputs is None else witness.input
-    if inputs is not None and asked and not inputs.holds(asked):
+        witness = None if best.lam < 1 else seeking.refute(given)
+    asked = () if witness is None or given is None else witness.input
+    if given is not None and asked and not given.holds(asked):
         witness, skipped = (
             None,
             (*skipped, (REFUTATION, "only some constant inputs of the set were tried")),
@@ -135,7 +146,9 @@ def certify(
     forgets = known and system.refused is None and not at_one.get(loaded.dtype, 0)
     bounds, aim = least(system, norms, best, loaded.n), of_h[epsilons[0]]
 
-    def tries(changed: LoadedModel[Any], B: float) -> tuple[str, float, int | None] | None:
+    def tries(
+        changed: LoadedModel[Any], B: float | InputSet
+    ) -> tuple[str, float, int | None] | None:
         told = kind.analyse(changed, B)
         one = min(_norms(told, names)[0], key=lambda norm: _rank(norm, aim), default=None)
         if one is None or told.refused is not None or told.rounds_to_one.get(changed.dtype, 0):
@@ -175,7 +188,7 @@ def certify(
         tensors=loaded.tensors,
         ignored=loaded.ignored,
         unread=loaded.unread,
-        inputs=inputs,
+        inputs=given,
         advising=advising,
         infinite={
             tried.name: system.reason_infinite(tried.name)
@@ -185,6 +198,45 @@ def certify(
         readout=None if read is None else read.to_json(),
         proof=system.proof(best) | bounds.proof(system) if forgets else {},
     )
+
+
+def absolute(
+    eps: Epsilons, model: LoadedModel[Any], inputs: float | InputSet
+) -> list[tuple[float, tuple[float, float] | None]]:
+    """Each ε as a number, and of a share beside it the share and the bound that it is of.
+
+    The bound is the least B_h ≥ ‖h_t‖₂ found, times ‖C‖₂ of a readout, which bounds ‖C h_t‖₂; the
+    number is rounded down to four digits. Raises InputError where no such bound is certified.
+    """
+    asked = [eps] if isinstance(eps, str) or not isinstance(eps, Sequence) else list(eps)
+    shares = [share_of(one) if isinstance(one, str) else None for one in asked]
+    if not any(shares):
+        return [(one, None) for one in asked]  # type: ignore[misc]  # no text is left
+    scale = 1.0 if model.readout is None else model.readout.norm
+    size, numbers = math.inf, list(EPSILONS)
+    for _ in range(_ROUNDS):  # B_h is that of the norm which is best at these ε
+        certificate = certify(model, inputs=inputs, eps=numbers)
+        found = certificate.constants["B_h"] * scale
+        if not 0 < found < size:
+            break
+        size = found
+        pairs = zip(asked, shares, strict=True)
+        numbers = [number if share is None else _part(share, size) for number, share in pairs]  # type: ignore[misc]
+        if certificate.verdict != "certified":
+            break
+    if math.isinf(size):
+        share = next(one for one in asked if isinstance(one, str))
+        raise InputError(
+            f"ε = {share} is a share of the certified bound on the output, and none is known here; "
+            f"give ε as a number"
+        )
+    of = [None if share is None else (share, size) for share in shares]
+    return list(zip(numbers, of, strict=True))
+
+
+def _part(share: float, bound: float) -> float:
+    """That share of a bound, rounded down."""
+    return float(at_most(share * bound * (1 - 2**-40), _DIGITS))
 
 
 def _norms(

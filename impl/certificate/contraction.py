@@ -45,14 +45,14 @@ Bound = Tensor | float  # of the inputs of a layer: B, or the set of the first o
 @isolated()
 def contraction(
     model: torch.nn.Module | Mapping[str, Tensor],
-    input_bound: float,
-    norm: str = "auto",
     *,
+    inputs: float | InputSet,
+    norm: str = "auto",
     cell: str | None = None,
 ) -> Tensor:
     """An estimate of the λ that `certify` finds for inputs ‖x_t‖₂ ≤ B, with gradients: a scalar.
 
-    An `InputSet` in place of B says which inputs there are, as there.
+    `inputs` are B or an `InputSet`, as there.
     `model`: a `torch.nn.RNN`, `LSTM`, `GRU` of any number of layers, one of their cells, a module
     that holds one of these, or the tensors of any cell that `certify` reads, by its names; `cell`
     as there. `norm`: spectral, infinity, one or perron, as far as the cell has it, or "auto", the
@@ -61,30 +61,33 @@ def contraction(
     on their device; evaluated in exact arithmetic it is never below λ in the same norm.
     Raises an InputError for what is no model, NaN, B < 0, and a norm that the cell has not.
 
-    >>> loss = loss + 0.2 * torch.relu(rnnbounds.contraction(module, 1.0) - 0.9)
+    >>> loss = loss + 0.2 * torch.relu(rnnbounds.contraction(module, inputs=1.0) - 0.9)
     """
-    input_bound = bound_of(input_bound)
+    bound = bound_of(inputs)
     kind, weights = _read(model, cell)
     names = [name for name in NORMS if name in kind.norms]
     if norm != "auto":
         if norm not in names:
             raise UnknownNameError("norm", norm, ["auto", *names])
         names = [norm]
-    return factors(kind, weights, input_bound, names).amax()
+    return factors(kind, weights, bound, names).amax()
 
 
 def factors(
-    kind: Kind, weights: Mapping[str, Tensor], input_bound: float, names: Sequence[str] = NORMS
+    kind: Kind,
+    weights: Mapping[str, Tensor],
+    inputs: float | InputSet,
+    names: Sequence[str] = NORMS,
 ) -> Tensor:
     """Estimate λ of each layer from weights by role: (layers,), the least in those norms."""
     names = [name for name in names if name in kind.norms]
     cell_or_stack = kind.build({role: part.double()[None] for role, part in weights.items()})
     layers = cell_or_stack.layers if isinstance(cell_or_stack, Stack) else (cell_or_stack,)
-    B: Bound = input_bound
-    if isinstance(B, InputSet):
-        B.require(layers[0].U.shape[-1])
+    if isinstance(inputs, InputSet):
+        inputs.require(layers[0].U.shape[-1])
+        B: Bound = inputs
     else:
-        B = next(iter(weights.values())).new_tensor(B, dtype=torch.float64)
+        B = next(iter(weights.values())).new_tensor(inputs, dtype=torch.float64)
     estimates = []
     for number, layer in enumerate(layers, start=1):
         estimates.append(_factor(layer, B, names))

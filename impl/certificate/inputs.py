@@ -17,7 +17,7 @@ def input_data(source: DataSource | Data, margin: float = 0.0) -> InputSet:
 
     Raises what `read_data` raises, and RangeError.
 
-    >>> rnnbounds.certify(model, rnnbounds.input_data("data.npy", margin=0.1))
+    >>> rnnbounds.certify(model, inputs=rnnbounds.input_data("data.npy", margin=0.1))
     """
     data = read_data(source)
     return data_box(data.largest, data.ends, margin, shown(Path(data.source).name))

@@ -6,6 +6,7 @@ so that nothing that a field cannot hold is lost.
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -19,7 +20,7 @@ from rnnbounds.impl.cells.refutation.refute import ALL, NO_BOX_SUFFIX
 from rnnbounds.impl.cells.table import NORM_NAMES
 from rnnbounds.impl.certificate.advice import Advice
 from rnnbounds.impl.certificate.notebook import Row, Shown
-from rnnbounds.impl.errors import RangeError, at_least, exactly, factor, shown
+from rnnbounds.impl.errors import InputError, RangeError, at_least, exactly, factor, shown
 from rnnbounds.impl.format.document import Document, Witness, document_in, of_record
 from rnnbounds.impl.format.fields import bounded_readout
 from rnnbounds.impl.format.record import WHOLE
@@ -29,6 +30,22 @@ from rnnbounds.impl.numbers.json_values import as_json
 EPSILONS = (1e-2, 1e-4, 1e-6)
 
 Verdict = Literal["certified", "refuted", "undecided"]
+_STABLE = {"certified": True, "refuted": False, "undecided": None}  # in a record
+
+
+Epsilons = float | str | Sequence[float | str]
+"""One ε or several, each a number or a share of the bound on the output, as "5%"."""
+
+
+def share_of(text: str) -> float:
+    """The share in a text, 0.05 of "5%"; raises RangeError unless it is above 0% and up to 100%,
+    beyond which no input is needed."""
+    number = text.removesuffix("%")
+    if number != text and number.isascii():
+        with suppress(ValueError):
+            if 0 < (share := float(number)) <= 100:
+                return share / 100
+    raise RangeError("ε", repr(text), "a number > 0, or a share above 0% and up to 100%, as 5%")
 
 
 def epsilons_of(eps: float | Sequence[float]) -> tuple[float, ...]:
@@ -39,7 +56,7 @@ def epsilons_of(eps: float | Sequence[float]) -> tuple[float, ...]:
     if not values:
         raise RangeError("the list of ε", "empty", "at least one number > 0")
     for value in values:
-        number = isinstance(value, SupportsFloat)
+        number = isinstance(value, SupportsFloat) and not isinstance(value, InputSet)
         if not (number and value <= sys.float_info.max and float(value) > 0):
             raise RangeError("ε", value if number else repr(value), "a number > 0")
     return tuple(map(float, values))
@@ -73,7 +90,7 @@ class Certificate(Shown):
     that it states; what JSON does not hold is then left out: `advice`, `refused` and the rows of
     `inputs`.
 
-    >>> certificate = rnnbounds.certify(torch.nn.LSTM(1, 16), 1.0, 0.1)
+    >>> certificate = rnnbounds.certify(torch.nn.LSTM(1, 16), inputs=1.0, eps=0.1)
     >>> certificate.verdict, certificate.lam, certificate.window(0.1)
     """
 
@@ -173,9 +190,15 @@ class Certificate(Shown):
         return [f"see what it remembers of recorded inputs: {advice['measure']}", *advice["lines"]]
 
     @property
-    def stable(self) -> bool | None:
-        """True if certified, False if refuted, None if undecided."""
-        return {"certified": True, "refuted": False}.get(self.verdict)
+    def stable(self) -> bool:
+        """True if certified, False if refuted; raises InputError if undecided, which is neither."""
+        if self.verdict == "undecided":
+            raise InputError("undecided is neither stable nor unstable; compare the verdict")
+        return self.verdict == "certified"
+
+    def __bool__(self) -> bool:
+        """Raise InputError: there are three verdicts."""
+        raise InputError("a certificate is neither true nor false; compare its verdict")
 
     def window(self, epsilon: float) -> int | None:
         """The k of one of the ε that were asked for; raises RangeError for any other."""
@@ -221,7 +244,7 @@ class Certificate(Shown):
             "lambda": self.lam,
             "verdict": self.verdict,
             "reason": self.reason,
-            "stable": self.stable,
+            "stable": _STABLE[self.verdict],
             "input_bound": self.input_bound,
             "inputs": self.inputs,
             "constants": self.constants,
@@ -334,7 +357,7 @@ def _certificate(stated: Document, document: dict[str, Any]) -> Certificate:
         measuring="" if stated.next is None else stated.next.measure,
         document=document,
     )
-    if stated.stable is not certificate.stable:
+    if stated.stable is not _STABLE[certificate.verdict]:
         raise ValueError("verdict and stable contradict each other")
     return certificate
 

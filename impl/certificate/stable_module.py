@@ -10,7 +10,7 @@ from flint import arb, ctx
 from torch import Tensor
 from torch.nn.utils.parametrize import is_parametrized
 
-from rnnbounds.impl.arithmetic.inputs.sets import bound_of
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet, bound_of
 from rnnbounds.impl.errors import InputError, RangeError, exactly, number
 from rnnbounds.impl.models.surroundings import isolated, writing
 from rnnbounds.impl.numbers.ball_functions import float_above
@@ -25,14 +25,14 @@ _ROLES = ("weight_hh", "weight_ih", "bias_ih", "bias_hh", "weight_hr")
 def stable_(
     module: torch.nn.Module,
     lam: float = 0.95,
-    input_bound: float = 1.0,
     *,
+    inputs: float | InputSet = 1.0,
     forget: float | None = None,
     norm: Literal["spectral", "infinity"] = "spectral",
 ) -> torch.nn.Module:
     """Project the recurrent weights of a module in place, so that each layer contracts by λ < 1.
 
-    After it `certify(module, input_bound)` finds that each layer does, and certifies the model,
+    After it `certify(module, inputs=inputs)` finds that each layer does, and certifies the model,
     unless what is left is so large that sums overflow: of biases in float64, which is refused, or
     of a gate in the module's dtype, which is undecided. What it projects onto are convex sets that
     do not depend on the weights, to the nearest point: `torch.nn.RNN` to
@@ -41,12 +41,12 @@ def stable_(
     the gate which keeps the state may be, below λ: more of it is a longer memory in the state
     itself and less by way of W; by default 1 − √(1 − λ), halfway. `norm` is about RNNs alone. A
     projection of an LSTM (`proj_size`) is kept at ‖W_hr‖_∞ ≤ 1. Layers above the first have inputs
-    ‖h‖₂ ≤ √n; of an `InputSet` in place of B the ball that holds it is meant. `module` may hold its
+    ‖h‖₂ ≤ √n; `inputs` are B or an `InputSet`, of which the ball is meant. `module` may hold its
     one recurrent module inside.
     Raises an InputError for other modules, two directions, λ or f̄ out of range, NaN and B < 0.
     Sources: Miller & Hardt, section 4; `impl.training.stable_gates` for the proof about GRUs.
 
-    >>> rnnbounds.stable_(torch.nn.LSTM(1, 16), 0.9, input_bound=1.0)
+    >>> rnnbounds.stable_(torch.nn.LSTM(1, 16), 0.9, inputs=1.0)
     """
     if not 0 < number("λ", lam, "above 0 and below 1") < 1:
         raise RangeError("λ", lam, "above 0 and below 1")
@@ -59,7 +59,7 @@ def stable_(
         raise InputError(f"{what}, of which none is projected; take one without bidirectional=True")
     layers = part.num_layers if isinstance(part, torch.nn.RNNBase) else 1
     names = [f"_l{l}" for l in range(layers)] if isinstance(part, torch.nn.RNNBase) else [""]
-    B, all_moved = float(bound_of(input_bound)), []
+    B, all_moved = float(bound_of(inputs)), []
     for weights in [_weights(part, suffix) for suffix in names]:
         moved = _moved(part, weights, lam, B, forget, norm)
         all_moved += [(weights[role], value) for role, value in moved.items()]

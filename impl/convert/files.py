@@ -29,7 +29,7 @@ def save_truncated(
     Raises InputError if the certificate is not the module's, or the file cannot be written,
     has the suffix of another kind, or is the model's own.
 
-    >>> module, certificate = rnnbounds.truncate(model, 0.1, 1.0)
+    >>> module, certificate = rnnbounds.truncate(model, eps=0.1, inputs=1.0)
     >>> rnnbounds.save_truncated(module, certificate, "short.safetensors")
     """
     write_file(Path(path), packed(module, as_data(certificate), Path(path)))

@@ -75,13 +75,14 @@ class Truncated(NamedTuple):
         return f"{self.module.cell}: k = {self.k} input{'s' * (self.k != 1)}, {within}"
 
 
-@renamed("0.3", epsilon="eps", epsilons="eps")
+@renamed("0.3", epsilons="eps", epsilon="eps")
+@renamed("0.4", input_bound="inputs")
 @isolated()
 def truncate(
     model: Source | LoadedModel[Any],
-    eps: float,
-    input_bound: float,
     *,
+    inputs: float | InputSet,
+    eps: float | str,
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
@@ -96,13 +97,13 @@ def truncate(
     norm certifies the model, RangeError if k is above MAX_WINDOW, and what `certify` raises.
     Source: Miller & Hardt, Lemma 1.
 
-    >>> module, certificate = rnnbounds.truncate(torch.nn.RNN(1, 4), 0.1, 1.0)
+    >>> module, certificate = rnnbounds.truncate(torch.nn.RNN(1, 4), inputs=1.0, eps=0.1)
     """
     loaded = load_model(model, cell, ignore=ignore, layer=layer)
-    if isinstance(input_bound, InputSet) and input_bound.rows is not None:
-        input_bound = input_bound.box
-    certificate = certify(loaded, input_bound, eps)
-    k = certificate.window(eps)
+    if isinstance(inputs, InputSet) and inputs.rows is not None:
+        inputs = inputs.box
+    certificate = certify(loaded, inputs=inputs, eps=eps)
+    ((_, k),) = certificate.windows
     if certificate.verdict != "certified" or k is None:
         raise NotCertifiedError(certificate)
     if k > MAX_WINDOW:

@@ -105,8 +105,8 @@ class UnitaryModel:
 @isolated()
 def unitary(
     model: Source | LoadedModel[Any],
-    input_bound: float,
     *,
+    inputs: float,
     initial: Tensor | None = None,
     cell: str | None = None,
     ignore: Collection[str] = (),
@@ -127,11 +127,11 @@ def unitary(
             f"0 by ReLU; use an rnn-relu model (for an rnn-relu file, say --cell rnn-relu)"
         )
     start = _initial(initial, loaded.n)
-    input_bound = bound_of(input_bound)
+    bound = float(bound_of(inputs))
     lam = float(certified_norm(loaded.cell.W))
     if not lam < 1:
-        raise NoUnitaryError(certify(loaded, input_bound, norm="spectral"))
-    return _assemble(loaded, float(input_bound), lam, start, dilate(loaded.cell.W[0]))
+        raise NoUnitaryError(certify(loaded, inputs=bound, norm="spectral"))
+    return _assemble(loaded, bound, lam, start, dilate(loaded.cell.W[0]))
 
 
 @isolated()

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.certificate.record import EPSILONS
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.memory.causal import CausalMeasurement, measure_causal
@@ -28,7 +29,7 @@ def measure(
     eps: float | Sequence[float] = EPSILONS,
     confidence: float = 0.99,
     share: float | None = None,
-    input_bound: float | None = None,
+    inputs: float | InputSet | None = None,
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
@@ -55,7 +56,7 @@ def measure(
     `readout` and `direction`, and measured in float64: a `Measurement`, by default at ε = 1e-2,
     1e-4 and 1e-6. With a readout all answers are about its predictions; `near`: what is certified
     of all inputs within that of these, number by number, from the zero state, or with `states`
-    "recorded" from near 20 recorded end states; inputs beyond `input_bound` (or a set of inputs)
+    "recorded" from near 20 recorded end states; inputs beyond `inputs` (a bound or a set)
     are refused.
 
     A function, a module without recurrent layers, and with `as_is` any module, is measured as it is
@@ -76,7 +77,7 @@ def measure(
     """
     options: dict[str, Any] = {"window": window, "confidence": confidence, "share": share}
     of_reading = {
-        "input_bound": input_bound is not None, "cell": cell is not None,
+        "inputs": inputs is not None, "cell": cell is not None,
         "ignore": ignore not in ((), []), "layer": layer is not None,
         "readout": readout is not None, "direction": direction is not None,
         "near": near is not None, "states": states != ZERO,
@@ -91,7 +92,7 @@ def measure(
     loaded = load_model(
         opened, cell, ignore=ignore, layer=layer, readout=readout, direction=direction
     )
-    options |= {"eps": eps, "input_bound": input_bound, "near": near, "states": states}
+    options |= {"eps": eps, "inputs": inputs, "near": near, "states": states}
     return measure_cell(loaded, data, **options, progress=progress)
 
 

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.cells.runs import Runner, Truncations, blocks, grid, truncations
 from rnnbounds.impl.certificate.notebook import Row, Shown
 from rnnbounds.impl.certificate.record import EPSILONS, epsilons_of
@@ -232,7 +233,7 @@ def measure_cell(
     eps: float | Sequence[float] = EPSILONS,
     confidence: float = 0.99,
     share: float | None = None,
-    input_bound: float | None = None,
+    inputs: float | InputSet | None = None,
     near: float | None = None,
     states: str = ZERO,
     progress: Callable[[int, int], None] | None = None,
@@ -249,8 +250,8 @@ def measure_cell(
     if loaded.backward:
         read = read.reversed
     read.require_width(loaded.d, window)
-    if input_bound is not None:
-        read.require_of(input_bound)
+    if inputs is not None:
+        read.require_of(inputs)
     near = None if near is None else size_of(near)
     require_states(states, near)
     eps = epsilons_of(eps)

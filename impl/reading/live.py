@@ -41,7 +41,7 @@ def from_keras(layer: Any) -> LoadedModel[Any]:
 
     Raises InputError for other layers, activations, directions and states that are kept.
 
-    >>> rnnbounds.certify(rnnbounds.from_keras(model.get_layer("lstm")), 1.0)
+    >>> rnnbounds.certify(rnnbounds.from_keras(model.get_layer("lstm")), inputs=1.0)
     """
     kind, name = type(layer).__name__, str(getattr(layer, "name", type(layer).__name__))
     if kind not in _KERAS or not type(layer).__module__.startswith("keras."):
@@ -76,7 +76,7 @@ def from_flax(parameters: Mapping[str, Any], cell: str | None = None) -> LoadedM
 
     `cell` is needed for a SimpleCell, as "rnn-tanh". Raises InputError for other trees.
 
-    >>> rnnbounds.certify(rnnbounds.from_flax(params["params"]["cell"]), 1.0)
+    >>> rnnbounds.certify(rnnbounds.from_flax(params["params"]["cell"]), inputs=1.0)
     """
     dense: dict[str, dict[str, Tensor]] = {}
     for name, part in _leaves(parameters):

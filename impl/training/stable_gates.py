@@ -266,7 +266,7 @@ class StableLSTM(StableGates):
 
 @isolated()
 def stable_lstm_(
-    module: torch.nn.Module, theta: float, forget: float, input_bound: float
+    module: torch.nn.Module, theta: float, forget: float, *, inputs: float
 ) -> torch.nn.Module:
     """Project an LSTM's weights in place onto its stable set, after a step of training, say.
 
@@ -276,7 +276,7 @@ def stable_lstm_(
     modules and for numbers out of range.
     Source: Miller & Hardt, section 4.
 
-    >>> rnnbounds.stable_lstm_(torch.nn.LSTM(1, 16), theta=0.5, forget=0.8, input_bound=1.0)
+    >>> rnnbounds.stable_lstm_(torch.nn.LSTM(1, 16), theta=0.5, forget=0.8, inputs=1.0)
     """
     one_layer = isinstance(module, torch.nn.LSTM) and (
         (module.num_layers, module.bidirectional, module.proj_size) == (1, False, 0)
@@ -290,7 +290,7 @@ def stable_lstm_(
     if not plain or parameters.keys() != {role + suffix for role in roles}:
         raise InputError(f"{type(module).__name__} {_NOT_PLAIN}")
     weights = {role: parameters[role + suffix] for role in roles}
-    moved = StableLSTM(theta, forget, input_bound).certified(weights)
+    moved = StableLSTM(theta, forget, inputs).certified(weights)
     with writing(module):
         for name, part in moved.items():
             parameters[name + suffix].copy_(part)

@@ -63,7 +63,7 @@ class Network(torch.nn.Module):
         goes to where a step contracts by at most LAMBDA (`stable_`)."""
         self.shorten()
         if self.stable:
-            stable_(self.core, LAMBDA, 1.0)
+            stable_(self.core, LAMBDA, inputs=1.0)
 
     @property
     def size(self) -> int:
@@ -126,7 +126,7 @@ def train_network(job: engine.Job) -> tuple[Network, TextTask, Certificate]:
     model = recurrent_network(unit.model, task, s.states, unit.seed, unit.variant == "stable")
     job.train(model, task, falling_rates(s.steps), project=Network.project)
     model = model.cpu().double()
-    return model, task, certify(model.core, 1.0, (engine.EPSILON,))
+    return model, task, certify(model.core, inputs=1.0, eps=(engine.EPSILON,))
 
 
 @torch.no_grad()

@@ -40,7 +40,7 @@ def run_unit(job: Job) -> Run:
     x = x / torch.linalg.vector_norm(x, dim=2, keepdim=True)
     outputs = [run_outputs(weights, x, rho) for weights in ((W, U, b, C), (V, *others))]
     stored = {"weight_hh": V, "weight_ih": others[0], "bias_ih": others[1]}
-    certificate = certify(stored, 1.0, engine.EPSILON, cell=cell)
+    certificate = certify(stored, inputs=1.0, eps=engine.EPSILON, cell=cell)
     figures = {
         APART: float((outputs[0] - outputs[1]).abs().max()) / float(outputs[0].abs().max()),
         "‖TWT⁻¹‖₂": torch.linalg.matrix_norm(V, 2),

@@ -23,7 +23,7 @@ _OPTIONS = (
     ("certify", "--formats", "see formats in the documentation"),
     ("certify", "--horizon", "λ and k hold for runs of any length"),
     ("certify truncate", "--arithmetic", _ROUNDING),
-    ("certify", "--device", "use `rnnbounds.certify(model, inputs, device=...)` in Python"),
+    ("certify", "--device", "use `rnnbounds.certify(model, inputs=..., device=...)` in Python"),
     ("measure", "--largest", "choose δ by --near"),
     ("measure", "--pasts", "use --states recorded"),
     ("measure", "--work", "fewer windows of --data take less time"),

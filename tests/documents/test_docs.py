@@ -132,7 +132,7 @@ def test_the_example_of_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     model = {"g": torch.tensor([-1.0, 0.0, 1.0]), "b": torch.ones(3)}
     model["W"] = torch.randn(3, 3, generator=generator) / 16
     model["U"] = torch.randn(3, 2, generator=generator)
-    module, certificate = truncate(model, 1e-2, 1.0, cell="kept")
+    module, certificate = truncate(model, eps=1e-2, inputs=1.0, cell="kept")
     assert certificate["verdict"] == "certified"
     x = torch.nn.functional.normalize(torch.randn(1, 200, 2, generator=generator), dim=2)
     whole = type(module)(dict(module.named_parameters()), cell="kept", k=200)
@@ -155,7 +155,7 @@ def test_the_examples_of_an_own_package(monkeypatch: pytest.MonkeyPatch) -> None
     gated = {"W_z": normal(3, 2), "W_h": normal(3, 2), "b_z": normal(3), "b_h": normal(3)}
     x = torch.nn.functional.normalize(normal(4, 120, 2), dim=2)
     for cell, model in (("min-gru", gated), ("lru", lru)):
-        module, certificate = truncate(model, 1e-2, 1.0, cell=cell)
+        module, certificate = truncate(model, eps=1e-2, inputs=1.0, cell=cell)
         assert certificate["verdict"] == "certified"
         whole = type(module)(dict(module.named_parameters()), cell=cell, k=120)
         with torch.no_grad():

@@ -72,7 +72,7 @@ def test_no_deprecation_is_overdue():
         "rnnbounds.assertions",
     ):
         import_module(module)
-    assert {old for _, old, _ in RENAMINGS} >= {"epsilon", "epsilons"}
+    assert {old for _, old, _ in RENAMINGS} >= {"epsilon", "epsilons", "input_bound"}
     due = [name for name in RENAMINGS if version(name[2]) <= version(rnnbounds.__version__)[:2]]
     assert due == [], "make errors of these: impl.errors.refused"
 

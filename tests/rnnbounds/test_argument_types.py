@@ -18,12 +18,12 @@ WRONG = ["1", None, [1.0], 1j, torch.ones(2), b"1", 10**400]
 @pytest.mark.parametrize(
     "function",
     [
-        lambda B: rnnbounds.certify(GRU, B),
-        lambda B: rnnbounds.truncate(GRU, 0.1, B),
-        lambda B: rnnbounds.contraction(GRU, B),
-        lambda B: rnnbounds.stable_(torch.nn.GRU(2, 3), 0.9, input_bound=B),
-        lambda B: rnnbounds.stable_lstm_(torch.nn.LSTM(2, 3), 0.1, 0.9, B),
-        lambda B: rnnbounds.assert_contractive(GRU, input_bound=B),
+        lambda B: rnnbounds.certify(GRU, inputs=B),
+        lambda B: rnnbounds.truncate(GRU, eps=0.1, inputs=B),
+        lambda B: rnnbounds.contraction(GRU, inputs=B),
+        lambda B: rnnbounds.stable_(torch.nn.GRU(2, 3), 0.9, inputs=B),
+        lambda B: rnnbounds.stable_lstm_(torch.nn.LSTM(2, 3), 0.1, 0.9, inputs=B),
+        lambda B: rnnbounds.assert_contractive(GRU, inputs=B),
     ],
     ids=["certify", "truncate", "contraction", "stable_", "stable_lstm_", "assert_contractive"],
 )
@@ -36,11 +36,14 @@ def test_input_bounds(function, bound):
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda: rnnbounds.certify(GRU, 1, norm=3), "unknown norm 3"),
-        (lambda: rnnbounds.certify(GRU, 1, cell=3), "unknown cell 3"),
-        (lambda: rnnbounds.certify(GRU, 1, device=3), "unknown device 3; choose cpu or cuda"),
-        (lambda: rnnbounds.certify(GRU, 1, ignore=3), "ignore = 3 is no list"),
-        (lambda: rnnbounds.certify(GRU, 1, eps="1"), "ε = '1', but it must be a number > 0"),
+        (lambda: rnnbounds.certify(GRU, inputs=1, norm=3), "unknown norm 3"),
+        (lambda: rnnbounds.certify(GRU, inputs=1, cell=3), "unknown cell 3"),
+        (
+            lambda: rnnbounds.certify(GRU, inputs=1, device=3),
+            "unknown device 3; choose cpu or cuda",
+        ),
+        (lambda: rnnbounds.certify(GRU, inputs=1, ignore=3), "ignore = 3 is no list"),
+        (lambda: rnnbounds.certify(GRU, inputs=1, eps="1"), "ε = '1', but it must be a number > 0"),
         (
             lambda: rnnbounds.stable(torch.eye(2), "1"),
             "the radius ℓ = '1', but it must",
@@ -50,9 +53,9 @@ def test_input_bounds(function, bound):
             lambda: rnnbounds.stable_(torch.nn.GRU(2, 3), 0.9, forget="1"),
             "the bound on the .* gate = '1', but",
         ),
-        (lambda: rnnbounds.assert_contractive(QUIET, 1, lam="1"), "lam = '1', but"),
+        (lambda: rnnbounds.assert_contractive(QUIET, inputs=1, lam="1"), "lam = '1', but"),
         (
-            lambda: rnnbounds.assert_remembers(QUIET, at_most="1", eps=0.1, input_bound=1),
+            lambda: rnnbounds.assert_remembers(QUIET, at_most="1", eps=0.1, inputs=1),
             "at_most = '1', but it must be a number of inputs",
         ),
         (lambda: rnnbounds.assert_truncation(QUIET, [X], eps=0.1), "inputs has shape list, but"),

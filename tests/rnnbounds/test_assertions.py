@@ -33,26 +33,26 @@ TANH: dict[str, Any] = {"cell": "rnn-tanh"}
 def test_a_factor_that_is_too_large_fails(lam):
     """λ must lie below what the test asks for; NaN is below nothing."""
     with pytest.raises(AssertionError, match=r"spectral norm is not below .*; project"):
-        assert_contractive(scalar(0.5), 1.0, lam=lam, norm="spectral", **TANH)
+        assert_contractive(scalar(0.5), inputs=1.0, lam=lam, norm="spectral", **TANH)
 
 
 def test_an_undecided_model_fails():
     """tanh(h + x) is not refuted, but no norm certifies it; the factors found are listed."""
     with pytest.raises(AssertionError, match=r"undecided; .*spectral 1, .*rnnbounds\.stable"):
-        assert_contractive(scalar(1.0), 1.0, **TANH)
+        assert_contractive(scalar(1.0), inputs=1.0, **TANH)
 
 
 def test_a_refuted_model_fails_with_its_witness():
     """What refutes the model is part of the message."""
     with pytest.raises(AssertionError, match=r"refuted \(W has an eigenvalue near 1\.5"):
-        assert_contractive(scalar(1.5), 1.0, cell="linear")
+        assert_contractive(scalar(1.5), inputs=1.0, cell="linear")
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: assert_contractive("no.pt", 1.0),
-        lambda: assert_remembers(network(0.5), -1.0, at_most=3, eps=0.1),
+        lambda: assert_contractive("no.pt", inputs=1.0),
+        lambda: assert_remembers(network(0.5), inputs=-1.0, at_most=3, eps=0.1),
         lambda: rnnbounds.assert_measured(
             network(0.5), torch.ones(4, 9, 2).numpy(), eps=0.1, at_most=3, share=0.99
         ),
@@ -69,14 +69,14 @@ def test_what_makes_no_sense_is_told_without_frames_of_ours(call):
 
 def test_memory():
     """k(ε) is compared with what the test allows."""
-    certificate = assert_remembers(scalar(0.5), at_most=100, eps=1e-3, input_bound=1.0, **TANH)
+    certificate = assert_remembers(scalar(0.5), at_most=100, eps=1e-3, inputs=1.0, **TANH)
     k = certificate.window(1e-3)
     assert k is not None
-    assert_remembers(scalar(0.5), at_most=k, eps=1e-3, input_bound=1.0, **TANH)
+    assert_remembers(scalar(0.5), at_most=k, eps=1e-3, inputs=1.0, **TANH)
     with pytest.raises(AssertionError, match=rf"the last {k} inputs, more than {k - 1}; allow"):
-        assert_remembers(scalar(0.5), at_most=k - 1, eps=1e-3, input_bound=1.0, **TANH)
+        assert_remembers(scalar(0.5), at_most=k - 1, eps=1e-3, inputs=1.0, **TANH)
     with pytest.raises(AssertionError, match="undecided"):
-        assert_remembers(scalar(1.0), at_most=100, eps=1e-3, input_bound=1.0, **TANH)
+        assert_remembers(scalar(1.0), at_most=100, eps=1e-3, inputs=1.0, **TANH)
 
 
 def test_truncation_needs_a_certificate_and_inputs_that_fit():

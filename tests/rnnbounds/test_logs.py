@@ -26,7 +26,7 @@ def model(tmp_path):
 def test_from_python_it_is_heard_where_it_is_asked_for(model, caplog):
     """Names, numbers of outputs and factors; each norm as a detail."""
     with caplog.at_level(logging.DEBUG, logger="rnnbounds"):
-        rnnbounds.certify(model, 1.0, 0.1, cell="rnn-tanh")
+        rnnbounds.certify(model, inputs=1.0, eps=0.1, cell="rnn-tanh")
         rnnbounds.measure(model, torch.rand(4, 5, 1), cell="rnn-tanh", eps=0.1)
     told = {(one.name, one.levelname, one.getMessage()) for one in caplog.records}
     assert ("rnnbounds.certify", "INFO", "certifying rnn-tanh, 2 outputs, float32") in told

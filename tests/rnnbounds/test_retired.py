@@ -38,9 +38,9 @@ def test_old_keywords_warn() -> None:
         torch.manual_seed(0)
         model = {name: part / 8 for name, part in torch.nn.GRU(2, 3).state_dict().items()}
     with pytest.warns(DeprecationWarning, match=r"certify\(epsilons=…\) .* write eps="):
-        old = rnnbounds.certify(model, 1.0, epsilons=(0.1,))
-    assert old.windows == rnnbounds.certify(model, 1.0, eps=0.1).windows
+        old = rnnbounds.certify(model, inputs=1.0, epsilons=(0.1,))
+    assert old.windows == rnnbounds.certify(model, inputs=1.0, eps=0.1).windows
     with pytest.warns(DeprecationWarning, match=r"truncate\(epsilon=…\)"):
-        assert rnnbounds.truncate(model, epsilon=0.1, input_bound=1.0).eps == 0.1
+        assert rnnbounds.truncate(model, epsilon=0.1, inputs=1.0).eps == 0.1
     with pytest.warns(DeprecationWarning, match=r"assert_remembers\(epsilon=…\)"):
-        rnnbounds.assert_remembers(model, at_most=10**6, epsilon=0.1, input_bound=1.0)
+        rnnbounds.assert_remembers(model, at_most=10**6, epsilon=0.1, inputs=1.0)

@@ -15,7 +15,7 @@ from rnnbounds.impl.errors import RangeError
 @given(strategies.networks(lam=0.8, input_bound=2.0, units=5, layers=2), st.data())
 def test_networks_are_certified_and_forget(network, data):
     """At the rate asked for, layer by layer, of every cell; and inputs are within the bound."""
-    certificate = rnnbounds.certify(network, 2.0, 1e-2)
+    certificate = rnnbounds.certify(network, inputs=2.0, eps=1e-2)
     assert certificate.verdict == "certified"
     if network.num_layers == 1:
         assert certificate.lam <= 0.8

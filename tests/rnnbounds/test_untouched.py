@@ -59,17 +59,17 @@ class Net(torch.nn.Module):
 
 
 PATHS = {
-    "certify": lambda net: rnnbounds.certify(net, 1.0),
-    "certify data": lambda net: rnnbounds.certify(net, rnnbounds.input_rows(X[0])),
-    "contraction": lambda net: rnnbounds.contraction(net, 1.0),
+    "certify": lambda net: rnnbounds.certify(net, inputs=1.0),
+    "certify data": lambda net: rnnbounds.certify(net, inputs=rnnbounds.input_rows(X[0])),
+    "contraction": lambda net: rnnbounds.contraction(net, inputs=1.0),
     "measure": lambda net: rnnbounds.measure(net, X),
-    "attack": lambda net: rnnbounds.attack(net, 0.1, 1.0),
+    "attack": lambda net: rnnbounds.attack(net, inputs=0.1, eps=1.0),
     "layers": rnnbounds.layers,
-    "truncate": lambda net: rnnbounds.truncate(net, 0.5, 0.1),
+    "truncate": lambda net: rnnbounds.truncate(net, eps=0.5, inputs=0.1),
     "stable_": rnnbounds.stable_,  # refuses what is not stored
-    "assert_contractive": lambda net: rnnbounds.assert_contractive(net, 1.0),
+    "assert_contractive": lambda net: rnnbounds.assert_contractive(net, inputs=1.0),
     "assert_remembers": lambda net: rnnbounds.assert_remembers(
-        net, at_most=9, eps=0.1, input_bound=1.0
+        net, at_most=9, eps=0.1, inputs=1.0
     ),
     "assert_truncation": lambda net: rnnbounds.assert_truncation(net, X, eps=0.5),
     "assert_receptive_field": lambda net: rnnbounds.assert_receptive_field(net, X, 3),
@@ -114,5 +114,5 @@ def test_a_module_is_read_as_it_is_and_left_so(path, make):
 def test_gradients_flow_to_the_modules_own_parameters():
     """`contraction` is trained on: what is undone of the buffers is no part of its graph."""
     net = settled(torch.nn.RNN(2, 3))
-    rnnbounds.contraction(net, 1.0).backward()
+    rnnbounds.contraction(net, inputs=1.0).backward()
     assert net.parametrizations.weight_hh_l0.original.grad.abs().sum() > 0

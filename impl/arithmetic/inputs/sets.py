@@ -1,7 +1,8 @@
 """Sets of admissible inputs, beyond a ball: a box by channel, the rows of a table, data.
 
-A set is {x : ‖x‖₂ ≤ B, low ≤ x ≤ high}, or the rows of a table in it. As a number it is the
-radius B of a ball that contains it, so that bounds for the ball apply to the set.
+A set is {x : ‖x‖₂ ≤ B, low ≤ x ≤ high}, or the rows of a table in it. Where a bound is asked for
+it stands for the radius B of a ball that holds it, so that bounds for the ball apply to the set; it
+is no number otherwise.
 """
 
 import math
@@ -18,6 +19,7 @@ from rnnbounds.impl.errors import (
     NotFiniteError,
     RangeError,
     ShapeError,
+    at_least,
     exactly,
     number,
 )
@@ -52,6 +54,19 @@ class InputSet(float):
 
     def __getnewargs__(self) -> tuple[Any, ...]:  # what is pickled and copied is made anew
         return float(self), self.low, self.high, self.what, self.rows
+
+    def __repr__(self) -> str:
+        """The set in words."""
+        return f"InputSet({self.what}, ‖x‖₂ ≤ {at_least(float(self))})"
+
+    __str__ = __repr__
+
+    def _no_number(self, *_: object) -> Any:
+        """Raise TypeError: a sum or a multiple of a set would be a number, and no set."""
+        raise TypeError("a set of inputs is no number; float(inputs) is the radius of its ball")
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __neg__ = __abs__ = _no_number
+    __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __mod__ = __floordiv__ = _no_number
 
     def __eq__(self, other: object) -> bool:
         """Two sets in balls of one radius are two."""
@@ -94,13 +109,13 @@ class InputSet(float):
         return self.rows is None or bool((self.rows == point).all(1).any())
 
 
-def bound_of(input_bound: object) -> float:
+def bound_of(inputs: object) -> float:
     """B of inputs ‖x_t‖₂ ≤ B, or the set that stands for it; raises RangeError unless 0 ≤ B < ∞."""
-    if isinstance(input_bound, InputSet):
-        return input_bound
-    B = number("the input bound B", input_bound, "a number ≥ 0")
+    if isinstance(inputs, InputSet):
+        return inputs
+    B = number("the input bound B", inputs, "a number ≥ 0")
     if not 0 <= B < math.inf:
-        raise RangeError("the input bound B", input_bound, "a number ≥ 0")
+        raise RangeError("the input bound B", inputs, "a number ≥ 0")
     return B
 
 
@@ -139,7 +154,7 @@ def input_rows(table: Tensor, what: str = "the rows of a table") -> InputSet:
     """The rows of a table (m, d), of an embedding say. Raises NotFiniteError, ShapeError, and
     InputError for what is no tensor of real numbers.
 
-    >>> rnnbounds.certify(model.rnn, rnnbounds.input_rows(model.embed.weight))
+    >>> rnnbounds.certify(model.rnn, inputs=rnnbounds.input_rows(model.embed.weight))
     """
     if not _is_real_tensor(table):
         raise InputError(f"{what} must be a tensor of real numbers; make it with torch.tensor")

@@ -153,7 +153,7 @@ class Attacked(Shown):
     skipped: what the limits left out, each with why. inputs: the set of all inputs, None for the
     ball. readout: the map that ε is about, None for h itself.
 
-    >>> found = rnnbounds.attack(torch.nn.RNN(1, 4), 1.0, 0.1)
+    >>> found = rnnbounds.attack(torch.nn.RNN(1, 4), inputs=1.0, eps=0.1)
     >>> found.least(0.1), found.witnesses[0].gap
     """
 
@@ -210,9 +210,9 @@ class Attacked(Shown):
 @isolated()
 def attack(
     model: Source | LoadedModel[Any],
-    input_bound: float,
-    eps: float | Sequence[float] = EPSILONS,
     *,
+    inputs: float | InputSet,
+    eps: float | Sequence[float] = EPSILONS,
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
@@ -222,33 +222,33 @@ def attack(
 ) -> Attacked:
     """Seek inputs ‖x_t‖₂ ≤ B that show how long a model remembers, and prove what was found.
 
-    An `InputSet` in place of B says which inputs there are; `model`, `cell`, `ignore`, `layer`,
+    `inputs` are B or an `InputSet`; `model`, `cell`, `ignore`, `layer`,
     `readout` and `direction` as in `certify`; `eps` is one ε or several. The search is in floats
     and the same each time; its limits are counted, not timed: `work` is a number of products. Every
     witness is proved in balls, for the weights as stored in real arithmetic. A low k says nothing:
     more may be remembered than was found. Raises an InputError for what is no model, for B < 0, ε ≤
     0 and NaN.
 
-    >>> rnnbounds.attack("model.safetensors", rnnbounds.input_box(-1, 1, 1), eps=0.1)
+    >>> rnnbounds.attack("model.safetensors", inputs=rnnbounds.input_box(-1, 1, 1), eps=0.1)
     """
     require_sound()
     loaded = load_model(
         model, cell, ignore=ignore, layer=layer, readout=readout, direction=direction
     )
     epsilons = epsilons_of(eps)
-    given = input_bound if isinstance(input_bound, InputSet) else None
+    given = inputs if isinstance(inputs, InputSet) else None
     if given is not None:
         given.require(loaded.d)
-    inputs, runner = input_set_of(input_bound), Runner.of(loaded)
+    asked, runner = input_set_of(inputs), Runner.of(loaded)
     most = min(LONGEST, most_steps(runner) // 2)
     if most < 1:
         reason = f"for {runner.products} weights a proof of any k is beyond the limit of work"
-        return _told(loaded, inputs.B, given, epsilons, {}, (("attack", reason),))
-    search = Search(runner, loaded.cell.U[0].detach().double(), inputs, most, work)
+        return _told(loaded, asked.B, given, epsilons, {}, (("attack", reason),))
+    search = Search(runner, loaded.cell.U[0].detach().double(), asked, most, work)
     found: dict[float, MemoryWitness] = {}
     skipped: list[tuple[str, str]] = []
     for epsilon, x, past, seen in search.run(epsilons):
-        if seen < 0 or not inputs.holds(x):
+        if seen < 0 or not asked.holds(x):
             continue
         k, gap = proved_gap(runner, x, past, epsilon)
         if k >= 0:
@@ -260,7 +260,7 @@ def attack(
             skipped.append((f"more at ε = {exactly(epsilon)}", f"no k above {most} was tried"))
     if search.left <= 0:
         skipped.append(("a longer search", "its limit of work was reached"))
-    return _told(loaded, inputs.B, given, epsilons, found, tuple(skipped))
+    return _told(loaded, asked.B, given, epsilons, found, tuple(skipped))
 
 
 def bracket(

@@ -64,12 +64,12 @@ def certify_model(
     certificates, documents = {}, {}
     for way, loaded in cells.items():
         input_set = input_options.input_set(model, loaded.d)
-        numbers, shares = opt.absolute(
+        numbers, shares = opt.numbers_of(
             eps or EPSILONS, loaded, partial(input_options.input_set, model, loaded.d)
         )
         called = opt.ModelCall(model, input_options, cell, ignore or (), layer, readout, way)
         with output.show_status(shown.CERTIFYING_TITLE.format(loaded.n)):
-            certificate = certify(loaded, input_set, numbers, norm)
+            certificate = certify(loaded, inputs=input_set, eps=numbers, norm=norm)
         certificate = replace(certificate, measuring=called.measure_command)
         measurement = None
         if recorded is not None:
@@ -77,7 +77,7 @@ def certify_model(
 
             certificate = shown.beside(certificate, recorded.sequences)
             bound = certificate.input_bound if certificate.inputs is None else certificate.inputs
-            measurement = measure_cell(loaded, recorded.sequences, eps=numbers, input_bound=bound)
+            measurement = measure_cell(loaded, recorded.sequences, eps=numbers, inputs=bound)
         attack_result = shown.attack_certified(loaded, certificate) if attack else None
         document = certificate.to_json() | shown.attack_entry(attack_result)
         steps_on = called.next_steps(certificate, attack, measured=measurement is not None)

@@ -59,11 +59,11 @@ def truncate_model(
         output.require_folder(page, CERTIFICATE, INDEX)
     loaded = load_model(model, cell, ignore=ignore or (), layer=layer)
     input_set = input_options.input_set(model, loaded.d)
-    (eps,), shares = opt.absolute([eps], loaded, lambda: input_set)
+    (eps,), shares = opt.numbers_of([eps], loaded, lambda: input_set)
     called = opt.ModelCall(model, input_options, cell, ignore or (), layer)
     try:
         with output.show_status(CERTIFYING_TITLE.format(loaded.n)):
-            module, certificate = truncate(loaded, eps, input_set, latest=latest)
+            module, certificate = truncate(loaded, eps=eps, inputs=input_set, latest=latest)
     except NotCertifiedError as error:
         reason = "no window is certified"
         return explain_unwritten(error.certificate, called, out, reason, format, shares)
@@ -128,7 +128,7 @@ def unitary_model(
     options: Any = {"cell": cell, "ignore": ignore or (), "layer": layer}
     try:
         with output.show_status("seeking the unitary equivalent"):
-            equivalent = unitary(model, input_bound, **options)
+            equivalent = unitary(model, inputs=input_bound, **options)
     except NoUnitaryError as error:
         input_options = opt.InputOptions(repr(input_bound), None, None)
         called = opt.ModelCall(model, input_options, **options)

@@ -135,7 +135,7 @@ class Guard:
             inputs = input_data(self.home / question.data)
         elif question.inputs is not None:
             inputs = parse_input_set(question.inputs, self.home / question.model, model.d)
-        certificate = certify(model, inputs, question.eps)
+        certificate = certify(model, inputs=inputs, eps=question.eps)
         document, k, changes = certificate.to_json(), certificate.window(question.eps), None
         problems = window_problems(k, question.eps, question.at_most)
         if certificate.verdict != "certified":

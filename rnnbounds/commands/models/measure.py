@@ -105,18 +105,20 @@ def measure_model(
     )
     read = recorded.sequences
     bound = input_options.input_set(model, loaded.d) if input_options.is_stated else None
-    eps, shares = opt.absolute(
+    eps, shares = opt.numbers_of(
         eps or EPSILONS, loaded, lambda: input_data(read) if bound is None else bound
     )
     with show_status(f"measuring {plural(loaded.n, 'state')}, windows") as advance:
         result = measure_cell(
             loaded, read, window=window, eps=eps, confidence=confidence,
-            share=share, input_bound=bound, near=near, states=states, progress=advance,
+            share=share, inputs=bound, near=near, states=states, progress=advance,
         )  # fmt: skip
     unstated = unstated_lines(result, share)
     if out is not None:
         with show_status(CERTIFYING_TITLE.format(loaded.n)):
-            certificate = certify(loaded, input_data(read) if bound is None else bound, result.eps)
+            certificate = certify(
+                loaded, inputs=input_data(read) if bound is None else bound, eps=result.eps
+            )
         called = opt.ModelCall(model, input_options, cell, ignore or (), layer, readout, direction)
         certificate = beside(replace(certificate, measuring=called.measure_command), read)
         attack_result = attack_certified(loaded, certificate)

@@ -6,7 +6,6 @@ the certified bound on the output: ``--eps 5%``.
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,10 +19,10 @@ from rnnbounds.commands.options import path_option
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, input_box
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import CELLS, STACK, kind_of
-from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.certify import absolute
 from rnnbounds.impl.certificate.inputs import input_data, input_tensor
-from rnnbounds.impl.certificate.record import EPSILONS, Certificate
-from rnnbounds.impl.errors import InputError, at_least, at_most, exactly
+from rnnbounds.impl.certificate.record import Certificate, share_of
+from rnnbounds.impl.errors import InputError, at_least, exactly
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.data.recordings import Data
 from rnnbounds.impl.reading.data.sequences import read_data
@@ -160,7 +159,7 @@ class InputOptions:
         """True if --data says which inputs there are."""
         return self.bound == FROM_DATA
 
-    def input_set(self, model: Path, d: int) -> float:
+    def input_set(self, model: Path, d: int) -> float | InputSet:
         """B, or the set of inputs of d channels; raises InputError."""
         if self.inputs is not None:
             return parse_input_set(self.inputs, model, d)
@@ -169,26 +168,15 @@ class InputOptions:
         return float(str(self.bound))
 
 
-_DIGITS, _ROUNDS = 4, 4  # of an ε that is a share
-
-
-class Share(float):
-    """A share of the bound on the output, 0.05 of 5%."""
-
-
-def parse_epsilon(text: str) -> float:
-    """The ε in the text, a Share if it ends in %; beyond all of the bound no input is needed."""
-    number = ascii_number(text.removesuffix("%"))
-    if number is None:
-        raise typer.BadParameter(f"{text!r} is neither a number nor a share as 5%")
-    if not text.endswith("%"):
+def parse_epsilon(text: str) -> Any:
+    """The ε in the text: a number, or a share as it stands, as 5%."""
+    if (number := ascii_number(text)) is not None:
         return number
-    if not 0 < number <= 100:
-        raise typer.BadParameter(
-            f"{text} is no share of the bound on the output; give one above 0% and up to 100%, "
-            f"beyond which no input is needed"
-        )
-    return Share(number / 100)
+    try:
+        share_of(text)
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from None
+    return text
 
 
 def epsilon_option(help: str) -> Any:
@@ -197,51 +185,30 @@ def epsilon_option(help: str) -> Any:
     return typer.Option("--eps", parser=parse_epsilon, metavar="E", help=help)
 
 
-def require_numbers(eps: Sequence[float] | None) -> None:
+def require_numbers(eps: Sequence[float | str] | None) -> None:
     """Refuse shares where no bound on the output is certified; raises InputError."""
-    for one in eps or ():
-        if isinstance(one, Share):
-            share = f"{100 * one:g}%"
-            raise InputError(
-                f"--eps {share} is a share of the certified bound on the output, and none is known "
-                f"here; give ε as a number"
-            )
+    for share in (one for one in eps or () if isinstance(one, str)):
+        raise InputError(
+            f"--eps {share} is a share of the certified bound on the output, and none is known "
+            f"here; give ε as a number"
+        )
 
 
-def absolute(
-    eps: Sequence[float], model: LoadedModel[Any], inputs: Callable[[], float]
+def numbers_of(
+    eps: Sequence[float | str], model: LoadedModel[Any], inputs: Callable[[], float | InputSet]
 ) -> tuple[list[float], list[str]]:
-    """ε with each share as a number, rounded down to four digits: of the least B_h ≥ ‖h_t‖₂ found,
-    times ‖C‖₂ of a readout, which bounds ‖C h_t‖₂; then a line for each
-    share that says so. `inputs` returns B, or the set of inputs. Raises InputError where no such
-    bound is certified."""
-    if not any(isinstance(one, Share) for one in eps):
-        return list(eps), []
-    scale = 1.0 if model.readout is None else model.readout.norm
-    bound, numbers = math.inf, list(EPSILONS)
-    for _ in range(_ROUNDS):  # B_h is that of the norm which is best at these ε
-        certificate = certify(model, inputs(), numbers)
-        size = certificate.constants["B_h"] * scale
-        if not 0 < size < bound:
-            break
-        bound = size
-        numbers = [_part(one, bound) if isinstance(one, Share) else one for one in eps]
-        if certificate.verdict != "certified":
-            break
-    if math.isinf(bound):
-        require_numbers(eps)
+    """ε as numbers, and a line for each share that says what it is of; `inputs` returns B, or the
+    set of inputs. Raises InputError where no bound on the output is certified."""
+    if not any(isinstance(one, str) for one in eps):
+        return list(eps), []  # type: ignore[arg-type]  # all are numbers
+    found = absolute(eps, model, inputs())
     output = "‖h‖₂" if model.readout is None else "‖C h‖₂ of the readout C"
-    return numbers, [
-        f"ε = {exactly(number)} is {100 * one:g} % of {at_least(bound)}, the certified bound "
+    return [number for number, _ in found], [
+        f"ε = {exactly(number)} is {100 * of[0]:g} % of {at_least(of[1])}, the certified bound "
         f"on {output}"
-        for one, number in zip(eps, numbers, strict=True)
-        if isinstance(one, Share)
+        for number, of in found
+        if of is not None
     ]
-
-
-def _part(share: float, bound: float) -> float:
-    """That share of a bound, rounded down."""
-    return float(at_most(share * bound * (1 - 2**-40), _DIGITS))
 
 
 DATA = "FILE"  # stands for recorded inputs where none were named

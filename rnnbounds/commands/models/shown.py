@@ -301,7 +301,7 @@ def attack_certified(model: LoadedModel[Any], certificate: Certificate) -> Attac
     epsilons = [epsilon for epsilon, _ in certificate.windows]
     inputs = certificate.input_bound if certificate.inputs is None else certificate.inputs
     with show_status("seeking inputs that are remembered for long"):
-        result = attack(model, inputs, epsilons)
+        result = attack(model, inputs=inputs, eps=epsilons)
     bracket(certificate, result)
     return result
 

@@ -100,7 +100,7 @@ def test_a_set_is_its_own():
 def test_a_box_of_a_sine_is_proved_anew(tmp_path, ends: tuple[float, float]):
     """Intervals where the sine falls, where it is flat, and where it turns."""
     weights = {"weight_hh": torch.tensor([[0.3]]), "weight_ih": torch.tensor([[1.0]])}
-    module, told = truncate(weights, 1e-2, input_box(*ends, 1), cell="rnn-sin")
+    module, told = truncate(weights, eps=1e-2, inputs=input_box(*ends, 1), cell="rnn-sin")
     save_truncated(module, told, tmp_path / "t.safetensors")
     assert all(found.holds for found in check_truncated(tmp_path / "t.safetensors")[1])
 
@@ -121,7 +121,7 @@ def test_where_activations_turn():
 )
 def test_sets_of_earlier_versions_are_refused(more):
     """A certificate that states one is not read as that of a box, nor are its parts skipped."""
-    told = certify(rnn(scale=0.25), input_box(0.5, 0.75, 3), (1e-3,)).to_json()
+    told = certify(rnn(scale=0.25), inputs=input_box(0.5, 0.75, 3), eps=(1e-3,)).to_json()
     assert read_certificate(json.dumps(told).encode(), Path("c.json")).inputs is not None
     assert converted(record_inputs(told["inputs"]), StatedSet).low == [0.5] * 3
     told["inputs"] |= more

@@ -59,18 +59,18 @@ def janet(steep: float) -> dict[str, torch.Tensor]:
 def test_a_box_that_is_too_small_certifies_nothing(monkeypatch):
     """A box 64 times too small made λ = 0.73 and k = 2 for ε = 0.01, where runs are 0.47 apart."""
     known(monkeypatch, Small)
-    told = certify(janet(2.0), 1.0, cell="janet")
+    told = certify(janet(2.0), inputs=1.0, cell="janet")
     assert (told.verdict, told.window(1e-2)) == ("undecided", None)
     assert "|s_1| ≤ 0.015625 in it, but one step may lead to 0.6" in told.reason
     assert told.reason == told.to_json()["reason"]
-    gentle = certify(janet(0.25), 1.0, cell="janet")
+    gentle = certify(janet(0.25), inputs=1.0, cell="janet")
     assert (gentle.verdict, gentle.witness) == ("undecided", None)
 
 
 def test_a_cell_without_a_box_is_told_so(monkeypatch):
     """On all of ℝⁿ the gate has no bound: the reason says that a box is missing."""
     known(monkeypatch, Boxless)
-    told = certify(janet(0.25), 1.0, cell="janet")
+    told = certify(janet(0.25), inputs=1.0, cell="janet")
     assert (told.verdict, told.lam) == ("undecided", float("inf"))
     assert "the cell states no box" in told.reason
 
@@ -123,7 +123,7 @@ def test_a_wrong_box_is_told_although_none_is_needed(monkeypatch):
 
     kind = program_kind("mistaken", Mistaken, fixed({"W": "n n", "U": "n d"}))
     monkeypatch.setattr(table, "CELLS", {**table.CELLS, "mistaken": kind})
-    told = certify({"W": torch.tensor([[0.5]]), "U": torch.ones(1, 1)}, 1.0, cell="mistaken")
+    told = certify({"W": torch.tensor([[0.5]]), "U": torch.ones(1, 1)}, inputs=1.0, cell="mistaken")
     assert told.lam < 0.501
     assert (told.verdict, told.window(1e-2)) == ("undecided", None)
     assert "not proved invariant" in told.reason

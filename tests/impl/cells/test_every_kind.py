@@ -149,7 +149,7 @@ def test_truncated(name, tmp_path):
     """Certified, within ε at the window and not without memory; and its file holds the same."""
     model, x = sample(name), inputs(T=70)
     full = outputs(model, x)
-    module, record = truncate(model, EPSILON, B)
+    module, record = truncate(model, eps=EPSILON, inputs=B)
     assert record["cell"] == model.name
     assert float((module(x) - full).detach().norm(dim=2).max()) <= EPSILON
     assert float((unrolled(model, 0)(x) - full).detach().norm(dim=2).max()) > EPSILON

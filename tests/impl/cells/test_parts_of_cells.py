@@ -40,7 +40,7 @@ def test_hooks_of_all_modules_are_its_hooks(name):
 def test_a_truncated_file_is_the_cell_that_it_says(tmp_path):
     """Another cell than that of its certificate is refused; the same one may be named."""
     path = tmp_path / "t.safetensors"
-    module, certificate = truncate(READ, 0.1, 1.0, cell="rnn-relu")
+    module, certificate = truncate(READ, eps=0.1, inputs=1.0, cell="rnn-relu")
     save_truncated(module, certificate, path)
     for cell in (None, "rnn-relu", "stack", "stacked-rnn-relu"):
         assert load_model(path, cell).name.removeprefix("stacked-") == "rnn-relu"

@@ -63,12 +63,12 @@ def test_a_registered_cell(weights):
     rnnbounds.register(NUMBERS, VECTORS)
     rnnbounds.register(NUMBERS)
     told = {"keep": torch.full((3,), 0.75).double(), "rest": torch.full((3,), 0.25).double()}
-    found = rnnbounds.certify(weights, 1.0)
-    other = rnnbounds.certify(weights | told, 1.0)
+    found = rnnbounds.certify(weights, inputs=1.0)
+    other = rnnbounds.certify(weights | told, inputs=1.0)
     assert (found.cell, other.cell) == ("numbers", "vectors")
     assert found.verdict == other.verdict == "certified"
     assert found.lam == pytest.approx(other.lam, rel=1e-12)
-    module = rnnbounds.truncate(weights, 1e-3, 1.0).module.float()
+    module = rnnbounds.truncate(weights, eps=1e-3, inputs=1.0).module.float()
     whole = type(module)(dict(module.named_parameters()), cell="numbers", k=60)
     x = torch.nn.functional.normalize(torch.randn(2, 60, 2), dim=2)
     with torch.no_grad():

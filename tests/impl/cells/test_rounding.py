@@ -37,7 +37,7 @@ def module_of(name, dtype, layers=1, n=6, size=None):
 def test_runs_are_within(name, dtype, layers):
     """Torch's kernels, whichever way round they add up."""
     module = module_of(name, dtype, layers, size=0.2)
-    told = certify(module, 1.0)
+    told = certify(module, inputs=1.0)
     assert told.verdict == "certified"
     if told.rounding is None:
         assert (dtype, layers) == (torch.bfloat16, 2)
@@ -69,7 +69,7 @@ def test_a_run_in_a_dtype_against_one_in_balls(name, n, seed, dtype):
         for part in module.parameters():
             part *= 0.3
     model = load_model(module.to(dtype))
-    told, kind = certify(model, 1.0, norm="infinity"), kind_of(model.name)
+    told, kind = certify(model, inputs=1.0, norm="infinity"), kind_of(model.name)
     x = torch.randn(1, 10, 2)
     x = (0.9 * x / x.norm(dim=2, keepdim=True)).to(dtype)
     s = torch.zeros(1, n * (2 if name == "LSTM" else 1), dtype=dtype)
@@ -86,10 +86,10 @@ def test_a_run_in_a_dtype_against_one_in_balls(name, n, seed, dtype):
 
 def test_unknown():
     """Why nothing is known: no contraction, or one that rounding leads out of."""
-    told = certify(module_of("GRU", torch.float32, size=3.0), 1.0)
+    told = certify(module_of("GRU", torch.float32, size=3.0), inputs=1.0)
     assert told.rounding is None
     assert told.unrounded == "no norm certifies the model"
-    told = certify(module_of("LSTM", torch.bfloat16, n=32), 1.0)
+    told = certify(module_of("LSTM", torch.bfloat16, n=32), inputs=1.0)
     assert told.rounding is None
     assert "rounding" in told.unrounded
 
@@ -102,7 +102,7 @@ def test_norms_by_diagonal_weights():
         "W_in": torch.randn(3, 2, generator=draw),
         "leak": torch.full((3,), 0.5),
     }
-    told = certify(weights, 1.0, cell="leaky-identity", norm="diagonal")
+    told = certify(weights, inputs=1.0, cell="leaky-identity", norm="diagonal")
     assert told.verdict == "certified"
     assert told.rounding is not None
     assert 0 < told.rounding < 1e-3

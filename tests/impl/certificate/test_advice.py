@@ -28,7 +28,7 @@ def _no_witness(monkeypatch):
 def undecided(name, layers=1):
     """A module and its certificate."""
     module = net(name, layers, scale=1.0)
-    certificate = certify(module, B)
+    certificate = certify(module, inputs=B)
     assert certificate.verdict == "undecided"
     return module, certificate
 
@@ -55,13 +55,13 @@ def test_what_is_said_to_certify_does(name, layers):
     """The scaled model, as torch scales it, has that very λ and k; a little more has none."""
     module, certificate = undecided(name, layers)
     advice = certificate.advice
-    found = certify(by(module, advice.weights.size), B, (1e-2,))
+    found = certify(by(module, advice.weights.size), inputs=B, eps=(1e-2,))
     told = (advice.weights.norm, advice.weights.lam, advice.weights.k)
     assert (found.norm, found.lam, found.window(1e-2)) == told
-    assert contraction(by(module, 1.1), B) > 1 or layers > 1
+    assert contraction(by(module, 1.1), inputs=B) > 1 or layers > 1
     if advice.inputs is not None:
         fresh = net(name, layers, scale=1.0)
-        found = certify(fresh, advice.inputs.size, (1e-2,))
+        found = certify(fresh, inputs=advice.inputs.size, eps=(1e-2,))
         assert (found.lam, found.window(1e-2)) == (advice.inputs.lam, advice.inputs.k)
         assert advice.inputs.size < B
 
@@ -77,7 +77,7 @@ def test_what_drives_it():
         with torch.no_grad():
             rest.weight_hh_l0.chunk(4)[place].zero_()
         # One λ is of a batch of models, and the order of its sums is the processor's choice.
-        assert drivers[gate] == pytest.approx(contraction(rest, B).item(), rel=2**-48)
+        assert drivers[gate] == pytest.approx(contraction(rest, inputs=B).item(), rel=2**-48)
     assert module.weight_hh_l0.abs().min() > 0
 
 
@@ -89,11 +89,11 @@ def test_stacks_and_vanilla():
     assert all(part.endswith(("in layer 1", "in layer 2")) for part, _ in stacked.advice.drivers)
     W = normal(6, 6)
     model = {"weight_hh_l0": W, "weight_ih_l0": normal(6, 2)}
-    certificate = certify(model, 1.0, cell="rnn-relu")
+    certificate = certify(model, inputs=1.0, cell="rnn-relu")
     assert certificate.advice.inputs is None
     assert certificate.advice.drivers == ()
     scaled = model | {"weight_hh_l0": W * certificate.advice.weights.size}
-    assert certify(scaled, 1.0, cell="rnn-relu").lam == certificate.advice.weights.lam < 1
+    assert certify(scaled, inputs=1.0, cell="rnn-relu").lam == certificate.advice.weights.lam < 1
 
 
 def test_nothing_is_sought_in_large_models(monkeypatch):
@@ -114,12 +114,12 @@ def test_a_forget_gate_that_rounds_to_one(layers, where):
             part.fill_(0.1)
         module.get_parameter(f"bias_ih_l{layers - 1}")[3:6] = 40.0
     for inputs in (1.0, input_box(-1, 1, 2)):
-        found = certify(module, inputs)
+        found = certify(module, inputs=inputs)
         assert found.verdict == "undecided"
         assert found.reason.startswith(f"for {found.speaks_of}, {where}the forget gate of unit ")
         assert "of 1, and no bound on c is then proved; take smaller inputs" in found.reason
         assert found.reason.endswith("rnnbounds.stable_, or measure it on recorded inputs")
-    assert certify(stable_(module, 0.95, 1.0), 1.0).verdict == "certified"
+    assert certify(stable_(module, 0.95, inputs=1.0), inputs=1.0).verdict == "certified"
 
 
 @pytest.mark.parametrize("make", [torch.nn.GRU, torch.nn.LSTM])
@@ -129,6 +129,6 @@ def test_weights_whose_slopes_overflow(make):
     with torch.no_grad():
         module.weight_hh_l0.fill_(torch.finfo(torch.float64).max)
         module.weight_ih_l0.zero_()
-    found = certify(module, 1.0)
+    found = certify(module, inputs=1.0)
     assert found.verdict == "undecided"
     assert json.dumps(found.to_json(), allow_nan=False)

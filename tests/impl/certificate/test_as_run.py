@@ -28,11 +28,11 @@ def test_the_rounding_of_a_gate_counts(monkeypatch):
         s = kind.step(held, torch.full((2, 1), -1.0).bfloat16(), s)
     assert float(s[0] - s[1]) == start > 1.79
     known(monkeypatch)
-    told = certify(held, 1.0)
+    told = certify(held, inputs=1.0)
     assert (told.verdict, told.window(1e-2)) == ("undecided", None)
     assert told.lam < 1 - 2.0**-9
     assert "1 decay may round to 1 in bfloat16" in told.reason
-    wider = certify({name: part.float() for name, part in held.items()}, 1.0)
+    wider = certify({name: part.float() for name, part in held.items()}, inputs=1.0)
     assert (wider.verdict, wider.rounds_to_one) == ("certified", {"float32": 0})
 
 
@@ -53,12 +53,12 @@ def test_gates_of_torch_that_round_to_one(cell, dtype):
     """f, or z, that rounds to 1 never forgets: undecided there, certified in float32."""
     open_ = -math.log(torch.finfo(dtype).eps) + 1.75
     held = stored(latching(cell, open_), dtype)
-    told = certify(held, 1.0, cell=cell)
+    told = certify(held, inputs=1.0, cell=cell)
     assert told.lam < 1
     assert (told.verdict, told.rounds_to_one[told.dtype]) == ("undecided", 1)
-    same = certify({name: part.float() for name, part in held.items()}, 1.0, cell=cell)
+    same = certify({name: part.float() for name, part in held.items()}, inputs=1.0, cell=cell)
     assert same.verdict == "certified"
-    shut = certify(stored(latching(cell, 1.0), dtype), 1.0, cell=cell)
+    shut = certify(stored(latching(cell, 1.0), dtype), inputs=1.0, cell=cell)
     assert (shut.verdict, shut.rounds_to_one[shut.dtype]) == ("certified", 0)
 
 
@@ -89,11 +89,11 @@ def test_what_rounds_to_one_is_reported(what, monkeypatch):
     """Certified in float32; undecided in bfloat16 where it is."""
     known(monkeypatch)
     cell, ones, held = ONES[what]
-    told = certify(held, 1.0, cell=cell)
+    told = certify(held, inputs=1.0, cell=cell)
     assert (told.verdict, told.to_json()["reason"]) == ("certified", None)
     assert told.rounds_to_one == {"float32": 0}
     assert told.to_json()["rounds_to_one"] == dict(told.rounds_to_one)
-    short = certify(stored(held, torch.bfloat16), 1.0, cell=cell)
+    short = certify(stored(held, torch.bfloat16), inputs=1.0, cell=cell)
     assert (short.stable, short.rounds_to_one["bfloat16"]) == (None if ones else True, ones)
     if ones:
         words = f"{ones} decay{'s' if ones > 1 else ''} may round to 1 in bfloat16"
@@ -108,7 +108,7 @@ def test_decays_as_run_are_within_their_count(name, dtype):
     kind = kind_of(name)
     for seed in range(2):
         held = stored(weights(name, seed=seed), dtype)
-        told = certify(held, 1.0, cell=kind.name)
+        told = certify(held, inputs=1.0, cell=kind.name)
         if told.rounds_to_one[told.dtype]:
             continue
         sizes = kind.layout(held).sizes(held)

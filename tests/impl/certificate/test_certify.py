@@ -35,7 +35,7 @@ def contractive(n, cell, lam, seed=0, d=2):
 
 def test_scalar_linear_by_hand():
     """h = h/2 + x with B = 1: the gap of a long run is exactly 2·2⁻ᵏ, and so is the window."""
-    certificate = certify(model([[0.5]], "linear"), 1.0, (2.0**-9, 2.0**-10))
+    certificate = certify(model([[0.5]], "linear"), inputs=1.0, eps=(2.0**-9, 2.0**-10))
     assert (certificate.verdict, certificate.stable) == ("certified", True)
     assert certificate.lam == 0.5
     assert certificate.windows == ((2.0**-9, 10), (2.0**-10, 11))
@@ -46,7 +46,7 @@ def test_scalar_linear_by_hand():
 def test_beyond_the_spectral_norm(cell):
     """‖W‖₂ = 100 and yet certified, in a weighted norm; the gap holds."""
     loaded = model([[0.5, 100.0], [0.0, 0.5]], cell)
-    certificate = certify(loaded, 1.0, (1e-3,))
+    certificate = certify(loaded, inputs=1.0, eps=(1e-3,))
     assert certificate.verdict == "certified"
     assert certificate.norm in ("perron", "diagonal")
     assert certificate.weights is not None
@@ -57,9 +57,9 @@ def test_beyond_the_spectral_norm(cell):
 
 def test_quadratic_norm_for_linear_systems():
     """A nilpotent linear system, which no diagonal norm certifies, and its gap."""
-    tried = {name: lam < 1 for name, lam, _ in certify(model(NILPOTENT, "linear"), 1.0).tried}
+    tried = {name: lam < 1 for name, lam, _ in certify(model(NILPOTENT, "linear"), inputs=1.0).tried}
     assert {name for name, certified in tried.items() if certified} == {"quadratic"}
-    nilpotent = certify(model(NILPOTENT, "linear"), 1.0, (1e-3,), "quadratic")
+    nilpotent = certify(model(NILPOTENT, "linear"), inputs=1.0, eps=(1e-3,), norm="quadratic")
     assert (nilpotent.verdict, nilpotent.norm) == ("certified", "quadratic")
     k = nilpotent.window(1e-3)
     loaded = model(NILPOTENT, "linear")
@@ -70,22 +70,22 @@ def test_quadratic_norm_for_linear_systems():
 @pytest.mark.parametrize("lam", [math.nextafter(1, 0), 1.0, math.nextafter(1, 2)])
 def test_one_unit_around_one(lam):
     """λ one unit below 1 is certified, 1 and one unit above are refuted."""
-    certificate = certify(model([[lam]], "linear"), 1.0)
+    certificate = certify(model([[lam]], "linear"), inputs=1.0)
     assert certificate.stable == (lam < 1)
 
 
 def test_no_drive_no_memory():
     """Without input and bias the state is zero; with W = 0 one input is remembered."""
-    assert certify(model([[0.5]], U=[[0.0]]), 1.0).windows[0][1] == 0
-    assert certify(model([[0.5]]), 0.0).windows[0][1] == 0
-    assert certify(model([[0.0]]), 1.0).windows[0][1] == 1
+    assert certify(model([[0.5]], U=[[0.0]]), inputs=1.0).windows[0][1] == 0
+    assert certify(model([[0.5]]), inputs=0.0).windows[0][1] == 0
+    assert certify(model([[0.0]]), inputs=1.0).windows[0][1] == 1
 
 
 def test_best_norm_is_kept():
     """The norm with the least k at the smallest ε wins; a norm by name is that one alone."""
     loaded = contractive(6, "rnn-tanh", 0.8)
-    auto = certify(loaded, 1.0)
-    alone = {name: certify(loaded, 1.0, norm=name) for name, _, _ in auto.tried}
+    auto = certify(loaded, inputs=1.0)
+    alone = {name: certify(loaded, inputs=1.0, norm=name) for name, _, _ in auto.tried}
     assert all(certificate.norm == name for name, certificate in alone.items())
     known = [c.window(1e-6) for c in alone.values() if c.verdict == "certified"]
     assert auto.window(1e-6) == min(known)
@@ -96,18 +96,18 @@ def test_best_norm_is_kept():
 
 def test_rounding_needs_room():
     """Half precision of a wide cell, or λ next to 1, leaves no rounding bound."""
-    close = certify(model([[1 - 2.0**-52]], "rnn-relu"), 1.0)
+    close = certify(model([[1 - 2.0**-52]], "rnn-relu"), inputs=1.0)
     assert close.verdict == "certified"
     assert close.rounding is None
     wide = {"weight_hh": torch.zeros(2, 2), "weight_ih": torch.ones(2, 1200)}
     half = load_model({name: part.half() for name, part in wide.items()}, "rnn-tanh")
-    assert certify(half, 1.0).rounding is None
-    assert certify(model([[0.5]], "linear", U=[[0.0]]), 0.0).rounding == 0.0
+    assert certify(half, inputs=1.0).rounding is None
+    assert certify(model([[0.5]], "linear", U=[[0.0]]), inputs=0.0).rounding == 0.0
 
 
 def test_huge_weights():
     """Weights whose products overflow are undecided: λ < 1 without any k says nothing of memory."""
-    certificate = certify(model([[0.5]], "linear", U=[[1e308]]), 1e10)
+    certificate = certify(model([[0.5]], "linear", U=[[1e308]]), inputs=1e10)
     assert (certificate.verdict, certificate.lam) == ("undecided", 0.5)
     assert "one step has no finite bound" in certificate.reason
     assert certificate.windows[0][1] is None
@@ -120,7 +120,7 @@ def test_nothing_leaks_from_huge_weights(cell: str) -> None:
     """A recurrent matrix near the largest float: a verdict, and no warning of NumPy's."""
     W = torch.rand(2, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0)) * 2 - 1
     for huge in (1.7e308 * W, torch.full((2, 2), 1e308, dtype=torch.float64)):
-        found = certify(model(huge.tolist(), cell, [0.5, 0.5]), 1.0)
+        found = certify(model(huge.tolist(), cell, [0.5, 0.5]), inputs=1.0)
         assert found.verdict != "certified"
         assert json.dumps(found.to_json(), allow_nan=False)
 
@@ -138,19 +138,19 @@ def test_no_rounding_bound_where_the_dtype_overflows(dtype: torch.dtype, bound: 
     for _ in range(60):
         h = model["weight_hh_l0"][0] * h + torch.tensor([bound], dtype=dtype)
     assert torch.isinf(h).all()
-    assert certify(model, bound, cell="linear").rounding is None
-    assert certify(model, 1.0, cell="linear").rounding is not None
+    assert certify(model, inputs=bound, cell="linear").rounding is None
+    assert certify(model, inputs=1.0, cell="linear").rounding is not None
 
 
 def test_what_units_return_bounds_a_window():
     """tanh returns at most 1: at B = 10³⁰⁰ the window is that of √n, not of B; a linear system's
     grows with B."""
-    told = [certify(contractive(4, "rnn-tanh", 0.5), B, norm="spectral") for B in (10.0, 1e300)]
+    told = [certify(contractive(4, "rnn-tanh", 0.5), inputs=B, norm="spectral") for B in (10.0, 1e300)]
     assert told[0].windows == told[1].windows
     for epsilon, k in told[1].windows:
         assert k == math.ceil(math.log(2 / epsilon) / -math.log(told[1].lam))
     assert told[1].constants["radius"] == 2.0
-    free = certify(contractive(4, "linear", 0.5), 1e300, norm="spectral")
+    free = certify(contractive(4, "linear", 0.5), inputs=1e300, norm="spectral")
     assert (free.constants["radius"], free.windows[0][1]) == (math.inf, 1006)
 
 
@@ -161,7 +161,7 @@ def test_a_half_infinite_box_is_a_box():
     with torch.no_grad():
         for part in layer.parameters():
             part.fill_(0.5)
-    told = certify(layer, 1e3)
+    told = certify(layer, inputs=1e3)
     assert told.constants["h_bar"] <= 1
     assert told.constants["B_c"] == math.inf
     assert "box" in told.states

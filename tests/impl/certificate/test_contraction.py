@@ -21,7 +21,7 @@ def beside(model, kind, B, cell=None):
     names = [name for name in NORMS if name in CELLS[kind].norms]
     told = CELLS[kind].analyse(load_model(model, cell), B)
     for name in names:
-        yield contraction(model, B, name, cell=cell).item(), told.norm(name).lam
+        yield contraction(model, inputs=B, norm=name, cell=cell).item(), told.norm(name).lam
 
 
 @pytest.mark.parametrize("scale", [0.3, 1.0])
@@ -58,9 +58,11 @@ def test_sets_of_inputs(name, among):
     one = SETS[among](2 if own else 3)
     for found, lam in beside(model, name, one, cell):
         assert lam * (1 - 1e-12) <= found <= lam * (1 + 1e-9)
-    assert contraction(model, one, cell=cell) <= contraction(model, float(one), cell=cell)
+    assert contraction(model, inputs=one, cell=cell) <= contraction(
+        model, inputs=float(one), cell=cell
+    )
     with pytest.raises(InputError, match="the set of inputs has 4 channels"):
-        contraction(model, SETS[among](4), cell=cell)
+        contraction(model, inputs=SETS[among](4), cell=cell)
 
 
 @pytest.mark.slow
@@ -71,7 +73,7 @@ def test_stacks(name):
     told = kind_of(f"stacked-{name}").analyse(load_model(model), 0.7)
     for norm in ("spectral", "infinity", "perron"):
         lam = max(layer.norm(norm).lam for layer in told.layers)
-        assert lam * (1 - 1e-12) <= contraction(model, 0.7, norm).item() <= 1.1 * lam
+        assert lam * (1 - 1e-12) <= contraction(model, inputs=0.7, norm=norm).item() <= 1.1 * lam
 
 
 @pytest.mark.slow
@@ -97,6 +99,6 @@ def check_gradients(name, norm, among):
     cell = None if "rnn" not in name else name
 
     def estimate(*parts):
-        return contraction(dict(zip(roles, parts, strict=True)), among, norm, cell=cell)
+        return contraction(dict(zip(roles, parts, strict=True)), inputs=among, norm=norm, cell=cell)
 
     assert torch.autograd.gradcheck(estimate, parts, atol=1e-4, rtol=1e-4, fast_mode=True)

@@ -44,28 +44,30 @@ def readout() -> torch.nn.Module:
 
 CASES = {
     name: lambda cell=cell, norm=norm, names=names: certify(
-        loaded(cell, *names), 1.0, EPSILONS, norm
+        loaded(cell, *names), inputs=1.0, eps=EPSILONS, norm=norm
     )
     for name, (cell, norm, *names) in SYSTEMS.items()
 } | {
-    "every norm": lambda: certify(loaded("rnn-tanh"), 1.0, EPSILONS),
-    "a box": lambda: certify(loaded("gru"), input_box(-0.5, 1, 1), EPSILONS),
-    "rows": lambda: certify(loaded("gru"), input_rows(torch.tensor([[0.5], [-1.0]])), EPSILONS),
-    "a readout": lambda: certify(readout(), 1.0, EPSILONS, readout="head"),
-    "eigenvalue": lambda: certify(scalar(1.5, "linear"), 1.0, EPSILONS),
-    "orbits": lambda: certify(scalar(3.0, "rnn-tanh"), 1.0, EPSILONS),
-    "growth": lambda: certify(scalar(1.5, "rnn-relu"), 0.0, EPSILONS),
-    "a gated cell refuted": lambda: certify(net("lstm", 1, scale=40.0), 1.0, EPSILONS),
-    "undecided": lambda: certify(net("lstm", 1, scale=2.0), 1.0, EPSILONS),
-    "undecided, with a reason": lambda: certify(latched(), 1.0, EPSILONS),
+    "every norm": lambda: certify(loaded("rnn-tanh"), inputs=1.0, eps=EPSILONS),
+    "a box": lambda: certify(loaded("gru"), inputs=input_box(-0.5, 1, 1), eps=EPSILONS),
+    "rows": lambda: certify(
+        loaded("gru"), inputs=input_rows(torch.tensor([[0.5], [-1.0]])), eps=EPSILONS
+    ),
+    "a readout": lambda: certify(readout(), inputs=1.0, eps=EPSILONS, readout="head"),
+    "eigenvalue": lambda: certify(scalar(1.5, "linear"), inputs=1.0, eps=EPSILONS),
+    "orbits": lambda: certify(scalar(3.0, "rnn-tanh"), inputs=1.0, eps=EPSILONS),
+    "growth": lambda: certify(scalar(1.5, "rnn-relu"), inputs=0.0, eps=EPSILONS),
+    "a gated cell refuted": lambda: certify(net("lstm", 1, scale=40.0), inputs=1.0, eps=EPSILONS),
+    "undecided": lambda: certify(net("lstm", 1, scale=2.0), inputs=1.0, eps=EPSILONS),
+    "undecided, with a reason": lambda: certify(latched(), inputs=1.0, eps=EPSILONS),
     "no witness was sought": lambda: certify(
         {"weight_hh": 1.5 * torch.eye(257), "weight_ih": torch.ones(257, 1)},
-        1.0,
-        EPSILONS,
-        "infinity",
+        inputs=1.0,
+        eps=EPSILONS,
+        norm="infinity",
         cell="rnn-tanh",
     ),
-    "no bound is finite": lambda: certify(scalar(0.5, "linear"), 1e308, EPSILONS),
+    "no bound is finite": lambda: certify(scalar(0.5, "linear"), inputs=1e308, eps=EPSILONS),
 }
 KNOWN: dict[str, rnnbounds.Certificate] = {}
 
@@ -107,12 +109,12 @@ def test_of_a_truncated_model(case, tmp_path):
     models = {"every norm": "rnn-tanh", "a box": "gru"}
     model = loaded(models.get(case) or SYSTEMS[case][0])
     inputs = input_box(-0.5, 1, 1) if case == "a box" else 1.0
-    module, record = rnnbounds.truncate(model, 1e-2, inputs)
+    module, record = rnnbounds.truncate(model, eps=1e-2, inputs=inputs)
     path, copy = tmp_path / "short.safetensors", tmp_path / "copy.safetensors"
     rnnbounds.save_truncated(module, record, path)
     again = load_certificate(path)
     assert again.to_json() == json.loads(json.dumps(record))
-    whole = certify(model, inputs, 1e-2)
+    whole = certify(model, inputs=inputs, eps=1e-2)
     for name in ("cell", "n", "d", "lam", "norm", "windows", "digest", "rounding"):
         assert getattr(again, name) == getattr(whole, name), name
     assert again.weights == whole.weights or module.cell.startswith("stacked-")

@@ -36,8 +36,8 @@ def model(which: str, scale: float = 0.25, n: int = 4) -> LoadedModel:
 def test_no_norm_has_less(which):
     """Each norm alone certifies no smaller gain and no smaller bound on rounding."""
     held = model(which)
-    found = certify(held, 1.0)
-    alone = [certify(held, 1.0, norm=norm) for norm, lam, _ in found.tried if lam < 1]
+    found = certify(held, inputs=1.0)
+    alone = [certify(held, inputs=1.0, norm=norm) for norm, lam, _ in found.tried if lam < 1]
     assert found.constants["gain"] == min(one.constants["gain"] for one in alone)
     assert found.rounding == min(one.rounding for one in alone)
     others = found.to_json().get("other_norms", {})
@@ -47,7 +47,7 @@ def test_no_norm_has_less(which):
 
 def certify_in(held: LoadedModel, norm: str, constant: str) -> float:
     """A constant in that norm."""
-    return certify(held, 1.0, norm=norm).constants[constant]
+    return certify(held, inputs=1.0, norm=norm).constants[constant]
 
 
 def source(held: LoadedModel) -> Source:
@@ -70,13 +70,13 @@ def verdict(path, held: LoadedModel, document) -> bool:
 def test_proved_in_their_own_norm(which, tmp_path):
     """The file of the model is read, and what it states of other norms is proved, by name."""
     held, path = model(which, *PROVED[which]), tmp_path / "c.json"
-    document = certify(held, 1.0).to_json()
+    document = certify(held, inputs=1.0).to_json()
     path.write_text(json.dumps(document))
     names = {one.name for one in check_certificate(path, source(held))[1]}
     assert {"gain", "gain: contraction", "gain: equivalence", "gain: states"} <= names
     assert ("rounding: contraction" in names) == (which == "tanh")
     assert verdict(path, held, document)
-    module, record = truncate(held, 1e-2, 1.0)
+    module, record = truncate(held, eps=1e-2, inputs=1.0)
     assert record["other_norms"].keys() == {"gain", *(["rounding"] if which == "tanh" else [])}
     save_truncated(module, record, tmp_path / "short.safetensors")
     assert load_truncated(tmp_path / "short.safetensors").k == module.k
@@ -97,7 +97,7 @@ def less(document, *path: str | int):
 def test_no_number_of_the_other_norm_can_be_less(which, tmp_path):
     """The gain, and each constant of its norm that bounds something from above."""
     held, path = model(which, *PROVED[which]), tmp_path / "c.json"
-    document = certify(held, 1.0).to_json()
+    document = certify(held, inputs=1.0).to_json()
     assert not verdict(path, held, less(document, "constants", "gain"))
     for constant in document["other_norms"] if which == "tanh" else ["gain"]:
         other = document["other_norms"][constant]
@@ -119,7 +119,7 @@ def test_other_norms_of_another_form_are_refused(which, tmp_path):
     """Without the norm of its own the gain is not proved; keys and constants are those of the
     format."""
     held, path = model(which, *PROVED[which]), tmp_path / "c.json"
-    document = certify(held, 1.0).to_json()
+    document = certify(held, inputs=1.0).to_json()
     gain = document["other_norms"]["gain"]
     for others in (
         None,

@@ -21,9 +21,9 @@ def results():
         model.weight_hh_l0.mul_(0.2)
     x = torch.rand(10, 12, 1, generator=torch.Generator().manual_seed(0))
     return (
-        rnnbounds.certify(model, 1.0, (0.1, 0.01)),
+        rnnbounds.certify(model, inputs=1.0, eps=(0.1, 0.01)),
         rnnbounds.measure(model, x, eps=0.1),
-        rnnbounds.attack(model, 1.0, 0.1, work=2**20),
+        rnnbounds.attack(model, inputs=1.0, eps=0.1, work=2**20),
     )
 
 

@@ -29,10 +29,10 @@ def drawn(cell: str, layers: int = 1, scale: float = 0.2) -> dict[str, torch.Ten
 
 def both(held: dict[str, torch.Tensor], bound: float, **asked: object) -> tuple[Certificate, ...]:
     """On the CPU, and elsewhere."""
-    here = certify(held, bound, **asked)
+    here = certify(held, inputs=bound, **asked)
     with elsewhere() as device, pytest.MonkeyPatch.context() as patch:
         patch.setattr("rnnbounds.impl.certificate.certify.check_device", str)
-        return here, certify(held, bound, device=device, **asked)
+        return here, certify(held, inputs=bound, device=device, **asked)
 
 
 def agree(here: Certificate, there: Certificate, off: float = 1e-12) -> None:
@@ -82,4 +82,7 @@ def test_a_card(name):
     """The same on a CUDA device, whose products are summed in another order: what is sought step by
     step ends elsewhere by what a step may still change."""
     held = drawn(name, scale=0.1)
-    agree(*(certify(held, 1.0, cell=name, device=device) for device in ("cpu", "cuda")), off=1e-8)
+    agree(
+        *(certify(held, inputs=1.0, cell=name, device=device) for device in ("cpu", "cuda")),
+        off=1e-8,
+    )

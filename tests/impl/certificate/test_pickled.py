@@ -28,7 +28,7 @@ def module(size: float) -> torch.nn.RNN:
 def test_a_certificate(copied, size):
     """With its advice, where it is undecided; of a ball and of a box of inputs."""
     for asked in (0.5, input_box(-0.5, 0.5, 1)):
-        found = rnnbounds.certify(module(size), asked, 0.1)
+        found = rnnbounds.certify(module(size), inputs=asked, eps=0.1)
         assert (found.advice is None) == (size < 1)
         told = copied(found)
         assert told.to_json() == found.to_json()

@@ -41,7 +41,7 @@ def test_certified_afterwards(name, layers, dtype):
     """λ of each layer is at most what was asked, and that of the whole is below 1."""
     for seed, lam in enumerate((0.5, 0.97) if layers == 1 else (0.9,)):
         module = large(name, layers, dtype, seed)
-        assert stable_(module, lam, 2.0) is module
+        assert stable_(module, lam, inputs=2.0) is module
         told = analysed(module, 2.0)
         norm = "spectral" if name.startswith("rnn") else "infinity"
         if layers == 1:
@@ -50,7 +50,7 @@ def test_certified_afterwards(name, layers, dtype):
             assert all(layer.norm(norm).lam <= lam for layer in told.layers)
             assert told.norm("cascade").lam < 1
         before = [part.detach().clone() for part in module.parameters()]
-        stable_(module, lam, 2.0)
+        stable_(module, lam, inputs=2.0)
         assert all(map(torch.equal, module.parameters(), before))
         assert all(part.requires_grad for part in module.parameters())
 
@@ -63,16 +63,16 @@ def test_the_largest_floats(make):
     with torch.no_grad():
         for part in module.parameters():
             part.copy_(part / part.abs().max() * top)
-    stable_(module, 0.9, 1.0)
-    told = certify(module, 1.0)
+    stable_(module, 0.9, inputs=1.0)
+    told = certify(module, inputs=1.0)
     assert told.lam <= 0.9
     assert told.verdict == "certified" or "may round to 1 in float32, or overflow" in told.reason
     with torch.no_grad():
         module.double().bias_ih_l0.fill_(torch.finfo(torch.float64).max)
         module.bias_hh_l0.fill_(torch.finfo(torch.float64).max)
-    stable_(module, 0.9, 1.0)
+    stable_(module, 0.9, inputs=1.0)
     with pytest.raises(NotFiniteError, match="bias_ih"):
-        certify(module, 1.0)
+        certify(module, inputs=1.0)
 
 
 @pytest.mark.parametrize("bias", [True, False])

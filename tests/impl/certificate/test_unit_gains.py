@@ -55,7 +55,7 @@ def seen(module, B: float) -> float:
 def test_a_stack_of_two_lstms() -> None:
     """Norms lose most of it between the layers: the least of theirs is 3.2e3."""
     module = stack("LSTM", 3, 5, 2, 1)
-    assert seen(module, 1.0) <= certify(module, 1.0).constants["gain"] < 25
+    assert seen(module, 1.0) <= certify(module, inputs=1.0).constants["gain"] < 25
 
 
 @settings(max_examples=6)
@@ -65,7 +65,7 @@ def test_no_run_is_driven_further_apart(what, sizes, seed, scale, B) -> None:
     """Of one layer or of two, whether the gain is that of a norm or of the units."""
     d, n, layers = sizes
     module = stack(what, d, n + 1, layers, seed, scale)
-    assert seen(module, B) <= certify(module, B).constants["gain"]
+    assert seen(module, B) <= certify(module, inputs=B).constants["gain"]
 
 
 @pytest.fixture(
@@ -74,7 +74,7 @@ def test_no_run_is_driven_further_apart(what, sizes, seed, scale, B) -> None:
 def told(request, tmp_path):
     """A certificate by units of a stack of that kind, with a check of what it is changed to."""
     held = load_model(stack(request.param, 2, 2, 2, 0))
-    document = certify(held, 1.0).to_json()
+    document = certify(held, inputs=1.0).to_json()
 
     def check(**changes: object) -> set[str] | None:
         """The names of what falls; None for what is refused in a line."""

@@ -25,7 +25,7 @@ def test_boxes_that_saturate(which):
     """Inputs so large that units are 1 but for what no float tells: the box of sides 1 is kept."""
     weights = weights_of(which, n=3, scale=1.0)
     held = load_model({name: w.double() for name, w in weights.items()}, which)
-    told = certify(held, 1e6, EPSILONS)
+    told = certify(held, inputs=1e6, eps=EPSILONS)
     cell = cell_of(which, dict(source(held).weights), arb(1e6), None, list(told.to_json()["box"]))
     with ctx.workprec(512):
         assert cell.held()
@@ -37,7 +37,7 @@ def test_large_inputs_are_checked_too(which, tmp_path):
     by = torch.Generator().manual_seed(1)
     held = {name: torch.rand(1, 1, generator=by) for name in ("W", "W_in")}
     held |= {"leak": torch.tensor([0.9]), "b": torch.tensor([-4.0])}
-    module, told = truncate(held, 1e-2, 1e300, cell=which)
+    module, told = truncate(held, eps=1e-2, inputs=1e300, cell=which)
     save_truncated(module, told, tmp_path / "m.safetensors")
     assert all(found.holds for found in check_truncated(tmp_path / "m.safetensors")[1])
 
@@ -67,7 +67,7 @@ def test_a_stack_that_saturates_is_checked(tmp_path):
         for name in ("transition_1_weight", "input_weight", "transition_1_bias"):
             part = torch.rand(*(2, 2)[: 1 if "bias" in name else 2], generator=by).double()
             held[name + layer] = part / 9 + 40 * ("bias" in name)
-    module, told = truncate(held, 1e-300, 1.0, cell="stacked-deep-erf")
+    module, told = truncate(held, eps=1e-300, inputs=1.0, cell="stacked-deep-erf")
     save_truncated(module, told, tmp_path / "m.safetensors")
     assert all(found.holds for found in check_truncated(tmp_path / "m.safetensors")[1])
 

@@ -119,7 +119,7 @@ def test_activations_are_the_same():
 
 def test_what_is_stated():
     """A record keeps what is proved again; what else a certificate says stays out of it."""
-    whole_one = certify(load_model(WEIGHTS, "linear"), 1.0).to_json()
+    whole_one = certify(load_model(WEIGHTS, "linear"), inputs=1.0).to_json()
     told = json.loads(json.dumps(stated(whole_one)))
     assert stated(told) == told
     assert record(told).lam == whole_one["lambda"]

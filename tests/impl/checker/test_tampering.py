@@ -52,7 +52,7 @@ def model(cell, dtype, biases, seed=3):
 def certified(cell, norm, dtype, biases):
     """A model and its certificate."""
     held = model(cell, dtype, biases)
-    return held, certify(held, 1.5, (1e-2, 1e-5), norm)
+    return held, certify(held, inputs=1.5, eps=(1e-2, 1e-5), norm=norm)
 
 
 @pytest.fixture(params=GOOD, ids=lambda told: f"{told[0]}-{told[1]}")

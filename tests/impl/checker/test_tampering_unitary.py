@@ -34,7 +34,7 @@ def good(request, tmp_path):
     held = load_model({role: part.to(dtype) for role, part in weights.items()}, "rnn-relu")
     start = torch.tensor([1.0, -2.0], dtype=torch.float64)
     path = tmp_path / "u"
-    save_unitary(unitary(held, 1.5, initial=start), path)
+    save_unitary(unitary(held, inputs=1.5, initial=start), path)
     return path, taken_apart(path.read_bytes()), checked.source(held)
 
 

@@ -45,7 +45,7 @@ KNOWN = {}  # certificates by model and norm
 def written(path, loaded, norm="auto"):
     """The path of the truncated model, certified in that norm."""
     if (loaded.digest, norm) not in KNOWN:
-        KNOWN[loaded.digest, norm] = certify(loaded, 1.5, (EPSILON,), norm)
+        KNOWN[loaded.digest, norm] = certify(loaded, inputs=1.5, eps=(EPSILON,), norm=norm)
     certificate = KNOWN[loaded.digest, norm]
     save_truncated(unrolled(loaded, certificate.window(EPSILON)), certificate.to_json(), path)
     return path
@@ -74,7 +74,7 @@ def test_the_longest_windows(tmp_path, fed, epsilon):
     weights = {"weight_hh": [[1 - 2.0**-53]], "weight_ih": [[fed]]}
     held = {name: torch.tensor(w, dtype=torch.float64) for name, w in weights.items()}
     loaded = load_model(held, "linear")
-    told = certify(loaded, 1.0, epsilon, "spectral").to_json()
+    told = certify(loaded, inputs=1.0, eps=epsilon, norm="spectral").to_json()
     path, k = tmp_path / "certificate.json", told["truncation"][0]["k"]
     assert k > 10**17
 
@@ -113,7 +113,9 @@ def test_files_of_earlier_versions(tmp_path, more, what):
     """What rests on nothing that is gone is proved; the rest is refused, by what it rests on."""
     loaded, norm = model(), "diagonal"
     path, record = written(tmp_path / "t", loaded, norm), tmp_path / "certificate.json"
-    record.write_text(json.dumps(older(certify(loaded, 1.5, EPSILON, norm).to_json(), **more)))
+    record.write_text(
+        json.dumps(older(certify(loaded, inputs=1.5, eps=EPSILON, norm=norm).to_json(), **more))
+    )
     path = forged(path, lambda certificate: certificate.update(older(certificate, **more)))
     if what is None:
         assert fallen(path) == set()
@@ -144,7 +146,7 @@ def test_other_cells(tmp_path, monkeypatch):
     layer = torch.nn.GRU(1, 2)
     with torch.no_grad():
         layer.weight_hh_l0.mul_(0.1)
-    kept = truncate(load_model(layer.state_dict(), "kept"), 1e-2, 1.0)
+    kept = truncate(load_model(layer.state_dict(), "kept"), eps=1e-2, inputs=1.0)
     save_truncated(*kept, tmp_path / "t")
     with pytest.raises(InputError, match="holds kept, a cell of which the checker knows"):
         check_truncated(tmp_path / "t")

@@ -32,7 +32,7 @@ def model(n=3, d=2, lam=0.9, dtype=torch.float32, seed=0):
 def path(tmp_path):
     """A good file."""
     start = torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
-    save_unitary(unitary(model(), 1.0, initial=start), tmp_path / "u.safetensors")
+    save_unitary(unitary(model(), inputs=1.0, initial=start), tmp_path / "u.safetensors")
     return tmp_path / "u.safetensors"
 
 
@@ -56,7 +56,7 @@ def test_good_files(tmp_path, n, lam):
     """Every certificate that is written is proved again, with and without the source."""
     for seed, dtype in enumerate((torch.float32, torch.float64, torch.bfloat16)):
         loaded = model(n, 1 + n % 3, lam * (1 if dtype == torch.float64 else 0.99), dtype, seed)
-        save_unitary(unitary(loaded, 2.5), tmp_path / "u")
+        save_unitary(unitary(loaded, inputs=2.5), tmp_path / "u")
         assert fallen(tmp_path / "u") == set()
         assert fallen(tmp_path / "u", source(loaded)) == set()
 
@@ -106,7 +106,7 @@ def test_every_part_can_fail(path, change, certify, names):
 def test_both_networks_round(tmp_path):
     """Of a float64 model the one that is replaced drifts as far as the one that replaces it."""
     path = tmp_path / "u"
-    save_unitary(unitary(model(dtype=torch.float64), 1.0), path)
+    save_unitary(unitary(model(dtype=torch.float64), inputs=1.0), path)
     assert fallen(path) == set()
     forged(path, certify=scale("difference", "own_dtype", factor=0.75))
     assert fallen(path) == {"difference (own_dtype)"}
@@ -114,7 +114,7 @@ def test_both_networks_round(tmp_path):
 
 def test_more_states_than_needed(tmp_path):
     """W = 1/2 with two further units: not the minimal dilation, and more than 2n states."""
-    made = unitary({"weight_hh": torch.tensor([[0.5]]), "weight_ih": torch.ones(1, 1)}, 1.0,
+    made = unitary({"weight_hh": torch.tensor([[0.5]]), "weight_ih": torch.ones(1, 1)}, inputs=1.0,
                    cell="rnn-relu")  # fmt: skip
     save_unitary(made, tmp_path / "u")
 

@@ -57,7 +57,7 @@ def agrees(run, module, full, latest):
 def test_pt2(tmp_path, latest):
     """torch.export's program, loaded anew, for every batch and length."""
     full = recurrent(torch.nn.GRU)
-    module, certificate = truncate(full, EPS, 1.0, latest=latest)
+    module, certificate = truncate(full, eps=EPS, inputs=1.0, latest=latest)
     export_truncated(module, certificate, tmp_path / "m.pt2")
     extra = {CERTIFICATE: ""}
     program = torch.export.load(io.BytesIO((tmp_path / "m.pt2").read_bytes()), extra_files=extra)
@@ -71,7 +71,7 @@ def test_onnx(tmp_path):
     onnx, runtime = pytest.importorskip("onnx"), pytest.importorskip("onnxruntime")
     pytest.importorskip("onnxscript")
     full = recurrent(torch.nn.LSTM)
-    module, certificate = truncate(full, EPS, 1.0)
+    module, certificate = truncate(full, eps=EPS, inputs=1.0)
     export_truncated(module, certificate, tmp_path / "m.onnx")
     session = runtime.InferenceSession(str(tmp_path / "m.onnx"))
 
@@ -127,9 +127,9 @@ def test_every_cell_is_traced(cell):
 def test_latest():
     """The last output of the feed-forward form, whatever comes before the last k inputs: two runs
     of one window are apart by what the certificate says of rounding, twice."""
-    module, _ = truncate(recurrent(torch.nn.LSTM), EPS, 1.0)
-    last, certificate = truncate(recurrent(torch.nn.LSTM), EPS, 1.0, latest=True)
-    assert certificate == truncate(recurrent(torch.nn.LSTM), EPS, 1.0).certificate
+    module, _ = truncate(recurrent(torch.nn.LSTM), eps=EPS, inputs=1.0)
+    last, certificate = truncate(recurrent(torch.nn.LSTM), eps=EPS, inputs=1.0, latest=True)
+    assert certificate == truncate(recurrent(torch.nn.LSTM), eps=EPS, inputs=1.0).certificate
     x = inputs(3, 40)
     apart = 2 * certificate["information"]["rounding"]
     assert 0 < apart < 1e-5
@@ -143,7 +143,7 @@ def test_latest():
 
 def test_what_is_refused(tmp_path, monkeypatch):
     """Other suffixes, a library that is missing, too many layers; nothing is written."""
-    module, certificate = truncate(recurrent(torch.nn.RNN), EPS, 1.0)
+    module, certificate = truncate(recurrent(torch.nn.RNN), eps=EPS, inputs=1.0)
     with pytest.raises(InputError, match=r"exports end in \.pt2 or \.onnx"):
         export_truncated(module, certificate, tmp_path / "m.tflite")
     long = FeedForward(module.weights, cell="rnn-tanh", k=LAYERS + 1)

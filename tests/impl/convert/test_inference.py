@@ -42,7 +42,7 @@ def test_within_what_the_certificate_says(k: int, T: int) -> None:
     rnn = torch.nn.RNN(D, N, batch_first=True)
     with torch.no_grad():
         rnn.weight_hh_l0.mul_(0.8 / torch.linalg.matrix_norm(rnn.weight_hh_l0, 2))
-    told = certify(rnn, 1.0, norm="spectral")
+    told = certify(rnn, inputs=1.0, norm="spectral")
     held = {name.removesuffix("_l0"): part for name, part in rnn.state_dict().items()}
     module = FeedForward(held, cell="rnn-tanh", k=k)
     x = torch.nn.functional.normalize(normal(S, T, D), dim=2).float()

@@ -28,7 +28,7 @@ def rnn(seed=0, lam=0.6, dtype=torch.float32, **options):
 @cache
 def short(epsilon=1e-2, **options):
     """The truncated model of `rnn`, and its certificate."""
-    return truncate(rnn(**options), epsilon, 1.0)
+    return truncate(rnn(**options), eps=epsilon, inputs=1.0)
 
 
 def inputs(bound=1.0, dtype=torch.float32):
@@ -54,12 +54,15 @@ def test_file_is_a_model(tmp_path):
     """The file is itself a model: it loads into torch.nn.RNN and certifies as the original."""
     path = tmp_path / "t.safetensors"
     recurrent = rnn(nonlinearity="relu")
-    forward, certificate = truncate(recurrent, 1e-2, 1.0)
+    forward, certificate = truncate(recurrent, eps=1e-2, inputs=1.0)
     save_truncated(forward, certificate, path)
     recurrent.load_state_dict(load_file(path))
     loaded = load_model(path)
     assert loaded.name == "rnn-relu"
-    assert certify(loaded, 1.0, (1e-2,)).to_json()["truncation"] == certificate["truncation"]
+    assert (
+        certify(loaded, inputs=1.0, eps=(1e-2,)).to_json()["truncation"]
+        == certificate["truncation"]
+    )
     with safe_open(path, framework="pt") as file:
         assert file.metadata()["k"] == str(forward.k)
 
@@ -69,7 +72,7 @@ def test_not_certified():
     for weight, verdict in ((3.0, "refuted"), (1.0, "undecided")):
         weights = {"weight_hh": torch.tensor([[weight]]), "weight_ih": torch.tensor([[1.0]])}
         with pytest.raises(NotCertifiedError, match=verdict) as caught:
-            truncate(weights, 1e-2, 0.0, cell="rnn-tanh")
+            truncate(weights, eps=1e-2, inputs=0.0, cell="rnn-tanh")
         assert caught.value.certificate.verdict == verdict
         assert "\n" not in str(caught.value)
 
@@ -99,8 +102,8 @@ def test_a_certificate_that_no_file_can_keep_is_refused() -> None:
     stack = torch.nn.RNN(1, 1, 2).double()
     for name, part in stack.named_parameters():
         part.data.fill_(1e300 if name == "weight_ih_l0" else 0.1)
-    told = certify(stack, 1e300, 0.1)
+    told = certify(stack, inputs=1e300, eps=0.1)
     assert told.verdict == "certified"
     json.dumps(told.to_json(), allow_nan=False)
     with pytest.raises(RangeError, match="so small that no bound overflows"):
-        truncate(stack, 0.1, 1e300)
+        truncate(stack, eps=0.1, inputs=1e300)

@@ -69,7 +69,7 @@ def test_a_hundred_models():
         recurrent = model(n, d, lam, seed, kind=kind)
         start = normal(n, seed=seed)
         start *= 10.0 ** (seed % 4 - 1)
-        made = unitary(recurrent, 1.0, initial=start)
+        made = unitary(recurrent, inputs=1.0, initial=start)
         told = made.certificate
         W = recurrent.weight_hh_l0.detach()
         assert made.states == told["states"] == 2 * n
@@ -89,7 +89,7 @@ def test_exact_in_rationals(seed):
     """Run in exact rationals, the stored float64 networks have the same states, bit for bit."""
     n, d = 1 + seed % 3, 1 + seed % 2
     recurrent, start = model(n, d, 0.95, seed), torch.randn(n, dtype=torch.float64) * 5
-    made = unitary(recurrent, 1.0, initial=start)
+    made = unitary(recurrent, inputs=1.0, initial=start)
 
     def exact(weights, start):
         W, U, *b = (
@@ -112,7 +112,7 @@ def test_exact_in_rationals(seed):
 def test_own_dtype(dtype):
     """A model in its own dtype stays within the certificate's bound of its float64 equivalent."""
     recurrent = model(3, dtype=dtype)
-    made = unitary(recurrent, 1.0)
+    made = unitary(recurrent, inputs=1.0)
     assert made.certificate["dtype"] == str(dtype).removeprefix("torch.")
     x = inputs(4, 60, 2, dtype=dtype)
     x = x * (1 - 2 * torch.finfo(dtype).eps)
@@ -128,7 +128,7 @@ def test_the_file_is_a_model(tmp_path):
     """Written bit for bit, it loads into torch.nn.RNN and as a model, with the same outputs."""
     path, recurrent = tmp_path / "u.safetensors", model(3)
     start = doubles([1.0, -2.0, 3.5])
-    made = unitary(recurrent, 1.0, initial=start)
+    made = unitary(recurrent, inputs=1.0, initial=start)
     save_unitary(made, path)
     held = load_file(path)
     assert all(torch.equal(held[name], part) for name, part in made.weights.items())
@@ -145,7 +145,7 @@ def test_the_file_is_a_model(tmp_path):
 def scalar(w=0.6, bound=1.0, **options):
     """n = 1, W = w, U = 1, no bias."""
     weights = {"weight_hh": doubles([[w]]), "weight_ih": doubles([[1.0]])}
-    return weights, unitary(weights, bound, cell="rnn-relu", **options)
+    return weights, unitary(weights, inputs=bound, cell="rnn-relu", **options)
 
 
 def test_margin_is_derived_and_tight():
@@ -163,7 +163,7 @@ def test_only_contractions(W):
     """‖W‖₂ ≥ 1 raises NoUnitaryError with what is known, as one line."""
     weights = {"weight_hh": torch.tensor(W), "weight_ih": torch.ones(len(W), 1)}
     with pytest.raises(NoUnitaryError, match="needs ‖W‖₂ < 1") as caught:
-        unitary(weights, 1.0, cell="rnn-relu")
+        unitary(weights, inputs=1.0, cell="rnn-relu")
     assert caught.value.certificate.norm == "spectral"
     assert caught.value.certificate.verdict != "certified"
     assert "\n" not in str(caught.value)

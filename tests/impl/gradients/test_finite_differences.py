@@ -68,4 +68,6 @@ def test_constants_bound_differences(name: str) -> None:
 def test_the_gain_of_a_scalar_system_is_exact(w: float, u: float) -> None:
     """|u|/(1 − |w|), which constant inputs, or alternating ones, reach."""
     weights = {"weight_hh_l0": torch.tensor([[w]]), "weight_ih_l0": torch.tensor([[u]])}
-    assert certify(weights, 1.0, 0.5, cell="linear").constants["gain"] == abs(u) / (1 - abs(w))
+    assert certify(weights, inputs=1.0, eps=0.5, cell="linear").constants["gain"] == abs(u) / (
+        1 - abs(w)
+    )

@@ -25,7 +25,7 @@ def test_a_bound_holds_where_there_is_one(rho, dtype, share):
     cell = "linear" if rho == "identity" else f"rnn-{rho}"
     weights = {"weight_hh_l0": zero, "weight_ih_l0": zero[:, :1], "bias_ih_l0": bias}
     model = load_model(weights, cell)
-    found = certify(model, 0.0, norm="spectral")
+    found = certify(model, inputs=0.0, norm="spectral")
     assert found.verdict == "certified"
     with torch.no_grad():
         net, x = unrolled(model, 1), torch.zeros(1, 1, 1, dtype=dtype)

@@ -77,7 +77,7 @@ def test_what_is_attacked_is_the_prediction() -> None:
         "weight_hh_l0": doubles([[0.5, 0.0], [0.0, 0.75]]), "weight_ih_l0": doubles([[1.0], [1.0]]),
         "C.weight": doubles([[4.0, 0.0]]),
     }  # fmt: skip
-    told = attack(state, 1.0, 1e-2, cell="linear", layer=".", readout="C", work=2**30)
+    told = attack(state, inputs=1.0, eps=1e-2, cell="linear", layer=".", readout="C", work=2**30)
     (witness,) = told.witnesses
     assert (told.windows, told.readout["tensor"]) == (((1e-2, 10),), "C.weight")
     assert witness.gap == pytest.approx(8 * 2.0**-9, rel=1e-3)  # 4 · 2 · 2⁻⁹ > 0.01 > 4 · 2 · 2⁻¹⁰

@@ -83,39 +83,39 @@ def told(record: object) -> str:
 
 def shortened(name: str) -> object:
     """What a truncated model says, and what is in its file."""
-    short, certificate = truncate(network(name), 0.1, 1.0)
+    short, certificate = truncate(network(name), eps=0.1, inputs=1.0)
     return certificate, [part.tolist() for part in short.weights.values()]
 
 
 def saved(path: Path) -> object:
     """What is in the file of a truncated model, once read."""
-    save_truncated(*truncate(network("rnn"), 0.1, 1.0), path / "short.safetensors")
+    save_truncated(*truncate(network("rnn"), eps=0.1, inputs=1.0), path / "short.safetensors")
     read = load_truncated(path / "short.safetensors")
     return [part.tolist() for part in read.weights.values()], read.k
 
 
 def exported(path: Path) -> object:
     """What a traced model computes elsewhere."""
-    export_truncated(*truncate(network("rnn"), 0.1, 1.0), path / "short.pt2")
+    export_truncated(*truncate(network("rnn"), eps=0.1, inputs=1.0), path / "short.pt2")
     return (path / "short.pt2").exists()
 
 
 def doubled(path: Path) -> object:
     """The file of the unitary equivalent."""
-    save_unitary(unitary(network("relu"), 1.0), path / "double.safetensors")
+    save_unitary(unitary(network("relu"), inputs=1.0), path / "double.safetensors")
     return (path / "double.safetensors").read_bytes()
 
 
 def causal() -> None:
     """A program of the caller's, which runs as it stands."""
-    short, _ = truncate(network("rnn"), 0.1, 1.0)
+    short, _ = truncate(network("rnn"), eps=0.1, inputs=1.0)
     assert_receptive_field(short, INPUTS, short.k)
 
 
 DOORS: dict[str, Callable[[Path], object]] = {
-    **{f"certify {name}": lambda _, name=name: told(certify(network(name), 1.0).to_json())
+    **{f"certify {name}": lambda _, name=name: told(certify(network(name), inputs=1.0).to_json())
        for name in NETWORKS},
-    **{f"attack {name}": lambda _, name=name: attack(network(name), 1.0, [0.1]).windows
+    **{f"attack {name}": lambda _, name=name: attack(network(name), inputs=1.0, eps=[0.1]).windows
        for name in ("rnn", "lstm")},
     **{f"truncate {name}": lambda _, name=name: shortened(name) for name in ("gru", "stack")},
     **{f"stable_ {name}": lambda _, name=name: numbers(stable_(network(name), 0.2))
@@ -123,10 +123,10 @@ DOORS: dict[str, Callable[[Path], object]] = {
     "save": saved,
     "export": exported,
     "unitary": doubled,
-    "contraction": lambda _: round(contraction(network("rnn"), 1.0).item(), 12),
+    "contraction": lambda _: round(contraction(network("rnn"), inputs=1.0).item(), 12),
     "measure": lambda _: told(measure(network("rnn"), INPUTS.numpy()).to_json()),
     "stable": lambda _: stable(INPUTS[0, :4], 0.3).tolist(),
-    "stable_lstm_": lambda _: numbers(stable_lstm_(network("lstm"), 0.01, 0.9, 1.0)),
+    "stable_lstm_": lambda _: numbers(stable_lstm_(network("lstm"), 0.01, 0.9, inputs=1.0)),
     "assert_truncation": lambda _: assert_truncation(network("rnn"), INPUTS, eps=0.1),
     "assert_receptive_field": lambda _: causal(),
 }  # fmt: skip
@@ -157,7 +157,9 @@ def test_a_set_of_inputs_is_the_same_wherever_it_was_made(around: str) -> None:
         with surrounded(around):
             made = make()
         model = network("rnn")
-        assert told(certify(model, made).to_json()) == told(certify(model, make()).to_json())
+        assert told(certify(model, inputs=made).to_json()) == told(
+            certify(model, inputs=make()).to_json()
+        )
 
 
 def test_a_model_that_knows_no_gradient_can_be_attacked_and_projected() -> None:
@@ -165,7 +167,9 @@ def test_a_model_that_knows_no_gradient_can_be_attacked_and_projected() -> None:
     with torch.inference_mode():
         made = network("rnn").double()
     found = network("rnn").double()
-    assert attack(made, 1.0, [0.1]).windows == attack(found, 1.0, [0.1]).windows
+    assert (
+        attack(made, inputs=1.0, eps=[0.1]).windows == attack(found, inputs=1.0, eps=[0.1]).windows
+    )
     assert numbers(stable_(made, 0.2)) == numbers(stable_(found, 0.2))
 
 
@@ -173,7 +177,7 @@ def test_gradients_pass_where_they_did() -> None:
     """`contraction` is differentiable, under autocast too."""
     made = network("rnn")
     with AUTOCAST():
-        contraction(made, 1.0).backward()
+        contraction(made, inputs=1.0).backward()
     assert made.weight_hh_l0.grad is not None
 
 
@@ -216,5 +220,5 @@ def test_small_work_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
         "rnnbounds.impl.certificate.certify.require_sound",
         lambda device: seen.append(torch.get_num_threads()),
     )
-    assert certify(network("rnn"), 1.0).verdict == "certified"
+    assert certify(network("rnn"), inputs=1.0).verdict == "certified"
     assert seen[-1] == 1

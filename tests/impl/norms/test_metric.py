@@ -62,7 +62,7 @@ def test_more_is_certified():
     more = 0
     for seed in range(12):
         loaded = model("rnn-tanh", 8, seed, size=0.8)
-        tried = {name: (lam, k) for name, lam, k in certify(loaded, 1.0, 1e-2).tried}
+        tried = {name: (lam, k) for name, lam, k in certify(loaded, inputs=1.0, eps=1e-2).tried}
         lam, k = tried.pop("quadratic-sdp")
         others = [one for _, one in tried.values() if one is not None]
         assert k is None or not others or k <= min(others)
@@ -91,8 +91,8 @@ def test_without_the_extra(monkeypatch):
     """By name one line with the remedy; the search goes on without it, and says so."""
     monkeypatch.setattr(metric, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"pip install 'rnnbounds\[sdp\]'$"):
-        certify(model("rnn-tanh", size=0.3), 1.0, norm=METRIC_SDP)
-    certificate = certify(model("rnn-tanh", size=0.3), 1.0)
+        certify(model("rnn-tanh", size=0.3), inputs=1.0, norm=METRIC_SDP)
+    certificate = certify(model("rnn-tanh", size=0.3), inputs=1.0)
     assert certificate.verdict == "certified"
     assert "pip install" in skipped(certificate)
 
@@ -105,8 +105,8 @@ def test_a_solver_that_gives_up(monkeypatch, limit, why):
     loaded, exact = model("rnn-tanh", size=0.3), metric.largest_margin
     monkeypatch.setattr(metric, limit, 0)
     with pytest.raises(UnansweredError, match=rf"gave up \({why}\); choose another norm"):
-        certify(loaded, 1.0, norm=METRIC_SDP)
-    assert why in skipped(certify(loaded, 1.0))
+        certify(loaded, inputs=1.0, norm=METRIC_SDP)
+    assert why in skipped(certify(loaded, inputs=1.0))
     monkeypatch.undo()
     asked = []
 
@@ -115,10 +115,10 @@ def test_a_solver_that_gives_up(monkeypatch, limit, why):
         return exact(*program) if len(asked) == 1 else raising(*program)
 
     monkeypatch.setattr(metric, "largest_margin", once)
-    assert certify(loaded, 1.0, norm=METRIC_SDP).lam < 1
+    assert certify(loaded, inputs=1.0, norm=METRIC_SDP).lam < 1
     assert len(asked) == 2
     monkeypatch.undo()
-    undecided = certify(model("rnn-tanh", 3, 4, size=0.9), 1.0, norm=METRIC_SDP)
+    undecided = certify(model("rnn-tanh", 3, 4, size=0.9), inputs=1.0, norm=METRIC_SDP)
     monkeypatch.setattr(metric, "largest_margin", raising)
     assert undecided.verdict == "undecided"
     assert undecided.next_steps  # none of which is a model that the norm certifies
@@ -132,15 +132,17 @@ def raising(*program):
 @needs_solver
 def test_many_states():
     """Above so many states the solver runs by name alone."""
-    assert "ask for it by name" in skipped(certify(model("rnn-tanh", FAST + 1, size=0.3), 1.0))
-    assert certify(model("rnn-tanh", FAST + 1, size=0.3), 1.0, norm=METRIC_SDP).lam < 1
+    assert "ask for it by name" in skipped(
+        certify(model("rnn-tanh", FAST + 1, size=0.3), inputs=1.0)
+    )
+    assert certify(model("rnn-tanh", FAST + 1, size=0.3), inputs=1.0, norm=METRIC_SDP).lam < 1
 
 
 def test_too_many_states():
     """One line by name."""
     loaded = model("rnn-tanh", LARGEST + 1)
     with pytest.raises(RangeError, match=f"at most {LARGEST}"):
-        certify(loaded, 1.0, norm="quadratic-sdp")
+        certify(loaded, inputs=1.0, norm="quadratic-sdp")
 
 
 def test_definite():

@@ -152,7 +152,7 @@ def test_windows_of_models(cell, tmp_path):
         assert sorted(k for _, k in pairs) == [k for _, k in pairs]
         shorter += sum(k < most for most, k in pairs)
     assert shorter
-    certificate = certify(held, 1.0, (1e-2, 1e-4))
+    certificate = certify(held, inputs=1.0, eps=(1e-2, 1e-4))
     x = normal(64, 1, held.d).repeat(1, 120, 1)
     x = x / x.norm(dim=2, keepdim=True)
     x[32:, ::2] *= -1
@@ -182,7 +182,7 @@ def test_a_window_speaks_of_all_longer_ones(tmp_path):
     first, second = left.bounds(2)[:2]
     assert first < second
     epsilon = (first + second) / 2
-    certificate = certify(held, 1.0, (epsilon,), "perron")
+    certificate = certify(held, inputs=1.0, eps=(epsilon,), norm="perron")
     told, k = (
         certificate.to_json(),
         kind_of("lstm").analyse(held, 1.0).norm("perron").window(epsilon),

@@ -59,7 +59,7 @@ def test_names_of_stacks():
 def test_convention_travels(tmp_path):
     """Cho's GRU is read as such from its file alone; without a word, three gates are torch's."""
     path = tmp_path / "t.safetensors"
-    save_truncated(*truncate(layer("gru").state_dict(), 1e-2, 1.0, cell="gru-cho"), path)
+    save_truncated(*truncate(layer("gru").state_dict(), eps=1e-2, inputs=1.0, cell="gru-cho"), path)
     assert load_model(path).name == "gru-cho"
     assert load_model(layer("gru").state_dict()).name == "gru"
     assert len({model(cell).digest for cell in ("gru", "gru-cho")}) == 2

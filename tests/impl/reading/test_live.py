@@ -48,7 +48,7 @@ def test_keras(keras, kind, cell, options):
     assert model.name == cell
     own = keras.ops.convert_to_numpy(layer(X))
     np.testing.assert_allclose(outputs(model), own, atol=1e-6)
-    assert rnnbounds.certify(model, 1.0, norm="spectral").cell == cell
+    assert rnnbounds.certify(model, inputs=1.0, norm="spectral").cell == cell
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_another_loop_is_not_answered_as_its_cell(make):
     that name, and the module as it is run, whose memory is the longer one."""
     module = Loop(make, leak=0.99)
     with pytest.raises(InputError, match=r"--layer cell .*--as-is"):
-        rnnbounds.certify(module, 1.0)
+        rnnbounds.certify(module, inputs=1.0)
     assert "one cell, iterated by itself" in load_model(module, layer="cell").source
     x = torch.randn(40, 60, 2, generator=torch.Generator().manual_seed(1))
     whole, alone = rnnbounds.measure(module, x, as_is=True), rnnbounds.measure(module.cell, x)

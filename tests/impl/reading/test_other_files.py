@@ -36,7 +36,7 @@ def refused(source: object, words: str) -> str:
 
 def is_the_model(path: Path) -> None:
     """A file is answered as the module is."""
-    assert certify(str(path), 1.0).lam == certify(MODEL, 1.0).lam
+    assert certify(str(path), inputs=1.0).lam == certify(MODEL, inputs=1.0).lam
 
 
 @pytest.mark.parametrize("names", ["model-0000{}-of-00002", "part{}"])
@@ -46,7 +46,7 @@ def test_a_shard_is_not_the_model(names: str, tmp_path: Path):
     for layer, file in zip(LAYERS, files, strict=True):
         safetensors.torch.save_file(layer, file)
     if names.startswith("part"):
-        certify(str(files[0]), 1.0)  # nothing says yet that it is not all
+        certify(str(files[0]), inputs=1.0)  # nothing says yet that it is not all
     else:
         refused(str(files[0]), "is a shard")  # by its name alone
     index = tmp_path / "model.safetensors.index.json"
@@ -131,7 +131,7 @@ def test_frozen_torchscript_has_no_weights_left():
     """Its weights are constants of its code; before it is frozen it has them."""
     live = torch.jit.script(Wrapped().eval())
     refused(torch.jit.freeze(live), "frozen TorchScript")
-    assert certify(live, 1.0).lam == certify(MODEL, 1.0).lam
+    assert certify(live, inputs=1.0).lam == certify(MODEL, inputs=1.0).lam
 
 
 KINDS = {

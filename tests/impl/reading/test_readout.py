@@ -29,13 +29,16 @@ def model():
 @pytest.mark.parametrize("head", ["head", "loud", "head.weight"])
 def test_predictions_keep_to_eps(model, head):
     """Two runs that agree on the last k inputs: their predictions are within ε, and not by luck."""
-    found = rnnbounds.certify(model, 1.0, 1e-2, readout=head)
+    found = rnnbounds.certify(model, inputs=1.0, eps=1e-2, readout=head)
     k = found.window(1e-2)
     C = model[head.removesuffix(".weight")].weight.detach().double()
     told = found.to_json()["readout"]
     assert told["norm"] >= float(torch.linalg.matrix_norm(C, 2))
     assert told["norm"] == pytest.approx(float(torch.linalg.matrix_norm(C, 2)), rel=1e-9)
-    assert k == rnnbounds.certify(model, 1.0, 1e-2 / told["norm"] * (1 - 1e-9)).windows[0][1]
+    assert (
+        k
+        == rnnbounds.certify(model, inputs=1.0, eps=1e-2 / told["norm"] * (1 - 1e-9)).windows[0][1]
+    )
     x = torch.nn.functional.normalize(torch.randn(60, 50, 2, dtype=torch.float64), dim=2)
     with torch.no_grad():
         whole, short = (model["rnn"].double()(part.mT.transpose(1, 2).transpose(0, 1))[0][-1]
@@ -215,7 +218,7 @@ def test_a_layer_over_a_concatenation(cell, tmp_path):
     norm = float(torch.linalg.matrix_norm(model["head"].weight[:, 2:].detach().double(), 2))
     assert f.norm == pytest.approx(norm)
     assert norm > 1.2 * float(torch.linalg.matrix_norm(model["head"].weight[:, :3].detach(), 2))
-    found = rnnbounds.certify(model, 1.0, 1e-2, readout="head[2:5]")
+    found = rnnbounds.certify(model, inputs=1.0, eps=1e-2, readout="head[2:5]")
     assert "head.weight" not in found.unread
     k = found.window(1e-2)
     x = torch.nn.functional.normalize(torch.randn(50, 60, 2), dim=2)

@@ -61,7 +61,7 @@ def system(which):
     dtype = (torch.float32, torch.float64, torch.bfloat16)[number % 3]
     held = load_model({name: w.to(dtype) for name, w in weights.items()}, cell)
     bound = input_box(-0.5, 1.0, held.d) if number % 4 == 1 else 1.5
-    told = certify(held, bound, EPSILONS, norm)
+    told = certify(held, inputs=bound, eps=EPSILONS, norm=norm)
     assert told.verdict == "certified", which
     return held, told
 

@@ -74,7 +74,7 @@ def test_set_test_and_map(stable, dtype):
         told = loaded.cell.constants(box, stable.input_bound)
         assert told["f_bar"] <= stable.forget
         assert told["theta"] <= stable.theta
-        certificate = certify(loaded, stable.input_bound, norm="infinity")
+        certificate = certify(loaded, inputs=stable.input_bound, norm="infinity")
         assert certificate.verdict == "certified"
         assert certificate.lam <= stable.factor
         s, t = (2 * torch.rand(6, 50, dtype=torch.float64) - 1 for _ in range(2))
@@ -120,11 +120,11 @@ def test_the_projection_of_large_weights_ends(dtype, bias, scale, bound):
         for part in lstm.parameters():
             part.mul_(scale)
     stable = StableLSTM(0.5, 0.9, bound)
-    stable_lstm_(lstm, 0.5, 0.9, bound)
+    stable_lstm_(lstm, 0.5, 0.9, inputs=bound)
     weights = {name.removesuffix("_l0"): part for name, part in lstm.named_parameters()}
     assert all(bool(torch.isfinite(part).all()) for part in weights.values())
     assert stable.contains(weights)
-    assert certify(lstm, bound).lam <= stable.factor
+    assert certify(lstm, inputs=bound).lam <= stable.factor
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -141,6 +141,6 @@ def test_largest_floats(sizes, dtype):
     assert all(bool(torch.isfinite(part).all()) for part in moved.values())
     assert all(bool(torch.isfinite(part).all()) for part in stable.project(weights).values())
     assert stable.contains(moved)
-    assert certify(load_model(moved, "lstm"), 1.0, norm="infinity").lam <= stable.factor
+    assert certify(load_model(moved, "lstm"), inputs=1.0, norm="infinity").lam <= stable.factor
     again = stable.certified(moved)
     assert all(torch.equal(moved[name], again[name]) for name in moved)

@@ -45,7 +45,7 @@ def test_a_member_is_the_transition_of_impl(activation: str, regime: str) -> Non
     for i, member in enumerate(batch.exact):
         assert isinstance(member, Layered)
         cell, constants = member.cell, member.constants()
-        told = certify(member.weights, 9.0, norm="spectral", cell=f"deep-{activation}")
+        told = certify(member.weights, inputs=9.0, norm="spectral", cell=f"deep-{activation}")
         assert told.lam == constants["lam_deep"]
         for s, (x, *_) in enumerate(member.x):
             one, other = (cell.step(columns(h[s]), columns(x)) for h in (member.h, member.h_other))
@@ -128,5 +128,5 @@ def test_a_stack_is_two_networks() -> None:
         constants = member.constants()
         assert constants["mu"] == np.abs(V).sum(1).max()
         assert constants["lam_2"] == np.abs(W_2).sum(1).max()
-    told = certify(member.model, 1.0, norm="infinity").constants
+    told = certify(member.model, inputs=1.0, norm="infinity").constants
     assert constants == {"lam_1": told["lam_l0"], "lam_2": told["lam_l1"], "mu": told["mu_l1"]}

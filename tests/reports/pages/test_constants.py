@@ -18,7 +18,7 @@ def test_every_constant_has_a_definition(cell: str) -> None:
         f"{name}{kind.suffix}": torch.rand(shape, generator=by) / 8 + 0.01
         for name, shape in shapes.items()
     }
-    told = rnnbounds.certify(weights, 1.0, 0.1, cell=cell)
+    told = rnnbounds.certify(weights, inputs=1.0, eps=0.1, cell=cell)
     for name in told.constants:
         assert find_constant(name, cell).meaning, name
     assert {name for name, _, _ in told.tried} <= set(NORM_MEANINGS)

@@ -40,7 +40,7 @@ def seen(model=GRU, x=X, **options):
 
 def certified(model, inputs=1.0, **options):
     """True if it is."""
-    return rnnbounds.certify(model, inputs, **options).verdict == "certified"
+    return rnnbounds.certify(model, inputs=inputs, **options).verdict == "certified"
 
 
 def box(high, d):
@@ -92,10 +92,10 @@ CALLS = [
     (lambda: seen(x=X[..., :1]), "pass the inputs of the model", lambda: seen().windows == 40),
     (lambda: seen(window=50), r"sequences of (\d+) inputs, .* ask for a shorter window",
      lambda T: seen(window=int(T)).length == 12),
-    (lambda: seen(input_bound=1.0), r"state an input bound of (\S+) or more",
-     lambda B: seen(input_bound=float(B)).windows == 40),
-    (lambda: seen(input_bound=box(1, 2)), r"by up to (\S+); state a larger set",
-     lambda most: seen(input_bound=box(1 + float(most), 2)).windows == 40),
+    (lambda: seen(inputs=1.0), r"state an input bound of (\S+) or more",
+     lambda B: seen(inputs=float(B)).windows == 40),
+    (lambda: seen(inputs=box(1, 2)), r"by up to (\S+); state a larger set",
+     lambda most: seen(inputs=box(1 + float(most), 2)).windows == 40),
     (lambda: seen(x="x.txt"), r"save it as one of (\.npy)",
      lambda end: np.save(f"y{end}", X) or seen(x=f"y{end}").windows == 40),
     (lambda: seen(x="x.csv"), "its columns the channels, below at most a line of names",
@@ -114,26 +114,28 @@ CALLS = [
     (lambda: rnnbounds.assert_receptive_field(three, NINE, 4), "or set exact=False",
      lambda: rnnbounds.assert_receptive_field(three, NINE, 4, exact=False) or True),
     (lambda: certified(GRU, device="tpu"), r"choose (\w+) or", lambda name: rnnbounds.certify(
-        GRU, 1.0, device=name).cell == "gru"),
+        GRU, inputs=1.0, device=name).cell == "gru"),
     (lambda: seen(states="recorded"), "give near, too",
      lambda: seen(states="recorded", near=1e-3, window=3).near.delta == 1e-3),
     (lambda: certified(GRU, box(1, 3)), r"state one with (\d)$",
      lambda d: not certified(GRU, box(1, int(d)))),
     (lambda: certified(lambda x: x), "measure alone runs a function as it is",
      lambda: seen(lambda x: x).window(1.0) == 1),
-    (lambda: rnnbounds.certify(RELU, 1.0, 0.1).window(0.5), "must be one of (.*); choose",
-     lambda eps: rnnbounds.certify(RELU, 1.0, 0.1).window(float(eps))),
-    (lambda: rnnbounds.truncate(BIG, 0.1, 1.0, cell="rnn-relu"), r"rnnbounds\.stable$",
-     lambda: rnnbounds.truncate(SMALL, 0.1, 1.0, cell="rnn-relu").k
-     == rnnbounds.certify(SMALL, 1.0, 0.1, cell="rnn-relu").window(0.1)),
-    (lambda: unitary(BIG, 1.0, cell="rnn-relu"), r"rnnbounds\.stable$",
-     lambda: unitary(SMALL, 1.0, cell="rnn-relu").states == 6),
-    (lambda: unitary(RELU.state_dict(), 1.0, cell="linear"), r"say --cell (\S+)\)",
-     lambda cell: unitary(RELU.state_dict(), 1.0, cell=cell).states == 6),
-    (lambda: rnnbounds.assert_contractive(BIG, 1.0, cell="rnn-relu"), r"with rnnbounds\.stable",
-     lambda: rnnbounds.assert_contractive(SMALL, 1.0, cell="rnn-relu").lam < 1),
-    (lambda: rnnbounds.assert_remembers(RELU, 1.0, eps=0.1, at_most=1), "allow a larger ε",
-     lambda: rnnbounds.assert_remembers(RELU, 1.0, eps=9.0, at_most=1).stable),
+    (lambda: rnnbounds.certify(RELU, inputs=1.0, eps=0.1).window(0.5),
+     "must be one of (.*); choose",
+     lambda eps: rnnbounds.certify(RELU, inputs=1.0, eps=0.1).window(float(eps))),
+    (lambda: rnnbounds.truncate(BIG, eps=0.1, inputs=1.0, cell="rnn-relu"), r"rnnbounds\.stable$",
+     lambda: rnnbounds.truncate(SMALL, eps=0.1, inputs=1.0, cell="rnn-relu").k
+     == rnnbounds.certify(SMALL, inputs=1.0, eps=0.1, cell="rnn-relu").window(0.1)),
+    (lambda: unitary(BIG, inputs=1.0, cell="rnn-relu"), r"rnnbounds\.stable$",
+     lambda: unitary(SMALL, inputs=1.0, cell="rnn-relu").states == 6),
+    (lambda: unitary(RELU.state_dict(), inputs=1.0, cell="linear"), r"say --cell (\S+)\)",
+     lambda cell: unitary(RELU.state_dict(), inputs=1.0, cell=cell).states == 6),
+    (lambda: rnnbounds.assert_contractive(BIG, inputs=1.0, cell="rnn-relu"),
+     r"with rnnbounds\.stable",
+     lambda: rnnbounds.assert_contractive(SMALL, inputs=1.0, cell="rnn-relu").lam < 1),
+    (lambda: rnnbounds.assert_remembers(RELU, inputs=1.0, eps=0.1, at_most=1), "allow a larger ε",
+     lambda: rnnbounds.assert_remembers(RELU, inputs=1.0, eps=9.0, at_most=1).stable),
     (lambda: rnnbounds.stable_(TURNED), "take one without bidirectional=True",
      lambda: certified(rnnbounds.stable_(torch.nn.GRU(2, 3)))),
     (lambda: rnnbounds.stable_(NORMED), "remove its parametrisation",
@@ -162,7 +164,7 @@ def test_norms_to_choose_among(module):
     cell = "rnn-relu" if len(module["weight_hh_l0"]) == 3 else None
     for norm in str(told.value).split("among ")[1].split(", "):
         if norm != "quadratic-sdp":  # of which the solver is an extra
-            assert rnnbounds.certify(module, 1e-3, norm=norm, cell=cell).norm == norm
+            assert rnnbounds.certify(module, inputs=1e-3, norm=norm, cell=cell).norm == norm
 
 
 @pytest.mark.parametrize("inputs", [1.0, box(1, 2)], ids=["ball", "box"])
@@ -174,7 +176,7 @@ def test_calls_in_training(make, inputs):
     module = make(2, 4)
     with torch.no_grad():
         module.weight_hh_l0.mul_(1.5 if make is torch.nn.RNN else 2.0)
-    found = rnnbounds.certify(module, inputs, norm="infinity")
+    found = rnnbounds.certify(module, inputs=inputs, norm="infinity")
     known = {"module": module, "rnnbounds": rnnbounds, "torch": torch, "loss": 0.0, "c": 1.0}
     steps = "\n".join(found.next_steps)
     penalty = eval(re.search(r"train with a penalty: (.*)", steps)[1], known)
@@ -229,7 +231,7 @@ def fixed(inputs):
     """The words of that certificate, made in Python."""
 
     def words():
-        found = rnnbounds.certify("m.safetensors", inputs(), 0.01).window(0.01)
+        found = rnnbounds.certify("m.safetensors", inputs=inputs(), eps=0.01).window(0.01)
         return f"^certified: m.safetensors .* its last {found} inputs fix the output h to within"
 
     return words

@@ -70,7 +70,7 @@ def test_gradients_of_an_input_that_one_unit_alone_sees():
     core.load_state_dict({"weight_hh_l0": torch.tensor([[0.9, 0.0], [0.0, 0.0]]),
                           "weight_ih_l0": torch.tensor([[0.0], [1.0]])})  # fmt: skip
     model = SimpleNamespace(core=core, readout=torch.nn.Linear(2, 1).double())
-    certificate = certify(core, 1.0, 0.1)
+    certificate = certify(core, inputs=1.0, eps=0.1)
     assert certificate.constants["gain"] * (1 - certificate.lam) < 0.2
     size = float(model.readout.weight.detach().norm())
     assert certified_gradients(certificate, model)[0] >= 2**0.5 * size

@@ -93,7 +93,7 @@ def test_projected_networks(cell):
     """A projected core is certified at λ."""
     network = recurrent_network(cell, text_task("words"), 4, 0, stable=True)
     network.project()
-    assert certify(network.core, 1.0, (0.01,)).lam <= LAMBDA * (1 + 1e-6)
+    assert certify(network.core, inputs=1.0, eps=(0.01,)).lam <= LAMBDA * (1 + 1e-6)
     assert float(network.embed.weight.detach().norm(dim=1).max()) < 1
 
 

@@ -20,7 +20,7 @@ def test_box_by_hand():
     box = load_model(weights).cell.box(1.0)[0].tolist()
     assert box == pytest.approx([c, 2 * o * math.tanh(c)], rel=1e-14)
     assert box[0] >= c
-    constants = certify(weights, 1.0).constants
+    constants = certify(weights, inputs=1.0).constants
     assert constants["B_c"] == box[0]
     assert constants["h_bar"] == box[1]
     assert constants["B_h"] <= box[1] * (1 + 1e-15)

@@ -94,7 +94,7 @@ def test_inputs_of_a_set(cell):
         (input_box(0.25, 0.35, 1), True),
         (input_box(0.6, 1, 1), False),
     ):
-        told = certify(held, given, cell=cell, norm="infinity")
+        told = certify(held, inputs=given, cell=cell, norm="infinity")
         assert (told.verdict == "refuted") == (refuted or cell == "linear")
         if told.witness is not None and cell != "linear":
             assert given.holds(told.witness.input)

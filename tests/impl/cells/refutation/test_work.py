@@ -31,9 +31,9 @@ def bistable() -> Source:
 @pytest.mark.parametrize("make", [rotating, bistable])
 def test_a_search_that_is_cut_is_undecided_and_says_so(monkeypatch, make):
     """Without its limit it finds a witness."""
-    assert certify(make(), 0.0).verdict == "refuted"
+    assert certify(make(), inputs=0.0).verdict == "refuted"
     monkeypatch.setattr(certify_module, "limit_work", lambda: work.limit_work(limit=1.0))
-    found = certify(make(), 0.0)
+    found = certify(make(), inputs=0.0)
     assert found.verdict == "undecided"
     assert dict(found.skipped) == {"refutation": work.LIMIT_REACHED}
     told = json.loads(json.dumps(found.to_json()))

@@ -50,7 +50,7 @@ def test_scalar_cascade_by_hand():
         "weight_hh_l1": [[b]], "weight_ih_l1": [[c]],
     }  # fmt: skip
     state = {name: torch.tensor(w, dtype=torch.float64) for name, w in weights.items()}
-    certificate = certify(state, 1.0, (1e-2, 1e-6), cell="stacked-linear")
+    certificate = certify(state, inputs=1.0, eps=(1e-2, 1e-6), cell="stacked-linear")
     assert certificate.verdict == "certified"
     assert b <= certificate.lam < 1
     response = [c * sum(a**i * b ** (m - i) for i in range(m + 1)) for m in range(200)]
@@ -66,12 +66,12 @@ def test_refuted_by_a_layer():
     for layers, first in (((loud, quiet), True), ((quiet, loud), False)):
         weights = {f"weight_hh_l{l}": W for l, W in enumerate(layers)}
         weights |= {f"weight_ih_l{l}": torch.eye(2) for l in range(2)}
-        certificate = certify(weights, 1.0, cell="rnn-tanh")
+        certificate = certify(weights, inputs=1.0, cell="rnn-tanh")
         assert (certificate.cell, certificate.verdict) == ("stacked-rnn-tanh", "refuted")
         assert certificate.witness.text.startswith("in the first layer: under") == first
         assert len(certificate.witness.points[0]) == (2 if first else 4)
         with pytest.raises(NotCertifiedError, match="in the layers whose factor is not below 1"):
-            truncate(weights, 1e-2, 1.0, cell="rnn-tanh")
+            truncate(weights, eps=1e-2, inputs=1.0, cell="rnn-tanh")
 
 
 @pytest.mark.slow
@@ -80,11 +80,11 @@ def test_unbounded_below():
     weights = {"weight_hh_l0": 2 * torch.eye(2), "weight_hh_l1": torch.zeros(2, 2)}
     weights |= {f"weight_ih_l{l}": torch.eye(2) for l in range(2)}
     for cell in ("rnn-relu", "linear"):
-        certificate = certify(weights, 1.0, cell=cell)
+        certificate = certify(weights, inputs=1.0, cell=cell)
         assert (certificate.verdict, certificate.constants["B_h"]) == ("refuted", math.inf)
     lstm = dict(net("lstm", 2).state_dict())
     lstm["bias_hh_l0"][5:10] = 60.0  # a forget gate that may round to 1
-    assert certify(lstm, 1.0).verdict == "undecided"
+    assert certify(lstm, inputs=1.0).verdict == "undecided"
 
 
 def test_the_box_of_a_stack_holds_both_biases():

@@ -46,8 +46,8 @@ def test_within_the_certificate(cell: str, layers: int, n: int, draw: str) -> No
     """Every output is within ε + rounding of the float64 run of all inputs: random ones, and
     corners, with which units saturate; in both forms where both fit."""
     module = stable(cell, n, draw, layers)
-    short, _ = rnnbounds.truncate(module, EPS, 1.0)
-    assert (rounding := rnnbounds.certify(module, 1.0).rounding) is not None
+    short, _ = rnnbounds.truncate(module, eps=EPS, inputs=1.0)
+    assert (rounding := rnnbounds.certify(module, inputs=1.0).rounding) is not None
     x = torch.cat([torch.randn(3, 300, D), torch.randn(3, 300, D).sign()])
     x = torch.nn.functional.normalize(x, dim=2) * (1 - 2.0**-20)
     with torch.no_grad():

@@ -111,7 +111,9 @@ def test_within_the_certified_rounding(run, cell: str, form: str, dtype: torch.d
     under random inputs, corners of a cube and inputs of one sign."""
     drawn = slow_weights(cell, N, biases=False, seed=9)
     weights = {name: (part / 8).to(dtype) for name, part in drawn.items()}
-    bound = certify({f"{name}_l0": part for name, part in weights.items()}, 2.0, cell=cell).rounding
+    bound = certify(
+        {f"{name}_l0": part for name, part in weights.items()}, inputs=2.0, cell=cell
+    ).rounding
     assert bound is not None
     exact = FeedForward({name: part.double() for name, part in weights.items()}, cell=cell, k=K)
     x = torch.cat([normal(1, T, D), normal(1, T, D).sign(), normal(1, T, D).abs()])

@@ -29,8 +29,8 @@ def linear(W, U=None):
 
 def both(held, bound, epsilons=(1e-2,)):
     """The bracket of a linear system."""
-    told = certify(held, bound, epsilons, cell="linear")
-    return bracket(told, attack(held, bound, epsilons, cell="linear", work=WORK))
+    told = certify(held, inputs=bound, eps=epsilons, cell="linear")
+    return bracket(told, attack(held, inputs=bound, eps=epsilons, cell="linear", work=WORK))
 
 
 @pytest.mark.parametrize("rate", [0.5, -0.75, 0.8, -0.8])
@@ -56,7 +56,7 @@ def test_witnesses_keep_their_bound(bound):
     assert not bool(BallSet(bound).maximiser(torch.zeros(1, 3).double()).any())
     assert not bool(BallSet(bound).maximiser(doubles([[math.nan, math.inf, 0.0]])).any())
     held = linear([[0.5]]) | {"bias_ih": doubles([1.0])}
-    for witness in attack(held, bound, (1e-2,), cell="linear", work=2**30).witnesses:
+    for witness in attack(held, inputs=bound, eps=(1e-2,), cell="linear", work=2**30).witnesses:
         assert bool((norm_up(witness.inputs) <= bound).all())
 
 
@@ -65,9 +65,9 @@ def test_gated_cells(make):
     """Something is found, below what is certified; and the same each time."""
     cell = draw(make, 3, scale=0.5, seed=2)
     held = {name: part[0] for name, part in cell.parameters.items()}
-    found = attack(held, 1.0, (1e-2, 1e-3), work=2**30)
+    found = attack(held, inputs=1.0, eps=(1e-2, 1e-3), work=2**30)
     assert 0 < found.least(1e-2) < found.least(1e-3)
-    assert found.to_json() == attack(held, 1.0, (1e-2, 1e-3), work=2**30).to_json()
+    assert found.to_json() == attack(held, inputs=1.0, eps=(1e-2, 1e-3), work=2**30).to_json()
     told = found.to_json(inputs=False)
     assert [one["k"] for one in told["witnesses"]] == [k - 1 for _, k in found.windows]
     assert all("inputs" not in one for one in told["witnesses"])
@@ -77,7 +77,7 @@ def test_a_latch_is_remembered_as_far_as_is_asked(monkeypatch):
     """A unit that keeps its sign: every k that is tried is refuted, and the end is told."""
     monkeypatch.setattr(module, "LONGEST", 100)
     held = {"weight_hh": doubles([[3.0]]), "weight_ih": doubles([[3.0]])}
-    found = attack(held, 1.0, (1e-2,), cell="rnn-tanh")
+    found = attack(held, inputs=1.0, eps=(1e-2,), cell="rnn-tanh")
     assert found.windows == ((1e-2, 101),)
     assert found.skipped == (("more at ε = 0.01", "no k above 100 was tried"),)
 
@@ -91,7 +91,7 @@ def test_what_floats_suggest_is_not_told(monkeypatch):
         return real(runner, x[: past + 3], past, epsilon)
 
     monkeypatch.setattr(module, "proved_gap", short)
-    found = attack(held, 1.0, (1e-2,), cell="linear")
+    found = attack(held, inputs=1.0, eps=(1e-2,), cell="linear")
     assert found.windows == ((1e-2, 4),)
     assert found.witnesses[0].k == 3
     assert len(found.witnesses[0].inputs) < 40
@@ -101,8 +101,8 @@ def test_what_floats_suggest_is_not_told(monkeypatch):
 def test_a_contradiction_is_loud():
     """A certificate that a witness refutes ends in an error of its own; other models in a line."""
     held = linear([[0.5]])
-    told = certify(held, 1.0, (1e-2,), cell="linear")
-    found = attack(held, 1.0, (1e-2,), cell="linear", work=WORK)
+    told = certify(held, inputs=1.0, eps=(1e-2,), cell="linear")
+    found = attack(held, inputs=1.0, eps=(1e-2,), cell="linear", work=WORK)
     with pytest.raises(ContradictionError, match="k = 7 is certified"):
         bracket(dataclasses.replace(told, windows=((1e-2, 7),)), found)
     for other in ({"digest": "0"}, {"input_bound": 2.0}):
@@ -118,12 +118,12 @@ def test_what_is_said_of_h_is_no_bracket_of_a_readout():
     with torch.no_grad():
         model["rnn"].weight_hh_l0.mul_(0.5)
         model["head"].weight.mul_(1e-3)
-    told = certify(model, 1.0, 1e-3, layer="rnn", readout="head")
-    found = attack(model, 1.0, 1e-3, layer="rnn", work=2**28)
+    told = certify(model, inputs=1.0, eps=1e-3, layer="rnn", readout="head")
+    found = attack(model, inputs=1.0, eps=1e-3, layer="rnn", work=2**28)
     assert found.least(1e-3) > told.window(1e-3)
     with pytest.raises(InputError, match="different models, readouts"):
         bracket(told, found)
-    found = attack(model, 1.0, 1e-3, layer="rnn", readout="head", work=2**28)
+    found = attack(model, inputs=1.0, eps=1e-3, layer="rnn", readout="head", work=2**28)
     ((_, least, k),) = bracket(told, found)
     assert least <= k
 
@@ -142,16 +142,16 @@ def test_sets_of_inputs(what):
     given = SETS[what]
     held = {name: part[0] for name, part in draw(gru, 3, scale=0.3, seed=2).parameters.items()}
     for model, cell in ((linear([[0.5, 0.25], [0.0, -0.5]]), "linear"), (held, "gru")):
-        told = certify(model, given, (1e-2,), cell=cell)
-        found = attack(model, given, (1e-2,), cell=cell, work=2**30)
+        told = certify(model, inputs=given, eps=(1e-2,), cell=cell)
+        found = attack(model, inputs=given, eps=(1e-2,), cell=cell, work=2**30)
         ((_, least, k),) = bracket(told, found)
         assert 0 < least <= k
         for x in found.witnesses[0].inputs.tolist():
             assert given.holds(x)
         with pytest.raises(InputError, match="different models, readouts or inputs"):
-            bracket(told, attack(model, float(given), (1e-2,), cell=cell, work=2**24))
+            bracket(told, attack(model, inputs=float(given), eps=(1e-2,), cell=cell, work=2**24))
         with pytest.raises(InputError):
-            attack(model, input_box(0.0, 1.0, 5), (1e-2,), cell=cell)
+            attack(model, inputs=input_box(0.0, 1.0, 5), eps=(1e-2,), cell=cell)
 
 
 @pytest.mark.parametrize("what", SETS)
@@ -178,5 +178,5 @@ def test_inputs_that_keep_a_state_need_not_be_those_that_led_to_it(monkeypatch):
     kept = 1 / (1 + math.exp(-4.0))
     needed = math.ceil(math.log(0.05) / math.log(kept))
     rows = input_rows(torch.eye(2, dtype=torch.float64))
-    found = attack(model, rows, (0.05,), work=2**31)
-    assert needed - 1 <= found.least(0.05) <= certify(model, rows, 0.05).window(0.05)
+    found = attack(model, inputs=rows, eps=(0.05,), work=2**31)
+    assert needed - 1 <= found.least(0.05) <= certify(model, inputs=rows, eps=0.05).window(0.05)

@@ -55,7 +55,7 @@ def test_of_the_certified_bound(call, net, readout):
     with torch.no_grad():
         h = rnn(torch.randn(30, 64, 1).sign())[0].flatten(0, 1)
         assert float((f(h) - f(torch.zeros(1, 2))).norm(dim=1).max()) <= bound
-    again = rnnbounds.certify(net[0], 1.0, share, layer="rnn", cell="rnn-tanh",
+    again = rnnbounds.certify(net[0], inputs=1.0, eps=share, layer="rnn", cell="rnn-tanh",
                               readout=readout[1] if readout else None)  # fmt: skip
     assert again.window(share) == found["truncation"][0]["k"]
 

@@ -27,7 +27,7 @@ def truncated(tmp_path, cell="rnn-tanh"):
     """A truncated file, its tensors and its metadata."""
     path = tmp_path / "short.safetensors"
     weights = {name: part for name, part in WEIGHTS.items() if "mask" not in name}
-    rnnbounds.save_truncated(*rnnbounds.truncate(weights, 1e-2, 1.0, cell=cell), path)
+    rnnbounds.save_truncated(*rnnbounds.truncate(weights, eps=1e-2, inputs=1.0, cell=cell), path)
     with safe_open(path, "pt") as file:
         return path, load(path.read_bytes()), dict(file.metadata())
 
@@ -88,7 +88,7 @@ def test_other_truncated_files_hold_their_own_tensors_too(tmp_path, base, layers
     with torch.no_grad():
         for part in net.parameters():
             part.mul_(0.1)
-    rnnbounds.save_truncated(*rnnbounds.truncate(net, 1e-2, 1.0), path)
+    rnnbounds.save_truncated(*rnnbounds.truncate(net, eps=1e-2, inputs=1.0), path)
     with safe_open(path, "pt") as file:
         told = dict(file.metadata())
     tensors = load(path.read_bytes())
