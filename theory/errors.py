@@ -24,7 +24,7 @@ class UnknownNameError(InputError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = list(known)
-        close = get_close_matches(name, names, n=3, cutoff=0.5)
+        close = get_close_matches(name, names, n=4, cutoff=0.5)
         listed = names if len(names) <= MOST_NAMES else [*names[:MOST_NAMES], "..."]
         remedy = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(listed)}"
         super().__init__(f"unknown {kind} {name[:80]!r}; {remedy}")

@@ -219,7 +219,7 @@ class _Search:
         if self.vanilla or self.B == 0:
             return None
         return _largest(
-            lambda B: max(self.layers(1.0, B)), lambda B: self.tries(self.model, B), self.B
+            lambda B: max(self.layers(1.0, B)), lambda B: self.tries(self.model, B), float(self.B)
         )
 
 

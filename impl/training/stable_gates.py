@@ -290,7 +290,7 @@ def stable_lstm_(
     if not plain or parameters.keys() != {role + suffix for role in roles}:
         raise InputError(f"{type(module).__name__} {_NOT_PLAIN}")
     weights = {role: parameters[role + suffix] for role in roles}
-    moved = StableLSTM(theta, forget, inputs).certified(weights)
+    moved = StableLSTM(theta, forget, float(bound_of(inputs))).certified(weights)
     with writing(module):
         for name, part in moved.items():
             parameters[name + suffix].copy_(part)

@@ -76,24 +76,19 @@ class CertifyQuestion(
 ):
     """A model that is to be certified for all inputs of a set.
 
-    inputs: LOW:HIGH of each channel, as on the command line, or a tensor of the file whose rows are
-    all inputs; or input_bound: B ≥ ‖x_t‖₂; or data, whose box and ball are meant.
+    inputs: as on the command line LOW:HIGH of each channel, B ≥ ‖x_t‖₂, a file of recorded inputs,
+    whose box and ball are meant, or a tensor of the model's file whose rows are all inputs.
     baseline: the certificate that it is compared with. window: the number of inputs by which its k
     may be above the baseline's, where no at_most says how long it may be; factor: the share by
     which λ, the gain and the rounding may be above the baseline's, which None does not ask.
     """
 
-    inputs: str | None = None
-    input_bound: Annotated[float, msgspec.Meta(ge=0)] | None = None
-    data: str | None = None
+    inputs: str | Annotated[float, msgspec.Meta(ge=0)]
     baseline: str | None = None
     window: Count = 0
     factor: Annotated[float, msgspec.Meta(ge=0)] | None = None
 
     def __post_init__(self) -> None:
-        input_options = [self.inputs, self.input_bound, self.data]
-        if sum(option is not None for option in input_options) != 1:
-            raise ValueError("it takes one of inputs, input-bound and data")
         if self.baseline is None and (self.window or self.factor is not None):
             raise ValueError("window and factor are about a baseline")
 

@@ -11,13 +11,17 @@ import typer
 from rnnbounds.shell.output import Format, parse_path
 
 
-def path_option(name: str, metavar: str, help: str) -> Any:
-    """An option that names a file or a folder."""
-    return typer.Option(name, parser=parse_path, metavar=metavar, help=help)
+def path_option(name: str, metavar: str, help: str, group: str = "", **more: Any) -> Any:
+    """An option that names a file or a folder, listed in that group of the help."""
+    panel = group or None
+    return typer.Option(
+        name, parser=parse_path, metavar=metavar, help=help, rich_help_panel=panel, **more
+    )
 
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-FormatOption = Annotated[Format, typer.Option("--format", help="text or json")]
+FormatOption = Annotated[Format, typer.Option("--format", help="text or json",
+    rich_help_panel="Output")]  # fmt: skip
 Seed = Annotated[int, typer.Option("--seed", min=0, help="the seed of everything random")]
 Device = Annotated[str, typer.Option("--device", help="cpu or cuda")]
 Ids = Annotated[list[str] | None, typer.Argument(metavar="CLAIM", help="claims; all by default")]

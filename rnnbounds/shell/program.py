@@ -13,7 +13,7 @@ import logging
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.resources import files
 from types import ModuleType
@@ -113,13 +113,12 @@ class CommandGroup(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Without a command the help goes to standard error, with exit code 2: a script whose
+        """Without a command three lines go to standard error, with exit code 2: a script whose
         command got lost has shown nothing."""
         if args or ctx.resilient_parsing:
             return super().parse_args(ctx, args)
-        if sys.stderr is not None:
-            with suppress(OSError):
-                print(ctx.get_help(), file=sys.stderr, flush=True)
+        for line in FIRST_LINES:
+            print_error(line)
         raise typer.Exit(2)
 
 
@@ -132,10 +131,39 @@ COMMANDS_PACKAGE = "rnnbounds.commands"
 PARALLEL_MODULES = ("attacks", "statements")
 
 
+GROUPS = ("Model", "Inputs", "Question", "Output")
+
+
 class HelpCommand(TyperCommand):
-    """A command with such a help."""
+    """A command with such a help: its options in groups, and rare ones after ``--help --all``."""
 
     context_class = HelpContext
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse a call; ``--all`` beside ``--help`` lists rare options too."""
+        if "--all" in args and {"-h", "--help"} & set(args):
+            args = [one for one in args if one != "--all"]
+            for parameter in self.params:
+                parameter.hidden = False  # type: ignore[attr-defined]  # of options
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The arguments, then the options by group."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            group = getattr(parameter, "rich_help_panel", None) or "Options"
+            if parameter.param_type_name == "argument":
+                group = "Arguments"
+            if (record := parameter.get_help_record(ctx)) is not None:
+                groups.setdefault(group, []).append(record)
+        for group in ("Arguments", *GROUPS, "Options"):
+            if group in groups:
+                with formatter.section(group):
+                    formatter.write_dl(groups[group])
+        if any(getattr(parameter, "hidden", False) for parameter in self.params):
+            with formatter.indentation():
+                formatter.write_paragraph()
+                formatter.write_text("Rare options: --help --all")
 
 
 class LazyCommand(HelpCommand):
@@ -216,6 +244,11 @@ COMMANDS = {
     "experiment": "experiments:experiment",
 }
 ROOMS = ("theory", "impl", "properties", "reports")
+FIRST_LINES = (
+    "certifies how long recurrent models remember; proves and attacks the theorems behind that",
+    "begin with: certify MODEL | measure MODEL --data FILE | verify",
+    "all commands: rnnbounds --help; documentation: docs/index.md of the source",
+)
 PURPOSE = "Verification and property testing of bounds on stable recurrent networks."
 EPILOG = """
 \b

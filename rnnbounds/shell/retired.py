@@ -15,6 +15,9 @@ COMMANDS = {
     "doctor": "run the tests of a checkout on that machine",
 }
 _OPTIONS = (
+    ("certify measure truncate unitary", "--input-bound", "use --inputs B, or --inputs FILE"),
+    ("truncate", "--data", "use --inputs FILE"),
+    ("measure", "--batch --device", "use `rnnbounds.measure(model, data, batch=..., device=...)`"),
     ("certify measure", "--columns --group --time --lengths", _NUMPY),
     ("certify measure", "--change", _SETS),
     ("certify measure", "--margin", _MARGIN),

@@ -93,7 +93,7 @@ def test_truncation_needs_a_certificate_and_inputs_that_fit():
 def test_truncation_can_fail(monkeypatch):
     """A window that is too short is noticed: the assertion compares the two models."""
 
-    def too_short(model, epsilon, bound):
+    def too_short(model, *, inputs, eps):
         parts = {role: model.weights[role] for role in ("weight_ih", "weight_hh")}
         return FeedForward(parts, activation="tanh", k=1), {}
 
@@ -108,7 +108,7 @@ def test_assertions_survive_optimisation():
     names: dict[str, Any] = {"__name__": "optimised"}
     exec(compile(path.read_text(encoding="utf-8"), path, "exec", optimize=1), names)
     with pytest.raises(AssertionError, match="undecided"):
-        names["assert_contractive"](scalar(1.0), 1.0, **TANH)
+        names["assert_contractive"](scalar(1.0), inputs=1.0, **TANH)
 
 
 def test_truncation_of_tiny_inputs():

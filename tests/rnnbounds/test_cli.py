@@ -118,6 +118,6 @@ def test_a_mistake_of_ours_is_no_input_error(call, monkeypatch):
 
 def test_names_that_are_no_text(call, refused, stable_model):
     """A file name of arbitrary bytes has no JSON form: one line, not a traceback."""
-    options = ("--cell", "rnn-tanh", "--input-bound", 1, "--format", "json")
+    options = ("--cell", "rnn-tanh", "--inputs", 1, "--format", "json")
     odd = stable_model.rename(stable_model.with_name("\udcff.pt"))
     assert "not valid text" in refused("certify", odd, *options)

@@ -22,8 +22,8 @@ for call in json.loads(sys.argv[1]):
     loaded = sorted(set({HEAVY}) & set(sys.modules))
     print(json.dumps([code, bool(out.getvalue()), err.getvalue(), loaded]))
 """
-TANH = ("--cell", "rnn-tanh", "--input-bound", "1")
-RELU = ("--cell", "rnn-relu", "--input-bound", "1")
+TANH = ("--cell", "rnn-tanh", "--inputs", "1")
+RELU = ("--cell", "rnn-relu", "--inputs", "1")
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_models_need_torch_alone(python, made, tmp_path):
     """Neither its compiler nor SymPy, in two seconds of CPU each."""
     weights = torch.nn.LSTM(2, 3).state_dict()
     torch.save({name: weight / 4 for name, weight in weights.items()}, tmp_path / "lstm.pt")
-    calls = [["certify", "lstm.pt", "--input-bound", "1"], ["certify", "model.pt", *TANH]]
+    calls = [["certify", "lstm.pt", "--inputs", "1"], ["certify", "model.pt", *TANH]]
     for code, printed, errors, loaded in run(python, calls):
         assert (code, printed, errors, loaded) == (0, True, "", ["torch"])
 
@@ -91,7 +91,7 @@ def run(python, calls):
     [
         (
             "from rnnbounds.impl.cells import gated; gated.GRU_KIND = gated.LSTM_KIND",
-            "certify m.pt --input-bound 1",
+            "certify m.pt --inputs 1",
             "two cells are named 'lstm'; give one of them another name",
         ),
         ("sys.modules['flint'] = None", "prove", "install rnnbounds again, with what it needs"),

@@ -7,7 +7,7 @@ import torch
 
 import rnnbounds
 
-BOUND = ("--input-bound", 1)
+BOUND = ("--inputs", 1)
 
 
 @pytest.fixture

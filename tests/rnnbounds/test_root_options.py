@@ -7,7 +7,6 @@ import pytest
 
 import rnnbounds
 from rnnbounds.cli import main
-from rnnbounds.impl.cells.table import CELLS, NORM_NAMES
 
 
 def test_version(call):
@@ -20,12 +19,9 @@ def test_version(call):
 
 
 def test_short_help(call):
-    """-h is --help, of the program and of each command; all cells and norms are in it."""
+    """-h is --help, of the program and of each command."""
     assert call("-h").out == call("--help").out
-    told = call("certify", "-h").out
-    assert told == call("certify", "--help").out
-    names = {word.strip(",") for word in told.split()}
-    assert {*CELLS, *NORM_NAMES} <= names
+    assert call("certify", "-h").out == call("certify", "--help").out
 
 
 def test_completion_script(monkeypatch, capsys):
@@ -41,7 +37,7 @@ def test_completion_script(monkeypatch, capsys):
     ("line", "told"),
     [
         ("rnnbounds cert", ["certify"]),
-        ("rnnbounds certify --input-b", ["--input-bound"]),
+        ("rnnbounds certify --inp", ["--inputs"]),
         ("rnnbounds certify m --norm sp", ["spectral"]),
         ("rnnbounds certify m --cell gru", ["gru", "gru-cho"]),
     ],

@@ -17,7 +17,7 @@ from rnnbounds.shell.terminal import echo
 
 HOUSE = Path(rnnbounds.__file__).resolve().parent.parent
 HOSTILE = "x\ncertified: all is well\x1b[2J\x9b31m\u202e\u200b"
-QUICK = ("--input-bound", 1, "--cell", "linear", "--norm", "spectral")
+QUICK = ("--inputs", 1, "--cell", "linear", "--norm", "spectral")
 RUN = "from rnnbounds.cli import main; import sys; sys.exit(main())"
 
 
@@ -44,11 +44,11 @@ def program(tmp_path):
 def test_a_file_name_cannot_add_a_verdict(call, save, tmp_path):
     """The lines of a refuted model are its own, whatever the file is called."""
     path = save([[2.0]], name="model").rename(tmp_path / HOSTILE)
-    outcome = call("certify", path, "--input-bound", 1, "--cell", "linear")
+    outcome = call("certify", path, "--inputs", 1, "--cell", "linear")
     assert outcome.code == 1
     assert printed(outcome.out)
     assert not any(line.startswith("certified") for line in outcome.out.splitlines())
-    document = call("certify", path, "--input-bound", 1, "--cell", "linear", "--format", "json")
+    document = call("certify", path, "--inputs", 1, "--cell", "linear", "--format", "json")
     assert printed(document.out)
     assert document.json["model"] == str(path)  # the escapes are JSON's
 
@@ -57,7 +57,7 @@ def test_a_file_name_cannot_add_a_verdict(call, save, tmp_path):
 def test_errors_name_what_is_hostile_in_escapes(call, tmp_path, command):
     """Missing files, unknown names, unknown fields: one printable line."""
     more = {
-        "certify": ("--input-bound", 1),
+        "certify": ("--inputs", 1),
         "report": ("--out", tmp_path / "out"),
         "compare": (tmp_path,),
         "replay": ("--claim", HOSTILE),

@@ -265,7 +265,7 @@ def _shorten_to(x: Vector, bound: float) -> Vector:
     length = norm_bound(x)
     if not length < np.inf:
         return np.zeros_like(x)
-    return x * min(1.0, bound / length) if length > 0 else x
+    return x * min(1.0, float(bound) / length) if length > 0 else x
 
 
 def _witness_at(

@@ -31,9 +31,9 @@ _TABLE = "save it as a table of numbers, its columns the channels, below at most
 
 def open_data(path: Path) -> Array:
     """The numbers of a file as stored. Raises FileError, of one line, for all that is none."""
-    read = _READERS.get(path.suffix.lower())
+    read = READERS.get(path.suffix.lower())
     if read is None:
-        kinds = ", ".join(_READERS)
+        kinds = ", ".join(READERS)
         raise FileError(path, "is no file of data that is read", f"save it as one of {kinds}")
     if not path.is_file():  # a pipe would be waited for
         what = "is no regular file" if path.exists() else "does not exist"
@@ -121,7 +121,7 @@ def _whole(path: Path, largest: int = LARGEST) -> bytes:
     return read_file(path, largest, what="data", smaller="save it as .npy, which is read in parts")
 
 
-_READERS: Mapping[str, Callable[[Path], Array]] = {
+READERS: Mapping[str, Callable[[Path], Array]] = {
     ".npy": _npy, ".npz": _npz, ".csv": _csv, ".safetensors": _safetensors,
 }  # fmt: skip
 

@@ -10,47 +10,62 @@ from typing import Annotated, Any
 import typer
 
 from rnnbounds.commands.models import options as opt
-from rnnbounds.commands.models import shown
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.options import FormatOption, path_option
-from rnnbounds.impl.cells.table import NORM_NAMES
-from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.certificate.record import EPSILONS
-from rnnbounds.impl.reading.adapters import load_cells, load_model
+from rnnbounds.impl.errors import InputError
 from rnnbounds.shell import output
+
+_ALLOWED = ("model", "cell", "list_layers", "format")
+
+
+def _norms() -> list[str]:
+    from rnnbounds.impl.cells.table import NORM_NAMES
+
+    return ["auto", *NORM_NAMES]
 
 
 def certify_model(
     context: typer.Context,
     model: opt.Model,
-    input_bound: opt.Bound = None,
     inputs: opt.Inputs = None,
-    data: opt.Recorded = None,
+    data: Annotated[Path | None, opt.recorded_inputs(
+        "recorded inputs, on which the model is measured too; without --inputs their box is "
+        "meant")] = None,
+    eps: Annotated[list[float] | None, opt.epsilon_option("target ε; repeatable")] = None,
+    norm: Annotated[str, typer.Option("--norm", rich_help_panel="Question",
+        help="auto, or one norm alone", autocompletion=_norms)] = "auto",
+    attack: Annotated[bool, typer.Option("--attack", rich_help_panel="Question",
+        help="also seek inputs that are remembered for long")] = False,
     cell: opt.Cell = None,
     ignore: opt.Ignore = None,
     layer: opt.Layer = None,
     readout: opt.Readout = None,
     direction: opt.Direction = None,
-    eps: Annotated[list[float] | None, opt.epsilon_option("target ε; repeatable")] = None,
-    norm: Annotated[str, typer.Option("--norm", help=f"auto, {', '.join(NORM_NAMES)}",
-        autocompletion=lambda: ["auto", *NORM_NAMES])] = "auto",
+    list_layers: Annotated[bool, typer.Option("--list", rich_help_panel="Model",
+        help="list the recurrent layers of MODEL for --layer; certify nothing")] = False,
     out: Annotated[Path | None, path_option("--out", "DIR",
-        "for certificate.json, its page")] = None,
-    attack: shown.Attack = False,
-    list_layers: shown.List = False,
-    verbose: Annotated[bool, typer.Option("--verbose",
-        help="also each norm in half a line, and all constants")] = False,
+        "for certificate.json, its page", "Output")] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", rich_help_panel="Output",
+        help="also what the answer rests on: each norm, all constants, the tensors")] = False,
     format: FormatOption = output.Format.text,
 ) -> int:  # fmt: skip
     """Certify λ, the memory length k(ε) and all constants; exit 1 unless certified.
 
-    Of a layer that reads its inputs in both directions each cell is certified by itself.
+    Without --inputs and --data all inputs in [-1, 1] are meant. Of a layer that reads its inputs in
+    both directions each cell is certified by itself.
     """
     if list_layers:
-        shown.require_list_alone(context)
+        _require_list_alone(context)
+    from rnnbounds.commands.models import shown
+    from rnnbounds.commands.models.call import AskedInputs, ModelCall, RecordedInputs, numbers_of
+    from rnnbounds.impl.certificate.certify import certify
+    from rnnbounds.impl.certificate.record import EPSILONS
+    from rnnbounds.impl.reading.adapters import load_cells, load_model
+
+    if list_layers:
         return shown.show_layers(model, cell, format)
-    recorded = None if data is None else opt.RecordedInputs(data)
-    input_options = opt.InputOptions(input_bound, inputs, recorded)
+    recorded = None if data is None else RecordedInputs(data)
+    stated = AskedInputs(inputs, recorded)
     if out is not None:
         from rnnbounds.reports.pages.model.page import CERTIFICATE, INDEX, certificate_page
 
@@ -63,11 +78,11 @@ def certify_model(
     in_both = len(cells) > 1
     certificates, documents = {}, {}
     for way, loaded in cells.items():
-        input_set = input_options.input_set(model, loaded.d)
-        numbers, shares = opt.numbers_of(
-            eps or EPSILONS, loaded, partial(input_options.input_set, model, loaded.d)
+        input_set = stated.input_set(model, loaded.d)
+        numbers, shares = numbers_of(
+            eps or EPSILONS, loaded, partial(stated.input_set, model, loaded.d)
         )
-        called = opt.ModelCall(model, input_options, cell, ignore or (), layer, readout, way)
+        called = ModelCall(model, stated, cell, ignore or (), layer, readout, way)
         with output.show_status(shown.CERTIFYING_TITLE.format(loaded.n)):
             certificate = certify(loaded, inputs=input_set, eps=numbers, norm=norm)
         certificate = replace(certificate, measuring=called.measure_command)
@@ -100,10 +115,23 @@ def certify_model(
         if format is output.Format.text:
             shown.print_answer(
                 certificate, attack_result=attack_result, measurement=measurement, next=steps_on,
-                verbose=verbose, shares=shares,
+                verbose=verbose, shares=shares, taken=stated.line,
             )  # fmt: skip
     if format is output.Format.json:
         output.print_json({"directions": documents} if in_both else next(iter(documents.values())))
     elif in_both:
         shown.print_together(*certificates.values())
     return int(any(one.verdict != "certified" for one in certificates.values()))
+
+
+def _require_list_alone(context: typer.Context) -> None:
+    """Raise InputError for options of the call that are about something else."""
+    extra_options = [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if parameter.name not in _ALLOWED
+        and (source := context.get_parameter_source(str(parameter.name)))
+        and source.name == "COMMANDLINE"
+    ]
+    if extra_options:
+        raise InputError(f"--list only lists layers; leave out {', '.join(extra_options)}")

@@ -10,23 +10,8 @@ import typer
 
 from rnnbounds.commands.models import options as opt
 from rnnbounds.commands.models.options import EPILOG as EPILOG
-from rnnbounds.commands.models.shown import (
-    CERTIFYING_TITLE,
-    explain_unwritten,
-    print_unread_tensors,
-    read_tensors_text,
-    write_page,
-)
 from rnnbounds.commands.options import FormatOption
-from rnnbounds.impl.convert.export import check_export, exported
-from rnnbounds.impl.convert.truncate import NotCertifiedError, packed, truncate
-from rnnbounds.impl.convert.unitary import NoUnitaryError, save_unitary, unitary
 from rnnbounds.impl.errors import at_least, exactly, shown
-from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.files import check_target, write_files
-from rnnbounds.reports.files import make_folder
-from rnnbounds.reports.pages.model.answer import epsilon_share, output_bound
-from rnnbounds.reports.pages.model.page import CERTIFICATE, INDEX, answer_files, certificate_page
 from rnnbounds.reports.text import plural
 from rnnbounds.shell import output
 
@@ -35,22 +20,40 @@ def truncate_model(
     model: opt.Model,
     eps: Annotated[float, opt.epsilon_option("target ε")],
     out: opt.Out,
-    input_bound: opt.Bound = None,
     inputs: opt.Inputs = None,
-    data: opt.Recorded = None,
     cell: opt.Cell = None,
     ignore: opt.Ignore = None,
     layer: opt.Layer = None,
-    latest: Annotated[bool, typer.Option("--latest",
+    latest: Annotated[bool, typer.Option("--latest", rich_help_panel="Output",
         help="a module of k inputs and one output")] = False,
     export: Annotated[list[Path] | None, typer.Option("--export", metavar="FILE",
+        rich_help_panel="Output",
         help="write FILE.pt2 or FILE.onnx too; repeatable")] = None,
     page: opt.PageFolder = None,
     format: FormatOption = output.Format.text,
 ) -> int:  # fmt: skip
     """Write the feed-forward equivalent and its certificate; exit 1 if none is certified."""
-    recorded = None if data is None else opt.RecordedInputs(data)
-    input_options = opt.InputOptions(input_bound, inputs, recorded)
+    from rnnbounds.commands.models.call import AskedInputs, ModelCall, numbers_of
+    from rnnbounds.commands.models.shown import (
+        CERTIFYING_TITLE,
+        explain_unwritten,
+        print_unread_tensors,
+        read_tensors_text,
+    )
+    from rnnbounds.impl.convert.export import check_export, exported
+    from rnnbounds.impl.convert.truncate import NotCertifiedError, packed, truncate
+    from rnnbounds.impl.reading.adapters import load_model
+    from rnnbounds.impl.reading.files import check_target, write_files
+    from rnnbounds.reports.files import make_folder
+    from rnnbounds.reports.pages.model.answer import epsilon_share, output_bound
+    from rnnbounds.reports.pages.model.page import (
+        CERTIFICATE,
+        INDEX,
+        answer_files,
+        certificate_page,
+    )
+
+    stated = AskedInputs(inputs, None)
     check_target(out, model)
     for path in export or ():
         check_export(path)
@@ -58,9 +61,9 @@ def truncate_model(
     if page is not None:
         output.require_folder(page, CERTIFICATE, INDEX)
     loaded = load_model(model, cell, ignore=ignore or (), layer=layer)
-    input_set = input_options.input_set(model, loaded.d)
-    (eps,), shares = opt.numbers_of([eps], loaded, lambda: input_set)
-    called = opt.ModelCall(model, input_options, cell, ignore or (), layer)
+    input_set = stated.input_set(model, loaded.d)
+    (eps,), shares = numbers_of([eps], loaded, lambda: input_set)
+    called = ModelCall(model, stated, cell, ignore or (), layer)
     try:
         with output.show_status(CERTIFYING_TITLE.format(loaded.n)):
             module, certificate = truncate(loaded, eps=eps, inputs=input_set, latest=latest)
@@ -92,6 +95,8 @@ def truncate_model(
                 f"wrote {target}: the model without a state, for batches and lengths of any size"
             )
         output.echo(f"{certificate['cell']}, {read_tensors_text(certificate['information'])}")
+        if stated.line is not None:
+            output.echo(stated.line)
         print_unread_tensors(certificate["information"])
         if page is not None:
             output.echo(f"wrote {page / 'index.html'} and {page / 'certificate.json'}")
@@ -112,7 +117,7 @@ def page_document(certificate: Mapping[str, Any]) -> dict[str, Any]:
 
 def unitary_model(
     model: opt.Model,
-    input_bound: Annotated[float, typer.Option("--input-bound",
+    inputs: Annotated[float, typer.Option("--inputs", metavar="B", rich_help_panel="Inputs",
         help="B, with ‖x_t‖₂ ≤ B for every input")],
     out: opt.Out,
     cell: opt.Cell = None,
@@ -122,16 +127,26 @@ def unitary_model(
     format: FormatOption = output.Format.text,
 ) -> int:  # fmt: skip
     """Write the unitary equivalent of a ReLU model; exit 1 unless ‖W‖₂ < 1 is certified."""
+    from rnnbounds.commands.models.call import AskedInputs, ModelCall
+    from rnnbounds.commands.models.shown import (
+        explain_unwritten,
+        print_unread_tensors,
+        read_tensors_text,
+        write_page,
+    )
+    from rnnbounds.impl.convert.unitary import NoUnitaryError, save_unitary, unitary
+    from rnnbounds.impl.reading.files import check_target
+    from rnnbounds.reports.pages.model.page import CERTIFICATE, INDEX
+
     check_target(out, model)
     if page is not None:
         output.require_folder(page, CERTIFICATE, INDEX)
     options: Any = {"cell": cell, "ignore": ignore or (), "layer": layer}
     try:
         with output.show_status("seeking the unitary equivalent"):
-            equivalent = unitary(model, inputs=input_bound, **options)
+            equivalent = unitary(model, inputs=inputs, **options)
     except NoUnitaryError as error:
-        input_options = opt.InputOptions(repr(input_bound), None, None)
-        called = opt.ModelCall(model, input_options, **options)
+        called = ModelCall(model, AskedInputs(repr(inputs), None), **options)
         return explain_unwritten(
             error.certificate, called, out, "‖W‖₂ < 1 is not certified", format
         )
@@ -146,7 +161,7 @@ def unitary_model(
     output.echo(f"{certificate['cell']}, {read_tensors_text(certificate['information'])}")
     print_unread_tensors(certificate["information"])
     output.echo(f"orthogonality defect at most {at_least(certificate['orthogonality_defect'], 3)}")
-    output.echo(f"the same outputs for every ‖x_t‖₂ ≤ {exactly(input_bound)}, in real arithmetic")
+    output.echo(f"the same outputs for every ‖x_t‖₂ ≤ {exactly(inputs)}, in real arithmetic")
     rounding = certificate["difference"]["own_dtype"]
     if rounding is not None:
         largest = at_least(rounding, 3)

@@ -14,10 +14,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 import typer
 
-from rnnbounds.commands.models.options import parse_input_set
+from rnnbounds.commands.models.call import parse_input_set
 from rnnbounds.commands.options import FormatOption, Summary, path_option
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.certificate.inputs import input_data
 from rnnbounds.impl.errors import InputError as ImplInputError
 from rnnbounds.impl.errors import at_most, exactly
 from rnnbounds.impl.memory.calls import AnyMeasurement
@@ -130,11 +129,9 @@ class Guard:
     def _certify(
         self, name: str, question: settings.CertifyQuestion, model: LoadedModel[Any]
     ) -> ModelOutcome:
-        inputs: Any = question.input_bound
-        if question.data is not None:
-            inputs = input_data(self.home / question.data)
-        elif question.inputs is not None:
-            inputs = parse_input_set(question.inputs, self.home / question.model, model.d)
+        inputs = parse_input_set(
+            str(question.inputs), self.home / question.model, model.d, self.home
+        )
         certificate = certify(model, inputs=inputs, eps=question.eps)
         document, k, changes = certificate.to_json(), certificate.window(question.eps), None
         problems = window_problems(k, question.eps, question.at_most)
@@ -153,6 +150,9 @@ class Guard:
                 data = msgspec.json.format(msgspec.json.encode(document))
                 write_atomic(self.home / question.baseline, data + b"\n")
                 advice.append(f"wrote {question.baseline}")
+        elif question.baseline is not None and not (self.home / question.baseline).exists():
+            problems.append(f"there is no baseline yet: {question.baseline} does not exist")
+            advice.append(f"write it and commit it: rnnbounds guard {quote(name)} --update")
         elif question.baseline is not None:
             changes = self._compare(question, document)
             regressions = [f"since {question.baseline}: {row.line}" for row in changes.failing]
@@ -167,15 +167,10 @@ class Guard:
         )  # fmt: skip
 
     def _compare(self, question: settings.CertifyQuestion, document: dict[str, Any]) -> Changes:
-        """The changes since the baseline. Raises InputError, which names --update, where it is
-        missing or answers another question."""
+        """The changes since the baseline. Raises InputError, which names --update, where it answers
+        another question."""
         place = self.home / str(question.baseline)
         new = parse_certificate(msgspec.json.encode(document))
-        if not place.exists():
-            raise InputError(
-                f"{question.baseline} does not exist; write it with 'rnnbounds guard --update' and "
-                f"commit it"
-            )
         try:
             return compare_with_baseline(question, load_certificate(place), new)
         except PairError as error:
@@ -321,9 +316,10 @@ def _print_results(results: GuardResults) -> None:
     """The answers in lines of text."""
     for result in results.outcomes:
         verdict = "passes" if result.passes else "UNREAD" if result.unread else "FAILS"
-        echo(f"{verdict}: {result.name}: {result.line}")
+        first, *others = (*result.problems, result.line)  # a failure begins with its reason
+        echo(f"{verdict}: {result.name}: {first}")
         rows = () if result.changes is None else result.changes.rows
         failing = () if result.changes is None else result.changes.failing
         told = [f"{row.kind}: {row.line}" for row in rows if row not in failing]
-        for line in (*result.problems, *told, *result.advice):
+        for line in (*others, *told, *result.advice):
             echo(f"  {line}")

@@ -9,67 +9,44 @@ from typing import Annotated
 import typer
 
 from rnnbounds.commands.models import options as opt
-from rnnbounds.commands.models.measured import (
-    measure_as_is,
-    print_measurement,
-    unstated_lines,
-    write_measured,
-)
 from rnnbounds.commands.models.options import EPILOG as EPILOG
-from rnnbounds.commands.models.shown import CERTIFYING_TITLE, attack_certified, beside
-from rnnbounds.commands.models.shown import attack_entry as of_attack
 from rnnbounds.commands.options import FormatOption, path_option
-from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.certificate.inputs import input_data
-from rnnbounds.impl.certificate.record import EPSILONS
 from rnnbounds.impl.errors import shown
-from rnnbounds.impl.memory.calls import require_read, run_as_is
-from rnnbounds.impl.memory.gaps import NORM
-from rnnbounds.impl.memory.measure import measure_cell
-from rnnbounds.impl.near.near import ZERO
-from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.sources import open_source
-from rnnbounds.reports.pages.model.page import CERTIFICATE, INDEX, MEASUREMENT, measurement_page
-from rnnbounds.reports.text import plural
 from rnnbounds.shell.output import Format, echo, print_json, require_folder, show_status
+
+_NORM, _ZERO = "norm", "zero"  # the defaults of `measure` in Python
 
 
 def measure_model(
     model: opt.Model,
-    data: Annotated[Path, path_option("--data", "FILE",
-        "inputs: .npy, .npz, .csv or .safetensors")],
-    window: Annotated[int | None, typer.Option("--window",
+    data: Annotated[Path, opt.recorded_inputs("inputs: .npy, .npz, .csv or .safetensors")],
+    inputs: opt.Inputs = None,
+    window: Annotated[int | None, typer.Option("--window", rich_help_panel="Inputs",
         help="T, the length of windows that sequences are cut into; by default they "
         "are not, and a single one into those of 64 or an eighth of it")] = None,
     eps: Annotated[list[float] | None, opt.epsilon_option("target ε; repeatable")] = None,
-    confidence: Annotated[float, typer.Option("--confidence",
-        help="confidence of the statement about other windows")] = 0.99,
-    share: Annotated[float | None, typer.Option("--share",
+    share: Annotated[float | None, typer.Option("--share", rich_help_panel="Question",
         help="fail unless this share of windows is stated to be within ε")] = None,
-    input_bound: opt.Bound = None,
-    inputs: opt.Inputs = None,
-    near: Annotated[float | None, typer.Option("--near",
+    confidence: Annotated[float, typer.Option("--confidence", rich_help_panel="Question",
+        help="confidence of the statement about other windows")] = 0.99,
+    near: Annotated[float | None, typer.Option("--near", rich_help_panel="Question",
         help="δ: certify k for all inputs that differ from these by at most δ in each "
         "number")] = None,
-    states: Annotated[str, typer.Option("--states",
+    states: Annotated[str, typer.Option("--states", hidden=True, rich_help_panel="Question",
         help="with --near: runs start from `zero`, or `recorded`: from within 0.001 of the "
-        "range of each entry around 20 recorded end states, against the run from zero")] = ZERO,
+        "range of each entry around 20 recorded end states, against the run from zero")] = _ZERO,
+    as_is: Annotated[bool, typer.Option("--as-is", rich_help_panel="Model",
+        help="run the whole module as it is; it is not read")] = False,
+    gap: Annotated[str, typer.Option("--gap", hidden=True, rich_help_panel="Question",
+        help="of a model that is run as it is: norm, tv (total variation of the softmax) or "
+        "argmax")] = _NORM,
     cell: opt.Cell = None,
     ignore: opt.Ignore = None,
     layer: opt.Layer = None,
     readout: opt.Readout = None,
-    as_is: Annotated[bool, typer.Option("--as-is",
-        help="run the whole module as it is; it is not read")] = False,
-    gap: Annotated[str, typer.Option("--gap",
-        help="of a model that is run as it is: norm, tv (total variation of the softmax) or "
-        "argmax")] = NORM,
-    batch: Annotated[int | None, typer.Option("--batch", min=1,
-        help="windows that are run as it is at once")] = None,
-    device: Annotated[str | None, typer.Option("--device",
-        help="where a model is run as it is, as cuda")] = None,
     direction: opt.Direction = None,
     out: Annotated[Path | None, path_option("--out", "DIR",
-        "for measurement.json, certificate.json, a page")] = None,
+        "for measurement.json, certificate.json, a page", "Output")] = None,
     format: FormatOption = Format.text,
 ) -> int:  # fmt: skip
     """Measure a model's memory on recorded inputs, and state what follows for data drawn like them;
@@ -79,33 +56,66 @@ def measure_model(
     returns, and with --as-is any module, is run as it is: inputs (N, T, d), or integers (N, T), to
     outputs (N, T, p) or (N, p).
 
-    Data outside of --input-bound or --inputs are refused. The page has a certificate for these
-    inputs too, by default for the box around the data.
-    """  # fmt: skip
-    opened, recorded = open_source(model), opt.RecordedInputs(data)
-    of_running = {"gap": gap, "batch": batch, "device": device}
+    Data outside of --inputs are refused. The page has a certificate for these inputs too, by
+    default for the box around the data.
+    """
+    from rnnbounds.commands.models.call import (
+        AskedInputs,
+        ModelCall,
+        RecordedInputs,
+        numbers_of,
+        require_numbers,
+    )
+    from rnnbounds.commands.models.measured import (
+        measure_as_is,
+        print_measurement,
+        unstated_lines,
+        write_measured,
+    )
+    from rnnbounds.commands.models.shown import (
+        CERTIFYING_TITLE,
+        attack_certified,
+        attack_entry,
+        beside,
+    )
+    from rnnbounds.impl.certificate.certify import certify
+    from rnnbounds.impl.certificate.inputs import input_data
+    from rnnbounds.impl.certificate.record import EPSILONS
+    from rnnbounds.impl.memory.calls import require_read, run_as_is
+    from rnnbounds.impl.memory.measure import measure_cell
+    from rnnbounds.impl.reading.adapters import load_model
+    from rnnbounds.impl.reading.sources import open_source
+    from rnnbounds.reports.pages.model.page import (
+        CERTIFICATE,
+        INDEX,
+        MEASUREMENT,
+        measurement_page,
+    )
+    from rnnbounds.reports.text import plural
+
+    opened, recorded = open_source(model), RecordedInputs(data)
     of_reading = {
-        "--input-bound": input_bound, "--inputs": inputs,
-        "--near": near, "--states": None if states == ZERO else states, "--cell": cell,
+        "--inputs": inputs,
+        "--near": near, "--states": None if states == _ZERO else states, "--cell": cell,
         "--ignore": ignore, "--layer": layer, "--readout": readout, "--direction": direction,
     }  # fmt: skip
     given = [name for name, value in of_reading.items() if value is not None]
     if (whole := run_as_is(opened, as_is, given)) is not None:
-        opt.require_numbers(eps)
+        require_numbers(eps)
         if out is not None:
             require_folder(out, MEASUREMENT, INDEX)
-        asked = {"window": window, "eps": eps, "confidence": confidence, **of_running}
+        asked = {"window": window, "eps": eps, "confidence": confidence, "gap": gap}
         return measure_as_is(whole, recorded, asked, share, out, format)
-    require_read({f"--{name}": value for name, value in of_running.items()})
-    input_options = opt.InputOptions(input_bound, inputs, recorded, required=False)
+    require_read({"--gap": gap})
+    stated = AskedInputs(inputs, recorded)
     if out is not None:
         require_folder(out, MEASUREMENT, CERTIFICATE, INDEX)
     loaded = load_model(
         opened, cell, ignore=ignore or (), layer=layer, readout=readout, direction=direction
     )
     read = recorded.sequences
-    bound = input_options.input_set(model, loaded.d) if input_options.is_stated else None
-    eps, shares = opt.numbers_of(
+    bound = None if inputs is None else stated.input_set(model, loaded.d)
+    eps, shares = numbers_of(
         eps or EPSILONS, loaded, lambda: input_data(read) if bound is None else bound
     )
     with show_status(f"measuring {plural(loaded.n, 'state')}, windows") as advance:
@@ -119,11 +129,11 @@ def measure_model(
             certificate = certify(
                 loaded, inputs=input_data(read) if bound is None else bound, eps=result.eps
             )
-        called = opt.ModelCall(model, input_options, cell, ignore or (), layer, readout, direction)
+        called = ModelCall(model, stated, cell, ignore or (), layer, readout, direction)
         certificate = beside(replace(certificate, measuring=called.measure_command), read)
         attack_result = attack_certified(loaded, certificate)
         options = {"layer": layer, "readout": readout, "ignore": ignore} if not direction else None
-        document_, document = result.to_json(), certificate.to_json() | of_attack(attack_result)
+        document_, document = result.to_json(), certificate.to_json() | attack_entry(attack_result)
         page = measurement_page(document_, document, Path(loaded.source).name, unstated, options)
         write_measured(page, out, format, measurement=document_, certificate=document)
     if format is Format.json:

@@ -9,7 +9,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from rnnbounds.commands.models.options import RecordedInputs
+from rnnbounds.commands.models.call import RecordedInputs
 from rnnbounds.impl.errors import at_least, at_most, shown
 from rnnbounds.impl.memory.calls import AnyMeasurement
 from rnnbounds.impl.memory.causal import CausalMeasurement, measure_causal

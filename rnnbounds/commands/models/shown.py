@@ -6,16 +6,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import torch
-import typer
 from msgspec import structs
 
-from rnnbounds.commands.models.options import ModelCall
+from rnnbounds.commands.models.call import ModelCall
 from rnnbounds.impl.certificate.record import Certificate
-from rnnbounds.impl.errors import InputError, at_least, exactly, factor, shown
+from rnnbounds.impl.errors import at_least, exactly, factor, shown
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.state_norms import NORM_MEANINGS
 from rnnbounds.impl.numbers.outward import norm_up
@@ -31,32 +30,6 @@ from rnnbounds.shell.output import Format, echo, print_json, print_table, show_s
 if TYPE_CHECKING:
     from rnnbounds.impl.memory.adversary.attack import Attacked
     from rnnbounds.impl.memory.measure import Measurement
-
-_ALLOWED = ("model", "cell", "list_layers", "format")
-
-
-def require_list_alone(context: typer.Context) -> None:
-    """Raise InputError for options of the call that are about something else."""
-    extra_options = [
-        parameter.opts[0]
-        for parameter in context.command.params
-        if parameter.name not in _ALLOWED
-        and (source := context.get_parameter_source(str(parameter.name)))
-        and source.name == "COMMANDLINE"
-    ]
-    if extra_options:
-        raise InputError(f"--list only lists layers; leave out {', '.join(extra_options)}")
-
-
-def _relax_required(context: typer.Context, listing: bool) -> bool:
-    """Require no parameter but the model if layers are to be listed; return `asked`."""
-    for parameter in context.command.params if listing else ():
-        parameter.required = parameter.name == "model"
-    return listing
-
-
-List = Annotated[bool, typer.Option("--list", is_eager=True, callback=_relax_required,
-    help="list the recurrent layers of MODEL for --layer; certify nothing")]  # fmt: skip
 
 
 def _remarks(model: Path, infos: Sequence[Layer]) -> dict[str, list[str]]:
@@ -148,7 +121,7 @@ def explain_unwritten(
         print_json(asked_certificate.to_json())
     else:
         next = called.next_steps(asked_certificate, False)
-        print_answer(asked_certificate, shares=shares, next=next)
+        print_answer(asked_certificate, shares=shares, next=next, taken=called.asked.line)
         echo(f"{out} was not written: {reason}")
     return 1
 
@@ -156,11 +129,11 @@ def explain_unwritten(
 def print_answer(
     certificate: Certificate, *, attack_result: Attacked | None = None,
     measurement: Measurement | None = None, next: Sequence[str] = (), verbose: bool = False,
-    shares: Sequence[str] = (),
+    shares: Sequence[str] = (), taken: str | None = None,
 ) -> None:  # fmt: skip
     """Print a certificate, then what was found against it, then what was seen on data, then what to
     do next."""
-    print_certificate(certificate, attack_result, verbose, shares)
+    print_certificate(certificate, attack_result, verbose, shares, taken)
     if measurement is not None:
         from rnnbounds.commands.models.measured import print_measurement
 
@@ -188,10 +161,11 @@ def print_together(forward: Certificate, backward: Certificate) -> None:
 
 def print_certificate(
     certificate: Certificate, attack_result: Attacked | None = None, verbose: bool = False,
-    shares: Sequence[str] = (),
+    shares: Sequence[str] = (), taken: str | None = None,
 ) -> None:  # fmt: skip
     """The certificate in lines of text: the answer first, then what it rests on, then the model.
-    `shares`: what each ε is a share of, for where no table has it."""
+    `shares`: what each ε is a share of, for where no table has it; `taken`: which inputs are meant
+    where none were stated."""
     document = certificate.to_json()
     name = shown(Path(certificate.model).name)
     echo(f"{certificate.verdict}: {answer.answer_sentence(document, name)}")
@@ -199,6 +173,8 @@ def print_certificate(
         echo(f"which means: {certificate.witness.meaning}")
         echo(f"so {certificate.witness.claim_text}")
     echo(f"inputs: {certificate.speaks_of}; every run starts from the zero state")
+    if taken is not None:
+        echo(taken)
     if certificate.verdict != "certified" or answer.output_bound(document) is None:
         for line in shares:
             echo(line)
@@ -288,10 +264,6 @@ def _print_constants(certificate: Certificate) -> None:
         echo(
             "constants that are Infinity have no proved bound: they need λ < 1, or a box of states"
         )
-
-
-Attack = Annotated[bool, typer.Option("--attack",
-    help="also seek inputs that are remembered for long")]  # fmt: skip
 
 
 def attack_certified(model: LoadedModel[Any], certificate: Certificate) -> Attacked:

@@ -95,7 +95,7 @@ def folder(tmp_path_factory):
         for line, code in (
             (f"certify model.safetensors {asked} --out certified", 0),
             (f"certify model.safetensors {asked} --attack --out attacked", 0),
-            ("certify apart.safetensors --cell rnn-tanh --input-bound 1 --out refuted", 1),
+            ("certify apart.safetensors --cell rnn-tanh --inputs 1 --out refuted", 1),
             ("certify wild.safetensors --inputs=-1:1 --out undecided", 1),
             (f"certify later.safetensors {asked} --out later", 0),
             ("compare certified/certificate.json certified/certificate.json --page green.html", 0),

@@ -4,7 +4,7 @@ import json
 
 import torch
 
-TANH = ("--cell", "rnn-tanh", "--input-bound", 1)
+TANH = ("--cell", "rnn-tanh", "--inputs", 1)
 
 
 def test_a_certificate_of_predictions(call, refused, tmp_path):

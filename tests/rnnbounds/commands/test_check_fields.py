@@ -60,7 +60,7 @@ def made(request, call, capsys, tmp_path):
     cell = {"lstm": "lstm", "unitary": "rnn-relu"}.get(kind, "rnn-tanh")
     torch.save(weights(kind), source)
     model, norm = (source, "--cell", cell), "perron" if kind == "tanh" else "auto"
-    among = "--inputs=-1:0.5" if kind in ("tanh", "lstm") else "--input-bound=1.5"
+    among = "--inputs=-1:0.5" if kind in ("tanh", "lstm") else "--inputs=1.5"
     asked = {
         "truncated": ("truncate", *model, among, "--eps", 0.1, "--out", path),
         "unitary": ("unitary", *model, among, "--out", path),
@@ -171,7 +171,7 @@ def test_a_zero_of_another_sign(call, tmp_path):
     held = {"weight_hh_l0": np.array([[0.5, 0.0], [0.0, 0.5]]), "weight_ih_l0": np.ones((2, 1))}
     source, made = tmp_path / "m.safetensors", tmp_path / "made"
     save_file(held, source, {"cell": "rnn-relu"})
-    asked = (source, "--input-bound", 1, "--eps", 0.1, "--out", made)
+    asked = (source, "--inputs", 1, "--eps", 0.1, "--out", made)
     assert call("truncate", *asked).code == 0
     assert call("check", made, "--source", source).code == 0
     held["weight_hh_l0"][0, 1] = -0.0

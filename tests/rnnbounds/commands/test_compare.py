@@ -22,9 +22,9 @@ def test_settings(call, refused, record, tmp_path, monkeypatch):
 
 ASKED = ("--cell", "rnn-relu", "--format", "json")
 WRITERS = {
-    "certify": ("--input-bound", 1),
-    "truncate": ("--input-bound", 1, "--eps", 0.01, "--out", "made.safetensors"),
-    "unitary": ("--input-bound", 1, "--out", "made.safetensors"),
+    "certify": ("--inputs", 1),
+    "truncate": ("--inputs", 1, "--eps", 0.01, "--out", "made.safetensors"),
+    "unitary": ("--inputs", 1, "--out", "made.safetensors"),
 }
 
 

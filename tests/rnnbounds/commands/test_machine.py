@@ -9,8 +9,8 @@ import torch
 UPWARD = "import ctypes; ctypes.CDLL('libm.so.6').fesetround(0x800)"
 TINY = {"weight_hh_l0": [[0.5]], "weight_ih_l0": [[1e-40]]}
 COMMANDS = (
-    ("certify", "m.pt", "--input-bound", "1e38", "--cell", "linear"),
-    ("truncate", "m.pt", "--input-bound", "1", "--eps", "0.01", "--out", "t", "--cell", "linear"),
+    ("certify", "m.pt", "--inputs", "1e38", "--cell", "linear"),
+    ("truncate", "m.pt", "--inputs", "1", "--eps", "0.01", "--out", "t", "--cell", "linear"),
     ("check", "good"),
     ("verify", "truncation", "--profile", "quick", "--workers", "1"),
     ("prove", "truncation"),
@@ -23,7 +23,7 @@ def folder(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     weights = {name: torch.tensor(value, dtype=torch.float64) for name, value in TINY.items()}
     torch.save(weights, "m.pt")
-    asked = ("--cell", "linear", "--input-bound", 1e38, "--eps", 0.01)
+    asked = ("--cell", "linear", "--inputs", 1e38, "--eps", 0.01)
     assert call("truncate", "m.pt", *asked, "--out", "good").code == 0
     return tmp_path
 

@@ -5,7 +5,6 @@ import os
 import pytest
 
 from rnnbounds.commands import attacks, experiments, statements
-from rnnbounds.commands.models import convert
 
 SPEC = '{"kind":"rnn","n":2,"d":1,"T":5,"K":3,"lam":0.75,"seed":4}'
 
@@ -13,7 +12,7 @@ SPEC = '{"kind":"rnn","n":2,"d":1,"T":5,"K":3,"lam":0.75,"seed":4}'
 @pytest.fixture
 def writers(stable_model, tmp_path):
     """Commands that write a file or a folder, by name, without their place."""
-    bound = ("--input-bound", 1)
+    bound = ("--inputs", 1)
     return {
         "truncate": ("truncate", stable_model, *bound, "--eps", 1, "--cell", "rnn-tanh", "--out"),
         "unitary": ("unitary", stable_model, *bound, "--cell", "rnn-relu", "--out"),
@@ -31,8 +30,8 @@ def idle(monkeypatch):
     def work(*_, **__):
         raise AssertionError("the work began")
 
-    monkeypatch.setattr(convert, "truncate", work)
-    monkeypatch.setattr(convert, "unitary", work)
+    monkeypatch.setattr("rnnbounds.impl.convert.truncate.truncate", work)
+    monkeypatch.setattr("rnnbounds.impl.convert.unitary.unitary", work)
     monkeypatch.setattr(attacks, "run_parts", work)
     monkeypatch.setattr(experiments, "show_progress", work)
     monkeypatch.setattr(statements, "replay_spec", work)

@@ -3,7 +3,7 @@
 A file holds calls and their answers:
 
     # Words that say what is shown.
-    $ rnnbounds certify stable.pt --cell rnn-tanh --input-bound 1
+    $ rnnbounds certify stable.pt --cell rnn-tanh --inputs 1
     certified: …
     + page/index.html      a file that the call wrote
     ! rnnbounds: …         standard error

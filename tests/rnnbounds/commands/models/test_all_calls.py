@@ -31,11 +31,12 @@ VARIANTS = {  # the weight by which a cell chooses among its layouts
     name: ("transition_1_weight", "transition_2_weight") for name in CELLS if "deep-" in name
 }
 ROWS = "embed.weight"
-BALLS = tuple(f"--input-bound={B}" for B in ("1", "0", "1e-300", "1e300"))
+BALLS = tuple(f"--inputs={B}" for B in ("1", "0", "1e-300", "1e300"))
 SETS = (
     *((f"--inputs={ends}",) for ends in ("-1:1", "-0.5:1", "0:0", "-1e200:1e200", ROWS)),
     *((ball,) for ball in BALLS),
-    ("--input-bound=from-data",),
+    ("--inputs={}/x.npy",),
+    (),
 )
 DATA = tuple(f"--data={{}}/x{suffix}" for suffix in (".npy", ".csv", ".safetensors", ".npz"))
 
@@ -129,11 +130,11 @@ def calls(draw: st.DrawFn, by: int = 0) -> list[str]:
     if command == "unitary":
         asked.append(draw(turned(BALLS, by)))
     else:
-        inputs = draw(turned(SETS if command != "measure" else (*SETS, (), ()), by))
+        inputs = draw(turned(SETS if command != "measure" else (*SETS, ()), by))
         asked += inputs
         eps = (("--eps=0.01",), ("--eps=0.5",), ("--eps=1e-300",), ("--eps=0.01", "--eps=1e-300"))
         asked += draw(turned(eps[:3] if command == "truncate" else eps, by))
-        if command == "measure" or "from-data" in "".join(inputs) or draw(st.booleans()):
+        if command == "measure" or draw(st.booleans()):
             asked.append(draw(turned(DATA, by)))
     return asked + list(draw(turned(((), *few[command]), by)))
 

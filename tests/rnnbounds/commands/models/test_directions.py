@@ -20,7 +20,7 @@ def model(tmp_path):
 
 def test_both_cells_are_certified(call, tmp_path, model):
     """Each answers by itself, then a line speaks of the output; a folder has both certificates."""
-    asked = ["certify", str(model), "--input-bound", "1", "--eps", "0.1"]
+    asked = ["certify", str(model), "--inputs", "1", "--eps", "0.1"]
     said = call(*asked, "--attack", "--out", str(tmp_path / "out"))
     assert said.code == 0
     assert said.out.count("certified: both.pt (") == 2
@@ -39,7 +39,7 @@ def test_one_cell_in_doubt(call, model):
     state = torch.load(model)
     state["weight_hh_l0_reverse"] *= 1000
     torch.save(state, model)
-    asked = ["certify", str(model), "--input-bound", "1", "--eps", "0.1"]
+    asked = ["certify", str(model), "--inputs", "1", "--eps", "0.1"]
     said = call(*asked)
     assert said.code == 1
     assert "both: output t" not in said.out
@@ -52,6 +52,6 @@ def test_what_is_refused(refused, tmp_path, model):
     data.write_text("0.1\n" * 40)
     assert "--direction" in refused("measure", model, "--data", data)
     short = tmp_path / "short.safetensors"
-    asked = "--input-bound", 1, "--out", short
+    asked = "--inputs", 1, "--out", short
     assert "in both directions" in refused("truncate", model, "--eps", 0.1, *asked)
     assert "in both directions" in refused("unitary", model, *asked)

@@ -35,13 +35,13 @@ def test_what_is_no_share(refused, net, texts, told):
     """Digits are those of ASCII; of none of the bound, and of more than all of it, nothing is
     asked."""
     for text in texts:
-        assert told in refused("certify", *net, "--input-bound", 1, f"--eps={text}")
+        assert told in refused("certify", *net, "--inputs", 1, f"--eps={text}")
 
 
 @pytest.mark.parametrize("readout", [(), ("--readout", "head")])
 def test_of_the_certified_bound(call, net, readout):
     """ε is at most that share of B_h, times ‖C‖₂; no output is beyond what it is of."""
-    asked = ("certify", *net, *readout, "--input-bound", 1, "--format", "json")
+    asked = ("certify", *net, *readout, "--inputs", 1, "--format", "json")
     found = json.loads(call(*asked, "--eps", "5%", "--eps", 0.01).out)
     bound = found["constants"]["B_h"] * found.get("readout", {"norm": 1.0})["norm"]
     share, number = (row["eps"] for row in found["truncation"])
@@ -67,8 +67,8 @@ def test_of_what_it_is_a_share(call, net, tmp_path, readout):
     torch.save({k: v * (1 + 5 * ("weight_hh" in k)) for k, v in whole.items()}, tmp_path / "far.pt")
     of = "‖C h‖₂ of the readout C" if readout else "‖h‖₂"
     asked = (*net[1:], "--eps", "7%")
-    certify = call("certify", tmp_path / "far.pt", *asked, *readout, "--input-bound", 1)
-    truncate = call("truncate", tmp_path / "far.pt", *asked, "--input-bound", 1,
+    certify = call("certify", tmp_path / "far.pt", *asked, *readout, "--inputs", 1)
+    truncate = call("truncate", tmp_path / "far.pt", *asked, "--inputs", 1,
                     "--out", tmp_path / "s.safetensors")  # fmt: skip
     measure = call("measure", net[0], *asked, *readout, "--data", tmp_path / "x.npy")
     assert (certify.code, truncate.code, measure.code) == (1, 1, 0)
@@ -84,5 +84,5 @@ def test_where_no_bound_is_known(refused, tmp_path):
     """A linear cell that grows."""
     grows = {"weight_hh_l0": torch.full((1, 1), 1.5), "weight_ih_l0": torch.ones(1, 1)}
     torch.save(grows, tmp_path / "grows.pt")
-    asked = ("--cell", "linear", "--input-bound", 1, "--eps", "5%")
+    asked = ("--cell", "linear", "--inputs", 1, "--eps", "5%")
     assert "give ε as a number" in refused("certify", tmp_path / "grows.pt", *asked)

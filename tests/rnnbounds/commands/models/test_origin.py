@@ -13,7 +13,7 @@ from rnnbounds.impl.errors import FileError, InputError
 from rnnbounds.impl.format.sealed import TRUNCATED
 from rnnbounds.impl.format.tensors import contents
 
-BOUND = ("--input-bound", 1)
+BOUND = ("--inputs", 1)
 WEIGHTS = {
     "enc.weight_hh_l0": torch.eye(2) / 2,
     "enc.weight_ih_l0": torch.ones(2, 1),

@@ -5,7 +5,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-BALL = ("--input-bound", 1)
+BALL = ("--inputs", 1)
 TRUNCATE = ("truncate", *BALL, "--eps", 0.5, "--out", "short.safetensors", "--page", "page")
 CALLS = {
     "certify": ("certify", *BALL, "--out", "page", "--attack"),

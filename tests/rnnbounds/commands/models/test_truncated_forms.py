@@ -7,7 +7,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from rnnbounds.commands.models import convert as truncated
+from rnnbounds.impl.convert import export
 from rnnbounds.impl.errors import InputError
 
 
@@ -25,7 +25,7 @@ def gru(tmp_path):
 
 def asked(gru, out):
     """A short window."""
-    return (gru, "--cell", "stacked-gru", "--input-bound", 1, "--eps", 0.9, "--out", out)
+    return (gru, "--cell", "stacked-gru", "--inputs", 1, "--eps", 0.9, "--out", out)
 
 
 @pytest.mark.parametrize("calls", [1, 2, 3, 4])
@@ -39,7 +39,7 @@ def test_all_that_is_written_or_nothing(refused, gru, tmp_path, monkeypatch, cal
         if next(left, None) is None:
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(truncated, "exported", lambda *_: b"a program")
+    monkeypatch.setattr(export, "exported", lambda *_: b"a program")
     monkeypatch.setattr(os, "fsync", full)
     files = ("--export", other, "--page", tmp_path / "page")
     line = refused("truncate", *asked(gru, out), *files)
@@ -55,7 +55,7 @@ def test_an_export_that_fails_leaves_nothing(refused, gru, tmp_path, monkeypatch
     def fails(*_: object) -> bytes:
         raise InputError("torch.onnx exports nothing of this model; export it to .pt2")
 
-    monkeypatch.setattr(truncated, "exported", fails)
+    monkeypatch.setattr(export, "exported", fails)
     out = tmp_path / "short.safetensors"
     files = ("--export", tmp_path / "short.pt2", "--page", tmp_path / "page")
     assert "export it to .pt2" in refused("truncate", *asked(gru, out), *files)
