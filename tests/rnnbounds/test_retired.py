@@ -40,6 +40,8 @@ def test_old_keywords_warn() -> None:
     with pytest.warns(DeprecationWarning, match=r"certify\(epsilons=…\) .* write eps="):
         old = rnnbounds.certify(model, inputs=1.0, epsilons=(0.1,))
     assert old.windows == rnnbounds.certify(model, inputs=1.0, eps=0.1).windows
+    with pytest.warns(DeprecationWarning, match=r"certify\(input_bound=…\) .* write inputs="):
+        assert rnnbounds.certify(model, input_bound=1.0, eps=0.1).windows == old.windows
     with pytest.warns(DeprecationWarning, match=r"truncate\(epsilon=…\)"):
         assert rnnbounds.truncate(model, epsilon=0.1, inputs=1.0).eps == 0.1
     with pytest.warns(DeprecationWarning, match=r"assert_remembers\(epsilon=…\)"):

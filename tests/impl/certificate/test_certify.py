@@ -1,12 +1,16 @@
 import json
 import math
+from dataclasses import replace
 
 import pytest
 import torch
 from draws import normal
 
+from rnnbounds.impl.arithmetic.inputs.sets import input_box
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import epsilons_of
+from rnnbounds.impl.convert.truncate import truncate
+from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.gradients.windows.rollout import truncations
 from rnnbounds.impl.reading.adapters import load_model
 
@@ -57,7 +61,9 @@ def test_beyond_the_spectral_norm(cell):
 
 def test_quadratic_norm_for_linear_systems():
     """A nilpotent linear system, which no diagonal norm certifies, and its gap."""
-    tried = {name: lam < 1 for name, lam, _ in certify(model(NILPOTENT, "linear"), inputs=1.0).tried}
+    tried = {
+        name: lam < 1 for name, lam, _ in certify(model(NILPOTENT, "linear"), inputs=1.0).tried
+    }
     assert {name for name, certified in tried.items() if certified} == {"quadratic"}
     nilpotent = certify(model(NILPOTENT, "linear"), inputs=1.0, eps=(1e-3,), norm="quadratic")
     assert (nilpotent.verdict, nilpotent.norm) == ("certified", "quadratic")
@@ -145,7 +151,9 @@ def test_no_rounding_bound_where_the_dtype_overflows(dtype: torch.dtype, bound: 
 def test_what_units_return_bounds_a_window():
     """tanh returns at most 1: at B = 10³⁰⁰ the window is that of √n, not of B; a linear system's
     grows with B."""
-    told = [certify(contractive(4, "rnn-tanh", 0.5), inputs=B, norm="spectral") for B in (10.0, 1e300)]
+    told = [
+        certify(contractive(4, "rnn-tanh", 0.5), inputs=B, norm="spectral") for B in (10.0, 1e300)
+    ]
     assert told[0].windows == told[1].windows
     for epsilon, k in told[1].windows:
         assert k == math.ceil(math.log(2 / epsilon) / -math.log(told[1].lam))
@@ -171,3 +179,32 @@ def test_accuracies_may_be_tensors() -> None:
     """One without a dimension is one number."""
     assert epsilons_of(torch.tensor(0.5)) == (0.5,)
     assert epsilons_of(torch.tensor([0.5, 0.25])) == (0.5, 0.25)
+
+
+def test_arguments_have_one_order_and_no_set_is_a_number():
+    """Inputs and ε are keywords, an ε may be a share, a set is no ε and has no arithmetic, and no
+    certificate is true or false."""
+    model, box = torch.nn.RNN(1, 2), input_box(-1, 1, 1)
+    with torch.no_grad():
+        for part in model.parameters():
+            part.mul_(0.1)
+    for function in (certify, truncate):
+        with pytest.raises(TypeError, match="positional"):
+            function(model, 1.0, 0.1)
+        with pytest.raises(InputError, match=r"ε = .* must be a number > 0"):
+            function(model, inputs=1.0, eps=box)
+    with pytest.raises(TypeError, match="is no number"):
+        box * 2
+    assert repr(box) == "InputSet([-1.0, 1.0], ‖x‖₂ ≤ 1)"
+    found = certify(model, inputs=box, eps="5%")
+    ((eps, k),) = found.windows
+    assert 0.049 < eps / found.constants["B_h"] <= 0.05
+    assert truncate(model, inputs=box, eps="5%").module.k == k
+    with pytest.raises(InputError, match="a share above 0% and up to 100%, as 5%"):
+        certify(model, inputs=box, eps="5 per cent")
+    with pytest.raises(InputError, match="compare its verdict"):
+        bool(found)
+    assert found.stable
+    undecided = replace(found, verdict="undecided")
+    with pytest.raises(InputError, match="neither stable nor unstable"):
+        print(undecided.stable)

@@ -54,7 +54,7 @@ def answer(
     monkeypatch.setattr(sys, "dont_write_bytecode", True)  # of factories, beside the files
     # The solver of semidefinite programs is an extra: without it output is the same everywhere.
     monkeypatch.setattr("rnnbounds.impl.norms.metric.find_spec", lambda name: None)
-    monkeypatch.setattr("rnnbounds.properties.systems.vanilla.corners.LONGEST", 3 * 2**7)
+    monkeypatch.setattr("rnnbounds.properties.systems.vanilla.plain.LONGEST", 3 * 2**7)
 
     def written() -> dict[str, int]:
         return {
