@@ -205,14 +205,14 @@ class _Reader:
         raise self.unread()
 
     def group(self, depth: int) -> Expr:
-        """What stands in brackets."""
+        """Read a group in brackets."""
         (found, *more) = self.arguments(depth)
         if more:
             raise fault(self.line, f"cannot be read; use {ALLOWED}")
         return found
 
     def arguments(self, depth: int) -> list[Expr]:
-        """What stands in brackets, separated by commas."""
+        """Read expressions in brackets, separated by commas."""
         closing = CLOSING.get(self.take(*CLOSING))
         found = [self.sum(depth)]
         while self.take(","):
