@@ -13,24 +13,9 @@ from fractions import Fraction
 from itertools import groupby
 from math import isqrt, prod
 
-from rnnbounds.theory.kernel.terms import (
-    ABS,
-    HALF,
-    MAX,
-    MIN,
-    NUMBER,
-    ONE,
-    POWER,
-    PRODUCT,
-    SUM,
-    ZERO,
-    Head,
-    Term,
-    TermError,
-    key,
-    make,
-    number,
-)
+from rnnbounds.theory.kernel import heads
+from rnnbounds.theory.kernel.heads import Head
+from rnnbounds.theory.kernel.terms import HALF, ONE, ZERO, Term, TermError, key, make, number
 
 MOST_TERMS = 20_000  # of an expanded expression
 MOST_FACTORS = 1_000  # of a power of a number
@@ -47,18 +32,18 @@ def apply(head: Head, *args: Term) -> Term:
             return ZERO
         if _leads_negative(arg):
             args = (expanded(times(number(-1), arg)),)
-    if head in (MAX, MIN):
+    if head in (heads.MAX, heads.MIN):
         flat = {a for arg in args for a in (arg.args if arg.head is head else (arg,))}
         args = tuple(sorted(flat, key=key))
         if len(args) == 1:
             return args[0]
-    if head is ABS and args[0].head is NUMBER:
+    if head is heads.ABS and args[0].head is heads.NUMBER:
         return number(abs(args[0].value))
     if head.value is not None and args[0] is number(head.value[0]):
         return number(head.value[1])
-    if (head is ABS or head.is_odd) and _leads_negative(args[0]):
+    if (head is heads.ABS or head.is_odd) and _leads_negative(args[0]):
         turned = make(head, (expanded(times(number(-1), args[0])),))
-        return turned if head is ABS else times(number(-1), turned)
+        return turned if head is heads.ABS else times(number(-1), turned)
     return make(head, args)
 
 
@@ -72,15 +57,15 @@ def plus(*terms: Term) -> Term:
     parts = [_scaled(factor, rest) for rest, factor in found.items() if factor]
     if not parts:
         return ZERO
-    return parts[0] if len(parts) == 1 else make(SUM, tuple(sorted(parts, key=key)))
+    return parts[0] if len(parts) == 1 else make(heads.SUM, tuple(sorted(parts, key=key)))
 
 
 def times(*terms: Term) -> Term:
     """The product: a rational, then numbers, then vectors and operators in their order."""
     factor, numbers, others = Fraction(1), [], []
     for term in terms:
-        for part in term.args if term.head is PRODUCT else (term,):
-            if part.head is NUMBER:
+        for part in term.args if term.head is heads.PRODUCT else (term,):
+            if part.head is heads.NUMBER:
                 factor *= part.value
             elif part.commutes:
                 numbers.append(part)
@@ -95,15 +80,17 @@ def times(*terms: Term) -> Term:
 def power(base: Term, exponent: Term) -> Term:
     """base^exponent; of rational numbers and whole exponents the value, of operators by a natural
     number above 0: an operator has no inverse but what a law calls so."""
-    if not (base.commutes or (exponent.head is NUMBER and exponent.whole and exponent.value > 0)):
-        raise TermError(f"{make(POWER, (base, exponent))}: the power of an operator is none")
-    if exponent.head is not NUMBER:
+    if not (
+        base.commutes or (exponent.head is heads.NUMBER and exponent.whole and exponent.value > 0)
+    ):
+        raise TermError(f"{make(heads.POWER, (base, exponent))}: the power of an operator is none")
+    if exponent.head is not heads.NUMBER:
         if not exponent.whole:
             raise TermError(f"{exponent} is not shown to be a natural number")
-        return ONE if base is ONE else make(POWER, (base, exponent))
+        return ONE if base is ONE else make(heads.POWER, (base, exponent))
     value = exponent.value
     if value.denominator > 2:
-        raise TermError(f"the power {make(POWER, (base, exponent))} has no translation")
+        raise TermError(f"the power {make(heads.POWER, (base, exponent))} has no translation")
     if value.denominator == 2:
         return _root(base) if exponent is HALF else power(_root(base), number(value.numerator))
     return _whole(base, int(value))
@@ -112,29 +99,29 @@ def power(base: Term, exponent: Term) -> Term:
 def _whole(base: Term, n: int) -> Term:
     if n in (0, 1) or base is ONE:
         return base if n else ONE
-    if base.head is NUMBER and (base.value or n > 0):
+    if base.head is heads.NUMBER and (base.value or n > 0):
         if abs(n) > MOST_FACTORS:
             raise TermError(f"a power of {base} with more than {MOST_FACTORS} factors")
         return number(base.value**n)
-    if base.head is POWER and base.args[1].head is NUMBER and n > 0:
+    if base.head is heads.POWER and base.args[1].head is heads.NUMBER and n > 0:
         root, inner = base.args[0], base.args[1].value
         if inner.denominator == 1:
             return power(root, number(inner * n))
-        if n > 1 and root.head is NUMBER and root.value >= 0:  # (√2)² is 2
+        if n > 1 and root.head is heads.NUMBER and root.value >= 0:  # (√2)² is 2
             return times(power(root, number(n // 2)), power(base, number(n % 2)))
-    if base.head is PRODUCT and base.commutes:
+    if base.head is heads.PRODUCT and base.commutes:
         return times(*(power(arg, number(n)) for arg in base.args))
-    return make(POWER, (base, number(n)))
+    return make(heads.POWER, (base, number(n)))
 
 
 def _root(base: Term) -> Term:
     factor, rest = split(base)
     root = Fraction(isqrt(max(factor.numerator, 0)), isqrt(factor.denominator))
-    if base.head is NUMBER and root * root == factor:
+    if base.head is heads.NUMBER and root * root == factor:
         return number(root)
     if rest is not ONE and factor > 0 and factor != 1:  # √(2z) is √2 √z
         return times(_root(number(factor)), _root(rest))
-    return make(POWER, (base, HALF))
+    return make(heads.POWER, (base, HALF))
 
 
 def minus(first: Term, second: Term) -> Term:
@@ -144,11 +131,11 @@ def minus(first: Term, second: Term) -> Term:
 
 def split(term: Term) -> tuple[Fraction, Term]:
     """A rational factor and the rest, which has none."""
-    if term.head is NUMBER:
+    if term.head is heads.NUMBER:
         return term.value, ONE
-    if term.head is PRODUCT and term.args[0].head is NUMBER:
+    if term.head is heads.PRODUCT and term.args[0].head is heads.NUMBER:
         rest = term.args[1:]
-        return term.args[0].value, rest[0] if len(rest) == 1 else make(PRODUCT, rest)
+        return term.args[0].value, rest[0] if len(rest) == 1 else make(heads.PRODUCT, rest)
     return Fraction(1), term
 
 
@@ -157,19 +144,19 @@ def _scaled(factor: Fraction, rest: Term) -> Term:
         return number(factor)
     if factor == 1:
         return rest
-    if rest.head is SUM:
+    if rest.head is heads.SUM:
         return plus(*(_scaled(factor * own, part) for own, part in map(split, rest.args)))
     own, bare = split(rest)
     if own != 1:
         return _scaled(factor * own, bare)
-    parts = rest.args if rest.head is PRODUCT else (rest,)
-    return make(PRODUCT, (number(factor), *parts))
+    parts = rest.args if rest.head is heads.PRODUCT else (rest,)
+    return make(heads.PRODUCT, (number(factor), *parts))
 
 
 def _product(parts: list[Term]) -> Term:
-    factors = [part for part in parts if part.head is NUMBER]
-    rest = tuple(part for part in parts if part.head is not NUMBER)
-    bare = ONE if not rest else rest[0] if len(rest) == 1 else make(PRODUCT, rest)
+    factors = [part for part in parts if part.head is heads.NUMBER]
+    rest = tuple(part for part in parts if part.head is not heads.NUMBER)
+    bare = ONE if not rest else rest[0] if len(rest) == 1 else make(heads.PRODUCT, rest)
     return _scaled(prod((f.value for f in factors), start=Fraction(1)), bare)
 
 
@@ -186,7 +173,7 @@ def _gathered(numbers: Iterable[Term]) -> Iterator[Term]:
 
 def whole_power(term: Term) -> tuple[Term, Fraction]:
     """Base and exponent; of all but whole powers the term itself and 1."""
-    if term.head is POWER and term.args[1].head is NUMBER and term.args[1].whole:
+    if term.head is heads.POWER and term.args[1].head is heads.NUMBER and term.args[1].whole:
         return term.args[0], term.args[1].value
     return term, Fraction(1)
 
@@ -200,21 +187,21 @@ def _repeated(others: list[Term]) -> Iterator[Term]:
 def expanded(term: Term) -> Term:
     """The term with products of sums written out at its top, powers of sums left alone; what
     stands in functions is so already."""
-    if term.head is SUM:
+    if term.head is heads.SUM:
         return plus(*map(expanded, term.args))
-    if term.head is not PRODUCT or all(arg.head is not SUM for arg in term.args):
+    if term.head is not heads.PRODUCT or all(arg.head is not heads.SUM for arg in term.args):
         return term
     return _multiplied(map(expanded, term.args), term)
 
 
 def fully_expanded(term: Term) -> Term:
     """Expand products of sums and whole powers of sums at the top of a term."""
-    if term.head is SUM:
+    if term.head is heads.SUM:
         return plus(*map(fully_expanded, term.args))
-    if term.head is PRODUCT:
+    if term.head is heads.PRODUCT:
         return _multiplied(map(fully_expanded, term.args), term)
     base, n = whole_power(term)
-    if base.head is SUM and n > 1:
+    if base.head is heads.SUM and n > 1:
         return _multiplied([fully_expanded(base)] * int(n), term)
     return term
 
@@ -232,7 +219,7 @@ def _multiplied(factors: Iterable[Term], term: Term) -> Term:
 
 def parts_of(term: Term) -> tuple[Term, ...]:
     """Summands of a term; the term itself if it is no sum."""
-    return term.args if term.head is SUM else (term,)
+    return term.args if term.head is heads.SUM else (term,)
 
 
 def rebuilt(term: Term, values: Mapping[Term, Term]) -> Term:
@@ -255,11 +242,11 @@ def rebuilt(term: Term, values: Mapping[Term, Term]) -> Term:
 
 def build(head: Head, args: tuple[Term, ...]) -> Term:
     """The head on these arguments, by its constructor."""
-    if head is SUM:
+    if head is heads.SUM:
         return plus(*args)
-    if head is PRODUCT:
+    if head is heads.PRODUCT:
         return times(*args)
-    return power(*args) if head is POWER else apply(head, *args)
+    return power(*args) if head is heads.POWER else apply(head, *args)
 
 
 def _leads_negative(term: Term) -> bool:

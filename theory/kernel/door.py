@@ -14,23 +14,12 @@ import sympy
 from sympy import Basic
 from sympy.core.function import UndefinedFunction
 
+from rnnbounds.theory.kernel import heads
 from rnnbounds.theory.kernel.algebra import apply, plus, power, times
 from rnnbounds.theory.kernel.functions import CONSTANTS
+from rnnbounds.theory.kernel.heads import Head, Range
 from rnnbounds.theory.kernel.statements import Clause, Law, Relation, Statement, require_fitting
-from rnnbounds.theory.kernel.terms import (
-    ABS,
-    EXPONENTIAL,
-    MAX,
-    MIN,
-    REAL_FUNCTIONS,
-    TRANSPOSE,
-    Head,
-    Range,
-    Term,
-    TermError,
-    number,
-    variable,
-)
+from rnnbounds.theory.kernel.terms import Term, TermError, number, variable
 from rnnbounds.theory.language import Clause as StatedClause
 from rnnbounds.theory.language import Law as StatedLaw
 from rnnbounds.theory.language import Statement as StatedStatement
@@ -48,10 +37,10 @@ from rnnbounds.theory.language.vocabulary import DEFINITIONS, VOCABULARY
 
 KEPT = 2**16
 _FUNCTIONS: dict[type[Basic], Head] = {
-    getattr(sympy, name.title() if head in (ABS, MAX, MIN) else name): head
-    for name, head in REAL_FUNCTIONS.items()
+    getattr(sympy, name.title() if head in (heads.ABS, heads.MAX, heads.MIN) else name): head
+    for name, head in heads.REAL_FUNCTIONS.items()
 }
-_KNOWN = {head.name: head for head in (TRANSPOSE, EXPONENTIAL)}
+_KNOWN = {head.name: head for head in (heads.TRANSPOSE, heads.EXPONENTIAL)}
 _KINDS: tuple[tuple[type, str], ...] = (
     (Norm, "norm"), (Scalar, "scalar"), (Operator, "operator"), (Vector, "vector"),
 )  # fmt: skip

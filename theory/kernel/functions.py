@@ -10,31 +10,11 @@ from types import MappingProxyType
 
 from flint import arb, fmpq
 
+from rnnbounds.theory.kernel import heads
 from rnnbounds.theory.kernel.algebra import apply, minus, plus, power, times
+from rnnbounds.theory.kernel.heads import Head
 from rnnbounds.theory.kernel.statements import Clause, Statement, le, lt, ne
-from rnnbounds.theory.kernel.terms import (
-    ABS,
-    ATAN,
-    COS,
-    ERF,
-    EXP,
-    EXPONENTIAL,
-    HALF,
-    LOG,
-    NUMBER,
-    ONE,
-    POWER,
-    PRODUCT,
-    SIN,
-    SUM,
-    TANH,
-    ZERO,
-    Gap,
-    Head,
-    Term,
-    constant,
-    number,
-)
+from rnnbounds.theory.kernel.terms import HALF, ONE, ZERO, Gap, Term, constant, number
 from rnnbounds.theory.language.constants import silu_peak_ball
 
 Range = Callable[[Term, Term], tuple[Statement | Clause, ...]]
@@ -77,7 +57,7 @@ def _odd(end: Term) -> Range:
     """|v| < end, v has the sign of its argument y, and (end − |v|) |y| ≤ 1."""
 
     def of(v: Term, y: Term) -> tuple[Statement | Clause, ...]:
-        near = times(minus(end, apply(ABS, v)), apply(ABS, y))
+        near = times(minus(end, apply(heads.ABS, v)), apply(heads.ABS, y))
         return lt(times(MINUS_ONE, end), v), lt(v, end), le(ZERO, times(v, y)), le(near, ONE)
 
     return of
@@ -105,13 +85,13 @@ def ball(term: Term, values: Mapping[Term, arb] = MappingProxyType({})) -> arb:
     """An enclosure of the value at these values of the variables, NaN where there may be none;
     raises Gap for functions that are not known."""
     head, args = term.head, [ball(arg, values) for arg in term.args]
-    if head is NUMBER:
+    if head is heads.NUMBER:
         return arb(fmpq(term.value.numerator, term.value.denominator))
     if term in values:
         return values[term]
-    if head in (SUM, PRODUCT):
-        return sum(args, arb(0)) if head is SUM else prod(args, start=arb(1))
-    if head is POWER and term.args[1].head is NUMBER:
+    if head in (heads.SUM, heads.PRODUCT):
+        return sum(args, arb(0)) if head is heads.SUM else prod(args, start=arb(1))
+    if head is heads.POWER and term.args[1].head is heads.NUMBER:
         exponent = term.args[1].value
         if exponent.denominator == 1:
             return args[0] ** int(exponent)
@@ -134,13 +114,13 @@ def derivative(term: Term, point: Term, conditions: list[Statement]) -> Term:
     if term is point:
         return ONE
     inner = [derivative(arg, point, conditions) for arg in term.args]
-    if term.head is SUM:
+    if term.head is heads.SUM:
         return plus(*inner)
-    if term.head is PRODUCT:
+    if term.head is heads.PRODUCT:
         each = enumerate(inner)
         return plus(*(times(*term.args[:i], d, *term.args[i + 1 :]) for i, d in each))
     argument, slope = term.args[0], inner[0]
-    if term.head is POWER and term.args[1].head is NUMBER:
+    if term.head is heads.POWER and term.args[1].head is heads.NUMBER:
         n = term.args[1].value
         if n.denominator > 1:
             conditions.append(lt(ZERO, argument))
@@ -150,7 +130,7 @@ def derivative(term: Term, point: Term, conditions: list[Statement]) -> Term:
     known = FUNCTIONS.get(term.head)
     if known is None or known.slope is None:
         raise Gap(f"{term} is not known to be differentiable in {point}")
-    if term.head is LOG:
+    if term.head is heads.LOG:
         conditions.append(lt(ZERO, argument))
     return times(known.slope(term, argument), slope)
 
@@ -167,18 +147,20 @@ class Function:
 
 _EXPONENTIAL = Function(arb.exp, lambda e, _: e, _of_exp)
 FUNCTIONS: dict[Head, Function] = {
-    EXP: _EXPONENTIAL,
-    EXPONENTIAL: _EXPONENTIAL,
-    ABS: Function(abs),
-    LOG: Function(arb.log, lambda _, x: power(x, MINUS_ONE)),
-    TANH: Function(arb.tanh, lambda t, _: minus(ONE, _square(t)), _of_tanh),
-    SIN: Function(arb.sin, lambda _, x: apply(COS, x), _within_one),
-    COS: Function(arb.cos, lambda _, x: times(MINUS_ONE, apply(SIN, x)), _within_one),
-    ATAN: Function(arb.atan, lambda _, x: power(plus(ONE, _square(x)), MINUS_ONE), _odd(_half(PI))),
-    ERF: Function(
+    heads.EXP: _EXPONENTIAL,
+    heads.EXPONENTIAL: _EXPONENTIAL,
+    heads.ABS: Function(abs),
+    heads.LOG: Function(arb.log, lambda _, x: power(x, MINUS_ONE)),
+    heads.TANH: Function(arb.tanh, lambda t, _: minus(ONE, _square(t)), _of_tanh),
+    heads.SIN: Function(arb.sin, lambda _, x: apply(heads.COS, x), _within_one),
+    heads.COS: Function(arb.cos, lambda _, x: times(MINUS_ONE, apply(heads.SIN, x)), _within_one),
+    heads.ATAN: Function(
+        arb.atan, lambda _, x: power(plus(ONE, _square(x)), MINUS_ONE), _odd(_half(PI))
+    ),
+    heads.ERF: Function(
         arb.erf,
         lambda _, x: times(
-            TWO, power(power(PI, HALF), MINUS_ONE), apply(EXP, times(MINUS_ONE, _square(x)))
+            TWO, power(power(PI, HALF), MINUS_ONE), apply(heads.EXP, times(MINUS_ONE, _square(x)))
         ),
         _odd(ONE),
     ),

@@ -6,31 +6,21 @@ CPU time and memory, which the answers that proofs rest on do not come near.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from itertools import product
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
+from rnnbounds.theory.kernel import heads
 from rnnbounds.theory.kernel.algebra import parts_of, split
 from rnnbounds.theory.kernel.solver.client import SOLVER, STRATEGIES, Answer
 from rnnbounds.theory.kernel.statements import Clause, Statement, le
-from rnnbounds.theory.kernel.terms import NUMBER, ZERO, Gap, Term, number
+from rnnbounds.theory.kernel.terms import ZERO, Gap, Term
 from rnnbounds.theory.kernel.translate import Formula, Translation, negation
 
 Formulas: TypeAlias = Sequence[Formula]
 ABSTRACT = "abstract: powers are free numbers in this model"
-LENGTHS = (3, 2, 1, 0, 8, 16)  # where counter-models are looked for
-MOST = 3
-
-
-class Scope(Protocol):
-    """Interface of a step's scope for the SMT rules."""
-
-    @property
-    def conditions(self) -> tuple[Clause, ...]:
-        """The claim's own conditions."""
 
 
 @dataclass(frozen=True)
@@ -67,21 +57,34 @@ def heard() -> Iterator[list[Asked]]:
             outer += asked
 
 
-def entail(goal: Statement, facts: tuple[Clause, ...], scope: Scope) -> str:
-    """Show that the facts, all of numbers, are satisfiable and entail the goal; raises Gap."""
-    query = Translation([goal, *_statements(facts)])
+Explainer: TypeAlias = Callable[[Statement, tuple[Clause, ...]], str]
+_EXPLAINERS: list[Explainer] = []
+
+
+def explains(explainer: Explainer) -> Explainer:
+    """Make the function tell of a better counter-model of facts and a goal, if it finds one."""
+    _EXPLAINERS.append(explainer)
+    return explainer
+
+
+def entail(goal: Statement, facts: tuple[Clause, ...], conditions: tuple[Clause, ...]) -> str:
+    """Show that the facts, all of numbers, are satisfiable and entail the goal; raises Gap.
+
+    By the facts and the conditions of the claim exponents are natural numbers.
+    """
+    query = Translation([goal, *statements(facts)])
     for exponent in query.exponents:
-        require_natural(exponent, (*facts, *scope.conditions))
-    stated, negated = _formulas(query, goal, facts)
-    known = [*stated, *_meanings(query, stated)]
+        require_natural(exponent, (*facts, *conditions))
+    stated, negated = formulas(query, goal, facts)
+    known = [*stated, *meanings(query, stated)]
     refuted, told = _answer(query, [*known, negated], "the hypotheses and the negated conclusion")
     if refuted.verdict == "sat":
         free = f" ({ABSTRACT})" if query.exponents else ""
-        better = _at_small_lengths(goal, (*facts, *scope.conditions))
-        raise Gap(f"counter-model: {better or _values(query, refuted) + free}")
+        better = (explain(goal, (*facts, *conditions)) for explain in _EXPLAINERS)
+        raise Gap(f"counter-model: {next(better, '') or values(query, refuted) + free}")
     if refuted.verdict != "unsat":
         raise Gap(f"z3 gives up: {refuted.reason}")
-    satisfiable = _solve(query, [*known, *told], "the hypotheses alone", valued=False)
+    satisfiable = decide(query, [*known, *told], "the hypotheses alone", valued=False)
     if satisfiable.verdict != "sat":
         reason = satisfiable.reason or satisfiable.verdict
         raise Gap(f"the hypotheses are not shown satisfiable: {reason}")
@@ -96,42 +99,43 @@ def require_natural(number: Term, clauses: Iterable[Clause]) -> None:
         return
     whole = dict.fromkeys(c for c in clauses if not c.given and all(s.whole for s in c.sides))
     goal = le(ZERO, number)
-    query = Translation([goal, *_statements(whole)])
-    stated, negated = _formulas(query, goal, whole)
-    found = _solve(query, [*stated, negated], f"the facts on integers, and not {goal}")
+    query = Translation([goal, *statements(whole)])
+    stated, negated = formulas(query, goal, whole)
+    found = decide(query, [*stated, negated], f"the facts on integers, and not {goal}")
     if found.verdict != "unsat":
-        why = f"; counter-model: {_values(query, found)}" if found.verdict == "sat" else ""
+        why = f"; counter-model: {values(query, found)}" if found.verdict == "sat" else ""
         raise Gap(f"{number} is not shown to be a natural number{why}")
 
 
 def _is_natural(rest: Term) -> bool:
-    return rest.head is NUMBER or (rest.head.least is not None and rest.head.least >= 0)
+    return rest.head is heads.NUMBER or (rest.head.least is not None and rest.head.least >= 0)
 
 
 def refuted(facts: tuple[Clause, ...]) -> bool:
     """True if z3 shows the facts on real numbers unsatisfiable, quotients and roots taken as
     defined."""
     scalar = [fact for fact in facts if _translates(fact)]
-    query = Translation(_statements(scalar))
+    query = Translation(statements(scalar))
     stated = [query.clause(fact) for fact in scalar]
     meant = [part for o in query.obligations for part in (o.condition, *o.meaning)]
     formulas = [*stated, *query.ranges, *meant]
-    return _solve(query, formulas, "all that is assumed, together", True).verdict == "unsat"
+    return decide(query, formulas, "all that is assumed, together", True).verdict == "unsat"
 
 
 def _translates(fact: Clause) -> bool:
     try:
-        Translation(_statements((fact,))).clause(fact)
+        Translation(statements((fact,))).clause(fact)
     except Gap:
         return False
     return True
 
 
-def _statements(facts: Iterable[Clause]) -> list[Statement]:
+def statements(facts: Iterable[Clause]) -> list[Statement]:
+    """The conclusions and the premises of the facts."""
     return [statement for fact in facts for statement in fact.statements]
 
 
-def _formulas(
+def formulas(
     query: Translation, goal: Statement, facts: Iterable[Clause]
 ) -> tuple[list[Formula], Formula]:
     """The facts with the ranges, and the negated goal."""
@@ -140,30 +144,7 @@ def _formulas(
     return [*stated, *query.ranges], negated
 
 
-def _at_small_lengths(goal: Statement, facts: tuple[Clause, ...]) -> str:
-    """A counter-model in which lengths are integers and so powers are powers; empty if none."""
-    variables = goal.variables.union(*(s.variables for s in _statements(facts)))
-    lengths = sorted((one for one in variables if one.whole), key=lambda one: one.key)
-    undecided = 0
-    for numbers in product(LENGTHS, repeat=len(lengths)) if len(lengths) <= MOST else ():
-        values = {one: number(n) for one, n in zip(lengths, numbers, strict=True)}
-        with suppress(Gap):
-            instance = goal.replace(values)
-            known = tuple(fact.replace(values) for fact in facts)
-            query = Translation([instance, *_statements(known)])
-            stated, negated = _formulas(query, instance, known)
-            formulas = [*stated, *query.told, *_meanings(query, stated), negated]
-            found = _solve(query, formulas, "a counter-model at small lengths", True)
-            if found.verdict == "sat":
-                at = [f"{one} = {n}" for one, n in values.items()]
-                return ", ".join([*at, _values(query, found)])
-            undecided += found.verdict == "unknown"
-            if undecided >= MOST:
-                break  # others may take as long
-    return ""
-
-
-def _meanings(query: Translation, known: Formulas) -> list[Formula]:
+def meanings(query: Translation, known: Formulas) -> list[Formula]:
     """Discharge the obligations, each from the facts and those discharged before it."""
     meanings: list[Formula] = []
     left = query.obligations
@@ -179,7 +160,7 @@ def _meanings(query: Translation, known: Formulas) -> list[Formula]:
         if len(failed) == len(left):
             obligation, found = failed[0]
             sat = found.verdict == "sat"
-            why = _values(query, found) if sat else found.reason or found.verdict
+            why = values(query, found) if sat else found.reason or found.verdict
             raise Gap(f"the hypotheses do not give {obligation.text}; counter-model: {why}")
         left = [obligation for obligation, _ in failed]
     return meanings
@@ -188,13 +169,13 @@ def _meanings(query: Translation, known: Formulas) -> list[Formula]:
 def _answer(query: Translation, formulas: Formulas, what: str) -> tuple[Answer, Formulas]:
     """The answer without what is told of functions or, where that is not enough, with it; and what
     was told."""
-    found = _solve(query, formulas, what)
+    found = decide(query, formulas, what)
     if found.verdict == "unsat" or not query.told:
         return found, ()
-    return _solve(query, [*formulas, *query.told], what), query.told
+    return decide(query, [*formulas, *query.told], what), query.told
 
 
-def _solve(
+def decide(
     query: Translation, formulas: Formulas, what: str, quick: bool = False, valued: bool = True
 ) -> Answer:
     """z3's answer to a closed text, with the values of the plain unknowns in a model."""
@@ -206,7 +187,7 @@ def _solve(
     return answer
 
 
-def _values(query: Translation, found: Answer) -> str:
+def values(query: Translation, found: Answer) -> str:
     """A model: the value of each plain term."""
     valued = zip(query.plain, found.values, strict=True)
     return ", ".join(sorted(f"{term} = {value}" for (term, _), value in valued))

@@ -8,21 +8,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Literal, TypeAlias
 
+from rnnbounds.theory.kernel import heads
 from rnnbounds.theory.kernel.algebra import build, power, rebuilt, times, whole_power
-from rnnbounds.theory.kernel.terms import (
-    ABS,
-    HALF,
-    MAX,
-    MIN,
-    NUMBER,
-    POWER,
-    PRODUCT,
-    ZERO,
-    Term,
-    TermError,
-    number,
-    within,
-)
+from rnnbounds.theory.kernel.terms import HALF, ZERO, Term, TermError, number, within
 
 Relation: TypeAlias = Literal["<=", "<", "==", "!=", "exists"]
 
@@ -103,10 +91,10 @@ def _simplified(term: Term, nonzero: frozenset[Term], roots: frozenset[Term]) ->
     argument has them too."""
     if not term.args:
         return term
-    outside = term.head.kind != "real" or term.head in (ABS, MAX, MIN)
+    outside = term.head.kind != "real" or term.head in (heads.ABS, heads.MAX, heads.MIN)
     args = tuple(_simplified(arg, nonzero if outside else frozenset(), roots) for arg in term.args)
     found = term if args == term.args else build(term.head, args)
-    if found.head is PRODUCT:
+    if found.head is heads.PRODUCT:
         exponents: dict[Term, Fraction] = {}
         rest = []
         for factor in found.args:
@@ -116,7 +104,7 @@ def _simplified(term: Term, nonzero: frozenset[Term], roots: frozenset[Term]) ->
             else:
                 rest.append(factor)
         found = times(*rest, *(power(base, number(n)) for base, n in exponents.items()))
-    if found.head is POWER and found.args[0] in roots and found.args[1].head is NUMBER:
+    if found.head is heads.POWER and found.args[0] in roots and found.args[1].head is heads.NUMBER:
         base, n = found.args[0], found.args[1].value
         if n >= 2:
             return times(power(base.args[0], number(n // 2)), power(base, number(n % 2)))
@@ -193,13 +181,13 @@ def ne(lhs: Term, rhs: Term) -> Statement:
 def domains(terms: Iterable[Term]) -> tuple[Statement, ...]:
     """Conditions that make quotients and roots in the terms defined; TermError for other powers."""
     found: list[Statement] = []
-    powers = {p for term in terms for p in within(term) if p.head is POWER}
+    powers = {p for term in terms for p in within(term) if p.head is heads.POWER}
     for one in sorted(powers, key=lambda one: one.key):
         base, exponent = one.args
         if exponent.variables:
             continue  # that it is a natural number is asked for apart
-        low = base.value if base.head is NUMBER else (base.head.interval or (0, 0))[0]
-        if exponent.value < 0 and not (low > 0 or (base.head is NUMBER and low)):
+        low = base.value if base.head is heads.NUMBER else (base.head.interval or (0, 0))[0]
+        if exponent.value < 0 and not (low > 0 or (base.head is heads.NUMBER and low)):
             found.append(ne(base, ZERO))
         if exponent.value.denominator > 1 and not (low > 0 or base is ZERO):
             found.append(le(ZERO, base))

@@ -17,11 +17,12 @@ from operator import attrgetter
 from typing import Literal, TypeAlias
 from weakref import WeakValueDictionary
 
+from rnnbounds.theory.kernel import heads
+from rnnbounds.theory.kernel.heads import Head, Range
+
 MOST_BITS = 14_000  # of a numerator or denominator: Python writes 4300 digits
 
 Sort: TypeAlias = Literal["number", "vector", "operator", "either"]
-Range: TypeAlias = Literal["real", "natural", "vector", "operator", "either"]
-NUMBERS = frozenset(("number", "scalar", "real", "norm"))  # the kinds whose values are numbers
 
 
 class Gap(Exception):  # noqa: N818 - not an error of the program: the step does not follow
@@ -30,49 +31,6 @@ class Gap(Exception):  # noqa: N818 - not an error of the program: the step does
 
 class TermError(Gap):
     """Malformed or oversized term; the message gives the reason."""
-
-
-@dataclass(frozen=True)
-class Head:
-    """Root symbol of a term: a function, an operation, a variable or a number.
-
-    kind: `number`, `variable`, `sum`, `product`, `power`, or a function by its values:
-    `scalar`, `norm`, `vector`, `operator`; `real` for the functions of reals that statements are
-    written in, of which `theory.kernel.functions` knows more.
-    """
-
-    name: str
-    kind: str
-    range: Range = "real"
-    least: int | None = None  # a lower bound on all values of a variable
-    interval: tuple[Fraction, Fraction] | None = None  # of a constant with no closed form
-    mark: int = 0  # tells variables of one name apart
-    is_of_numbers: bool = False
-    is_of_one: bool = False  # it takes one argument
-    is_odd: bool = False
-    value: tuple[int, int] | None = None  # an argument, and the value there
-
-    @property
-    def is_formal(self) -> bool:
-        """True if the head is an uninterpreted scalar: known by laws alone."""
-        return self.kind == "scalar" and self.interval is None
-
-
-def _real(name: str, is_odd: bool = False, value: tuple[int, int] | None = None) -> Head:
-    """A function of one real."""
-    at = (0, 0) if is_odd else value
-    return Head(name, "real", is_of_numbers=True, is_of_one=True, is_odd=is_odd, value=at)
-
-
-NUMBER, SUM, PRODUCT, POWER = (Head(kind, kind) for kind in ("number", "sum", "product", "power"))
-ABS, LOG = _real("abs"), _real("log", value=(1, 0))
-EXP, COS = (_real(name, value=(0, 1)) for name in ("exp", "cos"))
-TANH, SIN, ATAN, ERF = (_real(name, is_odd=True) for name in ("tanh", "sin", "atan", "erf"))
-MAX, MIN = (Head(name, "real", is_of_numbers=True) for name in ("max", "min"))
-REAL_FUNCTIONS = {head.name: head for head in (ABS, MAX, MIN, LOG, TANH, EXP, SIN, COS, ATAN, ERF)}
-# The functions of formal terms of which rules know something.
-TRANSPOSE = Head("transpose", "operator", is_of_one=True)
-EXPONENTIAL = Head("exponential", "scalar", is_of_numbers=True, is_of_one=True)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,13 +46,13 @@ class Term:
     def key(self) -> str:
         """The term in one line, by which terms are ordered."""
         head = self.head
-        if head is NUMBER:
+        if head is heads.NUMBER:
             return str(self.value)
         if not self.args:
             return f"{head.name}'{head.mark}" if head.mark else head.name
-        if head is POWER:
+        if head is heads.POWER:
             return f"({self.args[0].key})^({self.args[1].key})"
-        name = {SUM: "+", PRODUCT: "*"}.get(head, head.name)
+        name = {heads.SUM: "+", heads.PRODUCT: "*"}.get(head, head.name)
         return f"{name}({', '.join(arg.key for arg in self.args)})"
 
     def __repr__(self) -> str:
@@ -104,21 +62,21 @@ class Term:
     def sort(self) -> Sort:
         """The sort; raises TermError where what is added or multiplied has none."""
         head = self.head
-        if head.kind in NUMBERS:
+        if head.kind in heads.NUMBERS:
             found = {arg.sort for arg in self.args}
             if head.is_of_numbers and not found <= {"number"}:
                 raise TermError(f"{self} is a function of a number; take a norm or an entry")
             return "number"
         if head.kind == "variable":
             return _SORTS[head.range]
-        if head is SUM:
+        if head is heads.SUM:
             found = {arg.sort for arg in self.args}
             if len(found) > 1:
                 raise TermError(f"{self} adds {' and '.join(sorted(found))}")
             return found.pop()
-        if head is PRODUCT:
+        if head is heads.PRODUCT:
             return _sort_of_product(self)
-        if head is POWER:
+        if head is heads.POWER:
             base, exponent = (arg.sort for arg in self.args)
             if base not in ("number", "operator"):
                 raise TermError(f"{self} is a power of a {base}")
@@ -133,9 +91,9 @@ class Term:
     def commutes(self) -> bool:
         """True if the term is a number (so commutes), judged by its heads."""
         head = self.head
-        if head in (SUM, PRODUCT, POWER):
+        if head in (heads.SUM, heads.PRODUCT, heads.POWER):
             return all(arg.commutes for arg in self.args)
-        return head.kind in NUMBERS or (
+        return head.kind in heads.NUMBERS or (
             head.range in ("real", "natural") and (head.kind == "variable")
         )
 
@@ -150,11 +108,11 @@ class Term:
     def whole(self) -> bool:
         """True if the form of the term shows that all its values are integers."""
         head = self.head
-        if head is NUMBER:
+        if head is heads.NUMBER:
             return self.value.denominator == 1
         if head.kind == "variable":
             return head.range == "natural"
-        return head in (SUM, PRODUCT) and all(arg.whole for arg in self.args)
+        return head in (heads.SUM, heads.PRODUCT) and all(arg.whole for arg in self.args)
 
 
 Printer: TypeAlias = Callable[[Term], str]
@@ -188,7 +146,7 @@ def number(value: Fraction | int) -> Term:
     found = Fraction(value)
     if max(found.numerator.bit_length(), found.denominator.bit_length()) > MOST_BITS:
         raise TermError(f"a number of more than {MOST_BITS} bits")
-    return make(NUMBER, (), found)
+    return make(heads.NUMBER, (), found)
 
 
 ZERO, ONE, HALF = number(0), number(1), number(Fraction(1, 2))
@@ -219,7 +177,7 @@ def within(term: Term) -> Iterator[Term]:
 
 def symbolic_powers(terms: Iterable[Term]) -> tuple[Term, ...]:
     """All powers whose exponent is no number."""
-    found = {p for t in terms for p in within(t) if p.head is POWER and p.args[1].variables}
+    found = {p for t in terms for p in within(t) if p.head is heads.POWER and p.args[1].variables}
     return tuple(sorted(found, key=key))
 
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 from math import floor
 from typing import TypeAlias
 
-from rnnbounds.theory.kernel import terms
+from rnnbounds.theory.kernel import heads, terms
 from rnnbounds.theory.kernel.algebra import minus, parts_of, plus, power
 from rnnbounds.theory.kernel.functions import ranges
 from rnnbounds.theory.kernel.statements import Clause, Statement
@@ -61,7 +61,7 @@ class Translation:
         """All terms but quotients and roots, which follow from others, with their unknowns."""
         return [
             (term, atom) for term, atom in self.atoms.items()
-            if term.head is not terms.POWER or term.args[1].variables
+            if term.head is not heads.POWER or term.args[1].variables
         ]  # fmt: skip
 
     def text(self, formulas: Iterable[Formula]) -> str:
@@ -88,21 +88,21 @@ class Translation:
     def real(self, term: Term) -> Formula:
         """The term as a real number."""
         head = term.head
-        if head is terms.NUMBER:
+        if head is heads.NUMBER:
             return _number(term.value)
         if not term.commutes:
             raise Gap(f"the vector {term} stands where a number is needed")
-        if head is terms.SUM:
+        if head is heads.SUM:
             return f"(+ {' '.join(map(self.real, term.args))})"
-        if head is terms.PRODUCT:
+        if head is heads.PRODUCT:
             return f"(* {' '.join(map(self.real, term.args))})"
-        if head is terms.POWER:
+        if head is heads.POWER:
             return self._power(*term.args)
-        if head is terms.ABS:
+        if head is heads.ABS:
             inner = self.real(term.args[0])
             return f"(let ((?v {inner})) (ite (>= ?v 0.0) ?v (- ?v)))"
-        if head in (terms.MAX, terms.MIN):
-            return _fold(">=" if head is terms.MAX else "<=", [*map(self.real, term.args)])
+        if head in (heads.MAX, heads.MIN):
+            return _fold(">=" if head is heads.MAX else "<=", [*map(self.real, term.args)])
         return self._atom(term)
 
     def _atom(self, term: Term, make: Callable[[Formula], None] | None = None) -> Formula:
@@ -162,7 +162,7 @@ def negation(formula: Formula) -> Formula:
 def _split_exponent(power: Term) -> tuple[Term, int]:
     """The exponent as a symbolic part and an integer."""
     exponent = power.args[1]
-    numbers = (part.value for part in parts_of(exponent) if part.head is terms.NUMBER)
+    numbers = (part.value for part in parts_of(exponent) if part.head is heads.NUMBER)
     whole = floor(sum(numbers, Fraction(0)))
     return minus(exponent, number(whole)), whole
 

@@ -20,17 +20,10 @@ import sympy
 from sympy import Expr, Rational
 
 from rnnbounds.theory.errors import StatementError, UnknownNameError
+from rnnbounds.theory.language import spelling
 from rnnbounds.theory.language.law import Clause
 from rnnbounds.theory.language.printing import statement_text
-from rnnbounds.theory.language.spelling import (
-    CLOSING,
-    HINT,
-    MAX_DEPTH,
-    NUMBER,
-    fault,
-    suggest_notations,
-    tokenize,
-)  # fmt: skip
+from rnnbounds.theory.language.spelling import CLOSING, MAX_DEPTH, NUMBER, fault, tokenize
 from rnnbounds.theory.language.statement import Relation, Statement
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 
@@ -272,7 +265,7 @@ class _Reader:
             excerpt = "".join(rest[: rest.index(closing, 1) + 1 if closing in rest[1:] else None])
             return StatementError(
                 f"{excerpt[:60]!r} is the notation of no quantity; "
-                f"{suggest_notations(excerpt[:60])}{HINT}"
+                f"{spelling.suggest_notations(excerpt[:60])}{spelling.HINT}"
             )
         if (word.isidentifier() and word != "_") or rest[:2] == ["_", "_"]:
             end = 1
@@ -283,7 +276,9 @@ class _Reader:
             return StatementError(str(UnknownNameError("quantity", name, known)))
         if self.is_plain and word not in OPERATORS:
             return fault(self.line, f"contains {word!r}; use {ALLOWED}")
-        return fault(self.line, f"has {word!r} where a quantity or a number is needed; {HINT}")
+        return fault(
+            self.line, f"has {word!r} where a quantity or a number is needed; {spelling.HINT}"
+        )
 
 
 def _bit_size(number: Rational) -> int:

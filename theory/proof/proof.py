@@ -9,6 +9,7 @@ from functools import cache
 from typing import Literal, TypeAlias
 
 from rnnbounds.theory.kernel import door
+from rnnbounds.theory.kernel import hints as hints  # finds better counter-models
 from rnnbounds.theory.kernel import shown as shown  # prints the terms of details
 from rnnbounds.theory.kernel.smt import Asked
 from rnnbounds.theory.kernel.terms import Gap, Term

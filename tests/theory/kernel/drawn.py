@@ -12,7 +12,7 @@ from flint import arb, fmpq
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from rnnbounds.theory.kernel import algebra, terms
+from rnnbounds.theory.kernel import algebra, heads, terms
 
 Tree: TypeAlias = tuple[object, ...]  # an operation and what it is of, as it was drawn
 MOST = 120  # of the examples drawn
@@ -39,9 +39,9 @@ points = st.fixed_dictionaries({name: st.sampled_from(NUMBERS) for name in NAMES
 MAKE: dict[str, Callable[..., terms.Term]] = {
     "+": algebra.plus,
     "*": algebra.times,
-    "max": lambda *args: algebra.apply(terms.MAX, *args),
-    "min": lambda *args: algebra.apply(terms.MIN, *args),
-    "abs": lambda arg: algebra.apply(terms.ABS, arg),
+    "max": lambda *args: algebra.apply(heads.MAX, *args),
+    "min": lambda *args: algebra.apply(heads.MIN, *args),
+    "abs": lambda arg: algebra.apply(heads.ABS, arg),
     "root": lambda arg: algebra.power(arg, terms.HALF),
 }
 
@@ -89,7 +89,7 @@ OF: dict[str, Callable[..., arb]] = {
     "abs": abs,
     "root": rooted,
 }
-HEADS = {terms.SUM: "+", terms.PRODUCT: "*", terms.MAX: "max", terms.MIN: "min", terms.ABS: "abs"}
+HEADS = {heads.SUM: "+", heads.PRODUCT: "*", heads.MAX: "max", heads.MIN: "min", heads.ABS: "abs"}
 
 
 def exactly(value: Fraction) -> arb:
@@ -112,11 +112,11 @@ def value(tree: Tree, at: Mapping[str, arb]) -> arb:
 
 def value_of(term: terms.Term, at: Mapping[str, arb]) -> arb:
     """The value of what the constructors made."""
-    if term.head is terms.NUMBER:
+    if term.head is heads.NUMBER:
         return exactly(term.value)
     if term.head.kind == "variable":
         return at[term.head.name]
-    if term.head is terms.POWER:
+    if term.head is heads.POWER:
         base, exponent = value_of(term.args[0], at), term.args[1].value
         if exponent.denominator == 1:
             return raised(base, int(exponent))

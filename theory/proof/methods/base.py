@@ -10,11 +10,8 @@ from typing import ClassVar, Protocol
 
 from sympy import Symbol
 
-from rnnbounds.theory.kernel import door
+from rnnbounds.theory.kernel import door, rewriting
 from rnnbounds.theory.kernel.algebra import fully_expanded, minus, plus
-from rnnbounds.theory.kernel.normal import require_polynomial, word_form, word_rules, words
-from rnnbounds.theory.kernel.rewriting import is_vector_equation, prepare
-from rnnbounds.theory.kernel.smt import Scope as Entailed
 from rnnbounds.theory.kernel.smt import entail
 from rnnbounds.theory.kernel.statements import Clause, Law, Statement, eq
 from rnnbounds.theory.kernel.terms import ONE, ZERO
@@ -26,8 +23,12 @@ GIVEN, HYPOTHESIS = "given", "induction hypothesis"
 RANGE = "range"  # what is known of a point where a part of a step is shown
 
 
-class Scope(Entailed, Protocol):
+class Scope(Protocol):
     """Scope of a step for a method: the facts that it may use."""
+
+    @property
+    def conditions(self) -> tuple[Clause, ...]:
+        """The claim's own conditions."""
 
     def clauses(self, uses: tuple[Use, ...]) -> tuple[Clause, ...]:
         """The used statements; raises Gap if one is not at hand or its side conditions fail."""
@@ -84,14 +85,14 @@ class Smt(Direct):
 
     def prove(self, goal: Statement, scope: Scope) -> str:
         """Prove the goal from the hypotheses."""
-        goal, facts = prepare(goal, scope.clauses(self.hypotheses))
-        if not is_vector_equation(goal):
-            return entail(goal, facts, scope)
+        goal, facts = rewriting.prepare(goal, scope.clauses(self.hypotheses))
+        if not rewriting.is_vector_equation(goal):
+            return entail(goal, facts, scope.conditions)
         if goal.relation != "==":
             raise Gap(f"{goal} compares no numbers")
-        factors = words(minus(*goal.sides)).values()
+        factors = rewriting.words(minus(*goal.sides)).values()
         for factor in factors or (ZERO,):
-            entail(eq(factor, ZERO), facts, scope)
+            entail(eq(factor, ZERO), facts, scope.conditions)
         return "the sides are the same sum of words"
 
 
@@ -104,9 +105,11 @@ class Words(Direct):
         """Prove an equation of operators, or of scalars that measure them."""
         if goal.relation != "==":
             raise Gap(f"a {goal.relation} is no identity")
-        rules = word_rules(scope.clauses(self.hypotheses))
-        require_polynomial(goal)
-        remainder = fully_expanded(minus(*(word_form(side, rules) for side in goal.sides)))
+        rules = rewriting.word_rules(scope.clauses(self.hypotheses))
+        rewriting.require_polynomial(goal)
+        remainder = fully_expanded(
+            minus(*(rewriting.word_form(side, rules) for side in goal.sides))
+        )
         if remainder is not ZERO:
             raise Gap(f"counter-model: by the rules the sides differ by {remainder}")
         return f"the same words by {len(rules)} rules"

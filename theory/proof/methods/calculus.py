@@ -9,11 +9,11 @@ from typing import ClassVar
 from flint import arb, ctx, fmpq
 from sympy import Expr
 
-from rnnbounds.theory.kernel import door
+from rnnbounds.theory.kernel import door, heads
 from rnnbounds.theory.kernel.algebra import rebuilt, times
 from rnnbounds.theory.kernel.functions import ball, derivative
 from rnnbounds.theory.kernel.statements import Statement, domains, eq, le
-from rnnbounds.theory.kernel.terms import ABS, PRODUCT, ZERO, Term, number
+from rnnbounds.theory.kernel.terms import ZERO, Term, number
 from rnnbounds.theory.language import Use
 from rnnbounds.theory.language.terms.variables import z
 from rnnbounds.theory.proof.methods.base import RANGE, Gap, Method, Scope, Smt, in_part
@@ -64,7 +64,7 @@ class BallMaximum(Method):
         if goal.relation != "<=" or goal.lhs.variables != {Z} or goal.rhs.variables:
             raise Gap(f"{goal} does not bound |f(z)|")
         # |f| is the product of the moduli of its factors: f without these is differentiated.
-        factors = goal.lhs.args if goal.lhs.head is PRODUCT else (goal.lhs,)
+        factors = goal.lhs.args if goal.lhs.head is heads.PRODUCT else (goal.lhs,)
         f = derivatives(times(*map(_without_moduli, factors)), Z, 2, scope)
         with ctx.workprec(PRECISION):
             for peak in map(door.term, self.peaks):
@@ -123,4 +123,4 @@ class BallMaximum(Method):
 
 def _without_moduli(term: Term) -> Term:
     """Remove |·| from the term: |f| becomes f."""
-    return _without_moduli(term.args[0]) if term.head is ABS else term
+    return _without_moduli(term.args[0]) if term.head is heads.ABS else term

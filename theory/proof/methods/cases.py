@@ -7,11 +7,11 @@ from itertools import product
 from typing import ClassVar
 
 from rnnbounds.theory.axioms.activations import ACTIVATIONS, BOUNDS, ActivationFacts, Piece
-from rnnbounds.theory.kernel import door
+from rnnbounds.theory.kernel import door, heads
 from rnnbounds.theory.kernel.algebra import apply, rebuilt
 from rnnbounds.theory.kernel.smt import entail
 from rnnbounds.theory.kernel.statements import Clause, Statement, eq, le, lt
-from rnnbounds.theory.kernel.terms import ABS, ZERO, Term
+from rnnbounds.theory.kernel.terms import ZERO, Term
 from rnnbounds.theory.language import Use
 from rnnbounds.theory.proof.methods.base import GIVEN, Gap, Method, Scope, Smt, in_part
 from rnnbounds.theory.proof.methods.calculus import BallMaximum, Z, derivatives
@@ -56,7 +56,7 @@ def prove_case(facts: ActivationFacts, order: int, scope: Scope) -> list[str]:
     for first, *others in product(*(piece.region for piece in facts.pieces)):
         outside = tuple(Clause(lt(s.rhs, s.lhs)) for s in map(door.goal, others))
         with in_part(f"{facts.name}: the pieces leave a gap"):
-            entail(door.goal(first), outside, scope)
+            entail(door.goal(first), outside, scope.conditions)
     for lower in range(order) if len(facts.pieces) > 1 else ():
         one, *rest = (rebuilt(_derivative(p, lower, scope), {Z: ZERO}) for p in facts.pieces)
         for other in rest:
@@ -65,7 +65,7 @@ def prove_case(facts: ActivationFacts, order: int, scope: Scope) -> list[str]:
     supremum, names = facts.supremum(order), []
     for index, piece in enumerate(facts.pieces, start=1):
         names.append(f"{facts.name} {index}" if len(facts.pieces) > 1 else facts.name)
-        goal = le(apply(ABS, _derivative(piece, order, scope)), door.term(supremum.value))
+        goal = le(apply(heads.ABS, _derivative(piece, order, scope)), door.term(supremum.value))
         known, given = scope, [f"{GIVEN} {n}" for n, _ in enumerate(piece.region, start=1)]
         for name, statement in zip(given, piece.region, strict=True):
             known = known.with_hypothesis(name, door.goal(statement))

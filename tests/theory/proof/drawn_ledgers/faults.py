@@ -12,23 +12,12 @@ from unittest.mock import patch
 
 from sympy import Add, Expr, Mul, Pow, Rational, pi
 
-from rnnbounds.theory.kernel import algebra, door, rewriting
+from rnnbounds.theory.kernel import algebra, door, heads, rewriting
 from rnnbounds.theory.kernel.algebra import apply, build, plus, power, split
 from rnnbounds.theory.kernel.functions import PI
+from rnnbounds.theory.kernel.heads import Head
 from rnnbounds.theory.kernel.statements import Clause, Law, Statement
-from rnnbounds.theory.kernel.terms import (
-    EXP,
-    LOG,
-    NUMBER,
-    ONE,
-    POWER,
-    PRODUCT,
-    SUM,
-    Head,
-    Term,
-    TermError,
-    number,
-)
+from rnnbounds.theory.kernel.terms import ONE, Term, TermError, number
 from rnnbounds.theory.kernel.translate import Translation
 from rnnbounds.theory.language import Statement as Stated
 from rnnbounds.theory.language import definitions
@@ -36,21 +25,20 @@ from rnnbounds.theory.language.terms import variables
 from rnnbounds.theory.language.terms import vectors as formal
 from rnnbounds.theory.language.vocabulary import unfold
 from rnnbounds.theory.proof import accept, proof, records, scope, together
-from rnnbounds.theory.proof.methods import base as smt
 
 Patch = tuple[object, str, object]
 prepare, rewrite, translate = rewriting.prepare, rewriting.rewrite, door.term
 atom = Translation._atom
 replace, instances, head = Statement.replace, Law.at, door.head
-JOINED: dict[Head, type[Expr]] = {SUM: Add, PRODUCT: Mul, POWER: Pow}
+JOINED: dict[Head, type[Expr]] = {heads.SUM: Add, heads.PRODUCT: Mul, heads.POWER: Pow}
 
 
 def _split_logs(term: Term) -> Term:
     """log 2z as log 2 + log z, for all real z."""
     args = tuple(map(_split_logs, term.args))
-    if term.head is LOG and split(args[0])[0] > 0 and split(args[0])[1] is not ONE:
+    if term.head is heads.LOG and split(args[0])[0] > 0 and split(args[0])[1] is not ONE:
         factor, rest = split(args[0])
-        return plus(apply(LOG, number(factor)), apply(LOG, rest))
+        return plus(apply(heads.LOG, number(factor)), apply(heads.LOG, rest))
     return build(term.head, args) if args else term
 
 
@@ -70,10 +58,10 @@ def _any_count(term: Expr, _: object, place: Expr, *__: object) -> bool:
 def _cancelled(term: Term) -> Term:
     """exp(log x) as x, and x x⁻¹ as 1, as SymPy has it."""
     args = tuple(map(_cancelled, term.args))
-    if term.head is EXP and args[0].head is LOG:
+    if term.head is heads.EXP and args[0].head is heads.LOG:
         return args[0].args[0]
-    if term.head is PRODUCT:
-        inverse = {power(one, number(-1)) for one in args if one.head is not NUMBER}
+    if term.head is heads.PRODUCT:
+        inverse = {power(one, number(-1)) for one in args if one.head is not heads.NUMBER}
         gone = {one for one in args if one in inverse or power(one, number(-1)) in args}
         args = tuple(one for one in args if one not in gone)
     return build(term.head, args) if args or term.args else term
@@ -100,7 +88,7 @@ def _late_at(law: Law, terms: tuple[Term, ...]) -> tuple[Clause, ...]:
 def _in_sympy(term: Term) -> Expr:
     """The term as SymPy makes it; raises TermError for what is no function of reals."""
     args = tuple(map(_in_sympy, term.args))
-    if term.head is NUMBER:
+    if term.head is heads.NUMBER:
         return Rational(term.value.numerator, term.value.denominator)
     if term.head in JOINED:
         return JOINED[term.head](*args)
@@ -135,7 +123,7 @@ def _written_out(stated: Stated) -> Statement:
 
 def _any_power(base: Term, exponent: Term) -> Term:
     """Operators have inverses, as numbers do."""
-    if not base.commutes and exponent.head is NUMBER:
+    if not base.commutes and exponent.head is heads.NUMBER:
         return algebra._whole(base, int(exponent.value))
     return power(base, exponent)
 
@@ -152,7 +140,7 @@ FAULTS: dict[str, tuple[Patch, ...]] = {
     ),
     "what is seen is all": ((door, "head", _one_norm),),
     "parts are not asked": ((records, "COMPOSITE", {}),),
-    "logarithms are split": ((smt, "prepare", _of_split_logs),),
+    "logarithms are split": ((rewriting, "prepare", _of_split_logs),),
     "a recursion counts anywhere": ((definitions, "_is_evaluated_before", _any_count),),
     "quantities are unfolded late": ((Statement, "replace", _late), (Law, "at", _late_at)),
     "rewriting leaves the reals": ((rewriting, "rewrite", _complex),),
