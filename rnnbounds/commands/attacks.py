@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -106,9 +108,19 @@ def executor_for(address: str | None, workers: int) -> Iterator[tuple[Executor |
             yield executor, workers
 
 
+def claim_seconds(run: Run) -> Counter[str]:
+    """Seconds of wall time that each claim took; parts of several are shared out evenly."""
+    seconds: Counter[str] = Counter()
+    for name, duration in run.environment.durations.items():
+        claims = name.partition("/")[0].split("+")
+        seconds.update(dict.fromkeys(claims, duration / len(claims)))
+    return seconds
+
+
 def print_run(run: Run) -> None:
-    """A row for each claim."""
-    rows = []
+    """A row for each claim; with --verbose how long it took."""
+    rows, seconds = [], claim_seconds(run)
+    verbose = logging.getLogger("rnnbounds").isEnabledFor(logging.INFO)
     for entry in run.claims:
         tally, best = entry.tally, entry.best_ratio
         convicted = sum(variant.convicted for variant in entry.variants)
@@ -116,9 +128,11 @@ def print_run(run: Run) -> None:
             entry.id, entry.standing if entry.proved else "NOT PROVED",
             tally.holds, tally.violated, tally.undecided, tally.vacuous, entry.pairs,
             "-" if best is None else f"{float(best):.6f}", f"{convicted}/{len(entry.variants)}",
+            *([f"{seconds[entry.id]:.1f}"] if verbose else []),
         ))  # fmt: skip
     counts = ("holds", "violated", "undecided", "vacuous", "pairs")
-    output.print_table(("claim", "proof", *counts, "lhs/rhs", "refuted"), rows)
+    heads = ("claim", "proof", *counts, "lhs/rhs", "refuted", *(["seconds"] if verbose else []))
+    output.print_table(heads, rows)
     for told in run.guarantees:
         models = plural(told.models, "model")
         output.echo(
