@@ -20,6 +20,7 @@ def main(arguments: list[str] | None = None) -> int:
     reopen_streams()
     if arguments is None and "OMP_NUM_THREADS" not in os.environ:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's, for small work alone
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # torch's threads sleep while they wait
     return run_guarded(lambda: run(None)) if arguments is None else run(arguments)
 
 

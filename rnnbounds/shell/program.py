@@ -7,7 +7,6 @@ no word is broken at its hyphen: names and options can be copied from it.
 
 from __future__ import annotations
 
-import ast
 import gc
 import logging
 import re
@@ -15,7 +14,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from importlib.resources import files
+from inspect import cleandoc
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -127,6 +127,7 @@ def _unbroken(text: str) -> str:
 
 
 COMMANDS_PACKAGE = "rnnbounds.commands"
+COMMANDS_FOLDER = Path(__file__).parents[1] / "commands"
 # Modules whose work is shared among processes, and those that do it again, to the same bits.
 PARALLEL_MODULES = ("attacks", "statements")
 
@@ -171,13 +172,12 @@ class LazyCommand(HelpCommand):
 
     def __init__(self, name: str, place: str) -> None:
         self.module, _, self.function = place.partition(":")
-        path = files(COMMANDS_PACKAGE) / f"{self.module.replace('.', '/')}.py"
-        body = ast.parse(path.read_text(encoding="utf-8")).body
-        defined = {node.name: node for node in body if isinstance(node, ast.FunctionDef)}
+        path = COMMANDS_FOLDER / f"{self.module.replace('.', '/')}.py"
+        pattern = rf'^def {self.function}\(.*?"""(.*?)"""'  # to parse all files takes longer
+        (text,) = re.findall(pattern, path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
         super().__init__(
-            name, help=ast.get_docstring(defined[self.function]), rich_markup_mode=None,
-            context_settings=CONTEXT_SETTINGS,
-        )  # fmt: skip
+            name, help=cleandoc(text), rich_markup_mode=None, context_settings=CONTEXT_SETTINGS
+        )
 
     def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
         """The call, which is that of the command itself."""
