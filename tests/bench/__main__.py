@@ -13,6 +13,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parent))
 from clock import REPEATS, Clock
+from commands import gate
 from rows import CUDA_ROWS, ROWS
 
 
@@ -23,7 +24,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--repeats", type=int, default=REPEATS, help="measurements of each side")
     parser.add_argument("--out", type=Path, help="write bench.json there")
+    parser.add_argument(
+        "--gate", action="store_true", help="compare units of commands with docs/records alone"
+    )
     given = parser.parse_args(arguments)
+    if given.gate:
+        return gate()
     if given.device == "cuda" and not torch.cuda.is_available():
         parser.error("no CUDA device is available; choose --device cpu")
     rows = {row.name: row for row in (*ROWS, *(CUDA_ROWS if given.device == "cuda" else ()))}

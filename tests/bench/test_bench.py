@@ -10,6 +10,7 @@ import pytest
 import torch
 
 sys.path.insert(0, str(Path(__file__).parent))
+import commands
 import naive
 from clock import Clock, Row, Seen, compare
 from rows import CELLS, CUDA_ROWS, ROWS, draw_systems, one_pair, truncated_pair, truncation_gaps
@@ -64,3 +65,10 @@ def test_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> N
     assert (record["ratio"], record["met"]) == (1.5, False)
     with pytest.raises(SystemExit, match="2"):
         program(["--rows", "speed"])
+
+
+def test_the_record_is_read() -> None:
+    """Rows of units stand among others; no command is recorded that is not measured."""
+    known = commands.recorded("| quick | work | 9 |\n| `help` | 0.08 |\n| `claims` | 12 |\n")
+    assert known == {"help": 0.08, "claims": 12.0}
+    assert commands.recorded(commands.RECORD.read_text("utf-8")).keys() <= commands.COMMANDS.keys()
