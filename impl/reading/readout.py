@@ -48,7 +48,7 @@ def readout_of(
         wide = [key for key, one in known.items() if getattr(one, "ndim", 0) == 2]
         own = [key for key in wide if TORCH.fullmatch(key.rpartition(".")[2])]  # of a cell
         fitting = [shown(k) for k in wide if k not in own and known[k].shape[1] == n]
-        what = f"{where} holds no readout {shown(name)}.{_WEIGHT}"
+        what = f"{where} holds no readout {shown(name.removesuffix(f'.{_WEIGHT}'))}.{_WEIGHT}"
         raise InputError(f"{what}; matrices with {n} columns are {', '.join(fitting) or 'none'}")
     weight, chosen = _stored(full, known[full]), full
     if part != slice(None) and weight.ndim == 2:

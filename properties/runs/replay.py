@@ -23,12 +23,14 @@ from rnnbounds.properties.systems.exact.members import rational_strings
 from rnnbounds.properties.systems.kind import kind_of_spec
 from rnnbounds.properties.systems.other_inputs import other_inputs
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.table import parse_spec
+from rnnbounds.properties.systems.table import kinds_about, parse_spec
 from rnnbounds.reports.files import write_atomic
 from rnnbounds.reports.records.checks import Check
 from rnnbounds.theory import claim as claim_of
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 from rnnbounds.theory.proof.claim import Assumption, Statement
+
+TYPED = "typed"  # in place of a claim and its form: a statement that the user typed
 
 
 @dataclass(frozen=True)
@@ -58,18 +60,30 @@ def find_statement(claim: str, form: str) -> tuple[Statement, tuple[Assumption, 
     return chosen_form.statement, chosen_form.assumptions
 
 
+def require_kind(spec: SystemSpec, claim: str, form: str) -> None:
+    """Raise SpecError unless the claim's form, or its false variant, is about systems of the spec's
+    kind."""
+    found = claim_of(claim)
+    variants = {variant.id: variant.form for variant in found.false_variants}
+    about = found.form(variants.get(form, form)).about
+    if spec.kind not in {kind.name for kind in kinds_about(about)}:
+        raise SpecError(f"{claim} ({form}) is about {about} systems, and this one is {spec.kind}")
+
+
 @isolated()
 def replay(
     spec: SystemSpec | str, statement: Statement, assumptions: tuple[Assumption, ...],
-    claim: str = "typed", form: str = "typed",
+    claim: str = TYPED, form: str = TYPED,
 ) -> ReplayedPair:  # fmt: skip
     """Rebuild one pair and judge it again.
 
     Raises:
-        SpecError: the spec is not one, or it names a whole batch.
+        SpecError: the spec is not one, it names a whole batch, or the form is not about its kind.
     """
     require_sound()
     spec = parse_spec(spec) if isinstance(spec, str) else spec
+    if claim != TYPED:
+        require_kind(spec, claim, form)
     if spec.values is None:
         spec = spec.select_pair(0 if spec.batch == 1 else -1, 0 if spec.sequences == 1 else -1)
         if -1 in (spec.member, spec.sequence):

@@ -22,6 +22,16 @@ def test_a_spec_that_does_not_say_what_it_is_of(refused, name):
     assert f"does not say its {'kind' if name == 'all' else name};" in line
 
 
+@pytest.mark.parametrize(
+    ("about", "claim", "form"),
+    [("lstm", "contraction-lstm", "one-step"), ("causal", "receptive-field", "causal-one-shorter")],
+)
+def test_a_spec_of_another_kind(refused, about, claim, form):
+    """A form that speaks of other systems is not judged vacuous on this one."""
+    line = refused("replay", json.dumps(NAMED_SPEC), "--claim", claim, "--form", form)
+    assert f"{claim} ({form}) is about {about} systems, and this one is rnn;" in line
+
+
 def test_what_is_printed_is_read():
     """Each kind's specs come back from their text, all fields as by default included."""
     specs = [make_spec()]
