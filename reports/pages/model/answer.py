@@ -67,10 +67,12 @@ def answer_sentence(document: Document, model: str) -> str:
         off = "" if far is None else f", {bound_text(far)} from the nearest recorded input"
         return f"{model} does not contract: {witness_text}{off}"
     if verdict == "undecided":
-        return str(
-            document.get("reason")
-            or f"no norm that was tried certifies {model}, which says nothing about it"
-        )
+        known = _lower_bound(document)
+        nothing = known or "which says nothing about it"
+        reason = document.get("reason")
+        if reason is None:
+            return f"no norm that was tried certifies {model}, {nothing}"
+        return f"{reason}; {known}" if known else str(reason)
     windows = [row for row in document.get("truncation") or () if row.get("k") is not None]
     if not windows:
         return ""
@@ -80,6 +82,15 @@ def answer_sentence(document: Document, model: str) -> str:
     fix = "fixes" if windows[0]["k"] == 1 else "fix"
     last = "last input" if windows[0]["k"] == 1 else f"last {plural(windows[0]['k'], 'input')}"
     return f"{model} forgets: its {last} {fix} the {vector_name(document)} {precision}"
+
+
+def _lower_bound(document: Document) -> str:
+    """The lower bound on the memory that an attack proved at the first ε of which it did; "" for
+    none."""
+    for row in (document.get("attacked") or {}).get("no_k_below") or ():
+        if row["k"]:
+            return f"but at ε = {plain_number(row['eps'])} no k below {row['k']} will do"
+    return ""
 
 
 def infinite_lines(document: Document) -> list[str]:

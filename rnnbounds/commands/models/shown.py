@@ -166,7 +166,7 @@ def print_certificate(
     """The certificate in lines of text: the answer first, then what it rests on, then the model.
     `shares`: what each ε is a share of, for where no table has it; `taken`: which inputs are meant
     where none were stated."""
-    document = certificate.to_json()
+    document = certificate.to_json() | attack_entry(attack_result)
     name = shown(Path(certificate.model).name)
     echo(f"{certificate.verdict}: {answer.answer_sentence(document, name)}")
     if certificate.witness is not None and certificate.verdict == "refuted":

@@ -7,6 +7,7 @@ import pytest
 from rnnbounds.reports.pages.experiment import render_page
 from rnnbounds.reports.pages.figures import Bracket, draw_brackets
 from rnnbounds.reports.pages.model.answer import (
+    answer_sentence,
     epsilon_meaning,
     epsilon_share,
     factor_text,
@@ -133,3 +134,14 @@ def test_numbers_that_were_asked_for_keep_their_digits():
     told = repr(memory_section(CERTIFICATE, measured((3, 5), near=near, memory=near["memory"])))
     assert "inputs within 0.12345678 of" in told
     assert "0.0100000001" in told
+
+
+def test_a_proved_lower_bound_stands_in_the_first_line():
+    """An undecided model whose memory was attacked is never said to have nothing known about it."""
+    undecided = {"verdict": "undecided"}
+    attacked = {"no_k_below": [{"eps": 0.1, "k": 0}, {"eps": 0.01, "k": 16}]}
+    assert "which says nothing about it" in answer_sentence(undecided, "m.pt")
+    for document in (undecided, undecided | {"reason": "for these inputs, no box is proved"}):
+        told = answer_sentence(document | {"attacked": attacked}, "m.pt")
+        assert told.endswith("but at ε = 0.01 no k below 16 will do")
+        assert "nothing" not in told
