@@ -14,6 +14,7 @@ from rnnbounds.reports.text import bound_text, plain_number, plural, round_up
 
 Document = Mapping[str, Any]
 TONES: Mapping[str, Tone] = {"certified": "good", "refuted": "bad", "undecided": "open"}
+MAJORITY = 0.5  # a k that is stated of no more windows than these is no memory to keep
 NOTHING_PROVED = "where λ ≥ 1 the norm proves nothing: λ is an upper bound"
 _SAME = {"norm": "the output to within {}", "tv": "the softmax to within {}",
          "argmax": "the same argmax"}  # fmt: skip
@@ -146,8 +147,9 @@ def factor_text(lam: float) -> str:
 
 
 def measurement_verdict(record: Document, problems: Iterable[str] = ()) -> Verdict:
-    """Good if k is stated of other windows at each ε, bad if something that was asked for fails or
-    no k is seen at any ε, else open."""
+    """Good if k is stated of most other windows at each ε, bad if something that was asked for
+    fails or no k is seen at any ε, else open."""
+
     found = [row["k"] is not None for row in record["memory"]]
     if any(problems):
         return Verdict("fails", "bad")
@@ -156,8 +158,11 @@ def measurement_verdict(record: Document, problems: Iterable[str] = ()) -> Verdi
     if not all(found):
         return Verdict("k found for some ε", "open")
     lines = (record["statement"] or {"lines": ()})["lines"]
-    stated = bool(lines) and all(line["share"] for line in lines)
-    return Verdict("k found", "good") if stated else Verdict("k seen, not stated", "open")
+    if not lines or not all(line["share"] for line in lines):
+        return Verdict("k seen, not stated", "open")
+    if not all(line["share"] > MAJORITY for line in lines):
+        return Verdict("k stated of few windows", "open")
+    return Verdict("k found", "good")
 
 
 def measurement_sentence(record: Document) -> str:

@@ -13,6 +13,7 @@ import msgspec
 
 from rnnbounds.reports.pages.experiment import Code, Page, Paragraph, Section, Table, render_page
 from rnnbounds.reports.pages.model.answer import (
+    MAJORITY,
     Document,
     answer_sentence,
     causal_sentence,
@@ -120,7 +121,8 @@ def _next_sections(
     """How to keep a k that is stated, then what helps a model that is not certified."""
     steps = next_sections(_without_measuring(certificate))
     statement = measurement["statement"]
-    lines = [line for line in (statement or {"lines": ()})["lines"] if line["share"]]
+    stated = (statement or {"lines": ()})["lines"]
+    lines = [line for line in stated if line["share"] and line["share"] > MAJORITY]
     if not lines or options is None:
         return steps
     line, share = lines[0], floor(Fraction(lines[0]["share"]) * 100) / 100
