@@ -149,7 +149,6 @@ def factor_text(lam: float) -> str:
 def measurement_verdict(record: Document, problems: Iterable[str] = ()) -> Verdict:
     """Good if k is stated of most other windows at each ε, bad if something that was asked for
     fails or no k is seen at any ε, else open."""
-
     found = [row["k"] is not None for row in record["memory"]]
     if any(problems):
         return Verdict("fails", "bad")
