@@ -1,26 +1,38 @@
 """Exact decision: balls of rising precision, then exact rationals, for what float64 cannot
-decide."""
+decide.
+
+The first precision resolves λᵏ; the last is where nothing more is told apart, but that a saturated
+activation is below its limit: 1 − tanh z is about e^{−2z}, which takes 2z/ln 2 bits; and what is
+below a bound b of states of size 1, which takes log₂(1/b) bits more.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import isfinite, isqrt
+from math import ceil, isfinite, isqrt, log, log2
 
 import sympy
+import torch
 from flint import arb, ctx, fmpq
 
-from rnnbounds.properties.judging.precisions import LARGEST_PRECISION, precisions
 from rnnbounds.properties.judging.simplification import divide_common_factors, with_scalar_output
-from rnnbounds.properties.measures.readings.balls import ball_pair
+from rnnbounds.properties.measures.measure import ball_pair
 from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.read.carrier import Carrier
+from rnnbounds.properties.read.entry_carriers import BALLS, RATIONALS
 from rnnbounds.properties.read.numbers.sizes import Ends, float_ends
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 from rnnbounds.theory.numbers.evaluate import ball, rational
 from rnnbounds.theory.proof.claim import Statement
+
+LARGEST_PRECISION = 4096
+LARGEST_LAST_PRECISION = (
+    2**17
+)  # of systems that are driven so far that λ, which has 1074 bits, is next to nothing
 
 
 @dataclass(frozen=True)
@@ -35,7 +47,7 @@ class Outcome:
 def decide_exactly(statement: Statement, pair: Batch, ks: Sequence[int]) -> list[Outcome]:
     """Decide the checks of one pair at the windows ``ks``.
 
-    Those that are left are looked at again, with more bits: `properties.judging.precisions`. None
+    Those that are left are looked at again, with more bits: `precisions`. None
     is looked at where a number is beyond all balls, whatever is measured.
     """
     statement = with_single_output(statement, pair)
@@ -49,21 +61,61 @@ def decide_exactly(statement: Statement, pair: Batch, ks: Sequence[int]) -> list
         return max(smallness_bits(statement, pair, k) for k in ks if k not in outcomes)
 
     for precision in precisions(pair, max(ks), bound_bits) if len(outcomes) < len(ks) else ():
-        for k in [k for k in ks if k not in outcomes]:
-            outcome = decide_by_balls(statement, pair, k, precision)
-            if outcome.verdict != "UNDECIDED":
-                outcomes[k] = outcome
-            elif (
-                rational_outcome := decide_by_rationals(statement, pair, k, precision)
-            ) is not None:
+        left = [k for k in ks if k not in outcomes]
+        read_windows(statement, pair, left, BALLS, precision)
+        by_balls = {k: decide_by_balls(statement, pair, k, precision) for k in left}
+        outcomes |= {k: found for k, found in by_balls.items() if found.verdict != "UNDECIDED"}
+        left = [k for k in left if k not in outcomes]
+        read_windows(statement, pair, left, RATIONALS, precision)
+        for k in left:
+            outcome = decide_by_rationals(statement, pair, k, precision)
+            if outcome is not None:
                 outcomes[k] = Outcome(
-                    rational_outcome.verdict,
-                    rational_outcome.lhs or outcome.lhs,
-                    rational_outcome.rhs or outcome.rhs,
+                    outcome.verdict,
+                    outcome.lhs or by_balls[k].lhs,
+                    outcome.rhs or by_balls[k].rhs,
                 )
         if len(outcomes) == len(ks):
             break
     return [outcomes.get(k) or Outcome("UNDECIDED") for k in ks]
+
+
+def precisions(pair: Batch, k: int, bound_bits: Callable[[], int]) -> Iterator[int]:
+    """From 53 + k log₂(1/λ) + 20 bits on, doubled; `bound_bits` is asked for log₂(1/b) if that is
+    not enough."""
+    precision = first_precision(pair, k)
+    while precision <= LARGEST_PRECISION:
+        yield precision
+        precision *= 2 if precision < 512 else 8
+    if (last := last_precision(pair, bound_bits())) > LARGEST_PRECISION:
+        yield last
+
+
+def first_precision(pair: Batch, k: int) -> int:
+    """The bits that resolve λᵏ, in words of 64; k + 73 where λ is not in (0, 1)."""
+    lam = pair.spec.lam
+    bits = 73 + (ceil(-k * log2(lam)) if 0 < lam < 1 else k)
+    return min(max(128, 64 * ceil(bits / 64)), LARGEST_PRECISION)
+
+
+def last_precision(pair: Batch, bound_bits: int) -> int:
+    """The bits that tell tanh z and σ(z) from 1, and what is below a bound from 0, in words of 64.
+
+    Where states are within [−1, 1], |z| is at most the largest rows of all weights together, times
+    the largest input.
+    """
+    inputs = pair.x.abs().flatten().tolist()
+    largest = max(1.0, pair.spec.scale, *inputs)
+    drive = largest * sum(map(largest_row, pair.weights.values()))
+    bits = 73 + 2 * drive / log(2) + bound_bits
+    return 64 * ceil(min(bits, LARGEST_LAST_PRECISION) / 64) if isfinite(drive) else 0
+
+
+def largest_row(weight: torch.Tensor) -> float:
+    """The largest sum of absolute values along the last axis of a matrix, or entry of a vector."""
+    sizes = weight.abs()
+    rows = sizes.sum(-1) if weight.ndim > 2 else sizes
+    return float(rows.max()) if rows.numel() else 0.0
 
 
 def with_single_output(statement: Statement, pair: Batch) -> Statement:
@@ -89,6 +141,15 @@ def decide_by_common_factor(
 def symbol_names(*sides: sympy.Expr) -> tuple[str, ...]:
     """The names in the expressions, sorted."""
     return tuple(sorted({symbol.name for side in sides for symbol in side.free_symbols}))
+
+
+def read_windows(
+    statement: Statement, pair: Batch, ks: Sequence[int], carrier: Carrier, precision: int
+) -> None:
+    """Read what a statement measures at these windows at once."""
+    for name in symbol_names(statement.lhs, statement.rhs) if ks else ():
+        if name in MEASURES:
+            MEASURES[name].read_windows(pair, ks, carrier, precision)
 
 
 def decide_by_balls(statement: Statement, pair: Batch, k: int, precision: int) -> Outcome:

@@ -4,6 +4,15 @@ First float64 intervals over the whole batch; what they cannot decide goes, pair
 of rising precision and at last to exact rationals, where norms are compared by their squares.
 Nothing here is a tolerance: a comparison decides only if no rounding error can change it, and
 whatever is not finite decides nothing.
+
+All that is certified of a cell rests on its box, which `impl.arithmetic.invariance` proves or
+refuses. Of one that is refused nothing is certified, so that its checks are vacuous; but a run from
+zero that has certainly left the box which its cell states, or that is said to be proved of it,
+convicts the cell, and ends the attack.
+
+Of a typed statement about outputs y = C h no system need be run: y_gap = ‖C(h_T − h_Tᵏ)‖₂ ≤ ‖C‖₂
+h_gap, with equality for some gap. So y_gap p ≤ h_gap b holds for all states if ‖C‖₂ p ≤ b; that is
+decided exactly, from the weights C and the rationals p and b, whatever the certified norm of C is.
 """
 
 from __future__ import annotations
@@ -13,10 +22,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from sympy import Expr, Mul
 
-from rnnbounds.properties.judging.boxes import require_boxes
-from rnnbounds.properties.judging.exact_decision import decide_exactly
-from rnnbounds.properties.judging.outputs import windows_held_by_outputs
+from rnnbounds.impl.numbers.spectra.exact_norm import rational_norm_at_most
+from rnnbounds.properties.errors import BoxError
+from rnnbounds.properties.judging.exact_decision import decide_exactly, rational_values
 from rnnbounds.properties.judging.sides import (
     broadcast_side,
     enclose_quantities,
@@ -25,7 +35,7 @@ from rnnbounds.properties.judging.sides import (
     quantity_names,
     unmet_assumptions,
 )
-from rnnbounds.properties.judging.simplification import statement_at_end
+from rnnbounds.properties.judging.simplification import h_gap, statement_at_end, y_gap
 from rnnbounds.properties.judging.verdict import (
     HOLDS,
     UNDECIDED,
@@ -35,8 +45,12 @@ from rnnbounds.properties.judging.verdict import (
     Verdict,
     compare_sides,
 )
+from rnnbounds.properties.read.float_carrier import FLOATS
+from rnnbounds.properties.read.quantity import cached_world
+from rnnbounds.properties.read.reader import read
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.numbers.evaluate import rational
 from rnnbounds.theory.numbers.interval import Interval
 from rnnbounds.theory.proof.claim import Assumption, Statement
 
@@ -181,3 +195,55 @@ def decide_pair(
     i, s = at
     for k, outcome in zip(ks, decide_exactly(statement, batch.pair(i, s), ks), strict=True):
         result.write_outcome((i, s, k), outcome)
+
+
+def require_boxes(batch: Batch) -> None:
+    """Raise BoxError if a run from zero leaves the stated box by more than its rounding."""
+    cells = batch.cells
+    has_float_reading = any(key.startswith("world FloatCarrier") for key in batch.cache)
+    if cells is None or not (has_float_reading or bool(cells.invariant_box.refused.any())):
+        return
+    # What is used may be smaller than what was stated: no run leaves the one or the other.
+    stated_box = torch.minimum(cells.invariant_box.proposed, cells.invariant_box.box)[:, :, None]
+    world = cached_world(batch, FLOATS)
+    for t in range(batch.spec.T + 1):
+        s = world.state(read(("state", ("x",), 0, t), world))
+        is_outside = s.value.abs() - s.error > stated_box
+        if bool(is_outside.any()):
+            i, j, column = (int(place) for place in torch.nonzero(is_outside)[0])
+            pair_spec = batch.spec.select_pair(batch.spec.members[i], column)
+            magnitude, bound = float(s.value[i, j, column].abs()), float(stated_box[i, j, 0])
+            raise BoxError(
+                cells.kind,
+                f"|s_{j + 1}| = {magnitude:.6g} > {bound:.6g} at t = {t}",
+                pair_spec.text,
+            )
+
+
+def windows_held_by_outputs(statement: Statement, pair: Batch, ks: Sequence[int]) -> list[int]:
+    """The windows among `ks` at which the statement holds for every state; others are open."""
+    coefficients = gap_coefficients(statement)
+    if coefficients is None or not pair.is_vanilla:
+        return []
+    return [k for k in ks if is_bounded(*coefficients, pair, k)]
+
+
+def gap_coefficients(statement: Statement) -> tuple[Expr, Expr] | None:
+    """The p and b of y_gap p ≤ h_gap b; None for other statements."""
+    left, right = ([*Mul.make_args(side)] for side in (statement.lhs, statement.rhs))
+    if statement.relation != "<=" or y_gap not in left or h_gap not in right:
+        return None
+    left.remove(y_gap)
+    right.remove(h_gap)
+    return Mul(*left), Mul(*right)
+
+
+def is_bounded(p: Expr, b: Expr, pair: Batch, k: int) -> bool:
+    """True if p ≥ 0 and ‖C‖₂ p ≤ b, exactly; False if p or b has no known rational value."""
+    numbers = [rational_values(side, pair, k) for side in (p, b)]
+    if numbers[0] is None or numbers[1] is None:
+        return False
+    scale, bound = rational(p, numbers[0]), rational(b, numbers[1])
+    if scale is None or bound is None or scale < 0 or bound < 0:
+        return False
+    return scale == 0 or rational_norm_at_most(pair.C[0], bound / scale)

@@ -15,8 +15,7 @@ from flint import arb, ctx, fmpq
 
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.numbers.rationals import identity
-from rnnbounds.properties.measures.measure import FastPath, Opaque
-from rnnbounds.properties.measures.readings.balls import BallPair
+from rnnbounds.properties.measures.measure import BallPair, FastPath, Opaque
 from rnnbounds.properties.read import quantity
 from rnnbounds.properties.read.entry_carriers import BALLS
 from rnnbounds.properties.read.numbers.sizes import Ends, float_ends

@@ -7,15 +7,16 @@ are (B, S, K+1) with k, else (B, S, 1).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import torch
 from flint import arb, fmpq
 
-from rnnbounds.properties.measures.readings.balls import BallPair, ball_pair
 from rnnbounds.properties.read import ascent, quantity
+from rnnbounds.properties.read.carrier import Carrier
 from rnnbounds.properties.read.numbers.norms import around, blank
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.theory.language.vocabulary import QUANTITIES, VOCABULARY
@@ -79,7 +80,7 @@ ErrorBound = Callable[[Batch, Tensor], Tensor]
 # Shipped quantities whose definitions are read for ascent; of others a fast path has a value.
 ASCENDED = {
     *(f"{name}{suffix}" for name in ("step_gap", "state_gap") for suffix in ("", "_P", "_D", "_v")),
-    "forced_gap", "forced_gap_y", "h_norm", "h_start",
+    "forced_gap", "forced_gap_y", "h_norm", "h_start", "dp", "dp_gap", "weight_distance",
 }  # fmt: skip
 UNASCENDED = {one.name for one in QUANTITIES} - ASCENDED
 
@@ -87,6 +88,24 @@ UNASCENDED = {one.name for one in QUANTITIES} - ASCENDED
 def always(batch: Batch) -> bool:
     """True: of all systems."""
     return True
+
+
+@dataclass(frozen=True)
+class BallPair:
+    """One pair at the precision that is current while it is first read."""
+
+    batch: Batch
+    cache: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+
+def ball_pair(batch: Batch, precision: int) -> BallPair:
+    """The pair at one precision, made once."""
+    key = f"balls at {precision} bits"
+    if key not in batch.cache:
+        batch.cache[key] = BallPair(batch)
+    pair = batch.cache[key]
+    assert isinstance(pair, BallPair)
+    return pair
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,6 +194,13 @@ class Measure:
             ball_reading.cache[key] = balls(ball_reading, k)
         found: arb = ball_reading.cache[key]
         return found
+
+    def read_windows(
+        self, pair: Batch, ks: Sequence[int], carrier: Carrier, precision: int
+    ) -> None:
+        """Read one pair at these windows at once, in balls or rationals, to be asked for later."""
+        if self.path_for(pair).balls is None and not self.is_opaque and not pair.exact:
+            quantity.read_windows(self.name, pair, ks, carrier, precision)
 
     def exact_square(self, pair: Batch, k: int, precision: int) -> fmpq | None:
         """The square, if it is known to be rational: from rational states or a ball that is 0."""

@@ -17,8 +17,9 @@ from rnnbounds.impl.gradients.windows.rollout import rollout
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.numbers.outward import UNIT, add_up, mul_up
 from rnnbounds.impl.training.descent import descend, descent_error
+from rnnbounds.properties.measures import ball_descent, descent
 from rnnbounds.properties.measures.measure import FastPath, Opaque, enclose_with_error
-from rnnbounds.properties.measures.readings.slack import (
+from rnnbounds.properties.measures.slack import (
     ROUND_UP,
     norm_rounding,
     product_rounding,
@@ -26,7 +27,6 @@ from rnnbounds.properties.measures.readings.slack import (
     vector_norms,
     zero_full_window,
 )
-from rnnbounds.properties.measures.runs import ball_descent, descent
 from rnnbounds.properties.read.numbers.sizes import float_ends
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.exact.members import rational

@@ -7,21 +7,13 @@ n, K+1, S) with windows k = 0 … K, norms (B, S, K+1). Values are differentiabl
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import torch
-from flint import fmpq
 
-from rnnbounds.impl.arithmetic.entries import IrrationalError, RationalColumns
 from rnnbounds.impl.gradients.windows.rollout import jacobians_alone, truncations
 from rnnbounds.impl.numbers.outward import mul_up
 from rnnbounds.properties.measures.measure import FastPath, enclose_with_error
-from rnnbounds.properties.measures.readings.balls import (
-    output_gap_ball,
-    start_norm_ball,
-    state_gap_ball,
-)
-from rnnbounds.properties.measures.readings.slack import (
+from rnnbounds.properties.measures.slack import (
     ROUND_UP,
     norm_rounding,
     product_rounding,
@@ -29,12 +21,7 @@ from rnnbounds.properties.measures.readings.slack import (
     vector_norms,
     zero_full_window,
 )
-from rnnbounds.properties.read import quantity
-from rnnbounds.properties.read.entry_carriers import RATIONALS
-from rnnbounds.properties.read.numbers.sizes import euclidean_ball
-from rnnbounds.properties.read.reader import read
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.caching import cached_reading
 
 Tensor = torch.Tensor
 Vectors = Callable[[Batch], Tensor]
@@ -81,51 +68,17 @@ def input_jacobian_norms(batch: Batch) -> Tensor:
     return torch.nn.functional.pad(size, (0, batch.K + 1 - size.shape[2]))
 
 
-@cached_reading
-def rational_gaps(pair: Batch) -> list[fmpq] | None:
-    """‖h_T − h_T^k‖² for k = 0 … K, all windows side by side; None where one is irrational."""
-    world, T = quantity.cached_world(pair, RATIONALS), pair.spec.T
-    truncated = RationalColumns([[] for _ in range(pair.cell.n)])
-    try:
-        full = read(("state", ("x",), 0, T), world)
-        for x in pair.x[:, T - pair.K :].unbind(1):
-            truncated = world.phi((), append_zero(truncated), RATIONALS.column(x))
-    except IrrationalError:
-        return None
-    gap = append_zero(truncated).map_pairs(full, lambda a, b: (a - b) ** 2)
-    return [sum(column, fmpq(0)) for column in zip(*gap.units, strict=True)][::-1]
-
-
-def append_zero(columns: RationalColumns) -> RationalColumns:
-    """Append a column of zeros."""
-    return RationalColumns([[*row, fmpq(0)] for row in columns.units])
-
-
-def state_gap_square(pair: Batch, k: int) -> fmpq | None:
-    """‖h_T − h_T^k‖², in rationals."""
-    known = rational_gaps(pair)
-    return quantity.rational_square("h_gap", pair, k) if known is None else known[k]
-
-
 def swept_path(name: str, value: Vectors, error: Callable[[Batch, Tensor], Tensor]) -> FastPath:
     """A fast path of a value in float64 and the bound on its error."""
     return FastPath(name, is_vanilla, value, enclose_with_error(value, error))
 
 
 FAST = (
-    FastPath("h_start", is_vanilla, balls=start_norm_ball),
-    replace(
-        swept_path("h_gap", norm_at_each_window(gap_vectors), gap_rounding),
-        balls=lambda pair, k: euclidean_ball(state_gap_ball(pair, k).entries()),
-        square=state_gap_square,
-    ),
-    replace(
-        swept_path(
-            "y_gap",
-            norm_at_each_window(lambda b: torch.einsum("bpn,bn...->bp...", b.C, gap_vectors(b))),
-            output_rounding,
-        ),
-        balls=output_gap_ball,
+    swept_path("h_gap", norm_at_each_window(gap_vectors), gap_rounding),
+    swept_path(
+        "y_gap",
+        norm_at_each_window(lambda b: torch.einsum("bpn,bn...->bp...", b.C, gap_vectors(b))),
+        output_rounding,
     ),
     FastPath("dh_dx", is_vanilla, input_jacobian_norms),
 )

@@ -8,6 +8,7 @@ import torch
 from sympy import Expr, Function
 
 from rnnbounds.impl.arithmetic.base import Floats, Rows
+from rnnbounds.impl.gradients.loss import Loss
 from rnnbounds.properties.read.carrier import Parameters, Tensor
 from rnnbounds.properties.read.numbers.gaps import zero_where_equal
 from rnnbounds.properties.read.plan import OPERATORS
@@ -52,6 +53,14 @@ class AscentCarrier:
         """Rows with each unit divided by its weight."""
         return Rows(v.value / weights[:, None])
 
+    def gradient(self, loss: Loss, h: Rows) -> Rows:
+        """∇p(h)."""
+        return Rows(loss.gradient(h.value.mT).mT)
+
+    def gradient_gap(self, loss: Loss, h: Rows, gap: Rows) -> Rows:
+        """∇p(h) − ∇p(h − gap)."""
+        return self.gradient(loss, h) - self.gradient(loss, h - gap)
+
     def euclidean(self, v: Rows) -> Tensor:
         """‖v‖₂, (B, S, 1); 0 for the zero vector alone."""
         size: Tensor = torch.linalg.vector_norm(v.value, dim=2)
@@ -66,7 +75,7 @@ class AscentCarrier:
 def is_differentiable(formula: Expr) -> bool:
     """True if a definition can be evaluated differentiably: it has no derivatives of its own."""
     heads = {part.func.__name__ for part in formula.atoms(Function)}
-    return heads.isdisjoint((*OPERATORS, "gradient"))
+    return heads.isdisjoint(OPERATORS)
 
 
 def ascent_reading(name: str) -> Callable[[Batch], Tensor]:

@@ -1,7 +1,8 @@
 """Values as columns of one another: what several nodes are is computed at once.
 
 Vectors and operators of a batch have their columns along an axis: (B, N, M) or (B, N, M, …) of
-numbers with errors, (B, M, N) of rows without, (B, M, 1) of sizes.
+numbers with errors, (B, M, N) of rows without, (B, M, 1) of sizes. Those of one system in balls or
+rationals are one column each, beside those of other nodes.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 import torch
 
 from rnnbounds.impl.arithmetic.base import Rows
+from rnnbounds.impl.arithmetic.entries import Entries
 from rnnbounds.properties.read.numbers.gaps import Difference
 from rnnbounds.properties.read.numbers.rounded import Rounded, expand_columns, join_parts
 from rnnbounds.theory.numbers.interval import Interval
@@ -27,6 +29,11 @@ def columns_form(value: Any) -> Hashable:
 @columns_form.register
 def _(value: Rounded) -> Hashable:
     return value.v.shape[:2], value.v.shape[3:]
+
+
+@columns_form.register(Entries)
+def _(value: Entries[Any, Any]) -> Hashable:
+    return value.size, len(value.units[0])
 
 
 @columns_form.register
@@ -48,6 +55,11 @@ def count_columns(value: Any) -> int:
 @count_columns.register
 def _(value: Rounded) -> int:
     return int(value.v.shape[2])
+
+
+@count_columns.register(Entries)
+def _(value: Entries[Any, Any]) -> int:
+    return len(value.units[0])
 
 
 @count_columns.register
@@ -77,6 +89,9 @@ def join_columns(values: Sequence[Any], columns: int) -> Any:
     is_one = all(value is first for value in values)
     if not count_columns(first) or (is_one and count_columns(first) == 1):
         return first
+    if isinstance(first, Entries):
+        units = zip(*(value.units for value in values), strict=True)
+        return type(first)([[number for unit in row for number in unit] for row in units])
     if isinstance(first, Rows):
         wide = (v.value.expand(-1, columns, -1) for v in values)
         return Rows(torch.cat(list(wide), dim=1))
@@ -96,6 +111,10 @@ def split_columns(value: Any, count: int) -> list[Any]:
     if isinstance(value, Rounded):
         parts = (split_axis(part, count, 2) for part in (value.v, value.e))
         return [Rounded(*pair) for pair in zip(*parts, strict=True)]
+    if isinstance(value, Entries):
+        if len(value.units[0]) == 1:
+            return [value] * count
+        return [type(value)([[n] for n in column]) for column in zip(*value.units, strict=True)]
     if isinstance(value, Rows):
         return [Rows(part) for part in split_axis(value.value, count, 1)]
     return split_axis(value, count, 1) if isinstance(value, torch.Tensor) else [value] * count

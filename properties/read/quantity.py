@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 from math import nan
@@ -88,6 +89,14 @@ def read_size(
     """Evaluate a quantity of one pair at window k from its definition; raises AbsentError."""
     value = read(ground_definition(name, batch, k), cached_world(batch, carrier, pair))
     return as_size(fmpq(0) if value is ZERO else value)
+
+
+def read_windows(
+    name: str, pair: Batch, ks: Sequence[int], carrier: Carrier, precision: int
+) -> None:
+    """Read a quantity of one pair at several windows at once, to be asked for later."""
+    with ctx.workprec(precision), suppress(AbsentError, IrrationalError):
+        read_all([ground_definition(name, pair, k) for k in ks], cached_world(pair, carrier))
 
 
 def ball_size(name: str, pair: Batch, k: int, precision: int) -> Size:

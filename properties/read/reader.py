@@ -17,6 +17,7 @@ from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.numbers.gaps import Difference
 from rnnbounds.properties.read.plan import (
     ARGUMENT_COUNTS,
+    GAP,
     NUMBER_HEADS,
     SIZE_HEADS,
     PlanStep,
@@ -47,6 +48,7 @@ class Identity:
 ZERO, IDENTITY = Zero(), Identity()
 # What is computed of all nodes at once, once nothing before it is ready; the rest node by node.
 TOGETHER = (*ARGUMENT_COUNTS, "sum", "product", *SIZE_HEADS)
+RANKS = {operation: rank for rank, operation in enumerate(TOGETHER, 1)}
 
 
 class World(ABC):
@@ -79,6 +81,10 @@ class World(ABC):
     def number(self, value: Any) -> Value:
         """A rational number other than 0."""
 
+    def takes_columns(self, operation: str) -> bool:
+        """True if the world computes that operation of several nodes at once, as columns of one."""
+        return operation in RANKS
+
     def range_square(self, term: Term) -> Any:
         """The square of what no norm of a state exceeds; None where nothing is known."""
         return None
@@ -108,7 +114,7 @@ def read_all(terms: Sequence[Term], world: World) -> list[Value]:
         for operand in missing:
             users[operand].append(node)
         if not missing:
-            ready[rank(step)].append(node)
+            ready[RANKS.get(step.operation, 0)].append(node)
     while ready:
         nodes = ready.pop(min(ready))
         for node, value in zip(nodes, compute_steps(nodes, world), strict=True):
@@ -116,24 +122,20 @@ def read_all(terms: Sequence[Term], world: World) -> list[Value]:
             for user in users.pop(node, ()):
                 missing_counts[user] -= 1
                 if not missing_counts[user]:
-                    ready[rank(plan_step(user))].append(user)
+                    ready[RANKS.get(plan_step(user).operation, 0)].append(user)
     return [values[term] for term in terms]
-
-
-def rank(step: PlanStep) -> int:
-    """The place of an operation in the order in which those that are ready are computed."""
-    return TOGETHER.index(step.operation) + 1 if step.operation in TOGETHER else 0
 
 
 def compute_steps(nodes: Sequence[Term], world: World) -> list[Value]:
     """The values of nodes whose parts are known; those of one form as columns of one."""
     steps = list(map(plan_step, nodes))
-    operands = [[world.values[operand] for operand in step.operands] for step in steps]
+    operands = [[known_value(operand, world) for operand in step.operands] for step in steps]
     if len(nodes) == 1:
         return [compute_step(steps[0], world, operands[0])]
     groups: dict[Any, dict[Any, list[int]]] = {}
     for i, (step, parts) in enumerate(zip(steps, operands, strict=True)):
-        form = (i,) if rank(step) == 0 else (step[:2], *map(columns_form, parts))
+        is_joined = world.takes_columns(step.operation)
+        form = (step[:2], *map(columns_form, parts)) if is_joined else (i,)
         groups.setdefault(form, {}).setdefault(tuple(map(id, parts)), []).append(i)
     found: list[Value] = [None] * len(nodes)
     for lanes in groups.values():
@@ -144,6 +146,14 @@ def compute_steps(nodes: Sequence[Term], world: World) -> list[Value]:
             for i in places:
                 found[i] = part
     return found
+
+
+def known_value(node: Term, world: World) -> Value:
+    """The value of a node; that of a pair with the first value that all pairs of it share."""
+    value = world.values[node]
+    if isinstance(value, Difference) and node[0] == GAP and node[1] in world.values:
+        return Difference(world.values[node[1]], value.gap)
+    return value
 
 
 def compute_step(step: PlanStep, world: World, values: Sequence[Value]) -> Value:

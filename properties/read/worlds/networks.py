@@ -34,8 +34,9 @@ class MemberWorld(StepWorld):
     def __init__(self, member: Any, s: int, carrier: Carrier) -> None:
         super().__init__(carrier)
         self.member, self.s = member, s
-        self.units = self.outputs = len(member.tables()["W"])
-        self.inputs = len(member.tables()["U"][0])
+        tables = member.tables()
+        self.units = self.outputs = len(tables["W"])
+        self.inputs = len(tables["U"][0])
 
     @cached_property
     def initial_state(self) -> Value:

@@ -8,6 +8,7 @@ from typing import Any
 
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, DualArithmetic
 from rnnbounds.properties.read.carrier import Carrier, Parameters
+from rnnbounds.properties.read.entry_carriers import EntryCarrier
 from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.numbers.gaps import Difference, Differences, OtherWeights
 from rnnbounds.properties.read.plan import SHOWN, STATES, Space
@@ -62,6 +63,12 @@ class StepWorld(World):
     def weight_directions(self) -> Any:
         """The trained parameters."""
         return self.carrier.directions(self.parameters, 0, 0, self.trained)
+
+    def takes_columns(self, operation: str) -> bool:
+        """True if the carrier computes that operation of several nodes at once."""
+        if isinstance(self.carrier, EntryCarrier):  # whose operators have columns of their own
+            return operation == "phi"
+        return super().takes_columns(operation)
 
     def number(self, value: Any) -> Value:
         """A rational number."""

@@ -7,19 +7,17 @@ import sympy
 from flint import arb, ctx
 
 from rnnbounds.properties.judging.exact_decision import (
+    LARGEST_LAST_PRECISION,
+    LARGEST_PRECISION,
     compare_balls,
     decide_by_balls,
     decide_by_rationals,
     decide_exactly,
-    signed_square,
-)
-from rnnbounds.properties.judging.precisions import (
-    LARGEST_LAST_PRECISION,
-    LARGEST_PRECISION,
     first_precision,
     largest_row,
     last_precision,
     precisions,
+    signed_square,
 )
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.table import make_spec

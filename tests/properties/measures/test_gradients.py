@@ -9,7 +9,7 @@ from any_kind import as_kind
 from flint import ctx, fmpq
 from msgspec.structs import replace
 
-from rnnbounds.properties.measures.readings.gradients import ball_arithmetic, full_run
+from rnnbounds.properties.measures.gradients import ball_arithmetic, full_run
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.read import quantity
 from rnnbounds.properties.systems.batch import build_batch

@@ -7,9 +7,9 @@ from msgspec.structs import replace
 from rnnbounds.impl.arithmetic.base import Floats, Rows
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Verdict
-from rnnbounds.properties.measures.readings.balls import ball_pair
-from rnnbounds.properties.measures.runs.ball_descent import w_gap_ball
-from rnnbounds.properties.measures.runs.descent import DescentBatch
+from rnnbounds.properties.measures.ball_descent import w_gap_ball
+from rnnbounds.properties.measures.descent import DescentBatch
+from rnnbounds.properties.measures.measure import ball_pair
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.cells.constants import CONSTANTS

@@ -20,7 +20,7 @@ from rnnbounds.impl.gradients.loss import Loss
 from rnnbounds.impl.gradients.loss import loss as make_loss
 from rnnbounds.impl.norms.readout_norms import absolute_difference
 from rnnbounds.impl.numbers.outward import UNIT, add_up, mul_up, norm_up, underflow
-from rnnbounds.properties.measures.readings.slack import zero_full_window
+from rnnbounds.properties.measures.slack import zero_full_window
 from rnnbounds.properties.read.float_carrier import FLOATS
 from rnnbounds.properties.read.numbers.norms import around, vector_lengths
 from rnnbounds.properties.read.numbers.rounded import ROUND_UP, Rounded, RoundedCells

@@ -17,7 +17,7 @@ from rnnbounds.impl.arithmetic.base import ALL
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, DualArithmetic
 from rnnbounds.impl.arithmetic.entries import Balls, Columns
 from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm
-from rnnbounds.properties.measures.readings.balls import BallPair
+from rnnbounds.properties.measures.measure import BallPair
 from rnnbounds.properties.read.entry_carriers import BALLS
 from rnnbounds.properties.read.numbers.gaps import Difference, OtherWeights
 from rnnbounds.properties.read.numbers.sizes import euclidean_ball

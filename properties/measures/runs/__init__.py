@@ -1,1 +1,0 @@
-"""Runs of cells of any kind: several at once, their gaps and their derivatives."""
