@@ -76,7 +76,7 @@ class Subject:
     @cached_property
     def inputs(self) -> Inputs:
         """The set of inputs."""
-        return input_set_of(self.told.input_bound if self.told.inputs is None else self.told.inputs)
+        return input_set_of(self.told.asked_inputs)
 
     @cached_property
     def balls(self) -> Balls:
@@ -92,9 +92,8 @@ class Subject:
     @property
     def box(self) -> Tensor:
         """The stated states, |s_i| ≤ box_i: infinite for all, NaN where that is not written."""
-        proof = self.told.proof
-        boxes = [layer.box for layer in proof.get("layers") or ()] or [proof.get("box")]
-        sides = [side for box in boxes for side in box or ()]
+        boxes = [layer.box for layer in self.told.layers or ()] or [self.told.box]
+        sides: list[float] = [side for box in boxes for side in box or ()]
         if len(sides) != sum(self.widths):
             sides = [np.inf if self.told.states.startswith(ALL) else np.nan] * sum(self.widths)
         return torch.tensor(sides, dtype=torch.float64)
@@ -108,12 +107,14 @@ class Subject:
         stack max ‖s^l‖/t_l over the layers, each in the norm of that name.
         """
         told, parts, start = self.told, list[Part](), 0
-        stacked = told.cell.startswith(PREFIX)
-        rows: Vector = (told.weights or ()) if stacked else [(1.0, *(told.weights or ()))]
+        rows: Vector = [(1.0, *(told.weights or ()))]
+        if told.cell.startswith(PREFIX):
+            each = zip(told.weights or (), told.layers or (), strict=False)
+            rows = [(t, *(layer.norm.weights or ())) for t, layer in each]
         for n, (t, *weights) in zip(
             self.widths, rows if told.norm != "cascade" else (), strict=False
         ):
-            flat = [q for row in weights for q in (row if isinstance(row, tuple) else (row,))]
+            flat = [q for row in weights for q in (row if isinstance(row, list) else (row,))]
             values = torch.tensor(flat or [1.0] * n, dtype=torch.float64)
             if told.norm.startswith("quadratic"):  # after the rows of Q stand multipliers
                 found = [(values[: n * n].reshape(n, n), 1.0)]
@@ -130,7 +131,7 @@ class Subject:
 
     def allows(self, x: Tensor) -> bool:
         """True if all inputs (T, d) are of the certificate's set."""
-        given, B = self.told.inputs, rational(self.told.input_bound)
+        given, B = self.told.input_set, rational(self.told.input_bound)
         inside = all(square(euclidean(len(one)), moves(one, 0 * one)) <= B**2 for one in x)
         return inside and (given is None or all(map(given.holds, x.tolist())))
 
@@ -229,7 +230,7 @@ def contraction_checks(subject: Subject) -> Iterator[Check]:
 def rounding_checks(subject: Subject) -> Iterator[Check]:
     """Runs in the model's own dtype against exact ones; of its unitary network, against its own."""
     model, kind = subject.model, kind_of(subject.model.name)
-    dtype, bound = getattr(torch, model.dtype), subject.told.rounding
+    dtype, bound = getattr(torch, model.dtype), subject.told.rounding.state
     shrink = 1.0 if subject.told.inputs is not None else 1 - 4 * torch.finfo(dtype).eps
     x = (subject.starts(PAST) * shrink).to(dtype)
     s = torch.zeros(COLUMNS, sum(subject.widths), dtype=dtype)

@@ -30,7 +30,7 @@ from rnnbounds.impl.cells.rounding import (
     guard_poles,
     run_error,
 )
-from rnnbounds.impl.format.document import Witness
+from rnnbounds.impl.format.record import Witness
 from rnnbounds.impl.gradients.step_errors import step_error
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.comparison import Comparison

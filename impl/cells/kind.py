@@ -21,7 +21,7 @@ from torch.nn.functional import linear
 from rnnbounds.impl.cells.refutation.refute import CandidateInputs
 from rnnbounds.impl.cells.rounding import LayerInputs, Rounding
 from rnnbounds.impl.errors import NotFiniteError, ShapeError
-from rnnbounds.impl.format.document import Witness
+from rnnbounds.impl.format.record import Witness
 from rnnbounds.impl.models.loaded import Cell, LoadedModel
 from rnnbounds.impl.norms.differences import certified_point
 from rnnbounds.impl.norms.metric import METRIC_SDP

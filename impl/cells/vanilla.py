@@ -33,7 +33,7 @@ from rnnbounds.impl.cells.refutation.refute import (
     refute_vanilla,
 )
 from rnnbounds.impl.cells.rounding import HEADROOMS, LayerInputs, Rounding, dtype_of
-from rnnbounds.impl.format.document import Witness
+from rnnbounds.impl.format.record import Witness
 from rnnbounds.impl.gradients.rounding import absolute_norms
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.rnn import RNN

@@ -23,13 +23,14 @@ import math
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from msgspec.structs import asdict
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, bound_of
 from rnnbounds.impl.cells.kind import Analysis, Kind
 from rnnbounds.impl.cells.refutation.periodic import LIMIT_REACHED, limit_work
+from rnnbounds.impl.cells.refutation.refute import NO_BOX_SUFFIX
 from rnnbounds.impl.cells.rounding import Rounding
 from rnnbounds.impl.cells.table import CELLS, NORM_NAMES, kind_of
 from rnnbounds.impl.certificate.advice import Advice, advise
@@ -37,12 +38,13 @@ from rnnbounds.impl.certificate.record import (
     EPSILONS,
     Certificate,
     Epsilons,
-    Verdict,
     epsilons_of,
+    in_words,
     share_of,
 )
 from rnnbounds.impl.errors import InputError, UnknownNameError, at_most, factor, renamed
-from rnnbounds.impl.format.fields import Bound, Other
+from rnnbounds.impl.format.fields import Bound, BoundedReadout, InputBox, Other, Shape, Window
+from rnnbounds.impl.format.record import SCHEMA, RoundingRecord, Skipped, Tried, Verdict
 from rnnbounds.impl.models.device import check_device
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
@@ -55,6 +57,7 @@ from rnnbounds.impl.reading.adapters import Source, load_model
 _LOG = logging.getLogger("rnnbounds.certify")
 REFUTATION = "refutation"  # among what was skipped
 _DIGITS, _ROUNDS = 4, 4  # of an ε that is a share
+MEASURE = "rnnbounds.measure(module, data)"
 
 
 @renamed("0.3", epsilons="eps", epsilon="eps")
@@ -140,10 +143,11 @@ def certify(
     unsought = system.reason_for_no_search or (LIMIT_REACHED if work.exhausted else None)
     if not best.lam < 1 and witness is None and unsought is not None:
         skipped += ((REFUTATION, unsought),)
-    undecided: Verdict = "undecided" if witness is None else "refuted"
     at_one = system.rounds_to_one
     known = best.lam < 1 and best.window(smallest) is not None
     forgets = known and system.refused is None and not at_one.get(loaded.dtype, 0)
+    verdict: Verdict = "refuted" if witness is not None else "undecided"
+    verdict = "certified" if forgets else verdict
     bounds, aim = least(system, norms, best, loaded.n), of_h[epsilons[0]]
 
     def tries(
@@ -157,47 +161,90 @@ def certify(
         return None if k is None else (one.name, one.lam, k)
 
     def advising() -> Advice | None:
-        if undecided != "undecided" or best.lam < 1 or system.refused is not None:
+        if verdict != "undecided" or best.lam < 1 or system.refused is not None:
             return None
         told = system.constants(best)
         return advise(loaded, kind, bound, epsilons[0], best.lam, told, tries)
 
-    return Certificate(
+    box = None if given is None else InputBox(**given.to_json())
+    undecided = verdict == "undecided"
+    gain = float(mul_up(bounds.size, scale)) if forgets else math.inf
+    proof: dict[str, Any] = system.proof(best) if forgets else {}
+    certificate = Certificate(
+        schema=SCHEMA,
         model=loaded.source,
         cell=loaded.name,
-        n=loaded.n,
-        d=loaded.d,
+        tensors=dict(loaded.tensors),
+        ignored=loaded.ignored,
+        unread=loaded.unread,
+        shape=Shape(loaded.n, loaded.d),
         dtype=loaded.dtype,
         digest=loaded.digest,
         norm=best.name,
-        lam=best.lam,
-        verdict="certified" if forgets else undecided,
+        lam=Bound(best.lam),
+        verdict=verdict,
+        reason=_reason(system, best, loaded.dtype, in_words(box, bound)) if undecided else None,
+        is_stable={"certified": True, "refuted": False}.get(verdict),
         input_bound=float(bound),
-        constants=system.constants(best)
-        | {"gain": float(mul_up(bounds.size, scale)) if forgets else math.inf},
-        windows=tuple((one, best.window(of_h[one]) if forgets else None) for one in epsilons),
-        tried=tuple((tried.name, tried.lam, tried.window(smallest)) for tried in norms),
-        weights=best.weights,
-        rounding=bounds.rounded.bound,
-        witness=witness,
-        skipped=skipped,
-        rounds_to_one=at_one,
-        unrounded=bounds.rounded.reason,
-        states=system.region,
-        refused=system.refused,
-        tensors=loaded.tensors,
-        ignored=loaded.ignored,
-        unread=loaded.unread,
-        inputs=given,
-        advising=advising,
-        infinite={
-            tried.name: system.reason_infinite(tried.name)
-            for tried in norms
-            if math.isinf(tried.lam)
+        inputs=box,
+        constants={
+            name: Bound(value) for name, value in (system.constants(best) | {"gain": gain}).items()
         },
-        readout=None if read is None else read.to_json(),
-        proof=system.proof(best) | bounds.proof(system) if forgets else {},
+        truncation=tuple(
+            Window(one, best.window(of_h[one]) if forgets else None) for one in epsilons
+        ),
+        norms_tried=_tried(system, norms, smallest, skipped),
+        weights=best.stated.weights,
+        box=proof.get("box"),
+        layers=proof.get("layers"),
+        rounding=RoundingRecord(loaded.dtype, bounds.rounding_bound, bounds.rounded.reason),
+        states=system.region,
+        skipped=tuple(Skipped(what, reason) for what, reason in skipped),
+        rounds_to_one=dict(at_one),
+        witness=witness,
+        other_norms=bounds.other_norms(system) or None if forgets else None,
+        unit_gains=bounds.units if forgets else None,
+        readout=None if read is None else BoundedReadout(**read.to_json()),
+        next={"measure": MEASURE} if undecided else None,
     )
+    return certificate.knowing(given, advising)
+
+
+def _reason(system: Analysis, best: StateNorm, dtype: str, inputs: str) -> str | None:
+    """Why an undecided model is not certified for these inputs, if more than its norms says so."""
+    if system.refused is not None:
+        return f"for {inputs}, {system.refused}"
+    if best.lam < 1 and (count := system.rounds_to_one.get(dtype, 0)):
+        what = f"{count} decays" if count > 1 else "1 decay"
+        return f"{what} may round to 1 in {dtype}, or overflow: the model as run may never forget"
+    if best.lam < 1:
+        return (
+            f"λ < 1 in the {best.name} norm, but no k is certified: one step has no finite "
+            f"bound, and so the states have none"
+        )
+    if system.region.endswith(NO_BOX_SUFFIX):
+        return (
+            f"no norm that was tried certifies it on {system.region}; define its box() if its "
+            f"states stay in one"
+        )
+    return None
+
+
+def _tried(
+    system: Analysis,
+    norms: Sequence[StateNorm],
+    epsilon: float,
+    skipped: Sequence[tuple[str, str]],
+) -> tuple[Tried, ...]:
+    """All norms that the cell has, those that were skipped last."""
+    found = []
+    for one in norms:
+        reason = system.reason_infinite(one.name) if math.isinf(one.lam) else None
+        found.append(Tried(one.name, Bound(one.lam), one.window(epsilon), reason))
+    for name, reason in skipped:
+        if name in NORM_NAMES:
+            found.append(Tried(name, Bound(math.inf), None, skipped=reason))
+    return tuple(found)
 
 
 def absolute(
@@ -284,19 +331,23 @@ class Least:
     best: StateNorm
     gain: StateNorm
     size: float
-    units: tuple[float, ...] | None
+    units: list[float] | None
     rounding: StateNorm
     rounded: Rounding
 
-    def proof(self, system: Analysis) -> dict[str, Any]:
-        """The gains of units, or the norms of gain and rounding, each where it is
-        another than the best."""
-        named = {"gain": self.gain if self.units is None else self.best, "rounding": self.rounding}
-        others = {
-            name: _other(system, norm) for name, norm in named.items() if norm is not self.best
-        }
-        units = {} if self.units is None else {"unit_gains": self.units}
-        return units | ({"other_norms": others} if others else {})
+    @property
+    def rounding_bound(self) -> Bound:
+        """The bound on rounding, infinite if none is known."""
+        return Bound(math.inf if self.rounded.bound is None else self.rounded.bound)
+
+    def other_norms(self, system: Analysis) -> dict[Literal["gain", "rounding"], Other]:
+        """The norms of the gain and, of a vanilla cell, of rounding, each where it is another."""
+        found: dict[Literal["gain", "rounding"], Other] = {}
+        if self.units is None and self.gain is not self.best:
+            found["gain"] = _other(system, self.gain)
+        if self.rounding is not self.best and not system.proof(self.best):
+            found["rounding"] = _other(system, self.rounding)
+        return found
 
 
 def least(system: Analysis, norms: Sequence[StateNorm], best: StateNorm, n: int) -> Least:
@@ -320,14 +371,11 @@ def least(system: Analysis, norms: Sequence[StateNorm], best: StateNorm, n: int)
     if certifying:
         found = system.unit_gains()
         if (of_units := float(norm_up(found[-n:]))) < size and size > sys.float_info.min:
-            size, units = of_units, tuple(found.tolist())
+            size, units = of_units, found.tolist()
     return Least(best, gain, size, units, rounding, rounded[id(rounding)])
 
 
 def _other(system: Analysis, norm: StateNorm) -> Other:
     """The norm of another constant as a record states it; layers have their norms with them."""
-    stated, layers = norm.stated, system.proof(norm).get("layers")
-    told = asdict(stated)
-    if layers is not None and stated.weights is not None:
-        told["weights"] = [row[0] for row in stated.weights]
-    return Other(**told, states=Bound(system.states(norm)), layers=layers)
+    layers = system.proof(norm).get("layers")
+    return Other(**asdict(norm.stated), states=Bound(system.states(norm)), layers=layers)

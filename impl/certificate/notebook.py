@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
@@ -12,20 +11,20 @@ from rnnbounds.impl.errors import InputError
 Row = Mapping[str, float | int | str | None]
 
 
-class Shown(ABC):
+class Shown:
     """A result with a line of text, a table and a plot."""
 
-    @abstractmethod
     def line(self) -> str:
         """The answer, in one line."""
+        raise NotImplementedError
 
-    @abstractmethod
     def rows(self) -> Sequence[Row]:
         """The table: rows with the same columns."""
+        raise NotImplementedError
 
-    @abstractmethod
     def draw(self, axes: Any) -> None:
         """The picture, on axes of matplotlib."""
+        raise NotImplementedError
 
     def plot(self, axes: Any = None) -> Any:
         """The picture: on these axes of matplotlib, or on new ones, which are returned.

@@ -1,36 +1,26 @@
-"""Certificate of one model, and its JSON record.
-
-Certificates from their documents, which a loaded certificate states word for word (`to_json`),
-so that nothing that a field cannot hold is lost.
-"""
+"""The certificate of one model, as `certify` returns it and as it is read from its file."""
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from copy import deepcopy
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, SupportsFloat
+from typing import Any, Self, SupportsFloat
 
 import torch
+from msgspec import structs
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
-from rnnbounds.impl.cells.refutation.refute import ALL, NO_BOX_SUFFIX
-from rnnbounds.impl.cells.table import NORM_NAMES
 from rnnbounds.impl.certificate.advice import Advice
 from rnnbounds.impl.certificate.notebook import Row, Shown
 from rnnbounds.impl.errors import InputError, RangeError, at_least, exactly, factor, shown
-from rnnbounds.impl.format.document import Document, Witness, document_in, of_record
-from rnnbounds.impl.format.fields import bounded_readout
-from rnnbounds.impl.format.record import WHOLE
-from rnnbounds.impl.format.sealed import no_certificate, no_truncated
+from rnnbounds.impl.format.fields import InputBox, converted
+from rnnbounds.impl.format.record import Next, Record
+from rnnbounds.impl.format.sealed import no_certificate
+from rnnbounds.impl.format.tensors import strict
 from rnnbounds.impl.numbers.json_values import as_json
 
 EPSILONS = (1e-2, 1e-4, 1e-6)
-
-Verdict = Literal["certified", "refuted", "undecided"]
-_STABLE = {"certified": True, "refuted": False, "undecided": None}  # in a record
 
 
 Epsilons = float | str | Sequence[float | str]
@@ -62,132 +52,92 @@ def epsilons_of(eps: float | Sequence[float]) -> tuple[float, ...]:
     return tuple(map(float, values))
 
 
-@dataclass(frozen=True, repr=False)
-class Certificate(Shown):
-    """The certificate of one model; see `to_json` for the record that is written.
+def in_words(inputs: InputBox | None, bound: float) -> str:
+    """All inputs that a verdict is about."""
+    if inputs is None:
+        return f"every ‖x_t‖₂ ≤ {exactly(bound)}"
+    return f"every x_t in {inputs.what}, ‖x_t‖₂ ≤ {at_least(bound)}"
+
+
+class Certificate(Shown, Record, frozen=True, kw_only=True, omit_defaults=True, dict=True):
+    """The certificate of one model: its record, as a result that is shown and looked up.
 
     verdict: `certified` (λ < 1 in `norm`, on ℝⁿ or on the invariant box of a gated cell, with a
     finite bound on the states, so that there is a k for every ε), `refuted` (a `witness` shows that
     no norm makes the cell a contraction), or `undecided` (no norm tried certifies it, which says
-    nothing). lam: the factor in `norm`, which is the best one found unless certified. windows:
-    pairs (ε, k), ε in the Euclidean norm of the output h; k None where nothing is known. tried:
-    (norm, its factor, its k at the smallest ε). weights: those of the norm (`StateNorm`). rounding:
-    a bound on ‖fl(h_t) − h_t‖₂ for all t when the cell is run in its own dtype with accurate
-    activations, None if none is known. skipped: norms that were not tried, and the search for a
-    witness if it was not, each with why. rounds_to_one: how many decays of the cell may round to 1
-    in its dtype, by its name; where some do, what is certified about real numbers says nothing
-    about the model as it is run, so that the verdict is `undecided`, with the `reason`. unrounded:
-    why no bound on rounding is known. states: those that are spoken of. refused: why the box that
-    the cell states is not proved, and what to do; nothing is certified on it. tensors: the full
-    names in the source of what was read as the `cell`, by role. ignored, unread: those that the
-    caller said to leave out of it, and those of tensors elsewhere (`LoadedModel`). inputs: the set
-    of all inputs, None for the ball ‖x‖₂ ≤ B. readout: the linear map that ε is about, with its
-    bound on ‖C‖₂; None for h itself. proof: what `impl.checker` needs beside the rest: the box or
-    the layers, `unit_gains` where the gain is ‖g_h‖₂ of the gains of all units, and `other_norms`,
-    those of the gain and of rounding where it is another. advising: seeks the `advice`. measuring:
-    the call or the command that measures an undecided model on recorded inputs. infinite: by norm,
-    why its factor is infinite. document: of a certificate that was read from a file, the JSON data
-    that it states; what JSON does not hold is then left out: `advice`, `refused` and the rows of
-    `inputs`.
+    nothing). All fields are those of `impl.format.record.Record`. A certificate of `certify` also
+    knows the set of inputs as it was given, and seeks `advice` when it is asked for.
 
     >>> certificate = rnnbounds.certify(torch.nn.LSTM(1, 16), inputs=1.0, eps=0.1)
     >>> certificate.verdict, certificate.lam, certificate.window(0.1)
     """
 
-    model: str
-    cell: str
-    n: int
-    d: int
-    dtype: str
-    digest: str
-    norm: str
-    lam: float
-    verdict: Verdict
-    input_bound: float
-    constants: Mapping[str, float]
-    windows: tuple[tuple[float, int | None], ...]
-    tried: tuple[tuple[str, float, int | None], ...]
-    weights: tuple[float, ...] | tuple[tuple[float, ...], ...] | None
-    rounding: float | None
-    witness: Witness | None
-    skipped: tuple[tuple[str, str], ...] = ()
-    rounds_to_one: Mapping[str, int] = field(default_factory=dict)
-    unrounded: str | None = None
-    states: str = ALL
-    refused: str | None = None
-    tensors: Mapping[str, str] = field(default_factory=dict)
-    ignored: tuple[str, ...] = ()
-    unread: tuple[str, ...] = ()
-    readout: Mapping[str, Any] | None = None
-    proof: Mapping[str, Any] = field(default_factory=dict)
-    inputs: InputSet | None = None
-    advising: Callable[[], Advice | None] = field(default=lambda: None, repr=False, compare=False)
-    measuring: str = field(default="rnnbounds.measure(module, data)", compare=False)
-    infinite: Mapping[str, str] = field(default_factory=dict)
-    document: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
+    def knowing(self, inputs: InputSet | None, seek: Callable[[], Advice | None]) -> Self:
+        """The certificate, which has this set of inputs and this search for advice."""
+        vars(self).update(input_set=inputs, seek=seek)
+        return self
 
-    def __post_init__(self) -> None:
-        """Raise ValueError for a certificate that contradicts itself."""
-        if len(dict(self.windows)) != len(set(self.windows)):
-            raise ValueError("one ε has two different k")
-        known = self.lam < 1 and all(k is not None for _, k in self.windows)
-        if self.verdict == "certified" and not known:
-            raise ValueError("certified, without λ < 1 or without a k")
-        if (self.verdict == "refuted") != (self.witness is not None):
-            raise ValueError("refuted, without a witness or the reverse")
+    def replaced(self, **fields: Any) -> Self:
+        """The certificate with other fields, and with the same inputs and search for advice."""
+        changed = structs.replace(self, **fields)
+        vars(changed).update(vars(self))
+        return changed
+
+    def measured_by(self, command: str) -> Self:
+        """The certificate, whose next steps name that command to measure the model."""
+        return self if self.next is None else self.replaced(next={"measure": command})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what is pickled or copied: the fields, and the advice in place of its search."""
+        live = {"advice": self.advice, "input_set": self.input_set}
+        return _restored, (type(self), structs.asdict(self), live)
+
+    def __copy__(self) -> Self:
+        return self
 
     @cached_property
     def advice(self) -> Advice | None:
         """Next steps for a model that no norm certifies and nothing refutes, None for others;
-        computed on first use."""
-        return self.advising()
+        computed on first use, and None in what is read from a file."""
+        seek: Callable[[], Advice | None] = vars(self).get("seek", lambda: None)
+        return seek()
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the fields to pickle or copy, with the computed advice in place of its search."""
-        return {**vars(self), "advising": partial(_given, self.advice)}
+    @cached_property
+    def input_set(self) -> InputSet | None:
+        """The set of inputs, None for the ball; of rows that were read from a file their box."""
+        if (box := self.inputs) is None:
+            return None
+        low, high = (torch.tensor(end, dtype=torch.float64) for end in (box.low, box.high))
+        return InputSet(self.input_bound, low, high, box.what)
+
+    @property
+    def asked_inputs(self) -> float:
+        """The set of inputs, or the bound on them."""
+        return self.input_bound if self.input_set is None else self.input_set
+
+    @property
+    def windows(self) -> tuple[tuple[float, int | None], ...]:
+        """Pairs (ε, k)."""
+        return tuple((one.eps, one.k) for one in self.truncation)
+
+    @property
+    def tried(self) -> tuple[tuple[str, float, int | None], ...]:
+        """Each norm that was tried, its factor, and its k at the smallest ε."""
+        found = (one for one in self.norms_tried if one.skipped is None)
+        return tuple((one.norm, one.lam, one.k) for one in found)
 
     @property
     def speaks_of(self) -> str:
         """The set of inputs that the verdict is about, in words."""
-        if self.inputs is None:
-            return f"every ‖x_t‖₂ ≤ {exactly(self.input_bound)}"
-        return f"every x_t in {self.inputs.what}, ‖x_t‖₂ ≤ {at_least(self.input_bound)}"
-
-    @property
-    def reason(self) -> str | None:
-        """The reason that an undecided model is not certified, None for all other models."""
-        if self.document is not None:
-            return self.document.get("reason")
-        count = self.rounds_to_one.get(self.dtype, 0)
-        if self.verdict != "undecided":
-            return None
-        if self.refused is not None:
-            return f"for {self.speaks_of}, {self.refused}"
-        if self.lam < 1 and count:
-            what = f"{count} decays" if count > 1 else "1 decay"
-            return (
-                f"{what} may round to 1 in {self.dtype}, or overflow: the model as run may never "
-                f"forget"
-            )
-        if self.lam < 1:
-            return (
-                f"λ < 1 in the {self.norm} norm, but no k is certified: one step has no finite "
-                f"bound, and so the states have none"
-            )
-        if self.states.endswith(NO_BOX_SUFFIX):
-            return (
-                f"no norm that was tried certifies it on {self.states}; define its box() if its "
-                f"states stay in one"
-            )
-        return None
+        return in_words(self.inputs, self.input_bound)
 
     @property
     def next_steps(self) -> list[str]:
         """Next steps for an undecided model, in lines of text; none for others."""
-        advice = self._next()
-        if advice is None:
+        if self.next is None:
             return []
-        return [f"see what it remembers of recorded inputs: {advice['measure']}", *advice["lines"]]
+        lines = self.advice.lines() if self.advice is not None else self.next.get("lines", ())
+        return [f"see what it remembers of recorded inputs: {self.next['measure']}", *lines]
 
     @property
     def stable(self) -> bool:
@@ -209,7 +159,7 @@ class Certificate(Shown):
 
     def line(self) -> str:
         """The verdict, and the memory at each ε."""
-        outputs = self.n if self.readout is None else self.readout["outputs"]
+        outputs = self.n if self.readout is None else self.readout.outputs
         what = f"{self.model}: {self.cell}, {outputs} output{'s' * (outputs != 1)}, {self.verdict}"
         if self.verdict != "certified":
             return what
@@ -228,155 +178,31 @@ class Certificate(Shown):
 
     def to_json(self) -> dict[str, Any]:
         """The record as plain JSON data; what is infinite is null."""
-        if self.document is not None:
-            return deepcopy(dict(self.document))
-        record: dict[str, Any] = as_json({
-            "schema": WHOLE,
-            "model": self.model,
-            "cell": self.cell,
-            "tensors": self.tensors,
-            "ignored": self.ignored,
-            "unread": self.unread,
-            "shape": {"n": self.n, "d": self.d},
-            "dtype": self.dtype,
-            "sha256": self.digest,
-            "norm": self.norm,
-            "lambda": self.lam,
-            "verdict": self.verdict,
-            "reason": self.reason,
-            "stable": _STABLE[self.verdict],
-            "input_bound": self.input_bound,
-            "inputs": self.inputs,
-            "constants": self.constants,
-            "truncation": [{"eps": eps, "k": k} for eps, k in self.windows],
-            "norms_tried": [
-                {"norm": name, "lambda": lam, "k": k} | self._infinite(name)
-                for name, lam, k in self.tried
-            ]
-            + [
-                {"norm": name, "lambda": None, "k": None, "skipped": reason}
-                for name, reason in self.skipped
-                if name in NORM_NAMES
-            ],
-            "weights": self.weights,
-            "box": self.proof.get("box"),
-            "layers": self.proof.get("layers"),
-            "rounding": {"dtype": self.dtype, "state": self.rounding, "reason": self.unrounded},
-            "states": self.states,
-            "skipped": [{"what": what, "reason": reason} for what, reason in self.skipped],
-            "rounds_to_one": self.rounds_to_one,
-            "witness": self.witness,
-        } | {
-            name: value
-            for name, value in (
-                ("other_norms", self.proof.get("other_norms")),
-                ("unit_gains", self.proof.get("unit_gains")),
-                ("readout", self.readout),
-                ("next", self._next()),
-            )
-            if value is not None
-        })  # fmt: skip
-        return record
-
-    def _infinite(self, norm: str) -> dict[str, str]:
-        """Entry of why a factor is infinite; {} of any other."""
-        return {"reason": self.infinite[norm]} if norm in self.infinite else {}
-
-    def _next(self) -> dict[str, Any] | None:
-        """Return advice on an undecided model as JSON data, None for other verdicts."""
-        if self.document is not None:
-            return self.document.get("next")
-        if self.verdict != "undecided":
-            return None
-        advice: dict[str, Any] = {"lines": []} if self.advice is None else self.advice.to_json()
-        return {"measure": self.measuring} | advice
+        document: dict[str, Any] = as_json(self)
+        if self.next is not None and self.advice is not None:
+            document["next"] |= as_json(self.advice.to_json())
+        return document
 
 
-def _given(advice: Advice | None) -> Advice | None:
-    return advice
+def _restored(kind: type[Certificate], fields: dict[str, Any], live: dict[str, Any]) -> Certificate:
+    made = kind(**fields)
+    vars(made).update(live)
+    return made
+
+
+def certificate_of(document: object) -> Certificate:
+    """The certificate of parsed JSON data; raises RecordError, a ValueError."""
+    found = converted(document, Certificate)
+    if found.next is not None:
+        converted(found.next, Next)
+    return found
 
 
 def read_certificate(data: bytes, path: Path) -> Certificate:
     """The certificate in the bytes of a JSON file; raises FileError for what is none,
     contradicts itself, states a key twice, or holds NaN or infinity."""
     try:
-        return _certificate(*document_in(data))
+        return certificate_of(strict(data.decode()))
     except (LookupError, ValueError, OverflowError, RecursionError) as error:
         reason = "nested too deep" if isinstance(error, RecursionError) else str(error)
         raise no_certificate(path, f"no certificate ({shown(reason)})") from None
-
-
-def of_truncated(stated: Mapping[str, Any], path: Path) -> Certificate:
-    """The certificate of a truncated model, of the record that travels in its file. Raises
-    FileError."""
-    try:
-        return _certificate(of_record(stated), dict(stated))
-    except (LookupError, ValueError) as error:
-        raise no_truncated(path, f"no certificate ({shown(error)})") from None
-
-
-def _certificate(stated: Document, document: dict[str, Any]) -> Certificate:
-    """The certificate of a document of which every part has its type."""
-    certificate = Certificate(
-        model=stated.model,
-        cell=stated.cell,
-        n=stated.shape.n,
-        d=stated.shape.d,
-        dtype=stated.dtype,
-        digest=stated.sha256,
-        norm=stated.norm,
-        lam=stated.lam,
-        verdict=stated.verdict,
-        input_bound=stated.input_bound,
-        constants=stated.constants,
-        windows=tuple((entry.eps, entry.k) for entry in stated.truncation),
-        tried=tuple(
-            (entry.norm, entry.lam, entry.k)
-            for entry in stated.norms_tried
-            if entry.skipped is None
-        ),
-        weights=None if stated.weights is None else _tuples(stated.weights),
-        rounding=stated.rounding.state,
-        witness=stated.witness,
-        skipped=tuple((entry.what, entry.reason) for entry in stated.skipped),
-        rounds_to_one=stated.rounds_to_one,
-        unrounded=stated.rounding.reason,
-        states=stated.states,
-        tensors=stated.tensors,
-        ignored=stated.ignored,
-        unread=stated.unread,
-        readout=_readout(stated.readout),
-        proof={
-            "box": stated.box,
-            "layers": stated.layers,
-            "other_norms": stated.other_norms,
-            "unit_gains": stated.unit_gains,
-        },
-        inputs=_inputs(stated),
-        infinite={one.norm: one.reason for one in stated.norms_tried if one.reason is not None},
-        measuring="" if stated.next is None else stated.next.measure,
-        document=document,
-    )
-    if stated.stable is not _STABLE[certificate.verdict]:
-        raise ValueError("verdict and stable contradict each other")
-    return certificate
-
-
-def _readout(stated: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The readout, of one linear layer; raises RecordError for any other."""
-    if stated is not None:
-        bounded_readout(stated)
-    return stated
-
-
-def _inputs(stated: Document) -> InputSet | None:
-    """The box of a document; of a table's rows, which no document holds, the one around them."""
-    if (box := stated.inputs) is None:
-        return None
-    box.require(stated.shape.d, stated.input_bound)
-    low, high = (torch.tensor(end, dtype=torch.float64) for end in (box.low, box.high))
-    return InputSet(stated.input_bound, low, high, box.what)
-
-
-def _tuples(values: list[Any]) -> tuple[Any, ...]:
-    return tuple(_tuples(value) if isinstance(value, list) else value for value in values)

@@ -52,21 +52,19 @@ from rnnbounds.impl.checker.unitary import Finding, Source
 from rnnbounds.impl.checker.unitary_bounds import DTYPES
 from rnnbounds.impl.checker.weights import Readout, readout_norm, sizes, unchecked, weights_of
 from rnnbounds.impl.errors import FileError, at_least, exactly
-from rnnbounds.impl.format.fields import RecordError
-from rnnbounds.impl.format.record import (
-    CONSTANTS,
-    OF_STATES,
-    GoneError,
-    Record,
-    left_out,
-    record,
-    stated,
-)
+from rnnbounds.impl.format.fields import RecordError, converted
+from rnnbounds.impl.format.record import Record
 from rnnbounds.impl.format.sealed import no_certificate, no_truncated, read_truncated
 from rnnbounds.impl.format.tensors import MOST, Array, digest, encoded, strict
 
 Checked: TypeAlias = tuple[dict[str, Any], tuple[Finding, ...]]  # the record, and what was found
 _PRECISION = 512  # so that what is equal in floats is equal in balls
+PROVED = (
+    "schema", "cell", "shape", "dtype", "sha256", "norm", "lambda", "verdict", "input_bound",
+    "inputs", "constants", "truncation", "weights", "box", "layers", "rounding", "other_norms",
+    "unit_gains", "readout",
+)  # fmt: skip
+INFORMATION = ("model", "tensors", "ignored", "unread")
 _FINITE = ("L_rho", "B_x", "drive", "equivalence")
 
 
@@ -97,45 +95,66 @@ def check_truncated(path: Path, source: Source | None = None) -> Checked:
         same = source.equals(file.record.cell, file.record.dtype, weights)
         detail = "the cell, its dtype and its weights are the source's, to the last bit"
         found.append(Finding("source", same, detail))
-    return file.certificate, tuple(found)
+    return printed(file.certificate, file.record), tuple(found)
 
 
 def check_certificate(path: Path, source: Source, readout: Readout | None = None) -> Checked:
-    """The record of what 'certify' wrote of a model, and what was found of it for these weights and
-    this readout; as `further` information the names of what else the file says.
+    """The certificate that 'certify' wrote of a model, as `printed`, and what was found of it for
+    these weights and this readout.
 
-    Raises FileError for what is no certificate of this model, or one that certifies
-    nothing that is proved here.
+    Raises FileError for what is no certificate of this model, or one that certifies nothing that is
+    proved here.
     """
     require_floats()
     try:
-        whole = strict(disk.read(path, MOST).decode())
-        if whole["verdict"] in ("refuted", "undecided"):  # before what a certificate must have
-            reason = f"is of a model that is {whole['verdict']}: there is no window to check"
-            raise FileError(path, reason, "check the certificate of a certified model")
-        told = stated(whole)
-        _require_provable(path, told)
-        said = record(told)
-    except FileError:
-        raise
-    except GoneError as gone:
-        raise FileError(path, str(gone), "certify it again with this version") from None
-    except (OSError, LookupError, ValueError, TypeError, AttributeError, RecursionError):
+        document = strict(disk.read(path, MOST).decode())
+        said = converted(document, Record)
+    except (OSError, ValueError, RecursionError):
         raise no_certificate(path, "holds no certificate that can be checked") from None
+    if said.verdict != "certified":
+        reason = f"is of a model that is {said.verdict}: there is no window to check"
+        raise FileError(path, reason, "check the certificate of a certified model")
+    if said.inputs is not None and said.inputs.set == "rows":
+        reason = "is about the rows of a table, which are not in it"
+        remedy = (
+            "certify their box with --inputs=LOW:HIGH, or check what 'rnnbounds truncate' wrote"
+        )
+        raise FileError(path, reason, remedy)
     if not known(said.cell):
         raise unchecked(path, said.cell)
     try:
         if not _about(said, source):
             raise no_certificate(path, "is the certificate of another model")
-        claim, found, about = Claim(source.weights, said), [], whole.get("readout")
-        if about is not None:
-            scale, shown = readout_norm(about, readout)
-            claim, told, found = replace(claim, scale=scale), told | {"readout": about}, [shown]
+        claim, found = Claim(source.weights, said), []
+        if said.readout is not None:
+            scale, shown = readout_norm(said.readout, readout)
+            claim, found = replace(claim, scale=scale), [shown]
         found += proved(claim)
     except (RecordError, LayoutError):
         raise no_certificate(path, "holds no certificate that can be checked") from None
-    further = {"further": rest} if (rest := left_out(whole, told)) else {}
-    return told | {"information": told["information"] | further}, tuple(found)
+    return printed(document, said), tuple(found)
+
+
+def printed(document: Mapping[str, Any], record: Record) -> dict[str, Any]:
+    """A certificate with what is not proved of it apart, as information: where the weights are
+    from, the inputs in words, the rounding of other than vanilla cells, and, as `further`, the
+    names of all else."""
+    said = {name: document[name] for name in PROVED if name in document}
+    constants, rounding, inputs = (said[name] for name in ("constants", "rounding", "inputs"))
+    names, state = record.proved_constants, rounding["state"]
+    said["constants"] = {name: constants[name] for name in names}
+    said["rounding"] = {"dtype": rounding["dtype"], "state": state if record.is_vanilla else None}
+    information = {name: document[name] for name in INFORMATION}
+    if inputs is not None:
+        said["inputs"] = {
+            name: part for name, part in inputs.items() if name not in ("what", "rows")
+        }
+        information["inputs"] = inputs["what"]
+    if not record.is_vanilla:
+        information["rounding"] = state
+    further = [name for name in document if name not in {*PROVED, *INFORMATION}]
+    further += [f"constants.{name}" for name in constants if name not in names]
+    return said | {"information": information | {"further": further}}
 
 
 def _about(said: Record, source: Source) -> bool:
@@ -153,16 +172,6 @@ def _about(said: Record, source: Source) -> bool:
     )
 
 
-def _require_provable(path: Path, told: Mapping[str, Any]) -> None:
-    """Raise FileError for what a file may well say, and nothing here proves."""
-    if (told["inputs"] or {}).get("set") == "rows":
-        reason = "is about the rows of a table, which are not in it"
-        remedy = (
-            "certify their box with --inputs=LOW:HIGH, or check what 'rnnbounds truncate' wrote"
-        )
-        raise FileError(path, reason, remedy)
-
-
 def proved(file: Claim) -> list[Finding]:
     """Prove each statement of a record; raises RecordError for a record that makes none."""
     told = file.record
@@ -172,7 +181,7 @@ def proved(file: Claim) -> list[Finding]:
             return found
         found += [Finding(*proof) for proof in proofs(told.stated, norm, cell)]
         found += _constants(told, cell) + _of_states(file, cell, norm)
-        for constant in told.others:
+        for constant in told.other_norms or ():
             found += _in_another_norm(file, constant)
             if not all(finding.holds for finding in found):
                 return found
@@ -192,9 +201,12 @@ def _in_another_norm(file: Claim, constant: str) -> list[Finding]:
 def system(file: Claim) -> tuple[list[Finding], Any, Norm]:
     """The cell with the norm that is stated, and what is proved of its box and its layers."""
     told, B = file.record, arb(file.record.input_bound)
-    vanilla = told.box is None and told.layers is None
-    if told.constants.keys() != set(CONSTANTS if vanilla else OF_STATES):
+    if not told.constants.keys() >= set(told.proved_constants):
         raise RecordError("other constants than those of such a cell")
+    if not told.truncation:
+        raise RecordError("no window")
+    if told.inputs is not None and told.inputs.set != "box":
+        raise RecordError("the rows of a table, which are not in the file")
     if any(told.constants.get(name) == math.inf for name in _FINITE):
         raise RecordError("a window without its constants")
     inputs = InputRanges.of(told.inputs)
@@ -281,10 +293,6 @@ def _held(told: Record, cell: Any) -> list[Finding]:
     return [Finding("states", held, f"‖h‖₂ ≤ {at_least(states, 9)}")]
 
 
-# What an impulse response gave shows in no field of a file.
-_EARLIER = ", by this version; an earlier one had shorter windows of linear cells: write it again"
-
-
 def _of_states(file: Claim, cell: Any, norm: Norm) -> list[Finding]:
     """Prove the bounds on states and on truncation windows."""
     told = file.record
@@ -300,22 +308,23 @@ def _of_states(file: Claim, cell: Any, norm: Norm) -> list[Finding]:
 
     found = _held(told, cell)
     for one in told.truncation:
-        k, most, holds = one.k, arb(one.eps) / arb(file.scale), within(lam**one.k, one.eps)
+        if (k := one.k) is None:
+            raise RecordError("a window that is not known")
+        most, holds = arb(one.eps) / arb(file.scale), within(lam**k, one.eps)
         enough = steps_by_factor(told.stated, float(most), k)
         if not holds and within(lam**enough, one.eps):
             holds = bool(left(told.stated, norm, cell, range(k, enough)) <= most)
-        earlier = "" if holds or told.cell != "linear" else _EARLIER
-        found.append(Finding("window", holds, f"ε = {exactly(one.eps)} for k = {k}{earlier}"))
+        found.append(Finding("window", holds, f"ε = {exactly(one.eps)} for k = {k}"))
     return found
 
 
 def _rounding(file: Claim, cell: Any) -> list[Finding]:
     """The bound on rounding, if there is one; it takes B_h, C, c and λ as the file states them."""
     told = file.record.of("rounding")
-    if told.rounding.state == math.inf:
+    if told.rounding.state == math.inf or not isinstance(cell, Cell):
         return []
     states, C, c = (told.constants[name] for name in ("B_h", "equivalence", "reach"))
-    bounds = max(states, c) < math.inf and told.lam < 1 and isinstance(cell, Cell)
+    bounds = max(states, c) < math.inf and told.lam < 1
     if not bounds or (told.cell, told.dtype) in BEYOND:
         return [Finding("rounding", False, "nothing bounds it")]
     sides = [(arb(abs(exact(i))), arb(abs(exact(h)))) for i, h in biases(dict(file.weights))]

@@ -9,7 +9,6 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from rnnbounds.impl.checker.cells.layouts import STACKED, LayoutError, known, la
 from rnnbounds.impl.checker.definite import exact, norm_at_most
 from rnnbounds.impl.checker.unitary import Finding
 from rnnbounds.impl.errors import FileError, at_least, shown
-from rnnbounds.impl.format.fields import RecordError, bounded_readout
+from rnnbounds.impl.format.fields import BoundedReadout, RecordError
 from rnnbounds.impl.format.sealed import ANOTHER, TruncatedFile, is_about, no_truncated
 from rnnbounds.impl.format.tensors import MOST, Array, decoded, digest, dtype_of, encoded, strict
 
@@ -88,10 +87,9 @@ def readout_named(path: Path) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def readout_norm(told: Any, read: Readout | None) -> tuple[float, Finding]:
+def readout_norm(stated: BoundedReadout, read: Readout | None) -> tuple[float, Finding]:
     """The bound on ‖C‖₂ that is stated, and whether it is proved of this readout; raises
-    RecordError for a statement of another kind, or of another readout."""
-    stated = bounded_readout(told)
+    RecordError for another readout."""
     if read is None:
         raise RecordError("no readout of the model")
     part = encoded(read.weight, read.dtype)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rnnbounds.impl.certificate.record import Certificate, of_truncated, read_certificate
+from rnnbounds.impl.certificate.record import Certificate, certificate_of, read_certificate
 from rnnbounds.impl.convert.export import exported
 from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.convert.truncate import packed, parsed
@@ -59,7 +59,7 @@ def load_certificate(path: str | os.PathLike[str]) -> Certificate:
     data = read_file(place, what="certificate")
     if data[8:9] != b"{":  # where safetensors has its header
         return read_certificate(data, place)
-    return of_truncated(parsed(data, place)[1].certificate, place)
+    return certificate_of(parsed(data, place)[1].certificate)
 
 
 @isolated()

@@ -17,8 +17,8 @@ from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.errors import FileError, InputError, RangeError, exactly, factor, renamed
-from rnnbounds.impl.format.fields import RecordError
-from rnnbounds.impl.format.record import record, stated
+from rnnbounds.impl.format.fields import RecordError, converted
+from rnnbounds.impl.format.record import Record
 from rnnbounds.impl.format.sealed import (
     ALL,
     ANOTHER,
@@ -88,8 +88,7 @@ def truncate(
     layer: str | None = None,
     latest: bool = False,
 ) -> Truncated:
-    """The feed-forward equivalent of a model within ε, and its certificate: of what `certify` says,
-    that which `impl.checker.truncated` proves again.
+    """The feed-forward equivalent of a model within ε, and the certificate of `certify`.
 
     ‖h_T − H_T^k‖₂ ≤ ε for every T and all inputs with ‖x_t‖₂ ≤ B, in real arithmetic; the module
     has the model's own dtype; with `latest` it gives the last output alone. Of the rows of a
@@ -108,9 +107,8 @@ def truncate(
         raise NotCertifiedError(certificate)
     if k > MAX_WINDOW:
         raise RangeError("the window k", k, f"at most {MAX_WINDOW}, as for a larger ε")
-    told = stated(certificate.to_json())
     try:
-        record(told)
+        told = provable(certificate.to_json())
     except RecordError:
         B = certificate.input_bound
         raise RangeError("the input bound", B, "so small that no bound overflows") from None
@@ -125,7 +123,7 @@ def unrolled(model: LoadedModel[Any], k: int, latest: bool = False) -> FeedForwa
 def packed(module: FeedForward, certificate: dict[str, Any], target: Path) -> bytes:
     """The bytes of the file of a truncated model; raises as `save_truncated`."""
     text = vouched(module, certificate, target)
-    check_target(target, Path(str(stated(certificate)["information"].get("model", ""))))
+    check_target(target, Path(str(certificate["model"])))
     told = {
         "format": TRUNCATED.format,
         "k": str(module.k),
@@ -138,17 +136,25 @@ def packed(module: FeedForward, certificate: dict[str, Any], target: Path) -> by
     return as_safetensors(weights, told | {"sha256": TRUNCATED.seal(told, parts)})
 
 
+def provable(certificate: dict[str, Any]) -> dict[str, Any]:
+    """A certificate with no other constants than those that `impl.checker` proves; raises
+    RecordError for what is none, and where a bound that has to be finite overflows."""
+    names = converted(certificate, Record).proved_constants
+    return certificate | {"constants": {name: certificate["constants"][name] for name in names}}
+
+
 def vouched(module: FeedForward, certificate: dict[str, Any], path: Path) -> str:
-    """The text of the record of a truncated model; raises InputError for a certificate of another
-    model or window, and for a module with a readout."""
+    """The text of the certificate of a truncated model; raises InputError for that of another model
+    or window, and for a module with a readout."""
     again = "pass the certificate that 'truncate' returned with it"
     try:
-        told = stated(certificate)
-        meant = record(told)
+        told = provable(certificate)
+        meant = converted(told, Record)
         text = json.dumps(told, allow_nan=False, sort_keys=True)
-    except (LookupError, TypeError, AttributeError, ValueError):
+    except (KeyError, TypeError, ValueError):
         raise InputError(f"this is no certificate of a truncated model; {again}") from None
-    if module.k not in meant.longest or module.k > MAX_WINDOW:
+    windows = {one.k for one in meant.truncation}
+    if module.k not in windows or module.k > MAX_WINDOW or meant.verdict != "certified":
         raise FileError(path, "has a window k that is not in its certificate", _AGAIN)
     parts = contents(as_safetensors(_stored(module.weights), {}))[0]
     if module.cell != meant.cell or not is_about(meant, parts, module.sizes.n, module.sizes.d):

@@ -9,7 +9,6 @@ readouts.
 
 import math
 import sys
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -24,6 +23,7 @@ Number = (
     Annotated[int, Meta(ge=-_WHOLE, le=_WHOLE)] | Annotated[float, Meta(ge=-_LARGEST, le=_LARGEST)]
 )
 Count = Annotated[int, Meta(ge=0, le=10**9)]
+Steps = Annotated[int, Meta(ge=0)]  # of a window
 
 
 class RecordError(ValueError):
@@ -34,11 +34,7 @@ class StructureError(RecordError):
     """A document without a key, with another one, or with a part that is no list or object."""
 
 
-class Constant(float):
-    """A number; infinite where the document has null."""
-
-
-class Bound(Constant):
+class Bound(float):
     """An upper bound ≥ 0; infinite where the document has null."""
 
 
@@ -52,9 +48,8 @@ def converted(document: object, kind: type[T]) -> T:
         raise (RecordError if shaped else StructureError)(text) from None
 
 
-def _bound(kind: type[Constant], value: object) -> Constant:
-    sized: Any = Size if kind is Bound else Number
-    return kind(math.inf if value is None else msgspec.convert(value, sized))
+def _bound(kind: type[Bound], value: object) -> Bound:
+    return kind(math.inf if value is None else msgspec.convert(value, Size))
 
 
 class Exactly(Struct, frozen=True, forbid_unknown_fields=True):
@@ -69,22 +64,26 @@ class Shape(Exactly, frozen=True):
 
 
 class Window(Exactly, frozen=True):
-    """‖h_T − h_T^k‖₂ ≤ ε for all T. A factor that is a float needs fewer than 2⁶⁴ steps from the
-    greatest float to the least."""
+    """‖h_T − h_T^k‖₂ ≤ ε for all T; k None where none is known. A factor that is a float needs
+    fewer than 2⁶⁴ steps from the greatest float to the least."""
 
     eps: Size
-    k: Annotated[int, Meta(ge=0)]
+    k: Steps | None
 
     def __post_init__(self) -> None:
-        if self.eps == 0 or self.k > 2**64:
+        if self.eps == 0 or (self.k or 0) > 2**64:
             raise RecordError("ε = 0, or a k that no factor needs")
 
 
-class Ends(Struct, frozen=True):
-    """The ends of a box of inputs, channel by channel."""
+class InputBox(Exactly, frozen=True):
+    """A set of inputs, in words too: low ≤ x ≤ high channel by channel, or so many rows of a table
+    within that box."""
 
+    set: Literal["box", "rows"]
+    what: str
     low: list[Number]
     high: list[Number]
+    rows: Count | None = None
 
     def require(self, d: int, bound: float) -> None:
         """Raise RecordError unless it is a box of d channels that meets ‖x‖₂ ≤ bound."""
@@ -95,23 +94,6 @@ class Ends(Struct, frozen=True):
         nearest = (Fraction(max(a, -b, 0)) for a, b in zip(self.low, self.high, strict=True))
         if sum(x**2 for x in nearest) > Fraction(bound) ** 2:
             raise RecordError("a box of which the ball holds nothing")
-
-
-INFORMATION = ("what", "rows")  # of a whole certificate, beside what a record states
-
-
-class StatedSet(Ends, frozen=True, forbid_unknown_fields=True):
-    """All inputs of the box between low and high."""
-
-    set: Literal["box"]
-
-
-def record_inputs(stated: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """The set of a whole certificate as a record states it: whatever it has of an earlier version
-    stays, so that no record is read from it."""
-    if stated is None:
-        return None
-    return {key: part for key, part in stated.items() if key not in INFORMATION}
 
 
 class Stated(Exactly, frozen=True):
@@ -153,8 +135,3 @@ class BoundedReadout(Exactly, frozen=True):
     outputs: Count
     sha256: str
     norm: Size
-
-
-def bounded_readout(told: Any) -> BoundedReadout:
-    """The readout of a certificate; raises RecordError."""
-    return converted(told, BoundedReadout)

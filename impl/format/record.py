@@ -1,96 +1,211 @@
-"""The record of a truncated model: what a checker can prove from its file, and nothing else.
+"""The certificate of a model as a record, which maker, file, page and checker read alike.
 
-A certificate of `certify` says more: which other norms were tried, what is known of training, how
-the model was read. None of it is proved again, so it stays out of the file; what is worth keeping
-all the same stands apart, as information.
+Every key is written and no other is read, so that a file of another version is refused. Which
+parts `impl.checker` proves is said in `impl.checker.truncated`; all else is information.
 """
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from msgspec import Meta, field
+from msgspec import UNSET, Struct, UnsetType, field
 from msgspec.structs import replace
 
+from rnnbounds.impl.errors import at_least
 from rnnbounds.impl.format.fields import (
     Bound,
+    BoundedReadout,
+    Count,
     Exactly,
+    InputBox,
     Layer,
     Other,
     RecordError,
     Shape,
     Size,
     Stated,
-    StatedSet,
+    Steps,
     Window,
-    converted,
-    record_inputs,
 )
 
-SCHEMA: Literal["rnnbounds/truncated-certificate/2"] = "rnnbounds/truncated-certificate/2"
-WHOLE = "rnnbounds/certificate/1"
-NAMES = ("model", "tensors", "ignored", "unread")
-OF_STATES = (
-    "B_x", "S_0", "B_h", "drive", "radius", "equivalence", "reach", "gain"
-)  # fmt: skip
+SCHEMA: Literal["rnnbounds/certificate/1"] = "rnnbounds/certificate/1"
+OF_STATES = ("B_x", "S_0", "B_h", "drive", "radius", "equivalence", "reach", "gain")
 CONSTANTS = ("L_rho", "M_rho", "W_norm", "U_norm", "L_x", *OF_STATES)  # of a vanilla cell
-_KEPT = ("cell", "dtype", "sha256", "norm", "verdict", "lambda", "input_bound", "weights")
-_PROOF = ("box", "layers")
-GONE = ("diagonal-sdp", "gate-sdp", "iterated")  # norms of earlier versions
 _OF_NORM = ("drive", "equivalence", "reach", "radius")  # constants
-OTHERS = "other_norms"  # of constants that are less in another norm, where there are any
+ALL = "all states (ℝⁿ)"
+BOX = "the box that is proved to hold every state from zero on"
+
+Verdict = Literal["certified", "refuted", "undecided"]
+WitnessKind = Literal["eigenvalue", "two-orbits", "unstable-orbit", "growth"]
 
 
-class GoneError(RecordError):
-    """A certificate of an earlier version, by what this one proves no more."""
-
-    def __init__(self, what: str) -> None:
-        super().__init__(f"rests on {what}, which this version proves no more")
-
-
-class Rounding(Exactly, frozen=True):
-    """The bound on ‖fl(h_t) − h_t‖₂."""
+class RoundingRecord(Exactly, frozen=True):
+    """The bound on ‖fl(h_t) − h_t‖₂ in the model's dtype, or why there is none."""
 
     dtype: str
     state: Bound
+    reason: str | None
 
 
-class Record(Exactly, frozen=True):
-    """Statements of a record; see `impl.checker.truncated` for each part.
+class Tried(Exactly, frozen=True, omit_defaults=True):
+    """A norm with its factor and its k at the smallest ε; the reason if the factor is infinite, or
+    why the norm was not tried."""
 
-    inputs: the set of all inputs beside ‖x‖₂ ≤ input_bound, None for that ball alone. weights:
-    those of the norm, for a stack those of its layers. box: the sides of the states' box, infinite
-    if there is none, for a cell that is neither vanilla nor a stack. information: the names of the
-    source and its tensors, the inputs in words, an unproved bound on rounding. unit_gains: how far
-    inputs 1 apart drive each unit of the state, where the gain follows from that.
+    norm: str
+    lam: Bound = field(name="lambda")
+    k: Steps | None
+    reason: str | None = None
+    skipped: str | None = None
+
+
+class Skipped(Exactly, frozen=True):
+    """An attempt that was not made, and why."""
+
+    what: str
+    reason: str
+
+
+class Witness(Exactly, frozen=True, rename={"bound": "input_bound"}):
+    """Why a model is not contractive.
+
+    `eigenvalue`: a linear map has an eigenvalue of that `modulus` ≥ 1. `two-orbits`: under the
+    constant `input` (d,) two distinct points of that `period`, one within `radius` of each of the
+    `points` (n,). `unstable-orbit`: one such point, with an eigenvalue of modulus > 1 of the
+    Jacobian of a whole period, so that states near it part. `growth`: the orbits of the two points
+    stay apart, and move apart by the factor `modulus` ≥ 1 each step. Euclidean distances.
+
+    What it refutes is that any norm makes the step a contraction of its `states` under the inputs
+    that were asked for, ‖x_t‖₂ ≤ `bound`: of all states, or of the proved box of those that are
+    reached from zero. That the two runs start from zero is not said. distance: the `input` lies at
+    most so far from the nearest recorded input in Euclidean norm, if any are known.
     """
 
-    schema: Literal["rnnbounds/truncated-certificate/2"]
+    kind: WitnessKind
+    text: str
+    input: tuple[float, ...] = ()
+    points: tuple[tuple[float, ...], ...] = ()
+    radius: float = 0.0
+    period: int = 1
+    modulus: float | None = None
+    states: str = ALL
+    bound: float = 0.0
+    distance: float | UnsetType = UNSET
+
+    @property
+    def claim_text(self) -> str:
+        """Refuted claim in words, with the states and the input bound."""
+        among = f"‖x_t‖₂ ≤ {at_least(self.bound)}"
+        return f"no norm makes it a contraction of {self.states} under {among}"
+
+    @property
+    def meaning(self) -> str:
+        """Consequence of the witness for a run of the model, in words."""
+        if self.kind == "eigenvalue":
+            return "two states that differ along its eigenvector never come together"
+        if self.kind == "two-orbits" and self.period == 1:
+            return "given that input for ever, it rests in either of two states"
+        if self.kind == "two-orbits":
+            return "given that input for ever, it cycles in either of two orbits"
+        if self.kind == "unstable-orbit":
+            return "given that input for ever, states however near that orbit part from it"
+        return "given that input for ever, two runs move apart at every step"
+
+
+class Next(Struct, frozen=True):
+    """Next steps for an undecided model: the call or command that measures it on recorded inputs,
+    then advice in lines of text; its numbers follow under further keys."""
+
+    measure: str
+    lines: tuple[str, ...] = ()
+
+
+class Record(Exactly, frozen=True, kw_only=True, omit_defaults=True):
+    """A certificate of any verdict.
+
+    model: the source. tensors: the full names in it of what was read as the `cell`, by role;
+    `ignored`: of those that the caller said to leave out; `unread`: of tensors elsewhere. digest:
+    of the weights. lam: the factor in `norm`, which is the best one found unless certified. reason:
+    why a model is undecided. inputs: the set of all inputs beside ‖x‖₂ ≤ input_bound, None for that
+    ball. truncation: (ε, k), ε in the Euclidean norm of the output h; k None where nothing is
+    known. weights: those of the norm, of a stack those of its layers. box: the sides of the states'
+    box, infinite if there is none, of a certified cell that is neither vanilla nor a stack, which
+    has `layers`. states: those that are spoken of. skipped: norms that were not tried, and the
+    search for a witness if it was not. rounds_to_one: how many decays of the cell may round to 1,
+    by dtype: where some do in the model's own, what is certified about real numbers says nothing
+    about the model as it is run. other_norms: those of the gain and of rounding where it is
+    another. unit_gains: how far inputs 1 apart drive each unit of the state, where the gain follows
+    from that. readout: the linear map that ε is about. next: `Next`, of an undecided model.
+    attacked: what an attack on the model found, if there was one.
+    """
+
+    schema: Literal["rnnbounds/certificate/1"]
+    model: str
     cell: str
+    tensors: dict[str, str]
+    ignored: tuple[str, ...]
+    unread: tuple[str, ...]
+    shape: Shape
     dtype: str
     digest: str = field(name="sha256")
     norm: str
-    verdict: Literal["certified"]
-    lam: Size = field(name="lambda")
+    lam: Bound = field(name="lambda")
+    verdict: Verdict
+    reason: str | None
+    is_stable: bool | None = field(name="stable")
     input_bound: Size
+    inputs: InputBox | None
+    constants: dict[str, Bound]
+    truncation: tuple[Window, ...]
+    norms_tried: tuple[Tried, ...]
     weights: list[Any] | None
     box: list[Bound] | None
     layers: tuple[Layer, ...] | None
-    inputs: StatedSet | None
-    shape: Shape
-    constants: dict[str, Bound]
-    truncation: Annotated[tuple[Window, ...], Meta(min_length=1)]
-    rounding: Rounding
-    information: dict[
-        Literal["model", "tensors", "ignored", "unread", "inputs", "rounding"], Any
-    ]  # fmt: skip
-    others: dict[Literal["gain", "rounding"], Other] = field(name=OTHERS, default_factory=dict)
+    rounding: RoundingRecord
+    states: str
+    skipped: tuple[Skipped, ...]
+    rounds_to_one: dict[str, Count]
+    witness: Witness | None
+    other_norms: dict[Literal["gain", "rounding"], Other] | None = None
     unit_gains: list[Size] | None = None
+    readout: BoundedReadout | None = None
+    next: dict[str, Any] | None = None
+    attacked: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
+        """Raise RecordError for a certificate that contradicts itself."""
+        windows = {one.eps: one.k for one in self.truncation}
+        if any(windows[one.eps] != one.k for one in self.truncation):
+            raise RecordError("one ε has two different k")
+        if self.verdict == "certified" and not (self.lam < 1 and None not in windows.values()):
+            raise RecordError("certified, without λ < 1 or without a k")
+        if (self.verdict == "refuted") != (self.witness is not None):
+            raise RecordError("refuted, without a witness or the reverse")
+        if self.is_stable is not {"certified": True, "refuted": False}.get(self.verdict):
+            raise RecordError("verdict and stable contradict each other")
+        if self.verdict != "undecided" and (self.reason, self.next) != (None, None):
+            raise RecordError("a reason or next steps of a model that is decided")
         if self.rounding.dtype != self.dtype:
             raise RecordError("rounding of another dtype")
         if self.inputs is not None:
             self.inputs.require(self.shape.d, self.input_bound)
+
+    @property
+    def n(self) -> int:
+        """The size of the output h."""
+        return self.shape.n
+
+    @property
+    def d(self) -> int:
+        """The size of the input."""
+        return self.shape.d
+
+    @property
+    def is_vanilla(self) -> bool:
+        """True if the cell of a certified model has neither a box nor layers."""
+        return self.box is None and self.layers is None
+
+    @property
+    def proved_constants(self) -> tuple[str, ...]:
+        """The names of the constants that are proved of such a cell."""
+        return CONSTANTS if self.is_vanilla else OF_STATES
 
     @property
     def stated(self) -> Stated:
@@ -100,108 +215,10 @@ class Record(Exactly, frozen=True):
 
     def of(self, constant: str) -> "Record":
         """The record in the norm in which that constant is stated."""
-        if (one := self.others.get(constant)) is None:  # type: ignore[call-overload]
+        if (one := (self.other_norms or {}).get(constant)) is None:  # type: ignore[call-overload]
             return self
         changed = {name: Bound(getattr(one, name)) for name in _OF_NORM}
         return replace(
-            self, norm=one.name, lam=one.lam, weights=one.weights, layers=one.layers, others={},
-            constants={**self.constants, **changed, "B_h": one.states},
+            self, norm=one.name, lam=one.lam, weights=one.weights, layers=one.layers,
+            other_norms=None, constants={**self.constants, **changed, "B_h": one.states},
         )  # fmt: skip
-
-    @property
-    def longest(self) -> set[int]:
-        """The windows k."""
-        return {one.k for one in self.truncation}
-
-
-def record(document: object) -> Record:
-    """Convert parsed JSON to a `Record`; raises RecordError, GoneError of an earlier version's."""
-    return converted(_current(document), Record)
-
-
-def _current(document: Any) -> Any:
-    """A document without the one step that earlier versions state of each norm; raises GoneError
-    where windows are by pieces, rounding is that of other products, a readout has several stages,
-    or a norm is one of those that are gone."""
-    if not isinstance(document, dict):
-        return document
-    if document.get("pieces") is not None:
-        raise GoneError("windows by pieces")
-    rounding = document.get("rounding")
-    if isinstance(rounding, dict) and "arithmetic" in rounding:
-        raise GoneError("the rounding of other products than those of IEEE 754")
-    readout = document.get("readout")
-    if isinstance(readout, dict) and "chain" in readout:
-        raise GoneError("a readout of several stages")
-    parts = {
-        name: document[name] for name in ("norm", "constants", "layers", OTHERS) if name in document
-    }
-    return document | _of_one_step(parts, 6)
-
-
-def _of_one_step(part: Any, depth: int) -> Any:
-    """The part without the number of steps of its norms, 1 of each, down to this depth."""
-    if isinstance(part, list) and depth:
-        return [_of_one_step(each, depth - 1) for each in part]
-    if not isinstance(part, dict) or not depth:
-        return part
-    if part.get("norm") in GONE:
-        raise GoneError(f"the {part['norm']} norm")
-    return {
-        name: _of_one_step(each, depth - 1)
-        for name, each in part.items()
-        if name != "steps" or type(each) is not int or each != 1
-    }
-
-
-def stated(certificate: Mapping[str, Any]) -> dict[str, Any]:
-    """The record of a whole certificate, or of a record itself.
-
-    Raises GoneError, and LookupError, TypeError and AttributeError for what is neither.
-    """
-    certificate = _current(dict(certificate))
-    if certificate.get("schema") != WHOLE:
-        return dict(certificate)
-    constants, rounding = certificate["constants"], certificate["rounding"]
-    box, proof = certificate["inputs"], {key: certificate.get(key) for key in _PROOF}
-    names = CONSTANTS if proof == dict.fromkeys(_PROOF) else OF_STATES
-    weights = certificate["weights"]
-    if proof["layers"] is not None:  # which have their norms with them
-        weights = [row[0] for row in weights]
-    others = certificate.get(OTHERS) or {}
-    if names != CONSTANTS:  # of others than vanilla cells no rounding is proved
-        others = {name: one for name, one in others.items() if name != "rounding"}
-    return {
-        "schema": SCHEMA,
-        **{key: certificate[key] for key in _KEPT},
-        "weights": weights,
-        **proof,
-        "inputs": record_inputs(box),
-        "shape": {key: certificate["shape"][key] for key in ("n", "d")},
-        "constants": {key: constants[key] for key in names},
-        "truncation": [
-            {"eps": entry["eps"], "k": entry["k"]}
-            for entry in certificate["truncation"]
-            if entry["k"] is not None
-        ],
-        "rounding": {  # of others than vanilla cells none is proved
-            "dtype": rounding["dtype"],
-            "state": rounding["state"] if names == CONSTANTS else None,
-        },
-        "information": {key: certificate[key] for key in NAMES if key in certificate}
-        | ({} if box is None else {"inputs": box["what"]})
-        | ({} if names == CONSTANTS else {"rounding": rounding["state"]}),
-        **({OTHERS: others} if others else {}),
-        **({"unit_gains": units} if (units := certificate.get("unit_gains")) is not None else {}),
-    }
-
-
-def left_out(whole: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
-    """The names of what a whole certificate says and its record does not: nothing proves it."""
-    inner = [
-        f"{part}.{name}"
-        for part in ("shape", "constants")
-        for name in whole[part]
-        if name not in told[part]
-    ]
-    return [name for name in whole if name not in {*told, *told["information"]}] + inner

@@ -2,11 +2,8 @@
 
 The file of a truncated model: its weights under torch's names, its window and its record.
 
-Provenance of a certificate's weights; read without torch.
-
-`tensors` maps roles to full names in the source; `ignored` and `unread` name tensors that are not
-the cell's: ignored on request, or under another prefix. The file cannot prove any of it, so it is
-information; it must be consistent all the same.
+Which tensors of the source the weights are from, a file cannot prove, so that it is information; it
+must be consistent all the same. Read without torch.
 """
 
 import hashlib
@@ -15,31 +12,35 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from rnnbounds import disk
 from rnnbounds.impl.errors import FileError
-from rnnbounds.impl.format.fields import RecordError
-from rnnbounds.impl.format.record import GoneError, Record, record
+from rnnbounds.impl.format.fields import RecordError, converted
+from rnnbounds.impl.format.record import Record
 from rnnbounds.impl.format.tensors import MOST, Part, contents, digest, dtype_of, plain
 
-_PARTS = {"tensors", "ignored", "unread"}
+
+class Provenance(Protocol):
+    """Names of the tensors that weights were read from, and of others beside them."""
+
+    @property
+    def tensors(self) -> Mapping[str, str]:
+        """Full names in the source, by role."""
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """Names that the caller said to leave out."""
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """Names of tensors elsewhere."""
 
 
-def described(information: Mapping[Any, Any], roles: Collection[str]) -> bool:
-    """True if all three parts are present, with a name for each of these roles and all names
-    distinct, or if all three are absent."""
-    if not _PARTS & information.keys():
-        return True
-    tensors = information.get("tensors")
-    if not isinstance(tensors, dict) or tensors.keys() != set(roles):
-        return False
-    names: list[Any] = list(tensors.values())
-    for part in (information.get("ignored"), information.get("unread")):
-        if not isinstance(part, list):
-            return False
-        names += part
-    return all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
+def described(origin: Provenance, roles: Collection[str]) -> bool:
+    """True if each of these roles has a name, and all names are distinct."""
+    names = [*origin.tensors.values(), *origin.ignored, *origin.unread]
+    return origin.tensors.keys() == set(roles) and len(set(names)) == len(names)
 
 
 ANOTHER = "holds the certificate of another model"
@@ -103,7 +104,7 @@ def _unitary(told: Mapping[str, str], parts: Mapping[str, Part]) -> str:
 
 
 TRUNCATED = Sealing(
-    "rnnbounds/truncated/", 4, "a truncated model",
+    "rnnbounds/truncated/", 5, "a truncated model",
     ("format", "k", "cell", "output", "certificate"), _truncated,
 )  # fmt: skip
 UNITARY = Sealing(
@@ -142,14 +143,15 @@ def read_truncated(
     """The file, unchanged since it was written, whose parts speak of one model."""
     parts, told, certificate = TRUNCATED.read(path, refuse, data)
     try:
-        stated = record(certificate)
-    except GoneError as gone:
-        raise refuse(path, str(gone)) from None
+        stated = converted(certificate, Record)
     except RecordError:
         raise refuse(path, "holds no readable certificate") from None
     if told["output"] not in (ALL, LATEST):
         raise refuse(path, "has an unknown kind of output")
-    if told["cell"] != stated.cell or told["k"] not in map(str, stated.longest):
+    known = stated.constants.keys() == set(stated.proved_constants)
+    if not known or stated.verdict != "certified" or stated.readout is not None:
+        raise refuse(path, "holds no readable certificate")
+    if told["cell"] != stated.cell or told["k"] not in {str(one.k) for one in stated.truncation}:
         raise refuse(path, ANOTHER)
     return TruncatedFile(parts, int(told["k"]), told["output"], stated, certificate)
 
@@ -160,5 +162,5 @@ def is_about(stated: Record, roles: Mapping[str, Part], n: int, d: int) -> bool:
         (stated.shape.n, stated.shape.d) == (n, d)
         and {stated.dtype} == {dtype_of(part) for part in roles.values()}
         and stated.digest == digest(stated.cell, roles)
-        and described(stated.information, roles)
+        and described(stated, roles)
     )

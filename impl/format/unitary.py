@@ -25,7 +25,6 @@ CELL = "rnn-relu"
 BIASES = ("bias_ih", "bias_hh")
 NAMES = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
 ROLES = {name.removesuffix("_l0") for name in NAMES}
-INFORMATION = {"model", "tensors", "ignored", "unread"}
 LARGEST = 2048  # states beyond which nobody waits for a check
 _LARGE = 2.0**800  # of an entry of the initial state
 
@@ -47,6 +46,16 @@ class Difference(Exactly, frozen=True):
     own_dtype: Size | None
 
 
+class Information(Exactly, frozen=True):
+    """The source of the weights, their full names in it by role, and those of tensors that were
+    left out on request, or that are elsewhere."""
+
+    model: str
+    tensors: dict[str, str]
+    ignored: tuple[str, ...]
+    unread: tuple[str, ...]
+
+
 class UnitaryRecord(Exactly, frozen=True):
     """Statements of a unitary certificate, proved by `impl.checker.unitary` except for the
     information."""
@@ -63,7 +72,7 @@ class UnitaryRecord(Exactly, frozen=True):
     constants: Constants
     orthogonality_defect: Size
     difference: Difference
-    information: dict[str, Any]
+    information: Information
 
     def __post_init__(self) -> None:
         if any(abs(entry) > _LARGE for entry in self.initial_state):
@@ -114,11 +123,10 @@ def read_unitary(path: Path) -> UnitaryFile:
         raise no_unitary(path, "holds NaN or infinity")
     try:
         stated = converted(certificate, UnitaryRecord)
-        roles = {"weight_hh", "weight_ih", *stated.information.get("tensors", ())}
-        known = stated.information.keys() <= INFORMATION and roles <= ROLES
-        if not known or not described(stated.information, roles):
+        roles = {"weight_hh", "weight_ih", *stated.information.tensors}
+        if not roles <= ROLES or not described(stated.information, roles):
             raise StructureError("information of another kind")
-    except (StructureError, TypeError):
+    except StructureError:
         raise no_unitary(path, "holds no readable certificate") from None
     except RecordError:
         raise no_unitary(path, ANOTHER) from None

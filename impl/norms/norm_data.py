@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
 
 import torch
 from flint import arb, ctx
@@ -18,6 +17,7 @@ from torch import Tensor
 from rnnbounds.impl.format.fields import Bound, Stated
 from rnnbounds.impl.norms.differences import DifferenceBounds
 from rnnbounds.impl.norms.weighted import WeightedNorm, diagonal_scaling
+from rnnbounds.impl.numbers.json_values import as_json
 from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down
 
 # scale·λᵏ = ε(1 − λ) for floats needs (odd part of λ)ᵏ ≤ 2¹⁰⁶, so balls of this size are exact at
@@ -108,7 +108,7 @@ class StateNorm:
     @property
     def stated(self) -> Stated:
         """The norm with its constants, as a record states it."""
-        weights: Any = self.weights
+        weights = as_json(self.weights)
         ends = self.drive, self.equivalence, Bound(self.reach), Bound(self.radius)
         return Stated(self.name, self.lam, weights, *ends)
 

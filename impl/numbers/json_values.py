@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, structs
 
 
 def finite_or_none(value: float) -> float | None:
@@ -18,14 +18,19 @@ def as_json(item: object) -> Any:
 
     A number of a class of its own, as an `InputSet` or one of NumPy's, becomes that plain number,
     and an infinite one or NaN None. A struct is an object with the keys of its format, without what
-    is not set; whatever has a `to_json` is what that says. Raises TypeError for all else.
+    is not set, nor, where it omits its defaults, what is None by default; whatever else has a
+    `to_json` is what that says. Raises TypeError for all else.
     """
     if item is None or isinstance(item, bool):
         return item
     if isinstance(item, Struct):
-        parts = zip(item.__struct_encode_fields__, item.__struct_fields__, strict=True)
-        values = {key: getattr(item, name) for key, name in parts}
-        return {key: as_json(value) for key, value in values.items() if value is not UNSET}
+        values = [(part, getattr(item, part.name)) for part in structs.fields(item)]
+        return {
+            part.encode_name: as_json(value)
+            for part, value in values
+            if value is not UNSET
+            and not (item.__struct_config__.omit_defaults and value is part.default is None)
+        }
     if hasattr(item, "to_json"):
         return as_json(item.to_json())
     if isinstance(item, str):

@@ -28,7 +28,7 @@ def run_unit(job: Job) -> Run:
     if certificate.verdict == "certified":
         bounds = certified_gaps(certificate)
         curves[f"{GAP}, certified"] = make_curve(KS, bounds)
-        figures[networks.BROKEN] = networks.count_broken(gaps, bounds, certificate.rounding)
+        figures[networks.BROKEN] = networks.count_broken(gaps, bounds, certificate.rounding.state)
     return job.make_run(figures | certified_figures(certificate), curves)
 
 

@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import pytest
 import torch
+from msgspec import structs
 
+from rnnbounds.impl.format.fields import Window
 from rnnbounds.properties import guarantees as module
 from rnnbounds.properties.attacks.budget import profile
 from rnnbounds.properties.guarantees import (
@@ -46,12 +48,12 @@ def less(subject: Subject, name: str) -> Subject:
     """The same model with a certificate that says a little too much."""
     told, shrunk = subject.told, 1 - 2.0**-20
     changed = {
-        "window": {"windows": tuple((0.9 * eps, k) for eps, k in told.windows)},
+        "window": {"truncation": tuple(Window(0.9 * one.eps, one.k) for one in told.truncation)},
         "λ": {"lam": told.lam * shrunk},
         "gain": {"constants": {**told.constants, "gain": 0.99 * told.constants["gain"]}},
-        "rounding": {"rounding": (told.rounding or 0.0) / 64},
+        "rounding": {"rounding": structs.replace(told.rounding, state=told.rounding.state / 64)},
     }
-    return replace(subject, told=replace(told, **changed[name]))
+    return replace(subject, told=structs.replace(told, **changed[name]))
 
 
 @pytest.mark.parametrize("name", GUARANTEES)

@@ -31,9 +31,9 @@ from rnnbounds.impl.cells.refutation.periodic import (
     repelling_point,
 )
 from rnnbounds.impl.errors import at_most
-from rnnbounds.impl.format.document import ALL as ALL
-from rnnbounds.impl.format.document import BOX as BOX
-from rnnbounds.impl.format.document import Witness, WitnessKind
+from rnnbounds.impl.format.record import ALL as ALL
+from rnnbounds.impl.format.record import BOX as BOX
+from rnnbounds.impl.format.record import Witness, WitnessKind
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.numbers.ball_functions import float_above

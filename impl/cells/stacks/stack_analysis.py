@@ -36,8 +36,8 @@ from rnnbounds.impl.cells.analysis import ProgramAnalysis
 from rnnbounds.impl.cells.kind import Analysis, CellAnalysis, Kind
 from rnnbounds.impl.cells.refutation.refute import ALL, CandidateInputs, reason_too_large
 from rnnbounds.impl.cells.rounding import LayerInputs, Rounding
-from rnnbounds.impl.format.document import Witness
 from rnnbounds.impl.format.fields import Layer
+from rnnbounds.impl.format.record import Witness
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.differences import DifferenceBounds, LayerMatrices, initial_difference
 from rnnbounds.impl.norms.metric import METRIC_SDP
@@ -255,9 +255,6 @@ class StackAnalysis(Analysis):
             float(div_up(norm.reach, t)) for norm, t in zip(norms, cascade.weights, strict=True)
         )
         scale = mul_up(norms[-1].equivalence, cascade.weights[-1])
-        rows = tuple(
-            (t, *_flat_weights(norm)) for norm, t in zip(norms, cascade.weights, strict=True)
-        )
         input_factors = [norms[0].input_lipschitz]
         for coupling in couplings[1:]:
             input_factors.append(float(mul_up(coupling, input_factors[-1])))
@@ -272,7 +269,7 @@ class StackAnalysis(Analysis):
         n = self.layers[-1].n
         remaining = DifferenceBounds(present, n) if len(present) == len(matrices) else None
         return StateNorm(
-            name, cascade.lam, cascade.drive, float(scale), reach, rows, cascade.radius,
+            name, cascade.lam, cascade.drive, float(scale), reach, cascade.weights, cascade.radius,
             input_lipschitz=input_lipschitz,
             remaining=remaining,
         )  # fmt: skip
@@ -302,11 +299,11 @@ class StackAnalysis(Analysis):
         return named
 
     def proof(self, norm: StateNorm) -> dict[str, Any]:
-        """Data that prove each layer again, the lowest first: {"layers": […]}."""
+        """Data that prove each layer again, the lowest first: {"layers": (…)}."""
         each = zip(
             self.layers, self._layer_norms(norm.name), self._cascade(norm.name)[0], strict=True
         )
-        return {"layers": [layer.proof(chosen, moved) for layer, chosen, moved in each]}
+        return {"layers": tuple(layer.proof(chosen, moved) for layer, chosen, moved in each)}
 
     def unit_gains(self) -> Tensor:
         """How far the inputs move each unit, layer after layer: (state,)."""
@@ -386,11 +383,3 @@ class StackAnalysis(Analysis):
     @cached_property
     def _known(self) -> dict[str, tuple[list[float], Cascade]]:
         return {}
-
-
-def _flat_weights(norm: StateNorm) -> tuple[float, ...]:
-    """The weights of a layer's own norm in one row."""
-    flat: list[float] = []
-    for value in norm.weights or ():
-        flat += value if isinstance(value, tuple) else (value,)
-    return tuple(flat)

@@ -28,7 +28,7 @@ from flint import arb, arb_mat
 
 from rnnbounds.impl.checker.cells.activations import BallActivation
 from rnnbounds.impl.checker.definite import norm_above
-from rnnbounds.impl.format.fields import StatedSet
+from rnnbounds.impl.format.fields import InputBox
 from rnnbounds.impl.format.tensors import Array
 
 Weight = list[list[arb]]
@@ -325,6 +325,6 @@ class InputRanges(NamedTuple):
     high: list[arb]
 
     @classmethod
-    def of(cls, stated: StatedSet | None) -> "InputRanges | None":
+    def of(cls, stated: InputBox | None) -> "InputRanges | None":
         """Those of a stated set, None for a ball alone."""
         return None if stated is None else cls([*map(arb, stated.low)], [*map(arb, stated.high)])

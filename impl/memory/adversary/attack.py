@@ -270,11 +270,10 @@ def bracket(
 
     Raises InputError for two of different models, readouts or inputs, ContradictionError.
     """
-    one, other = (
-        (told.digest, told.input_bound, told.inputs, (told.readout or {}).get("sha256"))
-        for told in (certificate, attacked)
-    )
-    if one != other:
+    readout = None if certificate.readout is None else certificate.readout.sha256
+    one = (certificate.digest, certificate.input_bound, certificate.input_set, readout)
+    asked = (attacked.readout or {}).get("sha256")
+    if one != (attacked.digest, attacked.input_bound, attacked.inputs, asked):
         raise InputError("these are about different models, readouts or inputs; ask both of one")
     found = []
     by_epsilon = {witness.epsilon: witness for witness in attacked.witnesses}

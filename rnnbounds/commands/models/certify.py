@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -85,13 +84,13 @@ def certify_model(
         called = ModelCall(model, stated, cell, ignore or (), layer, readout, way)
         with output.show_status(shown.CERTIFYING_TITLE.format(loaded.n)):
             certificate = certify(loaded, inputs=input_set, eps=numbers, norm=norm)
-        certificate = replace(certificate, measuring=called.measure_command)
+        certificate = certificate.measured_by(called.measure_command)
         measurement = None
         if recorded is not None:
             from rnnbounds.impl.memory.measure import measure_cell
 
             certificate = shown.beside(certificate, recorded.sequences)
-            bound = certificate.input_bound if certificate.inputs is None else certificate.inputs
+            bound = certificate.asked_inputs
             measurement = measure_cell(loaded, recorded.sequences, eps=numbers, inputs=bound)
         attack_result = shown.attack_certified(loaded, certificate) if attack else None
         document = certificate.to_json() | shown.attack_entry(attack_result)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -74,8 +73,7 @@ def truncate_model(
         exports = {path: exported(module, certificate, path) for path in export or ()}
     files = {out: packed(module, certificate, out)} | exports
     if page is not None:
-        document = page_document(certificate)
-        page_value = certificate_page(document, out.name, f"rnnbounds check {out.name}")
+        page_value = certificate_page(certificate, out.name, f"rnnbounds check {out.name}")
         pages = answer_files(page_value, certificate=certificate)
         make_folder(page)
         files |= {page / name: content for name, content in pages.items()}
@@ -94,25 +92,13 @@ def truncate_model(
             output.echo(
                 f"wrote {target}: the model without a state, for batches and lengths of any size"
             )
-        output.echo(f"{certificate['cell']}, {read_tensors_text(certificate['information'])}")
+        output.echo(f"{certificate['cell']}, {read_tensors_text(certificate)}")
         if stated.line is not None:
             output.echo(stated.line)
-        print_unread_tensors(certificate["information"])
+        print_unread_tensors(certificate)
         if page is not None:
             output.echo(f"wrote {page / 'index.html'} and {page / 'certificate.json'}")
     return 0
-
-
-def page_document(certificate: Mapping[str, Any]) -> dict[str, Any]:
-    """The record with its inputs in words and its rounding, which a file keeps as information: a
-    page says both."""
-    information, inputs = certificate["information"], certificate["inputs"]
-    spoken = dict(certificate)
-    if inputs is not None:
-        spoken["inputs"] = inputs | {"what": information["inputs"]}
-    if "rounding" in information:
-        spoken["rounding"] = certificate["rounding"] | {"state": information["rounding"]}
-    return spoken
 
 
 def unitary_model(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -130,7 +129,7 @@ def measure_model(
                 loaded, inputs=input_data(read) if bound is None else bound, eps=result.eps
             )
         called = ModelCall(model, stated, cell, ignore or (), layer, readout, direction)
-        certificate = beside(replace(certificate, measuring=called.measure_command), read)
+        certificate = beside(certificate.measured_by(called.measure_command), read)
         attack_result = attack_certified(loaded, certificate)
         options = {"layer": layer, "readout": readout, "ignore": ignore} if not direction else None
         document_, document = result.to_json(), certificate.to_json() | attack_entry(attack_result)

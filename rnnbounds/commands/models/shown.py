@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +94,7 @@ def beside(certificate: Certificate, data: Data) -> Certificate:
     if witness is None or len(witness.input) != data.d:
         return certificate
     known = structs.replace(witness, distance=data.distance(witness.input))
-    return replace(certificate, witness=known)
+    return certificate.replaced(witness=known)
 
 
 def write_page(
@@ -116,7 +115,7 @@ def explain_unwritten(
     shares: Sequence[str] = (),
 ) -> int:  # fmt: skip
     """Print why nothing was written of a model that is not certified; 1."""
-    asked_certificate = replace(certificate, measuring=called.measure_command)
+    asked_certificate = certificate.measured_by(called.measure_command)
     if format is Format.json:
         print_json(asked_certificate.to_json())
     else:
@@ -206,29 +205,29 @@ def _print_windows(certificate: Certificate, document: Mapping[str, Any]) -> Non
     if certificate.readout is not None:
         readout = certificate.readout
         echo(
-            f"‖{shown(readout['tensor'])}‖₂ ≤ {at_least(readout['norm'])}; ε is about this "
+            f"‖{shown(readout.tensor)}‖₂ ≤ {at_least(readout.norm)}; ε is about this "
             f"{answer.short_name(document)}, of which no file says that the model computes it"
         )
 
 
 def _print_bounds(certificate: Certificate) -> None:
     """λ, the gain and the rounding, each with its meaning."""
-    vectors = answer.value_name({"readout": certificate.readout}, "s")
+    vectors = answer.value_name({"readout": certificate.readout is not None}, "s")
     gain = at_least(certificate.constants["gain"], 3)
     echo(
         f"λ = {factor(certificate.lam)} < 1 in the {certificate.norm} norm: two states come "
         f"together by this factor a step, or faster"
     )
     echo(f"gain: from one state, inputs at most δ apart drive {vectors} at most {gain} δ apart")
-    if certificate.rounding is None:
+    if math.isinf(certificate.rounding.state):
         echo(
-            f"rounding: {certificate.dtype} is not bounded ({certificate.unrounded}): ε speaks "
-            f"of real arithmetic alone"
+            f"rounding: {certificate.dtype} is not bounded ({certificate.rounding.reason}): ε "
+            f"speaks of real arithmetic alone"
         )
     else:
         echo(
             f"rounding: {certificate.dtype} moves a state by at most "
-            f"{at_least(certificate.rounding, 3)} (valid for CPU arithmetic; cuDNN's tanh "
+            f"{at_least(certificate.rounding.state, 3)} (valid for CPU arithmetic; cuDNN's tanh "
             f"is less accurate)"
         )
     echo(f"states: {certificate.states}")
@@ -246,8 +245,8 @@ def _print_norms(certificate: Certificate, document: Mapping[str, Any], verbose:
         echo(answer.NOTHING_PROVED)
     for line in answer.infinite_lines(document):
         echo(line)
-    for name, reason in certificate.skipped:
-        echo(f"{name}: not tried: {reason}")
+    for one in certificate.skipped:
+        echo(f"{one.what}: not tried: {one.reason}")
     if any(certificate.rounds_to_one.values()):
         rounding_counts = certificate.rounds_to_one.items()
         counts = ", ".join(f"{count} in {dtype}" for dtype, count in rounding_counts if count)
@@ -271,9 +270,8 @@ def attack_certified(model: LoadedModel[Any], certificate: Certificate) -> Attac
     from rnnbounds.impl.memory.adversary.attack import attack, bracket
 
     epsilons = [epsilon for epsilon, _ in certificate.windows]
-    inputs = certificate.input_bound if certificate.inputs is None else certificate.inputs
     with show_status("seeking inputs that are remembered for long"):
-        result = attack(model, inputs=inputs, eps=epsilons)
+        result = attack(model, inputs=certificate.asked_inputs, eps=epsilons)
     bracket(certificate, result)
     return result
 

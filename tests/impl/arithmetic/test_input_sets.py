@@ -20,7 +20,7 @@ from rnnbounds.impl.checker.truncated import check_truncated
 from rnnbounds.impl.convert.files import save_truncated
 from rnnbounds.impl.convert.truncate import truncate
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.format.fields import RecordError, StatedSet, converted, record_inputs
+from rnnbounds.impl.format.fields import InputBox, RecordError, converted
 
 
 def rnn(kind: type[torch.nn.RNNBase] = torch.nn.RNN, d: int = 3, n: int = 5, scale: float = 0.5):
@@ -123,12 +123,12 @@ def test_sets_of_earlier_versions_are_refused(more):
     """A certificate that states one is not read as that of a box, nor are its parts skipped."""
     told = certify(rnn(scale=0.25), inputs=input_box(0.5, 0.75, 3), eps=(1e-3,)).to_json()
     assert read_certificate(json.dumps(told).encode(), Path("c.json")).inputs is not None
-    assert converted(record_inputs(told["inputs"]), StatedSet).low == [0.5] * 3
+    assert converted(told["inputs"], InputBox).low == [0.5] * 3
     told["inputs"] |= more
     with pytest.raises(InputError, match="no certificate"):
         read_certificate(json.dumps(told).encode(), Path("c.json"))
     with pytest.raises(RecordError):
-        converted(record_inputs(told["inputs"]), StatedSet)
+        converted(told["inputs"], InputBox)
 
 
 @pytest.mark.parametrize("d", [-1, 0, 2.5, "a", True, 10**12])

@@ -92,7 +92,7 @@ def test_runs_of_the_worst_arithmetic(style: str, n: int) -> None:
     W = torch.linalg.qr(W)[0] * 0.9 if style == "orthogonal" else 0.5 * W / n**0.5
     W = (W.triu(1) if style == "nilpotent" else W).float()
     weights = {"weight_hh": W, "weight_ih": torch.randn(n, 2, generator=draw) / 2}
-    bound = certify(weights, inputs=1.0, eps=1e-2, cell="rnn-tanh").rounding
+    bound = certify(weights, inputs=1.0, eps=1e-2, cell="rnn-tanh").rounding.state
     assert bound is not None
     W, U, unit = W.double(), weights["weight_ih"].double(), 2.0**-24
     h, used = torch.zeros(2, 256, n).double(), 0.0

@@ -39,7 +39,7 @@ def test_no_norm_has_less(which):
     found = certify(held, inputs=1.0)
     alone = [certify(held, inputs=1.0, norm=norm) for norm, lam, _ in found.tried if lam < 1]
     assert found.constants["gain"] == min(one.constants["gain"] for one in alone)
-    assert found.rounding == min(one.rounding for one in alone)
+    assert found.rounding.state == min(one.rounding.state for one in alone)
     others = found.to_json().get("other_norms", {})
     assert ("gain" in others) == (found.constants["gain"] < certify_in(held, found.norm, "gain"))
     assert all(one["norm"] != found.norm for one in others.values())

@@ -94,7 +94,7 @@ def test_whole_certificates(tmp_path, which):
     assert fallen(whole | {"lambda": whole["lambda"] * 0.9}) >= {"contraction"}
     for other, reason in (
         (whole | {"sha256": "0" * 64}, "of another model"),
-        (whole | {"verdict": "undecided"}, "is undecided: there is no window"),
+        (whole | {"verdict": "undecided", "stable": None}, "is undecided: there is no window"),
         (whole | {"cell": "lstm"}, "of another model"),
         (whole | {"readout": {}}, "no certificate that can be checked"),
         ([], "no certificate that can be checked"),

@@ -10,8 +10,8 @@ from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.cells.claimed import cell_of
 from rnnbounds.impl.checker.definite import larger, largest, norm_above
 from rnnbounds.impl.checker.truncated import Claim, proved
-from rnnbounds.impl.format.fields import Ends, RecordError
-from rnnbounds.impl.format.record import SCHEMA, record
+from rnnbounds.impl.format.fields import InputBox, RecordError, converted
+from rnnbounds.impl.format.record import SCHEMA, Record
 from rnnbounds.impl.format.tensors import digest, encoded
 
 NAN = arb.nan()
@@ -34,15 +34,21 @@ def forged(cell, weights, told, **more):
         "dtype": "float64",
         "sha256": digest(cell, parts),
         "verdict": "certified",
+        "stable": True,
         "inputs": None,
         "box": None,
         "layers": None,
-        "rounding": {"dtype": "float64", "state": None},
-        "information": {},
+        "rounding": {"dtype": "float64", "state": None, "reason": None},
+        "model": "",
+        "states": "",
+        **dict.fromkeys(("reason", "witness")),
+        "tensors": {},
+        "rounds_to_one": {},
+        **dict.fromkeys(("ignored", "unread", "norms_tried", "skipped"), ()),
         **told,
         "constants": constants | more,
     }
-    return proved(Claim(weights, record(whole)))
+    return proved(Claim(weights, converted(whole, Record)))
 
 
 def test_a_forget_gate_that_is_left_out():
@@ -123,7 +129,7 @@ def edges(cell, W, U, radius, rounding):
         "input_bound": 1.0,
         "shape": {"n": 1, "d": 1},
         "truncation": [{"eps": 2 * W**3 * size, "k": 3}],
-        "rounding": {"dtype": "float64", "state": rounding},
+        "rounding": {"dtype": "float64", "state": rounding, "reason": None},
     }
     constants = {
         "L_rho": 1.0, "M_rho": radius and 1.0, "W_norm": W, "U_norm": U, "L_x": U, "S_0": U,
@@ -166,7 +172,7 @@ def test_each_number_at_its_edge(bounded):
     window = told["truncation"][0] | {"k": 2}
     assert fallen(cell, weights, told | {"truncation": [window]}, constants) == {"window"}
     if not bounded:
-        smaller = {"dtype": "float64", "state": told["rounding"]["state"] * less}
+        smaller = told["rounding"] | {"state": told["rounding"]["state"] * less}
         assert fallen(cell, weights, told | {"rounding": smaller}, constants) == {"rounding"}
 
 
@@ -181,9 +187,9 @@ def test_leaks():
 
 def test_boxes_that_no_ball_meets():
     """The point of a box that is nearest to 0 is √2 away; and ends come in order."""
-    box = Ends([1.0, -2.0], [2.0, -1.0])
+    box = InputBox("box", "", [1.0, -2.0], [2.0, -1.0])
     box.require(2, 1.42)
     with pytest.raises(RecordError, match="the ball holds nothing"):
         box.require(2, 1.41)
     with pytest.raises(RecordError, match="nothing in it"):
-        Ends([1.0, 2.0], [2.0, 1.0]).require(2, 9.0)
+        InputBox("box", "", [1.0, 2.0], [2.0, 1.0]).require(2, 9.0)

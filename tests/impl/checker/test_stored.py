@@ -11,12 +11,10 @@ from safetensors.torch import save
 
 import rnnbounds.impl.numbers.ball_functions as functions
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
-from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.cells.rounding import BEYOND
 from rnnbounds.impl.errors import FileError
 from rnnbounds.impl.format.fields import Count, RecordError, Size, converted
-from rnnbounds.impl.format.record import record, stated
 from rnnbounds.impl.format.tensors import contents, decoded, digest, encoded, header, plain
 from rnnbounds.impl.models.loaded import digest as digest_of_tensors
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
@@ -115,22 +113,3 @@ def test_activations_are_the_same():
         assert told.function(arb(0)).is_zero() == (rho.at_zero == 0)
         for dtype in ("float16", "bfloat16", "float32", "float64"):
             assert keeps_to_its_model(name, dtype=dtype) == ((names[name], dtype) not in BEYOND)
-
-
-def test_what_is_stated():
-    """A record keeps what is proved again; what else a certificate says stays out of it."""
-    whole_one = certify(load_model(WEIGHTS, "linear"), inputs=1.0).to_json()
-    told = json.loads(json.dumps(stated(whole_one)))
-    assert stated(told) == told
-    assert record(told).lam == whole_one["lambda"]
-    assert {
-        "training",
-        "norms_tried",
-        "skipped",
-        "witness",
-        "stable",
-        "model",
-    } & told.keys() == set()
-    assert told["information"]["model"] == whole_one["model"]
-    with pytest.raises(RecordError, match="unknown field"):
-        record(told | {"stable": True})

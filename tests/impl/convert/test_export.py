@@ -131,7 +131,7 @@ def test_latest():
     last, certificate = truncate(recurrent(torch.nn.LSTM), eps=EPS, inputs=1.0, latest=True)
     assert certificate == truncate(recurrent(torch.nn.LSTM), eps=EPS, inputs=1.0).certificate
     x = inputs(3, 40)
-    apart = 2 * certificate["information"]["rounding"]
+    apart = 2 * certificate["rounding"]["state"]
     assert 0 < apart < 1e-5
     torch.testing.assert_close(last(x), module(x)[:, -1], rtol=0, atol=1e-6)
     other = torch.cat([x[:, : 40 - last.k] * 0 + 9.0, x[:, 40 - last.k :]], dim=1)

@@ -12,7 +12,6 @@ from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.convert.files import export_truncated, save_truncated
 from rnnbounds.impl.convert.truncate import NotCertifiedError, truncate
 from rnnbounds.impl.errors import InputError, RangeError
-from rnnbounds.impl.format.record import GoneError, record
 from rnnbounds.impl.reading.adapters import load_model
 
 
@@ -40,14 +39,6 @@ def inputs(bound=1.0, dtype=torch.float32):
 def names(folder):
     """The names of all files in a folder."""
     return [entry.name for entry in folder.iterdir()]
-
-
-def test_other_products_are_refused():
-    """A bound on rounding that an earlier version stated for three products as one is not read."""
-    certificate = short()[1]
-    stated = certificate | {"rounding": certificate["rounding"] | {"arithmetic": "tf32x3"}}
-    with pytest.raises(GoneError, match="other products than those of IEEE 754"):
-        record(stated)
 
 
 def test_file_is_a_model(tmp_path):

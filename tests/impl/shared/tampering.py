@@ -110,6 +110,10 @@ def without(told: Any, path: Path_) -> Any:
     return made
 
 
+UNPROVED = {  # information, as `impl.checker.truncated.printed` has it
+    "model", "tensors", "ignored", "unread", "reason", "norms_tried", "states", "skipped",
+    "rounds_to_one", "next", "attacked", "what",
+}  # fmt: skip
 NAMES = {
     "cell": ("rnn-tanh", "rnn-relu", "linear", "rnn-sin", "lstm", "stacked-gru", "rnn-foo"),
     "dtype": ("float16", "bfloat16", "float32", "float64", "int8"),

@@ -35,7 +35,7 @@ def test_a_search_that_is_cut_is_undecided_and_says_so(monkeypatch, make):
     monkeypatch.setattr(certify_module, "limit_work", lambda: work.limit_work(limit=1.0))
     found = certify(make(), inputs=0.0)
     assert found.verdict == "undecided"
-    assert dict(found.skipped) == {"refutation": work.LIMIT_REACHED}
+    assert {one.what: one.reason for one in found.skipped} == {"refutation": work.LIMIT_REACHED}
     told = json.loads(json.dumps(found.to_json()))
     assert {"what": "refutation", "reason": work.LIMIT_REACHED} in told["skipped"]
 

@@ -1,6 +1,5 @@
 """What the adversary finds where the memory is known, and what it says where it finds nothing."""
 
-import dataclasses
 import math
 
 import pytest
@@ -13,6 +12,7 @@ from rnnbounds.impl.arithmetic.inputs.maximisers import BallSet, input_set_of
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, input_box, input_rows
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.format.fields import Window
 from rnnbounds.impl.memory.adversary import attack as module
 from rnnbounds.impl.memory.adversary.attack import ContradictionError, attack, bracket
 from rnnbounds.impl.numbers.outward import norm_up
@@ -104,11 +104,11 @@ def test_a_contradiction_is_loud():
     told = certify(held, inputs=1.0, eps=(1e-2,), cell="linear")
     found = attack(held, inputs=1.0, eps=(1e-2,), cell="linear", work=WORK)
     with pytest.raises(ContradictionError, match="k = 7 is certified"):
-        bracket(dataclasses.replace(told, windows=((1e-2, 7),)), found)
+        bracket(told.replaced(truncation=(Window(1e-2, 7),)), found)
     for other in ({"digest": "0"}, {"input_bound": 2.0}):
         with pytest.raises(InputError, match="different models"):
-            bracket(dataclasses.replace(told, **other), found)
-    assert bracket(dataclasses.replace(told, windows=((0.5, 2),)), found) == ()
+            bracket(told.replaced(**other), found)
+    assert bracket(told.replaced(truncation=(Window(0.5, 2),)), found) == ()
 
 
 def test_what_is_said_of_h_is_no_bracket_of_a_readout():

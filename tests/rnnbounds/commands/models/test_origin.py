@@ -56,9 +56,9 @@ def test_an_origin_that_makes_no_sense(tmp_path, change):
     """Roles without a name, a name for two roles, or one that is read and ignored."""
     path, tensors, told = truncated(tmp_path)
     certificate = json.loads(told["certificate"])
-    certificate["information"] |= change
+    certificate |= change
     rewritten(path, tensors, told, certificate=certificate)
-    with pytest.raises(FileError, match="another model"):
+    with pytest.raises(FileError, match=r"another model|no readable certificate"):
         check_truncated(path)
 
 
