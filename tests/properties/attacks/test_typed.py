@@ -142,6 +142,7 @@ def test_a_statement_that_measures_nothing() -> None:
             attacked(text)
 
 
+@pytest.mark.slow
 def test_the_same_seed_finds_the_same() -> None:
     """A typed attack is deterministic, and a chosen attack is the one that is named."""
     one, two = attacked("h_norm <= S_0"), attacked("h_norm <= S_0")

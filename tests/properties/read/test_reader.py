@@ -49,6 +49,7 @@ FAST = [
 WITHOUT = ("cell-24x2", "cell-16x2", "cell-8x1")
 
 
+@pytest.mark.slow
 def test_whoever_reads_first_knows_the_functions_of_all_claims() -> None:
     """Claims are loaded when they are asked for, and bring definitions, as that of `recent`."""
     alone = "from rnnbounds.properties.read.ground_terms import rules; print(*dict(rules()))"

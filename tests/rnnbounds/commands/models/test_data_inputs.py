@@ -78,6 +78,7 @@ def test_what_data_fill_is_checked(call, gru) -> None:
     assert "inputs leave [-1.0, 1.0]" in far.err
 
 
+@pytest.mark.slow
 def test_advice_near_the_data(call, gru) -> None:
     """An undecided model with data is told of what can be certified near them, in a command that
     runs; without data it is not."""

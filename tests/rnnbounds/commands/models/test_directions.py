@@ -18,6 +18,7 @@ def model(tmp_path):
     return tmp_path / "both.pt"
 
 
+@pytest.mark.slow
 def test_both_cells_are_certified(call, tmp_path, model):
     """Each answers by itself, then a line speaks of the output; a folder has both certificates."""
     asked = ["certify", str(model), "--inputs", "1", "--eps", "0.1"]
