@@ -67,7 +67,7 @@ from rnnbounds.theory import claim
 model = {"g": torch.tensor([-1.0, 0.0, 1.0]), "b": torch.ones(3), "U": torch.ones(3, 2)}
 model["W"] = torch.eye(3) / 16
 print(certify(model, inputs=1.0, cell="kept").verdict)
-print(truncate(model, 1e-2, 1.0, cell="kept")[1]["verdict"])
+print(truncate(model, inputs=1.0, eps=1e-2, cell="kept")[1]["verdict"])
 specs = []
 visit_random_specs("kept", specs.append, examples=3, batch=2, sequences=1, seed=0, family="cell")
 chosen, evidence = [claim("truncation"), claim("vanishing-gradient")], {}

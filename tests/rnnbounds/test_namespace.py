@@ -13,7 +13,7 @@ import pickle, sys
 import torch, rnnbounds
 import theory, impl, properties, reports
 weights = {name: part / 8 for name, part in torch.nn.GRU(2, 3).state_dict().items()}
-found = rnnbounds.assert_contractive(weights, 1.0, norm="infinity")
+found = rnnbounds.assert_contractive(weights, inputs=1.0, norm="infinity")
 assert pickle.loads(pickle.dumps(found)) == found
 print(found.verdict, type(found).__module__, theory.OWN, reports.OWN, len(rnnbounds.CLAIMS) > 9)
 from rnnbounds.cli import main

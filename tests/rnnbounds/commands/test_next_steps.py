@@ -300,7 +300,7 @@ COMMANDS = [
     (f"replay {S} --statement 'S_0 h_gap <= S_0'", "write (.*) between them",
      rf"replay {S} --statement 'S_0 \1 h_gap <= S_0'", "HOLDS"),
     (f"replay {S} --statement 'h_gap <='", "write it as lhs (.*) rhs",
-     rf"replay {S} --statement 'h_gap \1 S_0'", "HOLDS"),
+     rf"replay {S} --statement 'h_gap \1 2*S_0'", "HOLDS"),
     (E.replace("sim", "sm"), r"did you mean (\w+)", E.replace("similarity", r"\1"), "Holds"),
     (f"{E} --set seed", "give it as NAME=VALUE", f"{E} --set seed=1", "Holds"),
     (E.replace("states", "stats"), r"did you mean (\w+)", E.replace("states", r"\1"), "Holds"),
