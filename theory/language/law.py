@@ -44,10 +44,6 @@ class Law:
         """The law at the given terms, one for each variable."""
         return Instance(self, tuple(sympify(term) for term in terms))
 
-    def clauses_at(self, values: Mapping[Expr, Expr]) -> tuple[Clause, ...]:
-        """Substitute values for the variables in all clauses."""
-        return tuple(clause.replace(values) for clause in self.clauses)
-
     @property
     def constants(self) -> frozenset[Symbol]:
         """Free symbols of the clauses that the law does not quantify over."""

@@ -191,8 +191,7 @@ class _Reader:
         following = self.words[self.at + 1 : self.at + 2]
         if word == "e" and following == ["^"]:
             self.at += 2
-            sign = self.take("-")
-            return sympy.exp(-self.operand(depth) if sign else self.operand(depth))
+            return sympy.exp(self.factor(depth))
         if word in (*FUNCTIONS, *EXTREMA, "frac") and following and following[0] in CLOSING:
             return self._call(self.take(), self.arguments(depth))
         raise self.unread()
@@ -241,7 +240,9 @@ class _Reader:
             raise fault(self.line, f"gives {name} {len(arguments)} arguments; it takes one")
         (argument,) = arguments
         if name == "frac":
-            divisor = self.group(0) if self.word == "{" else sympy.Integer(1)
+            if self.word != "{":
+                raise fault(self.line, r"has \frac with one group; write \frac{a}{b}")
+            divisor = self.group(0)
             if divisor == 0:
                 raise fault(self.line, "divides by zero")
             return argument / divisor

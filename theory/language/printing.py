@@ -9,6 +9,7 @@ from typing import Any
 
 from sympy import Add, Expr, Symbol
 from sympy.printing.latex import LatexPrinter
+from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
 from rnnbounds.theory.language.functions import SpecialFunction
@@ -56,6 +57,12 @@ def ordered_terms(expression: Add) -> list[Expr]:
 
 
 class _TextPrinter(StrPrinter):
+    def parenthesize(self, item: Expr, level: int, strict: bool = False) -> str:
+        """Within a product that begins with a minus sign as within others: SymPy prints the factors
+        of −3 (1/2)⁻¹ as those of a sum, −3/1/2."""
+        level = PRECEDENCE["Mul"] if level == PRECEDENCE["Add"] else level
+        return str(super().parenthesize(item, level, strict))
+
     def _as_ordered_terms(self, expr: Add, order: Any = None) -> list[Expr]:
         return ordered_terms(expr)
 

@@ -84,7 +84,9 @@ def _group_scripts(words: list[str], text: str, depth: int = 0) -> list[str]:
             argument, at = _argument(words, at, text, depth)
             if keeps_brackets:
                 argument = ["(", *argument, ")"]
-            elif len(argument) > 1 and not _is_bracketed(argument, text):
+            elif len(argument) > 1 and (
+                argument[0] != "(" or _closing_index(argument, 0, text) < len(argument) - 1
+            ):
                 argument = ["{", *argument, "}"]
             grouped += [word, *argument]
         else:
@@ -100,10 +102,6 @@ def _argument(words: list[str], at: int, text: str, depth: int) -> tuple[list[st
         end = _closing_index(words, at, text)
         return _group_scripts(words[at + 1 : end], text, depth + 1), end + 1
     return words[at : at + 1], at + 1
-
-
-def _is_bracketed(words: list[str], text: str) -> bool:
-    return words[0] == "(" and _closing_index(words, 0, text) == len(words) - 1
 
 
 def _closing_index(words: list[str], at: int, text: str) -> int:

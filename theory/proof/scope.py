@@ -43,7 +43,8 @@ class StepScope:
     def conditions(self) -> tuple[Clause, ...]:
         """The conditions of the assumptions granted."""
         conditions = (assumption.condition for assumption in self.assumptions.values())
-        return tuple(Clause(door.goal(c)) for c in conditions if c is not None)
+        told = (c for c in conditions if c is not None and c.relation != "exists")
+        return tuple(Clause(door.goal(c)) for c in told)
 
     @property
     def constants(self) -> frozenset[Term]:
@@ -72,7 +73,10 @@ class StepScope:
         plain = tuple(clause for clauses in laws for clause in clauses)
         instances = (use for use in uses if isinstance(use, Instance))
         found = [c for instance in instances for c in self._instantiate(instance, named, plain)]
-        return (*plain, *found)
+        clauses = (*plain, *found)
+        if any(s.relation == "exists" for clause in clauses for s in clause.statements):
+            raise Gap("what holds on a witness is no fact of all systems; use it nowhere")
+        return clauses
 
     def _law_named(self, name: str) -> Law:
         if name in self.laws:

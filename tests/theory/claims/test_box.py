@@ -48,7 +48,7 @@ def by_rules(number: int, numbers: dict[Expr, float]) -> dict[Expr, float]:
     """ℓ and s of a unit, no larger than the rules of its kind ask for."""
     found: dict[Expr, float] = {}
     assert RULES.law is not None
-    for clause in RULES.law.clauses_at({c: STATES}):
+    for clause in (clause.replace({c: STATES}) for clause in RULES.law.clauses):
         if clause.given == (has_kind(number),):
             lhs = float(clause.conclusion.lhs.xreplace(numbers))
             found[clause.conclusion.rhs] = max(found.get(clause.conclusion.rhs, 0.0), lhs)

@@ -116,7 +116,8 @@ def clauses(form: Form) -> Iterator[Clause]:
             if isinstance(use, Instance):
                 law = laws.get(use.law) if isinstance(use.law, str) else use.law
                 if law is not None:
-                    yield from law.clauses_at(dict(zip(law.variables, use.terms, strict=True)))
+                    values = dict(zip(law.variables, use.terms, strict=True))
+                    yield from (clause.replace(values) for clause in law.clauses)
             elif use in laws:
                 yield from laws[use].clauses
         laws[step.id] = step.law

@@ -11,6 +11,8 @@ from sympy import (
     Integer,
     Max,
     Min,
+    Mul,
+    Pow,
     Rational,
     Symbol,
     ceiling,
@@ -24,6 +26,7 @@ from sympy import (
 
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.language import Statement, exists, le, symbols
+from rnnbounds.theory.language.parse import parse_statement
 from rnnbounds.theory.language.printing import (
     plain_text,
     statement_latex,
@@ -47,6 +50,14 @@ def words(statement: Statement) -> str:
 def show(expression: Expr) -> str:
     """The right side of a statement, as a reader sees it."""
     return words(le(Symbol("y"), expression)).removeprefix("y≤")
+
+
+def test_a_tree_is_printed_as_what_it_is_worth() -> None:
+    """−3 (1/2)⁻¹, left as it is, is −6 and no −3/2."""
+    half = Pow(Rational(1, 2), -1, evaluate=False)
+    for factor, number in ((3, -6), (1, -2)):
+        product = Mul(-1, factor, half, lam, evaluate=False)
+        assert parse_statement(statement_text(le(product, 0))) == le(number * lam, 0)
 
 
 def test_lemma_one() -> None:

@@ -1,6 +1,7 @@
 """Statements in the notation of pages and papers: read as what they say, or refused in a line."""
 
 import pytest
+from sympy import exp
 
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.errors import StatementError
@@ -66,6 +67,9 @@ def test_printed_latex_reads_back():
         ("-λ^k + 3 S_0", 3 * S_0 - lam**k),
         ("S_0(1 − λ)(1 + λ)", S_0 * (1 - lam) * (1 + lam)),
         (r"\frac{1}{2} λ", lam / 2),
+        ("e^λ^2", exp(lam**2)),
+        ("e^-λ^2", exp(-(lam**2))),
+        ("e^{-λ}S_0", exp(-lam) * S_0),
     ],
 )
 def test_products_and_powers(text, rhs):
@@ -108,6 +112,8 @@ def test_products_and_powers(text, rhs):
         ("λ" * 5_000 + " ≤ 1", "at most 1000 names and signs"),
         ("h_gap ≤ 9^9^9^9", "too large"),
         (r"h_gap ≤ \frac{1}{0}", "divides by zero"),
+        (r"h_gap ≤ \frac{S_0} λ", "with one group"),
+        (r"h_gap ≤ \frac{S_0}(λ)", "with one group"),
     ],
 )
 def test_what_is_no_statement(text, fault):

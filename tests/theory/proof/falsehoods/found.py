@@ -20,6 +20,7 @@ from rnnbounds.theory.language import (
     define,
     enter,
     eq,
+    exists,
     le,
     lt,
     symbols,
@@ -212,6 +213,11 @@ FOUND: dict[str, Attack | Forgery] = {
     "an axiom with a term that equals all": used(NO_RECORD, eq(norm(V), 1), GRAND.at()),
     "a function that is printed as a number": used(NO_RECORD, eq(nought(0), 1), NOUGHT.at(0)),
     "a value that names nothing, it says": Forgery("uses on the right", any_number),
+    # One system has it, and not all.
+    "a witness for all": used(
+        "no fact of all systems", nothing, "witness",
+        granted=(Assumption("witness", "", exists(h_norm, 0)),),
+    ),
     # Terms without a meaning.
     "a transpose of two": ends("of one term", eq(transpose(W, V), transpose(W)), Words()),
     "the exponential of an operator is a number": ends(
