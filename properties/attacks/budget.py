@@ -33,7 +33,7 @@ class Budget:
 
 
 PROFILES: dict[str, Budget] = {
-    "quick": Budget(random=56, targeted=12, gradient=3, ascent=60, batch=48, sequences=26, tries=6),
+    "quick": Budget(random=20, targeted=6, gradient=2, ascent=40, batch=24, sequences=12, tries=6),
     "ci": Budget(random=160, targeted=50, gradient=8, ascent=150, batch=48, sequences=26),
     "deep": Budget(random=4000, targeted=1000, gradient=60, ascent=400, batch=64, sequences=8),
 }
@@ -61,7 +61,7 @@ def batch_size(budget: Budget, forms: Iterable[Form]) -> tuple[int, int]:
     forms = tuple(forms)
     needs = needs_of(set().union(*map(form_quantities, forms)))
     batch, sequences = budget.batch, budget.sequences
-    scale = budget.batch / PROFILES["quick"].batch
+    scale = budget.batch / PROFILES["ci"].batch
     for systems, most_sequences in (need.efficient_size for need in needs if need.efficient_size):
         batch, sequences = max(1, round(systems * scale)), most_sequences
     for systems, most_sequences in (need.max_size for need in needs if need.max_size):

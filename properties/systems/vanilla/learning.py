@@ -328,6 +328,13 @@ NAMED_SPECS: dict[str, SystemSpec] = {
         loss="cross-entropy", lam=0.5,
         values=one_unit_values(0.5, 1.0, [[1.0]], OPPOSITE, h=2.0**-8, h_other=-(2.0**-8)),
     ),
+    # The label's logit is between the others: these are twice as far from one another as from it.
+    "label-between-the-others": scalar_loss_spec(
+        loss="cross-entropy", lam=0.5,
+        values=one_unit_values(
+            0.5, 1.0, [[1.0]], [[0.0], [1.0], [-1.0]], h=2.0**-8, h_other=-(2.0**-8)
+        ),
+    ),
     "input-weight-squared-loss": scalar_loss_spec(lam=0.8, trained="U", loss="squared", T=48, K=32),
     "no-memory": scalar_loss_spec(lam=2.0**-10, T=8, K=1),
 }  # fmt: skip

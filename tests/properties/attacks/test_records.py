@@ -58,7 +58,7 @@ def test_single_steps_follow_from_the_definition() -> None:
 
 def test_needs_are_the_measures_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """A field is enough: smaller batches, room for more systems, wider draws."""
-    budget = profile("quick")
+    budget = profile("ci")
     assert batch_size(budget, [FORM]) == (budget.batch, budget.sequences)
     monkeypatch.setitem(NEEDS, "h_norm", Needs(max_size=(3, 2), wide=True))
     assert batch_size(budget, [FORM]) == (3, 2)
