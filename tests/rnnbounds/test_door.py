@@ -91,16 +91,18 @@ def run(python, calls):
     [
         (
             "from rnnbounds.impl.cells import gated; gated.GRU_KIND = gated.LSTM_KIND",
-            "certify m.pt --inputs 1",
+            "certify {0} --inputs 1",
             "two cells are named 'lstm'; give one of them another name",
         ),
         ("sys.modules['flint'] = None", "prove", "install rnnbounds again, with what it needs"),
     ],
 )
-def test_what_goes_wrong_while_loading_is_one_line(python, before, words, what):
+def test_what_goes_wrong_while_loading_is_one_line(python, before, words, what, tmp_path):
     """Two cells of one name, of which one would be read for the other; a package that is gone."""
     program = f"import sys; {before}; from rnnbounds.cli import main; sys.exit(main())"
-    result = python("-c", program, *words.split())
+    path = tmp_path / "m.pt"
+    torch.save(torch.nn.LSTM(2, 3).state_dict(), path)
+    result = python("-c", program, *words.format(path).split())
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.startswith("rnnbounds: ")
     assert result.stderr.endswith(f"{what}\n")

@@ -38,10 +38,10 @@ from rnnbounds.properties.systems.exact.members import (
     Table,
     Vector,
     check_exact,
-    exact_networks,
     member_random,
     recurrence_tables,
 )
+from rnnbounds.properties.systems.exact.networks import exact_networks
 from rnnbounds.properties.systems.exact.rational_draws import (
     ONE,
     ZERO,

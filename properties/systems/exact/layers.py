@@ -40,12 +40,12 @@ from rnnbounds.properties.systems.exact.members import (
     Table,
     Vector,
     check_exact,
-    exact_networks,
     member_random,
     rational,
     recurrence_tables,
     upper_float,
 )
+from rnnbounds.properties.systems.exact.networks import exact_networks
 from rnnbounds.properties.systems.exact.rational_draws import (
     ONE,
     ZERO,

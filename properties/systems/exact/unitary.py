@@ -31,13 +31,13 @@ from rnnbounds.properties.systems.exact.members import (
     Table,
     Vector,
     check_exact,
-    exact_networks,
     matrix_vector,
     member_random,
     rational,
     recurrence_tables,
     upper_float,
 )
+from rnnbounds.properties.systems.exact.networks import exact_networks
 from rnnbounds.properties.systems.exact.rational_draws import (
     ONE,
     ZERO,

@@ -58,7 +58,7 @@ def test_what_is_no_cell_of_a_direction():
     state = dict(both("gru").state_dict())
     for call in (rnnbounds.certify, rnnbounds.attack):
         with pytest.raises(DirectionsError, match='say direction="forward" or "backward"'):
-            call(module, 1.0)
+            call(module, inputs=1.0, eps=0.1)
     refused(module, ValueError, "unknown direction 'left'", direction="left")
     refused(module, InputError, "a readout reads both", direction="forward", readout="head")
     for way in ENDS:

@@ -40,8 +40,8 @@ def test_commands_refuse(folder):
         f"{UPWARD}\n"
         f"for words in {COMMANDS!r}: print(main(list(words)), file=sys.stderr)\n"
         "for part in (Part('proof', ('truncation',)),\n"
-        "        Part('random', (), ('truncation',), 'cell-16x2'),\n"
-        "        Part('extremal', ('truncation',), (), 'cell-16x2')):\n"
+        "        Part('random', ('truncation',), 'cell-16x2'),\n"
+        "        Part('extremal', ('truncation',), 'cell-16x2')):\n"
         "    try: remote_part(part, 'quick', 0, 'cpu')\n"
         "    except MachineError as error: print(error, 2, sep='\\n', file=sys.stderr)"
     )
