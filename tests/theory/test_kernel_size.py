@@ -11,7 +11,7 @@ from rnnbounds import theory
 
 ROOT = Path(theory.__file__).parent
 ROOMS = ("language", "kernel", "proof", "axioms")
-MOST, MOST_ACCEPTING = 7_370, 2_980
+MOST, MOST_ACCEPTING = 7_391, 2_980
 
 
 def lines(*paths: Path) -> int:

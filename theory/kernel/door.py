@@ -25,7 +25,7 @@ from rnnbounds.theory.language import Law as StatedLaw
 from rnnbounds.theory.language import Statement as StatedStatement
 from rnnbounds.theory.language.constants import SILU_PEAK
 from rnnbounds.theory.language.quantity import Symbol as QuantitySymbol
-from rnnbounds.theory.language.terms.variables import EitherSymbol, OperatorSymbol, primes
+from rnnbounds.theory.language.terms.variables import EitherSymbol, OperatorSymbol, is_name, primes
 from rnnbounds.theory.language.terms.vectors import (
     Norm,
     Operator,
@@ -96,7 +96,7 @@ def _variable(symbol: sympy.Symbol) -> Term:
     if type(symbol) is QuantitySymbol and not own:  # what it is may yet be said
         raise TermError(f"{symbol} is no quantity of the vocabulary; enter it first")
     least = quantity.lower if quantity is not None and own else 0 if over == "natural" else None
-    if not symbol.name.isidentifier():
+    if not is_name(symbol.name):
         raise TermError(f"{symbol.name!r} is no name; use letters, digits and underscores")
     return variable(symbol.name, over, least, primes(symbol))
 

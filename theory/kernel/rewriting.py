@@ -49,7 +49,8 @@ def prepare(goal: Statement, clauses: tuple[Clause, ...]) -> tuple[Statement, tu
     rewritten = rewrite(goal, rules)
     partial = partial_powers((*goal.sides, *(rules.values() if rewritten != goal else ())))
     meant = (Clause(rewrite(eq(one, one), rules)) for one in partial if one.commutes)
-    return rewritten, (*_scalars(clauses, rules), *meant)
+    scalars = (_rewritten(c, rules) for c in clauses if not is_vector_equation(c.conclusion))
+    return rewritten, (*scalars, *meant)
 
 
 def partial_powers(terms: tuple[Term, ...]) -> tuple[Term, ...]:
@@ -76,10 +77,6 @@ def _rules(clauses: tuple[Clause, ...]) -> dict[Term, Term]:
         elif _renames(clause):
             rules[statement.lhs] = statement.rhs
     return rules
-
-
-def _scalars(clauses: tuple[Clause, ...], rules: Rules) -> tuple[Clause, ...]:
-    return tuple(_rewritten(c, rules) for c in clauses if not is_vector_equation(c.conclusion))
 
 
 def _rewritten(clause: Clause, rules: Rules) -> Clause:
@@ -142,7 +139,8 @@ def word_rules(clauses: tuple[Clause, ...]) -> dict[Word, Words]:
 def word_form(term: Term, rules: Mapping[Word, Words]) -> Term:
     """The term with every operator in it as a sum of words that no rule rewrites."""
     if not term.commutes:
-        return _written(_reduced(words(term), rules))
+        found = _reduced(words(term), rules)
+        return plus(*(times(factor, *word) for word, factor in found.items()))
     if term.head is not heads.POWER and term.args:
         return build(term.head, tuple(word_form(arg, rules) for arg in term.args))
     if term.head is heads.POWER:
@@ -234,7 +232,3 @@ def _match(word: Word, rules: Iterable[Word]) -> tuple[int, Word] | None:
             if word[start : start + len(pattern)] == pattern:
                 return start, pattern
     return None
-
-
-def _written(found: Words) -> Term:
-    return plus(*(times(factor, *word) for word, factor in found.items()))

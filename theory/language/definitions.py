@@ -14,7 +14,7 @@ from typing import TypeAlias
 from sympy import Add, Basic, Expr, Symbol
 
 from rnnbounds.theory.errors import InputError
-from rnnbounds.theory.language.law import Clause, Law, law
+from rnnbounds.theory.language.law import Clause, Law
 from rnnbounds.theory.language.statement import Statement, eq, le
 
 Key: TypeAlias = tuple[type[Expr], int]  # a function, and how many arguments it has
@@ -39,6 +39,7 @@ class Definition(Law):
 
 
 REGISTRY: dict[str, Definition] = {}
+NEW: set[type[Expr]] = set()  # functions that were made to be defined
 
 
 def function_key(term: Expr) -> Key:
@@ -52,13 +53,13 @@ def define(id: str, variables: tuple[Symbol, ...], *equations: Statement | Claus
     Raises:
         DefinitionError: it says more than what new functions are worth.
     """
-    plain_law = law(id, variables, *map(_afresh, equations))
-    definition = Definition(id, variables, plain_law.clauses)
+    # Nobody else has the one that is kept.
+    definition, kept = (Definition(id, variables, tuple(map(_afresh, equations))) for _ in range(2))
     if definition.is_registered:
         return definition
     for fault in _definition_faults(definition):
         raise DefinitionError(f"the definition {id!r} {fault}")
-    REGISTRY[id] = definition
+    REGISTRY[id] = kept
     return definition
 
 
@@ -91,7 +92,7 @@ def _definition_faults(definition: Definition) -> Iterator[str]:
     defined = {key for other in REGISTRY.values() for key in other.functions}
     for key in definition.functions:
         function, _ = key
-        if not getattr(function, "defined", False):
+        if function not in NEW:
             yield f"says something of {function}, which is no new function; state it as an axiom"
         if key in defined:
             yield f"gives {function} a second value; a function is defined once"
@@ -134,7 +135,7 @@ def _defined_terms(clause: Clause) -> set[Expr]:
     """The terms with defined functions in the value and in the premises."""
     premises = (side for premise in clause.given for side in (premise.lhs, premise.rhs))
     terms = (premise for side in (clause.conclusion.rhs, *premises) for premise in _subterms(side))
-    return {term for term in terms if getattr(term, "defined", False)}
+    return {term for term in terms if term.func in NEW}
 
 
 def _subterms(term: Basic) -> Iterator[Basic]:

@@ -41,11 +41,8 @@ def math_row(*children: str) -> str:
 
 def latex_to_mathml(latex: str) -> str:
     """Translate LaTeX (letters, fractions, roots, fences, accents, scripts) to MathML."""
-    return math_row(*_parse_tokens(iter(_tokenize(latex))))
-
-
-def _tokenize(latex: str) -> list[str]:
-    return ["\\" + m[1] if m[1] else m[0] for m in TOKEN.finditer(latex)]
+    tokens = ("\\" + m[1] if m[1] else m[0] for m in TOKEN.finditer(latex))
+    return math_row(*_parse_tokens(tokens))
 
 
 def _parse_tokens(tokens: Iterator[str]) -> list[str]:
@@ -89,7 +86,9 @@ def _parse_atom(token: str, tokens: Iterator[str]) -> str:
             )  # fmt: skip
     name = token.removeprefix("\\")
     if token != name and name in NAME_COMMANDS:
-        return xml_element("mi", escape(_braced_text(tokens)))
+        next(tokens)  # an underscore in the braces is no subscript
+        text = "".join(takewhile("}".__ne__, tokens)).replace("\\", "")
+        return xml_element("mi", escape(text))
     if token != name and name in OPERATORS:
         return xml_element("mo", OPERATORS[name])
     if name in FENCES:
@@ -97,12 +96,6 @@ def _parse_atom(token: str, tokens: Iterator[str]) -> str:
     if name.isalpha():
         return xml_element("mi", LETTERS.get(name, name) if token != name else name)
     return xml_element("mn" if token.isdigit() else "mo", escape(token))
-
-
-def _braced_text(tokens: Iterator[str]) -> str:
-    """The text in the next pair of braces; an underscore in it is no subscript."""
-    next(tokens)
-    return "".join(takewhile("}".__ne__, tokens)).replace("\\", "")
 
 
 def _stretchy_fence(token: str) -> str:

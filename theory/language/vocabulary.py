@@ -6,7 +6,9 @@ States and outputs are measured in the Euclidean norm unless the name says other
 the Euclidean norm of all trained weights together.
 """
 
+from dataclasses import replace
 from functools import lru_cache
+from types import NoneType
 
 from sympy import Expr, Symbol
 
@@ -17,7 +19,7 @@ from rnnbounds.theory.language.quantity import Quantity
 from rnnbounds.theory.language.quantity import Symbol as QuantitySymbol
 from rnnbounds.theory.language.statement import Statement
 from rnnbounds.theory.language.terms.trees import foreign
-from rnnbounds.theory.language.terms.variables import primes
+from rnnbounds.theory.language.terms.variables import is_name, primes
 
 __all__ = [
     "DEFINITIONS", "QUANTITIES", "VOCABULARY", "Quantity", "enter", "quantity", "symbols",
@@ -61,6 +63,8 @@ def enter(*quantities: Quantity) -> tuple[Symbol, ...]:
             raise InputError(
                 f"{type(new).__name__} is no record of a quantity; use Quantity itself"
             )
+        if not is_name(new.symbol.name) or type(new.lower) not in (int, NoneType):
+            raise InputError(f"{new.name!r} has no plain name, or a least value that is no number")
         if new.definition is not None and (other := foreign(new.definition)):
             raise InputError(f"{new.name!r} is defined by a {other}, which is no plain term")
         defined = {new.symbol, *DEFINITIONS}
@@ -72,7 +76,10 @@ def enter(*quantities: Quantity) -> tuple[Symbol, ...]:
             raise InputError(f"{new.name!r} is what another one is defined by; enter it before")
         if type(new.symbol) is not QuantitySymbol:
             raise InputError(f"{new.name!r} is a variable; make it by `parameter` or `measured`")
-        if VOCABULARY.setdefault(new.name, new) != new:
+        taken = {one.notation for one in VOCABULARY.values()}
+        if new.name not in VOCABULARY and new.notation in taken:
+            raise InputError(f"{new.name!r} has the notation of another one, {new.notation}")
+        if VOCABULARY.setdefault(new.name, replace(new)) != new:  # nobody else has this one
             raise InputError(f"two quantities are named {new.name!r}; give one another name")
         primes(new.symbol)
         if new.definition is not None:

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from sympy import Expr, Symbol
 
 from rnnbounds.theory.errors import UnknownClaimError
+from rnnbounds.theory.kernel.terms import Gap
 from rnnbounds.theory.language import Assumption, Statement
 from rnnbounds.theory.language.printing import statement_text
 from rnnbounds.theory.language.statement import Relation
 from rnnbounds.theory.language.vocabulary import OF_CELLS
 from rnnbounds.theory.proof.everywhere import WeightSet
-from rnnbounds.theory.proof.proof import Ledger, Proof, check
-from rnnbounds.theory.proof.records import Lemma
+from rnnbounds.theory.proof.proof import Ledger, Proof, check, refused
+from rnnbounds.theory.proof.records import RECORDS, Lemma, copied
 from rnnbounds.theory.proof.scope import lemma
 
 __all__ = [
@@ -175,7 +176,11 @@ def prove(claim: Claim) -> tuple[Ledger, ...]:
     return tuple(map(_prove, claim.forms))
 
 
-def _prove(form: Form) -> Ledger:
+def _prove(given: Form) -> Ledger:
+    try:
+        (form,) = copied(given, records=RECORDS | {id(Form)})
+    except (Gap, RecursionError) as gap:
+        return refused(gap)
     ledger = check(form.proof, form.meant(form.statement), form.assumptions)
     if not form.proof.steps:
         return ledger

@@ -67,8 +67,13 @@ def check(proof: Proof, goal: Statement, assumptions: tuple[Assumption, ...]) ->
     try:
         records = copied(proof, goal, assumptions)
     except (Gap, RecursionError) as gap:
-        return Ledger((StepResult("records", "", "", (), "failed", str(gap)),), False, ())
+        return refused(gap)
     return _checked(*records)
+
+
+def refused(reason: Exception) -> Ledger:
+    """The ledger of what is not run."""
+    return Ledger((StepResult("records", "", "", (), "failed", str(reason)),), False, ())
 
 
 @cache
@@ -137,12 +142,9 @@ def _ranges(proof: Proof, goal: Statement, assumptions: tuple[Assumption, ...]) 
         for quantity in VOCABULARY.values()
         if quantity.lower is not None and door.term(quantity.symbol) in spoken
     }
-    lemmas = (law for law in _laws(proof) if isinstance(law, Lemma))
+    uses = (use for step in proof.steps for use in step.method.uses if isinstance(use, Instance))
+    lemmas = (use.law for use in uses if isinstance(use.law, Lemma))
     return tuple(sorted(declared.union(*(_ledger(lemma).ranges for lemma in lemmas))))
-
-
-def _laws(proof: Proof) -> Iterator[Law | str]:
-    return (u.law for step in proof.steps for u in step.method.uses if isinstance(u, Instance))
 
 
 def _spoken(step: Step) -> Iterator[frozenset[Term]]:

@@ -33,7 +33,7 @@ def test_a_quantity_is_entered() -> None:
     """It is read in typed statements and unfolded in ledgers; entering it again changes nothing."""
     (news,) = enter(NEW)
     assert enter(NEW) == (news,) == symbols("news")
-    assert vocabulary.quantity("news") is NEW
+    assert vocabulary.quantity("news") == NEW
     assert parse_statement("news <= h_norm") == le(news, h_norm)
     assert vocabulary.unfold(le(news, 1)).lhs == NEW.definition
     assert list(faults((), tuple(vocabulary.VOCABULARY.values()))) == []
@@ -47,7 +47,7 @@ def test_a_name_is_taken_once() -> None:
     for other in (replace(NEW, meaning="another"), replace(NEW, symbol=h_norm)):
         with pytest.raises(InputError, match="two quantities are named"):
             enter(other)
-    assert vocabulary.quantity("news") is NEW
+    assert vocabulary.quantity("news") == NEW
 
 
 def test_a_brought_quantity_that_nothing_measures(monkeypatch: pytest.MonkeyPatch) -> None:

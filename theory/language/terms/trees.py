@@ -2,10 +2,11 @@
 
 import sys
 
-from sympy import Basic
+from sympy import Basic, Symbol
 from sympy.core.function import AppliedUndef, FunctionClass, UndefinedFunction
 
-from rnnbounds.theory.language.terms.vectors import Term
+from rnnbounds.theory.language.terms.variables import is_name
+from rnnbounds.theory.language.terms.vectors import FUNCTIONS, Term
 
 # What Python and SymPy write into a class that `function` makes.
 _MADE = frozenset((
@@ -25,18 +26,23 @@ def foreign(tree: Basic) -> str:
     while left:
         one = left.pop()
         kind = type(one)
-        kept = getattr(one, "__dict__", {}).keys()
-        if not isinstance(one, Basic) or not _is_plain(kind) or kept - _KEPT:
-            return kind.__name__
+        kept = getattr(one, "__dict__", {})
+        if (
+            not isinstance(one, Basic) or not _is_plain(kind) or type(kept) is not dict
+            or kept.keys() - _KEPT or (isinstance(one, Symbol) and not is_name(one.name))
+        ):  # fmt: skip
+            return str(kind.__name__)
         left += one.args
     return ""
 
 
 def _is_plain(kind: type) -> bool:
-    if _is_listed(kind):
-        return True
-    return (
-        type(kind) in (FunctionClass, UndefinedFunction)  # `Function("f")` the door refuses
+    name = kind.__name__
+    if issubclass(kind, Term) and not (is_name(name) and FUNCTIONS.get(name) is kind):
+        return False  # it was renamed
+    return _is_listed(kind) or (
+        any(type(kind) is one for one in (FunctionClass, UndefinedFunction))
+        and not hasattr(kind, "textbook_form")  # it would be printed as its class is
         and issubclass(kind, Term | AppliedUndef)
         and len(kind.__bases__) == 1
         and _is_listed(kind.__bases__[0])

@@ -3,6 +3,7 @@
 A symbol has the sort of its class; the kernel's terms know the sorts of sums and products.
 """
 
+import re
 from typing import Any
 
 from sympy import E, Symbol, pi, symbols
@@ -10,6 +11,11 @@ from sympy import E, Symbol, pi, symbols
 from rnnbounds.theory.language.constants import SILU_PEAK
 
 NAMED: dict[str, list[Symbol]] = {"pi": [pi], "E": [E], "z_silu": [SILU_PEAK]}
+
+
+def is_name(text: object) -> bool:
+    """True for ASCII letters, digits and underscores alone: none looks like another."""
+    return type(text) is str and re.fullmatch(r"[A-Za-z_]\w*", text, re.ASCII) is not None
 
 
 def primes(symbol: Symbol) -> int:

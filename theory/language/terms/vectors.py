@@ -12,9 +12,9 @@ from sympy import Add, Atom, Expr, Function, Integer, default_sort_key, expand_m
 from sympy.core.function import FunctionClass
 
 from rnnbounds.theory.errors import StatementError
-from rnnbounds.theory.language.definitions import define
+from rnnbounds.theory.language.definitions import NEW, define
 from rnnbounds.theory.language.statement import eq
-from rnnbounds.theory.language.terms.variables import a, j, m, s, x
+from rnnbounds.theory.language.terms.variables import a, is_name, j, m, s, x
 
 _SYMPY = "Abs Max Min log tanh exp sin cos atan erf sqrt gamma LambertW abs max min".split()
 FUNCTIONS: dict[str, type[Function]] = dict.fromkeys(_SYMPY, Function)
@@ -26,8 +26,13 @@ class Term(Function):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if FUNCTIONS.setdefault(cls.__name__, cls) is not cls:
-            raise StatementError(f"a function is named {cls.__name__}; give this one another name")
+        name = cls.__name__
+        if not is_name(name):
+            raise StatementError(f"{name!r} is no name; use letters, digits and underscores")
+        if FUNCTIONS.setdefault(name, cls) is not cls:
+            raise StatementError(f"a function is named {name}; give this one another name")
+        if vars(cls).get("defined"):
+            NEW.add(cls)
 
     @classmethod
     def eval(cls, *args: Expr) -> Expr | None:
@@ -56,7 +61,10 @@ class Norm(Term):
         (vector,) = map(_expand, args)
         if vector == 0:
             return Integer(0)
-        if _leading(vector).as_coeff_Mul()[0].is_negative:
+        # What decides between v and −v is the first term, whatever the signs.
+        terms = Add.make_args(vector)
+        first = min(terms, key=lambda t: default_sort_key(t.as_coeff_Mul()[1]))
+        if first.as_coeff_Mul()[0].is_negative:
             vector = expand_mul(-vector)
         return None if (vector,) == args else cls(vector)
 
@@ -73,11 +81,6 @@ class Norm(Term):
 def _expand(arg: Expr) -> Expr:
     """Products of sums as sums, within arguments too: those of terms are so already."""
     return arg if isinstance(arg, Atom | Term) else expand_mul(arg)
-
-
-def _leading(vector: Expr) -> Expr:
-    """The term that decides between v and -v: the first, whatever the signs."""
-    return min(Add.make_args(vector), key=lambda t: default_sort_key(t.as_coeff_Mul()[1]))
 
 
 class Scalar(Term):

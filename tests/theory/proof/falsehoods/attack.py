@@ -47,6 +47,19 @@ class Attack:
 
 
 @dataclass(frozen=True)
+class Formal:
+    """A form as it is, which says of itself what it likes."""
+
+    reason: str
+    form: Form
+
+    def refusal(self) -> str:
+        """Why the first step that fails does; empty if the form is proved."""
+        (ledger,) = prove(Claim("false", "", Source("", ""), (self.form,), (), ""))
+        return "" if ledger.proved else ledger.failures[0].detail
+
+
+@dataclass(frozen=True)
 class Forgery:
     """What the constructors refuse to make."""
 

@@ -201,7 +201,7 @@ TERMS: dict[str, Attack | Forgery] = {
         CUT, every(eq(tanh(y), tanh(named_alike)), (y, named_alike), by=Smt())
     ),
     "functions of what is written as a second one": alone(
-        "is no name",
+        "a Symbol is no record",
         every(eq(tanh(Symbol("z'1", real=True)), tanh(third)), (third,), by=Smt()),
     ),
     "a function of the norm's name": Forgery(
