@@ -41,7 +41,7 @@ def quantities() -> set[Symbol]:
 
 def forget() -> None:
     """No ledger is kept."""
-    for kept in (proof._checked, accept.outcomes, accept.scopes_of):
+    for kept in (proof.checked, accept.outcomes, accept.scopes_of):
         kept.cache_clear()
 
 

@@ -65,7 +65,8 @@ def enter(*quantities: Quantity) -> tuple[Symbol, ...]:
             )
         if not is_name(new.symbol.name) or type(new.lower) not in (int, NoneType):
             raise InputError(f"{new.name!r} has no plain name, or a least value that is no number")
-        if new.definition is not None and (other := foreign(new.definition)):
+        values = [value for value in (new.definition, new.of_cells) if value is not None]
+        if other := "".join(map(foreign, values)):
             raise InputError(f"{new.name!r} is defined by a {other}, which is no plain term")
         defined = {new.symbol, *DEFINITIONS}
         if new.definition is not None and not defined.isdisjoint(new.definition.free_symbols):

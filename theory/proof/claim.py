@@ -14,7 +14,7 @@ from rnnbounds.theory.language.printing import statement_text
 from rnnbounds.theory.language.statement import Relation
 from rnnbounds.theory.language.vocabulary import OF_CELLS
 from rnnbounds.theory.proof.everywhere import WeightSet
-from rnnbounds.theory.proof.proof import Ledger, Proof, check, refused
+from rnnbounds.theory.proof.proof import Ledger, Proof, check, checked, refused
 from rnnbounds.theory.proof.records import RECORDS, Lemma, copied
 from rnnbounds.theory.proof.scope import lemma
 
@@ -181,7 +181,7 @@ def _prove(given: Form) -> Ledger:
         (form,) = copied(given, records=RECORDS | {id(Form)})
     except (Gap, RecursionError) as gap:
         return refused(gap)
-    ledger = check(form.proof, form.meant(form.statement), form.assumptions)
+    ledger = checked(form.proof, form.meant(form.statement), form.assumptions)
     if not form.proof.steps:
         return ledger
     last = ledger.steps[-1]

@@ -68,7 +68,7 @@ def check(proof: Proof, goal: Statement, assumptions: tuple[Assumption, ...]) ->
         records = copied(proof, goal, assumptions)
     except (Gap, RecursionError) as gap:
         return refused(gap)
-    return _checked(*records)
+    return checked(*records)
 
 
 def refused(reason: Exception) -> Ledger:
@@ -77,7 +77,8 @@ def refused(reason: Exception) -> Ledger:
 
 
 @cache
-def _checked(proof: Proof, goal: Statement, assumptions: tuple[Assumption, ...]) -> Ledger:
+def checked(proof: Proof, goal: Statement, assumptions: tuple[Assumption, ...]) -> Ledger:
+    """The ledger of records that nobody else has."""
     results = tuple(map(result, outcomes(proof, goal, assumptions)))
     used = [use for step in proof.steps for use in step.method.uses]
     return Ledger(
@@ -106,7 +107,7 @@ def result(outcome: Outcome) -> StepResult:
 
 
 def _ledger(lemma: Lemma) -> Ledger:
-    return _checked(lemma.proof, lemma.goal, lemma.assumptions)
+    return checked(lemma.proof, lemma.goal, lemma.assumptions)
 
 
 def _used_law_ids(uses: list[Use], kind: type[Law]) -> tuple[str, ...]:

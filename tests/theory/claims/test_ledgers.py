@@ -128,7 +128,7 @@ def test_ledgers_are_deterministic() -> None:
     claim = theory.claim("truncation")
     variant = claim.false_variants[0]
     first = prove(claim)[0], prove_variant(claim, variant)
-    for kept in (proof._checked, accept.outcomes, accept.scopes_of):
+    for kept in (proof.checked, accept.outcomes, accept.scopes_of):
         kept.cache_clear()
     assert (prove(claim)[0], prove_variant(claim, variant)) == first
 

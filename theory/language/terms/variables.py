@@ -10,12 +10,13 @@ from sympy import E, Symbol, pi, symbols
 
 from rnnbounds.theory.language.constants import SILU_PEAK
 
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 NAMED: dict[str, list[Symbol]] = {"pi": [pi], "E": [E], "z_silu": [SILU_PEAK]}
 
 
 def is_name(text: object) -> bool:
     """True for ASCII letters, digits and underscores alone: none looks like another."""
-    return type(text) is str and re.fullmatch(r"[A-Za-z_]\w*", text, re.ASCII) is not None
+    return type(text) is str and _NAME.fullmatch(text) is not None
 
 
 def primes(symbol: Symbol) -> int:

@@ -174,6 +174,6 @@ def planted(name: str) -> Iterator[None]:
 def _caches() -> tuple[Callable[[], None], ...]:
     kept = (
         door.term, door._statement, door._goal, door._definitions, scope.kernel_law,
-        proof._checked, accept.outcomes, accept.scopes_of, together.are_contradictory,
+        proof.checked, accept.outcomes, accept.scopes_of, together.are_contradictory,
     )  # fmt: skip
     return tuple(one.cache_clear for one in kept)

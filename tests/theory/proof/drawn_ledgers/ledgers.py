@@ -175,7 +175,7 @@ def attacked() -> Iterator[None]:
     counter-models worth printing are sought, and no ledger is kept for a second time."""
     with ExitStack() as stack:
         for module, cached in (
-            (proof, "_checked"), (proof, "outcomes"), (accept, "outcomes"), (accept, "scopes_of"),
+            (proof, "checked"), (proof, "outcomes"), (accept, "outcomes"), (accept, "scopes_of"),
         ):  # fmt: skip
             plain = getattr(module, cached).__wrapped__
             stack.enter_context(patch.object(module, cached, plain))

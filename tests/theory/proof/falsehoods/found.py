@@ -374,6 +374,10 @@ FOUND: dict[str, Attack | Formal | Forgery] = {
     "a least value that is a text": Forgery(
         "no plain name", lambda: enter(replace(measured("q_least", "", "q"), lower=True))
     ),
+    "a quantity of cells that is printed as another number": Forgery(
+        "no plain term",
+        lambda: enter(replace(measured("q_of_cells", "", "q_of_cells"), of_cells=Lying())),
+    ),
     "a quantity in another's notation": Forgery(
         "the notation of another",
         lambda: enter(measured("q_like", "", VOCABULARY["h_norm"].notation, Integer(0))),
