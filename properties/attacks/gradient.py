@@ -20,6 +20,7 @@ from rnnbounds.properties.attacks.estimates import estimates
 from rnnbounds.properties.judging.sides import quantity_names
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import Batch, explicit_spec
+from rnnbounds.properties.systems.exact.networks import is_vanilla
 from rnnbounds.properties.systems.kind import Kind
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import KINDS
@@ -135,7 +136,7 @@ def member_batch(batch: Batch, member: int) -> Batch:
     """One member of a batch, as a batch."""
     at, y = slice(member, member + 1), batch.y
     spec = replace(batch.spec, inputs="gaussian")
-    if batch.is_vanilla:
+    if is_vanilla(batch):
         spec = replace(spec, regime="orthogonal")
     y = None if y is None else y[at]
     return Batch(spec, batch.systems.member(member), batch.C[at], batch.x[at], y)

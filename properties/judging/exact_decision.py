@@ -25,6 +25,7 @@ from rnnbounds.properties.read.carrier import Carrier
 from rnnbounds.properties.read.entry_carriers import BALLS, RATIONALS
 from rnnbounds.properties.read.numbers.sizes import Ends, float_ends
 from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.exact.networks import is_vanilla
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 from rnnbounds.theory.numbers.evaluate import ball, rational
 from rnnbounds.theory.proof.claim import Statement
@@ -120,7 +121,7 @@ def largest_row(weight: torch.Tensor) -> float:
 
 def with_single_output(statement: Statement, pair: Batch) -> Statement:
     """The statement by what one unit with one output makes of the output's gap."""
-    single = pair.is_vanilla and pair.C.shape[1:] == (1, 1) and isfinite(pair.C.item())
+    single = is_vanilla(pair) and pair.C.shape[1:] == (1, 1) and isfinite(pair.C.item())
     return with_scalar_output(statement, pair.C.item()) if single else statement
 
 

@@ -49,6 +49,8 @@ from rnnbounds.properties.read.float_carrier import FLOATS
 from rnnbounds.properties.read.quantity import cached_world
 from rnnbounds.properties.read.reader import read
 from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.cells.batch import cells_of
+from rnnbounds.properties.systems.exact.networks import is_vanilla
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 from rnnbounds.theory.numbers.evaluate import rational
 from rnnbounds.theory.numbers.interval import Interval
@@ -104,7 +106,11 @@ def judge(
             masks[f"finite {name}"] = ~np.isfinite(enclosures[name].hi)
     pairs = (batch.cell.batch, batch.x.shape[3])
     # Of a batch where nothing is judged nothing need be measured; but runs confirm boxes.
-    if not always_measured and batch.cells is None and any(mask.all() for mask in masks.values()):
+    if (
+        not always_measured
+        and cells_of(batch) is None
+        and any(mask.all() for mask in masks.values())
+    ):
         windows = batch.K + 1 if has_windows(statement) else 1
         shape = np.broadcast_shapes((*pairs, windows), *(i.lo.shape for i in enclosures.values()))
         lhs = rhs = Interval(*[np.full(shape, np.nan)] * 2)
@@ -138,7 +144,7 @@ def decide_at_ends(statement: Statement, batch: Batch, result: Judgement) -> Non
         0: statement_at_end(statement, "first"),
         batch.spec.T: statement_at_end(statement, "last"),
     }
-    vanilla = batch.is_vanilla and has_windows(statement)
+    vanilla = is_vanilla(batch) and has_windows(statement)
     for window in range(result.verdicts.shape[2]):
         simplified = end_statements.get(window, statement) if vanilla else statement
         verdicts = result.verdicts[:, :, window]
@@ -199,7 +205,7 @@ def decide_pair(
 
 def require_boxes(batch: Batch) -> None:
     """Raise BoxError if a run from zero leaves the stated box by more than its rounding."""
-    cells = batch.cells
+    cells = cells_of(batch)
     has_float_reading = any(key.startswith("world FloatCarrier") for key in batch.cache)
     if cells is None or not (has_float_reading or bool(cells.invariant_box.refused.any())):
         return
@@ -223,7 +229,7 @@ def require_boxes(batch: Batch) -> None:
 def windows_held_by_outputs(statement: Statement, pair: Batch, ks: Sequence[int]) -> list[int]:
     """The windows among `ks` at which the statement holds for every state; others are open."""
     coefficients = gap_coefficients(statement)
-    if coefficients is None or not pair.is_vanilla:
+    if coefficients is None or not is_vanilla(pair):
         return []
     return [k for k in ks if is_bounded(*coefficients, pair, k)]
 

@@ -23,6 +23,7 @@ from rnnbounds.properties.read.numbers.gaps import Difference, OtherWeights
 from rnnbounds.properties.read.numbers.sizes import euclidean_ball
 from rnnbounds.properties.read.quantity import cached_world
 from rnnbounds.properties.read.worlds.recurrent import ROLES
+from rnnbounds.properties.systems.cells.batch import cells_of, omega_of_cells
 
 Entries = list[arb]
 Blocks = dict[str, Entries]
@@ -66,8 +67,8 @@ class BallDescent:
     def radii(self) -> dict[str, float]:
         """The radii of Ω by trained parameter."""
         batch = self.pair.batch
-        if batch.cells is not None:
-            return {name: float(r[0]) for name, r in batch.omega_of_cells.radii.items()}
+        if cells_of(batch) is not None:
+            return {name: float(r[0]) for name, r in omega_of_cells(batch).radii.items()}
         return {ROLES[name]: float(getattr(batch.omega, name)[0]) for name in batch.spec.trained}
 
     def run(self, w: Blocks, gap: Blocks, directions: Any = None) -> Difference[Any]:
@@ -118,7 +119,7 @@ class BallDescent:
     def project(self, name: str, y: Entries, gap: Entries) -> tuple[Entries, Entries]:
         """Πy and Πy − Π(y − gap)."""
         start, radius = self.initial_weights[name], self.radii[name]
-        is_about_start = self.pair.batch.cells is not None
+        is_about_start = cells_of(self.pair.batch) is not None
         centre = start if is_about_start else [arb(0)] * len(y)
         if radius == 0:
             return centre, [arb(0)] * len(y)

@@ -26,6 +26,7 @@ from rnnbounds.properties.read.numbers.norms import around, vector_lengths
 from rnnbounds.properties.read.numbers.rounded import ROUND_UP, Rounded, RoundedCells
 from rnnbounds.properties.read.numbers.seeds import RoundedDirections
 from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.cells.batch import omega_of_cells, require_cells
 from rnnbounds.theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
@@ -51,13 +52,13 @@ class DescentBatch:
     def initial_weights(self) -> Weights:
         """w_1."""
         return {
-            name: self.repeat(part) for name, part in self.batch.require_cells.parameters.items()
+            name: self.repeat(part) for name, part in require_cells(self.batch).parameters.items()
         }
 
     @cached_property
     def radii(self) -> Weights:
         """The radii of Ω by parameter, (M,) each."""
-        return {name: self.repeat(part) for name, part in self.batch.omega_of_cells.radii.items()}
+        return {name: self.repeat(part) for name, part in omega_of_cells(self.batch).radii.items()}
 
     @cached_property
     def x(self) -> Tensor:
@@ -82,7 +83,7 @@ class DescentBatch:
 
     def gradient(self, weights: Weights) -> Rounded:
         """∇p at these weights, (M, P)."""
-        cells: Any = self.batch.cells
+        cells: Any = require_cells(self.batch)
         seeds: Any = RoundedDirections(weights, 0, 0, tuple(weights))
         arithmetic = DualArithmetic(RoundedCells(weights), seeds)
 

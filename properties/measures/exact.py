@@ -22,6 +22,7 @@ from rnnbounds.properties.read.numbers.sizes import Ends, float_ends
 from rnnbounds.properties.read.reader import read
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.exact.candidates import UnitaryCandidate
+from rnnbounds.properties.systems.exact.networks import exact_members
 from rnnbounds.properties.systems.exact.sigmoid import SigmoidPair
 from rnnbounds.properties.systems.exact.unitary import OrthogonalNetwork, ReluNetwork
 from rnnbounds.theory.numbers.interval import Interval
@@ -41,17 +42,17 @@ def for_members(kind: type[M], read: Callable[[M, int], fmpq | None]) -> PairSqu
 
 def only_member(batch: Batch) -> Any:
     """The member of a batch of one."""
-    return batch.exact[0]
+    return exact_members(batch)[0]
 
 
 def is_exact(batch: Batch) -> bool:
     """True if the members are given in rationals."""
-    return bool(batch.exact)
+    return bool(exact_members(batch))
 
 
 def has_orthogonal_matrix(batch: Batch) -> bool:
     """True if the members are networks with an orthogonal matrix."""
-    return is_exact(batch) and isinstance(batch.exact[0], OrthogonalNetwork)
+    return is_exact(batch) and isinstance(only_member(batch), OrthogonalNetwork)
 
 
 def enclose_each_pair(ends: PairEnds) -> Callable[[Batch], Interval]:
@@ -60,7 +61,7 @@ def enclose_each_pair(ends: PairEnds) -> Callable[[Batch], Interval]:
     def enclosure(batch: Batch) -> Interval:
         S = len(batch.spec.sequence_range)
         ends_by_pair = np.full((2, batch.cell.batch, S, 1), np.nan)
-        for i, member in enumerate(batch.exact):
+        for i, member in enumerate(exact_members(batch)):
             for s in range(S):
                 ends_by_pair[:, i, s, 0] = ends(member, s)
         return Interval(ends_by_pair[0], ends_by_pair[1])

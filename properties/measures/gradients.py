@@ -48,10 +48,10 @@ from rnnbounds.properties.measures.slack import (
     vector_norms,
     zero_full_window,
 )
-from rnnbounds.properties.measures.vanilla import is_vanilla
 from rnnbounds.properties.read.numbers.sizes import euclidean_ball
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.exact.members import rational, square_norm
+from rnnbounds.properties.systems.exact.networks import is_vanilla
 
 Tensor = torch.Tensor
 Square = Callable[[Batch, int], fmpq | None]

@@ -19,6 +19,7 @@ from rnnbounds.properties.read import ascent, quantity
 from rnnbounds.properties.read.carrier import Carrier
 from rnnbounds.properties.read.numbers.norms import around, blank
 from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.exact.networks import exact_members
 from rnnbounds.theory.language.vocabulary import QUANTITIES, VOCABULARY
 from rnnbounds.theory.numbers.interval import Interval
 
@@ -199,7 +200,7 @@ class Measure:
         self, pair: Batch, ks: Sequence[int], carrier: Carrier, precision: int
     ) -> None:
         """Read one pair at these windows at once, in balls or rationals, to be asked for later."""
-        if self.path_for(pair).balls is None and not self.is_opaque and not pair.exact:
+        if self.path_for(pair).balls is None and not self.is_opaque and not exact_members(pair):
             quantity.read_windows(self.name, pair, ks, carrier, precision)
 
     def exact_square(self, pair: Batch, k: int, precision: int) -> fmpq | None:

@@ -21,7 +21,9 @@ from rnnbounds.properties.read.reader import read_all
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.caching import cached_reading
 from rnnbounds.properties.systems.causal import batch_modules
+from rnnbounds.properties.systems.cells.batch import cells_of
 from rnnbounds.properties.systems.draws import grid_normals, member_generator
+from rnnbounds.properties.systems.exact.networks import exact_members
 from rnnbounds.properties.systems.kind import kind_of_spec
 from rnnbounds.theory.numbers.interval import Interval
 
@@ -37,7 +39,7 @@ def is_causal(batch: Batch) -> bool:
 
 def has_recurrent_module(batch: Batch) -> bool:
     """True if the systems are recurrent ones in floats, for which a module ships."""
-    return not batch.exact and not is_causal(batch)
+    return not exact_members(batch) and not is_causal(batch)
 
 
 def truncated_outputs(batch: Batch, inputs: Tensor) -> Tensor:
@@ -68,9 +70,10 @@ def truncated_modules(batch: Batch) -> list[list[FeedForward]]:
 
 def truncated_module(batch: Batch, i: int, k: int) -> FeedForward:
     """The truncated model of one member, of whatever cell it is."""
-    if batch.cells is not None:
-        weights = {name: part[i] for name, part in batch.cells.parameters.items()}
-        return FeedForward(weights, cell=batch.cells.kind, k=k)
+    cells = cells_of(batch)
+    if cells is not None:
+        weights = {name: part[i] for name, part in cells.parameters.items()}
+        return FeedForward(weights, cell=cells.kind, k=k)
     cell = batch.cell
     weights = {"weight_hh": cell.W[i], "weight_ih": cell.U[i], "bias_ih": cell.b[i]}
     return FeedForward(weights, activation=cell.activation.name, k=k)

@@ -29,6 +29,7 @@ from rnnbounds.properties.measures.slack import (
 )
 from rnnbounds.properties.read.numbers.sizes import float_ends
 from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.cells.batch import cells_of
 from rnnbounds.properties.systems.exact.members import rational
 from rnnbounds.properties.systems.vanilla.networks import Networks
 from rnnbounds.properties.systems.vanilla.plain import Rnn, convert_spec
@@ -223,7 +224,7 @@ def growth_square(batch: Batch, k: int) -> fmpq:
 IS_TRAINING = is_kind("training")
 FAST = (
     FastPath(
-        "w_gap", lambda batch: batch.cells is not None, enclosure=descent.w_gap,
+        "w_gap", lambda batch: cells_of(batch) is not None, enclosure=descent.w_gap,
         balls=ball_descent.w_gap_ball,
     ),
     FastPath(

@@ -22,14 +22,10 @@ from rnnbounds.properties.measures.slack import (
     zero_full_window,
 )
 from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.exact.networks import is_vanilla
 
 Tensor = torch.Tensor
 Vectors = Callable[[Batch], Tensor]
-
-
-def is_vanilla(batch: Batch) -> bool:
-    """True if the systems are vanilla networks in float64."""
-    return batch.cells is None and not batch.exact
 
 
 def gap_vectors(batch: Batch) -> Tensor:

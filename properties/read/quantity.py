@@ -23,6 +23,7 @@ from rnnbounds.properties.read.reader import ZERO, AbsentError, World, read, rea
 from rnnbounds.properties.read.worlds.networks import WORLDS, MemberWorld
 from rnnbounds.properties.read.worlds.recurrent import ProjectedWorld, RecurrentWorld
 from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.exact.networks import exact_members
 from rnnbounds.properties.systems.table import KINDS
 from rnnbounds.theory.language.quantity import Quantity
 from rnnbounds.theory.language.vocabulary import VOCABULARY
@@ -46,7 +47,7 @@ def may_have(batch: Batch, quantity: Quantity) -> bool:
     them, and ranks; others all but these."""
     if not quantity.about or batch.spec.kind in quantity.about:
         return True
-    if batch.exact:
+    if exact_members(batch):
         return quantity.name in ("defect_rank", "W_rank")
     own = (KINDS[kind] for kind in quantity.about if kind in KINDS)
     return not any(kind.family == "exact" for kind in own)
@@ -74,9 +75,9 @@ def cached_world(batch: Batch, carrier: Carrier, pair: tuple[int, int] = (0, 0))
 
 def make_world(batch: Batch, carrier: Carrier, pair: tuple[int, int]) -> World:
     """The world of a batch in a carrier, or of one pair where members are in rationals."""
-    if batch.exact:
+    if exact_members(batch):
         i, s = pair
-        member = batch.exact[i]
+        member = exact_members(batch)[i]
         return WORLDS.get(type(member), MemberWorld)(member, s, carrier)
     if batch.spec.kind == "projection":
         return ProjectedWorld(batch, carrier)
@@ -103,7 +104,7 @@ def ball_size(name: str, pair: Batch, k: int, precision: int) -> Size:
     """A quantity of one pair in balls; NaN where it has none."""
     with ctx.workprec(precision):
         try:
-            square = rational_square(name, pair, k) if pair.exact else None
+            square = rational_square(name, pair, k) if exact_members(pair) else None
             return read_size(name, pair, k, BALLS) if square is None else root_size(square)
         except AbsentError:
             return Size(arb("nan"))
@@ -153,7 +154,7 @@ def enclose_batch(name: str, batch: Batch) -> Interval:
     windows = batch.K + 1 if VOCABULARY[name].windowed else 1
     shape = batch.cell.batch, batch.x.shape[3], windows
     low, high = np.full((2, *shape), np.nan)
-    if batch.exact:
+    if exact_members(batch):
         for i, s, k in np.ndindex(shape):
             low[i, s, k], high[i, s, k] = pair_ends(name, batch, (i, s), k)
         return Interval(low, high)

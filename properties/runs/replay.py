@@ -18,8 +18,10 @@ from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.runs.trajectories import trajectories
 from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.causal import batch_modules
+from rnnbounds.properties.systems.cells.batch import cells_of
 from rnnbounds.properties.systems.draws import Array
 from rnnbounds.properties.systems.exact.members import rational_strings
+from rnnbounds.properties.systems.exact.networks import exact_members
 from rnnbounds.properties.systems.kind import kind_of_spec
 from rnnbounds.properties.systems.other_inputs import other_inputs
 from rnnbounds.properties.systems.spec import SystemSpec
@@ -143,7 +145,7 @@ def dump_system(replayed: ReplayedPair, path: Path) -> None:
         for name in ("C", "state_a", "state_b", *batch.weights):
             del arrays[name]
         arrays |= {name: weights.numpy() for name, weights in module.named_parameters()}
-    elif batch.cells is None:
+    elif cells_of(batch) is None:
         arrays["activation"] = np.array(batch.spec.activation)
         arrays |= trajectories(batch, any(check.k is not None for check in replayed.checks))
     if batch.y is not None:
@@ -157,7 +159,7 @@ def dump_system(replayed: ReplayedPair, path: Path) -> None:
         omega = batch.omega
         arrays["step_size"] = batch.step_size.reshape(-1)
         arrays["radii"] = np.array([float(r[0]) for r in (omega.W, omega.U, omega.b)])
-    for member in batch.exact:
+    for member in exact_members(batch):
         tables = member.dump_tables().items()
         arrays |= {f"exact_{name}": np.array(rational_strings(table)) for name, table in tables}
     buffer = io.BytesIO()

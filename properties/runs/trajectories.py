@@ -8,6 +8,7 @@ import torch
 from rnnbounds.impl.gradients.windows.rollout import states
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.draws import Array
+from rnnbounds.properties.systems.exact.networks import exact_members
 
 LARGEST = 2**24  # numbers: 128 MiB
 
@@ -19,7 +20,7 @@ def trajectories(batch: Batch, windows: bool) -> dict[str, Array]:
     Nothing of exact systems; `states_truncated` is left out where it has more
     than 2^24 numbers.
     """
-    if batch.exact:
+    if exact_members(batch):
         return {}
     arrays = {"states": states(batch.cell, batch.x)[0, :, :, 0].numpy()}
     if windows and (batch.K + 1) * arrays["states"].size <= LARGEST:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import nan
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import msgspec
 import numpy as np
@@ -27,11 +27,6 @@ from rnnbounds.properties.systems.draws import Array
 from rnnbounds.properties.systems.spec import SystemSpec, Values
 from rnnbounds.theory.numbers.interval import Interval
 
-if TYPE_CHECKING:
-    from rnnbounds.properties.systems.cells.batch import Cells, CellsOmega
-    from rnnbounds.properties.systems.cells.gated import GatedCells
-    from rnnbounds.properties.systems.exact.members import ExactMember
-
 Tensor = torch.Tensor
 # Pairs of a batch that are kept once built: so many fit into memory with all their balls.
 KEPT_PAIRS = 64
@@ -44,23 +39,12 @@ class Systems(ABC):
     """B systems of one family, S pairs of states of each, and what is certified of them.
 
     has_input_bound: True if what is certified holds for inputs up to a bound. other: the second
-    networks, of what compares two weights. members: the members of those in rationals.
+    networks, of what compares two weights.
     """
 
     cell: Any
     other: RNN | None = None
     has_input_bound: ClassVar[bool] = False
-    members: tuple[ExactMember, ...] = ()
-
-    @property
-    def cells(self) -> Cells | None:
-        """The systems, if they are cells other than vanilla ones."""
-        return None
-
-    @property
-    def gated_cells(self) -> GatedCells | None:
-        """The systems, if they are cells with gates."""
-        return None
 
     @property
     @abstractmethod
@@ -177,32 +161,6 @@ class Batch:
         return self.systems.named_weights
 
     @property
-    def exact(self) -> tuple[ExactMember, ...]:
-        """The members in rationals, of the kinds that are decided in them."""
-        return self.systems.members
-
-    @property
-    def cells(self) -> Cells | None:
-        """The systems if they are cells."""
-        return self.systems.cells
-
-    @property
-    def require_cells(self) -> Cells:
-        """The cells of a batch that has some."""
-        assert self.systems.cells is not None
-        return self.systems.cells
-
-    @property
-    def gated_cells(self) -> GatedCells | None:
-        """The cells that have gates."""
-        return self.systems.gated_cells
-
-    @property
-    def is_vanilla(self) -> bool:
-        """True if these are vanilla networks in floats."""
-        return not self.exact and self.cells is None
-
-    @property
     def K(self) -> int:
         """The largest window."""
         return self.spec.K
@@ -259,14 +217,6 @@ class Batch:
             U=WEIGHT_GROWTH * norm_up(U.flatten(1)),
             b=WEIGHT_GROWTH * norm_up(b),
         )
-
-    @cached_property
-    def omega_of_cells(self) -> CellsOmega:
-        """All weights of cells within the spec's ``distance``, as a share of theirs."""
-        from rnnbounds.properties.systems.cells.batch import CellsOmega
-
-        parent = self.whole and (self.whole[0].omega_of_cells, self.whole[1])
-        return CellsOmega(self.require_cells, self.spec.distance, parent)
 
     @property
     def windows(self) -> Array:

@@ -11,7 +11,8 @@ from rnnbounds.impl.training.projection import Ball
 from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.reader import AbsentError
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.cells.batch import Cells
+from rnnbounds.properties.systems.cells.batch import Cells, cells_of, omega_of_cells
+from rnnbounds.properties.systems.cells.gated import gated_cells_of
 from rnnbounds.properties.systems.other_inputs import other_inputs
 
 Tensor = torch.Tensor
@@ -46,22 +47,23 @@ def pair_state(name: str) -> Callable[[Batch], Tensor]:
 
     def of(batch: Batch) -> Tensor:
         state: Tensor = getattr(batch, name)
-        return state if batch.cells is None else state / 2
+        return state if cells_of(batch) is None else state / 2
 
     return of
 
 
 def boxed_state(batch: Batch, state: Term) -> Tensor:
     """A state of the pair, which of cells lies in the box."""
-    if batch.cells is None:
+    if cells_of(batch) is None:
         raise AbsentError
     return batch.h if state == ("a",) else batch.h_other
 
 
 def trained_vector(batch: Batch, other: bool) -> Tensor:
     """The trained weights, as one vector a system, (B, P, S)."""
-    if batch.cells is not None:
-        parts = batch.omega_of_cells.other_weights if other else batch.require_cells.parameters
+    cells = cells_of(batch)
+    if cells is not None:
+        parts = omega_of_cells(batch).other_weights if other else cells.parameters
     else:
         cell = batch.other if other and batch.other is not None else batch.cell
         parts = {name: getattr(cell, name) for name in batch.spec.trained}
@@ -92,16 +94,24 @@ VECTORS: dict[str, Callable[..., Tensor]] = {
 
 def count_gate_cells(batch: Batch) -> int:
     """How many units of a gated state are cells; none of a GRU's."""
-    if batch.gated_cells is None or batch.gated_cells.units == batch.gated_cells.n:
+    gated = gated_cells_of(batch)
+    if gated is None or gated.units == gated.n:
         raise AbsentError
-    return batch.gated_cells.units - batch.gated_cells.n
+    return gated.units - gated.n
 
 
-def require_cells(batch: Batch) -> Cells:
-    """The cells of a batch that has some."""
-    if batch.cells is None:
+def present_cells(batch: Batch) -> Cells:
+    """The cells of a batch; AbsentError if it has none."""
+    cells = cells_of(batch)
+    if cells is None:
         raise AbsentError
-    return batch.cells
+    return cells
+
+
+def output_units(batch: Batch) -> UnitRange:
+    """The units of the output, which end the state of cells."""
+    cells = present_cells(batch)
+    return UnitRange(cells.units - cells.n, cells.units)
 
 
 OPERATORS: dict[str, Callable[[Batch], Any]] = {
@@ -109,9 +119,7 @@ OPERATORS: dict[str, Callable[[Batch], Any]] = {
     "P_root": lambda batch: batch.constants.P_root,
     "D": lambda batch: batch.constants.D,
     "V": lambda batch: UnitScaling(batch.constants.v),
-    "V_unit": lambda batch: UnitScaling(require_cells(batch).v),
+    "V_unit": lambda batch: UnitScaling(present_cells(batch).v),
     "P_c": lambda batch: UnitRange(0, count_gate_cells(batch)),
-    "P_h": lambda batch: UnitRange(
-        require_cells(batch).units - batch.require_cells.n, batch.require_cells.units
-    ),
+    "P_h": output_units,
 }

@@ -20,9 +20,17 @@ from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.numbers.gaps import Difference
 from rnnbounds.properties.read.plan import STATES, term_space
 from rnnbounds.properties.read.reader import ZERO, AbsentError, Value
-from rnnbounds.properties.read.worlds.leaves import OPERATORS, VECTORS, pair_matrix, projection_ball
+from rnnbounds.properties.read.worlds.leaves import (
+    OPERATORS,
+    VECTORS,
+    pair_matrix,
+    present_cells,
+    projection_ball,
+)
 from rnnbounds.properties.read.worlds.steps import StepWorld
 from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.cells.batch import cells_of, omega_of_cells
+from rnnbounds.properties.systems.exact.networks import exact_members
 
 Tensor = torch.Tensor
 ROLES = {"W": "weight_hh", "U": "weight_ih", "b": "bias_ih"}
@@ -34,12 +42,12 @@ class RecurrentWorld(StepWorld):
     def __init__(self, batch: Batch, carrier: Carrier) -> None:
         super().__init__(carrier)
         self.batch, self.inputs = batch, batch.x.shape[2]
-        if batch.cells is None:
+        cells = cells_of(batch)
+        if cells is None:
             self.cell, self.units, self.outputs = batch.cell, batch.cell.n, batch.cell.n
             self.parameters = batch.cell.parameters
             self.trained = tuple(ROLES[name] for name in batch.spec.trained)
         else:
-            cells = batch.cells
             self.cell, self.units, self.outputs = cells.cell, cells.units, cells.n
             self.parameters = cells.parameters
             self.trained = tuple(self.parameters)
@@ -47,8 +55,8 @@ class RecurrentWorld(StepWorld):
     @cached_property
     def other_weights(self) -> tuple[Any, Any]:
         """Arithmetics of the second weights and of w − w'; for cells, weights of the set Ω."""
-        if self.batch.cells is not None:
-            omega = self.batch.omega_of_cells
+        if cells_of(self.batch) is not None:
+            omega = omega_of_cells(self.batch)
             return self.carrier.arithmetic(omega.other_weights), self.carrier.arithmetic(
                 omega.weight_gap
             )
@@ -113,9 +121,7 @@ class RecurrentWorld(StepWorld):
 
     def weighted(self, value: Value, arguments: str | None) -> Value:
         """‖·‖_box of a state, or the operator norm to ‖·‖_box from itself or from ‖·‖₂."""
-        if self.batch.cells is None:
-            raise AbsentError
-        v = self.batch.cells.v
+        v = present_cells(self.batch).v
         if arguments is None:
             return self.carrier.largest(value, v)
         if arguments == STATES:
@@ -124,8 +130,8 @@ class RecurrentWorld(StepWorld):
 
     def range_square(self, term: Term) -> fmpq | None:
         """Bound the square of a state's norm by |ρ| ≤ M; None except for vanilla networks."""
-        cells = self.batch.cells
-        if self.batch.exact or (cells is not None and not cells.kind.startswith("rnn-")):
+        cells = cells_of(self.batch)
+        if exact_members(self.batch) or (cells is not None and not cells.kind.startswith("rnn-")):
             return None
         bound = self.batch.cell.activation.bound
         if not isfinite(bound):

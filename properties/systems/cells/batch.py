@@ -18,8 +18,7 @@ from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.norms.comparison import Comparison, UnitNorms
 from rnnbounds.impl.numbers.outward import mul_up, norm_up
 from rnnbounds.properties.systems.batch import Batch, BatchParts, Systems, to_tensor
-from rnnbounds.properties.systems.caching import per_system
-from rnnbounds.properties.systems.cells.constants import cell_constant
+from rnnbounds.properties.systems.caching import cached_reading, per_system
 from rnnbounds.properties.systems.draws import Array, Numbers, batch_numbers
 from rnnbounds.properties.systems.spec import SystemSpec
 
@@ -55,20 +54,6 @@ class Cells(Systems):
     raw_other: Tensor
     whole: tuple[Cells, int] | None = field(default=None, kw_only=True, repr=False)
     has_input_bound: ClassVar[bool] = True
-
-    @property
-    def cells(self) -> Cells:
-        """These."""
-        return self
-
-    @property
-    def constants(self) -> dict[str, Tensor]:
-        """Certified constants that cells of this kind alone have, (B,) each."""
-        return {}
-
-    def constant(self, batch: Batch, name: str) -> Array:
-        """A constant in the norm of the box."""
-        return cell_constant(batch, name)
 
     def parameter(self, batch: Batch, name: str) -> Array | None:
         """α of a share c of 1/β, of cells that are trained."""
@@ -281,9 +266,27 @@ class CellsOmega:
         return step_smoothness(self.cells, self.box, self.v, self.radii)
 
 
+def cells_of(batch: Batch) -> Cells | None:
+    """The systems of a batch if they are cells other than vanilla ones."""
+    return batch.systems if isinstance(batch.systems, Cells) else None
+
+
+def require_cells(batch: Batch) -> Cells:
+    """The cells of a batch that has some."""
+    assert isinstance(batch.systems, Cells)
+    return batch.systems
+
+
+@cached_reading
+def omega_of_cells(batch: Batch) -> CellsOmega:
+    """All weights of cells within the spec's ``distance``, as a share of theirs."""
+    parent = batch.whole and (omega_of_cells(batch.whole[0]), batch.whole[1])
+    return CellsOmega(require_cells(batch), batch.spec.distance, parent)
+
+
 def make_cells(
-    draw: Numbers, cell_name: Callable[[SystemSpec], str], spec: SystemSpec, device: str = "cpu",
-    make: type[Cells] = Cells,
+    draw: Numbers, cell_name: Callable[[SystemSpec], str], make: type[Cells],
+    spec: SystemSpec, device: str = "cpu",
 ) -> BatchParts:  # fmt: skip
     """Cells of the name that a spec says and of the numbers that `draw` draws of all members, under
     inputs a little inside of their bound, and pairs of states."""

@@ -11,6 +11,7 @@ Source: Miller & Hardt, Section 3, in this norm.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -22,6 +23,7 @@ from rnnbounds.impl.numbers.outward import div_up, subtract_down
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.caching import cached_reading
+from rnnbounds.properties.systems.cells.batch import Cells, omega_of_cells, require_cells
 from rnnbounds.properties.systems.draws import Array
 from rnnbounds.properties.systems.other_inputs import x_gap
 
@@ -33,7 +35,7 @@ class OmegaConstants:
     """The constants of a batch on Ω by their plain names, (B,) each; infinite where not known."""
 
     def __init__(self, batch: Batch) -> None:
-        self.loss, self.omega = batch.loss, batch.omega_of_cells
+        self.loss, self.omega = batch.loss, omega_of_cells(batch)
         self.cache: dict[str, Tensor] = {}
 
     def __getitem__(self, name: str) -> Tensor:
@@ -84,7 +86,7 @@ def window_errors(batch: Batch) -> Tensor:
 
 def norm_reading(read: Callable[[UnitNorms], Tensor]) -> Read:
     """A number that each system's norm has."""
-    return lambda batch: read(batch.require_cells.unit_norms)
+    return lambda batch: read(require_cells(batch).unit_norms)
 
 
 B_h_box = norm_reading(lambda norms: norms.states)  # the box's own size, or S_0/(1 − λ)
@@ -92,12 +94,13 @@ B_h_box = norm_reading(lambda norms: norms.states)  # the box's own size, or S_0
 
 def output_dual_norm(batch: Batch) -> WeightedMaximumDual:
     """Build the dual norm Σ v_j|c_j| of rows c over the output, for each system's weights v."""
-    return WeightedMaximumDual(batch.require_cells.v[:, -batch.require_cells.n :])
+    cells = require_cells(batch)
+    return WeightedMaximumDual(cells.v[:, -cells.n :])
 
 
 def smoothness_reading(name: str) -> Read:
     """One of L_w, β_hh, β_wh and β_ww, of a step in the state and in all weights."""
-    return lambda batch: batch.require_cells.smoothness[name]
+    return lambda batch: require_cells(batch).smoothness[name]
 
 
 SMOOTHNESS = ("L_w", "beta_hh", "beta_wh", "beta_ww")
@@ -118,15 +121,23 @@ CONSTANTS: dict[str, Read] = {
 }  # fmt: skip
 
 
-def cell_constant(batch: Batch, name: str) -> Array:
-    """A constant of a batch of cells, (B, 1, 1), but (B, 1, K+1) of each window and (B, S, 1) of
-    each pair; infinite where nothing is known."""
-    count = batch.cell.batch
-    if name in CONSTANTS:
-        return CONSTANTS[name](batch).detach().cpu().numpy().reshape(count, 1, -1)
-    if name == "x_gap":
-        return x_gap(batch)
-    kind_constants = batch.require_cells.constants
-    if name in kind_constants:
-        return kind_constants[name].detach().cpu().numpy().reshape(count, 1, 1)
-    return np.full((count, 1, 1), np.inf)
+@dataclass(frozen=True, eq=False)
+class CertifiedCells(Cells):
+    """Cells with the constants of this module."""
+
+    @property
+    def constants(self) -> dict[str, Tensor]:
+        """Certified constants that cells of this kind alone have, (B,) each."""
+        return {}
+
+    def constant(self, batch: Batch, name: str) -> Array:
+        """A constant, (B, 1, 1), but (B, 1, K+1) of each window and (B, S, 1) of each pair;
+        infinite where nothing is known."""
+        count = batch.cell.batch
+        if name in CONSTANTS:
+            return CONSTANTS[name](batch).detach().cpu().numpy().reshape(count, 1, -1)
+        if name == "x_gap":
+            return x_gap(batch)
+        if name in self.constants:
+            return self.constants[name].detach().cpu().numpy().reshape(count, 1, 1)
+        return np.full((count, 1, 1), np.inf)

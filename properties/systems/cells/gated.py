@@ -24,8 +24,10 @@ from rnnbounds.impl.cells.table import CELLS
 from rnnbounds.impl.numbers.ball_functions import tanh_up
 from rnnbounds.impl.numbers.outward import div_up, subtract_down
 from rnnbounds.impl.training.stable_gates import StableGates, StableGRU, StableLSTM
+from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.caching import per_system
-from rnnbounds.properties.systems.cells.batch import CELL_FIELDS, Cells, make_cells
+from rnnbounds.properties.systems.cells.batch import CELL_FIELDS, make_cells
+from rnnbounds.properties.systems.cells.constants import CertifiedCells
 from rnnbounds.properties.systems.draws import (
     Array,
     cached_generator,
@@ -72,7 +74,7 @@ Lstm, Gru, GruCho = (
 
 
 @dataclass(frozen=True, eq=False)
-class GatedCells(Cells):
+class GatedCells(CertifiedCells):
     """LSTMs, whose states are (c, h) with N = 2n, or GRUs, whose states are h with N = n."""
 
     cell: LSTM | GRU
@@ -83,11 +85,6 @@ class GatedCells(Cells):
         cell = self.cell
         own = lstm_constants(self, cell) if isinstance(cell, LSTM) else gru_constants(self, cell)
         return own | {"B_x": self.B_x}
-
-    @property
-    def gated_cells(self) -> GatedCells:
-        """These."""
-        return self
 
     @staticmethod
     def driving_matrices(cell: Any) -> tuple[Array, Array]:
@@ -100,6 +97,11 @@ class GatedCells(Cells):
         """The stacked weights by name, as a spec writes them out."""
         cell = self.cell
         return {"W": cell.W, "U": cell.U, "b": cell.b_ih, "b_hh": cell.b_hh}
+
+
+def gated_cells_of(batch: Batch) -> GatedCells | None:
+    """The systems of a batch if they are cells with gates."""
+    return batch.systems if isinstance(batch.systems, GatedCells) else None
 
 
 def gate_norms(gated: GatedCells, gates: str) -> dict[str, Tensor]:
@@ -324,7 +326,7 @@ def gated_kind(make: SpecType) -> Kind:
     return Kind(
         make,
         partial(draw_gated_spec, make),
-        partial(make_cells, draw_each_member(draw_gated_cell), cell, make=GatedCells),
+        partial(make_cells, draw_each_member(draw_gated_cell), cell, GatedCells),
         cell,
         Instances(partial(worst_gated_specs, make), specs_of_kind(make, GATED_SPECIAL)),
         family="cell",

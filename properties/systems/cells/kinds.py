@@ -19,6 +19,7 @@ from rnnbounds.impl.cells.kind import Kind as Cell
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.properties.systems.cells.batch import CELL_FIELDS, CELL_PREFIX, make_cells
+from rnnbounds.properties.systems.cells.constants import CertifiedCells
 from rnnbounds.properties.systems.cells.gated import Gru
 from rnnbounds.properties.systems.draws import (
     Array,
@@ -297,10 +298,11 @@ def program_kind(
     is ``named``."""
     cell = cell_named(make.kind)
     name = named or cell
+    draw_members = draw_each_member(partial(draw_cell, name=name, draw=draw))
     return Kind(
         make,
         partial(draw_cell_spec, make),
-        partial(make_cells, draw_each_member(partial(draw_cell, name=name, draw=draw)), name),
+        partial(make_cells, draw_members, name, CertifiedCells),
         cell,
         family="cell",
     )

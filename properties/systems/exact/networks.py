@@ -57,6 +57,16 @@ class ExactNetworks(Networks):
         return np.array(given).reshape(-1, 1, 1)
 
 
+def exact_members(batch: Batch) -> tuple[ExactMember, ...]:
+    """The members in rationals, of the kinds that are decided in them; none of others."""
+    return batch.systems.members if isinstance(batch.systems, ExactNetworks) else ()
+
+
+def is_vanilla(batch: Batch) -> bool:
+    """True if the systems are vanilla networks in float64."""
+    return isinstance(batch.systems, Networks) and not isinstance(batch.systems, ExactNetworks)
+
+
 def exact_networks(
     make_member: Callable[[SystemSpec, int], ExactMember], spec: SystemSpec, device: str = "cpu"
 ) -> BatchParts:

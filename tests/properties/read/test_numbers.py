@@ -21,7 +21,7 @@ from rnnbounds.properties.read.numbers.norms import (
 )
 from rnnbounds.properties.read.numbers.rounded import Rounded
 from rnnbounds.properties.systems.batch import build_batch
-from rnnbounds.properties.systems.cells.gated import GATED_SPECIAL
+from rnnbounds.properties.systems.cells.gated import GATED_SPECIAL, gated_cells_of
 from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.theory.language.parse import parse_statement
 
@@ -35,8 +35,9 @@ def test_steps_are_torch_s(module: type[torch.nn.RNNCellBase]) -> None:
     lstm = module is torch.nn.LSTMCell
     spec = make_spec(kind="lstm" if lstm else "gru", regime="gaussian", n=3, d=2, bias=0.5)
     batch = build_batch(spec)
-    assert batch.gated_cells is not None
-    cell = type(batch.gated_cells.cell)(held)
+    gated = gated_cells_of(batch)
+    assert gated is not None
+    cell = type(gated.cell)(held)
     s, x = torch.randn(1, 6 if lstm else 3, 1, dtype=torch.float64), torch.randn(1, 2, 1).double()
     moved = rounded_step(cell, Rounded.exact(s), x)
     with torch.no_grad():
@@ -60,8 +61,9 @@ def test_cho_s_step_by_hand() -> None:
         ),
     )  # fmt: skip
     batch = build_batch(spec)
-    assert batch.gated_cells is not None
-    moved = rounded_step(batch.gated_cells.cell, Rounded.exact(batch.h), batch.x[:, 0])
+    gated = gated_cells_of(batch)
+    assert gated is not None
+    moved = rounded_step(gated.cell, Rounded.exact(batch.h), batch.x[:, 0])
     with ctx.workprec(PRECISION):
         at = arb(batch.h.item())
         reset, update = (sigmoid(w[i] * at + u[i] * x + b[i] + arb(c[i])) for i in (0, 1))

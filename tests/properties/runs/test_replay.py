@@ -10,6 +10,7 @@ from seen import attack_claim
 from rnnbounds.properties.attacks.budget import Budget
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.runs.replay import dump_system, find_statement, replay
+from rnnbounds.properties.systems.cells.batch import cells_of
 from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.reports.records.checks import Check
 from rnnbounds.theory import claim
@@ -79,7 +80,7 @@ def test_worst_checks_recomputed(id: str, small: Budget, tmp_path: Path) -> None
         dump_system(replayed, tmp_path / "check.npz")
         arrays = dict(np.load(tmp_path / "check.npz"))
         at = arrays["k"].tolist().index(-1 if check.k is None else check.k)
-        if replayed.batch.cells is None and replayed.batch.cell.activation.name in RHO:
+        if cells_of(replayed.batch) is None and replayed.batch.cell.activation.name in RHO:
             rho = RHO[replayed.batch.cell.activation.name]
             lhs = lhs_in_numpy(id, arrays, check.k or 0, rho)
             accuracy = {"rel": 1e-6, "abs": 1e-7} if id == "vanishing-gradient" else {"rel": 1e-9}

@@ -20,6 +20,8 @@ from rnnbounds.properties.attacks.typed_statement import kinds_with
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import Batch, build_batch, explicit_spec
+from rnnbounds.properties.systems.cells.batch import cells_of, omega_of_cells, require_cells
+from rnnbounds.properties.systems.exact.networks import exact_members, is_vanilla
 from rnnbounds.properties.systems.spec import INPUTS, SystemSpec, check_spec
 from rnnbounds.properties.systems.table import FAMILIES, KINDS, parse_spec
 from rnnbounds.theory.language.vocabulary import VOCABULARY
@@ -156,7 +158,7 @@ def test_a_pair_is_the_one_that_its_spec_builds(kind: str) -> None:
         alone, pair = build_batch(parse_spec(spec.select_pair(i, s).text)), whole.pair(i, s)
         for other in (alone, pair):
             assert same(numbers(other), numbers(whole, i, s))
-        for one, two in zip(pair.exact, alone.exact, strict=True):
+        for one, two in zip(exact_members(pair), exact_members(alone), strict=True):
             assert one.tables() == two.tables()
 
 
@@ -167,8 +169,11 @@ def test_what_is_certified_of_a_pair_is_that_of_its_batch(kind: str) -> None:
     whole, i, s = build_batch(spec), 2, spec.sequences - 1
     pair = whole.pair(i, s)
     seen = [(whole.B_x, pair.B_x)]
-    if whole.cells is not None:
-        sets = (whole.cells, pair.cells), (whole.omega_of_cells, pair.omega_of_cells)
+    if cells_of(whole) is not None:
+        sets = (
+            (require_cells(whole), require_cells(pair)),
+            (omega_of_cells(whole), omega_of_cells(pair)),
+        )
         seen += [(getattr(a, name), getattr(b, name)) for a, b in sets for name in ("box", "v")]
     if kind == "training":
         seen += [(whole.omega.W, pair.omega.W), (whole.step_size, pair.step_size)]
@@ -177,7 +182,7 @@ def test_what_is_certified_of_a_pair_is_that_of_its_batch(kind: str) -> None:
     for name in ("lam", "S_0", "lam_box", "S_0_box", "B_c", "states"):
         if name in VOCABULARY and VOCABULARY[name].role == "certified":
             assert pair.constant(name).hi.tolist() == whole.constant(name).hi[i : i + 1].tolist()
-    if pair.exact:
+    if exact_members(pair):
         assert pair.systems.constants == whole.systems.constants[i : i + 1]
 
 
@@ -199,7 +204,7 @@ def test_the_same_systems_are_drawn(kind: str, request: pytest.FixtureRequest) -
     found = {
         "instances": digest(spec.text.encode() for spec in every(kind) if spec not in drawn(kind)),
         "numbers": digest(part.numpy().tobytes() for part in numbers(batch).values()),
-        "tables": digest(str(member.tables()).encode() for member in batch.exact),
+        "tables": digest(str(member.tables()).encode() for member in exact_members(batch)),
     }
     golden = json.loads(GOLDEN.read_text()) if GOLDEN.exists() else {}
     if request.config.getoption("--renew-golden"):
@@ -214,9 +219,9 @@ def test_nothing_is_read_that_a_kind_does_not_have(kind: str) -> None:
     exact ones, and what is of gates on all cells."""
     batch = build_batch(small(kind).select_pair(0, 0))
     of_cells = {quantity.name for quantity in FOREIGN if GATED & set(quantity.about)}
-    beside = (
-        {"defect_rank", "W_rank"} if batch.exact else of_cells if batch.cells is not None else set()
-    )
+    beside = set() if is_vanilla(batch) else of_cells
+    if exact_members(batch):
+        beside = {"defect_rank", "W_rank"}
     for quantity in FOREIGN:
         measure = MEASURES[quantity.name]
         if kind not in kinds_with(quantity) and measure.name not in beside:

@@ -14,7 +14,7 @@ from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.read.numbers.rounded import Rounded
 from rnnbounds.properties.systems.batch import build_batch, explicit_spec
-from rnnbounds.properties.systems.cells.gated import GATED_SPECIAL, REGIMES
+from rnnbounds.properties.systems.cells.gated import GATED_SPECIAL, REGIMES, gated_cells_of
 from rnnbounds.properties.systems.spec import SystemSpec, check_spec
 from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.theory.language.parse import parse_statement
@@ -39,14 +39,15 @@ CASES = [pytest.param(kind, i, id=f"{kind}-{i}") for kind in KINDS for i in rang
 def test_pairs_lie_in_the_box(kind: str, i: int) -> None:
     """Both states, and what steps from them, stay in the box; inputs within B_x."""
     batch = build_batch(spec_of(kind, i))
-    assert batch.gated_cells is not None
-    box = batch.gated_cells.box[:, :, None]
+    gated = gated_cells_of(batch)
+    assert gated is not None
+    box = gated.box[:, :, None]
     for h in (batch.h, batch.h_other):
         assert (h.abs() <= box).all()
         for t in range(batch.spec.T):
             x = batch.x[:, t]
             assert (torch.linalg.vector_norm(x, dim=1) <= batch.B_x[:, None]).all()
-            moved = rounded_step(batch.gated_cells.cell, Rounded.exact(h), x)
+            moved = rounded_step(gated.cell, Rounded.exact(h), x)
             assert (moved.value.abs() - moved.error <= box).all()
             h = moved.value.clamp(-box, box)
 

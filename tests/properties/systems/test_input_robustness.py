@@ -13,6 +13,7 @@ from seen import readings
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build_batch
+from rnnbounds.properties.systems.cells.batch import cells_of
 from rnnbounds.properties.systems.other_inputs import other_inputs, x_gap
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import make_spec
@@ -58,7 +59,7 @@ def test_second_inputs(spec: SystemSpec) -> None:
             ]
             bound = Fraction(delta[member, sequence, 0])
             assert max(squares) <= bound**2 <= max(squares) * Fraction(1001, 1000)
-    if batch.cells is not None:
+    if cells_of(batch) is not None:
         assert bool((other.norm(dim=2).amax((1, 2)) <= batch.B_x).all())
 
 
@@ -68,7 +69,7 @@ def test_enclosures(spec: SystemSpec) -> None:
     """Float64 intervals hold the balls, and are not much wider than rounding."""
     batch = build_batch(spec)
     names = {name for name in MEASURES if name.startswith(("forced_gap", "response_"))}
-    names = {name for name in names if name.endswith("_box") == (batch.cells is not None)}
+    names = {name for name in names if name.endswith("_box") == (cells_of(batch) is not None)}
     names |= {"forced_gap", "forced_gap_y"}
     for seen in readings(batch, names, [(0, 0), (1, 1), (1, 2)], precision=192):
         assert seen.inside, seen
@@ -81,11 +82,12 @@ def test_enclosures(spec: SystemSpec) -> None:
 def test_readings_are_those_of_plain_runs(spec: SystemSpec) -> None:
     """Two runs in floats, one after the other, end as far apart."""
     batch = build_batch(spec)
+    cells = cells_of(batch)
     inputs = batch.x, other_inputs(batch)
     starts = [batch.h, batch.h_other]
-    if batch.cells is not None:
+    if cells is not None:
         starts = [h / 2 for h in starts]
-    model = batch.cell if batch.cells is None else batch.cells.cell
+    model = batch.cell if cells is None else cells.cell
 
     def end(start: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         for one in x.unbind(1):
@@ -98,8 +100,8 @@ def test_readings_are_those_of_plain_runs(spec: SystemSpec) -> None:
         "forced_gap": shown.norm(dim=1),
         "forced_gap_y": torch.einsum("bpn,bns->bps", batch.C, shown).norm(dim=1),
     }
-    if batch.cells is not None:
-        v = batch.cells.v[:, :, None]
+    if cells is not None:
+        v = cells.v[:, :, None]
         boxed = {"forced_gap_box": forced, "response_gap_box": response}
         boxed["response_start_box"] = starts[0] - starts[1]
         expected |= {name: (s.abs() / v).amax(1) for name, s in boxed.items()}

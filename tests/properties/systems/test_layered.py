@@ -17,6 +17,7 @@ from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.exact.layers import Layered, StackMember
 from rnnbounds.properties.systems.exact.members import nearest_float, rational
 from rnnbounds.properties.systems.exact.members import nearest_floats as nearest_of
+from rnnbounds.properties.systems.exact.networks import exact_members
 from rnnbounds.properties.systems.table import KINDS, make_spec
 from rnnbounds.theory import claim
 
@@ -42,7 +43,7 @@ def test_a_member_is_the_transition_of_impl(activation: str, regime: str) -> Non
     """Steps agree with the tensors' up to rounding; the factor is that which `certify` prints."""
     batch = build_batch(replace(LAYERED, activation=activation, regime=regime, batch=2))
     ends = MEASURES["deep_gap"].enclose(batch)
-    for i, member in enumerate(batch.exact):
+    for i, member in enumerate(exact_members(batch)):
         assert isinstance(member, Layered)
         cell, constants = member.cell, member.constants()
         told = certify(member.weights, inputs=9.0, norm="spectral", cell=f"deep-{activation}")
@@ -58,7 +59,7 @@ def test_derivatives_are_those_of_autograd(activation: str) -> None:
     """‖∂h_T/∂h_{T−k}‖₂ of the run from zero, for every window."""
     batch = build_batch(replace(LAYERED, activation=activation, batch=2))
     ends = MEASURES["dh_dh_deep"].enclose(batch)
-    for i, member in enumerate(batch.exact):
+    for i, member in enumerate(exact_members(batch)):
         assert isinstance(member, Layered)
         T, cell = member.spec.T, member.cell
         x = [columns(v) for v in member.x[0]]
@@ -84,7 +85,9 @@ def test_derivatives_are_those_of_autograd(activation: str) -> None:
 def test_norms_are_what_they_are_said_to_be(regime: str) -> None:
     """‖W_l‖₂ against NumPy's, and isometries keep lengths."""
     for n, member in product((1, 2, 3), range(3)):
-        (found,) = build_batch(replace(LAYERED, n=n, regime=regime).select_pair(member, 0)).exact
+        (found,) = exact_members(
+            build_batch(replace(LAYERED, n=n, regime=regime).select_pair(member, 0))
+        )
         assert isinstance(found, Layered)
         if found.layer_norms is None:
             assert regime == "gaussian"
@@ -101,11 +104,11 @@ def test_the_gradient_of_isometries_is_known_exactly() -> None:
     spec = replace(LAYERED, activation="identity", regime="signed", T=4, K=4)
     equality = claim("deep-gradient").form("equality").statement
     assert (judge(equality, (), build_batch(spec)).verdicts == Verdict.HOLDS).all()
-    for member in build_batch(spec).exact:
+    for member in exact_members(build_batch(spec)):
         assert member.parameters()["isometric"] == 1
     pair = build_batch(spec.select_pair(0, 0))
     exact = MEASURES["dh_dh_deep"].exact_square(pair, 3, 128)
-    assert exact == rational(pair.exact[0].constants()["W_product"]) ** 6
+    assert exact == rational(exact_members(pair)[0].constants()["W_product"]) ** 6
     shift = build_batch(NAMED_SPECS["nilpotent-layers"].select_pair(0, 0))
     assert MEASURES["dh_dh_deep"].exact_square(shift, 1, 128) == 0
 
@@ -114,7 +117,7 @@ def test_a_stack_is_two_networks() -> None:
     """Its path against NumPy's; factors are the largest row sums, and those of `certify`."""
     batch = build_batch(CASCADE)
     ends = MEASURES["top_before"].enclose(batch)
-    for i, member in enumerate(batch.exact):
+    for i, member in enumerate(exact_members(batch)):
         assert isinstance(member, StackMember)
         tables = member.tables()
         W_1, U, b_1, W_2, V, b_2 = (

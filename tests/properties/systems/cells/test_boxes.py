@@ -9,6 +9,7 @@ from rnnbounds.properties.errors import BoxError
 from rnnbounds.properties.judging.judge import judge, require_boxes
 from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.systems.batch import Batch, build_batch
+from rnnbounds.properties.systems.cells.batch import require_cells
 from rnnbounds.properties.systems.table import FAMILIES, make_spec, parse_spec
 from rnnbounds.theory import claim as claim_of
 
@@ -30,9 +31,9 @@ def batch_of(kind: str, seed: int = 3) -> Batch:
 def test_what_ships_is_what_is_attacked(kind: str) -> None:
     """The box under attack is the one that the cell's own certificate rests on, and is proved."""
     batch = batch_of(kind)
-    assert batch.cells is not None
-    told = batch.cells.cell.proved_box(batch.cells.B_x[:, None])
-    assert torch.equal(batch.cells.box, told.box)
+    cells = require_cells(batch)
+    told = cells.cell.proved_box(cells.B_x[:, None])
+    assert torch.equal(cells.box, told.box)
     assert not bool(told.refused.any())
     require_boxes(batch)
 
@@ -58,7 +59,6 @@ def test_a_refused_box_is_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
     batch = build_batch(
         make_spec(kind="gru", regime="gaussian", inputs="zero", n=2, bias=0.0, T=2, K=2, batch=2)
     )
-    assert batch.cells is not None
-    assert bool(batch.cells.invariant_box.refused.all())
+    assert bool(require_cells(batch).invariant_box.refused.all())
     found = judge(TRUNCATION.statement, TRUNCATION.assumptions, batch)
     assert bool((found.verdicts == Verdict.VACUOUS).all())

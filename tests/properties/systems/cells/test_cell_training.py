@@ -12,6 +12,7 @@ from rnnbounds.properties.measures.descent import DescentBatch
 from rnnbounds.properties.measures.measure import ball_pair
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import Batch, build_batch
+from rnnbounds.properties.systems.cells.batch import omega_of_cells, require_cells
 from rnnbounds.properties.systems.cells.constants import CONSTANTS
 from rnnbounds.properties.systems.spec import LOSSES, SystemSpec
 from rnnbounds.properties.systems.table import FAMILIES, make_spec
@@ -36,8 +37,7 @@ def spec_of(kind: str, i: int = 1, **fields: object) -> SystemSpec:
 
 def loss_of(batch: Batch, weights: Weights, member: int, s: int, start: int = 0) -> torch.Tensor:
     """The loss after the run from zero at that time, differentiable."""
-    cells = batch.cells
-    assert cells is not None
+    cells = require_cells(batch)
     at = Rows(torch.zeros(1, cells.units, dtype=torch.float64))
     for x in batch.x[member, start:, :, s]:
         at = cells.cell.program(Floats(weights), at, Rows(x[None]))
@@ -65,10 +65,9 @@ def flat(parts: Weights) -> torch.Tensor:
 def test_gradients_at_two_weights_are_autograds(kind: str, i: int) -> None:
     """torch's reverse mode finds their difference, and balls find what floats find."""
     batch, member, s = build_batch(spec_of(kind, i)), 1, 1
-    assert batch.cells is not None
     seen = {name: MEASURES[name].enclose(batch) for name in ("grad_gap_weights", "weight_distance")}
     found = []
-    for weights in (batch.cells.parameters, batch.omega_of_cells.other_weights):
+    for weights in (require_cells(batch).parameters, omega_of_cells(batch).other_weights):
         parts = leaves(weights, member)
         grads = torch.autograd.grad(
             loss_of(batch, parts, member, s), list(parts.values()),
@@ -86,9 +85,8 @@ def test_gradients_at_two_weights_are_autograds(kind: str, i: int) -> None:
 
 def trained_by_torch(batch: Batch, member: int, s: int, start: int) -> Weights:
     """By torch's own optimiser, without any projection."""
-    assert batch.cells is not None
-    parts = leaves(batch.cells.parameters, member)
-    names = [name for name, radius in batch.omega_of_cells.radii.items() if radius[member] > 0]
+    parts = leaves(require_cells(batch).parameters, member)
+    names = [name for name, radius in omega_of_cells(batch).radii.items() if radius[member] > 0]
     alpha = float(batch.step_size[member, 0, 0])
     for t in range(1, batch.spec.steps + 1):
         optimiser = torch.optim.SGD([parts[name] for name in names], lr=alpha / t)

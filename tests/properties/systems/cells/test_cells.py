@@ -16,6 +16,7 @@ from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.read.numbers.gaps import Difference
 from rnnbounds.properties.read.numbers.rounded import Rounded
 from rnnbounds.properties.systems.batch import Batch, build_batch
+from rnnbounds.properties.systems.cells.batch import require_cells
 from rnnbounds.properties.systems.spec import LOSSES, SystemSpec, check_spec
 from rnnbounds.properties.systems.table import FAMILIES, parse_spec
 from rnnbounds.theory.language.parse import parse_statement
@@ -53,8 +54,7 @@ FEWER = [case for place, case in enumerate(CASES) if place % 3 != 1]
 def roll(batch: Batch, member: int, s: int, start: int, weights: dict[str, torch.Tensor],
          x: torch.Tensor) -> torch.Tensor:  # fmt: skip
     """The state at the end of a run from zero, differentiable, by the cell's step in floats."""
-    cells = batch.cells
-    assert cells is not None
+    cells = require_cells(batch)
     at = Rows(torch.zeros(1, cells.units, dtype=torch.float64))
     for t in range(start, batch.spec.T):
         at = cells.cell.program(Floats(weights), at, Rows(x[t][None]))
@@ -66,9 +66,8 @@ def roll(batch: Batch, member: int, s: int, start: int, weights: dict[str, torch
 def test_readings_are_those_of_autograd(kind: str, i: int) -> None:
     """torch's reverse mode finds the gaps, the gradients and the Jacobians."""
     batch, member, s = build_batch(spec_of(kind, i)), 1, 1
-    assert batch.cells is not None
-    n, T = batch.cells.n, batch.spec.T
-    parts = batch.cells.parameters
+    cells, T = require_cells(batch), batch.spec.T
+    n, parts = cells.n, cells.parameters
     weights = {name: part[member].clone().requires_grad_() for name, part in parts.items()}
     x = batch.x[member, :, :, s].clone().requires_grad_()
     full = roll(batch, member, s, 0, weights, x)
@@ -112,8 +111,7 @@ def loss_of(batch: Batch, member: int):  # type: ignore[no-untyped-def]
 
 def box_norm(batch: Batch, s: torch.Tensor, member: int) -> float:
     """max |s_j|/v_j."""
-    assert batch.cells is not None
-    return float((s.detach().abs() / batch.cells.v[member]).max())
+    return float((s.detach().abs() / require_cells(batch).v[member]).max())
 
 
 @pytest.mark.slow
