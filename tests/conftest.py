@@ -36,6 +36,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     limit_collector()
 
 
+@pytest.fixture(autouse=True)
+def same_draws() -> None:
+    """Weights that a test lets torch draw are the same in every order of the tests."""
+    torch.manual_seed(0)
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
     """A test is called so deep that its own calls may well meet the end of the interpreter's

@@ -186,7 +186,7 @@ def test_arguments_have_one_order_and_no_set_is_a_number():
     model, box = torch.nn.RNN(1, 2), input_box(-1, 1, 1)
     with torch.no_grad():
         for part in model.parameters():
-            part.mul_(0.1)
+            part.fill_(0.1)
     for function in (certify, truncate):
         with pytest.raises(TypeError, match="positional"):
             function(model, 1.0, 0.1)

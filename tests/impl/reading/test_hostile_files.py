@@ -26,13 +26,13 @@ SEEN: list[str] | None = None  # what ran, or was read
 
 
 def watch(event, args):
-    """Note what starts, makes a folder, or opens the file that is asked for."""
+    """Note what starts, makes a folder (but of bytecode), or opens the file that is asked for."""
     if SEEN is None:
         return
     if event == "open" and isinstance(args[0], str | os.PathLike):
         if os.path.realpath(args[0]) == os.path.realpath(SECRET):
             SEEN.append(event)
-    elif event in RUNNING:
+    elif event in RUNNING and not str(args[0]).endswith("__pycache__"):
         SEEN.append(event)
 
 
