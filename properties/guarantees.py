@@ -238,7 +238,7 @@ def rounding_checks(subject: Subject) -> Iterator[Check]:
         s = kind.step(model.weights, driven, s)
     x, own, norm = x.double(), s[:, -model.n :].tolist(), euclidean(model.n)
     columns = [c for c in range(0, COLUMNS, 2) if subject.allows(x[c])]
-    if bound is not None:
+    if bound < np.inf:
         for c in columns:
             exact = partial(subject.exact, x[c], outputs=True)
             yield Check((exact, partial(list, own[c])), rational(bound) ** 2, norm)

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import inf
 
 import pytest
 import torch
 from msgspec import structs
 
+from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.format.fields import Window
+from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.properties import guarantees as module
 from rnnbounds.properties.attacks.budget import profile
 from rnnbounds.properties.guarantees import (
@@ -16,6 +19,7 @@ from rnnbounds.properties.guarantees import (
     Subject,
     attack_group,
     decide,
+    rounding_checks,
     subjects,
 )
 from rnnbounds.properties.runs.parts import Part, PartResult, failures, guarantee_parts, plan_parts
@@ -83,6 +87,16 @@ def test_they_are_part_of_a_run_of_all_claims() -> None:
     assert guarantee_parts(CLAIMS[:1]) == []
     missing = merge_record([], claims=CLAIMS, attacks=(), profile="quick", seed=0).missing_parts
     assert {*names} <= {*missing}
+
+
+def test_where_nothing_is_promised_of_rounding_nothing_is_attacked() -> None:
+    """Erf in bfloat16 has no bound."""
+    parts = torch.nn.RNN(1, 2).state_dict().items()
+    model = load_model({name: (part / 8).bfloat16() for name, part in parts}, "rnn-erf")
+    told = certify(model, inputs=1.0, eps=0.5)
+    assert told.verdict == "certified"
+    assert told.rounding.state == inf
+    assert list(rounding_checks(Subject("erf", model, told))) == []
 
 
 def test_ties_are_decided_exactly() -> None:
