@@ -19,7 +19,7 @@ from rnnbounds.properties.errors import SpecError, UnknownChoiceError
 from rnnbounds.properties.systems import causal
 from rnnbounds.properties.systems.cells import gated
 from rnnbounds.properties.systems.cells import kinds as cells
-from rnnbounds.properties.systems.exact import candidates, layers, sigmoid, unitary
+from rnnbounds.properties.systems.exact import blocks, candidates, layers, sigmoid, unitary
 from rnnbounds.properties.systems.kind import DrawRequest, Family, Kind
 from rnnbounds.properties.systems.spec import SystemSpec, check_spec
 from rnnbounds.properties.systems.vanilla import learning, plain
@@ -30,6 +30,7 @@ _KINDS = (
     *learning.KINDS,
     *plain.OTHERS,
     *unitary.KINDS,
+    *blocks.KINDS,
     *candidates.KINDS,
     *sigmoid.KINDS,
     gated.LSTM_KIND,

@@ -19,13 +19,10 @@ from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.numbers.gaps import Difference, Differences
 from rnnbounds.properties.read.reader import IDENTITY, ZERO, AbsentError, Value
 from rnnbounds.properties.read.worlds.steps import StepWorld
+from rnnbounds.properties.systems.exact.blocks import OrthogonalBlock
 from rnnbounds.properties.systems.exact.candidates import UnitaryCandidate
 from rnnbounds.properties.systems.exact.layers import Layered, ShippedMember, StackMember
-from rnnbounds.properties.systems.exact.unitary import (
-    OrthogonalBlock,
-    OrthogonalNetwork,
-    ReluNetwork,
-)
+from rnnbounds.properties.systems.exact.unitary import OrthogonalNetwork, ReluNetwork
 
 
 class MemberWorld(StepWorld):

@@ -123,13 +123,9 @@ class Layered(ShippedMember):
 
     def tables(self) -> dict[str, Table]:
         """The first layer stands for the weights."""
-        W, b = (
-            self.exact_weights.rows("transition_1_weight"),
-            self.exact_vector("transition_1_bias"),
-        )
-        return recurrence_tables(
-            W, self.exact_weights.rows("input_weight"), b, self.x, self.h, self.h_other
-        )
+        W, U = map(self.exact_weights.rows, ("transition_1_weight", "input_weight"))
+        b = self.exact_vector("transition_1_bias")
+        return recurrence_tables(W, U, b, self.x, self.h, self.h_other)
 
     @staticmethod
     def constants_of(members: Sequence[Layered]) -> list[dict[str, float]]:
@@ -167,7 +163,7 @@ class Layered(ShippedMember):
 
 
 def layered_member(spec: SystemSpec, member: int) -> Layered:
-    """The member of a ``layered`` spec with ``layered_member`` layers of ``n`` units.
+    """The member of a ``layered`` spec with ``layers`` layers of ``n`` units.
 
     identity: W_l = a_l I; signed: a_l times a signed permutation; nilpotent: a_l times a shift;
     gaussian: multiples of 1/8, of unknown norm; zero: one layer sees nothing.
@@ -179,17 +175,15 @@ def layered_member(spec: SystemSpec, member: int) -> Layered:
     ]
     if spec.regime == "zero":
         W[-1] = fmpq_mat(n, n)
-    layer_weights, scale = (
-        {"input_weight": dyadic_tensor(random_eighths_matrix(n, spec.d, draw))},
-        rational(spec.bias),
-    )
+    weights = {"input_weight": dyadic_tensor(random_eighths_matrix(n, spec.d, draw))}
+    scale = rational(spec.bias)
     for i, A in enumerate(W, 1):
         b = [scale * v for v in random_eighths(n, draw)]
-        layer_weights |= {
+        weights |= {
             f"transition_{i}_weight": dyadic_tensor(A),
             f"transition_{i}_bias": dyadic_row(b),
         }
-    cell = cast(DeepCell, kind_of(f"deep-{spec.activation}").build(layer_weights))
+    cell = cast(DeepCell, kind_of(f"deep-{spec.activation}").build(weights))
     pairs = [
         layered_states(n, member_random(spec, member, f"states {s}")) for s in spec.sequence_range
     ]
@@ -231,17 +225,12 @@ class StackMember(ShippedMember):
 
     def constants(self) -> dict[str, float]:
         """λ_1, λ_2 and μ as a stack's analysis has them of its layers."""
-        kind, model, below = (
-            kind_of(vanilla_cell(self.spec)),
-            self.model,
-            self.spec.scale * self.spec.d,
-        )
-        weights = (layer_weights(model.weights, l) for l in (0, 1))
+        kind, model = kind_of(vanilla_cell(self.spec)), self.model
         lower, upper = (
-            LoadedModel(cell, kind.name, model.dtype, layer_weights, model.source)
-            for cell, layer_weights in zip(model.cell.layers, weights, strict=True)
+            LoadedModel(cell, kind.name, model.dtype, layer_weights(model.weights, l), model.source)
+            for l, cell in enumerate(model.cell.layers)
         )
-        lower_analysis = analyse_layer(kind, lower, (NORM,), below)
+        lower_analysis = analyse_layer(kind, lower, (NORM,), self.spec.scale * self.spec.d)
         upper_analysis = analyse_layer(kind, upper, (NORM,), lower_analysis)
         norms = lower_analysis.norm(NORM), upper_analysis.norm(NORM)
         mu = upper_analysis.coupling(norms[1], norms[0], lower_analysis.n)

@@ -197,3 +197,16 @@ def bounded_inputs(spec: SystemSpec, member: int) -> list[list[Vector]]:
         spec, member, lambda draw: tuple(B * draw.choice((1, -1)) for _ in range(d)),
         lambda draw: tuple(B * v for v in random_eighths(d, draw)),
     )  # fmt: skip
+
+
+def orthogonal_with_unit_row_sums(m: int, draw: random.Random) -> fmpq_mat:
+    """An orthogonal matrix with V1 = 1: a permutation and reflections that leave 1 alone."""
+    V = permutation_matrix(draw.sample(range(m), m))
+    for _ in range(draw.randint(0, 2) if m > 1 else 0):
+        u = [fmpq(draw.randint(-2, 2)) for _ in range(m)]
+        mean = sum(u, ZERO) / m
+        v = column_matrix([a - mean for a in u])
+        size = (v.transpose() * v)[0, 0]
+        if size != 0:
+            V = (identity(m) - v * v.transpose() * (2 / size)) * V
+    return V

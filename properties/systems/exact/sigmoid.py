@@ -38,7 +38,7 @@ from rnnbounds.properties.systems.exact.rational_draws import (
     block_diagonal,
     column_matrix,
     matrix_entries,
-    permutation_matrix,
+    orthogonal_with_unit_row_sums,
     short_rational,
     small_rational,
 )
@@ -274,19 +274,6 @@ def cancelling_network(name: str, n: int, lam: fmpq, draw: random.Random) -> Sig
     e = [small_rational(draw) for _ in range(n - 1)]
     V, zeros = orthogonal_with_unit_row_sums(n, draw) * lam, (ZERO,) * n
     return SigmoidNetwork(name, V, (f,) * n, (b,) * n, zeros, (*e, -sum(e, ZERO)))
-
-
-def orthogonal_with_unit_row_sums(m: int, draw: random.Random) -> fmpq_mat:
-    """An orthogonal matrix with V1 = 1: a permutation and reflections that leave 1 alone."""
-    V = permutation_matrix(draw.sample(range(m), m))
-    for _ in range(draw.randint(0, 2) if m > 1 else 0):
-        u = [fmpq(draw.randint(-2, 2)) for _ in range(m)]
-        mean = sum(u, ZERO) / m
-        v = column_matrix([a - mean for a in u])
-        size = (v.transpose() * v)[0, 0]
-        if size != 0:
-            V = (identity(m) - v * v.transpose() * (2 / size)) * V
-    return V
 
 
 def unrelated_network(name: str, m: int, draw: random.Random) -> SigmoidNetwork:
