@@ -38,6 +38,7 @@ from rnnbounds.impl.certificate.record import (
     EPSILONS,
     Certificate,
     Epsilons,
+    each_epsilon,
     epsilons_of,
     in_words,
     share_of,
@@ -255,10 +256,10 @@ def absolute(
     The bound is the least B_h ≥ ‖h_t‖₂ found, times ‖C‖₂ of a readout, which bounds ‖C h_t‖₂; the
     number is rounded down to four digits. Raises InputError where no such bound is certified.
     """
-    asked = [eps] if isinstance(eps, str) or not isinstance(eps, Sequence) else list(eps)
+    asked = each_epsilon(eps)
     shares = [share_of(one) if isinstance(one, str) else None for one in asked]
     if not any(shares):
-        return [(one, None) for one in asked]  # type: ignore[misc]  # no text is left
+        return [(one, None) for one in asked]
     scale = 1.0 if model.readout is None else model.readout.norm
     size, numbers = math.inf, list(EPSILONS)
     for _ in range(_ROUNDS):  # B_h is that of the norm which is best at these ε
@@ -268,7 +269,7 @@ def absolute(
             break
         size = found
         pairs = zip(asked, shares, strict=True)
-        numbers = [number if share is None else _part(share, size) for number, share in pairs]  # type: ignore[misc]
+        numbers = [number if share is None else _part(share, size) for number, share in pairs]
         if certificate.verdict != "certified":
             break
     if math.isinf(size):

@@ -38,13 +38,19 @@ def share_of(text: str) -> float:
     raise RangeError("ε", repr(text), "a number > 0, or a share above 0% and up to 100%, as 5%")
 
 
-def epsilons_of(eps: float | Sequence[float]) -> tuple[float, ...]:
-    """One ε or several, as floats; raises RangeError for none and for what is no number > 0."""
+def each_epsilon(eps: Epsilons) -> tuple[Any, ...]:
+    """Each ε of one or several, as it was given; raises RangeError for none."""
     is_list = isinstance(eps, Iterable) and not isinstance(eps, str)
     is_list = is_list and getattr(eps, "ndim", 1) > 0  # of no tensor that is one number
     values: tuple[Any, ...] = tuple(eps) if is_list else (eps,)  # type: ignore[arg-type]
     if not values:
         raise RangeError("the list of ε", "empty", "at least one number > 0")
+    return values
+
+
+def epsilons_of(eps: float | Sequence[float]) -> tuple[float, ...]:
+    """One ε or several, as floats; raises RangeError for none and for what is no number > 0."""
+    values = each_epsilon(eps)
     for value in values:
         number = isinstance(value, SupportsFloat) and not isinstance(value, InputSet)
         if not (number and value <= sys.float_info.max and float(value) > 0):

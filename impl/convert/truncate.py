@@ -101,7 +101,7 @@ def truncate(
     loaded = load_model(model, cell, ignore=ignore, layer=layer)
     if isinstance(inputs, InputSet) and inputs.rows is not None:
         inputs = inputs.box
-    certificate = certify(loaded, inputs=inputs, eps=eps)
+    certificate = certify(loaded, inputs=inputs, eps=[eps])
     ((_, k),) = certificate.windows
     if certificate.verdict != "certified" or k is None:
         raise NotCertifiedError(certificate)

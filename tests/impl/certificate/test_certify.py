@@ -1,6 +1,7 @@
 import json
 import math
 
+import numpy as np
 import pytest
 import torch
 from draws import normal
@@ -175,9 +176,15 @@ def test_a_half_infinite_box_is_a_box():
 
 
 def test_accuracies_may_be_tensors() -> None:
-    """One without a dimension is one number."""
+    """One without a dimension is one number; a model is truncated at one."""
     assert epsilons_of(torch.tensor(0.5)) == (0.5,)
     assert epsilons_of(torch.tensor([0.5, 0.25])) == (0.5, 0.25)
+    quarter = model([[0.25]], "linear")
+    for several in (torch.tensor([0.5, 0.25]), np.array([0.5, 0.25]), iter([0.5, 0.25])):
+        found = certify(quarter, inputs=1.0, eps=several)
+        assert [eps for eps, _ in found.windows] == [0.5, 0.25]
+    with pytest.raises(InputError, match=r"ε = \(0\.5, 0\.25\), but it must be a number > 0"):
+        truncate(quarter, inputs=1.0, eps=(0.5, 0.25))
 
 
 def test_arguments_have_one_order_and_no_set_is_a_number():
