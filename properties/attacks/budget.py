@@ -21,6 +21,7 @@ class Budget:
     """Examples of each attack; an example is one batch of systems with some sequences each.
 
     ``tries``: at how many simpler systems the shrinking of one counter-example looks, twice.
+    ``models``: how many of each sort the guarantees of a certificate are attacked by.
     """
 
     random: int
@@ -30,12 +31,15 @@ class Budget:
     batch: int
     sequences: int
     tries: int = TRIES
+    models: int = 1
 
 
 PROFILES: dict[str, Budget] = {
-    "quick": Budget(random=20, targeted=6, gradient=2, ascent=40, batch=24, sequences=12, tries=6),
-    "ci": Budget(random=160, targeted=50, gradient=8, ascent=150, batch=48, sequences=26),
-    "deep": Budget(random=4000, targeted=1000, gradient=60, ascent=400, batch=64, sequences=8),
+    "quick": Budget(random=20, targeted=6, gradient=3, ascent=60, batch=24, sequences=12, tries=6),
+    "ci": Budget(random=160, targeted=50, gradient=8, ascent=150, batch=48, sequences=26, models=2),
+    "deep": Budget(
+        random=4000, targeted=1000, gradient=60, ascent=400, batch=64, sequences=8, models=71
+    ),
 }
 
 

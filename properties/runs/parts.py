@@ -135,7 +135,7 @@ def run_part(part: Part, *, profile_name: str, seed: int, device: str = "cpu") -
         records = attack_variants(entry, budget=budget, seed=seed, device=device)
         results["variants"] = {entry.id: records}
     elif part.work == GUARANTEED:
-        results["guarantees"] = attack_group(part.pool, max(1, budget.random // 56), seed)
+        results["guarantees"] = attack_group(part.pool, budget.models, seed)
     else:
         groups = {
             (pool.name, id): (pool, group)
