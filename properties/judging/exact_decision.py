@@ -31,9 +31,8 @@ from rnnbounds.theory.numbers.evaluate import ball, rational
 from rnnbounds.theory.proof.claim import Statement
 
 LARGEST_PRECISION = 4096
-LARGEST_LAST_PRECISION = (
-    2**17
-)  # of systems that are driven so far that λ, which has 1074 bits, is next to nothing
+# Of systems that are driven so far that λ, which has 1074 bits, is next to nothing.
+LARGEST_LAST_PRECISION = 2**17
 
 
 @dataclass(frozen=True)
