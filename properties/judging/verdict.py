@@ -59,8 +59,9 @@ class Judgement:
         return Verdict(int(self.verdicts[at])), lhs, rhs
 
     def write_outcome(self, at: Place, outcome: Outcome) -> None:
-        """Take what exact arithmetic found of one check; the sides are views until something is."""
-        if not self.lhs.lo.flags.writeable:
+        """Take what exact arithmetic found of one check; sides are views until something is, but
+        for one with a NaN, of which its interval made a copy."""
+        if not all(side.lo.flags.writeable for side in self.sides):
             self.lhs, self.rhs = (Interval(*map(np.array, side.ends)) for side in self.sides)
         self.verdicts[at] = Verdict[outcome.verdict]
         if outcome.lhs is not None and outcome.rhs is not None:

@@ -7,9 +7,10 @@ from msgspec.structs import replace
 
 from rnnbounds.impl.gradients.constants import Constants
 from rnnbounds.properties.attacks.typed_statement import typed_assumptions
+from rnnbounds.properties.judging.exact_decision import Outcome
 from rnnbounds.properties.judging.judge import judge
-from rnnbounds.properties.judging.sides import unmet_assumptions
-from rnnbounds.properties.judging.verdict import Verdict, compare_sides
+from rnnbounds.properties.judging.sides import broadcast_side, unmet_assumptions
+from rnnbounds.properties.judging.verdict import Judgement, Verdict, compare_sides
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import make_spec
@@ -58,6 +59,18 @@ def test_what_is_not_finite_decides_nothing(relation: str, bad: tuple[float, flo
     spoiled, plain = Interval(*bad), Interval(1.0, 1.0)
     for sides in ((spoiled, plain), (plain, spoiled), (spoiled, spoiled)):
         assert int(compare_sides(relation, *sides)) == U
+
+
+@pytest.mark.parametrize("ends", [(NAN, 1.0), (1.0, NAN), (NAN, NAN), (1.0, 1.0)], ids=str)
+def test_an_exact_outcome_is_written_into_any_sides(ends: tuple[float, float]) -> None:
+    """What was enclosed stays as it was, whichever side had no value; the judgement has its own."""
+    enclosed = [Interval(np.full((1, 1, 1), end), np.full((1, 1, 1), end)) for end in ends]
+    shape = (1, 1, 2)
+    found = Judgement(np.full(shape, U), *(broadcast_side(side, shape) for side in enclosed))
+    found.write_outcome((0, 0, 1), Outcome("HOLDS", (2.0, 3.0), (4.0, 5.0)))
+    assert found.entry((0, 0, 1)) == (H, (2.0, 3.0), (4.0, 5.0))
+    for side, own, end in zip(enclosed, found.sides, ends, strict=True):
+        assert np.array_equal([*side.ends, own.lo[:, :, :1]], np.full((3, 1, 1, 1), end), True)
 
 
 def verdict_of(text: str, spec: SystemSpec, k: int = 0) -> Verdict:
