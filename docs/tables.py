@@ -39,7 +39,8 @@ def claims() -> Iterator[str]:
     for claim in CLAIMS:
         yield from (f"(claim-{claim.id})=", f"## {claim.id}", "", f"{claim.title}.", "")
         yield from _statement(claim)
-        yield from (f"{claim.source.text}. [Forms](../reference/forms.md): {len(claim.forms)}.", "")
+        count = f"[Forms](../reference/vocabulary.md#forms): {len(claim.forms)}."
+        yield from (f"{claim.source.text}. {count}", "")
         yield from ("Assumed, of one form or another:", "")
         texts = dict.fromkeys(a.text for form in claim.forms for a in form.assumptions)
         yield from (f"- {_plain(text)}" for text in texts)

@@ -1,5 +1,5 @@
-"""What the documentation says on adding a theorem, a quantity, a cell, a kind of system or an
-attack is true: its own examples are carried out.
+"""What the documentation says on adding a theorem, a quantity or a cell is true: its own examples
+are carried out.
 
 In one copy of the rooms, by a process of its own; the files that an example needs are counted.
 """
@@ -19,18 +19,13 @@ import pytest
 import rnnbounds
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = (
-    "tutorials/first-theorem.md", "how-to/quantity.md", "how-to/cell.md", "how-to/system.md",
-    "how-to/attack.md",
-)  # fmt: skip
+PAGES = ("guides/bounds.md", "guides/cell.md")
 HOUSE = Path(rnnbounds.__file__).parent
 NEEDED = {
     "growth": ("theory/claims/memory/growth.py",),
     "settling": ("theory/claims/memory/settling.py",),
 }
-ATTACK = "properties/attacks/reseeded.py"
 CELL = "impl/cells/kept.py"
-KIND = "properties/systems/rates.py"
 AFTER = "-- what follows --"
 # All in one process, which imports the rooms once: commands on few systems, and programs.
 DRIVER = """
@@ -80,33 +75,6 @@ for one in chosen:
     print(tally.holds > 0, tally.violated, tally.undecided)
 print("kept" in FAMILIES["cell"].members)
 """
-OF_A_KIND = """
-import msgspec
-from dataclasses import replace
-from rnnbounds.properties.attacks.budget import Budget
-from rnnbounds.properties.attacks.campaign import attack_forms, claim_pools
-from rnnbounds.properties.attacks.shrink import shrink
-from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.systems.table import find_kind, parse_spec
-from rnnbounds.theory import claim
-from rnnbounds.theory.language.parse import parse_statement
-
-one = claim("state-bound")
-form = one.form("uniform")
-about = replace(one, forms=(replace(form, about="rates"),), false_variants=())
-budget = Budget(random=3, targeted=2, gradient=1, ascent=1, batch=2, sequences=1)
-((pool, group),) = claim_pools(about, budget).items()
-for attack in ("random", "extremal"):
-    (found,) = attack_forms(pool, attack, [group], budget=budget, seed=0)[about.id].values()
-    print(found.tally.holds > 0, found.tally.violated, found.tally.undecided)
-spec = find_kind("rates").spec(T=3, K=3, batch=2, seed=9)
-false = parse_statement("h_gap <= 0")
-print(parse_spec(spec.text) == spec, shrink("state-bound", "x", false, (), spec).verdict)
-try:
-    parse_spec(spec.text.replace('"lam"', '"n"').replace('"T"', '"taps":2,"T"'))
-except SpecError as error:
-    print(error)
-"""
 
 
 def files() -> dict[str, str]:
@@ -129,11 +97,11 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def printed(house: Path) -> list[str]:
-    """What the commands print with all examples, and then the programs about a cell and a kind."""
+    """What the commands print with all examples, and then the program about a cell."""
     commands = [f"prove {name}" for name in NEEDED]
     commands.append(f"verify {' '.join(NEEDED)} -n 0 --out report")
     commands.append("claims --run report/run.json")
-    asked = [one.split() for one in commands], AFTER, [OF_A_CELL, OF_A_KIND]
+    asked = [one.split() for one in commands], AFTER, [OF_A_CELL]
     environment = {**os.environ, "PYTHONPATH": str(house), "OMP_NUM_THREADS": "1"}
     run = subprocess.run(
         [sys.executable, "-P", "-c", DRIVER, json.dumps(asked)],
@@ -169,15 +137,6 @@ def test_a_theorem(name: str, printed: list[str], run: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
-def test_an_attack(run: dict[str, Any]) -> None:
-    """One file: run by its name among the others, its share of the record told."""
-    assert run["attacks"][-1] == "reseeded"
-    for claim in run["claims"]:
-        assert claim["attacks"]["reseeded"]["checks"] > 0
-        assert all(form["reached"]["reseeded"] for form in claim["forms"])
-
-
-@pytest.mark.slow
 def test_a_cell(printed: list[str]) -> None:
     """One file: certified, truncated, drawn, attacked by claims about any cell."""
     assert printed[1].splitlines() == [
@@ -185,14 +144,7 @@ def test_a_cell(printed: list[str]) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.slow
-def test_a_kind(printed: list[str]) -> None:
-    """One file: drawn, built, attacked, shrunk, replayed; it refuses the fields of others."""
-    lines = printed[2].splitlines()
-    assert lines[:3] == ["True 0 0"] * 2 + ["True VIOLATED"]
-    assert "Object contains unknown field `taps`" in lines[3]
-
-
 def test_every_recipe_is_carried_out() -> None:
-    """None is left untried."""
-    assert set(files()) == {CELL, KIND, ATTACK, *chain.from_iterable(NEEDED.values())}
+    """None is left untried, and each fits on a page of 120 lines."""
+    assert all(len(text.splitlines()) <= 120 for text in files().values())
+    assert set(files()) == {CELL, *chain.from_iterable(NEEDED.values())}

@@ -217,8 +217,8 @@ def judge(file: str, copy: Path, seconds: int, first: Path) -> None:
     os._exit(int(pytest.main([*options, *settings, *tests_of(file)], [First()])))
 
 
-def report(results: dict[Mutant, str], first: str) -> list[str]:
-    """The record: a table of the parts' scores, then the survivors with their reasons."""
+def report(results: dict[Mutant, str], first: str) -> tuple[list[str], list[str]]:
+    """A table of the parts' scores, which is recorded, and the survivors with their reasons."""
     reasons = tomllib.loads(Path(__file__).with_name("reasons.toml").read_text(encoding="utf-8"))
     counts: Counter[tuple[str, str]] = Counter()
     survivors = []
@@ -236,7 +236,7 @@ def report(results: dict[Mutant, str], first: str) -> list[str]:
         whole, killed, same = (counts[part, what] for what in ("mutants", "killed", "equivalent"))
         score = 100 * killed / max(1, whole - same)
         table.append(f"| {part} | {whole} | {killed} | {same} | {score:.1f} % |")
-    return [first, "", *table, "", "Of those that no test killed:", "", *sorted(survivors), ""]
+    return [first, "", *table, ""], ["Of those that no test killed:", "", *sorted(survivors)]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -270,10 +270,10 @@ def main(arguments: Sequence[str]) -> int:
         f"{len(drawn)} of {len(found)} mutants, drawn with seed {asked.seed}; each was tried with "
         f"the quick tests of its folder, up to {asked.seconds} s of CPU time."
     )
-    told = "\n".join(report(results, first))
+    told, survivors = report(results, first)
     if not asked.module:
-        asked.record.write_text(told, encoding="utf-8")
-    print(told)
+        asked.record.write_text("\n".join(told), encoding="utf-8")
+    print(*told, *survivors, sep="\n")
     return 0
 
 

@@ -18,7 +18,7 @@ def test_sixty_faults_can_be_planted():
     assert all(planted(fault) for fault in faults)
     known = {claim.id for claim in CLAIMS}
     assert known >= {name for fault in faults for name in fault.claims}
-    words = (ROOT / "docs" / "how-to" / "attack-a-bound.md").read_text(encoding="utf-8")
+    words = (ROOT / "docs" / "explanation" / "trust.md").read_text(encoding="utf-8")
     by_claim = sum(bool(fault.claims) for fault in faults)
     said = f"of the 60 faults {by_claim} are for a claim to refute and {60 - by_claim} for a named"
     assert said in " ".join(words.split())
