@@ -176,6 +176,7 @@ def refused(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     def refusing(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            __tracebackhide__ = True
             for old in names.keys() & kwargs.keys():
                 raise _renamed(function, old, names[old])
             return function(*args, **kwargs)

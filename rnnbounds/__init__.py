@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from rnnbounds.impl.training.stable_gates import stable_lstm_ as stable_lstm_
     from rnnbounds.theory import CLAIMS as CLAIMS
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # silent until a user configures it
 

@@ -6,7 +6,6 @@ asked. They raise AssertionError themselves, so that they hold under ``python -O
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Collection
 from contextlib import nullcontext
 from functools import wraps
@@ -81,7 +80,7 @@ def assert_contractive(
     return certificate
 
 
-@errors.renamed("0.3", epsilon="eps")
+@errors.refused(epsilon="eps")
 @hide_frames
 def assert_remembers(
     model: Source | LoadedModel[Any], *, inputs: float | InputSet, at_most: int, eps: float | str,
@@ -142,7 +141,7 @@ def assert_measured(
     return measured
 
 
-@errors.renamed("0.3", epsilon="eps")
+@errors.refused(epsilon="eps")
 @hide_frames
 @isolated()
 def assert_truncation(
@@ -206,13 +205,6 @@ def assert_receptive_field(
     >>> rnnbounds.assert_receptive_field(model, torch.randn(2, 64, 3), 29)
     """
     __tracebackhide__ = True
-    if isinstance(field, torch.Tensor):  # as before 0.2
-        warnings.warn(
-            "assert_receptive_field takes inputs before field; the other order ends with 0.3",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        inputs, field = field, inputs
     with untouched(module) if isinstance(module, torch.nn.Module) else nullcontext():
         _check_field(Probe(module, inputs, largest), field, inputs.shape[1], exact)
 

@@ -43,7 +43,7 @@ from rnnbounds.impl.certificate.record import (
     in_words,
     share_of,
 )
-from rnnbounds.impl.errors import InputError, UnknownNameError, at_most, factor, renamed
+from rnnbounds.impl.errors import InputError, UnknownNameError, at_most, factor, refused, renamed
 from rnnbounds.impl.format.fields import Bound, BoundedReadout, InputBox, Other, Shape, Window
 from rnnbounds.impl.format.record import SCHEMA, RoundingRecord, Skipped, Tried, Verdict
 from rnnbounds.impl.models.device import check_device
@@ -61,7 +61,7 @@ _DIGITS, _ROUNDS = 4, 4  # of an ε that is a share
 MEASURE = "rnnbounds.measure(module, data)"
 
 
-@renamed("0.3", epsilons="eps", epsilon="eps")
+@refused(epsilons="eps", epsilon="eps")
 @renamed("0.4", input_bound="inputs")
 @isolated()
 def certify(

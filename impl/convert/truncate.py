@@ -16,7 +16,15 @@ from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.convert.feedforward import FeedForward
-from rnnbounds.impl.errors import FileError, InputError, RangeError, exactly, factor, renamed
+from rnnbounds.impl.errors import (
+    FileError,
+    InputError,
+    RangeError,
+    exactly,
+    factor,
+    refused,
+    renamed,
+)
 from rnnbounds.impl.format.fields import RecordError, converted
 from rnnbounds.impl.format.record import Record
 from rnnbounds.impl.format.sealed import (
@@ -75,7 +83,7 @@ class Truncated(NamedTuple):
         return f"{self.module.cell}: k = {self.k} input{'s' * (self.k != 1)}, {within}"
 
 
-@renamed("0.3", epsilons="eps", epsilon="eps")
+@refused(epsilons="eps", epsilon="eps")
 @renamed("0.4", input_bound="inputs")
 @isolated()
 def truncate(

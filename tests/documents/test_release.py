@@ -1,12 +1,16 @@
 """What a release states of itself: versions, changes, deprecations, citation, ranges."""
 
 import re
+import tarfile
 import tomllib
+import zipfile
 from datetime import date
 from importlib import import_module
 from pathlib import Path
 
 import yaml
+from hatchling.builders.sdist import SdistBuilder
+from hatchling.builders.wheel import WheelBuilder
 
 import rnnbounds
 from rnnbounds.impl.errors import RENAMINGS
@@ -15,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 CHANGES = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+ROOMS = ("theory", "impl", "properties", "reports")
 KINDS = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"]
 
 
@@ -72,7 +77,7 @@ def test_no_deprecation_is_overdue():
         "rnnbounds.assertions",
     ):
         import_module(module)
-    assert {old for _, old, _ in RENAMINGS} >= {"epsilon", "epsilons", "input_bound"}
+    assert {old for _, old, _ in RENAMINGS} >= {"input_bound"}
     due = [name for name in RENAMINGS if version(name[2]) <= version(rnnbounds.__version__)[:2]]
     assert due == [], "make errors of these: impl.errors.refused"
 
@@ -86,3 +91,21 @@ def test_ranges_hold_what_is_tested():
         name, lowest = re.fullmatch(r"([a-z0-9-]+)>=([0-9.]+)(?:,.*)?", asked).groups()
         numbers = re.match(r"[0-9.]+", tested[name])[0]
         assert version(lowest) <= version(numbers), asked
+
+
+def test_a_wheel_is_built_from_the_sdist(tmp_path: Path) -> None:
+    """With every module, though the sdist has none of the links of the checkout."""
+    archive = next(SdistBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"]))
+    with tarfile.open(archive) as unpacked:
+        assert not [member.name for member in unpacked if member.islnk() or member.issym()]
+        unpacked.extractall(tmp_path, filter="data")
+    source = tmp_path / Path(archive).name.removesuffix(".tar.gz")
+    wheel = next(WheelBuilder(str(source)).build(directory=str(tmp_path), versions=["standard"]))
+    with zipfile.ZipFile(wheel) as files:
+        built = {name for name in files.namelist() if name.endswith(".py")}
+    rooms = {
+        f"rnnbounds/{p.relative_to(ROOT)}" for room in ROOMS for p in ROOT.glob(f"{room}/**/*.py")
+    }
+    face = {str(path.relative_to(ROOT)) for path in ROOT.glob("rnnbounds/**/*.py")}
+    assert built == rooms | face
+    assert (source / "tests" / "documents" / "test_release.py").is_file()

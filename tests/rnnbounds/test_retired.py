@@ -32,17 +32,17 @@ def test_public_names(name):
         getattr(rnnbounds, name)
 
 
-def test_old_keywords_warn() -> None:
-    """They work until 0.3, and the warning has the new one."""
+def test_old_keywords() -> None:
+    """They work for a version more, with a warning that has the new one; then they are refused."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         model = {name: part / 8 for name, part in torch.nn.GRU(2, 3).state_dict().items()}
-    with pytest.warns(DeprecationWarning, match=r"certify\(epsilons=…\) .* write eps="):
-        old = rnnbounds.certify(model, inputs=1.0, epsilons=(0.1,))
-    assert old.windows == rnnbounds.certify(model, inputs=1.0, eps=0.1).windows
     with pytest.warns(DeprecationWarning, match=r"certify\(input_bound=…\) .* write inputs="):
-        assert rnnbounds.certify(model, input_bound=1.0, eps=0.1).windows == old.windows
-    with pytest.warns(DeprecationWarning, match=r"truncate\(epsilon=…\)"):
-        assert rnnbounds.truncate(model, epsilon=0.1, inputs=1.0).eps == 0.1
-    with pytest.warns(DeprecationWarning, match=r"assert_remembers\(epsilon=…\)"):
-        rnnbounds.assert_remembers(model, at_most=10**6, epsilon=0.1, inputs=1.0)
+        old = rnnbounds.certify(model, input_bound=1.0, eps=0.1)
+    assert old.windows == rnnbounds.certify(model, inputs=1.0, eps=0.1).windows
+    for call, name in (
+        (rnnbounds.certify, "epsilons"), (rnnbounds.truncate, "epsilon"),
+        (rnnbounds.assert_remembers, "epsilon"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=f"no argument '{name}'.*write eps="):
+            call(model, inputs=1.0, **{name: 0.1})
