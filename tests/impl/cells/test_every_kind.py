@@ -12,6 +12,7 @@ from cell_systems import SYSTEMS, weights_of
 from flint import arb, arb_mat, ctx
 from gated_draws import generator
 from stack_draws import inputs
+from window_runs import outputs
 
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import ball_step
 from rnnbounds.impl.arithmetic.entries import Balls
@@ -54,17 +55,6 @@ def sample(name: str, seed: int = 0) -> LoadedModel:
         for role, part in layer.items()
     }
     return load_model(named, cell)
-
-
-def outputs(model: LoadedModel, x: torch.Tensor) -> torch.Tensor:
-    """Step by step, (N, T, d) -> (N, T, n)."""
-    kind = kind_of(model.name)
-    size = kind.layout(model.weights).sizes(model.weights).state
-    s, found = x.new_zeros(len(x), size), []
-    for t in range(x.shape[1]):
-        s = kind.step(model.weights, kind.drive(model.weights, x[:, t]), s)
-        found.append(s[:, -model.n :])
-    return torch.stack(found, 1)
 
 
 @EACH
@@ -130,12 +120,13 @@ def test_batches(name):
 def test_feed_forward(name):
     """With the window T it is the recursion, layer by layer, and all weights have gradients."""
     model, x = sample(name), inputs(T=9)
-    expected = h = outputs(model, x)
+    expected = h = outputs(model.name, model.weights, x)
     assert torch.allclose(unrolled(model, 9)(x), expected, rtol=0, atol=1e-12)
     if model.name.startswith(PREFIX):
         h = x
         for part in layers(name, 0):
-            h = outputs(load_model(part, model.name.removeprefix(PREFIX)), h)
+            layer = load_model(part, model.name.removeprefix(PREFIX))
+            h = outputs(layer.name, layer.weights, h)
     assert torch.allclose(h, expected, rtol=0, atol=1e-13)
     module = FeedForward({key: part.clone() for key, part in model.weights.items()},
                          cell=model.name, k=9)  # fmt: skip
@@ -148,7 +139,7 @@ def test_feed_forward(name):
 def test_truncated(name, tmp_path):
     """Certified, within ε at the window and not without memory; and its file holds the same."""
     model, x = sample(name), inputs(T=70)
-    full = outputs(model, x)
+    full = outputs(model.name, model.weights, x)
     module, record = truncate(model, eps=EPSILON, inputs=B)
     assert record["cell"] == model.name
     assert float((module(x) - full).detach().norm(dim=2).max()) <= EPSILON

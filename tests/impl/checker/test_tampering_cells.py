@@ -6,6 +6,7 @@ of the stated sets. What holds has to be true of them.
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import torch
 from cell_systems import good, system, verdict
 from checked import source
 from tampering import UNPROVED, changed, leaves, values
+from window_runs import outputs
 
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.convert.files import load_truncated
@@ -23,17 +25,6 @@ CHANGES = ("half", "zero", "negative", "huge", "NaN", "null", "text", "extra")
 NEVER = ("negative", "NaN", "text", "extra")
 # What is spoken of, and what nobody believes.
 FREE = {"eps", "input_bound", "inputs", "weights"}
-
-
-def outputs(held, x, start=None):
-    """All outputs of the model in float64: (N, T, d) -> (N, T, n)."""
-    kind, weights = kind_of(held.name), {k: w.double() for k, w in held.weights.items()}
-    drive, sizes = kind.drive(weights, x), kind.layout(weights).sizes(weights)
-    s, found = torch.zeros(len(x), 1, sizes.state, dtype=torch.float64), []
-    for t in range(x.shape[1]):
-        s = kind.step(weights, drive[:, t : t + 1], s)
-        found.append(s[:, 0, -sizes.n :])
-    return torch.stack(found, 1)
 
 
 def drawn(told, d, count=64, T=30, seed=0):
@@ -51,17 +42,18 @@ def drawn(told, d, count=64, T=30, seed=0):
 def true_on_samples(told, held):
     """True if what a certificate states is true of runs that were sampled, up to rounding."""
     named = {key: math.inf if v is None else v for key, v in told["constants"].items()}
+    weights = {role: part.double() for role, part in held.weights.items()}
+    run = partial(outputs, held.name, weights)
     x = drawn(told, held.d)
-    h = outputs(held, x)
+    h = run(x)
     more = drawn(told, held.d, seed=1) - x
-    near = x + 1e-3 * more
-    moved = (outputs(held, near) - h).norm(dim=2).max()
+    moved = (run(x + 1e-3 * more) - h).norm(dim=2).max()
     kept = [h.norm(dim=2).max() <= named["B_h"] * (1 + 1e-9) + 1e-12]
     kept.append(h[:, 0].norm(dim=1).max() <= named["S_0"] * (1 + 1e-9) + 1e-12)
     kept.append(moved <= named["gain"] * 1e-3 * more.norm(dim=2).max() * (1 + 1e-6) + 1e-12)
     for entry in told["truncation"]:
         k = min(entry["k"], x.shape[1])
-        last = outputs(held, x[:, x.shape[1] - k :])[:, -1] if k else torch.zeros_like(h[:, -1])
+        last = run(x[:, x.shape[1] - k :])[:, -1] if k else torch.zeros_like(h[:, -1])
         kept.append((h[:, -1] - last).norm(dim=1).max() <= entry["eps"] * (1 + 1e-9))
     return all(map(bool, kept)) and told["lambda"] < 1
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from draws import normal
+from window_runs import outputs
 
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
@@ -123,16 +124,9 @@ def model(cell, seed, n=3, d=2, layers=2):
 
 def gap(held, x, k):
     """The largest ‖h_T − h_T^k‖₂ over sequences x (S, T, d)."""
-    kind, weights = kind_of(held.name), held.weights
-
-    def last(x):
-        sizes = kind.layout(weights).sizes(weights)
-        drive, s = kind.drive(weights, x), torch.zeros(len(x), 1, sizes.state, dtype=x.dtype)
-        for t in range(x.shape[1]):
-            s = kind.step(weights, drive[:, t : t + 1], s)
-        return s[:, 0, -sizes.n :]
-
-    return float((last(x) - last(x[:, max(0, x.shape[1] - k) :])).norm(dim=1).max())
+    last = x[:, max(0, x.shape[1] - k) :]
+    full, short = (outputs(held.name, held.weights, part)[:, -1] for part in (x, last))
+    return float((full - short).norm(dim=1).max())
 
 
 @pytest.mark.slow

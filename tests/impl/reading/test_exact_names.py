@@ -13,7 +13,6 @@ from rnnbounds.impl.reading.adapters import load_model
 
 LAYERS = {"": 1, "stacked-": 2}
 NAMES = [layers + name for layers in LAYERS for name in CELLS]
-SIZES = {"n": 3, "d": 2, "p": 2}
 # One kind of each layout: kinds that differ in their activation alone are read by one code.
 LAYOUTS = {
     (kind.suffix, kind.gates, *kind.layout(("transition_2_weight",)).shapes): name
@@ -29,23 +28,19 @@ def model(name: str, prefix: str = PREFIX):
     stack = name.startswith("stacked-")
     kind = kind_of(name.removeprefix("stacked-"))
     by, weights, roles = torch.Generator().manual_seed(0), {}, {}
-    layout = kind.layout(("transition_2_weight",))
-    fed = SIZES["d"]
+    layout, d = kind.layout(("transition_2_weight",)), 2
     for layer in range(LAYERS["stacked-" if stack else ""]):
-        sizes = {"m1": 3, **SIZES, "d": fed}
-        for role, shape in layout.shapes.items():
+        shapes = layout.shapes_for({"n": 3, "p": 2, "m1": 3, "d": d})
+        drawn = {
+            role: torch.rand(shape, generator=by, dtype=torch.float64) / 8 + 0.01
+            for role, shape in shapes.items()
+        }
+        for role, part in drawn.items():
             own = f"{role}_l{layer}" if stack else role
-            full = prefix + (own if stack else role + kind.suffix)
-            shaped = [_size(text, sizes) for text in shape.split()]
-            weights[full] = torch.rand(*shaped, generator=by, dtype=torch.float64) / 8 + 0.01
-            roles[own] = full
-        fed = _size(layout.output, sizes)
+            roles[own] = prefix + (own if stack else role + kind.suffix)
+            weights[roles[own]] = part
+        d = layout.sizes(drawn).n
     return weights, roles
-
-
-def _size(text: str, sizes: dict[str, int]) -> int:
-    count, symbol = re.fullmatch(r"(\d*)([a-z]\w*)", text).groups()
-    return int(count or 1) * sizes[symbol]
 
 
 def optional(name: str, roles: dict[str, str]) -> dict[str, str]:

@@ -13,6 +13,7 @@ import safetensors.numpy
 import safetensors.torch
 import torch
 import torch.distributed.checkpoint as dcp
+from refusals import refused
 from torch.distributed.checkpoint.format_utils import dcp_to_torch_save
 
 from rnnbounds.impl.certificate.certify import certify
@@ -24,14 +25,6 @@ MODEL = torch.nn.GRU(2, 3, 2).eval()
 STATE = {name: tensor / 4 for name, tensor in MODEL.state_dict().items()}
 MODEL.load_state_dict(STATE)
 LAYERS = [{name: one for name, one in STATE.items() if name.endswith(end)} for end in ("l0", "l1")]
-
-
-def refused(source: object, words: str) -> str:
-    """The line that refuses it, which has these words."""
-    with pytest.raises(InputError, match=words) as caught:
-        load_model(source)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 def is_the_model(path: Path) -> None:
@@ -48,13 +41,13 @@ def test_a_shard_is_not_the_model(names: str, tmp_path: Path):
     if names.startswith("part"):
         certify(str(files[0]), inputs=1.0)  # nothing says yet that it is not all
     else:
-        refused(str(files[0]), "is a shard")  # by its name alone
+        refused(str(files[0]), InputError, "is a shard")  # by its name alone
     index = tmp_path / "model.safetensors.index.json"
     held = {one: file.name for layer, file in zip(LAYERS, files, strict=True) for one in layer}
     index.write_text(json.dumps({"weight_map": held}))
     sources = dict.fromkeys(files, "is a shard") | {index: "index", tmp_path: "of shards"}
     for source, words in sources.items():
-        assert "join the tensors of all its files" in refused(str(source), words)
+        assert "join the tensors of all its files" in refused(str(source), InputError, words)
     whole = tmp_path / "whole.safetensors"
     joined = {k: v for f in files for k, v in safetensors.torch.load_file(f).items()}
     safetensors.torch.save_file(joined, whole)
@@ -65,7 +58,9 @@ def test_a_distributed_checkpoint_is_joined_first(tmp_path: Path):
     """Its folder and its files are refused; what torch makes of it is read."""
     dcp.save(dict(STATE), checkpoint_id=str(tmp_path / "dcp"))
     for source in (tmp_path / "dcp", tmp_path / "dcp" / "__0_0.distcp"):
-        assert "dcp_to_torch_save(folder, 'model.pt')" in refused(str(source), "distributed")
+        assert "dcp_to_torch_save(folder, 'model.pt')" in refused(
+            str(source), InputError, "distributed"
+        )
     dcp_to_torch_save(str(tmp_path / "dcp"), str(tmp_path / "model.pt"))
     is_the_model(tmp_path / "model.pt")
 
@@ -73,7 +68,7 @@ def test_a_distributed_checkpoint_is_joined_first(tmp_path: Path):
 @pytest.mark.parametrize("name", ["rnn._fsdp_wrapped_module._flat_param", "other.flat_param"])
 def test_flat_weights_are_not_passed_over(name: str):
     """What a sharded model holds beside a whole layer is told, never left out."""
-    refused({name: torch.zeros(9)} | LAYERS[0], "FULL_STATE_DICT")
+    refused({name: torch.zeros(9)} | LAYERS[0], InputError, "FULL_STATE_DICT")
 
 
 def exported(path: Path) -> object:
@@ -95,7 +90,7 @@ def test_programs_tell_how_their_weights_are_saved(
 ):  # fmt: skip
     """The call that the error prints, made as it stands."""
     load = made(tmp_path / name)
-    told = refused(str(tmp_path / name), "load it with torch")
+    told = refused(str(tmp_path / name), InputError, "load it with torch")
     monkeypatch.chdir(tmp_path)
     call = re.search(r"safetensors\.torch\.save_file\(.*\)", told)
     assert call is not None
@@ -109,7 +104,7 @@ def test_arrays_of_numpy(save: Callable[[object, object], None], tmp_path: Path,
     arrays = {name: tensor.numpy() for name, tensor in STATE.items()}
     with (tmp_path / "arrays.pt").open("wb") as file:
         save(arrays, file)
-    told = refused(str(tmp_path / "arrays.pt"), "holds NumPy's arrays")
+    told = refused(str(tmp_path / "arrays.pt"), InputError, "holds NumPy's arrays")
     monkeypatch.chdir(tmp_path)
     eval(told.split(": ")[-1], {"safetensors": safetensors, "arrays": arrays})
     is_the_model(tmp_path / "model.safetensors")
@@ -130,7 +125,7 @@ class Wrapped(torch.nn.Module):
 def test_frozen_torchscript_has_no_weights_left():
     """Its weights are constants of its code; before it is frozen it has them."""
     live = torch.jit.script(Wrapped().eval())
-    refused(torch.jit.freeze(live), "frozen TorchScript")
+    refused(torch.jit.freeze(live), InputError, "frozen TorchScript")
     assert certify(live, inputs=1.0).lam == certify(MODEL, inputs=1.0).lam
 
 
@@ -146,9 +141,9 @@ KINDS = {
 def test_other_kinds_are_named(name: str, tmp_path: Path):
     """What it is, and what to do."""
     (tmp_path / name).write_bytes(KINDS[name][0])
-    refused(str(tmp_path / name), f"{KINDS[name][1]}; .* weights")
+    refused(str(tmp_path / name), InputError, f"{KINDS[name][1]}; .* weights")
     if name == "saved_model.pb":
-        refused(str(tmp_path), "model of TensorFlow")
+        refused(str(tmp_path), InputError, "model of TensorFlow")
 
 
 @pytest.mark.parametrize(
@@ -159,7 +154,7 @@ def test_other_kinds_are_named(name: str, tmp_path: Path):
 def test_tensors_of_other_kinds_are_converted(change: Callable[..., torch.Tensor], words: str):
     """Each says by which call it becomes one that is read."""
     changed = {name: change(one) if one.dim() == 2 else one for name, one in STATE.items()}
-    told = refused(changed, words)
+    told = refused(changed, InputError, words)
     call = "float" if "float()" in told else "to_dense"
     again = {name: getattr(one, call)() if one.dim() == 2 else one for name, one in changed.items()}
     assert load_model(again, "gru").n == 3
@@ -168,4 +163,4 @@ def test_tensors_of_other_kinds_are_converted(change: Callable[..., torch.Tensor
 @pytest.mark.parametrize("name", ["a" * 300 + ".pt", "x\0y.pt"], ids=["too long", "a null"])
 def test_names_of_no_file_or_folder(name: str):
     """What cannot be looked up is refused in a line, too."""
-    refused(name, "name a file of weights")
+    refused(name, InputError, "name a file of weights")

@@ -1,8 +1,8 @@
 """Stacks that were read from ONNX graphs, run by our own cells in float64."""
 
 import torch
+from window_runs import outputs
 
-from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.reading.onnx.file import graph_of
 
 
@@ -21,17 +21,7 @@ def run_stack(told, x):
             weights = {n.removesuffix(end): one for n, one in roles.items() if n.endswith(end)}
             if weights:
                 flips = [0] if end.endswith("_reverse") else []
-                ways.append(run_cell(told.cell, weights, x.flip(flips)).flip(flips))
+                y = outputs(told.cell, weights, x.flip(flips).transpose(0, 1))
+                ways.append(y.transpose(0, 1).flip(flips))
         x, l = torch.cat(ways, -1), l + 1
     return x
-
-
-def run_cell(cell, weights, x):
-    """The outputs (T, N, n) of one cell from the zero state."""
-    kind = kind_of(cell)
-    sizes = kind.layout(weights).sizes(weights)
-    state, found = x.new_zeros(x.shape[1], 1, sizes.state), []
-    for now in kind.drive(weights, x)[:, :, None]:
-        state = kind.step(weights, now, state)
-        found.append(state[:, 0, -sizes.n :])
-    return torch.stack(found)

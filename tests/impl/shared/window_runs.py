@@ -1,5 +1,6 @@
 """Cells that forget slowly, and the plain loop from the input where a chunk of them starts."""
 
+import torch
 from draws import normal
 from torch import Tensor
 
@@ -22,14 +23,20 @@ def slow_weights(
     return weights | (drawn if biases else {})
 
 
+def outputs(cell: str, weights: dict[str, Tensor], x: Tensor) -> Tensor:
+    """All outputs (N, T, n) of a cell from the zero state on x (N, T, d), one step at a time."""
+    kind = kind_of(cell)
+    sizes = kind.layout(weights).sizes(weights)
+    s, found = x.new_zeros(len(x), sizes.state), []
+    for drive in kind.drive(weights, x).unbind(1):
+        s = kind.step(weights, drive, s)
+        found.append(s[:, -sizes.n :])
+    return torch.stack(found, 1)
+
+
 def output_from(module: FeedForward, x: Tensor, t: int, start: int) -> Tensor:
     """The output at t, from 0 on, of the plain loop that starts from zero at that input."""
-    kind, weights = kind_of(module.cell), module.weights
-    drive = kind.drive(weights, x)
-    s = x.new_zeros(len(x), 1, module.sizes.state)
-    for r in range(start, t + 1):
-        s = kind.step(weights, drive[:, r : r + 1], s)
-    return s[:, 0, -module.sizes.n :]
+    return outputs(module.cell, dict(module.weights), x[:, start : t + 1])[:, -1]
 
 
 def stacked(layers: list[dict[str, Tensor]]) -> dict[str, Tensor]:
