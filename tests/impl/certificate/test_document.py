@@ -1,7 +1,11 @@
-"""Certificates read from their files: the same document, the same numbers, and lines for damage."""
+"""Certificates travel: files, pickles, copies, tables and pictures; damage is a line."""
 
+import copy
 import json
+import pickle
+import sys
 
+import matplotlib
 import pytest
 import torch
 from cell_systems import SYSTEMS, weights_of
@@ -127,3 +131,66 @@ def test_documents_of_other_versions(tmp_path):
     for other in (document | {"training": None}, *others):
         with pytest.raises(InputError, match="; write it again with 'rnnbounds certify"):
             load_certificate(written(tmp_path / "old.json", other))
+
+
+COPIES = {"pickled": lambda found: pickle.loads(pickle.dumps(found)), "copied": copy.deepcopy}
+EACH = pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
+
+
+def module(size: float) -> torch.nn.RNN:
+    """Two units with a diagonal W of that norm."""
+    made = torch.nn.RNN(1, 2)
+    with torch.no_grad():
+        made.weight_hh_l0.copy_(torch.diag(torch.tensor([size, 0.5])))
+        made.bias_hh_l0.fill_(2.0)
+    return made
+
+
+@EACH
+@pytest.mark.parametrize("size", [0.5, 1.05])
+def test_a_certificate(copied, size):
+    """With its advice, where it is undecided; of a ball and of a box of inputs."""
+    for asked in (0.5, input_box(-0.5, 0.5, 1)):
+        found = rnnbounds.certify(module(size), inputs=asked, eps=0.1)
+        assert (found.advice is None) == (size < 1)
+        told = copied(found)
+        assert told.to_json() == found.to_json()
+        assert told == found
+    assert told.input_set.holds([0.5])
+    assert not told.input_set.holds([0.7])
+
+
+@EACH
+def test_a_measurement(copied):
+    """With its model."""
+    found = rnnbounds.measure(module(0.5), torch.rand(60, 4, 1), eps=[0.1])
+    assert copied(found).to_json() == found.to_json()
+
+
+matplotlib.use("Agg")
+
+
+@pytest.fixture(scope="module")
+def results():
+    """A certificate, a measurement and an attack of one small network."""
+    torch.manual_seed(0)
+    model = torch.nn.RNN(1, 3)
+    with torch.no_grad():
+        model.weight_hh_l0.mul_(0.2)
+    x = torch.rand(10, 12, 1, generator=torch.Generator().manual_seed(0))
+    return (
+        rnnbounds.certify(model, inputs=1.0, eps=(0.1, 0.01)),
+        rnnbounds.measure(model, x, eps=0.1),
+        rnnbounds.attack(model, inputs=1.0, eps=0.1, work=2**20),
+    )
+
+
+def test_pictures(results, monkeypatch):
+    """Of matplotlib, or one line that says to install it."""
+    for result in results:
+        axes = result.plot()
+        assert axes.get_title() == str(result)
+        assert axes.lines
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(InputError, match=r"plot\(\) needs matplotlib; pip install matplotlib"):
+        results[0].plot()

@@ -1,10 +1,12 @@
+"""Runs of vanilla networks and their Jacobians, all windows at once, against plain loops."""
+
 import pytest
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, activation
 from rnnbounds.impl.gradients.windows import rollout as windows
-from rnnbounds.impl.gradients.windows.rollout import rollout, states, truncations
+from rnnbounds.impl.gradients.windows.rollout import jacobians_alone, rollout, states, truncations
 from rnnbounds.impl.models.rnn import RNN
 
 B, N, D, T, S = 3, 5, 2, 9, 4
@@ -94,3 +96,21 @@ def test_the_longest_window_is_the_full_model_to_the_last_bit(n: int, name: str)
     full, short = truncations(RNN(W, U, b[:, :, 0], activation(name)), x, 9)
     assert torch.equal(full, short[:, :, 9])
     assert not short[:, :, 0].any()
+
+
+UNITS, INPUTS, STEPS, SEQUENCES = 4, 2, 9, 3
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_autograd_agrees(name: str) -> None:
+    """The closed form is what autograd finds through the rollout."""
+    draw = torch.Generator().manual_seed(0)
+    shapes = ((2, UNITS, UNITS), (2, UNITS, INPUTS), (2, UNITS), (2, STEPS, INPUTS, SEQUENCES))
+    W, U, b, x = (torch.randn(*s, dtype=torch.float64, generator=draw) for s in shapes)
+    W = 0.8 * W / torch.linalg.matrix_norm(W, 2)[:, None, None]
+    cell, x = RNN(W, U, b, activation(name)), x.requires_grad_()
+    h = rollout(cell, x)
+    J = jacobians_alone(cell, x.detach(), STEPS - 1)
+    for i in range(UNITS):
+        (slope,) = torch.autograd.grad(h[:, i].sum(), x, retain_graph=True)
+        torch.testing.assert_close(slope.flip(1), J[:, :, i], rtol=0, atol=1e-13)

@@ -1,12 +1,15 @@
-"""What a comparison leaves step by step: in rationals, against runs, and never longer than by λ."""
+"""What a comparison leaves step by step, its fixed points, and the least window of a factor."""
 
 import math
 from fractions import Fraction
+from operator import mul
 
 import numpy as np
 import pytest
 import torch
 from draws import normal
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from window_runs import outputs
 
 from rnnbounds.impl.cells.table import kind_of
@@ -18,8 +21,10 @@ from rnnbounds.impl.norms.differences import (
     STEPS,
     DifferenceBounds,
     LayerMatrices,
+    certified_point,
     initial_difference,
 )
+from rnnbounds.impl.norms.norm_data import least_window
 from rnnbounds.impl.reading.adapters import load_model
 
 EPSILONS = (0.3, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6)
@@ -205,3 +210,81 @@ def test_steps_that_were_broken_off_are_done_again(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         again.bounds(6)
     assert again.bounds(6)[:6] == expected.bounds(6)[:6]
+
+
+entries = st.floats(0, 1).filter(lambda a: a == 0 or a > 1e-100)
+
+
+@settings(max_examples=60)
+@given(st.integers(1, 3), st.integers(1, 4), st.floats(0.01, 1.5), st.data())
+def test_a_step_carries_it_into_itself(R, N, size, data):
+    """F(v) ≤ v in rationals; v is at most that of the maximum norm, but for what it has more as
+    room, and infinite only where that is not known to contract."""
+    draw = data.draw(st.lists(entries, min_size=R * N * (N + 1), max_size=R * N * (N + 1)))
+    rows = torch.tensor(draw, dtype=torch.float64).reshape(R, N, N + 1) * (size / N)
+    M, rho = rows[..., :N], rows[..., N]
+    v = certified_point(M, rho)
+    lam = float(M.sum(2).max())
+    if lam < 1:
+        assert float(v.max()) <= float(rho.max()) / (1 - lam) * (1 + 2e-6)
+    if math.isfinite(float(v.max())):
+        found = [Fraction(a) for a in v.tolist()]
+        for unit, a in enumerate(found):
+            for *row, own in rows[:, unit].tolist():
+                assert sum(map(mul, map(Fraction, row), found), Fraction(own)) <= a
+
+
+@pytest.mark.parametrize("rho", [[math.inf, 0.0], [math.nan, 0.0], [1.0, 1.0]])
+def test_nothing_is_known_of_what_is_infinite_or_grows(rho):
+    """Whatever a solver makes of it."""
+    grows = torch.tensor([[[0.5, 0.6], [0.6, 0.5]]]).double()
+    M = grows if rho[0] == 1 else grows / 2
+    assert not bool(torch.isfinite(certified_point(M, torch.tensor(rho).double())).all())
+
+
+SIZES = st.sampled_from([0.0, 5e-324, 1e-3, 0.25, 1.0, 7.3, 1e9, 1e300]) | st.floats(0.0, 100.0)
+
+
+@given(
+    scale=SIZES | st.just(math.inf),
+    radius=SIZES | st.just(math.inf),
+    lam=st.sampled_from([0.0, 5e-324, 0.25, 0.5, 0.75]) | st.floats(0.0, 0.95),
+    epsilon=st.sampled_from([1e-6, 0.25, 4.0, 1e9]) | st.floats(1e-9, 10.0),
+)
+def test_is_the_least(scale: float, radius: float, lam: float, epsilon: float) -> None:
+    """min(scale/(1 − λ), radius) λᵏ ≤ ε for this k, and for none before it."""
+    found = least_window(scale, lam, epsilon, radius)
+    if min(scale, radius) == math.inf:
+        assert found is None
+        return
+    starts = [] if scale == math.inf else [Fraction(scale) / (1 - Fraction(lam))]
+    start = min([*starts, *([] if radius == math.inf else [Fraction(radius)])])
+    assert found is not None
+    if scale == math.inf and lam == 0:
+        assert found in (0, 1)
+    elif found < 200:  # powers of longer windows are long, too
+        assert start * Fraction(lam) ** found <= Fraction(epsilon)
+        assert found == 0 or start * Fraction(lam) ** (found - 1) > Fraction(epsilon)
+
+
+@pytest.mark.parametrize("k", [1, 5, 40, 300])
+def test_ties(k: int) -> None:
+    """An ε that is reached exactly counts; one unit in the last place below, it does not."""
+    epsilon = float(2 * Fraction(1, 2) ** k)
+    assert least_window(1.0, 0.5, epsilon) == k
+    assert least_window(1.0, 0.5, math.nextafter(epsilon, 0)) == k + 1
+    lam = 1 - 2.0**-52  # (1 − λ)ε and λ·scale tie with all their bits
+    scale, epsilon = 2.0**-40, math.ldexp(lam, 12)
+    assert least_window(scale, lam, epsilon) == 1
+    assert least_window(scale, lam, math.nextafter(epsilon, 0)) == 2
+
+
+@pytest.mark.parametrize("lam", [0.5, 1.0, 2.0, -0.5, math.nan, math.inf])
+@pytest.mark.parametrize("scale", [1.0, math.inf, math.nan, -1.0])
+def test_what_is_no_bound(scale: float, lam: float) -> None:
+    """A scale or a radius that is no number ≥ 0, and λ outside of [0, 1), give no window."""
+    known = (scale, lam) == (1.0, 0.5)
+    assert (least_window(scale, lam, 1e-3) is not None) == known
+    assert least_window(1.0, lam, 1e-3, math.nan) is None
+    assert least_window(math.nan, lam, 1e-3, 1.0) is None
+    assert least_window(1.0, lam, 1e-3, -1.0) is None

@@ -1,3 +1,5 @@
+"""Weighted norms, their inverses and duals, decided in rationals and balls."""
+
 import math
 from fractions import Fraction
 
@@ -7,9 +9,21 @@ from draws import doubles, normal
 from flint import arb_mat, ctx
 from torch import Tensor
 
-from rnnbounds.impl.norms.weighted import diagonal_scaling, perron_vector, quadratic_norm
+from rnnbounds.impl.cells.vanilla import norm_data_of
+from rnnbounds.impl.norms.metric import METRIC_SDP, available_norms
+from rnnbounds.impl.norms.norm_data import NormData
+from rnnbounds.impl.norms.readout_norms import WeightedMaximumDual, absolute_difference
+from rnnbounds.impl.norms.state_norms import NORMS, state_norm
+from rnnbounds.impl.norms.weighted import (
+    certified_inverse,
+    diagonal_scaling,
+    perron_vector,
+    quadratic_norm,
+)
+from rnnbounds.impl.numbers.outward import UNIT, gamma
 from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm, positive_semidefinite
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.reading.adapters import load_model
 
 
 def systems() -> Tensor:
@@ -133,3 +147,110 @@ def test_perron_factors_are_rounded_up() -> None:
         moved = (sum(abs(Fraction(w)) * b for w, b in zip(row, v, strict=True)) for row in rows)
         exact = max(size / a for size, a in zip(moved, v, strict=True))
         assert exact <= Fraction(factor) <= exact * (1 + Fraction(1, 2**50))
+
+
+def test_scalar_is_exact():
+    """A scalar dyadic model has exactly its constants, in every norm."""
+    weights = {"weight_hh": torch.tensor([[0.5]]), "weight_ih": torch.tensor([[2.0]])}
+    for name in available_norms(NORMS, 1):
+        norm = state_norm(name, norm_data_of(load_model(weights, "linear"), 1.0))
+        assert math.isclose(
+            norm.lam,
+            0.5,
+            rel_tol={"quadratic": 2e-15, METRIC_SDP: 1e-6}.get(name, 0),
+        )
+        assert math.isclose(norm.drive * norm.equivalence, 2.0, rel_tol=1e-12)
+
+
+def test_biases_are_added_in_balls():
+    """1 + 2⁻⁶⁰ rounds to 1 in float64, but the offset of the exact model is above it."""
+    weights = {
+        "weight_hh": torch.zeros(1, 1, dtype=torch.float64),
+        "weight_ih": torch.zeros(1, 1, dtype=torch.float64),
+        "bias_ih": torch.ones(1, dtype=torch.float64),
+        "bias_hh": torch.full((1,), 2.0**-60, dtype=torch.float64),
+    }
+    model = load_model(weights, "linear")
+    assert float(model.cell.b) == 1.0
+    assert float(norm_data_of(model, 0.0).offset) > 1.0
+
+
+def test_huge_weights():
+    """Weights that overflow give infinite bounds, never NaN."""
+    n = 3
+    huge = torch.full((n, n), 1e308, dtype=torch.float64)
+    for name in NORMS:
+        norm = state_norm(name, NormData(huge[None], huge, huge[0], 1.0, 1e10))
+        assert norm.lam > 1e300
+        assert norm.drive > 1e300
+        assert not math.isnan(norm.equivalence)
+
+
+COUNT = 4096  # of numbers, so that every rounding goes the wrong way in some
+c, w = normal(COUNT, 1, 1, seed=1), normal(COUNT, 1, 1, seed=2)
+v = normal(COUNT, 1, seed=3).abs()
+
+
+def exactly(x: torch.Tensor) -> list[Fraction]:
+    """Rationals."""
+    return [Fraction(one) for one in x.flatten().tolist()]
+
+
+def at_least(found: torch.Tensor, wanted: list[Fraction]) -> bool:
+    """True if all are at least what is wanted, within four units in the last place."""
+    pairs = zip(exactly(found), wanted, strict=True)
+    return all(right <= left <= right * (1 + Fraction(1, 2**50)) for left, right in pairs)
+
+
+def test_the_dual_of_a_weighted_maximum() -> None:
+    """√(v c² v) is |c| v for one unit, and v|c − w| the distance of two rows."""
+    dual, one = WeightedMaximumDual(v), exactly(v)
+    sizes = [abs(a) * b for a, b in zip(exactly(c), one, strict=True)]
+    assert at_least(dual.operator(c), sizes)
+    apart = [abs(a - b) for a, b in zip(exactly(c), exactly(w), strict=True)]
+    assert at_least(absolute_difference(c, w), apart)
+    assert at_least(dual.distance(c, w), [a * b for a, b in zip(apart, one, strict=True)])
+
+
+def test_mixed_signs_are_bounded_by_the_matrix_of_moduli() -> None:
+    """√(vᵀ|CᵀC|v) is 3 for C = (1, −2) and v of ones."""
+    C, ones = torch.tensor([[[1.0, -2.0]]]).double(), torch.ones(1, 2).double()
+    assert float(WeightedMaximumDual(ones).operator(C)) == 3.0
+
+
+def test_norm_is_certified() -> None:
+    """‖Q⁻¹‖₂ in balls is below the bound, and close to it."""
+    Q = normal(6, 5, 5)
+    with ctx.workprec(200):
+        for M, bound in zip(Q, certified_inverse(Q).norm.tolist(), strict=True):
+            exact = ball_norm(arb_mat(M.tolist()).inv())
+            assert exact <= bound
+            assert bound <= float(exact) * (1 + 1e-8)
+
+
+def test_singular_matrices() -> None:
+    """A matrix that may be singular has no certified inverse."""
+    nearly = [[1.0, 1.0], [1.0, 1.0 + 2.0**-52]]
+    broken = [[math.nan, 0.0], [0.0, 1.0]]
+    Q = torch.tensor([[[0.0, 0.0], [0.0, 0.0]], nearly, broken], dtype=torch.float64)
+    found = certified_inverse(Q)
+    assert found.norm.tolist() == [math.inf] * 3
+    assert found.room.tolist() == [0.0] * 3
+    quarter = torch.eye(2, dtype=torch.float64)[None] / 4
+    assert certified_inverse(quarter).norm.item() == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_an_inaccurate_inverse(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """Whatever X a library returns: the room of Q = 1 is at most X, ‖Q⁻¹‖ ≤ X/room at least 1, and
+    |X − 1|, which is rounded itself, counts four roundings more beside those of QX."""
+    draw = torch.Generator().manual_seed(seed)
+    X = torch.rand(50, 1, 1, dtype=torch.float64, generator=draw) * 10.0 ** -(seed % 8)
+    monkeypatch.setattr(torch.linalg, "inv_ex", lambda Q: (X, torch.zeros(len(Q))))
+    found = certified_inverse(torch.ones_like(X))
+    assert bool((found.norm >= 1).all())
+    for x, room in zip(X.flatten().tolist(), found.room.tolist(), strict=True):
+        residual = Fraction(abs(x - 1.0)) * (1 + 4 * Fraction(UNIT)) + Fraction(
+            gamma(2)
+        ) * Fraction(x)
+        assert Fraction(room) <= max(Fraction(0), min(Fraction(x), 1 - residual))
