@@ -11,7 +11,8 @@ import torch
 
 from rnnbounds.impl.gradients.rounding import HEADROOM, local_error
 from rnnbounds.impl.numbers.outward import mul_up, norm_up, underflow
-from rnnbounds.properties.read.numbers.norms import NORM_FLOOR, gamma
+from rnnbounds.properties.read.numbers.norms import gamma
+from rnnbounds.properties.read.numbers.rounded import NORM_FLOOR
 from rnnbounds.properties.systems.batch import Batch
 
 Tensor = torch.Tensor

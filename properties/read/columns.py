@@ -109,8 +109,9 @@ def split_columns(value: Any, count: int) -> list[Any]:
         ends = (split_axis(end, count, 1) for end in value.ends)
         return [Interval(*pair) for pair in zip(*ends, strict=True)]
     if isinstance(value, Rounded):
-        parts = (split_axis(part, count, 2) for part in (value.v, value.e))
-        return [Rounded(*pair) for pair in zip(*parts, strict=True)]
+        arrays = (value.v, value.e, value.error_norm)
+        parts = ([None] * count if part is None else split_axis(part, count, 2) for part in arrays)
+        return [Rounded(*one) for one in zip(*parts, strict=True)]
     if isinstance(value, Entries):
         if len(value.units[0]) == 1:
             return [value] * count

@@ -11,7 +11,13 @@ import torch
 
 from rnnbounds.impl.numbers.outward import TINY, underflow
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
-from rnnbounds.properties.read.numbers.rounded import ROUND_UP, Rounded, mask_times
+from rnnbounds.properties.read.numbers.rounded import (
+    NORM_FLOOR,
+    ROUND_UP,
+    Rounded,
+    as_tensor,
+    mask_times,
+)
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.theory.numbers.interval import Interval
 
@@ -38,8 +44,6 @@ def around(value: Tensor, error: Tensor) -> Interval:
 
 
 U = 2.0**-53
-# A sum of squares below 2⁻¹⁰²² has lost bits; its root is then below 2⁻⁵¹¹ √n: added to every norm.
-NORM_FLOOR = 2.0**-505
 
 
 def gamma(m: int) -> float:
@@ -55,6 +59,8 @@ def windows_last(value: Tensor) -> Tensor:
 def vector_lengths(v: Rounded, axis: int) -> tuple[Tensor, Tensor]:
     """‖v‖₂ along an axis, and its error."""
     value, error_norm = (torch.linalg.vector_norm(part, dim=axis) for part in (v.value, v.error))
+    if axis == 1 and v.error_norm is not None:
+        error_norm = torch.minimum(error_norm, as_tensor(v.error_norm)[:, 0])
     # A square that underflows hides a small number: nothing is hidden where all are 0.
     hidden = mask_times(v.nonzero_mask.any(axis), NORM_FLOOR)
     return value, (

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from flint import arb, ctx
+from flint import arb, ctx, fmpq, fmpq_mat
 from msgspec.structs import replace
 from seen import PRECISION, rounded_step
 
@@ -10,16 +10,16 @@ from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual
 from rnnbounds.impl.arithmetic.entries import Columns
 from rnnbounds.impl.numbers.ball_functions import sigmoid
 from rnnbounds.impl.numbers.outward import TINY
+from rnnbounds.impl.numbers.rationals import rational, rational_matrix
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.read.numbers.gaps import Difference, nonzero_if_either, zero_where_equal
 from rnnbounds.properties.read.numbers.norms import (
-    NORM_FLOOR,
     operator_product,
     spectral_norm,
     vector_lengths,
 )
-from rnnbounds.properties.read.numbers.rounded import Rounded
+from rnnbounds.properties.read.numbers.rounded import NORM_FLOOR, Rounded, RoundedCells
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.cells.gated import GATED_SPECIAL, gated_cells_of
 from rnnbounds.properties.systems.table import make_spec
@@ -174,3 +174,37 @@ def test_derivatives(still: bool, at_rest: bool) -> None:
     assert (found.tangent.units[0][0] == 0) is (still and at_rest)
     one, two = rounded(ROUNDED[still]), rounded(ROUNDED[at_rest])
     assert bool(nonzero_if_either(one, two).nonzero_mask.item()) is not (still and at_rest)
+
+
+@pytest.mark.parametrize("activation", ["identity", "relu"])
+def test_errors_of_orthogonal_runs_grow_by_the_norm(activation: str) -> None:
+    """Each entry is within its error of the run in rationals, a column within the norm's; neither
+    grows by ‖|Q|‖₂, about 2.8 a step."""
+    torch.manual_seed(5)
+    n, T = 12, 64
+    Q = torch.linalg.qr(torch.randn(1, n, n, dtype=torch.float64))[0]
+    U, x = torch.randn(1, n, 2).double(), torch.randn(T, 1, 2, 1).double()
+    arithmetic = RoundedCells({"W": Q, "U": U})
+    exact_Q, exact_U = rational_matrix(Q[0]), rational_matrix(U[0])
+    h, true = Rounded.exact(torch.zeros(1, n, 1).double()), fmpq_mat(n, 1)
+    for x_t in x:
+        driven = arithmetic.affine("W", None, h) + arithmetic.affine("U", None, Rounded.exact(x_t))
+        h = arithmetic.activate(activation, driven)
+        true = exact_Q * true + exact_U * rational_matrix(x_t[0])
+        if activation == "relu":
+            true = fmpq_mat([[max(v, fmpq(0))] for v in true.entries()])
+        gaps = (rational_matrix(h.value[0]) - true).entries()
+        errors = rational_matrix(h.error[0]).entries()
+        assert all(abs(gap) <= error for gap, error in zip(gaps, errors, strict=True))
+        norm = h.error_norm
+        assert norm is not None
+        assert sum(gap * gap for gap in gaps) <= rational(norm.item()) ** 2
+    assert h.error.max() < 1e-10
+
+
+def test_products_drop_the_norm_of_errors() -> None:
+    """It bounds errors that A v + b, sums and activations carry, and no others."""
+    one = Rounded.exact(torch.ones(1, 2, 3).double())
+    assert (one + one).error_norm is not None
+    assert (one * one).error_norm is None
+    assert (one + one * one).error_norm is None
