@@ -3,18 +3,10 @@
 Found are initialisers, constants and what torch's exporter makes of large weights, that is slices,
 joined again. Shapes are those of `onnx`'s shape inference alone, of a graph that `onnx` checked.
 Nothing runs that the file defines; of other files the weights alone are read that the model keeps
-beside it. Source: ONNX's operators and IR specification.
-
-Tensors of an ONNX model whose data lies in another file, as torch's exporter writes it.
-
-A name alone is followed: to a regular file in the folder of the model, not through a link, and only
-the bytes of the tensor are read, which must be as many as its shape and type take. Source: ONNX's
-documentation of external data.
+beside it, as torch's exporter writes large ones. Source: ONNX's operators and IR specification.
 """
 
-import os
-import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -28,6 +20,7 @@ Array = npt.NDArray[Any]
 Shape = tuple[int | str | None, ...]  # a text is one size wherever it stands, None any size
 
 LARGEST_WORK = 2**28  # entries that are made in all
+LARGEST_TENSOR = 2**31  # bytes of a tensor
 STANDARD = ("", "ai.onnx")  # the domain of ONNX's own operators
 AGAIN = "export it again"
 _STATE = "hand over the state dict of the model that was exported"
@@ -199,89 +192,33 @@ def stored_array(tensor: Any, folder: Path) -> Array:
     from onnx import TensorProto
     from onnx.numpy_helper import to_array
 
-    if tensor.data_location == TensorProto.EXTERNAL or tensor.external_data:
-        whole = TensorProto(dims=tensor.dims, data_type=tensor.data_type)
-        whole.raw_data = external_bytes(tensor, folder)
-        tensor = whole
     try:
+        if tensor.data_location == TensorProto.EXTERNAL or tensor.external_data:
+            tensor = _beside(tensor, folder)
         return np.asarray(to_array(tensor))
-    except Exception:  # dims that do not fit the data, and whatever else is damaged
+    except UnfixedError:
+        raise
+    except Exception:  # dims that do not fit the data, no type, and whatever else is damaged
         raise UnfixedError("is damaged", AGAIN) from None
 
 
-LARGEST_TENSOR = 2**31  # bytes of a tensor
-_ENTRIES = {"location", "offset", "length"}
-# Bytes of an entry by ONNX's number of its type: (u)int8 to 64, bool, and floats of 16 to 64 bits.
-_BYTES = {3: 1, 2: 1, 5: 2, 4: 2, 6: 4, 12: 4, 7: 8, 13: 8, 9: 1, 10: 2, 16: 2, 1: 4, 11: 8}
+def _beside(tensor: Any, folder: Path) -> Any:
+    """The tensor with its data in it; `onnx` reads them, of regular files in the folder alone."""
+    from onnx import TensorProto, helper
+    from onnx.external_data_helper import load_external_data_for_tensor
 
-
-def external_bytes(tensor: Any, folder: Path | None) -> bytes:
-    """Return the raw data of a tensor; folder: that of the model. Raises UnfixedError."""
+    size = prod(tensor.dims) * helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize
     told = {entry.key: entry.value for entry in tensor.external_data}
-    texts = all(isinstance(value, str) for value in told.values())  # protobuf's of wrong bytes
-    if len(told) < len(tensor.external_data) or not told.keys() <= _ENTRIES or not texts:
+    if not 0 < size <= LARGEST_TENSOR or told.setdefault("length", str(size)) != str(size):
+        raise UnfixedError("lies in another file, in other bytes than its shape takes", _WITHIN)
+    if not told.keys() <= {"location", "offset", "length"}:
         raise UnfixedError("lies in another file, by entries that are not read", _WITHIN)
-    name = told.get("location", "")
-    if folder is None or not _is_plain(name):
-        what = "but only stored tensors are read from one, beside the model"
-        raise UnfixedError(f"lies in another file ({shown(name)}), {what}", _WITHIN)
-    needed = _size_of(tensor)
-    offset = _whole(told, "offset", 0)
-    if _whole(told, "length", needed) != needed:
-        what = f"lies in {shown(name)} in {shown(told['length'])} bytes, but its shape takes"
-        raise UnfixedError(f"{what} {needed}", _WITHIN)
-    return _read_file(folder / name, offset, needed)
-
-
-def _is_plain(name: str) -> bool:
-    """True for the name of a file, without a folder."""
-    return name not in ("", ".", "..") and not set(name) & set("/\\:\0")
-
-
-def _whole(told: Mapping[str, str], key: str, default: int) -> int:
-    text = told.get(key, str(default))
-    if not (text.isascii() and text.isdecimal() and len(text) < 20):
-        raise UnfixedError(
-            f"lies in another file at the {key} {shown(text)}, no number of bytes", _WITHIN
-        )
-    return int(text)
-
-
-def _size_of(tensor: Any) -> int:
-    """The bytes of a tensor by its shape and type."""
-    size: int = prod(tensor.dims) * _BYTES.get(tensor.data_type, 0)
-    if min(tensor.dims, default=0) < 0 or not 0 < size <= LARGEST_TENSOR:
-        raise UnfixedError(
-            f"lies in another file, but takes no bytes or more than {LARGEST_TENSOR}", _WITHIN
-        )
-    return size
-
-
-def _read_file(path: Path, offset: int, size: int) -> bytes:
-    """The bytes of a regular file that is no link; raises UnfixedError."""
-    name = shown(path.name)
+    whole = TensorProto(name=tensor.name, dims=tensor.dims, data_type=tensor.data_type)
+    for key, value in told.items():
+        whole.external_data.add(key=key, value=value)
     try:
-        _require_regular(path.lstat(), name)  # before it is opened, which may do something
-        flags = (getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
-        with os.fdopen(os.open(path, os.O_RDONLY | sum(flags)), "rb") as stream:
-            status = os.fstat(stream.fileno())
-            _require_regular(status, name)
-            if offset + size > status.st_size:
-                what = f"ends at byte {offset + size} of {name}, which has {status.st_size}"
-                raise UnfixedError(what, _WITHIN)
-            stream.seek(offset)
-            data = stream.read(size)
-    except FileNotFoundError:
-        raise UnfixedError(f"lies in {name}, which is not beside the model", _WITHIN) from None
-    except (OSError, ValueError) as cause:
-        why = f"cannot be read ({type(cause).__name__})"
-        raise UnfixedError(f"lies in {name}, which {why}", _WITHIN) from None
-    if len(data) < size:
-        raise UnfixedError(f"lies in {name}, which shrinks while it is read", _WITHIN)
-    return data
-
-
-def _require_regular(status: os.stat_result, name: str) -> None:
-    if not stat.S_ISREG(status.st_mode):
-        what = "a link" if stat.S_ISLNK(status.st_mode) else "no regular file"
-        raise UnfixedError(f"lies in {name}, which is {what}", _WITHIN)
+        load_external_data_for_tensor(whole, str(folder))
+    except Exception as cause:  # whatever the package finds
+        where, why = shown(told.get("location", "")), shown(str(cause))
+        raise UnfixedError(f"lies in {where}, which is not read ({why})", _WITHIN) from None
+    return whole
