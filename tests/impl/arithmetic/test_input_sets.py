@@ -16,9 +16,6 @@ from rnnbounds.impl.arithmetic.weight_balls import image_of_set
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import read_certificate
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
-from rnnbounds.impl.checker.truncated import check_truncated
-from rnnbounds.impl.convert.files import save_truncated
-from rnnbounds.impl.convert.truncate import truncate
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.format.fields import InputBox, RecordError, converted
 
@@ -94,15 +91,6 @@ def test_a_set_is_its_own():
     low -= 5
     high += 5
     assert (box.low.tolist(), box.high.tolist()) == ([0.0, 0.0], [1.0, 1.0])
-
-
-@pytest.mark.parametrize("ends", [(3.0, 3.5), (3.0, 3.000001), (1.5, 1.75), (-1.5, 0.25)])
-def test_a_box_of_a_sine_is_proved_anew(tmp_path, ends: tuple[float, float]):
-    """Intervals where the sine falls, where it is flat, and where it turns."""
-    weights = {"weight_hh": torch.tensor([[0.3]]), "weight_ih": torch.tensor([[1.0]])}
-    module, told = truncate(weights, eps=1e-2, inputs=input_box(*ends, 1), cell="rnn-sin")
-    save_truncated(module, told, tmp_path / "t.safetensors")
-    assert all(found.holds for found in check_truncated(tmp_path / "t.safetensors")[1])
 
 
 def test_where_activations_turn():

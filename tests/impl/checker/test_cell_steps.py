@@ -8,6 +8,7 @@ from checked import source
 from flint import arb, arb_mat, ctx
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.impl.arithmetic.inputs.sets import input_box
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS, lowest
@@ -20,36 +21,58 @@ from rnnbounds.impl.convert.truncate import truncate
 from rnnbounds.impl.reading.adapters import load_model
 
 
-@pytest.mark.parametrize("which", ["leaky-tanh", "leaky-sin", "leaky-erf"])
+@pytest.mark.parametrize("which", ["leaky-tanh", "leaky-sin", "leaky-erf", "gru"])
 def test_boxes_that_saturate(which):
-    """Inputs so large that units are 1 but for what no float tells: the box of sides 1 is kept."""
-    weights = weights_of(which, n=3, scale=1.0)
-    held = load_model({name: w.double() for name, w in weights.items()}, which)
-    told = certify(held, inputs=1e6, eps=EPSILONS)
-    cell = cell_of(which, dict(source(held).weights), arb(1e6), None, list(told.to_json()["box"]))
+    """Units that are 1 but for what no float tells, by large inputs or by biases: the box of sides
+    1 is kept."""
+    if which == "gru":
+        held = {k: torch.zeros_like(part) for k, part in torch.nn.GRU(1, 1).state_dict().items()}
+        held["bias_ih_l0"] += torch.tensor([0.0, -2e4, -2e4])
+        model, B, box = load_model(held, "gru"), arb(1), [1.0]
+    else:
+        weights = weights_of(which, n=3, scale=1.0)
+        model, B = load_model({name: w.double() for name, w in weights.items()}, which), arb(1e6)
+        box = list(certify(model, inputs=1e6, eps=EPSILONS).to_json()["box"])
     with ctx.workprec(512):
-        assert cell.held()
+        assert cell_of(which, dict(source(model).weights), B, None, box).held()
 
 
-@pytest.mark.parametrize("which", ["leaky-softplus", "leaky-silu", "leaky-gelu"])
-def test_large_inputs_are_checked_too(which, tmp_path):
-    """Of inputs so large that a slope of 1 has a radius, and that ρ is far from a line."""
+def saturated_stack():
+    """Two layers whose radius is theirs, though S/(1 − λ) is nearly the same."""
+    by, held = torch.Generator().manual_seed(0), {}
+    for layer in ("_l0", "_l1"):
+        for name in ("transition_1_weight", "input_weight", "transition_1_bias"):
+            part = torch.rand(*(2, 2)[: 1 if "bias" in name else 2], generator=by).double()
+            held[name + layer] = part / 9 + 40 * ("bias" in name)
+    return held
+
+
+def far_from_a_line():
+    """A unit under inputs so large that a slope of 1 has a radius."""
     by = torch.Generator().manual_seed(1)
     held = {name: torch.rand(1, 1, generator=by) for name in ("W", "W_in")}
-    held |= {"leak": torch.tensor([0.9]), "b": torch.tensor([-4.0])}
-    module, told = truncate(held, eps=1e-2, inputs=1e300, cell=which)
-    save_truncated(module, told, tmp_path / "m.safetensors")
-    assert all(found.holds for found in check_truncated(tmp_path / "m.safetensors")[1])
+    return held | {"leak": torch.tensor([0.9]), "b": torch.tensor([-4.0])}
 
 
-def test_a_unit_that_saturates_stays_in_its_box():
-    """A GRU whose candidate is −1 but for what no float tells, from states up to 1."""
-    held = {name: torch.zeros_like(part) for name, part in torch.nn.GRU(1, 1).state_dict().items()}
-    held["bias_ih_l0"] += torch.tensor([0.0, -2e4, -2e4])
-    loaded = load_model(held, "gru")
-    cell = cell_of("gru", dict(source(loaded).weights), arb(1), None, [1.0])
-    with ctx.workprec(512):
-        assert cell.held()
+def sine():
+    """A unit of a sine."""
+    return {"weight_hh": torch.tensor([[0.3]]), "weight_ih": torch.tensor([[1.0]])}
+
+
+CHECKED = [  # weights, their cell, inputs, ε
+    *((far_from_a_line, f"leaky-{rho}", 1e300, 1e-2) for rho in ("softplus", "silu", "gelu")),
+    (saturated_stack, "stacked-deep-erf", 1.0, 1e-300),
+    # Intervals where the sine falls, where it is flat, and where it turns.
+    *((sine, "rnn-sin", input_box(*ends, 1), 1e-2)
+      for ends in ((3.0, 3.5), (3.0, 3.000001), (1.5, 1.75), (-1.5, 0.25))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "cell", "inputs", "eps"), CHECKED)
+def test_extremes_are_proved_anew(make, cell, inputs, eps, tmp_path):
+    """What is certified where functions are steep, flat or turn holds in its file."""
+    save_truncated(*truncate(make(), eps=eps, inputs=inputs, cell=cell), tmp_path / "m")
+    assert all(found.holds for found in check_truncated(tmp_path / "m")[1])
 
 
 @pytest.mark.parametrize("size", ["1e-690", "1e-20", "1", "1e400"])
@@ -58,18 +81,6 @@ def test_norms_of_any_size(size):
     unit = arb(size)
     bound = norm_above([arb_mat([[unit, -unit], [unit, unit]])]) / unit
     assert arb(2).sqrt() <= bound <= 1.41422
-
-
-def test_a_stack_that_saturates_is_checked(tmp_path):
-    """Its radius is that of a layer, though S/(1 − λ) is nearly the same."""
-    by, held = torch.Generator().manual_seed(0), {}
-    for layer in ("_l0", "_l1"):
-        for name in ("transition_1_weight", "input_weight", "transition_1_bias"):
-            part = torch.rand(*(2, 2)[: 1 if "bias" in name else 2], generator=by).double()
-            held[name + layer] = part / 9 + 40 * ("bias" in name)
-    module, told = truncate(held, eps=1e-300, inputs=1.0, cell="stacked-deep-erf")
-    save_truncated(module, told, tmp_path / "m.safetensors")
-    assert all(found.holds for found in check_truncated(tmp_path / "m.safetensors")[1])
 
 
 @pytest.mark.parametrize("name", ["rnn-silu", "rnn-gelu"])
@@ -200,22 +211,15 @@ def term(scale: list[float], A: list[list[float]] | None, reach: list[arb]) -> T
     return Term([arb(d) for d in scale], balls, reach)
 
 
-def test_differences_that_are_others_add_up() -> None:
-    """2Δy + 3Δz of two numbers moves by 5, whether they are one and the same or not; a block that
-    does not move them counts for nothing."""
-    one, two = [arb(1), arb(0)], [arb(1), arb(2)]
-    apart = norms([term([1.0], [[2.0]], one), term([1.0], [[3.0]], two)])
-    assert [float(size) for size in apart] == pytest.approx([5.0, 6.0])
-    same = norms([term([1.0], [[2.0]], one), term([1.0], [[3.0]], one)])
-    assert [float(size) for size in same] == pytest.approx([5.0, 0.0])
-
-
-def test_terms_of_one_difference_are_taken_together() -> None:
-    """(3Δy, 0) + (0, 4Δy) is no longer than 5|Δy|, and so long."""
-    reach = [arb(1)]
-    (size,) = norms(
-        [term([3.0, 0.0], [[1.0], [1.0]], reach), term([0.0, 4.0], [[1.0], [1.0]], reach)]
-    )
+def test_terms_add_up() -> None:
+    """2Δy + 3Δz of two numbers moves by 5, whether they are one and the same or not, and by nothing
+    what a block does not move; (3Δy, 0) + (0, 4Δy) is no longer than 5|Δy|, and so long."""
+    one, two, still = [arb(1), arb(0)], [arb(1), arb(2)], [arb(1)]
+    for other, sizes in ((two, [5.0, 6.0]), (one, [5.0, 0.0])):
+        apart = norms([term([1.0], [[2.0]], one), term([1.0], [[3.0]], other)])
+        assert [float(size) for size in apart] == pytest.approx(sizes)
+    ones = [[1.0], [1.0]]
+    (size,) = norms([term([3.0, 0.0], ones, still), term([0.0, 4.0], ones, still)])
     assert float(size) == pytest.approx(5.0)
 
 

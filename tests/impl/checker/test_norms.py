@@ -72,24 +72,23 @@ KNOWN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("which", KNOWN)
-def test_vanilla_norms(which):
-    """Each constant of each norm."""
-    norm, lam, drive, C, c, R, L = KNOWN[which]
-    one = cell()
+def at_edges(norm, one, lam, C, c, sizes):
+    """Just above λ, C and c each holds, just below it falls; and drive, movement and radius."""
     with ctx.workprec(256):
         for share, holds in ((1 + 1e-9, True), (1 - 1e-9, False)):
             assert norm.contracts(one, lam * share) is holds
             assert norm.equivalent(one, C * share) is holds
             assert norm.reached(one, c * share) is holds
-        sizes = (norm.drive(one), norm.radius(one), norm.moved(one))
-    assert [float(told) for told in sizes] == pytest.approx([drive, R, L], rel=1e-9)
+        found = [float(size) for size in (norm.drive(one), norm.moved(one), norm.radius(one))]
+    assert found == pytest.approx(sizes, rel=1e-9)
 
 
-def test_linear_systems_alone_have_a_quadratic_norm():
-    """tanh does not contract in it, whatever λ."""
-    assert not Quadratic(rational(Q)).contracts(cell("rnn-tanh"), 0.99)
-    assert Quadratic(rational(Q)).contracts(cell(), 0.99)
+@pytest.mark.parametrize("which", KNOWN)
+def test_vanilla_norms(which):
+    """Each constant of each norm; in a quadratic one nothing but a linear system contracts."""
+    norm, lam, drive, C, c, R, L = KNOWN[which]
+    at_edges(norm, cell(), lam, C, c, [drive, L, R])
+    assert (which == "quadratic") != norm.contracts(cell("rnn-tanh"), 2 * lam)
 
 
 def test_what_units_keep():
@@ -123,27 +122,13 @@ def gated(**more):
     return SimpleNamespace(**told | more)
 
 
-def test_unitwise_norms():
-    """max |s_i|/v_i of v = (1, 1, 2, 4); outputs are the last two."""
-    norm, one = Greatest(rational(np.array([1.0, 1.0, 2.0, 4.0]))), gated()
-    for share, holds in ((1 + 1e-9, True), (1 - 1e-9, False)):
-        assert norm.contracts(one, 0.5 * share) is holds
-        assert norm.equivalent(one, math.sqrt(20) * share) is holds
-        assert norm.reached(one, 1.0 * share) is holds
-    sizes = norm.drive(one), norm.moved(one), norm.radius(one)
-    assert [float(told) for told in sizes] == [2.0, 2.0, 3.0]
-
-
-def test_norms_of_blocks():
-    """max ‖s_b‖₂/w_b of w = (0.5, 2), where the output is in the last block."""
-    norm, one = Blocks(rational(np.array([0.5, 2.0]))), gated()
-    for share, holds in ((1 + 1e-9, True), (1 - 1e-9, False)):
-        assert norm.contracts(one, 0.75 * share) is holds  # (0.25 · 0.5 + 0.125 · 2)/0.5
-        assert norm.equivalent(one, 2.0 * share) is holds
-        assert norm.reached(one, 2.0 * share) is holds
-    sizes = norm.drive(one), norm.moved(one), norm.radius(one)
-    told = [math.sqrt(5) / 0.5, 8.0, 13.0 / 2.0]
-    assert [float(found) for found in sizes] == pytest.approx(told)
+def test_norms_of_units_and_of_blocks():
+    """max |s_i|/v_i of v = (1, 1, 2, 4) and max ‖s_b‖₂/w_b of w = (0.5, 2); outputs are the last
+    two. λ = (0.25 · 0.5 + 0.125 · 2)/0.5 of the blocks."""
+    units = Greatest(rational(np.array([1.0, 1.0, 2.0, 4.0])))
+    at_edges(units, gated(), 0.5, math.sqrt(20), 1.0, [2.0, 2.0, 3.0])
+    blocks = Blocks(rational(np.array([0.5, 2.0])))
+    at_edges(blocks, gated(), 0.75, 2.0, 2.0, [math.sqrt(5) / 0.5, 8.0, 13.0 / 2.0])
 
 
 def layer(lam, drive, C, c, R, coupling):
@@ -157,13 +142,8 @@ def test_cascades():
     first = SimpleNamespace(moved=lambda *_: arb(3))
     norm = Cascade([arb(1), arb(4)], [first, first])
     stack = Stack([None, None], (below, top))
-    for share, holds in ((1 + 1e-9, True), (1 - 1e-9, False)):
-        assert norm.contracts(stack, 0.625 * share) is holds
-        assert norm.equivalent(stack, 0.5 * 4 * share) is holds
-        assert norm.reached(stack, 3.0 * share) is holds
-    assert float(norm.drive(stack)) == 3.0
-    assert float(norm.moved(stack)) == 3.0
-    assert float(norm.radius(stack)) == 4.0  # of 3/0.75 and 9; of 8/0.5 over 4
+    # The radius is that of 3/0.75 and 9; of 8/0.5 over 4.
+    at_edges(norm, stack, 0.625, 0.5 * 4, 3.0, [3.0, 3.0, 4.0])
     steep = Stack([None, None], (below, layer(0.5, 8.0, 0.5, 12.0, math.inf, 20.0)))
     assert float(norm.moved(steep)) == 15.0  # 20 · 3/4
 

@@ -57,21 +57,17 @@ def test_the_gap_of_a_smoother_is_what_its_formula_says():
 
 @pytest.mark.parametrize("gap", ["tv", "argmax"])
 def test_tokens(gap):
-    """Integers (N, T) are tokens; softmax and argmax are fixed by the model's window."""
+    """Integers (N, T) are tokens, and (T,) is one recording; softmax and argmax are fixed by the
+    model's window."""
     found = rnnbounds.measure(seeded(TokenModel, 11, 6, 5), TOKENS, gap=gap)
     assert (found.run["inputs"], found.run["outputs"]) == ("int64", 11)
     assert found.window(found.eps[-1]) == 5
     assert all(0 <= row["worst"] <= 1 for row in found.curve)
     record = found.to_json()
     assert record["schema"] == "rnnbounds/causal-measurement/1"
-    assert record["gap"]["name"] == gap
-    assert record["run"]["causality"] == "tried"
-
-
-def test_one_series_of_tokens_is_cut():
-    """(T,) is one recording, as of numbers."""
-    found = rnnbounds.measure(seeded(TokenModel, 11, 6, 3), TOKENS.reshape(-1), window=10, gap="tv")
-    assert (found.windows, found.length) == (600, 10)
+    assert (record["gap"]["name"], record["run"]["causality"]) == (gap, "tried")
+    cut = rnnbounds.measure(seeded(TokenModel, 11, 6, 3), TOKENS.reshape(-1), window=10, gap=gap)
+    assert (cut.windows, cut.length) == (600, 10)
 
 
 OUTPUTS = {
@@ -80,24 +76,19 @@ OUTPUTS = {
     "a dict": lambda y: {"loss": torch.zeros(()), "logits": y},
     "hidden": lambda y: SimpleNamespace(last_hidden_state=y),
     "an array": lambda y: y.numpy(),
+    "the last alone": lambda y: y[:, -1],  # of which causality cannot be tried
 }
 
 
 @pytest.mark.parametrize("form", OUTPUTS)
 def test_outputs_in_other_forms(form):
-    """They are the same numbers."""
+    """They are the same numbers; the record says if causality was not tried."""
     model = seeded(LocalAttention, 4, 5)
     plain = rnnbounds.measure(model, X, eps=0.1)
     found = rnnbounds.measure(lambda x: OUTPUTS[form](model(x.float())), X, eps=0.1)
     assert torch.equal(found.gaps, plain.gaps)
-
-
-def test_one_output_a_window():
-    """Causality cannot be tried, which the record says."""
-    model = seeded(LocalAttention, 4, 5)
-    found = rnnbounds.measure(lambda x: model(x.float())[:, -1], X, eps=0.1)
-    assert found.to_json()["run"]["causality"] == "not tried"
-    assert found.window(0.1) == rnnbounds.measure(model, X, eps=0.1).window(0.1)
+    tried = "not tried" if form == "the last alone" else "tried"
+    assert found.to_json()["run"]["causality"] == tried
 
 
 def test_the_same_record_again_and_nothing_is_changed():

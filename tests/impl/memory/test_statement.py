@@ -42,20 +42,15 @@ def test_the_share_is_below_clopper_and_pearsons_by_less_than_its_last_bit(n, m,
     assert Fraction(float(share)) == share
 
 
-def test_ties_are_met_exactly():
-    """The tie pⁿ = α exactly."""
-    assert share_below(2, 0, Fraction(1, 4)) in (
-        Fraction(1, 2),
-        Fraction(1, 2) - Fraction(1, 2**53),
-    )
-    assert draws_needed(Fraction(1, 2), Fraction(1, 4)) == 2
-
-
 @pytest.mark.parametrize("share", [Fraction(1, 2), Fraction(9, 10), Fraction(99, 100)])
 def test_draws_needed_are_the_least(share):
-    """One draw fewer is not enough."""
+    """One draw fewer is not enough; and the tie pⁿ = α is met exactly."""
     n = draws_needed(share, ALPHA)
     assert tail(n, 0, share) <= ALPHA < tail(n - 1, 0, share)
+    assert draws_needed(Fraction(1, 2), Fraction(1, 4)) == 2
+    assert share_below(2, 0, Fraction(1, 4)) in (
+        Fraction(1, 2), Fraction(1, 2) - Fraction(1, 2**53)
+    )  # fmt: skip
 
 
 def test_too_few_windows_say_how_many_it_takes():
@@ -112,13 +107,12 @@ def test_statements_hold_as_often_as_they_say(monkeypatch):
     assert kept / draws >= confidence - 3 * deviation
 
 
-class TestOverlap:
-    def test_sliding_windows_are_told_in_any_order(self):
-        series = np.random.default_rng(0).normal(size=(300, 2))
-        slid = np.stack([series[i : i + 20] for i in range(0, 280, 7)])
-        assert overlap(slid) == 13
-        assert overlap(np.random.default_rng(1).permutation(slid)) == 13
-        assert overlap(slid[::3]) == 0  # 21 apart
+def test_overlaps_of_sliding_windows_are_told_in_any_order():
+    """Steps of 7 of windows of 20 share 13 inputs, those of 21 none."""
+    series = np.random.default_rng(0).normal(size=(300, 2))
+    slid = np.stack([series[i : i + 20] for i in range(0, 280, 7)])
+    assert overlap(slid) == overlap(np.random.default_rng(1).permutation(slid)) == 13
+    assert overlap(slid[::3]) == 0
 
 
 RNG = np.random.default_rng
@@ -145,27 +139,29 @@ def test_sliding_windows_in_any_order(monkeypatch, stride, kept):
     assert "windows share runs of 4 inputs with others" in told
 
 
-def test_windows_at_random_offsets_of_a_series():
-    """Hardly any is another's neighbour by one number of inputs."""
-    starts = RNG(1).integers(3000, size=300)
-    assert "share runs" in repeats(cut(RNG(0).normal(size=3064), 64, np.unique(starts)), 150)
+def coins(values):
+    """Fifty windows of 64 numbers of so many values: two fall alike once in 2⁶⁴ throws."""
+    return RNG(0).integers(values, size=(50, 1, 64, 1)).astype(float)
 
 
-def test_windows_that_are_held_out_again():
-    """One alone, all in another order, one of many."""
-    one = RNG(0).normal(size=(1, 1, 16, 2))
-    assert repeats(np.repeat(one, 100, axis=0), 50).startswith("50 of the 50 windows held out")
-    some = RNG(0).normal(size=(50, 1, 16, 2))
-    assert repeats(np.concatenate([some, some[::-1]]), 50).startswith("50 of the 50")
-    other = RNG(1).normal(size=(49, 1, 16, 2))
-    assert repeats(np.concatenate([some, other, some[:1]]), 50).startswith("1 of the 50")
+SOME, OTHERS = (RNG(seed).normal(size=(50, 1, 16, 2)) for seed in (0, 1))
+OFFSETS = np.unique(RNG(1).integers(3000, size=300))
+REPEATED = {  # windows, of which those from the number on are held out, and what is told of them
+    "random offsets": (cut(RNG(0).normal(size=3064), 64, OFFSETS), 150, "share runs"),
+    "one alone": (np.repeat(SOME[:1], 100, axis=0), 50, "50 of the 50 windows held out"),
+    "another order": (np.concatenate([SOME, SOME[::-1]]), 50, "50 of the 50"),
+    "one of many": (np.concatenate([SOME, OTHERS[1:], SOME[:1]]), 50, "1 of the 50"),
+    "coins": (np.concatenate([coins(2)] * 2), 50, "50 of the 50"),
+    "three values": (np.concatenate([coins(3)] * 2), 50, "50 of the 50"),
+}
 
 
-@pytest.mark.parametrize("values", [2, 3])
-def test_windows_of_few_values_are_told_where_it_is_no_chance(values):
-    """64 coins fall alike once in 2⁶⁴ throws."""
-    some = RNG(0).integers(values, size=(50, 1, 64, 1)).astype(float)
-    assert repeats(np.concatenate([some, some]), 50).startswith("50 of the 50")
+@pytest.mark.parametrize("case", REPEATED)
+def test_windows_that_come_again(case):
+    """At offsets of a series, hardly any of which is another's neighbour by one number of inputs;
+    all and one that are held out again; of few values, where it is no chance."""
+    windows, first, told = REPEATED[case]
+    assert told in repeats(windows, first)
 
 
 @pytest.mark.parametrize("values", [1, 2, 5, 10**9])

@@ -204,34 +204,46 @@ def loaded_linear(W, U, b=None):
     return load_model(held if b is None else held | {"bias_ih": doubles(b)}, "linear")
 
 
-def test_the_gap_is_exact_at_a_tie():
-    """h = h/2 + x under ones: the gap after k inputs is 2⁻ᵏ(2 − 2⁻³), and not above itself."""
-    model, x = loaded_linear([[0.5]], [[1.0]]), torch.ones(12, 1, dtype=torch.float64)
-    for k in (0, 1, 8):
-        exact = float(Fraction(15, 8) / 2**k)
-        assert proved(model, x, 4, exact)[0] == k - 1
-        assert proved(model, x, 4, exact * (1 - 2.0**-52)) == (k, exact)
+ONES, HALF, UNIT = torch.ones(800, 1).double(), loaded_linear([[0.5]], [[1.0]]), [[1.0]]
+EXACT = {k: float(Fraction(15, 8) / 2**k) for k in (0, 1, 8)}
+BIASED = {"weight_hh": doubles(UNIT), "weight_ih": doubles([[0.0]])}
+BIASED |= {"bias_ih": doubles([2.0**60 + 2.0**9]), "bias_hh": doubles([-(2.0**60)])}
+IMPULSES, TINY = doubles([[1.0], [0.0], [1.0], [1.0]]), doubles([[1.0], [2.0**-80], [0.0]])
+BY_HAND = {  # a model, inputs, the length of the past, ε: the longest window proved, and its gap
+    # h = h/2 + x under ones: the gap after k inputs is 2⁻ᵏ(2 − 2⁻³), and not above itself.
+    **{f"a tie at {k}": (HALF, ONES[:12], 4, gap, k - 1, None) for k, gap in EXACT.items()},
+    **{f"less, at {k}": (HALF, ONES[:12], 4, gap * (1 - 2.0**-52), k, gap)
+       for k, gap in EXACT.items()},
+    # An impulse in the past alone, then another in the window, which both runs see.
+    "an impulse": (HALF, IMPULSES, 2, 0.1, 2, 0.125),
+    "no past": (HALF, IMPULSES, 0, 1e-9, -1, None),
+    "all but one": (HALF, IMPULSES, 3, 0.1, 1, 0.625),
+    "both biases": (load_model(BIASED, "linear"), torch.zeros(4, 1).double(), 2, 1.0, 2, 2.0**10),
+    "NaN": (HALF, doubles([[math.nan], [1.0]]), 1, 1e-3, -1, None),
+    "infinity": (HALF, doubles([[math.inf], [1.0]]), 1, 1e-3, -1, None),
+    # After (1, 2⁻⁸⁰) the gap 1 + 2⁻⁸⁰ of h = h + x is above 1, and no float lies between.
+    "no float between": (loaded_linear(UNIT, UNIT), TINY, 2, 1.0, -1, 0.0),
+    "a float between": (loaded_linear(UNIT, UNIT), TINY, 2, 1 - 2.0**-53, 1, 1.0),
+}  # fmt: skip
 
 
-def test_the_window_starts_at_zero_where_the_past_ends():
-    """An impulse in the past alone, then another in the window, which both runs see."""
-    model = loaded_linear([[0.5]], [[1.0]])
-    x = doubles([[1.0], [0.0], [1.0], [1.0]])
-    assert proved(model, x, 2, 0.1) == (2, 0.125)
-    assert proved(model, x, 0, 1e-9)[0] == -1
-    assert proved(model, x, 3, 0.1) == (1, 0.625)
+@pytest.mark.parametrize("case", BY_HAND)
+def test_gaps_by_hand(case):
+    """Of real arithmetic: sums of biases are not rounded, what is no number proves nothing."""
+    model, x, past, epsilon, k, gap = BY_HAND[case]
+    found = proved(model, x, past, epsilon)
+    assert found[0] == k
+    assert gap in (None, found[1])
 
 
-def test_both_biases_count():
-    """b_ih + b_hh in real arithmetic: in float64 they cancel to 0."""
-    held = {"weight_hh": doubles([[1.0]]), "weight_ih": doubles([[0.0]])}
-    held |= {"bias_ih": doubles([2.0**60]), "bias_hh": doubles([2.0**-60 - 2.0**60])}
-    model = load_model(held, "linear")
-    assert float(model.cell.b) == 0
-    held["bias_hh"] = doubles([-(2.0**60)])
-    held["bias_ih"] = doubles([2.0**60 + 2.0**9])
-    found = proved(load_model(held, "linear"), torch.zeros(4, 1).double(), 2, 1.0)
-    assert found == (2, 2.0**10)
+@pytest.mark.parametrize("epsilon", [1e300, 1e-320, 1.5e-323])
+def test_gaps_at_the_ends_of_floats(epsilon):
+    """Beyond the largest float the gap is that float; subnormal ones are stepped down too, and a
+    gap is proved only if the float that is told of it is above ε."""
+    rate, x, longest = (10.0, ONES, 798) if epsilon > 1 else (0.7, ONES[:3], 1)
+    k, gap = proved(loaded_linear([[rate]], UNIT), x, 2, epsilon)
+    assert k == longest
+    assert epsilon < gap <= sys.float_info.max
 
 
 @pytest.mark.parametrize(
@@ -267,13 +279,6 @@ def test_more_bits_where_balls_grow(monkeypatch):
     assert proved(sine, x, 2, 1e-9) == (-1, 0.0)
 
 
-def test_what_overflows_is_not_proved():
-    """Inputs that are no numbers prove nothing."""
-    model = loaded_linear([[0.5]], [[1.0]])
-    assert proved(model, doubles([[float("nan")], [1.0]]), 1, 1e-3)[0] == -1
-    assert proved(model, doubles([[float("inf")], [1.0]]), 1, 1e-3)[0] == -1
-
-
 def test_a_wide_ball_proves_nothing(monkeypatch):
     """If balls have grown, their upper ends are above ε, and the gap is not."""
     weights = {"weight_hh": doubles([[3.0, -3.0], [3.0, 3.0]]), "weight_ih": doubles([[1], [0]])}
@@ -284,21 +289,3 @@ def test_a_wide_ball_proves_nothing(monkeypatch):
         assert found == k
         monkeypatch.setattr(proof, "BITS", (64,))
         assert proved(sine, x[: 2 + k], 2, gap * (1 + 1e-4))[0] < k
-
-
-@pytest.mark.parametrize("epsilon", [1e300, 1e-320, 1.5e-323])
-def test_gaps_at_the_ends_of_floats(epsilon):
-    """Beyond the largest float the gap is that float; subnormal ones are stepped down too, and a
-    gap is proved only if the float that is told of it is above ε."""
-    x = torch.ones(800, 1, dtype=torch.float64)
-    rate = 10.0 if epsilon > 1 else 0.7
-    k, gap = proved(loaded_linear([[rate]], [[1.0]]), x if epsilon > 1 else x[:3], 2, epsilon)
-    assert k == (798 if epsilon > 1 else 1)
-    assert epsilon < gap <= sys.float_info.max
-
-
-def test_a_gap_that_no_float_parts_from_epsilon_is_not_proved():
-    """h = h + x after (1, 2⁻⁸⁰): the gap 1 + 2⁻⁸⁰ is above ε = 1, and no float lies between."""
-    model, x = loaded_linear([[1.0]], [[1.0]]), doubles([[1.0], [2.0**-80], [0.0]])
-    assert proved(model, x, 2, 1.0) == (-1, 0.0)
-    assert proved(model, x, 2, 1 - 2.0**-53) == (1, 1.0)
