@@ -220,5 +220,7 @@ def _beside(tensor: Any, folder: Path) -> Any:
         load_external_data_for_tensor(whole, str(folder))
     except Exception as cause:  # whatever the package finds
         where, why = shown(told.get("location", "")), shown(str(cause))
-        raise UnfixedError(f"lies in {where}, which is not read ({why})", _WITHIN) from None
+        raise UnfixedError(
+            f"lies in {where}, which is not read beside the model ({why})", _WITHIN
+        ) from None
     return whole

@@ -111,4 +111,4 @@ def test_a_model_with_its_weights_beside_it(tmp_path):
     agrees(module.above, opened(path).told(above))
     assert load_model(path, layer=above).digest == load_model(module.above.float()).digest
     (tmp_path / "m.onnx.data").unlink()
-    assert "m.onnx.data, which is not beside the model" in layers(path)[0].reason
+    assert "m.onnx.data, which is not read beside the model" in layers(path)[0].reason

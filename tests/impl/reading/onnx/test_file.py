@@ -143,13 +143,13 @@ def test_files_that_are_no_regular_ones(tmp_path):
     data, secret = tmp_path / "w.data", tmp_path / "secret"
     data.rename(secret)
     data.symlink_to(secret)
-    refused(path, InputError, "in w.data, which is not read .*symbolic link")
+    refused(path, InputError, "in w.data, which is not read beside .*symbolic link")
     data.unlink()
     os.mkfifo(data)
-    refused(path, InputError, "in w.data, which is not read .*not regular file")
+    refused(path, InputError, "in w.data, which is not read beside .*not regular file")
     data.unlink()
     data.mkdir()
-    refused(path, InputError, "in w.data, which is not read .*not regular file")
+    refused(path, InputError, "in w.data, which is not read beside .*not regular file")
 
 
 def test_shapes_that_nobody_reads(tmp_path):
