@@ -53,18 +53,22 @@ class Activation:
     derivative: Callable[[Tensor], Tensor]
     ball: Callable[[arb], arb]
     ball_derivative: Callable[[arb], arb]
-    slope: float
     curvature: float
-    bound: float
-    at_zero: float
-    cap: float
-    rate: float
-    floor: float
-    derivative_error: float
+    slope: float = 1.0
+    bound: float = math.inf
+    at_zero: float = 0.0
+    cap: float = math.inf
+    rate: float = _ROUNDINGS
+    floor: float = TINY
     exact: Callable[[fmpq], fmpq] | None = None
     least: float = 0.0
     linear_above: bool = False
     relative: bool = True
+
+    @property
+    def derivative_error(self) -> float:
+        """8 units of the slope, and 0 where ρ is linear by pieces."""
+        return 0.0 if self.curvature in (0.0, math.inf) else 8 * UNIT * self.slope
 
     def __call__(self, z: Tensor) -> Tensor:
         """ρ(z), entry by entry, differentiable."""
@@ -176,35 +180,9 @@ with ctx.workprec(128):
     _SUPREMA = _suprema()
 
 
-def _smooth_activation(
-    name: str,
-    function: Callable[[Tensor], Tensor],
-    derivative: Callable[[Tensor], Tensor],
-    ball: Callable[[arb], arb],
-    ball_derivative: Callable[[arb], arb],
-    *,
-    slope: float = 1.0,
-    curvature: float,
-    bound: float = math.inf,
-    at_zero: float = 0.0,
-    cap: float = math.inf,
-    rate: float = _ROUNDINGS,
-    floor: float = TINY,
-    least: float = 0.0,
-    linear_above: bool = False,
-    relative: bool = True,
-) -> Activation:
-    error = 8 * UNIT * slope
-    return Activation(
-        name, function, derivative, ball, ball_derivative,
-        slope, curvature, bound, at_zero, cap, rate, floor, error, None, least, linear_above,
-        relative,
-    )  # fmt: skip
-
-
 def _softplus_activation(name: str, threshold: float, jump: float) -> Activation:
     """Torch's softplus, which is the identity above the threshold and off by the jump there."""
-    return _smooth_activation(
+    return Activation(
         name,
         lambda z: functional.softplus(z, threshold=threshold),
         torch.sigmoid,
@@ -220,60 +198,57 @@ def _softplus_activation(name: str, threshold: float, jump: float) -> Activation
 _TABLE = (
     Activation(
         "identity", lambda z: z, torch.ones_like, lambda z: z, balls.identity_slope,
-        slope=1.0, curvature=0.0, bound=math.inf, at_zero=0.0,
-        cap=0.0, rate=0.0, floor=0.0, derivative_error=0.0, exact=lambda z: z, least=1.0,
+        curvature=0.0, cap=0.0, rate=0.0, floor=0.0, exact=lambda z: z, least=1.0,
     ),
     Activation(
         "relu", torch.relu, lambda z: (z > 0).to(z.dtype), balls.relu,
         balls.kinked_slope(0.0, 1.0),
-        slope=1.0, curvature=math.inf, bound=math.inf, at_zero=0.0,
-        cap=0.0, rate=0.0, floor=0.0, derivative_error=0.0, exact=lambda z: max(z, fmpq(0)),
+        curvature=math.inf, cap=0.0, rate=0.0, floor=0.0, exact=lambda z: max(z, fmpq(0)),
     ),
     Activation(
         "leaky-relu", lambda z: functional.leaky_relu(z, LEAK),
         lambda z: torch.where(z > 0, torch.ones_like(z), LEAK), balls.leaky_relu,
         balls.kinked_slope(LEAK, 1.0),
-        slope=1.0, curvature=math.inf, bound=math.inf, at_zero=0.0,
-        cap=math.inf, rate=LEAK * UNIT * (1 + UNIT), floor=TINY, derivative_error=0.0,
+        curvature=math.inf, rate=LEAK * UNIT * (1 + UNIT),
         exact=lambda z: max(z, z * fmpq(*LEAK.as_integer_ratio())), least=LEAK,
     ),
-    _smooth_activation(
+    Activation(
         "tanh", torch.tanh, lambda z: 1 - torch.tanh(z) ** 2,
         arb.tanh, balls.tanh_slope,
         curvature=_SUPREMA["tanh''"], bound=1.0, cap=_ROUNDINGS,
     ),
-    _smooth_activation(
+    Activation(
         "sigmoid", torch.sigmoid, lambda z: torch.sigmoid(z) * torch.sigmoid(-z),
         balls.sigmoid, balls.sigmoid_slope,
         slope=0.25, curvature=_SUPREMA["sigmoid''"], bound=1.0, at_zero=0.5,
         cap=_ROUNDINGS, rate=math.inf,
     ),
     _softplus_activation("softplus", _THRESHOLD, 0.0),
-    _smooth_activation(
+    Activation(
         "gelu", functional.gelu, _gelu_slope, balls.gelu, balls.gelu_slope,
         slope=_SUPREMA["gelu'"], curvature=_SUPREMA["gelu''"], least=-_SUPREMA["-gelu'"],
         relative=False,
     ),
-    _smooth_activation(
+    Activation(
         "silu", functional.silu, lambda z: torch.sigmoid(z) * (1 + z * torch.sigmoid(-z)),
         balls.silu, balls.silu_slope,
         slope=_SUPREMA["silu'"], curvature=0.5, least=-_SUPREMA["-silu'"],
     ),
-    _smooth_activation(
+    Activation(
         "elu", functional.elu, lambda z: torch.exp(z.clamp(max=0)),
         balls.elu, balls.elu_slope,
         curvature=1.0, cap=_ROUNDINGS, linear_above=True,
     ),
-    _smooth_activation(
+    Activation(
         "erf", torch.erf, lambda z: 2 / math.sqrt(math.pi) * torch.exp(-z * z),
         arb.erf, balls.erf_slope,
         slope=_SUPREMA["erf'"], curvature=_SUPREMA["erf''"], bound=1.0, cap=_ROUNDINGS,
     ),
-    _smooth_activation(
+    Activation(
         "sin", torch.sin, torch.cos, arb.sin, arb.cos,
         curvature=1.0, bound=1.0, cap=_ROUNDINGS, least=-1.0,
     ),
-    _smooth_activation(
+    Activation(
         "arctan", torch.arctan, lambda z: 1 / (1 + z * z),
         lambda z: z.atan(), lambda z: 1 / (1 + z * z),
         curvature=_SUPREMA["arctan''"], bound=_SUPREMA["arctan"], cap=2 * _ROUNDINGS,
