@@ -5,10 +5,10 @@ in them. Source: Johansson, Arb.
 """
 
 import operator
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from operator import attrgetter
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from flint import arb, arb_mat, fmpq, fmpq_mat
@@ -20,7 +20,7 @@ from rnnbounds.impl.arithmetic.elementary import Elementary
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.numbers import ball_functions as balls
 from rnnbounds.impl.numbers.ball_functions import exact_value as exactly_at
-from rnnbounds.impl.numbers.rationals import rational_matrix
+from rnnbounds.impl.numbers.rationals import rational
 
 N = TypeVar("N")
 M = TypeVar("M", bound=arb_mat | fmpq_mat)
@@ -33,6 +33,9 @@ class Entries(Elementary, Generic[N, M]):
 
     units: list[list[N]]
     table: ClassVar[Any]  # flint's matrices of such numbers
+    number: ClassVar[Any]  # a float, exactly
+    value: ClassVar[Any]  # of an activation ρ, the function on such numbers
+    derivative: ClassVar[Any]  # and ρ′
 
     @classmethod
     def of(cls, matrix: M) -> Self:
@@ -69,9 +72,7 @@ class Entries(Elementary, Generic[N, M]):
 
     def constant(self, c: float) -> Self:
         """That number in the place of each unit, exactly."""
-        return self.map_entries(
-            lambda a: arb(c) if isinstance(a, arb) else fmpq(*c.as_integer_ratio())
-        )
+        return self.map_entries(lambda _: self.number(c))
 
     def map_entries(self, f: Callable[[Any], Any]) -> Self:
         """f of each number."""
@@ -91,21 +92,51 @@ class Entries(Elementary, Generic[N, M]):
         return cls([unit * longest if len(unit) < longest else unit for unit in units])
 
 
-class OneSystem(ABC, Generic[E]):
+@dataclass(frozen=True, eq=False)
+class OneSystem(Generic[E]):
     """Parameters (m, n) and (m,) of one system, exact as floats are, over such units."""
 
     parameters: Mapping[str, Tensor]
+    _rows: dict[str, list[list[Any]]] = field(default_factory=dict)
+    _matrices: dict[tuple[str, str], Any] = field(default_factory=dict)
+    columns: ClassVar[Any]
+
+    @classmethod
+    def of_one(cls, parameters: Mapping[str, Tensor]) -> Self:
+        """Those of the one system of a batch of one, (1, m, n) and (1, m)."""
+        return cls({name: part[0] for name, part in parameters.items()})
+
+    def rows(self, name: str) -> list[list[Any]]:
+        """The numbers of a matrix, or of a vector as one column."""
+        if name not in self._rows:
+            parameter = self.parameters[name].detach()
+            matrix = parameter if parameter.ndim == 2 else parameter[:, None]
+            number = self.columns.number
+            self._rows[name] = [list(map(number, row)) for row in matrix.double().tolist()]
+        return self._rows[name]
 
     def affine(self, weight: str, bias: str | None, v: E, rows: slice = ALL) -> E:
         """W v + b."""
-        product = v.of(self._matrix(weight, rows) * v.matrix)
+        key = (weight, str(rows))
+        if key not in self._matrices:
+            self._matrices[key] = v.table(self.rows(weight)[rows])
+        product = v.of(self._matrices[key] * v.matrix)
         if bias is None or bias not in self.parameters:
             return product
         return product + self.vector(bias, rows)
 
-    @abstractmethod
     def vector(self, name: str, rows: slice = ALL) -> E:
         """A parameter vector."""
+        vector: E = self.columns(self.rows(name)[rows])
+        return vector
+
+    def activate(self, name: str, v: E) -> E:
+        """ρ(v); raises IrrationalError where that is no such number."""
+        return v if name == "identity" else v.map_entries(v.value(activation(name)))
+
+    def slope(self, name: str, v: E) -> E:
+        """ρ′(v), of rationals that of the left side at a kink; raises as `activate`."""
+        return v.map_entries(v.derivative(activation(name)))
 
     def mix(self, gate: E, a: E, b: E) -> E:
         """g∘a + (1 − g)∘b."""
@@ -114,9 +145,6 @@ class OneSystem(ABC, Generic[E]):
     def join(self, *parts: E) -> E:
         """All units of the parts, one after another."""
         return parts[0].joined(*parts)
-
-    @abstractmethod
-    def _matrix(self, weight: str, rows: slice) -> Any: ...
 
 
 def _broadcast(u: list[N], v: list[N]) -> tuple[list[N], list[N]]:
@@ -141,49 +169,18 @@ FUNCTIONS: Mapping[str, Callable[[arb], arb]] = {
 class Columns(Entries[arb, arb_mat]):
     """Units of M columns each, as rows of M balls."""
 
-    table = arb_mat
+    table, number = arb_mat, arb
+    value, derivative = attrgetter("ball"), attrgetter("ball_derivative")
 
     def function(self, name: str) -> Self:
         """The elementary function of that name."""
         return self.map_entries(FUNCTIONS[name])
 
 
-@dataclass(frozen=True, eq=False)
 class Balls(OneSystem[Columns]):
-    """Parameters (m, n) and (m,) of one system, exact as floats are."""
+    """The arithmetic of balls."""
 
-    parameters: Mapping[str, Tensor]
-    _matrices: dict[tuple[str, str], arb_mat] = field(default_factory=dict)
-    _vectors: dict[tuple[str, str], Columns] = field(default_factory=dict)
-
-    @classmethod
-    def of_one(cls, parameters: Mapping[str, Tensor]) -> Self:
-        """Those of the one system of a batch of one, (1, m, n) and (1, m)."""
-        return cls({name: part[0] for name, part in parameters.items()})
-
-    def vector(self, name: str, rows: slice = ALL) -> Columns:
-        """A parameter vector."""
-        key = (name, str(rows))
-        if key not in self._vectors:
-            numbers = self.parameters[name].detach()[rows].tolist()
-            self._vectors[key] = Columns([[arb(a)] for a in numbers])
-        return self._vectors[key]
-
-    def activate(self, name: str, v: Columns) -> Columns:
-        """ρ(v)."""
-        if name == "identity":
-            return v
-        return v.map_entries(activation(name).ball)
-
-    def slope(self, name: str, v: Columns) -> Columns:
-        """ρ′(v)."""
-        return v.map_entries(activation(name).ball_derivative)
-
-    def _matrix(self, weight: str, rows: slice) -> arb_mat:
-        key = (weight, str(rows))
-        if key not in self._matrices:
-            self._matrices[key] = arb_mat(self.parameters[weight].detach()[rows].tolist())
-        return self._matrices[key]
+    columns = Columns
 
 
 class IrrationalError(InputError):
@@ -208,7 +205,9 @@ def require_rational(name: str, function: Callable[[fmpq], fmpq | None]) -> Call
 class RationalColumns(Entries[fmpq, fmpq_mat]):
     """Units of M columns each, as rows of M rationals."""
 
-    table = fmpq_mat
+    table, number = fmpq_mat, staticmethod(rational)
+    value = staticmethod(lambda rho: require_rational(rho.name, rho.rational))
+    derivative = staticmethod(lambda rho: require_rational(rho.name, rho.rational_slope))
 
     def function(self, name: str) -> Self:
         """The elementary function of that name, where that is rational; raises IrrationalError."""
@@ -217,38 +216,7 @@ class RationalColumns(Entries[fmpq, fmpq_mat]):
         return self.map_entries(require_rational(name, partial(exactly_at, FUNCTIONS[name])))
 
 
-@dataclass(frozen=True, eq=False)
 class Rationals(OneSystem[RationalColumns]):
-    """Parameters (m, n) and (m,) of one system, exact as floats are."""
+    """The arithmetic of rationals."""
 
-    parameters: Mapping[str, Tensor]
-    _rows: dict[str, list[list[fmpq]]] = field(default_factory=dict)
-    _matrices: dict[tuple[str, str], fmpq_mat] = field(default_factory=dict)
-
-    def vector(self, name: str, rows: slice = ALL) -> RationalColumns:
-        """A parameter vector."""
-        return RationalColumns(self.rows(name)[rows])
-
-    def activate(self, name: str, v: RationalColumns) -> RationalColumns:
-        """ρ(v); raises IrrationalError."""
-        if name == "identity":
-            return v
-        return v.map_entries(require_rational(name, activation(name).rational))
-
-    def slope(self, name: str, v: RationalColumns) -> RationalColumns:
-        """ρ′(v), that of the left side at a kink; raises IrrationalError."""
-        return v.map_entries(require_rational(name, activation(name).rational_slope))
-
-    def _matrix(self, weight: str, rows: slice) -> fmpq_mat:
-        key = (weight, str(rows))
-        if key not in self._matrices:
-            self._matrices[key] = fmpq_mat(self.rows(weight)[rows])
-        return self._matrices[key]
-
-    def rows(self, name: str) -> list[list[fmpq]]:
-        """A matrix, or a vector as one column."""
-        if name not in self._rows:
-            parameter = self.parameters[name].detach()
-            matrix = parameter if parameter.ndim == 2 else parameter[:, None]
-            self._rows[name] = rational_matrix(matrix).tolist()
-        return self._rows[name]
+    columns = RationalColumns

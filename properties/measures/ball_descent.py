@@ -13,9 +13,8 @@ from typing import Any
 
 from flint import arb, arb_mat
 
-from rnnbounds.impl.arithmetic.base import ALL
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, DualArithmetic
-from rnnbounds.impl.arithmetic.entries import Balls, Columns
+from rnnbounds.impl.arithmetic.entries import Balls
 from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm
 from rnnbounds.properties.measures.measure import BallPair
 from rnnbounds.properties.read.entry_carriers import BALLS
@@ -35,14 +34,11 @@ class BallWeights(Balls):
 
     entries: Mapping[str, Entries] = field(default_factory=dict)
 
-    def vector(self, name: str, rows: slice = ALL) -> Columns:
-        """A parameter vector."""
-        return Columns([[a] for a in self.entries[name][rows]])
-
-    def _matrix(self, weight: str, rows: slice) -> arb_mat:
-        height, width = self.parameters[weight].shape
-        entries = self.entries[weight]
-        return arb_mat([entries[i * width : (i + 1) * width] for i in range(height)[rows]])
+    def rows(self, name: str) -> list[Entries]:
+        """The balls of a matrix, or of a vector as one column."""
+        entries, (height, *width) = self.entries[name], self.parameters[name].shape
+        columns = width[0] if width else 1
+        return [entries[i * columns : (i + 1) * columns] for i in range(height)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
-from rnnbounds.impl.arithmetic.base import ALL
 from rnnbounds.impl.arithmetic.entries import (
     Balls,
     Columns,
@@ -162,10 +161,8 @@ class BallCarrier(EntryCarrier):
 
     def exact_arithmetic(self, weights: Mapping[str, fmpq_mat]) -> Balls:
         """Ball arithmetic of weights given as rationals."""
-        at = {(name, str(ALL)): A for name, A in weights.items()}
-        matrices = {key: arb_mat(A) for key, A in at.items()}
-        vectors = {key: self.rows(A.tolist()) for key, A in at.items()}
-        return Balls(dict.fromkeys(weights), matrices, vectors)  # type: ignore[arg-type]
+        tables = {name: arb_mat(A).tolist() for name, A in weights.items()}
+        return Balls(dict.fromkeys(weights), tables)  # type: ignore[arg-type]
 
     @staticmethod
     def number(value: Any) -> arb:
