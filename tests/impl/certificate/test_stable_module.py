@@ -102,29 +102,6 @@ def test_set_of_grus(bias):
         assert not SET.contains(outside)
 
 
-def test_nearest_and_non_expansive():
-    """⟨a − Πa, z − Πa⟩ ≤ 0 for points z of the set, and no two points come further apart."""
-
-    def draw(seed, size):
-        by = torch.Generator().manual_seed(seed)
-        shapes = {"weight_ih": (9, 2), "weight_hh": (9, 3), "bias_ih": (9,), "bias_hh": (9,)}
-        return {
-            key: size * torch.randn(shape, generator=by, dtype=torch.float64)
-            for key, shape in shapes.items()
-        }
-
-    def flat(weights):
-        return torch.cat([weights[key].flatten() for key in sorted(weights)])
-
-    for seed in range(30):
-        a, b = draw(seed, 3.0), draw(seed + 1, 0.5 + seed % 3)
-        nearest, other = SET.project(a), SET.project(b)
-        ahead = (flat(a) - flat(nearest)) @ (flat(other) - flat(nearest))
-        assert float(ahead) <= 1e-10
-        moved, before = flat(nearest) - flat(other), flat(a) - flat(b)
-        assert float(moved.norm()) <= float(before.norm()) * (1 + 1e-14)
-
-
 @pytest.mark.parametrize("make", [torch.nn.GRU, torch.nn.LSTM])
 @pytest.mark.parametrize(
     ("lam", "forget"),

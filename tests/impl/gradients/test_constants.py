@@ -29,31 +29,26 @@ def scalar(w: float, u: float, b: float, name: str = "identity", B_x: float = 1.
     return Constants(cell, tensor(B_x))
 
 
-def test_dyadic_systems_are_exact() -> None:
-    """The constants of a dyadic scalar system come out exactly, so that equality cases stay so."""
-    c = scalar(0.75, -2.0, 0.5)
-    assert [c[name].item() for name in ("lam", "L_x", "S_0", "B_h")] == [0.75, 2.0, 2.5, 10.0]
-    assert c["L_f"].item() == 1.0
-    assert scalar(0.3, 1.0, 0.0)["lam"].item() == 0.3
+EXACT = [  # w, u, b of a scalar system, its activation and B_x, and constants
+    ((0.75, -2.0, 0.5), {"lam": 0.75, "L_x": 2.0, "S_0": 2.5, "B_h": 10.0, "L_f": 1.0}),
+    ((0.3, 1.0, 0.0), {"lam": 0.3}),
+    ((0.5, 1.0, 0.0, "tanh", 1e-200), {"S_0": 1e-200}),  # nothing is added without a bias
+    ((0.5, 1.0, 0.0, "tanh", 0.0), {"S_0": 0.0, "B_h": 0.0}),
+    ((1.0, 1.0, 0.0), {"B_h": math.inf}),  # beyond λ = 1 a bounded activation alone bounds states
+    ((2.0, 1.0, 0.0, "tanh"), {"B_h": 1.0}),
+]
 
 
-def test_drive_without_bias() -> None:
-    """With b = 0 nothing is added to L_x B_x where ρ(0) = 0, and ρ(0) √n where it is not."""
-    assert scalar(0.5, 1.0, 0.0, "tanh", B_x=1e-200)["S_0"].item() == 1e-200
-    assert scalar(0.5, 0.0, 0.0, "sigmoid")["S_0"].item() == pytest.approx(0.5, rel=1e-14)
-    assert scalar(0.5, 0.0, 0.0, "sigmoid")["S_0"].item() >= 0.5
+@pytest.mark.parametrize(("system", "expected"), EXACT)
+def test_scalar_systems_are_exact(system, expected) -> None:
+    """Constants of dyadic systems come out exactly, so that equality cases stay so."""
+    c = scalar(*system)
+    assert {name: c[name].item() for name in expected} == expected
 
 
-def test_system_at_rest() -> None:
-    """A system without drive has bounds of exactly 0."""
-    c = scalar(0.5, 1.0, 0.0, "tanh", B_x=0.0)
-    assert [c[name].item() for name in ("S_0", "B_h")] == [0.0] * 2
-
-
-def test_expansive_systems() -> None:
-    """Beyond λ = 1 only a bounded activation bounds the states."""
-    assert scalar(1.0, 1.0, 0.0)["B_h"].item() == math.inf
-    assert scalar(2.0, 1.0, 0.0, "tanh")["B_h"].item() == 1.0
+def test_drive_of_a_sigmoid() -> None:
+    """ρ(0) √n without inputs and bias."""
+    assert 0.5 <= scalar(0.5, 0.0, 0.0, "sigmoid")["S_0"].item() <= 0.5 * (1 + 1e-14)
 
 
 def test_broken_systems_fail_closed() -> None:

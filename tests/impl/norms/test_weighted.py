@@ -98,22 +98,22 @@ def test_quadratic_norm_fails_closed() -> None:
 
 
 def test_perron_vector() -> None:
-    """(|W| v)_i ≤ factor v_i in exact rationals, and close to the spectral radius of |W|."""
-    W = systems()
-    found = perron_vector(W)
-    radius = torch.linalg.eigvals(W.abs()).abs().amax(1)
-    assert (found.factor <= radius + 5e-3 * certified_norm(W)).all()
-    for w, v, factor in zip(W, found.weights, found.factor.tolist(), strict=True):
-        weights = [Fraction(x) for x in v.tolist()]
-        assert all(x > 0 for x in weights)
-        ratios = []
-        for row, own in zip(w.tolist(), weights, strict=True):
-            total = sum(abs(Fraction(x)) * y for x, y in zip(row, weights, strict=True))
-            ratios.append(total / own)
-        assert max(ratios) <= Fraction(factor)
-        assert Fraction(factor) <= max(ratios) * Fraction(1 + 1e-12)
+    """max_i (|W| v)_i/v_i of a thousand matrices, in rationals: at least, and hardly more; near
+    the spectral radius of |W|."""
+    draw = torch.Generator().manual_seed(5)
+    for W in (systems(), torch.randn(1000, 2, 2, dtype=torch.float64, generator=draw)):
+        found = perron_vector(W)
+        radius = torch.linalg.eigvals(W.abs()).abs().amax(1)
+        assert (found.factor <= radius + 5e-3 * certified_norm(W)).all()
+        numbers = zip(W.tolist(), found.weights.tolist(), found.factor.tolist(), strict=True)
+        for rows, weights, factor in numbers:
+            v = [*map(Fraction, weights)]
+            assert all(a > 0 for a in v)
+            moved = (sum(abs(Fraction(w)) * b for w, b in zip(row, v, strict=True)) for row in rows)
+            exact = max(size / a for size, a in zip(moved, v, strict=True))
+            assert exact <= Fraction(factor) <= exact * (1 + Fraction(1, 2**50))
+        assert (found.condition >= 1).all()
     assert perron_vector(torch.full((1, 2, 2), math.nan).double()).factor.item() == math.inf
-    assert (found.condition >= 1).all()
 
 
 def test_weighted_norms_outlive_lapack(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,18 +135,6 @@ def test_weighted_norms_outlive_lapack(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.testing.assert_close(diagonal.factor[0], plain[1].factor[0], rtol=1e-12, atol=0)
     assert torch.equal(diagonal.weights[1], torch.eye(2, dtype=torch.float64))
     assert diagonal.factor[1] >= 7
-
-
-def test_perron_factors_are_rounded_up() -> None:
-    """max_i (|W| v)_i/v_i of 1,000 matrices, in rationals: at least, and hardly more."""
-    W = torch.randn(1000, 2, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(5))
-    found = perron_vector(W)
-    numbers = zip(W.tolist(), found.weights.tolist(), found.factor.tolist(), strict=True)
-    for rows, weights, factor in numbers:
-        v = [*map(Fraction, weights)]
-        moved = (sum(abs(Fraction(w)) * b for w, b in zip(row, v, strict=True)) for row in rows)
-        exact = max(size / a for size, a in zip(moved, v, strict=True))
-        assert exact <= Fraction(factor) <= exact * (1 + Fraction(1, 2**50))
 
 
 def test_scalar_is_exact():

@@ -1,4 +1,4 @@
-"""The stable set of LSTMs: the projection, the paper's membership test and the map together."""
+"""Stable sets of LSTMs and GRUs: projection, the paper's membership test and the map together."""
 
 import math
 
@@ -7,20 +7,26 @@ import torch
 
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.training.stable_gates import StableLSTM, stable_lstm_
+from rnnbounds.impl.training.stable_gates import StableGRU, StableLSTM, stable_lstm_
 
 SETS = (StableLSTM(0.5, 0.6, 1.0), StableLSTM(0.9, 0.9, 2.0), StableLSTM(0.0, 0.3, 0.0))
+GRUS = StableGRU(0.6, 0.7, 1.5)
 
 
-def draw(n=3, d=2, seed=0, size=1.0, dtype=torch.float64, bias=True):
+def draw(n=3, d=2, seed=0, size=1.0, dtype=torch.float64, bias=True, gates=4):
     """Gaussian weights under torch's names."""
-    generator = torch.Generator().manual_seed(seed)
-    shapes = {"weight_ih": (4 * n, d), "weight_hh": (4 * n, n)}
-    shapes |= {"bias_ih": (4 * n,), "bias_hh": (4 * n,)} if bias else {}
+    generator, rows = torch.Generator().manual_seed(seed), gates * n
+    shapes = {"weight_ih": (rows, d), "weight_hh": (rows, n)}
+    shapes |= {"bias_ih": (rows,), "bias_hh": (rows,)} if bias else {}
     return {
         name: (size * torch.randn(shape, generator=generator, dtype=torch.float64)).to(dtype)
         for name, shape in shapes.items()
     }
+
+
+def drawn(stable, **options):
+    """Weights of the kind of the set."""
+    return draw(gates=3 if stable is GRUS else 4, **options)
 
 
 def flat(weights):
@@ -28,31 +34,26 @@ def flat(weights):
     return torch.cat([part.flatten() for part in weights.values()])
 
 
-def bound(W, U, b, h, B):
-    """‖W_j‖₁h + ‖U_j‖₂B + b_j, by hand."""
-    return W.abs().sum(1) * h + U.norm(dim=1) * B + b
-
-
 @pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("stable", SETS[:2])
+@pytest.mark.parametrize("stable", [*SETS[:2], GRUS])
 def test_nearest_point(stable, bias):
     """⟨a − Πa, z − Πa⟩ ≤ 0 for all z of the set, which only the nearest point fulfils."""
     for seed in range(20):
-        a = draw(seed=seed, size=3.0, bias=bias)
+        a = drawn(stable, seed=seed, size=3.0, bias=bias)
         nearest = stable.project(a)
         for other in range(4):
-            z = stable.project(draw(seed=100 + other, size=2.0, bias=bias))
+            z = stable.project(drawn(stable, seed=100 + other, size=2.0, bias=bias))
             mixed = {k: nearest[k] + 0.3 * (z[k] - nearest[k]) for k in a}
             for point in (z, mixed):
                 ahead = (flat(a) - flat(nearest)) @ (flat(point) - flat(nearest))
                 assert float(ahead) <= 1e-10
 
 
-@pytest.mark.parametrize("stable", SETS)
+@pytest.mark.parametrize("stable", [*SETS, GRUS])
 def test_non_expansive(stable):
     """No two points come further apart, and a point of the set stays, bit for bit."""
     for seed in range(50):
-        a, b = draw(seed=seed, size=4.0), draw(seed=seed + 1, size=0.5 + seed % 3)
+        a, b = drawn(stable, seed=seed, size=4.0), drawn(stable, seed=seed + 1, size=0.5 + seed % 3)
         moved = [stable.project(part) for part in (a, b)]
         before, after = flat(a) - flat(b), flat(moved[0]) - flat(moved[1])
         assert float(after.norm()) <= float(before.norm()) * (1 + 1e-14)
