@@ -1,4 +1,4 @@
-"""Laws of every kind of cell, and of stacks: comparisons, balls, batches, and truncated forms.
+"""Laws of every kind of cell, and of stacks: comparisons, batches, and truncated forms.
 
 Each kind is sampled in all conventions of its weights. Points are of the box that is proved and
 inputs of the ball; against what is said of all of them stands the step in floats.
@@ -9,13 +9,10 @@ import json
 import pytest
 import torch
 from cell_systems import SYSTEMS, weights_of
-from flint import arb, arb_mat, ctx
 from gated_draws import generator
 from stack_draws import inputs
 from window_runs import outputs
 
-from rnnbounds.impl.arithmetic.derivatives.dual_numbers import ball_step
-from rnnbounds.impl.arithmetic.entries import Balls
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.convert.feedforward import FeedForward
@@ -84,22 +81,6 @@ def test_comparison(name):
     for seen, most in pairs:
         assert bool((seen <= most * (1 + 1e-12) + 1e-14).all())
         assert bool((seen.amax(2) >= most.expand_as(seen).amax(2) / 1000).all())
-
-
-@EACH
-def test_balls(name):
-    """A run in balls is the run in floats, to rounding."""
-    cell = sample(name).cell
-    x = inputs(T=8)[0]
-    s = torch.zeros(1, cell.comparison(B).box.shape[1], 1, dtype=torch.float64)
-    with ctx.workprec(200):
-        exact, balls = arb_mat(s.shape[1], 1), Balls.of_one(cell.parameters)
-        for row in x:
-            s = cell.step(s, row[None, :, None])
-            exact, _ = ball_step(cell.program, balls, exact, arb_mat([[a] for a in row.tolist()]))
-        for a, b in zip(exact.entries(), s[0, :, 0].tolist(), strict=True):
-            assert a.rad() < 1e-40
-            assert abs(a - arb(b)) < 1e-13
 
 
 @EACH

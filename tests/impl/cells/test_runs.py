@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 import torch
+from cell_systems import weights_of
 from draws import normal
 from flint import ctx
 from program_draws import SAMPLES
-from program_draws import weights as drawn
 
 from rnnbounds.impl.cells.runs import Runner, truncations
-from rnnbounds.impl.cells.table import CELLS
 from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.memory import exact
 from rnnbounds.impl.memory.exact import enclosed, near, within
@@ -18,20 +17,13 @@ from rnnbounds.impl.reading.adapters import load_model
 
 TORCH = ("linear", "rnn-tanh", "rnn-relu", "rnn-gelu", "rnn-softplus", "lstm", "gru", "gru-cho")
 NAMES = (*TORCH, "lstm-projected", "stacked-gru", *SAMPLES)
-SIZES = {"n": 3, "d": 2, "p": 2}
 
 
 def model(name):
     """A cell of each kind, in float64."""
-    if name == "stacked-gru":
-        torch.manual_seed(0)
-        return load_model(torch.nn.GRU(2, 3, 2).double())
-    if name in SAMPLES:
-        return load_model(drawn(name, 3, 2, scale=0.5), name)
-    kind, by = CELLS[name], torch.Generator().manual_seed(0)
-    shapes = kind.layout(()).shapes_for(SIZES)
-    told = {role: torch.randn(*shape, generator=by).double() / 3 for role, shape in shapes.items()}
-    return load_model({role + kind.suffix: part for role, part in told.items()}, name)
+    layers = 2 if name.startswith("stacked-") else 1
+    held = weights_of(name, n=3, d=2, layers=layers, scale=1.0)
+    return load_model({role: part.double() for role, part in held.items()}, name)
 
 
 def linear(W, d=1):

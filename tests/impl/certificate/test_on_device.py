@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from cell_systems import weights_of
 from elsewhere import elsewhere
 from program_draws import weights
 
@@ -11,20 +12,13 @@ from rnnbounds.impl.arithmetic.inputs.sets import input_box
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
 
-GATES = {"lstm": 4, "gru": 3, "gru-cho": 3}
 TORCHS, OTHERS = ("linear", "lstm"), ("deep-tanh",)
 
 
-def drawn(cell: str, layers: int = 1, scale: float = 0.2) -> dict[str, torch.Tensor]:
+def drawn(cell: str, layers: int = 1, scale: float = 0.4) -> dict[str, torch.Tensor]:
     """Weights of two units under torch's names."""
-    by = torch.Generator().manual_seed(1)
-    rows, held = 2 * GATES.get(cell, 1), {}
-    for layer in range(layers):
-        sizes = {"weight_hh": (rows, 2), "weight_ih": (rows, 2)}
-        for role, shape in {**sizes, "bias_ih": (rows,), "bias_hh": (rows,)}.items():
-            part = scale * torch.randn(*shape, generator=by, dtype=torch.float64)
-            held[f"{role}_l{layer}" if layers > 1 else role] = part
-    return held
+    held = weights_of(cell, n=2, d=2, layers=layers, seed=1, scale=scale)
+    return {name: part.double() for name, part in held.items()}
 
 
 def both(held: dict[str, torch.Tensor], bound: float, **asked: object) -> tuple[Certificate, ...]:
@@ -52,7 +46,7 @@ def agree(here: Certificate, there: Certificate, off: float = 1e-12) -> None:
 @pytest.mark.parametrize("name", [*TORCHS, *OTHERS])
 def test_every_sort_of_cell(name):
     """By all norms."""
-    held = drawn(name, scale=0.1) if name in TORCHS else weights(name, n=2, scale=0.05)
+    held = drawn(name, scale=0.2) if name in TORCHS else weights(name, n=2, scale=0.05)
     here, there = both(held, 1.0, cell=name)
     agree(here, there)
     assert here.lam < 1
@@ -61,7 +55,7 @@ def test_every_sort_of_cell(name):
 @pytest.mark.slow
 def test_stacks():
     """Layer by layer, each in its best norm; of a box, which lies where the weights do."""
-    held, box = drawn("rnn-tanh", layers=2, scale=0.1), input_box([-1.0, 0.0], [1.0, 0.5])
+    held, box = drawn("stacked-rnn-tanh", layers=2, scale=0.2), input_box([-1.0, 0.0], [1.0, 0.5])
     agree(*both(held, box, cell="stacked-rnn-tanh", norm="cascade"))
 
 
@@ -69,7 +63,7 @@ def test_stacks():
 def test_what_is_refuted(cell):
     """By the same witness: it is sought on the CPU."""
     held = drawn(cell)
-    held["weight_hh"][-2:] = 8.0 * torch.eye(2)
+    held["weight_hh_l0"][-2:] = 8.0 * torch.eye(2)
     here, there = both(held, 1.0, cell=cell, norm="infinity")
     assert (here.verdict, here.witness) == (there.verdict, there.witness)
     assert here.verdict == "refuted"
@@ -81,7 +75,7 @@ def test_what_is_refuted(cell):
 def test_a_card(name):
     """The same on a CUDA device, whose products are summed in another order: what is sought step by
     step ends elsewhere by what a step may still change."""
-    held = drawn(name, scale=0.1)
+    held = drawn(name, scale=0.2)
     agree(
         *(certify(held, inputs=1.0, cell=name, device=device) for device in ("cpu", "cuda")),
         off=1e-8,

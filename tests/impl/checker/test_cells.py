@@ -1,6 +1,5 @@
 """The checker on every kind of cell: what is written is proved anew, and what is false falls."""
 
-import json
 import math
 from dataclasses import replace
 from functools import partial
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from cell_systems import SYSTEMS, good, system, verdict
-from checked import source
+from checked import fallen_of_document, source
 from tampering import UNPROVED, changed, leaves, values
 from window_runs import outputs
 
@@ -89,13 +88,8 @@ def test_layers_feed_one_another(tmp_path):
 def test_whole_certificates(tmp_path, which):
     """What 'certify' writes is proved for its model, and for no other; other sizes fall."""
     held, told = system(which)
-    path = tmp_path / "certificate.json"
-
-    def fallen(document):
-        path.write_text(json.dumps(document))
-        return {found.name for found in check_certificate(path, source(held))[1] if not found.holds}
-
-    whole = told.to_json()
+    path, whole = tmp_path / "certificate.json", told.to_json()
+    fallen = partial(fallen_of_document, path, of=source(held))
     assert fallen(whole) == set()
     further = check_certificate(path, source(held))[0]["information"]["further"]
     assert {"norms_tried", "skipped", "stable"} <= set(further)

@@ -10,17 +10,16 @@ import checked
 import numpy as np
 import pytest
 import torch
+from cell_systems import verdict
 from checked import fallen as fallen_of
-from checked import seal_of, source
-from safetensors import safe_open
-from safetensors.torch import load_file, save_file
+from checked import fallen_of_document, source
 from tampering import LESS, NEVER, UNPROVED, doubled, statements, taken_apart, written
 from truths import true_of_truncated
 
 from rnnbounds.impl.cells.table import CELLS, kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker import truncated
-from rnnbounds.impl.checker.truncated import check_certificate, check_truncated
+from rnnbounds.impl.checker.truncated import check_truncated
 from rnnbounds.impl.convert.files import save_truncated
 from rnnbounds.impl.convert.truncate import truncate, unrolled
 from rnnbounds.impl.errors import FileError, InputError
@@ -82,16 +81,14 @@ def test_the_longest_windows(tmp_path, fed, epsilon):
     path, k = tmp_path / "certificate.json", told["truncation"][0]["k"]
     assert k > 10**17
 
-    def fallen(k):
-        path.write_text(json.dumps(told | {"truncation": [{"eps": epsilon, "k": k}]}))
-        found = check_certificate(path, source(loaded))[1]
-        return {finding.name for finding in found if not finding.holds}
+    def fallen(k, **more):
+        document = told | {"truncation": [{"eps": epsilon, "k": k}]} | more
+        return fallen_of_document(path, document, source(loaded))
 
     assert fallen(k) == fallen(2**64) == set()
     assert fallen(k - 1) == {"window"}
-    path.write_text(json.dumps(told | {"cell": "kept"}))
     with pytest.raises(InputError, match="holds kept, a cell of which the checker knows"):
-        check_certificate(path, source(loaded))
+        fallen(k, cell="kept")
     with pytest.raises(FileError):
         fallen(2**64 + 1)
 
@@ -100,31 +97,18 @@ def test_the_longest_windows(tmp_path, fed, epsilon):
 def test_files_of_earlier_versions(tmp_path, more):
     """What states more than today's certificates, or another norm, is refused in a line that says
     how to write it again; so is a file of another format."""
-    loaded, norm = model(), "diagonal"
-    path, record = saved(tmp_path / "t", loaded, norm), tmp_path / "certificate.json"
-    record.write_text(
-        json.dumps(certify(loaded, inputs=1.5, eps=EPSILON, norm=norm).to_json() | more)
-    )
+    loaded, norm, record = model(), "diagonal", tmp_path / "certificate.json"
+    file = taken_apart(saved(tmp_path / "t", loaded, norm).read_bytes())
+    told = certify(loaded, inputs=1.5, eps=EPSILON, norm=norm).to_json() | more
     with pytest.raises(FileError, match="; write it again with 'rnnbounds certify --out'"):
-        check_certificate(record, source(loaded))
-    forged(path, lambda certificate: certificate.update(more))
-    with pytest.raises(FileError, match="; write it again with 'rnnbounds truncate'"):
-        check_truncated(path)
-    forged(path, lambda certificate: None, format="rnnbounds/truncated/4")
-    with pytest.raises(FileError, match=r"not of the format .*; write it again with 'rnnbounds tr"):
-        check_truncated(path)
-
-
-def forged(path, certify, **changes):
-    """The file with a changed certificate and other metadata, and with good seals."""
-    with safe_open(path, framework="pt") as file:
-        told = dict(file.metadata()) | changes
-    weights, certificate = load_file(path), json.loads(told["certificate"])
-    certify(certificate)
-    told["certificate"] = json.dumps(certificate)
-    told["k"] = str(certificate["truncation"][0]["k"])
-    save_file(weights, path, told | {"sha256": seal_of(told, weights)})
-    return path
+        fallen_of_document(record, told, source(loaded))
+    for forged, words in (
+        (file.stating(file.certificate | more), "; write it again"),
+        (file.with_told(format="rnnbounds/truncated/4"), "not of the format .*; write it again"),
+    ):
+        (tmp_path / "t").write_bytes(written(forged, TRUNCATED.seal))
+        with pytest.raises(FileError, match=f"{words} with 'rnnbounds truncate'"):
+            check_truncated(tmp_path / "t")
 
 
 def test_other_cells(tmp_path, monkeypatch):
@@ -189,11 +173,6 @@ def good(request, tmp_path):
     path, (held, certificate) = tmp_path / "t", certified(*request.param)
     save_truncated(unrolled(held, certificate.windows[0][1]), certificate.to_json(), path)
     return path, taken_apart(path.read_bytes()), checked.source(held)
-
-
-def verdict(path, file, of=None):
-    """Of the file, sealed anew; see `checked`."""
-    return checked.verdict("truncated", path, written(file, TRUNCATED.seal), of)
 
 
 def weights_of(file):

@@ -5,8 +5,8 @@ import json
 
 import pytest
 import torch
+from cell_systems import weights_of
 
-from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.convert.export import (
     CERTIFICATE,
     LAYERS,
@@ -95,13 +95,10 @@ CELLS = {
 
 def drawn(cell, k, latest):
     """The feed-forward form of a drawn cell."""
-    names = tuple(f"{name}_l0" for name in CELLS[cell]) if "stacked" in cell else CELLS[cell]
-    layout, draw = kind_of(cell).layout(names), torch.Generator().manual_seed(0)
-    shapes = layout.shapes_for({"n": 3, "d": 2, "p": 2, "m1": 4, "n_l0": 3})
-    weights = {name: torch.randn(shape, generator=draw) * 0.4 for name, shape in shapes.items()}
-    if "leak" in weights:
-        weights["leak"] = weights["leak"].abs().clamp(0.1, 0.9)
-    return FeedForward(weights, cell=cell, k=k, latest=latest)
+    stack = cell.startswith("stacked-")
+    held = weights_of(cell, CELLS[cell], n=3, d=2, layers=2 if stack else 1, scale=0.8)
+    own = {name if stack else name.removesuffix("_l0"): part for name, part in held.items()}
+    return FeedForward(own, cell=cell, k=k, latest=latest)
 
 
 @pytest.mark.parametrize("latest", [False, True])

@@ -7,6 +7,7 @@ from operator import mul
 import numpy as np
 import pytest
 import torch
+from cell_systems import weights_of
 from draws import normal
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -112,19 +113,11 @@ def test_what_cannot_be_had_is_left_to_the_factor():
 CELLS = ("lstm", "gru-cho", "leaky-tanh", "stacked-gru")
 
 
-def model(cell, seed, n=3, d=2, layers=2):
-    """Random weights of a cell."""
-    draw, kind = torch.Generator().manual_seed(seed), kind_of(cell.removeprefix("stacked-"))
-    found = {}
-    for l in range(layers if cell.startswith("stacked-") else 1):
-        shapes = kind.layout(()).shapes_for({"n": n, "d": n if l else d})
-        suffix = f"_l{l}" if cell.startswith("stacked-") else kind.suffix
-        for name, shape in shapes.items():
-            size = 0.4 / shape[-1] if len(shape) == 2 else 0.3
-            found[name + suffix] = size * torch.randn(shape, generator=draw, dtype=torch.float64)
-            if name == "leak":
-                found[name] = found[name].abs().clamp(0.2, 0.9)
-    return load_model(found, cell)
+def model(cell, seed):
+    """Random weights of a cell, of two layers where it is a stack."""
+    layers = 2 if cell.startswith("stacked-") else 1
+    drawn = weights_of(cell, n=3, d=2, layers=layers, seed=seed, scale=0.4)
+    return load_model({name: part.double() for name, part in drawn.items()}, cell)
 
 
 def gap(held, x, k):

@@ -70,21 +70,6 @@ def test_its_own_tensors_are_read(name, prefix):
 
 @pytest.mark.slow
 @EACH
-def test_one_tensor_more_is_refused_or_ignored(name):
-    """A tensor among a cell's own is named; ignored on purpose, that is recorded."""
-    weights, roles = model(name)
-    for extra in ("extra", "bias", "C", "readout", "bias_l0x", "WEIGHT_HH_L0"):
-        full = PREFIX + extra
-        more = weights | {full: torch.ones(3, dtype=torch.float64)}
-        refused(more, name, rf"holds {re.escape(full)}, which {name} does not read")
-        loaded = load_model(more, name, ignore=(full,))
-        assert dict(loaded.tensors) == roles
-        assert loaded.ignored == (full,)
-        assert loaded.digest == load_model(weights, name).digest
-
-
-@pytest.mark.slow
-@EACH
 def test_one_place_has_one_tensor(name):
     """A role with a number and one without are two for one place, whichever comes first."""
     weights, roles = model(name)

@@ -1,21 +1,14 @@
 """A checker as its tests call it: of a source, of a file that was written again, without torch."""
 
-from safetensors.torch import save
+import json
 
-from rnnbounds.impl.checker.truncated import check_truncated
+from rnnbounds.impl.checker.truncated import check_certificate, check_truncated
 from rnnbounds.impl.checker.unitary import Source
 from rnnbounds.impl.checker.unitary import check as check_unitary
 from rnnbounds.impl.convert.files import load_truncated
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.format.sealed import TRUNCATED
-from rnnbounds.impl.format.tensors import contents
 
 CHECKS = {"truncated": check_truncated, "unitary": check_unitary}
-
-
-def seal_of(told, tensors):
-    """The seal of a truncated model with this metadata and torch's tensors."""
-    return TRUNCATED.seal(told, contents(save(tensors))[0])
 
 
 def source(loaded):
@@ -27,6 +20,12 @@ def source(loaded):
 def fallen(kind, path, of=None):
     """The names of the findings that do not hold."""
     return {found.name for found in CHECKS[kind](path, of)[1] if not found.holds}
+
+
+def fallen_of_document(path, document, of):
+    """The names of the findings about a certificate's document that do not hold."""
+    path.write_text(json.dumps(document))
+    return {found.name for found in check_certificate(path, of)[1] if not found.holds}
 
 
 def verdict(kind, path, data, of=None):
