@@ -4,10 +4,8 @@ import pytest
 
 from rnnbounds.properties.attacks.attack import Case, measures_single_steps
 from rnnbounds.properties.attacks.budget import batch_size, profile
-from rnnbounds.properties.attacks.typed_statement import kinds_to_test
 from rnnbounds.properties.judging.sides import has_windows
 from rnnbounds.properties.measures.measure import NEEDS, Needs
-from rnnbounds.properties.systems.table import FAMILIES
 from rnnbounds.theory import claim
 from rnnbounds.theory.language.parse import parse_statement
 from rnnbounds.theory.language.quantity import measured, parameter, tag
@@ -17,26 +15,6 @@ from rnnbounds.theory.language.vocabulary import VOCABULARY, symbols
 
 T, k = symbols("T k")
 FORM = claim("state-bound").forms[0]
-
-
-@pytest.mark.parametrize(
-    ("text", "kinds"),
-    [
-        ("h_gap <= 1", ("linear", "rnn")),
-        ("grad_gap <= h_gap", ("gradient",)),
-        ("h_gap <= descent_growth", ()),
-        ("gate_gap <= theta*gate_state_gap", ("lstm",)),
-        ("dh_dh <= 1", ("urnn",)),
-        ("h_norm_box <= S_0_box", tuple(FAMILIES["cell"].members)),
-    ],
-)
-def test_systems_of_a_typed_statement(text: str, kinds: tuple[str, ...]) -> None:
-    """Those that have all of its quantities; of cells, every kind of the family."""
-    if kinds:
-        assert set(kinds_to_test(parse_statement(text))) == set(kinds)
-    else:
-        with pytest.raises(ValueError, match="no one system has all of descent_growth, h_gap"):
-            kinds_to_test(parse_statement(text))
 
 
 def test_windows_follow_from_the_definition() -> None:

@@ -4,52 +4,19 @@ import math
 
 import numpy as np
 import pytest
-import torch
 from msgspec.structs import replace
-from seen import rounded_step
 
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.read.numbers.rounded import Rounded
 from rnnbounds.properties.systems.batch import build_batch, explicit_spec
-from rnnbounds.properties.systems.cells.gated import GATED_SPECIAL, REGIMES, gated_cells_of
-from rnnbounds.properties.systems.spec import SystemSpec, check_spec
+from rnnbounds.properties.systems.cells.gated import GATED_SPECIAL
+from rnnbounds.properties.systems.spec import check_spec
 from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.theory.language.parse import parse_statement
 
 KINDS: tuple[str, ...] = ("lstm", "gru", "gru-cho")
-
-
-def spec_of(kind: str, i: int) -> SystemSpec:
-    """Another regime, input, size and scale for every i."""
-    return make_spec(
-        kind=kind, regime=REGIMES[i % len(REGIMES)], n=1 + i % 3, d=1 + i % 2, T=3,
-        inputs=("gaussian", "resonant", "constant", "saturating", "zero")[i % 5],
-        lam=(0.9, 2.0, 0.25)[i % 3], scale=(1.0, 0.25)[i % 2], bias=(0.5, 0.0, 2.0)[i % 3], seed=i,
-        batch=4, sequences=8,
-    )  # fmt: skip
-
-
-CASES = [pytest.param(kind, i, id=f"{kind}-{i}") for kind in KINDS for i in range(8)]
-
-
-@pytest.mark.parametrize(("kind", "i"), CASES)
-def test_pairs_lie_in_the_box(kind: str, i: int) -> None:
-    """Both states, and what steps from them, stay in the box; inputs within B_x."""
-    batch = build_batch(spec_of(kind, i))
-    gated = gated_cells_of(batch)
-    assert gated is not None
-    box = gated.box[:, :, None]
-    for h in (batch.h, batch.h_other):
-        assert (h.abs() <= box).all()
-        for t in range(batch.spec.T):
-            x = batch.x[:, t]
-            assert (torch.linalg.vector_norm(x, dim=1) <= batch.B_x[:, None]).all()
-            moved = rounded_step(gated.cell, Rounded.exact(h), x)
-            assert (moved.value.abs() - moved.error <= box).all()
-            h = moved.value.clamp(-box, box)
 
 
 def test_not_measured_on_other_systems() -> None:

@@ -96,14 +96,6 @@ def test_exit_codes_of_prove(call, proofs, found, code):
     assert document["proved"] is found.proved
 
 
-def test_prove_says_why(call, proofs):
-    """A failed step shows its detail."""
-    proofs(ledger("failed", proved=False))
-    out = call("prove", "truncation").out
-    assert "truncation (finite): NOT PROVED" in out
-    assert "it does not follow" in out
-
-
 def test_the_table_of_a_run(call, record):
     """`claims --run` adds what that run saw: the proof, and how tight the claim was."""
     (claim,) = load(record).claims

@@ -30,36 +30,21 @@ from rnnbounds.theory.language.functions import LambertRoot, gamma_function
 from rnnbounds.theory.language.terms import unitary as of_unitary
 from rnnbounds.theory.language.terms import vectors as terms
 from rnnbounds.theory.language.terms.networks import (
-    activation,
     derivative,
     hessian,
-    jacobian,
     sensitivity,
-    slopes,
 )
 from rnnbounds.theory.language.terms.variables import (
-    A,
-    X,
-    Y,
     a,
     b,
     c,
-    eye,
-    j,
-    m,
     s,
-    v,
     w_other,
     x,
     z,
 )
 from rnnbounds.theory.language.terms.vectors import (
     inner,
-    least,
-    max_norm,
-    norm,
-    transpose,
-    weighted,
 )
 
 TRIES, ENOUGH = 60, 8
@@ -277,23 +262,3 @@ def test_a_law_falls_without_what_it_asks(axiom: Axiom, chance: draw.Draw) -> No
     if axiom is gradients.MEAN_VALUE_GRADIENT:
         chance = with_slope(chance, 10**6)
     assert not any(judged(axiom, chance, axiom.clauses, 0))
-
-
-@pytest.mark.parametrize(
-    ("axiom", "false"),
-    [
-        (base.SUBMULTIPLICATIVE, le(norm(A) * norm(Y), norm(A * Y))),
-        (base.CHAIN_RULE, eq(jacobian(x, m + j + 2, m + 1), jacobian(x, m + j + 1, m + 1))),
-        (base.HOMOGENEITY, eq(norm(z * X), norm(X))),
-        (gradients.CAUCHY_SCHWARZ, eq(Abs(inner(a, b)), norm(a) * norm(b))),
-        (base.LEAST_EIGENVALUE, eq(least(z * eye - transpose(A) * A), z - norm(A))),
-        (entries.EUCLIDEAN_BY_LARGEST, le(norm(v), max_norm(v))),
-        (unitary.SINGULAR_VALUES, eq(transpose(A), A)),
-        (base.MEAN_VALUE, eq(activation(a), activation(b) + slopes(b, b) * (a - b))),
-        (base.SUBMULTIPLICATIVE_WEIGHTED, le(weighted(A * Y), norm(A) * weighted(Y))),
-    ],
-    ids=lambda part: part.text if isinstance(part, Axiom) else "",
-)
-def test_another_law_falls(axiom: Axiom, false: Statement) -> None:
-    """Of the same terms, at the same instances."""
-    assert any(judged(axiom, LAWS[axiom], (Clause(false, axiom.clauses[0].given),), 0))

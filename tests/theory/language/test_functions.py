@@ -147,13 +147,6 @@ def test_many_steps() -> None:
                 assert result.lo[index] <= value <= result.hi[index]
 
 
-def test_steps_of_both_kinds() -> None:
-    """What steps of size α/t and constant ones come to at αβ = 1/10: 1.1^200 is the larger."""
-    value = enclose(StepProduct(N, alpha), {"N": exact(200), "alpha": exact(0.1)})
-    assert 1.78 < float(value.lo) < float(value.hi) < 1.79
-    assert 1.1**200 / float(value.hi) > 1e8
-
-
 @pytest.mark.parametrize(
     ("base", "exponent", "value"),
     [(3, 2, 9), (4, Fraction(1, 2), 2), (1, Fraction(7, 3), 1), (10, Fraction(-1, 2), 10**-0.5)],

@@ -17,13 +17,11 @@ from drawn_ledgers.families.names import alike, constants, quantified
 from drawn_ledgers.families.numbers import identities, rewritten
 from drawn_ledgers.families.vectors import inverses, laws
 from drawn_ledgers.faults import FAULTS, planted
-from drawn_ledgers.ledgers import FAMILIES, attacked, outcome
+from drawn_ledgers.ledgers import BATCH, Ledger, attacked, batches, outcome
 from drawn_ledgers.said import Family
-from drawn_ledgers.strategies import BATCH, Batch, batches
 from hypothesis import HealthCheck, Phase, given, settings
 
 MANY = int(os.environ.get("DRAWN_LEDGERS", "900"))
-WEIGHT = sum(FAMILIES.values())
 TWINS = 50  # in a hundred that are true by their making, so many are proved
 ENOUGH = 2000  # ledgers: in fewer each planted fault is found
 # The family of ledgers that each fault is looked for in.
@@ -40,6 +38,7 @@ SHOWN_BY: dict[str, Family] = {
     "what is written alike is equal": alike,
     "what an axiom speaks of is forgotten": constants,
 }
+FAMILIES = tuple(dict.fromkeys(SHOWN_BY.values()))
 QUIET = settings(phases=(Phase.generate,), suppress_health_check=list(HealthCheck), deadline=None)
 
 
@@ -49,7 +48,7 @@ def drawn(family: Family, ledgers: int) -> tuple[Counter[str], list[str]]:
 
     @settings(QUIET, max_examples=ceil(ledgers / BATCH))
     @given(batches(family))
-    def attack(batch: Batch) -> None:
+    def attack(batch: tuple[Ledger, ...]) -> None:
         for one in batch:
             proved, hole = outcome(one)
             known.add(hash((one.steps, one.goal, one.granted)))
@@ -65,7 +64,7 @@ def drawn(family: Family, ledgers: int) -> tuple[Counter[str], list[str]]:
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
 def test_nothing_false_is_proved(family: Family) -> None:
     """Of true statements that are drawn alike many are proved."""
-    wanted = ceil(MANY * FAMILIES[family] / WEIGHT)
+    wanted = ceil(MANY / len(FAMILIES))
     seen, holes = drawn(family, wanted)
     print(dict(seen), wanted)
     assert not holes
@@ -84,7 +83,7 @@ def test_each_hole_is_found(fault: str) -> None:
 
     @settings(QUIET, max_examples=ENOUGH // BATCH)
     @given(batches(SHOWN_BY[fault]))
-    def attack(batch: Batch) -> None:
+    def attack(batch: tuple[Ledger, ...]) -> None:
         for one in batch:
             if hole := outcome(one)[1]:
                 raise FoundError(f"{hole}: {one}")

@@ -35,16 +35,6 @@ def refused(step: Step, reason: str, *assumptions: Assumption) -> None:
     assert (result.verdict, reason in result.detail) == ("failed", True), result.detail
 
 
-def test_a_step_may_use_only_what_is_granted_or_proved() -> None:
-    """Neither unknown names, nor later steps, nor failed ones."""
-    refused(Step("s", lt(lam, 1), Smt("contractive")), "neither granted nor proved")
-    refused(Step("s", lt(lam, 1), Smt("claim")), "neither granted nor proved", CONTRACTIVE)
-    false = Step("false", lt(lam, 0), Smt())
-    after = Step("claim", lt(lam, 1), Smt("false"))
-    ledger = check(Proof((false, after)), after.conclusion, ())
-    assert [step.id for step in ledger.failures] == ["false", "claim"]
-
-
 def test_unused_assumptions_are_named() -> None:
     """An assumption that no step uses is listed."""
     step = Step("s", lt(lam, 2), Smt("contractive"))

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
+from random import Random
 from unittest.mock import patch
 
 from flint import ctx
+from hypothesis import strategies as st
 from sympy import Expr, Integer
 
-from drawn_ledgers.families.inductions import inductions
-from drawn_ledgers.families.meanings import QUANTITIES, definitions, quantities
-from drawn_ledgers.families.names import alike, constants, quantified
-from drawn_ledgers.families.numbers import (
-    closed,
-    elementary,
-    identities,
-    inequalities,
-    rewritten,
-    strange,
-)
-from drawn_ledgers.families.vectors import axioms, inverses, laws, words
+from drawn_ledgers.families.meanings import QUANTITIES
 from drawn_ledgers.matrices import NoValueError
-from drawn_ledgers.models import S_0, Chance, lam, some, steps, values
+from drawn_ledgers.models import S_0, lam, model, some, steps, values
 from drawn_ledgers.said import Family, Said, witness
 from drawn_ledgers.values import Model
 from rnnbounds.theory.kernel import smt
@@ -35,16 +27,14 @@ from rnnbounds.theory.proof.methods import Direct, Method, Smt
 from rnnbounds.theory.proof.proof import check
 
 BITS = 200
-FAMILIES: dict[Family, int] = {
-    identities: 16, inequalities: 12, elementary: 7, rewritten: 10, closed: 8, strange: 5,
-    words: 9, laws: 7, axioms: 7, inverses: 3, inductions: 7, definitions: 7, quantities: 7,
-    alike: 4, quantified: 2, constants: 2,
-}  # fmt: skip
 CONDITIONS = (
     lt(lam, 1), le(lam, 1), lt(0, lam), le(1, steps), eq(lam, 0), eq(steps, 0), le(S_0, lam),
     eq(lam, Integer(1) / 2), eq(values(0), -1), lt(0, S_0), eq(lam, S_0),
 )  # fmt: skip
 TRIES = 4
+BATCH, MOST = 20, 4
+# Of booleans: into integers Hypothesis mixes constants of whatever modules are loaded.
+SEED_BITS = 32
 
 
 @dataclass(frozen=True)
@@ -67,7 +57,7 @@ class Ledger:
         return f"{self.family}, granted {[one.condition for one in self.granted]}:\n{told}"
 
 
-def granted(chance: Chance, model: Model) -> tuple[Assumption, ...]:
+def granted(chance: Random, model: Model) -> tuple[Assumption, ...]:
     """Conditions that the model meets."""
     true = [one for one in CONDITIONS if model.grants(one)]
     chosen = some(chance, true, 2) if true else ()
@@ -75,10 +65,9 @@ def granted(chance: Chance, model: Model) -> tuple[Assumption, ...]:
 
 
 def ledger(
-    chance: Chance, model: Model, known: tuple[Assumption, ...], families: Sequence[Family]
+    chance: Random, model: Model, known: tuple[Assumption, ...], family: Family
 ) -> Ledger | None:
     """One ledger, of what is true by its making or refuted by a point that is looked at."""
-    family = chance.one(families)
     for _ in range(TRIES):
         try:
             found = _ledger(chance, model, known, family)
@@ -90,7 +79,7 @@ def ledger(
 
 
 def _ledger(
-    chance: Chance, model: Model, known: tuple[Assumption, ...], family: Family
+    chance: Random, model: Model, known: tuple[Assumption, ...], family: Family
 ) -> Ledger | None:
     said = family(chance, model)
     if said is None:
@@ -104,9 +93,9 @@ def _ledger(
     if terms is None:
         return None
     goal = _false(meant, said, terms)
-    if known and not chance.one(range(3)):
+    if known and not chance.choice(range(3)):
         said = replace(said, method=_more(said.method, known))
-    use = at("s", *terms) if said.forall or chance.one((True, False)) else "s"
+    use = at("s", *terms) if said.forall or chance.choice((True, False)) else "s"
     end = Step("claim", goal, Smt(use), location="drawn")
     between = _chained(chance, said)
     return Ledger(
@@ -122,9 +111,9 @@ def _more(method: Method, known: tuple[Assumption, ...]) -> Method:
     return type(method)(*method.uses, *(one.id for one in known))
 
 
-def _chained(chance: Chance, said: Said) -> tuple[Step, ...]:
+def _chained(chance: Random, said: Said) -> tuple[Step, ...]:
     """Now and then a step that only says it again."""
-    if said.given or chance.one(range(8)):
+    if said.given or chance.choice(range(8)):
         return ()
     doubled = Statement(2 * said.conclusion.lhs, said.conclusion.relation, 2 * said.conclusion.rhs)
     uses = at("s", *said.forall) if said.forall else "s"
@@ -192,6 +181,16 @@ def _withdraw() -> None:
     unfold.cache_clear()
 
 
-def options(weights: dict[Family, int] = FAMILIES) -> tuple[Family, ...]:
-    """Each family as often as it weighs."""
-    return tuple(family for family, times in weights.items() for _ in range(times))
+def batch(chance: Random, family: Family) -> tuple[Ledger, ...]:
+    """Ledgers of the family on one model, which meets what is granted."""
+    drawn = model(chance)
+    known = granted(chance, drawn)
+    found = (ledger(chance, drawn, known, family) for _ in range(MOST * BATCH))
+    return tuple(islice((one for one in found if one is not None), BATCH))
+
+
+def batches(family: Family) -> st.SearchStrategy[tuple[Ledger, ...]]:
+    """Batches of the family by one seed each: choice by choice most ledgers would come several
+    times, small ones first."""
+    bits = st.tuples(*[st.booleans()] * SEED_BITS)
+    return bits.map(lambda drawn: batch(Random(sum(b << i for i, b in enumerate(drawn))), family))

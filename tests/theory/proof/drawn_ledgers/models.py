@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeVar
+from operator import mul
+from random import Random
+from typing import TypeVar
 
 from flint import arb, fmpq
 from sympy import Expr
@@ -11,10 +13,7 @@ from sympy import Expr
 from drawn_ledgers.matrices import (
     Matrix,
     NoValueError,
-    Number,
-    dot,
     identity,
-    largest,
     operator,
     vector,
 )
@@ -37,16 +36,9 @@ values = function("values", Scalar)  # a sequence
 CONSTANTS = (W, V, R, none, u, v)
 
 
-class Chance(Protocol):
-    """Where choices come from."""
-
-    def one(self, options: Sequence[T]) -> T:
-        """One of the options."""
-
-
-def some(chance: Chance, options: Sequence[T], most: int) -> tuple[T, ...]:
+def some(chance: Random, options: Sequence[T], most: int) -> tuple[T, ...]:
     """At most so many of them, in their order."""
-    found = {chance.one(range(len(options))) for _ in range(chance.one(range(most + 1)))}
+    found = {chance.choice(range(len(options))) for _ in range(chance.choice(range(most + 1)))}
     return tuple(options[i] for i in sorted(found))
 
 
@@ -70,19 +62,19 @@ OPERATORS = {
 OBLONG = (operator(width=2), operator((1, 2)), operator((), ()), operator(width=0), operator((2,)))
 
 
-def model(chance: Chance) -> Model:
+def model(chance: Random) -> Model:
     """States have one entry or two; one operator has any shape, 0 × 0 among them."""
-    size = chance.one((1, 2))
+    size = chance.choice((1, 2))
     chosen: dict[Expr, Value] = {
-        lam: chance.one(NUMBERS), S_0: chance.one(NUMBERS), eye: identity(size),
-        steps: fmpq(chance.one(range(4))), k: fmpq(chance.one(range(4))), R: chance.one(OBLONG),
-        none: OPERATORS[size][0],
+        lam: chance.choice(NUMBERS), S_0: chance.choice(NUMBERS), eye: identity(size),
+        steps: fmpq(chance.choice(range(4))), k: fmpq(chance.choice(range(4))),
+        R: chance.choice(OBLONG), none: OPERATORS[size][0],
     }  # fmt: skip
-    chosen |= {one: chance.one(OPERATORS[size]) for one in (W, V)}
-    chosen |= {one: chance.one(VECTORS[size]) for one in (u, v, x, w)}
-    sequence = chance.one(SEQUENCES)
+    chosen |= {one: chance.choice(OPERATORS[size]) for one in (W, V)}
+    chosen |= {one: chance.choice(VECTORS[size]) for one in (u, v, x, w)}
+    sequence = chance.choice(SEQUENCES)
     functions = {**FUNCTIONS, values: lambda n: sequence(int(whole(n).p))}
-    return Model(chosen, functions, fmpq(chance.one((0, 5, -3))), DEFINITIONS)
+    return Model(chosen, functions, fmpq(chance.choice((0, 5, -3))), DEFINITIONS)
 
 
 def whole(value: Value) -> fmpq:
@@ -105,21 +97,26 @@ def _of(measure: Callable[[Matrix], Value]) -> Callable[[Value], Value]:
     return lambda value: measure(_matrix(value))
 
 
-def _largest(value: Matrix) -> Number:
-    sums = tuple(sum((abs(one) for one in row), fmpq(0)) for row in value.rows)
-    return largest((fmpq(0), *sums))
+def _row_sums(value: Matrix) -> Value:
+    return max((sum(map(abs, row), fmpq(0)) for row in value.value.table()), default=fmpq(0))
+
+
+def _first_row(value: Matrix) -> Value:
+    rows = value.value.table()[:1]
+    return operator(*rows, width=value.shape[1]).spectral
 
 
 def _inner(one: Value, other: Value) -> Value:
     left, right = _matrix(one).entries, _matrix(other).entries
     if len(left) != len(right) and left and right:
         raise NoValueError("sizes that do not fit")
-    return dot(left, right) if len(left) == len(right) else fmpq(0)
+    return sum(map(mul, left, right), fmpq(0))
 
 
 def _rows(value: Matrix) -> Value:
     """Their number, the last ones that are 0 not counted."""
-    return fmpq(max((i for i, row in enumerate(value.rows, 1) if any(row)), default=0))
+    found = (i for i, row in enumerate(value.value.table(), 1) if any(row))
+    return fmpq(max(found, default=0))
 
 
 def _phi(state: Value, entry: Value, *weights: Value) -> Value:
@@ -150,17 +147,16 @@ def _part(of: Value, i: Value) -> Value:
 
 
 FUNCTIONS: dict[type, Callable[..., Value]] = {
-    formal.norm: _of(lambda one: one.spectral),
-    formal.gain: _of(lambda one: Matrix(one.rows[:1], one.width, one.is_vector).spectral),
-    formal.max_norm: _of(_largest), formal.weighted: _of(_largest),
-    formal.frobenius: _of(lambda one: dot(one.entries, one.entries)),
+    formal.norm: _of(lambda one: one.spectral), formal.gain: _of(_first_row),
+    formal.max_norm: _of(_row_sums), formal.weighted: _of(_row_sums),
+    formal.frobenius: _of(lambda one: sum((p * p for p in one.entries), fmpq(0))),
     formal.least: _of(lambda one: one.least),
     formal.transpose: _of(lambda one: one.transposed),
     formal.inner: _inner,
     formal.exponential: lambda one: fmpq(1) if one == 0 else arb(one).exp(),
     formal.phi: _phi, formal.entry: _entry, formal.state: _state, unitary.power: _power,
     unitary.identity: lambda n: identity(int(whole(n).p)),
-    unitary.rank: _of(lambda one: fmpq(one.rank)), unitary.part: _part,
+    unitary.rank: _of(lambda one: fmpq(one.value.rank())), unitary.part: _part,
     unitary.rows: _of(_rows),
     RealPower: raised, feasible: lambda _: fmpq(1),
 }  # fmt: skip

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from sympy import Expr, Integer, Rational, Symbol
 
 from drawn_ledgers.matrices import NoValueError
-from drawn_ledgers.models import S_0, Chance, R, V, W, eye, k, lam, none, steps, u, v
+from drawn_ledgers.models import S_0, R, V, W, eye, k, lam, none, steps, u, v
 from drawn_ledgers.values import Model, Value
 from rnnbounds.theory.language import Statement
 from rnnbounds.theory.language.definitions import Definition
@@ -52,7 +52,7 @@ class Said:
         return Step("s", self.conclusion, self.method, self.forall, self.given, location="drawn")
 
 
-Family: TypeAlias = Callable[[Chance, Model], Said | None]
+Family: TypeAlias = Callable[[Random, Model], Said | None]
 
 
 def premises(given: Sequence[Statement]) -> tuple[str, ...]:
@@ -60,9 +60,9 @@ def premises(given: Sequence[Statement]) -> tuple[str, ...]:
     return tuple(f"{GIVEN} {n}" for n, _ in enumerate(given, start=1))
 
 
-def method(chance: Chance, likely: type[Direct]) -> type[Direct]:
+def method(chance: Random, likely: type[Direct]) -> type[Direct]:
     """The likely one, or sometimes any."""
-    return likely if chance.one(range(6)) else chance.one(DIRECT)
+    return likely if chance.choice(range(6)) else chance.choice(DIRECT)
 
 
 def pool(symbol: Symbol) -> tuple[Expr, ...]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 
 from sympy import Expr, Integer
 
 from drawn_ledgers.families.numbers import perturbed
-from drawn_ledgers.models import S_0, Chance, lam
+from drawn_ledgers.models import S_0, lam
 from drawn_ledgers.said import Said, premises
 from drawn_ledgers.values import Model
 from rnnbounds.theory.language import Statement, at, eq, le, lt
@@ -51,32 +52,34 @@ FALSE: tuple[tuple[Statement, tuple[Statement, ...]], ...] = (
 )
 
 
-def inductions(chance: Chance, model: Model) -> Said:
+def inductions(chance: Random, model: Model) -> Said:
     """Bounds of powers, of counts."""
-    kind = chance.one(range(4))
-    stated, given = chance.one(TRUE if kind in (0, 3) else FALSE)
+    kind = chance.choice(range(4))
+    stated, given = chance.choice(TRUE if kind in (0, 3) else FALSE)
     if kind > 1:
         stated = Statement(*_put(perturbed(chance, (stated.lhs, stated.rhs)), stated.relation))
-    given = given if kind == 0 or chance.one((True, True, False)) else ()
+    given = given if kind == 0 or chance.choice((True, True, False)) else ()
     found = {one for part in (stated, *given) for one in part.symbols} - {lam, S_0}
     forall = tuple(sorted(found | {j}, key=str))
-    others = (m,) if m in found and chance.one((True, False)) else ()
-    hypothesis = chance.one((HYPOTHESIS, HYPOTHESIS, at(HYPOTHESIS, j))) if kind else HYPOTHESIS
+    others = (m,) if m in found and chance.choice((True, False)) else ()
+    hypothesis = chance.choice((HYPOTHESIS, HYPOTHESIS, at(HYPOTHESIS, j))) if kind else HYPOTHESIS
     if others:
-        hypothesis = at(HYPOTHESIS, chance.one((m, m + 1, j)))
-    carried = given if any(j in part.symbols for part in given) or chance.one((True, False)) else ()
+        hypothesis = at(HYPOTHESIS, chance.choice((m, m + 1, j)))
+    carried = (
+        given if any(j in part.symbols for part in given) or chance.choice((True, False)) else ()
+    )
     named = premises(given)
-    over = j if kind == 0 or chance.one(range(8)) else chance.one((z, m))
+    over = j if kind == 0 or chance.choice(range(8)) else chance.choice((z, m))
     by = Induction(over, Smt(*named), Smt(hypothesis, *named), carried, others)
-    if kind and chance.one(range(3)) == 0:  # of parts that are no direct methods
+    if kind and chance.choice(range(3)) == 0:  # of parts that are no direct methods
         by = replace(by, base=_within(chance, stated, 0), step=_within(chance, stated, j + 1))
     return Said(stated, forall, by, given, kind == 0)
 
 
-def _within(chance: Chance, stated: Statement, place: Expr | int) -> Method:
+def _within(chance: Random, stated: Statement, place: Expr | int) -> Method:
     """An induction that supposes what it is to show."""
     supposed = stated.replace({j: place})
-    over = chance.one((*(one for one in supposed.symbols if one in (j, m, z)), j))
+    over = chance.choice((*(one for one in supposed.symbols if one in (j, m, z)), j))
     return Induction(over, Smt("given 1"), Smt("given 1"), (supposed,))
 
 

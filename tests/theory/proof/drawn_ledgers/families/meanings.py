@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from random import Random
 
 from flint import fmpq
 from sympy import Abs, Expr, Integer, exp, log, sqrt
 
-from drawn_ledgers.models import Chance, k, steps, whole, x
+from drawn_ledgers.models import k, steps, whole, x
 from drawn_ledgers.said import Said, method, premises
 from drawn_ledgers.values import Model, Value
 from rnnbounds.theory.errors import InputError
@@ -32,22 +33,24 @@ NAME, new = "drawn definition", function("drawn", Scalar, defined=True)
 INSTANCES: tuple[tuple[Expr, Expr], ...] = ((j, z), (j, j), (0, z), (0, j), (m, j), (j, Integer(0)))
 
 
-def _accepted(chance: Chance) -> Definition | None:
+def _accepted(chance: Random) -> Definition | None:
     """A definition of a new function by recursion, if it passes for one; it is not kept."""
-    second = chance.one((z, z, m))
-    first = chance.one((j + 1, j + 1, j + 1, j))
-    argument = chance.one(
+    second = chance.choice((z, z, m))
+    first = chance.choice((j + 1, j + 1, j + 1, j))
+    argument = chance.choice(
         (
             *((j, z), (j, second), (j, second), (j, j), (j + 1, j), (j + 1, j), (j, second + 1)),
             *((second, j), (j + 1, second), (0, 0), (j, 2 * z), (j - 1, second)),
         )
     )
     inner = new(*argument)
-    value = chance.one((inner + 1, 2 * inner, inner - second, 1 - inner, inner**2 + j, Integer(1)))
+    value = chance.choice(
+        (inner + 1, 2 * inner, inner - second, 1 - inner, inner**2 + j, Integer(1))
+    )
     again = Clause(eq(new(first, second), value))
-    if not chance.one(range(6)):
+    if not chance.choice(range(6)):
         again = Clause(eq(new(first, second), 1), (le(inner, 0),))
-    start = eq(new(0, second), chance.one((Integer(0), second, Integer(1), inner)))
+    start = eq(new(0, second), chance.choice((Integer(0), second, Integer(1), inner)))
     try:
         return define(NAME, (j, second), start, again)
     except InputError:
@@ -94,7 +97,7 @@ def _matches(pattern: Expr, arg: Value, here: dict[Expr, Value]) -> bool:
     return True
 
 
-def definitions(chance: Chance, model: Model) -> Said | None:
+def definitions(chance: Random, model: Model) -> Said | None:
     """A clause of a definition at some terms; one that is accepted gives each place one value."""
     found = _accepted(chance)
     if found is None:
@@ -102,13 +105,13 @@ def definitions(chance: Chance, model: Model) -> Said | None:
     functions = dict(model.functions)
     meant = replace(model, functions=functions)
     functions[new] = _recursion(found)(meant)
-    clause, terms = chance.one(found.clauses), chance.one(INSTANCES)
+    clause, terms = chance.choice(found.clauses), chance.choice(INSTANCES)
     put = clause.replace(dict(zip(found.variables, terms, strict=True)))
-    stated, kind = put.conclusion, chance.one(range(3))
+    stated, kind = put.conclusion, chance.choice(range(3))
     if kind == 1:
-        stated = chance.one((lt, le))(stated.rhs, stated.lhs - 1)
+        stated = chance.choice((lt, le))(stated.rhs, stated.lhs - 1)
     elif kind == 2:
-        stated = stated.replace({chance.one((j, z, m)): chance.one((Integer(0), j + 1, z))})
+        stated = stated.replace({chance.choice((j, z, m)): chance.choice((Integer(0), j + 1, z))})
     forall = tuple(sorted(stated.symbols.union(*(g.symbols for g in put.given)), key=str))
     by = Smt(*premises(put.given), found.at(*terms))
     return Said(stated, forall, by, put.given, kind == 0, model=meant, defined=found)
@@ -132,13 +135,13 @@ SHAPES: tuple[Callable[[Expr], Statement], ...] = (
 )  # fmt: skip
 
 
-def quantities(chance: Chance, model: Model) -> Said:
+def quantities(chance: Random, model: Model) -> Said:
     """A statement about a new quantity, or what it comes to where its definition is written out."""
-    quantity, shape = chance.one(QUANTITIES[:2] + QUANTITIES), chance.one(SHAPES[:2] + SHAPES)
+    quantity, shape = chance.choice(QUANTITIES[:2] + QUANTITIES), chance.choice(SHAPES[:2] + SHAPES)
     meant = replace(model, defined={**DEFINITIONS, quantity.symbol: quantity.definition})
     stated = shape(quantity.symbol)
     by = method(chance, Smt)()
-    kind = chance.one(range(4))
+    kind = chance.choice(range(4))
     if kind == 0:
         return Said(stated, (), by, model=meant)
     written = stated.replace({quantity.symbol: quantity.definition})
@@ -148,7 +151,7 @@ def quantities(chance: Chance, model: Model) -> Said:
         return Said(written, (), Smt(use), before=(law,), model=meant)
     if kind == 2:
         proved = lemma("lemma", (steps,), (), stated, Proof((Step("s", stated, by),)))
-        length = chance.one((steps, k, Integer(0)))
+        length = chance.choice((steps, k, Integer(0)))
         said = written.replace({steps: length})
         return Said(said, (), Smt(proved.at(length)), model=meant)
     proved = lemma("lemma", (w,), (), stated, Proof((Step("s", stated, by),)), OF_ALL)

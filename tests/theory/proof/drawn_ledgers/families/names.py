@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from random import Random
 
 from sympy import (
     Abs,
@@ -21,7 +22,7 @@ from sympy import (
     tanh,
 )
 
-from drawn_ledgers.models import S_0, Chance, R, V, W, eye, lam, u, values
+from drawn_ledgers.models import S_0, R, V, W, eye, lam, u, values
 from drawn_ledgers.said import Said, method
 from drawn_ledgers.values import Model
 from rnnbounds.theory.axioms.base import LEAST_EIGENVALUE
@@ -53,14 +54,14 @@ WRITTEN: tuple[Callable[[Expr], Expr], ...] = (
 )  # fmt: skip
 
 
-def alike(chance: Chance, model: Model) -> Said:
+def alike(chance: Random, model: Model) -> Said:
     """A function at two symbols, most of them of one name, and of another sort."""
-    pair = tuple(chance.one(chance.one(ALIKE[:1] + ALIKE)) for _ in range(2))
-    same = chance.one(ALIKE)
-    if chance.one(range(5)):
-        pair = chance.one(same), chance.one(same)
-    write = chance.one(WRITTEN)
-    stated = chance.one((eq, eq, le, lt))(write(pair[0]), write(pair[1]))
+    pair = tuple(chance.choice(chance.choice(ALIKE[:1] + ALIKE)) for _ in range(2))
+    same = chance.choice(ALIKE)
+    if chance.choice(range(5)):
+        pair = chance.choice(same), chance.choice(same)
+    write = chance.choice(WRITTEN)
+    stated = chance.choice((eq, eq, le, lt))(write(pair[0]), write(pair[1]))
     forall = tuple(sorted(stated.symbols, key=lambda one: (str(one), str(one.assumptions0))))
     return Said(stated, forall, method(chance, Smt)())
 
@@ -78,10 +79,10 @@ CLOSED: tuple[tuple[Statement, type, Expr], ...] = (
 PUT: tuple[Expr, ...] = (lam, lam - 1, Integer(-1), -S_0, values(0), Integer(0), Rational(7, 2))
 
 
-def quantified(chance: Chance, model: Model) -> Said:
+def quantified(chance: Random, model: Model) -> Said:
     """What is true of one number, for all values of it."""
-    truth, by, over = chance.one(CLOSED)
-    term = chance.one(PUT) * chance.one((1, 1, 2, Rational(-1, 3)))
+    truth, by, over = chance.choice(CLOSED)
+    term = chance.choice(PUT) * chance.choice((1, 1, 2, Rational(-1, 3)))
     first = Step("b", truth, by(), (over,), location="drawn")
     stated = truth.replace({over: term})
     return Said(stated, (), Smt(at("b", term)), before=(first,))
@@ -96,14 +97,14 @@ ONE = (
 OTHERS = (V, W, R, Integer(0), transpose(W))
 
 
-def constants(chance: Chance, model: Model) -> Said:
+def constants(chance: Random, model: Model) -> Said:
     """What an axiom says of the identity, for all operators, a step or two later."""
-    truth, by = chance.one(ONE)
+    truth, by = chance.choice(ONE)
     over = tuple(sorted(truth.symbols - {eye}, key=str))
     steps = [Step("b", truth, by, over, location="drawn")]
-    again = type(by)(chance.one(("b", at("b", *over))))
-    forall = chance.one(((*over, eye), (*over, eye), over))
+    again = type(by)(chance.choice(("b", at("b", *over))))
+    forall = chance.choice(((*over, eye), (*over, eye), over))
     steps.append(Step("c", truth, again, forall, location="drawn"))
-    other = chance.one(OTHERS)
+    other = chance.choice(OTHERS)
     terms = (*over, other) if eye in forall else (*over, *((b,) if not over else ()))
     return Said(truth.replace({eye: other}), over, type(by)(at("c", *terms)), before=tuple(steps))
