@@ -2,16 +2,14 @@
 
 import pytest
 from flint import ctx, fmpq
-from msgspec.structs import replace
 
 from rnnbounds.impl.training.projection import Ball
-from rnnbounds.properties.errors import DisagreementError, SpecError
+from rnnbounds.properties.errors import DisagreementError
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.measures.training import quadratic_gap
 from rnnbounds.properties.systems.batch import build_batch
-from rnnbounds.properties.systems.spec import check_spec
 from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.properties.systems.vanilla.learning import (
     Training,
@@ -68,17 +66,3 @@ def test_the_quadratic_instance_is_exact() -> None:
     for t in (1, 2, 3):
         product *= 1 + c / t
     assert quadratic_gap(one) == (product - 1) / 2
-
-
-def test_specs_of_training_and_pairs() -> None:
-    """Training goes along one sequence; two weights written out are both there."""
-    with pytest.raises(SpecError, match="one sequence"):
-        check_spec(make_spec(kind="training", sequences=2))
-    pair = next(worst_projections())
-    assert pair.values is not None
-    with pytest.raises(SpecError, match="other weights"):
-        check_spec(replace(pair, values=replace(pair.values, W2=None)))
-    with pytest.raises(SpecError, match="shapes"):
-        check_spec(replace(pair, values=replace(pair.values, b2=[1.0, 2.0, 3.0])))
-    with pytest.raises(SpecError, match="unknown loss"):
-        check_spec(make_spec("gradient", loss="absolute"))

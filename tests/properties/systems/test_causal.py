@@ -1,6 +1,5 @@
 """Causal models: how they are drawn, the fields that they state, and what their outputs hear."""
 
-import numpy as np
 import pytest
 import torch
 from msgspec.structs import replace
@@ -12,11 +11,10 @@ from rnnbounds.properties.attacks.search import visit_random_specs
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.runs.replay import dump_system, replay
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.causal import batch_modules, receptive_field
 from rnnbounds.properties.systems.spec import check_spec
-from rnnbounds.properties.systems.table import find_kind, make_spec, parse_spec
+from rnnbounds.properties.systems.table import find_kind, make_spec
 from rnnbounds.theory import claim
 
 CLAIM = claim("receptive-field")
@@ -91,17 +89,3 @@ def test_an_overflow_in_the_mask_is_not_passed(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(Attention, "forward", masked)
     assert Verdict.UNDECIDED in verdicts("attention")
-
-
-def test_replay_and_dump(tmp_path) -> None:
-    """A pair is judged again from its text; the dump has the module's parameters and inputs."""
-    variant = CLAIM.variant("causal-one-shorter")
-    spec = parse_spec(replace(BASE, batch=1, sequences=1).text)
-    found = replay(spec, variant.statement, variant.assumptions)
-    assert {check.verdict for check in found.checks} == {"HOLDS", "VIOLATED", "VACUOUS"}
-    dump_system(found, tmp_path / "found.npz")
-    with np.load(tmp_path / "found.npz") as arrays:
-        assert arrays["layers.1.gate.weight"].shape == (4, 4, 3)
-        assert arrays["x"].shape == (16, 2)
-        assert "W" not in arrays
-        assert arrays["lhs"].shape == (17,)

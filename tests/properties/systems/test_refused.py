@@ -12,12 +12,14 @@ from rnnbounds.properties.attacks.typed_statement import kinds_to_test
 from rnnbounds.properties.errors import InputError, SpecError
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import FAMILIES, make_spec, parse_spec
+from rnnbounds.properties.systems.vanilla.learning import worst_projections
 from rnnbounds.theory.language.parse import parse_statement
 
 CAUSAL = make_spec(kind="causal", regime="gated-conv", n=2, d=2, T=12, K=12)
 WRITTEN = NAMED_SPECS["full-cell"]
 SCALAR = replace(NAMED_SPECS["memoryless"], K=0)
 VALUES = to_builtins(SCALAR.values)
+PROJECTED = next(worst_projections())
 # A spec, what is said of it instead, and what the refusal speaks of.
 IMPOSSIBLE = [
     *((make_spec("training"), fields, "from the page") for fields in (
@@ -67,6 +69,10 @@ IMPOSSIBLE = [
     (make_spec("candidate"), {"T": 33}, "T = 33"),
     (make_spec("candidate"), {"states": 25}, "states = 25"),
     (make_spec("sigmoid"), {"n": 4}, "n = 4"),
+    (make_spec("training"), {"sequences": 2}, "one sequence"),
+    (PROJECTED, {"values": to_builtins(replace(PROJECTED.values, W2=None))}, "other weights"),
+    (PROJECTED, {"values": to_builtins(replace(PROJECTED.values, b2=[1.0] * 3))}, "shapes"),
+    (make_spec("gradient"), {"loss": "absolute"}, "unknown loss"),
 ]  # fmt: skip
 
 

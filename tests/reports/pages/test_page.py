@@ -7,8 +7,8 @@ import msgspec
 from msgspec.structs import replace
 
 from rnnbounds.reports.pages.frame import BASE_POLICY
-from rnnbounds.reports.pages.run import LIST_LIMIT, render_run, write_report
-from rnnbounds.reports.records.codec import decode, encode, load
+from rnnbounds.reports.pages.run import LIST_LIMIT, render_run
+from rnnbounds.reports.records.codec import decode, encode
 from rnnbounds.reports.records.record import Run
 
 PAPER = "https://arxiv.org/abs/"
@@ -79,13 +79,6 @@ def test_hostile_strings_stay_text(run):
     assert not any(name.startswith("on") for _, attrs in page.tags for name in attrs)
     assert HOSTILE in page.text
     assert "{{7*7}}" in page.text
-
-
-def test_write_report(run, tmp_path):
-    """Record and page lie side by side."""
-    write_report(run, tmp_path / "out")
-    assert load(tmp_path / "out" / "run.json") == run
-    assert (tmp_path / "out" / "index.html").read_bytes() == render_run(run)
 
 
 def test_lists_of_checks_end(run, check):

@@ -63,21 +63,6 @@ def test_claims_say_what_is_not_proved(call, proofs):
     assert outcome.out.count("NOT PROVED; 1 step, ") == len(CLAIMS)
 
 
-@pytest.mark.slow
-def test_prove_document(call):
-    """[{id, steps: [{statement, method, uses, verdict}], axioms, proved}]."""
-    (document,) = call("prove", "state-bound", "--format", "json").json
-    assert document["id"] == "state-bound"
-    assert document["proved"] is True
-    assert {form["name"]: form["presupposed"] for form in document["forms"]} == {
-        "finite": [], "uniform": [], "box": ["invariant box"],
-    }  # fmt: skip
-    assert document["axioms"] == sorted(set(document["axioms"]))
-    for step in document["steps"]:
-        assert {"statement", "method", "uses", "verdict"} <= set(step)
-        assert step["verdict"] == "proved"
-
-
 @pytest.mark.parametrize(
     ("found", "code"),
     [

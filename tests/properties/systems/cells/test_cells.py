@@ -7,7 +7,6 @@ import torch
 from any_kind import any_system
 from flint import arb, ctx
 from msgspec.structs import replace
-from seen import readings
 
 from rnnbounds.impl.arithmetic.base import Floats, Rows
 from rnnbounds.properties.attacks.shrink import shrink
@@ -20,18 +19,8 @@ from rnnbounds.properties.systems.spec import LOSSES, SystemSpec
 from rnnbounds.properties.systems.table import FAMILIES, parse_spec
 from rnnbounds.theory.language.parse import parse_statement
 
-FAMILY = "cell"
 KINDS = FAMILIES["cell"].members
-ALSO = (
-    *("h_gap", "y_gap", "gate_gap_box", "gate_state_gap_box", "dh_dx", "grad_gap"),
-    *("grad_gap_weights", "weight_distance", "w_gap", "tbptt_gap"),
-)
-OWN = (
-    "h_norm_box", "h_gap_box", "dphi_w_box", "dphi_w_gap_box", "dphi_h_gap_box",
-)  # fmt: skip
-NAMES = (*OWN, *ALSO)
-PRECISION = 160
-TRUNCATION = "h_gap <= C_box*S_0_box*(lam_box**k - lam_box**T)/(1 - lam_box)"
+NAMES = ("h_norm_box", "h_gap_box", "grad_gap", "dh_dx", "tbptt_gap")
 
 
 def spec_of(kind: str, i: int) -> SystemSpec:
@@ -46,8 +35,6 @@ def spec_of(kind: str, i: int) -> SystemSpec:
 
 
 CASES = [pytest.param(kind, i, id=f"{kind}-{i}") for kind in KINDS for i in range(3)]
-# Exact arithmetic is slow, so that two of each kind are enough for it.
-FEWER = [case for place, case in enumerate(CASES) if place % 3 != 1]
 
 
 def roll(batch: Batch, member: int, s: int, start: int, weights: dict[str, torch.Tensor],
@@ -114,20 +101,6 @@ def box_norm(batch: Batch, s: torch.Tensor, member: int) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "i"), FEWER)
-def test_enclosures_hold_the_balls(kind: str, i: int) -> None:
-    """Float64 enclosures contain the balls, and are exactly 0 from k = T on."""
-    spec = spec_of(kind, i)
-    for seen in readings(build_batch(spec), NAMES, [(2, 1)], precision=PRECISION):
-        assert seen.ball.is_finite()
-        assert seen.held, seen
-        assert seen.high - seen.low <= 1e-7 * seen.high + 1e-13, seen
-        if seen.k == spec.T:
-            assert seen.high == 0, seen
-            assert seen.ball.is_zero(), seen
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_violations_shrink(kind: str) -> None:
     """A false bound comes back small and explained."""
@@ -149,7 +122,7 @@ def test_differences_are_seen_where_values_cancel() -> None:
     }  # fmt: skip
     for name, f in functions.items():
         moved = getattr(Difference(Rounded.exact(one), Rounded.exact(tiny)), name)().gap
-        with ctx.workprec(PRECISION):
+        with ctx.workprec(160):
             at, delta = arb(1), arb(1e-20)
             true = f(at) - f(at - delta)
             assert abs(true - moved.value.item()) <= moved.error.item()

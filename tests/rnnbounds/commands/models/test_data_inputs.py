@@ -51,22 +51,6 @@ def test_a_witness_far_from_the_data(call, gru) -> None:
     assert page.index("windows") < lead
 
 
-@pytest.mark.parametrize("scale", [2.0, 20.0])
-def test_what_was_measured_is_not_advised(call, stable_model, tmp_path, scale):
-    """Of an undecided and of a refuted model, in text and on the page; without data it is."""
-    held = torch.load(stable_model)
-    torch.save({k: v * scale if "hh" in k else v for k, v in held.items()}, tmp_path / "m.pt")
-    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(30, 4, 1)))
-    asked = (tmp_path / "m.pt", "--inputs", 4, "--cell", "rnn-tanh", "--eps", 0.1)
-    told = call("certify", *asked, "--data", tmp_path / "x.npy", "--out", tmp_path / "o")
-    assert told.code == 1
-    what = "ee what it remembers of recorded inputs"
-    assert f"s{what}" not in told.out
-    assert f"S{what}" not in (tmp_path / "o" / "index.html").read_text()
-    assert "or certify k near the recorded inputs: rnnbounds measure" in told.out
-    assert f"s{what}" in call("certify", *asked).out
-
-
 def test_what_data_fill_is_checked(call, gru) -> None:
     """Certified for the box of data and checked; data outside of it are refused."""
     asked = ("--cell=gru", "--inputs=x.npy")
@@ -76,20 +60,6 @@ def test_what_data_fill_is_checked(call, gru) -> None:
     far = call("measure", gru, "--cell=gru", "--data=far.npy", "--inputs=-1:1")
     assert (far.code, far.err.count("\n")) == (2, 1)
     assert "inputs leave [-1.0, 1.0]" in far.err
-
-
-@pytest.mark.slow
-def test_advice_near_the_data(call, gru) -> None:
-    """An undecided model with data is told of what can be certified near them, in a command that
-    runs; without data it is not."""
-    near = "or certify k near the recorded inputs: "
-    asked = (gru, "--cell=gru", "--inputs=-900:900")
-    assert near not in call("certify", *asked, "--norm=infinity").out
-    told = call("certify", *asked, "--norm=infinity", "--data=x.npy")
-    (line,) = [line for line in told.out.splitlines() if near in line]
-    assert line.endswith("--data=x.npy --near=0.001 --states=recorded --inputs=-900:900 --cell=gru")
-    words = shlex.split(line.split(": ", 1)[1])
-    assert "near your data" in call(*words[1:]).out
 
 
 def test_the_command_that_measures(call, tmp_path):

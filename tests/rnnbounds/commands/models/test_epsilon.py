@@ -60,26 +60,6 @@ def test_of_the_certified_bound(call, net, readout):
     assert again.window(share) == found["truncation"][0]["k"]
 
 
-@pytest.mark.parametrize("readout", [(), ("--readout", "head")])
-def test_of_what_it_is_a_share(call, net, tmp_path, readout):
-    """Where no table of ε says so: a line with the bound, in undecided reports and measurements."""
-    whole = torch.load(net[0])
-    torch.save({k: v * (1 + 5 * ("weight_hh" in k)) for k, v in whole.items()}, tmp_path / "far.pt")
-    of = "‖C h‖₂ of the readout C" if readout else "‖h‖₂"
-    asked = (*net[1:], "--eps", "7%")
-    certify = call("certify", tmp_path / "far.pt", *asked, *readout, "--inputs", 1)
-    truncate = call("truncate", tmp_path / "far.pt", *asked, "--inputs", 1,
-                    "--out", tmp_path / "s.safetensors")  # fmt: skip
-    measure = call("measure", net[0], *asked, *readout, "--data", tmp_path / "x.npy")
-    assert (certify.code, truncate.code, measure.code) == (1, 1, 0)
-    for told, output in ((certify.out, of), (truncate.out, "‖h‖₂"), (measure.out, of)):
-        (line,) = (line for line in told.splitlines() if line.startswith("ε = "))
-        assert " is 7 % of " in line
-        assert line.endswith(f", the certified bound on {output}")
-        eps, bound = float(line.split()[2]), float(line.split(" % of ")[1].split(",")[0])
-        assert 0.0699 * bound <= eps <= 0.07 * bound
-
-
 def test_where_no_bound_is_known(refused, tmp_path):
     """A linear cell that grows."""
     grows = {"weight_hh_l0": torch.full((1, 1), 1.5), "weight_ih_l0": torch.ones(1, 1)}
