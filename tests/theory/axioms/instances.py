@@ -10,8 +10,19 @@ from random import Random
 from typing import Any
 
 from flint import arb, fmpq
-from formal import Op, column, diagonal, eigenvalues, induced, largest, op, root, row_sums, spectral
 from networks import RHOS, STEP, matrix, number, of_run, vector
+from term_values import (
+    Op,
+    column,
+    diagonal,
+    eigenvalues,
+    induced,
+    largest,
+    op,
+    root,
+    row_sums,
+    spectral,
+)
 
 from rnnbounds.theory.language.terms import jets as of_jets
 from rnnbounds.theory.language.terms import networks as of_gates

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from flint import fmpq
-from formal import Op, column, diagonal, op
+from term_values import Op, column, diagonal, op
 
 from rnnbounds.theory.axioms.activations import L_rho, beta_rho
 from rnnbounds.theory.language.terms import networks as of_gradients

@@ -4,9 +4,9 @@ from random import Random
 from typing import Any
 
 from flint import arb, fmpq
-from formal import Op, column
 from instances import World, natural
 from networks import matrix, number, vector
+from term_values import Op, column
 
 from rnnbounds.theory.language.constants import SILU_PEAK, silu_peak_ball
 from rnnbounds.theory.language.functions import LambertRoot, gamma_function

@@ -6,9 +6,9 @@ from random import Random
 from typing import Any
 
 from flint import fmpq
-from formal import Op, diagonal, op
 from instances import Draw, World, sizes
 from networks import RHOS, Dual, matrix, number, vector
+from term_values import Op, diagonal, op
 
 from rnnbounds.theory.axioms import unitary
 from rnnbounds.theory.language.terms import jets as of_jets

@@ -9,9 +9,9 @@ from random import Random
 
 import pytest
 from flint import ctx, fmpq
-from formal import BITS, violated
 from meanings import System
 from systems import system
+from term_values import BITS, violated
 
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.claims.models import NO_MODEL

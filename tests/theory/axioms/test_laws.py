@@ -15,9 +15,9 @@ import instances as draw
 import pytest
 import special
 from flint import arb, ctx, fmpq
-from formal import BITS, Op, eigenvalues, induced, largest, op, row_sums, spectral, violated
 from structures import decomposed, of_unit
 from sympy import Abs, Rational
+from term_values import BITS, Op, eigenvalues, induced, largest, op, row_sums, spectral, violated
 
 from rnnbounds.theory.axioms import base, entries, functions, gradients, jets, unitary
 from rnnbounds.theory.axioms.activations import L_rho

@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 from flint import fmpq, fmpq_mat
-from formal import World, value, violated
 from sympy import Expr, Integer
+from term_values import World, value, violated
 
 from rnnbounds.theory.axioms.ranks import RANK_AXIOMS, RANK_ZERO, C
 from rnnbounds.theory.axioms.unitary import COSINES, SINGULAR_VALUES

@@ -1,36 +1,24 @@
-"""The holes that the engine had, each planted again.
-
-Where the engine has no such place, terms take a way through SymPy at the nearest.
-"""
+"""Holes that the engine had, each planted again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import SimpleNamespace
 from unittest.mock import patch
 
-from sympy import Add, Expr, Mul, Pow, Rational, pi
+from sympy import Expr, Pow
 
 from rnnbounds.theory.kernel import algebra, door, heads, rewriting
 from rnnbounds.theory.kernel.algebra import apply, build, plus, power, split
-from rnnbounds.theory.kernel.functions import PI
 from rnnbounds.theory.kernel.heads import Head
 from rnnbounds.theory.kernel.statements import Clause, Law, Statement
-from rnnbounds.theory.kernel.terms import ONE, Term, TermError, number
-from rnnbounds.theory.kernel.translate import Translation
-from rnnbounds.theory.language import Statement as Stated
+from rnnbounds.theory.kernel.terms import ONE, Term, number
 from rnnbounds.theory.language import definitions
-from rnnbounds.theory.language.terms import variables
 from rnnbounds.theory.language.terms import vectors as formal
-from rnnbounds.theory.language.vocabulary import unfold
 from rnnbounds.theory.proof import accept, proof, records, scope, together
 
 Patch = tuple[object, str, object]
-prepare, rewrite, translate = rewriting.prepare, rewriting.rewrite, door.term
-atom = Translation._atom
-replace, instances, head = Statement.replace, Law.at, door.head
-JOINED: dict[Head, type[Expr]] = {heads.SUM: Add, heads.PRODUCT: Mul, heads.POWER: Pow}
+prepare, head = rewriting.prepare, door.head
 
 
 def _split_logs(term: Term) -> Term:
@@ -55,72 +43,6 @@ def _any_count(term: Expr, _: object, place: Expr, *__: object) -> bool:
     return any(one.is_integer and one == other - 1 for one in term.args for other in now)
 
 
-def _cancelled(term: Term) -> Term:
-    """exp(log x) as x, and x x⁻¹ as 1, as SymPy has it."""
-    args = tuple(map(_cancelled, term.args))
-    if term.head is heads.EXP and args[0].head is heads.LOG:
-        return args[0].args[0]
-    if term.head is heads.PRODUCT:
-        inverse = {power(one, number(-1)) for one in args if one.head is not heads.NUMBER}
-        gone = {one for one in args if one in inverse or power(one, number(-1)) in args}
-        args = tuple(one for one in args if one not in gone)
-    return build(term.head, args) if args or term.args else term
-
-
-def _settled(stated: Statement) -> Statement:
-    return Statement(_cancelled(stated.lhs), stated.relation, _cancelled(stated.rhs))
-
-
-def _late(stated: Statement, values: Mapping[Term, Term]) -> Statement:
-    """Quantities are written out after domains were looked at, and then cancelled."""
-    found = replace(stated, values)
-    return _settled(found) if values is door.definitions() and found != stated else found
-
-
-def _late_at(law: Law, terms: tuple[Term, ...]) -> tuple[Clause, ...]:
-    """A law at quantities that are written out: what they come to is cancelled too."""
-    found = instances(law, terms)
-    if not any(term in door.definitions().values() for term in terms):
-        return found
-    return tuple(Clause(_settled(c.conclusion), tuple(map(_settled, c.given))) for c in found)
-
-
-def _in_sympy(term: Term) -> Expr:
-    """The term as SymPy makes it; raises TermError for what is no function of reals."""
-    args = tuple(map(_in_sympy, term.args))
-    if term.head is heads.NUMBER:
-        return Rational(term.value.numerator, term.value.denominator)
-    if term.head in JOINED:
-        return JOINED[term.head](*args)
-    for function, head in door._FUNCTIONS.items():
-        if head == term.head:
-            return function(*args)
-    symbols = variables.NAMED.get(term.head.name, [])
-    if term.head.kind == "variable" and 0 <= term.head.mark < len(symbols):
-        return symbols[term.head.mark]
-    if term is PI:
-        return pi
-    raise TermError(f"{term} is no expression of reals")
-
-
-def _through(statement: Statement) -> Statement:
-    """The statement, through SymPy and back."""
-    try:
-        lhs, rhs = (door.term(_in_sympy(side)) for side in statement.sides)
-    except TermError:
-        return statement
-    return Statement(lhs, statement.relation, rhs)
-
-
-def _complex(statement: Statement, rules: rewriting.Rules) -> Statement:
-    """Terms are rewritten, and what SymPy makes of them is translated again."""
-    return _through(rewrite(statement, rules))
-
-
-def _written_out(stated: Stated) -> Statement:
-    return door.statement(unfold(stated))
-
-
 def _any_power(base: Term, exponent: Term) -> Term:
     """Operators have inverses, as numbers do."""
     if not base.commutes and exponent.head is heads.NUMBER:
@@ -142,11 +64,6 @@ FAULTS: dict[str, tuple[Patch, ...]] = {
     "parts are not asked": ((records, "COMPOSITE", {}),),
     "logarithms are split": ((rewriting, "prepare", _of_split_logs),),
     "a recursion counts anywhere": ((definitions, "_is_evaluated_before", _any_count),),
-    "quantities are unfolded late": ((Statement, "replace", _late), (Law, "at", _late_at)),
-    "rewriting leaves the reals": ((rewriting, "rewrite", _complex),),
-    "lemmas are written out in SymPy": (
-        (scope, "door", SimpleNamespace(**vars(door) | {"goal": _written_out})),
-    ),
     "anything is a variable": ((Law, "__post_init__", lambda _: None),),
     "what is written alike is equal": ((door, "primes", lambda _: 0),),
     "what an axiom speaks of is forgotten": ((accept, "_fixed_variables", lambda _: frozenset()),),

@@ -13,15 +13,11 @@ from flint import ctx
 from hypothesis import strategies as st
 from sympy import Expr, Integer
 
-from drawn_ledgers.families.meanings import QUANTITIES
-from drawn_ledgers.matrices import NoValueError
-from drawn_ledgers.models import S_0, lam, model, some, steps, values
+from drawn_ledgers.models import NO_VALUE, S_0, Model, lam, model, some, steps, values
 from drawn_ledgers.said import Family, Said, witness
-from drawn_ledgers.values import Model
 from rnnbounds.theory.kernel import smt
-from rnnbounds.theory.language import Assumption, Statement, at, enter, eq, le, lt
+from rnnbounds.theory.language import Assumption, Statement, at, eq, le, lt
 from rnnbounds.theory.language.definitions import REGISTRY, Definition
-from rnnbounds.theory.language.vocabulary import DEFINITIONS, VOCABULARY, unfold
 from rnnbounds.theory.proof import Proof, Step, accept, proof
 from rnnbounds.theory.proof.methods import Direct, Method, Smt
 from rnnbounds.theory.proof.proof import check
@@ -33,8 +29,9 @@ CONDITIONS = (
 )  # fmt: skip
 TRIES = 4
 BATCH, MOST = 20, 4
-# Of booleans: into integers Hypothesis mixes constants of whatever modules are loaded.
-SEED_BITS = 32
+# A seed a batch: choice by choice most ledgers would come several times, small ones first. It is of
+# booleans: into integers Hypothesis mixes constants of whatever modules are loaded.
+SEEDS = st.tuples(*[st.booleans()] * 32).map(lambda bits: sum(b << i for i, b in enumerate(bits)))
 
 
 @dataclass(frozen=True)
@@ -127,7 +124,7 @@ def _false(model: Model, said: Said, terms: tuple[Expr, ...]) -> Statement:
         stated = said.conclusion.replace(dict(zip(said.forall, terms, strict=True)))
         if model.refutes(stated):
             return stated
-    except (NoValueError, ValueError):
+    except NO_VALUE:
         pass
     return le(1, 0)
 
@@ -160,8 +157,8 @@ def _defining(found: Definition | None) -> Iterator[None]:
 
 @contextmanager
 def attacked() -> Iterator[None]:
-    """The prover with the quantities that are drawn, and without what it tells of failures: no
-    counter-models worth printing are sought, and no ledger is kept for a second time."""
+    """The prover without what it tells of failures: no counter-models worth printing are sought,
+    and no ledger is kept for a second time."""
     with ExitStack() as stack:
         for module, cached in (
             (proof, "checked"), (proof, "outcomes"), (accept, "outcomes"), (accept, "scopes_of"),
@@ -170,27 +167,13 @@ def attacked() -> Iterator[None]:
             stack.enter_context(patch.object(module, cached, plain))
         stack.enter_context(patch.object(smt, "_EXPLAINERS", []))
         stack.enter_context(ctx.workprec(BITS))
-        stack.callback(_withdraw)
-        enter(*QUANTITIES)
         yield
 
 
-def _withdraw() -> None:
-    for new in QUANTITIES:
-        del VOCABULARY[new.name], DEFINITIONS[new.symbol]
-    unfold.cache_clear()
-
-
-def batch(chance: Random, family: Family) -> tuple[Ledger, ...]:
+def batch(seed: int, family: Family) -> tuple[Ledger, ...]:
     """Ledgers of the family on one model, which meets what is granted."""
+    chance = Random(seed)
     drawn = model(chance)
     known = granted(chance, drawn)
     found = (ledger(chance, drawn, known, family) for _ in range(MOST * BATCH))
     return tuple(islice((one for one in found if one is not None), BATCH))
-
-
-def batches(family: Family) -> st.SearchStrategy[tuple[Ledger, ...]]:
-    """Batches of the family by one seed each: choice by choice most ledgers would come several
-    times, small ones first."""
-    bits = st.tuples(*[st.booleans()] * SEED_BITS)
-    return bits.map(lambda drawn: batch(Random(sum(b << i for i, b in enumerate(drawn))), family))

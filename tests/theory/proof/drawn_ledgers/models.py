@@ -2,38 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from operator import mul
 from random import Random
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import sympy
 from flint import arb, fmpq
 from sympy import Expr
-
-from drawn_ledgers.matrices import (
-    Matrix,
-    NoValueError,
-    identity,
-    operator,
-    vector,
+from term_values import (
+    Op,
+    World,
+    column,
+    diagonal,
+    eigenvalues,
+    is_false,
+    is_true,
+    op,
+    power,
+    row_sums,
+    spectral,
+    value,
 )
-from drawn_ledgers.values import Model, Value, added, multiplied, raised
-from rnnbounds.theory.language import symbols
+
+from rnnbounds.theory.language import Statement, symbols
 from rnnbounds.theory.language.functions import RealPower
 from rnnbounds.theory.language.terms import unitary, variables
 from rnnbounds.theory.language.terms import vectors as formal
-from rnnbounds.theory.language.terms.networks import feasible
 from rnnbounds.theory.language.terms.vectors import Scalar, function
-from rnnbounds.theory.language.vocabulary import DEFINITIONS
 
 T = TypeVar("T")
 lam, S_0, steps, k = symbols("lam S_0 T k")
-x, eye, w = variables.x, variables.eye, variables.w
+x, eye = variables.x, variables.eye
 W, V, R = (variables.operator(name) for name in "WVR")
 none = variables.operator("none")  # the zero operator on states
 u, v = (variables.vector(name) for name in ("u_0", "v_0"))
 values = function("values", Scalar)  # a sequence
-CONSTANTS = (W, V, R, none, u, v)
+# What the evaluation raises of a term without a value: 1/0, the root of −1, sizes that do not fit.
+NO_VALUE = (ArithmeticError, AssertionError, KeyError, TypeError, ValueError)
+
+
+@dataclass(frozen=True)
+class Model:
+    """What free symbols and formal functions stand for."""
+
+    world: World
+
+    def at(self, values: Mapping[Any, Any]) -> Model:
+        """The same with values for some symbols more."""
+        return Model({**self.world, **values})
+
+    def of(self, term: Expr) -> Any:
+        """The value of the term; raises one of NO_VALUE."""
+        return value(term, self.world)
+
+    def refutes(self, statement: Statement) -> bool:
+        """Whether the statement is certainly false; raises one of NO_VALUE."""
+        return is_false(statement, self.world)
+
+    def grants(self, statement: Statement) -> bool:
+        """Whether the statement is certainly true; raises one of NO_VALUE."""
+        return is_true(statement, self.world)
+
+
+def matrix(*rows: tuple[int, ...], width: int | None = None) -> Op:
+    """The operator of these rows."""
+    return op(list(rows), len(rows), len(rows[0]) if width is None else width)
+
+
+def identity(size: int) -> Op:
+    """The identity matrix."""
+    return diagonal([1] * size)
 
 
 def some(chance: Random, options: Sequence[T], most: int) -> tuple[T, ...]:
@@ -48,115 +88,95 @@ SEQUENCES: tuple[Callable[[int], fmpq], ...] = (
     lambda n: fmpq((-1) ** (n % 2)), lambda n: fmpq(1, 1 + n),
 )  # fmt: skip
 VECTORS = {
-    1: (vector(0), vector(1), vector(-2)),
-    2: (vector(0, 0), vector(3, 4), vector(1, -1), vector(0, -1)),
+    1: (column([0]), column([1]), column([-2])),
+    2: (column([0, 0]), column([3, 4]), column([1, -1]), column([0, -1])),
 }
 OPERATORS = {
-    1: tuple(operator((n,)) for n in (0, 1, -1, 2)),
+    1: tuple(matrix((n,)) for n in (0, 1, -1, 2)),
     2: (
-        operator((0, 0), (0, 0)), identity(2), operator((0, 1), (0, 0)), operator((0, 1), (1, 0)),
-        operator((1, 0), (0, 0)), operator((-1, 0), (0, 2)), operator((0, -1), (1, 0)),
-        operator((3, 4), (0, 0)),
+        matrix((0, 0), (0, 0)), identity(2), matrix((0, 1), (0, 0)), matrix((0, 1), (1, 0)),
+        matrix((1, 0), (0, 0)), matrix((-1, 0), (0, 2)), matrix((0, -1), (1, 0)),
+        matrix((3, 4), (0, 0)),
     ),
 }  # fmt: skip
-OBLONG = (operator(width=2), operator((1, 2)), operator((), ()), operator(width=0), operator((2,)))
+OBLONG = (matrix(width=2), matrix((1, 2)), matrix((), ()), matrix(width=0), matrix((2,)))
 
 
 def model(chance: Random) -> Model:
     """States have one entry or two; one operator has any shape, 0 × 0 among them."""
     size = chance.choice((1, 2))
-    chosen: dict[Expr, Value] = {
-        lam: chance.choice(NUMBERS), S_0: chance.choice(NUMBERS), eye: identity(size),
+    world: dict[Any, Any] = {
+        **FUNCTIONS, lam: chance.choice(NUMBERS), S_0: chance.choice(NUMBERS), eye: identity(size),
         steps: fmpq(chance.choice(range(4))), k: fmpq(chance.choice(range(4))),
         R: chance.choice(OBLONG), none: OPERATORS[size][0],
     }  # fmt: skip
-    chosen |= {one: chance.choice(OPERATORS[size]) for one in (W, V)}
-    chosen |= {one: chance.choice(VECTORS[size]) for one in (u, v, x, w)}
-    sequence = chance.choice(SEQUENCES)
-    functions = {**FUNCTIONS, values: lambda n: sequence(int(whole(n).p))}
-    return Model(chosen, functions, fmpq(chance.choice((0, 5, -3))), DEFINITIONS)
+    world |= {one: chance.choice(OPERATORS[size]) for one in (W, V)}
+    world |= {one: chance.choice(VECTORS[size]) for one in (u, v, x)}
+    sequence, outside = chance.choice(SEQUENCES), fmpq(chance.choice((0, 5, -3)))
+    world[values] = lambda n: sequence(whole(n))
+    # Rules must be sound whatever the logarithm of what is not positive is.
+    world[sympy.log] = lambda z: outside if z <= 0 else fmpq(0) if z == 1 else arb(z).log()
+    return Model(world)
 
 
-def whole(value: Value) -> fmpq:
+def whole(number: Any) -> int:
     """A natural number, small enough to count to."""
-    if not isinstance(value, fmpq) or value.q != 1 or not 0 <= value <= 64:
-        raise NoValueError("no natural number")
-    return value
+    if not isinstance(number, fmpq) or number.q != 1 or not 0 <= number <= 64:
+        raise ValueError("no natural number")
+    return int(number.p)
 
 
-def _matrix(value: Value) -> Matrix:
-    """What is 0 is a vector of no entries."""
-    if isinstance(value, Matrix):
-        return value
-    if value == 0:
-        return vector()
-    raise NoValueError("a number where a matrix is needed")
+def _of(measure: Callable[[Op], Any]) -> Callable[[Any], Any]:
+    """Of operators; what is 0 is a vector of no entries."""
+
+    def measured(found: Any) -> Any:
+        assert isinstance(found, Op) or found == 0, "a number where a matrix is needed"
+        return measure(found if isinstance(found, Op) else column([]))
+
+    return measured
 
 
-def _of(measure: Callable[[Matrix], Value]) -> Callable[[Value], Value]:
-    return lambda value: measure(_matrix(value))
-
-
-def _row_sums(value: Matrix) -> Value:
-    return max((sum(map(abs, row), fmpq(0)) for row in value.value.table()), default=fmpq(0))
-
-
-def _first_row(value: Matrix) -> Value:
-    rows = value.value.table()[:1]
-    return operator(*rows, width=value.shape[1]).spectral
-
-
-def _inner(one: Value, other: Value) -> Value:
-    left, right = _matrix(one).entries, _matrix(other).entries
-    if len(left) != len(right) and left and right:
-        raise NoValueError("sizes that do not fit")
+def _inner(one: Any, other: Any) -> Any:
+    left, right = (_of(lambda found: found.m.entries())(each) for each in (one, other))
+    assert not (left and right) or len(left) == len(right), "sizes that do not fit"
     return sum(map(mul, left, right), fmpq(0))
 
 
-def _rows(value: Matrix) -> Value:
+def _rows(found: Op) -> fmpq:
     """Their number, the last ones that are 0 not counted."""
-    found = (i for i, row in enumerate(value.value.table(), 1) if any(row))
-    return fmpq(max(found, default=0))
+    return fmpq(max((i for i, line in enumerate(found.lines, 1) if any(line)), default=0))
 
 
-def _phi(state: Value, entry: Value, *weights: Value) -> Value:
-    """h/2 + x, and the weights."""
-    found = added(multiplied(fmpq(1, 2), state), entry)
-    return added(found, weights[0]) if weights else found
+def _phi(state: Any, entry: Any) -> Any:
+    """h/2 + x."""
+    return state * fmpq(1, 2) + entry
 
 
-def _entry(sequence: Value, t: Value) -> Value:
-    return multiplied(fmpq(int(whole(t).p) % 3 - 1), sequence)
+def _entry(sequence: Op, t: fmpq) -> Op:
+    return sequence * fmpq(whole(t) % 3 - 1)
 
 
-def _state(sequence: Value, start: Value, number: Value, *weights: Value) -> Value:
-    found: Value = fmpq(0)
-    for t in range(int(whole(number).p)):
-        found = _phi(found, _entry(sequence, whole(start) + t + 1), *weights)
+def _state(sequence: Op, start: fmpq, number: fmpq) -> Any:
+    found: Any = fmpq(0)
+    for t in range(whole(number)):
+        found = _phi(found, _entry(sequence, fmpq(whole(start) + t + 1)))
     return found
 
 
-def _power(matrix: Value, of: Value, n: Value) -> Value:
-    return multiplied(raised(matrix, whole(n)), of) if whole(n) else of
+def _least(found: Op) -> Any:
+    assert found.m == found.m.transpose(), "no symmetric matrix"
+    return min(eigenvalues(found), key=float)
 
 
-def _part(of: Value, i: Value) -> Value:
-    entries = _matrix(of).entries
-    n = int(whole(i).p)
-    return entries[n] if n < len(entries) else fmpq(0)
-
-
-FUNCTIONS: dict[type, Callable[..., Value]] = {
-    formal.norm: _of(lambda one: one.spectral), formal.gain: _of(_first_row),
-    formal.max_norm: _of(_row_sums), formal.weighted: _of(_row_sums),
-    formal.frobenius: _of(lambda one: sum((p * p for p in one.entries), fmpq(0))),
-    formal.least: _of(lambda one: one.least),
-    formal.transpose: _of(lambda one: one.transposed),
-    formal.inner: _inner,
-    formal.exponential: lambda one: fmpq(1) if one == 0 else arb(one).exp(),
-    formal.phi: _phi, formal.entry: _entry, formal.state: _state, unitary.power: _power,
-    unitary.identity: lambda n: identity(int(whole(n).p)),
-    unitary.rank: _of(lambda one: fmpq(one.value.rank())), unitary.part: _part,
-    unitary.rows: _of(_rows),
-    RealPower: raised, feasible: lambda _: fmpq(1),
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    formal.norm: _of(spectral),
+    formal.gain: _of(lambda one: spectral(op(one.lines[:1], len(one.lines[:1]), one.m.ncols()))),
+    formal.max_norm: _of(row_sums), formal.weighted: _of(row_sums), formal.least: _of(_least),
+    formal.transpose: _of(lambda one: one.transposed), formal.inner: _inner,
+    formal.phi: _phi, formal.entry: _entry, formal.state: _state,
+    unitary.power: lambda A, of, n: power(A, n) * of if n else of,
+    unitary.identity: lambda n: identity(whole(n)),
+    unitary.rank: _of(lambda one: fmpq(one.m.rank())), unitary.rows: _of(_rows),
+    unitary.part: lambda of, i: _of(lambda one: one.entry(whole(i)))(of), RealPower: power,
+    formal.exponential: lambda z: fmpq(1) if z == 0 else arb(z).exp(),
 }  # fmt: skip

@@ -10,9 +10,7 @@ from typing import TypeAlias
 
 from sympy import Expr, Integer, Rational, Symbol
 
-from drawn_ledgers.matrices import NoValueError
-from drawn_ledgers.models import S_0, R, V, W, eye, k, lam, none, steps, u, v
-from drawn_ledgers.values import Model, Value
+from drawn_ledgers.models import NO_VALUE, S_0, Model, R, V, W, eye, k, lam, none, steps, u, v
 from rnnbounds.theory.language import Statement
 from rnnbounds.theory.language.definitions import Definition
 from rnnbounds.theory.language.terms.variables import EitherSymbol, OperatorSymbol
@@ -89,12 +87,10 @@ def witness(model: Model, step: Step) -> tuple[Expr, ...] | None:
     """Terms at which the step is certainly false, if there are some among those looked at."""
     for terms in islice(points(step.forall), 2 * POINTS):
         try:
-            found: dict[Expr, Value] = {
-                one: model.of(term) for one, term in zip(step.forall, terms, strict=True)
-            }
-            here = model.at(found)
+            ends = zip(step.forall, terms, strict=True)
+            here = model.at({one: model.of(term) for one, term in ends})
             if all(map(here.grants, step.given)) and here.refutes(step.conclusion):
                 return terms
-        except NoValueError:
+        except NO_VALUE:
             continue
     return None

@@ -8,9 +8,8 @@ from random import Random
 from sympy import Expr, Integer
 
 from drawn_ledgers.families.numbers import perturbed
-from drawn_ledgers.models import S_0, lam
+from drawn_ledgers.models import S_0, Model, lam
 from drawn_ledgers.said import Said, premises
-from drawn_ledgers.values import Model
 from rnnbounds.theory.language import Statement, at, eq, le, lt
 from rnnbounds.theory.language.terms.variables import j, m, y, z
 from rnnbounds.theory.proof.methods import (

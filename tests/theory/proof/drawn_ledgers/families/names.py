@@ -22,9 +22,8 @@ from sympy import (
     tanh,
 )
 
-from drawn_ledgers.models import S_0, R, V, W, eye, lam, u, values
+from drawn_ledgers.models import S_0, Model, R, V, W, eye, lam, u, values
 from drawn_ledgers.said import Said, method
-from drawn_ledgers.values import Model
 from rnnbounds.theory.axioms.base import LEAST_EIGENVALUE
 from rnnbounds.theory.axioms.unitary import IDENTITY_NORM
 from rnnbounds.theory.language import Statement, at, eq, le, lt

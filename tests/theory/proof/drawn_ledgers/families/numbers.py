@@ -10,7 +10,6 @@ from sympy import (
     Add,
     E,
     Expr,
-    I,
     Integer,
     Max,
     Min,
@@ -18,26 +17,20 @@ from sympy import (
     Pow,
     Rational,
     Symbol,
-    acosh,
-    asin,
     atan,
     cos,
     erf,
     exp,
     log,
-    nan,
-    oo,
     pi,
     sin,
     sqrt,
     tanh,
-    zoo,
 )
 
-from drawn_ledgers.models import S_0, lam, steps, values
+from drawn_ledgers.models import S_0, Model, lam, steps, values
 from drawn_ledgers.said import Said, method
-from drawn_ledgers.values import Model
-from rnnbounds.theory.language import Statement, eq, le
+from rnnbounds.theory.language import Statement
 from rnnbounds.theory.language.terms.variables import j, m, y, z
 from rnnbounds.theory.language.terms.vectors import exponential
 from rnnbounds.theory.proof.methods import Smt
@@ -53,11 +46,6 @@ ONE_PLACE: tuple[Callable[[Expr], Expr], ...] = (
 TWO_PLACES: tuple[Callable[[Expr, Expr], Expr], ...] = (
     lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, lambda a, b: a / b, Max, Min,
     lambda a, b: Mul(a, b, evaluate=False), lambda a, b: Add(a, b, evaluate=False),
-)  # fmt: skip
-PARTIAL: tuple[Callable[[Expr], Expr], ...] = (
-    log, log, sqrt, lambda a: a ** Rational(3, 2), lambda a: log(a) + log(2), lambda a: 1 / a,
-    lambda a: sqrt(a) * sqrt(a - 1), lambda a: log(a**2), lambda a: a**a, lambda a: acosh(a),
-    lambda a: asin(2 * a), lambda a: exp(log(a), evaluate=False), lambda a: a ** Rational(1, 3),
 )  # fmt: skip
 Pair = tuple[Expr, Expr]
 # Of all a and b; those with quotients where these have a value.
@@ -150,18 +138,3 @@ def identities(chance: Random, model: Model) -> Said:
     relation = chance.choice(("==", "==", "==", "==", "<=", "<") if kind else ("==", "==", "<="))
     stated = Statement(pair[0], relation, pair[1])
     return Said(stated, variables(stated), method(chance, Smt)(), true=kind == 0)
-
-
-def rewritten(chance: Random, model: Model) -> Said | None:
-    """f(y), where y is a number: the value that SymPy has for it, or another."""
-    number = chance.choice(NUMBERS)
-    f = chance.choice(PARTIAL)(y + chance.choice((0, 0, 1, -1)))
-    f = f ** chance.choice((1, 2, 2)) if chance.choice((True, True, False)) else f * term(chance, 1)
-    value = f.xreplace({y: number})
-    if value.free_symbols & {z, j} or value.has(oo, nan, zoo, I) or y not in f.free_symbols:
-        value = chance.choice(NUMBERS)
-    if not chance.choice(range(3)):
-        value = value + chance.choice((1, -1))
-    stated = chance.choice((eq, eq, le))(f, value)
-    given = (eq(y, number),)
-    return Said(stated, variables(stated, *given), method(chance, Smt)("given 1"), given)

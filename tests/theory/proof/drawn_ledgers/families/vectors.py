@@ -6,9 +6,8 @@ from random import Random
 
 from sympy import Abs, Expr, Integer, Symbol
 
-from drawn_ledgers.models import R, V, W, eye, lam, u, v, x
+from drawn_ledgers.models import Model, R, V, W, eye, lam, u, v, x
 from drawn_ledgers.said import Said, method, premises
-from drawn_ledgers.values import Model
 from rnnbounds.theory.axioms.base import (
     HOMOGENEITY,
     HOMOGENEITY_GAIN,

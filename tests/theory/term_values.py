@@ -13,13 +13,19 @@ from itertools import product
 from operator import add, mul
 from typing import Any
 
+import sympy
 from flint import arb, ctx, fmpq, fmpq_mat
-from sympy import Abs, Expr, Pow, log, tanh
+from sympy import Expr
 
 from rnnbounds.theory.language import Clause, Statement
 
 BITS = 200
+MOST, LONG = 64, 10_000  # of a whole exponent; bits of a rational number
 World = Mapping[Any, Any]  # values of symbols, meanings of functions
+
+
+class NoValueError(ValueError):
+    """The term has no value here."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,11 @@ class Op:
         return Op(self.m.transpose(), self.of, self.to)
 
     @property
+    def inverse(self) -> Op:
+        """A⁻¹; 0 if there is none."""
+        return Op(self.m.inv() if self.m.det() != 0 else self.m * 0, self.of, self.to)
+
+    @property
     def lines(self) -> list[list[fmpq]]:
         """The rows."""
         return [[self.m[r, c] for c in range(self.m.ncols())] for r in range(self.m.nrows())]
@@ -79,8 +90,13 @@ def diagonal(entries: list[Any], to: str = "E") -> Op:
 
 
 def root(value: fmpq | arb) -> fmpq | arb:
-    """√x, exactly where x is 0."""
-    return fmpq(0) if value == 0 else arb(value).sqrt()
+    """√x, rational where it can be; raises NoValueError where x may be negative."""
+    if not value >= 0:
+        raise NoValueError("the root of what may be negative")
+    if isinstance(value, arb):
+        return value.sqrt()
+    found = fmpq(value.p.isqrt(), value.q.isqrt())
+    return found if found * found == value else arb(value).sqrt()
 
 
 def eigenvalues(symmetric: Op) -> list[arb]:
@@ -89,9 +105,16 @@ def eigenvalues(symmetric: Op) -> list[arb]:
     return [value.real for value, times in roots for _ in range(times)]
 
 
+def larger(one: Any, other: Any) -> Any:
+    """The larger number, or a ball of both."""
+    if one >= other:
+        return one
+    return other if one <= other else arb(one).max(arb(other))
+
+
 def largest(values: list[Any]) -> Any:
     """The largest, 0 of none."""
-    return reduce(lambda p, q: p.max(q) if isinstance(p, arb) else max(p, q), values or [fmpq(0)])
+    return reduce(larger, values or [fmpq(0)])
 
 
 def spectral(value: Op) -> Any:
@@ -118,49 +141,85 @@ def induced(value: Op, weights: list[fmpq]) -> Any:
     return spectral(value)
 
 
+def power(base: Any, exponent: fmpq | arb) -> Any:
+    """base^exponent, of real numbers and of square matrices; raises NoValueError."""
+    if isinstance(exponent, fmpq) and exponent.q == 1 and abs(exponent) <= MOST:
+        n = int(exponent.p)
+        if n < 0:
+            return power(base.inverse if isinstance(base, Op) else 1 / base, -exponent)
+        if isinstance(base, fmpq) and n * max(base.p.bit_length(), base.q.bit_length()) > LONG:
+            raise NoValueError("a number that is too long")
+        return reduce(mul, [base] * n) if n else fmpq(1)
+    if isinstance(exponent, fmpq) and exponent.q == 2:
+        return power(root(base), fmpq(exponent.p))
+    if base == 0 and exponent > 0:
+        return fmpq(0)
+    if not base > 0:
+        raise NoValueError("a real power of what is not positive")
+    return (arb(base).log() * exponent).exp()
+
+
+def in_balls(function: Callable[[arb], arb]) -> Callable[[Any], arb]:
+    """The function of rationals too."""
+    return lambda x: function(arb(x))
+
+
+ANALYTIC = "log exp tanh sinh cosh sin cos atan erf"
+CONSTANTS: dict[Expr, Callable[[], arb]] = {
+    sympy.pi: arb.pi, sympy.E: arb.const_e, sympy.Catalan: arb.const_catalan,
+    sympy.EulerGamma: arb.const_euler,
+}  # fmt: skip
+ELEMENTARY: dict[Any, Callable[..., Any]] = {
+    sympy.Add: lambda *args: reduce(add, args),
+    sympy.Mul: lambda *args: reduce(mul, args),
+    sympy.Pow: power,
+    sympy.Abs: abs,
+    sympy.Max: lambda *args: reduce(larger, args),
+    sympy.Min: lambda *args: -reduce(larger, [-one for one in args]),
+    **{getattr(sympy, name): in_balls(getattr(arb, name)) for name in ANALYTIC.split()},
+}
+
+
 def value(term: Expr, world: World) -> Any:
-    """The term's value: a rational, a ball, an operator, or what the world makes of it."""
+    """The term's value: a rational, a ball, an operator, or what the world makes of it.
+
+    Raises NoValueError, or what numbers and matrices raise, where there is none.
+    """
     if term in world:
         return world[term]
     if term.is_Rational:
         return fmpq(int(term.p), int(term.q))
-    if term.func in world:
-        meaning: Callable[..., Any] = world[term.func]
-        return meaning(*(value(argument, world) for argument in term.args))
-    if isinstance(term, Pow):
-        base = value(term.base, world)
-        exponent = value(term.exp, world)
-        if exponent == fmpq(1, 2):
-            return root(base)
-        power = reduce(mul, [base] * abs(int(exponent))) if exponent != 0 else fmpq(1)
-        return 1 / power if exponent < 0 else power
-    values = [value(argument, world) for argument in term.args]
-    if term.is_Add:
-        return reduce(add, values)
-    if term.is_Mul:
-        return reduce(mul, values)
-    elementary: dict[Any, Callable[[Any], Any]] = {
-        Abs: abs,
-        tanh: lambda x: arb(x).tanh(),
-        log: lambda x: arb(x).log(),
-    }
-    return elementary[term.func](*values)
+    if term in CONSTANTS:
+        return CONSTANTS[term]()
+    meaning = world[term.func] if term.func in world else ELEMENTARY[term.func]
+    return meaning(*(value(argument, world) for argument in term.args))
+
+
+def _ends(statement: Statement, world: World) -> tuple[Any, Any]:
+    """Both sides, as balls if one is; of operators the difference and 0."""
+    lhs, rhs = value(statement.lhs, world), value(statement.rhs, world)
+    if isinstance(lhs, Op) or isinstance(rhs, Op):
+        assert statement.relation == "=="
+        gap = lhs + -1 * rhs if isinstance(lhs, Op) else rhs + -1 * lhs
+        return fmpq(any(x != 0 for line in gap.lines for x in line)), fmpq(0)
+    if isinstance(lhs, arb) or isinstance(rhs, arb):
+        return arb(lhs), arb(rhs)
+    return lhs, rhs
 
 
 def is_false(statement: Statement, world: World) -> bool:
     """Whether it fails beyond all rounding."""
-    lhs, rhs = value(statement.lhs, world), value(statement.rhs, world)
-    if isinstance(lhs, Op) or isinstance(rhs, Op):
-        assert statement.relation == "=="
-        gap = lhs + -1 * rhs if isinstance(lhs, Op) else rhs
-        return any(x != 0 for line in gap.lines for x in line)
-    if isinstance(lhs, arb) or isinstance(rhs, arb):
-        lhs, rhs = arb(lhs), arb(rhs)
-    if statement.relation == "!=":
-        return bool(lhs == rhs)
-    if statement.relation == "==":
-        return not lhs.overlaps(rhs) if isinstance(lhs, arb) else bool(lhs != rhs)
-    return bool(lhs > rhs if statement.relation == "<=" else lhs >= rhs)
+    lhs, rhs = _ends(statement, world)
+    apart = not lhs.overlaps(rhs) if isinstance(lhs, arb) else lhs != rhs
+    fails = {"<": lhs >= rhs, "==": apart, "!=": lhs == rhs}
+    return bool(fails.get(statement.relation, lhs > rhs))
+
+
+def is_true(statement: Statement, world: World) -> bool:
+    """Whether it holds whatever is rounded."""
+    lhs, rhs = _ends(statement, world)
+    holds = {"<": lhs < rhs, "==": lhs == rhs, "!=": lhs != rhs}
+    return bool(holds.get(statement.relation, lhs <= rhs))
 
 
 def violated(clause: Clause, world: World) -> bool | None:
