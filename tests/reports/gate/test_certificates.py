@@ -201,8 +201,6 @@ def test_what_says_nothing_of_one_another(save, tmp_path, run):
 TEXT = json.dumps(CERTIFICATE)
 HOSTILE = {
     "empty": "",
-    "a list": "[]",
-    "cut off": TEXT[:-40],
     "deep": TEXT.replace('"B_h": 1.0', '"B_h": ' + "[" * 10**5 + "]" * 10**5),
     "NaN": TEXT.replace('"lambda": 0.5', '"lambda": NaN'),
     "a huge exponent": TEXT.replace('"lambda": 0.5', '"lambda": 1e999'),
@@ -210,7 +208,6 @@ HOSTILE = {
     "twice": TEXT.replace('"lambda": 0.5', '"lambda": 0.9, "lambda": 0.5'),
     "twice below": TEXT.replace('"gain": 2.0', '"gain": 9.0, "gain": 2.0'),
     "another version": TEXT.replace("certificate/1", "certificate/3"),
-    "a longer version": TEXT.replace("certificate/1", "certificate/" + "1" * 5000),
     "another schema": TEXT.replace("rnnbounds/certificate/1", "\u001b[31m<script>/certificate"),
     "a verdict that is none": TEXT.replace('"certified"', "7"),
     "no text": TEXT.replace("rnn-tanh", "\ud800"),

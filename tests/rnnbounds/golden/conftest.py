@@ -121,7 +121,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "enc.mask": torch.ones(2), "head.weight": torch.ones(1, 2),
         },
         "nothing": {"w": torch.ones(2)},
-        "shift": rnn([[0.0, 0.0], [0.75, 0.0]], [[1.0], [0.5]]),
         "whole": module(
             torch.nn.ModuleDict({
                 "encoder": seeded(torch.nn.GRU, 2, 3),
@@ -171,7 +170,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     by = np.random.default_rng(0)
     np.save(folder / "x.npy", by.normal(size=(40, 12, 1)))
     np.save(folder / "x2.npy", np.linspace(0, 1, 24).reshape(3, 4, 2))
-    np.save(folder / "y.npy", np.linspace(-1, 1, 160).reshape(20, 8, 1))
     np.save(folder / "uniform.npy", np.random.default_rng(0).uniform(-1, 1, (40, 12, 1)))
     np.save(folder / "wide.npy", np.zeros((5, 2)))
     np.save(folder / "nan.npy", np.full((5, 1), nan))

@@ -68,21 +68,6 @@ def test_a_quantity_that_no_system_has(call, enter, words, monkeypatch, name):
     assert line.endswith("or state the bound without it")
 
 
-@pytest.mark.parametrize("name", NEW)
-def test_a_typed_statement(call, enter, words, name):
-    """The same of what is typed and of what is replayed."""
-    enter(new(le(h_norm, S_0 * NEW[name].symbol)))
-    spec = '{"kind":"rnn","n":2,"d":1,"T":3,"seed":0}'
-    for arguments in (
-        ("attack", f"h_norm <= S_0 + {name}"),
-        ("replay", spec, "--statement", f"h_norm <= S_0 + {name}"),
-    ):
-        outcome = call(*arguments)
-        assert (outcome.code, outcome.out) == (2, ""), arguments
-        (line,) = outcome.err.splitlines()
-        assert name in line
-
-
 def test_a_reading_that_fails_is_told(words, monkeypatch):
     """With the place and the length at which it did: not as if nobody had written it."""
 
