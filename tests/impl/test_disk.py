@@ -49,25 +49,18 @@ def no_file_beyond(size):
 
 
 @pytest.mark.parametrize("reader", [load_model, check, check_truncated, load])
-def test_only_regular_files_are_read(tmp_path, reader):
-    """A pipe that nobody writes to is not waited for, a device without end not read."""
+def test_only_regular_files_of_a_bounded_size_are_read(tmp_path, reader):
+    """A pipe that nobody writes to is not waited for, a device without end not read, a file that
+    only says that it is huge is refused before a byte of it is read."""
     os.mkfifo(tmp_path / "fifo")
-    for place in (tmp_path / "fifo", Path("/dev/zero"), tmp_path):
-        with pytest.raises((InputError, ReportsError)):
-            reader(place)
-        with pytest.raises(OSError, match="is no regular file"):
-            said_format(place)
-
-
-@pytest.mark.parametrize("reader", [load_model, check, check_truncated, load])
-def test_only_files_of_a_bounded_size_are_read(tmp_path, reader):
-    """A file that only says that it is huge is refused before a byte of it is read."""
     (tmp_path / "huge").touch()
     os.truncate(tmp_path / "huge", 2 * LARGEST)
-    with pytest.raises((InputError, ReportsError)):
-        reader(tmp_path / "huge")
-    with pytest.raises(OSError, match="is larger than"):
-        said_format(tmp_path / "huge")
+    places = dict.fromkeys((tmp_path / "fifo", Path("/dev/zero"), tmp_path), "is no regular file")
+    for place, words in (places | {tmp_path / "huge": "is larger than"}).items():
+        with pytest.raises((InputError, ReportsError)):
+            reader(place)
+        with pytest.raises(OSError, match=words):
+            said_format(place)
 
 
 def test_what_a_read_says(tmp_path):
@@ -96,22 +89,17 @@ def test_what_a_killed_writer_left_is_removed(tmp_path, write):
     assert names(tmp_path) == ["b.safetensors"]
 
 
-def test_what_another_is_writing_stays(tmp_path):
-    """The file of a living writer is locked, and no other writer touches it."""
-    temporary, stream = disk._open_temporary(tmp_path)
-    with stream:
-        disk.write({tmp_path / "b": b"whole"})
-        assert names(tmp_path) == sorted([temporary.name, "b"])
-    disk.write({tmp_path / "b": b"whole"})
-    assert names(tmp_path) == ["b"]
-
-
-def test_a_file_of_a_user_stays(tmp_path):
-    """Nothing is removed but what is named as only a writer names it."""
+def test_files_of_others_stay(tmp_path):
+    """The file of a living writer is locked, and no other writer touches it; nothing is removed but
+    what is named as only a writer names it."""
     kept = [".x.tmp", ".rnnbounds-x.tmp", "rnnbounds-0123456789abcdef.tmp"]
     for name in kept:
         (tmp_path / name).touch()
-    disk.write({tmp_path / "b": b""})
+    temporary, stream = disk._open_temporary(tmp_path)
+    with stream:
+        disk.write({tmp_path / "b": b"whole"})
+        assert names(tmp_path) == sorted([*kept, temporary.name, "b"])
+    disk.write({tmp_path / "b": b"whole"})
     assert names(tmp_path) == sorted([*kept, "b"])
 
 

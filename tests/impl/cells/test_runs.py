@@ -65,13 +65,10 @@ def test_bounds_on_rounding_enclose_the_run_in_balls(name):
 
 
 def test_what_overflows_is_within_nothing():
-    """Infinite and NaN are below no ε."""
+    """Infinite and NaN are below no ε; 10³⁰⁸ + 10³⁰⁸ − 10³⁰⁸ − 10³⁰⁸ = 0, in whatever order: tanh
+    of it is not 1."""
     x = torch.ones(2, 4, 1, dtype=torch.float64)
     assert not within(Runner.of(linear([[1e300]])), x, 1, 1e300).inside.any()
-
-
-def test_sums_that_overflow_on_their_way_are_not_certain():
-    """10³⁰⁸ + 10³⁰⁸ − 10³⁰⁸ − 10³⁰⁸ = 0, in whatever order: tanh of it is not 1."""
     U = torch.tensor([[1e308, 1e308, -1e308, -1e308]], dtype=torch.float64)
     state = {"weight_hh_l0": torch.zeros(1, 1).double(), "weight_ih_l0": U}
     told = near(Runner.of(load_model(state, "rnn-tanh")), torch.ones(1, 1, 4).double())

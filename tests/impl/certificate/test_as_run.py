@@ -44,24 +44,6 @@ def latching(cell: str, open_: float) -> dict[str, torch.Tensor]:
     return {"weight_hh": torch.zeros(gates, 1), "weight_ih": torch.ones(gates, 1) / 8, "bias_ih": b}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("cell", "dtype"),
-    [("lstm", torch.bfloat16), ("gru", torch.float16), ("gru-cho", torch.bfloat16)],
-)
-def test_gates_of_torch_that_round_to_one(cell, dtype):
-    """f, or z, that rounds to 1 never forgets: undecided there, certified in float32."""
-    open_ = -math.log(torch.finfo(dtype).eps) + 1.75
-    held = stored(latching(cell, open_), dtype)
-    told = certify(held, inputs=1.0, cell=cell)
-    assert told.lam < 1
-    assert (told.verdict, told.rounds_to_one[told.dtype]) == ("undecided", 1)
-    same = certify({name: part.float() for name, part in held.items()}, inputs=1.0, cell=cell)
-    assert same.verdict == "certified"
-    shut = certify(stored(latching(cell, 1.0), dtype), inputs=1.0, cell=cell)
-    assert (shut.verdict, shut.rounds_to_one[shut.dtype]) == ("certified", 0)
-
-
 SCAN = {"weight_z": torch.zeros(2, 1), "weight_h": torch.ones(2, 1)}
 ONES = {
     "a leak": (
@@ -80,24 +62,33 @@ ONES = {
         "stacked-lstm", 1,
         {f"{n}_l{l}": p for l in (0, 1) for n, p in latching("lstm", 7.0 * l).items()},
     ),
+    # f, or z, that rounds to 1 never forgets; open and shut.
+    **{
+        f"{cell} in {dtype}, {open_}": (cell, int(open_ > 1), latching(cell, open_), dtype)
+        for cell, dtype in (
+            ("lstm", torch.bfloat16), ("gru", torch.float16), ("gru-cho", torch.bfloat16)
+        )
+        for open_ in (-math.log(torch.finfo(dtype).eps) + 1.75, 1.0)
+    },
 }  # fmt: skip
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ONES)
 def test_what_rounds_to_one_is_reported(what, monkeypatch):
-    """Certified in float32; undecided in bfloat16 where it is."""
+    """Certified in float32; undecided in half precision where it is."""
     known(monkeypatch)
-    cell, ones, held = ONES[what]
+    cell, ones, held, dtype = (*ONES[what], torch.bfloat16)[:4]
     told = certify(held, inputs=1.0, cell=cell)
     assert (told.verdict, told.to_json()["reason"]) == ("certified", None)
     assert told.rounds_to_one == {"float32": 0}
     assert told.to_json()["rounds_to_one"] == dict(told.rounds_to_one)
-    short = certify(stored(held, torch.bfloat16), inputs=1.0, cell=cell)
+    short = certify(stored(held, dtype), inputs=1.0, cell=cell)
+    assert short.lam < 1
     assert short.verdict == ("undecided" if ones else "certified")
-    assert short.rounds_to_one["bfloat16"] == ones
+    assert short.rounds_to_one[short.dtype] == ones
     if ones:
-        words = f"{ones} decay{'s' if ones > 1 else ''} may round to 1 in bfloat16"
+        words = f"{ones} decay{'s' if ones > 1 else ''} may round to 1 in {short.dtype}"
         assert words in str(short.to_json()["reason"])
 
 

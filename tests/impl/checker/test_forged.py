@@ -1,54 +1,43 @@
 """Certificates that were forged on purpose, each false of its model: none of them holds."""
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
+import torch
 from flint import arb, arb_mat
 
+from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.cells.claimed import cell_of
 from rnnbounds.impl.checker.definite import larger, largest, norm_above
 from rnnbounds.impl.checker.truncated import Claim, proved
 from rnnbounds.impl.format.fields import InputBox, RecordError, converted
-from rnnbounds.impl.format.record import SCHEMA, Record
+from rnnbounds.impl.format.record import Record
 from rnnbounds.impl.format.tensors import digest, encoded
 
 NAN = arb.nan()
 
 
+@cache
+def template():
+    """A certificate of one linear unit in float64, without what it may lack."""
+    weights = {name: torch.ones(1, 1).double() / 2 for name in ("weight_hh", "weight_ih")}
+    told = certify(weights, inputs=1.0, cell="linear").to_json()
+    return {name: part for name, part in told.items() if name not in ("unit_gains", "other_norms")}
+
+
 def forged(cell, weights, told, **more):
-    """The findings about a record of these weights that says what it is told to."""
+    """The findings about a record of these weights that says what it is told to, of |x| ≤ 1."""
     parts = {role: encoded(w, "float64") for role, w in weights.items()}
-    constants = {
-        "B_x": told["input_bound"],
-        "S_0": None,
-        "B_h": None,
-        "radius": None,
-        "reach": None,
-        "gain": None,
-    }
-    whole = {
-        "schema": SCHEMA,
-        "cell": cell,
-        "dtype": "float64",
-        "sha256": digest(cell, parts),
-        "verdict": "certified",
-        "stable": True,
-        "inputs": None,
-        "box": None,
-        "layers": None,
+    constants = dict.fromkeys(("S_0", "B_h", "radius", "reach", "gain")) | {"B_x": 1.0} | more
+    whole = template() | {
+        "cell": cell, "sha256": digest(cell, parts), "weights": None,
+        "shape": {"n": weights["weight_hh"].shape[1], "d": weights["weight_ih"].shape[1]},
         "rounding": {"dtype": "float64", "state": None, "reason": None},
-        "model": "",
-        "states": "",
-        **dict.fromkeys(("reason", "witness")),
-        "tensors": {},
-        "rounds_to_one": {},
-        **dict.fromkeys(("ignored", "unread", "norms_tried", "skipped"), ()),
-        **told,
-        "constants": constants | more,
-    }
-    return proved(Claim(weights, converted(whole, Record)))
+    } | told  # fmt: skip
+    return proved(Claim(weights, converted(whole | {"constants": constants}, Record)))
 
 
 def test_a_forget_gate_that_is_left_out():
@@ -62,14 +51,9 @@ def test_a_forget_gate_that_is_left_out():
     }
     weights["weight_hh"][2, 0], weights["weight_ih"][4, 0] = 20.0, 3.0
     told = {
-        "norm": "spectral",
-        "lambda": 0.995,
-        "weights": [1.0, 1.01],
-        "input_bound": 1.0,
-        "shape": {"n": 2, "d": 1},
-        "truncation": [{"eps": 0.1, "k": 1900}],
-        "box": [None, 0.0, 1.0, 0.0],
-    }
+        "norm": "spectral", "lambda": 0.995, "weights": [1.0, 1.01],
+        "truncation": [{"eps": 0.1, "k": 1900}], "box": [None, 0.0, 1.0, 0.0],
+    }  # fmt: skip
     found = forged("lstm", weights, told, drive=4.0, equivalence=1.01)
     assert {part.name for part in found if not part.holds} >= {"contraction"}
 
@@ -84,14 +68,7 @@ def test_two_numbers_of_one_float():
         "weight_hh": np.zeros((2, 2)),
         "weight_ih": np.array([[1 - 2.0**-53, 1.2e-8], [1.0, 1e-9]]),
     }
-    told = {
-        "norm": "infinity",
-        "lambda": 0.0,
-        "weights": None,
-        "input_bound": 1.0,
-        "shape": {"n": 2, "d": 2},
-        "truncation": [{"eps": 3.0, "k": 1}],
-    }
+    told = {"norm": "infinity", "lambda": 0.0, "truncation": [{"eps": 3.0, "k": 1}]}
     unknown = dict.fromkeys(("M_rho", "W_norm", "U_norm", "L_x"))
     unknown |= {"L_rho": 1.0}
     for drive, holds in ((1.0, False), (math.nextafter(1.0, 2), True)):
@@ -123,14 +100,10 @@ def edges(cell, W, U, radius, rounding):
     R = math.inf if radius is None else radius
     size = min(U / 2 / (1 - W), R)
     told = {
-        "norm": "perron",
-        "lambda": W,
-        "weights": [2.0],
-        "input_bound": 1.0,
-        "shape": {"n": 1, "d": 1},
+        "norm": "perron", "lambda": W, "weights": [2.0],
         "truncation": [{"eps": 2 * W**3 * size, "k": 3}],
         "rounding": {"dtype": "float64", "state": rounding, "reason": None},
-    }
+    }  # fmt: skip
     constants = {
         "L_rho": 1.0, "M_rho": radius and 1.0, "W_norm": W, "U_norm": U, "L_x": U, "S_0": U,
         "B_h": 2 * size, "gain": 2 * (U / 2) / (1 - W), "drive": U / 2, "equivalence": 2.0,

@@ -49,9 +49,16 @@ def run(code, threads=1):
     return done.stdout.strip(), done.stderr
 
 
-def test_all_is_well():
-    """Here nothing ails."""
+def test_each_kind_of_number_is_looked_at(monkeypatch):
+    """Here nothing ails; an ailment of arrays alone is found as well, and the error of a worker
+    arrives as it was raised."""
     require_sound()
+    require_floats()
+    monkeypatch.setattr(machine, "_SINGLE", np.zeros(9, dtype=np.float32))
+    with pytest.raises(MachineError, match="in NumPy's arrays") as caught:
+        require_floats()
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (type(again), str(again)) == (MachineError, str(caught.value))
 
 
 def test_probes_of_directed_rounding_are_inexact():
@@ -124,21 +131,6 @@ def test_checkers_need_no_torch(setting, tmp_path):
     assert errors == ""
     assert all("so that no bound computed here is sound" in line for line in told.splitlines())
     assert told.count("\n") == 1
-
-
-def test_errors_travel():
-    """An error of a worker arrives as it was raised."""
-    error = machine.ailing(FLUSHED, "Python's floats")
-    again = pickle.loads(pickle.dumps(error))
-    assert (type(again), str(again)) == (MachineError, str(error))
-
-
-def test_each_kind_of_number_is_looked_at(monkeypatch):
-    """An ailment of arrays alone is found as well."""
-    require_floats()
-    monkeypatch.setattr(machine, "_SINGLE", np.zeros(9, dtype=np.float32))
-    with pytest.raises(MachineError, match="in NumPy's arrays"):
-        require_floats()
 
 
 def test_activations_in_their_own_dtype():

@@ -95,11 +95,14 @@ def zero(m: Arithmetic[V], s: V, x: V) -> V:
 
 
 def test_ends():
-    """Nothing is lost where all is 0; nothing is known of what overflows, of long sums of coarse
-    numbers, of slopes, and of infinite boxes."""
+    """Nothing is lost where all is 0, and what underflows is allowed for, flushed or not; nothing
+    is known of what overflows, of long sums of coarse numbers, of slopes, and of infinite boxes."""
     box = torch.ones(1, 2, dtype=torch.float64)
     still = {"W": torch.zeros(1, 2, 2).double(), "U": torch.zeros(1, 2, 1).double()}
     assert step_error(zero, still, box, 1.0, 1, torch.float16).tolist() == [[0.0, 0.0]]
+    small = {**still, "W": torch.full((1, 2, 2), 2.0**-12).double()}
+    least = 2 * torch.finfo(torch.float16).tiny
+    assert step_error(zero, small, box * 2.0**-12, 0.0, 1, torch.float16).amin() >= least
     large = {**still, "W": torch.full((1, 2, 2), 2e4).double()}
     assert step_error(zero, large, box, 1.0, 1, torch.float16).tolist() == [[math.inf] * 2]
     assert step_error(zero, large, box, 1.0, 1, torch.float32).amax() < 1e-2 * 2e4
@@ -110,14 +113,6 @@ def test_ends():
     assert step_error(zero, wide, many * math.inf, 1.0, 1, torch.float32).amin() == math.inf
     steep = step_error(lambda m, s, x: m.slope("tanh", s), still, box, 1.0, 1, torch.float32)
     assert steep.amin() == math.inf
-
-
-def test_what_underflows():
-    """Products below the least normal number are allowed for, flushed or not."""
-    least = torch.finfo(torch.float16).tiny
-    weights = {"W": torch.full((1, 2, 2), 2.0**-12).double(), "U": torch.zeros(1, 2, 1).double()}
-    box = torch.full((1, 2), 2.0**-12, dtype=torch.float64)
-    assert step_error(zero, weights, box, 0.0, 1, torch.float16).amin() >= 2 * least
 
 
 @pytest.mark.parametrize("halves", [0.9, 1.1])

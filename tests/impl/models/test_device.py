@@ -7,20 +7,13 @@ from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.models.device import check_device
 
 
-def test_cpu_is_always_there() -> None:
-    """The processor needs no check."""
-    assert check_device("cpu") == "cpu"
-
-
-def test_no_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a card the remedy is the processor."""
+def test_devices_that_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The processor always is; without a card the remedy is the processor; with one card, cuda and
+    cuda:0 are it, and nothing else is."""
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    assert check_device("cpu") == "cpu"
     with pytest.raises(InputError, match="choose --device cpu"):
         check_device("cuda")
-
-
-def test_a_card_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With one card, cuda and cuda:0 are it, and nothing else is."""
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
     monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
     assert [check_device(name) for name in ("cuda", "cuda:0")] == ["cuda", "cuda:0"]

@@ -57,25 +57,19 @@ def gram_gap(Q: Tensor, W: Tensor, factor: float) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("find", [quadratic_norm, diagonal_scaling])
-def test_factor_is_certified(find: object) -> None:
-    """‖QWQ⁻¹‖₂ ≤ factor for the exact float weights, decided in rationals."""
+def test_factor_and_condition_are_certified(find: object) -> None:
+    """‖QWQ⁻¹‖₂ ≤ factor for the exact float weights, decided in rationals, and hardly less;
+    ‖Q‖₂‖Q⁻¹‖₂ ≤ condition, found in balls, and nearly equal."""
     W = systems()
     found = find(W)  # type: ignore[operator]
     for w, Q, factor in zip(W, found.weights, found.factor.tolist(), strict=True):
         assert positive_semidefinite(gram_gap(Q, w, factor))
         if factor > 0:  # and not much smaller: the check can fail
             assert not positive_semidefinite(gram_gap(Q, w, 0.999 * factor))
-
-
-@pytest.mark.parametrize("find", [quadratic_norm, diagonal_scaling])
-def test_condition_is_certified(find: object) -> None:
-    """‖Q‖₂‖Q⁻¹‖₂ ≤ condition, found in balls, and nearly equal."""
-    found = find(systems())  # type: ignore[operator]
     with ctx.workprec(200):
         for Q, condition in zip(found.weights, found.condition.tolist(), strict=True):
             exact = ball_norm(Q) * ball_norm(arb_mat(Q.tolist()).inv())
-            assert exact <= condition
-            assert condition <= float(exact) * (1 + 1e-8)
+            assert exact <= condition <= float(exact) * (1 + 1e-8)
 
 
 def test_quadratic_norm_contracts() -> None:

@@ -24,10 +24,14 @@ from rnnbounds.impl.training.projection import Ball, nearest_rows, stable
 NORMS = ("spectral", "infinity", "frobenius")
 
 
-def test_frobenius_of_huge_entries():
-    """Squares that would overflow do not turn the projection into zero."""
+def test_ends():
+    """Squares that would overflow do not turn the projection into zero; a matrix that is certified
+    as it stands comes back unchanged, without a batch too."""
     W = torch.full((2, 2), 1e200, dtype=torch.float64)
     assert torch.allclose(Ball("frobenius", 1.0).project(W), torch.full_like(W, 0.5), rtol=1e-15)
+    W = torch.eye(3, dtype=torch.float64) / 2
+    assert torch.equal(stable(W, 0.5, "infinity"), W)
+    assert torch.equal(stable(W, 0.75), W)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -64,13 +68,6 @@ def test_stable_is_certified(norm, dtype):
     assert bool(ball.contains(nearest).all())
     away = torch.linalg.matrix_norm(nearest - ball.project(W))
     assert float(away.max()) <= 200 * torch.finfo(dtype).eps
-
-
-def test_stable_keeps_certified_matrices():
-    """A matrix that is certified as it stands comes back unchanged, without a batch too."""
-    W = torch.eye(3, dtype=torch.float64) / 2
-    assert torch.equal(stable(W, 0.5, "infinity"), W)
-    assert torch.equal(stable(W, 0.75), W)
 
 
 def matrices(m: int, n: int) -> Tensor:

@@ -19,42 +19,38 @@ def text(path, words):
     return path
 
 
-class TestFiles:
-    @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", ">f4", "i8", "u1", "?"])
-    def test_npy_of_any_real_numbers_is_read_exactly(self, tmp_path, dtype):
-        held = (SERIES * 8).astype(dtype)
-        np.save(tmp_path / "x.npy", held)
-        read = read_data(tmp_path / "x.npy")
-        assert (read.N, read.T, read.d, read.one) == (1, 6, 2, True)
-        assert torch.equal(next(read.inputs()), torch.from_numpy(held.astype(float)))
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", ">f4", "i8", "u1", "?"])
+def test_npy_of_any_real_numbers_is_mapped_and_exact(tmp_path, dtype):
+    """One sequence (T, d), of which nothing is read before it is asked for."""
+    held = (SERIES * 8).astype(dtype)
+    np.save(tmp_path / "x.npy", held)
+    read = read_data(tmp_path / "x.npy")
+    assert (read.N, read.T, read.d, read.one) == (1, 6, 2, True)
+    assert torch.equal(next(read.inputs()), torch.from_numpy(held.astype(float)))
+    assert isinstance(read.x.base, np.memmap)
 
-    def test_npy_is_mapped_and_not_read(self, tmp_path):
-        np.save(tmp_path / "x.npy", SERIES)
-        assert isinstance(read_data(tmp_path / "x.npy").x.base, np.memmap)
 
-    @pytest.mark.parametrize(
-        "words",
-        ["a,b\n0,0.125\n0.25,0.375\n", "0;0.125\n0.25;0.375", "\ufeff0\t0.125\n0.25\t0.375\n\n",
-         '"a","b"\n"0","0.125"\n0.25,0.375\n'],
-    )  # fmt: skip
-    def test_csv(self, tmp_path, words):
-        assert read_data(text(tmp_path / "x.csv", words)).x.tolist() == [
-            [[0, 0.125], [0.25, 0.375]]
-        ]
+@pytest.mark.parametrize(
+    "words",
+    ["a,b\n0,0.125\n0.25,0.375\n", "0;0.125\n0.25;0.375", "\ufeff0\t0.125\n0.25\t0.375\n\n",
+     '"a","b"\n"0","0.125"\n0.25,0.375\n'],
+)  # fmt: skip
+def test_csv(tmp_path, words):
+    """With a head or without, by each separator."""
+    assert read_data(text(tmp_path / "x.csv", words)).x.tolist() == [[[0, 0.125], [0.25, 0.375]]]
 
-    @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.int32])
-    def test_safetensors(self, tmp_path, dtype):
-        held = torch.ones(2, 3, 4, dtype=dtype)
-        save_file({"x": held}, tmp_path / "x.safetensors")
-        read = read_data(tmp_path / "x.safetensors")
-        assert (read.N, read.T, read.d, read.one) == (2, 3, 4, False)
 
-    def test_npz_of_one_array(self, tmp_path):
-        np.savez(tmp_path / "x.npz", anything=SERIES)
-        assert np.array_equal(read_data(tmp_path / "x.npz").x[0], SERIES)
-        np.savez_compressed(tmp_path / "y.npz", x=SERIES, lengths=np.array([2]))
-        with pytest.raises(InputError, match="holds the arrays x, lengths; keep the inputs"):
-            read_data(tmp_path / "y.npz")
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.int32])
+def test_archives_of_one_array(tmp_path, dtype):
+    """A safetensors file and an npz, by whatever name; of several arrays none is chosen."""
+    save_file({"x": torch.ones(2, 3, 4, dtype=dtype)}, tmp_path / "x.safetensors")
+    read = read_data(tmp_path / "x.safetensors")
+    assert (read.N, read.T, read.d, read.one) == (2, 3, 4, False)
+    np.savez(tmp_path / "x.npz", anything=SERIES)
+    assert np.array_equal(read_data(tmp_path / "x.npz").x[0], SERIES)
+    np.savez_compressed(tmp_path / "y.npz", x=SERIES, lengths=np.array([2]))
+    with pytest.raises(InputError, match="holds the arrays x, lengths; keep the inputs"):
+        read_data(tmp_path / "y.npz")
 
 
 class TestPython:
