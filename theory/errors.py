@@ -1,7 +1,7 @@
 """Errors of this room: each is built from facts and ends with the remedy."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
+from difflib import SequenceMatcher
 
 MOST_NAMES = 40  # in one line
 
@@ -24,7 +24,9 @@ class UnknownNameError(InputError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = list(known)
-        close = get_close_matches(name, names, n=4, cutoff=0.5)
+        likeness = {known: SequenceMatcher(None, known, name).ratio() for known in names}
+        alike = [known for known in names if likeness[known] >= 0.5]  # the usual ones come first
+        close = sorted(alike, key=likeness.__getitem__, reverse=True)[:4]
         listed = names if len(names) <= MOST_NAMES else [*names[:MOST_NAMES], "..."]
         remedy = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(listed)}"
         super().__init__(f"unknown {kind} {name[:80]!r}; {remedy}")

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rnnbounds.commands.options import FormatOption
+from rnnbounds.commands.options import FormatOption, require_file
 from rnnbounds.impl.checker.truncated import check_certificate, check_truncated
 from rnnbounds.impl.checker.unitary import Finding, Source, check
 from rnnbounds.impl.checker.weights import Readout, readout_named
@@ -35,6 +35,7 @@ def check_file(
     file: Annotated[Path, typer.Argument(metavar="FILE",
         help="a file of 'rnnbounds truncate', 'unitary' or 'certify --out'")],
     source: Annotated[Path | None, typer.Option("--source",
+        callback=require_file,
         help="the original model, to compare its weights")] = None,
     cell: Annotated[str | None, typer.Option("--cell",
         help="the cell of --source, if its file does not name it")] = None,

@@ -33,14 +33,14 @@ def experiment(
     format: FormatOption = Format.text,
 ) -> int:  # fmt: skip
     """Run an experiment and write its page; exit 1 if a certified bound does not hold."""
-    from rnnbounds.experiments.engine import change_setting, run_experiment, write_run
-
-    chosen = find_experiment(name)
     values = parse_assignments(assignments or ())
     values |= {k: v for k, v in (("seed", seed), ("seeds", seeds)) if v is not None}
-    setting = change_setting(chosen, values)
     folder = Path("report") / name if out is None else out
     require_folder(folder, f"{name}.json", "index.html")
+    chosen = find_experiment(name)
+    from rnnbounds.experiments.engine import change_setting, run_experiment, write_run
+
+    setting = change_setting(chosen, values)
     with show_progress(len(chosen.units(setting)), name) as advance:
         record = run_experiment(chosen, setting=setting, device=device, advance=advance)
     page = write_run(folder, chosen, record)

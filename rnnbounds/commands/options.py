@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from rnnbounds.impl.errors import FileError
 from rnnbounds.shell.output import Format, parse_path
 
 
@@ -17,6 +18,13 @@ def path_option(name: str, metavar: str, help: str, group: str = "", **more: Any
     return typer.Option(
         name, parser=parse_path, metavar=metavar, help=help, rich_help_panel=panel, **more
     )
+
+
+def require_file(path: Path | None) -> Path | None:
+    """The path of a file that is there, or what names a factory; raises FileError."""
+    if path is not None and ":" not in str(path) and not path.exists():
+        raise FileError(path, "does not exist", "name a file")
+    return path
 
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

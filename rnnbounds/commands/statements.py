@@ -7,37 +7,22 @@ from collections.abc import Iterator
 from contextlib import suppress
 from decimal import ROUND_FLOOR, Context, Decimal
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from msgspec.structs import replace
 
-from rnnbounds.commands.attacks import ALL_ATTACKS, Attacks, Profile
+from rnnbounds.commands.attacks import Attacks, Profile
 from rnnbounds.commands.options import Device, FormatOption, Seed, path_option
-from rnnbounds.impl.models.device import check_device
-from rnnbounds.properties.attacks.attack import chosen_attacks
-from rnnbounds.properties.attacks.budget import profile
-from rnnbounds.properties.attacks.scope import NEAR, Scope
-from rnnbounds.properties.attacks.typed_statement import (
-    TypedResult,
-    attack_typed,
-    typed_assumptions,
-)
 from rnnbounds.properties.collector import limit_collector
-from rnnbounds.properties.judging.sides import has_windows
-from rnnbounds.properties.judging.simplification import simplify_statement
-from rnnbounds.properties.runs.replay import dump_system as dump_arrays
-from rnnbounds.properties.runs.replay import find_statement
-from rnnbounds.properties.runs.replay import replay as replay_spec
-from rnnbounds.properties.systems.table import parse_spec
 from rnnbounds.reports.records.checks import Check
 from rnnbounds.reports.text import count, plural, round_up
 from rnnbounds.reports.text import plain_number as digits
 from rnnbounds.shell.output import Format, check_target, echo, print_json, print_table
-from rnnbounds.theory import CLAIMS
-from rnnbounds.theory import claim as claim_of
-from rnnbounds.theory.language.parse import parse_conditional
-from rnnbounds.theory.stated import stated_by
+
+if TYPE_CHECKING:
+    from rnnbounds.properties.attacks.scope import Scope
+    from rnnbounds.properties.attacks.typed_statement import TypedResult
 
 FAILING = ("VIOLATED", "UNDECIDED")
 
@@ -48,7 +33,7 @@ def attack(
         "'h_gap <= S_0*lam**k/(1-lam)' or '‖h_T − h_T^(k)‖ ≤ S_0 λ^k/(1 − λ)'; behind it "
         "side conditions on k, T and lam, ', k >= 1, k < T'")],
     profile_name: Profile = "quick",
-    attacks: Attacks = ALL_ATTACKS,
+    attacks: Attacks = "all",
     seed: Seed = 0,
     device: Device = "cpu",
     format: FormatOption = Format.text,
@@ -59,9 +44,17 @@ def attack(
         if Path(statement).is_file():
             model = f"rnnbounds certify {shlex.quote(statement)} --attack"
             raise typer.BadParameter(f"a file is no bound; to attack a model say '{model}'")
+    from rnnbounds.theory.language.parse import parse_conditional
+
+    stated = parse_conditional(statement)
+    from rnnbounds.impl.models.device import check_device
+    from rnnbounds.properties.attacks.attack import chosen_attacks
+    from rnnbounds.properties.attacks.budget import profile
+    from rnnbounds.properties.attacks.typed_statement import attack_typed
+
     limit_collector()
     result = attack_typed(
-        parse_conditional(statement), budget=profile(profile_name), seed=seed,
+        stated, budget=profile(profile_name), seed=seed,
         attacks=chosen_attacks(attacks.split(",")), device=check_device(device),
     )  # fmt: skip
     if format is Format.json:
@@ -85,10 +78,16 @@ def replay(
 ) -> int:  # fmt: skip
     """Re-run one check from its spec; exit 1 unless it holds (or is vacuous)."""
     if (claim is None) == (statement is None) or (statement is not None and form is not None):
-        parse_spec(spec)  # a mistyped one is the first thing to mend
         raise typer.BadParameter("name a --claim (and its --form) or a --statement, as printed")
     if dump is not None:
         check_target(dump, ".npz")
+    from rnnbounds.properties.attacks.typed_statement import typed_assumptions
+    from rnnbounds.properties.judging.simplification import simplify_statement
+    from rnnbounds.properties.runs.replay import dump_system, find_statement
+    from rnnbounds.properties.runs.replay import replay as replay_spec
+    from rnnbounds.theory import claim as claim_of
+    from rnnbounds.theory.language.parse import parse_conditional
+
     if statement is not None:
         stated = parse_conditional(statement)
         assumptions = typed_assumptions(stated.statement, stated.conditions)
@@ -100,7 +99,7 @@ def replay(
         replayed = replay_spec(spec, *find_statement(claim, form), claim, form)
         checks = list(replayed.checks)
     if dump is not None:
-        dump_arrays(replayed, dump)
+        dump_system(replayed, dump)
     if format is Format.json:
         print_json(checks)
     else:
@@ -124,6 +123,10 @@ CELLS_SHOWN = 3
 
 def result_lines(result: TypedResult) -> Iterator[str]:
     """The result first, then the scope, then the commands that replay its checks."""
+    from rnnbounds.properties.judging.sides import has_windows
+    from rnnbounds.theory import CLAIMS
+    from rnnbounds.theory.stated import stated_by
+
     text, counterexample, scope = result.stated.text, result.counterexample, result.scope
     if counterexample is not None:
         yield f"refuted: {counterexample.explanation} (by the {result.attack} attack)"
@@ -148,6 +151,8 @@ def result_lines(result: TypedResult) -> Iterator[str]:
 
 def undecided_lines(result: TypedResult, text: str) -> Iterator[str]:
     """How near to equality the undecided checks are, one of them, and what to do."""
+    from rnnbounds.properties.attacks.scope import NEAR
+
     scope = result.scope
     if not scope.cells:
         yield "no check meets the assumptions and side conditions; weaken them"

@@ -22,6 +22,7 @@ for call in json.loads(sys.argv[1]):
     loaded = sorted(set({HEAVY}) & set(sys.modules))
     print(json.dumps([code, bool(out.getvalue()), err.getvalue(), loaded]))
 """
+TRUNCATED = "truncate.safetensors"
 TANH = ("--cell", "rnn-tanh", "--inputs", "1")
 RELU = ("--cell", "rnn-relu", "--inputs", "1")
 
@@ -67,6 +68,30 @@ def test_models_need_torch_alone(python, made, tmp_path):
     calls = [["certify", "lstm.pt", "--inputs", "1"], ["certify", "model.pt", *TANH]]
     for code, printed, errors, loaded in run(python, calls):
         assert (code, printed, errors, loaded) == (0, True, "", ["torch"])
+
+
+FOREIGN = f"""
+import sys
+sys.modules |= dict.fromkeys(["pytest", "hypothesis", "matplotlib", "sympy", "z3"])
+import torch
+import rnnbounds
+x = torch.linspace(-1, 1, 40).reshape(1, 20, 2)
+print(rnnbounds.load_truncated("{TRUNCATED}")(x[:, :, :1]).shape)
+"""
+
+
+def test_a_truncated_model_runs_without_what_proves_and_tests(python, made):
+    """Where pytest, Hypothesis, Matplotlib, SymPy and z3 are missing it is loaded, run and
+    checked; what needs one of them says in a line what to install."""
+    ran = python("-c", FOREIGN)
+    assert (ran.stdout, ran.stderr) == ("torch.Size([1, 20, 2])\n", "")
+    main = "from rnnbounds.cli import main; sys.exit(main())"
+    checked = python("-c", FOREIGN.partition("import torch")[0] + main, "check", TRUNCATED)
+    assert (checked.returncode, checked.stderr) == (0, "")
+    proved = python("-c", FOREIGN.partition("import torch")[0] + main, "prove", "truncation")
+    assert (proved.returncode, proved.stdout, proved.stderr.count("\n")) == (2, "", 1)
+    assert "sympy" in proved.stderr
+    assert "install rnnbounds again, with what it needs" in proved.stderr
 
 
 def test_proofs_need_no_system(python):

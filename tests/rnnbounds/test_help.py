@@ -1,12 +1,13 @@
 """Help, on terminals of several widths: nothing in it is cut."""
 
+import json
 import re
-import subprocess
-import sys
 
 import pytest
 
+from rnnbounds.commands.models.options import DATA_SUFFIXES
 from rnnbounds.impl.cells.table import CELLS
+from rnnbounds.impl.reading.data.sequences import READERS
 from rnnbounds.shell.program import COMMANDS
 
 EACH = (*COMMANDS, None)
@@ -53,21 +54,41 @@ def test_rare_options(call):
         assert option in call(command, "--help", "--all").out.split()
 
 
+MODEL = ("rnn.pt", "--inputs", "1")
 CALLS = (
-    ("certify", "--nope"), ("certify", "none.pt"), ("measure", "m.pt", "--data", "none.npy"),
-    ("measure", "none.pt"), ("truncate", "--nope"), ("unitary", "--nope"),
+    *((command, "--nope") for command in COMMANDS),
+    *((command,) for command in COMMANDS if command not in ("claims", "prove", "verify", "guard")),
+    ("certify", "none.pt"), ("certify", "rnn.pt", "--data", "none.npy"),
+    ("certify", "rnn.pt", "--inputs", "none.csv"), ("measure", "none.pt"), ("measure", "rnn.pt"),
+    ("measure", "rnn.pt", "--data", "none.npy"), ("truncate", "none.pt"), ("truncate", *MODEL),
+    ("unitary", "rnn.pt", "--out", "u.safetensors"), ("check", "none.safetensors"),
+    ("check", "rnn.pt", "--source", "none.pt"), ("guard", "--config", "none.toml"),
+    ("verify", "--baseline", "none.json"), ("verify", "--workers", "x"), ("replay", "{}"),
+    ("report", "none.json", "--out", "page"), ("compare", "none.json", "none.json"),
+    ("claims", "--run", "none.json"), ("experiment", "none"), ("experiment", "urnn", "--set", "x"),
 )  # fmt: skip
+PROGRAM = """
+import json, sys
+from rnnbounds.cli import main
+for words in json.loads(sys.argv[1]):
+    print(main(words), *{"torch", "sympy", "rnnbounds.theory"} & set(sys.modules))
+"""
 
 
-@pytest.mark.parametrize("words", CALLS, ids=" ".join)
-def test_wrong_calls_import_no_torch(words):
-    """Unknown options, missing files and missing options are answered at once."""
-    code = f"import sys; from rnnbounds.cli import main; print(main({list(words)!r}), *sys.modules)"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    code, *modules = told.stdout.split()
-    assert code == "2"
-    assert told.stderr.startswith("rnnbounds: ")
-    assert "torch" not in modules
+def test_wrong_calls_import_no_torch(python, tmp_path):
+    """Unknown options, missing files and missing options of every command are answered at once, in
+    one line each: neither torch nor SymPy is imported for that."""
+    (tmp_path / "rnn.pt").touch()
+    told = python("-c", PROGRAM, json.dumps(CALLS))
+    assert told.stdout.splitlines() == ["2"] * len(CALLS)
+    errors = told.stderr.splitlines()
+    assert len(errors) == len(CALLS)
+    assert all(line.startswith("rnnbounds: ") for line in errors)
+
+
+def test_recorded_inputs_are_known_by_their_suffix():
+    """The options look for the files that the reader reads."""
+    assert set(DATA_SUFFIXES) == set(READERS)
 
 
 @pytest.mark.parametrize("command", EACH)

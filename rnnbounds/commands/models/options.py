@@ -11,20 +11,20 @@ from typing import Annotated, Any
 
 import typer
 
-from rnnbounds.commands.options import path_option
-from rnnbounds.impl.errors import FileError
+from rnnbounds.commands.options import path_option, require_file
 
+DATA_SUFFIXES = (".npy", ".npz", ".csv", ".safetensors")  # of files of recorded inputs
 EPILOG = """Cells: linear, lstm, lstm-projected, gru, gru-cho, and of each activation
 rnn-ACTIVATION, leaky-ACTIVATION and deep-ACTIVATION: identity (of rnn it is linear), relu,
 leaky-relu, tanh, sigmoid, softplus, gelu, silu, elu, erf, sin, arctan. Several layers: stacked-
 before one of these names, or stack for the one that fits."""
 
 
-def _require_file(path: Path | None) -> Path | None:
-    """The path of a file that is there, or what names a factory; raises FileError."""
-    if path is not None and ":" not in str(path) and not path.exists():
-        raise FileError(path, "does not exist", "name a file")
-    return path
+def _require_inputs(text: str | None) -> str | None:
+    """The set of inputs, whose file is there if it names one; raises FileError."""
+    if text is not None and Path(text).suffix in DATA_SUFFIXES:
+        require_file(Path(text))
+    return text
 
 
 def _cells() -> list[str]:
@@ -33,7 +33,7 @@ def _cells() -> list[str]:
     return [*CELLS, STACK]
 
 
-Model = Annotated[Path, typer.Argument(metavar="MODEL", callback=_require_file,
+Model = Annotated[Path, typer.Argument(metavar="MODEL", callback=require_file,
     help="a safetensors file, one of torch.save, an ONNX model, or package.module:factory, "
     "whose code is run")]  # fmt: skip
 Cell = Annotated[str | None, typer.Option("--cell", rich_help_panel="Model",
@@ -51,6 +51,7 @@ Direction = Annotated[str | None, typer.Option("--direction", rich_help_panel="M
 Readout = Annotated[str | None, typer.Option("--readout", metavar="NAME", rich_help_panel="Model",
     help="the linear layer after the cell; ε is then about its outputs")]  # fmt: skip
 Inputs = Annotated[str | None, typer.Option("--inputs", metavar="SET", rich_help_panel="Inputs",
+    callback=_require_inputs,
     help="LOW:HIGH for all channels, or one for each with commas; B, with ‖x_t‖₂ ≤ B; a FILE of "
     "recorded inputs, whose box is meant; or a tensor of the model's file with all inputs as its "
     "rows, as embed.weight")]  # fmt: skip
@@ -61,7 +62,7 @@ PageFolder = Annotated[Path | None, path_option("--page", "DIR",
 
 def recorded_inputs(help: str) -> Any:
     """The option --data, of a file of recorded inputs."""
-    return path_option("--data", "FILE", help, "Inputs", callback=_require_file)
+    return path_option("--data", "FILE", help, "Inputs", callback=require_file)
 
 
 def ascii_number(text: str) -> float | None:

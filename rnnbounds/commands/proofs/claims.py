@@ -97,7 +97,7 @@ def _documents(ids: Sequence[str], run: Path | None, now: bool) -> list[Document
     chosen = choose(CLAIMS, ids)
     if not now:
         return [claim_document(entry) for entry in chosen]
-    from rnnbounds.commands.proofs.prove import prove_all
+    from rnnbounds.commands.proofs.ledgers import prove_all
 
     return [
         claim_document(entry) | {"proof": proof_document(ledgers)}

@@ -53,7 +53,7 @@ def test_the_parts_run_as_asked(call, monkeypatch):
         seen.append(asked["executor"]._max_workers)
         return []
 
-    monkeypatch.setattr(module, "run_parts", record)
+    monkeypatch.setattr("rnnbounds.properties.runs.run.run_parts", record)
     assert call("verify", CLAIM, "--profile", "ci", "--seed", 7, "-n", 3).code == 1
     assert call("verify", CLAIM, "-n", 2).code == 1
     assert seen == [("ci", 7, "cpu"), 3, ("quick", 0, "cpu"), 2]

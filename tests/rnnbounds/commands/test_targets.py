@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from rnnbounds.commands import attacks, experiments, statements
+from rnnbounds.commands import experiments
 
 SPEC = '{"kind":"rnn","n":2,"d":1,"T":5,"K":3,"lam":0.75,"seed":4}'
 
@@ -32,9 +32,9 @@ def idle(monkeypatch):
 
     monkeypatch.setattr("rnnbounds.impl.convert.truncate.truncate", work)
     monkeypatch.setattr("rnnbounds.impl.convert.unitary.unitary", work)
-    monkeypatch.setattr(attacks, "run_parts", work)
+    monkeypatch.setattr("rnnbounds.properties.runs.run.run_parts", work)
     monkeypatch.setattr(experiments, "show_progress", work)
-    monkeypatch.setattr(statements, "replay_spec", work)
+    monkeypatch.setattr("rnnbounds.properties.runs.replay.replay", work)
 
 
 @pytest.mark.parametrize("command", ["truncate", "unitary"])

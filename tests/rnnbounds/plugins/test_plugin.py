@@ -110,10 +110,9 @@ def test_options(session, tmp_path):
     """--collect-only looks at nothing, so it writes nothing. A wrong option is exit 4 and one line
     before anything is collected; what the command line says overrides a setting. The plugin does
     not name the attacks, for it must not import the rooms in every session."""
-    from rnnbounds.commands.attacks import ALL_ATTACKS
-    from rnnbounds.properties.attacks.attack import chosen_attacks
+    from rnnbounds.properties.attacks.attack import attacks, chosen_attacks
 
-    assert chosen_attacks([ATTACKS]) == tuple(ALL_ATTACKS.split(","))
+    assert chosen_attacks([ATTACKS]) == tuple(attacks())
     report = ("--bounds-report", tmp_path / "report")
     assert session("--collect-only", *report)[0] == 0
     code, told = session("--bounds-profile", "slow", *report)
