@@ -15,7 +15,7 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.arithmetic.base import ALL, Program
-from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.arithmetic.inputs.sets import InputBound, InputSet
 from rnnbounds.impl.arithmetic.intervals import FunctionBounds, Interval, RangedNumber
 from rnnbounds.impl.arithmetic.roundings import DtypeRun
 from rnnbounds.impl.arithmetic.weight_balls import EnclosingArithmetic, Radii, input_enclosure
@@ -149,7 +149,7 @@ class IntervalArithmetic(EnclosingArithmetic):
         """|s| ≤ size (B, N)."""
         return IntervalVector(self.interval.symmetric(size), self.run)
 
-    def inputs(self, B: float | Tensor, box: Tensor, d: int) -> IntervalVector:
+    def inputs(self, B: InputBound | Tensor, box: Tensor, d: int) -> IntervalVector:
         """‖x‖₂ ≤ B, a number or (B, 1), beside states in a box (B, N)."""
         channels, radius, given = input_enclosure(B, box, d, self.interval)
         return IntervalVector(channels, self.run, radius, given)
@@ -166,7 +166,7 @@ def step_bound(
     program: Program,
     parameters: Mapping[str, Tensor],
     box: Tensor,
-    B: float | Tensor,
+    B: InputBound | Tensor,
     d: int,
     run: DtypeRun | None = None,
     radii: Radii = MappingProxyType({}),
@@ -176,7 +176,7 @@ def step_bound(
 
 
 def step_bounds(
-    program: Program, m: IntervalArithmetic, like: Tensor, B: float | Tensor, d: int
+    program: Program, m: IntervalArithmetic, like: Tensor, B: InputBound | Tensor, d: int
 ) -> Callable[[Tensor], Tensor]:
     """Build the map box (B, N) -> upper bounds on |φ(s, x)_i| over |s| ≤ box, ‖x‖₂ ≤ B: (B, N)."""
     x = m.inputs(B, like, d)
@@ -189,7 +189,12 @@ def step_bounds(
 
 
 def iterate_box(
-    program: Program, m: IntervalArithmetic, start: Tensor, B: float | Tensor, d: int, iterates: int
+    program: Program,
+    m: IntervalArithmetic,
+    start: Tensor,
+    B: InputBound | Tensor,
+    d: int,
+    iterates: int,
 ) -> Tensor:
     """The box (B, N) after so many steps from one that is invariant, each of which is invariant."""
     box, bound_step = start, step_bounds(program, m, start, B, d)

@@ -21,6 +21,7 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import Floats, Program, Rows
+from rnnbounds.impl.arithmetic.inputs.sets import InputBound
 from rnnbounds.impl.arithmetic.interval_arithmetic import (
     IntervalArithmetic,
     step_bound,
@@ -71,7 +72,7 @@ def prove_box(
     program: Program,
     parameters: Mapping[str, Tensor],
     box: Tensor,
-    B: float | Tensor,
+    B: InputBound | Tensor,
     d: int,
     run: DtypeRun | None = None,
 ) -> InvariantBox:
@@ -109,7 +110,7 @@ def complete_boxes(
     program: Program,
     parameters: Mapping[str, Tensor],
     boxes: InvariantBox,
-    B: float | Tensor,
+    B: InputBound | Tensor,
     d: int,
 ) -> InvariantBox:
     """Replace infinite boxes by the bound S/(1 − λ) of a contraction in max |s_i|/v_i."""
@@ -125,7 +126,7 @@ def complete_boxes(
 _ITERATES = 4
 
 
-def rounds_to_one(cell: Any, dtype: str, box: Tensor, B: float) -> dict[str, int]:
+def rounds_to_one(cell: Any, dtype: str, box: Tensor, B: InputBound) -> dict[str, int]:
     """Number of a cell's gates that may round to 1, or to NaN, by the name of the dtype.
 
     box: that of the real states (1, N). Empty for cells that keep nothing as it is.
@@ -134,7 +135,7 @@ def rounds_to_one(cell: Any, dtype: str, box: Tensor, B: float) -> dict[str, int
     return {} if saturating is None else {dtype: int(saturating.sum())}
 
 
-def saturating_gates(cell: Any, dtype: torch.dtype, box: Tensor, B: float) -> Tensor | None:
+def saturating_gates(cell: Any, dtype: torch.dtype, box: Tensor, B: InputBound) -> Tensor | None:
     """True for each gate that may round to 1, (n,), by the cell's `kept`; None if the cell has no
     such gates."""
     zeros = (Rows(box.new_zeros(1, 1, size)) for size in (box.shape[1], cell.d))
@@ -146,7 +147,7 @@ def saturating_gates(cell: Any, dtype: torch.dtype, box: Tensor, B: float) -> Te
 
 
 def _may_saturate(
-    cell: Any, run: DtypeRun, box: Tensor, B: float, states: Callable[..., Tensor]
+    cell: Any, run: DtypeRun, box: Tensor, B: InputBound, states: Callable[..., Tensor]
 ) -> Tensor:
     """True for each gate that may round to 1 on the states that a box leads to, (n,)."""
     reach = states(cell.program, cell.parameters, box, B, cell.d, run)
@@ -159,7 +160,12 @@ def _may_saturate(
 
 
 def _state_bounds(
-    program: Program, weights: Mapping[str, Tensor], box: Tensor, B: float, d: int, run: DtypeRun
+    program: Program,
+    weights: Mapping[str, Tensor],
+    box: Tensor,
+    B: InputBound,
+    d: int,
+    run: DtypeRun,
 ) -> Tensor:
     """At least |s_i| of the states as they are computed."""
     bound = prove_box(program, weights, box, B, d, run=run).box

@@ -34,7 +34,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from rnnbounds.impl.arithmetic.base import ALL, Program
-from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.arithmetic.inputs.sets import InputBound, InputSet
 from rnnbounds.impl.arithmetic.interval_arithmetic import step_bound
 from rnnbounds.impl.arithmetic.intervals import FunctionBounds, Interval, RangedNumber
 from rnnbounds.impl.arithmetic.weight_balls import EnclosingArithmetic, Radii, input_enclosure
@@ -262,7 +262,7 @@ def step_lipschitz(
     program: Program,
     parameters: Mapping[str, Tensor],
     box: Tensor,
-    B: float | Tensor,
+    B: InputBound | Tensor,
     d: int,
     radii: Radii = MappingProxyType({}),
     blocks: int = 1,
@@ -283,7 +283,7 @@ def compare_runs(
     program: Program,
     parameters: Mapping[str, Tensor],
     box: Tensor,
-    B: float | Tensor,
+    B: InputBound | Tensor,
     d: int,
     *,
     blocks: int = 1,

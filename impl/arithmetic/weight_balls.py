@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.arithmetic.inputs.sets import InputBound, InputSet
 from rnnbounds.impl.arithmetic.intervals import Interval, RangedNumber
 from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up, sum_up
 
@@ -31,11 +31,12 @@ I = TypeVar("I", bound=Interval)
 
 
 def input_enclosure(
-    B: float | Tensor, box: Tensor, d: int, kind: type[I]
+    B: InputBound | Tensor, box: Tensor, d: int, kind: type[I]
 ) -> tuple[I, Tensor, InputSet | None]:
     """Enclose the inputs beside states in boxes (B, N): intervals by channel (B, d), ball radii
     (B,), and the set if B is an `InputSet`, else None; other B are a number or (B, 1)."""
-    radius = torch.as_tensor(B, dtype=box.dtype, device=box.device).reshape(-1).expand(len(box))
+    size = float(B) if isinstance(B, InputSet) else B
+    radius = torch.as_tensor(size, dtype=box.dtype, device=box.device).reshape(-1).expand(len(box))
     if not isinstance(B, InputSet):
         return kind.symmetric(radius[:, None].expand(-1, d)), radius, None
     return _box_enclosure(B, box, kind), radius, B

@@ -8,6 +8,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
+from rnnbounds.impl.arithmetic.inputs.sets import InputBound
 from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic
 from rnnbounds.impl.arithmetic.invariance import prove_box, rounds_to_one
 from rnnbounds.impl.arithmetic.roundings import DtypeRun
@@ -49,12 +50,12 @@ class ProgramAnalysis(CellAnalysis):
     cell: Any
     comparison: Comparison
     named: Mapping[str, float]
-    B: float
+    B: InputBound
     refused: str | None = None
     dtype: str = "float64"
 
     @classmethod
-    def of(cls, model: LoadedModel[Any], B: float, **options: Any) -> Self:
+    def of(cls, model: LoadedModel[Any], B: InputBound, **options: Any) -> Self:
         """The analysis of a model under inputs ‖x_t‖₂ ≤ B."""
         cell, boxes = model.cell, model.cell.proved_box(B)
         comparison, named = cell.compare_on(boxes.box, B), cell.constants(boxes.box, B)
@@ -169,7 +170,7 @@ class ProgramAnalysis(CellAnalysis):
 
     def refute(self, given: CandidateInputs = None) -> Witness | None:
         """Search for a certified witness that the cell is no contraction on its box, or None."""
-        return refute_gated(self.cell, self.comparison.box[0], self.B, given)
+        return refute_gated(self.cell, self.comparison.box[0], float(self.B), given)
 
     @property
     def reason_for_no_search(self) -> str | None:

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, Activation
 from rnnbounds.impl.arithmetic.base import Arithmetic, V
+from rnnbounds.impl.arithmetic.inputs.sets import InputBound
 from rnnbounds.impl.cells.kind import Kind, Layout, Weights
 from rnnbounds.impl.cells.program import Activated, program_kind
 from rnnbounds.impl.numbers.outward import mul_up
@@ -80,7 +81,7 @@ class DeepCell(Activated):
             lam = mul_up(mul_up(self.activation.slope, norm), lam)
         return lam[:, None, None]
 
-    def constants(self, box: Tensor, B: float) -> dict[str, float]:
+    def constants(self, box: Tensor, B: InputBound) -> dict[str, float]:
         """The depth L and the Lipschitz constant of ρ."""
         return {"depth": float(self.depth), "L_rho": self.activation.slope}
 

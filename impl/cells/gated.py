@@ -34,6 +34,7 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import ALL, Arithmetic, V
+from rnnbounds.impl.arithmetic.inputs.sets import InputBound
 from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, IntervalVector
 from rnnbounds.impl.arithmetic.invariance import InvariantBox
 from rnnbounds.impl.arithmetic.slopes import step_lipschitz
@@ -88,16 +89,16 @@ class Gated(ProgramCell):
         sizes = zip(gates, self.W.detach().abs().chunk(len(gates), dim=1), strict=True)
         return {gate: sum_up(size).amax(1) for gate, size in sizes}
 
-    def box(self, B: float | Tensor) -> Tensor:
+    def box(self, B: InputBound | Tensor) -> Tensor:
         """The box of the states, from the largest one on."""
         return self.box_over(IntervalArithmetic(self.parameters), B)
 
     @abstractmethod
-    def box_over(self, m: IntervalArithmetic, B: float | Tensor) -> Tensor:
+    def box_over(self, m: IntervalArithmetic, B: InputBound | Tensor) -> Tensor:
         """The box in an arithmetic of intervals, rounded outwards or with gradients."""
 
     def intervals(
-        self, box: Tensor, B: float | Tensor
+        self, box: Tensor, B: InputBound | Tensor
     ) -> tuple[IntervalArithmetic, IntervalVector, IntervalVector]:
         """The arithmetic of intervals, |s| ≤ box (B, N) and ‖x‖₂ ≤ B."""
         m = IntervalArithmetic(self.parameters)
@@ -107,7 +108,7 @@ class Gated(ProgramCell):
     def smaller_box(self, m: IntervalArithmetic, s: IntervalVector, x: IntervalVector) -> Tensor:
         """A box (B, N) of the next states, which is invariant if it lies within the box of s."""
 
-    def iterated_box(self, m: IntervalArithmetic, start: Tensor, B: float | Tensor) -> Tensor:
+    def iterated_box(self, m: IntervalArithmetic, start: Tensor, B: InputBound | Tensor) -> Tensor:
         """The box after iterates of `smaller_box`, each of which is valid, until it settles: each
         system by itself, so that its box does not depend on the others of its batch."""
         box, active = start, torch.ones_like(start[:, :1], dtype=torch.bool)
@@ -178,7 +179,7 @@ class GRU(Gated):
         """The update gate z."""
         return self.pre_activations(m, h, x)[1], False
 
-    def box_over(self, m: IntervalArithmetic, B: float | Tensor) -> Tensor:
+    def box_over(self, m: IntervalArithmetic, B: InputBound | Tensor) -> Tensor:
         """|h| ≤ h̄, from 1 on."""
         return self.iterated_box(m, torch.ones_like(self.W.detach()[:, : self.n, 0]), B)
 
@@ -186,7 +187,7 @@ class GRU(Gated):
         """Upper bounds ν̄ on |ν|, (B, n)."""
         return m.interval.up.tanh(magnitude(self.pre_activations(m, s, x)[2]))
 
-    def constants(self, box: Tensor, B: float) -> dict[str, float]:
+    def constants(self, box: Tensor, B: InputBound) -> dict[str, float]:
         """The constants of the cell, each the largest over the units.
 
         `kappa` bounds ‖Δν‖_∞/‖Δh‖_∞; `z_low` is the least that the update gate can be.
@@ -250,7 +251,7 @@ class LSTM(Gated):
         """True if the output is projected (`proj_size`)."""
         return "weight_hr" in self.parameters
 
-    def box_over(self, m: IntervalArithmetic, B: float | Tensor) -> Tensor:
+    def box_over(self, m: IntervalArithmetic, B: InputBound | Tensor) -> Tensor:
         """|c| ≤ B_c and |h| ≤ h̄."""
         ones = torch.ones_like(self.b_ih.detach().chunk(4, dim=1)[0])
         start = torch.cat([torch.inf * ones, self._output_bound(m, ones)], dim=1)
@@ -276,13 +277,13 @@ class LSTM(Gated):
         """For Euclidean norms c and h are blocks if they are of one size, else all is one."""
         return 1 if self.is_projected else 2
 
-    def gates(self, box: Tensor, B: float | Tensor) -> Mapping[str, Tensor]:
+    def gates(self, box: Tensor, B: InputBound | Tensor) -> Mapping[str, Tensor]:
         """The bounds ī, f̄, z̄ and ō on a box, by their letters: (B, n) each."""
         i, f, z, o = self.pre_activations(*self.intervals(box, B)).chunk(4)
         bounds = {"i": i.sigmoid(), "f": f.sigmoid(), "z": z.tanh(), "o": o.sigmoid()}
         return {gate: magnitude(bound) for gate, bound in bounds.items()}
 
-    def explain_unproved_box(self, boxes: InvariantBox, B: float | Tensor) -> str | None:
+    def explain_unproved_box(self, boxes: InvariantBox, B: InputBound | Tensor) -> str | None:
         """Explain why no box of c is proved, None if one is: the forget gate is so near to 1 that
         |c| ≤ ī z̄/(1 − f̄) exceeds what float64 resolves."""
         if boxes.reason is None:
@@ -296,7 +297,7 @@ class LSTM(Gated):
             f"train it with rnnbounds.stable_, or measure it on recorded inputs"
         )
 
-    def constants(self, box: Tensor, B: float) -> dict[str, float]:
+    def constants(self, box: Tensor, B: InputBound) -> dict[str, float]:
         """The constants of Miller and Hardt's proposition, the largest over the units.
 
         `theta` < 1 is their sufficient condition: ‖W_i‖, ‖W_o‖ and 4‖W_z‖ at most θ(1 − f̄), ‖W_f‖

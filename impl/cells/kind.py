@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
+from rnnbounds.impl.arithmetic.inputs.sets import InputBound
 from rnnbounds.impl.cells.refutation.refute import CandidateInputs
 from rnnbounds.impl.cells.rounding import LayerInputs, Rounding
 from rnnbounds.impl.errors import NotFiniteError, ShapeError
@@ -268,7 +269,7 @@ class Kind:
     norms: tuple[str, ...]
     build: Callable[[Weights], Cell]
     step: Callable[[Weights, Tensor, Tensor], Tensor]
-    analyse: Callable[[LoadedModel[Any], float], Analysis]
+    analyse: Callable[[LoadedModel[Any], InputBound], Analysis]
     drive: Callable[[Weights, Tensor], Tensor] = identity_drive
     default: bool = True
     suffix: str = ""

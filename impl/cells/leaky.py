@@ -23,6 +23,7 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, Activation
 from rnnbounds.impl.arithmetic.base import Arithmetic, V
+from rnnbounds.impl.arithmetic.inputs.sets import InputBound
 from rnnbounds.impl.cells.analysis import ProgramAnalysis
 from rnnbounds.impl.cells.kind import Kind, Weights, fixed
 from rnnbounds.impl.cells.program import Activated, program_kind
@@ -40,7 +41,7 @@ EUCLIDEAN_NORMS = ("diagonal", METRIC_SDP, "quadratic")
 _PRECISION = 128
 
 
-def leaky_norm_data(weights: Weights, rho: Activation, B: float) -> NormData:
+def leaky_norm_data(weights: Weights, rho: Activation, B: InputBound) -> NormData:
     """The parts of the one network of a batch of one: A W, A W_in, a|ρ(b)| and 1 − a."""
     W, U, leak = (weights[name].detach() for name in ("W", "W_in", "leak"))
     bias = weights["b"][0].tolist() if "b" in weights else [0.0] * len(leak[0])
@@ -53,7 +54,7 @@ def leaky_norm_data(weights: Weights, rho: Activation, B: float) -> NormData:
         leak[0, :, None] * U[0],
         mul_up(leak[0], offset),
         rho.slope,
-        B,
+        float(B),
         rho.least,
         add_up(1.0, -leak[0]),
     )
@@ -106,7 +107,7 @@ class Leaky(Activated):
         pre_activation = m.affine("W_in", "b", x) + m.affine("W", None, s)
         return m.mix(m.vector("leak"), m.activate(self.activation.name, pre_activation), s)
 
-    def constants(self, box: Tensor, B: float) -> dict[str, float]:
+    def constants(self, box: Tensor, B: InputBound) -> dict[str, float]:
         """The Euclidean norm of W, how steep ρ is, and the least and the largest leak."""
         leak = self.parameters["leak"].detach()
         return {
@@ -139,7 +140,7 @@ def leaky_kind(rho: Activation) -> Kind:
     def make(weights: Weights) -> Leaky:
         return Leaky(weights, rho)
 
-    def analyse(model: LoadedModel[Leaky], B: float) -> LeakyAnalysis:
+    def analyse(model: LoadedModel[Leaky], B: InputBound) -> LeakyAnalysis:
         return LeakyAnalysis.of(model, B, parts=leaky_norm_data(model.cell.parameters, rho, B))
 
     return program_kind(

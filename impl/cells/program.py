@@ -16,6 +16,7 @@ from torch import Tensor
 from rnnbounds.impl.arithmetic.activation import Activation
 from rnnbounds.impl.arithmetic.base import ALL, Arithmetic, Floats, Rows, V
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import float_step
+from rnnbounds.impl.arithmetic.inputs.sets import InputBound
 from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, iterate_box
 from rnnbounds.impl.arithmetic.invariance import InvariantBox, complete_boxes, prove_box
 from rnnbounds.impl.arithmetic.lengths import of_equal_lengths
@@ -54,7 +55,7 @@ class ProgramCell(ABC):
     def program(self, m: Arithmetic[V], s: V, x: V, /) -> V:
         """One step over any arithmetic."""
 
-    def box(self, B: float | Tensor) -> Tensor:
+    def box(self, B: InputBound | Tensor) -> Tensor:
         """|s_t| ≤ box (B, N) for every t if ‖x_t‖₂ ≤ B and s_0 = 0; infinite where none is known.
 
         B is a number, or (B, 1). It is a proposal: what is used is what `proved_box` proves of it.
@@ -71,12 +72,12 @@ class ProgramCell(ABC):
         """The number of vectors of one size that a state consists of, for Euclidean norms."""
         return 1
 
-    def proved_box(self, B: float | Tensor) -> InvariantBox:
+    def proved_box(self, B: InputBound | Tensor) -> InvariantBox:
         """The box of states with its proof; if it is infinite, the box that contraction implies."""
         boxes = prove_box(self.program, self.parameters, self.box(B), B, self.d)
         return complete_boxes(self.program, self.parameters, boxes, B, self.d)
 
-    def explain_unproved_box(self, boxes: InvariantBox, B: float | Tensor) -> str | None:
+    def explain_unproved_box(self, boxes: InvariantBox, B: InputBound | Tensor) -> str | None:
         """Why nothing is known of the states of the one cell of a batch of one, and what to do
         about it, where the box that it states is not proved; None where it is."""
         return None if boxes.reason is None else f"{boxes.reason}; correct its box()"
@@ -109,11 +110,13 @@ class ProgramCell(ABC):
         """One step of M columns a system: s (B, N, M), x (B, d, M) -> (B, N, M)."""
         return float_step(self.program, self.parameters, s, x)
 
-    def comparison(self, B: float | Tensor) -> Comparison:
+    def comparison(self, B: InputBound | Tensor) -> Comparison:
         """The comparison on the box that is proved."""
         return self.compare_on(self.proved_box(B).box, B)
 
-    def compare_on(self, box: Tensor, B: float | Tensor, drive: Tensor | None = None) -> Comparison:
+    def compare_on(
+        self, box: Tensor, B: InputBound | Tensor, drive: Tensor | None = None
+    ) -> Comparison:
         """The comparison on a box, of another drive (B, N) if one is given."""
         euclidean_factors, step = self.euclidean(box), (self.program, self.parameters)
         comparison = compare_runs(
@@ -121,7 +124,7 @@ class ProgramCell(ABC):
         )
         return replace(comparison, output=self.n)
 
-    def constants(self, box: Tensor, B: float) -> dict[str, float]:
+    def constants(self, box: Tensor, B: InputBound) -> dict[str, float]:
         """Further constants of the one cell of a batch of one on its box (1, N), by name."""
         return {}
 
@@ -137,13 +140,13 @@ class Activated(ProgramCell):
 
     activation: Activation
 
-    def box(self, B: float | Tensor) -> Tensor:
+    def box(self, B: InputBound | Tensor) -> Tensor:
         """|h_j| ≤ M, then what a few steps from there leave of it; infinite without M."""
         if math.isinf(self.activation.bound):
             return super().box(B)
         return self.box_over(IntervalArithmetic(self.parameters), B)
 
-    def box_over(self, m: IntervalArithmetic, B: float | Tensor) -> Tensor:
+    def box_over(self, m: IntervalArithmetic, B: InputBound | Tensor) -> Tensor:
         """The box of a bounded activation in an arithmetic of intervals, rounded outwards or with
         gradients."""
         start = self.U.new_full((self.batch, self.n), self.activation.bound)

@@ -27,7 +27,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.arithmetic.inputs.sets import InputBound, InputSet
 from rnnbounds.impl.arithmetic.intervals import PoleError
 from rnnbounds.impl.gradients.rounding import HEADROOM
 from rnnbounds.impl.norms.comparison import Comparison
@@ -57,7 +57,7 @@ class LayerInputs:
     """
 
     input_error: float
-    inputs: float
+    inputs: InputBound
     states: Tensor | None = None
     units: Tensor | None = None
 
@@ -68,10 +68,11 @@ class LayerInputs:
         """By outputs ‖h‖₂ ≤ B, |h_i| ≤ box_i (n,) of a layer with a known rounding error."""
         assert below.bound is not None
         bound = float(add_up(B, below.bound))
+        inputs: InputBound = bound
         if box is not None:
             sides = add_up(box, below.bound if below.units is None else below.units)
-            bound = InputSet(bound, -sides, sides, "the outputs of the layer below")
-        return cls(below.bound, bound, states, below.units)
+            inputs = InputSet(bound, -sides, sides, "the outputs of the layer below")
+        return cls(below.bound, inputs, states, below.units)
 
     def moved(self, slopes: Tensor) -> Tensor:
         """At least N |x̂ − x| for slopes N (B, N, d): (B, N)."""

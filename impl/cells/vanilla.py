@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn.functional import linear, pad
 
 from rnnbounds.impl.arithmetic.activation import Activation
-from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.arithmetic.inputs.sets import InputBound, InputSet
 from rnnbounds.impl.arithmetic.intervals import Interval, function_bounds
 from rnnbounds.impl.arithmetic.roundings import DtypeRun
 from rnnbounds.impl.arithmetic.weight_balls import image_of_set
@@ -119,7 +119,7 @@ class VanillaAnalysis(CellAnalysis):
         return refute_vanilla(self.model, self.parts.B, given)
 
 
-def norm_data_of(model: LoadedModel[RNN], input_bound: float) -> NormData:
+def norm_data_of(model: LoadedModel[RNN], input_bound: InputBound) -> NormData:
     """The parts of a model; b_ih + b_hh is added in balls, so its rounding is covered."""
     cell, biases = model.cell, zip(model.bias("bias_ih"), model.bias("bias_hh"), strict=True)
     with ctx.workprec(_PRECISION):
@@ -158,7 +158,7 @@ def vanilla_kind(name: str, rho: Activation) -> Kind:
             pre_activation = pre_activation + bias
         return rho(pre_activation + linear(h, weights["weight_hh"]))
 
-    def analyse(model: LoadedModel[RNN], input_bound: float) -> VanillaAnalysis:
+    def analyse(model: LoadedModel[RNN], input_bound: InputBound) -> VanillaAnalysis:
         return VanillaAnalysis(model, norm_data_of(model, input_bound))
 
     return Kind(
@@ -223,18 +223,18 @@ def _run_rounding(
 class _StepErrors:
     """The rounding errors of one step of a vanilla cell under ‖x‖₂ ≤ B in its dtype."""
 
-    def __init__(self, model: LoadedModel[RNN], B: float) -> None:
-        cell, self.model, self.B = model.cell, model, B
+    def __init__(self, model: LoadedModel[RNN], B: InputBound) -> None:
+        cell, self.model, self.B = model.cell, model, float(B)
         W = cell.W[0].detach().abs()
         biases = [*zip(model.bias("bias_ih"), model.bias("bias_hh"), strict=True)]
         b = torch.tensor(biases, dtype=torch.float64).abs().to(W)
-        fed = mul_up(norm_up(cell.U[0].detach()), B)
+        fed = mul_up(norm_up(cell.U[0].detach()), self.B)
         none = torch.zeros_like(cell.U[0].detach())[:, 1:]
         self.others = torch.cat([fed[:, None], none, b], 1)
         self.rows, self.bound = W.sort(1, descending=True).values, cell.activation.bound
         self.steepened = mul_up(cell.activation.slope, W)
         self.norms = absolute_norms(cell)
-        self.driven = add_up(mul_up(self.norms[1][0], B), norm_up(sum_up(b)))
+        self.driven = add_up(mul_up(self.norms[1][0], self.B), norm_up(sum_up(b)))
 
     def errors(self, reached: Tensor, side: Tensor) -> tuple[Tensor, Tensor, float]:
         """ε_1 and ρ (n,) for ‖h‖₂ ≤ reached and |h_i| ≤ side, and at least what the sums are of.

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.arithmetic.inputs.sets import InputBound, InputSet
 from rnnbounds.impl.cells.kind import Kind
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.certificate.contraction import factors
@@ -127,13 +127,13 @@ def _estimate(lam: float) -> str:
     return at_least(lam, 3, below=1.0) if lam < math.inf else "∞"
 
 
-Tries = Callable[[LoadedModel[Any], float], tuple[str, float, int | None] | None]
+Tries = Callable[[LoadedModel[Any], InputBound], tuple[str, float, int | None] | None]
 
 
 def advise(
     model: LoadedModel[Any],
     kind: Kind,
-    B: float,
+    B: InputBound,
     epsilon: float,
     lam: float,
     constants: Mapping[str, float],
@@ -163,7 +163,7 @@ def advise(
 class _Search:
     model: LoadedModel[Any]
     kind: Kind
-    B: float
+    B: InputBound
     lam: float
     tries: Tries
 
@@ -180,7 +180,7 @@ class _Search:
             for role, part in weights
         }
 
-    def layers(self, scale: float, B: float) -> list[float]:
+    def layers(self, scale: float, B: InputBound) -> list[float]:
         """The estimated factors of the layers; of vanilla ones from what was certified."""
         if self.vanilla and "_l1" not in "".join(self.model.weights):
             return [self.lam * scale]
@@ -268,7 +268,7 @@ def _keeps(name: str, constants: Mapping[str, float]) -> bool:
     return not name.startswith("z_bar") or not any(other.startswith("f_bar") for other in constants)
 
 
-def _train(kind: Kind, B: float | InputSet) -> tuple[str, ...]:
+def _train(kind: Kind, B: InputBound) -> tuple[str, ...]:
     """The calls that make the next one certified."""
     inner = kind.name.removeprefix(PREFIX)
     bound = f"inputs={_inputs(B)}"
@@ -281,7 +281,7 @@ def _train(kind: Kind, B: float | InputSet) -> tuple[str, ...]:
     return tuple(calls)
 
 
-def _inputs(B: float | InputSet) -> str:
+def _inputs(B: InputBound) -> str:
     """The inputs in a call: the box that was asked about, of few channels or equal ones, else its
     ball."""
     if isinstance(B, InputSet) and B.rows is None:
@@ -293,4 +293,4 @@ def _inputs(B: float | InputSet) -> str:
             low = ", ".join(exactly(-float(to_copy(-endpoint))) for endpoint in B.low.tolist())
             high = ", ".join(map(to_copy, B.high.tolist()))
             return f"rnnbounds.input_box([{low}], [{high}])"
-    return to_copy(B)
+    return to_copy(float(B))

@@ -38,6 +38,7 @@ from rnnbounds.impl.certificate.record import (
     EPSILONS,
     Certificate,
     Epsilons,
+    ShareError,
     each_epsilon,
     epsilons_of,
     in_words,
@@ -184,7 +185,9 @@ def certify(
         norm=best.name,
         lam=Bound(best.lam),
         verdict=verdict,
-        reason=_reason(system, best, loaded.dtype, in_words(box, bound)) if undecided else None,
+        reason=_reason(system, best, loaded.dtype, in_words(box, float(bound)))
+        if undecided
+        else None,
         is_stable={"certified": True, "refuted": False}.get(verdict),
         input_bound=float(bound),
         inputs=box,
@@ -273,11 +276,7 @@ def absolute(
         if certificate.verdict != "certified":
             break
     if math.isinf(size):
-        share = next(one for one in asked if isinstance(one, str))
-        raise InputError(
-            f"ε = {share} is a share of the certified bound on the output, and none is known here; "
-            f"give ε as a number"
-        )
+        raise ShareError(next(one for one in asked if isinstance(one, str)))
     of = [None if share is None else (share, size) for share in shares]
     return list(zip(numbers, of, strict=True))
 

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.inputs.sets import InputSet, bound_of
+from rnnbounds.impl.arithmetic.inputs.sets import InputBound, InputSet, bound_of
 from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, step_bounds
 from rnnbounds.impl.arithmetic.slopes import compare_runs
 from rnnbounds.impl.cells.deep import DeepCell
@@ -39,7 +39,7 @@ NORMS = ("spectral", "infinity", "one", "perron")
 _POLICIES = 8
 _HUGE = 1e30  # for a bound on states that is infinite
 
-Bound = Tensor | float  # of the inputs of a layer: B, or the set of the first one's
+Bound = Tensor | InputBound  # of the inputs of a layer: B, or the set of the first one's
 
 
 @isolated()

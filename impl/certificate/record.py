@@ -10,7 +10,7 @@ from typing import Any, Self, SupportsFloat
 import torch
 from msgspec import structs
 
-from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.arithmetic.inputs.sets import InputBound, InputSet
 from rnnbounds.impl.certificate.advice import Advice
 from rnnbounds.impl.certificate.notebook import Row, Shown
 from rnnbounds.impl.errors import InputError, RangeError, at_least, exactly, factor, shown
@@ -38,6 +38,16 @@ def share_of(text: str) -> float:
     raise RangeError("ε", repr(text), "a number > 0, or a share above 0% and up to 100%, as 5%")
 
 
+class ShareError(InputError):
+    """A share of a bound on the output where none is certified."""
+
+    def __init__(self, share: str) -> None:
+        super().__init__(
+            f"ε = {shown(share)} is a share of the certified bound on the output, and none is "
+            f"known here; give ε as a number"
+        )
+
+
 def each_epsilon(eps: Epsilons) -> tuple[Any, ...]:
     """Each ε of one or several, as it was given; raises RangeError for none."""
     is_list = isinstance(eps, Iterable) and not isinstance(eps, str)
@@ -49,9 +59,12 @@ def each_epsilon(eps: Epsilons) -> tuple[Any, ...]:
 
 
 def epsilons_of(eps: float | Sequence[float]) -> tuple[float, ...]:
-    """One ε or several, as floats; raises RangeError for none and for what is no number > 0."""
+    """One ε or several, as floats; raises RangeError for none and for what is no number > 0, and
+    ShareError."""
     values = each_epsilon(eps)
     for value in values:
+        if isinstance(value, str) and share_of(value):
+            raise ShareError(value)
         number = isinstance(value, SupportsFloat) and not isinstance(value, InputSet)
         if not (number and value <= sys.float_info.max and float(value) > 0):
             raise RangeError("ε", value if number else repr(value), "a number > 0")
@@ -117,7 +130,7 @@ class Certificate(Shown, Record, frozen=True, kw_only=True, omit_defaults=True, 
         return InputSet(self.input_bound, low, high, box.what)
 
     @property
-    def asked_inputs(self) -> float:
+    def asked_inputs(self) -> InputBound:
         """The set of inputs, or the bound on them."""
         return self.input_bound if self.input_set is None else self.input_set
 

@@ -27,7 +27,7 @@ from torch.nn.functional import pad
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, LIBRARY_ACTIVATIONS
 from rnnbounds.impl.arithmetic.base import ALL, Program
-from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.arithmetic.inputs.sets import InputBound, InputSet
 from rnnbounds.impl.arithmetic.intervals import FunctionBounds, Interval, RangedNumber
 from rnnbounds.impl.arithmetic.roundings import DtypeRun
 from rnnbounds.impl.arithmetic.weight_balls import EnclosingArithmetic, input_enclosure
@@ -211,7 +211,7 @@ def step_error(
     program: Program,
     parameters: Mapping[str, Tensor],
     box: Tensor,
-    B: float | Tensor,
+    B: InputBound | Tensor,
     d: int,
     dtype: torch.dtype,
 ) -> Tensor:

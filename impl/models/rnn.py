@@ -8,6 +8,7 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import Activation
 from rnnbounds.impl.arithmetic.base import Arithmetic, V
+from rnnbounds.impl.arithmetic.inputs.sets import InputBound
 from rnnbounds.impl.errors import PrecisionError, ShapeError
 
 
@@ -64,7 +65,7 @@ class RNN:
         """The weights under torch's names, with the one bias as that of the inputs."""
         return {"weight_ih": self.U, "weight_hh": self.W, "bias_ih": self.b}
 
-    def box(self, B: float | Tensor) -> Tensor:
+    def box(self, B: InputBound | Tensor) -> Tensor:
         """|h_j| ≤ M_ρ, (B, n); infinite where ρ is not bounded."""
         return torch.full_like(self.b.detach(), self.activation.bound)
 

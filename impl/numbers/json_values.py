@@ -16,8 +16,8 @@ def finite_or_none(value: float) -> float | None:
 def as_json(item: object) -> Any:
     """A record as JSON has it: made of dict, list, str, bool, int, finite float and None alone.
 
-    A number of a class of its own, as an `InputSet` or one of NumPy's, becomes that plain number,
-    and an infinite one or NaN None. A struct is an object with the keys of its format, without what
+    A number of a class of its own, as one of NumPy's, becomes that plain number, and an infinite
+    one or NaN None. A struct is an object with the keys of its format, without what
     is not set, nor, where it omits its defaults, what is None by default; whatever else has a
     `to_json` is what that says. Raises TypeError for all else.
     """

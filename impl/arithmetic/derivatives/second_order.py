@@ -22,6 +22,7 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import ALL, Program
+from rnnbounds.impl.arithmetic.inputs.sets import InputBound
 from rnnbounds.impl.arithmetic.intervals import FunctionBounds, Interval, RangedNumber
 from rnnbounds.impl.arithmetic.weight_balls import EnclosingArithmetic, Radii
 from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, norm_up, product_up
@@ -149,7 +150,7 @@ def step_jets(
     parameters: Mapping[str, Tensor],
     box: Tensor,
     v: Tensor,
-    B: float | Tensor,
+    B: InputBound | Tensor,
     d: int,
     *,
     gates: int = 1,

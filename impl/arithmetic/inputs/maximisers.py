@@ -7,7 +7,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.arithmetic.inputs.sets import InputBound, InputSet
 from rnnbounds.impl.errors import RangeError
 from rnnbounds.impl.numbers.outward import norm_up
 
@@ -126,7 +126,7 @@ class RowSet(BallSet):
         return all(bool((self.rows == row).all(-1).any()) for row in x)
 
 
-def input_set_of(bound: float) -> Inputs:
+def input_set_of(bound: InputBound) -> Inputs:
     """The set that a bound on inputs speaks of: a ball, or what an `InputSet` says."""
     if not isinstance(bound, InputSet):
         return BallSet(float(bound))

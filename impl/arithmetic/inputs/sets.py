@@ -1,14 +1,14 @@
 """Sets of admissible inputs, beyond a ball: a box by channel, the rows of a table, data.
 
-A set is {x : ‖x‖₂ ≤ B, low ≤ x ≤ high}, or the rows of a table in it. Where a bound is asked for
-it stands for the radius B of a ball that holds it, so that bounds for the ball apply to the set; it
-is no number otherwise.
+A set is {x : ‖x‖₂ ≤ B, low ≤ x ≤ high}, or the rows of a table in it. It is no number: bounds for
+the ball that holds it, of radius `float(inputs)`, apply to the set.
 """
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import torch
@@ -30,50 +30,29 @@ _MOST_CHANNELS = 2**24
 Endpoints = float | Sequence[float] | Tensor
 
 
-class InputSet(float):
-    """A set of inputs (d,), and the radius B of a ball that holds it; low, high (d,) float64.
+@dataclass(frozen=True, eq=False, repr=False)
+class InputSet:
+    """A set of inputs (d,): B, the radius of a ball that holds it; low, high (d,) float64.
 
-    rows (m, d): all that inputs may be; None for a box. what: the set in words.
+    what: the set in words. rows (m, d): all that inputs may be; None for a box.
 
     >>> inputs = rnnbounds.input_box(-1, 1, 3)
-    >>> inputs.low, inputs.high, float(inputs)  # the box, and the ball that holds it
+    >>> inputs.low, inputs.high, float(inputs)  # the box, and the radius of the ball
     """
 
+    B: float
     low: Tensor
     high: Tensor
     what: str
-    rows: Tensor | None
+    rows: Tensor | None = None
 
-    def __new__(
-        cls, B: float, low: Tensor, high: Tensor, what: str, rows: Tensor | None = None
-    ) -> Self:
-        """The set; its parts are as above."""
-        result = super().__new__(cls, B)
-        result.low, result.high, result.what, result.rows = low, high, what, rows
-        return result
-
-    def __getnewargs__(self) -> tuple[Any, ...]:  # what is pickled and copied is made anew
-        return float(self), self.low, self.high, self.what, self.rows
+    def __float__(self) -> float:
+        """The radius of the ball."""
+        return self.B
 
     def __repr__(self) -> str:
         """The set in words."""
-        return f"InputSet({self.what}, ‖x‖₂ ≤ {at_least(float(self))})"
-
-    __str__ = __repr__
-
-    def _no_number(self, *_: object) -> Any:
-        """Raise TypeError: a sum or a multiple of a set would be a number, and no set."""
-        raise TypeError("a set of inputs is no number; float(inputs) is the radius of its ball")
-
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __neg__ = __abs__ = _no_number
-    __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __mod__ = __floordiv__ = _no_number
-
-    def __eq__(self, other: object) -> bool:
-        """Two sets in balls of one radius are two."""
-        return self is other
-
-    def __hash__(self) -> int:
-        return id(self)
+        return f"InputSet({self.what}, ‖x‖₂ ≤ {at_least(self.B)})"
 
     @property
     def d(self) -> int:
@@ -83,7 +62,7 @@ class InputSet(float):
     @property
     def box(self) -> "InputSet":
         """The box and the ball that hold the set."""
-        return InputSet(float(self), self.low, self.high, f"the box around {self.what}")
+        return InputSet(self.B, self.low, self.high, f"the box around {self.what}")
 
     def to_json(self) -> dict[str, Any]:
         """The set as plain JSON data; the rows of a table are counted."""
@@ -103,14 +82,18 @@ class InputSet(float):
         """True if an input is in the set, which is decided exactly."""
         inside = zip(self.low.tolist(), x, self.high.tolist(), strict=True)
         square = sum(Fraction(a) ** 2 for a in x)
-        if not (all(l <= a <= h for l, a, h in inside) and square <= Fraction(float(self)) ** 2):
+        if not (all(l <= a <= h for l, a, h in inside) and square <= Fraction(self.B) ** 2):
             return False
         point = torch.tensor(x, dtype=torch.float64)
         return self.rows is None or bool((self.rows == point).all(1).any())
 
 
-def bound_of(inputs: object) -> float:
-    """B of inputs ‖x_t‖₂ ≤ B, or the set that stands for it; raises RangeError unless 0 ≤ B < ∞."""
+InputBound = float | InputSet
+"""The radius of a ball that inputs are in, or their set."""
+
+
+def bound_of(inputs: object) -> InputBound:
+    """B of inputs ‖x_t‖₂ ≤ B, or their set; raises RangeError unless 0 ≤ B < ∞."""
     if isinstance(inputs, InputSet):
         return inputs
     B = number("the input bound B", inputs, "a number ≥ 0")

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import ALL, Arithmetic, V
+from rnnbounds.impl.arithmetic.inputs.sets import InputBound
 from rnnbounds.impl.arithmetic.invariance import (
     InvariantBox,
     complete_boxes,
@@ -63,11 +64,11 @@ class Stack(ProgramCell):
         """Input weights of the first layer."""
         return torch.as_tensor(self.layers[0].U)
 
-    def box(self, B: float | Tensor) -> Tensor:
+    def box(self, B: InputBound | Tensor) -> Tensor:
         """The boxes of the layers, as far as they are proved."""
         return self.proved_box(B).box
 
-    def proved_box(self, B: float | Tensor) -> InvariantBox:
+    def proved_box(self, B: InputBound | Tensor) -> InvariantBox:
         """Prove invariant boxes of the layers in turn; each box bounds the next layer's inputs.
 
         The weights are taken as stored: a vanilla cell has the rounded sum of its biases.
@@ -187,7 +188,7 @@ def stack_kind(kind: Kind) -> Kind:
             below = moved[-1][..., -sizes.n :]
         return torch.cat(moved, dim=-1)
 
-    def analyse(model: LoadedModel[Stack], input_bound: float) -> StackAnalysis:
+    def analyse(model: LoadedModel[Stack], input_bound: InputBound) -> StackAnalysis:
         told = [
             LoadedModel(
                 cell,
@@ -200,7 +201,7 @@ def stack_kind(kind: Kind) -> Kind:
         ]
         box = model.cell.proved_box(input_bound).box
         at_one = rounds_to_one(model.cell, model.dtype, box, input_bound)
-        whole = partial(refute_gated, model.cell, box[0], input_bound)
+        whole = partial(refute_gated, model.cell, box[0], float(input_bound))
         return StackAnalysis.of(kind, told, input_bound, at_one, whole)
 
     return Kind(

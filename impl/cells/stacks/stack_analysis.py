@@ -31,7 +31,7 @@ import torch
 from msgspec import structs
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.arithmetic.inputs.sets import InputBound, InputSet
 from rnnbounds.impl.cells.analysis import ProgramAnalysis
 from rnnbounds.impl.cells.kind import Analysis, CellAnalysis, Kind
 from rnnbounds.impl.cells.refutation.refute import ALL, CandidateInputs, reason_too_large
@@ -60,7 +60,7 @@ class LayerAnalysis:
     analysis: CellAnalysis
     norms: tuple[StateNorm, ...]
     n: int
-    B: float
+    B: InputBound
 
     @property
     def box(self) -> Tensor | None:
@@ -73,7 +73,7 @@ class LayerAnalysis:
         return min(self.analysis.states(norm) for norm in self.norms)
 
     @property
-    def outputs(self) -> float:
+    def outputs(self) -> InputBound:
         """The set of the outputs, a ball where no box is stated."""
         if self.box is None:
             return self.states
@@ -124,7 +124,7 @@ class LayerAnalysis:
 
 
 def analyse_layer(
-    kind: Kind, model: LoadedModel[Any], names: Sequence[str], below: LayerAnalysis | float
+    kind: Kind, model: LoadedModel[Any], names: Sequence[str], below: LayerAnalysis | InputBound
 ) -> LayerAnalysis:
     """A layer in norms of those names, under the outputs of a layer or ‖x‖₂ ≤ B."""
     B = below.outputs if isinstance(below, LayerAnalysis) else below
@@ -236,7 +236,7 @@ class StackAnalysis(Analysis):
         cls,
         kind: Kind,
         models: Sequence[LoadedModel[Any]],
-        input_bound: float,
+        input_bound: InputBound,
         at_one: Mapping[str, int],
         whole: Callable[[CandidateInputs], Witness | None] | None = None,
     ) -> "StackAnalysis":

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.arithmetic.inputs.sets import InputBound, InputSet
 from rnnbounds.impl.errors import (
     FileError,
     RangeError,
@@ -135,12 +135,13 @@ class Data:
             as_it_is = f"rnnbounds measure --window {self.windows().T} takes it as it is"
             raise FileError(self.source, reason, f"swap the two if so; {as_it_is}")
 
-    def require_of(self, bound: float) -> None:
+    def require_of(self, bound: InputBound) -> None:
         """Raise an InputError unless all inputs are of that ball, or `InputSet`, which is decided
         exactly."""
         if isinstance(bound, InputSet):
             bound.require(self.d)
             self._require_in(bound)
+            bound = float(bound)
         if not 0 <= number("the input bound B", bound, "a number ≥ 0") < math.inf:
             raise RangeError("the input bound B", bound, "a number ≥ 0")
         B, beyond, largest = float(bound), 0, 0.0

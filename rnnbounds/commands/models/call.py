@@ -80,15 +80,6 @@ class AskedInputs:
         )
 
 
-def require_numbers(eps: Sequence[float | str] | None) -> None:
-    """Refuse shares where no bound on the output is certified; raises InputError."""
-    for share in (one for one in eps or () if isinstance(one, str)):
-        raise InputError(
-            f"--eps {share} is a share of the certified bound on the output, and none is known "
-            f"here; give ε as a number"
-        )
-
-
 def numbers_of(
     eps: Sequence[float | str], model: LoadedModel[Any], inputs: Callable[[], float | InputSet]
 ) -> tuple[list[float], list[str]]:

@@ -63,7 +63,6 @@ def measure_model(
         ModelCall,
         RecordedInputs,
         numbers_of,
-        require_numbers,
     )
     from rnnbounds.commands.models.measured import (
         measure_as_is,
@@ -100,7 +99,6 @@ def measure_model(
     }  # fmt: skip
     given = [name for name, value in of_reading.items() if value is not None]
     if (whole := run_as_is(opened, as_is, given)) is not None:
-        require_numbers(eps)
         if out is not None:
             require_folder(out, MEASUREMENT, INDEX)
         asked = {"window": window, "eps": eps, "confidence": confidence, "gap": gap}

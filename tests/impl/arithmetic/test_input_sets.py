@@ -58,8 +58,8 @@ def test_affine_maps_of_sets():
         assert torch.allclose(told.high[0], exact.max, rtol=1e-12, atol=0)
 
 
-def test_a_set_is_a_number_that_holds_it():
-    """Whoever knows of balls alone is told of one that holds the set; no two sets are one."""
+def test_the_ball_that_holds_a_set():
+    """Its radius is `float` of the set; no two sets are one."""
     box = input_box(-3.0, 4.0, 2)
     assert float(box) >= math.hypot(4, 4)
     other = input_box(-3.0, 4.0, 2)
