@@ -32,7 +32,7 @@ from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.norms.comparison import Comparison
 from rnnbounds.impl.norms.weighted import perron_vector
-from rnnbounds.impl.reading.pytorch.modules import module_tensors
+from rnnbounds.impl.reading.pytorch.modules import open_module
 from rnnbounds.impl.reading.recognition.recognise import recognise
 
 NORMS = ("spectral", "infinity", "one", "perron")
@@ -99,10 +99,10 @@ def factors(
 def _read(model: Any, cell: str | None) -> tuple[Kind, Mapping[str, Tensor]]:
     """The kind of the model, and its tensors by role, as they are."""
     if isinstance(model, torch.nn.Module):
-        held = module_tensors(model)
+        held = open_module(model).of(None)
         if cell is not None and kind_of(cell).name != held.cell:
             raise InputError(f"the module is {held.cell}, not {cell}; leave the cell out")
-        reading = recognise(held.tensors, "the module", held.cell, layer=held.path or ".")
+        reading = recognise(held.tensors, "the module", held.cell, layer=held.own)
     elif not isinstance(model, Mapping):
         what = f"{type(model).__name__} is no model"
         raise InputError(f"{what}; pass a module, or a mapping of its tensors by name")

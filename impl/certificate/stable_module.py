@@ -14,7 +14,7 @@ from rnnbounds.impl.arithmetic.inputs.sets import InputSet, bound_of
 from rnnbounds.impl.errors import InputError, RangeError, exactly, number
 from rnnbounds.impl.models.surroundings import isolated, writing
 from rnnbounds.impl.numbers.ball_functions import float_above
-from rnnbounds.impl.reading.pytorch.modules import meant, module_tensors
+from rnnbounds.impl.reading.pytorch.modules import meant, open_module
 from rnnbounds.impl.training.projection import nearest_rows, stable
 from rnnbounds.impl.training.stable_gates import StableGates, StableGRU, StableLSTM
 
@@ -52,7 +52,7 @@ def stable_(
         raise RangeError("λ", lam, "above 0 and below 1")
     if not isinstance(module, torch.nn.Module):
         raise InputError(f"{type(module).__name__} is no module; pass one of torch.nn")
-    module_tensors(module)  # one recurrent part, of torch's
+    open_module(module).of(None)  # one recurrent part, of torch's
     part = meant(module)[1]
     if getattr(part, "bidirectional", False):
         what = f"{type(part).__name__} reads its inputs in both directions"

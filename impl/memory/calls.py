@@ -14,7 +14,7 @@ from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.near.near import ZERO
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.data.sequences import Data, DataSource
-from rnnbounds.impl.reading.opened import Function, Module, Opened, Runnable
+from rnnbounds.impl.reading.opened import Opened
 from rnnbounds.impl.reading.sources import AnySource, open_source
 
 AnyMeasurement = Measurement | CausalMeasurement
@@ -98,13 +98,14 @@ def measure(
 
 def run_as_is(
     opened: Opened | LoadedModel[Any], as_is: bool, reading: Collection[str]
-) -> Runnable | None:
+) -> Opened | None:
     """The model, if it is measured as it is run: where that is asked for, or where nothing in a
     module or function is recurrent and no option (`reading`) of a layer was given; else None.
 
     Raises InputError for weights alone, which cannot be run as they are, and for such options.
     """
-    if as_is and not isinstance(opened, Runnable):
+    runs = isinstance(opened, Opened) and opened.runs is not None
+    if as_is and not runs:
         where = opened.where if isinstance(opened, Opened) else opened.source
         what = f"{where} holds weights, which cannot be run as they are"
         raise InputError(f"{what}; pass a module, a function or package.module:factory")
@@ -113,8 +114,9 @@ def run_as_is(
         raise InputError(
             f"{options} of a recurrent layer that is read; leave it out, or name the layer"
         )
-    wanted = as_is or (isinstance(opened, Module | Function) and opened.layers() == [])
-    return opened if wanted and not reading and isinstance(opened, Runnable) else None
+    if not isinstance(opened, Opened) or not runs or reading:
+        return None
+    return opened if as_is or opened.parts == () else None
 
 
 def require_read(of_running: Mapping[str, object]) -> None:

@@ -45,7 +45,7 @@ from rnnbounds.impl.models.surroundings import isolated, spread_work, untouched
 from rnnbounds.impl.numbers.json_values import as_json
 from rnnbounds.impl.reading.data.recordings import Data
 from rnnbounds.impl.reading.data.sequences import DataSource, read_data
-from rnnbounds.impl.reading.opened import Function, Module, Runnable, Scripted
+from rnnbounds.impl.reading.opened import Opened
 
 SCHEMA = "rnnbounds/causal-measurement/1"
 BATCH, NUMBERS = 64, 2**26  # windows that are run at once by default, with so many outputs
@@ -104,7 +104,7 @@ class CausalMeasurement(Observed):
 
 @isolated()
 def measure_causal(
-    opened: Runnable,
+    opened: Opened,
     data: DataSource | Data,
     *,
     window: int | None = None,
@@ -128,7 +128,8 @@ def measure_causal(
         raise unstated
     alpha, needed = require_enough(M, len(epsilons), confidence, share)
     model = _CausalModel.of(opened, device, batch)
-    spread_work(() if isinstance(opened, Function) else opened.module.parameters())
+    module = model.call if isinstance(model.call, torch.nn.Module) else None
+    spread_work(() if module is None else module.parameters())
     stored = held.rows.dtype.newbyteorder("=")
     dtype = model.dtype or torch.from_numpy(np.empty(0, stored)).dtype
 
@@ -136,7 +137,7 @@ def measure_causal(
         x = held_part(held, rows)
         return (x[:, :, 0].long() if tokens else x.to(dtype)).to(model.device)
 
-    with untouched(opened.module) if isinstance(opened, Module | Scripted) else nullcontext():
+    with nullcontext() if module is None else untouched(module):
         probe = taken(slice(0, min(M, PROBED)))
         causal, outputs = _checked(model, probe)
         size = batch or max(1, min(BATCH, NUMBERS // (T * outputs)))
@@ -204,20 +205,23 @@ class _CausalModel:
     most: int | None
 
     @classmethod
-    def of(cls, opened: Runnable, device: str | None, most: int | None) -> "_CausalModel":
+    def of(cls, opened: Opened, device: str | None, most: int | None) -> "_CausalModel":
         """The model of an opened source; a module is moved to the device, if one is named."""
-        if isinstance(opened, Function):
-            return cls(opened.call, opened.title, _device(device or "cpu"), None, most)
-        parts = list(opened.module.parameters())
+        model = opened.runs
+        if model is None:
+            raise InputError(f"{opened.where} holds weights; pass a module or a function")
+        if not isinstance(model, torch.nn.Module):
+            return cls(model, opened.title, _device(device or "cpu"), None, most)
+        parts = list(model.parameters())
         if any(part.is_meta or is_lazy(part) for part in parts):
             what = f"{opened.title} has parameters without values"
             raise InputError(f"{shown(what)}; load them, and run lazy modules once")
         if device is not None:
-            opened.module.to(_device(device))
-            parts = list(opened.module.parameters())
+            model.to(_device(device))
+            parts = list(model.parameters())
         dtype = next((part.dtype for part in parts if part.is_floating_point()), None)
         own = parts[0].device if parts else _device(device or "cpu")
-        return cls(opened.module, opened.title, own, dtype, most)
+        return cls(model, opened.title, own, dtype, most)
 
     def outputs(self, x: Tensor) -> Tensor:
         """The outputs on windows x: (N, T, p), or (N, p) after the last input; as computed."""

@@ -26,16 +26,15 @@ from rnnbounds.impl.cells.table import STACK, kind_of
 from rnnbounds.impl.errors import InputError, NotFiniteError, shown
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import spread_work, untouched
-from rnnbounds.impl.reading.opened import LayerInfo, Module, Opened
-from rnnbounds.impl.reading.pytorch.modules import LOOP
+from rnnbounds.impl.reading.opened import Opened
+from rnnbounds.impl.reading.pytorch.modules import LOOP, refuse_hooks
 from rnnbounds.impl.reading.readout import readout_of, require_readout
+from rnnbounds.impl.reading.recognition.fit import Fit
 from rnnbounds.impl.reading.recognition.misfit import DirectionsError
 from rnnbounds.impl.reading.recognition.recognise import (
     DIRECTIONS,
     ROOT,
-    Reading,
     recognise,
-    recognise_direction,
     recurrent_prefixes,
 )
 from rnnbounds.impl.reading.sources import Source as Source
@@ -120,26 +119,22 @@ def load_model(
             raise InputError(f"{what}; name layer, readout and direction where it is read")
         return _reread(source, _cell_name(cell, source.name), ignore)
     opened = open_source(source)
-    told = opened.told(layer)
+    told = opened.of(layer)
     named = _cell_name(cell, told.cell, told.binding)
-    within = None if layer is None else told.own or layer
-    if direction is None:
-        found = recognise(told.tensors, opened.where, named, ignore, layer=within)
-    elif readout is not None:
+    if direction is not None and readout is not None:
         what = "a readout reads both directions"
         raise InputError(f"{what}; leave out the readout, or measure the whole with --as-is")
-    else:
-        found = recognise_direction(told.tensors, opened.where, named, ignore, within, direction)
-    if isinstance(opened, Module):
-        opened.refuse_hooks(layer)
-    title = f"{opened.title} ({told.note})" if told.note else opened.title
-    if direction is not None:
-        cell_of_both = _model(found, f"{title} ({direction})")
-        return replace(cell_of_both, backward=direction == "backward")
-    model = _model(found, title)
-    if isinstance(opened, Module) and told.note == LOOP and layer is None:
-        require_iterated(opened.module, told.own or ROOT, model)
-    return _with_readout(model, opened, told, readout)
+    within = None if layer is None else told.own or layer
+    found = recognise(
+        told.tensors, told.where, named, ignore, layer=within, direction=direction
+    )  # fmt: skip
+    if told.module is not None:
+        refuse_hooks(told.module, told.own or ROOT)
+    notes = "".join(f" ({note})" for note in (told.note, direction) if note)
+    model = replace(_model(found, told.title + notes), backward=direction == "backward")
+    if told.module is not None and told.note == LOOP and layer is None and direction is None:
+        require_iterated(told.module, told.own or ROOT, model)
+    return model if readout is None else _with_readout(model, told, readout)
 
 
 def load_cells(
@@ -162,14 +157,10 @@ def load_cells(
         return {one: load_model(opened, cell, **told, direction=one) for one in DIRECTIONS}
 
 
-def _with_readout(
-    model: LoadedModel[Any], opened: Opened, told: LayerInfo, readout: str | None
-) -> LoadedModel[Any]:
-    """The model with the readout that is asked about, if one is."""
-    if readout is None:
-        return model
-    f = readout_of(told.tensors, opened.where, readout, model.n)
-    if isinstance(opened, Module):
+def _with_readout(model: LoadedModel[Any], opened: Opened, readout: str) -> LoadedModel[Any]:
+    """The model with the readout that is asked about."""
+    f = readout_of(opened.tensors, opened.where, readout, model.n)
+    if opened.module is not None:
         require_readout(opened.module, f)
     names = {f.name, f.stored}
     unread = tuple(one for one in model.unread if one not in names)
@@ -185,13 +176,12 @@ def _reread(model: LoadedModel[Any], name: str | None, ignore: Collection[str]) 
     kept = {role + end: tensor for role, tensor in model.weights.items()}
     found = recognise(kept, "the model", name, ignore)
     before = {role + end: full for role, full in model.tensors.items()}
-    found = replace(
-        found,
+    return replace(
+        _model(found, model.source),
         tensors={role: before.get(full, full) for role, full in found.tensors.items()},
         ignored=(*model.ignored, *(before.get(full, full) for full in found.ignored)),
-        unread=model.unread,
-    )
-    return replace(_model(found, model.source), readout=model.readout, backward=model.backward)
+        unread=model.unread, readout=model.readout, backward=model.backward,
+    )  # fmt: skip
 
 
 def _cell_name(asked: str | None, stated: str | None, binding: str | None = None) -> str | None:
@@ -214,7 +204,7 @@ def _family(name: str) -> str:
     return name.removeprefix(PREFIX).removesuffix("-projected")
 
 
-def _model(found: Reading, source: str) -> LoadedModel[Any]:
+def _model(found: Fit, source: str) -> LoadedModel[Any]:
     """The model of weights that fit their kind."""
     kind, weights = found.kind, found.weights
     if len({tensor.dtype for tensor in weights.values()}) > 1:
@@ -228,7 +218,7 @@ def _model(found: Reading, source: str) -> LoadedModel[Any]:
     dtype = str(next(iter(stored.values())).dtype).removeprefix("torch.")
     return LoadedModel(
         cell, kind.name, dtype, stored, source,
-        tensors=found.tensors, ignored=found.ignored, unread=found.unread,
+        tensors=found.tensors, ignored=found.ignored, unread=found.elsewhere,
     )  # fmt: skip
 
 
@@ -260,20 +250,11 @@ def layers(source: Source, cell: str | None = None) -> tuple[Layer, ...]:
     >>> [layer.name for layer in rnnbounds.layers("checkpoint.pt")]
     """
     opened = open_source(source)
-    named = opened.layers()
-    if named == []:
-        opened.told(None)  # raises, and says what there is instead
-    return tuple(
-        layer
-        for name in (_named(opened) if named is None else named)
-        for layer in _layers(opened, name, cell)
-    )
-
-
-def _named(opened: Opened) -> list[str]:
-    """The layers whose tensors speak of some cell, by their names."""
-    names = [str(key) for key in opened.told(None).tensors]
-    return [prefix[:-1] or ROOT for prefix in recurrent_prefixes(names)]
+    named = opened.parts
+    if not named:  # raises for none, and says what there is instead
+        names = [str(key) for key in opened.of(None).tensors]
+        named = tuple(prefix[:-1] or ROOT for prefix in recurrent_prefixes(names))
+    return tuple(layer for name in named for layer in _layers(opened, name, cell))
 
 
 def _layers(opened: Opened, name: str, cell: str | None) -> list[Layer]:

@@ -17,7 +17,7 @@ from torch import Tensor
 from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.opened import Weights
+from rnnbounds.impl.reading.opened import Opened
 
 _KERAS = {"SimpleRNN": ("rnn", (0,)), "LSTM": ("lstm", (0, 1, 2, 3)), "GRU": ("gru", (1, 0, 2))}
 _REFUSED = ("go_backwards", "stateful", "zero_output_for_mask")
@@ -145,4 +145,4 @@ def _blocks(columns: Any, order: tuple[int, ...]) -> Tensor:
 
 
 def _model(weights: Mapping[str, Tensor], cell: str | None, title: str) -> LoadedModel[Any]:
-    return load_model(Weights(weights, title, title, cell, title))
+    return load_model(Opened(title, title, weights, cell, title))

@@ -1,157 +1,40 @@
-"""A source that was opened: its tensors, and what it says of the cells of its layers."""
+"""A source that was opened: its tensors, what it says of the cells in it, and what of it runs."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.errors import InputError, shown
-from rnnbounds.impl.reading.pytorch.modules import (
-    class_name,
-    meant,
-    module_tensors,
-    recurrent_parts,
-    refuse_hooks,
-)
-
-_COMPILED = "torch._dynamo.eval_frame.OptimizedModule"
-
 
 @dataclass(frozen=True, eq=False)
-class LayerInfo:
+class Opened:
     """Tensors by full names, and what the source says of the cell that is meant.
 
-    binding: what the source is called, if what it says is more than a hint. own: the layer, where
-    the source itself knows which tensors are its. note: what a certificate has to say of the layer.
+    where: what messages call the source. title: what certificates call it. cell: the cell that it
+    says it holds; binding: what says so, if that is more than a hint. runs: what can be run as it
+    is. parts: the layers that it says it has, None if names alone can tell. choose: the source for
+    one layer, or its only one, where the source itself knows which tensors are whose: then `own` is
+    that layer, and `note` what a certificate has to say of it.
     """
 
-    tensors: Mapping[str, Tensor]
+    where: str
+    title: str
+    tensors: Mapping[str, Tensor] = field(default_factory=dict)
     cell: str | None = None
     binding: str | None = None
+    runs: Callable[..., object] | None = None
+    parts: tuple[str, ...] | None = None
+    choose: "Callable[[str | None], Opened] | None" = None
     own: str | None = None
     note: str = ""
 
-
-@runtime_checkable
-class Opened(Protocol):
-    """A source that was opened. where: what messages call it. title: what a certificate does."""
-
-    @property
-    def where(self) -> str:
-        """The source in messages."""
+    def of(self, layer: str | None) -> "Opened":
+        """The source with the tensors of that layer, or of the only one; raises InputError."""
+        return self if self.choose is None else self.choose(layer)
 
     @property
-    def title(self) -> str:
-        """The source in certificates."""
-
-    def told(self, layer: str | None) -> LayerInfo:
-        """Read the tensors of that layer, or of the only one, with hints; raises InputError."""
-
-    def layers(self) -> list[str] | None:
-        """The layers that it says it has; None if names alone can tell."""
-
-
-@dataclass(frozen=True, eq=False)
-class Weights:
-    """A state dict, by itself or in a file."""
-
-    tensors: Mapping[str, Tensor]
-    where: str
-    title: str
-    cell: str | None = None
-    binding: str | None = None
-
-    def told(self, layer: str | None) -> LayerInfo:
-        """Return all tensors and hints, whichever the layer."""
-        return LayerInfo(self.tensors, self.cell, self.binding)
-
-    def layers(self) -> list[str] | None:
-        """Return None: the layers of a state dict follow from its names."""
-        return None
-
-
-@dataclass(frozen=True, eq=False)
-class Module:
-    """A torch module."""
-
-    module: torch.nn.Module
-    title: str
-    where: str = "the module"
-
-    def told(self, layer: str | None) -> LayerInfo:
-        """Its tensors, with the values of those of one recurrent part."""
-        held = module_tensors(self.module, layer)
-        return LayerInfo(held.tensors, held.cell, self.where, held.path or ".", held.note)
-
-    def layers(self) -> list[str] | None:
-        """Its recurrent parts."""
-        return [path or "." for path, _ in recurrent_parts(self.module)]
-
-    def refuse_hooks(self, layer: str | None) -> None:
-        """Raise InputError if what the part computes is not known, since it has hooks or is in a
-        module that has."""
-        refuse_hooks(self.module, meant(self.module, layer)[0])
-
-
-@dataclass(frozen=True, eq=False)
-class Function:
-    """A callable that is no module: it has no tensors to read, and is only run."""
-
-    call: Callable[..., object]
-    title: str
-
-    @property
-    def where(self) -> str:
-        """The source in messages."""
-        return shown(self.title)
-
-    def told(self, layer: str | None) -> LayerInfo:
-        """Raise InputError: a function has no weights."""
-        remedy = "pass a module or a file; measure alone runs a function as it is"
-        raise InputError(f"{self.where} is a function without weights; {remedy}")
-
-    def layers(self) -> list[str]:
-        """Return []: a function says of no layer."""
-        return []
-
-
-@dataclass(frozen=True, eq=False)
-class Scripted:
-    """TorchScript, which does not say what its parts compute: read by the names of its weights."""
-
-    module: torch.jit.ScriptModule
-    title: str
-    where: str = "the module"
-
-    def told(self, layer: str | None) -> LayerInfo:
-        """Return all tensors, whichever the layer; raises InputError where they are constants."""
-        if not (tensors := self.module.state_dict()):
-            remedy = "pass the module as it was before torch.jit.freeze"
-            raise InputError(f"{self.where} is frozen TorchScript without a state dict; {remedy}")
-        return Weights(tensors, self.where, self.title).told(layer)
-
-    def layers(self) -> list[str] | None:
-        """Return None: the layers follow from the names."""
-        return None
-
-
-Runnable = Module | Function | Scripted  # what can be run as it is
-
-
-def open_module(module: torch.nn.Module, title: str | None = None) -> Module | Scripted:
-    """A module, without what distributes or compiles it."""
-    while isinstance(inner := getattr(module, _inner(module), None), torch.nn.Module):
-        module = inner
-    if isinstance(module, torch.jit.ScriptModule):
-        named = f"{title or module.original_name} (TorchScript: its weights by their names)"
-        return Scripted(module, named)
-    return Module(module, title or type(module).__name__)
-
-
-def _inner(module: torch.nn.Module) -> str:
-    """The attribute that holds the module in a wrapper of torch's, "" for any other module."""
-    if isinstance(module, torch.nn.DataParallel | torch.nn.parallel.DistributedDataParallel):
-        return "module"
-    return "_orig_mod" if class_name(module) == _COMPILED else ""
+    def module(self) -> torch.nn.Module | None:
+        """The torch module that runs, unless it is TorchScript, whose parts say nothing."""
+        plain = isinstance(self.runs, torch.nn.Module)
+        return self.runs if plain and not isinstance(self.runs, torch.jit.ScriptModule) else None  # type: ignore[return-value]

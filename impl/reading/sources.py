@@ -21,7 +21,8 @@ from rnnbounds.impl.errors import FileError, InputError, shown
 from rnnbounds.impl.reading.files import LARGEST, parse_safetensors, read_file, unpickle
 from rnnbounds.impl.reading.foreign import is_onnx, shard, unsupported
 from rnnbounds.impl.reading.onnx.file import LARGEST_GRAPH, graph_of
-from rnnbounds.impl.reading.opened import Function, Opened, Weights, open_module
+from rnnbounds.impl.reading.opened import Opened
+from rnnbounds.impl.reading.pytorch.modules import open_module
 
 _OURS = "rnnbounds/"  # formats of files that were written with their cell
 _LONGEST = 250  # characters; a file's name may be as long
@@ -47,9 +48,9 @@ def open_source(source: AnySource) -> Opened:
     if isinstance(source, torch.nn.Module):
         return open_module(source)
     if isinstance(source, Mapping):
-        return Weights(source, "the state dict", "state dict")
+        return Opened("the state dict", "state dict", source)
     if callable(source) and not isinstance(source, type):
-        return Function(source, getattr(source, "__qualname__", type(source).__name__))
+        return _function(source, getattr(source, "__qualname__", type(source).__name__))
     if not isinstance(source, str | os.PathLike):
         what = f"{type(source).__name__} is no model"
         raise InputError(f"{what}; pass a module, a state dict, or the path of a file")
@@ -59,9 +60,19 @@ def open_source(source: AnySource) -> Opened:
         if isinstance(thing, torch.nn.Module):
             return open_module(thing, name)
         if callable(thing):
-            return Function(thing, name)
-        return Weights(thing, f"what {shown(name)} returns", name)
+            return _function(thing, name)
+        return Opened(f"what {shown(name)} returns", name, thing)
     return _file(Path(source))
+
+
+def _function(call: Callable[..., object], title: str) -> Opened:
+    """A callable that is no module: it has no tensors to read, and is only run."""
+
+    def refuse(layer: str | None) -> Opened:
+        remedy = "pass a module or a file; measure alone runs a function as it is"
+        raise InputError(f"{shown(title)} is a function without weights; {remedy}")
+
+    return Opened(shown(title), title, runs=call, parts=(), choose=refuse)
 
 
 def tensors_of(path: Path) -> Mapping[str, Tensor]:
@@ -70,9 +81,9 @@ def tensors_of(path: Path) -> Mapping[str, Tensor]:
     Raises FileError for a graph, whose values are not listed.
     """
     opened = _file(path)
-    if isinstance(opened, Weights):
-        return opened.tensors
-    raise FileError(path, "is a graph", "save the tensor by its name as safetensors")
+    if opened.choose is not None:
+        raise FileError(path, "is a graph", "save the tensor by its name as safetensors")
+    return opened.tensors
 
 
 def _file(path: Path) -> Opened:
@@ -86,12 +97,9 @@ def _file(path: Path) -> Opened:
         return graph_of(data, path)
     if data[8:9] == b"{" or path.suffix == ".safetensors":
         tensors, metadata = parse_safetensors(data, path)
-        ours = metadata.get("format", "").startswith(_OURS)
-        cell = metadata.get("cell")
-        if ours or cell:
-            return Weights(tensors, shown(path), str(path), cell, "the file" if ours else None)
-        return Weights(tensors, shown(path), str(path))
-    return Weights(unpickle(data, path), shown(path), str(path))
+        binding = "the file" if metadata.get("format", "").startswith(_OURS) else None
+        return Opened(shown(path), str(path), tensors, metadata.get("cell"), binding)
+    return Opened(shown(path), str(path), unpickle(data, path))
 
 
 def _is_factory(name: str) -> bool:

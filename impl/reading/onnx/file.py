@@ -24,7 +24,7 @@ from rnnbounds.impl.reading.onnx.nodes import (
     weights_of,
 )
 from rnnbounds.impl.reading.onnx.values import STANDARD, Values, inside, nested
-from rnnbounds.impl.reading.opened import LayerInfo
+from rnnbounds.impl.reading.opened import Opened
 from rnnbounds.impl.reading.recognition.misfit import choices
 
 LARGEST_GRAPH = 2**28  # bytes; parsing takes several times as much
@@ -45,7 +45,7 @@ class _Relayed:
 
 
 @dataclass(frozen=True, eq=False)
-class Graph:
+class _Graph:
     """The recurrent nodes of a graph by stacks, and why others are not read."""
 
     values: Values
@@ -54,9 +54,9 @@ class Graph:
     stacks: dict[str, list[Any]] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
 
-    def told(self, layer: str | None) -> LayerInfo:
+    def read(self, layer: str | None) -> Opened:
         """The tensors of one stack, by torch's names below the name of its first node."""
-        names = self.layers()
+        names = self.names
         name = names[0] if layer is None and len(names) == 1 else layer
         if name in self.refused:
             raise node_error(str(name), self.refused[str(name)])
@@ -68,15 +68,16 @@ class Graph:
         for l, node in enumerate(nodes):
             weights = weights_of(node, self.values, l)
             found |= {f"{name}.{role}": tensor for role, tensor in weights.items()}
-        return LayerInfo(found, cell, "the node", name)
+        return Opened(self.where, self.title, found, cell, "the node", own=name)
 
-    def layers(self) -> list[str]:
+    @property
+    def names(self) -> list[str]:
         """The names of the stacks, and of recurrent nodes that are not read."""
         return [*self.stacks, *self.refused]
 
     def _choose(self, asked: str | None) -> InputError:
         """Build the error for a layer that is not there, or where none is named."""
-        if names := self.layers():
+        if names := self.names:
             what = f"{len(names)} recurrent nodes or stacks"
             what = f"{what}; choose one with --layer: {choices(names, asked)}"
         else:
@@ -85,7 +86,7 @@ class Graph:
         return InputError(f"{self.where} holds {what}")
 
 
-def graph_of(data: bytes, path: Path) -> Graph:
+def graph_of(data: bytes, path: Path) -> Opened:
     """The graph of an ONNX file; raises FileError, also where `onnx` is not installed."""
     try:
         from onnx import ModelProto
@@ -105,9 +106,9 @@ def graph_of(data: bytes, path: Path) -> Graph:
         why = " ".join(str(cause).split())[:120]
         reason = f"is no ONNX model that onnx allows ({why})"
         raise FileError(path, reason, "export it again") from None
-    graph = Graph(values, shown(path), str(path))
+    graph = _Graph(values, shown(path), str(path))
     _find_stacks(model, graph)
-    return graph
+    return Opened(graph.where, graph.title, parts=tuple(graph.names), choose=graph.read)
 
 
 def _refuse_unread(model: Any, path: Path) -> None:
@@ -124,7 +125,7 @@ def _refuse_unread(model: Any, path: Path) -> None:
         raise FileError(path, what, "export it again with a newer opset")
 
 
-def _find_stacks(model: Any, graph: Graph) -> None:
+def _find_stacks(model: Any, graph: _Graph) -> None:
     """List the recurrent nodes of a model in its graph; raises InputError for equal names."""
     relayed: dict[str, _Relayed] = {}
     unnamed = Counter[str]()

@@ -8,7 +8,8 @@ prune), is read as the forward pass reads it.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -21,6 +22,7 @@ from torch.nn.utils.weight_norm import WeightNorm
 from rnnbounds.impl.cells.table import CELLS
 from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.models.surroundings import untouched
+from rnnbounds.impl.reading.opened import Opened
 from rnnbounds.impl.reading.recognition.misfit import choices
 
 RECURRENT = (torch.nn.RNNBase, torch.nn.RNNCellBase)
@@ -39,6 +41,7 @@ _HARMLESS = {  # names that a subclass may define without computing something el
     "__init__", "extra_repr", "reset_parameters", "__getstate__", "__setstate__", "__repr__",
     "__module__", "__doc__", "__annotations__", "__firstlineno__", "__static_attributes__",
 }  # fmt: skip
+_COMPILED = "torch._dynamo.eval_frame.OptimizedModule"
 _QUANTISED = ("torch.ao.nn.quant", "torch.nn.quant")
 
 
@@ -47,39 +50,56 @@ def recurrent_parts(module: torch.nn.Module) -> list[tuple[str, torch.nn.Module]
     return [(path, part) for path, part in module.named_modules() if isinstance(part, RECURRENT)]
 
 
-@dataclass(frozen=True, eq=False)
-class ModuleTensors:
-    """All tensors of a module by full names, the cell that its recurrent part computes, the path of
-    that part, and what a certificate has to say of it."""
+def open_module(module: torch.nn.Module, title: str | None = None) -> Opened:
+    """A module, without what distributes or compiles it; TorchScript, which does not say what its
+    parts compute, as weights by their names."""
+    while isinstance(inner := getattr(module, _inner(module), None), torch.nn.Module):
+        module = inner
+    if isinstance(module, torch.jit.ScriptModule):
+        named = f"{title or module.original_name} (TorchScript: its weights by their names)"
+        weights = module.state_dict()
+        return Opened(
+            "the module", named, weights, runs=module, choose=None if weights else _no_state_dict
+        )
+    opened = Opened("the module", title or type(module).__name__, runs=module, binding="the module")
+    parts = tuple(path or "." for path, _ in recurrent_parts(module))
+    return replace(opened, parts=parts, choose=partial(_read_part, opened, module))
 
-    tensors: dict[str, Tensor]
-    cell: str
-    path: str
-    note: str
+
+def _inner(module: torch.nn.Module) -> str:
+    """The attribute that holds the module in a wrapper of torch's, "" for any other module."""
+    if isinstance(module, torch.nn.DataParallel | torch.nn.parallel.DistributedDataParallel):
+        return "module"
+    return "_orig_mod" if class_name(module) == _COMPILED else ""
 
 
-def module_tensors(module: torch.nn.Module, layer: str | None = None) -> ModuleTensors:
-    """Read the tensors of a module for one recurrent part.
+def _no_state_dict(layer: str | None) -> Opened:
+    what = "the module is frozen TorchScript without a state dict"
+    raise InputError(f"{what}; pass the module as it was before torch.jit.freeze")
 
-    The part is the only one, that of the path `layer`, or the only one below it. A weight that the
-    part computes, say a parametrised or a pruned one, has its value, and what it is made of is left
-    out. Raises InputError for modules that hold none or several or whose values are not fixed,
-    InputError for what is none of torch's.
+
+def _read_part(opened: Opened, module: torch.nn.Module, layer: str | None) -> Opened:
+    """The module with its tensors for one recurrent part: the only one, that of the path `layer`,
+    or the only one below it.
+
+    A weight that the part computes, say a parametrised or a pruned one, has its value, and what it
+    is made of is left out. Raises InputError for modules that hold none or several, whose values
+    are not fixed, or that are none of torch's.
     """
     path, part = meant(module, layer)
-    stated = _stated(part)
-    values, parts = _computed(part)
+    cell = _stated(part)
+    values, made_of = _computed(part)
     below = _full(path, "")
     tensors = {
         full: tensor
         for where, one in module.named_modules()
         for name, tensor in _stored(one).items()
         if not (full := _full(where, name)).startswith(below)
-        or parts.isdisjoint(_beginnings(full.removeprefix(below)))
+        or made_of.isdisjoint(_beginnings(full.removeprefix(below)))
     }
     tensors |= {_full(path, name): one for name, one in values.items()}
     note = LOOP if path and not hasattr(part, "num_layers") else ""
-    return ModuleTensors(tensors, stated, path, note)
+    return replace(opened, tensors=tensors, cell=cell, own=path or ".", note=note)
 
 
 def _computed(part: Any) -> tuple[dict[str, Tensor], set[str]]:
@@ -133,9 +153,9 @@ def has_unknown_hooks(part: torch.nn.Module) -> bool:
 
 
 def refuse_hooks(module: torch.nn.Module, path: str) -> None:
-    """Raise InputError if the part of that path, or one that it is in, has hooks of which nothing
-    is known."""
-    for place in enclosing(path):
+    """Raise InputError if the part of that path ("." of the whole), or one that it is in, has hooks
+    of which nothing is known."""
+    for place in enclosing("" if path == "." else path):
         if has_unknown_hooks(part := module.get_submodule(place)):
             raise InputError(
                 f"{type(part).__name__} has hooks, so that what it computes is not known; remove "

@@ -9,12 +9,14 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from rnnbounds.impl.cells.kind import Kind, Layout
 from rnnbounds.impl.cells.stacks.stack import count_stack_layers, stack_kind
 from rnnbounds.impl.cells.table import kind_of
 
+PLAIN = (Tensor, torch.nn.Parameter)
 TORCH = re.compile(r"(weight|bias)_[hi][hir](_l\d+\w*)?")
 _PARAMETRISED = "parametrizations."
 _PROJECTED = {  # what torch's modules become with a proj_size
@@ -43,19 +45,35 @@ def owned(prefix: str, names: Iterable[str]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Fit:
-    """A kind and a group: `places` has the name in the group of each role, there or not."""
+    """A kind and a group: `places` has the name in the group of each role, there or not.
+
+    known: all tensors of the source by full name. ignored: the full names that are left out.
+    """
 
     kind: Kind
     layout: Layout
     places: Mapping[str, str]
     group: Group
-    ignored: Collection[str]
+    known: Mapping[str, Tensor]
+    ignored: tuple[str, ...]
 
     @property
     def tensors(self) -> dict[str, str]:
         """The full names of what is read, by role."""
         held = {role: self.group[own] for role, own in self.places.items() if own in self.group}
         return {role: full for role, full in held.items() if full not in self.ignored}
+
+    @property
+    def weights(self) -> dict[str, Tensor]:
+        """What is read, by role."""
+        return {role: self.known[full] for role, full in self.tensors.items()}
+
+    @property
+    def elsewhere(self) -> tuple[str, ...]:
+        """Full names of all that is neither read nor ignored: tensors, then other things, say an
+        epoch."""
+        further = self.known.keys() - set(self.tensors.values()) - set(self.ignored)
+        return tuple(sorted(further, key=lambda full: (type(self.known[full]) not in PLAIN, full)))
 
     @property
     def missing(self) -> list[str]:
@@ -82,17 +100,21 @@ class Fit:
         """True if every required name is read and there is no other."""
         return not (self.missing or self.dropped or self.unread)
 
-    def count_fitting(self, tensors: Mapping[str, Tensor]) -> int:
+    @property
+    def shapes_fitting(self) -> int:
         """How many shapes fit until one does not."""
-        weights = {role: tensors[full] for role, full in self.tensors.items()}
-        return self.layout.count_fitting(weights)
+        return self.layout.count_fitting(self.weights)
 
-    def fits(self, tensors: Mapping[str, Tensor]) -> bool:
+    @property
+    def fits(self) -> bool:
         """True if all shapes fit the layout."""
-        return self.count_fitting(tensors) == len(self.layout.shapes)
+        return self.shapes_fitting == len(self.layout.shapes)
 
 
-def fit(kind: Kind, group: Group, ignored: Collection[str], *, forced: bool = False) -> Fit:
+def fit(
+    kind: Kind, group: Group, known: Mapping[str, Tensor], ignored: tuple[str, ...],
+    *, forced: bool = False,
+) -> Fit:  # fmt: skip
     """How a group fits a kind, or, of torch's, what that becomes by its names: projected, layered.
 
     forced: a stack is asked for. A cell of torch's stands alone without a number (`weight_hh`) or
@@ -108,7 +130,7 @@ def fit(kind: Kind, group: Group, ignored: Collection[str], *, forced: bool = Fa
         kind = stack_kind(kind)
         layout = kind.layout(group if end else ())
         places = {name: name if end else name.removesuffix("_l0") for name in layout.shapes}
-    return Fit(kind, layout, places, group, ignored)
+    return Fit(kind, layout, places, group, known, ignored)
 
 
 def _ending(kind: Kind, group: Group, ignored: Collection[str]) -> str:

@@ -1,10 +1,8 @@
 """Why tensors are not the weights of a cell: each reason as one line with its remedy."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from difflib import get_close_matches
-
-from torch import Tensor
 
 from rnnbounds.impl.cells.kind import Layout
 from rnnbounds.impl.cells.stacks.stack import PREFIX
@@ -121,33 +119,30 @@ def is_parameter(own: str) -> bool:
     return own.startswith(("weight", "bias"))
 
 
-def misshapen(found: Fit, tensors: Mapping[str, Tensor], *, alone: bool) -> InputError:
+def misshapen(found: Fit, *, alone: bool) -> InputError:
     """Build the error for shapes that do not fit; `alone`: no other kind was considered."""
-    weights = {role: tensors[full] for role, full in found.tensors.items()}
-    if alone and found.layout.count_fitting(weights) == 0 and (told := _suggestion(found, weights)):
+    if alone and found.shapes_fitting == 0 and (told := _suggestion(found)):
         return told
     try:
-        found.layout.sizes(weights)
+        found.layout.sizes(found.weights)
     except ShapeError as wrong:
         return wrong
     raise AssertionError("the shapes fit")
 
 
-def _suggestion(found: Fit, weights: Mapping[str, Tensor]) -> InputError | None:
+def _suggestion(found: Fit) -> InputError | None:
     """That the first weight is one of other kinds."""
-    first = next(iter(weights))
+    first, weight = next(iter(found.weights.items()))
     needed = ", ".join(_SYMBOL.sub("", found.layout.shapes[first]).split())
     others = []
     for kind in CELLS.values():
-        other = fit(kind, found.group, found.ignored)
+        other = fit(kind, found.group, found.known, found.ignored)
         shape = None if other.missing else other.layout.shapes.get(first)
-        if shape is not None and Layout({"weight": shape}).count_fitting(
-            {"weight": weights[first]}
-        ):
+        if shape is not None and Layout({first: shape}).count_fitting({first: weight}):
             others.append(other.kind)
     if not others:
         return None
     told = _usual([kind.name for kind in others if kind.default] or [kind.name for kind in others])
-    name, actual = " or ".join(told), tuple(weights[first].shape)
+    name, actual = " or ".join(told), tuple(weight.shape)
     what = f"{first} of shape {actual} is that of {name}, but {found.kind.name} has ({needed})"
     return InputError(f"{what}; read it as {name}")

@@ -3,14 +3,12 @@
 Weights are data: none is believed before its dtype, shape and storage were looked at. Names are
 exact: what stands among a cell's own tensors and is not read makes it another network.
 
-A layer in both directions, read as two cells: each has torch's names of a layer 0.
-
-torch names the weights of the backward cell `weight_ih_l0_reverse`, …, beside `weight_ih_l0`.
+A layer in both directions is two cells, each with torch's names of a layer 0; those of the backward
+cell end in `_reverse`.
 """
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -19,7 +17,7 @@ from rnnbounds.impl.cells.kind import Kind
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import CELLS, STACK, kind_of
 from rnnbounds.impl.errors import InputError, UnknownNameError, shown
-from rnnbounds.impl.reading.recognition.fit import TORCH, Fit, direct, fit, holds, owned
+from rnnbounds.impl.reading.recognition.fit import PLAIN, TORCH, Fit, direct, fit, holds, owned
 from rnnbounds.impl.reading.recognition.misfit import (
     PART,
     ambiguous,
@@ -32,71 +30,11 @@ from rnnbounds.impl.reading.recognition.misfit import (
 
 LARGEST_STEP = 2**25  # entries of the derivative of one step
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-_PLAIN = (Tensor, torch.nn.Parameter)
 _FLAT = ("_flat_param", ".flat_param")
 ROOT = "."  # the layer of what has no prefix
+DIRECTIONS = ("forward", "backward")
+_NAME = re.compile(r"((?:weight|bias)_[hi][hir]_l)(0|[1-9][0-9]*)(_reverse)?")
 _ANCHORS = {"weight_hh", "weight_hh_l0"}  # where one stands, it is a cell's that is ignored
-
-
-@dataclass(frozen=True, eq=False)
-class Reading:
-    """The one cell of a source: its kind, and its weights by role.
-
-    tensors: their full names in the source, by role. ignored: the full names that the caller said
-    to leave out. unread: those of all other tensors, which have another prefix than the cell,
-    then those of other things, say of an epoch.
-    """
-
-    kind: Kind
-    weights: dict[str, Tensor]
-    tensors: dict[str, str]
-    ignored: tuple[str, ...]
-    unread: tuple[str, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Located:
-    """Place of the tensors of one cell among others, before their shapes are looked at.
-
-    known: all tensors by name. kinds: the candidates. near: the names of the part of the model that
-    is meant. prefix: that of the cell, with its dot. ignored: full names that are left out.
-    """
-
-    known: dict[str, Tensor]
-    kinds: tuple[Kind, ...]
-    near: Collection[str]
-    prefix: str
-    ignored: tuple[str, ...]
-
-    @property
-    def group(self) -> dict[str, str]:
-        """Full names of the cell's group, by the names without the prefix."""
-        return owned(self.prefix, self.known)
-
-
-def locate(
-    tensors: Mapping[str, Tensor],
-    where: str,
-    name: str | None,
-    ignore: Collection[str] = (),
-    layer: str | None = None,
-) -> Located:
-    """Find the prefix of the one cell among the tensors; arguments as in `recognise`.
-
-    Raises InputError where no cell or several are.
-    """
-    known = _named(tensors, where)
-    if not isinstance(ignore, Collection):
-        raise InputError(f"ignore = {shown(ignore)} is no list; give it the names of tensors")
-    ignored = tuple(dict.fromkeys([ignore] if isinstance(ignore, str) else ignore))
-    if unknown := [full for full in ignored if full not in known]:
-        what = f"{where} holds no {shown(unknown[0])}, so that it cannot be ignored"
-        raise InputError(f"{what}; leave it out of what is ignored")
-    kinds = [kind for kind in CELLS.values() if name is None or kind.suffix]
-    kinds = kinds if name is None or name == STACK else [kind_of(name)]
-    near = known.keys() if layer is None else _within(known, where, kinds, layer)
-    prefix = _prefix(near, where, kinds, ignored, layer, asked=name is not None)
-    return Located(known, tuple(kinds), near, prefix, ignored)
 
 
 def recognise(
@@ -106,30 +44,45 @@ def recognise(
     ignore: Collection[str] = (),
     *,
     layer: str | None = None,
-) -> Reading:
+    direction: str | None = None,
+) -> Fit:
     """The one cell among the tensors, or the one stack.
 
     name: that of the kind, or STACK for a stack of whatever fits; None takes what fits, if only one
     kind does. A kind of torch's stands for its stacks too. ignore: full names that are left out,
     none of which the cell needs. layer: the prefix of the cell without its dot, or one that no
-    other cell shares; "." for none. Raises an InputError.
+    other cell shares; "." for none. direction: "forward" or "backward", of a layer of both: the
+    other one's tensors are among those that are not read. Raises an InputError.
     """
-    place = locate(tensors, where, name, ignore, layer)
-    known, group, ignored = place.known, place.group, place.ignored
+    known = _named(tensors, where)
+    if not isinstance(ignore, Collection):
+        raise InputError(f"ignore = {shown(ignore)} is no list; give it the names of tensors")
+    ignored = tuple(dict.fromkeys([ignore] if isinstance(ignore, str) else ignore))
+    if unknown := [full for full in ignored if full not in known]:
+        what = f"{where} holds no {shown(unknown[0])}, so that it cannot be ignored"
+        raise InputError(f"{what}; leave it out of what is ignored")
+    if direction is not None:
+        _require_direction(direction)
+        name = None if name in (None, STACK) else str(name).removeprefix(PREFIX)
+    kinds = [kind for kind in CELLS.values() if name is None or kind.suffix]
+    kinds = kinds if name is None or name == STACK else [kind_of(name)]
+    near = known.keys() if layer is None else _within(known, where, kinds, layer)
+    prefix = _prefix(near, where, kinds, known, ignored, layer, asked=name is not None)
+    group = owned(prefix, known)
+    if direction is not None:
+        group = _one_way(group, ignored, where, direction)
+        where = f"{where} ({direction})"
     fits = {
         found.kind.name: found
-        for kind in place.kinds
+        for kind in kinds
         if holds(kind, group, asked=name is not None)
-        for found in (fit(kind, group, ignored, forced=name == STACK),)
+        for found in (fit(kind, group, known, ignored, forced=name == STACK),)
     }
-    best = _best(list(fits.values()), known, where)
-    _no_strays(best, place.prefix, place.near, where)
-    _check_size(best, known)
-    read = best.tensors
-    further = known.keys() - set(read.values()) - set(ignored)
-    unread = sorted(further, key=lambda full: (type(known[full]) not in _PLAIN, full))
-    weights = {role: known[full] for role, full in read.items()}
-    return Reading(best.kind, weights, read, ignored, tuple(unread))
+    best = _best(list(fits.values()), where)
+    if direction is None:
+        _no_strays(best, prefix, near, where)
+    _check_size(best)
+    return best
 
 
 def recurrent_prefixes(names: Collection[str]) -> list[str]:
@@ -176,7 +129,8 @@ def _prefix(
     names: Collection[str],
     where: str,
     kinds: Sequence[Kind],
-    ignored: Collection[str],
+    known: Mapping[str, Tensor],
+    ignored: tuple[str, ...],
     layer: str | None,
     *,
     asked: bool,
@@ -186,7 +140,7 @@ def _prefix(
     for prefix, group in direct(names).items():
         speaking = [kind for kind in kinds if holds(kind, group, asked=asked)]
         if speaking:
-            cells[prefix] = [fit(kind, group, ignored) for kind in speaking]
+            cells[prefix] = [fit(kind, group, known, ignored) for kind in speaking]
     if not cells:
         if parts := stored_in_parts(names):
             raise InputError(f"{where} holds {parts}")
@@ -218,29 +172,27 @@ def _wanted(kinds: Sequence[Kind]) -> tuple[str, str]:
     return first, "an RNN's" if TORCH.fullmatch(first) else f"a {kinds[0].name} cell's"
 
 
-def _best(fits: Sequence[Fit], known: Mapping[str, Tensor], where: str) -> Fit:
+def _best(fits: Sequence[Fit], where: str) -> Fit:
     """The one kind that fits by names and shapes, or, of several, the one that is the default."""
     for full in dict.fromkeys(full for one in fits for full in one.tensors.values()):
-        check_tensor(shown(full), known[full])
+        check_tensor(shown(full), fits[0].known[full])
     exact = [one for one in fits if one.exact]
     if not exact:
         if parts := stored_in_parts(fits[0].group.values()):
             raise InputError(f"{where} holds {parts}")
-        raise match_error(max(fits, key=lambda one: _nearness(one, known)), where)
-    fitting = [one for one in exact if one.fits(known)]
+        raise match_error(max(fits, key=_nearness), where)
+    fitting = [one for one in exact if one.fits]
     if not fitting:
-        raise misshapen(
-            max(exact, key=lambda one: one.count_fitting(known)), known, alone=len(fits) == 1
-        )
+        raise misshapen(max(exact, key=lambda one: one.shapes_fitting), alone=len(fits) == 1)
     usual = fitting if len(fitting) == 1 else [one for one in fitting if one.kind.default]
     if len(usual) != 1:
         raise ambiguous(where, [one.kind.name for one in fitting])
     return usual[0]
 
 
-def _check_size(best: Fit, known: Mapping[str, Tensor]) -> None:
+def _check_size(best: Fit) -> None:
     """Refuse a cell for which nobody has the memory: its comparison has N² + N d entries."""
-    sizes = best.layout.sizes({role: known[full] for role, full in best.tensors.items()})
+    sizes = best.layout.sizes(best.weights)
     N, d = sizes.state, sizes.d
     if N * (N + d) > LARGEST_STEP:
         what = f"{best.kind.name} has {N} states and {d} inputs, too many to be certified"
@@ -248,11 +200,10 @@ def _check_size(best: Fit, known: Mapping[str, Tensor]) -> None:
         raise InputError(f"{what} ({limit}); take fewer units or layers")
 
 
-def _nearness(one: Fit, known: Mapping[str, Tensor]) -> tuple[bool, int, int, int, bool]:
+def _nearness(one: Fit) -> tuple[bool, int, int, int, bool]:
     """How much a kind that does not fit looks like what was meant; torch's own before others."""
     named = one.kind.mode is not None
-    shaped = one.count_fitting(known)
-    return (one.fits(known), -len(one.missing), shaped, -len(one.unread), named)
+    return (one.fits, -len(one.missing), one.shapes_fitting, -len(one.unread), named)
 
 
 def _no_strays(best: Fit, prefix: str, known: Collection[str], where: str) -> None:
@@ -283,7 +234,7 @@ def check_tensor(name: str, tensor: object) -> None:
     """Refuse, before anything is allocated, what is not a plain array of real floats."""
     if not isinstance(tensor, Tensor):
         raise InputError(f"{name} is a {type(tensor).__name__}, not a tensor; save a state dict")
-    if type(tensor) not in _PLAIN:
+    if type(tensor) not in PLAIN:
         what = f"{name} is a {type(tensor).__name__}, no plain tensor"
         raise InputError(f"{what}; convert it with .as_subclass(torch.Tensor) first")
     if tensor.device.type == "meta":
@@ -299,29 +250,22 @@ def check_tensor(name: str, tensor: object) -> None:
         raise InputError(f"{name} claims more entries than it stores; save a contiguous copy")
 
 
-DIRECTIONS = ("forward", "backward")
-_NAME = re.compile(r"((?:weight|bias)_[hi][hir]_l)(0|[1-9][0-9]*)(_reverse)?")
-
-
-def recognise_direction(
-    tensors: Mapping[str, Tensor],
-    where: str,
-    name: str | None,
-    ignore: Collection[str],
-    layer: str | None,
-    direction: str,
-) -> Reading:
-    """The cell of one direction of a layer; the other one's tensors are among those not read.
-
-    Arguments as in `recognise`; `name` is the cell of both. Raises InputError for another word,
-    InputError for one direction only and for several layers, of which the second reads both.
-    """
+def _require_direction(direction: str) -> None:
+    """Raise InputError for another word than forward and backward."""
     if direction == "reverse":
         raise InputError("the direction 'reverse' is called backward; say backward")
     if direction not in DIRECTIONS:
         raise UnknownNameError("direction", direction, DIRECTIONS)
-    place = locate(tensors, where, name, ignore, layer)
-    own = {one: full for one, full in place.group.items() if full not in place.ignored}
+
+
+def _one_way(
+    group: Mapping[str, str], ignored: Collection[str], where: str, direction: str
+) -> dict[str, str]:
+    """The group of one direction, by the names of a layer that has no other.
+
+    Raises InputError for one direction only and for several layers, of which the second reads both.
+    """
+    own = {one: full for one, full in group.items() if full not in ignored}
     named = {one: found for one in own if (found := _NAME.fullmatch(one))}
     if not any(found[3] for found in named.values()):
         raise InputError(f"{where} has one direction only; leave out the direction")
@@ -331,14 +275,8 @@ def recognise_direction(
             f"{what}; keep its first layer alone, or measure the whole module with --as-is"
         )
     end = "_reverse" if direction == "backward" else None
-    roles = {
+    return {
         f"{named[one][1]}0" if one in named else one: full
         for one, full in own.items()
         if one not in named or named[one][3] == end
     }
-    inner = None if name in (None, STACK) else str(name).removeprefix(PREFIX)
-    part = {role: place.known[full] for role, full in roles.items()}
-    cell = recognise(part, f"{where} ({direction})", inner)
-    read = {role: roles[one] for role, one in cell.tensors.items()}
-    further = place.known.keys() - set(read.values()) - set(place.ignored)
-    return replace(cell, tensors=read, ignored=place.ignored, unread=tuple(sorted(further)))

@@ -16,7 +16,7 @@ from rnnbounds.impl.memory.causal import CausalMeasurement, measure_causal
 from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.memory.statement import from_k
 from rnnbounds.impl.near.near import NearCertificate
-from rnnbounds.impl.reading.opened import Runnable
+from rnnbounds.impl.reading.opened import Opened
 from rnnbounds.reports.files import write_all
 from rnnbounds.reports.pages.experiment import Page
 from rnnbounds.reports.pages.model.answer import (
@@ -211,7 +211,7 @@ def print_statement(result: AnyMeasurement, scope: str) -> None:
 
 
 def measure_as_is(
-    model: Runnable, data: RecordedInputs, options: Mapping[str, Any], share: float | None,
+    model: Opened, data: RecordedInputs, options: Mapping[str, Any], share: float | None,
     out: Path | None, format: Format,
 ) -> int:  # fmt: skip
     """Measure a model as it is run, by options of `measure_causal`; write its page below `out`,

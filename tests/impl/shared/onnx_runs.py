@@ -12,7 +12,7 @@ def opened(path):
 
 
 def run_stack(told, x):
-    """The outputs (T, N, D n) of what `Graph.told` answers, for inputs (T, N, d)."""
+    """The outputs (T, N, D n) of a graph for one layer, for inputs (T, N, d)."""
     roles = {name.removeprefix(f"{told.own}."): one.double() for name, one in told.tensors.items()}
     x, l = torch.as_tensor(x).double(), 0
     while any(name.endswith((f"_l{l}", f"_l{l}_reverse")) for name in roles):

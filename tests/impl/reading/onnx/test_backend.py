@@ -42,7 +42,7 @@ def test_cases(tmp_path, name):
     one = CASES[name].model.graph.node[0]
     told = {part.name: helper.get_attribute_value(part) for part in one.attribute}
     by_batch, ways = told.get("layout", 0), told.get("direction", b"forward")
-    y = run_stack(graph.told(None), np.swapaxes(x, 0, 1) if by_batch else x)
+    y = run_stack(graph.of(None), np.swapaxes(x, 0, 1) if by_batch else x)
     D = 2 if ways == b"bidirectional" else 1
     y = y.reshape(*y.shape[:2], D, -1).transpose(1, 2)  # (T, D, N, n)
     last = torch.stack([y[0 if ways == b"reverse" or i else -1, i] for i in range(D)])

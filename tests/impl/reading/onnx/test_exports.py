@@ -72,7 +72,7 @@ def test_stacks(tmp_path, dynamo, base, batch_first, both, dynamic):
     path = exported(module, tmp_path / "m.onnx", dynamo=dynamo, dynamic=dynamic)
     graph = opened(path)
     assert len(graph.layers()) == 1
-    agrees(module, graph.told(None))
+    agrees(module, graph.of(None))
     if not both:
         assert load_model(path).digest == load_model(recurrent(base)).digest
 
@@ -106,9 +106,9 @@ def test_a_model_with_its_weights_beside_it(tmp_path):
     module = Tagger()
     path = exported(module, tmp_path / "m.onnx", dynamo=True)
     assert (tmp_path / "m.onnx.data").stat().st_size > 10**6
-    below, above = opened(path).layers()
-    agrees(module.below, opened(path).told(below))
-    agrees(module.above, opened(path).told(above))
+    below, above = opened(path).parts
+    agrees(module.below, opened(path).of(below))
+    agrees(module.above, opened(path).of(above))
     assert load_model(path, layer=above).digest == load_model(module.above.float()).digest
     (tmp_path / "m.onnx.data").unlink()
     assert "m.onnx.data, which is not read beside the model" in layers(path)[0].reason

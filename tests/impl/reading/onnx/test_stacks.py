@@ -93,7 +93,7 @@ def test_sizes_that_are_not_known(tmp_path):
     stack."""
     for made, count in (("by Shape", 1), ("Reshape", 1), ("known sizes", 2)):
         path = between(tmp_path / "m.onnx", RELAYS[made], ["T", "N", 2])
-        assert len(opened(path).layers()) == count
+        assert len(opened(path).parts) == count
 
 
 @pytest.mark.parametrize(
@@ -104,4 +104,4 @@ def test_layers_of_other_kinds(tmp_path, other):
     one, a = node(BELOW, "GRU", "a", linear_before_reset=1)
     two, b = node(ABOVE, "GRU", "b", "lower", **({"linear_before_reset": 1} | other))
     path = graph(tmp_path / "m.onnx", one, FLAT, two, constants=[*a, *b, *CONSTANTS])
-    assert opened(path).layers() == ["a", "b"]
+    assert opened(path).parts == ("a", "b")
