@@ -63,7 +63,7 @@ def epsilons_of(eps: float | Sequence[float]) -> tuple[float, ...]:
     ShareError."""
     values = each_epsilon(eps)
     for value in values:
-        if isinstance(value, str) and share_of(value):
+        if isinstance(value, str) and value.endswith("%"):
             raise ShareError(value)
         number = isinstance(value, SupportsFloat) and not isinstance(value, InputSet)
         if not (number and value <= sys.float_info.max and float(value) > 0):

@@ -65,7 +65,7 @@ class Fit:
 
     @property
     def weights(self) -> dict[str, Tensor]:
-        """What is read, by role."""
+        """The tensors that are read, by role."""
         return {role: self.known[full] for role, full in self.tensors.items()}
 
     @property

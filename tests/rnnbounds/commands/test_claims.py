@@ -2,7 +2,7 @@
 
 import pytest
 
-from rnnbounds.commands.proofs import prove as module
+from rnnbounds.commands.proofs import ledgers as module
 from rnnbounds.commands.proofs.claims import claim_heads
 from rnnbounds.reports.records.codec import load
 from rnnbounds.reports.records.record import LedgerRecord, LedgerStep
