@@ -17,11 +17,14 @@ from rnnbounds.reports.pages.experiment import render_changes_page
 from rnnbounds.reports.pages.run import CURVES, FILES, write_report
 from rnnbounds.reports.records.codec import load
 from rnnbounds.reports.records.outcome import run_problems
-from rnnbounds.shell.output import Format, check_target, echo, print_json
+from rnnbounds.shell.output import Format, echo, print_json, require_folder
 from rnnbounds.shell.results import RequestedOutputs
 from rnnbounds.shell.terminal import write
 
-Page = Annotated[Path | None, path_option("--page", "FILE.html", "write the changes as a page too")]
+Out = Annotated[Path | None, path_option("--out", "DIR", "write the changes as index.html there")]
+
+
+INDEX = "index.html"
 
 
 class ChangeFormat(StrEnum):
@@ -35,7 +38,7 @@ class ChangeFormat(StrEnum):
 def compare(
     old: Annotated[Path, typer.Argument(metavar="OLD.json", help="a run or a certificate")],
     new: Annotated[Path, typer.Argument(metavar="NEW.json", help="a later run or certificate")],
-    page: Page = None,
+    out: Out = None,
     format: Annotated[ChangeFormat, typer.Option("--format", help="text, markdown or json")]
     = ChangeFormat.text,
 ) -> int:  # fmt: skip
@@ -45,8 +48,8 @@ def compare(
     Thresholds are in [tool.rnnbounds] of ./pyproject.toml. Certificates of different questions
     (inputs, readout, dtype, ε …) are not compared, with exit 2.
     """
-    if page is not None:
-        check_target(page, ".html")
+    if out is not None:
+        require_folder(out, INDEX)
     changes = compare_files(old, new, load_thresholds())
     if format is ChangeFormat.json:
         print_json(changes)
@@ -55,8 +58,8 @@ def compare(
     else:
         for line in changes.text:
             echo(line)
-    if page is not None:
-        write_atomic(page, render_changes_page(changes))
+    if out is not None:
+        write_atomic(out / INDEX, render_changes_page(changes))
     return int(bool(changes.failing))
 
 
@@ -70,11 +73,11 @@ def report(
 ) -> int:  # fmt: skip
     """Write the page of a run record; exit 1 if the run failed or, with --baseline, something
     regressed."""
-    record, page = load(run), out / "index.html"
+    record, page = load(run), out / INDEX
     if disk.is_same_file(run, page):
         raise WriteError(page, OSError(0, "it is the file that is read"))
     same_file = disk.is_same_file(run, out / "run.json")  # the record itself is left as it is
-    names = (("index.html",) if same_file else FILES) + ((CURVES,) if csv else ())
+    names = ((INDEX,) if same_file else FILES) + ((CURVES,) if csv else ())
     changes = (
         RequestedOutputs(baseline).check(outputs=[out / name for name in names]).changes(record)
     )

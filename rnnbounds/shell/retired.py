@@ -32,6 +32,7 @@ _OPTIONS = (
     ("measure", "--work", "fewer windows of --data take less time"),
     ("measure", "--workers -n", "it runs in one process"),
     ("measure", "--resume", "measure parts of the data one by one"),
+    ("truncate unitary compare", "--page", "use --out DIR"),
     ("truncate", "--direction", "cut each of the two cells alone, as a layer of one direction"),
     ("guard", "--out --junit --sarif", "keep --summary, or what --format json prints"),
     ("guard", "--history", "keep each certificate that --update writes"),

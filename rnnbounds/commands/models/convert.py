@@ -28,7 +28,6 @@ def truncate_model(
     export: Annotated[list[Path] | None, typer.Option("--export", metavar="FILE",
         rich_help_panel="Output",
         help="write FILE.pt2 or FILE.onnx too; repeatable")] = None,
-    page: opt.PageFolder = None,
     format: FormatOption = output.Format.text,
 ) -> int:  # fmt: skip
     """Write the feed-forward equivalent and its certificate; exit 1 if none is certified."""
@@ -53,12 +52,10 @@ def truncate_model(
     )
 
     stated = AskedInputs(inputs, None)
-    check_target(out, model)
+    target, folder = _places(out, model, "truncated.safetensors")
     for path in export or ():
         check_export(path)
         check_target(path, model, suffix=path.suffix)
-    if page is not None:
-        output.require_folder(page, CERTIFICATE, INDEX)
     loaded = load_model(model, cell, ignore=ignore or (), layer=layer)
     input_set = stated.input_set(model, loaded.d)
     (eps,), shares = numbers_of([eps], loaded, lambda: input_set)
@@ -68,15 +65,16 @@ def truncate_model(
             module, certificate = truncate(loaded, eps=eps, inputs=input_set, latest=latest)
     except NotCertifiedError as error:
         reason = "no window is certified"
-        return explain_unwritten(error.certificate, called, out, reason, format, shares)
+        return explain_unwritten(error.certificate, called, target, reason, format, shares)
     with output.show_status(f"exporting {plural(module.k, 'step')}"):
         exports = {path: exported(module, certificate, path) for path in export or ()}
-    files = {out: packed(module, certificate, out)} | exports
-    if page is not None:
-        page_value = certificate_page(certificate, out.name, f"rnnbounds check {out.name}")
-        pages = answer_files(page_value, certificate=certificate)
-        make_folder(page)
-        files |= {page / name: content for name, content in pages.items()}
+    if folder is not None:
+        make_folder(folder)
+    files = {target: packed(module, certificate, target)} | exports
+    if folder is not None:
+        page = certificate_page(certificate, target.name, f"rnnbounds check {target.name}")
+        pages = answer_files(page, certificate=certificate)
+        files |= {folder / name: content for name, content in pages.items()}
     write_files(files)
     if format is output.Format.json:
         output.print_json(certificate)
@@ -85,20 +83,35 @@ def truncate_model(
         precision = f"within {exactly(eps)} of the recurrent model"
         if (bound := output_bound(certificate)) is not None:
             precision += f", {epsilon_share(eps, bound)} of ‖h‖₂ ≤ {at_least(bound)}"
-        output.echo(f"wrote {out}: {scope}k = {plural(module.k, 'input')}, {precision}")
+        output.echo(f"wrote {target}: {scope}k = {plural(module.k, 'input')}, {precision}")
         if loaded.source != str(model):  # with notes on weights that were computed
             output.echo(f"the recurrent model is {shown(loaded.source)}")
-        for target in exports:
+        for path in exports:
             output.echo(
-                f"wrote {target}: the model without a state, for batches and lengths of any size"
+                f"wrote {path}: the model without a state, for batches and lengths of any size"
             )
         output.echo(f"{certificate['cell']}, {read_tensors_text(certificate)}")
         if stated.line is not None:
             output.echo(stated.line)
         print_unread_tensors(certificate)
-        if page is not None:
-            output.echo(f"wrote {page / 'index.html'} and {page / 'certificate.json'}")
+        if folder is not None:
+            output.echo(f"wrote {folder / INDEX} and {folder / CERTIFICATE}")
     return 0
+
+
+def _places(out: Path, model: Path, name: str) -> tuple[Path, Path | None]:
+    """The file to write, and the folder of its page: a name without a suffix is a folder's. Raises
+    an InputError, before the work, for what cannot be written."""
+    from rnnbounds.impl.reading.files import check_target
+    from rnnbounds.reports.pages.model.page import CERTIFICATE, INDEX
+
+    if out.suffix:
+        check_target(out, model)
+        return out, None
+    output.require_folder(out, name, CERTIFICATE, INDEX)
+    if out.is_dir():
+        check_target(out / name, model)
+    return out / name, out
 
 
 def unitary_model(
@@ -109,7 +122,6 @@ def unitary_model(
     cell: opt.Cell = None,
     ignore: opt.Ignore = None,
     layer: opt.Layer = None,
-    page: opt.PageFolder = None,
     format: FormatOption = output.Format.text,
 ) -> int:  # fmt: skip
     """Write the unitary equivalent of a ReLU model; exit 1 unless ‖W‖₂ < 1 is certified."""
@@ -121,12 +133,9 @@ def unitary_model(
         write_page,
     )
     from rnnbounds.impl.convert.unitary import NoUnitaryError, save_unitary, unitary
-    from rnnbounds.impl.reading.files import check_target
-    from rnnbounds.reports.pages.model.page import CERTIFICATE, INDEX
+    from rnnbounds.reports.files import make_folder
 
-    check_target(out, model)
-    if page is not None:
-        output.require_folder(page, CERTIFICATE, INDEX)
+    target, folder = _places(out, model, "unitary.safetensors")
     options: Any = {"cell": cell, "ignore": ignore or (), "layer": layer}
     try:
         with output.show_status("seeking the unitary equivalent"):
@@ -134,16 +143,19 @@ def unitary_model(
     except NoUnitaryError as error:
         called = ModelCall(model, AskedInputs(repr(inputs), None), **options)
         return explain_unwritten(
-            error.certificate, called, out, "‖W‖₂ < 1 is not certified", format
+            error.certificate, called, target, "‖W‖₂ < 1 is not certified", format
         )
-    save_unitary(equivalent, out)
-    if page is not None:
-        write_page(equivalent.certificate, page, out, format, f"rnnbounds check {out.name}")
+    if folder is not None:
+        make_folder(folder)
+    save_unitary(equivalent, target)
+    if folder is not None:
+        check = f"rnnbounds check {target.name}"
+        write_page(equivalent.certificate, folder, target, format, check)
     if format is output.Format.json:
         output.print_json(equivalent.certificate)
         return 0
     certificate = equivalent.certificate
-    output.echo(f"wrote {out}: {plural(equivalent.states, 'state')} for {equivalent.n}")
+    output.echo(f"wrote {target}: {plural(equivalent.states, 'state')} for {equivalent.n}")
     output.echo(f"{certificate['cell']}, {read_tensors_text(certificate['information'])}")
     print_unread_tensors(certificate["information"])
     output.echo(f"orthogonality defect at most {at_least(certificate['orthogonality_defect'], 3)}")

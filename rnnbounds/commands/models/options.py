@@ -55,9 +55,8 @@ Inputs = Annotated[str | None, typer.Option("--inputs", metavar="SET", rich_help
     help="LOW:HIGH for all channels, or one for each with commas; B, with ‖x_t‖₂ ≤ B; a FILE of "
     "recorded inputs, whose box is meant; or a tensor of the model's file with all inputs as its "
     "rows, as embed.weight")]  # fmt: skip
-Out = Annotated[Path, path_option("--out", "FILE", "the .safetensors file to write", "Output")]
-PageFolder = Annotated[Path | None, path_option("--page", "DIR",
-    "write certificate.json and its page there", "Output")]  # fmt: skip
+Out = Annotated[Path, path_option("--out", "DIR",
+    "for the model, certificate.json and its page; or a .safetensors file", "Output")]  # fmt: skip
 
 
 def recorded_inputs(help: str) -> Any:

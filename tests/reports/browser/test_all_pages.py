@@ -20,8 +20,8 @@ PAGES = {
     "measure": ("measured/index.html", "good"),
     "measure, near the data": ("near/index.html", ""),
     "measure, share not stated": ("short/index.html", "bad"),
-    "compare, green": ("green.html", "good"),
-    "compare, red": ("red.html", "bad"),
+    "compare, green": ("green/index.html", "good"),
+    "compare, red": ("red/index.html", "bad"),
     "experiment": ("curves/index.html", ""),
 }
 AT = [(360, "light"), (768, "dark"), (1280, "dark")]
@@ -98,8 +98,8 @@ def folder(tmp_path_factory):
             ("certify apart.safetensors --cell rnn-tanh --inputs 1 --out refuted", 1),
             ("certify wild.safetensors --inputs=-1:1 --out undecided", 1),
             (f"certify later.safetensors {asked} --out later", 0),
-            ("compare certified/certificate.json certified/certificate.json --page green.html", 0),
-            ("compare certified/certificate.json later/certificate.json --page red.html", 1),
+            ("compare certified/certificate.json certified/certificate.json --out green", 0),
+            ("compare certified/certificate.json later/certificate.json --out red", 1),
             ("measure model.safetensors --data data.npy --eps 0.1 --eps 0.001 --out measured", 0),
             ("measure model.safetensors --data data.npy --near 0.01 --eps 0.1 --out near", 0),
             ("measure wild.safetensors --data data.npy --eps 1e-9 --share 0.7 --out short", 1),

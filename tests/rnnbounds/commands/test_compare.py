@@ -23,20 +23,20 @@ def test_settings(call, refused, record, tmp_path, monkeypatch):
 ASKED = ("--cell", "rnn-relu", "--format", "json")
 WRITERS = {
     "certify": ("--inputs", 1),
-    "truncate": ("--inputs", 1, "--eps", 0.01, "--out", "made.safetensors"),
-    "unitary": ("--inputs", 1, "--out", "made.safetensors"),
+    "truncate": ("--inputs", 1, "--eps", 0.01),
+    "unitary": ("--inputs", 1),
 }
 
 
 @pytest.mark.parametrize("command", WRITERS)
 def test_what_any_command_writes_is_read(call, stable_model, tmp_path, monkeypatch, command):
-    """What is printed, what `--out` and `--page` keep, and what `check` prints of the file."""
+    """What is printed, what `--out` keeps, and what `check` prints of the file."""
     monkeypatch.chdir(tmp_path)
-    kept = ("--out" if command == "certify" else "--page", "kept")
-    told = call(command, stable_model, *WRITERS[command], *ASKED, *kept).json
+    told = call(command, stable_model, *WRITERS[command], *ASKED, "--out", "kept").json
     (tmp_path / "told.json").write_text(json.dumps(told))
     source = ("kept/certificate.json", "--source", stable_model, "--cell", "rnn-relu")
-    file = source if command == "certify" else ("made.safetensors",)
+    made = {"truncate": "truncated", "unitary": "unitary"}
+    file = source if command == "certify" else (f"kept/{made[command]}.safetensors",)
     checked = call("check", *file, "--format", "json").json
     (tmp_path / "checked.json").write_text(json.dumps(checked))
     for pair in (("told.json", "kept/certificate.json"), ("checked.json", "checked.json")):

@@ -41,7 +41,7 @@ def idle(monkeypatch):
 @pytest.mark.parametrize("link", ["itself", "relative", "soft", "hard"])
 def test_never_over_the_model(refused, writers, idle, stable_model, tmp_path, command, link):
     """By whatever name: the model is as it was."""
-    before, place = stable_model.read_bytes(), tmp_path / "other"
+    before, place = stable_model.read_bytes(), tmp_path / "other.safetensors"
     stable_model.rename(tmp_path / "model.safetensors")
     stable_model = tmp_path / "model.safetensors"
     arguments = [*writers[command]]
@@ -82,7 +82,9 @@ def test_bad_places_are_refused_before_the_work(
     suffix = {"replay": ".npz", "truncate": ".safetensors", "unitary": ".safetensors"}.get(command)
     places = ["", "file/below"]
     if suffix:
-        places += [".", "/", f"x{suffix}", "x" * 300 + suffix]
+        places += [f"x{suffix}", "x" * 300 + suffix]
+    if command == "replay":  # a folder is no place for its file
+        places += [".", "/"]
     before = sorted(path.name for path in tmp_path.iterdir())
     for place in places:
         refused(*writers[command], place)

@@ -119,11 +119,11 @@ def calls(draw: st.DrawFn, by: int = 0) -> list[str]:
         "certify": [("--attack",), ("--verbose",)],
         "measure": [("--near=0", "--states=recorded"), ("--near=1e-3",), ("--near=1e300",),
                     ("--window=4",), ("--share=0.5",)],
-        "truncate": [("--latest",), ("--page={}/out",)],
-        "unitary": [("--page={}/out",)],
+        "truncate": [("--latest",)],
+        "unitary": [],
     }  # fmt: skip
     if command in ("truncate", "unitary"):
-        asked.append("--out={}/out.safetensors")
+        asked.append(draw(turned(("--out={}/out.safetensors", "--out={}/out"), by)))
     else:
         asked += draw(turned((("--out={}/out",), ()), by))
         asked += draw(turned(((), ("--readout=head",)), by))

@@ -6,12 +6,12 @@ import torch
 from safetensors.torch import save_file
 
 BALL = ("--inputs", 1)
-TRUNCATE = ("truncate", *BALL, "--eps", 0.5, "--out", "short.safetensors", "--page", "page")
+TRUNCATE = ("truncate", *BALL, "--eps", 0.5, "--out", "page")
 CALLS = {
     "certify": ("certify", *BALL, "--out", "page", "--attack"),
     "measure": ("measure", *BALL, "--data", "../x.npy", "--out", "page"),
     "truncate": TRUNCATE,
-    "unitary": ("unitary", *BALL, "--out", "unitary.safetensors", "--page", "page"),
+    "unitary": ("unitary", *BALL, "--out", "page"),
     "pt2": (*TRUNCATE, "--export", "short.pt2"),
     "onnx": (*TRUNCATE, "--latest", "--export", "short.onnx"),
 }

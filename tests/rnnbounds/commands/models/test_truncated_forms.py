@@ -31,7 +31,8 @@ def asked(gru, out):
 @pytest.mark.parametrize("calls", [1, 2, 3, 4])
 def test_all_that_is_written_or_nothing(refused, gru, tmp_path, monkeypatch, calls):
     """The disk is full at any of the files: what was there before is there, and nothing else."""
-    out, other = tmp_path / "short.safetensors", tmp_path / "short.pt2"
+    out, other = tmp_path / "out" / "truncated.safetensors", tmp_path / "short.pt2"
+    out.parent.mkdir()
     out.write_bytes(b"before")
     left = iter(range(calls - 1))
 
@@ -41,8 +42,7 @@ def test_all_that_is_written_or_nothing(refused, gru, tmp_path, monkeypatch, cal
 
     monkeypatch.setattr(export, "exported", lambda *_: b"a program")
     monkeypatch.setattr(os, "fsync", full)
-    files = ("--export", other, "--page", tmp_path / "page")
-    line = refused("truncate", *asked(gru, out), *files)
+    line = refused("truncate", *asked(gru, out.parent), "--export", other)
     assert "cannot be written (No space left on device)" in line
     assert out.read_bytes() == b"before"
     left = sorted(path.name for path in tmp_path.rglob("*") if path.is_file())
@@ -56,7 +56,6 @@ def test_an_export_that_fails_leaves_nothing(refused, gru, tmp_path, monkeypatch
         raise InputError("torch.onnx exports nothing of this model; export it to .pt2")
 
     monkeypatch.setattr(export, "exported", fails)
-    out = tmp_path / "short.safetensors"
-    files = ("--export", tmp_path / "short.pt2", "--page", tmp_path / "page")
-    assert "export it to .pt2" in refused("truncate", *asked(gru, out), *files)
+    files = ("--export", tmp_path / "short.pt2")
+    assert "export it to .pt2" in refused("truncate", *asked(gru, tmp_path / "out"), *files)
     assert [path.name for path in tmp_path.iterdir()] == [gru.name]
