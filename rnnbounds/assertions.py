@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import torch
 
-from rnnbounds.commands.models.outcomes import measurement_advice, measurement_problems
+from rnnbounds.commands.models.questions import measurement_advice, measurement_problems
 from rnnbounds.impl import errors
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.cells.table import kind_of

@@ -54,7 +54,7 @@ def guarded(request: pytest.FixtureRequest) -> Callable[[str], None]:
 
     def require(name: str) -> None:
         __tracebackhide__ = True
-        from rnnbounds.commands.models.outcomes import require_model
+        from rnnbounds.commands.models.questions import require_model
         from rnnbounds.impl.errors import InputError as ImplInputError
         from rnnbounds.reports.errors import InputError
 

@@ -4,82 +4,17 @@ measured, and held against its baseline."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
-import msgspec
 import typer
 
+from rnnbounds.commands.models.outcomes import GuardResults, require_named
 from rnnbounds.commands.options import FormatOption, Summary, path_option
-from rnnbounds.reports.errors import InputError
 from rnnbounds.reports.files import write_atomic
 from rnnbounds.reports.gate import settings
-from rnnbounds.reports.records.changes import Changes, escape_markdown, shorten
-from rnnbounds.reports.text import NOTHING, plural, round_up
 from rnnbounds.shell.output import Format, echo, print_json, require_folder, show_progress
 from rnnbounds.shell.results import JOB_SUMMARY, add_summary
-
-
-class ModelOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """One model: the answer in a line, and each reason why it fails.
-
-    changes: since its baseline. verdict: of the certificate, or whether a measurement is stated.
-    advice: what to do, or which file was written. unread: what the only problem says was not read.
-    """
-
-    name: str
-    line: str
-    problems: tuple[str, ...] = ()
-    changes: Changes | None = None
-    lam: float | None = None
-    k: int | None = None
-    verdict: str = ""
-    advice: tuple[str, ...] = ()
-    unread: bool = False
-
-    @property
-    def passes(self) -> bool:
-        """True if nothing speaks against the model."""
-        return not self.problems
-
-
-class GuardResults(msgspec.Struct, frozen=True, kw_only=True):
-    """All models in the order of the settings."""
-
-    schema: Literal["rnnbounds/guarded/2"] = "rnnbounds/guarded/2"
-    outcomes: tuple[ModelOutcome, ...]
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """Every reason why a model fails, each with its model's name."""
-        return tuple(f"{model.name}: {line}" for model in self.outcomes for line in model.problems)
-
-    @property
-    def markdown(self) -> str:
-        """A table: a row for each model, with what fails, what changed and what to do."""
-        failing = sum(not model.passes for model in self.outcomes)
-        verdict = f"{failing} of {plural(len(self.outcomes), 'model')} fail" + "s" * (failing == 1)
-        lines = [f"## rnnbounds: {verdict if failing else 'all pass'}", ""]
-        lines += ["| model | | λ | k | answer |", "|---|---|---|---|---|"]
-        for model in self.outcomes:
-            lam = NOTHING if model.lam is None else round_up(model.lam)
-            k = NOTHING if model.k is None else str(model.k)
-            mark = "passes" if model.passes else "**fails**"
-            changes = () if model.changes is None else model.changes.rows
-            todo = () if model.passes else [f"to do: {line}" for line in model.advice]
-            told = (model.line, *model.problems, *(row.line for row in changes), *todo)
-            answer = "<br>".join(escape_markdown(shorten(line)) for line in told)
-            lines.append(f"| {escape_markdown(model.name)} | {mark} | {lam} | {k} | {answer} |")
-        return "\n".join((*lines, ""))
-
-
-def require_named(model_settings: settings.ModelSettings, names: Iterable[str]) -> None:
-    """Raise InputError for a name that the settings do not have."""
-    for name in names:
-        if name not in model_settings.names:
-            known = ", ".join(model_settings.names)
-            raise InputError(f"the settings have no model {name!r}; name one of {known}")
 
 
 def guard(
@@ -102,7 +37,7 @@ def guard(
     require_named(model_settings, names or ())
     if summary is not None:
         require_folder(summary.parent, summary.name)
-    from rnnbounds.commands.models.outcomes import Guard
+    from rnnbounds.commands.models.questions import Guard
 
     chosen = [name for name in model_settings.names if not names or name in names]
     outcomes = []
