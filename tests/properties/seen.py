@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from flint import arb, ctx
 
+from rnnbounds.impl.arithmetic.base import Floats, Rows
 from rnnbounds.properties.attacks.budget import Budget
 from rnnbounds.properties.attacks.campaign import (
     FormEvidence,
@@ -22,6 +23,7 @@ from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.read.numbers.rounded import Rounded, RoundedCells
 from rnnbounds.properties.systems.batch import Batch, build_batch
+from rnnbounds.properties.systems.cells.batch import require_cells
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.theory.language.parse import parse_statement
 from rnnbounds.theory.proof.claim import Assumption, Claim
@@ -72,6 +74,28 @@ def readings(
                     ball = measure.ball(pair, k, precision)
                     seen.append(Reading(name, k, low, high, ball, root))
     return seen
+
+
+def run_of_cells(batch: Batch, weights: dict[str, torch.Tensor], x: torch.Tensor) -> torch.Tensor:
+    """The state (N,) of a cell with these weights after the inputs x (T, d) from zero, by its own
+    program in floats, differentiable."""
+    cells = require_cells(batch)
+    at = Rows(torch.zeros(1, cells.units, dtype=torch.float64))
+    for one in x:
+        at = cells.cell.program(Floats(weights), at, Rows(one[None]))
+    return at.value[0]
+
+
+def loss_at(batch: Batch, member: int, h: torch.Tensor) -> torch.Tensor:
+    """The loss of a member at a state whose last n entries are shown."""
+    C = batch.C[member]
+    y = C @ h[-C.shape[1] :]
+    if batch.spec.loss == "linear":
+        return y[0]
+    if batch.spec.loss == "squared":
+        assert batch.y is not None
+        return (y - batch.y[member]).square().sum() / 2
+    return -y.log_softmax(0)[0]
 
 
 def verdicts(text: str, spec: SystemSpec, *assumptions: Assumption) -> set[str]:

@@ -3,8 +3,8 @@
 import pytest
 import torch
 from msgspec.structs import replace
+from seen import loss_at, run_of_cells
 
-from rnnbounds.impl.arithmetic.base import Floats, Rows
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.ball_descent import w_gap_ball
@@ -37,17 +37,8 @@ def spec_of(kind: str, i: int = 1, **fields: object) -> SystemSpec:
 
 def loss_of(batch: Batch, weights: Weights, member: int, s: int, start: int = 0) -> torch.Tensor:
     """The loss after the run from zero at that time, differentiable."""
-    cells = require_cells(batch)
-    at = Rows(torch.zeros(1, cells.units, dtype=torch.float64))
-    for x in batch.x[member, start:, :, s]:
-        at = cells.cell.program(Floats(weights), at, Rows(x[None]))
-    C, h = batch.C[member], at.value[0, -cells.n :]
-    if batch.spec.loss == "linear":
-        return C[0] @ h
-    if batch.spec.loss == "squared":
-        assert batch.y is not None
-        return ((C @ h - batch.y[member]) ** 2).sum() / 2
-    return torch.nn.functional.cross_entropy((C @ h)[None], torch.zeros(1, dtype=torch.long))
+    x = batch.x[member, start:, :, s]
+    return loss_at(batch, member, run_of_cells(batch, weights, x))
 
 
 def leaves(weights: Weights, member: int) -> Weights:

@@ -7,8 +7,8 @@ import torch
 from any_kind import any_system
 from flint import arb, ctx
 from msgspec.structs import replace
+from seen import loss_at, run_of_cells
 
-from rnnbounds.impl.arithmetic.base import Floats, Rows
 from rnnbounds.properties.attacks.shrink import shrink
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.read.numbers.gaps import Difference
@@ -37,16 +37,6 @@ def spec_of(kind: str, i: int) -> SystemSpec:
 CASES = [pytest.param(kind, i, id=f"{kind}-{i}") for kind in KINDS for i in range(3)]
 
 
-def roll(batch: Batch, member: int, s: int, start: int, weights: dict[str, torch.Tensor],
-         x: torch.Tensor) -> torch.Tensor:  # fmt: skip
-    """The state at the end of a run from zero, differentiable, by the cell's step in floats."""
-    cells = require_cells(batch)
-    at = Rows(torch.zeros(1, cells.units, dtype=torch.float64))
-    for t in range(start, batch.spec.T):
-        at = cells.cell.program(Floats(weights), at, Rows(x[t][None]))
-    return at.value[0]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "i"), CASES)
 def test_readings_are_those_of_autograd(kind: str, i: int) -> None:
@@ -56,12 +46,11 @@ def test_readings_are_those_of_autograd(kind: str, i: int) -> None:
     n, parts = cells.n, cells.parameters
     weights = {name: part[member].clone().requires_grad_() for name, part in parts.items()}
     x = batch.x[member, :, :, s].clone().requires_grad_()
-    full = roll(batch, member, s, 0, weights, x)
-    loss = loss_of(batch, member)
+    full = run_of_cells(batch, weights, x)
 
     def gradient(h: torch.Tensor) -> torch.Tensor:
         found = torch.autograd.grad(
-            loss(h[-n:]), list(weights.values()), retain_graph=True, allow_unused=True
+            loss_at(batch, member, h), list(weights.values()), retain_graph=True, allow_unused=True
         ) if h.requires_grad else [None] * len(weights)  # fmt: skip
         parts = zip(found, weights.values(), strict=True)
         return torch.cat([(torch.zeros_like(w) if g is None else g).flatten() for g, w in parts])
@@ -69,11 +58,11 @@ def test_readings_are_those_of_autograd(kind: str, i: int) -> None:
     seen = {name: MEASURES[name].enclose(batch).hi[member, s] for name in NAMES}
     assert seen["h_norm_box"][0] == near_to(box_norm(batch, full, member))
     for k in range(batch.K + 1):
-        short = roll(batch, member, s, T - k, weights, x)
+        short = run_of_cells(batch, weights, x[T - k :])
         assert seen["h_gap_box"][k] == near_to(box_norm(batch, full - short, member))
         assert seen["grad_gap"][k] == near_to(float((gradient(full) - gradient(short)).norm()))
     jacobian: Any = torch.autograd.functional.jacobian
-    J = jacobian(lambda z: roll(batch, member, s, 0, weights, z)[-n:], x, vectorize=True)
+    J = jacobian(lambda z: run_of_cells(batch, weights, z)[-n:], x, vectorize=True)
     for k in range(min(batch.K, T - 1) + 1):
         size = float(torch.linalg.matrix_norm(J[:, T - 1 - k], 2))
         assert seen["dh_dx"][k] == near_to(size)
@@ -83,16 +72,6 @@ def test_readings_are_those_of_autograd(kind: str, i: int) -> None:
 def near_to(value: float) -> object:
     """That number, to the last digits."""
     return pytest.approx(value, rel=1e-9, abs=1e-11)
-
-
-def loss_of(batch: Batch, member: int):  # type: ignore[no-untyped-def]
-    """The loss of one member as a function of its output."""
-    C, y = batch.C[member], batch.y[member] if batch.y is not None else None
-    return {
-        "linear": lambda h: C[0] @ h,
-        "squared": lambda h: (C @ h - y).square().sum() / 2,
-        "cross-entropy": lambda h: -(C @ h).log_softmax(0)[0],
-    }[batch.spec.loss]
 
 
 def box_norm(batch: Batch, s: torch.Tensor, member: int) -> float:

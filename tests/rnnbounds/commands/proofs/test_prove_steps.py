@@ -1,8 +1,20 @@
-"""``prove``: what is assumed, steps with their variables, one step by name, and shared lemmas."""
+"""``prove``: what is assumed, steps with their variables, one step by name, and shared lemmas; what
+fails, and why; and a solver that dies."""
+
+from dataclasses import replace
 
 import pytest
 
+from rnnbounds.properties.runs.executors import outcome
+from rnnbounds.properties.runs.versions import fingerprint
+from rnnbounds.theory.errors import MachineError
+from rnnbounds.theory.kernel import smt
+from rnnbounds.theory.kernel.solver.client import Solver
+from rnnbounds.theory.models.system import WINDOW
+from rnnbounds.theory.proof.proof import Proof
+
 WIDE = 100
+DIES = Solver(memory=2**25)  # too little for z3 to start
 
 
 def test_every_step_says_for_what_it_is_stated(call):
@@ -55,3 +67,39 @@ def test_shared_lemmas(call):
     assert all(len(lemma["claims"]) > 1 for lemma in found)
     (one,) = (lemma for lemma in found if lemma["statement"] == "0 <= lam**j")
     assert (one["id"], one["quantifier"]) == ("power not negative", "for all j")
+
+
+def test_prove_prints_what_is_wrong(call, below, entered):
+    """Where a step fails, what no step used, and a form without a proof."""
+    bare = below(9, id="bare")
+    bare = replace(bare, forms=(replace(bare.forms[0], proof=Proof(())),))
+    entered(below(2, "contractiv", id="bad"), below(2, "contractive", WINDOW, id="spare"), bare)
+    outcome = call("prove")
+    assert outcome.code == 1
+    told = " ".join(outcome.out.split())  # lines are broken where a path is long
+    assert "conftest.py:" in told
+    assert "did you mean 'contractive'?" in told
+    assert " assumed, but used by no step: window; remove it, unless" in told
+    assert " no steps: a statement without a proof is not proved" in told
+    _, spare, bare = call("prove", "--format", "json").json
+    assert spare["unused"] == {"finite": ["window"]}
+    assert not bare["proved"]
+
+
+@pytest.mark.parametrize("command", ["prove", "verify"])
+def test_where_the_solver_dies(refused, tiny, below, entered, monkeypatch, tmp_path, command):
+    """Nothing is proved and nothing is disproved: exit 2, one line, nothing written."""
+    entered(below(6))
+    monkeypatch.setattr(smt, "SOLVER", DIES)
+    here = ("-n", 0, "--attacks", "random", "--out", tmp_path / "out")
+    line = refused(command, "state-bound", *(here if command == "verify" else ()))
+    assert line.startswith("rnnbounds: z3's process ended with code ")
+    assert line.endswith("; give it more memory (ulimit -v unlimited), or see that z3 runs, and "
+                         "run this again")  # fmt: skip
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_worker_tells_that_the_solver_died():
+    """The error travels from a worker as what it is."""
+    error, _ = outcome(fingerprint(), DIES.ask, ("",))
+    assert isinstance(error, MachineError)

@@ -1,23 +1,13 @@
 """``prove --recheck``: cvc5 reads what z3 answered; where they differ, the run fails."""
 
-from dataclasses import replace
-
 import pytest
 from sympy import Rational
 
 from rnnbounds.commands.proofs import recheck
-from rnnbounds.theory import claim
 from rnnbounds.theory.kernel import smt
 from rnnbounds.theory.kernel.solver.client import Answer
-from rnnbounds.theory.language.statement import lt
-from rnnbounds.theory.language.vocabulary import symbols
-from rnnbounds.theory.models.system import CONTRACTIVE
-from rnnbounds.theory.proof.methods import Smt
-from rnnbounds.theory.proof.proof import Proof, Step
 
 LEAST_SHARE = 0.87  # of uses of steps: as much as a checker of another kind decided
-STATE_BOUND = claim("state-bound")
-(lam,) = symbols("lam")
 
 
 class Constant:
@@ -31,27 +21,10 @@ class Constant:
         return Answer(self.verdict if "(not " in text else "sat", ("0",) * len(terms))
 
 
-@pytest.fixture
-def below(monkeypatch):
-    """One claim, that λ is below a bound, which nobody has proved before."""
-
-    def enter(bound):
-        step = Step(f"below {bound}", lt(lam, bound), Smt("contractive"))
-        form = replace(
-            STATE_BOUND.forms[0], statement=step.conclusion, assumptions=(CONTRACTIVE,),
-            proof=Proof((step,)),
-        )  # fmt: skip
-        table = (replace(STATE_BOUND, forms=(form,), false_variants=()),)
-        for module in ("rnnbounds.properties.runs.parts", "rnnbounds.theory"):
-            monkeypatch.setattr(f"{module}.CLAIMS", table)
-
-    return enter
-
-
-def test_both_agree(call, below):
+def test_both_agree(call, below, entered):
     """A step is confirmed if cvc5 refutes all that z3 did."""
     pytest.importorskip("cvc5")
-    below(3)
+    entered(below(3))
     outcome = call("prove", "--recheck")
     assert outcome.code == 0
     told = "cvc5: 1 use of a step that z3 has a part in: 1 confirmed, 0 undecided, 0 contradicted"
@@ -59,10 +32,10 @@ def test_both_agree(call, below):
 
 
 @pytest.mark.parametrize("verdict", ["unsat", "sat"])
-def test_a_contradiction_fails_the_run(call, below, monkeypatch, verdict):
+def test_a_contradiction_fails_the_run(call, below, entered, monkeypatch, verdict):
     """z3 says that λ < 1 gives λ < 1/2, or that it does not give λ < 4."""
     pytest.importorskip("cvc5")
-    below(Rational(1, 2) if verdict == "unsat" else 4)
+    entered(below(Rational(1, 2) if verdict == "unsat" else 4))
     monkeypatch.setattr(smt, "SOLVER", Constant(verdict))
     outcome = call("prove", "--recheck", "--format", "json")
     assert outcome.code == 1
@@ -71,11 +44,11 @@ def test_a_contradiction_fails_the_run(call, below, monkeypatch, verdict):
     assert [one["outcome"] for one in told["recheck"]] == ["contradicted"]
 
 
-def test_what_is_not_decided_is_listed(call, below, monkeypatch):
+def test_what_is_not_decided_is_listed(call, below, entered, monkeypatch):
     """And fails nothing."""
     monkeypatch.setattr(recheck, "SECOND", Constant("unknown"))
     monkeypatch.setattr(recheck, "find_spec", lambda _: True)
-    below(5)
+    entered(below(5))
     outcome = call("prove", "--recheck")
     assert outcome.code == 0
     assert "undecided by cvc5: state-bound (finite), below 5" in outcome.out.splitlines()

@@ -8,10 +8,16 @@ from sympy import Expr, Symbol
 from rnnbounds.theory.errors import InputError
 from rnnbounds.theory.language import Assumption, Statement, Use, at, enter, eq, law
 from rnnbounds.theory.language.vocabulary import DEFINITIONS, VOCABULARY, Quantity, unfold
-from rnnbounds.theory.proof import Claim, Form, Proof, Source, Step, check, prove
+from rnnbounds.theory.proof import Claim, Form, Ledger, Proof, Source, Step, check, prove
 from rnnbounds.theory.proof.methods import Gap, Method, Smt
 
 TRUE = eq(1, 1)
+
+
+def ledger_of(form: Form) -> Ledger:
+    """The ledger of a form, as the one of a claim."""
+    (ledger,) = prove(Claim("false", "", Source("", ""), (form,), (), ""))
+    return ledger
 
 
 @dataclass(frozen=True)
@@ -35,27 +41,13 @@ class Attack:
             enter(self.quantity)
         try:
             if self.about:
-                form = Form("false", goal, self.granted, self.about, proof)
-                (ledger,) = prove(Claim("false", "", Source("", ""), (form,), (), ""))
+                ledger = ledger_of(Form("false", goal, self.granted, self.about, proof))
             else:
                 ledger = check(proof, goal, self.granted)
         finally:
             if self.quantity is not None:  # other tests read the vocabulary
                 del VOCABULARY[self.quantity.name], DEFINITIONS[self.quantity.symbol]
                 unfold.cache_clear()
-        return "" if ledger.proved else ledger.failures[0].detail
-
-
-@dataclass(frozen=True)
-class Formal:
-    """A form as it is, which says of itself what it likes."""
-
-    reason: str
-    form: Form
-
-    def refusal(self) -> str:
-        """Why the first step that fails does; empty if the form is proved."""
-        (ledger,) = prove(Claim("false", "", Source("", ""), (self.form,), (), ""))
         return "" if ledger.proved else ledger.failures[0].detail
 
 
@@ -73,6 +65,16 @@ class Forgery:
         except (InputError, Gap) as error:
             return str(error)
         return ""
+
+
+def formal(reason: str, form: Form) -> Forgery:
+    """A form as it is, which says of itself what it likes."""
+
+    def proved() -> None:
+        if failures := ledger_of(form).failures:
+            raise Gap(failures[0].detail)
+
+    return Forgery(reason, proved)
 
 
 def assume(id: str, *facts: Statement, over: tuple[Symbol, ...] = ()) -> Assumption:

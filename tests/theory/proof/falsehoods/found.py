@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from sympy import Abs, Expr, Integer, Symbol, exp
 from sympy.core.function import FunctionClass
 
-from falsehoods.attack import TRUE, Attack, Forgery, Formal, alone, ends, every, used
+from falsehoods.attack import TRUE, Attack, Forgery, alone, ends, every, formal, used
 from falsehoods.sixty import CUT, MOVING, NEITHER, final, zero_norm
 from rnnbounds.theory.axioms import base
 from rnnbounds.theory.axioms.unitary import IDENTITY_NORM
@@ -225,7 +225,7 @@ inner = Induction(m, Smt("given 1"), Smt("given 1"), (eq(1, 0),))
 nothing = le(h_norm, 0)
 lemma = replace(MOVING, proof=Proof((Step("s", nothing, Smt()),)), statement=nothing).lemma("l")
 none = zero_norm.clauses
-FOUND: dict[str, Attack | Formal | Forgery] = {
+FOUND: dict[str, Attack | Forgery] = {
     # 1/q² of q = y² is 1/y⁴.
     "a square is taken for a root": alone(
         CUT, every(eq(1 / z**2, 1 / y), (y, z), eq(z, y**2), lt(0, y))
@@ -279,9 +279,9 @@ FOUND: dict[str, Attack | Formal | Forgery] = {
     "a premise that is no field": used(
         CUT, nothing, at("vacuous", final), granted=(premise_hidden(),)
     ),
-    "a form that means what it likes": Formal(NO_RECORD, form(Softened)),
-    "a form with a meaning of its own": Formal(CUT, form(meant=lambda _: TRUE)),
-    "a form about what equals cells": Formal(NO_RECORD, form(about=Alike("cell"))),
+    "a form that means what it likes": formal(NO_RECORD, form(Softened)),
+    "a form with a meaning of its own": formal(CUT, form(meant=lambda _: TRUE)),
+    "a form about what equals cells": formal(NO_RECORD, form(about=Alike("cell"))),
     "an axiom that was written into": Forgery(
         "no axiom of the list", lambda: written(base.TRIANGLE, final, 0)
     ),
