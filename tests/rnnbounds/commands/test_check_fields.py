@@ -27,25 +27,15 @@ from rnnbounds.shell.output import Format
 PROVED = {"lambda", "weights", "constants", "truncation", "rounding", "box", "layers", "norm",
           "orthogonality_defect", "difference", "other_norms", "unit_gains", "readout"}  # fmt: skip
 SPOKEN_OF = {"input_bound", "inputs", "initial_state"}
-NAMES = {
-    "dtype",
-    "schema",
-    "cell",
-    "sha256",
-    "verdict",
-    "set",
-    "what",
-    "tensor",
-    "outputs",
-}  # in any part
+# In any part.
+NAMES = {"dtype", "schema", "cell", "sha256", "verdict", "set", "what", "tensor", "outputs"}
 
 
 @cache
 def weights(kind):
     """The state dict of a module whose weights are small."""
     torch.manual_seed(0)
-    made = {"lstm": torch.nn.LSTM(2, 1), "stack": torch.nn.RNN(1, 1, 2)}
-    module = made.get(kind, torch.nn.RNN(1, 2))
+    module = torch.nn.LSTM(2, 1) if kind == "lstm" else torch.nn.RNN(1, 2)
     read = {"head.weight": torch.ones(2, 2)} if kind == "readout" else {}
     return {name: part.detach() * 0.3 for name, part in module.state_dict().items()} | read
 
@@ -59,14 +49,13 @@ def made(request, call, capsys, tmp_path):
     kind, source, path = request.param, tmp_path / "m.pt", tmp_path / "made"
     cell = {"lstm": "lstm", "unitary": "rnn-relu"}.get(kind, "rnn-tanh")
     torch.save(weights(kind), source)
-    model, norm = (source, "--cell", cell), "perron" if kind == "tanh" else "auto"
-    among = "--inputs=-1:0.5" if kind in ("tanh", "lstm") else "--inputs=1.5"
-    asked = {
-        "truncated": ("truncate", *model, among, "--eps", 0.1, "--out", path),
-        "unitary": ("unitary", *model, among, "--out", path),
-        "readout": ("certify", *model, among, "--eps", 0.1, "--readout", "head", "--out", path),
-    }.get(kind, ("certify", *model, among, "--eps", 0.1, "--norm", norm, "--out", path))
-    outcome = call(*asked)
+    command, *options = {
+        "lstm": ("certify", "--inputs=-1:0.5", "--eps", 0.1),
+        "truncated": ("truncate", "--inputs=1.5", "--eps", 0.1),
+        "unitary": ("unitary", "--inputs=1.5"),
+        "readout": ("certify", "--inputs=1.5", "--eps", 0.1, "--readout", "head"),
+    }[kind]
+    outcome = call(command, source, "--cell", cell, *options, "--out", path)
     assert outcome.code == 0, outcome.err
     path = path / "certificate.json" if path.is_dir() else path
 
