@@ -9,7 +9,9 @@ from functools import reduce
 from math import isfinite
 from typing import Any, ClassVar
 
+import numpy as np
 from flint import arb, arb_mat, fmpq, fmpq_mat
+from numpy.typing import NDArray
 
 from rnnbounds.impl.arithmetic.entries import (
     Balls,
@@ -67,6 +69,10 @@ class EntryCarrier(Carrier):
     def rows(self, rows: Sequence[Sequence[Any]]) -> Value:
         """An operator with these rows."""
         return self.entry_class([list(map(self.number, row)) for row in rows])
+
+    def numbers(self, values: NDArray[np.float64]) -> Any:
+        """The first number of (B, 1, 1)."""
+        return self.number(float(values[0, 0, 0]))
 
     def times(self, A: Value, v: Value) -> Value:
         """The product of matrices, or that of every entry."""

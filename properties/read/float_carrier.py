@@ -6,12 +6,14 @@ of C h for the cross-entropy.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import reduce
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from rnnbounds.impl.gradients.loss import LABEL, CrossEntropy, LinearLoss, Loss, Squared
 from rnnbounds.impl.numbers.outward import UNIT
@@ -20,7 +22,9 @@ from rnnbounds.properties.read.numbers import norms
 from rnnbounds.properties.read.numbers.norms import operator_product, spectral_norm, vector_lengths
 from rnnbounds.properties.read.numbers.rounded import Rounded, RoundedCells, join_parts
 from rnnbounds.properties.read.numbers.seeds import Directions, RoundedDirections
-from rnnbounds.theory.numbers.interval import Interval
+from rnnbounds.theory.numbers.interval import Interval, exact, maximum
+
+Array = NDArray[np.float64]
 
 
 class FloatCarrier(Carrier):
@@ -49,8 +53,23 @@ class FloatCarrier(Carrier):
         """The rational itself."""
         return value
 
+    @staticmethod
+    def numbers(values: Array) -> Interval:
+        """A number of each system, exactly, from (B, 1, 1)."""
+        return Interval(values, values)
+
+    @staticmethod
+    def of_numbers(head: str, known: Sequence[Any], values: Sequence[Value]) -> Interval:
+        """Integer powers; the largest or the modulus of sizes."""
+        intervals = [v if isinstance(v, Interval) else exact(v) for v in values]
+        if head == "^":
+            return intervals[0] ** float(known[0])
+        return reduce(maximum, intervals) if head == "Max" else abs(intervals[0])
+
     def times(self, A: Value, v: Value) -> Value:
         """The product of each column; one operator meets the vectors of all columns."""
+        if isinstance(A, Interval):
+            return A * v
         if isinstance(A, int | Fraction):
             if A == -1:
                 return -v

@@ -21,7 +21,7 @@ from rnnbounds.properties.read.numbers.sizes import Ends, Size, as_size, float_e
 from rnnbounds.properties.read.plan import GAP, PlanStep, plan_step
 from rnnbounds.properties.read.reader import ZERO, AbsentError, World, read, read_all
 from rnnbounds.properties.read.worlds.networks import WORLDS, MemberWorld
-from rnnbounds.properties.read.worlds.recurrent import ProjectedWorld, RecurrentWorld
+from rnnbounds.properties.read.worlds.recurrent import ProjectedWorld, RecurrentWorld, StackWorld
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.exact.networks import exact_members
 from rnnbounds.properties.systems.table import KINDS
@@ -43,12 +43,12 @@ def ground_definition(name: str, batch: Batch, k: int) -> Term:
 
 
 def may_have(batch: Batch, quantity: Quantity) -> bool:
-    """True if systems of the batch's kind may have a quantity: rational members those defined for
-    them, and ranks; others all but these."""
+    """True if systems of the batch's kind may have a quantity: those of an exact kind what is
+    defined for them, rational members ranks too; others all but these."""
     if not quantity.about or batch.spec.kind in quantity.about:
         return True
-    if exact_members(batch):
-        return quantity.name in ("defect_rank", "W_rank")
+    if KINDS[batch.spec.kind].family == "exact":
+        return bool(exact_members(batch)) and quantity.name in ("defect_rank", "W_rank")
     own = (KINDS[kind] for kind in quantity.about if kind in KINDS)
     return not any(kind.family == "exact" for kind in own)
 
@@ -81,6 +81,8 @@ def make_world(batch: Batch, carrier: Carrier, pair: tuple[int, int]) -> World:
         return WORLDS.get(type(member), MemberWorld)(member, s, carrier)
     if batch.spec.kind == "projection":
         return ProjectedWorld(batch, carrier)
+    if batch.spec.kind == "cascade":
+        return StackWorld(batch, carrier)
     return RecurrentWorld(batch, carrier)
 
 

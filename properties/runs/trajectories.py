@@ -8,7 +8,7 @@ import torch
 from rnnbounds.impl.gradients.windows.rollout import states
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.draws import Array
-from rnnbounds.properties.systems.exact.networks import exact_members
+from rnnbounds.properties.systems.exact.networks import is_vanilla
 
 LARGEST = 2**24  # numbers: 128 MiB
 
@@ -17,10 +17,10 @@ def trajectories(batch: Batch, windows: bool) -> dict[str, Array]:
     """`states` (T+1, n): h_0 … h_T; with ``windows``, `states_truncated` (K+1, T+1, n): row k is
     zero up to time T − k and then runs on the last k inputs. In float64, from the zero state.
 
-    Nothing of exact systems; `states_truncated` is left out where it has more
+    Nothing of other systems; `states_truncated` is left out where it has more
     than 2^24 numbers.
     """
-    if exact_members(batch):
+    if not is_vanilla(batch):
         return {}
     arrays = {"states": states(batch.cell, batch.x)[0, :, :, 0].numpy()}
     if windows and (batch.K + 1) * arrays["states"].size <= LARGEST:

@@ -101,7 +101,8 @@ class Kind:
     search: AscentSearch | None = None
     # True if what a user types presupposes λ < 1 of it.
     is_contractive: bool = False
-    # network (a vanilla one), cell (any other), exact (decided in rationals) or causal.
+    # network (a vanilla one), cell (any other), exact (known exactly, with quantities of its own)
+    # or causal.
     family: str = "network"
 
     def __post_init__(self) -> None:

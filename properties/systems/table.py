@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from rnnbounds.impl.cells.table import CELLS, entries_of_modules
 from rnnbounds.properties.errors import SpecError, UnknownChoiceError
 from rnnbounds.properties.systems import causal
-from rnnbounds.properties.systems.cells import gated
+from rnnbounds.properties.systems.cells import gated, layers
 from rnnbounds.properties.systems.cells import kinds as cells
-from rnnbounds.properties.systems.exact import blocks, candidates, layers, sigmoid, unitary
+from rnnbounds.properties.systems.exact import blocks, candidates, sigmoid, unitary
 from rnnbounds.properties.systems.kind import DrawRequest, Family, Kind
 from rnnbounds.properties.systems.spec import SystemSpec, check_spec
 from rnnbounds.properties.systems.vanilla import learning, plain

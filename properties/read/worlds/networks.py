@@ -1,11 +1,7 @@
-"""The worlds of systems in rationals: networks, deep transitions and stacks.
-
-What leaves the rationals is read in balls.
-"""
+"""The worlds of systems in rationals. What leaves the rationals is read in balls."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
@@ -13,15 +9,13 @@ from typing import Any
 import torch
 from flint import fmpq_mat
 
-from rnnbounds.impl.cells.stacks.stack import layer_weights
 from rnnbounds.properties.read.carrier import Carrier
 from rnnbounds.properties.read.ground_terms import Term
-from rnnbounds.properties.read.numbers.gaps import Difference, Differences
+from rnnbounds.properties.read.numbers.gaps import Difference
 from rnnbounds.properties.read.reader import IDENTITY, ZERO, AbsentError, Value
 from rnnbounds.properties.read.worlds.steps import StepWorld
 from rnnbounds.properties.systems.exact.blocks import OrthogonalBlock
 from rnnbounds.properties.systems.exact.candidates import UnitaryCandidate
-from rnnbounds.properties.systems.exact.layers import Layered, ShippedMember, StackMember
 from rnnbounds.properties.systems.exact.unitary import OrthogonalNetwork, ReluNetwork
 
 
@@ -62,66 +56,6 @@ class MemberWorld(StepWorld):
         if isinstance(v, Difference):
             return Difference(self.apply_matrix(A, v.value), self.apply_matrix(A, v.gap))
         return self.carrier.times(self.carrier.rows(A.tolist()), v)
-
-
-class ShippedWorld(MemberWorld):
-    """A cell that ships, with dyadic weights, and a pair of states."""
-
-    def __init__(self, member: ShippedMember, s: int, carrier: Carrier) -> None:
-        super().__init__(member, s, carrier)
-        self.cell, self.parameters = member.cell, member.cell.parameters
-        self.units = self.outputs = len(member.h[0])
-
-    def of_a(self) -> Value:
-        """The first state."""
-        return self.carrier.vector(self.member.h[self.s][: self.units])
-
-    def of_b(self) -> Value:
-        """The second state."""
-        return self.carrier.vector(self.member.h_other[self.s][: self.units])
-
-
-class StackWorld(ShippedWorld):
-    """Two layers of one size, the upper one fed by the lower one's state."""
-
-    def __init__(self, member: StackMember, s: int, carrier: Carrier) -> None:
-        super().__init__(member, s, carrier)
-        self.units = self.outputs = member.spec.n
-
-    def of_p(self) -> Value:
-        """The first state of the upper layer."""
-        return self.carrier.vector(self.member.h[self.s][self.units :])
-
-    def of_q(self) -> Value:
-        """The second state of the upper layer."""
-        return self.carrier.vector(self.member.h_other[self.s][self.units :])
-
-    def of_v_top(self) -> Value:
-        """The weight of the upper layer."""
-        return self.carrier.number(self.member.v)
-
-    @cached_property
-    def layers(self) -> list[tuple[Any, Any]]:
-        """The step of each layer and its arithmetic."""
-        model = self.member.model
-        weights = (layer_weights(model.weights, l) for l in (0, 1))
-        arithmetics = (self.carrier.arithmetic({n: p[None] for n, p in w.items()}) for w in weights)
-        return list(zip((cell.program for cell in model.cell.layers), arithmetics, strict=True))
-
-    def layer_step(self, l: int, s: Value, x: Value) -> Value:
-        """One step of a layer, of a pair too."""
-        program, arithmetic = self.layers[l]
-        if isinstance(s, Difference) or isinstance(x, Difference):
-            return program(Differences(arithmetic), self.pair(s), self.pair(x))
-        return program(arithmetic, self.state(s), self.state(x))
-
-    def lower(self, known: Sequence[Term], s: Value, x: Value) -> Value:
-        """φ_1."""
-        return self.layer_step(0, s, x)
-
-    def upper_layer(self, known: Sequence[Term], s: Value, x: Value) -> Value:
-        """φ_2."""
-        return self.layer_step(1, s, x)
 
 
 class OrthogonalWorld(MemberWorld):
@@ -168,6 +102,6 @@ class PartsWorld(MemberWorld):
 
 
 WORLDS: dict[type, type[MemberWorld]] = {
-    Layered: ShippedWorld, StackMember: StackWorld, OrthogonalNetwork: OrthogonalWorld,
-    ReluNetwork: PartsWorld, OrthogonalBlock: PartsWorld, UnitaryCandidate: PartsWorld,
+    OrthogonalNetwork: OrthogonalWorld, ReluNetwork: PartsWorld, OrthogonalBlock: PartsWorld,
+    UnitaryCandidate: PartsWorld,
 }  # fmt: skip

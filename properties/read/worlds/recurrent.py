@@ -11,15 +11,16 @@ import torch
 from flint import fmpq
 
 from rnnbounds.impl.arithmetic.entries import IrrationalError
+from rnnbounds.impl.cells.stacks.stack import layer_weights
 from rnnbounds.impl.numbers.rationals import rational_matrix
 from rnnbounds.impl.training import nearest_exact as nearest
 from rnnbounds.properties.read.carrier import Carrier
 from rnnbounds.properties.read.entry_carriers import BALLS, RATIONALS, EntryCarrier
 from rnnbounds.properties.read.float_carrier import FLOATS
 from rnnbounds.properties.read.ground_terms import Term
-from rnnbounds.properties.read.numbers.gaps import Difference
+from rnnbounds.properties.read.numbers.gaps import Difference, Differences
 from rnnbounds.properties.read.plan import STATES, term_space
-from rnnbounds.properties.read.reader import ZERO, AbsentError, Value
+from rnnbounds.properties.read.reader import IDENTITY, ZERO, AbsentError, Value
 from rnnbounds.properties.read.worlds.leaves import (
     OPERATORS,
     VECTORS,
@@ -33,6 +34,9 @@ from rnnbounds.properties.systems.cells.batch import cells_of, omega_of_cells
 from rnnbounds.properties.systems.exact.networks import exact_members
 
 Tensor = torch.Tensor
+STATES_OF_LAYERS = {
+    "a": ("h", False), "b": ("h_other", False), "p": ("h", True), "q": ("h_other", True),
+}  # fmt: skip
 ROLES = {"W": "weight_hh", "U": "weight_ih", "b": "bias_ih"}
 
 
@@ -83,6 +87,8 @@ class RecurrentWorld(StepWorld):
         """Inputs, states, and the matrices of norms."""
         if head == "jacobian":  # no input comes before the first
             return ZERO
+        if head == "I":
+            return IDENTITY
         if head in OPERATORS:
             found = OPERATORS[head](self.batch)
             return self.carrier.matrix(found) if isinstance(found, Tensor) else found
@@ -139,6 +145,41 @@ class RecurrentWorld(StepWorld):
         corner = RATIONALS.vector([bound] * self.units)
         most: fmpq | None = self.size(term[0], term_space(term[1]), corner).square
         return most
+
+
+class StackWorld(RecurrentWorld):
+    """Two layers of one size, the upper one fed by the lower one's state."""
+
+    def leaf(self, head: str, *arguments: Term) -> Value:
+        """States a, b of the lower layer and p, q of the upper one, and the upper one's weight."""
+        if head in STATES_OF_LAYERS:
+            name, upper = STATES_OF_LAYERS[head]
+            state = getattr(self.batch, name)
+            return self.carrier.column(state[:, self.units :] if upper else state[:, : self.units])
+        if head == "v_top":
+            return self.carrier.numbers(self.batch.parameters[head])
+        return super().leaf(head, *arguments)
+
+    @cached_property
+    def layers(self) -> list[tuple[Any, Any]]:
+        """The step of each layer and its arithmetic."""
+        arithmetics = (self.carrier.arithmetic(layer_weights(self.parameters, l)) for l in (0, 1))
+        return list(zip((cell.program for cell in self.cell.layers), arithmetics, strict=True))
+
+    def layer_step(self, l: int, s: Value, x: Value) -> Value:
+        """One step of a layer, of a pair too."""
+        program, arithmetic = self.layers[l]
+        if isinstance(s, Difference) or isinstance(x, Difference):
+            return program(Differences(arithmetic), self.pair(s), self.pair(x))
+        return program(arithmetic, self.state(s), self.state(x))
+
+    def lower(self, known: Sequence[Term], s: Value, x: Value) -> Value:
+        """φ_1."""
+        return self.layer_step(0, s, x)
+
+    def upper_layer(self, known: Sequence[Term], s: Value, x: Value) -> Value:
+        """φ_2."""
+        return self.layer_step(1, s, x)
 
 
 IN_BALLS = {

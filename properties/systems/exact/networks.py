@@ -9,6 +9,7 @@ from typing import Self
 
 import numpy as np
 
+from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.properties.systems.batch import FAMILY_PARAMETERS, Batch, BatchParts
 from rnnbounds.properties.systems.caching import per_system
 from rnnbounds.properties.systems.draws import Array
@@ -64,7 +65,7 @@ def exact_members(batch: Batch) -> tuple[ExactMember, ...]:
 
 def is_vanilla(batch: Batch) -> bool:
     """True if the systems are vanilla networks in float64."""
-    return isinstance(batch.systems, Networks) and not isinstance(batch.systems, ExactNetworks)
+    return isinstance(batch.cell, RNN) and not isinstance(batch.systems, ExactNetworks)
 
 
 def exact_networks(
