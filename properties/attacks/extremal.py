@@ -7,11 +7,7 @@ from itertools import chain
 
 from rnnbounds.properties.attacks.attack import Attack, Case, Visit
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.table import FAMILIES, KINDS, find_kind, kinds_about
-
-NAMED_SPECS: dict[str, SystemSpec] = {
-    name: spec for kind in KINDS.values() for name, spec in kind.instances.named.items()
-}
+from rnnbounds.properties.systems.table import FAMILIES, find_kind, kinds_about
 
 
 def extremal_specs(about: str) -> Iterator[SystemSpec]:
@@ -21,12 +17,12 @@ def extremal_specs(about: str) -> Iterator[SystemSpec]:
         yield from worst_of_all(kinds)
         return
     for kind in kinds:
-        yield from kind.instances.worst()
+        yield from kind.worst()
 
 
 def visit_extremal(case: Case, visit: Visit) -> None:
     """Those on which what is stated can be read; what is typed has no worst ones, but corners."""
-    corners = find_kind(case.kind).instances.corners() if case.typed else ()
+    corners = find_kind(case.kind).corners() if case.typed else ()
     for spec in chain(corners, extremal_specs(case.kind)):
         visit(spec)
 

@@ -27,7 +27,6 @@ from rnnbounds.properties.systems.draws import (
 )
 from rnnbounds.properties.systems.kind import (
     DrawRequest,
-    Instances,
     Kind,
     draw_choices,
     pick,
@@ -164,7 +163,7 @@ def draw_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
 
 KINDS = (
     Kind(
-        Causal, draw_spec, build_models, attrgetter("regime"), Instances(worst_models),
+        Causal, draw_spec, build_models, attrgetter("regime"), worst_models,
         family="causal",
     ),
 )  # fmt: skip

@@ -8,11 +8,10 @@ alone, and a seed then means the same specs in every process.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from math import floor, log
-from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar, cast
 
 from hypothesis import strategies as st
@@ -72,18 +71,6 @@ def cell_named(base: str) -> CellName:
     return cell
 
 
-class Instances(NamedTuple):
-    """Systems of a kind that somebody wrote down.
-
-    worst: the instances that theory says are worst. named: those among them that have a name.
-    corners: instances for statements of which nothing is known.
-    """
-
-    worst: Callable[[], Iterable[SystemSpec]] = tuple
-    named: Mapping[str, SystemSpec] = MappingProxyType({})
-    corners: Callable[[], Iterable[SystemSpec]] = tuple
-
-
 @dataclass(frozen=True, eq=False)
 class Kind:
     """One kind of system."""
@@ -96,7 +83,10 @@ class Kind:
     build: Callable[[SystemSpec, str], BatchParts]
     # The cell that a system is one of, as ``--cell`` names it.
     cell: CellName
-    instances: Instances = field(default_factory=Instances)
+    # The instances that theory says are worst.
+    worst: Callable[[], Iterable[SystemSpec]] = tuple
+    # Instances for statements of which nothing is known.
+    corners: Callable[[], Iterable[SystemSpec]] = tuple
     # How optimisation goes through its systems.
     search: AscentSearch | None = None
     # True if what a user types presupposes λ < 1 of it.
@@ -145,11 +135,6 @@ class Family:
     members: Mapping[str, Kind]
     spec_strategy: Callable[[SpecType, DrawRequest], SearchStrategy[SystemSpec]] | None = None
     extremal: Callable[[Sequence[Kind]], Iterator[SystemSpec]] | None = None
-
-
-def specs_of_kind(make: SpecType, specs: Mapping[str, SystemSpec]) -> dict[str, SystemSpec]:
-    """The specs of one kind among named ones."""
-    return {name: spec for name, spec in specs.items() if spec.kind == make.kind}
 
 
 def kind_of_spec(spec: SystemSpec) -> Kind:

@@ -39,7 +39,6 @@ from rnnbounds.properties.systems.exact.members import member_random, nearest_fl
 from rnnbounds.properties.systems.exact.rational_draws import make_sequences
 from rnnbounds.properties.systems.kind import (
     DrawRequest,
-    Instances,
     Kind,
     cell_named,
     draw_choices,
@@ -357,11 +356,11 @@ KINDS = (
     Kind(
         LayeredSpec, draw_layered_spec,
         partial(build_layered, draw_transition, transition_constants, cell_named("deep")),
-        layered_cell, Instances(worst_transitions, TRANSITIONS), family="exact",
+        layered_cell, worst_transitions, family="exact",
     ),
     Kind(
         Cascade, draw_cascade_spec,
         partial(build_layered, draw_stack, stack_constants, stack_name), cell_named("stack"),
-        Instances(worst_stacks), family="exact",
+        worst_stacks, family="exact",
     ),
 )  # fmt: skip

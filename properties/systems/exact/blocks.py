@@ -30,7 +30,6 @@ from rnnbounds.properties.systems.exact.rational_draws import (
 from rnnbounds.properties.systems.kind import (
     NO_CELL,
     DrawRequest,
-    Instances,
     Kind,
     cell_named,
     pick,
@@ -131,6 +130,6 @@ def draw_block_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
 KINDS = (
     Kind(
         Block, draw_block_spec, partial(exact_networks, block_member), cell_named(NO_CELL),
-        Instances(worst_blocks), family="exact",
+        worst_blocks, family="exact",
     ),
 )  # fmt: skip

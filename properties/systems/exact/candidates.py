@@ -58,7 +58,6 @@ from rnnbounds.properties.systems.exact.rational_draws import (
 )
 from rnnbounds.properties.systems.kind import (
     DrawRequest,
-    Instances,
     Kind,
     draw_choices,
     pick,
@@ -386,6 +385,6 @@ def draw_candidate_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
 KINDS = (
     Kind(
         CandidateSpec, draw_candidate_spec, partial(exact_networks, candidate_member),
-        vanilla_cell, Instances(worst_candidates, CANDIDATES), family="exact",
+        vanilla_cell, worst_candidates, family="exact",
     ),
 )  # fmt: skip

@@ -65,7 +65,7 @@ def exact_members(batch: Batch) -> tuple[ExactMember, ...]:
 
 def is_vanilla(batch: Batch) -> bool:
     """True if the systems are vanilla networks in float64."""
-    return isinstance(batch.cell, RNN) and not isinstance(batch.systems, ExactNetworks)
+    return isinstance(batch.systems.cell, RNN) and not isinstance(batch.systems, ExactNetworks)
 
 
 def exact_networks(

@@ -44,7 +44,6 @@ from rnnbounds.properties.systems.exact.rational_draws import (
 )
 from rnnbounds.properties.systems.kind import (
     DrawRequest,
-    Instances,
     Kind,
     draw_choices,
     pick,
@@ -387,6 +386,6 @@ def draw_sigmoid_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
 KINDS = (
     Kind(
         Sigmoid, draw_sigmoid_spec, partial(exact_networks, sigmoid_pair_member), vanilla_cell,
-        Instances(worst_scalars, SCALARS), family="exact",
+        worst_scalars, family="exact",
     ),
 )  # fmt: skip

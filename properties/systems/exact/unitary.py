@@ -49,7 +49,6 @@ from rnnbounds.properties.systems.exact.rational_draws import (
 )
 from rnnbounds.properties.systems.kind import (
     DrawRequest,
-    Instances,
     Kind,
     draw_choices,
     pick,
@@ -331,10 +330,10 @@ def draw_urnn_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
 KINDS = (
     Kind(
         Unitary, draw_unitary_spec, partial(exact_networks, network_member), vanilla_cell,
-        Instances(worst_unitary, NETWORKS), is_contractive=True, family="exact",
+        worst_unitary, is_contractive=True, family="exact",
     ),
     Kind(
         Urnn, draw_urnn_spec, partial(exact_networks, recurrent_member), vanilla_cell,
-        Instances(worst_recurrent, RECURRENT), family="exact",
+        worst_recurrent, family="exact",
     ),
 )  # fmt: skip

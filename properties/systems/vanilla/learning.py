@@ -16,7 +16,6 @@ from rnnbounds.properties.systems.kind import (
     NO_CELL,
     AscentSearch,
     DrawRequest,
-    Instances,
     Kind,
     cell_named,
     draw_choices,
@@ -24,7 +23,6 @@ from rnnbounds.properties.systems.kind import (
     pick,
     seeds,
     spec_grid,
-    specs_of_kind,
     vanilla_cell,
 )
 from rnnbounds.properties.systems.spec import (
@@ -210,7 +208,7 @@ def worst_gradients() -> Iterator[SystemSpec]:
     # Windows at which λᵏ is far below the rounding of any gradient.
     yield scalar_loss_spec(activation="tanh", lam=2.0**-8, T=24, K=20, scale=0.5)
     yield scalar_loss_spec(lam=0.5, T=120, K=100)
-    yield from specs_of_kind(Gradient, NAMED_SPECS).values()
+    yield from (spec for spec in NAMED_SPECS.values() if spec.kind == Gradient.kind)
 
 
 def worst_curvatures() -> Iterator[SystemSpec]:
@@ -222,7 +220,7 @@ def worst_curvatures() -> Iterator[SystemSpec]:
     u = 2.0**-12
     apart = one_unit_values(0.5, u, x=[[1.0]] * 8, C=OPPOSITE, other=(0.5, -u))
     yield scalar_loss_spec(Smooth, loss="cross-entropy", lam=0.5, T=8, trained="U", values=apart)
-    yield from specs_of_kind(Smooth, NAMED_SPECS).values()
+    yield from (spec for spec in NAMED_SPECS.values() if spec.kind == Smooth.kind)
 
 
 def worst_training() -> Iterator[SystemSpec]:
@@ -347,19 +345,19 @@ def loss_kind(make: SpecType, worst: Callable[[], Iterator[SystemSpec]]) -> Kind
         partial(draw_learning_spec, make),
         partial(build_networks, draw_weights),
         vanilla_cell,
-        Instances(worst, specs_of_kind(make, NAMED_SPECS)),
-        AscentSearch(partial(start_specs, make), slowness=2),
+        worst,
+        search=AscentSearch(partial(start_specs, make), slowness=2),
         is_contractive=True,
     )
 
 
 TRAINING = Kind(
     Training, draw_training_spec, partial(build_networks, draw_weights, make=TrainedNetworks),
-    vanilla_cell, Instances(worst_training), is_contractive=True,
+    vanilla_cell, worst_training, is_contractive=True,
 )  # fmt: skip
 QUADRATIC = Kind(
     Quadratic, draw_quadratic_spec, partial(build_networks, draw_weights, make=QuadraticNetworks),
-    cell_named(NO_CELL), Instances(worst_quadratics),
+    cell_named(NO_CELL), worst_quadratics,
 )  # fmt: skip
 KINDS = (
     loss_kind(Gradient, worst_gradients),
@@ -368,6 +366,6 @@ KINDS = (
     QUADRATIC,
     Kind(
         Projection, draw_projection_spec, partial(build_networks, draw_weights),
-        cell_named(NO_CELL), Instances(worst_projections),
+        cell_named(NO_CELL), worst_projections,
     ),
 )  # fmt: skip

@@ -13,7 +13,6 @@ from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.properties.systems.kind import (
     AscentSearch,
     DrawRequest,
-    Instances,
     Kind,
     cell_named,
     draw_choices,
@@ -21,7 +20,6 @@ from rnnbounds.properties.systems.kind import (
     pick,
     seeds,
     spec_grid,
-    specs_of_kind,
     vanilla_cell,
 )
 from rnnbounds.properties.systems.spec import SpecType, SystemSpec, Values, spec_of
@@ -289,11 +287,9 @@ def contractive_kind(make: SpecType) -> Kind:
         partial(draw_network_spec, make),
         partial(build_networks, draw_weights),
         vanilla_cell,
-        Instances(
-            partial(worst_networks, make), specs_of_kind(make, NAMED_SPECS),
-            partial(corner_specs, make),
-        ),
-        AscentSearch(partial(start_specs, make)),
+        partial(worst_networks, make),
+        partial(corner_specs, make),
+        search=AscentSearch(partial(start_specs, make)),
         is_contractive=True,
     )  # fmt: skip
 
@@ -303,12 +299,12 @@ NETWORKS = (
     contractive_kind(Rnn),
     Kind(
         Unstable, draw_unstable_spec, partial(build_networks, draw_unit_input_weights),
-        cell_named("linear"), Instances(unstable_witnesses),
+        cell_named("linear"), unstable_witnesses,
     ),
 )  # fmt: skip
 OTHERS = (
     Kind(
         Descent, draw_descent_spec, partial(build_networks, draw_weights), cell_named("linear"),
-        Instances(worst_descents)
+        worst_descents
     ),
 )  # fmt: skip

@@ -4,7 +4,6 @@ import pytest
 from msgspec.structs import replace
 
 from rnnbounds.properties.attacks.budget import TRIES
-from rnnbounds.properties.attacks.extremal import NAMED_SPECS
 from rnnbounds.properties.attacks.shrink import (
     SIZES,
     explain_violation,
@@ -16,6 +15,7 @@ from rnnbounds.properties.attacks.typed_statement import typed_assumptions
 from rnnbounds.properties.systems.batch import build_batch, explicit_spec
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import make_spec, parse_spec
+from rnnbounds.properties.systems.vanilla.plain import NAMED_SPECS
 from rnnbounds.theory.language.parse import parse_statement
 from rnnbounds.theory.proof.claim import Statement
 

@@ -13,7 +13,7 @@ import torch
 from any_kind import any_system
 from msgspec.structs import replace
 
-from rnnbounds.properties.attacks.extremal import NAMED_SPECS, extremal_specs
+from rnnbounds.properties.attacks.extremal import extremal_specs
 from rnnbounds.properties.attacks.search import visit_random_specs
 from rnnbounds.properties.attacks.shrink import SIZES, field_choices, with_fields
 from rnnbounds.properties.attacks.typed_statement import kinds_with
@@ -62,12 +62,11 @@ def drawn(kind: str, seed: int = 1) -> list[SystemSpec]:
 
 
 def every(kind: str) -> Iterator[SystemSpec]:
-    """Drawn specs of a kind, its worst and named instances, and all corners."""
+    """Drawn specs of a kind, its worst instances, and all corners."""
     own = KINDS[kind]
     yield from drawn(kind)
     yield from extremal_specs(kind)
-    yield from own.instances.named.values()
-    yield from own.instances.corners()
+    yield from own.corners()
     if own.search is not None:
         yield from own.search.starts(6, 1)
 
@@ -228,11 +227,6 @@ def test_nothing_is_read_that_a_kind_does_not_have(kind: str) -> None:
             assert np.isnan(measure.enclose(batch).hi).all(), measure.name
             assert not measure.ball(batch, min(batch.K, 1), 64).is_finite(), measure.name
             assert measure.exact_square(batch, min(batch.K, 1), 64) is None, measure.name
-
-
-def test_names_of_instances_are_unique() -> None:
-    """No kind takes the name of another's."""
-    assert len(NAMED_SPECS) == sum(len(kind.instances.named) for kind in KINDS.values())
 
 
 def test_a_value_that_is_not_finite_spoils_its_system_alone() -> None:

@@ -6,11 +6,11 @@ import torch
 from msgspec.structs import replace
 
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.properties.attacks.extremal import NAMED_SPECS
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build_batch
+from rnnbounds.properties.systems.cells.layers import TRANSITIONS
 from rnnbounds.properties.systems.exact.members import rational
 from rnnbounds.properties.systems.table import KINDS, make_spec
 from rnnbounds.theory import claim
@@ -90,7 +90,7 @@ def test_the_gradient_of_isometries_is_known_exactly() -> None:
     pair = build_batch(spec.select_pair(0, 0))
     exact = MEASURES["dh_dh_deep"].exact_square(pair, 3, 128)
     assert exact == rational(float(pair.constant("W_product").hi.item())) ** 6
-    shift = build_batch(NAMED_SPECS["nilpotent-layers"].select_pair(0, 0))
+    shift = build_batch(TRANSITIONS["nilpotent-layers"].select_pair(0, 0))
     assert MEASURES["dh_dh_deep"].exact_square(shift, 1, 128) == 0
 
 

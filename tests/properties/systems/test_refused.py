@@ -7,16 +7,17 @@ from any_kind import changed
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from rnnbounds.properties.attacks.extremal import NAMED_SPECS
 from rnnbounds.properties.attacks.typed_statement import kinds_to_test
 from rnnbounds.properties.errors import InputError, SpecError
+from rnnbounds.properties.systems.cells.gated import GATED_SPECIAL
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import FAMILIES, make_spec, parse_spec
 from rnnbounds.properties.systems.vanilla.learning import worst_projections
+from rnnbounds.properties.systems.vanilla.plain import NAMED_SPECS
 from rnnbounds.theory.language.parse import parse_statement
 
 CAUSAL = make_spec(kind="causal", regime="gated-conv", n=2, d=2, T=12, K=12)
-WRITTEN = NAMED_SPECS["full-cell"]
+WRITTEN = GATED_SPECIAL["full-cell"]
 SCALAR = replace(NAMED_SPECS["memoryless"], K=0)
 VALUES = to_builtins(SCALAR.values)
 PROJECTED = next(worst_projections())

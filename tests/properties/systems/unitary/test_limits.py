@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.convert.rational_unitary import RationalRNN
 from rnnbounds.impl.numbers.rationals import cayley, diagonal, identity
-from rnnbounds.properties.attacks.extremal import NAMED_SPECS
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Verdict
@@ -27,11 +26,13 @@ from rnnbounds.properties.systems.exact.candidates import (
 from rnnbounds.properties.systems.exact.members import nearest_floats
 from rnnbounds.properties.systems.exact.rational_draws import least_squares, matrix_entries
 from rnnbounds.properties.systems.exact.sigmoid import (
+    SCALARS,
     SigmoidNetwork,
     probe_inputs,
     sigmoid_pair_member,
     spectral_radius_bound,
 )
+from rnnbounds.properties.systems.exact.unitary import NETWORKS
 from rnnbounds.properties.systems.table import KINDS, make_spec
 from rnnbounds.theory import claim
 
@@ -185,10 +186,13 @@ JUDGED = (
 )
 
 
+NAMED = NETWORKS | candidates.CANDIDATES | SCALARS
+
+
 @pytest.mark.parametrize(("of", "name", "spec", "verdict"), JUDGED)
 def test_named_instances_are_decided(of: str, name: str, spec: str, verdict: str) -> None:
     """What holds, what says nothing, and what convicts a false variant."""
     variants = {variant.id: variant for variant in claim(of).false_variants}
     said = variants[name] if name in variants else claim(of).form(name)
-    found = judge(said.statement, said.assumptions, build_batch(NAMED_SPECS[spec])).verdicts
+    found = judge(said.statement, said.assumptions, build_batch(NAMED[spec])).verdicts
     assert {Verdict(int(v)).name for v in found.ravel()} == {verdict}

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from seen import verdicts
 
 from rnnbounds.impl.numbers.rationals import identity
-from rnnbounds.properties.attacks.extremal import NAMED_SPECS
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.verdict import Verdict
 from rnnbounds.properties.measures.exact import root_ends
@@ -27,6 +26,7 @@ from rnnbounds.properties.systems.exact.members import (
 )
 from rnnbounds.properties.systems.exact.networks import exact_members
 from rnnbounds.properties.systems.exact.rational_draws import ONE
+from rnnbounds.properties.systems.exact.unitary import NETWORKS, RECURRENT
 from rnnbounds.properties.systems.table import KINDS, make_spec
 from rnnbounds.theory import claim
 from rnnbounds.theory.language.parse import parse_statement
@@ -76,7 +76,7 @@ def test_inputs_keep_to_their_bound() -> None:
 
 def test_the_bias_is_as_large_as_it_must_be() -> None:
     """Some state is beyond 99/100 of B_h; one entry of V off by 10⁻³⁰, and the gap is not 0."""
-    members = exact_members(build_batch(NAMED_SPECS["slow-drive"]))
+    members = exact_members(build_batch(NETWORKS["slow-drive"]))
     reached = [max(h.square for h in m.rnn.run(m.x[0])) / m.state_bound**2 for m in members]
     assert fmpq(99, 100) ** 2 < max(reached) <= 1
     assert members[0].gap_square(0) == 0
@@ -97,14 +97,14 @@ def test_readings_are_points_where_floats_are() -> None:
     assert upper_float(fmpq(2) ** 2000) == nearest_float(fmpq(2) ** 2000) == np.inf
     form = claim("urnn-equivalence").form("theorem")
     for field in ("scale", "bias", "start"):
-        spec = replace(NAMED_SPECS["slow-drive"], T=4, **{field: 1.7e308})
+        spec = replace(NETWORKS["slow-drive"], T=4, **{field: 1.7e308})
         seen = judge(form.statement, form.assumptions, build_batch(spec))
         assert set(seen.verdicts.ravel()) <= {Verdict.UNDECIDED, Verdict.HOLDS}
 
 
 def test_the_defect_counts_every_entry() -> None:
     """Two columns of length 1 that are not orthogonal: ‖VᵀV − I‖_F² = 2 (3/5)²."""
-    pair = build_batch(NAMED_SPECS["slow-drive"].select_pair(0, 0))
+    pair = build_batch(NETWORKS["slow-drive"].select_pair(0, 0))
     vars(exact_members(pair)[0])["V"] = fmpq_mat([[1, fmpq(3, 5)], [0, fmpq(4, 5)]])
     assert MEASURES["unitary_defect"].exact_square(pair, 0, 128) == fmpq(18, 25)
 
@@ -156,7 +156,7 @@ def test_slopes_at_rest_are_recognised() -> None:
     """Products of all active units, and of tanh at rest, are exactly orthogonal; a unit that is
     driven beside others at rest leaves the norm 1, but not in rationals."""
     rest = replace(URNN, activation="tanh", inputs="zero", bias=0.0)
-    for spec in (NAMED_SPECS["all-active"], rest):
+    for spec in (RECURRENT["all-active"], rest):
         assert verdicts("dh_dh <= 1", spec) == {"HOLDS"}
         assert verdicts("dh_dh < 1", spec) == {"VIOLATED"}
     mixed = replace(rest, inputs="impulse", regime="signed", d=1, T=1, K=1)
