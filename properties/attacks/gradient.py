@@ -16,7 +16,6 @@ from msgspec.structs import replace
 from torch.optim.adam import adam
 
 from rnnbounds.properties.attacks.attack import Attack, Case, Visit
-from rnnbounds.properties.attacks.estimates import estimates
 from rnnbounds.properties.judging.sides import quantity_names
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import Batch, explicit_spec
@@ -68,29 +67,23 @@ def compile_sides(
     )
 
 
-def log_ratio(statement: Statement, batch: Batch) -> Tensor:
-    """log(lhs/rhs) of every member at its best window, (B,)."""
-    constant_estimates = estimates(batch)
+def log_ratio(statement: Statement, ascent: Ascent) -> Tensor:
+    """log(lhs/rhs) of every member at its best window, (B,): what is certified is a number there,
+    without a slope."""
+    batch = ascent.batch()
+    with torch.no_grad():
+        certified = ascent.batch()
     values: dict[str, Tensor] = {}
     for name in sorted(quantity_names(statement)):
         role = VOCABULARY[name].role
-        if role == "parameter":
-            values[name] = torch.from_numpy(batch.parameters[name]).to(batch.x)
-        elif role == "measured":
+        if role == "measured":
             value = MEASURES[name].value
             assert value is not None
             values[name] = value(batch)
         else:
-            certified = (
-                torch.from_numpy(batch.constant(name).hi)
-                if name not in constant_estimates
-                else None
-            )
-            values[name] = (
-                constant_estimates[name]().reshape(-1, 1, 1)
-                if certified is None
-                else certified.to(batch.x)
-            )
+            is_parameter = role == "parameter"
+            known = batch.parameters[name] if is_parameter else certified.constant(name).hi
+            values[name] = torch.from_numpy(known).to(batch.x)
     lhs, rhs = (
         torch.as_tensor(side(*values.values())) for side in compile_sides(statement, tuple(values))
     )
@@ -109,7 +102,7 @@ def ascend(statement: Statement, spec: SystemSpec, steps: int) -> list[SystemSpe
     counts = [torch.tensor(0.0) for _ in parameters]
     best_gains = torch.full((spec.batch,), -inf, dtype=torch.float64)
     for _ in range(steps):
-        gain = log_ratio(statement, ascent.batch())
+        gain = log_ratio(statement, ascent)
         if not gain.requires_grad or (gain == NO_GAIN).all():
             break
         if (improved := gain.detach() > best_gains).any():
