@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from draws import normal
+from draws import normal, small
 from flint import arb, fmpq
 
 from rnnbounds.impl.arithmetic.inputs.maximisers import BallSet
@@ -18,16 +18,6 @@ from rnnbounds.impl.certificate.record import read_certificate
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.format.fields import InputBox, RecordError, converted
-
-
-def rnn(kind: type[torch.nn.RNNBase] = torch.nn.RNN, d: int = 3, n: int = 5, scale: float = 0.5):
-    """A small module."""
-    torch.manual_seed(1)
-    made = kind(d, n)
-    with torch.no_grad():
-        for part in made.parameters():
-            part.mul_(scale)
-    return made
 
 
 def within(inputs: InputSet, W: torch.Tensor, x: torch.Tensor) -> None:
@@ -109,7 +99,7 @@ def test_where_activations_turn():
 )
 def test_sets_of_earlier_versions_are_refused(more):
     """A certificate that states one is not read as that of a box, nor are its parts skipped."""
-    told = certify(rnn(scale=0.25), inputs=input_box(0.5, 0.75, 3), eps=(1e-3,)).to_json()
+    told = certify(small(torch.nn.RNN, 3, 5), inputs=input_box(0.5, 0.75, 3), eps=(1e-3,)).to_json()
     assert read_certificate(json.dumps(told).encode(), Path("c.json")).inputs is not None
     assert converted(told["inputs"], InputBox).low == [0.5] * 3
     told["inputs"] |= more

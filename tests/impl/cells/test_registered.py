@@ -140,15 +140,12 @@ def zeros(**shapes: tuple[int, ...]) -> dict[str, torch.Tensor]:
     ],
 )
 def test_misfits(name, shape, needed):
-    """What does not fit is named, with the numbers that are already known."""
+    """What does not fit is named, with the numbers that are already known; a symbol that is only
+    seen four times over must be a fourth."""
     found = zeros(**{name: shape})
     with pytest.raises(ShapeError, match=f"{name} has shape .* but {needed} is needed"):
         CELL.sizes(found)
     assert CELL.count_fitting(found) == list(CELL.shapes).index(name)
-
-
-def test_a_symbol_from_a_multiple():
-    """A symbol that is only seen four times over must be a fourth."""
     layout = Layout({"b": "4n", "U": "n d"})
     assert layout.sizes({"b": torch.zeros(8), "U": torch.zeros(2, 1)}) == Sizes(2, 1, 2)
     with pytest.raises(ShapeError, match=r"\(4n,\) with n ≥ 1"):

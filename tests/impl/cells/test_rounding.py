@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from draws import normal
+from draws import normal, small
 from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,17 +18,11 @@ from rnnbounds.impl.norms.comparison import Comparison
 from rnnbounds.impl.norms.differences import certified_point
 from rnnbounds.impl.reading.adapters import load_model
 
-SMALL = {"LSTM": 0.3, "GRU": 0.3, "RNN": 0.3}
 
-
-def module_of(name, dtype, layers=1, n=6, size=None):
+def module_of(name, dtype, layers=1, n=6, size=0.3, seed=3):
     """A module of torch's with small weights."""
-    torch.manual_seed(3)
-    module = getattr(torch.nn, name)(2, n, num_layers=layers, batch_first=True)
-    with torch.no_grad():
-        for part in module.parameters():
-            part *= SMALL[name] if size is None else size
-    return module.to(dtype)
+    make = getattr(torch.nn, name)
+    return small(make, 2, n, layers, scale=size, seed=seed, batch_first=True).to(dtype)
 
 
 @pytest.mark.slow
@@ -67,12 +61,7 @@ def test_runs_are_within(name, dtype, layers):
 )  # fmt: skip
 def test_a_run_in_a_dtype_against_one_in_balls(name, n, seed, dtype):
     """Ten steps of the cell's own rows from zero are within the bound of the exact ones."""
-    torch.manual_seed(seed)
-    module = getattr(torch.nn, name)(2, n, batch_first=True)
-    with torch.no_grad():
-        for part in module.parameters():
-            part *= 0.3
-    model = load_model(module.to(dtype))
+    model = load_model(module_of(name, dtype, n=n, seed=seed))
     told, kind = certify(model, inputs=1.0, norm="infinity"), kind_of(model.name)
     x = torch.randn(1, 10, 2)
     x = (0.9 * x / x.norm(dim=2, keepdim=True)).to(dtype)

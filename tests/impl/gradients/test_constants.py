@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from draws import doubles
 from flint import arb, ctx
 from torch import Tensor
 
@@ -18,15 +19,10 @@ NAMES = (
 ).split()
 
 
-def tensor(*values: float) -> Tensor:
-    """A float64 vector."""
-    return torch.tensor(values, dtype=torch.float64)
-
-
 def scalar(w: float, u: float, b: float, name: str = "identity", B_x: float = 1.0) -> Constants:
     """The constants of h = ρ(wh + ux + b)."""
-    cell = RNN(tensor(w)[None, None], tensor(u)[None, None], tensor(b)[None], activation(name))
-    return Constants(cell, tensor(B_x))
+    cell = RNN(doubles([[[w]]]), doubles([[[u]]]), doubles([[b]]), activation(name))
+    return Constants(cell, doubles([B_x]))
 
 
 EXACT = [  # w, u, b of a scalar system, its activation and B_x, and constants
@@ -62,7 +58,7 @@ def test_broken_systems_fail_closed() -> None:
 def test_weights() -> None:
     """The weights of the weighted norms are those that were certified, made once."""
     W = torch.tensor([[[0.5, 3.0], [0.0, 0.5]]], dtype=torch.float64)
-    c = Constants(RNN(W, W, W[:, 0], activation("tanh")), tensor(1.0))
+    c = Constants(RNN(W, W, W[:, 0], activation("tanh")), doubles([1.0]))
     assert c.P_root.shape == c.D.shape == (1, 2, 2)
     assert c.v.shape == (1, 2)
     assert c.P_root is c.quadratic.weights

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from draws import small
 from refusals import refused
 
 import rnnbounds
@@ -14,16 +15,9 @@ from rnnbounds.impl.reading.adapters import load_model
 def model():
     """A GRU that contracts, a head, and one that expands."""
     torch.manual_seed(0)
-    parts = {
-        "rnn": torch.nn.GRU(2, 3),
-        "head": torch.nn.Linear(3, 2),
-        "loud": torch.nn.Linear(3, 1),
-    }
-    with torch.no_grad():
-        for part in parts["rnn"].parameters():
-            part /= 4
-        parts["loud"].weight.fill_(100.0)
-    return torch.nn.ModuleDict(parts).eval()
+    parts = {"head": torch.nn.Linear(3, 2), "loud": torch.nn.Linear(3, 1)}
+    torch.nn.init.constant_(parts["loud"].weight, 100.0)
+    return torch.nn.ModuleDict({"rnn": small(torch.nn.GRU, 2, 3)} | parts).eval()
 
 
 @pytest.mark.parametrize("head", ["head", "loud", "head.weight"])
@@ -76,10 +70,7 @@ def deep():
     """A GRU that contracts, and a head of two layers with tanh between, in a Sequential."""
     torch.manual_seed(1)
     head = [torch.nn.Linear(3, 4), torch.nn.Dropout(0.5), torch.nn.Tanh(), torch.nn.Linear(4, 2)]
-    parts = {"rnn": torch.nn.GRU(2, 3), "head": torch.nn.Sequential(*head)}
-    with torch.no_grad():
-        for part in parts["rnn"].parameters():
-            part /= 4
+    parts = {"rnn": small(torch.nn.GRU, 2, 3), "head": torch.nn.Sequential(*head)}
     return torch.nn.ModuleDict(parts).eval()
 
 
@@ -208,11 +199,9 @@ def test_parts_that_compute_what_torch_says(model):
 def test_a_layer_over_a_concatenation(cell, tmp_path):
     """ε is of its outputs on the last state and the last input, which both runs share."""
     torch.manual_seed(3)
-    rnn = (torch.nn.LSTM if cell == "lstm" else torch.nn.RNN)(2, 3)
+    rnn = small(torch.nn.LSTM if cell == "lstm" else torch.nn.RNN, 2, 3)
     model = torch.nn.ModuleDict({"rnn": rnn, "head": torch.nn.Linear(5, 2)}).eval()
     with torch.no_grad():
-        for part in rnn.parameters():
-            part /= 4
         model["head"].weight[:, 2:] *= 4
     f = load_model(model, readout="head[2:5]").readout
     assert (f.name, f.outputs) == ("head.weight[2:5]", 2)

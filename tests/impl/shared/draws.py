@@ -23,3 +23,14 @@ def state(n: int = 3, d: int = 2, dtype: torch.dtype = torch.float32, suffix: st
         role + suffix: torch.randn(shape, generator=generator).to(dtype)
         for role, shape in shapes.items()
     }
+
+
+def small(make, *sizes: int, scale: float = 0.25, seed: int = 0, **options) -> torch.nn.Module:
+    """torch's module as it is drawn by that seed, with all weights times the scale."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        made = make(*sizes, **options)
+    with torch.no_grad():
+        for part in made.parameters():
+            part.mul_(scale)
+    return made
