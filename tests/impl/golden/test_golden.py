@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
+from shown import kept
 
 from rnnbounds.impl.errors import InputError
 
@@ -58,9 +59,5 @@ def test_transcripts(path, request, tmp_path, monkeypatch):
     if path.stem in _NEEDS:
         pytest.importorskip(_NEEDS[path.stem])
     monkeypatch.chdir(tmp_path)
-    text = path.read_text()
-    now = played(text)
-    if request.config.getoption("--renew-golden"):
-        path.write_text(now)
-    else:
-        assert now == text
+    now = played(path.read_text(encoding="utf-8"))
+    assert kept(path, now, request) == now

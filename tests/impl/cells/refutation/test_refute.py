@@ -242,13 +242,10 @@ def test_constant_inputs_at_any_scale(B):
     assert B > 0 or len(list(refute.constant_inputs(np.array(U), B))) == 1
 
 
-def leaky(W, U, b, name="tanh"):
+def leaky(W, U, b):
     """An echo-state network without leak, and the box that is proved."""
-    held = {"W": W, "W_in": U, "leak": np.ones(len(W)), "b": b}
-    model = load_model(
-        {key: torch.tensor(part).double() for key, part in held.items()}, f"leaky-{name}"
-    )
-    return model.cell, model.cell.proved_box(1.0).box[0]
+    cell = model("leaky-tanh", W, b, U).cell
+    return cell, cell.proved_box(1.0).box[0]
 
 
 @pytest.mark.parametrize(("size", "where"), [(8.0, 0.5), (40 / 3, 0.3)])
@@ -282,17 +279,14 @@ def test_repellers_lie_in_the_box(n):
 @pytest.mark.parametrize("cell", ["leaky-tanh", "rnn-tanh", "linear"])
 def test_inputs_of_a_set(cell):
     """What is refuted of a set is refuted by inputs of it: not by zero, which it lacks."""
-    names = ("W", "W_in", "b") if cell == "leaky-tanh" else ("weight_hh", "weight_ih", "bias_ih")
-    tensors = (torch.tensor(part).double() for part in ([[3.0]], [[40 / 3]], [-4.0]))
-    held = dict(zip(names, tensors, strict=True))
-    held |= {"leak": torch.ones(1).double()} if cell == "leaky-tanh" else {}
+    held = model(cell, [[3.0]], [-4.0], [[40 / 3]])
     rows = input_rows(torch.tensor([[0.3], [1.0], [-1.0]]).double())
     for given, refuted in (
         (rows, True),
         (input_box(0.25, 0.35, 1), True),
         (input_box(0.6, 1, 1), False),
     ):
-        told = certify(held, inputs=given, cell=cell, norm="infinity")
+        told = certify(held, inputs=given, norm="infinity")
         assert (told.verdict == "refuted") == (refuted or cell == "linear")
         if told.witness is not None and cell != "linear":
             assert given.holds(told.witness.input)
