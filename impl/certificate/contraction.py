@@ -100,9 +100,9 @@ def _read(model: Any, cell: str | None) -> tuple[Kind, Mapping[str, Tensor]]:
     """The kind of the model, and its tensors by role, as they are."""
     if isinstance(model, torch.nn.Module):
         held = open_module(model).of(None)
-        if cell is not None and kind_of(cell).name != held.cell:
+        if cell is not None and held.cell not in (None, kind_of(cell).name):
             raise InputError(f"the module is {held.cell}, not {cell}; leave the cell out")
-        reading = recognise(held.tensors, "the module", held.cell, layer=held.own)
+        reading = recognise(held.tensors, "the module", held.cell or cell, layer=held.own)
     elif not isinstance(model, Mapping):
         what = f"{type(model).__name__} is no model"
         raise InputError(f"{what}; pass a module, or a mapping of its tensors by name")

@@ -154,30 +154,15 @@ def require_folder(folder: Path, *names: str) -> Path:
 
 
 @contextmanager
-def show_status(
-    title: str, clock: Callable[[], float] = monotonic
-) -> Iterator[Callable[[int, int], None]]:
-    """Yield report(done, total). On a terminal, a line on standard error says what is done, how
-    much of it and about how long the rest takes; it is gone at the end. Elsewhere nothing."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda done, total: None
-        return
-    from rich.console import Console
-
-    start = clock()
-    with Console(stderr=True, markup=False).status(printable(title)) as line:
-        yield lambda done, total: line.update(
-            printable(f"{title}: {done} of {total}{time_left(done, total, clock() - start)}")
-        )
-
-
-def time_left(done: int, total: int, elapsed: float) -> str:
-    """About how long the rest takes if it is as fast as what is done; empty at both ends."""
-    if not 0 < done < total:
-        return ""
-    seconds = elapsed / done * (total - done)
-    duration = f"{seconds / 60:.0f} min" if seconds >= 90 else f"{max(seconds, 1):.0f} s"
-    return f", about {duration} left"
+def show_status(title: str) -> Iterator[Callable[[int, int], None]]:
+    """Yield report(done, total). On a terminal, a bar on standard error, gone when done, that tells
+    how far it is, if that is reported, and the time left; elsewhere nothing."""
+    with _progress_bar() as bar:
+        if bar is None:
+            yield lambda done, total: None
+            return
+        task = bar.add_task(printable(title), total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 @contextmanager
@@ -185,31 +170,32 @@ def show_progress(
     total: int, title: str, clock: Callable[[], float] = monotonic,
     pause: float | None = None,
 ) -> Iterator[Callable[[str], None]]:  # fmt: skip
-    """``yield``s advance(label). On a terminal, a bar on standard error, gone when done, that tells
-    how far it is, and the time left; elsewhere a line there after each `pause`."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        SpinnerColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield _line_reporter(total, title, clock, PAUSE if pause is None else pause)
-        return
-    bar = Progress(
-        SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(),
-        MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left:"),
-        TimeRemainingColumn(), console=console, transient=True,
-    )  # fmt: skip
-    with bar:
+    """Yield advance(label). On a terminal, such a bar; elsewhere a line on standard error after
+    each `pause`."""
+    with _progress_bar() as bar:
+        if bar is None:
+            yield _line_reporter(total, title, clock, PAUSE if pause is None else pause)
+            return
         task = bar.add_task(title, total=total)
         yield lambda label: bar.update(task, advance=1, description=printable(label))
+
+
+@contextmanager
+def _progress_bar() -> Iterator[Any]:
+    """A bar on standard error, None where that is no terminal."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    from rich import progress as rich
+    from rich.console import Console
+
+    with rich.Progress(
+        rich.SpinnerColumn(), rich.TextColumn("{task.description}", markup=False),
+        rich.BarColumn(), rich.MofNCompleteColumn(), rich.TimeElapsedColumn(),
+        rich.TextColumn("left:"), rich.TimeRemainingColumn(),
+        console=Console(stderr=True), transient=True,
+    ) as bar:  # fmt: skip
+        yield bar
 
 
 def _line_reporter(

@@ -55,6 +55,21 @@ def test_rare_options(call):
 
 
 MODEL = ("rnn.pt", "--inputs", "1")
+
+
+WRITERS = (
+    "verify", "certify", "measure", "truncate", "unitary", "report", "compare", "experiment",
+)  # fmt: skip
+
+
+def test_out_is_a_folder_everywhere(shown):
+    """Whatever a command writes goes there; no other option names a place for a page."""
+    writers = {c: re.findall(r"^  --(?:out|page) (\S+)", shown(c, 120), re.M) for c in COMMANDS}
+    assert {c: places for c, places in writers.items() if places} == {
+        command: ["DIR"] for command in WRITERS
+    }
+
+
 CALLS = (
     *((command, "--nope") for command in COMMANDS),
     *((command,) for command in COMMANDS if command not in ("claims", "prove", "verify", "guard")),
