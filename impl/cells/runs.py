@@ -105,13 +105,16 @@ def truncations(runner: Runner, x: Tensor, ks: Sequence[int]) -> Truncations:
     starts = sorted({T - k for k in ks} | {0})
     zero, s = runner.zero(M), runner.zero(M)  # the full run, then the others, the longest first
     ratio, pairs, expanding = torch.zeros(3, M, dtype=torch.float64)
+    apart = _apart(s, M)
     for t in range(T):
+        before = apart
         if t and t in starts:
             s = torch.cat([s, zero], dim=1)
-        before = _apart(s, M)
+            before = torch.cat([apart, s[0, :M].norm(dim=1)[None]])
         s = runner.step(s, x[:, t].repeat(s.shape[1] // M, 1)[None])
+        apart = _apart(s, M)
         clear = before > BLUR * (1 + s[0, :M].norm(dim=1))
-        grown = torch.where(clear, _apart(s, M) / before, 0.0)
+        grown = torch.where(clear, apart / before, 0.0)
         if len(grown):
             ratio = torch.maximum(ratio, grown.amax(0))
             pairs, expanding = pairs + clear.sum(0), expanding + (grown > 1).sum(0)
@@ -119,8 +122,8 @@ def truncations(runner: Runner, x: Tensor, ks: Sequence[int]) -> Truncations:
         s = torch.cat([s, zero], dim=1)
     h = s[0, :, runner.states - runner.n :].reshape(-1, M, runner.n)
     rows = torch.tensor([starts.index(T - k) for k in ks])
-    apart = runner.apart(Floats(runner.parameters), Rows(h[rows]), Rows(h[:1])).value
-    gaps: Tensor = torch.linalg.vector_norm(apart, dim=2).T
+    gap = runner.apart(Floats(runner.parameters), Rows(h[rows]), Rows(h[:1])).value
+    gaps: Tensor = torch.linalg.vector_norm(gap, dim=2).T
     return Truncations(gaps, ratio, pairs, expanding)
 
 

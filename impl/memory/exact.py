@@ -2,25 +2,29 @@
 
 Float64 with running error bounds decides most windows. These bounds grow with the norms of the
 weights, not with the true propagation of errors, so that long runs leave some undecided: these are
-run in balls, doubling the precision, if WORK allows it for all that are open. The rest count as not
-within ε.
+run in balls, doubling the precision, if WORK allows it for all that are open; of the first such run
+the last steps are taken in float64 from the balls before them. The rest count as not within ε.
 """
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from flint import arb, arb_mat, ctx
 from torch import Tensor
 
+from rnnbounds.impl.arithmetic.base import V
 from rnnbounds.impl.arithmetic.entries import Balls, Columns
 from rnnbounds.impl.arithmetic.running import Running, RunningError
 from rnnbounds.impl.cells.runs import Runner
+from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.impl.numbers.outward import add_up, norm_up
 
 PRECISIONS = (128, 256, 512, 1024, 2048, 4096)
 WORK = 2**29  # products of balls, for all windows that are decided together
+NEGLIGIBLE = 2.0**-7  # of ε: errors of float64 that a run in balls may end with
 _TOGETHER = 64  # windows, as columns of one matrix
 
 
@@ -31,62 +35,99 @@ class Decided(NamedTuple):
     undecided: Tensor
 
 
-def within(
-    runner: Runner, x: Tensor, k: int, epsilon: float, runs: dict[Any, Any] | None = None
-) -> Decided:
-    """Decide ‖h_T − h_T^k‖₂ ≤ ε rigorously for windows x (M, T, d); of f(h) with a readout f.
-
-    runs: keeps the full runs of these windows from one k to the next.
-    """
-    runs = {} if runs is None else runs
-    short, T = x[:, x.shape[1] - k :], x.shape[1]
-    if "floats" not in runs:
-        runs["floats"] = near(runner, x)
-    apart = runner.apart(Running(runner.parameters), runs["floats"], near(runner, short))
-    size = apart.value.abs()
-    inside = norm_up(add_up(size, apart.error))[0] <= epsilon
-    least = (size - apart.error).clamp(min=0).norm(dim=2)[0] * (1 - 2.0**-40)
-    undecided = ~inside & ~(least > epsilon)
-    left = WORK // max(1, runner.products * (T + k))  # windows that may be run in balls
-    for precision in PRECISIONS:
-        if precision < _bits(apart.error[0, undecided], epsilon):
-            continue
-        if not 0 < undecided.sum() <= left:
-            break
-        for rows in undecided.nonzero()[:, 0].split(_TOGETHER):
-            key = precision, *rows.tolist()
-            with ctx.workprec(precision):
-                if key not in runs:
-                    runs[key] = enclosed(runner, x[rows])
-                gaps = distances(runner, runs[key], enclosed(runner, short[rows]))
-                fine = torch.tensor([bool(gap <= epsilon) for gap in gaps], dtype=torch.bool)
-                beyond = torch.tensor([bool(gap > epsilon) for gap in gaps], dtype=torch.bool)
-            inside[rows], undecided[rows] = fine, ~fine & ~beyond
-            left -= len(rows)
-    return Decided(inside, undecided)
+def within(runner: Runner, x: Tensor, asked: Sequence[tuple[int, float]]) -> list[Decided]:
+    """For each (k, ε): decide ‖h_T − h_T^k‖₂ ≤ ε rigorously for windows x (M, T, d); of f(h) with a
+    readout f."""
+    T = x.shape[1]
+    run = states(runner, x)
+    small = min((epsilon for _, epsilon in asked), default=0.0) * NEGLIGIBLE
+    tail = sum(bool((s.error <= small).all()) for s in run[1:])
+    full_balls: dict[tuple[int, ...], Columns] = {}
+    decided = []
+    for k, epsilon in asked:
+        short = x[:, T - k :]
+        apart = runner.apart(
+            Running(runner.parameters), outputs(runner, run[-1]), near(runner, short)
+        )
+        size = apart.value.abs()
+        inside = norm_up(add_up(size, apart.error))[0] <= epsilon
+        least = (size - apart.error).clamp(min=0).norm(dim=2)[0] * (1 - 2.0**-40)
+        undecided = ~inside & ~(least > epsilon)
+        left = WORK // max(1, runner.products * (T + k))  # windows that may be run in balls
+        in_floats = tail
+        for precision in PRECISIONS:
+            if precision < _bits(run[T - in_floats].error[0, undecided], epsilon):
+                continue
+            if not 0 < undecided.sum() <= left:
+                break
+            for rows in undecided.nonzero()[:, 0].split(_TOGETHER):
+                key = precision, in_floats, *rows.tolist()
+                with ctx.workprec(precision):
+                    if key not in full_balls:
+                        full_balls[key] = enclosed(runner, x[rows], in_floats)
+                    short_balls = enclosed(runner, short[rows], in_floats)
+                    gaps = distances(runner, full_balls[key], short_balls)
+                    fine = torch.tensor([bool(gap <= epsilon) for gap in gaps], dtype=torch.bool)
+                    beyond = torch.tensor([bool(gap > epsilon) for gap in gaps], dtype=torch.bool)
+                inside[rows], undecided[rows] = fine, ~fine & ~beyond
+                left -= len(rows)
+            in_floats = 0
+        decided.append(Decided(inside, undecided))
+    return decided
 
 
 def _bits(error: Tensor, epsilon: float) -> float:
-    """About what precision makes the errors of float64 small beside ε; 0 if that is not known."""
+    """About what precision makes such errors of float64 small beside ε; 0 if that is not known."""
     worst = float(error.amax()) if error.numel() else math.nan
     return 80 + math.log2(worst / epsilon) if 0 < worst < math.inf else 0.0
 
 
-def near(runner: Runner, x: Tensor) -> RunningError:
-    """The outputs (1, M, n) after the last of the inputs x (M, T, d), with bounds on rounding."""
-    m, s = Running(runner.parameters), RunningError.exactly(runner.zero(len(x)))
-    for t in range(x.shape[1]):
-        s = runner.program(m, s, RunningError.exactly(x[None, :, t]))
-    return s.part(runner.states - runner.n, runner.states)
-
-
-def enclosed(runner: Runner, x: Tensor) -> Columns:
-    """Enclose the outputs after the inputs x (M, T, d): n balls for each window."""
-    m = _balls(runner)
-    s = Columns.of(arb_mat(runner.states, len(x)))
+def states(runner: Runner, x: Tensor, s: RunningError | None = None) -> list[RunningError]:
+    """The states (1, M, N) before and after each of the inputs x (M, T, d), from s or from zero,
+    with bounds on rounding."""
+    m = Running(runner.parameters)
+    run = [RunningError.exactly(runner.zero(len(x))) if s is None else s]
     for inputs in x.unbind(1):
-        s = runner.program(m, s, Columns.of(arb_mat(inputs.T.tolist())))
+        run.append(runner.program(m, run[-1], RunningError.exactly(inputs[None])))
+    return run
+
+
+def near(runner: Runner, x: Tensor, s: RunningError | None = None) -> RunningError:
+    """The outputs (1, M, n) after the last of the inputs."""
+    return outputs(runner, states(runner, x, s)[-1])
+
+
+def outputs(runner: Runner, s: V) -> V:
+    """The outputs h of states."""
     return s.part(runner.states - runner.n, runner.states)
+
+
+def enclosed(runner: Runner, x: Tensor, in_floats: int = 0) -> Columns:
+    """Enclose the outputs after the inputs x (M, T, d): n balls for each window. The last steps,
+    `in_floats` of them, are run in float64, whose errors stay small for so long."""
+    m, first = _balls(runner), max(0, x.shape[1] - in_floats)
+    s = Columns.of(arb_mat(runner.states, len(x)))
+    for inputs in x[:, :first].unbind(1):
+        s = runner.program(m, s, Columns.of(arb_mat(inputs.T.tolist())))
+    if first == x.shape[1]:
+        return outputs(runner, s)
+    return _as_balls(near(runner, x[:, first:], _as_floats(s)))
+
+
+def _as_floats(balls: Columns) -> RunningError:
+    """The nearest floats (1, M, N) to the balls' centres, and how far the numbers may be off."""
+    near = [[float(ball.mid()) for ball in unit] for unit in balls.units]
+    pairs = zip(balls.units, near, strict=True)
+    off = [[float_above(abs(b - v)) for b, v in zip(*pair, strict=True)] for pair in pairs]
+    value, error = (torch.tensor(part, dtype=torch.float64).T[None] for part in (near, off))
+    return RunningError(value, error)
+
+
+def _as_balls(near: RunningError) -> Columns:
+    """Balls of such centres and radii."""
+    value, error = (part[0].T.tolist() for part in (near.value, near.error))
+    pairs = zip(value, error, strict=True)
+    return Columns([[arb(v, e) for v, e in zip(*pair, strict=True)] for pair in pairs])
 
 
 def distances(runner: Runner, full: Columns, short: Columns) -> list[arb]:

@@ -24,6 +24,7 @@ from rnnbounds.impl.arithmetic.derivatives.dual_numbers import (
 from rnnbounds.impl.cells.runs import Runner
 
 WORK = 2**29  # of entries cubed, over all steps that are differentiated
+FEWEST = 64  # of the last steps of a window
 HELD = 2**24  # entries of Jacobians and of their products, at a time
 WRITTEN = 2**34  # entries cubed of the Jacobians of a window that are written down
 ROUNDS = 60  # of the power method
@@ -32,27 +33,33 @@ _SEED = 0
 
 @dataclass(frozen=True, eq=False)
 class Local:
-    """Of some windows: norms (M, T) of each step, products (M, len(ks)) of the last k steps, and
-    the exponents (M,), nats a step."""
+    """Of the last L steps of some windows: norms (M, L) of each step, products of the last k steps,
+    (M, number of k ≤ L), and the exponents (M,), nats a step."""
 
     norms: Tensor
     products: Tensor
     exponents: Tensor
 
 
-def sampled(runner: Runner, windows: int, length: int) -> int:
-    """Of how many windows the steps are differentiated: the first ones."""
+def sampled(runner: Runner, windows: int, length: int) -> tuple[int, int]:
+    """Of how many windows, the first ones, how many of the last steps are differentiated."""
     N, rows = runner.states, max(runner.states, runner.outputs)
-    held = N * (length * N + rows)
-    return max(1, min(windows, WORK // max(1, length * N * N * rows), HELD // max(1, held)))
+    last = min(length, max(FEWEST, WORK // (N * N * rows)))
+    held = N * (last * N + rows)
+    return max(1, min(windows, WORK // (last * N * N * rows), HELD // held)), last
 
 
-def local(runner: Runner, x: Tensor, ks: Collection[int]) -> Local:
-    """The steps along the windows x (M, T, d), each from the zero state."""
+def local(runner: Runner, x: Tensor, ks: Collection[int], last: int | None = None) -> Local:
+    """The last steps, or all, along the windows x (M, T, d), each from the zero state."""
+    s = runner.zero(len(x))
+    first = 0 if last is None else x.shape[1] - last
+    for inputs in x[:, :first].unbind(1):
+        s = runner.step(s, inputs[None])
+    x = x[:, first:]
     M, N = len(x), runner.states
     if x.shape[1] * N**3 > WRITTEN:
-        return _unwritten(runner, x, ks)
-    s, found = runner.zero(M), []
+        return _unwritten(runner, s, x, ks)
+    found = []
     generator = torch.Generator().manual_seed(_SEED)
     frame = torch.randn(M, N, 1, dtype=torch.float64, generator=generator)
     frame, exponents = frame / frame.norm(dim=1, keepdim=True), torch.zeros(M, dtype=torch.float64)
@@ -72,11 +79,11 @@ def local(runner: Runner, x: Tensor, ks: Collection[int]) -> Local:
     return Local(norms, torch.stack(products, dim=1), exponents / x.shape[1])
 
 
-def _unwritten(runner: Runner, x: Tensor, ks: Collection[int]) -> Local:
+def _unwritten(runner: Runner, s: Tensor, x: Tensor, ks: Collection[int]) -> Local:
     """`local` by derivatives along vectors, forwards and backwards."""
     M, T = x.shape[:2]
     generator, inputs = torch.Generator().manual_seed(_SEED), list(x.transpose(0, 1)[:, None])
-    states, exponents = [runner.zero(M)], torch.zeros(M, dtype=torch.float64)
+    states, exponents = [s], torch.zeros(M, dtype=torch.float64)
     v = torch.randn(1, M, runner.states, dtype=torch.float64, generator=generator)
     for u in inputs:
         v = _along(runner, states[-1], u, v / v.norm(dim=2, keepdim=True))

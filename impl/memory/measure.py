@@ -154,7 +154,7 @@ class Observed(Shown):
 class Measurement(Observed):
     """The measured memory of a model on data; see `to_json` for the record that is written.
 
-    seen: all truncations of the first windows; local: the steps of the first few of these. near:
+    seen: all truncations of the first windows; local: the last steps of the first few. near:
     what is certified of all inputs near these, if it was asked for.
 
     >>> seen = rnnbounds.measure(torch.nn.LSTM(1, 16), torch.randn(200, 30, 1), eps=0.1)
@@ -206,10 +206,11 @@ class Measurement(Observed):
             },
             "steps": {
                 "windows": len(told.norms),
+                "last": told.norms.shape[1],
                 "norm": {"median": float(told.norms.median()), "largest": float(told.norms.amax())},
                 "products": [
                     {"k": k, "median": median[i], "largest": worst[i]}
-                    for i, k in enumerate(self.ks)
+                    for i, k in enumerate(self.ks[: len(median)])
                 ],
                 "lyapunov": {
                     "mean": float(told.exponents.mean()),
@@ -270,7 +271,7 @@ def measure_cell(
         near_count = (
             0 if near is None else affordable(runner, M, T, 0 if before is None else len(before))
         )
-        total = some + near_count + (0 if unstated else len(eps) * out)
+        total = some + near_count + (0 if unstated else out)
         report = WindowCount(total, progress)
         _LOG.info("measuring %s on %d windows of %d inputs", loaded.name, M, T)
         for block in blocks(some, max(each, sum(ks) * runner.products // PRODUCTS)):
@@ -280,17 +281,26 @@ def measure_cell(
             raise InputError(
                 f"{loaded.source} overflows on {read.source}; scale the inputs as in training"
             )
-        steps = local(runner, held_part(held, slice(0, sampled(runner, M, T))), ks)
+        differentiated, last = sampled(runner, M, T)
+        steps = local(runner, held_part(held, slice(0, differentiated)), ks, last)
         chosen = [least_window(ks, seen.gaps[: M // 2], epsilon) for epsilon in eps]
         statement = None
         if unstated is None:
+            asked = [(k, e) for k, e in zip(chosen, eps, strict=True) if k is not None]
+            each = T * (2 * runner.states + held.d)
+            decided: list[list[Decided]] = [[] for _ in asked]
+            for block in blocks(out, each):
+                rows = slice(M // 2 + block.start, M // 2 + block.stop)
+                found = report.after(block, within(runner, held_part(held, rows), asked))
+                for parts_of, one in zip(decided, found, strict=True):
+                    parts_of.append(one)
             lines = []
-            runs: dict[int, dict[Any, Any]] = {}
             for epsilon, k in zip(eps, chosen, strict=True):
-                if k is None:
-                    told = report.after(slice(0, out), None)
-                else:
-                    told = _held_out(runner, held, M // 2, out, k, epsilon, report, runs)
+                told = (
+                    None
+                    if k is None
+                    else Decided(*map(torch.cat, zip(*decided.pop(0), strict=True)))
+                )
                 lines.append(stated(epsilon, k, told, alpha))
             aim = SHARE if share is None else share
             statement = Statement(
@@ -328,27 +338,6 @@ def _noting(
             within = (f"within {exactly(e)} {k}" for e, k in zip(eps, told, strict=True))
             interruption.add_note(f"seen in the first {len(gaps)} windows: {', '.join(within)}")
         raise
-
-
-def _held_out(
-    runner: Runner,
-    held: Windows,
-    first: int,
-    count: int,
-    k: int,
-    epsilon: float,
-    report: WindowCount,
-    runs: dict[int, dict[Any, Any]],
-) -> Decided:
-    """Which of so many windows, from `first` on, are within ε at k for certain; `runs` keeps the
-    full runs of each block."""
-    each = 8 * (runner.states + runner.outputs) + held.T * held.d
-    parts = [slice(first + b.start, first + b.stop) for b in blocks(count, each)]
-    told = []
-    for part in parts:
-        kept = runs.setdefault(part.start, {})
-        told.append(report.after(part, within(runner, held_part(held, part), k, epsilon, kept)))
-    return Decided(*map(torch.cat, zip(*told, strict=True)))
 
 
 def held_part(held: Windows, rows: slice | Array) -> Tensor:

@@ -355,10 +355,19 @@ def _steps_table(record: answer.Document) -> Table:
             ("largest Lyapunov exponent, estimated", _number_text(steps["lyapunov"]["mean"])),
         ),
         frozenset((1,)),
-        f"Jacobians along {plural(steps['windows'], 'window')}: their norm is the growth in the "
+        f"Jacobians along {steps_text(record)}: their norm is the growth in the "
         f"worst of all directions, of two states seen or not. A distance below its former one "
         f"(growth below 1) is forgotten. Computed in float64, of these windows alone.",
     )  # fmt: skip
+
+
+def steps_text(record: answer.Document) -> str:
+    """Of which windows the steps were differentiated, and of how many steps if not of all."""
+    steps, windows = record["steps"], plural(record["steps"]["windows"], "window")
+    some = (
+        "" if steps["last"] == record["data"]["length"] else f"the last {steps['last']} steps of "
+    )
+    return f"{some}{windows}"
 
 
 def _number_text(value: float | None) -> str:

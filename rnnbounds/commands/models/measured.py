@@ -25,7 +25,13 @@ from rnnbounds.reports.pages.model.answer import (
     vector_name,
     vector_symbol,
 )
-from rnnbounds.reports.pages.model.memory import AS_RUN, evenly_text, near_own_text, unused_text
+from rnnbounds.reports.pages.model.memory import (
+    AS_RUN,
+    evenly_text,
+    near_own_text,
+    steps_text,
+    unused_text,
+)
 from rnnbounds.reports.pages.model.page import answer_files, measurement_page
 from rnnbounds.reports.text import plain_number, plural
 from rnnbounds.shell.output import Format, echo, print_json, print_table, show_status
@@ -129,7 +135,7 @@ def print_steps(record: Mapping[str, Any], growth: float) -> None:
     echo(
         f"estimate: in the worst of all directions, of visited pairs or not, the factor "
         f"‖∂s_t/∂s_(t−1)‖₂ of a step has the median {median} in "
-        f"{plural(steps['windows'], 'window')} and is at most {largest}; largest Lyapunov exponent "
+        f"{steps_text(record)} and is at most {largest}; largest Lyapunov exponent "
         f"{growth_text} per step (QR)"
     )
 

@@ -68,7 +68,7 @@ def test_what_overflows_is_within_nothing():
     """Infinite and NaN are below no ε; 10³⁰⁸ + 10³⁰⁸ − 10³⁰⁸ − 10³⁰⁸ = 0, in whatever order: tanh
     of it is not 1."""
     x = torch.ones(2, 4, 1, dtype=torch.float64)
-    assert not within(Runner.of(linear([[1e300]])), x, 1, 1e300).inside.any()
+    assert not within(Runner.of(linear([[1e300]])), x, [(1, 1e300)])[0].inside.any()
     U = torch.tensor([[1e308, 1e308, -1e308, -1e308]], dtype=torch.float64)
     state = {"weight_hh_l0": torch.zeros(1, 1).double(), "weight_ih_l0": U}
     told = near(Runner.of(load_model(state, "rnn-tanh")), torch.ones(1, 1, 4).double())
@@ -81,10 +81,23 @@ def test_what_float64_leaves_open_is_decided_in_balls_or_not_within(monkeypatch,
     found = linear([[1.9, 1.8], [-1.9, -1.8]])  # of eigenvalues 0.1 and 0, |W| of 3.7
     monkeypatch.setattr(exact, "PRECISIONS", precisions)
     x = windows(4, 80, 1)
-    told = within(Runner.of(found), x, 20, 1e-6)
+    (told,) = within(Runner.of(found), x, [(20, 1e-6)])
     assert told.inside.tolist() == [bool(precisions)] * 4
     assert told.undecided.tolist() == [not precisions] * 4
-    assert not within(Runner.of(found), x, 1, 1e-6).inside.any()
+    assert not within(Runner.of(found), x, [(1, 1e-6)])[0].inside.any()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_last_steps_in_floats_enclose_the_same_outputs(name):
+    """Balls from a run whose end was taken in float64 hold those of the run in balls."""
+    runner, x = Runner.of(model(name)), windows()
+    with ctx.workprec(200):
+        whole, mixed = (enclosed(runner, x, steps).units for steps in (0, 3))
+        assert all(
+            wide.contains(ball) for rows in zip(mixed, whole, strict=True)
+            for wide, ball in zip(*rows, strict=True)
+        )  # fmt: skip
+        assert max(float(ball.rad()) for unit in mixed for ball in unit) < 1e-9
 
 
 def test_both_biases_are_taken_as_stored():

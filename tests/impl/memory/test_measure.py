@@ -42,6 +42,24 @@ def test_large_models_are_measured_along_vectors(monkeypatch):
     assert (along.norms >= 0.97 * written.norms).all()
 
 
+@pytest.mark.parametrize("written", [0, module.WRITTEN])
+def test_of_long_windows_the_last_steps_are_differentiated(monkeypatch, written):
+    """Along the same run from the zero state: norms and products are those of the whole window."""
+    torch.manual_seed(0)
+    runner = Runner.of(load_model(torch.nn.GRU(2, 3)))
+    x, ks = torch.randn(2, 9, 2, dtype=torch.float64), (0, 1, 4, 9)
+    monkeypatch.setattr(module, "WRITTEN", written)
+    whole, last = module.local(runner, x, ks), module.local(runner, x, ks, 4)
+    assert torch.allclose(last.norms, whole.norms[:, 5:], rtol=0.03)
+    assert torch.allclose(last.products, whole.products[:, :3], rtol=1e-9, atol=0)
+    monkeypatch.setattr(module, "FEWEST", 4)
+    monkeypatch.setattr(module, "WORK", 2 * 4 * 3**3)
+    assert module.sampled(runner, 7, 9) == (1, 8)
+    record = rnnbounds.measure(torch.nn.GRU(2, 3), torch.randn(7, 9, 2)).to_json()
+    assert (record["steps"]["windows"], record["steps"]["last"]) == (1, 8)
+    assert [row["k"] for row in record["steps"]["products"]] == list(range(9))
+
+
 def test_what_was_seen_is_noted_when_it_is_interrupted():
     """Of the windows that were run by then; errors are none of these."""
 

@@ -55,7 +55,7 @@ def test_gaps_are_those_of_predictions(head: str) -> None:
     for gap, ball in zip(gaps.tolist(), balls, strict=True):
         assert float(ball.mid()) == pytest.approx(gap, rel=1e-12)
     middle = float(gaps.sort().values[1:3].mean())
-    assert within(runner, x, 2, middle or 1.0).inside.sum() == (2 if middle else 4)
+    assert within(runner, x, [(2, middle or 1.0)])[0].inside.sum() == (2 if middle else 4)
 
 
 def test_products_are_of_predictions() -> None:

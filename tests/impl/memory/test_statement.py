@@ -87,7 +87,7 @@ def test_statements_hold_as_often_as_they_say(monkeypatch):
     x, alpha = normal(draws * windows, T, 1, seed=0), (1 - Fraction("0.9")) / len(epsilons)
     gaps = truncations(runner, x, ks).gaps.reshape(draws, windows, T + 1)
     inside = {
-        (k, eps): within(runner, x, k, eps).inside.reshape(draws, windows)
+        (k, eps): within(runner, x, [(k, eps)])[0].inside.reshape(draws, windows)
         for k in ks
         for eps in epsilons
     }

@@ -79,7 +79,8 @@ def measured(ks, shares=None, *, largest=0.5, **fields):
         "forgetting": {"windows": 40, "curve": curve},
         "memory": [{"eps": eps, "k": k} for eps, k in zip(epsilons, ks, strict=True)],
         "steps": {
-            "windows": 9, "norm": {"median": 0.5, "largest": 0.9}, "lyapunov": {"mean": -0.5},
+            "windows": 9, "last": 9, "norm": {"median": 0.5, "largest": 0.9},
+            "lyapunov": {"mean": -0.5},
         },
         "stability": {"largest_ratio": 0.75, "pairs": 9, "expanding": 0},
         "statement": None, "unstated": "they overlap", "near": None,
