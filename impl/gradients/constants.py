@@ -1,14 +1,7 @@
 """The constants that a batch of systems supplies to the bounds: rigorous upper bounds, by name.
 
-Arguments of the constants' formulas: a batch of cells, and constants computed before.
-
-A rigorous upper bound on the spectral radius, by squaring.
-
-Constants of states and of single steps, by name.
-
-Constants of gradients in the weights, Euclidean on states and weights, uniform on a region.
-
-For φ(h, x) = ρ(W h + U x + b), with R² = [W]B_h² + [U]B_x² + [b] over the trained blocks,
+Constants of gradients in the weights are Euclidean on states and weights, uniform on a region. For
+φ(h, x) = ρ(W h + U x + b), with R² = [W]B_h² + [U]B_x² + [b] over the trained blocks,
 
     L_w = L_ρ R,  β_hh = β_ρ‖W‖_{2→∞}‖W‖₂,  β_hw = β_wh = β_ρ R‖W‖_{2→∞} + [W]L_ρ,  β_ww = β_ρ R²,
 
@@ -23,9 +16,9 @@ jumps, λ ≥ 1 or no loss is given. Source: Miller & Hardt, Lemmas 2 and 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable
 from functools import cache, cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -54,14 +47,21 @@ from rnnbounds.impl.numbers.outward import (
 from rnnbounds.impl.numbers.scaling import exponent, shift, shift_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
+L = TypeVar("L", bound=Loss)
 TRAINABLE = ("W", "U", "b", "WU", "Wb", "Ub", "WUb")
+_OF_ONE_CELL = ("W_radius", "lam_P", "lam_D", "lam_v")
 
 
-class Supply:
-    """Constants by name, each by its formula; see `impl.gradients.constants.Constants`."""
+class Constants:
+    """``constants[name]`` is a (B,) float64 tensor, computed when first asked for.
 
-    formulas: ClassVar[Mapping[str, Callable[[Any], Tensor]]]
-    of_one_cell: ClassVar[Container[str]]
+    Each certified constant is at least what its name means, infinite where no bound is known, and
+    never NaN. Inputs are bounded by ‖x_t‖₂ ≤ B_x (B,); the outputs are C h with C (B, p, n), or h
+    itself. The Euclidean constants are uniform on the ``region`` of weights, by default the cell
+    alone; beyond one cell those of weighted norms are infinite. Gradients are those of ``loss`` in
+    the blocks ``trained``, some of W, U and b in this order. Raises an InputError.
+    Source: Miller & Hardt, Section 2 and Lemmas 1 to 3.
+    """
 
     def __init__(
         self,
@@ -92,11 +92,11 @@ class Supply:
         self._known: dict[str, Tensor] = {}
 
     def __getitem__(self, name: str) -> Tensor:
-        if name not in self.formulas:
-            raise UnknownNameError("constant", name, self.formulas)
+        if name not in _FORMULAS:
+            raise UnknownNameError("constant", name, _FORMULAS)
         if name not in self._known:
-            known = self.region.single or name not in self.of_one_cell
-            value = self.formulas[name](self) if known else self.filled(torch.inf)
+            known = self.region.single or name not in _OF_ONE_CELL
+            value = _FORMULAS[name](self) if known else self.filled(torch.inf)
             self._known[name] = value.to(self.B_x).nan_to_num(torch.inf, torch.inf)
         return self._known[name]
 
@@ -152,6 +152,10 @@ class Supply:
         """β_p, infinite without a loss."""
         return self.filled(torch.inf) if self.loss is None else self.loss.curvature
 
+    def epsilons(self, K: int) -> Tensor:
+        """ε_k ≥ ‖∇p_T − ∇p_T^k‖ for every T, k = 0 … K: (B, K+1), infinite at k = 0."""
+        return gradient_window(self["lam"], self["G_0"], self["D_1"], K)
+
 
 _SQUARINGS = 10
 
@@ -189,19 +193,19 @@ def _root(n: int) -> float:
     return norm_up(torch.ones(n, dtype=torch.float64)).item()
 
 
-def _drive(c: Supply) -> Tensor:
+def _drive(c: Constants) -> Tensor:
     """S_0 = L_ρ ‖U‖ B_x + ‖ρ(b)‖ ≥ sup ‖φ(0, x)‖."""
     return add_up(mul_up(c["L_x"], c.B_x), c.region.offset)
 
 
-def _state_bound(c: Supply) -> Tensor:
+def _state_bound(c: Constants) -> Tensor:
     """B_h = min(S_0/(1 − λ), M_ρ √n)."""
     box = mul_up(c["M_rho"], _root(c.cell.n))
     contracted = torch.where(c.gap > 0, div_up(c["S_0"], c.gap), torch.inf)
     return torch.minimum(contracted, box)
 
 
-STATES: dict[str, Callable[[Supply], Tensor]] = {
+STATES: dict[str, Callable[[Constants], Tensor]] = {
     "L_rho": lambda c: c.filled(c.cell.activation.slope),
     "beta_rho": lambda c: c.filled(c.cell.activation.curvature),
     "M_rho": lambda c: c.filled(c.cell.activation.bound),
@@ -238,11 +242,6 @@ def radius(trained: str, h_norm: Tensor, x_norm: Tensor) -> Tensor:
     return norm_up(torch.stack([norms[block] for block in trained], dim=-1))
 
 
-def mixed(c: Supply, L: Tensor) -> Tensor:
-    """[W] L: what a change of W adds to the mixed derivatives."""
-    return L if "W" in c.trained else torch.zeros_like(L)
-
-
 def gradient_window(lam: Tensor, G_0: Tensor, D_1: Tensor, K: int) -> Tensor:
     """ε_k = λᵏ G_0 + k λᵏ⁻¹ D_1 for k = 0 … K, (B, K+1); infinite at k = 0 (B, each)."""
     bounds, power = [torch.full_like(lam, torch.inf)], torch.ones_like(lam)
@@ -252,19 +251,13 @@ def gradient_window(lam: Tensor, G_0: Tensor, D_1: Tensor, K: int) -> Tensor:
     return torch.stack(bounds, dim=1)
 
 
-def _mixed_curvature(c: Supply) -> Tensor:
+def _mixed_curvature(c: Constants) -> Tensor:
     """β_ρ R‖W‖_{2→∞} + [W]L_ρ."""
     from_states = mul_up(c["beta_rho"], mul_up(_reach(c), c["W_rows"]))
-    return add_up(from_states, mixed(c, c["L_rho"]))
+    return add_up(from_states, c["L_rho"] if "W" in c.trained else c.filled(0.0))
 
 
-def _weight_curvature(c: Supply) -> Tensor:
-    """β_ww = β_ρ R²."""
-    R = _reach(c)
-    return mul_up(c["beta_rho"], mul_up(R, R))
-
-
-def _reach(c: Supply) -> Tensor:
+def _reach(c: Constants) -> Tensor:
     return radius(c.trained, c["B_h"], c.B_x)
 
 
@@ -289,48 +282,29 @@ def lipschitz(c: Bounds) -> Tensor:
     return add_up(mul_up(c["beta_p"], mul_up(q, q)), from_gradients)
 
 
-def _of_cross_entropy(c: Supply, bound: Callable[[CrossEntropy], Tensor]) -> Tensor:
-    return bound(c.loss) if isinstance(c.loss, CrossEntropy) else c.filled(torch.inf)
+def _of(c: Constants, kind: type[L], bound: Callable[[L], Tensor]) -> Tensor:
+    """A constant of one kind of loss, infinite for others."""
+    return bound(c.loss) if isinstance(c.loss, kind) else c.filled(torch.inf)
 
 
-def _of_squared(c: Supply, bound: Callable[[Squared], Tensor]) -> Tensor:
-    return bound(c.loss) if isinstance(c.loss, Squared) else c.filled(torch.inf)
-
-
-SMOOTHNESS: dict[str, Callable[[Supply], Tensor]] = {
+SMOOTHNESS: dict[str, Callable[[Constants], Tensor]] = {
     "W_rows": lambda c: c.region.W_rows,
     "L_w": lambda c: mul_up(c["L_rho"], _reach(c)),
     "beta_hh": lambda c: mul_up(c["beta_rho"], mul_up(c["W_rows"], c["W_norm"])),
     "beta_hw": _mixed_curvature,
     "beta_wh": lambda c: c["beta_hw"],
-    "beta_ww": _weight_curvature,
+    "beta_ww": lambda c: mul_up(c["beta_rho"], mul_up(_reach(c), _reach(c))),
     "L_p": lambda c: c.slope(c["B_h"]),
     "beta_p": lambda c: c.curvature(),
     "G_0": forgotten,
     "D_1": drift,
     "G_1": lambda c: div_up(c["D_1"], c["lam"]),
     "beta": lipschitz,
-    "y_norm": lambda c: _of_squared(c, lambda loss: norm_up(loss.y.detach())),
-    "C_norm_sq": lambda c: _of_squared(c, lambda loss: certified_norm(loss.C)),
-    "C_spread": lambda c: _of_cross_entropy(c, lambda loss: loss.spread()),
-    "C_label": lambda c: _of_cross_entropy(c, lambda loss: loss.slope(c.B_x)),
+    "y_norm": lambda c: _of(c, Squared, lambda loss: norm_up(loss.y.detach())),
+    "C_norm_sq": lambda c: _of(c, Squared, lambda loss: certified_norm(loss.C)),
+    "C_spread": lambda c: _of(c, CrossEntropy, lambda loss: loss.spread()),
+    "C_label": lambda c: _of(c, CrossEntropy, lambda loss: loss.slope(c.B_x)),
 }
 
 
-class Constants(Supply):
-    """``constants[name]`` is a (B,) float64 tensor, computed when first asked for.
-
-    Each certified constant is at least what its name means, infinite where no bound is known, and
-    never NaN. Inputs are bounded by ‖x_t‖₂ ≤ B_x (B,); the outputs are C h with C (B, p, n), or h
-    itself. The Euclidean constants are uniform on the ``region`` of weights, by default the cell
-    alone; beyond one cell those of weighted norms are infinite. Gradients are those of ``loss`` in
-    the blocks ``trained``, some of W, U and b in this order. Raises an InputError.
-    Source: Miller & Hardt, Section 2 and Lemmas 1 to 3.
-    """
-
-    formulas: ClassVar = {**STATES, **SMOOTHNESS}
-    of_one_cell: ClassVar = {"W_radius", "lam_P", "lam_D", "lam_v"}
-
-    def epsilons(self, K: int) -> Tensor:
-        """ε_k ≥ ‖∇p_T − ∇p_T^k‖ for every T, k = 0 … K: (B, K+1), infinite at k = 0."""
-        return gradient_window(self["lam"], self["G_0"], self["D_1"], K)
+_FORMULAS = STATES | SMOOTHNESS

@@ -2,32 +2,31 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, Self
+from typing import Self
 
 import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import Activation
-from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.errors import InputError, ShapeError
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 
-class Radii(Protocol):
-    """{‖W‖₂ ≤ W} × {‖U‖_F ≤ U} × {‖b‖₂ ≤ b}, each radius (B,)."""
+@dataclass(frozen=True, eq=False)
+class Omega:
+    """{‖W‖₂ ≤ W} × {‖U‖_F ≤ U} × {‖b‖₂ ≤ b}, one set a system: three radii (B,)."""
 
-    @property
-    def W(self) -> Tensor:
-        """The radius of the recurrent matrices."""
+    W: Tensor
+    U: Tensor
+    b: Tensor
 
-    @property
-    def U(self) -> Tensor:
-        """The radius of the input matrices."""
-
-    @property
-    def b(self) -> Tensor:
-        """The radius of the biases."""
+    def __post_init__(self) -> None:
+        for name in ("W", "U", "b"):
+            radius = getattr(self, name)
+            if radius.shape != self.W.shape or radius.ndim != 1:
+                raise ShapeError(f"the radius of {name}", "(batch,)", radius)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +76,7 @@ class Region:
         )
 
     @classmethod
-    def of_omega(cls, omega: Radii, cell: RNN, trained: str) -> Self:
+    def of_omega(cls, omega: Omega, cell: RNN, trained: str) -> Self:
         """The weights of Ω: each trained block within its radius, the others those of the cell."""
         cell_region = cls.of(cell)
         W, U, b = (radius.detach().nan_to_num(torch.inf) for radius in (omega.W, omega.U, omega.b))

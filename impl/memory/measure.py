@@ -288,20 +288,18 @@ def measure_cell(
         if unstated is None:
             asked = [(k, e) for k, e in zip(chosen, eps, strict=True) if k is not None]
             each = T * (2 * runner.states + held.d)
-            decided: list[list[Decided]] = [[] for _ in asked]
+            found = []
             for block in blocks(out, each):
                 rows = slice(M // 2 + block.start, M // 2 + block.stop)
-                found = report.after(block, within(runner, held_part(held, rows), asked))
-                for parts_of, one in zip(decided, found, strict=True):
-                    parts_of.append(one)
-            lines = []
-            for epsilon, k in zip(eps, chosen, strict=True):
-                told = (
-                    None
-                    if k is None
-                    else Decided(*map(torch.cat, zip(*decided.pop(0), strict=True)))
-                )
-                lines.append(stated(epsilon, k, told, alpha))
+                part = within(runner, held_part(held, rows), asked) if asked else []
+                found.append(report.after(block, part))
+            decided = (
+                Decided(*map(torch.cat, zip(*one, strict=True))) for one in zip(*found, strict=True)
+            )
+            lines = [
+                stated(epsilon, k, None if k is None else next(decided), alpha)
+                for epsilon, k in zip(eps, chosen, strict=True)
+            ]
             aim = SHARE if share is None else share
             statement = Statement(
                 confidence, min(M // 2, some), out, T, tuple(lines), aim, needed, presupposed(held)

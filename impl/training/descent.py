@@ -10,7 +10,7 @@ Source: Miller & Hardt, Proposition 4.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 import torch
 from torch import Tensor
@@ -19,6 +19,7 @@ from rnnbounds.impl.errors import RangeError, ShapeError
 from rnnbounds.impl.gradients.adjoint import Weights, last_gradient
 from rnnbounds.impl.gradients.loss import Loss
 from rnnbounds.impl.gradients.rounding import gradient_error
+from rnnbounds.impl.gradients.weight_sets import Omega
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.numbers.outward import UNIT, add_up, mul_up, norm_bound, norm_up, underflow
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm, is_norm_below
@@ -27,21 +28,6 @@ from rnnbounds.impl.training.projection import BallNorm
 
 _UP = 1 + 64 * UNIT
 _MODERATE = 2.0**200  # radii whose squares do not overflow, nor those of their inverses
-
-
-@dataclass(frozen=True, eq=False)
-class Omega:
-    """{‖W‖₂ ≤ W} × {‖U‖_F ≤ U} × {‖b‖₂ ≤ b}, one set a system: three radii (B,)."""
-
-    W: Tensor
-    U: Tensor
-    b: Tensor
-
-    def __post_init__(self) -> None:
-        for name in ("W", "U", "b"):
-            radius = getattr(self, name)
-            if radius.shape != self.W.shape or radius.ndim != 1:
-                raise ShapeError(f"the radius of {name}", "(batch,)", radius)
 
 
 def project(cell: RNN, omega: Omega, trained: str = "WUb") -> RNN:

@@ -17,11 +17,10 @@ import torch
 from rnnbounds.impl.gradients.constants import Constants
 from rnnbounds.impl.gradients.loss import Loss
 from rnnbounds.impl.gradients.loss import loss as make_loss
-from rnnbounds.impl.gradients.weight_sets import Region
+from rnnbounds.impl.gradients.weight_sets import Omega, Region
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.numbers.outward import norm_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
-from rnnbounds.impl.training.descent import Omega
 from rnnbounds.properties.systems.caching import LazyDict, per_system
 from rnnbounds.properties.systems.draws import Array
 from rnnbounds.properties.systems.spec import SystemSpec, Values

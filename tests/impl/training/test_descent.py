@@ -9,9 +9,10 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.gradients.loss import loss
+from rnnbounds.impl.gradients.weight_sets import Omega
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
-from rnnbounds.impl.training.descent import Omega, descend, descent_error, project
+from rnnbounds.impl.training.descent import descend, descent_error, project
 
 N = 5
 
