@@ -97,14 +97,6 @@ class Zonotope:
         boxes = [z.box.expand(*lead, -1) for z in parts]
         return cls(torch.cat(rows, dim=-2), torch.cat(boxes, dim=-1))
 
-    @classmethod
-    def stacked(cls, *sets: Self) -> Self:
-        """Sets of as many units, one after another along the first axis, each with generators of
-        its own."""
-        p = max(z.generators.shape[-1] for z in sets)
-        rows = [z.padded(0, p - z.generators.shape[-1]).generators for z in sets]
-        return cls(torch.cat(rows), torch.cat([z.box for z in sets]))
-
     def padded(self, before: int, after: int) -> Self:
         """Pad the generators with zero columns, for those of other sets."""
         return type(self)(torch.nn.functional.pad(self.generators, (before, after)), self.box)
