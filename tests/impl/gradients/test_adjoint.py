@@ -158,9 +158,6 @@ def test_by_hand() -> None:
     assert gaps == [[11.0, 11.0, 8.0, 0.0], [11.0, 4.0, 0.0, 0.0], [0.0, 7.0, 8.0, 0.0]]
 
 
-STEPS = 6
-
-
 def test_error_of_the_forgotten_part_decays() -> None:
     """What truncated back-propagation leaves out is read to an error that shrinks with λ^k."""
     cell, x, p = random_system("tanh", "linear", T=60, lam=0.1)
@@ -175,8 +172,8 @@ def test_uncertain_kink() -> None:
     cell, x, p = random_system("relu", "linear", B=1)
     assert torch.isfinite(gradient_error(cell, x, p)).all()
     assert torch.isfinite(tbptt_error(cell, x, 3, p)).all()
-    z = cell.drive(x[:, STEPS - 2])  # the first one of the truncated run with k = 2
-    x[:, STEPS - 2, 0] -= z[:, 0] / cell.U[:, 0, 0, None]
+    z = cell.drive(x[:, T - 2])  # the first one of the truncated run with k = 2
+    x[:, T - 2, 0] -= z[:, 0] / cell.U[:, 0, 0, None]
     assert (gradient_error(cell, x, p) == math.inf).all()
     assert torch.isfinite(gradient_error(cell, x, p, K=1)).all()
     assert torch.isfinite(tbptt_error(cell, x, 3, p)).all()  # sees the full run alone

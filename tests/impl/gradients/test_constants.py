@@ -69,15 +69,12 @@ def test_weights() -> None:
     assert c["lam"] is c["lam"]
 
 
-UNITS, INPUTS = 3, 2
-
-
 def system(name: str, lam: float = 0.6, seed: int = 0) -> RNN:
     """One random cell with L_ρ‖W‖₂ = lam."""
     draw = torch.Generator().manual_seed(seed)
     W, U, b = (
         torch.randn(1, *shape, dtype=torch.float64, generator=draw)
-        for shape in ((UNITS, UNITS), (UNITS, INPUTS), (UNITS,))
+        for shape in ((3, 3), (3, 2), (3,))
     )
     rho = activation(name)
     return RNN(lam * W / (torch.linalg.matrix_norm(W, 2) * rho.slope), U, b, rho)

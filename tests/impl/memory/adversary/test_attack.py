@@ -198,10 +198,9 @@ def proved(model, x, past, epsilon):
     return proved_gap(Runner.of(model), x, past, epsilon)
 
 
-def loaded_linear(W, U, b=None):
-    """A linear system."""
-    held = {"weight_hh": doubles(W), "weight_ih": doubles(U)}
-    return load_model(held if b is None else held | {"bias_ih": doubles(b)}, "linear")
+def loaded_linear(W, U):
+    """It, as loaded."""
+    return load_model(linear(W, U), "linear")
 
 
 ONES, HALF, UNIT = torch.ones(800, 1).double(), loaded_linear([[0.5]], [[1.0]]), [[1.0]]

@@ -95,11 +95,6 @@ def test_a_wavenet_is_torchs() -> None:
     assert model.field == 2 + 1 + 2 + 4
 
 
-def attended(T: int = 9) -> Tensor:
-    """Three sequences of two inputs, in float64."""
-    return normal(3, T, 2)
-
-
 def mapped(layer: Affine, x: Tensor) -> Tensor:
     """torch's own linear map."""
     return linear(x, layer.weight, layer.bias)
@@ -123,7 +118,7 @@ def test_attention_is_torchs(window: int, heads: int) -> None:
     """Equal to torch's, for windows longer than the sequence too."""
     torch.manual_seed(1)
     layer = Attention(4, window, heads).double()
-    x = torch.cat([attended(), attended().flip(1)], dim=2)
+    x = torch.cat([inputs(), inputs().flip(1)], dim=2)
     torch.testing.assert_close(layer(x), attention_oracle(layer, x))
 
 
@@ -131,10 +126,10 @@ def test_a_stack_is_torchs() -> None:
     """Residual connections, and two maps at every time."""
     torch.manual_seed(1)
     model = WindowedAttention(2, 4, 3, layers=2, heads=2).double()
-    x = mapped(model.embed, attended())
+    x = mapped(model.embed, inputs())
     for layer, wide, narrow in zip(model.layers, model.wider, model.narrower, strict=True):
         assert isinstance(layer, Attention)
         x = x + attention_oracle(layer, x)
         x = x + mapped(narrow, relu(mapped(wide, x)))
-    torch.testing.assert_close(model(attended()), x)
+    torch.testing.assert_close(model(inputs()), x)
     assert model.field == 1 + 2 * 2
