@@ -137,10 +137,9 @@ def columns(operation: Operation, times: int = _ODD) -> tuple[np.ndarray, np.nda
     return a, b, c
 
 
-def _arrays() -> list[tuple[Operation, np.ndarray, np.ndarray, np.ndarray]]:
-    made = [(operation, *columns(operation)) for operation in OPERATIONS]
-    return [(op, a.view(np.float64), b.view(np.float64), c) for op, a, b, c in made]
-
-
-_ARRAYS = _arrays()
+_ARRAYS = [
+    (operation, a.view(np.float64), b.view(np.float64), c)
+    for operation in OPERATIONS
+    for a, b, c in [columns(operation)]
+]
 _SINGLE = np.ones(_ODD, dtype=np.int32).view(np.float32)  # the least float32

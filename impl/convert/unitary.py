@@ -157,13 +157,15 @@ def _assemble(
 ) -> UnitaryModel:
     n, d = model.n, model.d
     system, U_norm = _system(model, B, lam, start)
-    machine = Machine(2 * n + d + 3, n, largest=2.0**1000)
+    terms, own = 2 * n + d + 3, torch.finfo(getattr(torch, model.dtype))
+    machine = Machine(terms, n, largest=2.0**1000)
+    in_own_dtype = Machine(terms, n, own.eps / 2, own.tiny, own.max)
     with ctx.workprec(PRECISION):
         states, computed = (
             float_above(state_bound(system)),
             float_above(computed_bound(system, machine)),
         )
-        drifts = (_drift(system, machine), _drift(system, _own(model, machine.terms)))
+        drifts = (_drift(system, machine), _drift(system, in_own_dtype))
         a, c = slack(machine)
     b2 = -_off(dilation.W3, states if computed == float("inf") else computed, a, c)
     if not bool((b2.abs() <= 2.0**1000).all()):
@@ -217,12 +219,6 @@ def _system(model: LoadedModel[RNN], B: float, lam: float, start: Tensor) -> tup
     weight, inputs = (float(norm_bound(part, (0, 1, 2))) for part in (model.cell.W, model.cell.U))
     pushed, first = float(mul_up(inputs, B)), float(norm_up(start))
     return System(lam, float(drive), weight, pushed, float(bias), first), U_norm
-
-
-def _own(model: LoadedModel[RNN], terms: int) -> Machine:
-    """The machine on which the model itself runs, in its own dtype."""
-    info = torch.finfo(getattr(torch, model.dtype))
-    return Machine(terms, model.n, info.eps / 2, info.tiny, info.max)
 
 
 def _drift(system: System, machine: Machine) -> float:

@@ -287,13 +287,9 @@ def loss(name: str, C: Tensor, y: Tensor | None = None) -> Loss:
     return LOSSES[name](C, y)
 
 
-def _squared(C: Tensor, y: Tensor | None) -> Loss:
-    return Squared(C, C.new_zeros(C.shape[:2]) if y is None else y)
-
-
 LOSSES: dict[str, Callable[[Tensor, Tensor | None], Loss]] = {
     "linear": lambda C, y: LinearLoss(C),
-    "squared": _squared,
+    "squared": lambda C, y: Squared(C, C.new_zeros(C.shape[:2]) if y is None else y),
     "cross-entropy": lambda C, y: CrossEntropy(C),
 }
 

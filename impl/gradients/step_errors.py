@@ -133,7 +133,7 @@ class RoundingError(RangedNumber):
         value = self.apply(self.range.function(name))
         if (rho := (ACTIVATIONS | LIBRARY_ACTIVATIONS).get(name)) is not None:
             library_error = self.run.activation_error(rho, self.most)
-            if not _sound(name, self.run.dtype):
+            if not keeps_to_its_model(name, dtype=str(self.run.dtype).removeprefix("torch.")):
                 library_error = torch.full_like(library_error, torch.inf)
         else:  # rounded, from that far off, where functions are computed with more precision
             library = self.run.function_error
@@ -228,8 +228,3 @@ def step_error(
 def _times(error: Tensor, other: Tensor) -> Tensor:
     """Multiply an error by a factor, rounded up; exactly 0 where the error is 0."""
     return torch.where(error == 0, 0.0, mul_up(error, other))
-
-
-def _sound(name: str, dtype: torch.dtype) -> bool:
-    """True if torch's function satisfies its error model in that dtype."""
-    return keeps_to_its_model(name, dtype=str(dtype).removeprefix("torch."))

@@ -118,14 +118,11 @@ def peak(rho: Activation, low: Tensor, high: Tensor) -> Tensor:
     |ρ(b)| ≤ L_ρ|b| + |ρ(0)|.
     """
     size = torch.maximum(low.abs(), high.abs())
-    endpoint_values = _activated(rho, torch.stack([low, high])).amax(0)
-    between = add_up(endpoint_values, mul_up(rho.slope, mul_up(0.5, add_up(high, -low))))
+    ends = torch.stack([low, high])
+    at_ends = add_up(rho(ends).abs(), rho.error(1, ends.abs())).amax(0)
+    between = add_up(at_ends, mul_up(rho.slope, mul_up(0.5, add_up(high, -low))))
     bound = torch.minimum(between, add_up(mul_up(rho.slope, size), rho.at_zero))
     return torch.where(low == high, bound, bound.clamp(max=rho.bound))
-
-
-def _activated(rho: Activation, b: Tensor) -> Tensor:
-    return add_up(rho(b).abs(), rho.error(1, b.abs()))
 
 
 def _all(regions: tuple[Region, ...], name: str) -> Tensor:

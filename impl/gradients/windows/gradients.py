@@ -157,7 +157,8 @@ def gradient_gaps(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str) -> Ten
     last, inputs = min(K, T - 1), _inputs(x)
     full = _full(cell, inputs, loss)
     gaps = x.new_zeros(B, S, K + 1)  # 0 where a window holds all inputs
-    columns = [i for i, part in enumerate(_parts(cell)) if part in trained]
+    parts = "W" * cell.n + "U" * cell.d + "b"  # which weights each column belongs to
+    columns = [i for i, part in enumerate(parts) if part in trained]
     chosen = slice(None) if len(columns) == full.shape[3] else columns
     gaps[..., 0] = length(full[..., chosen].flatten(2))
     inputs = inputs[:, T - last :]
@@ -186,11 +187,6 @@ def length(vectors: Tensor) -> Tensor:
     size: Tensor = torch.linalg.vector_norm(vectors, dim=-1)
     lost = size == 0
     return torch.where(lost, vectors.abs().amax(-1), size) if lost.any() else size
-
-
-def _parts(cell: RNN) -> str:
-    """Which weights each column of a gradient belongs to."""
-    return "W" * cell.n + "U" * cell.d + "b"
 
 
 def _inputs(x: Tensor) -> Tensor:
