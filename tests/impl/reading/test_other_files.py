@@ -83,14 +83,17 @@ def scripted(path: Path) -> object:
     return lambda: torch.jit.load(path)
 
 
-@pytest.mark.parametrize(("made", "name"), [(exported, "m.pt2"), (scripted, "m.pt")])
+@pytest.mark.parametrize(
+    ("made", "name", "what"),
+    [(exported, "m.pt2", "an exported program"), (scripted, "m.pt", "TorchScript")],
+)
 def test_programs_tell_how_their_weights_are_saved(
-    made: Callable[[Path], Callable[[], object]], name: str, tmp_path: Path,
+    made: Callable[[Path], Callable[[], object]], name: str, what: str, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ):  # fmt: skip
     """The call that the error prints, made as it stands."""
     load = made(tmp_path / name)
-    told = refused(str(tmp_path / name), InputError, "load it with torch")
+    told = refused(str(tmp_path / name), InputError, f"is {what}.*; load it with torch")
     monkeypatch.chdir(tmp_path)
     call = re.search(r"safetensors\.torch\.save_file\(.*\)", told)
     assert call is not None
