@@ -7,14 +7,7 @@ import pytest
 import torch
 from cell_systems import weights_of
 from draws import doubles
-from gated_draws import (
-    MAKES,
-    cho,
-    draw,
-    gru,
-    lstm,
-    scalar,
-)
+from gated_draws import MAKES, cho, draw, gru, lstm, scalar
 from program_draws import SAMPLES, inputs, weights
 
 from rnnbounds.impl.cells.analysis import ProgramAnalysis

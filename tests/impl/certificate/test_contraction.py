@@ -25,21 +25,14 @@ def beside(model, kind, B, cell=None):
 
 
 @pytest.mark.parametrize("scale", [0.3, 1.0])
-@pytest.mark.parametrize("name", MODULES)
-def test_modules(name, scale):
-    """torch's modules, in every norm of theirs: the certificate's λ but for rounding."""
-    for found, lam in beside(net(name, 1, scale=scale), name, 0.7):
-        assert lam * (1 - 1e-12) <= found <= lam * (1 + 1e-9)
-
-
-@pytest.mark.parametrize("name", SAMPLES)
-def test_cells(name):
-    """The package's own cells."""
-    for seed in range(2):
-        model = weights(name, seed=seed)
-        for found, lam in beside(model, name, 0.7, name):
-            assert lam * (1 - 1e-12) <= found
-            assert name not in ALIKE or found <= lam * (1 + 1e-9)
+@pytest.mark.parametrize("name", [*MODULES, *SAMPLES])
+def test_every_norm(name, scale):
+    """torch's modules and the package's own cells: the certificate's λ but for rounding."""
+    own = name in SAMPLES
+    model = weights(name, seed=int(scale)) if own else net(name, 1, scale=scale)
+    for found, lam in beside(model, name, 0.7, name if own else None):
+        assert lam * (1 - 1e-12) <= found
+        assert name not in ALIKE or found <= lam * (1 + 1e-9)
 
 
 SETS = {

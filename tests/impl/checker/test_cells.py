@@ -60,28 +60,22 @@ def test_layers_that_are_others(tmp_path):
     assert verdict(path, alone.stating(alone.certificate | {"layers": [first, second]})) is None
 
 
-def test_layers_move_one_another(tmp_path):
-    """A stack contracts by no less than its cascade: λ of the worst layer alone falls."""
-    file = good(tmp_path / "t", "lstms")
-    told = file.certificate
-    worst = max(layer["norm"]["lambda"] for layer in told["layers"])
-    assert worst < told["lambda"]
-    between = (worst + told["lambda"]) / 2
-    for lam in (worst, between):
-        assert verdict(tmp_path / "t", file.stating(told | {"lambda": lam})) is False
-
-
-def test_layers_feed_one_another(tmp_path):
-    """Less than what the layer below gives, or than what it moves, falls; other inputs of the first
-    are none of the model's."""
+def test_layers_move_and_feed_one_another(tmp_path):
+    """A stack contracts by no less than its cascade: λ of the worst layer alone falls. Less than
+    what the layer below gives, or than what it moves, falls; other inputs of the first are none of
+    the model's."""
     path = tmp_path / "t"
     file = good(path, "lstms")
-    first, second = file.certificate["layers"]
+    told, (first, second) = file.certificate, file.certificate["layers"]
+    worst = max(layer["norm"]["lambda"] for layer in told["layers"])
+    assert worst < told["lambda"]
+    for lam in (worst, (worst + told["lambda"]) / 2):
+        assert verdict(path, file.stating(told | {"lambda": lam})) is False
     for name in ("input_bound", "coupling"):
-        told = [first, second | {name: second[name] * 0.9}]
-        assert verdict(path, file.stating(file.certificate | {"layers": told})) is False
-    for told in ([first | {"input_bound": 0.1}, second], [first | {"coupling": 0.1}, second]):
-        assert verdict(path, file.stating(file.certificate | {"layers": told})) is None
+        less = [first, second | {name: second[name] * 0.9}]
+        assert verdict(path, file.stating(told | {"layers": less})) is False
+        other = [first | {name: 0.1}, second]
+        assert verdict(path, file.stating(told | {"layers": other})) is None
 
 
 @pytest.mark.parametrize("which", ["gru", "rnns", "deep"])

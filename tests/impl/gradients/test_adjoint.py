@@ -11,12 +11,7 @@ from gradient_oracle import autograd, blocks, random_system
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, activation
-from rnnbounds.impl.gradients.adjoint import (
-    gradient_gaps,
-    last_gradient,
-    tb_gaps,
-    tbptt_gaps,
-)
+from rnnbounds.impl.gradients.adjoint import gradient_gaps, last_gradient, tb_gaps, tbptt_gaps
 from rnnbounds.impl.gradients.loss import LOSSES, loss
 from rnnbounds.impl.gradients.rounding import (
     _states,

@@ -137,9 +137,7 @@ def test_scalar_is_exact():
     for name in available_norms(NORMS, 1):
         norm = state_norm(name, norm_data_of(load_model(weights, "linear"), 1.0))
         assert math.isclose(
-            norm.lam,
-            0.5,
-            rel_tol={"quadratic": 2e-15, METRIC_SDP: 1e-6}.get(name, 0),
+            norm.lam, 0.5, rel_tol={"quadratic": 2e-15, METRIC_SDP: 1e-6}.get(name, 0)
         )
         assert math.isclose(norm.drive * norm.equivalence, 2.0, rel_tol=1e-12)
 

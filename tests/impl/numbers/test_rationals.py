@@ -5,12 +5,7 @@ import random
 import pytest
 from flint import fmpq, fmpq_mat
 
-from rnnbounds.impl.convert.rational_unitary import (
-    RationalRNN,
-    norm_above,
-    state_bound,
-    to_unitary,
-)
+from rnnbounds.impl.convert.rational_unitary import RationalRNN, norm_above, state_bound, to_unitary
 from rnnbounds.impl.numbers.rationals import (
     Unreduced,
     cayley,

@@ -10,11 +10,7 @@ from stack_draws import MODULES, inputs, net
 from rnnbounds.impl.cells.stacks.stack_analysis import cascade_norm
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.convert.truncate import (
-    NotCertifiedError,
-    truncate,
-    unrolled,
-)
+from rnnbounds.impl.convert.truncate import NotCertifiedError, truncate, unrolled
 from rnnbounds.impl.norms.norm_data import StateNorm
 from rnnbounds.impl.reading.adapters import load_model
 

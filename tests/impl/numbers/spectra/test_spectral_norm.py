@@ -11,10 +11,7 @@ from torch import Tensor
 
 from rnnbounds.impl.errors import ShapeError
 from rnnbounds.impl.numbers.spectra import spectral_norm as norm_module
-from rnnbounds.impl.numbers.spectra.exact_norm import (
-    ball_norm,
-    rational_norm_at_most,
-)
+from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm, rational_norm_at_most
 from rnnbounds.impl.numbers.spectra.spectral_norm import (
     certified_norm,
     frobenius_bound,

@@ -61,10 +61,7 @@ LENGTHS = {
     "Cast": [op("Cast", "i1", "one", to=INT32), op("Expand", "one i2", "s")],
     "Squeeze": [op("Unsqueeze", "lengths i0", "row"), op("Squeeze", "row i0", "s")],
     "Add": [op("Sub", "lengths lengths", "none"), op("Add", "none lengths", "s")],
-    "Range": [
-        op("Range", "start end start", "long"),
-        op("Cast", "long", "s", to=INT32),
-    ],
+    "Range": [op("Range", "start end start", "long"), op("Cast", "long", "s", to=INT32)],
 }
 
 
