@@ -146,20 +146,20 @@ def test_the_file_is_a_model(tmp_path):
     assert [entry.name for entry in tmp_path.iterdir()] == ["u.safetensors"]
 
 
-def scalar(w=0.6, bound=1.0, **options):
-    """n = 1, W = w, U = 1, no bias."""
-    weights = {"weight_hh": doubles([[w]]), "weight_ih": doubles([[1.0]])}
-    return weights, unitary(weights, inputs=bound, cell="rnn-relu", **options)
-
-
-def test_margin_is_derived_and_tight():
-    """The margin of b₂ over B_h‖row of W₃‖ is rounding's, not a tuned factor."""
-    _, made = scalar(0.5)
-    told = made.certificate["constants"]
-    assert told["B_h"] == 2.0
+def test_scalar_models_by_hand():
+    """The margin of b₂ over B_h‖row of W₃‖ is rounding's, not a tuned factor; if rounding may undo
+    the contraction nothing is claimed of float64, and equality stays."""
+    made, edge = (
+        unitary({"weight_hh": doubles([[w]]), "weight_ih": doubles([[1.0]])}, inputs=1.0,
+                cell="rnn-relu")
+        for w in (0.5, 1 - 2.0**-52)
+    )  # fmt: skip
+    assert made.certificate["constants"]["B_h"] == 2.0
     row = float(made.weights["weight_hh_l0"][1, 0])
-    ratio = -float(made.weights["bias_ih_l0"][1]) / (2 * row)
-    assert 1 < ratio < 1 + 1e-13
+    assert 1 < -float(made.weights["bias_ih_l0"][1]) / (2 * row) < 1 + 1e-13
+    told = edge.certificate
+    assert told["constants"]["B_h_computed"] is None
+    assert (told["difference"]["exact"], told["difference"]["float64"]) == (0.0, None)
 
 
 @pytest.mark.parametrize("W", [[[1.0]], [[0.0, 2.0], [0.0, 0.0]], [[1.5]]])
@@ -171,14 +171,6 @@ def test_only_contractions(W):
     assert caught.value.certificate.norm == "spectral"
     assert caught.value.certificate.verdict != "certified"
     assert "\n" not in str(caught.value)
-
-
-def test_no_float_guarantee_at_the_edge():
-    """If rounding may undo the contraction nothing is claimed of float64; equality stays."""
-    _, made = scalar(1 - 2.0**-52)
-    told = made.certificate
-    assert told["constants"]["B_h_computed"] is None
-    assert (told["difference"]["exact"], told["difference"]["float64"]) == (0.0, None)
 
 
 def contraction(n, lam=0.9, seed=0):

@@ -49,8 +49,9 @@ def test_truncations_are_the_plain_loop(name: str, K: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["tanh", "softplus"])
-def test_starts(name: str) -> None:
-    """A member's state that stays zero up to its own start is that of its last inputs."""
+def test_starts_and_states(name: str) -> None:
+    """A member's state that stays zero up to its own start is that of its last inputs; states start
+    at zero, end at the rollout's result, and obey the recursion."""
     cell, x = random_cell(name)
     starts = torch.tensor([0, 4, T])
     found = rollout(cell, x, starts)
@@ -58,6 +59,11 @@ def test_starts(name: str) -> None:
         expected = one_at_a_time(cell, member, x[member, start:, :, 0])
         torch.testing.assert_close(found[member, :, 0], expected, rtol=1e-13, atol=1e-13)
     assert (found[2] == 0).all()
+    path = states(cell, x)
+    assert path.shape == (B, T + 1, N, S)
+    assert (path[:, 0] == 0).all()
+    torch.testing.assert_close(path[:, T], rollout(cell, x))
+    torch.testing.assert_close(path[:, 4], cell.step(path[:, 3], x[:, 3]))
 
 
 @pytest.mark.parametrize("name", ["tanh", "relu", "gelu"])
@@ -74,16 +80,6 @@ def test_both_ways(name: str, n: int, K: int, monkeypatch: pytest.MonkeyPatch) -
             plain, [*truncations(cell, slow, K), states(cell, slow)], strict=True
         ):
             torch.testing.assert_close(one, other.detach(), rtol=0, atol=1e-13)
-
-
-def test_states() -> None:
-    """The states start at zero, end at the rollout's result, and obey the recursion."""
-    cell, x = random_cell()
-    path = states(cell, x)
-    assert path.shape == (B, T + 1, N, S)
-    assert (path[:, 0] == 0).all()
-    torch.testing.assert_close(path[:, T], rollout(cell, x))
-    torch.testing.assert_close(path[:, 4], cell.step(path[:, 3], x[:, 3]))
 
 
 @pytest.mark.parametrize("name", ["identity", "tanh"])

@@ -95,17 +95,13 @@ def test_curvature_between_two_numbers(name: str) -> None:
             assert max(bends[i : j + 1]) * (1 - 1e-9) <= told <= most * (1 + 1e-9)
 
 
-def test_a_chord_whose_length_overflows_is_not_lost() -> None:
-    """softplus rises by half of what its argument does from −z to z; by 0 over ∞ it would not."""
+def test_what_lies_beyond_all_floats() -> None:
+    """softplus rises by half of what its argument does from −z to z, though that overflows; and the
+    least float is no bound on what lies below it."""
     zero = torch.zeros(1, dtype=torch.float64)
-    chord = Curve(activation("softplus")).chord(
-        Known(zero + 1.5e308, zero), Known(zero - 1.5e308, zero)
-    )
+    ends = Known(zero + 1.5e308, zero), Known(zero - 1.5e308, zero)
+    chord = Curve(activation("softplus")).chord(*ends)
     assert float((chord.centre - 0.5).abs()) <= float(chord.radius)
-
-
-def test_an_end_beyond_all_floats_is_infinite() -> None:
-    """The least float is no bound on what lies below it."""
     low, high = torch.tensor([[-math.inf, -1.5e308], [1e308, -1e308]], dtype=torch.float64)
     found = Ends.outward(low, high)
     assert found.low[0] == (found + found).low[1] == -math.inf

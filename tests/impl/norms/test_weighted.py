@@ -131,17 +131,6 @@ def test_weighted_norms_outlive_lapack(monkeypatch: pytest.MonkeyPatch) -> None:
     assert diagonal.factor[1] >= 7
 
 
-def test_scalar_is_exact():
-    """A scalar dyadic model has exactly its constants, in every norm."""
-    weights = {"weight_hh": torch.tensor([[0.5]]), "weight_ih": torch.tensor([[2.0]])}
-    for name in available_norms(NORMS, 1):
-        norm = state_norm(name, norm_data_of(load_model(weights, "linear"), 1.0))
-        assert math.isclose(
-            norm.lam, 0.5, rel_tol={"quadratic": 2e-15, METRIC_SDP: 1e-6}.get(name, 0)
-        )
-        assert math.isclose(norm.drive * norm.equivalence, 2.0, rel_tol=1e-12)
-
-
 def test_biases_are_added_in_balls():
     """1 + 2⁻⁶⁰ rounds to 1 in float64, but the offset of the exact model is above it."""
     weights = {
@@ -155,10 +144,16 @@ def test_biases_are_added_in_balls():
     assert float(norm_data_of(model, 0.0).offset) > 1.0
 
 
-def test_huge_weights():
-    """Weights that overflow give infinite bounds, never NaN."""
-    n = 3
-    huge = torch.full((n, n), 1e308, dtype=torch.float64)
+def test_norms_at_their_ends():
+    """A scalar dyadic model has exactly its constants, in every norm; weights that overflow give
+    infinite bounds, never NaN."""
+    weights = {"weight_hh": torch.tensor([[0.5]]), "weight_ih": torch.tensor([[2.0]])}
+    for name in available_norms(NORMS, 1):
+        norm = state_norm(name, norm_data_of(load_model(weights, "linear"), 1.0))
+        off = {"quadratic": 2e-15, METRIC_SDP: 1e-6}.get(name, 0)
+        assert math.isclose(norm.lam, 0.5, rel_tol=off)
+        assert math.isclose(norm.drive * norm.equivalence, 2.0, rel_tol=1e-12)
+    huge = torch.full((3, 3), 1e308, dtype=torch.float64)
     for name in NORMS:
         norm = state_norm(name, NormData(huge[None], huge, huge[0], 1.0, 1e10))
         assert norm.lam > 1e300

@@ -152,14 +152,18 @@ def test_any_scale(exponent: int) -> None:
 
 
 def test_not_finite() -> None:
-    """NaN and infinity give the bound infinity, without harm to the rest of the batch."""
+    """NaN and infinity give the bound infinity, without harm to the rest of the batch; bounds carry
+    no gradient, and a single matrix must be put into a batch."""
     W = matrices(3, 3, count=1)
-    clean = certified_norm(W)
+    clean = certified_norm(W.clone().requires_grad_())
+    assert not clean.requires_grad
     W[0, 1, 1], W[2, 0, 2] = math.nan, math.inf
     bounds = certified_norm(W)
     assert bounds[0] == bounds[2] == math.inf
     assert torch.equal(bounds[3:], clean[3:])
     assert not is_norm_below(W, torch.full((len(W),), 100.0, dtype=torch.float64))[[0, 2]].any()
+    with pytest.raises(ShapeError):
+        certified_norm(W[0])
 
 
 @pytest.mark.parametrize("n", [1, 4, 40, 150])
@@ -199,11 +203,3 @@ def test_fallback(monkeypatch: pytest.MonkeyPatch) -> None:
     bounds = certified_norm(W)
     assert all(sound(W, bounds))
     torch.testing.assert_close(bounds, frobenius_bound(W), rtol=1e-14, atol=0)
-
-
-def test_no_gradient_and_shape() -> None:
-    """Bounds carry no gradient; a single matrix must be put into a batch."""
-    W = torch.eye(2, dtype=torch.float64)[None].requires_grad_()
-    assert not certified_norm(W).requires_grad
-    with pytest.raises(ShapeError):
-        certified_norm(W[0])
