@@ -7,6 +7,7 @@ Sources: Johansson, Arb; Haynsworth (1968) for the Schur complement.
 import math
 from collections.abc import Iterable, Sequence
 from functools import reduce
+from typing import Any
 
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq
@@ -138,6 +139,11 @@ def balls(rows: Rows) -> arb_mat:
 def exact(v: float) -> fmpq:
     """The rational that a float64 is."""
     return fmpq(*float(v).as_integer_ratio())
+
+
+def exact_rows(A: np.ndarray[Any, Any]) -> Rows:
+    """The rationals that the entries of a float64 matrix are."""
+    return [[exact(v) for v in row] for row in A.tolist()]
 
 
 def float_above(x: arb) -> float:

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx
 
-from rnnbounds.impl.checker.definite import Rows, exact, float_above, norm, norm_at_most
+from rnnbounds.impl.checker.definite import exact, exact_rows, float_above, norm, norm_at_most
 from rnnbounds.impl.checker.machine import require_floats
 from rnnbounds.impl.checker.unitary_bounds import (
     DTYPES,
@@ -109,7 +109,7 @@ def _defect(file: UnitaryFile) -> Finding:
 def _norms(file: UnitaryFile, held: Mapping[str, Array]) -> list[Finding]:
     lam, U_norm = file.record.constants.W_norm, file.record.constants.U_norm
     most = factor(lam)
-    W, U = _rows(held["weight_hh"]), _rows(held["weight_ih"])
+    W, U = exact_rows(held["weight_hh"]), exact_rows(held["weight_ih"])
     return [
         Finding("contraction", lam < 1 and norm_at_most(W, lam), f"‖W‖₂ ≤ {most} < 1"),
         Finding("input norm", norm_at_most(U, U_norm), f"‖U‖₂ ≤ {at_least(U_norm, 9)}"),
@@ -207,7 +207,3 @@ def _source(file: UnitaryFile, held: Mapping[str, Array], source: Source) -> Fin
 def _alike(A: Array, B: Array) -> bool:
     """True if shapes and bits are equal; −0 differs from 0."""
     return A.shape == B.shape and A.tobytes() == B.tobytes()
-
-
-def _rows(A: Array) -> Rows:
-    return [[exact(v) for v in row] for row in A.tolist()]

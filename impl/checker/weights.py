@@ -14,7 +14,7 @@ import numpy as np
 
 from rnnbounds import disk
 from rnnbounds.impl.checker.cells.layouts import STACKED, LayoutError, known, layers, layout
-from rnnbounds.impl.checker.definite import exact, norm_at_most
+from rnnbounds.impl.checker.definite import exact_rows, norm_at_most
 from rnnbounds.impl.checker.unitary import Finding
 from rnnbounds.impl.errors import FileError, at_least, shown
 from rnnbounds.impl.format.fields import BoundedReadout, RecordError
@@ -96,6 +96,7 @@ def readout_norm(stated: BoundedReadout, read: Readout | None) -> tuple[float, F
     same = (read.name, len(read.weight)) == (stated.tensor, stated.outputs)
     if not same or part is None or digest("readout", {read.name: part}) != stated.sha256:
         raise RecordError("another readout")
-    rows = [[exact(value) for value in row] for row in read.weight.tolist()]
     detail = f"‖C‖₂ ≤ {at_least(stated.norm, 9)} of C = {shown(read.name)}"
-    return stated.norm, Finding("readout", norm_at_most(rows, stated.norm), detail)
+    return stated.norm, Finding(
+        "readout", norm_at_most(exact_rows(read.weight), stated.norm), detail
+    )

@@ -24,7 +24,7 @@ from flint import arb, arb_mat, fmpq
 
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.cells.layouts import activation, layout
-from rnnbounds.impl.checker.cells.norms import Cell, Greatest, Norm, Scaled, Total, VanillaNorm
+from rnnbounds.impl.checker.cells.norms import Cell, Greatest, Norm, Scaled, Total
 from rnnbounds.impl.checker.cells.stepped import Blocks, Stepped
 from rnnbounds.impl.checker.cells.units import (
     InputRanges,
@@ -40,6 +40,7 @@ from rnnbounds.impl.checker.definite import (
     Rows,
     balls,
     exact,
+    exact_rows,
     norm,
     norm_above,
     norm_at_most,
@@ -126,7 +127,7 @@ _STEPS: Mapping[str, Step] = {
 
 
 @dataclass(frozen=True)
-class Quadratic(VanillaNorm):
+class Quadratic(Norm):
     """‖Qh‖₂, of linear systems alone."""
 
     Q: Rows
@@ -290,10 +291,7 @@ def biases(weights: dict[str, Array]) -> list[tuple[float, float]]:
 def _vanilla(name: str, weights: dict[str, Array], B: arb, inputs: InputRanges | None) -> Cell:
     """The cell in rationals; the biases are added without rounding."""
     rho = BALL_ACTIVATIONS[name]
-    W, U = (
-        [[exact(v) for v in row] for row in weights[role].tolist()]
-        for role in ("weight_hh", "weight_ih")
-    )
+    W, U = (exact_rows(weights[role]) for role in ("weight_hh", "weight_ih"))
     sums = [arb(exact(i) + exact(h)) for i, h in biases(weights)]
     first = None
     if inputs is not None:

@@ -5,9 +5,10 @@ themselves. An echo-state network h⁺ = (1 − a)∘h + a∘ρ(…) is such a c
 norms by diagonal weights alone.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 from flint import arb, arb_mat, fmpq
 
@@ -99,50 +100,43 @@ class Cell:
         return self.slope * norm_above([U]) * self.B
 
 
-class Norm(Protocol):
+class Norm(ABC):
     """A norm ‖·‖_* of states; cells are `Cell`, or those of `impl.checker.cells.stepped`."""
 
     @property
     def units(self) -> list[fmpq] | None:
         """v of max |s_i|/v_i, None for others."""
+        return None
 
+    @abstractmethod
     def contracts(self, cell: Any, lam: float) -> bool:
         """True if ‖φ(h, x) − φ(h′, x)‖_* ≤ λ‖h − h′‖_* is proved."""
 
+    @abstractmethod
     def drive(self, cell: Any) -> arb:
         """At least sup ‖φ(0, x)‖_*."""
 
     def moved(self, cell: Any) -> arb:
-        """L with ‖φ(h, x) − φ(h, x′)‖_* ≤ L‖x − x′‖₂."""
-
-    def radius(self, cell: Any) -> arb:
-        """At least ‖h‖_* over the box."""
-
-    def equivalent(self, cell: Any, C: float) -> bool:
-        """True if ‖h‖₂ ≤ C‖s‖_* is proved for the outputs h of states s."""
-
-    def reached(self, cell: Any, c: float) -> bool:
-        """True if ‖h‖_* ≤ c‖h‖₂ is proved."""
-
-
-class VanillaNorm:
-    """Base class of the norms of vanilla cells."""
-
-    units: list[fmpq] | None = None
-
-    def drive(self, cell: Any) -> arb:
-        """At least sup ‖φ(0, x)‖_*."""
-        raise NotImplementedError
-
-    def moved(self, cell: Any) -> arb:
-        """The drive of ‖x‖₂ ≤ 1 without biases."""
+        """L with ‖φ(h, x) − φ(h, x′)‖_* ≤ L‖x − x′‖₂: the drive of ‖x‖₂ ≤ 1 without biases."""
         one = cell.linear
         still = [arb(0)] * len(one.W)
         return self.drive(replace(one, offset=still, B=arb(1), first=None))
 
+    @abstractmethod
+    def radius(self, cell: Any) -> arb:
+        """At least ‖h‖_* over the box."""
+
+    @abstractmethod
+    def equivalent(self, cell: Any, C: float) -> bool:
+        """True if ‖h‖₂ ≤ C‖s‖_* is proved for the outputs h of states s."""
+
+    @abstractmethod
+    def reached(self, cell: Any, c: float) -> bool:
+        """True if ‖h‖_* ≤ c‖h‖₂ is proved."""
+
 
 @dataclass(frozen=True)
-class Greatest:
+class Greatest(Norm):
     """max |s_i|/v_i, of any cell."""
 
     v: list[fmpq]
@@ -183,7 +177,7 @@ class Greatest:
 
 
 @dataclass(frozen=True)
-class Total(VanillaNorm):
+class Total(Norm):
     """Σ |h_i|."""
 
     def contracts(self, cell: Any, lam: float) -> bool:
@@ -209,7 +203,7 @@ class Total(VanillaNorm):
 
 
 @dataclass(frozen=True)
-class Scaled(VanillaNorm):
+class Scaled(Norm):
     """‖Dh‖₂ for a positive diagonal D."""
 
     d: list[fmpq]

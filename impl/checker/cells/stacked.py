@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from flint import arb, arb_mat, fmpq
+from flint import arb, arb_mat
 
 from rnnbounds.impl.checker.cells.claimed import bounded, cell_of, norm_of, positive_weights, proofs
 from rnnbounds.impl.checker.cells.layouts import STACKED, layers
@@ -57,12 +57,11 @@ class Stack:
 
 
 @dataclass(frozen=True, eq=False)
-class Cascade:
+class Cascade(Norm):
     """max ‖s^l‖_l/t_l, of layers that are proved."""
 
     t: list[arb]
     norms: list[Norm]
-    units: list[fmpq] | None = None
 
     def contracts(self, cell: Stack, lam: float) -> bool:
         """Λ_l ≤ λ for all l."""

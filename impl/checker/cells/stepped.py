@@ -12,7 +12,7 @@ from flint import arb, arb_mat, fmpq
 
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.cells.layouts import activation
-from rnnbounds.impl.checker.cells.norms import Cell
+from rnnbounds.impl.checker.cells.norms import Cell, Norm
 from rnnbounds.impl.checker.cells.units import InputRanges, Row, Step, Term, Units, Weights, norms
 from rnnbounds.impl.checker.definite import exact, largest, norm, norm_above, smaller
 
@@ -120,11 +120,10 @@ class Stepped:
 
 
 @dataclass(frozen=True)
-class Blocks:
+class Blocks(Norm):
     """max ‖s_b‖₂/w_b over the blocks of a state."""
 
     w: list[fmpq]
-    units: list[fmpq] | None = None
 
     def contracts(self, cell: Stepped, lam: float) -> bool:
         """E w ≤ λw, by the signs of the weights; by absolute values where these do not."""
