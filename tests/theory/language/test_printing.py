@@ -67,14 +67,9 @@ def test_lemma_one() -> None:
     lhs, rhs = statement_latex(BOUND).split(r" \le ")
     assert lhs == r"\lVert h_T-h_T^{(k)}\rVert"
     assert rhs == r"\frac{S_0 \left(\lambda^{k} - \lambda^{T}\right)}{1 - \lambda}"
-
-
-def test_lemma_one_in_mathml() -> None:
-    """Subscripts, superscripts and fractions are elements."""
-    assert "<msub><mi>S</mi><mn>0</mn></msub>" in statement_mathml(BOUND)
-    assert "<msup><mi>λ</mi><mi>k</mi></msup>" in statement_mathml(BOUND)
     assert statement_mathml(BOUND).startswith("<math><mrow><mrow><mo fence")
-    assert statement_mathml(BOUND).count("<mfrac>") == 1
+    for part in ("<msub><mi>S</mi><mn>0</mn></msub>", "<msup><mi>λ</mi><mi>k</mi></msup>"):
+        assert part in statement_mathml(BOUND)
 
 
 @pytest.mark.parametrize(
