@@ -32,7 +32,7 @@ def test_a_false_bound_falls(call, tiny, statement, tmp_path, monkeypatch):
         assert (arrays["lhs"] > arrays["rhs"]).any()
 
 
-@pytest.mark.parametrize("statement", ["h_gap <= log(lam - 2)", "h_gap <= sqrt(-1 - lam)"])
+@pytest.mark.parametrize("statement", ["h_norm <= log(lam - 2)", "h_norm <= sqrt(-1 - lam)"])
 def test_what_nothing_decides_does_not_stand(call, tiny, statement):
     """A side that is no number is never a pass: exit 1, and no counter-example is claimed."""
     outcome = call("attack", statement, "--attacks", "random", "--format", "json")
