@@ -160,7 +160,7 @@ def dump_system(replayed: ReplayedPair, path: Path) -> None:
         arrays["step_size"] = batch.step_size.reshape(-1)
         arrays["radii"] = np.array([float(r[0]) for r in (omega.W, omega.U, omega.b)])
     for member in exact_members(batch):
-        tables = member.dump_tables().items()
+        tables = member.tables().items()
         arrays |= {f"exact_{name}": np.array(rational_strings(table)) for name, table in tables}
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)  # type: ignore[arg-type]

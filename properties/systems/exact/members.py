@@ -41,18 +41,9 @@ class ExactMember(ABC):
         """Everything by name: W (n, n), U (n, d), b (n), C (p, n), x (S, T, d), h and h_other
         (S, n), the second network W2 (m, m), U2 (m, d), b2 (m), if there is one, and more."""
 
-    def dump_tables(self) -> dict[str, Table]:
-        """The tables that a dump of the member holds."""
-        return self.tables()
-
     def constants(self) -> dict[str, float]:
         """The certified constants: upper bounds by the names of the vocabulary."""
         return {}
-
-    @staticmethod
-    def constants_of(members: Sequence[Any]) -> list[dict[str, float]]:
-        """The constants of members of one shape."""
-        return [member.constants() for member in members]
 
     def parameters(self) -> dict[str, float]:
         """The parameters in which the members of a batch differ, ``states`` for one."""

@@ -32,7 +32,7 @@ class ExactNetworks(Networks):
     @per_system
     def constants(self) -> list[dict[str, float]]:
         """The certified constants of each member."""
-        return self.members[0].constants_of(self.members)
+        return [member.constants() for member in self.members]
 
     @cached_property
     def member_parameters(self) -> list[dict[str, float]]:

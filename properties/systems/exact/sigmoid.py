@@ -199,7 +199,7 @@ class SigmoidPair(ExactMember):
         return ball
 
     def tables(self) -> dict[str, Table]:
-        """Both networks; x holds the first probe."""
+        """Both networks, with their activations; x holds the first probe."""
         one, other = self.network, self.candidate
         U, x, start = [[v] for v in one.g], [[[v] for v in probe_inputs()[0]]], [list(one.start)]
         found = recurrence_tables(one.V.tolist(), U, list(one.d), x, start, start, [list(one.e)])
@@ -207,12 +207,8 @@ class SigmoidPair(ExactMember):
             "W2": other.V.tolist(), "U2": [[v] for v in other.g], "b2": list(other.d),
             "C2": [list(other.e)], "e0": [other.e0], "start2": list(other.start),
             "probes": [list(x) for x in probe_inputs()],
+            "activations": [one.activation, other.activation],
         }  # fmt: skip
-
-    def dump_tables(self) -> dict[str, Table]:
-        """Add the names of both activations to `tables`."""
-        both = [self.network.activation, self.candidate.activation]
-        return self.tables() | {"activations": both}
 
     def constants(self) -> dict[str, float]:
         """A bound on the spectral radius of W."""
