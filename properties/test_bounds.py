@@ -22,9 +22,9 @@ from rnnbounds.properties.runs.parts import (
     failures,
     plan_parts,
     run_part,
+    summarize_result,
 )
 from rnnbounds.properties.runs.run import heaviest_first
-from rnnbounds.properties.runs.tallies import summarize_result
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.table import parse_spec
 from rnnbounds.reports.records.checks import Check

@@ -28,6 +28,7 @@ from rnnbounds.properties.attacks.sabotage import attack_variants
 from rnnbounds.properties.frames import with_large_frame
 from rnnbounds.properties.guarantees import GROUPS, attack_group
 from rnnbounds.properties.runs.ledgers import ledger_records, named_claims
+from rnnbounds.reports.records.checks import Tally
 from rnnbounds.reports.records.record import Guarantee, LedgerRecord, VariantRecord
 from rnnbounds.theory import CLAIMS, claim
 from rnnbounds.theory.proof.claim import Claim
@@ -172,3 +173,26 @@ def failures(result: PartResult) -> list[str]:
         elif not variant.why:
             lines.append(f"{variant.id}: its ledger fails without a reason")
     return lines
+
+
+def summarize_result(result: PartResult) -> list[tuple[str, object]]:
+    """(name, number): checks by verdict and pairs of an attack, steps of a proof, variants."""
+    numbers: list[tuple[str, object]] = [("seconds", round(result.seconds, 3))]
+    evidence = [one for seen in result.evidence.values() for one in seen.values()]
+    if evidence:
+        together = Tally()
+        for one in evidence:
+            together = together.merge(one.tally)
+        names = ("holds", "violated", "undecided", "vacuous")
+        numbers += [(name, getattr(together, name)) for name in names]
+        numbers.append(("pairs", sum(one.pairs for one in evidence)))
+    if result.ledgers:
+        steps = [step for ledger in result.ledgers for step in ledger.steps]
+        numbers += [
+            ("steps", len(steps)),
+            ("failed steps", sum(s.verdict == "failed" for s in steps)),
+        ]
+    if variants := [variant for records in result.variants.values() for variant in records]:
+        convicted = sum(variant.convicted for variant in variants)
+        numbers += [("false variants", len(variants)), ("convicted", convicted)]
+    return numbers

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import torch
 
+from rnnbounds.impl.gradients.windows.rollout import states
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.properties.errors import SpecError
@@ -15,13 +17,12 @@ from rnnbounds.properties.judging.check_records import check_record
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.judging.sides import enclose_quantities, has_windows, quantity_names
 from rnnbounds.properties.judging.verdict import Verdict
-from rnnbounds.properties.runs.trajectories import trajectories
 from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.causal import batch_modules
 from rnnbounds.properties.systems.cells.batch import cells_of
 from rnnbounds.properties.systems.draws import Array
 from rnnbounds.properties.systems.exact.members import rational_strings
-from rnnbounds.properties.systems.exact.networks import exact_members
+from rnnbounds.properties.systems.exact.networks import exact_members, is_vanilla
 from rnnbounds.properties.systems.kind import kind_of_spec
 from rnnbounds.properties.systems.other_inputs import other_inputs
 from rnnbounds.properties.systems.spec import SystemSpec
@@ -32,6 +33,7 @@ from rnnbounds.theory import claim as claim_of
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 from rnnbounds.theory.proof.claim import Assumption, Statement
 
+LARGEST_DUMP = 2**24  # numbers: 128 MiB
 TYPED = "typed"  # in place of a claim and its form: a statement that the user typed
 
 
@@ -165,3 +167,31 @@ def dump_system(replayed: ReplayedPair, path: Path) -> None:
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)  # type: ignore[arg-type]
     write_atomic(path, buffer.getvalue())
+
+
+def trajectories(batch: Batch, windows: bool) -> dict[str, Array]:
+    """`states` (T+1, n): h_0 … h_T; with ``windows``, `states_truncated` (K+1, T+1, n): row k is
+    zero up to time T − k and then runs on the last k inputs. In float64, from the zero state.
+
+    Nothing of other systems; `states_truncated` is left out where it has more
+    than 2^24 numbers.
+    """
+    if not is_vanilla(batch):
+        return {}
+    arrays = {"states": states(batch.cell, batch.x)[0, :, :, 0].numpy()}
+    if windows and (batch.K + 1) * arrays["states"].size <= LARGEST_DUMP:
+        arrays["states_truncated"] = truncated_states(batch)
+    return arrays
+
+
+@torch.no_grad()
+def truncated_states(batch: Batch) -> Array:
+    """(K+1, T+1, n): all windows as columns, which leave zero one after another."""
+    K, T, n = batch.K, batch.spec.T, batch.cell.n
+    states_by_window = np.zeros((K + 1, T + 1, n))
+    columns = torch.zeros(1, n, K + 1, dtype=torch.float64)
+    for t in range(T - K, T):
+        after = batch.cell.step(columns, batch.x[:, t].expand(-1, -1, K + 1))
+        columns[:, :, T - t :] = after[:, :, T - t :]
+        states_by_window[:, t + 1] = columns[0].T.numpy()
+    return states_by_window
