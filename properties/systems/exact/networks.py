@@ -11,7 +11,6 @@ import numpy as np
 
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.properties.systems.batch import FAMILY_PARAMETERS, Batch, BatchParts
-from rnnbounds.properties.systems.caching import per_system
 from rnnbounds.properties.systems.draws import Array
 from rnnbounds.properties.systems.exact.members import ExactMember, float_images
 from rnnbounds.properties.systems.spec import SystemSpec
@@ -27,9 +26,8 @@ class ExactNetworks(Networks):
 
     members: tuple[ExactMember, ...] = field(kw_only=True)
     make_member: Callable[[int, int], ExactMember] = field(kw_only=True)
-    whole: tuple[ExactNetworks, int] | None = field(default=None, kw_only=True)
 
-    @per_system
+    @cached_property
     def constants(self) -> list[dict[str, float]]:
         """The certified constants of each member."""
         return [member.constants() for member in self.members]
@@ -43,7 +41,7 @@ class ExactNetworks(Networks):
         """One member with one sequence: it is read at its first."""
         one = super().pair(i, s)
         members = self.members[i : i + 1] if self.h.shape[2] == 1 else (self.make_member(i, s),)
-        return replace(one, members=members, whole=(self, i))
+        return replace(one, members=members)
 
     def constant(self, batch: Batch, name: str) -> Array:
         """The members' own, (B, 1, 1)."""
