@@ -139,10 +139,10 @@ def gradient_specs(
     statement: Statement, kind: Kind, *, count: int, steps: int, seed: int, slow: bool = False
 ) -> Iterator[SystemSpec]:
     """The systems that ascent on one statement finds; ``slow`` where a step takes long."""
-    if kind.search is None or ascent_obstacle(statement):
+    if kind.starts is None or ascent_obstacle(statement):
         return
-    slowness = max(kind.search.slowness, 5 if slow else 1)
-    for spec in kind.search.starts(count, seed):
+    slowness = max(kind.slowness, 5 if slow else 1)
+    for spec in kind.starts(count, seed):
         yield from ascend(statement, spec, steps // slowness)
 
 
@@ -165,7 +165,7 @@ def idle_reason(form: Form) -> str:
     kind = KINDS.get(form.about)
     if kind is not None and kind.family == "exact":
         return f"{form.about}: decided in exact rationals, there is nothing to ascend"
-    no_gradient = "" if kind and kind.search else f"a {form.about} has no gradient"
+    no_gradient = "" if kind and kind.starts else f"a {form.about} has no gradient"
     return ascent_obstacle(form.statement) or no_gradient
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from math import floor, log
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -48,14 +48,6 @@ Draws = Callable[[DrawRequest], SearchStrategy[SystemSpec]]
 CellName = Callable[[SystemSpec], str]
 
 
-class AscentSearch(NamedTuple):
-    """How ascent goes through systems of a kind: the first of them, from a count and a seed, and by
-    how much fewer steps they are than those of an RNN."""
-
-    starts: Callable[[int, int], Iterator[SystemSpec]]
-    slowness: int = 1
-
-
 def vanilla_cell(spec: SystemSpec) -> str:
     """The name of the vanilla network with that activation."""
     return "linear" if spec.activation == "identity" else f"rnn-{spec.activation}"
@@ -87,8 +79,10 @@ class Kind:
     worst: Callable[[], Iterable[SystemSpec]] = tuple
     # Instances for statements of which nothing is known.
     corners: Callable[[], Iterable[SystemSpec]] = tuple
-    # How optimisation goes through its systems.
-    search: AscentSearch | None = None
+    # Where ascent starts, from a count and a seed; None where nothing is differentiable.
+    starts: Callable[[int, int], Iterator[SystemSpec]] | None = None
+    # By how much fewer steps of ascent are than those of an RNN.
+    slowness: int = 1
     # True if what a user types presupposes λ < 1 of it.
     is_contractive: bool = False
     # network (a vanilla one), cell (any other), exact (known exactly, with quantities of its own)

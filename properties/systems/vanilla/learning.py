@@ -14,7 +14,6 @@ from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.systems.kind import (
     NO_CELL,
-    AscentSearch,
     DrawRequest,
     Kind,
     cell_named,
@@ -346,7 +345,8 @@ def loss_kind(make: SpecType, worst: Callable[[], Iterator[SystemSpec]]) -> Kind
         partial(build_networks, draw_weights),
         vanilla_cell,
         worst,
-        search=AscentSearch(partial(start_specs, make), slowness=2),
+        starts=partial(start_specs, make),
+        slowness=2,
         is_contractive=True,
     )
 

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.properties.systems.kind import (
-    AscentSearch,
     DrawRequest,
     Kind,
     cell_named,
@@ -289,7 +288,7 @@ def contractive_kind(make: SpecType) -> Kind:
         vanilla_cell,
         partial(worst_networks, make),
         partial(corner_specs, make),
-        search=AscentSearch(partial(start_specs, make)),
+        starts=partial(start_specs, make),
         is_contractive=True,
     )  # fmt: skip
 

@@ -52,7 +52,7 @@ def test_the_gradient_climbs() -> None:
 def test_the_gradient_is_deterministic_and_stays_contractive() -> None:
     """Two climbs end in the same specs, with ‖W‖₂ as it was set and inputs within B_x."""
     stated = claim("truncation").form("uniform")
-    spec = next(ALL["rnn"].search.starts(1, 7))
+    spec = next(ALL["rnn"].starts(1, 7))
     one, two = (ascend(stated.statement, spec, 10) for _ in range(2))
     assert one == two
     for found in one:
@@ -81,7 +81,7 @@ def test_objectives_of_any_statement(text: str) -> None:
 def test_a_climb_ends_where_it_was_highest() -> None:
     """Not where its last step led: from a start at the bound all steps lead down."""
     stated = claim("gradient-gap").form("finite")
-    spec = next(ALL["gradient"].search.starts(1, 1))
+    spec = next(ALL["gradient"].starts(1, 1))
     start = log_ratio(stated.statement, Ascent.start(spec))
     found = [ratio_of(stated, end) for end in ascend(stated.statement, spec, 12)]
     assert (np.log(found) >= start.detach().numpy() - 1e-9).all()
@@ -90,7 +90,7 @@ def test_a_climb_ends_where_it_was_highest() -> None:
 def test_a_climb_that_nothing_leads_on_ends() -> None:
     """A linear loss has no curvature that a bound on that of squares could be attacked with."""
     stated, steps = claim("loss-constants").form("squared"), list[object]()
-    spec = next(ALL["gradient"].search.starts(1, 1))
+    spec = next(ALL["gradient"].starts(1, 1))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(climbs, "adam", lambda *step, **options: steps.append(step))
         assert len(ascend(stated.statement, spec, 5)) == spec.batch

@@ -67,8 +67,8 @@ def every(kind: str) -> Iterator[SystemSpec]:
     yield from drawn(kind)
     yield from extremal_specs(kind)
     yield from own.corners()
-    if own.search is not None:
-        yield from own.search.starts(6, 1)
+    if own.starts is not None:
+        yield from own.starts(6, 1)
 
 
 def small(kind: str, **fields: object) -> SystemSpec:
