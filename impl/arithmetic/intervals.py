@@ -124,11 +124,11 @@ class Interval:
         tensors = torch.broadcast_tensors(*endpoints)  # type: ignore[no-untyped-call]
         # Both ends of the gate by both sides of a and b, those below with the other sign.
         g, top, bottom = (torch.stack(tensors[i : i + 2]) for i in (0, 2, 4))
-        complements = torch.stack([add_up(1.0, -g), -add_up(g, -1.0)])[:, :, None]  # of either sign
-        complements = mul_up(complements, bottom).amax(0)
-        endpoints_mixed = (
-            add_up(mul_up(g[:, None], top), complements).amax(0).minimum(torch.maximum(top, bottom))
-        )
+        add, multiply = self.up.add, self.up.multiply
+        complements = torch.stack([add(1.0, -g), -add(g, -1.0)])[:, :, None]  # of either sign
+        complements = multiply(complements, bottom).amax(0)
+        mixed = add(multiply(g[:, None], top), complements).amax(0)
+        endpoints_mixed = mixed.minimum(torch.maximum(top, bottom))
         product_form = self * a + (self.constant(1.0) + -self) * b
         is_unit = (self.low >= 0) & (self.high <= 1)
         low = torch.where(is_unit, -endpoints_mixed[1], product_form.low)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputBound
 from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic
+from rnnbounds.impl.arithmetic.intervals import PoleError
 from rnnbounds.impl.arithmetic.invariance import prove_box, rounds_to_one
 from rnnbounds.impl.arithmetic.roundings import DtypeRun
 from rnnbounds.impl.cells.kind import CellAnalysis
@@ -28,7 +29,6 @@ from rnnbounds.impl.cells.rounding import (
     RunGap,
     StepBounds,
     dtype_of,
-    guard_poles,
     run_error,
 )
 from rnnbounds.impl.format.record import Witness
@@ -141,14 +141,17 @@ class ProgramAnalysis(CellAnalysis):
 
         def step(larger_box: Tensor) -> RunGap:
             arguments = (*system, larger_box, fed.inputs, self.cell.d)
-            error = step_error(*arguments, dtype_of(self.dtype))
-            return self.gap(norm, larger_box, fed, error)
+            try:
+                error = step_error(*arguments, dtype_of(self.dtype))
+                return self.gap(norm, larger_box, fed, error)
+            except PoleError:
+                return RunGap(torch.full_like(box[0], torch.inf), box.new_full((1,), torch.inf))
 
         def run_box() -> Tensor:
             run = DtypeRun(dtype_of(self.dtype), fused=True)
             return torch.maximum(box, prove_box(*system, box, fed.inputs, self.cell.d, run=run).box)
 
-        return run_error(guard_poles(step), box, run_box, self.comparison.n)
+        return run_error(step, box, run_box, self.comparison.n)
 
     def gap(self, norm: StateNorm, box: Tensor, fed: LayerInputs, error: Tensor) -> RunGap:
         """Bounds on the gap of two runs on a box, of which one has that error (1, N) in a step and

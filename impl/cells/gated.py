@@ -173,7 +173,7 @@ class GRU(Gated):
 
     def candidate(self, m: Arithmetic[V], h: V, x: V) -> V:
         """ν over any arithmetic."""
-        return self.pre_activations(m, h, x)[2].tanh()
+        return self.gates(m, h, x)[2]
 
     def kept(self, m: Arithmetic[V], h: V, x: V) -> tuple[V, bool]:
         """The update gate z."""

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import torch
-from flint import arb, ctx
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, Activation
@@ -33,22 +32,18 @@ from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.metric import METRIC_SDP
 from rnnbounds.impl.norms.norm_data import NormData, StateNorm
 from rnnbounds.impl.norms.state_norms import dense_norms, state_norm
-from rnnbounds.impl.numbers.ball_functions import float_above
+from rnnbounds.impl.numbers.ball_functions import upper_bound
 from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 EUCLIDEAN_NORMS = ("diagonal", METRIC_SDP, "quadratic")
-_PRECISION = 128
 
 
 def leaky_norm_data(weights: Weights, rho: Activation, B: InputBound) -> NormData:
     """The parts of the one network of a batch of one: A W, A W_in, a|ρ(b)| and 1 − a."""
     W, U, leak = (weights[name].detach() for name in ("W", "W_in", "leak"))
-    bias = weights["b"][0].tolist() if "b" in weights else [0.0] * len(leak[0])
-    with ctx.workprec(_PRECISION):
-        offset: Tensor = torch.tensor(
-            [float_above(abs(rho.ball(arb(b)))) for b in bias], dtype=torch.float64
-        )
+    bias = weights["b"][0].detach() if "b" in weights else torch.zeros_like(leak[0])
+    offset = upper_bound(lambda b: abs(rho.ball(b)), bias)
     return NormData(
         _scaled_weights(leak[:, :, None], W),
         leak[0, :, None] * U[0],

@@ -19,7 +19,6 @@ intervals are rounded. Sources: Higham, Accuracy and Stability, section 3.5; Ber
 Nonnegative Matrices, chapter 6.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -28,7 +27,6 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputBound, InputSet
-from rnnbounds.impl.arithmetic.intervals import PoleError
 from rnnbounds.impl.gradients.rounding import HEADROOM
 from rnnbounds.impl.norms.comparison import Comparison
 from rnnbounds.impl.norms.differences import proposed_point
@@ -186,18 +184,6 @@ def run_error(
 def _of_output(gap: RunGap, n: int) -> Rounding:
     units = gap.units[-n:]
     return Rounding(min(float(norm_up(units)), float(gap.blocks[-1])), units=units)
-
-
-def guard_poles(step: Callable[[Tensor], RunGap]) -> Callable[[Tensor], RunGap]:
-    """Wrap a step to return infinite bounds where it may divide by 0."""
-
-    def guarded(box: Tensor) -> RunGap:
-        try:
-            return step(box)
-        except PoleError:
-            return RunGap(torch.full_like(box[0], math.inf), box.new_full((1,), math.inf))
-
-    return guarded
 
 
 def dtype_of(name: str) -> torch.dtype:

@@ -5,7 +5,7 @@ comes after, so that a new cell is one file.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -53,19 +53,10 @@ def entries_of_modules(table: str, file: str, name: str, *excluded: str) -> Iter
             yield from getattr(import_module(f"{package}.{module}"), name, ())
 
 
-def index_by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
-    """The kinds by their names; raises InputError."""
-    found: dict[str, Kind] = {}
-    for kind in kinds:
-        if kind.name in found:
-            raise _twice(kind.name)
-        found[kind.name] = kind
-    return found
-
-
-CELLS: dict[str, Kind] = index_by_name(
-    (*_KINDS, *entries_of_modules(__name__, __file__, "KINDS", "runs"))
-)
+CELLS: dict[str, Kind] = {}
+for _kind in (*_KINDS, *entries_of_modules(__name__, __file__, "KINDS", "runs")):
+    if CELLS.setdefault(_kind.name, _kind) is not _kind:
+        raise _twice(_kind.name)
 NORM_NAMES = (*dict.fromkeys(norm for kind in CELLS.values() for norm in kind.norms), CASCADE)
 
 

@@ -81,15 +81,6 @@ class DifferentiableInterval(Interval):
         centre, reach = ((A @ v[..., None])[..., 0] for A, v in ((W, middle), (W.abs(), half)))
         return type(self)(centre - reach, centre + reach)
 
-    def mixed(self, a: Self, b: Self) -> Self:
-        """g a + (1 − g) b at the ends of the gate g, which lies in [0, 1]."""
-        ends = [(g, 1 - g) for g in (self.low, self.high)]
-        low, high = (
-            torch.stack([g * p + rest * q for g, rest in ends])
-            for p, q in ((a.low, b.low), (a.high, b.high))
-        )
-        return type(self)(low.amin(0), high.amax(0))
-
     def function(self, name: str) -> FunctionBounds:
         """Bounds of the named function: by endpoints if increasing, else by its largest slope."""
         if name in _KNOWN:

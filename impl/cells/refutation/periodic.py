@@ -77,17 +77,8 @@ def limit_work(limit: float = WORK_LIMIT) -> Iterator[Work]:
         _WORK.reset(token)
 
 
-def count_newton(n: int, states: int, period: int) -> None:
-    """Count a Newton step from so many states: a Jacobian a step of the period, a solution."""
-    _spend(states * (period + 1) * n**3)
-
-
-def count_proof(n: int, period: int) -> None:
-    """Count a proof in balls about one point."""
-    _spend(_PROOF_COST * period * n**3)
-
-
-def _spend(amount: float) -> None:
+def spend(amount: float) -> None:
+    """Count so many multiplications; raises ExhaustedError inside `limit_work`."""
     if (work := _WORK.get()) is not None:
         work.spend(amount)
 
@@ -201,7 +192,7 @@ def repelling_point(
             neighbourhood = arb_mat([[a + arb(0, _NEIGHBOURHOOD)] for a in box.entries()])
             if not is_allowed(neighbourhood):
                 continue
-            count_proof(frozen.n, period)
+            spend(_PROOF_COST * period * frozen.n**3)
             _, jacobian, is_smooth = frozen.enclose(neighbourhood, period)
             if is_smooth and (modulus := _unstable_modulus(jacobian)):
                 return box, modulus
@@ -227,7 +218,7 @@ def _unstable_modulus(J: arb_mat) -> float | None:
 
 def periodic_point(frozen: Frozen, start: Vector, period: int) -> arb_mat | None:
     """A box around `start` proved to hold exactly one point with φ^period(h) = h, or None."""
-    count_proof(frozen.n, period)
+    spend(_PROOF_COST * period * frozen.n**3)
 
     def displacement(h: arb_mat) -> tuple[arb_mat, arb_mat]:
         image, slopes, _ = frozen.enclose(h, period)
@@ -274,7 +265,7 @@ def periodic_candidates(
         h = ends[:_STARTS].copy() if from_limits_only else np.concatenate([starts, ends])
         active = np.arange(len(h))
         for _ in range(_NEWTON):
-            count_newton(n, len(active), period)
+            spend(len(active) * (period + 1) * n**3)  # a Jacobian a step, and a solution
             images, slopes = frozen.orbit(h[active], period)
             step = _newton_steps(np.eye(n) - slopes, images - h[active])
             h[active] += step

@@ -7,7 +7,7 @@ The weights carry torch's names: those of layer l end in _l0, _l1, … .
 """
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -47,12 +47,16 @@ class Stack(ProgramCell):
 
     def program(self, m: Arithmetic[V], s: V, x: V) -> V:
         """One step over any arithmetic."""
-        states, start = [], 0
+        return m.join(*(state for _, _, state in self._steps(m, s, x)))
+
+    def _steps(self, m: Arithmetic[V], s: V, x: V) -> Iterator[tuple[Any, tuple[Any, V, V], V]]:
+        """Each cell with its arithmetic, state and input, and its next state."""
+        start = 0
         for l, (cell, width) in enumerate(zip(self.layers, self.widths, strict=True)):
-            state: V = cell.program(_LayerArithmetic(m, f"_l{l}"), s.part(start, start + width), x)
-            states.append(state)
+            before = _LayerArithmetic(m, f"_l{l}"), s.part(start, start + width), x
+            state: V = cell.program(*before)
+            yield cell, before, state
             x, start = state.part(width - cell.n, width), start + width
-        return m.join(*states)
 
     @property
     def n(self) -> int:
@@ -88,14 +92,12 @@ class Stack(ProgramCell):
 
     def kept(self, m: Arithmetic[V], s: V, x: V) -> tuple[V, bool] | None:
         """The gates of all layers."""
-        gates, start = [], 0
-        for l, (cell, width) in enumerate(zip(self.layers, self.widths, strict=True)):
-            arithmetic, state = _LayerArithmetic(m, f"_l{l}"), s.part(start, start + width)
-            gate_and_flag = cell.kept(arithmetic, state, x) if hasattr(cell, "kept") else None
+        gates = []
+        for cell, before, _ in self._steps(m, s, x):
+            gate_and_flag = cell.kept(*before) if hasattr(cell, "kept") else None
             if gate_and_flag is None:
                 return None
             gates.append(gate_and_flag)
-            x, start = cell.program(arithmetic, state, x).part(width - cell.n, width), start + width
         return m.join(*(gate for gate, _ in gates)), gates[0][1]
 
 

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from flint import acb, acb_mat, arb, arb_mat, ctx, fmpz_mat, fmpz_poly
+from flint import acb, acb_mat, arb_mat, ctx, fmpz_mat, fmpz_poly
 from torch import Tensor
 
+from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.impl.numbers.outward import (
     add_up,
     div_up,
@@ -156,7 +157,7 @@ def _exact_unstable_eigenvalue(W: list[list[float]]) -> Eigenvalue | None:
     shared = p.gcd(fmpz_poly(characteristic[::-1]))
     if shared.degree() > 0:
         root = max(_roots(shared), key=lambda root: float(abs(root).mid()))
-        return _eigenvalue(root, 1.0)
+        return _eigenvalue(root)
     for precision in _PRECISIONS:
         with ctx.workprec(precision):
             roots = _roots(p)
@@ -178,16 +179,11 @@ def _largest(roots: list[acb]) -> Eigenvalue | None:
     outside = [root for root in roots if abs(root) > 1]
     if not outside:
         return None
-    return _eigenvalue(max(outside, key=lambda root: acb(root).abs_lower()), 1.0)
+    return _eigenvalue(max(outside, key=lambda root: acb(root).abs_lower()))
 
 
-def _eigenvalue(root: acb, lower_bound: float) -> Eigenvalue:
+def _eigenvalue(root: acb) -> Eigenvalue:
+    """The root, whose modulus is known to be at least 1."""
     root = acb(root)
-    modulus = max(lower_bound, _float_below(root.abs_lower()))
+    modulus = max(1.0, -float_above(-root.abs_lower()))
     return Eigenvalue(float(root.real.mid()), float(root.imag.mid()), modulus)
-
-
-def _float_below(x: arb) -> float:
-    """Round a ball down to a float64 that is at most every number in it."""
-    value = float(x.lower())
-    return value if arb(value) <= x else value * (1 - 2.0**-50)

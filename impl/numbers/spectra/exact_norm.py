@@ -3,7 +3,7 @@
 import math
 from fractions import Fraction
 
-from flint import acb_mat, arb, arb_mat, ctx, fmpq
+from flint import acb_mat, arb, arb_mat, ctx, fmpq, fmpz_mat
 from torch import Tensor
 
 from rnnbounds.impl.errors import ShapeError
@@ -37,7 +37,7 @@ def ball_norm(W: Tensor | arb_mat) -> arb:
 
 
 def rational_norm_at_most(W: Tensor, s: fmpq | float) -> bool:
-    """True if ‖W‖₂ ≤ s, exactly and at any scale: s²I − WᵀW ⪰ 0 by Bareiss elimination.
+    """True if ‖W‖₂ ≤ s, exactly and at any scale: s²I − WᵀW ⪰ 0.
 
     W (m, n) is taken as the exact rationals that its floats are. False where W or s is not finite.
     """
@@ -50,35 +50,19 @@ def rational_norm_at_most(W: Tensor, s: fmpq | float) -> bool:
     if bound < 0:
         return False
     integers, scale = common_denominator(rows)
-    columns = list(zip(*integers, strict=True))
-    if len(columns) > len(rows):
-        columns = list(zip(*columns, strict=True))
-    top, bottom = (bound.numerator * scale) ** 2, bound.denominator**2
-    gram = [[sum(map(int.__mul__, a, b)) for b in columns] for a in columns]
-    return positive_semidefinite(
-        [[top * (i == j) - bottom * g for j, g in enumerate(row)] for i, row in enumerate(gram)]
-    )
+    M = fmpz_mat(integers)
+    gram = M.transpose() * M if M.ncols() <= M.nrows() else M * M.transpose()
+    n, top, bottom = gram.nrows(), (bound.numerator * scale) ** 2, bound.denominator**2
+    largest = fmpz_mat([[top * (i == j) for j in range(n)] for i in range(n)])
+    return positive_semidefinite(largest - bottom * gram)
 
 
-def positive_semidefinite(matrix: list[list[int]]) -> bool:
-    """True if a symmetric integer matrix is positive semidefinite, by fraction-free elimination.
-
-    Pivots are leading minors; a zero pivot must head a zero row, which then drops out.
-    """
-    rows, before = [list(row) for row in matrix], 1
-    while rows:
-        pivot, *head = rows.pop(0)
-        if pivot < 0 or (pivot == 0 and any(head)):
-            return False
-        if pivot == 0:
-            rows = [row[1:] for row in rows]
-            continue
-        rows = [
-            [(pivot * entry - row[0] * h) // before for entry, h in zip(row[1:], head, strict=True)]
-            for row in rows
-        ]
-        before = pivot
-    return True
+def positive_semidefinite(S: fmpz_mat) -> bool:
+    """True if a symmetric integer matrix is positive semidefinite: all its eigenvalues, the real
+    roots of its characteristic polynomial, are at least 0 just where the signs of the coefficients
+    alternate, zeros apart (Descartes)."""
+    coefficients = S.charpoly().coeffs()[::-1]
+    return all(c >= 0 for c in coefficients[::2]) and all(c <= 0 for c in coefficients[1::2])
 
 
 def _largest_eigenvalue(midpoint: arb_mat) -> tuple[arb, arb]:

@@ -227,8 +227,7 @@ def rational_norm_square(A: fmpq_mat | None, size: arb) -> Square:
 def is_square_at_most(A: fmpq_mat, bound: fmpq) -> bool:
     """True if ‖A‖₂² ≤ bound: bound I minus the smaller of AᵀA and AAᵀ is positive semidefinite."""
     gram = A.transpose() * A if A.ncols() <= A.nrows() else A * A.transpose()
-    whole = (identity(gram.ncols()) * bound - gram).numer_denom()[0]
-    return positive_semidefinite([[int(v) for v in row] for row in whole.tolist()])
+    return positive_semidefinite((identity(gram.ncols()) * bound - gram).numer_denom()[0])
 
 
 def independent_blocks(rows: Sequence[Row]) -> Iterator[list[list[Any]]]:

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 import torch
 from draws import doubles, normal
-from flint import arb_mat, ctx
+from flint import arb_mat, ctx, fmpz_mat
 from torch import Tensor
 
 from rnnbounds.impl.cells.vanilla import norm_data_of
@@ -37,7 +37,7 @@ def systems() -> Tensor:
     return torch.stack([*kinds, torch.linalg.qr(G[0])[0] * 0.75, nilpotent, zero])
 
 
-def gram_gap(Q: Tensor, W: Tensor, factor: float) -> list[list[int]]:
+def gram_gap(Q: Tensor, W: Tensor, factor: float) -> fmpz_mat:
     """(s²QᵀQ − WᵀQᵀQW) in exact integers, times a common denominator."""
     q, w = ([[Fraction(v) for v in row] for row in M.tolist()] for M in (Q, W))
 
@@ -53,7 +53,7 @@ def gram_gap(Q: Tensor, W: Tensor, factor: float) -> list[list[int]]:
         for x, y in zip(left, right, strict=True)
     ]
     scale = math.lcm(*(v.denominator for row in gap for v in row))
-    return [[int(v * scale) for v in row] for row in gap]
+    return fmpz_mat([[int(v * scale) for v in row] for row in gap])
 
 
 @pytest.mark.parametrize("find", [quadratic_norm, diagonal_scaling])

@@ -87,17 +87,12 @@ def test_a_search_that_is_cut_is_undecided_and_says_so(monkeypatch, make):
     assert {"what": "refutation", "reason": work.LIMIT_REACHED} in told["skipped"]
 
 
-def test_work_is_counted_by_size_alone():
-    """A Newton step from one state and a proof about one point, of periods 1 and 2; what exceeds
-    the limit is not done, and outside of a search nothing is limited."""
-    with work.limit_work(limit=1e9) as counted:
-        for period in (1, 2):
-            work.count_newton(10, 1, period)
-            work.count_proof(10, period)
-    assert 1e9 - counted.remaining == 1000 * (2 + 3 + 200 * (1 + 2))
-    assert not counted.exhausted
-    with work.limit_work(limit=10.0) as counted, pytest.raises(work.ExhaustedError):
-        work.count_proof(2, 1)
+def test_what_exceeds_the_limit_is_not_done():
+    """And outside of a search nothing is limited."""
+    with work.limit_work(limit=10.0) as counted:
+        work.spend(4.0)
+        with pytest.raises(work.ExhaustedError):
+            work.spend(7.0)
     assert counted.exhausted
-    assert counted.remaining == 10
-    work.count_proof(1000, 4)
+    assert counted.remaining == 6
+    work.spend(1e12)
