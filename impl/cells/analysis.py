@@ -19,7 +19,6 @@ from rnnbounds.impl.cells.refutation.refute import (
     BOX,
     IMPLIED_BOX,
     NO_BOX_SUFFIX,
-    CandidateInputs,
     reason_too_large,
     refute_gated,
 )
@@ -171,9 +170,9 @@ class ProgramAnalysis(CellAnalysis):
         block = box.shape[1] // len(norm.weights)
         return box.new_tensor(norm.weights).repeat_interleave(block)[None]
 
-    def refute(self, given: CandidateInputs = None) -> Witness | None:
+    def refute(self) -> Witness | None:
         """Search for a certified witness that the cell is no contraction on its box, or None."""
-        return refute_gated(self.cell, self.comparison.box[0], float(self.B), given)
+        return refute_gated(self.cell, self.comparison.box[0], self.B)
 
     @property
     def reason_for_no_search(self) -> str | None:

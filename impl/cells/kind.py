@@ -19,7 +19,6 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputBound
-from rnnbounds.impl.cells.refutation.refute import CandidateInputs
 from rnnbounds.impl.cells.rounding import LayerInputs, Rounding
 from rnnbounds.impl.errors import NotFiniteError, ShapeError
 from rnnbounds.impl.format.record import Witness
@@ -198,9 +197,8 @@ class Analysis(Protocol):
         """A bound on ‖fl(h_t) − h_t‖₂ in the model's own dtype, or why none is known; of a layer,
         with what it is fed by the run below."""
 
-    def refute(self, given: CandidateInputs = None) -> Witness | None:
-        """A certified witness that the model is no contraction; None says nothing. Constant inputs
-        that are given (m, d) are tried too."""
+    def refute(self) -> Witness | None:
+        """A certified witness that the model is no contraction; None says nothing."""
 
 
 class CellAnalysis(Analysis, Protocol):

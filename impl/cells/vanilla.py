@@ -28,7 +28,6 @@ from rnnbounds.impl.cells.kind import (
 )
 from rnnbounds.impl.cells.refutation.refute import (
     ALL,
-    CandidateInputs,
     reason_too_large,
     refute_vanilla,
 )
@@ -58,10 +57,11 @@ _PRECISION = 128
 
 @dataclass(frozen=True, eq=False)
 class VanillaAnalysis(CellAnalysis):
-    """Certified bounds on one vanilla cell."""
+    """Certified bounds on one vanilla cell; `inputs_asked` are B or the set of its inputs."""
 
     model: LoadedModel[RNN]
     parts: NormData
+    inputs_asked: InputBound
     region: str = ALL
 
     @property
@@ -112,11 +112,11 @@ class VanillaAnalysis(CellAnalysis):
         fed = fed or LayerInputs(0.0, self.parts.B)
         return _run_rounding(self.model, norm, fed, self.states(norm))
 
-    def refute(self, given: CandidateInputs = None) -> Witness | None:
+    def refute(self) -> Witness | None:
         """Two orbits that do not meet, an eigenvalue, a repeller or growth; see
         `impl.cells.refutation.refute`.
         """
-        return refute_vanilla(self.model, self.parts.B, given)
+        return refute_vanilla(self.model, self.inputs_asked)
 
 
 def norm_data_of(model: LoadedModel[RNN], input_bound: InputBound) -> NormData:
@@ -159,7 +159,7 @@ def vanilla_kind(name: str, rho: Activation) -> Kind:
         return rho(pre_activation + linear(h, weights["weight_hh"]))
 
     def analyse(model: LoadedModel[RNN], input_bound: InputBound) -> VanillaAnalysis:
-        return VanillaAnalysis(model, norm_data_of(model, input_bound))
+        return VanillaAnalysis(model, norm_data_of(model, input_bound), input_bound)
 
     return Kind(
         name=name,

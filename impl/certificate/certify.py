@@ -135,7 +135,7 @@ def certify(
     if not best.lam < 1:
         _LOG.info("no norm certifies it; seeking a witness")
     with limit_work() as work:
-        witness = None if best.lam < 1 else seeking.refute(given)
+        witness = None if best.lam < 1 else seeking.refute()
     asked = () if witness is None or given is None else witness.input
     if given is not None and asked and not given.holds(asked):
         witness, skipped = (

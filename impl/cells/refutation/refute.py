@@ -9,7 +9,6 @@ floats and proved in ball arithmetic; no witness means no verdict.
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from msgspec.structs import replace
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.inputs.maximisers import input_set_of
-from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.arithmetic.inputs.sets import InputBound, InputSet
 from rnnbounds.impl.cells.refutation.growth import HOMOGENEOUS, growing_orbits
 from rnnbounds.impl.cells.refutation.periodic import (
     PERIODS,
@@ -41,63 +40,13 @@ from rnnbounds.impl.numbers.outward import norm_up
 from rnnbounds.impl.numbers.spectra.eigenvalues import BALL_SIZE, FLOAT_SIZE, unstable_eigenvalue
 from rnnbounds.impl.numbers.spectra.krawczyk import Vector
 
-CandidateInputs = Vector | InputSet | None  # inputs (m, d) to try too, or the set of all
-MOST_CANDIDATES = 64  # of those that are handed in, so many are tried
-
-
-def largest_norm(bound: float) -> float:
-    """A norm below B by more than any rounding, at which inputs are tried."""
-    return min(bound, 1e6) * (1 - 2.0**-30)
-
-
-def steepest_inputs(U: Vector, bound: float) -> Iterator[Vector]:
-    """The two of nearly the largest norm that move a cell most, by its input weights (·, d)."""
-    yield from _singular_inputs(U, bound, 0, 1.0)
-
-
-def further_inputs(U: Vector, bound: float, given: Vector | None = None) -> Iterator[Vector]:
-    """Further constant inputs: an even sample of the given ones (m, d) within the bound, the two
-    steepest at half size, and the two along the second singular vector."""
-    if given is not None:
-        yield from (x for x in _sample_rows(given) if norm_bound(x) <= bound)
-    yield from _singular_inputs(U, bound, 0, 0.5)
-    if min(U.shape) > 1:
-        yield from _singular_inputs(U, bound, 1, 1.0)
-
-
-def inputs_of_set(U: Vector, given: InputSet) -> Iterator[Vector]:
-    """Of a set: the least, the ends that move a cell most and half as far, and rows of a table."""
-    inputs = input_set_of(given)
-    smallest = inputs.smallest_input(given.d)
-    yield smallest.numpy()
-    if np.isfinite(U).all():
-        for direction in torch.from_numpy(np.linalg.svd(U)[2][:2].copy()):
-            for endpoint in (inputs.maximiser(direction), inputs.maximiser(-direction)):
-                yield from (
-                    endpoint.numpy(),
-                    inputs.interpolate(smallest[None], endpoint[None], 0.5)[0].numpy(),
-                )
-    if given.rows is not None:
-        yield from _sample_rows(given.rows.numpy())
+MOST_ROWS = 64  # of a table that are tried
+_LARGEST = 1e6  # norm of an input of a ball that is tried
 
 
 def norm_bound(x: Vector) -> float:
     """At least ‖x‖₂, at any scale; 0 for the zero input alone."""
     return float(norm_up(torch.from_numpy(x)))
-
-
-def _singular_inputs(U: Vector, bound: float, index: int, scale: float) -> Iterator[Vector]:
-    if bound > 0 and np.isfinite(U).all():
-        x = scale * largest_norm(bound) * np.linalg.svd(U)[2][index]
-        if 0 < norm_bound(x) <= bound:  # a subnormal one may have been rounded up, or away
-            yield from (x, -x)
-
-
-def _sample_rows(rows: Vector) -> Vector:
-    sample: Vector = rows[
-        np.linspace(0, len(rows) - 1, min(len(rows), MOST_CANDIDATES)).round().astype(int)
-    ]
-    return sample
 
 
 SIZE = 256  # larger nonlinear cells are not refuted: ball arithmetic would take minutes
@@ -108,12 +57,10 @@ NO_BOX_SUFFIX = ", as the cell states no box"
 IMPLIED_BOX = "the box that its contraction on all states implies"
 
 
-def refute_vanilla(
-    model: LoadedModel[RNN], input_bound: float, given: CandidateInputs = None
-) -> Witness | None:
+def refute_vanilla(model: LoadedModel[RNN], input_bound: InputBound) -> Witness | None:
     """A certified witness that the model is not contractive under inputs ‖x_t‖₂ ≤ B, or None.
 
-    None says nothing about the model. given (m, d): constant inputs to try too.
+    None says nothing about the model.
     Sources: Miller & Hardt, section 3; Krawczyk (1969).
     """
     cell = model.cell
@@ -121,27 +68,25 @@ def refute_vanilla(
         witness = _eigenvalue_witness(model)
     else:
         stored = {role: part.double()[None] for role, part in model.weights.items()}
-        U, aimed = cell.U[0].numpy(), _aimed_inputs(cell, input_bound)
+        aimed = () if isinstance(input_bound, InputSet) else _aimed_inputs(cell, input_bound)
         witness = _refute_by_orbits(
             partial(Frozen, cell.program, stored, n=model.n, W=cell.W[0].numpy()),
             torch.full_like(cell.b[0], torch.inf),
-            input_bound,
-            constant_inputs(U, input_bound, given, aimed),
+            float(input_bound),
+            constant_inputs(cell.U[0].numpy(), input_bound, aimed),
         ) or _growth_witness(model)
     return None if witness is None else replace(witness, bound=float(input_bound))
 
 
-def refute_gated(
-    cell: Any, box: Tensor, input_bound: float, given: CandidateInputs = None
-) -> Witness | None:
+def refute_gated(cell: Any, box: Tensor, input_bound: InputBound) -> Witness | None:
     """Two points of a small period, or one that repels, under one constant input ‖x‖₂ ≤ B, or None.
 
-    None says nothing. box (N,): they lie in |s_i| ≤ box_i. given (m, d): inputs to try too.
+    None says nothing. box (N,): they lie in |s_i| ≤ box_i.
     Sources: Banach; Krawczyk (1969).
     """
     freeze = partial(Frozen, cell.program, cell.parameters, n=len(box))
-    inputs = constant_inputs(cell.U[0].detach().numpy(), input_bound, given)
-    return _refute_by_orbits(freeze, box, input_bound, inputs)
+    inputs = constant_inputs(cell.U[0].detach().numpy(), input_bound)
+    return _refute_by_orbits(freeze, box, float(input_bound), inputs)
 
 
 @np.errstate(all="ignore")  # a float search that overflows loses its way: nothing is claimed
@@ -167,7 +112,7 @@ def _refute_by_orbits(
                 if not norm_bound(x) <= input_bound:
                     continue
                 if witness := _periodic_witness(freeze(x), is_in_box, thorough=thorough):
-                    return replace(witness, states=states, bound=float(input_bound))
+                    return replace(witness, states=states, bound=input_bound)
         except (np.linalg.LinAlgError, ExhaustedError):  # lost, or too long: nothing is claimed
             return None
     return None
@@ -238,34 +183,40 @@ def _growth_witness(model: LoadedModel[RNN]) -> Witness | None:
 
 
 def constant_inputs(
-    U: Vector, bound: float, given: CandidateInputs = None, aimed: Iterable[Vector] = ()
+    U: Vector, bound: InputBound, aimed: Iterable[Vector] = ()
 ) -> Iterator[tuple[Vector, bool]]:
-    """Constant inputs worth trying: zero, those that are aimed, then those that move a cell most by
-    its input weights; and whether to seek thoroughly under each."""
-    if isinstance(given, InputSet):
-        yield from ((x, True) for x in inputs_of_set(U, given))
-        return
-    yield np.zeros(U.shape[1]), True
-    if not bound > 0:
-        return
-    yield from ((x, True) for x in chain(aimed, steepest_inputs(U, bound)))
-    yield from ((x, False) for x in further_inputs(U, bound, given))
+    """Constant inputs ‖x‖₂ ≤ B or of a set worth trying, and whether to seek thoroughly under each.
+
+    The least, those that are aimed, the two along each of two directions that move a cell most by
+    its input weights (·, d) and half as far, and rows of a table.
+    """
+    is_set, B = isinstance(bound, InputSet), float(bound)
+    inputs = input_set_of(bound if isinstance(bound, InputSet) else min(bound, _LARGEST))
+    smallest = inputs.smallest_input(U.shape[1])
+    yield smallest.numpy(), True
+    if B > 0:
+        yield from ((x, True) for x in aimed)
+    if B > 0 and np.isfinite(U).all():
+        directions = np.linalg.svd(U, full_matrices=False)[2][:2].copy()
+        for place, direction in enumerate(torch.from_numpy(directions)):
+            ends = inputs.maximiser(torch.stack([direction, -direction]))
+            halves = inputs.interpolate(smallest.expand_as(ends), ends, 0.5)
+            yield from ((x, is_set or place == 0) for x in ends.numpy())
+            yield from ((x, is_set) for x in halves.numpy())
+    if isinstance(bound, InputSet) and bound.rows is not None:
+        sample = torch.linspace(0, len(bound.rows) - 1, min(len(bound.rows), MOST_ROWS)).round()
+        yield from ((x, True) for x in bound.rows[sample.long()].numpy())
 
 
 def _aimed_inputs(cell: RNN, bound: float) -> Iterator[Vector]:
     """Inputs with a fixed point whose pre-activations are all z, as nearly as U allows."""
     W, U, b = (part[0].numpy() for part in (cell.W, cell.U, cell.b))
+    largest = min(bound, _LARGEST) * (1 - 2.0**-30)
     for z in (0.0, 1.5):
         state = cell.activation(torch.full((cell.n,), z, dtype=torch.float64)).numpy()
-        solution = np.linalg.lstsq(U, z - b - W @ state, rcond=None)[0]
-        yield _shorten_to(solution, largest_norm(bound))
-
-
-def _shorten_to(x: Vector, bound: float) -> Vector:
-    length = norm_bound(x)
-    if not length < np.inf:
-        return np.zeros_like(x)
-    return x * min(1.0, float(bound) / length) if length > 0 else x
+        x = np.linalg.lstsq(U, z - b - W @ state, rcond=None)[0]
+        if 0 < (length := norm_bound(x)) < np.inf:
+            yield x * min(1.0, largest / length)
 
 
 def _witness_at(

@@ -34,7 +34,7 @@ from torch import Tensor
 from rnnbounds.impl.arithmetic.inputs.sets import InputBound, InputSet
 from rnnbounds.impl.cells.analysis import ProgramAnalysis
 from rnnbounds.impl.cells.kind import Analysis, CellAnalysis, Kind
-from rnnbounds.impl.cells.refutation.refute import ALL, CandidateInputs, reason_too_large
+from rnnbounds.impl.cells.refutation.refute import ALL, reason_too_large
 from rnnbounds.impl.cells.rounding import LayerInputs, Rounding
 from rnnbounds.impl.format.fields import Layer
 from rnnbounds.impl.format.record import Witness
@@ -229,7 +229,7 @@ class StackAnalysis(Analysis):
 
     layers: tuple[LayerAnalysis, ...]
     saturating_gates: Mapping[str, int]
-    whole: Callable[[CandidateInputs], Witness | None] | None = None
+    whole: Callable[[], Witness | None] | None = None
 
     @classmethod
     def of(
@@ -238,7 +238,7 @@ class StackAnalysis(Analysis):
         models: Sequence[LoadedModel[Any]],
         input_bound: InputBound,
         at_one: Mapping[str, int],
-        whole: Callable[[CandidateInputs], Witness | None] | None = None,
+        whole: Callable[[], Witness | None] | None = None,
     ) -> "StackAnalysis":
         """The analysis of layers of one kind, the lowest first; how many decays round to 1."""
         layers: list[LayerAnalysis] = []
@@ -361,11 +361,11 @@ class StackAnalysis(Analysis):
         states = sum(layer.analysis.slopes.shape[1] for layer in self.layers)
         return None if self.whole is None else reason_too_large(states)
 
-    def refute(self, given: CandidateInputs = None) -> Witness | None:
+    def refute(self) -> Witness | None:
         """A witness against the first layer, which depends on no other, or against the whole."""
-        if witness := self.layers[0].analysis.refute(given):
+        if witness := self.layers[0].analysis.refute():
             return structs.replace(witness, text=f"in the first layer: {witness.text}")
-        return None if self.whole is None else self.whole(given)
+        return None if self.whole is None else self.whole()
 
     def _layer_norms(self, name: str) -> list[StateNorm]:
         return [layer.norm(name) for layer in self.layers]
