@@ -25,7 +25,7 @@ Source: Miller & Hardt, section 4, for an LSTM.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from itertools import accumulate
 from types import MappingProxyType
 from typing import Self
 
@@ -43,31 +43,15 @@ from rnnbounds.impl.numbers.operations import Operations
 
 
 @dataclass(frozen=True, eq=False)
-class TermSum:
-    """Units y that move with those of which they are a sum of terms."""
-
-    terms: Sequence["Term"]
-
-    @cached_property
-    def reach(self) -> Tensor:
-        """At least ‖Δy‖₂/‖Δs_b‖₂ for each block, (B, blocks)."""
-        return block_norms(self.terms)
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """One block of the state itself, `reach` (B, blocks) being 1 there and 0 elsewhere."""
-
-    reach: Tensor
-
-
-@dataclass(frozen=True, eq=False)
 class Term:
-    """D A Δy, |D| ≤ diag(rows): rows (B, m), A (B, m, l), or None for units of y themselves."""
+    """D A Δy, |D| ≤ diag(rows): rows (B, m), A (B, m, l), or None for units of y themselves.
+
+    reach: at least ‖Δy‖₂/‖Δs_b‖₂ for each block, (B, blocks), one tensor for terms of one y.
+    """
 
     rows: Tensor
     A: Tensor | None
-    y: TermSum | Block
+    reach: Tensor
     up: Operations
 
     @property
@@ -94,49 +78,19 @@ class Term:
 Terms = tuple[Term, ...]
 
 
-def block_terms(box: Tensor, blocks: int, up: Operations) -> Terms:
-    """The units of a state (B, N), in blocks of one size."""
-    indicators = torch.eye(blocks, dtype=box.dtype, device=box.device)
-    rows = indicators.repeat_interleave(box.shape[1] // blocks, dim=1)
-    expanded = (part[:, None].expand(-1, len(box), -1) for part in (rows, indicators))
-    return tuple(Term(rows, None, Block(reach), up) for rows, reach in zip(*expanded, strict=True))
-
-
-def apply_weight(W: Tensor, terms: Terms) -> Terms:
-    """W y for y the sum of the terms."""
-    if not terms:
-        return ()
-    return (replace(terms[0], rows=torch.ones_like(W[:, :, 0]), A=W, y=TermSum(terms)),)
-
-
 def scale_terms(factors: Tensor, terms: Terms) -> Terms:
     """The terms times a diagonal that is at most `factors` (B, m)."""
     return tuple(term.scaled(factors) for term in terms)
-
-
-def select_units(terms: Terms, start: int, stop: int) -> Terms:
-    """Some units, without the terms that are 0 there."""
-    parts = (term.part(start, stop) for term in terms)
-    return tuple(term for term in parts if bool((term.rows != 0).any()))
-
-
-def join_terms(parts: Sequence[Terms], sizes: Sequence[int]) -> Terms:
-    """All units of the parts, one after another."""
-    terms_joined, start, total = [], 0, sum(sizes)
-    for terms, size in zip(parts, sizes, strict=True):
-        terms_joined += [term.padded(start, total - start - size) for term in terms]
-        start += size
-    return tuple(terms_joined)
 
 
 def block_norms(terms: Sequence[Term]) -> Tensor:
     """At least ‖Δu‖₂/‖Δs_b‖₂ for each block of the state, (B, blocks); there is a term."""
     groups: dict[int, list[Term]] = {}
     for term in terms:
-        groups.setdefault(id(term.y), []).append(term)
+        groups.setdefault(id(term.reach), []).append(term)
     up, bounds = terms[0].up, []
     for group in groups.values():
-        reach = group[0].y.reach
+        reach = group[0].reach
         bounds.append(torch.where(reach == 0, 0.0, up.multiply(_sum_norm(group)[:, None], reach)))
     return up.total(torch.stack(bounds, dim=-1))
 
@@ -201,7 +155,8 @@ class LipschitzBounds(RangedNumber):
     def part(self, start: int, stop: int) -> Self:
         """The units from start on, before stop."""
         slopes = self.slopes[:, :, start:stop]
-        terms = select_units(self.terms, start, stop)
+        parts = (term.part(start, stop) for term in self.terms)
+        terms = tuple(term for term in parts if bool((term.rows != 0).any()))
         return type(self)(self.range.part(start, stop), slopes, terms=terms)
 
 
@@ -218,9 +173,10 @@ class SlopeArithmetic(EnclosingArithmetic):
         self, weight: str, bias: str | None, v: LipschitzBounds, rows: slice = ALL
     ) -> LipschitzBounds:
         """W v + b."""
-        sizes = self.weight_magnitudes(weight, rows)
-        slopes = self.interval.up.product(sizes, v.largest_slopes)[:, None]
-        terms = apply_weight(self.stored(weight)[:, rows], v.terms)
+        W, up = self.stored(weight)[:, rows], self.interval.up
+        slopes = up.product(self.weight_magnitudes(weight, rows), v.largest_slopes)[:, None]
+        ones = torch.ones_like(W[:, :, 0])
+        terms = (Term(ones, W, block_norms(v.terms), up),) if v.terms else ()
         return LipschitzBounds(self.affine_range(weight, bias, v, rows), slopes, terms=terms)
 
     def vector(self, name: str, rows: slice = ALL) -> LipschitzBounds:
@@ -252,7 +208,12 @@ class SlopeArithmetic(EnclosingArithmetic):
         """All units of the parts, one after another."""
         count = max(part.slopes.shape[1] for part in parts)
         slopes = torch.cat([part.slopes.expand(-1, count, -1, -1) for part in parts], dim=2)
-        terms = join_terms([p.terms for p in parts], [p.size for p in parts])
+        ends, total = [*accumulate(part.size for part in parts)], slopes.shape[2]
+        terms = tuple(
+            term.padded(end - part.size, total - end)
+            for part, end in zip(parts, ends, strict=True)
+            for term in part.terms
+        )
         return LipschitzBounds(
             self.interval.joined(*(part.range for part in parts)), slopes, terms=terms
         )
@@ -274,7 +235,11 @@ def step_lipschitz(
     m = SlopeArithmetic(parameters, N + d, radii=radii, interval=interval)
     inputs, radius, given = input_enclosure(B, box, d, m.interval)
     eye = torch.eye(N + d, dtype=box.dtype, device=box.device).expand(batch, 1, -1, -1)
-    terms = block_terms(box, blocks, m.interval.up)
+    indicators = torch.eye(blocks, dtype=box.dtype, device=box.device)
+    terms = tuple(
+        Term(reach.repeat_interleave(N // blocks, 1), None, reach, m.interval.up)
+        for reach in indicators[:, None].expand(-1, batch, -1)
+    )
     state = LipschitzBounds(m.interval.symmetric(box), eye[:, :, :N], terms=terms)
     return program(m, state, LipschitzBounds(inputs, eye[:, :, N:], radius, given=given))
 

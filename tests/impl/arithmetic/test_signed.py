@@ -5,18 +5,7 @@ import torch
 from draws import normal
 from gated_draws import draw, lstm
 
-from rnnbounds.impl.arithmetic.slopes import (
-    Block,
-    Term,
-    Terms,
-    TermSum,
-    apply_weight,
-    block_norms,
-    block_terms,
-    compare_runs,
-    scale_terms,
-    select_units,
-)
+from rnnbounds.impl.arithmetic.slopes import Term, block_norms, compare_runs
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.numbers.operations import OUTWARD
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
@@ -56,10 +45,9 @@ def test_a_sum_moves_with_all_its_parts():
 
 def test_unknown_scales():
     """A scale without a bound gives no bound, but for blocks that do not move the units."""
-    one = Block(torch.tensor([[0.0, 1.0]]).double())
-    source = TermSum((Term(torch.ones(1, 2).double(), None, one, OUTWARD),))
+    reach = torch.tensor([[0.0, 1.0]]).double()
     rows = torch.tensor([[torch.inf, 1.0]]).double()
-    told = block_norms((Term(rows, rotation(2), source, OUTWARD),))
+    told = block_norms((Term(rows, rotation(2), reach, OUTWARD),))
     assert told.tolist() == [[0.0, torch.inf]]
 
 
@@ -70,11 +58,10 @@ def test_gates_of_one_affine_map_add_up_to_less():
     n, gates = 4, 3
     W = torch.randn(1, gates * n, n, dtype=torch.float64, generator=draw)
     rows = torch.rand(1, gates * n, dtype=torch.float64, generator=draw)
-    whole = apply_weight(W, block_terms(rows[:, :n], 1, OUTWARD))
-    terms: Terms = ()
-    for k in range(gates):
-        at = (k * n, (k + 1) * n)
-        terms += scale_terms(rows[:, slice(*at)], select_units(whole, *at))
+    whole = Term(torch.ones_like(rows), W, torch.ones(1, 1).double(), OUTWARD)
+    parts = [whole.part(k * n, (k + 1) * n) for k in range(gates)]
+    scaled = zip(parts, rows.chunk(gates, 1), strict=True)
+    terms = [part.scaled(factors) for part, factors in scaled]
     told, apart = float(block_norms(terms)), sum(float(term.norm) for term in terms)
     assert told < 0.9 * apart
     signs = torch.randint(0, 2, (4096, gates * n), generator=draw) * 2.0 - 1
