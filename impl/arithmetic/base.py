@@ -16,24 +16,17 @@ the idea.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Protocol, Self, TypeVar
 
 import torch
 from torch import Tensor
-from torch.nn.functional import softplus
 
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.arithmetic.elementary import Elementary
 
-_THRESHOLD = 40.0  # softplus is the identity above it, to less than a rounding
-
 _FUNCTIONS: Mapping[str, Callable[[Tensor], Tensor]] = {
-    "sigmoid": torch.sigmoid,
-    "tanh": torch.tanh,
+    **{name: activation(name).function for name in ("sigmoid", "tanh", "softplus", "sin")},
     "exp": torch.exp,
-    "softplus": partial(softplus, threshold=_THRESHOLD),
-    "sin": torch.sin,
     "cos": torch.cos,
     "reciprocal": torch.reciprocal,
     "sqrt": lambda a: a.clamp(min=0.0).sqrt(),

@@ -118,7 +118,7 @@ class IntervalArithmetic(EnclosingArithmetic):
         rho = activation(name)
         if self.run is None or rho.relative:
             return v.function(name)
-        error = self.run.activation_error(rho, v.range.magnitude)
+        error = rho.dtype_error(self.run.unit, 1, v.range.magnitude)
         return IntervalVector(
             self.run.round_within(v.range.function(name).image(v.range), error), self.run
         )
@@ -186,18 +186,3 @@ def step_bounds(
         return image.range.magnitude
 
     return bound
-
-
-def iterate_box(
-    program: Program,
-    m: IntervalArithmetic,
-    start: Tensor,
-    B: InputBound | Tensor,
-    d: int,
-    iterates: int,
-) -> Tensor:
-    """The box (B, N) after so many steps from one that is invariant, each of which is invariant."""
-    box, bound_step = start, step_bounds(program, m, start, B, d)
-    for _ in range(iterates):
-        box = torch.minimum(box, bound_step(box))
-    return box

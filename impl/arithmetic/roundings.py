@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.activation import Activation, working_unit
+from rnnbounds.impl.arithmetic.activation import working_unit
 from rnnbounds.impl.arithmetic.intervals import Interval
 from rnnbounds.impl.numbers.outward import add_up, mul_up
 from rnnbounds.impl.numbers.scaling import exponent, shift
@@ -53,10 +53,6 @@ class DtypeRun:
     def stored(self, a: Tensor) -> Tensor:
         """Numbers as the dtype has them."""
         return a.to(self.dtype).to(torch.float64)
-
-    def activation_error(self, rho: Activation, size: Tensor) -> Tensor:
-        """At least what ρ is off by for |z| ≤ size (B, m), by its error model."""
-        return rho.dtype_error(self.unit, 1, size)
 
     def round(self, a: Interval) -> Interval:
         """Enclose the rounded result of an operation with exact result in a; ±∞ on overflow."""

@@ -17,7 +17,7 @@ from rnnbounds.impl.arithmetic.activation import Activation
 from rnnbounds.impl.arithmetic.base import ALL, Arithmetic, Floats, Rows, V
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import float_step
 from rnnbounds.impl.arithmetic.inputs.sets import InputBound
-from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, iterate_box
+from rnnbounds.impl.arithmetic.interval_arithmetic import IntervalArithmetic, step_bounds
 from rnnbounds.impl.arithmetic.invariance import InvariantBox, complete_boxes, prove_box
 from rnnbounds.impl.arithmetic.lengths import of_equal_lengths
 from rnnbounds.impl.arithmetic.slopes import compare_runs
@@ -149,8 +149,11 @@ class Activated(ProgramCell):
     def box_over(self, m: IntervalArithmetic, B: InputBound | Tensor) -> Tensor:
         """The box of a bounded activation in an arithmetic of intervals, rounded outwards or with
         gradients."""
-        start = self.U.new_full((self.batch, self.n), self.activation.bound)
-        return iterate_box(self.program, m, start, B, self.d, _ITERATES)
+        box = self.U.new_full((self.batch, self.n), self.activation.bound)
+        step_bound = step_bounds(self.program, m, box, B, self.d)
+        for _ in range(_ITERATES):  # each of which is invariant
+            box = torch.minimum(box, step_bound(box))
+        return box
 
 
 class DrivenFloats(Floats):

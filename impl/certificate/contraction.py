@@ -12,6 +12,7 @@ Johnson, section 6.3, for the derivative of Perron's root.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -36,7 +37,6 @@ from rnnbounds.impl.reading.pytorch.modules import open_module
 from rnnbounds.impl.reading.recognition.recognise import recognise
 
 NORMS = ("spectral", "infinity", "one", "perron")
-_POLICIES = 8
 _HUGE = 1e30  # for a bound on states that is infinite
 
 Bound = Tensor | InputBound  # of the inputs of a layer: B, or the set of the first one's
@@ -122,7 +122,7 @@ def _factor(cell: Any, B: Bound, names: Sequence[str]) -> Tensor:
             "spectral": lambda: torch.linalg.matrix_norm(W, 2),
             "infinity": lambda: W.abs().sum(1).amax(),
             "one": lambda: W.abs().sum(0).amax(),
-            "perron": lambda: perron_root(W.abs()[None]),
+            "perron": lambda: _root_of(W.abs()[None]),
         }
         return torch.stack([slope * sizes[name]() for name in names]).amin()
     box = _box(cell, B)[None]
@@ -130,11 +130,11 @@ def _factor(cell: Any, B: Bound, names: Sequence[str]) -> Tensor:
         cell.program, cell.parameters, box, B, cell.d, blocks=cell.blocks, drive=box,
         interval=DifferentiableInterval,
     )  # fmt: skip
-    M = comparison.matrices[0]
+    M, still = comparison.matrices[0], replace(comparison, slopes=comparison.slopes.detach())
     estimates: Mapping[str, Callable[[], Tensor]] = {
         "spectral": lambda: _spectral(cell, comparison),
         "infinity": lambda: M.sum(2).amax(),
-        "perron": lambda: perron_root(M),
+        "perron": lambda: perron_root(M, still.perron()[0]),
     }
     return torch.stack([estimates[name]() for name in names]).amin()
 
@@ -145,28 +145,24 @@ def _spectral(cell: Any, comparison: Comparison) -> Tensor:
         layers = [cell.parameters[f"transition_{l}_weight"][0] for l in range(1, cell.depth + 1)]
         sizes = [torch.linalg.matrix_norm(W, 2) * cell.activation.slope for W in layers]
         return torch.stack(sizes).prod()
-    return perron_root(comparison.euclidean)
+    return _root_of(comparison.euclidean)
 
 
-def perron_root(M: Tensor) -> Tensor:
-    """max_r,i (M_r v)_i/v_i for M (R, N, N) ≥ 0 and v near the Perron vector of the worst rows.
+def perron_root(M: Tensor, v: Tensor) -> Tensor:
+    """max_r,i (M_r v)_i/v_i for M (R, N, N) ≥ 0 and v > 0 near the Perron vector of the worst rows.
 
     With u the left vector its gradient is that of uᵀMv/uᵀv, u and v standing still.
     """
-    rows, N = torch.arange(M.shape[1], device=M.device), M.detach()
-    best, chosen = torch.ones_like(N[0, 0]), (N.sum(2)).argmax(0)
-    least, worst = N.sum(2).amax(), N.amax(0)
-    for _ in range(_POLICIES if len(M) > 1 else 1):
-        v = perron_vector(worst[None]).weights[0]
-        image = N @ v
-        factor = (image.amax(0) / v).amax()
-        if factor < least:
-            best, least, chosen = v, factor, image.argmax(0)
-        worst = N[image.argmax(0), rows]
-    P = M[chosen, rows]
+    image = M.detach() @ v
+    P = M[image.argmax(0), torch.arange(len(v), device=M.device)]
     u = perron_vector(P.detach().mT[None]).weights[0]
-    root = (u @ P @ best) / (u @ best)
-    return root + (least - root).detach()
+    root = (u @ P @ v) / (u @ v)
+    return root + ((image.amax(0) / v).amax() - root).detach()
+
+
+def _root_of(M: Tensor) -> Tensor:
+    """The Perron root of one matrix ≥ 0, (1, N, N)."""
+    return perron_root(M, perron_vector(M).weights[0])
 
 
 def _box(cell: Any, B: Bound) -> Tensor:

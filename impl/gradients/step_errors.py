@@ -132,7 +132,7 @@ class RoundingError(RangedNumber):
         """The elementary function of that name, or an activation."""
         value = self.apply(self.range.function(name))
         if (rho := (ACTIVATIONS | LIBRARY_ACTIVATIONS).get(name)) is not None:
-            library_error = self.run.activation_error(rho, self.most)
+            library_error = rho.dtype_error(self.run.unit, 1, self.most)
             if not keeps_to_its_model(name, dtype=str(self.run.dtype).removeprefix("torch.")):
                 library_error = torch.full_like(library_error, torch.inf)
         else:  # rounded, from that far off, where functions are computed with more precision

@@ -118,10 +118,7 @@ def rational_matrix(W: Tensor) -> fmpq_mat:
 
 def identity(n: int) -> fmpq_mat:
     """I in rationals."""
-    matrix = fmpq_mat(n, n)
-    for i in range(n):
-        matrix[i, i] = 1
-    return matrix
+    return diagonal([fmpq(1)] * n)
 
 
 def diagonal(entries: tuple[fmpq, ...] | list[fmpq]) -> fmpq_mat:

@@ -203,7 +203,7 @@ def stack_kind(kind: Kind) -> Kind:
         ]
         box = model.cell.proved_box(input_bound).box
         at_one = rounds_to_one(model.cell, model.dtype, box, input_bound)
-        whole = partial(refute_gated, model.cell, box[0], float(input_bound))
+        whole = partial(refute_gated, model.cell, box[0], input_bound)
         return StackAnalysis.of(kind, told, input_bound, at_one, whole)
 
     return Kind(
