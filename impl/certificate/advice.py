@@ -27,8 +27,9 @@ _LAYER = re.compile(r"_l(\d+)$")
 _OF_LSTM = ("input gate", "forget gate", "candidate", "output gate")
 _OF_GRU = ("reset gate", "update gate", "candidate")
 GATES = {"lstm": _OF_LSTM, "lstm-projected": _OF_LSTM, "gru": _OF_GRU, "gru-cho": _OF_GRU}
-# The certified bound on what a unit keeps of itself, by the name of the constant.
-_KEPT = {"f_bar": "forget gate", "z_bar": "update gate"}
+_UPDATE = ("z_bar", "update gate")
+# The name of the certified bound on what a unit keeps of itself, and the gate that it is of.
+_KEPT = {"lstm": ("f_bar", "forget gate"), "gru": _UPDATE, "gru-cho": _UPDATE}
 _ROWS = 1024  # of all recurrent weights, beyond which nothing is sought
 _HALVINGS, _TRIES = 9, 3
 _FEW = 4  # channels whose ends a call lists
@@ -142,7 +143,7 @@ def advise(
     """Advise on a model with the best factor lam ≥ 1 and those constants, for inputs ‖x_t‖₂ ≤ B.
     `tries` certifies a model under a bound: (norm, λ, k at ε), or None."""
     train = _train(kind, B)
-    kept = _kept(constants, epsilon)
+    kept = _kept(kind, constants, epsilon)
     size = sum(len(part) for role, part in model.weights.items() if _RECURRENT.fullmatch(role))
     if size > _ROWS:
         skipped = (
@@ -250,22 +251,15 @@ def _two_digits(size: float) -> float:
     return float(f"{math.floor(size * 10.0**places * (1 + 1e-12))}e{-places}")
 
 
-def _kept(constants: Mapping[str, float], epsilon: float) -> tuple[str, float, int | None] | None:
-    """The gate of any layer with the largest retention f̄, f̄, and the least k with f̄ᵏ ≤ ε."""
-    retentions = [
-        (value, gate)
-        for name, value in constants.items()
-        if (gate := _KEPT.get(_LAYER.sub("", name))) and value <= 1 and _keeps(name, constants)
-    ]
-    if not retentions:
+def _kept(
+    kind: Kind, constants: Mapping[str, float], epsilon: float
+) -> tuple[str, float, int | None] | None:
+    """The gate that keeps the state, the largest f̄ of any layer, and the least k with f̄ᵏ ≤ ε."""
+    constant, gate = _KEPT.get(kind.name.removeprefix(PREFIX), (None, ""))
+    bounds = [value for name, value in constants.items() if _LAYER.sub("", name) == constant]
+    if not bounds or not (bound := max(bounds)) <= 1:
         return None
-    bound, gate = max(retentions)
     return gate, bound, least_window(1.0, bound, epsilon, 1.0)
-
-
-def _keeps(name: str, constants: Mapping[str, float]) -> bool:
-    """True if the constant bounds a retention: z̄ does in a GRU, but not in an LSTM."""
-    return not name.startswith("z_bar") or not any(other.startswith("f_bar") for other in constants)
 
 
 def _train(kind: Kind, B: InputBound) -> tuple[str, ...]:
