@@ -88,6 +88,11 @@ def count(value: int) -> str:
     return f"{value:,}"
 
 
+def rounded_count(value: int) -> str:
+    """1,234, and from a million on in millions to a tenth, rounded down: 24.5 million."""
+    return count(value) if value < 10**6 else f"{value // 10**5 / 10:,} million"
+
+
 def capitalise(sentence: str) -> str:
     """The sentence with a capital first letter, if that is one of ASCII: λ is a symbol."""
     return sentence[:1].upper() + sentence[1:] if sentence[:1].isascii() else sentence

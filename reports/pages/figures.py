@@ -37,6 +37,7 @@ _X_LENGTH = 350  # units that are sure for the x axis
 _MOST_LABELS = 7  # of one axis
 _LARGEST = 1e300  # beyond, the length of an axis may be no float
 _HALF_BAR, _BAR_HEIGHT = 0.32, 38  # half of a bar, rows being 1 apart; units of height of a row
+_HALF_CAP = 0.011  # half of a cap, as a share of the width of the data
 _SVG = "{http://www.w3.org/2000/svg}"
 # Text as text, and no id by chance.
 _SETTINGS: dict[Any, str] = {"svg.fonttype": "none", "svg.hashsalt": "rnnbounds"}
@@ -51,12 +52,13 @@ class FigureError(InputError):
 
 @dataclass(frozen=True)
 class Series:
-    """One line or cloud of points; `x` and `y` have the same length."""
+    """One line, cloud of points, or caps, which are strokes that no line connects; `x` and `y` have
+    the same length."""
 
     label: str
     x: Sequence[float]
     y: Sequence[float]
-    style: Literal["line", "dashed", "points"] = "line"
+    style: Literal["line", "dashed", "points", "caps"] = "line"
 
 
 @dataclass(frozen=True)
@@ -112,9 +114,12 @@ def draw_plot(
     shapes = []
     for number, line in enumerate(series, 1):
         runs = _split_at_gaps(_series_points(line, log_y))
-        cloud = line.style == "points"
+        cloud, points = line.style in ("points", "caps"), [point for run in runs for point in run]
         dots = [[point] for run in runs for point in run if cloud or len(run) == 1]
         lines = [] if cloud else [run for run in runs if len(run) > 1]
+        if line.style == "caps" and points:
+            half = _HALF_CAP * (max(points)[0] - min(points)[0]) or 0.5
+            dots, lines = [], [[(x - half, y), (x + half, y)] for x, y in points]
         shapes += [_Shape(f"s{number} {line.style}", lines), _Shape(f"s{number} points", dots)]
     xs, ys = ([p[i] for s in shapes for run in s.outlines for p in run] for i in (0, 1))
     names = ", ".join(line.label for line in series)
@@ -127,7 +132,7 @@ def curve_plot(curve: Curve) -> Markup:
     """The largest left side that was seen at each k (or N, or T), under its bound."""
     at = [point.at for point in curve.points]
     lhs, rhs = ([float(getattr(p, side)) for p in curve.points] for side in ("lhs", "rhs"))
-    series = [Series("its bound", at, rhs), Series("largest seen", at, lhs, "points")]
+    series = [Series("its bound", at, rhs, "caps"), Series("largest seen", at, lhs, "points")]
     summary = (
         f"The largest left side seen at {len(at)} values of {curve.against} and its bound, from"
         f" {bound_text(lhs[0], 3)} under {bound_text(rhs[0], 3)} at {curve.against} = {at[0]} to"

@@ -8,7 +8,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,23 +16,25 @@ from rnnbounds.reports.files import write_all
 from rnnbounds.reports.pages.frame import load_templates
 from rnnbounds.reports.records import record
 from rnnbounds.reports.records.changes import Changes, escape_markdown, shorten
+from rnnbounds.reports.records.checks import Tally
 from rnnbounds.reports.records.codec import encode
 from rnnbounds.reports.records.outcome import claim_problems, run_problems
-from rnnbounds.reports.text import NOTHING, Number, count, is_finite, plural, ratio_text
+from rnnbounds.reports.text import (
+    NOTHING,
+    Number,
+    count,
+    is_finite,
+    plural,
+    ratio_text,
+    rounded_count,
+)
 
 FILES, CURVES = ("run.json", "index.html"), "curves.csv"
 LIST_LIMIT = 10
 """Checks of one list that a page shows; the record has all, each with its replay command."""
 # A browser closes these by itself where the next one begins or what holds them ends.
 _ENDS = re.compile(r"</(?:td|th|tr|li|dt|dd)>")
-GROUPS = {
-    "contraction": "Contraction",
-    "memory": "Memory",
-    "gradients": "Gradients",
-    "training": "Training",
-    "unitary": "Unitary networks",
-}
-OTHER_GROUP = "Other claims"
+MAIN_CLAIM = "truncation"  # Lemma 1 of Miller & Hardt, whose gap against k leads the page
 
 
 @dataclass(frozen=True)
@@ -63,27 +65,30 @@ class SummaryRow:
 
 @dataclass(frozen=True)
 class Summary:
-    """The first screen: the verdict in words, and a row for each claim."""
+    """The first screen: the verdict in a line, four numbers (number, what of, meaning), the claim
+    whose curve is shown, and a row for each claim."""
 
     headline: str
-    lead: str
     problems: tuple[str, ...]
+    numbers: tuple[tuple[str, str, str], ...]
     attacks: tuple[str, ...]
     rows: tuple[SummaryRow, ...]
-    judged: tuple[str, ...]
-    proved: tuple[str, ...]
-    unproved: tuple[str, ...]
     machine: str
 
     @property
-    def groups(self) -> dict[str, list[SummaryRow]]:
-        """The rows by their place in the theory, in its order."""
-        has_groups = any(row.claim.group in GROUPS for row in self.rows)
-        groups: dict[str, list[SummaryRow]] = {title: [] for title in GROUPS.values()}
+    def papers(self) -> dict[str, list[SummaryRow]]:
+        """The rows by the first work that a claim cites, both in the order of the record."""
+        papers: dict[str, list[SummaryRow]] = {}
         for row in self.rows:
-            title = GROUPS.get(row.claim.group, OTHER_GROUP if has_groups else "Claims")
-            groups.setdefault(title, []).append(row)
-        return {title: rows for title, rows in groups.items() if rows}
+            works = row.claim.works
+            papers.setdefault(works[0].title if works else "Other claims", []).append(row)
+        return papers
+
+    @property
+    def main(self) -> record.ClaimRecord | None:
+        """The claim of the main theorem, if it was attacked at two windows or more."""
+        claims = (row.claim for row in self.rows if row.claim.id == MAIN_CLAIM)
+        return next((claim for claim in claims if claim.forms and claim.forms[0].curve), None)
 
 
 def summarise_run(run: record.Run, changes: Changes | None = None) -> Summary:
@@ -99,113 +104,83 @@ def summarise_run(run: record.Run, changes: Changes | None = None) -> Summary:
         )
         for claim in run.claims
     )
-    failures = tuple(run_problems(run))
     regressed = () if changes is None else changes.failing
+    problems = (*run_problems(run), *(f"{row.kind}: {row.line}" for row in regressed))
     return Summary(
-        _headline(run, bool(failures), bool(regressed)),
-        _lead_paragraph(run, bool(failures)),
-        failures + tuple(f"{row.kind}: {row.line}" for row in regressed),
-        attacks, rows, _judged_counts(run), _proof_lines(run), _trust_lines(run),
+        _headline(run, problems), problems, tuple(_numbers(run)), attacks, rows,
         _machine_line(run.environment, run.seed),
     )  # fmt: skip
 
 
-def _headline(run: record.Run, fails: bool, regressed: bool) -> str:
-    """One sentence: the failing claims, else how much is proved and attacked."""
+def _headline(run: record.Run, problems: Sequence[str]) -> str:
+    """The verdict in a line; of a run that fails the first reason."""
+    if problems:
+        others = f", and {count(len(problems) - 1)} more" if problems[1:] else ""
+        return f"This run fails: {problems[0]}{others}."
     claims = run.claims
-    if fails:
-        failing = sum(bool(claim_problems(claim)) for claim in claims)
-        failed = f" {count(failing)} of {plural(len(claims), 'claim')} failed." if failing else ""
-        return f"This run fails.{failed}"
-    forms, assuming = _count_forms(run), sum(len(claim.assuming) for claim in claims)
-    which = f"1 claim, {claims[0].id}, " if len(claims) == 1 else ""
-    inclusions = f", {count(assuming)} of them from an assumed inclusion" if assuming else ""
-    pairs = plural(sum(claim.pairs for claim in claims), "pair")
-    sentence = (
-        f"{which}{plural(forms, 'form')} proved{inclusions}; attacked on {pairs} of system and "
-        f"input, none violated"
-    )
-    return f"{sentence}, but something regressed." if regressed else f"{sentence}."
+    subject = f"All {plural(len(claims), 'bound')} hold"
+    if not claims:
+        subject = f"All {plural(len(run.guarantees), 'guarantee')} hold"
+    elif len(claims) == 1:
+        subject = f"{claims[0].title}: this bound holds"
+    tallies = [part.tally for part in claims or run.guarantees]
+    checks = rounded_count(sum(tally.total - tally.vacuous for tally in tallies))
+    mistakes = any(claim.variants for claim in claims)
+    found = ", every planted mistake was found" if mistakes else ""
+    return f"{subject}: {checks} checks, none violated{found}."
 
 
-def _lead_paragraph(run: record.Run, fails: bool) -> str:
-    """The counts behind the headline."""
-    claims, variants = run.claims, sum(len(claim.variants) for claim in run.claims)
-    checks = plural(sum(claim.tally.total - claim.tally.vacuous for claim in claims), "check")
-    if fails:
-        violated = sum(claim.tally.violated for claim in claims)
-        undecided = sum(claim.tally.undecided for claim in claims)
-        refuted = sum(variant.convicted for claim in claims for variant in claim.variants)
-        return (
-            f"Of {checks}, {count(violated)} are violated and {count(undecided)} undecided; "
-            f"{count(refuted)} of {plural(variants, 'false variant')} refuted."
-        )
-    vacuous = sum(claim.tally.vacuous for claim in claims)
-    skipped = f" {count(vacuous)} more are vacuous, which is no evidence." if vacuous else ""
-    refuted_all = (
-        f" All {plural(variants, 'deliberately false variant')} of the claims were refuted."
-        if variants
-        else ""
-    )
-    return f"Attack: {checks}; none is violated, none undecided.{skipped}{refuted_all}"
+def _numbers(run: record.Run) -> Iterator[tuple[str, str, str]]:
+    """Four numbers of a run, each with what it counts and what that means."""
+    claims = run.claims
+    forms = [form for claim in claims for form in claim.forms]
+    ledgers = [ledger for claim in claims for ledger in claim.ledgers]
+    variants = [variant for claim in claims for variant in claim.variants]
+    works = {work.title for claim in claims for work in claim.works[:1]}
+    yield (
+        count(len(claims)), "claim" if len(claims) == 1 else "claims",
+        f"stated with explicit constants in {plural(len(forms), 'form')}, from "
+        f"{plural(len(works), 'paper')}",
+    )  # fmt: skip
+    assuming = sum(bool(ledger.presupposed) for ledger in ledgers)
+    assume = "assumes" if assuming == 1 else "assume"
+    assumed = f"; {count(assuming)} {assume} an inclusion, named beside the claim" * bool(assuming)
+    yield (
+        f"{count(sum(ledger.proved for ledger in ledgers))} of {count(len(forms))}", "forms proved",
+        f"by machine in {plural(sum(len(ledger.steps) for ledger in ledgers), 'step')}, from "
+        f"{plural(len(used_theorems(run)), 'textbook theorem')}{assumed}",
+    )  # fmt: skip
+    tally = Tally()
+    for claim in claims:
+        tally = tally.merge(claim.tally)
+    vacuous = f"; {count(tally.vacuous)} more say nothing and are not counted" * bool(tally.vacuous)
+    yield (
+        count(tally.total - tally.vacuous), "checks",
+        f"of {plural(sum(claim.pairs for claim in claims), 'pair')} of system and input: "
+        f"{count(tally.violated)} violated, {count(tally.undecided)} undecided, "
+        f"{count(sum(claim.escalated for claim in claims))} decided beyond float64{vacuous}",
+    )  # fmt: skip
+    found = sum(variant.convicted and variant.ledger_fails for variant in variants)
+    yield (
+        f"{count(found)} of {count(len(variants))}", "planted mistakes found",
+        "false variants of the claims: refuted by the same attacks, and without a proof",
+    )  # fmt: skip
 
 
 def _machine_line(environment: record.Environment, seed: int) -> str:
-    """Seed, device, workers and versions of a run in one line."""
+    """Seed, device, workers, time and versions of a run in one line."""
     versions = environment.versions
     packages = (f"{name} {versions[name]}" for name in ("rnnbounds", "torch", "python")
                 if name in versions)  # fmt: skip
     workers = plural(environment.workers, "worker") if environment.workers else ""
-    return " · ".join(filter(None, (f"seed {seed}", environment.device, workers, *packages)))
-
-
-def _judged_counts(run: record.Run) -> tuple[str, ...]:
-    claims = run.claims
-    counts = (
-        f"{plural(len(claims), 'claim')} in {plural(_count_forms(run), 'form')}",
-        plural(sum(claim.systems for claim in claims), "system"),
-        plural(sum(claim.tally.total - claim.tally.vacuous for claim in claims), "check"),
-        f"{count(sum(claim.escalated for claim in claims))} decided beyond float64",
-    )
-    seconds = run.environment.seconds
-    return (*counts, f"{seconds:,.0f} seconds") if seconds else counts
-
-
-def _count_forms(run: record.Run) -> int:
-    return sum(len(claim.forms) for claim in run.claims)
-
-
-def _ledgers(run: record.Run) -> list[record.LedgerRecord]:
-    return [ledger for claim in run.claims for ledger in claim.ledgers]
-
-
-def _proof_lines(run: record.Run) -> tuple[str, ...]:
-    variants = [variant for claim in run.claims for variant in claim.variants]
-    proved = sum(ledger.proved for ledger in _ledgers(run))
-    return (
-        f"{count(proved)} of {plural(_count_forms(run), 'form')}, step by step",
-        plural(sum(len(ledger.steps) for ledger in _ledgers(run)), "step"),
-        f"{count(sum(variant.convicted for variant in variants))} of"
-        f" {plural(len(variants), 'false variant')} refuted",
-    )
-
-
-def _trust_lines(run: record.Run) -> tuple[str, ...]:
-    """List what a run takes on trust: open claims, assumed inclusions, axioms."""
-    open_claims = [claim.id for claim in run.claims if not claim.proved]
-    lines = [f"not proved: {', '.join(open_claims)}"] if open_claims else []
-    if named := [f"{c.id} ({len(c.assuming)})" for c in run.claims if c.assuming]:
-        forms = plural(sum(len(claim.assuming) for claim in run.claims), "form")
-        lines.append(f"{forms} derived from an assumed inclusion: {', '.join(named)}")
-    if unmet := sum(not ledger.met for ledger in _ledgers(run)):
-        lines.append(f"{plural(unmet, 'form')} whose assumptions no test shows to hold together")
-    theorems = plural(len(used_theorems(run)), "textbook theorem")
-    return (*lines, f"{theorems}, taken without proof")
+    seconds = f"{environment.seconds:,.0f} seconds" if environment.seconds else ""
+    parts = (f"seed {seed}", environment.device, workers, seconds, *packages)
+    return " · ".join(filter(None, parts))
 
 
 def used_theorems(run: record.Run) -> tuple[record.Axiom, ...]:
     """The textbook theorems that the ledgers of a run use."""
-    names = {name for ledger in _ledgers(run) for name in ledger.axioms}
+    names = {name for claim in run.claims for ledger in claim.ledgers for name in ledger.axioms}
     return tuple(theorem for theorem in run.axioms if theorem.name in names)
 
 
@@ -241,24 +216,37 @@ def unmet_assumptions(claim: record.ClaimRecord) -> list[tuple[str, int, tuple[s
 
     The name `finite X` stands for a constant X without a finite bound.
     """
-    texts = {
-        id: (typeset, plain)
-        for form in reversed(claim.forms)
-        for id, typeset, plain in form.assumption_texts
-    }
     rows = []
     for name, number in sorted(claim.vacuous_by_assumption.items()):
         symbol = name.removeprefix("finite ")
         unbounded = "" if symbol == name else f"the constant {symbol} has no finite bound there"
         if number:
-            rows.append((name, number, texts.get(name, ("", unbounded))))
+            rows.append((name, number, _assumption_texts(claim).get(name, ("", unbounded))))
     return rows
+
+
+def assumed_inclusions(claim: record.ClaimRecord) -> list[tuple[str, str]]:
+    """The inclusions that forms of the claim assume, each once: text typeset and plain."""
+    names = dict.fromkeys(name for ledger in claim.ledgers for name in ledger.presupposed)
+    texts = _assumption_texts(claim)
+    return [texts.get(name, ("", name)) for name in names]
+
+
+def _assumption_texts(claim: record.ClaimRecord) -> dict[str, tuple[str, str]]:
+    """The text of each assumption, typeset and plain, as its first form has it."""
+    return {
+        id: (typeset, plain)
+        for form in reversed(claim.forms)
+        for id, typeset, plain in form.assumption_texts
+    }
 
 
 def render_run(run: record.Run, changes: Changes | None = None) -> bytes:
     """The page of the run, UTF-8, with what changed since a baseline."""
     templates = load_templates()
-    templates.filters |= {"reach": nines_share, "unmet": unmet_assumptions}
+    templates.filters |= {
+        "reach": nines_share, "unmet": unmet_assumptions, "assumed": assumed_inclusions,
+    }  # fmt: skip
     page = templates.get_template("page.html.j2").render(
         run=run, summary=summarise_run(run, changes), changes=changes, shown=LIST_LIMIT,
         environment=environment_items(run.environment), theorems=used_theorems(run),

@@ -28,8 +28,13 @@
     }
   }
 
-  function reachable() {  // a formula that scrolls is reached with the tabulator
-    for (const box of all(".formula")) if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+  function reachable() {  // a formula that scrolls says so, and is reached with the tabulator
+    for (const box of all(".formula")) {
+      const scrolls = box.firstElementChild.scrollWidth > box.clientWidth + 1;
+      box.classList.toggle("scrolls", scrolls);
+      box.title = scrolls ? "wider than its place: scroll" : "";
+      if (scrolls) box.tabIndex = 0;
+    }
   }
   reachable();
   addEventListener("resize", reachable);

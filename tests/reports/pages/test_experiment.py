@@ -13,8 +13,9 @@ from rnnbounds.reports.pages.experiment import (
     Table,
     render_page,
 )
-from rnnbounds.reports.pages.figures import FigureError, Series, draw_plot
+from rnnbounds.reports.pages.figures import FigureError, Series, curve_plot, draw_plot
 from rnnbounds.reports.pages.frame import safe_mathml
+from rnnbounds.reports.records.checks import build_curve
 
 
 def lines(label="bound $x$"):
@@ -26,6 +27,13 @@ def lines(label="bound $x$"):
         Series("measured <gap>", k, gaps, "points"),
         Series("ε", k, [0.1] * 20),
     ]
+
+
+def test_points_of_different_systems_are_not_joined() -> None:
+    """At each k the bound is that of another system: caps, which no line connects."""
+    drawn = curve_plot(build_curve("k", {k: (0.5**k, 2 * 0.5**k) for k in range(1, 9)}))
+    (caps,) = re.findall('<g class="s1 caps">(.*?)</g>', drawn)
+    assert re.findall("[ML]", caps) == ["M", "L"] * 8
 
 
 def test_plot_is_deterministic_and_inline():

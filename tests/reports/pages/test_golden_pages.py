@@ -20,7 +20,6 @@ def odd(run, check):
     first, second = claim.ledgers
     return replace(
         claim,
-        group="contraction",
         forms=(replace(claim.forms[0], nearest=(near,)), *claim.forms[1:]),
         tightest=(one, replace(one, lhs=0.1, ratio=None)),
         vacuous_by_assumption={"bounded": 1200, "finite B_h": 4, "start": 0},
@@ -35,7 +34,7 @@ def bad(claim, check):
     survivor = replace(claim.variants[0], convicted=False, counterexample=None, attack=None)
     return replace(
         claim,
-        group="mine",
+        works=(),
         tally=replace(claim.tally, holds=0, violated=2, undecided=1),
         failing=(replace(check(ratio=1.07, verdict="VIOLATED"), explanation="n = 1, W = λ"),),
         variants=(survivor, replace(claim.variants[1], ledger_fails=False)),
@@ -63,5 +62,5 @@ def test_a_record_with_next_to_nothing(run, claims):
         mathml="",
     )  # fmt: skip
     page = str(Shown(render_run(replace(run, claims=(bare,) * claims, axioms=())).decode()))
-    assert "✗ This run fails." in page
+    assert "✗ This run fails: " in page
     assert ("no form was stated" if claims else "no claim was tested") in page

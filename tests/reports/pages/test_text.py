@@ -39,6 +39,8 @@ def test_ratio(value, expected):
 def test_counts():
     """Counts are grouped, and have their noun."""
     assert text.count(1234567) == "1,234,567"
+    counts = {999_999: "999,999", 10**6: "1.0 million", 24_599_999: "24.5 million"}
+    assert {value: text.rounded_count(value) for value in counts} == counts  # never more than it is
     assert text.plural(1, "step") == "1 step"
     assert text.plural(0, "step") == "0 steps"
 
