@@ -63,21 +63,22 @@ class Series:
 
 @dataclass(frozen=True)
 class Bracket:
-    """One bar: no k below `least` will do (0: none is refuted), any k from `enough` on will (None:
-    none is certified)."""
+    """One bar: no k below `refuted_below` will do (0: none is refuted), any k from `certified_from`
+    on will (None: none is certified); the k that was `seen`, and the one proved `near` data."""
 
     label: str
     refuted_below: int = 0
     certified_from: int | None = None
+    seen: int | None = None
+    near: int | None = None
 
     @property
     def summary(self) -> str:
-        """The bar in words."""
+        """The bar in words; "" where nothing is known."""
         parts = [f"no k below {self.refuted_below} will do"] if self.refuted_below else []
-        parts += (
-            [f"k = {self.certified_from} is certified"] if self.certified_from is not None else []
-        )
-        return f"{self.label}: {', '.join(parts) or 'nothing is known'}"
+        told = {"seen": self.seen, "proved near data": self.near, "certified": self.certified_from}
+        parts += [f"k = {k} is {how}" for how, k in told.items() if k is not None]
+        return f"{self.label}: {', '.join(parts)}" if parts else ""
 
 
 @dataclass(frozen=True)
@@ -145,19 +146,26 @@ def curve_plot(curve: Curve) -> Markup:
 def draw_brackets(bars: Sequence[Bracket]) -> Markup:
     """At most six bars as one <svg>, the first above, from k = 0 to beyond what is known."""
     drawn_bars = bars[:MOST_BARS]
-    largest = max(1, *(max(bar.refuted_below, bar.certified_from or 0) for bar in drawn_bars))
+    known = [(b.refuted_below, b.certified_from, b.seen, b.near) for b in drawn_bars]
+    largest = max([1, *(k for ks in known for k in ks if k is not None)])
     end = 1.15 * largest
     ticks = _linear_axis("", [0, largest], _X_LENGTH).ticks
     x = _Axis("window k, steps", 0, end, [tick for tick in ticks if 0 <= tick[0] <= end])
     rows = {len(drawn_bars) - 1 - place: bar for place, bar in enumerate(drawn_bars)}
     y = _Axis("", -0.6, len(drawn_bars) - 0.4, [(row, bar.label) for row, bar in rows.items()])
-    looks: dict[str, list[list[Point]]] = {"short": [], "open": [], "enough": []}
+    looks: dict[str, list[list[Point]]] = {
+        look: [] for look in ("short", "open", "enough", "seen", "near")
+    }
     for row, bar in rows.items():
         middle = end if bar.certified_from is None else bar.certified_from
         ends = (0, bar.refuted_below, middle, end)
-        for look, (low, high) in zip(looks, pairwise(ends), strict=True):
+        for look, (low, high) in zip(looks, pairwise(ends), strict=False):
             foot, head = row - _HALF_BAR, row + _HALF_BAR
             if low < high:
+                looks[look].append([(low, foot), (low, head), (high, head), (high, foot)])
+        for look, k in (("seen", bar.seen), ("near", bar.near)):
+            if k is not None:
+                low, high = k - _HALF_CAP * end / 2, k + _HALF_CAP * end / 2
                 looks[look].append([(low, foot), (low, head), (high, head), (high, foot)])
     shapes = [_Shape(look, outlines, closed=True) for look, outlines in looks.items() if outlines]
     height = TOP + BOTTOM + _BAR_HEIGHT * len(drawn_bars)

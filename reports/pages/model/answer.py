@@ -4,17 +4,21 @@
 model is not read, so that a readout is never called its prediction.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from math import floor
 from typing import Any
 
 from rnnbounds.reports.pages.experiment import Tone, Verdict
-from rnnbounds.reports.text import bound_text, plain_number, plural, round_up
+from rnnbounds.reports.text import NOTHING, bound_text, plain_number, plural, round_up
 
 Document = Mapping[str, Any]
 TONES: Mapping[str, Tone] = {"certified": "good", "refuted": "bad", "undecided": "open"}
-MAJORITY = 0.5  # a k that is stated of no more windows than these is no memory to keep
+STRONG_SHARE = Fraction(9, 10)  # a k that is stated of fewer windows is no memory to keep
+UNDECIDED = (
+    "Undecided: no bound that was tried proves a k for all inputs, and nothing refutes one. The "
+    "model may well forget; all that is known of it stands above."
+)
 NOTHING_PROVED = "where λ ≥ 1 the norm proves nothing: λ is an upper bound"
 _SAME = {"norm": "the output to within {}", "tv": "the softmax to within {}",
          "argmax": "the same argmax"}  # fmt: skip
@@ -94,6 +98,69 @@ def _lower_bound(document: Document) -> str:
     return ""
 
 
+def ladder_lines(certificate: Document, measurement: Document | None = None) -> list[str]:
+    """Lines on k at each ε, a rung for each kind of answer, that of all inputs last; the ε whose
+    rungs are the same share a line."""
+    ladders: dict[str, list[str]] = {}
+    for row in certificate["truncation"]:
+        rungs = " · ".join(_rungs(row["eps"], row["k"], certificate, measurement))
+        ladders.setdefault(rungs, []).append(plain_number(row["eps"]))
+    return [f"k at ε = {join_words(epsilons)}: {rungs}" for rungs, epsilons in ladders.items()]
+
+
+def _rungs(
+    eps: float, certified: int | None, certificate: Document, measurement: Document | None
+) -> Iterator[str]:
+    if refuted := lengths((certificate.get("attacked") or {}).get("no_k_below", ())).get(eps):
+        yield f"≥ {refuted} for some inputs"
+    if measurement is not None:
+        seen = lengths(measurement["memory"]).get(eps)
+        beyond = f"longer than windows of {measurement['data']['length']} inputs can show"
+        yield beyond if seen is None else f"{seen} seen"
+        for line in (measurement["statement"] or {"lines": ()})["lines"]:
+            if line["eps"] == eps and line["share"]:
+                share = percent_below(line["share"])
+                yield f"{line['k']} stated of {share} of windows like these"
+        near = measurement.get("near")
+        if near is not None:
+            k = lengths(near["memory"]).get(eps)
+            yield f"{'undecided' if k is None else f'{k} proved'} near your data"
+    verdict = "undecided" if certificate["verdict"] == "undecided" else "not certified"
+    yield f"{verdict if certified is None else f'{certified} proved'} for all inputs"
+
+
+def lengths(rows: Iterable[Document]) -> dict[float, int | None]:
+    """The k of each ε."""
+    return {row["eps"]: row["k"] for row in rows}
+
+
+def size_line(measurement: Document) -> str:
+    """Each ε beside the largest output that was seen; "" where it is zero or not in the record."""
+    epsilons, largest = [row["eps"] for row in measurement["memory"]], largest_output(measurement)
+    if largest is None:
+        return ""
+    symbol = vector_symbol(measurement)
+    size = "‖h_T‖₂" if symbol == "h" else f"‖{symbol}_T − {symbol}_T^0‖₂"
+    shares = join_words([percent_text(eps / largest) for eps in epsilons])
+    return (
+        f"ε = {join_words([plain_number(eps) for eps in epsilons])} "
+        f"{'is' if len(epsilons) == 1 else 'are'} {shares} of the largest {size} seen, "
+        f"{largest:.3g}, of the {vector_name(measurement)}"
+    )
+
+
+def next_steps(
+    document: Document, call_lines: Sequence[str] = (), measured: bool = False
+) -> list[str]:
+    """Next steps, lines `words: command`, the one that helps most first: to measure the model,
+    unless it was, then what its call suggests, then the advice of its certificate."""
+    advice = document.get("next") or {}
+    steps = [*call_lines, *advice.get("lines", ())]
+    if "measure" in advice and not measured:
+        steps.insert(0, f"see what it remembers of recorded inputs: {advice['measure']}")
+    return steps
+
+
 def infinite_lines(document: Document) -> list[str]:
     """Why λ = ∞ stands, a sentence for each reason with the norms that have it."""
     norms: dict[str, list[str]] = {}
@@ -159,7 +226,7 @@ def measurement_verdict(record: Document, problems: Iterable[str] = ()) -> Verdi
     lines = (record["statement"] or {"lines": ()})["lines"]
     if not lines or not all(line["share"] for line in lines):
         return Verdict("k seen, not stated", "open")
-    if not all(line["share"] > MAJORITY for line in lines):
+    if not all(line["share"] >= STRONG_SHARE for line in lines):
         return Verdict("k stated of few windows", "open")
     return Verdict("k found", "good")
 
@@ -252,9 +319,28 @@ def percent_text(ratio: float) -> str:
     return f"{float(short):.0f} %" if abs(float(short)) >= 10 else f"{short} %"
 
 
-def percent_below(share: float) -> str:
-    """A share in per cent with two decimals, rounded down."""
-    return f"{floor(Fraction(share) * 10**4) / 100:g} %"
+def percent_below(share: float | None) -> str:
+    """A share in per cent, rounded down to two digits of what it lacks: 56 %, 99.82 %; a dash where
+    none is stated."""
+    if share is None:
+        return NOTHING
+    lacks = 1 - Fraction(share)
+    up = Context(prec=2, rounding=ROUND_CEILING)
+    per_cent = 100 - 100 * up.divide(Decimal(lacks.numerator), Decimal(lacks.denominator))
+    return f"{per_cent.normalize():f} %"
+
+
+def needed_text(statement: Document) -> str:
+    """How many windows the share that is aimed at takes; where less than 0.9 is stated, how many
+    0.9 takes: the least n with 0.9ⁿ ≤ (1 − confidence)/(number of ε)."""
+    lines, aim = statement["lines"], statement["share"]
+    takes = f"a share of {plain_number(aim)} takes {statement['held_out_needed']}"
+    if aim > STRONG_SHARE and any((line["share"] or 0) < STRONG_SHARE for line in lines):
+        alpha, n = (1 - Fraction(str(statement["confidence"]))) / len(lines), 1
+        while STRONG_SHARE**n > alpha:
+            n += 1
+        takes = f"a share of 0.9 takes {n} and {takes.replace('a share', 'one')}"
+    return f"{takes} held-out windows, none of them beyond ε"
 
 
 def join_words(words: list[str], last: str = "and") -> str:

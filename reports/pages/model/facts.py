@@ -18,8 +18,9 @@ STATED_FIELDS = (
     "rounds_to_one", "gain", "skipped",
 )  # fmt: skip
 MODEL_FIELDS = (
-    "model", "cell", "shape", "dtype", "tensors", "ignored", "unread", "sha256", "schema",
+    "model", "cell", "shape", "dtype", "tensors", "ignored", "unread",
 )  # fmt: skip
+DIGESTS = ("sha256", "schema")
 OTHER_FIELDS = (
     "truncation", "next", "attacked", "stable", "constants", "norms_tried", "verdict", "reason",
 )  # fmt: skip
@@ -40,7 +41,7 @@ def fact_sections(document: answer.Document) -> Iterator[Section]:
     """The certificate's fields, the norms tried, and the model; the record has all else."""
     fields = {name: value for name, value in document.items() if value not in (None, "", [], {})}
     scalars = [n for n, value in fields.items() if not isinstance(value, (dict, list, tuple))]
-    elsewhere = {*MODEL_FIELDS, *OTHER_FIELDS}
+    elsewhere = {*MODEL_FIELDS, *DIGESTS, *OTHER_FIELDS}
     shown = dict.fromkeys(
         n for n in (*STATED_FIELDS, *scalars) if n in fields and n not in elsewhere
     )
@@ -51,7 +52,11 @@ def fact_sections(document: answer.Document) -> Iterator[Section]:
     yield Section("The certificate", tuple(blocks))
     if "norms_tried" in fields:
         yield Section("Norms that were tried", (norms_table(document),))
-    yield Section("The model", (_facts_table(document, (n for n in MODEL_FIELDS if n in fields)),))
+    model, digests = (
+        _facts_table(document, (name for name in names if name in fields))
+        for names in (MODEL_FIELDS, DIGESTS)
+    )
+    yield Section("The model", (model, Folded("SHA-256 of its weights, and schema", (digests,))))
 
 
 def norms_table(document: answer.Document) -> Table:

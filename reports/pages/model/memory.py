@@ -4,15 +4,31 @@ An answer is certified (the worst of all inputs), attacked (no k below it), near
 them, or stated of others like them; each is named, and none takes another's place.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Literal
 
-from rnnbounds.reports.pages.experiment import Block, Code, Drawing, Paragraph, Plot, Section, Table
+from rnnbounds.reports.pages.experiment import (
+    Block,
+    Code,
+    Drawing,
+    Folded,
+    Paragraph,
+    Plot,
+    Section,
+    Table,
+)
 from rnnbounds.reports.pages.figures import MOST_BARS, Bracket, Series, draw_brackets
 from rnnbounds.reports.pages.model import answer
-from rnnbounds.reports.text import NOTHING, bound_text, capitalise, plain_number, plural
+from rnnbounds.reports.text import (
+    NOTHING,
+    ROUNDING,
+    bound_text,
+    capitalise,
+    plain_number,
+    plural,
+)
 
 GAPS = {
     "norm": "the Euclidean norm of the difference of outputs",
@@ -51,7 +67,10 @@ def memory_section(
         " ".join(one.note for one in columns if one.note), "cards",
     )  # fmt: skip
     blocks: list[Block] = [Paragraph(_meaning(certificate, measurement))]
-    blocks += [] if certificate is None else _bracket_drawing(certificate)
+    if certificate is not None:
+        if certificate["verdict"] != "certified":
+            blocks += map(Paragraph, answer.ladder_lines(certificate, measurement))
+        blocks += _bracket_drawing(certificate, measurement)
     return Section(
         "How long it remembers", (*blocks, table, *_gap_plots(certificate or {}, measurement))
     )
@@ -87,40 +106,59 @@ def _share_column(
     return [AnswerColumn("of the largest seen", "", shares)]
 
 
-def _bracket_drawing(certificate: answer.Document) -> list[Drawing]:
-    """The windows that are too short, and those that are long enough, at each ε."""
-    refuted_lengths = {
-        row["eps"]: row["k"] for row in (certificate.get("attacked") or {}).get("no_k_below", ())
-    }
+def _bracket_drawing(
+    certificate: answer.Document, measurement: answer.Document | None
+) -> list[Drawing]:
+    """The windows that are too short, and those that are long enough, at each ε, with the k that
+    was seen and the one that is proved near the data."""
+    data = measurement or {}
+    refuted, seen, near = (
+        answer.lengths((record or {}).get(name, ()))
+        for record, name in (
+            (certificate.get("attacked"), "no_k_below"), (data, "memory"),
+            (data.get("near"), "memory"),
+        )
+    )  # fmt: skip
     bars = [
-        Bracket(f"ε = {plain_number(row['eps'])}", refuted_lengths.get(row["eps"], 0), row["k"])
-        for row in certificate["truncation"]
-    ]
-    bars = [bar for bar in bars if bar.refuted_below or bar.certified_from is not None][:MOST_BARS]
-    if not bars:
-        return []
-    legend = [("open", "not known")]
-    if any(bar.refuted_below for bar in bars):
-        legend = [("short", "attacked: too short"), *legend]
-    if any(bar.certified_from is not None for bar in bars):
-        legend = [*legend, ("enough", "certified: long enough")]
-    return [Drawing(draw_brackets(bars), legend, "Windows k by what is proved of them.")]
+        Bracket(
+            f"ε = {plain_number(eps)}", refuted.get(eps) or 0, certified, seen.get(eps),
+            near.get(eps),
+        )
+        for eps, certified in answer.lengths(certificate["truncation"]).items()
+    ]  # fmt: skip
+    bars = [bar for bar in bars if bar.summary][:MOST_BARS]
+    looks = {
+        "short": ("attacked: too short", any(bar.refuted_below for bar in bars)),
+        "open": ("not known", True),
+        "seen": ("seen", any(bar.seen is not None for bar in bars)),
+        "near": ("proved near your data", any(bar.near is not None for bar in bars)),
+        "enough": ("certified: long enough", any(bar.certified_from is not None for bar in bars)),
+    }
+    legend = [(look, label) for look, (label, drawn) in looks.items() if drawn]
+    caption = "Windows k by what is known of them."
+    return [Drawing(draw_brackets(bars), legend, caption)] if bars else []
 
 
-def next_sections(certificate: answer.Document, extra_lines: Sequence[str] = ()) -> list[Section]:
-    """Section on next steps: those of the certificate's record, and the lines `more`; or []."""
-    blocks: list[Block] = []
-    advice = certificate.get("next") or {}
-    if "measure" in advice:
-        words = "See what it remembers of recorded inputs:"
-        blocks += [Paragraph(words), Code(advice["measure"])]
-    for line in (*advice.get("lines", ()), *extra_lines):
-        words, _, call = line.partition(": ")
-        if "rnnbounds" in call:
-            blocks += [Paragraph(f"{capitalise(words)}:"), Code(call)]
-        else:
-            blocks.append(Paragraph(capitalise(line)))
+def next_sections(
+    certificate: answer.Document, call_lines: Sequence[str] = (), measured: bool = False
+) -> list[Section]:
+    """Section on next steps, as `answer.next_steps`; [] without any. Of an undecided model it says
+    what that means, then the one step that helps most; the others are folded."""
+    steps = [_step_blocks(line) for line in answer.next_steps(certificate, call_lines, measured)]
+    blocks: list[Block] = [block for step in steps for block in step]
+    if steps and certificate.get("verdict") == "undecided":
+        others = tuple(blocks[len(steps[0]) :])
+        blocks = [Paragraph(answer.UNDECIDED), *steps[0]]
+        blocks += [Folded("Other steps, and what λ is made of", others)] if others else []
     return [Section("What to do next", tuple(blocks))] if blocks else []
+
+
+def _step_blocks(line: str) -> list[Block]:
+    """A line `words: command` as a paragraph and its command; any other as a paragraph."""
+    words, _, call = line.partition(": ")
+    if "rnnbounds" in call:
+        return [Paragraph(f"{capitalise(words)}:"), Code(call)]
+    return [Paragraph(capitalise(line))]
 
 
 def _certified_columns(certificate: answer.Document) -> Iterator[AnswerColumn]:
@@ -135,7 +173,7 @@ def _certified_columns(certificate: answer.Document) -> Iterator[AnswerColumn]:
     if verdict != "certified":
         words = f"Of {inputs} no k is certified: {verdict}."
     rows = certificate.get("truncation", ())
-    texts = {row["eps"]: verdict if row["k"] is None else str(row["k"]) for row in rows}
+    texts = {eps: verdict if k is None else str(k) for eps, k in answer.lengths(rows).items()}
     yield AnswerColumn("certified", words, texts)
 
 
@@ -148,7 +186,9 @@ def _data_columns(data: answer.Document) -> Iterator[AnswerColumn]:
     lines = (data["statement"] or {"lines": []})["lines"]
     words = "Stated: at least that share of windows drawn like these."
     yield AnswerColumn("stated", words, _lengths(lines))
-    yield AnswerColumn("share", "", {line["eps"]: share_text(line["share"]) for line in lines})
+    yield AnswerColumn(
+        "share", "", {line["eps"]: answer.percent_below(line["share"]) for line in lines}
+    )
 
 
 def _lengths(rows: Sequence[answer.Document]) -> dict[float, str]:
@@ -184,12 +224,14 @@ def _gap_plots(certificate: answer.Document, measurement: answer.Document | None
     caption = (
         "The gap between the run over a whole window and over its last k inputs, after the last."
     )
+    lines.append(_epsilon_line([row["eps"] for row in measurement["memory"]], ks[-1]))
     plots = [Plot(lines, "window k, steps", "gap of outputs", caption, log_y=gap != "argmax")]
     if near["pasts"] and certified:
         caption = (
             f"Largest distance between the {answer.short_name(measurement)} after a recorded past "
             f"and of the run from zero, from k inputs on."
         )
+        certified.append(lines[-1])
         plots.append(Plot(certified, "window k, steps", "gap of outputs", caption, log_y=True))
     return plots
 
@@ -209,21 +251,32 @@ def _certified_plots(
         lines.append(Series("attacked: a gap that is proved", ks, gaps, "points"))
     constants, lam = certificate.get("constants") or {}, certificate.get("lambda")
     factors: list[Any] = [constants.get(name) for name in ("equivalence", "drive", "radius")]
+    caption = "The gap between the outputs of the whole run and of its last k inputs."
     if isinstance(lam, float) and 0 < lam < 1 and None not in factors:
         C, S, R = factors
         scale = C * min(S / (1 - lam), R)
         steps = [max(lengths) * i / 40 for i in range(41)]
-        lines.append(Series("bound by λ alone", steps, [scale * lam**k for k in steps]))
-    caption = (
-        "The gap between the outputs of the whole run and of its last k inputs. The certified k "
-        "follow two runs step by step, which is sharper than λᵏ alone."
-    )
+        if all(_gives(scale, lam, row) for row in windows):
+            bounds = [scale * lam**k for k in steps]
+            lines.append(Series("the bound C λᵏ min(S/(1 − λ), R)", steps, bounds))
+        else:
+            caption += " The certified k follow two runs step by step, which no λᵏ shows."
+    lines.append(_epsilon_line([row["eps"] for row in windows], max(lengths)))
     return [Plot(tuple(lines), "window k, steps", "gap of outputs", caption, log_y=True)]
 
 
-def share_text(share: float | None) -> str:
-    """A share in four digits, rounded down."""
-    return NOTHING if share is None else f"{int(Fraction(share) * 10**4) / 10**4:.4f}"
+def _gives(scale: float, lam: float, window: answer.Document) -> bool:
+    """True if this k is the least with scale λᵏ ≤ ε, but for rounding."""
+    k, eps = window["k"], window["eps"]
+    before = k == 0 or scale * lam ** (k - 1) >= eps * (1 - ROUNDING)
+    return bool(scale * lam**k <= eps * (1 + ROUNDING) and before)
+
+
+def _epsilon_line(epsilons: Sequence[float], end: float) -> Series:
+    """Each ε from k = 0 to the end, as one series with gaps."""
+    xs = [x for _ in epsilons for x in (0.0, end or 1.0, math.nan)]
+    ys = [y for eps in epsilons for y in (eps, eps, math.nan)]
+    return Series("ε", xs, ys, "dashed")
 
 
 def length_text(value: int | None) -> str:
@@ -320,7 +373,7 @@ def _statement_blocks(record: answer.Document, scope: str) -> list[Block]:
         return [Paragraph(f"Nothing is stated of other windows: {record['unstated']}.")]
     count = statement["windows"]
     rows = tuple(
-        (plain_number(line["eps"]), length_text(line["k"]), share_text(line["share"]),
+        (plain_number(line["eps"]), length_text(line["k"]), answer.percent_below(line["share"]),
          length_text(line["beyond"]))
         for line in statement["lines"]
     )  # fmt: skip
@@ -334,8 +387,7 @@ def _statement_blocks(record: answer.Document, scope: str) -> list[Block]:
         Table(
             ("ε", "k", "share of windows", "held out, beyond ε"), rows, frozenset((1, 2, 3)),
             f"k was chosen on {plural(count['chosen_on'], 'window')} and tried on "
-            f"{count['held_out']} others, held out. A share of {plain_number(statement['share'])} "
-            f"takes {statement['held_out_needed']} of these with none beyond ε."
+            f"{count['held_out']} others, held out. {capitalise(answer.needed_text(statement))}."
             f"{unused and f' {capitalise(unused)}.'}",
         ),
     ]  # fmt: skip

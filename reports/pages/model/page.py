@@ -11,9 +11,18 @@ from typing import Any
 
 import msgspec
 
-from rnnbounds.reports.pages.experiment import Code, Page, Paragraph, Section, Table, render_page
+from rnnbounds.reports.pages.experiment import (
+    Block,
+    Code,
+    Folded,
+    Page,
+    Paragraph,
+    Section,
+    Table,
+    render_page,
+)
 from rnnbounds.reports.pages.model.answer import (
-    MAJORITY,
+    STRONG_SHARE,
     Document,
     answer_sentence,
     causal_sentence,
@@ -42,10 +51,8 @@ def certificate_page(
 
     `check_command` tries it; `next_lines` are further lines of what to do next.
     """
-    if measurement is not None:
-        document = _without_measuring(document)
     sections = [memory_section(document, measurement)] if "truncation" in document else []
-    sections += next_sections(document, next_lines)
+    sections += next_sections(document, next_lines, measurement is not None)
     sections += [] if measurement is None else detail_sections(measurement)
     if check_command:
         words = Paragraph("A program of its own proves it anew, in ball arithmetic, without torch:")
@@ -67,15 +74,19 @@ def measurement_page(
     title: str,
     problems: Sequence[str] = (),
     options: Document | None = None,
+    next_lines: Sequence[str] = (),
 ) -> Page:
     """The answer on the data: a verdict, a sentence, the figure, what to do next, then the rest; of
     a model that was run as it is without a certificate.
 
     `problems` are the reasons why it is not what was asked for. `options` is how the file was read,
     as `layer`, for the lines of pyproject.toml that the page shows; none are shown without it.
+    `next_lines` are further lines of what to do next.
     """
     data, as_is = measurement["data"], certificate is None
-    steps = [] if certificate is None else _next_sections(measurement, certificate, options)
+    steps = (
+        [] if certificate is None else _next_sections(measurement, certificate, options, next_lines)
+    )
     lead = causal_sentence(measurement) if as_is else measurement_sentence(measurement)
     return Page(
         title,
@@ -116,13 +127,14 @@ def _certificate_lead(document: Document, title: str) -> str:
 
 
 def _next_sections(
-    measurement: Document, certificate: Document, options: Document | None
-) -> list[Section]:
+    measurement: Document, certificate: Document, options: Document | None,
+    call_lines: Sequence[str],
+) -> list[Section]:  # fmt: skip
     """How to keep a k that is stated, then what helps a model that is not certified."""
-    steps = next_sections(_without_measuring(certificate))
+    steps = next_sections(certificate, call_lines, measured=True)
     statement = measurement["statement"]
     stated = (statement or {"lines": ()})["lines"]
-    lines = [line for line in stated if line["share"] and line["share"] > MAJORITY]
+    lines = [line for line in stated if line["share"] and line["share"] >= STRONG_SHARE]
     if not lines or options is None:
         return steps
     line, share = lines[0], floor(Fraction(lines[0]["share"]) * 100) / 100
@@ -148,13 +160,6 @@ def _next_sections(
     return [Section("What to do next", blocks), *retitled] if share else steps
 
 
-def _without_measuring(certificate: Document) -> Document:
-    """The certificate without the advice to measure the model, which was done."""
-    advice = dict(certificate.get("next") or {})
-    advice.pop("measure", None)
-    return {**certificate, "next": advice}
-
-
 def _model_section(measurement: Document, certificate: Document | None) -> Section:
     """Which model was measured on which data, and how."""
     rows = [("model", str(measurement["model"])), ("data", str(measurement["data"]["source"]))]
@@ -174,10 +179,12 @@ def _model_section(measurement: Document, certificate: Document | None) -> Secti
         sizes = f"{plural(states, 'state')}, {plural(channels, 'channel')}"
         rows += [
             ("cell", f"{measurement['cell']}, {sizes}"),
-            ("SHA-256 of its weights", str(measurement["sha256"])),
             ("for every input", f"{certificate['verdict']}: certificate.json beside this page"),
         ]
-    return Section("The model and the data", (Table(("what", "is"), tuple(rows)),))
+    blocks: list[Block] = [Table(("what", "is"), tuple(rows))]
+    if certificate is not None:
+        blocks.append(Folded("SHA-256 of its weights", (Code(str(measurement["sha256"])),)))
+    return Section("The model and the data", tuple(blocks))
 
 
 def _toml_value(item: Any) -> str:

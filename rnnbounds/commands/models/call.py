@@ -111,6 +111,7 @@ class ModelCall:
     layer: str | None = None
     readout: str | None = None
     direction: str | None = None
+    eps: Sequence[float | str] = ()
 
     @property
     def measure_command(self) -> str:
@@ -156,8 +157,8 @@ class ModelCall:
         """The question about inputs near the recorded ones."""
         if self.asked.data is None or self.direction is not None:
             return []
-        near = {**self._data, "--near": "0.001", "--states": "recorded"}
-        return [f"or certify k near the recorded inputs: {self._command('measure', near)}"]
+        near = {**self._data, "--near": "0.001"}
+        return [f"certify k near the recorded inputs: {self._command('measure', near)}"]
 
     def _command(self, name: str, more_values: Mapping[str, str | None], *flags: str) -> str:
         inputs = self.asked
@@ -167,5 +168,9 @@ class ModelCall:
             "--direction": self.direction,
         }  # fmt: skip
         options = [*values.items(), *(("--ignore", name) for name in self.ignore)]
+        if "--eps" not in values:
+            options += [
+                ("--eps", one if isinstance(one, str) else exactly(one)) for one in self.eps
+            ]
         words = [f"{name}={value}" for name, value in options if value is not None]
         return shlex.join(["rnnbounds", name, str(self.model), *words, *flags])

@@ -45,7 +45,7 @@ def certify_model(
     out: Annotated[Path | None, path_option("--out", "DIR",
         "for certificate.json, its page", "Output")] = None,
     verbose: Annotated[bool, typer.Option("--verbose", rich_help_panel="Output",
-        help="also what the answer rests on: each norm, all constants, the tensors")] = False,
+        help="also what the answer rests on: norms, constants, tensors, what was seen")] = False,
     format: FormatOption = output.Format.text,
 ) -> int:  # fmt: skip
     """Certify λ, the memory length k(ε) and all constants; exit 1 unless certified.
@@ -81,7 +81,7 @@ def certify_model(
         numbers, shares = numbers_of(
             eps or EPSILONS, loaded, partial(stated.input_set, model, loaded.d)
         )
-        called = ModelCall(model, stated, cell, ignore or (), layer, readout, way)
+        called = ModelCall(model, stated, cell, ignore or (), layer, readout, way, eps or ())
         with output.show_status(shown.CERTIFYING_TITLE.format(loaded.n)):
             certificate = certify(loaded, inputs=input_set, eps=numbers, norm=norm)
         certificate = certificate.measured_by(called.measure_command)
@@ -92,9 +92,11 @@ def certify_model(
             certificate = shown.beside(certificate, recorded.sequences)
             bound = certificate.asked_inputs
             measurement = measure_cell(loaded, recorded.sequences, eps=numbers, inputs=bound)
-        attack_result = shown.attack_certified(loaded, certificate) if attack else None
+        # Of an undecided model a proved lower bound is part of the answer on its data.
+        attacked = attack or (recorded is not None and certificate.verdict == "undecided")
+        attack_result = shown.attack_certified(loaded, certificate) if attacked else None
         document = certificate.to_json() | shown.attack_entry(attack_result)
-        steps_on = called.next_steps(certificate, attack, measured=measurement is not None)
+        steps_on = called.next_steps(certificate, attacked, measured=measurement is not None)
         if format is output.Format.text and in_both:
             output.echo(f"{way}:")
         if out is not None:

@@ -112,6 +112,7 @@ def measure_model(
     )
     read = recorded.sequences
     bound = None if inputs is None else stated.input_set(model, loaded.d)
+    asked_eps = eps or ()
     eps, shares = numbers_of(
         eps or EPSILONS, loaded, lambda: input_data(read) if bound is None else bound
     )
@@ -126,12 +127,14 @@ def measure_model(
             certificate = certify(
                 loaded, inputs=input_data(read) if bound is None else bound, eps=result.eps
             )
-        called = ModelCall(model, stated, cell, ignore or (), layer, readout, direction)
+        called = ModelCall(model, stated, cell, ignore or (), layer, readout, direction, asked_eps)
         certificate = beside(certificate.measured_by(called.measure_command), read)
         attack_result = attack_certified(loaded, certificate)
         options = {"layer": layer, "readout": readout, "ignore": ignore} if not direction else None
         document_, document = result.to_json(), certificate.to_json() | attack_entry(attack_result)
-        page = measurement_page(document_, document, Path(loaded.source).name, unstated, options)
+        steps = [] if near is not None else called.next_steps(certificate, True, measured=True)
+        title = Path(loaded.source).name
+        page = measurement_page(document_, document, title, unstated, options, steps)
         write_measured(page, out, format, measurement=document_, certificate=document)
     if format is Format.json:
         print_json(result.to_json())

@@ -21,6 +21,8 @@ from rnnbounds.reports.files import write_all
 from rnnbounds.reports.pages.experiment import Page
 from rnnbounds.reports.pages.model.answer import (
     near_start_text,
+    needed_text,
+    percent_below,
     short_name,
     vector_name,
     vector_symbol,
@@ -33,7 +35,7 @@ from rnnbounds.reports.pages.model.memory import (
     unused_text,
 )
 from rnnbounds.reports.pages.model.page import answer_files, measurement_page
-from rnnbounds.reports.text import plain_number, plural
+from rnnbounds.reports.text import NOTHING, plain_number, plural
 from rnnbounds.shell.output import Format, echo, print_json, print_table, show_status
 
 MOST_ROWS = 12  # lines of the forgetting curve in text
@@ -193,9 +195,9 @@ def print_statement(result: AnyMeasurement, scope: str) -> None:
         f"least this share of windows drawn like these is within ε at k, {scope}"
     )
     print_table(("ε", "k", "share", f"beyond ε, of {statement.held} held out"), [
-        (plain_number(line.eps), "none < T", "–", "–")
+        (plain_number(line.eps), "none < T", NOTHING, NOTHING)
         if line.k is None or line.share is None
-        else (plain_number(line.eps), line.k, at_most(line.share), line.beyond)
+        else (plain_number(line.eps), line.k, percent_below(line.share), line.beyond)
         for line in statement.lines
     ])  # fmt: skip
     for line in statement.lines:
@@ -210,10 +212,7 @@ def print_statement(result: AnyMeasurement, scope: str) -> None:
         echo(unused)
     echo(f"this presupposes that {statement.presupposed}")
     if not statement.reached:
-        echo(
-            f"a share of {plain_number(statement.aim)} needs {statement.needed} held-out windows, "
-            f"none of them beyond ε"
-        )
+        echo(needed_text(statement.to_json()))
 
 
 def measure_as_is(

@@ -131,17 +131,42 @@ def print_answer(
     shares: Sequence[str] = (), taken: str | None = None,
 ) -> None:  # fmt: skip
     """Print a certificate, then what was found against it, then what was seen on data, then what to
-    do next."""
+    do next; of an undecided model what is known in a few lines, unless all is asked for."""
+    document = certificate.to_json() | attack_entry(attack_result)
+    steps = answer.next_steps(document, next, measurement is not None)
+    if certificate.verdict == "undecided" and not verbose:
+        seen = None if measurement is None else measurement.to_json()
+        _print_undecided(certificate, document, seen, (*shares, taken or ""), steps)
+        return
     print_certificate(certificate, attack_result, verbose, shares, taken)
     if measurement is not None:
         from rnnbounds.commands.models.measured import print_measurement
 
         print_measurement(measurement)
-    own_steps = certificate.next_steps  # of which the first is to measure
-    if lines := [*own_steps[measurement is not None :], *next]:
+    if steps:
         echo("what to do next:")
-    for line in lines:
+    for line in steps:
         echo(f"  {line}")
+
+
+def _print_undecided(
+    certificate: Certificate, document: Mapping[str, Any], seen: Mapping[str, Any] | None,
+    notes: Sequence[str], steps: Sequence[str],
+) -> None:  # fmt: skip
+    """Print what is known of an undecided model: verdict, inputs, the ladder of k, ε beside the
+    size of the outputs that were seen, and the one step that helps most."""
+    echo(f"undecided: {answer.answer_sentence(document, shown(Path(certificate.model).name))}")
+    *shares, taken = notes
+    scope = f"inputs: {certificate.speaks_of}; every run starts from the zero state"
+    lines = [*shares, taken or scope]
+    if seen is not None or "attacked" in document:
+        lines += answer.ladder_lines(document, seen)
+    if seen is not None:
+        lines.append(shown(answer.size_line(seen)))
+    for line in filter(None, lines):
+        echo(line)
+    for line in steps[:1]:
+        echo(f"what to do next: {line}")
 
 
 def print_together(forward: Certificate, backward: Certificate) -> None:
