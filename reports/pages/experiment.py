@@ -10,7 +10,7 @@ from typing import Literal
 from markupsafe import Markup
 
 from rnnbounds.reports.pages.figures import Series, draw_plot
-from rnnbounds.reports.records.changes import Change, Changes, sort_changes
+from rnnbounds.reports.records.changes import Changes
 
 Tone = Literal["good", "bad", "open"]
 
@@ -50,15 +50,15 @@ Cell = str | Verdict
 class Table:
     """A table; cells are texts or verdicts, a cell of a numeric column is set to the right.
 
-    look: a class of the style sheet; on a narrow screen a table of "changes" is a list, and each
-    row of "cards" one below another, with the head of its column before each cell.
+    look: on a narrow screen each row of "cards" is a list, with the head of its column before each
+    cell.
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     numeric: frozenset[int] = frozenset()
     caption: str = ""
-    look: Literal["", "changes", "cards"] = ""
+    look: Literal["", "cards"] = ""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Folded:
     blocks: "tuple[Block, ...]"
 
 
-Block = Paragraph | Code | Table | Plot | Drawing | Folded
+Block = Paragraph | Code | Table | Plot | Drawing | Folded | Changes
 
 
 @dataclass(frozen=True)
@@ -145,29 +145,6 @@ def _unfold_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
         yield from _unfold_blocks(block.blocks) if isinstance(block, Folded) else (block,)
 
 
-COLUMNS = ("change", "of", "what", "before", "after")
-
-
-def changes_table(changes: Changes) -> Table:
-    """A row for each change, the worst first; rows of one subject alone do not name it."""
-    rows = [
-        (_kind_cell(row, changes), row.subject, row.what, row.before, row.after)
-        for row in sort_changes(changes.rows)
-    ]
-    several = len({row.subject for row in changes.rows}) > 1
-    columns = [index for index in range(len(COLUMNS)) if several or COLUMNS[index] != "of"]
-    cells: tuple[tuple[Cell, ...], ...] = tuple(tuple(row[i] for i in columns) for row in rows)
-    return Table(tuple(COLUMNS[i] for i in columns), cells, look="changes")
-
-
-def _kind_cell(row: Change, changes: Changes) -> Cell:
-    """The kind of a change, red if it fails the gate."""
-    if row.kind in changes.fails:
-        return Verdict(row.kind, "bad")
-    tones: dict[str, Tone] = {"improved": "good", "regressed": "open", "gone": "open"}
-    return Verdict(row.kind, tones[row.kind]) if row.kind in tones else row.kind
-
-
 def render_changes_page(changes: Changes) -> bytes:
     """One self-contained page, UTF-8."""
     page = Page(
@@ -176,6 +153,6 @@ def render_changes_page(changes: Changes) -> bytes:
         lead=f"From {changes.old} to {changes.new}.",
         verdict=Verdict("fails", "bad") if changes.failing else Verdict("passes", "good"),
         failed=bool(changes.failing),
-        sections=(Section("What changed", (changes_table(changes),)),) if changes.rows else (),
+        sections=(Section("What changed", (changes,)),) if changes.rows else (),
     )
     return render_page(page)

@@ -21,6 +21,7 @@ from jinja2 import FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from rnnbounds.reports.pages.figures import curve_plot
+from rnnbounds.reports.records.changes import sort_changes
 from rnnbounds.reports.text import (
     count,
     error_text,
@@ -60,6 +61,7 @@ def load_templates() -> Templates:
         "ratio": ratio_text,
         "value": exact_text,
         "web": safe_address,
+        "worst_first": sort_changes,
     }
     script = (TEMPLATES / "page.js").read_text()
     environment.globals |= {"script": Markup(script), "policy": security_policy(script)}

@@ -289,7 +289,7 @@ AS_RUN = "in the run as it was computed; nothing is said of real arithmetic"
 
 def detail_sections(record: answer.Document) -> tuple[Section, ...]:
     """A section for each kind of answer, with what it presupposes."""
-    drawn = "Windows drawn like these"
+    drawn = "Stated of windows drawn like these"
     if "gap" in record:  # of a model that was run as it is
         return (Section(drawn, tuple(_statement_blocks(record, AS_RUN))),)
     return (
@@ -297,7 +297,7 @@ def detail_sections(record: answer.Document) -> tuple[Section, ...]:
             record.get("near"), answer.vector_symbol(record), record["data"]["windows"]
         ),
         Section(drawn, tuple(_statement_blocks(record, "in real arithmetic"))),
-        Section("How steps contract on these windows", (_steps_table(record),)),
+        Section("Seen of single steps on these windows", (_steps_table(record),)),
     )
 
 
@@ -332,8 +332,15 @@ def _near_sections(
         f"far any state{of_zero} is from the one computed here in float64 on what was recorded, "
         f"at most: {width}."
     )
-    advice = near_data["advice"] or ""
-    table = Table(("ε", "k", gap, "those that have a k"), rows, frozenset((1, 2)), advice)
+    notes = [near_data["advice"]] if near_data["advice"] else []
+    if near_data["pasts"] and gaps.get(1) is not None:
+        notes.insert(
+            0,
+            f"A state set to zero where a window begins moves {vector} by at most "
+            f"{bound_text(gaps[1])}, and by more than ε at k − 1 times of the window at most.",
+        )
+    columns = ("ε", "k", gap, "those that have a k")
+    table = Table(columns, rows, frozenset((1, 2)), " ".join(notes))
     return (Section("Certified near your data", (statement, table)),)
 
 
@@ -371,11 +378,17 @@ def _statement_blocks(record: answer.Document, scope: str) -> list[Block]:
     statement = record["statement"]
     if statement is None:
         return [Paragraph(f"Nothing is stated of other windows: {record['unstated']}.")]
-    count = statement["windows"]
+    count, lines = statement["windows"], statement["lines"]
+    left = [
+        f" {line['undecided']} windows were left undecided at the limit of work; they count as "
+        f"beyond {plain_number(line['eps'])}."
+        for line in lines
+        if line.get("undecided")
+    ]
     rows = tuple(
         (plain_number(line["eps"]), length_text(line["k"]), answer.percent_below(line["share"]),
          length_text(line["beyond"]))
-        for line in statement["lines"]
+        for line in lines
     )  # fmt: skip
     unused = unused_text(record["data"]["windows"], statement)
     return [
@@ -388,7 +401,7 @@ def _statement_blocks(record: answer.Document, scope: str) -> list[Block]:
             ("ε", "k", "share of windows", "held out, beyond ε"), rows, frozenset((1, 2, 3)),
             f"k was chosen on {plural(count['chosen_on'], 'window')} and tried on "
             f"{count['held_out']} others, held out. {capitalise(answer.needed_text(statement))}."
-            f"{unused and f' {capitalise(unused)}.'}",
+            f"{unused and f' {capitalise(unused)}.'}{''.join(left)}",
         ),
     ]  # fmt: skip
 
@@ -407,9 +420,10 @@ def _steps_table(record: answer.Document) -> Table:
             ("largest Lyapunov exponent, estimated", _number_text(steps["lyapunov"]["mean"])),
         ),
         frozenset((1,)),
-        f"Jacobians along {steps_text(record)}: their norm is the growth in the "
-        f"worst of all directions, of two states seen or not. A distance below its former one "
-        f"(growth below 1) is forgotten. Computed in float64, of these windows alone.",
+        f"After Miller & Hardt, section 4. Jacobians along {steps_text(record)}: "
+        "their norm is the growth in the worst of all directions, of two states seen or not. A "
+        "distance below its former one (growth below 1) is forgotten. Computed in float64, of "
+        "these windows alone.",
     )  # fmt: skip
 
 

@@ -2,40 +2,25 @@
 
 from __future__ import annotations
 
-import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
 from rnnbounds.commands.models.call import RecordedInputs
-from rnnbounds.impl.errors import at_least, at_most, shown
+from rnnbounds.impl.errors import at_most, shown
 from rnnbounds.impl.memory.calls import AnyMeasurement
 from rnnbounds.impl.memory.causal import CausalMeasurement, measure_causal
 from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.memory.statement import from_k
-from rnnbounds.impl.near.near import NearCertificate
 from rnnbounds.impl.reading.opened import Opened
 from rnnbounds.reports.files import write_all
-from rnnbounds.reports.pages.experiment import Page
-from rnnbounds.reports.pages.model.answer import (
-    near_start_text,
-    needed_text,
-    percent_below,
-    short_name,
-    vector_name,
-    vector_symbol,
-)
-from rnnbounds.reports.pages.model.memory import (
-    AS_RUN,
-    evenly_text,
-    near_own_text,
-    steps_text,
-    unused_text,
-)
+from rnnbounds.reports.pages.experiment import Page, Paragraph, Section, Table
+from rnnbounds.reports.pages.model.answer import short_name, vector_name, vector_symbol
+from rnnbounds.reports.pages.model.memory import detail_sections
 from rnnbounds.reports.pages.model.page import answer_files, measurement_page
-from rnnbounds.reports.text import NOTHING, plain_number, plural
+from rnnbounds.reports.text import plain_number, plural
 from rnnbounds.shell.output import Format, echo, print_json, print_table, show_status
 
 MOST_ROWS = 12  # lines of the forgetting curve in text
@@ -87,10 +72,7 @@ def print_measurement(result: Measurement) -> None:
         share = f", {plain_number(float(f'{100 * eps / size:.2g}'))} % of it" if size else ""
         told = from_k(k, result.length, result.recorded)
         echo(f"seen: within {plain_number(eps)} {told} ({what} ≤ {size:.3g}{share})")
-    print_steps(record, float(result.local.exponents.mean()))
-    if result.near is not None:
-        print_near(result.near, vector_symbol(record), result.windows)
-    print_statement(result, "in real arithmetic")
+    print_sections(detail_sections(record))
 
 
 def some_ks(result: Measurement | CausalMeasurement) -> str:
@@ -117,102 +99,16 @@ def thin_rows(curve: list[dict[str, float]]) -> list[dict[str, float]]:
     return [curve[i] for i in sorted({round(j * last / max(1, count)) for j in range(count + 1)})]
 
 
-def print_steps(record: Mapping[str, Any], growth: float) -> None:
-    """How the steps contracted; growth: the mean of the exponents."""
-    steps, stability = record["steps"], record["stability"]
-    median, largest = _number(steps["norm"]["median"]), steps["norm"]["largest"]
-    largest = "overflow" if largest is None else at_least(largest, 3)
-    if stability["largest_ratio"] is None:
-        echo("seen: distances between visited states overflow, so their growth is not known")
-    elif stability["pairs"]:
-        verb = "contracts" if stability["contracts"] else "does not contract"
-        largest_ratio = at_least(stability["largest_ratio"], 4)
-        echo(
-            f"seen: {verb} in the Euclidean norm on pairs of visited states (Miller & Hardt, "
-            f"section 4): a step changes their distance by a factor of at most {largest_ratio}, "
-            f"and increases it in "
-            f"{stability['expanding']} of {stability['pairs']} steps"
-        )
-    growth_text = "−∞" if growth == -math.inf else _number(growth)
-    echo(
-        f"estimate: in the worst of all directions, of visited pairs or not, the factor "
-        f"‖∂s_t/∂s_(t−1)‖₂ of a step has the median {median} in "
-        f"{steps_text(record)} and is at most {largest}; largest Lyapunov exponent "
-        f"{growth_text} per step (QR)"
-    )
-
-
-def _number(value: float | None) -> str:
-    """To three digits; what overflowed is none."""
-    return "overflow" if value is None or not math.isfinite(value) else f"{value:.3g}"
-
-
-def print_near(near: NearCertificate, vector: str, windows: int) -> None:
-    """Print the bounds that are certified near some of so many windows, of h or of C h."""
-    record = near.to_json()
-    start = near_start_text(record)
-    echo(
-        f"near your data, certified for {near.windows} of {plural(windows, 'window')}"
-        f"{evenly_text(near.windows, windows)}: every input sequence that differs from the "
-        f"recorded one by at most "
-        f"{plain_number(near.delta)} in each number, from {start}, in real "
-        f"arithmetic; no other inputs"
-    )
-    of_zero = " of the run from zero" if near.pasts else ""
-    bounded = math.isfinite(near.width)
-    echo(
-        f"every state{of_zero} differs from the one computed here in float64 by at most "
-        f"{at_least(near.width)} in each entry"
-        if bounded
-        else "no bound on the states: undecided"
-    )
-    gap = f"‖{vector}_T − {vector}_T^k‖₂"
-    if near.pasts:
-        gap = f"at every t ≥ k of the window ‖{vector}_t − {vector}_t^0‖₂"
-    for row in record["memory"]:
-        k = row["k"]
-        answer = "undecided" if k is None else f"k = {k}, {gap} ≤ {at_least(near.gaps[k])}"
-        own = near_own_text(row["certified"], near.windows)
-        echo(f"near your data, within {plain_number(row['eps'])}: {answer}{own and '; ' + own}")
-    if near.pasts and math.isfinite(near.gaps[1]):
-        echo(
-            f"near your data, a state set to zero where a window begins moves {vector} by at most "
-            f"{at_least(near.gaps[1])}, and by more than ε at k − 1 times of the window at most"
-        )
-    if near.advice is not None:
-        echo(near.advice)
-
-
-def print_statement(result: AnyMeasurement, scope: str) -> None:
-    """Print the statement about other windows with its confidence, its scope (the arithmetic that
-    it is about), and its assumptions."""
-    statement = result.statement
-    if statement is None:
-        echo(f"nothing is stated of other windows: {result.unstated}")
-        return
-    echo(
-        f"stated with confidence {plain_number(statement.confidence)} (all lines together): at "
-        f"least this share of windows drawn like these is within ε at k, {scope}"
-    )
-    print_table(("ε", "k", "share", f"beyond ε, of {statement.held} held out"), [
-        (plain_number(line.eps), "none < T", NOTHING, NOTHING)
-        if line.k is None or line.share is None
-        else (plain_number(line.eps), line.k, percent_below(line.share), line.beyond)
-        for line in statement.lines
-    ])  # fmt: skip
-    for line in statement.lines:
-        if line.undecided:
-            echo(
-                f"{line.undecided} windows were left undecided at the limit of work; they count as "
-                f"beyond {plain_number(line.eps)}"
-            )
-    if any(line.k is not None for line in statement.lines):
-        echo(f"k was chosen on the {plural(statement.chosen, 'window')} before those held out")
-    if unused := unused_text(result.windows, statement.to_json()):
-        echo(unused)
-    echo(f"this presupposes that {statement.presupposed}")
-    if not statement.reached:
-        echo(needed_text(statement.to_json()))
+def print_sections(sections: Iterable[Section]) -> None:
+    """Print sections of a page in lines of text, without their figures."""
+    for section in sections:
+        echo(f"{section.title}:")
+        for block in section.blocks:
+            if isinstance(block, Paragraph):
+                echo(block.text)
+            elif isinstance(block, Table):
+                print_table(block.columns, block.rows)
+                echo(block.caption)
 
 
 def measure_as_is(
@@ -261,4 +157,4 @@ def print_causal(result: CausalMeasurement) -> None:
     for eps in result.eps:
         told = from_k(result.window(eps), result.length, result.recorded)
         echo(f"seen: {result.gap.within(eps)} {told}")
-    print_statement(result, AS_RUN)
+    print_sections(detail_sections(result.to_json()))

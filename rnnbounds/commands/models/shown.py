@@ -162,7 +162,7 @@ def _print_undecided(
     if seen is not None or "attacked" in document:
         lines += answer.ladder_lines(document, seen)
     if seen is not None:
-        lines.append(shown(answer.size_line(seen)))
+        lines.append(answer.size_line(seen))
     for line in filter(None, lines):
         echo(line)
     for line in steps[:1]:
