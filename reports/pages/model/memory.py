@@ -68,7 +68,7 @@ def memory_section(
     )  # fmt: skip
     blocks: list[Block] = [Paragraph(_meaning(certificate, measurement))]
     if certificate is not None:
-        if certificate["verdict"] != "certified":
+        if certificate["verdict"] != "certified" and (measurement or "attacked" in certificate):
             blocks += map(Paragraph, answer.ladder_lines(certificate, measurement))
         blocks += _bracket_drawing(certificate, measurement)
     return Section(

@@ -68,22 +68,22 @@ class TestText:
 
     def test_which_windows_are_certified(self, call, asked, monkeypatch):
         """All of them, or as many as the work pays for."""
-        all_text = "certified for 40 of 40 windows: every input"
+        all_text = "Certified of 40 of 40 windows, of all inputs"
         assert all_text in call("measure", *asked, "--near", 0.01).out
         monkeypatch.setattr("rnnbounds.impl.near.near.WORK", 1e5)
         few = call("measure", *asked, "--near", 0.01).out
-        assert "certified for 1 of 40 windows, the first: every input" in few
+        assert "Certified of 1 of 40 windows, the first, of all inputs" in few
         monkeypatch.setattr("rnnbounds.impl.near.near.WORK", 2e7)
         few = call("measure", *asked, "--near", 0.01).out
-        assert " of 40 windows, evenly spaced in the data: every input" in few
+        assert " of 40 windows, evenly spaced in the data, of all inputs" in few
 
     def test_windows_that_are_not_used(self, call, asked, data, monkeypatch):
         """How many, and why: k is chosen on some, or fewer held out are enough."""
         monkeypatch.setattr(measured, "CURVE", 6)
         monkeypatch.setattr(measured, "HELD_WORK", 1)
         told = call("measure", *asked, "--share", 0.5, "--confidence", 0.9).out
-        assert "not used: 26 windows, as to choose k on more takes too much work and a" in told
-        assert "of 0.5 takes 4 held out, and at least twice as many are run\n" in told
+        assert "Not used: 26 windows, as to choose k on more takes too much work and a" in told
+        assert "of 0.5 takes 4 held out, and at least twice as many are run.\n" in told
 
 
 class TestPython:
