@@ -30,7 +30,7 @@
 
   function reachable() {  // a formula that scrolls says so, and is reached with the tabulator
     for (const box of all(".formula")) {
-      const scrolls = box.firstElementChild.scrollWidth > box.clientWidth + 1;
+      const scrolls = box.firstElementChild.scrollWidth > box.clientWidth;
       box.classList.toggle("scrolls", scrolls);
       box.title = scrolls ? "wider than its place: scroll" : "";
       if (scrolls) box.tabIndex = 0;

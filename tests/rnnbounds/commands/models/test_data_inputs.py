@@ -1,6 +1,7 @@
 """Recorded inputs on the command line: their box, and what is said of others beside them."""
 
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -49,6 +50,30 @@ def test_a_witness_far_from_the_data(call, gru) -> None:
     assert "0.5 from the nearest recorded input" in page
     lead = page.index("0.5 from the nearest recorded input")
     assert page.index("windows") < lead
+
+
+def test_an_undecided_model_has_five_lines(call, stable_model, tmp_path) -> None:
+    """Verdict, inputs, the ladder of k, ε beside the outputs, and one command that keeps every
+    option and runs; all else is behind --verbose."""
+    held = torch.load(stable_model)
+    torch.save({k: v * 2 if "hh" in k else v for k, v in held.items()}, tmp_path / "m.pt")
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(30, 4, 1)))
+    data = f"--data={tmp_path / 'x.npy'}"
+    asked = (str(tmp_path / "m.pt"), "--inputs=4", "--cell=rnn-tanh", "--eps=0.1", data)
+    told = call("certify", *asked)
+    verdict, inputs, ladder, size, step = told.out.splitlines()
+    assert (told.code, verdict.startswith("undecided: no norm")) == (1, True)
+    assert inputs.startswith("inputs: every ‖x_t‖₂ ≤ 4")
+    rungs = r"(≥ \d+ for some inputs · )?.* · undecided for all inputs"
+    assert re.fullmatch(f"k at ε = 0.1: {rungs}", ladder)
+    assert size.startswith("ε = 0.1 is ")
+    words, _, command_line = step.rpartition(": ")
+    assert words == "what to do next: certify k near the recorded inputs"
+    command = shlex.split(command_line)
+    assert command[:2] == ["rnnbounds", "measure"]
+    assert set(asked) < set(command)
+    assert "near your data" in call(*command[1:]).out
+    assert "norm tried" in call("certify", *asked, "--verbose").out
 
 
 def test_what_data_fill_is_checked(call, gru) -> None:
