@@ -13,8 +13,7 @@ import pytest
 from rnnbounds.properties.attacks.attack import chosen_attacks
 from rnnbounds.properties.attacks.budget import profile
 from rnnbounds.properties.collector import limit_collector
-from rnnbounds.properties.judging.judge import judge
-from rnnbounds.properties.judging.verdict import Verdict
+from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.runs.parts import (
     Part,
     chosen_claims,

@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from rnnbounds.impl.cells.table import entries_of_modules
 from rnnbounds.properties.attacks.budget import Budget
 from rnnbounds.properties.errors import InputError, UnknownChoiceError
-from rnnbounds.properties.judging.sides import quantity_names
+from rnnbounds.properties.judging.judge import quantity_names
 from rnnbounds.properties.measures.measure import Needs
 from rnnbounds.properties.measures.table import needs_of
 from rnnbounds.properties.systems.spec import SystemSpec

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil
 
 from rnnbounds.properties.errors import UnknownChoiceError
-from rnnbounds.properties.judging.sides import quantity_names
 from rnnbounds.properties.measures.table import needs_of
 from rnnbounds.properties.systems.table import FAMILIES
-from rnnbounds.theory.proof.claim import Form
 
 TRIES = 40  # simpler systems that are looked at, where a counter-example is to be shrunk
 FAMILY_SHARE = 0.22  # of the random examples, for all kinds of a family
@@ -60,10 +57,9 @@ def examples_per_kind(kind_name: str, examples: float) -> int:
     return ceil((FAMILY_SHARE / len(members) if members else 1.0) * examples)
 
 
-def batch_size(budget: Budget, forms: Iterable[Form]) -> tuple[int, int]:
-    """(systems, sequences) of one example, as small as the costliest quantity asks."""
-    forms = tuple(forms)
-    needs = needs_of(set().union(*map(form_quantities, forms)))
+def batch_size(budget: Budget, names: set[str]) -> tuple[int, int]:
+    """(systems, sequences) of one example, as small as the costliest of the quantities asks."""
+    needs = needs_of(names)
     batch, sequences = budget.batch, budget.sequences
     scale = budget.batch / PROFILES["ci"].batch
     for systems, most_sequences in (need.efficient_size for need in needs if need.efficient_size):
@@ -71,9 +67,3 @@ def batch_size(budget: Budget, forms: Iterable[Form]) -> tuple[int, int]:
     for systems, most_sequences in (need.max_size for need in needs if need.max_size):
         batch, sequences = min(batch, systems), min(sequences, most_sequences)
     return batch, sequences
-
-
-def form_quantities(form: Form) -> set[str]:
-    """List the quantities named in a form's statement and its assumptions."""
-    conditions = [a.condition for a in form.assumptions if a.condition is not None]
-    return quantity_names(form.statement, *conditions)

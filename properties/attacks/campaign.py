@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from itertools import groupby
 from math import ceil, inf
@@ -23,9 +23,8 @@ from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.properties.attacks.attack import Case, StopAttack, attacks
 from rnnbounds.properties.attacks.budget import Budget, batch_size, examples_per_kind
-from rnnbounds.properties.judging.evidence import Evidence
-from rnnbounds.properties.judging.judge import judge
-from rnnbounds.properties.judging.verdict import Judgement
+from rnnbounds.properties.judging.evidence import Evidence, judge_forms
+from rnnbounds.properties.judging.judge import Judgement, form_quantities
 from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import FAMILIES, parse_spec
@@ -115,7 +114,7 @@ class FormGroup:
 def pool_for(forms: Sequence[Form], budget: Budget, sequence_factor: int = 1) -> Pool:
     """The pool of forms about one kind that are judged together, with so many times the input
     sequences where nothing asks for few."""
-    kind_name, size = forms[0].about, batch_size(budget, forms)
+    kind_name, size = forms[0].about, batch_size(budget, form_quantities(*forms))
     if size == (budget.batch, budget.sequences):
         size = budget.batch, sequence_factor * budget.sequences
     case = Case(kind_name, [form.statement for form in forms], budget, size, seed=0)
@@ -171,13 +170,6 @@ def attack_pool(
     run_attack(attack, case, judge_batch, device, is_wanted)
 
 
-def are_comparable(first: Statement, second: Statement) -> bool:
-    """True if two statements bound one lhs from above (≤ or =), neither by a lone symbol."""
-    return first.lhs == second.lhs and all(
-        side.relation in ("<=", "==") and not side.rhs.is_Symbol for side in (first, second)
-    )
-
-
 def empty_evidence(claim: Claim, forms: Sequence[Form]) -> FormEvidence:
     """Nothing yet of these forms of a claim."""
     return {form.name: Evidence.empty(claim, form) for form in forms}
@@ -192,21 +184,6 @@ def merge_evidence(total: FormEvidence, addition: FormEvidence) -> None:
             total[form] = evidence
 
 
-def evidence_judge(group: FormGroup, evidence: FormEvidence) -> BatchJudge:
-    """Build the judge of a group's forms, which adds its evidence to `evidence`."""
-    forms = group.forms
-
-    def judge_batch(batch: Batch) -> list[Judgement]:
-        judgements = [judge(form.statement, form.assumptions, batch) for form in forms]
-        for form, judgement in zip(forms, judgements, strict=True):
-            evidence[form.name].add_batch(batch, judgement)
-            if form is not forms[0] and are_comparable(form.statement, forms[0].statement):
-                evidence[form.name].compare_bounds(judgement, judgements[0])
-        return judgements
-
-    return judge_batch
-
-
 def attack_forms(
     pool: Pool, attack: str, groups: Sequence[FormGroup],
     *, budget: Budget, seed: int, block: int = 0, device: str = "cpu",
@@ -217,7 +194,9 @@ def attack_forms(
     a claim is shown the first ones, as many as it asks for.
     """
     evidence = {group.claim.id: empty_evidence(group.claim, group.forms) for group in groups}
-    judges = [evidence_judge(group, evidence[group.claim.id]) for group in groups]
+    judges: list[BatchJudge] = [
+        partial(judge_forms, group.forms, evidence[group.claim.id]) for group in groups
+    ]
     if attacks()[attack].directed:
         for group, judge_group in zip(groups, judges, strict=True):
             factor = min(1, group.claim.example_factor)

@@ -16,8 +16,7 @@ from rnnbounds.properties.attacks.attack import attacks as every
 from rnnbounds.properties.attacks.budget import Budget
 from rnnbounds.properties.attacks.campaign import derived_seed, run_attack
 from rnnbounds.properties.attacks.scope import Scope
-from rnnbounds.properties.judging.judge import ExactBudget, judge
-from rnnbounds.properties.judging.verdict import Judgement, Verdict
+from rnnbounds.properties.judging.judge import ExactBudget, Judgement, Verdict, judge
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.theory.proof.claim import Assumption, Statement

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from torch.optim.adam import adam
 
 from rnnbounds.properties.attacks.attack import Attack, Case, Visit
-from rnnbounds.properties.judging.sides import quantity_names
+from rnnbounds.properties.judging.judge import quantity_names
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import Batch, explicit_spec
 from rnnbounds.properties.systems.exact.networks import is_vanilla

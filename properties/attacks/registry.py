@@ -12,7 +12,7 @@ import numpy as np
 
 from rnnbounds.properties.attacks.extremal import extremal_specs
 from rnnbounds.properties.errors import InputError
-from rnnbounds.properties.judging.sides import quantity_names
+from rnnbounds.properties.judging.judge import quantity_names
 from rnnbounds.properties.measures.table import MEASURES, fast_paths
 from rnnbounds.properties.systems.batch import PARAMETERS, Batch, build_batch
 from rnnbounds.properties.systems.table import FAMILIES, KINDS, kinds_about

@@ -8,6 +8,7 @@ from rnnbounds.properties.attacks.attack import attacks as every
 from rnnbounds.properties.attacks.budget import TRIES, Budget, batch_size
 from rnnbounds.properties.attacks.falsify import AttackOrder, Target, falsify
 from rnnbounds.properties.attacks.shrink import shrink
+from rnnbounds.properties.judging.judge import form_quantities
 from rnnbounds.reports.records.checks import Check
 from rnnbounds.reports.records.record import VariantRecord
 from rnnbounds.theory.language.printing import statement_mathml, statement_text
@@ -23,7 +24,8 @@ def attack_order() -> AttackOrder:
 def variant_target(form: Form, variant: Variant, budget: Budget) -> Target:
     """A false variant of a form, to be refuted on the systems of the form."""
     statement, assumptions = variant.statement, variant.assumptions
-    size = batch_size(budget, [replace(form, statement=statement, assumptions=assumptions)])
+    names = form_quantities(replace(form, statement=statement, assumptions=assumptions))
+    size = batch_size(budget, names)
     return Target(variant.id, statement, assumptions, (form.about,), size)
 
 

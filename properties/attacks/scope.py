@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rnnbounds.properties.judging.check_records import check_record
-from rnnbounds.properties.judging.sides import has_windows
-from rnnbounds.properties.judging.verdict import (
+from rnnbounds.properties.judging.evidence import check_record
+from rnnbounds.properties.judging.judge import (
     HOLDS,
     UNDECIDED,
     VACUOUS,
     VIOLATED,
     Judgement,
     Verdict,
+    has_windows,
 )
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.kind import kind_of_spec

@@ -19,10 +19,17 @@ from msgspec.structs import replace
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.properties.attacks.budget import TRIES
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.judging.check_records import check_record
-from rnnbounds.properties.judging.judge import ExactBudget, decide_pair, judge
-from rnnbounds.properties.judging.sides import has_windows
-from rnnbounds.properties.judging.verdict import Ends, Judgement, Place, Verdict
+from rnnbounds.properties.judging.evidence import check_record
+from rnnbounds.properties.judging.judge import (
+    Ends,
+    ExactBudget,
+    Judgement,
+    Place,
+    Verdict,
+    decide_pair,
+    has_windows,
+    judge,
+)
 from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.kind import kind_of_spec
 from rnnbounds.properties.systems.spec import (

@@ -13,8 +13,7 @@ from rnnbounds.properties.attacks.registry import missing_quantities, unsupplied
 from rnnbounds.properties.attacks.scope import Scope
 from rnnbounds.properties.attacks.shrink import shrink
 from rnnbounds.properties.errors import InputError
-from rnnbounds.properties.judging.judge import ExactBudget
-from rnnbounds.properties.judging.sides import quantity_names
+from rnnbounds.properties.judging.judge import ExactBudget, form_quantities, quantity_names
 from rnnbounds.properties.judging.simplification import positivity_assumptions, simplify_statement
 from rnnbounds.properties.systems.table import KINDS, kinds_about
 from rnnbounds.reports.records.checks import Check
@@ -112,7 +111,12 @@ def attack_typed(
     form = Form("typed", statement, assumptions, kinds[0], Proof(()))
     exact_budget = ExactBudget(EXACT_WORK * budget.random)
     target = Target(
-        "typed", plain_statement, assumptions, kinds, batch_size(budget, [form]), scope=Scope()
+        "typed",
+        plain_statement,
+        assumptions,
+        kinds,
+        batch_size(budget, form_quantities(form)),
+        scope=Scope(),
     )
     falsify(
         [target], label=statement_text(statement), budget=budget, seed=seed, device=device,

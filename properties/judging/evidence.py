@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from rnnbounds.properties.judging.check_records import check_record
-from rnnbounds.properties.judging.sides import has_windows, quantity_names
-from rnnbounds.properties.judging.verdict import (
+from rnnbounds.properties.judging.judge import (
     HOLDS,
     UNDECIDED,
     VACUOUS,
@@ -20,6 +19,9 @@ from rnnbounds.properties.judging.verdict import (
     Place,
     Verdict,
     VerdictCodes,
+    has_windows,
+    judge,
+    quantity_names,
 )
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.spec import SystemSpec
@@ -31,9 +33,10 @@ from rnnbounds.reports.records.checks import (
     check_identity,
     merge_sides,
 )
+from rnnbounds.reports.records.checks import Verdict as VerdictName
 from rnnbounds.reports.records.record import Cost
 from rnnbounds.reports.text import plural
-from rnnbounds.theory.proof.claim import Claim, Form
+from rnnbounds.theory.proof.claim import Claim, Form, Statement
 
 Array = npt.NDArray[np.float64]
 KEPT_CHECKS = 3
@@ -224,6 +227,25 @@ class Evidence:
         return check_record(self.claim, self.form, spec, window, *judgement.entry(at))
 
 
+def judge_forms(
+    forms: Sequence[Form], evidence: Mapping[str, Evidence], batch: Batch
+) -> list[Judgement]:
+    """Judge the forms of one claim on a batch, and add what is seen to their evidence, by name."""
+    judgements = [judge(form.statement, form.assumptions, batch) for form in forms]
+    for form, judgement in zip(forms, judgements, strict=True):
+        evidence[form.name].add_batch(batch, judgement)
+        if form is not forms[0] and are_comparable(form.statement, forms[0].statement):
+            evidence[form.name].compare_bounds(judgement, judgements[0])
+    return judgements
+
+
+def are_comparable(first: Statement, second: Statement) -> bool:
+    """True if two statements bound one lhs from above (≤ or =), neither by a lone symbol."""
+    return first.lhs == second.lhs and all(
+        side.relation in ("<=", "==") and not side.rhs.is_Symbol for side in (first, second)
+    )
+
+
 def count_verdicts(verdicts: VerdictCodes) -> Tally:
     """How many there are of each verdict."""
     holds, violated, undecided, vacuous = (
@@ -236,3 +258,41 @@ def add_counts(first: dict[str, int], second: dict[str, int]) -> dict[str, int]:
     """The counts of both, in the order of their names."""
     names = sorted(first.keys() | second.keys())
     return {name: first.get(name, 0) + second.get(name, 0) for name in names}
+
+
+def check_record(
+    claim: str,
+    form: str,
+    spec: SystemSpec,
+    k: int | None,
+    verdict: Verdict,
+    lhs: tuple[float, float],
+    rhs: tuple[float, float],
+    explanation: str = "",
+) -> Check:
+    """A Check: each side's middle with half its width as the error; lhs/rhs from the upper ends."""
+
+    def midpoint(ends: tuple[float, float]) -> tuple[float, float]:
+        low, high = float(ends[0]), float(ends[1])
+        if low == high:
+            return low, 0.0
+        centre = low + (high - low) / 2
+        return centre, float(np.nextafter(max(high - centre, centre - low), np.inf))
+
+    with np.errstate(all="ignore"):
+        ratio = float(np.float64(lhs[1]) / np.float64(rhs[1])) if rhs[1] else float("nan")
+    (lhs_mid, lhs_error), (rhs_mid, rhs_error) = midpoint(lhs), midpoint(rhs)
+    if verdict == Verdict.HOLDS:
+        ratio = min(ratio, 1.0)
+    is_decided = verdict in (Verdict.HOLDS, Verdict.VIOLATED) and np.isfinite(ratio)
+    return Check(
+        claim=claim, form=form, spec=spec.explicit_fields, k=k,
+        lhs=lhs_mid, lhs_error=lhs_error, rhs=rhs_mid, rhs_error=rhs_error,
+        ratio=ratio if is_decided else None, verdict=cast(VerdictName, verdict.name),
+        replay=replay_command(claim, form, spec), explanation=explanation,
+    )  # fmt: skip
+
+
+def replay_command(claim: str, form: str, spec: SystemSpec) -> str:
+    """The shell command that re-runs one check."""
+    return f"rnnbounds replay '{spec.text}' --claim {claim} --form {form}"

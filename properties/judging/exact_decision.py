@@ -18,7 +18,6 @@ import sympy
 import torch
 from flint import arb, ctx, fmpq
 
-from rnnbounds.properties.judging.simplification import divide_common_factors, with_scalar_output
 from rnnbounds.properties.measures.measure import ball_pair
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.read.carrier import Carrier
@@ -26,13 +25,14 @@ from rnnbounds.properties.read.entry_carriers import BALLS, RATIONALS
 from rnnbounds.properties.read.numbers.sizes import Ends, float_ends
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.exact.networks import is_vanilla
-from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.language.vocabulary import VOCABULARY, symbols
 from rnnbounds.theory.numbers.evaluate import ball, rational
 from rnnbounds.theory.proof.claim import Statement
 
 LARGEST_PRECISION = 4096
 # Of systems that are driven so far that λ, which has 1074 bits, is next to nothing.
 LARGEST_LAST_PRECISION = 2**17
+h_gap, y_gap = symbols("h_gap y_gap")
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,9 @@ def largest_row(weight: torch.Tensor) -> float:
 def with_single_output(statement: Statement, pair: Batch) -> Statement:
     """The statement by what one unit with one output makes of the output's gap."""
     single = is_vanilla(pair) and pair.C.shape[1:] == (1, 1) and isfinite(pair.C.item())
-    return with_scalar_output(statement, pair.C.item()) if single else statement
+    if not single:
+        return statement
+    return statement.replace({y_gap: abs(sympy.Rational(pair.C.item())) * h_gap})
 
 
 def decide_by_common_factor(
@@ -135,6 +137,21 @@ def decide_by_common_factor(
     verdict = "HOLDS" if statement.relation == "<=" else "VIOLATED"
     outcomes = zip(ks, decide_exactly(reduced, pair, ks), strict=True)
     return {k: Outcome(verdict) for k, outcome in outcomes if outcome.verdict == verdict}
+
+
+def divide_common_factors(statement: Statement) -> tuple[Statement, tuple[sympy.Symbol, ...]]:
+    """The statement without the measured factors that both sides share, and these; they are ≥ 0."""
+    lhs, rhs = sympy.Mul.make_args(statement.lhs), sympy.Mul.make_args(statement.rhs)
+    common_factors = tuple(sorted((f for f in set(lhs) & set(rhs) if is_measured(f)), key=str))
+    remainders = (sympy.Mul(*(f for f in side if f not in common_factors)) for side in (lhs, rhs))
+    left, right = remainders
+    return Statement(left, statement.relation, right), common_factors
+
+
+def is_measured(factor: sympy.Expr) -> bool:
+    """True if the factor is a measured quantity with lower bound 0."""
+    quantity = VOCABULARY.get(factor.name) if isinstance(factor, sympy.Symbol) else None
+    return quantity is not None and quantity.role == "measured" and quantity.lower == 0
 
 
 @lru_cache(maxsize=1024)

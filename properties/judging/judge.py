@@ -9,52 +9,184 @@ All that is certified of a cell rests on its box, which `impl.arithmetic.invaria
 refuses. Of one that is refused nothing is certified, so that its checks are vacuous; but a run from
 zero that has certainly left the box which its cell states, or that is said to be proved of it,
 convicts the cell, and ends the attack.
-
-Of a typed statement about outputs y = C h no system need be run: y_gap = ‖C(h_T − h_Tᵏ)‖₂ ≤ ‖C‖₂
-h_gap, with equality for some gap. So y_gap p ≤ h_gap b holds for all states if ‖C‖₂ p ≤ b; that is
-decided exactly, from the weights C and the rationals p and b, whatever the certified norm of C is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import IntEnum
 
 import numpy as np
+import numpy.typing as npt
 import torch
-from sympy import Expr, Mul
+from sympy import Expr
 
-from rnnbounds.impl.numbers.spectra.exact_norm import rational_norm_at_most
-from rnnbounds.properties.errors import BoxError
-from rnnbounds.properties.judging.exact_decision import decide_exactly, rational_values
-from rnnbounds.properties.judging.sides import (
-    broadcast_side,
-    enclose_quantities,
-    enclose_sides,
-    has_windows,
-    quantity_names,
-    unmet_assumptions,
-)
-from rnnbounds.properties.judging.simplification import h_gap, statement_at_end, y_gap
-from rnnbounds.properties.judging.verdict import (
-    HOLDS,
-    UNDECIDED,
-    VACUOUS,
-    VIOLATED,
-    Judgement,
-    Verdict,
-    compare_sides,
-)
+from rnnbounds.properties.errors import BoxError, QuantityError
+from rnnbounds.properties.judging.exact_decision import Outcome, decide_exactly
+from rnnbounds.properties.judging.simplification import statement_at_end, windows_held_by_outputs
+from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.read.float_carrier import FLOATS
 from rnnbounds.properties.read.quantity import cached_world
 from rnnbounds.properties.read.reader import read
-from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.batch import PARAMETERS, Batch
 from rnnbounds.properties.systems.cells.batch import cells_of
 from rnnbounds.properties.systems.exact.networks import is_vanilla
 from rnnbounds.theory.language.vocabulary import VOCABULARY
-from rnnbounds.theory.numbers.evaluate import rational
+from rnnbounds.theory.numbers.evaluate import enclose
 from rnnbounds.theory.numbers.interval import Interval
-from rnnbounds.theory.proof.claim import Assumption, Statement
+from rnnbounds.theory.proof.claim import Assumption, Form, Statement
+
+
+class Verdict(IntEnum):
+    """Verdict of a check; only HOLDS is a pass."""
+
+    HOLDS = 0
+    VIOLATED = 1
+    UNDECIDED = 2
+    VACUOUS = 3
+
+
+# As arrays of verdicts hold them.
+HOLDS, VIOLATED, UNDECIDED, VACUOUS = map(np.int8, Verdict)
+VerdictCodes = npt.NDArray[np.int8]
+KnownParts = dict[Expr, Interval]
+Place = tuple[int, int, int]  # system, sequence, window
+Ends = tuple[float, float]
+
+
+@dataclass
+class Judgement:
+    """Verdicts of one statement on one batch, (B, S, windows); one window where there is no k."""
+
+    verdicts: VerdictCodes
+    lhs: Interval
+    rhs: Interval
+    vacuous: dict[str, int] = field(default_factory=dict)
+    escalated: int = 0
+
+    @property
+    def ratio(self) -> npt.NDArray[np.float64]:
+        """lhs/rhs at the upper ends where a verdict was reached; NaN for 0/0: it says nothing."""
+        lhs, rhs = self.lhs.hi, self.rhs.hi
+        with np.errstate(all="ignore"):
+            ratio = lhs / rhs
+        holds = self.verdicts == HOLDS
+        # Upper ends may overlap where exact arithmetic proved lhs <= rhs: the true ratio is at most
+        # 1.
+        np.minimum(ratio, 1.0, out=ratio, where=holds)
+        is_known = np.isfinite(ratio) & (holds | (self.verdicts == VIOLATED))
+        return ratio if is_known.all() else np.where(is_known, ratio, np.nan)
+
+    def entry(self, at: Place) -> tuple[Verdict, Ends, Ends]:
+        """Verdict and ends of both sides of one check."""
+        lhs, rhs = ((float(side.lo[at]), float(side.hi[at])) for side in self.sides)
+        return Verdict(int(self.verdicts[at])), lhs, rhs
+
+    def write_outcome(self, at: Place, outcome: Outcome) -> None:
+        """Take what exact arithmetic found of one check; sides are views until something is, but
+        for one with a NaN, of which its interval made a copy."""
+        if not all(side.lo.flags.writeable for side in self.sides):
+            self.lhs, self.rhs = (Interval(*map(np.array, side.ends)) for side in self.sides)
+        self.verdicts[at] = Verdict[outcome.verdict]
+        if outcome.lhs is not None and outcome.rhs is not None:
+            self.lhs.lo[at], self.lhs.hi[at] = outcome.lhs
+            self.rhs.lo[at], self.rhs.hi[at] = outcome.rhs
+
+    @property
+    def sides(self) -> tuple[Interval, Interval]:
+        """(lhs, rhs)."""
+        return self.lhs, self.rhs
+
+
+def compare_sides(relation: str, lhs: Interval, rhs: Interval) -> VerdictCodes:
+    """HOLDS or VIOLATED where the enclosures decide it, UNDECIDED elsewhere.
+
+    ``==`` holds if the enclosures meet and are finite: the gap is then below its rigorous rounding
+    bound; ``exists`` asks lhs <= rhs of a witness.
+    """
+    with np.errstate(invalid="ignore"):
+        if relation in ("<=", "exists"):
+            holds, fails = lhs.hi <= rhs.lo, lhs.lo > rhs.hi
+        elif relation == "<":
+            holds, fails = lhs.hi < rhs.lo, lhs.lo >= rhs.hi
+        else:
+            disjoint = (lhs.lo > rhs.hi) | (lhs.hi < rhs.lo)
+            are_points = (lhs.lo == lhs.hi) & (rhs.lo == rhs.hi)
+            overlap = (lhs.lo <= rhs.hi) & (rhs.lo <= lhs.hi)
+            holds, fails = (
+                (overlap, disjoint) if relation == "==" else (disjoint, overlap & are_points)
+            )
+    finite = np.isfinite(lhs.lo) & np.isfinite(lhs.hi) & np.isfinite(rhs.lo) & np.isfinite(rhs.hi)
+    is_held = np.asarray(holds & finite)
+    if is_held.all():
+        return np.full(is_held.shape, HOLDS)
+    return np.asarray(np.where(is_held, HOLDS, np.where(fails & finite, VIOLATED, UNDECIDED)))
+
+
+def broadcast_side(side: Interval, shape: tuple[int, ...]) -> Interval:
+    """The side in the shape of the verdicts: views that are not to be written to."""
+    lo, hi = (end.view() if end.shape == shape else np.broadcast_to(end, shape)
+              for end in side.ends)  # fmt: skip
+    lo.flags.writeable = hi.flags.writeable = False
+    return Interval(lo, hi)
+
+
+def enclose_quantities(batch: Batch, names: set[str]) -> dict[str, Interval]:
+    """Enclosures of every quantity a statement speaks of, by name."""
+    enclosures: dict[str, Interval] = {}
+    for name in sorted(names):
+        role = VOCABULARY[name].role
+        if name not in (MEASURES if role == "measured" else PARAMETERS) and role != "certified":
+            raise QuantityError(name, batch.spec.kind)
+        if role == "parameter":
+            enclosures[name] = Interval(batch.parameters[name], batch.parameters[name])
+        elif role == "certified":
+            enclosures[name] = batch.constant(name)
+        else:
+            key = f"enclosure of {name}"
+            if key not in batch.cache:
+                batch.cache[key] = MEASURES[name].enclose(batch)
+            enclosures[name] = batch.cache[key]
+    return enclosures
+
+
+def has_windows(statement: Statement) -> bool:
+    """True if a quantity of the statement depends on the window k."""
+    return any(VOCABULARY[name].windowed for name in quantity_names(statement))
+
+
+def quantity_names(*statements: Statement) -> set[str]:
+    """The names of the vocabulary in the statements."""
+    return {symbol.name for statement in statements for symbol in statement.symbols}
+
+
+def form_quantities(*forms: Form) -> set[str]:
+    """The names of the vocabulary in the statements and the assumptions of forms."""
+    conditions = (a.condition for form in forms for a in form.assumptions)
+    return quantity_names(*(form.statement for form in forms), *filter(None, conditions))
+
+
+def enclose_sides(
+    statement: Statement, env: dict[str, Interval], known: KnownParts | None = None
+) -> tuple[Interval, Interval]:
+    """Both sides enclosed; ``known`` has the parts of other statements about the same batch."""
+    known = {} if known is None else known
+    return enclose(statement.lhs, env, known), enclose(statement.rhs, env, known)
+
+
+def unmet_assumptions(
+    assumptions: tuple[Assumption, ...], env: dict[str, Interval], known: KnownParts | None = None
+) -> dict[str, npt.NDArray[np.bool_]]:
+    """Mask, by assumption id, the checks where the assumption is not certainly met."""
+    masks = {}
+    for assumption in assumptions:
+        if assumption.condition is not None:
+            both_sides = enclose_sides(assumption.condition, env, known)
+            masks[assumption.id] = (
+                compare_sides(assumption.condition.relation, *both_sides) != HOLDS
+            )
+    return masks
 
 
 @dataclass
@@ -224,32 +356,3 @@ def require_boxes(batch: Batch) -> None:
                 f"|s_{j + 1}| = {magnitude:.6g} > {bound:.6g} at t = {t}",
                 pair_spec.text,
             )
-
-
-def windows_held_by_outputs(statement: Statement, pair: Batch, ks: Sequence[int]) -> list[int]:
-    """The windows among `ks` at which the statement holds for every state; others are open."""
-    coefficients = gap_coefficients(statement)
-    if coefficients is None or not is_vanilla(pair):
-        return []
-    return [k for k in ks if is_bounded(*coefficients, pair, k)]
-
-
-def gap_coefficients(statement: Statement) -> tuple[Expr, Expr] | None:
-    """The p and b of y_gap p ≤ h_gap b; None for other statements."""
-    left, right = ([*Mul.make_args(side)] for side in (statement.lhs, statement.rhs))
-    if statement.relation != "<=" or y_gap not in left or h_gap not in right:
-        return None
-    left.remove(y_gap)
-    right.remove(h_gap)
-    return Mul(*left), Mul(*right)
-
-
-def is_bounded(p: Expr, b: Expr, pair: Batch, k: int) -> bool:
-    """True if p ≥ 0 and ‖C‖₂ p ≤ b, exactly; False if p or b has no known rational value."""
-    numbers = [rational_values(side, pair, k) for side in (p, b)]
-    if numbers[0] is None or numbers[1] is None:
-        return False
-    scale, bound = rational(p, numbers[0]), rational(b, numbers[1])
-    if scale is None or bound is None or scale < 0 or bound < 0:
-        return False
-    return scale == 0 or rational_norm_at_most(pair.C[0], bound / scale)

@@ -1,19 +1,30 @@
-"""Statements that say the same as a typed one and are easier to decide."""
+"""Statements that say the same as a typed one and are easier to decide.
+
+Of a typed statement about outputs y = C h no system need be run: y_gap = ‖C(h_T − h_Tᵏ)‖₂ ≤ ‖C‖₂
+h_gap, with equality for some gap. So y_gap p ≤ h_gap b holds for all states if ‖C‖₂ p ≤ b; that is
+decided exactly, from the weights C and the rationals p and b, whatever the certified norm of C is.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import log2
 
 import sympy
 from sympy import Add, Expr, Integer, Mul, Rational, Symbol, exp, log
 
+from rnnbounds.impl.numbers.spectra.exact_norm import rational_norm_at_most
+from rnnbounds.properties.judging.exact_decision import h_gap, is_measured, rational_values, y_gap
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.exact.networks import is_vanilla
 from rnnbounds.theory.language.statement import lt
 from rnnbounds.theory.language.vocabulary import VOCABULARY, symbols
+from rnnbounds.theory.numbers.evaluate import rational
 from rnnbounds.theory.proof.claim import Assumption, Statement
 
 # Beyond these float64 loses the numbers that a statement is written with.
 LARGEST_FACTOR_BITS = 900  # bits
-h_norm, h_start, h_gap, y_gap, k, T = symbols("h_norm h_start h_gap y_gap k T")
+h_norm, h_start, k, T = symbols("h_norm h_start k T")
 
 
 def simplify_statement(statement: Statement) -> Statement:
@@ -121,21 +132,30 @@ def statement_at_end(statement: Statement, window: str) -> Statement:
     return replaced if has_values else statement
 
 
-def with_scalar_output(statement: Statement, weight: float) -> Statement:
-    """The statement about one unit with one output, where y_gap = |c| h_gap."""
-    return statement.replace({y_gap: abs(Rational(weight)) * h_gap})
+def windows_held_by_outputs(statement: Statement, pair: Batch, ks: Sequence[int]) -> list[int]:
+    """The windows among `ks` at which the statement holds for every state; others are open."""
+    coefficients = gap_coefficients(statement)
+    if coefficients is None or not is_vanilla(pair):
+        return []
+    return [k for k in ks if is_bounded(*coefficients, pair, k)]
 
 
-def divide_common_factors(statement: Statement) -> tuple[Statement, tuple[Symbol, ...]]:
-    """The statement without the measured factors that both sides share, and these; they are ≥ 0."""
-    lhs, rhs = Mul.make_args(statement.lhs), Mul.make_args(statement.rhs)
-    common_factors = tuple(sorted((f for f in set(lhs) & set(rhs) if is_measured(f)), key=str))
-    remainders = (Mul(*(f for f in side if f not in common_factors)) for side in (lhs, rhs))
-    left, right = remainders
-    return Statement(left, statement.relation, right), common_factors
+def gap_coefficients(statement: Statement) -> tuple[Expr, Expr] | None:
+    """The p and b of y_gap p ≤ h_gap b; None for other statements."""
+    left, right = ([*Mul.make_args(side)] for side in (statement.lhs, statement.rhs))
+    if statement.relation != "<=" or y_gap not in left or h_gap not in right:
+        return None
+    left.remove(y_gap)
+    right.remove(h_gap)
+    return Mul(*left), Mul(*right)
 
 
-def is_measured(factor: Expr) -> bool:
-    """True if the factor is a measured quantity with lower bound 0."""
-    quantity = VOCABULARY.get(factor.name) if isinstance(factor, Symbol) else None
-    return quantity is not None and quantity.role == "measured" and quantity.lower == 0
+def is_bounded(p: Expr, b: Expr, pair: Batch, k: int) -> bool:
+    """True if p ≥ 0 and ‖C‖₂ p ≤ b, exactly; False if p or b has no known rational value."""
+    numbers = [rational_values(side, pair, k) for side in (p, b)]
+    if numbers[0] is None or numbers[1] is None:
+        return False
+    scale, bound = rational(p, numbers[0]), rational(b, numbers[1])
+    if scale is None or bound is None or scale < 0 or bound < 0:
+        return False
+    return scale == 0 or rational_norm_at_most(pair.C[0], bound / scale)

@@ -12,7 +12,7 @@ from rnnbounds.properties.attacks.campaign import (
     merge_evidence,
 )
 from rnnbounds.properties.judging.evidence import Evidence, tightest_checks
-from rnnbounds.properties.runs.glossary import cited_works, claim_file, symbol_names, symbol_records
+from rnnbounds.properties.judging.judge import form_quantities
 from rnnbounds.properties.runs.parts import (
     PROOF,
     SABOTAGE,
@@ -31,14 +31,26 @@ from rnnbounds.reports.records.record import (
     Guarantee,
     LedgerRecord,
     Run,
+    Symbol,
     VariantRecord,
+    Work,
 )
 from rnnbounds.theory.axioms.base import AXIOMS
+from rnnbounds.theory.bibliography import cited
 from rnnbounds.theory.claims.table import group_of
 from rnnbounds.theory.language.law import Axiom as LawAxiom
-from rnnbounds.theory.language.printing import statement_latex, statement_mathml, statement_text
+from rnnbounds.theory.language.mathml import latex_to_mathml, xml_element
+from rnnbounds.theory.language.printing import (
+    plain_text,
+    statement_latex,
+    statement_mathml,
+    statement_text,
+)
+from rnnbounds.theory.language.quantity import Quantity
+from rnnbounds.theory.language.spelling import typed_notation
+from rnnbounds.theory.language.vocabulary import VOCABULARY
 from rnnbounds.theory.proof.claim import Claim
-from rnnbounds.theory.typeset import typeset
+from rnnbounds.theory.typeset import expression_mathml, typeset
 
 
 def merge_record(
@@ -221,3 +233,43 @@ def form_record(
         curve=None if evidence.curve_variable is None else build_curve(evidence.curve_variable,
         evidence.curve),
     )  # fmt: skip
+
+
+def symbol_names(claim: Claim) -> tuple[str, ...]:
+    """The quantities in the statements and conditions of a claim's forms, in the vocabulary's
+    order."""
+    used = form_quantities(*claim.forms)
+    return tuple(name for name in VOCABULARY if name in used)
+
+
+def symbol_records(claims: Iterable[Claim]) -> tuple[Symbol, ...]:
+    """The quantities that any of the claims speaks of, in the vocabulary's order."""
+    used = {name for claim in claims for name in symbol_names(claim)}
+    return tuple(_symbol_record(quantity) for name, quantity in VOCABULARY.items() if name in used)
+
+
+def cited_works(claim: Claim) -> tuple[Work, ...]:
+    """The works that a claim's source names."""
+    return tuple(Work(title=entry.title, url=entry.url) for entry in cited(claim.source.text))
+
+
+def claim_file(claim: Claim) -> str:
+    """The file in which the first form of a claim is stated: theory/claims/…/NAME.py."""
+    steps = claim.forms[0].proof.steps
+    return steps[-1].location.rpartition(":")[0] if steps else ""
+
+
+def _symbol_record(quantity: Quantity) -> Symbol:
+    definition = quantity.definition
+    return Symbol(
+        name=quantity.name,
+        notation=typed_notation(quantity.notation),
+        mathml=xml_element("math", latex_to_mathml(quantity.notation)),
+        meaning=quantity.meaning,
+        typeset=typeset(quantity.meaning),
+        norm=quantity.norm,
+        norm_typeset=typeset(quantity.norm),
+        role=quantity.role,
+        definition="" if definition is None else plain_text(definition),
+        definition_mathml="" if definition is None else expression_mathml(definition),
+    )

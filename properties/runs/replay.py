@@ -13,10 +13,14 @@ from rnnbounds.impl.gradients.windows.rollout import states
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.judging.check_records import check_record
-from rnnbounds.properties.judging.judge import judge
-from rnnbounds.properties.judging.sides import enclose_quantities, has_windows, quantity_names
-from rnnbounds.properties.judging.verdict import Verdict
+from rnnbounds.properties.judging.evidence import check_record
+from rnnbounds.properties.judging.judge import (
+    Verdict,
+    enclose_quantities,
+    has_windows,
+    judge,
+    quantity_names,
+)
 from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.causal import batch_modules
 from rnnbounds.properties.systems.cells.batch import cells_of

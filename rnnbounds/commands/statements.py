@@ -123,7 +123,7 @@ CELLS_SHOWN = 3
 
 def result_lines(result: TypedResult) -> Iterator[str]:
     """The result first, then the scope, then the commands that replay its checks."""
-    from rnnbounds.properties.judging.sides import has_windows
+    from rnnbounds.properties.judging.judge import has_windows
     from rnnbounds.theory import CLAIMS
     from rnnbounds.theory.stated import stated_by
 

@@ -20,8 +20,7 @@ from rnnbounds.impl.gradients.loss import loss
 from rnnbounds.impl.gradients.windows.rollout import truncations
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.properties.attacks.search import run_hypothesis
-from rnnbounds.properties.judging.judge import judge
-from rnnbounds.properties.judging.verdict import Verdict
+from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.vanilla.plain import Rnn

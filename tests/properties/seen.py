@@ -18,8 +18,7 @@ from rnnbounds.properties.attacks.campaign import (
     empty_evidence,
     merge_evidence,
 )
-from rnnbounds.properties.judging.judge import judge
-from rnnbounds.properties.judging.verdict import Verdict
+from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.read.numbers.rounded import Rounded, RoundedCells
 from rnnbounds.properties.systems.batch import Batch, build_batch

@@ -10,7 +10,7 @@ from rnnbounds.properties.attacks.budget import Budget
 from rnnbounds.properties.attacks.campaign import run_attack
 from rnnbounds.properties.attacks.search import run_hypothesis, visit_random_specs
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.judging.verdict import Judgement
+from rnnbounds.properties.judging.judge import Judgement
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.kind import DEPTH, largest_visible_window
 from rnnbounds.properties.systems.spec import SystemSpec

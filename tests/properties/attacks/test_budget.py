@@ -8,6 +8,7 @@ from rnnbounds.properties.attacks import extremal
 from rnnbounds.properties.attacks.attack import Attack, attacks, chosen_attacks
 from rnnbounds.properties.attacks.budget import PROFILES, batch_size, profile
 from rnnbounds.properties.errors import InputError, UnknownChoiceError
+from rnnbounds.properties.judging.judge import form_quantities
 from rnnbounds.properties.measures.measure import NEEDS
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.theory import CLAIMS, claim
@@ -53,18 +54,18 @@ def test_batches_are_as_small_as_the_costliest_quantity() -> None:
     """A plain claim has the profile's batch, one with a referee's reading a small one."""
     budget = profile("quick")
     plain = [form for form in claim("truncation").forms if form.about == "rnn"]
-    assert batch_size(budget, plain) == (budget.batch, budget.sequences)
+    assert batch_size(budget, form_quantities(*plain)) == (budget.batch, budget.sequences)
     rooms = [
         measure.needs.efficient_size[0]
         for measure in MEASURES.values()
         if measure.needs.efficient_size
     ]
     for entry in CLAIMS:
-        batch, sequences = batch_size(budget, entry.forms)
+        batch, sequences = batch_size(budget, form_quantities(*entry.forms))
         assert 1 <= batch <= max(budget.batch, *rooms)
         assert 1 <= sequences <= budget.sequences
     costly = [form for form in claim("receptive-field").forms if form.about == "rnn"]
-    assert batch_size(budget, costly) == MEASURES["field_gap"].needs.max_size
+    assert batch_size(budget, form_quantities(*costly)) == MEASURES["field_gap"].needs.max_size
 
 
 def test_what_asks_is_measured_or_certified() -> None:

@@ -13,8 +13,7 @@ from rnnbounds.properties.attacks.gradient import (
     gradient_specs,
     log_ratio,
 )
-from rnnbounds.properties.judging.judge import judge
-from rnnbounds.properties.judging.verdict import Verdict
+from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import SystemSpec, check_spec
 from rnnbounds.properties.systems.table import KINDS as ALL

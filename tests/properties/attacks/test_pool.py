@@ -12,11 +12,10 @@ from rnnbounds.properties.attacks.campaign import (
     block_budget,
     claim_pools,
     empty_evidence,
-    evidence_judge,
     pool_for,
 )
-from rnnbounds.properties.judging.judge import judge
-from rnnbounds.properties.judging.verdict import Judgement
+from rnnbounds.properties.judging.evidence import judge_forms
+from rnnbounds.properties.judging.judge import Judgement, judge
 from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.table import kinds_about, make_spec
 from rnnbounds.theory import CLAIMS, claim
@@ -93,7 +92,7 @@ def test_what_a_form_costs_beside_the_first() -> None:
     )
     seen = empty_evidence(truncation, group.forms)
     spec = make_spec(n=2, T=16, K=16, lam=0.5, sequences=2, batch=2)
-    evidence_judge(group, seen)(build_batch(spec))
+    judge_forms(group.forms, seen, build_batch(spec))
     assert {name: one.cost is not None for name, one in seen.items()} == {
         "finite": False, "uniform": True, "window": False, "window-finite": False, "paper": False,
     }  # fmt: skip

@@ -4,7 +4,7 @@ import pytest
 
 from rnnbounds.properties.attacks.attack import Case, measures_single_steps
 from rnnbounds.properties.attacks.budget import batch_size, profile
-from rnnbounds.properties.judging.sides import has_windows
+from rnnbounds.properties.judging.judge import form_quantities, has_windows
 from rnnbounds.properties.measures.measure import NEEDS, Needs
 from rnnbounds.theory import claim
 from rnnbounds.theory.language.parse import parse_statement
@@ -37,9 +37,9 @@ def test_single_steps_follow_from_the_definition() -> None:
 def test_needs_are_the_measures_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """A field is enough: smaller batches, room for more systems, wider draws."""
     budget = profile("ci")
-    assert batch_size(budget, [FORM]) == (budget.batch, budget.sequences)
+    assert batch_size(budget, form_quantities(FORM)) == (budget.batch, budget.sequences)
     monkeypatch.setitem(NEEDS, "h_norm", Needs(max_size=(3, 2), wide=True))
-    assert batch_size(budget, [FORM]) == (3, 2)
+    assert batch_size(budget, form_quantities(FORM)) == (3, 2)
     assert any(one.wide for one in Case("rnn", [FORM.statement], budget, (1, 1), 0).needs)
     monkeypatch.setitem(NEEDS, "h_norm", Needs(efficient_size=(500, 1)))
-    assert batch_size(budget, [FORM]) == (500, 1)
+    assert batch_size(budget, form_quantities(FORM)) == (500, 1)

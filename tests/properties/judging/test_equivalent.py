@@ -9,7 +9,7 @@ from rnnbounds.properties.attacks.typed_statement import (
     typed_assumptions,
 )
 from rnnbounds.properties.judging.exact_decision import decide_exactly
-from rnnbounds.properties.judging.judge import ExactBudget, judge
+from rnnbounds.properties.judging.judge import ExactBudget, Judgement, Verdict, judge
 from rnnbounds.properties.judging.simplification import (
     divide_common_factors,
     positivity_assumptions,
@@ -17,7 +17,6 @@ from rnnbounds.properties.judging.simplification import (
     statement_at_end,
     with_scalar_output,
 )
-from rnnbounds.properties.judging.verdict import Judgement, Verdict
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import make_spec

@@ -7,10 +7,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from rnnbounds.properties.judging.check_records import check_record
-from rnnbounds.properties.judging.evidence import KEPT_CHECKS, Evidence, tightness_key
-from rnnbounds.properties.judging.judge import judge
-from rnnbounds.properties.judging.verdict import Judgement, Verdict
+from rnnbounds.properties.judging.evidence import KEPT_CHECKS, Evidence, check_record, tightness_key
+from rnnbounds.properties.judging.judge import Judgement, Verdict, judge
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.reports.records.record import Cost

@@ -8,9 +8,14 @@ from msgspec.structs import replace
 from rnnbounds.impl.gradients.constants import Constants
 from rnnbounds.properties.attacks.typed_statement import typed_assumptions
 from rnnbounds.properties.judging.exact_decision import Outcome
-from rnnbounds.properties.judging.judge import judge
-from rnnbounds.properties.judging.sides import broadcast_side, unmet_assumptions
-from rnnbounds.properties.judging.verdict import Judgement, Verdict, compare_sides
+from rnnbounds.properties.judging.judge import (
+    Judgement,
+    Verdict,
+    broadcast_side,
+    compare_sides,
+    judge,
+    unmet_assumptions,
+)
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import make_spec

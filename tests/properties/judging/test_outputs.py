@@ -6,9 +6,8 @@ from rnnbounds.properties.attacks.typed_statement import typed_assumptions
 from rnnbounds.properties.judging import exact_decision
 from rnnbounds.properties.judging import judge as judge_module
 from rnnbounds.properties.judging.exact_decision import decide_exactly, has_unbounded_side
-from rnnbounds.properties.judging.judge import ExactBudget, judge, windows_held_by_outputs
+from rnnbounds.properties.judging.judge import HOLDS, ExactBudget, judge, windows_held_by_outputs
 from rnnbounds.properties.judging.simplification import simplify_statement
-from rnnbounds.properties.judging.verdict import HOLDS
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.theory.language.parse import parse_statement

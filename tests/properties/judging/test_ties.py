@@ -5,8 +5,7 @@ from flint import fmpq
 from msgspec.structs import replace
 
 from rnnbounds.impl.arithmetic.activation import activation
-from rnnbounds.properties.judging.judge import judge
-from rnnbounds.properties.judging.verdict import Verdict
+from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.table import make_spec

@@ -5,8 +5,7 @@ from flint import ctx, fmpq
 
 from rnnbounds.impl.training.projection import Ball
 from rnnbounds.properties.errors import DisagreementError
-from rnnbounds.properties.judging.judge import judge
-from rnnbounds.properties.judging.verdict import Verdict
+from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.measures.training import quadratic_gap
 from rnnbounds.properties.systems.batch import build_batch

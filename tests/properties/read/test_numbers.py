@@ -11,8 +11,7 @@ from rnnbounds.impl.arithmetic.entries import Columns
 from rnnbounds.impl.numbers.ball_functions import sigmoid
 from rnnbounds.impl.numbers.outward import TINY
 from rnnbounds.impl.numbers.rationals import rational, rational_matrix
-from rnnbounds.properties.judging.judge import judge
-from rnnbounds.properties.judging.verdict import Verdict
+from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.read.numbers.gaps import Difference, nonzero_if_either, zero_where_equal
 from rnnbounds.properties.read.numbers.norms import (
     operator_product,

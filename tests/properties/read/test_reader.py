@@ -16,8 +16,7 @@ from seen import PRECISION, readings
 from rnnbounds.properties.attacks.budget import PROFILES
 from rnnbounds.properties.attacks.campaign import Pool, attack_pool, claim_pools, pool_for
 from rnnbounds.properties.attacks.search import visit_random_specs
-from rnnbounds.properties.judging.sides import quantity_names
-from rnnbounds.properties.judging.verdict import Judgement
+from rnnbounds.properties.judging.judge import Judgement, quantity_names
 from rnnbounds.properties.measures.measure import FastPath, Opaque
 from rnnbounds.properties.measures.table import MEASURES, fast_paths
 from rnnbounds.properties.read import quantity

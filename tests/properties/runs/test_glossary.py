@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from rnnbounds.properties.runs.glossary import cited_works, claim_file, symbol_names, symbol_records
 from rnnbounds.properties.runs.ledgers import ledger_record
+from rnnbounds.properties.runs.record import cited_works, claim_file, symbol_names, symbol_records
 from rnnbounds.theory import CLAIMS, claim
 from rnnbounds.theory.language.printing import statement_mathml
 from rnnbounds.theory.language.vocabulary import VOCABULARY

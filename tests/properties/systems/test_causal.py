@@ -8,8 +8,7 @@ from torch import Tensor
 from rnnbounds.impl.models.causal import Attention, Convolution
 from rnnbounds.properties.attacks.extremal import extremal_specs
 from rnnbounds.properties.attacks.search import visit_random_specs
-from rnnbounds.properties.judging.judge import judge
-from rnnbounds.properties.judging.verdict import Verdict
+from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.causal import batch_modules, receptive_field

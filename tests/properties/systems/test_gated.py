@@ -7,8 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.judging.judge import judge
-from rnnbounds.properties.judging.verdict import Verdict
+from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build_batch, explicit_spec
 from rnnbounds.properties.systems.cells.gated import GATED_SPECIAL

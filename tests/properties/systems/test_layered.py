@@ -6,8 +6,7 @@ import torch
 from msgspec.structs import replace
 
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.properties.judging.judge import judge
-from rnnbounds.properties.judging.verdict import Verdict
+from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.cells.layers import TRANSITIONS

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import sync_playwright
 
-from rnnbounds.properties.runs.glossary import cited_works, claim_file, symbol_names, symbol_records
+from rnnbounds.properties.runs.record import cited_works, claim_file, symbol_names, symbol_records
 from rnnbounds.reports.pages.run import render_run
 from rnnbounds.reports.records.changes import Changes, make_change
 from rnnbounds.reports.records.checks import Curve, Point

@@ -6,8 +6,7 @@ from any_kind import any_system
 
 from rnnbounds.impl.cells.gated import GRU, LSTM
 from rnnbounds.properties.errors import BoxError
-from rnnbounds.properties.judging.judge import judge, require_boxes
-from rnnbounds.properties.judging.verdict import Verdict
+from rnnbounds.properties.judging.judge import Verdict, judge, require_boxes
 from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.cells.batch import require_cells
 from rnnbounds.properties.systems.table import FAMILIES, make_spec, parse_spec

@@ -5,8 +5,7 @@ import torch
 from msgspec.structs import replace
 from seen import loss_at, run_of_cells
 
-from rnnbounds.properties.judging.judge import judge
-from rnnbounds.properties.judging.verdict import Verdict
+from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.measures.ball_descent import w_gap_ball
 from rnnbounds.properties.measures.descent import DescentBatch
 from rnnbounds.properties.measures.measure import ball_pair

@@ -14,8 +14,7 @@ from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.convert.rational_unitary import RationalRNN
 from rnnbounds.impl.numbers.rationals import cayley, diagonal, identity
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.judging.judge import judge
-from rnnbounds.properties.judging.verdict import Verdict
+from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.exact import candidates
 from rnnbounds.properties.systems.exact.candidates import (

@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from seen import verdicts
 
 from rnnbounds.impl.numbers.rationals import identity
-from rnnbounds.properties.judging.judge import judge
-from rnnbounds.properties.judging.verdict import Verdict
+from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.measures.exact import root_ends
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.read.numbers.sizes import Size, spectral_size
