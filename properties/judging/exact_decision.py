@@ -121,9 +121,12 @@ def largest_row(weight: torch.Tensor) -> float:
 def with_single_output(statement: Statement, pair: Batch) -> Statement:
     """The statement by what one unit with one output makes of the output's gap."""
     single = is_vanilla(pair) and pair.C.shape[1:] == (1, 1) and isfinite(pair.C.item())
-    if not single:
-        return statement
-    return statement.replace({y_gap: abs(sympy.Rational(pair.C.item())) * h_gap})
+    return with_scalar_output(statement, pair.C.item()) if single else statement
+
+
+def with_scalar_output(statement: Statement, weight: float) -> Statement:
+    """The statement about one unit with one output, where y_gap = |c| h_gap."""
+    return statement.replace({y_gap: abs(sympy.Rational(weight)) * h_gap})
 
 
 def decide_by_common_factor(

@@ -8,14 +8,16 @@ from sympy import Integer
 from rnnbounds.properties.attacks.typed_statement import (
     typed_assumptions,
 )
-from rnnbounds.properties.judging.exact_decision import decide_exactly
+from rnnbounds.properties.judging.exact_decision import (
+    decide_exactly,
+    divide_common_factors,
+    with_scalar_output,
+)
 from rnnbounds.properties.judging.judge import ExactBudget, Judgement, Verdict, judge
 from rnnbounds.properties.judging.simplification import (
-    divide_common_factors,
     positivity_assumptions,
     simplify_statement,
     statement_at_end,
-    with_scalar_output,
 )
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
