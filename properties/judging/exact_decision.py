@@ -20,8 +20,7 @@ from flint import arb, ctx, fmpq
 
 from rnnbounds.properties.measures.measure import ball_pair
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.read.carrier import Carrier
-from rnnbounds.properties.read.entry_carriers import BALLS, RATIONALS
+from rnnbounds.properties.read.entry_carriers import BALLS, RATIONALS, Carrier
 from rnnbounds.properties.read.numbers.sizes import Ends, float_ends
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.exact.networks import is_vanilla

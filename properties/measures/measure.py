@@ -16,7 +16,7 @@ import torch
 from flint import arb, fmpq
 
 from rnnbounds.properties.read import ascent, quantity
-from rnnbounds.properties.read.carrier import Carrier
+from rnnbounds.properties.read.entry_carriers import Carrier
 from rnnbounds.properties.read.numbers.norms import around, blank
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.exact.networks import exact_members

@@ -9,8 +9,8 @@ from sympy import Expr, Function
 
 from rnnbounds.impl.arithmetic.base import Floats, Rows
 from rnnbounds.impl.gradients.loss import Loss
-from rnnbounds.properties.read.carrier import Parameters, Tensor
 from rnnbounds.properties.read.numbers.gaps import zero_where_equal
+from rnnbounds.properties.read.numbers.seeds import Parameters, Tensor
 from rnnbounds.properties.read.plan import OPERATORS
 from rnnbounds.properties.read.quantity import ground_definition
 from rnnbounds.properties.read.reader import Value, read_all

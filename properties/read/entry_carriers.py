@@ -1,8 +1,12 @@
-"""The carriers of one system: balls of the precision that is current, and rationals."""
+"""The carriers of one system: balls of the precision that is current, and rationals.
+
+A carrier makes vectors and operators of tensors, multiplies them and measures them, in one
+arithmetic. Here a vector is one column, an operator has a column for each direction.
+"""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
@@ -23,13 +27,20 @@ from rnnbounds.impl.arithmetic.entries import (
 )
 from rnnbounds.impl.gradients.loss import Loss
 from rnnbounds.impl.numbers.rationals import identity, rational
-from rnnbounds.properties.read.carrier import Carrier, Names, Parameters, Tensor, Value
+from rnnbounds.properties.read.float_carrier import FloatCarrier
 from rnnbounds.properties.read.numbers import sizes
-from rnnbounds.properties.read.numbers.seeds import Directions, EntryDirections
+from rnnbounds.properties.read.numbers.seeds import (
+    Directions,
+    EntryDirections,
+    Names,
+    Parameters,
+    Tensor,
+    Value,
+)
 from rnnbounds.properties.read.numbers.sizes import Size
 
 
-class EntryCarrier(Carrier):
+class EntryCarrier(ABC):
     """One system and one column of numbers of flint's."""
 
     arithmetic_class: ClassVar[Any]
@@ -215,3 +226,4 @@ class RationalCarrier(EntryCarrier):
 
 
 BALLS, RATIONALS = BallCarrier(), RationalCarrier()
+Carrier = FloatCarrier | EntryCarrier

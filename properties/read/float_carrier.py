@@ -17,17 +17,23 @@ from numpy.typing import NDArray
 
 from rnnbounds.impl.gradients.loss import LABEL, CrossEntropy, LinearLoss, Loss, Squared
 from rnnbounds.impl.numbers.outward import UNIT
-from rnnbounds.properties.read.carrier import Carrier, Names, Parameters, Tensor, Value
 from rnnbounds.properties.read.numbers import norms
 from rnnbounds.properties.read.numbers.norms import operator_product, spectral_norm, vector_lengths
 from rnnbounds.properties.read.numbers.rounded import Rounded, RoundedCells, join_parts
-from rnnbounds.properties.read.numbers.seeds import Directions, RoundedDirections
+from rnnbounds.properties.read.numbers.seeds import (
+    Directions,
+    Names,
+    Parameters,
+    RoundedDirections,
+    Tensor,
+    Value,
+)
 from rnnbounds.theory.numbers.interval import Interval, exact, maximum
 
 Array = NDArray[np.float64]
 
 
-class FloatCarrier(Carrier):
+class FloatCarrier:
     """Batches of B systems with S columns each, in float64 with bounds on the rounding."""
 
     def arithmetic(self, parameters: Parameters) -> Any:

@@ -13,8 +13,7 @@ from flint import arb, ctx, fmpq
 from sympy import Expr, Symbol
 
 from rnnbounds.impl.arithmetic.entries import IrrationalError
-from rnnbounds.properties.read.carrier import Carrier
-from rnnbounds.properties.read.entry_carriers import BALLS, RATIONALS
+from rnnbounds.properties.read.entry_carriers import BALLS, RATIONALS, Carrier
 from rnnbounds.properties.read.float_carrier import FLOATS
 from rnnbounds.properties.read.ground_terms import CACHED_TERMS, Term, term_builder, unfold
 from rnnbounds.properties.read.numbers.sizes import Ends, Size, as_size, float_ends, root_size

@@ -20,13 +20,16 @@ from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual
 from rnnbounds.properties.read.numbers.rounded import Rounded
 
 Tensor = torch.Tensor
+Parameters = Mapping[str, Tensor]
+Names = tuple[str, ...]
+Value = Any  # a vector or an operator of a carrier, or a number or a size
 
 
 @dataclass(frozen=True, eq=False)
 class Directions:
     """Of cells with parameters (B, m, N) and (B, m), N units and d inputs."""
 
-    parameters: Mapping[str, Tensor]
+    parameters: Parameters
     units: int
     inputs: int
     trained: tuple[str, ...]

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from flint import fmpq_mat
 
-from rnnbounds.properties.read.carrier import Carrier
+from rnnbounds.properties.read.entry_carriers import Carrier
 from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.numbers.gaps import Difference
 from rnnbounds.properties.read.reader import IDENTITY, ZERO, AbsentError, Value

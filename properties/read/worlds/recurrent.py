@@ -14,8 +14,7 @@ from rnnbounds.impl.arithmetic.entries import IrrationalError
 from rnnbounds.impl.cells.stacks.stack import layer_weights
 from rnnbounds.impl.numbers.rationals import rational_matrix
 from rnnbounds.impl.training import nearest_exact as nearest
-from rnnbounds.properties.read.carrier import Carrier
-from rnnbounds.properties.read.entry_carriers import BALLS, RATIONALS, EntryCarrier
+from rnnbounds.properties.read.entry_carriers import BALLS, RATIONALS, Carrier, EntryCarrier
 from rnnbounds.properties.read.float_carrier import FLOATS
 from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.numbers.gaps import Difference, Differences

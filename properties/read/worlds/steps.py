@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import Any
 
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, DualArithmetic
-from rnnbounds.properties.read.carrier import Carrier, Parameters
-from rnnbounds.properties.read.entry_carriers import EntryCarrier
+from rnnbounds.properties.read.entry_carriers import Carrier, EntryCarrier
 from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.numbers.gaps import Difference, Differences, OtherWeights
+from rnnbounds.properties.read.numbers.seeds import Parameters
 from rnnbounds.properties.read.plan import SHOWN, STATES, Space
 from rnnbounds.properties.read.reader import (
     IDENTITY,
