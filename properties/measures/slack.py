@@ -69,18 +69,17 @@ def state_rounding(batch: Batch) -> Tensor:
     return found
 
 
-def product_rounding(Q: Tensor, size: Tensor, vector_error: Tensor, value: Tensor) -> Tensor:
-    """Error of a computed ‖Q v‖ with ‖v‖ = ``size``, where v itself is off by at most
-    ``vector_error``.
+def product_rounding(Q: Tensor, size: Tensor, value: Tensor) -> Tensor:
+    """Error of a computed ‖Q v‖ with ‖v‖ = ``size``, for a v of floats.
 
-    ‖Q‖_F ≥ ‖|Q|‖₂ ≥ ‖Q‖₂, so ‖Q‖_F (inner + γ_{n+2} ‖v‖) bounds the product's error, but for what
-    underflows: the product may be 0 where neither factor is.
+    ‖Q‖_F ≥ ‖|Q|‖₂, so ‖Q‖_F γ_{n+2} ‖v‖ bounds the product's error, but for what underflows: the
+    product may be 0 where neither factor is.
     """
     weight = norm_up(Q.flatten(1))[:, None, None]
     rows, n = Q.shape[-2:]
     length = size * ROUND_UP + underflow(size, NORM_FLOOR)
-    product = mul_up(weight, (vector_error + gamma(n + 2) * length) * ROUND_UP)
-    underflow_loss = underflow(mul_up(weight, vector_error + size))
+    product = mul_up(weight, gamma(n + 2) * length * ROUND_UP)
+    underflow_loss = underflow(mul_up(weight, size))
     return (product + underflow_loss) * ROUND_UP + norm_rounding(max(n, rows) + 1, value)
 
 

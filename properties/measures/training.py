@@ -173,7 +173,7 @@ def trained_gap_rounding(batch: Batch, value: Tensor) -> Tensor:
     carried = torch.where(weight_error == 0, 0.0, mul_up(weight_gain, weight_error))
     inner = mul_up(known["L_f"][:, None, None], add_up(rollouts, carried))
     gaps = vector_norms(trained_state_gaps(batch))[:, None]
-    own = product_rounding(batch.C, gaps, torch.zeros_like(gaps), value)
+    own = product_rounding(batch.C, gaps, value)
     return zero_full_window(batch, (inner + own) * ROUND_UP)
 
 

@@ -53,7 +53,7 @@ def output_rounding(batch: Batch, value: Tensor) -> Tensor:
     """Bound the error of ‖C(h_T − h_T^k)‖: rounding of both rollouts through C, then C's own."""
     gaps = vector_norms(gap_vectors(batch)).transpose(1, 2)
     rollouts = mul_up(batch.constants["L_f"][:, None, None], 2 * state_rounding(batch))
-    product_error = product_rounding(batch.C, gaps, torch.zeros_like(gaps), value)
+    product_error = product_rounding(batch.C, gaps, value)
     return zero_full_window(batch, (rollouts + product_error) * ROUND_UP)
 
 
