@@ -35,7 +35,7 @@ def takes(value: Any) -> bool:
 
 
 def trace(call: Callable[[], object]) -> dict[str, set[str]]:
-    """The modules of both rooms that take a statement during a call, each with those that hand it
+    """The modules of both rooms that take a statement during a call, each with those that give it
     to them."""
     givers: dict[str, set[str]] = {}
     frames: list[str] = []
@@ -75,7 +75,7 @@ def judged_to_its_page() -> None:
 
 
 def test_a_statement_goes_forward() -> None:
-    """Twelve modules take it at most; each hands it to those below it in the documented list."""
+    """Twelve modules take it at most; each gives it to those below it in the documented list."""
     givers = trace(judged_to_its_page)
     assert len(givers) <= MOST
     tuple(TopologicalSorter(givers).static_order())  # raises CycleError where it comes back
