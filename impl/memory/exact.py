@@ -7,7 +7,8 @@ the last steps are taken in float64 from the balls before them. The rest count a
 """
 
 import math
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -39,16 +40,16 @@ def within(runner: Runner, x: Tensor, asked: Sequence[tuple[int, float]]) -> lis
     """For each (k, ε): decide ‖h_T − h_T^k‖₂ ≤ ε rigorously for windows x (M, T, d); of f(h) with a
     readout f."""
     T = x.shape[1]
-    run = states(runner, x)
     small = min((epsilon for _, epsilon in asked), default=0.0) * NEGLIGIBLE
-    tail = sum(bool((s.error <= small).all()) for s in run[1:])
+    errors = []  # the largest of each window, (M,), before and after each step
+    for full in states(runner, x):
+        errors.append(full.error.amax(2)[0])
+    tail = sum(bool((error <= small).all()) for error in errors[1:])
     full_balls: dict[tuple[int, ...], Columns] = {}
     decided = []
     for k, epsilon in asked:
         short = x[:, T - k :]
-        apart = runner.apart(
-            Running(runner.parameters), outputs(runner, run[-1]), near(runner, short)
-        )
+        apart = runner.apart(Running(runner.parameters), outputs(runner, full), near(runner, short))
         size = apart.value.abs()
         inside = norm_up(add_up(size, apart.error))[0] <= epsilon
         least = (size - apart.error).clamp(min=0).norm(dim=2)[0] * (1 - 2.0**-40)
@@ -56,7 +57,7 @@ def within(runner: Runner, x: Tensor, asked: Sequence[tuple[int, float]]) -> lis
         left = WORK // max(1, runner.products * (T + k))  # windows that may be run in balls
         in_floats = tail
         for precision in PRECISIONS:
-            if precision < _bits(run[T - in_floats].error[0, undecided], epsilon):
+            if precision < _bits(errors[T - in_floats][undecided], epsilon):
                 continue
             if not 0 < undecided.sum() <= left:
                 break
@@ -82,19 +83,20 @@ def _bits(error: Tensor, epsilon: float) -> float:
     return 80 + math.log2(worst / epsilon) if 0 < worst < math.inf else 0.0
 
 
-def states(runner: Runner, x: Tensor, s: RunningError | None = None) -> list[RunningError]:
-    """The states (1, M, N) before and after each of the inputs x (M, T, d), from s or from zero,
-    with bounds on rounding."""
+def states(runner: Runner, x: Tensor, s: RunningError | None = None) -> Iterator[RunningError]:
+    """Yield the states (1, M, N) before and after each of the inputs x (M, T, d), from s or from
+    zero, with bounds on rounding."""
     m = Running(runner.parameters)
-    run = [RunningError.exactly(runner.zero(len(x))) if s is None else s]
+    s = RunningError.exactly(runner.zero(len(x))) if s is None else s
+    yield s
     for inputs in x.unbind(1):
-        run.append(runner.program(m, run[-1], RunningError.exactly(inputs[None])))
-    return run
+        s = runner.program(m, s, RunningError.exactly(inputs[None]))
+        yield s
 
 
 def near(runner: Runner, x: Tensor, s: RunningError | None = None) -> RunningError:
     """The outputs (1, M, n) after the last of the inputs."""
-    return outputs(runner, states(runner, x, s)[-1])
+    return outputs(runner, deque(states(runner, x, s), maxlen=1)[0])
 
 
 def outputs(runner: Runner, s: V) -> V:

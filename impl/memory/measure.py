@@ -287,7 +287,7 @@ def measure_cell(
         statement = None
         if unstated is None:
             asked = [(k, e) for k, e in zip(chosen, eps, strict=True) if k is not None]
-            each = T * (2 * runner.states + held.d)
+            each = 8 * (runner.states + runner.outputs) + T * held.d
             found = []
             for block in blocks(out, each):
                 rows = slice(M // 2 + block.start, M // 2 + block.stop)
