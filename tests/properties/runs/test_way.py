@@ -82,7 +82,7 @@ def test_a_statement_goes_forward() -> None:
     lines = ARCHITECTURE.read_text(encoding="utf-8").splitlines()
     listed = [
         f"rnnbounds.{line.split('`')[1].removesuffix('.py').replace('/', '.')}"
-        for line in lines if line.startswith(("| `properties/", "| `reports/")) and ".py`" in line
+        for line in lines if line.startswith(("- `properties/", "- `reports/")) and ".py`" in line
     ]  # fmt: skip
     order = [name for name in listed if name in givers]
     assert set(order) == set(givers)
