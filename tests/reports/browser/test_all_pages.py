@@ -89,7 +89,7 @@ def folder(tmp_path_factory):
             lstm(scale, f"{path}.safetensors")
         apart = {"weight_hh_l0": 3 * torch.eye(2), "weight_ih_l0": torch.ones(2, 1)}
         save_file(apart, "apart.safetensors")
-        np.save("data.npy", np.random.default_rng(0).uniform(-1, 1, (60, 24, 1)))
+        np.save("data.npy", np.random.default_rng(0).uniform(-1, 1, (240, 24, 1)))
         asked = "--inputs=-1:1 --eps 0.1 --eps 0.01"
         small = '--set tasks=["characters"] --set cells=["RNN"] --set states=3 --set steps=3'
         for line, code in (
