@@ -1,8 +1,8 @@
 """The norms of vanilla cells in rationals and balls, where claims about them are proved anew.
 
-Slopes of ρ lie in [l, L] and |ρ(b)| ≤ o unit by unit; see `impl.norms.state_norms` for the claims
-themselves. An echo-state network h⁺ = (1 − a)∘h + a∘ρ(…) is such a cell with κ = 1 − a, in the
-norms by diagonal weights alone.
+Slopes of ρ lie in [l, L] and |ρ(b)| ≤ o unit by unit. An echo-state network
+h⁺ = (1 − a)∘h + a∘ρ(…) is such a cell with κ = 1 − a, in `Scaled`, `Quadratic` and `Multiplied`.
+For the claims see `impl.norms.state_norms`, and of ‖Qh‖₂ with a matrix Q `impl.norms.metric`.
 """
 
 from abc import ABC, abstractmethod
@@ -15,12 +15,15 @@ from flint import arb, arb_mat, fmpq
 from rnnbounds.impl.checker.cells.activations import BallActivation
 from rnnbounds.impl.checker.definite import (
     Rows,
+    balls,
+    diagonal,
     exact,
     float_above,
     largest,
     norm,
     norm_above,
     norm_at_most,
+    positive,
     smaller,
 )
 
@@ -48,6 +51,11 @@ class Cell:
     def n(self) -> int:
         """The size of the output, which is the state."""
         return len(self.W)
+
+    @property
+    def retention(self) -> arb_mat:
+        """diag(κ)."""
+        return diagonal([arb(a) for a in self.kept or [fmpq(0)] * self.n])
 
     @property
     def slope(self) -> fmpq:
@@ -237,3 +245,78 @@ class Scaled(Norm):
     def reached(self, cell: Any, c: float) -> bool:
         """max d ≤ c."""
         return bool(max(self.d) <= exact(c))
+
+
+@dataclass(frozen=True)
+class Quadratic(Norm):
+    """‖Qh‖₂, of linear systems alone."""
+
+    Q: Rows
+
+    def contracts(self, cell: Any, lam: float) -> bool:
+        """λ²QᵀQ − (QW)ᵀQW is positive definite, W with what the cell keeps, or W = 0."""
+        cell = cell.linear
+        Q, W = balls(self.Q), cell.retention + balls(cell.W)
+        linear = cell.rho.least == 1 and cell.rho.slope == 1
+        still = all(v == 0 for v in W.entries())
+        room = arb(lam) ** 2 * (Q.transpose() * Q) - (Q * W).transpose() * (Q * W)
+        return linear and (still or positive(room))
+
+    def drive(self, cell: Any) -> arb:
+        """‖QU‖₂B + ‖|Q|o‖₂."""
+        cell = cell.linear
+        ball = arb(cell.pushed(balls(self.Q) * balls(cell.U)) + self._size(cell.offset))
+        return ball if cell.first is None else smaller(ball, self._size(cell.rest))
+
+    def radius(self, cell: Any) -> arb:
+        """‖|Q| box‖₂."""
+        return self._size(cell.box)
+
+    def _size(self, v: list[arb]) -> arb:
+        """‖|Q| v‖₂ of v ≥ 0."""
+        size = balls([[abs(a) for a in row] for row in self.Q])
+        return norm((size * arb_mat([[a] for a in v])).entries())
+
+    def equivalent(self, cell: Any, C: float) -> bool:
+        """C²QᵀQ − I is positive definite, or Q is the 1 × 1 matrix with |Q|C ≥ 1."""
+        Q = balls(self.Q)
+        if Q.nrows() == 1:
+            return bool(abs(self.Q[0][0]) * exact(C) >= 1)
+        identity = diagonal([arb(1)] * Q.nrows())
+        return positive(arb(C) ** 2 * (Q.transpose() * Q) - identity)
+
+    def reached(self, cell: Any, c: float) -> bool:
+        """‖Q‖₂ ≤ c."""
+        return norm_at_most(self.Q, c)
+
+
+@dataclass(frozen=True)
+class Multiplied(Quadratic):
+    """‖Qh‖₂ with multipliers Λ ≥ 0 for slopes in [m, L], of any vanilla cell."""
+
+    multipliers: list[fmpq]  # the diagonal of Λ
+
+    def contracts(self, cell: Any, lam: float) -> bool:
+        """[[λ²P − AᵀPA, −AᵀP − ℓWᵀΛ], [−PA − ℓΛW, 2Λ − P]] is positive definite for P = QᵀQ,
+        A = diag(κ) + mW and ℓ = L − m."""
+        cell = cell.linear
+        if not all(weight >= 0 for weight in self.multipliers):
+            return False
+        least = arb(cell.rho.least)
+        if not least.is_finite():
+            return False
+        span = arb(cell.slope) - least
+        Q, W = balls(self.Q), balls(cell.W)
+        A = cell.retention + least * W
+        P, Lambda = Q.transpose() * Q, diagonal([arb(a) for a in self.multipliers])
+        upper = arb(lam) ** 2 * P - (Q * A).transpose() * (Q * A)
+        corner, lower = -(P * A + span * (Lambda * W)), 2 * Lambda - P
+        rows = [a + b for a, b in zip(upper.tolist(), corner.transpose().tolist(), strict=True)]
+        rows += [a + b for a, b in zip(corner.tolist(), lower.tolist(), strict=True)]
+        return positive(arb_mat(rows))
+
+    def drive(self, cell: Any) -> arb:
+        """The less of ‖Q‖₂ times the Euclidean drive and ‖|Q| |φ(0, x)|‖₂."""
+        cell = cell.linear
+        euclidean = Scaled([exact(1.0)] * cell.n).drive(cell)
+        return smaller(norm_above([balls(self.Q)]) * euclidean, self._size(cell.rest))

@@ -10,8 +10,8 @@ from flint import arb, ctx, fmpq
 from msgspec.structs import replace
 
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
-from rnnbounds.impl.checker.cells.claimed import Quadratic, norm_of
-from rnnbounds.impl.checker.cells.norms import Cell, Greatest, Scaled, Total
+from rnnbounds.impl.checker.cells.claimed import norm_of
+from rnnbounds.impl.checker.cells.norms import Cell, Greatest, Quadratic, Scaled, Total
 from rnnbounds.impl.checker.cells.remaining import _held, _of_units, _start, left
 from rnnbounds.impl.checker.cells.stacked import Cascade, Stack, _coupling, _layer
 from rnnbounds.impl.checker.cells.stepped import Blocks, Stepped
