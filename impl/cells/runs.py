@@ -17,6 +17,7 @@ from rnnbounds.impl.arithmetic.base import Arithmetic, Floats, Program, Rows, V
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.models.loaded import LoadedModel, Readout
 from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.outward import norm_up
 
 NUMBERS = 2**22  # of states that are held at a time
 BLUR = 2.0**-30  # of a state's size: nearer pairs may be apart by rounding alone
@@ -123,8 +124,7 @@ def truncations(runner: Runner, x: Tensor, ks: Sequence[int]) -> Truncations:
     h = s[0, :, runner.states - runner.n :].reshape(-1, M, runner.n)
     rows = torch.tensor([starts.index(T - k) for k in ks])
     gap = runner.apart(Floats(runner.parameters), Rows(h[rows]), Rows(h[:1])).value
-    gaps: Tensor = torch.linalg.vector_norm(gap, dim=2).T
-    return Truncations(gaps, ratio, pairs, expanding)
+    return Truncations(norm_up(gap).T, ratio, pairs, expanding)
 
 
 def _apart(s: Tensor, M: int) -> Tensor:

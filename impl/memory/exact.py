@@ -53,7 +53,8 @@ def within(runner: Runner, x: Tensor, asked: Sequence[tuple[int, float]]) -> lis
         size = apart.value.abs()
         inside = norm_up(add_up(size, apart.error))[0] <= epsilon
         least = (size - apart.error).clamp(min=0).norm(dim=2)[0] * (1 - 2.0**-40)
-        undecided = ~inside & ~(least > epsilon)
+        clear = (least > max(epsilon, 2.0**-500)) & (least < math.inf)  # squares are floats
+        undecided = ~inside & ~clear
         left = WORK // max(1, runner.products * (T + k))  # windows that may be run in balls
         in_floats = tail
         for precision in PRECISIONS:
@@ -80,7 +81,7 @@ def within(runner: Runner, x: Tensor, asked: Sequence[tuple[int, float]]) -> lis
 def _bits(error: Tensor, epsilon: float) -> float:
     """About what precision makes such errors of float64 small beside ε; 0 if that is not known."""
     worst = float(error.amax()) if error.numel() else math.nan
-    return 80 + math.log2(worst / epsilon) if 0 < worst < math.inf else 0.0
+    return 80 + math.log2(worst) - math.log2(epsilon) if 0 < worst < math.inf else 0.0
 
 
 def states(runner: Runner, x: Tensor, s: RunningError | None = None) -> Iterator[RunningError]:

@@ -24,7 +24,7 @@ from rnnbounds.impl.errors import (
     number,
     to_copy,
 )
-from rnnbounds.impl.numbers.outward import add_up, norm_up
+from rnnbounds.impl.numbers.outward import add_up, norm_bound, norm_up
 
 LARGEST = 2**31  # bytes of numbers in memory; a .npy is mapped and may be of any size
 BLOCK = 2**20  # numbers that are float64 at a time
@@ -146,7 +146,7 @@ class Data:
             raise RangeError("the input bound B", bound, "a number ≥ 0")
         B, beyond, largest = float(bound), 0, 0.0
         for block in self.inputs():
-            if torch.linalg.vector_norm(block, dim=1).amax() < B * (1 - 2.0**-30):
+            if norm_bound(block, 1).amax() <= B:
                 continue
             norms = norm_up(block)
             for row in (norms > B).nonzero()[:, 0].tolist():

@@ -75,6 +75,32 @@ def test_what_overflows_is_within_nothing():
     assert not bool((told.value.abs() > told.error).any())
 
 
+@pytest.mark.parametrize("size", [2.0**-700, 2.0**-540, 1.0, 2.0**700])
+def test_gaps_whose_squares_are_no_floats_are_seen_and_decided(size):
+    """h = (x, x): the gap √2 x is seen as large as it is, and told from its neighbours."""
+    runner, x = Runner.of(linear([[0.0, 0.0]] * 2)), torch.tensor([[[size]]], dtype=torch.float64)
+    above, gap = 1.4142135623730952 * size, truncations(runner, x, (0,)).gaps.item()
+    assert above * (1 - 2.0**-50) < gap < above * (1 + 2.0**-50)
+    inside, beyond = within(runner, x, [(0, above), (0, above * (1 - 2.0**-51))])
+    assert inside.inside.item()
+    assert not beyond.inside.item()
+    assert not beyond.undecided.item()
+
+
+def test_errors_far_below_epsilon_need_no_bits():
+    """h⁺ = 10¹⁰⁰ h + x: one window's first error is below every float of ε, the other's above."""
+    x = torch.zeros(2, 5, 1).double()
+    x[:, 0, 0] = torch.tensor([1.23e-310, 1.23e-290], dtype=torch.float64)
+    runner = Runner.of(linear([[1e100]]))
+    gap = 1.23e-310 * 1e100 * 1e100 * 1e100 * 1e100
+    for factor in (1 - 1e-13, 1.0, 1 + 1e-13):
+        (told,) = within(runner, x, [(0, gap * factor)])
+        inside, other = told.inside.tolist()
+        assert not told.undecided.any()
+        assert not other
+        assert factor == 1 or inside is (factor > 1)
+
+
 @pytest.mark.parametrize("precisions", [(), exact.PRECISIONS])
 def test_what_float64_leaves_open_is_decided_in_balls_or_not_within(monkeypatch, precisions):
     """|W| doubles what rounding may be, W nearly forgets: entries' bounds say nothing."""

@@ -97,6 +97,12 @@ class TestChecks:
         with pytest.raises(InputError, match="the first at t = 7, channel 0;"):
             read_data(x)
 
+    def test_inputs_whose_squares_underflow_are_within_no_smaller_bound(self):
+        read = read_data(np.full((3, 2), 1e-200))
+        read.require_of(1.5e-200)
+        with pytest.raises(InputError, match="3 of 3 inputs are beyond"):
+            read.require_of(1.4e-200)
+
     def test_windows_share_no_input(self):
         read = read_data(np.arange(14.0).reshape(2, 7))  # T = 2, d = 7
         assert read.windows(1)[:].shape == (2, 1, 7)
