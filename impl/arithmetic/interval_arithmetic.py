@@ -15,11 +15,12 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.arithmetic.base import ALL, Program
+from rnnbounds.impl.arithmetic.inputs.images import input_enclosure
 from rnnbounds.impl.arithmetic.inputs.sets import InputBound, InputSet
 from rnnbounds.impl.arithmetic.intervals import FunctionBounds, Interval, RangedNumber
 from rnnbounds.impl.arithmetic.roundings import DtypeRun
-from rnnbounds.impl.arithmetic.weight_balls import EnclosingArithmetic, Radii, input_enclosure
-from rnnbounds.impl.numbers.outward import add_up, mul_up
+from rnnbounds.impl.arithmetic.weight_balls import EnclosingArithmetic, Radii
+from rnnbounds.impl.numbers.outward import add_up, mul_up, sum_up
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +110,7 @@ class IntervalArithmetic(EnclosingArithmetic):
         total = self.affine_range(weight, bias, v, rows)
         if self.run is None:
             return IntervalVector(total)
-        size = self.sum_of_magnitudes(weight, bias, v, rows, v.range.magnitude)
+        size = sum_up(self.sizes_of_terms(weight, bias, v, rows, v.range.magnitude))
         terms = self.weight_magnitudes(weight, rows).shape[2] + 1
         return v.summed(self.run, total, (terms, size))
 

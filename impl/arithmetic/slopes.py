@@ -34,10 +34,11 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from rnnbounds.impl.arithmetic.base import ALL, Program
+from rnnbounds.impl.arithmetic.inputs.images import input_enclosure
 from rnnbounds.impl.arithmetic.inputs.sets import InputBound, InputSet
 from rnnbounds.impl.arithmetic.interval_arithmetic import step_bound
 from rnnbounds.impl.arithmetic.intervals import FunctionBounds, Interval, RangedNumber
-from rnnbounds.impl.arithmetic.weight_balls import EnclosingArithmetic, Radii, input_enclosure
+from rnnbounds.impl.arithmetic.weight_balls import EnclosingArithmetic, Radii
 from rnnbounds.impl.norms.comparison import Comparison
 from rnnbounds.impl.numbers.operations import Operations
 

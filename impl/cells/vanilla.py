@@ -13,10 +13,10 @@ from torch import Tensor
 from torch.nn.functional import linear, pad
 
 from rnnbounds.impl.arithmetic.activation import Activation
+from rnnbounds.impl.arithmetic.inputs.images import image_of_set
 from rnnbounds.impl.arithmetic.inputs.sets import InputBound, InputSet
 from rnnbounds.impl.arithmetic.intervals import Interval, function_bounds
 from rnnbounds.impl.arithmetic.roundings import DtypeRun
-from rnnbounds.impl.arithmetic.weight_balls import image_of_set
 from rnnbounds.impl.cells.kind import (
     SUFFIX,
     CellAnalysis,

@@ -27,10 +27,11 @@ from torch.nn.functional import pad
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, LIBRARY_ACTIVATIONS
 from rnnbounds.impl.arithmetic.base import ALL, Program
+from rnnbounds.impl.arithmetic.inputs.images import input_enclosure
 from rnnbounds.impl.arithmetic.inputs.sets import InputBound, InputSet
 from rnnbounds.impl.arithmetic.intervals import FunctionBounds, Interval, RangedNumber
 from rnnbounds.impl.arithmetic.roundings import DtypeRun
-from rnnbounds.impl.arithmetic.weight_balls import EnclosingArithmetic, input_enclosure
+from rnnbounds.impl.arithmetic.weight_balls import EnclosingArithmetic
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
 from rnnbounds.impl.numbers.outward import add_up, mul_up, sum_up, underflow
 

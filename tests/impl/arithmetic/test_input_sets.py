@@ -9,10 +9,10 @@ import torch
 from draws import normal, small
 from flint import arb, fmpq
 
+from rnnbounds.impl.arithmetic.inputs.images import image_of_set
 from rnnbounds.impl.arithmetic.inputs.maximisers import BallSet
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, data_box, input_box, input_rows
 from rnnbounds.impl.arithmetic.intervals import Interval
-from rnnbounds.impl.arithmetic.weight_balls import image_of_set
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import read_certificate
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
