@@ -158,7 +158,7 @@ def test_every_field(made):
 def test_a_zero_of_another_sign(call, tmp_path):
     """0.0 that is stored as −0.0 is not the source's to the last bit, whoever sealed it."""
     held = {"weight_hh_l0": np.array([[0.5, 0.0], [0.0, 0.5]]), "weight_ih_l0": np.ones((2, 1))}
-    source, made = tmp_path / "m.safetensors", tmp_path / "made"
+    source, made = tmp_path / "m.safetensors", tmp_path / "made.safetensors"
     save_file(held, source, {"cell": "rnn-relu"})
     asked = (source, "--inputs", 1, "--eps", 0.1, "--out", made)
     assert call("truncate", *asked).code == 0
