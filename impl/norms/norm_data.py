@@ -39,17 +39,21 @@ def least_window(scale: float, lam: float, epsilon: float, radius: float = math.
     if lam == 0 or scale == 0:
         return 0 if min(scale, radius) <= epsilon else 1
     with ctx.workprec(_PRECISION):
-        rate, start, target = arb(lam), arb(scale), arb(epsilon) * (1 - arb(lam))
-        if (radius_start := arb(radius) * (1 - arb(lam))) < start:
-            start = radius_start
-            if start.is_zero():
-                return 0
-        k = max(0, math.ceil(float((start / target).log() / -rate.log())))
-        while k > 0 and start * rate ** (k - 1) <= target:
-            k -= 1
-        while not start * rate**k <= target:
-            k += 1
-        return k
+        rate, target = arb(lam), arb(epsilon)
+        starts = (arb(scale), target * (1 - rate)), (arb(radius), target)
+        return min(_steps(*pair, rate) for pair in starts if pair[0] < math.inf)
+
+
+def _steps(start: arb, target: arb, rate: arb) -> int:
+    """The least k ≥ 0 with start·rateᵏ ≤ target."""
+    if start.is_zero():
+        return 0
+    k = max(0, math.ceil(float((start / target).log() / -rate.log())))
+    while k > 0 and start * rate ** (k - 1) <= target:
+        k -= 1
+    while not start * rate**k <= target:
+        k += 1
+    return k
 
 
 @dataclass(frozen=True)

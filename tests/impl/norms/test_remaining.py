@@ -9,7 +9,7 @@ import pytest
 import torch
 from cell_systems import weights_of
 from draws import normal
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from window_runs import outputs
 
@@ -238,6 +238,7 @@ def test_nothing_is_known_of_what_is_infinite_or_grows(rho):
 SIZES = st.sampled_from([0.0, 5e-324, 1e-3, 0.25, 1.0, 7.3, 1e9, 1e300]) | st.floats(0.0, 100.0)
 
 
+@example(scale=1.0, radius=1.0, lam=5e-324, epsilon=1.0)
 @given(
     scale=SIZES | st.just(math.inf),
     radius=SIZES | st.just(math.inf),
