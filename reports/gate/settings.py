@@ -91,6 +91,8 @@ class CertifyQuestion(
     def __post_init__(self) -> None:
         if self.baseline is None and (self.window or self.factor is not None):
             raise ValueError("window and factor are about a baseline")
+        if self.at_most is not None and self.window:
+            raise ValueError("window is about the baseline's k, and at-most stands in its place")
 
     @property
     def allowed(self) -> Thresholds:
@@ -159,7 +161,7 @@ def load_model_settings(path: Path = PROJECT) -> ModelSettings:
     questions: dict[str, Question] = {}
     refused: dict[str, SettingsError] = {}
     for name, table in model_tables.items():
-        is_measured = isinstance(table, dict) and "share" in table
+        is_measured = isinstance(table, dict) and bool({"share", "data"} & table.keys())
         kind: type[Question] = MeasureQuestion if is_measured else CertifyQuestion
         try:
             questions[name] = msgspec.convert(table, kind)

@@ -59,7 +59,8 @@ class Changes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         counts = {kind: sum(row.kind == kind for row in self.rows) for kind in KINDS}
         counted = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
         if counts["changed"] == len(self.rows):
-            return f"nothing regressed, {counted or 'and nothing else changed'}"
+            none = "nothing changed by more than the thresholds allow"
+            return f"nothing regressed, {counted}" if counted else none
         return counted
 
     @property

@@ -24,7 +24,7 @@ def guard(
         "the file with [tool.rnnbounds.models.NAME]")] = settings.PROJECT,
     summary: Summary = None,
     update: Annotated[bool, typer.Option("--update",
-        help="write the baselines of models that are certified")] = False,
+        help="write the baselines of models that pass")] = False,
     format: FormatOption = Format.text,
 ) -> int:  # fmt: skip
     """Certify or measure each model of ./pyproject.toml and compare it with its baseline; exit 1 if

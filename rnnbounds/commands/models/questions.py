@@ -84,7 +84,7 @@ class Guard:
         advice = list(certificate.next_steps)
         if question.baseline is not None and self.update:
             with suppress(InputError):  # of what was not there, or answers another question
-                accepted = self._compare(question, document).failing if not problems else ()
+                accepted = self._compare(question, document).rows if not problems else ()
                 advice += [f"accepted: {row.line}" for row in accepted]
             if problems:
                 advice.append(f"{question.baseline} was not written: {problems[0]}")
@@ -93,8 +93,9 @@ class Guard:
                 write_atomic(self.home / question.baseline, data + b"\n")
                 advice.append(f"wrote {question.baseline}")
         elif question.baseline is not None and not (self.home / question.baseline).exists():
+            if not problems:  # else none is written
+                advice.append(f"write it and commit it: rnnbounds guard {quote(name)} --update")
             problems.append(f"there is no baseline yet: {question.baseline} does not exist")
-            advice.append(f"write it and commit it: rnnbounds guard {quote(name)} --update")
         elif question.baseline is not None:
             changes = self._compare(question, document)
             regressions = [f"since {question.baseline}: {row.line}" for row in changes.failing]

@@ -25,7 +25,7 @@ def test_text():
         "NEW: growth: claims: growth",
         "1 regressed, 1 gone, 1 improved, 1 new",
     )
-    assert changes(()).text == ("nothing regressed, and nothing else changed",)
+    assert changes(()).text == ("nothing changed by more than the thresholds allow",)
 
 
 def test_what_fails():
