@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
+import pytest
 import torch
 import typer
 import yaml
@@ -112,6 +113,24 @@ def test_the_settings_shown_are_the_defaults(tmp_path):
     assert names == set(re.findall(r"^([a-z-]+) =", gate, re.MULTILINE))
     asked = load_model_settings(path)
     assert list(map(type, asked.questions.values())) == [CertifyQuestion, MeasureQuestion]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("share = 0.95\n", "it needs the key share; it may set"),
+        ('data = "data.npy"', "it needs the key data; it may set"),
+        ("# window = 2 ", "window is about the baseline's k, and at-most stands in its place"),
+    ],
+)
+def test_settings_that_say_too_little_or_too_much(line, told, tmp_path):
+    """A key that is missing is named, and one that nothing would ask is refused."""
+    text = blocks("toml")[0]
+    assert text.count(line) == 1
+    path = tmp_path / "pyproject.toml"
+    path.write_text(text.replace(line, line.removeprefix("# ") if line[0] == "#" else "\n"))
+    (error,) = load_model_settings(path).unreadable.values()
+    assert told in str(error)
 
 
 def test_guard_and_the_assertions(call, tmp_path, monkeypatch):
