@@ -274,7 +274,7 @@ class Kind:
     mode: str | None = None
     gates: int = 0
     width: int = 0
-    remedy: str = "shrink its recurrent weights, or its inputs"
+    remedy: str = "train it with rnnbounds.contraction as a penalty"
     projects: bool = False
     opens: Collection[str] = ()
 

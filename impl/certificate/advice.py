@@ -142,7 +142,7 @@ def advise(
 ) -> Advice:
     """Advise on a model with the best factor lam ≥ 1 and those constants, for inputs ‖x_t‖₂ ≤ B.
     `tries` certifies a model under a bound: (norm, λ, k at ε), or None."""
-    train = _train(kind, B)
+    train = training_calls(kind, B)
     kept = _kept(kind, constants, epsilon)
     size = sum(len(part) for role, part in model.weights.items() if _RECURRENT.fullmatch(role))
     if size > _ROWS:
@@ -262,8 +262,8 @@ def _kept(
     return gate, bound, least_window(1.0, bound, epsilon, 1.0)
 
 
-def _train(kind: Kind, B: InputBound) -> tuple[str, ...]:
-    """The calls that make the next one certified."""
+def training_calls(kind: Kind, B: InputBound) -> tuple[str, ...]:
+    """The calls in training that make a model of such a cell certified, in lines of text."""
     inner = kind.name.removeprefix(PREFIX)
     bound = f"inputs={_inputs(B)}"
     penalty = f"contraction(module, {bound}"

@@ -91,22 +91,22 @@ class Witness(Exactly, frozen=True, rename={"bound": "input_bound"}):
 
     @property
     def claim_text(self) -> str:
-        """Refuted claim in words, with the states and the input bound."""
-        among = f"‖x_t‖₂ ≤ {at_least(self.bound)}"
-        return f"no norm makes it a contraction of {self.states} under {among}"
+        """Refuted claim in words, with the input bound and the states."""
+        states = "the proved box around all runs from zero" if self.states == BOX else self.states
+        return f"for ‖x_t‖₂ ≤ {at_least(self.bound)} no norm makes it a contraction of {states}"
 
     @property
     def meaning(self) -> str:
-        """Consequence of the witness for a run of the model, in words."""
+        """Consequence of the witness for two states of the model, in words."""
         if self.kind == "eigenvalue":
-            return "two states that differ along its eigenvector never come together"
-        if self.kind == "two-orbits" and self.period == 1:
-            return "given that input for ever, it rests in either of two states"
-        if self.kind == "two-orbits":
-            return "given that input for ever, it cycles in either of two orbits"
-        if self.kind == "unstable-orbit":
-            return "given that input for ever, states however near that orbit part from it"
-        return "given that input for ever, two runs move apart at every step"
+            return "a difference of states along its eigenvector stays, whatever the inputs are"
+        consequence = {
+            "two-orbits": "a difference of states can stay for ever",
+            "unstable-orbit": "a difference of states, however small, can grow",
+            "growth": "two runs can stay apart for ever and never come nearer",
+        }[self.kind]
+        constant = "that constant input" if any(self.input) else "the constant input 0"
+        return f"under {constant} {consequence}; on your data it may not: measure it"
 
 
 class Next(Struct, frozen=True):

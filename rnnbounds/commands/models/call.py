@@ -16,6 +16,7 @@ from typing import Any
 from rnnbounds.commands.models.options import ascii_number
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, bound_of, input_box
 from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.certificate.advice import training_calls
 from rnnbounds.impl.certificate.certify import absolute
 from rnnbounds.impl.certificate.inputs import input_data, input_tensor
 from rnnbounds.impl.certificate.record import Certificate
@@ -128,12 +129,14 @@ class ModelCall:
     ) -> list[str]:
         """List next steps, each a line `words: command`; of an undecided model those beside its
         certificate's own. measured: true if the model was measured on its data."""
-        if certificate.verdict == "refuted":
+        if (witness := certificate.witness) is not None:
             measure = f"see what it remembers of recorded inputs: {self.measure_command}"
             return [
                 *([] if measured else [measure]),
                 *self._of_data(),
-                f"or change it and ask again: {kind_of(certificate.cell).remedy}",
+                *training_calls(kind_of(certificate.cell), certificate.asked_inputs),
+                # Other inputs help where the witness has one that is not in every set around 0.
+                *["or ask of inputs without the constant one of the witness"] * any(witness.input),
             ]
         if certificate.verdict != "certified":
             return self._of_data()

@@ -196,7 +196,10 @@ def print_certificate(
     if certificate.witness is not None and certificate.verdict == "refuted":
         echo(f"which means: {certificate.witness.meaning}")
         echo(f"so {certificate.witness.claim_text}")
-    echo(f"inputs: {certificate.speaks_of}; every run starts from the zero state")
+    starts = "every run starts from the zero state"
+    if certificate.verdict == "refuted":
+        starts = "no run from the zero state need reach the states of the witness"
+    echo(f"inputs: {certificate.speaks_of}; {starts}")
     if taken is not None:
         echo(taken)
     if certificate.verdict != "certified" or answer.output_bound(document) is None:

@@ -206,9 +206,23 @@ def test_witnesses_without_a_box_speak_of_all_states(cell):
     witness = sought(model(cell, [[2.0]], None, [[0.0]]), 1.0)
     assert witness.states == ALL
     assert "ℝⁿ" in witness.claim_text
-    speaks = sought(*UNSTABLE["lstm that latches"][:2]).claim_text
-    assert BOX in speaks
-    assert "‖x_t‖₂ ≤ 0.5" in speaks
+    of_box = sought(*UNSTABLE["lstm that latches"][:2])
+    assert of_box.states == BOX
+    assert of_box.claim_text.startswith("for ‖x_t‖₂ ≤ 0.5 no norm")
+    assert of_box.claim_text.endswith("the proved box around all runs from zero")
+
+
+@pytest.mark.parametrize("name", UNSTABLE)
+def test_witnesses_say_under_which_input_and_that_data_may_differ(name):
+    """The input is named; only an eigenvalue's difference of states stays whatever the inputs."""
+    witness = sought(*UNSTABLE[name][:2])
+    under = "under that constant" if any(witness.input) else "under the constant input 0"
+    if witness.kind == "eigenvalue":
+        assert "whatever the inputs" in witness.meaning
+    else:
+        assert witness.meaning.startswith(under)
+        assert "on your data it may not" in witness.meaning
+    assert ("however small" in witness.meaning) == (witness.kind == "unstable-orbit")
 
 
 MAKES = pytest.mark.parametrize("make", [lstm, gru, cho])

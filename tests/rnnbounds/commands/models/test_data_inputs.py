@@ -44,6 +44,9 @@ def test_a_witness_far_from_the_data(call, gru) -> None:
     assert told.code == 1
     assert "two distinct fixed points, 0.5 from the nearest recorded input" in told.out
     assert "certify k near the recorded inputs: rnnbounds measure gru.safetensors" in told.out
+    assert "train with a penalty: loss + c * torch.relu(rnnbounds.contraction(module" in told.out
+    assert "ask of inputs" not in told.out  # the witness's is 0
+    assert "or ask of inputs without" in call("certify", "gru.safetensors", "--inputs=0.5:1").out
     record = json.loads(Path("o/certificate.json").read_text())
     assert record["witness"]["distance"] == 0.5
     page = Path("o/index.html").read_text()
