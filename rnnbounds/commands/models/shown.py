@@ -198,7 +198,7 @@ def print_certificate(
         echo(f"so {certificate.witness.claim_text}")
     starts = "every run starts from the zero state"
     if certificate.verdict == "refuted":
-        starts = "no run from the zero state need reach the states of the witness"
+        starts = "that runs from the zero state reach those states is not said"
     echo(f"inputs: {certificate.speaks_of}; {starts}")
     if taken is not None:
         echo(taken)
