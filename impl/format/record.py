@@ -106,7 +106,7 @@ class Witness(Exactly, frozen=True, rename={"bound": "input_bound"}):
             "growth": "two runs can stay apart for ever and never come nearer",
         }[self.kind]
         constant = "that constant input" if any(self.input) else "the constant input 0"
-        return f"under {constant} {consequence}; on your data it may not: measure it"
+        return f"under {constant} {consequence}; on your data this need not be so: measure it"
 
 
 class Next(Struct, frozen=True):

@@ -221,7 +221,7 @@ def test_witnesses_say_under_which_input_and_that_data_may_differ(name):
         assert "whatever the inputs" in witness.meaning
     else:
         assert witness.meaning.startswith(under)
-        assert "on your data it may not" in witness.meaning
+        assert "on your data this need not be so" in witness.meaning
     assert ("however small" in witness.meaning) == (witness.kind == "unstable-orbit")
 
 
