@@ -274,6 +274,9 @@ def measure_cell(
         total = some + near_count + (0 if unstated else out)
         report = WindowCount(total, progress)
         _LOG.info("measuring %s on %d windows of %d inputs", loaded.name, M, T)
+        if near is not None:
+            level = logging.WARNING if near_count < M else logging.INFO
+            _LOG.log(level, "certifying k near %d of the %d windows", near_count, M)
         for block in blocks(some, max(each, sum(ks) * runner.products // PRODUCTS)):
             parts.append(report.after(block, truncations(runner, held_part(held, block), ks)))
         seen = Truncations.joined(parts)

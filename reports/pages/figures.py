@@ -64,19 +64,22 @@ class Series:
 @dataclass(frozen=True)
 class Bracket:
     """One bar: no k below `refuted_below` will do (0: none is refuted), any k from `certified_from`
-    on will (None: none is certified); the k that was `seen`, and the one proved `near` data."""
+    on will (None: none is certified); the k that was `seen`, and the one proved `near`
+    some data, which `near_data` names."""
 
     label: str
     refuted_below: int = 0
     certified_from: int | None = None
     seen: int | None = None
     near: int | None = None
+    near_data: str = "data"
 
     @property
     def summary(self) -> str:
         """The bar in words; "" where nothing is known."""
         parts = [f"no k below {self.refuted_below} will do"] if self.refuted_below else []
-        told = {"seen": self.seen, "proved near data": self.near, "certified": self.certified_from}
+        near = f"proved near {self.near_data}"
+        told = {"seen": self.seen, near: self.near, "certified": self.certified_from}
         parts += [f"k = {k} is {how}" for how, k in told.items() if k is not None]
         return f"{self.label}: {', '.join(parts)}" if parts else ""
 

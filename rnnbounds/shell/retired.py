@@ -5,6 +5,10 @@ from __future__ import annotations
 _NUMPY = "save the recording as .npy, .npz, .csv or .safetensors, of shape (N, T, d)"
 _SETS = "give a ball, a box a channel, the rows of a table, or the box of the data"
 _TRAINING = "the claims weight-gap and end-to-end state windows of training"
+_STATE = (
+    "it writes the state h: divide ε by the norm of the readout that `certify --readout` prints "
+    "(see docs/tutorial.md)"
+)
 _ONE_WAY = 'certify each of the two cells, by direction="forward" and direction="backward"'
 _MARGIN = "use `rnnbounds.input_data(x, margin)` in Python"
 _ROUNDING = "rounding is stated for IEEE 754 arithmetic alone"
@@ -17,6 +21,7 @@ COMMANDS = {
 _OPTIONS = (
     ("certify measure truncate unitary", "--input-bound", "use --inputs B, or --inputs FILE"),
     ("truncate", "--data", "use --inputs FILE"),
+    ("truncate", "--readout", _STATE),
     ("measure", "--batch --device", "use `rnnbounds.measure(model, data, batch=..., device=...)`"),
     ("certify measure", "--columns --group --time --lengths", _NUMPY),
     ("certify measure", "--change", _SETS),
@@ -51,7 +56,7 @@ _OPTIONS = (
     ("verify report compare", "--history", "use --baseline"),
 )
 OPTIONS: dict[str, dict[str, str]] = {}
-"""By command, options that are gone, and what to do instead."""
+"""By command, options that are gone or are another's, and what to do instead."""
 for _commands, _names, _remedy in _OPTIONS:
     for _command in _commands.split():
         OPTIONS.setdefault(_command, {}).update(dict.fromkeys(_names.split(), _remedy))
@@ -72,9 +77,9 @@ class RetiredError(Exception):
 
 
 def option_message(command: str, option: str) -> str | None:
-    """The line for an option that a command once had, None for any other."""
+    """The line for an option that a command once had or never has, None for any other."""
     remedy = OPTIONS.get(command, {}).get(option)
-    return None if remedy is None else f"{command} {option} is gone; {remedy}"
+    return None if remedy is None else f"{command} has no {option}; {remedy}"
 
 
 def command_message(command: str) -> str | None:

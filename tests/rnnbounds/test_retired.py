@@ -21,7 +21,7 @@ def test_commands(refused, command):
 def test_options(refused, command, option):
     """Whatever the model is."""
     line = refused(command, "x.pt", option, "1")
-    assert line.startswith(f"rnnbounds: {command} {option} is gone; ")
+    assert line.startswith(f"rnnbounds: {command} has no {option}; ")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -124,7 +124,8 @@ def _rungs(
         near = measurement.get("near")
         if near is not None:
             k = lengths(near["memory"]).get(eps)
-            yield f"{'undecided' if k is None else f'{k} proved'} near your data"
+            near_windows = near_windows_text(measurement)
+            yield f"{'undecided' if k is None else f'{k} proved'} near {near_windows}"
     verdict = "undecided" if certificate["verdict"] == "undecided" else "not certified"
     yield f"{verdict if certified is None else f'{certified} proved'} for all inputs"
 
@@ -261,7 +262,7 @@ def measurement_sentence(record: Document) -> str:
     if kept:
         sentences.append(
             f"For every input within {plain_number(near['delta'])} of "
-            f"{plural(near['windows'], 'window')}, from {near_start_text(near)}, it is "
+            f"{near_windows_text(record)}, from {near_start_text(near)}, it is "
             f"proved that the last k fix the {vector}: k = {join_words(kept)}."
         )
     return " ".join((*sentences, statement_sentence(record)))
@@ -295,6 +296,12 @@ def statement_sentence(record: Document) -> str:
         f"With confidence {plain_number(statement['confidence'])}, the {inputs} so for at least "
         f"{share} of windows drawn like these."
     )
+
+
+def near_windows_text(measurement: Document) -> str:
+    """How many of the windows a k near the data is about: `7 of the 500 windows`."""
+    windows = plural(measurement["data"]["windows"], "window")
+    return f"{measurement['near']['windows']} of the {windows}"
 
 
 def near_start_text(near_data: Document) -> str:

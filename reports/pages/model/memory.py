@@ -97,7 +97,7 @@ def _share_column(
     """ε as a share of the bound on the output, else of the largest output that was seen."""
     bound = answer.output_bound(certificate)
     if bound is not None:
-        head = f"of ‖{answer.vector_symbol(certificate)}‖₂"
+        head = f"of the bound on ‖{answer.vector_symbol(certificate)}‖₂"
         return [AnswerColumn(head, "", {eps: answer.epsilon_share(eps, bound) for eps in epsilons})]
     largest = None if measurement is None else answer.largest_output(measurement)
     if largest is None or "gap" in (measurement or {}):
@@ -119,19 +119,20 @@ def _bracket_drawing(
             (data.get("near"), "memory"),
         )
     )  # fmt: skip
+    near_data = answer.near_windows_text(data) if near else ""
     bars = [
         Bracket(
             f"ε = {plain_number(eps)}", refuted.get(eps) or 0, certified, seen.get(eps),
-            near.get(eps),
+            near.get(eps), near_data,
         )
         for eps, certified in answer.lengths(certificate["truncation"]).items()
     ]  # fmt: skip
     bars = [bar for bar in bars if bar.summary][:MOST_BARS]
     looks = {
-        "short": ("attacked: too short", any(bar.refuted_below for bar in bars)),
+        "short": ("too short for some inputs", any(bar.refuted_below for bar in bars)),
         "open": ("not known", True),
         "seen": ("seen", any(bar.seen is not None for bar in bars)),
-        "near": ("proved near your data", any(bar.near is not None for bar in bars)),
+        "near": (f"proved near {near_data}", any(bar.near is not None for bar in bars)),
         "enough": ("certified: long enough", any(bar.certified_from is not None for bar in bars)),
     }
     legend = [(look, label) for look, (label, drawn) in looks.items() if drawn]
@@ -174,13 +175,14 @@ def _certified_columns(certificate: answer.Document) -> Iterator[AnswerColumn]:
         words = f"Of {inputs} no k is certified: {verdict}."
     rows = certificate.get("truncation", ())
     texts = {eps: verdict if k is None else str(k) for eps, k in answer.lengths(rows).items()}
-    yield AnswerColumn("certified", words, texts)
+    yield AnswerColumn("certified" if verdict == "certified" else "for all inputs", words, texts)
 
 
 def _data_columns(data: answer.Document) -> Iterator[AnswerColumn]:
     if near := data.get("near"):
+        windows = answer.near_windows_text(data)
         words = f"Near: certified of inputs within {plain_number(near['delta'])} of these windows."
-        yield AnswerColumn("near your data", words, _lengths(near["memory"]))
+        yield AnswerColumn(f"near {windows}", words, _lengths(near["memory"]))
     words = "Seen: the windows of the data, the worst of them."
     yield AnswerColumn("seen", words, _lengths(data["memory"]))
     lines = (data["statement"] or {"lines": []})["lines"]
@@ -293,20 +295,18 @@ def detail_sections(record: answer.Document) -> tuple[Section, ...]:
     if "gap" in record:  # of a model that was run as it is
         return (Section(drawn, tuple(_statement_blocks(record, AS_RUN))),)
     return (
-        *_near_sections(
-            record.get("near"), answer.vector_symbol(record), record["data"]["windows"]
-        ),
+        *_near_sections(record),
         Section(drawn, tuple(_statement_blocks(record, "in real arithmetic"))),
         Section("Seen of single steps on these windows", (_steps_table(record),)),
     )
 
 
-def _near_sections(
-    near_data: answer.Document | None, vector: str, windows: int
-) -> tuple[Section, ...]:
+def _near_sections(record: answer.Document) -> tuple[Section, ...]:
     """Section on the bounds certified near the data, of h or a map of it; () if not requested."""
+    near_data, vector = record.get("near"), answer.vector_symbol(record)
     if near_data is None:
         return ()
+    tried = near_data["windows"]
     gaps = {row["k"]: row["gap"] for row in near_data["gaps"]}
     width = "undecided" if near_data["width"] is None else bound_text(near_data["width"])
     gap, of_zero = (
@@ -319,14 +319,14 @@ def _near_sections(
             plain_number(row["eps"]),
             length_text(row["k"]),
             NOTHING if row["k"] is None else bound_text(gaps[row["k"]]),
-            near_own_text(row["certified"], near_data["windows"])
-            or ("all" if row["certified"]["windows"] else "none"),
+            near_own_text(row["certified"], tried)
+            or f"{'all' if row['certified']['windows'] else 'none of'} {tried}",
         )
         for row in near_data["memory"]
     )
     statement = Paragraph(
-        f"Certified of {near_data['windows']} of {plural(windows, 'window')}"
-        f"{evenly_text(near_data['windows'], windows)}, of all inputs within "
+        f"Certified of {answer.near_windows_text(record)}"
+        f"{evenly_text(tried, record['data']['windows'])}, of all inputs within "
         f"{plain_number(near_data['delta'])} of the recorded ones in every number at every step, "
         f"from {answer.near_start_text(near_data)}, in real arithmetic; of no other inputs. How "
         f"far any state{of_zero} is from the one computed here in float64 on what was recorded, "

@@ -156,8 +156,8 @@ def _next_sections(
         Paragraph("and run:"),
         Code("rnnbounds guard"),
     )
-    retitled = [replace(section, title="To certify it for every input") for section in steps]
-    return [Section("What to do next", blocks), *retitled] if share else steps
+    further = [replace(section, title="Further steps") for section in steps]
+    return [Section("What to do next", blocks), *further] if share else steps
 
 
 def _model_section(measurement: Document, certificate: Document | None) -> Section:

@@ -223,7 +223,7 @@ def print_certificate(
 def _print_windows(certificate: Certificate, document: Mapping[str, Any]) -> None:
     """k at each ε, and how large ε is in the units of the output."""
     bound = answer.output_bound(document)
-    shares = [] if bound is None else [f"of ‖{answer.vector_symbol(document)}‖₂"]
+    shares = [] if bound is None else [f"of the bound on ‖{answer.vector_symbol(document)}‖₂"]
     rows = [
         (exactly(eps), *([] if bound is None else [answer.epsilon_share(eps, bound)]), k)
         for eps, k in certificate.windows

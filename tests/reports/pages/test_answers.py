@@ -12,6 +12,7 @@ from rnnbounds.reports.pages.model.answer import (
     epsilon_share,
     factor_text,
     ladder_lines,
+    measurement_sentence,
     needed_text,
     next_steps,
     output_bound,
@@ -20,7 +21,7 @@ from rnnbounds.reports.pages.model.answer import (
     size_line,
 )
 from rnnbounds.reports.pages.model.facts import norms_table
-from rnnbounds.reports.pages.model.memory import memory_section, next_sections
+from rnnbounds.reports.pages.model.memory import detail_sections, memory_section, next_sections
 from rnnbounds.reports.pages.model.page import measurement_page
 
 CERTIFIED = {
@@ -142,8 +143,9 @@ def test_the_verdict(seen, word, tone):
 
 def test_numbers_that_were_asked_for_keep_their_digits():
     """δ of what is certified near data, as ε: no rounding makes it larger than it was."""
-    near = {"delta": 0.12345678, "pasts": 0, "gaps": [], "memory": [{"eps": 0.0100000001, "k": 3}]}
-    told = repr(memory_section(CERTIFICATE, measured((3, 5), near=near, memory=near["memory"])))
+    memory = [{"eps": 0.0100000001, "k": 3}]
+    near = {"delta": 0.12345678, "pasts": 0, "windows": 7, "gaps": [], "memory": memory}
+    told = repr(memory_section(CERTIFICATE, measured((3, 5), near=near, memory=memory)))
     assert "inputs within 0.12345678 of" in told
     assert "0.0100000001" in told
 
@@ -161,7 +163,7 @@ def test_a_proved_lower_bound_stands_in_the_first_line():
 
 def test_the_ladder_of_an_undecided_model():
     """A rung for each kind of answer, no other's k; ε with the same rungs share a line."""
-    near = {"memory": [{"eps": 0.1, "k": 4}, {"eps": 0.01, "k": None}]}
+    near = {"windows": 7, "memory": [{"eps": 0.1, "k": 4}, {"eps": 0.01, "k": None}]}
     seen = measured((3, None), (0.56, None), near=near)
     undecided = CERTIFICATE | {
         "truncation": [{"eps": 0.1, "k": None}, {"eps": 0.01, "k": None}],
@@ -169,8 +171,9 @@ def test_the_ladder_of_an_undecided_model():
     }
     assert ladder_lines(undecided, seen) == [
         "k at ε = 0.1: ≥ 16 for some inputs · 3 seen · 3 stated of 56 % of windows like these · "
-        "4 proved near your data · undecided for all inputs",
-        "k at ε = 0.01: longer than windows of 9 inputs can show · undecided near your data · "
+        "4 proved near 7 of the 40 windows · undecided for all inputs",
+        "k at ε = 0.01: longer than windows of 9 inputs can show · undecided near 7 of "
+        "the 40 windows · "
         "undecided for all inputs",
     ]
     assert ladder_lines(CERTIFIED) == [
@@ -215,3 +218,32 @@ def test_the_bound_that_is_drawn_gives_the_printed_k(k):
     told = repr(memory_section(document | {"inputs": {"what": "[-1, 1]"}}))
     assert ("the bound C λᵏ" in told) == (k == 23)
     assert "label='ε'" in told
+
+
+def test_a_k_near_the_data_stands_with_its_windows():
+    """In the sentence, the bar's words and legend, the table's head, and the table of its own."""
+    near = {
+        "delta": 0.1, "pasts": 0, "windows": 7, "width": 0.5, "advice": None,
+        "gaps": [{"k": 4, "gap": 0.05}],
+        "memory": [
+            {"eps": 0.1, "k": 4, "certified": {"windows": 7, "k": 4}},
+            {"eps": 0.01, "k": None, "certified": {"windows": 0, "k": None}},
+        ],
+    }  # fmt: skip
+    seen = measured((3, None), near=near)
+    assert "within 0.1 of 7 of the 40 windows" in measurement_sentence(seen)
+    told = repr(memory_section(CERTIFICATE, seen))
+    assert "k = 4 is proved near 7 of the 40 windows" in told
+    assert told.count("proved near 7 of the 40 windows") >= 3
+    section, *_ = detail_sections(seen)
+    assert "Certified of 7 of the 40 windows, evenly" in section.blocks[0].text
+    assert [row[-1] for row in section.blocks[1].rows] == ["all 7", "none of 7"]
+
+
+def test_other_verdicts_are_no_certified_k():
+    """The column of all inputs is not named after a verdict that the model does not have."""
+    heads = [
+        memory_section(one | {"inputs": {"what": "[-1, 1]"}}).blocks[-1].columns
+        for one in (CERTIFICATE, CERTIFICATE | {"verdict": "refuted"})
+    ]
+    assert heads == [("ε", "for all inputs")] * 2

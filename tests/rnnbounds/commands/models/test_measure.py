@@ -67,15 +67,17 @@ class TestText:
         assert "and after the last k, at 37 of the k from 0 to 40\n" in long.out
 
     def test_which_windows_are_certified(self, call, asked, monkeypatch):
-        """All of them, or as many as the work pays for."""
-        all_text = "Certified of 40 of 40 windows, of all inputs"
-        assert all_text in call("measure", *asked, "--near", 0.01).out
+        """All of them, or as many as the work pays for, which is said before it is done."""
+        all_text = "Certified of 40 of the 40 windows, of all inputs"
+        every = call("measure", *asked, "--near", 0.01)
+        assert (all_text in every.out, every.err) == (True, "")
         monkeypatch.setattr("rnnbounds.impl.near.near.WORK", 1e5)
-        few = call("measure", *asked, "--near", 0.01).out
-        assert "Certified of 1 of 40 windows, the first, of all inputs" in few
+        few = call("measure", *asked, "--near", 0.01)
+        assert "Certified of 1 of the 40 windows, the first, of all inputs" in few.out
+        assert few.err == "rnnbounds: certifying k near 1 of the 40 windows\n"
         monkeypatch.setattr("rnnbounds.impl.near.near.WORK", 2e7)
         few = call("measure", *asked, "--near", 0.01).out
-        assert " of 40 windows, evenly spaced in the data, of all inputs" in few
+        assert " of the 40 windows, evenly spaced in the data, of all inputs" in few
 
     def test_windows_that_are_not_used(self, call, asked, data, monkeypatch):
         """How many, and why: k is chosen on some, or fewer held out are enough."""

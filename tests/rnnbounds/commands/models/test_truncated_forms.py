@@ -2,10 +2,12 @@
 
 import errno
 import os
+import shlex
+from fractions import Fraction
 
 import pytest
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 from rnnbounds.impl.convert import export
 from rnnbounds.impl.errors import InputError
@@ -59,3 +61,22 @@ def test_an_export_that_fails_leaves_nothing(refused, gru, tmp_path, monkeypatch
     files = ("--export", tmp_path / "short.pt2")
     assert "export it to .pt2" in refused("truncate", *asked(gru, tmp_path / "out"), *files)
     assert [path.name for path in tmp_path.iterdir()] == [gru.name]
+
+
+def test_a_certified_readout_tells_the_cut_of_its_state(call, refused, gru, tmp_path):
+    """`truncate` has no readout: the line that `certify` prints asks of h so that ‖C‖₂ times its ε
+    is at most the one that was asked for, and is done as it stands."""
+    weights = load_file(gru) | {"head.weight": torch.tensor([[3.0, 1.0]])}
+    save_file(weights, tmp_path / "headed.safetensors")
+    told = call("certify", tmp_path / "headed.safetensors", "--readout=head", "--inputs=1",
+                "--eps=0.9", "--cell=stacked-gru")  # fmt: skip
+    (line,) = (line for line in told.out.splitlines() if "serve it without a state" in line)
+    words, _, command = line.partition(": ")
+    assert words.endswith("its h to within ε over the norm of the readout")
+    _, *cut = shlex.split(command)
+    (eps,) = (word.removeprefix("--eps=") for word in cut if word.startswith("--eps="))
+    assert 0.28 < Fraction(eps) < Fraction(0.9) / Fraction(10**0.5)
+    cut[cut.index("--out=short.safetensors")] = f"--out={tmp_path / 'short.safetensors'}"
+    assert call(*cut).code == 0
+    line = refused(*cut, "--readout=head")
+    assert "divide ε by the norm of the readout that `certify --readout` prints" in line
