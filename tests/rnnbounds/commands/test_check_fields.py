@@ -55,6 +55,7 @@ def made(request, call, capsys, tmp_path):
         "unitary": ("unitary", "--inputs=1.5"),
         "readout": ("certify", "--inputs=1.5", "--eps", 0.1, "--readout", "head"),
     }[kind]
+    path = path if command == "certify" else path.with_suffix(".safetensors")
     outcome = call(command, source, "--cell", cell, *options, "--out", path)
     assert outcome.code == 0, outcome.err
     path = path / "certificate.json" if path.is_dir() else path

@@ -10,8 +10,8 @@ UPWARD = "import ctypes; ctypes.CDLL('libm.so.6').fesetround(0x800)"
 TINY = {"weight_hh_l0": [[0.5]], "weight_ih_l0": [[1e-40]]}
 COMMANDS = (
     ("certify", "m.pt", "--inputs", "1e38", "--cell", "linear"),
-    ("truncate", "m.pt", "--inputs", "1", "--eps", "0.01", "--out", "t", "--cell", "linear"),
-    ("check", "good"),
+    ("truncate", "m.pt", "--inputs=1", "--eps=0.01", "--out=t.safetensors", "--cell=linear"),
+    ("check", "good.safetensors"),
     ("verify", "truncation", "--profile", "quick", "--workers", "1"),
     ("prove", "truncation"),
 )
@@ -24,7 +24,7 @@ def folder(call, tmp_path, monkeypatch):
     weights = {name: torch.tensor(value, dtype=torch.float64) for name, value in TINY.items()}
     torch.save(weights, "m.pt")
     asked = ("--cell", "linear", "--inputs", 1e38, "--eps", 0.01)
-    assert call("truncate", "m.pt", *asked, "--out", "good").code == 0
+    assert call("truncate", "m.pt", *asked, "--out", "good.safetensors").code == 0
     return tmp_path
 
 
@@ -52,7 +52,7 @@ def test_commands_refuse(folder):
     lines = told.splitlines()
     assert lines[1::2] == ["2"] * (len(COMMANDS) + 3)
     assert all("so that no bound computed here is sound" in line for line in lines[::2])
-    assert sorted(entry.name for entry in folder.iterdir()) == ["good", "m.pt"]
+    assert sorted(entry.name for entry in folder.iterdir()) == ["good.safetensors", "m.pt"]
     assert "not rounded once, to nearest even" in lines[0]
 
 
