@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import sympy
 
 from rnnbounds.properties.attacks.attack import ALL_ATTACKS, chosen_attacks
@@ -13,7 +15,14 @@ from rnnbounds.properties.attacks.registry import missing_quantities, unsupplied
 from rnnbounds.properties.attacks.scope import Scope
 from rnnbounds.properties.attacks.shrink import shrink
 from rnnbounds.properties.errors import InputError
-from rnnbounds.properties.judging.judge import ExactBudget, form_quantities, quantity_names
+from rnnbounds.properties.judging.judge import (
+    ExactBudget,
+    Verdict,
+    compare_sides,
+    enclose_sides,
+    form_quantities,
+    quantity_names,
+)
 from rnnbounds.properties.judging.simplification import positivity_assumptions, simplify_statement
 from rnnbounds.properties.systems.table import KINDS, kinds_about
 from rnnbounds.reports.records.checks import Check
@@ -21,9 +30,11 @@ from rnnbounds.theory.language.parse import ConditionalStatement
 from rnnbounds.theory.language.printing import statement_text
 from rnnbounds.theory.language.quantity import Quantity
 from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.numbers.interval import Interval
 from rnnbounds.theory.proof.claim import Assumption, Form, Statement
 from rnnbounds.theory.proof.proof import Proof
 
+CONTRACTIVE = "contractive"  # the assumption λ < 1
 PLAIN_KINDS = ("linear", "rnn")
 # What exact arithmetic may do for each random example of a budget, in rough multiplications.
 EXACT_WORK = 1_200_000
@@ -31,9 +42,14 @@ EXACT_WORK = 1_200_000
 
 @dataclass(frozen=True)
 class TypedResult:
-    """Result of attacking a user's own bound."""
+    """Result of attacking a user's own bound.
+
+    assumptions: what each judged check meets. unreachable: a side condition that no attack can
+    meet, of which no system was drawn.
+    """
 
     stated: ConditionalStatement
+    assumptions: tuple[Assumption, ...]
     systems: int
     holds: int
     undecided: int
@@ -41,6 +57,7 @@ class TypedResult:
     counterexample: Check | None = None
     skipped: int = 0
     scope: Scope = field(default_factory=Scope)
+    unreachable: Statement | None = None
 
     @property
     def stands(self) -> bool:
@@ -54,12 +71,28 @@ def typed_assumptions(
     """List the assumptions of a user's statement (contraction, positivity, side conditions); a
     check that does not meet them is vacuous."""
     below_one = Statement(VOCABULARY["lam"].symbol, "<", sympy.Integer(1))
-    contraction = Assumption("contractive", "the certified λ is below 1", below_one)
+    contraction = Assumption(CONTRACTIVE, "the certified λ is below 1", below_one)
     is_contractive = all(KINDS[kind].is_contractive for kind in kinds_to_test(statement))
     side_assumptions = (
         Assumption(f"side condition {statement_text(c)}", "", c) for c in conditions
     )
     return (*[contraction] * is_contractive, *positivity_assumptions(statement), *side_assumptions)
+
+
+def unreachable_condition(
+    conditions: Sequence[Statement], assumptions: Sequence[Assumption]
+) -> Statement | None:
+    """The first condition on λ alone that certainly no λ in [0, 1) meets, where contraction is
+    assumed; None if there is none."""
+    if not any(assumption.id == CONTRACTIVE for assumption in assumptions):
+        return None
+    rates = {"lam": Interval(np.zeros(1), np.nextafter(np.ones(1), 0.0))}
+    for condition in conditions:
+        if quantity_names(condition) == {"lam"}:
+            sides = enclose_sides(condition, rates)
+            if (compare_sides(condition.relation, *sides) == Verdict.VIOLATED).all():
+                return condition
+    return None
 
 
 def kinds_to_test(statement: Statement) -> tuple[str, ...]:
@@ -107,6 +140,8 @@ def attack_typed(
     if all(missing_by_kind):
         raise unsupplied(statement_text(statement), missing_by_kind[0][0], kinds)
     assumptions = typed_assumptions(statement, stated.conditions)
+    if unreachable := unreachable_condition(stated.conditions, assumptions):
+        return TypedResult(stated, assumptions, 0, 0, 0, unreachable=unreachable)
     plain_statement = simplify_statement(statement)
     form = Form("typed", statement, assumptions, kinds[0], Proof(()))
     exact_budget = ExactBudget(EXACT_WORK * budget.random)
@@ -124,8 +159,8 @@ def attack_typed(
     )  # fmt: skip
     assert target.scope is not None
     result = TypedResult(
-        stated, target.scope.systems, target.holds, target.undecided, skipped=exact_budget.skipped,
-        scope=target.scope,
+        stated, assumptions, target.scope.systems, target.holds, target.undecided,
+        skipped=exact_budget.skipped, scope=target.scope,
     )  # fmt: skip
     if target.spec is None:
         return result

@@ -57,11 +57,16 @@ Ends = tuple[float, float]
 
 @dataclass
 class Judgement:
-    """Verdicts of one statement on one batch, (B, S, windows); one window where there is no k."""
+    """Verdicts of one statement on one batch, (B, S, windows); one window where there is no k.
+
+    unmet: by assumption or missing constant, a mask that broadcasts to the checks that are VACUOUS
+    for it. vacuous: of how many checks each is the first such reason.
+    """
 
     verdicts: VerdictCodes
     lhs: Interval
     rhs: Interval
+    unmet: dict[str, npt.NDArray[np.bool_]] = field(default_factory=dict)
     vacuous: dict[str, int] = field(default_factory=dict)
     escalated: int = 0
 
@@ -255,7 +260,7 @@ def judge(
     verdicts = compare_sides(statement.relation, lhs, rhs)
     if verdicts.shape != shape:
         verdicts = np.array(np.broadcast_to(verdicts, shape))
-    result = Judgement(verdicts, broadcast_side(lhs, shape), broadcast_side(rhs, shape))
+    result = Judgement(verdicts, broadcast_side(lhs, shape), broadcast_side(rhs, shape), masks)
     for reason, mask in masks.items():
         if mask.any():
             newly_vacuous = mask & (verdicts != VACUOUS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.judging.evidence import check_record
 from rnnbounds.properties.judging.judge import (
+    Judgement,
     Verdict,
     enclose_quantities,
     has_windows,
@@ -34,6 +35,7 @@ from rnnbounds.properties.systems.table import kinds_about, parse_spec
 from rnnbounds.reports.files import write_atomic
 from rnnbounds.reports.records.checks import Check
 from rnnbounds.theory import claim as claim_of
+from rnnbounds.theory.language.printing import statement_text
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 from rnnbounds.theory.proof.claim import Assumption, Statement
 
@@ -105,10 +107,24 @@ def replay(
             k])),
             (judgement.lhs.lo[0, 0, k], judgement.lhs.hi[0, 0, k]),
             (judgement.rhs.lo[0, 0, k], judgement.rhs.hi[0, 0, k]),
+            vacuity_reason(assumptions, judgement, k),
         )
         for k in range(judgement.verdicts.shape[2])
     )  # fmt: skip
     return ReplayedPair(batch, checks, statement_constants(statement, batch))
+
+
+def vacuity_reason(assumptions: Sequence[Assumption], judgement: Judgement, k: int) -> str:
+    """The assumptions that a VACUOUS check of a pair does not certainly meet, and the constants
+    that it lacks; empty for other verdicts."""
+    conditions = {a.id: statement_text(a.condition) for a in assumptions if a.condition is not None}
+    missed = (
+        conditions.get(name, f"a {name}")
+        for name, mask in judgement.unmet.items()
+        if np.broadcast_to(mask, judgement.verdicts.shape)[0, 0, k]
+    )
+    texts = ", ".join(dict.fromkeys(missed))
+    return f"not met: {texts}" if texts else ""
 
 
 def statement_constants(statement: Statement, batch: Batch) -> dict[str, Array]:

@@ -115,7 +115,8 @@ def check_row(check: Check) -> tuple[object, ...]:
     """Both sides of a check with their errors."""
     sides = (check.lhs, check.lhs_error, check.rhs, check.rhs_error)
     window, ratio = ("-" if value is None else value for value in (check.k, check.ratio))
-    return (window, *sides, ratio, check.verdict)
+    reason = f" ({check.explanation})" if check.explanation else ""
+    return (window, *sides, ratio, check.verdict + reason)
 
 
 CELLS_SHOWN = 3
@@ -140,6 +141,8 @@ def result_lines(result: TypedResult) -> Iterator[str]:
     if place := stated_by(result.stated.statement, CLAIMS):
         step = f", step '{place.step}'" if place.step else ""
         yield f"`rnnbounds prove {place.claim}` proves it: form {place.form}{step}"
+    if assumed := assumed_texts(result):
+        yield f"assumed: {', '.join(assumed)}"
     if scope.cells:
         yield f"tried: {scope_text(scope, has_windows(result.stated.statement))}"
     if scope.tightest is not None and scope.ratio is not None:
@@ -152,9 +155,15 @@ def result_lines(result: TypedResult) -> Iterator[str]:
 def undecided_lines(result: TypedResult, text: str) -> Iterator[str]:
     """How near to equality the undecided checks are, one of them, and what to do."""
     from rnnbounds.properties.attacks.scope import NEAR
+    from rnnbounds.theory.language.printing import statement_text
 
     scope = result.scope
-    if not scope.cells:
+    if result.unreachable is not None:
+        yield (
+            f"no check can meet {statement_text(result.unreachable)}: λ ≥ 1 is not attacked, "
+            "only 0 ≤ λ < 1"
+        )
+    elif not scope.cells:
         yield "no check meets the assumptions and side conditions; weaken them"
     if scope.open_check is None:
         return
@@ -168,6 +177,15 @@ def undecided_lines(result: TypedResult, text: str) -> Iterator[str]:
             "to decide what is near equality, multiply the right side by 1.0001: "
             "rounding errors hide a smaller difference"
         )
+
+
+def assumed_texts(result: TypedResult) -> list[str]:
+    """What the judge presupposes of each check beyond the side conditions that were typed."""
+    from rnnbounds.theory.language.printing import statement_text
+
+    conditions = [assumption.condition for assumption in result.assumptions]
+    typed = result.stated.conditions
+    return [statement_text(c) for c in conditions if c is not None and c not in typed]
 
 
 def counts_text(result: TypedResult) -> str:
@@ -200,6 +218,7 @@ def attack_document(result: TypedResult) -> dict[str, object]:
         "statement": text,
         **{name: getattr(result, name) for name in names},
         "counterexample": None if check is None else with_statement(check, text),
+        "assumed": assumed_texts(result),
         "scope": {name: getattr(scope, name) for name in ("n", "T", "k", "lam", "cells")},
         "largest_ratio": scope.ratio,
         "undecided_systems": scope.open_systems,

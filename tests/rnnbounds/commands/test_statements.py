@@ -92,6 +92,39 @@ def test_a_model_is_no_statement(refused, stable_model):
     assert "file" not in refused("attack", "h_gap <= " + "S_0*" * 999)
 
 
+def test_what_is_assumed_is_said(call, tiny):
+    """A bound that is false from λ = 2 on stands only below λ = 1, and the answer says so; the
+    replay of such a system names what it does not meet."""
+    bound = "h_norm <= S_0*T"
+    assert "assumed: lam < 1" in call("attack", bound, "--attacks", "random").out.splitlines()
+    assert call("attack", bound, "--attacks", "random", "--format", "json").json["assumed"] == [
+        "lam < 1"
+    ]
+    steep = SPEC.replace("0.75", "2.0")
+    assert "VACUOUS (not met: lam < 1)" in call("replay", steep, "--statement", bound).out
+    grown = call("replay", steep, "--statement", f"{bound}, T < 9, lam < 1.5").out
+    assert "VACUOUS (not met: lam < 1, lam < 3/2)" in grown
+    without = ("--statement", "grad_gap <= eps_k")
+    assert "not met: a finite eps_k" in call("replay", SPEC.replace("rnn", "gradient"), *without).out
+
+
+@pytest.mark.parametrize("condition", ["lam > 1", "lam >= 1, lam <= 1", "T < 9, 2*lam > 2"])
+def test_no_attack_goes_beyond_contraction(call, tiny, condition):
+    """A side condition that no λ < 1 meets ends in a line that says so."""
+    outcome = call("attack", f"h_norm <= S_0*T, {condition}")
+    assert outcome.code == 1
+    assert "λ ≥ 1 is not attacked" in outcome.out
+    assert "weaken" not in outcome.out
+
+
+@pytest.mark.parametrize("condition", ["lam > 0.9", "lam <= 1", "T < 0"])
+def test_what_an_attack_may_meet_is_attacked(call, tiny, condition):
+    """A side condition that some λ < 1 meets, or that is about something else, is tried."""
+    out = call("attack", f"h_norm <= S_0*T, {condition}", "--attacks", "random").out
+    assert "is not attacked" not in out
+    assert ("weaken" in out) == (condition == "T < 0")
+
+
 @pytest.mark.parametrize(
     "spec",
     ["[" * 10**6, '{"values":' * 10**6, '{"T":[' + "[" * 10**6, '{"T":' + "9" * 5000 + "}"],
