@@ -8,7 +8,7 @@ Source: Zeller & Hildebrandt (2002), Simplifying and isolating failure-inducing 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import isqrt
 from typing import Any, NamedTuple
@@ -47,6 +47,8 @@ from rnnbounds.theory.proof.claim import Assumption, Statement
 
 CACHED_SYSTEMS = 64  # systems: variants of a claim shrink to the same few
 PASSES = 2
+SIMPLE_RATES = (0.5, 0.75, 2.0**-10)  # λ of the scalar systems that are tried first
+SHORT = 4  # their steps, at most
 SIZES = ("n", "d", "T", "steps", "states", "units", "layers", "taps", "dilation", "K")
 # What is simplest of a field, first.
 SIMPLEST: dict[str, tuple[Any, ...]] = {
@@ -114,12 +116,17 @@ def shrink(
     claim: str, form: str, statement: Statement, assumptions: Sequence[Assumption],
     spec: SystemSpec, tries: int = TRIES,
 ) -> Check | None:  # fmt: skip
-    """The simplest violating system that is found among so many simpler ones, twice, explained;
-    None if the spec has no violation. Exact arithmetic is asked at the window that is violated
-    alone."""
-    best = find_violation(statement, assumptions, spec)
-    if best is None:
+    """The simplest violating system that is found among a few scalar ones and, twice, among so many
+    simpler ones, explained; None if the spec has no violation. Exact arithmetic is asked at the
+    window that is violated alone."""
+    found = find_violation(statement, assumptions, spec)
+    if found is None:
         return None
+    starts = (
+        find_violation(statement, assumptions, start, found.window)
+        for start in smallest_specs(found.spec)
+    )
+    best = next(filter(None, starts), found)
     for _ in range(PASSES):
         best = simplify(statement, assumptions, best, tries)
     window = best.window if has_windows(statement) else None
@@ -127,6 +134,21 @@ def shrink(
         claim, form, best.spec, window, Verdict.VIOLATED, best.lhs, best.rhs,
         explanation=explain_violation(statement, best.spec, window, best.lhs, best.rhs),
     )  # fmt: skip
+
+
+def smallest_specs(spec: SystemSpec) -> Iterator[SystemSpec]:
+    """Specs like this one, simplest in every field but T and K, which are at most 4, with each of a
+    few λ; also of the identity where it is an activation. None of written-out values."""
+    if spec.values is not None:
+        return
+    lengths = {name: min(SHORT, spec.T) for name in ("T", "K") if spec.has(name)}
+    simplest = {name: options[0] for name, options in field_choices(spec).items()} | lengths
+    names = ("identity", spec.activation) if spec.has("activation") else (spec.activation,)
+    for name in dict.fromkeys(names):
+        fields: dict[str, Any] = {"activation": name} if spec.has("activation") else {}
+        for rate in SIMPLE_RATES if "lam" in simplest else (spec.lam,):
+            rates = {"lam": rate / activation(name).slope} if "lam" in simplest else {}
+            yield with_fields(spec, simplest | fields | rates)
 
 
 def simplify(

@@ -1,9 +1,11 @@
 """Shrinking: smaller, still wrong, the same every time, and said in one sentence."""
 
+from dataclasses import replace as replace_budget
+
 import pytest
 from msgspec.structs import replace
 
-from rnnbounds.properties.attacks.budget import TRIES
+from rnnbounds.properties.attacks.budget import PROFILES, TRIES
 from rnnbounds.properties.attacks.shrink import (
     SIZES,
     explain_violation,
@@ -11,12 +13,12 @@ from rnnbounds.properties.attacks.shrink import (
     find_violation,
     shrink,
 )
-from rnnbounds.properties.attacks.typed_statement import typed_assumptions
+from rnnbounds.properties.attacks.typed_statement import attack_typed, typed_assumptions
 from rnnbounds.properties.systems.batch import build_batch, explicit_spec
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import make_spec, parse_spec
 from rnnbounds.properties.systems.vanilla.plain import NAMED_SPECS
-from rnnbounds.theory.language.parse import parse_statement
+from rnnbounds.theory.language.parse import parse_conditional, parse_statement
 from rnnbounds.theory.proof.claim import Statement
 
 BIG = make_spec(
@@ -51,6 +53,23 @@ def test_the_result_still_violates_and_is_not_larger(text: str, tries: int) -> N
     assert None not in (spec.member, spec.sequence)
     assert check.verdict == "VIOLATED"
     assert check == shrunk(text, batch, tries)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("text", [
+    "h_gap <= S_0*lam**k", "h_gap <= S_0*lam**(k+1)/(1-lam)", "h_norm <= 0.999*S_0/(1-lam)",
+    "h_norm <= S_0", "h_norm <= B_h/2", "h_gap <= lam**(k+1)*h_start",
+    "h_gap <= S_0*lam**k*T/4", "step_gap <= lam*state_gap/2", "h_gap <= S_0*(lam**k - lam**T)",
+    "1 < h_norm",
+])  # fmt: skip
+def test_a_scalar_system_is_found_where_there_is_one(text: str, seed: int) -> None:
+    """From whatever random system a false bound falls by, few tries reach n = 1 and T ≤ 4."""
+    budget = replace_budget(PROFILES["quick"], random=8, batch=8, sequences=4)
+    check = attack_typed(parse_conditional(text), budget=budget, seed=seed).counterexample
+    assert check is not None
+    spec = parse_spec(check.replay.split("'")[1])
+    assert spec.n == 1
+    assert spec.T <= 4
 
 
 def test_it_reaches_one_state() -> None:

@@ -105,7 +105,9 @@ def test_what_is_assumed_is_said(call, tiny):
     grown = call("replay", steep, "--statement", f"{bound}, T < 9, lam < 1.5").out
     assert "VACUOUS (not met: lam < 1, lam < 3/2)" in grown
     without = ("--statement", "grad_gap <= eps_k")
-    assert "not met: a finite eps_k" in call("replay", SPEC.replace("rnn", "gradient"), *without).out
+    assert (
+        "not met: a finite eps_k" in call("replay", SPEC.replace("rnn", "gradient"), *without).out
+    )
 
 
 @pytest.mark.parametrize("condition", ["lam > 1", "lam >= 1, lam <= 1", "T < 9, 2*lam > 2"])
