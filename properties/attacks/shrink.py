@@ -26,6 +26,7 @@ from rnnbounds.properties.judging.judge import (
     Judgement,
     Place,
     Verdict,
+    closeness_note,
     decide_pair,
     has_windows,
     judge,
@@ -237,7 +238,8 @@ def with_fields(spec: SystemSpec, chosen: dict[str, Any]) -> SystemSpec:
 def explain_violation(
     statement: Statement, spec: SystemSpec, k: int | None, lhs: Ends, rhs: Ends
 ) -> str:
-    """One sentence: the system, and both sides."""
+    """One sentence: the system, and both sides in as many digits as tell them apart, or the words
+    that no float does."""
     kind = kind_of_spec(spec)
     name = {"causal": spec.regime, "cell": spec.kind}.get(kind.family, spec.activation)
     parts = [f"{name}, n = {spec.n}, T = {spec.T}"]
@@ -253,4 +255,9 @@ def explain_violation(
     opposite = {"<=": ">", "<": ">=", "exists": ">", "==": "!=", "!=": "=="}[statement.relation]
     lhs_text = "" if statement.lhs.is_number else f"{statement.lhs} = "
     rhs_text = "" if statement.rhs.is_number else f" = {statement.rhs}"
-    return f"{', '.join(parts)}: {lhs_text}{lhs[0]:.6g} {opposite} {rhs[1]:.6g}{rhs_text}"
+    note = closeness_note(statement.relation, lhs, rhs)
+    left, right = (lhs[1], rhs[0]) if note else (lhs[0], rhs[1])
+    digits = next((d for d in range(6, 17) if f"{left:.{d}g}" != f"{right:.{d}g}"), 17)
+    digits = 6 if left == right and not note else digits
+    values = f"{lhs_text}{left:.{digits}g} {opposite} {right:.{digits}g}{rhs_text}"
+    return f"{', '.join(parts)}: {values}" + (f"; {note}" if note else "")

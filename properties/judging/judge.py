@@ -129,6 +129,13 @@ def compare_sides(relation: str, lhs: Interval, rhs: Interval) -> VerdictCodes:
     return np.asarray(np.where(is_held, HOLDS, np.where(fails & finite, VIOLATED, UNDECIDED)))
 
 
+def closeness_note(relation: str, lhs: Ends, rhs: Ends) -> str:
+    """Why a violation is one whose sides' enclosures do not show it; empty if they do."""
+    sides = (Interval(*map(np.array, ends)) for ends in (lhs, rhs))
+    is_shown = bool(compare_sides(relation, *sides) == VIOLATED)
+    return "" if is_shown else "closer than float64 tells apart; decided in balls and rationals"
+
+
 def broadcast_side(side: Interval, shape: tuple[int, ...]) -> Interval:
     """The side in the shape of the verdicts: views that are not to be written to."""
     lo, hi = (end.view() if end.shape == shape else np.broadcast_to(end, shape)

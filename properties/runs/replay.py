@@ -17,6 +17,7 @@ from rnnbounds.properties.judging.evidence import check_record
 from rnnbounds.properties.judging.judge import (
     Judgement,
     Verdict,
+    closeness_note,
     enclose_quantities,
     has_windows,
     judge,
@@ -107,16 +108,21 @@ def replay(
             k])),
             (judgement.lhs.lo[0, 0, k], judgement.lhs.hi[0, 0, k]),
             (judgement.rhs.lo[0, 0, k], judgement.rhs.hi[0, 0, k]),
-            vacuity_reason(assumptions, judgement, k),
+            verdict_note(statement, assumptions, judgement, k),
         )
         for k in range(judgement.verdicts.shape[2])
     )  # fmt: skip
     return ReplayedPair(batch, checks, statement_constants(statement, batch))
 
 
-def vacuity_reason(assumptions: Sequence[Assumption], judgement: Judgement, k: int) -> str:
+def verdict_note(
+    statement: Statement, assumptions: Sequence[Assumption], judgement: Judgement, k: int
+) -> str:
     """The assumptions that a VACUOUS check of a pair does not certainly meet, and the constants
-    that it lacks; empty for other verdicts."""
+    that it lacks; what decided a violation that float64 does not show; else nothing."""
+    verdict, lhs, rhs = judgement.entry((0, 0, k))
+    if verdict == Verdict.VIOLATED:
+        return closeness_note(statement.relation, lhs, rhs)
     conditions = {a.id: statement_text(a.condition) for a in assumptions if a.condition is not None}
     missed = (
         conditions.get(name, f"a {name}")

@@ -134,10 +134,11 @@ def test_explanations_name_both_sides(relation: str, sign: str) -> None:
     """The sentence holds the system, both sides by name, their numbers and the true relation."""
     parsed = parse_statement("h_gap <= S_0*lam**k")
     statement = Statement(parsed.lhs, relation, parsed.rhs)
-    text = explain_violation(statement, make_spec(n=2, T=3, K=2), 1, (2.0, 2.0), (0.5, 1.0))
+    rhs = (2.0, 2.0) if relation == "!=" else (0.5, 1.0)
+    text = explain_violation(statement, make_spec(n=2, T=3, K=2), 1, (2.0, 2.0), rhs)
     assert "tanh, n = 2, T = 3, W = [[" in text
     assert "k = 1" in text
-    assert f"h_gap = 2 {sign} 1 = S_0*lam**k" in text
+    assert f"h_gap = 2 {sign} {rhs[1]:g} = S_0*lam**k" in text
     assert "W =" not in explain_violation(statement, make_spec(n=3), None, (2.0, 2.0), (0.5, 1.0))
     number = explain_violation(
         parse_statement("h_norm <= 1"), make_spec(), None, (2.0, 2.0), (1.0, 1.0)
@@ -148,3 +149,16 @@ def test_explanations_name_both_sides(relation: str, sign: str) -> None:
         parse_statement("h_norm >= 1"), make_spec(), None, (1.0, 1.0), (0.5, 0.5)
     )
     assert flipped.endswith("1 > 0.5 = h_norm")
+
+
+def test_an_explanation_tells_the_sides_apart() -> None:
+    """As many digits as that takes; where no float does it, what decided."""
+    statement, spec = parse_statement("h_gap <= S_0*lam**k"), make_spec(n=3)
+    near = explain_violation(statement, spec, 0, (0.5000000003, 0.5000000003), (0.5, 0.5))
+    assert near.endswith("h_gap = 0.5000000003 > 0.5 = S_0*lam**k")
+    last = explain_violation(statement, spec, 0, (1.0, 1.0), (1 - 2.0**-53, 1 - 2.0**-53))
+    assert last.endswith("h_gap = 1 > 0.9999999999999999 = S_0*lam**k")
+    exact = explain_violation(statement, spec, 0, (0.5, 0.5 + 2.0**-53), (0.5, 0.5 + 2.0**-53))
+    assert exact.endswith(
+        "= S_0*lam**k; closer than float64 tells apart; decided in balls and rationals"
+    )

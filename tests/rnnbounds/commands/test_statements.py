@@ -110,6 +110,14 @@ def test_what_is_assumed_is_said(call, tiny):
     )
 
 
+def test_a_close_violation_says_what_decided_it(call, tiny):
+    """h_1 = u, so that h_norm = S_0 and S_0(1 − 10⁻³⁰) is violated by less than float64 has."""
+    spec = '{"kind":"linear","n":1,"d":1,"T":1,"seed":0,"regime":"diagonal","lam":0.5}'
+    bound = "h_norm <= (1 - 1e-30)*B_h*(1 - lam)"
+    out = call("replay", spec, "--statement", bound).out
+    assert "VIOLATED (closer than float64 tells apart; decided in balls and rationals)" in out
+
+
 @pytest.mark.parametrize("condition", ["lam > 1", "lam >= 1, lam <= 1", "T < 9, 2*lam > 2"])
 def test_no_attack_goes_beyond_contraction(call, tiny, condition):
     """A side condition that no λ < 1 meets ends in a line that says so."""
