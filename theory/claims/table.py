@@ -6,9 +6,12 @@ They are read in the order of `ORDER`; what is not in it comes last, in the orde
 
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from pkgutil import walk_packages
+from traceback import extract_tb
 
 from rnnbounds.theory import claims as package
+from rnnbounds.theory.errors import InputError
 from rnnbounds.theory.proof import Claim
 
 ORDER = (
@@ -63,9 +66,34 @@ def module_names() -> list[str]:
 
 
 def claims_in(module: str) -> tuple[Claim, ...]:
-    """The claims of a module, which is imported."""
-    values = vars(import_module(f"{package.__name__}.{module}")).values()
+    """The claims of a module, which is imported.
+
+    Raises:
+        InputError: its file has a mistake, or a claim's forms or variants are no tuple.
+    """
+    name = f"{package.__name__}.{module}"
+    try:
+        values = vars(import_module(name)).values()
+    except (InputError, ImportError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        raise InputError(f"{fault_place(error)}: {type(error).__name__}: {error}") from error
+    for claim in values:
+        if isinstance(claim, Claim) and not isinstance(claim.forms, tuple | list):
+            fault = f"the forms of {claim.id} are a {type(claim.forms).__name__}"
+            raise InputError(f"{name}: {fault}; write (form,)")
     return tuple(value for value in values if isinstance(value, Claim))
+
+
+def fault_place(error: Exception) -> str:
+    """Where a claim's file went wrong, file:line: its own last line that led to the error."""
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}:{error.lineno}"
+    frames = extract_tb(error.__traceback__)
+    folder = Path(__file__).parent
+    places = [f for f in frames if folder in Path(f.filename).parents and f.filename != __file__]
+    place = (places or frames)[-1]
+    return f"{place.filename}:{place.lineno}"
 
 
 @cache
