@@ -130,7 +130,7 @@ def compare_sides(relation: str, lhs: Interval, rhs: Interval) -> VerdictCodes:
 
 
 def closeness_note(relation: str, lhs: Ends, rhs: Ends) -> str:
-    """Why a violation is one whose sides' enclosures do not show it; empty if they do."""
+    """Reason that a violation is one whose sides' enclosures do not show it; empty if they do."""
     sides = (Interval(*map(np.array, ends)) for ends in (lhs, rhs))
     is_shown = bool(compare_sides(relation, *sides) == VIOLATED)
     return "" if is_shown else "closer than float64 tells apart; decided in balls and rationals"

@@ -180,7 +180,7 @@ def undecided_lines(result: TypedResult, text: str) -> Iterator[str]:
 
 
 def assumed_texts(result: TypedResult) -> list[str]:
-    """What the judge presupposes of each check beyond the side conditions that were typed."""
+    """Assumptions that the judge makes of each check beyond the side conditions that were typed."""
     from rnnbounds.theory.language.printing import statement_text
 
     conditions = [assumption.condition for assumption in result.assumptions]

@@ -86,7 +86,7 @@ def claims_in(module: str) -> tuple[Claim, ...]:
 
 
 def fault_place(error: Exception) -> str:
-    """Where a claim's file went wrong, file:line: its own last line that led to the error."""
+    """file:line of a mistake in a claim's file: the last line there that led to the error."""
     if isinstance(error, SyntaxError):
         return f"{error.filename}:{error.lineno}"
     frames = extract_tb(error.__traceback__)
