@@ -34,16 +34,15 @@ from rnnbounds.impl.cells.refutation.refute import NO_BOX_SUFFIX
 from rnnbounds.impl.cells.rounding import Rounding
 from rnnbounds.impl.cells.table import CELLS, NORM_NAMES, kind_of
 from rnnbounds.impl.certificate.advice import Advice, advise
-from rnnbounds.impl.certificate.record import (
+from rnnbounds.impl.certificate.epsilons import (
     EPSILONS,
-    Certificate,
     Epsilons,
     ShareError,
     each_epsilon,
     epsilons_of,
-    in_words,
     share_of,
 )
+from rnnbounds.impl.certificate.record import Certificate, in_words
 from rnnbounds.impl.errors import InputError, UnknownNameError, at_most, factor, refused, renamed
 from rnnbounds.impl.format.fields import Bound, BoundedReadout, InputBox, Other, Shape, Window
 from rnnbounds.impl.format.record import SCHEMA, RoundingRecord, Skipped, Tried, Verdict
@@ -211,7 +210,7 @@ def certify(
         readout=None if read is None else BoundedReadout(**read.to_json()),
         next={"measure": MEASURE} if undecided else None,
     )
-    return certificate.knowing(given, advising)
+    return certificate.knowing(input_set=given, seek=advising)
 
 
 def _reason(system: Analysis, best: StateNorm, dtype: str, inputs: str) -> str | None:

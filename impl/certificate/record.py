@@ -1,11 +1,9 @@
 """The certificate of one model, as `certify` returns it and as it is read from its file."""
 
-import sys
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self, SupportsFloat
+from typing import Any, Self
 
 import torch
 from msgspec import structs
@@ -19,56 +17,6 @@ from rnnbounds.impl.format.record import Next, Record
 from rnnbounds.impl.format.sealed import no_certificate
 from rnnbounds.impl.format.tensors import strict
 from rnnbounds.impl.numbers.json_values import as_json
-
-EPSILONS = (1e-2, 1e-4, 1e-6)
-
-
-Epsilons = float | str | Sequence[float | str]
-"""One ε or several, each a number or a share of the bound on the output, as "5%"."""
-
-
-def share_of(text: str) -> float:
-    """The share in a text, 0.05 of "5%"; raises RangeError unless it is above 0% and up to 100%,
-    beyond which no input is needed."""
-    number = text.removesuffix("%")
-    if number != text and number.isascii():
-        with suppress(ValueError):
-            if 0 < (share := float(number)) <= 100:
-                return share / 100
-    raise RangeError("ε", repr(text), "a number > 0, or a share above 0% and up to 100%, as 5%")
-
-
-class ShareError(InputError):
-    """A share of a bound on the output where none is certified."""
-
-    def __init__(self, share: str) -> None:
-        super().__init__(
-            f"ε = {shown(share)} is a share of the certified bound on the output, and none is "
-            f"known here; give ε as a number"
-        )
-
-
-def each_epsilon(eps: Epsilons) -> tuple[Any, ...]:
-    """Each ε of one or several, as it was given; raises RangeError for none."""
-    is_list = isinstance(eps, Iterable) and not isinstance(eps, str)
-    is_list = is_list and getattr(eps, "ndim", 1) > 0  # of no tensor that is one number
-    values: tuple[Any, ...] = tuple(eps) if is_list else (eps,)  # type: ignore[arg-type]
-    if not values:
-        raise RangeError("the list of ε", "empty", "at least one number > 0")
-    return values
-
-
-def epsilons_of(eps: float | Sequence[float]) -> tuple[float, ...]:
-    """One ε or several, as floats; raises RangeError for none and for what is no number > 0, and
-    ShareError."""
-    values = each_epsilon(eps)
-    for value in values:
-        if isinstance(value, str) and value.endswith("%"):
-            raise ShareError(value)
-        number = isinstance(value, SupportsFloat) and not isinstance(value, InputSet)
-        if not (number and value <= sys.float_info.max and float(value) > 0):
-            raise RangeError("ε", value if number else repr(value), "a number > 0")
-    return tuple(map(float, values))
 
 
 def in_words(inputs: InputBox | None, bound: float) -> str:
@@ -91,16 +39,14 @@ class Certificate(Shown, Record, frozen=True, kw_only=True, omit_defaults=True, 
     >>> certificate.verdict, certificate.lam, certificate.window(0.1)
     """
 
-    def knowing(self, inputs: InputSet | None, seek: Callable[[], Advice | None]) -> Self:
-        """The certificate, which has this set of inputs and this search for advice."""
-        vars(self).update(input_set=inputs, seek=seek)
+    def knowing(self, **live: Any) -> Self:
+        """The certificate with what no file holds: `input_set`, `advice`, or `seek`, its search."""
+        vars(self).update(live)
         return self
 
     def replaced(self, **fields: Any) -> Self:
         """The certificate with other fields, and with the same inputs and search for advice."""
-        changed = structs.replace(self, **fields)
-        vars(changed).update(vars(self))
-        return changed
+        return structs.replace(self, **fields).knowing(**vars(self))
 
     def measured_by(self, command: str) -> Self:
         """The certificate, whose next steps name that command to measure the model."""
@@ -204,9 +150,7 @@ class Certificate(Shown, Record, frozen=True, kw_only=True, omit_defaults=True, 
 
 
 def _restored(kind: type[Certificate], fields: dict[str, Any], live: dict[str, Any]) -> Certificate:
-    made = kind(**fields)
-    vars(made).update(live)
-    return made
+    return kind(**fields).knowing(**live)
 
 
 def certificate_of(document: object) -> Certificate:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
-from rnnbounds.impl.certificate.record import EPSILONS
+from rnnbounds.impl.certificate.epsilons import EPSILONS
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.memory.causal import CausalMeasurement, measure_causal
 from rnnbounds.impl.memory.gaps import NORM

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.certificate.record import EPSILONS, epsilons_of
+from rnnbounds.impl.certificate.epsilons import EPSILONS, epsilons_of
 from rnnbounds.impl.errors import RangeError, UnknownNameError, exactly
 from rnnbounds.impl.numbers.outward import add_up, norm_up
 

@@ -20,8 +20,8 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.cells.runs import Runner, Truncations, blocks, grid, truncations
+from rnnbounds.impl.certificate.epsilons import EPSILONS, epsilons_of
 from rnnbounds.impl.certificate.notebook import Row, Shown
-from rnnbounds.impl.certificate.record import EPSILONS, epsilons_of
 from rnnbounds.impl.errors import InputError, exactly
 from rnnbounds.impl.memory.exact import Decided, within
 from rnnbounds.impl.memory.local import Local, local, sampled

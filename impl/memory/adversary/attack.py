@@ -26,8 +26,9 @@ from rnnbounds.impl.arithmetic.entries import Balls, Columns
 from rnnbounds.impl.arithmetic.inputs.maximisers import input_set_of
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.cells.runs import Runner
+from rnnbounds.impl.certificate.epsilons import EPSILONS, epsilons_of
 from rnnbounds.impl.certificate.notebook import Row, Shown
-from rnnbounds.impl.certificate.record import EPSILONS, Certificate, epsilons_of
+from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import InputError, at_most, exactly
 from rnnbounds.impl.memory.adversary.search import LONGEST, WORK, Search
 from rnnbounds.impl.models.loaded import LoadedModel

@@ -58,7 +58,7 @@ def certify_model(
     from rnnbounds.commands.models import shown
     from rnnbounds.commands.models.call import AskedInputs, ModelCall, RecordedInputs, numbers_of
     from rnnbounds.impl.certificate.certify import certify
-    from rnnbounds.impl.certificate.record import EPSILONS
+    from rnnbounds.impl.certificate.epsilons import EPSILONS
     from rnnbounds.impl.reading.adapters import load_cells, load_model
 
     if list_layers:

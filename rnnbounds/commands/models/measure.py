@@ -77,8 +77,8 @@ def measure_model(
         beside,
     )
     from rnnbounds.impl.certificate.certify import certify
+    from rnnbounds.impl.certificate.epsilons import EPSILONS
     from rnnbounds.impl.certificate.inputs import input_data
-    from rnnbounds.impl.certificate.record import EPSILONS
     from rnnbounds.impl.memory.calls import require_read, run_as_is
     from rnnbounds.impl.memory.measure import measure_cell
     from rnnbounds.impl.reading.adapters import load_model

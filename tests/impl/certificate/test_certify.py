@@ -8,7 +8,7 @@ from draws import normal
 
 from rnnbounds.impl.arithmetic.inputs.sets import input_box
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.certificate.record import epsilons_of
+from rnnbounds.impl.certificate.epsilons import epsilons_of
 from rnnbounds.impl.convert.truncate import truncate
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.gradients.windows.rollout import truncations
