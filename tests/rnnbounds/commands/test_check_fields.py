@@ -47,6 +47,7 @@ def made(request, call, capsys, tmp_path):
     The command itself is called, without the command line around it, as there are many calls.
     """
     kind, source, path = request.param, tmp_path / "m.pt", tmp_path / "made"
+    path = path.with_suffix(".safetensors" if kind in ("truncated", "unitary") else "")
     cell = {"lstm": "lstm", "unitary": "rnn-relu"}.get(kind, "rnn-tanh")
     torch.save(weights(kind), source)
     command, *options = {
