@@ -24,7 +24,7 @@ COMMANDS = {
     "help": "--help",
     "claims": "claims",
     "prove": "prove truncation",
-    "certify": "certify small.pt --input-bound 1",
+    "certify": "certify small.pt --inputs 1",
     "measure": "measure large.pt --data speech.npy",
     "verify": "verify --profile quick --workers 0 --out run",
 }

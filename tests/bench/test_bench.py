@@ -15,6 +15,7 @@ import naive
 from clock import Clock, Row, Seen, compare
 from rows import CELLS, CUDA_ROWS, ROWS, draw_systems, one_pair, truncated_pair, truncation_gaps
 
+from rnnbounds.cli import main
 from rnnbounds.impl.gradients.adjoint import gradient_gaps
 from rnnbounds.impl.gradients.loss import loss
 from rnnbounds.impl.gradients.rounding import gradient_gap_error
@@ -65,6 +66,16 @@ def test_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> N
     assert (record["ratio"], record["met"]) == (1.5, False)
     with pytest.raises(SystemExit, match="2"):
         program(["--rows", "speed"])
+
+
+def test_commands_of_models_have_their_options(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    """Without the models they miss these alone."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("certify", "measure"):
+        assert main(commands.COMMANDS[name].split()) == 2
+        assert " does not exist; name a file" in capsys.readouterr().err
 
 
 def test_the_record_is_read() -> None:
