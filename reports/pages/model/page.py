@@ -31,8 +31,9 @@ from rnnbounds.reports.pages.model.answer import (
     measurement_sentence,
     measurement_verdict,
 )
+from rnnbounds.reports.pages.model.details import detail_sections
 from rnnbounds.reports.pages.model.facts import fact_sections, origin_sections
-from rnnbounds.reports.pages.model.memory import detail_sections, memory_section, next_sections
+from rnnbounds.reports.pages.model.memory import memory_section, next_sections
 from rnnbounds.reports.text import capitalise, plural
 
 MEASUREMENT, CERTIFICATE, INDEX = "measurement.json", "certificate.json", "index.html"

@@ -18,7 +18,7 @@ from rnnbounds.impl.reading.opened import Opened
 from rnnbounds.reports.files import write_all
 from rnnbounds.reports.pages.experiment import Page, Paragraph, Section, Table
 from rnnbounds.reports.pages.model.answer import short_name, vector_name, vector_symbol
-from rnnbounds.reports.pages.model.memory import detail_sections
+from rnnbounds.reports.pages.model.details import detail_sections
 from rnnbounds.reports.pages.model.page import answer_files, measurement_page
 from rnnbounds.reports.text import plain_number, plural
 from rnnbounds.shell.output import Format, echo, print_json, print_table, show_status

@@ -20,8 +20,9 @@ from rnnbounds.reports.pages.model.answer import (
     percent_text,
     size_line,
 )
+from rnnbounds.reports.pages.model.details import detail_sections
 from rnnbounds.reports.pages.model.facts import norms_table
-from rnnbounds.reports.pages.model.memory import detail_sections, memory_section, next_sections
+from rnnbounds.reports.pages.model.memory import memory_section, next_sections
 from rnnbounds.reports.pages.model.page import measurement_page
 
 CERTIFIED = {
