@@ -201,6 +201,31 @@ def test_errors_of_orthogonal_runs_grow_by_the_norm(activation: str) -> None:
     assert h.error.max() < 1e-10
 
 
+@pytest.mark.parametrize("activation", ["identity", "relu", "tanh"])
+def test_the_norm_of_errors_holds_what_an_error_becomes(activation: str) -> None:
+    """An error of a thousandth along each direction is still within the norm after W v + v and ρ;
+    of an isometry it is there whole."""
+    torch.manual_seed(6)
+    n = 6
+    W = torch.linalg.qr(torch.randn(1, n, n, dtype=torch.float64))[0] * 3
+    true = torch.rand(1, n, n, dtype=torch.float64)
+    off = torch.eye(n, dtype=torch.float64)[None] / 1000
+    sizes = torch.linalg.vector_norm(off, dim=1, keepdim=True)
+    held = Rounded(true + off, off.abs() * (1 + 2.0**-30), sizes.numpy() * (1 + 2.0**-30))
+    arithmetic = RoundedCells({"W": W})
+    found = arithmetic.activate(activation, arithmetic.affine("W", None, held) + held)
+    rho = {"identity": lambda z: z, "relu": torch.relu, "tanh": torch.tanh}[activation]
+    moved = found.value - rho(W @ true + true)
+    norms = torch.linalg.vector_norm(moved, dim=1, keepdim=True)
+    total = torch.as_tensor(found.error_norm)
+    assert (norms <= total).all()
+    assert (moved.abs() <= found.error).all()
+    assert (total <= 4.01 / 1000).all()
+    alone = arithmetic.affine("W", None, held)
+    spread = torch.linalg.vector_norm(alone.value - W @ true, dim=1, keepdim=True)
+    assert (spread >= torch.as_tensor(alone.error_norm) * (1 - 2.0**-20)).all()
+
+
 def test_products_drop_the_norm_of_errors() -> None:
     """It bounds errors that A v + b, sums and activations carry, and no others."""
     one = Rounded.exact(torch.ones(1, 2, 3).double())
