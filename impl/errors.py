@@ -22,7 +22,15 @@ def printable(text: object) -> str:
 
 
 class InputError(ValueError):
-    """Error for unusable input; the message is one line and says what to do."""
+    """Error for unusable input; the message is one line and says what to do.
+
+    >>> try:
+    ...     rnnbounds.certify("model.safetensors", inputs=-1.0)
+    ... except rnnbounds.InputError as error:
+    ...     print(error)
+    """
+
+    __module__ = "rnnbounds"  # its public place, as tracebacks show it
 
     def __init__(self, message: str) -> None:
         super().__init__(printable(" ".join(str(message).split())))
@@ -72,6 +80,7 @@ class FileError(InputError):
     """A file, or what else has a name, from which nothing can be taken, or which is not written."""
 
     def __init__(self, name: object, reason: str, remedy: str) -> None:
+        self.name = name
         super().__init__(f"{shown(name)}: {reason}; {remedy}")
 
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from rnnbounds.impl.convert.files import load_truncated as load_truncated
     from rnnbounds.impl.convert.files import save_truncated as save_truncated
     from rnnbounds.impl.convert.truncate import truncate as truncate
+    from rnnbounds.impl.errors import InputError as InputError
     from rnnbounds.impl.memory.adversary.attack import Attacked as Attacked
     from rnnbounds.impl.memory.adversary.attack import attack as attack
     from rnnbounds.impl.memory.calls import measure as measure
@@ -68,6 +69,7 @@ _NAMES = {
     "impl.certificate.stable_module": "stable_",
     "impl.convert.files": "export_truncated load_certificate load_truncated save_truncated",
     "impl.convert.truncate": "truncate",
+    "impl.errors": "InputError",
     "impl.memory.adversary.attack": "Attacked attack",
     "impl.memory.causal": "CausalMeasurement",
     "impl.memory.calls": "measure",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from contextlib import nullcontext
 from functools import wraps
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import torch
@@ -36,7 +37,8 @@ R = TypeVar("R")
 
 
 def hide_frames(function: Callable[P, R]) -> Callable[P, R]:
-    """The assertion, whose arguments that make no sense are told without frames of ours."""
+    """The assertion, whose arguments that make no sense raise the public InputError, without frames
+    of ours; where a file is named, with the folder that its path is from."""
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -44,7 +46,10 @@ def hide_frames(function: Callable[P, R]) -> Callable[P, R]:
         try:
             return function(*args, **kwargs)
         except errors.InputError as error:
-            raise error.with_traceback(None) from error.__cause__
+            name = getattr(error, "name", None)  # of a file
+            is_relative = isinstance(name, Path) and not name.is_absolute()
+            folder = f" (paths are from {Path.cwd()})" if is_relative else ""
+            raise errors.InputError(f"{error}{folder}") from None
 
     return call
 

@@ -15,7 +15,12 @@ from functools import partial
 from typing import Literal, TypeAlias
 
 import torch
-from hypothesis import strategies as st
+
+try:
+    from hypothesis import strategies as st
+except ImportError:
+    remedy = "pip install 'rnnbounds[test]'"
+    raise ImportError(f"rnnbounds.strategies needs hypothesis; install it with: {remedy}") from None
 
 from rnnbounds.impl.certificate.stable_module import stable_
 from rnnbounds.impl.errors import RangeError

@@ -35,7 +35,9 @@ class Shown:
             try:
                 from matplotlib import pyplot
             except ImportError:
-                raise InputError("plot() needs matplotlib; pip install matplotlib") from None
+                raise InputError(
+                    "plot() needs matplotlib; install it with: pip install 'rnnbounds[plot]'"
+                ) from None
             axes = pyplot.subplots()[1]
         self.draw(axes)
         return axes

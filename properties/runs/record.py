@@ -37,7 +37,6 @@ from rnnbounds.reports.records.record import (
 )
 from rnnbounds.theory.axioms.base import AXIOMS
 from rnnbounds.theory.bibliography import cited
-from rnnbounds.theory.claims.table import group_of
 from rnnbounds.theory.language.law import Axiom as LawAxiom
 from rnnbounds.theory.language.mathml import latex_to_mathml, xml_element
 from rnnbounds.theory.language.printing import (
@@ -201,7 +200,7 @@ def claim_record(
             attack_evidence in evidence_by_attack.items()})
             for name, evidence in forms.items()
         ),
-        ledgers=ledgers, extremal=claim.extremal, group=group_of(claim), works=cited_works(claim),
+        ledgers=ledgers, extremal=claim.extremal, works=cited_works(claim),
         place=claim_file(claim), symbols=symbol_names(claim),
         variants=variant_records(claim, results),
     )  # fmt: skip

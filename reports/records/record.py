@@ -201,9 +201,9 @@ class VariantRecord(Record, frozen=True, kw_only=True):
 
 
 class ClaimRecord(Record, frozen=True, kw_only=True):
-    """One claim: what it says, how it was proved, attacked and distorted; `group` is its place in
-    the theory. `works` are those that `source` cites, `place` is the file that states the claim,
-    `symbols` are the names of the quantities that its forms speak of."""
+    """One claim: what it says, how it was proved, attacked and distorted.
+    `works` are those that `source` cites, `place` is the file that states the claim, `symbols` are
+    the names of the quantities that its forms speak of."""
 
     id: str
     title: str
@@ -225,7 +225,6 @@ class ClaimRecord(Record, frozen=True, kw_only=True):
     ledgers: tuple[LedgerRecord, ...]
     variants: tuple[VariantRecord, ...]
     extremal: str = ""
-    group: str = ""
     works: tuple[Work, ...] = ()
     place: str = ""
     symbols: tuple[str, ...] = ()

@@ -9,15 +9,26 @@ from typing import Annotated, Any
 import typer
 
 from rnnbounds.impl.errors import FileError
+from rnnbounds.shell.extras import require_extra
 from rnnbounds.shell.output import Format, parse_path
 
 
 def path_option(name: str, metavar: str, help: str, group: str = "", **more: Any) -> Any:
     """An option that names a file or a folder, listed in that group of the help."""
     panel = group or None
+    if metavar == "DIR":
+        more["callback"] = require_plots
     return typer.Option(
         name, parser=parse_path, metavar=metavar, help=help, rich_help_panel=panel, **more
     )
+
+
+def require_plots(path: Path | None) -> Path | None:
+    """The path, in which a page is written unless it is a file of tensors; raises
+    MissingExtraError where its figures cannot be drawn."""
+    if path is not None and path.suffix != ".safetensors":
+        require_extra("plot", "a page")
+    return path
 
 
 def require_file(path: Path | None) -> Path | None:

@@ -23,6 +23,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from rnnbounds import __version__
+from rnnbounds.shell.extras import require_extra
 from rnnbounds.shell.retired import RetiredError, command_message, option_message
 from rnnbounds.shell.terminal import echo, fail_with, flush, import_message, print_error, printable
 
@@ -130,6 +131,7 @@ COMMANDS_PACKAGE = "rnnbounds.commands"
 COMMANDS_FOLDER = Path(__file__).parents[1] / "commands"
 # Modules whose work is shared among processes, and those that do it again, to the same bits.
 PARALLEL_MODULES = ("attacks", "statements")
+THEORY_COMMANDS = ("prove", "verify", "attack", "replay", "experiment")  # need that extra
 
 
 GROUPS = ("Model", "Inputs", "Question", "Output")
@@ -191,7 +193,10 @@ class LazyCommand(HelpCommand):
         app.command(self.name, cls=HelpCommand, context_settings=CONTEXT_SETTINGS, epilog=epilog)(
             getattr(module, self.function)
         )
-        return typer.main.get_command(app).make_context(info_name, args, parent, **extra)
+        context = typer.main.get_command(app).make_context(info_name, args, parent, **extra)
+        if self.name in THEORY_COMMANDS:
+            require_extra("theory", f"rnnbounds {self.name}")
+        return context
 
 
 def _import_without_gc(name: str) -> ModuleType:
@@ -275,6 +280,10 @@ def run_command(arguments: list[str] | None) -> int:
         return fail_with(str(error))
     except typer.TyperException as error:
         return fail_with(usage_message(error))
+    except SystemExit as ended:
+        if not isinstance(ended.__context__, BrokenPipeError):
+            raise
+        return 0  # nobody reads the help, from which Click leaves so
     except typer.Abort:
         return fail_with("interrupted; run it again")
     except OSError as error:

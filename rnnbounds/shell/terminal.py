@@ -13,6 +13,8 @@ import sys
 from pathlib import Path
 from traceback import walk_tb
 
+from rnnbounds.shell.extras import MissingExtraError
+
 LONGEST = 2_000  # characters of the one line; hostile input can be longer
 
 
@@ -103,6 +105,8 @@ PACKAGE_FOLDER = Path(__file__).parents[1]
 def import_message(error: ImportError) -> str:
     """FILE, line N: what could not be imported; and the remedy. The file is the last of ours that
     is on the way to the error, unless none is."""
+    if isinstance(error, MissingExtraError):
+        return str(error)
     places = [
         f"{file}, line {line}: "
         for frame, line in walk_tb(error.__traceback__)

@@ -87,7 +87,8 @@ def test_ranges_hold_what_is_tested():
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     tested = dict(line.split("==") for line in lines if "==" in line)
     extras = PROJECT["project"]["optional-dependencies"].values()
-    for asked in [*PROJECT["project"]["dependencies"], *(one for extra in extras for one in extra)]:
+    libraries = {one for extra in extras for one in extra if not one.startswith("rnnbounds[")}
+    for asked in [*PROJECT["project"]["dependencies"], *sorted(libraries)]:
         name, lowest = re.fullmatch(r"([a-z0-9-]+)>=([0-9.]+)(?:,.*)?", asked).groups()
         numbers = re.match(r"[0-9.]+", tested[name])[0]
         assert version(lowest) <= version(numbers), asked

@@ -9,7 +9,7 @@ import torch
 import rnnbounds
 from rnnbounds import assert_contractive, assert_remembers, assert_truncation
 from rnnbounds.impl.convert.feedforward import FeedForward
-from rnnbounds.impl.errors import InputError, RangeError, ShapeError
+from rnnbounds.impl.errors import InputError
 
 
 def network(scale: float) -> torch.nn.RNN:
@@ -60,9 +60,12 @@ def test_a_refuted_model_fails_with_its_witness():
     ],
 )
 def test_what_makes_no_sense_is_told_without_frames_of_ours(call):
-    """However deep it is noticed: what pytest shows ends at the test's own line."""
+    """However deep it is noticed: what pytest shows ends at the test's own line, and the line
+    begins with the public class, and names the folder that a path is from."""
     with pytest.raises(InputError) as caught:
         call()
+    assert f"{caught.type.__module__}.{caught.type.__qualname__}" == "rnnbounds.InputError"
+    assert (f"(paths are from {Path.cwd()})" in str(caught.value)) == ("no.pt" in str(caught.value))
     shown = [entry for entry in caught.traceback if not entry.ishidden(caught)]
     assert {Path(entry.path).name for entry in shown} == {"test_assertions.py"}
 
@@ -84,9 +87,9 @@ def test_truncation_needs_a_certificate_and_inputs_that_fit():
     with pytest.raises(AssertionError, match="undecided"):
         assert_truncation(scalar(1.0), torch.ones(1, 5, 1), eps=1e-3, **TANH)
     for inputs in (torch.ones(5, 1), torch.ones(1, 5, 3), torch.ones(0, 5, 1)):
-        with pytest.raises(ShapeError, match=r"\(N, T, 1\)"):
+        with pytest.raises(InputError, match=r"\(N, T, 1\)"):
             assert_truncation(scalar(0.5), inputs, eps=1e-3, **TANH)
-    with pytest.raises(RangeError):
+    with pytest.raises(InputError, match="the input bound B = inf"):
         assert_truncation(scalar(0.5), torch.full((1, 5, 1), torch.nan), eps=1e-3, **TANH)
 
 

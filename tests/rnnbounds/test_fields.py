@@ -5,7 +5,7 @@ import torch
 from torch.nn.functional import pad, scaled_dot_product_attention
 
 from rnnbounds import assert_receptive_field
-from rnnbounds.impl.errors import InputError, NotFiniteError, RangeError, ShapeError
+from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.models.causal import TCN, GatedConvolution, WaveNet, WindowedAttention
 
 Tensor = torch.Tensor
@@ -117,19 +117,19 @@ def test_bad_calls_are_no_failed_assertions():
     """Wrong shapes, numbers and modules are named."""
     model = Stack((2, 0))
     for wrong in (inputs()[0], inputs()[:0], inputs().long()):
-        with pytest.raises(ShapeError, match=r"\(N, T, d\)"):
+        with pytest.raises(InputError, match=r"\(N, T, d\)"):
             assert_receptive_field(model, wrong, 3)
-    with pytest.raises(NotFiniteError):
+    with pytest.raises(InputError, match="NaN or infinity"):
         assert_receptive_field(model, inputs() * torch.nan, 3)
-    with pytest.raises(NotFiniteError, match="output"):
+    with pytest.raises(InputError, match=r"output.* NaN or infinity"):
         assert_receptive_field(lambda x: x / 0, inputs(), 3)
     for field in (0, 20):
-        with pytest.raises(RangeError, match="below the inputs' length T = 20"):
+        with pytest.raises(InputError, match="below the inputs' length T = 20"):
             assert_receptive_field(model, inputs(), field)
     for largest in (0.0, 1e300, float("nan")):
-        with pytest.raises(RangeError, match="largest"):
+        with pytest.raises(InputError, match="largest"):
             assert_receptive_field(model, inputs(), 3, largest=largest)
-    with pytest.raises(ShapeError, match="the module's output"):
+    with pytest.raises(InputError, match="the module's output"):
         assert_receptive_field(lambda x: x[:, -1], inputs(), 3)
     dropout = torch.nn.Dropout(0.5)
     with pytest.raises(InputError, match=r"two outputs .* \.eval\(\)"):

@@ -41,6 +41,11 @@ def test_a_project_keeps_its_modules(python, project):
     assert ".      gru   3  2  3       float32" in result.stdout
 
 
+def test_the_package_is_run_as_the_program(python):
+    """``python -m rnnbounds`` is ``rnnbounds``."""
+    assert python("-m", "rnnbounds", "--version").stdout == f"rnnbounds {rnnbounds.__version__}\n"
+
+
 @pytest.mark.skipif("TOX_ENV_NAME" not in os.environ, reason="a checkout is no wheel")
 def test_the_wheel_installs_one_package():
     """No other top-level name enters site-packages."""

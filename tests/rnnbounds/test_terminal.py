@@ -100,7 +100,9 @@ def test_lines_tables_and_documents(capsys):
 def test_a_reader_that_leaves_changes_no_verdict(program, save):
     """Nobody reads standard output any more, as after ``head``: the exit code is the verdict's."""
     refuted = ("certify", save([[2.0]]), *QUICK)
-    for call, unbuffered, code in ((("claims",), "1", 0), (refuted, "", 1)):
+    for call, unbuffered, code in (
+        (("claims",), "1", 0), (refuted, "", 1), (("--help",), "1", 0), (("check", "-h"), "", 0),
+    ):  # fmt: skip
         reader, writer = os.pipe()
         os.close(reader)
         done = program(*call, stdout=writer, PYTHONUNBUFFERED=unbuffered)

@@ -105,17 +105,6 @@ def claim_of_module(id: str) -> Claim | None:
     return None
 
 
-def module_of(claim: Claim) -> str:
-    """The module that holds a claim, by what its name has after this package's."""
-    at = (name for name, claims in claims_by_module().items() if claim in claims and "." in name)
-    return next(at, "")
-
-
-def group_of(claim: Claim) -> str:
-    """The folder of the module that holds a claim: its place in the theory."""
-    return module_of(claim).partition(".")[0]
-
-
 def place(claim: Claim) -> int:
     """Position of the claim in reading order; claims without one come last."""
     return ORDER.index(claim.id) if claim.id in ORDER else len(ORDER)

@@ -12,9 +12,11 @@ from typing import Annotated, Any
 import typer
 
 from rnnbounds.commands.options import FormatOption, Ids
+from rnnbounds.reports.errors import InputError
 from rnnbounds.reports.records.codec import load
 from rnnbounds.reports.records.record import ClaimRecord, LedgerRecord
 from rnnbounds.reports.text import NOTHING, plural, ratio_text
+from rnnbounds.shell.extras import require_extra
 from rnnbounds.shell.output import Format, echo, print_json, print_table
 from rnnbounds.shell.terminal import write
 
@@ -53,6 +55,8 @@ def claims(
         raise typer.BadParameter(f"{chosen} is not about a run; leave out --run and --now")
     if now and run is not None:
         raise typer.BadParameter("--run reads a run, and --now makes one; leave one out")
+    if now:
+        require_extra("theory", "--now")
     if vocabulary:
         if ids:
             raise typer.BadParameter("it is about all claims; leave out the names of claims")
@@ -77,14 +81,21 @@ def claims(
 
 def claim_heads() -> list[tuple[str, str, str]]:
     """(id, title, source) of all claims in reading order, read off their files: to evaluate these
-    takes SymPy, a second's work."""
+    takes SymPy, a second's work. Raises InputError for a file that is no Python, and for one of the
+    usual claims that is not found; a mistake that only evaluation shows is not seen."""
     folder = Path(str(files("rnnbounds"))) / "theory" / "claims"
     order = literal_eval(ORDER.findall((folder / "table.py").read_text(encoding="utf-8"))[0])
-    heads = [
-        (literal_eval(id), literal_eval(title), ", ".join(literal_eval(source)))
-        for path in sorted(folder.rglob("*.py"))
-        for id, title, source in HEAD.findall(path.read_text(encoding="utf-8"))
-    ]
+    heads = []
+    for path in sorted(folder.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        try:
+            compile(text, path, "exec")
+        except SyntaxError as error:
+            raise InputError(f"{path}:{error.lineno}: SyntaxError: {error.msg}") from None
+        for id, title, source in HEAD.findall(text):
+            heads.append((literal_eval(id), literal_eval(title), ", ".join(literal_eval(source))))
+    if missing := [id for id in order if id not in [head[0] for head in heads]]:
+        raise InputError(f"{folder}: no file states {missing[0]}; restore it, or cut it from ORDER")
     return sorted(heads, key=lambda head: order.index(head[0]) if head[0] in order else len(order))
 
 

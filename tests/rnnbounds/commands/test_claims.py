@@ -1,5 +1,8 @@
 """``claims`` and ``prove``."""
 
+from pathlib import Path
+from shutil import copytree
+
 import pytest
 
 from rnnbounds.commands.proofs import ledgers as module
@@ -8,6 +11,7 @@ from rnnbounds.reports.records.codec import load
 from rnnbounds.reports.records.record import LedgerRecord, LedgerStep
 from rnnbounds.reports.text import ratio_text
 from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.claims import table
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 
 
@@ -53,6 +57,25 @@ def test_claims_are_listed_as_they_are_stated(call):
     header, *rows = call("claims").out.splitlines()
     assert header.split() == ["claim", "title", "source"]
     assert [row.split()[0] for row in rows] == [claim.id for claim in CLAIMS]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('id="truncation"', "id=", "truncation.py:{line}: SyntaxError: invalid syntax"),
+        ('id="truncation"', 'id="other"', "no file states truncation; restore it"),
+    ],
+)
+def test_a_claim_s_file_that_is_broken_is_no_list(refused, monkeypatch, tmp_path, old, new, said):
+    """Nothing is left out in silence, though no file is evaluated."""
+    folder = tmp_path / "theory" / "claims"
+    copytree(Path(table.__file__).parent, folder)
+    (path,) = folder.rglob("truncation.py")
+    before, found, after = path.read_text().partition(old)
+    assert found
+    path.write_text(before + new + after)
+    monkeypatch.setattr("rnnbounds.commands.proofs.claims.files", lambda package: tmp_path)
+    assert said.format(line=1 + before.count("\n")) in refused("claims")
 
 
 def test_claims_say_what_is_not_proved(call, proofs):
