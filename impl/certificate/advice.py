@@ -45,7 +45,7 @@ class Certified:
     norm: str
     k: int | None
 
-    def to_json(self, name: str) -> dict[str, Any]:
+    def to_dict(self, name: str) -> dict[str, Any]:
         """The change as plain JSON data, its size under that name."""
         return {name: self.size, "lambda": self.lam, "norm": self.norm, "k": self.k}
 
@@ -69,7 +69,7 @@ class Advice:
     epsilon: float
     skipped: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The advice as plain JSON data."""
         kept = None
         if self.kept is not None:
@@ -78,8 +78,8 @@ class Advice:
             "eps": self.epsilon,
             "estimates_without": [{"part": part, "lambda": lam} for part, lam in self.drivers],
             "estimates_of_layers": self.layers,
-            "recurrent_weights": None if self.weights is None else self.weights.to_json("scale"),
-            "inputs": None if self.inputs is None else self.inputs.to_json("input_bound"),
+            "recurrent_weights": None if self.weights is None else self.weights.to_dict("scale"),
+            "inputs": None if self.inputs is None else self.inputs.to_dict("input_bound"),
             "kept": kept,
             "train": list(self.train),
             "skipped": self.skipped,

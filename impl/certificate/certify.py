@@ -167,7 +167,7 @@ def certify(
         told = system.constants(best)
         return advise(loaded, kind, bound, epsilons[0], best.lam, told, tries)
 
-    box = None if given is None else InputBox(**given.to_json())
+    box = None if given is None else InputBox(**given.to_dict())
     undecided = verdict == "undecided"
     gain = float(mul_up(bounds.size, scale)) if forgets else math.inf
     proof: dict[str, Any] = system.proof(best) if forgets else {}
@@ -207,7 +207,7 @@ def certify(
         witness=witness,
         other_norms=bounds.other_norms(system) or None if forgets else None,
         unit_gains=bounds.units if forgets else None,
-        readout=None if read is None else BoundedReadout(**read.to_json()),
+        readout=None if read is None else BoundedReadout(**read.to_dict()),
         next={"measure": MEASURE} if undecided else None,
     )
     return certificate.knowing(input_set=given, seek=advising)

@@ -141,11 +141,11 @@ class Certificate(Shown, Record, frozen=True, kw_only=True, omit_defaults=True, 
         axes.plot([eps for eps, _ in known], [k for _, k in known], marker="o")
         axes.set(xscale="log", xlabel="ε", ylabel="certified k", title=self.line())
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The record as plain JSON data; what is infinite is null."""
         document: dict[str, Any] = as_json(self)
         if self.next is not None and self.advice is not None:
-            document["next"] |= as_json(self.advice.to_json())
+            document["next"] |= as_json(self.advice.to_dict())
         return document
 
 

@@ -15,7 +15,7 @@ from rnnbounds.impl.reading.files import read_file, write_file
 
 def as_data(certificate: Certificate | Mapping[str, Any]) -> dict[str, Any]:
     """A certificate as JSON data."""
-    return dict(certificate) if isinstance(certificate, Mapping) else certificate.to_json()
+    return dict(certificate) if isinstance(certificate, Mapping) else certificate.to_dict()
 
 
 @isolated()
@@ -49,7 +49,7 @@ def load_truncated(path: str | os.PathLike[str]) -> FeedForward:
 def load_certificate(path: str | os.PathLike[str]) -> Certificate:
     """The certificate in a file: in JSON as `certify` writes it, or with a truncated model.
 
-    Every part is validated, nothing is proved: `rnnbounds check` does that. `to_json` gives the
+    Every part is validated, nothing is proved: `rnnbounds check` does that. `to_dict` gives the
     data of the file unchanged. Raises an InputError for a file that holds no certificate, one that
     contradicts itself, and for a truncated model that is not intact.
 

@@ -74,7 +74,7 @@ class Truncated(NamedTuple):
         """The ε within which its outputs are those of the recurrent model."""
         return float(self.certificate["truncation"][0]["eps"])
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The record as plain JSON data."""
         return self.certificate
 
@@ -116,7 +116,7 @@ def truncate(
     if k > MAX_WINDOW:
         raise RangeError("the window k", k, f"at most {MAX_WINDOW}, as for a larger ε")
     try:
-        told = provable(certificate.to_json())
+        told = provable(certificate.to_dict())
     except RecordError:
         B = certificate.input_bound
         raise RangeError("the input bound", B, "so small that no bound overflows") from None

@@ -55,7 +55,7 @@ _RETURNS = "let it return outputs (N, T, p) or (N, p)"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CausalMeasurement(Observed):
-    """The measured memory of any causal model; see `to_json` for the record that is written.
+    """The measured memory of any causal model; see `to_dict` for the record that is written.
 
     run: how it was run: the dtype of inputs (int64 for tokens), the number of outputs, the device,
     windows at once, and whether causality was tried. gaps: between the output after a whole window
@@ -84,7 +84,7 @@ class CausalMeasurement(Observed):
         told = self.told(self.gap.within)
         return f"{self.model}: {self.gap.formula}, seen on {where}: {told}"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The record as plain JSON data."""
         record: dict[str, Any] = as_json({
             "schema": SCHEMA,

@@ -152,7 +152,7 @@ class Observed(Shown):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Measurement(Observed):
-    """The measured memory of a model on data; see `to_json` for the record that is written.
+    """The measured memory of a model on data; see `to_dict` for the record that is written.
 
     seen: all truncations of the first windows; local: the last steps of the first few. near:
     what is certified of all inputs near these, if it was asked for.
@@ -177,7 +177,7 @@ class Measurement(Observed):
         told = self.told(lambda eps: f"within {exactly(eps)}")
         return f"{self.model.source}: {self.model.name}, seen on {where}: {told}"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The record as plain JSON data; what is infinite or no number is null."""
         told, seen, ratio = self.local, self.seen, float(self.seen.ratio.amax())
         median, worst = (

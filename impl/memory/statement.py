@@ -143,7 +143,7 @@ class Statement:
         """True if every line states a share of at least the aim."""
         return all(line.share is not None and line.share >= self.aim for line in self.lines)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The statement as plain JSON data."""
         return {
             "confidence": self.confidence,

@@ -86,7 +86,7 @@ class Readout:
         numbers = digest("readout", {self.name: self.weight})
         return {"tensor": self.name, "outputs": self.outputs, "sha256": numbers}
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The record of a certificate: the readout, and its bound on ‖C‖₂."""
         return {**self.stated(), "norm": self.norm}
 

@@ -221,7 +221,7 @@ class NearCertificate:
             )
         return f"take {'a smaller --near or ' if self.delta else ''}a larger ε"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """As plain JSON data; what is infinite is null."""
         return {
             "kind": "near your data",

@@ -19,7 +19,7 @@ def as_json(item: object) -> Any:
     A number of a class of its own, as one of NumPy's, becomes that plain number, and an infinite
     one or NaN None. A struct is an object with the keys of its format, without what
     is not set, nor, where it omits its defaults, what is None by default; whatever else has a
-    `to_json` is what that says. Raises TypeError for all else.
+    `to_dict` is what that says. Raises TypeError for all else.
     """
     if item is None or isinstance(item, bool):
         return item
@@ -31,8 +31,8 @@ def as_json(item: object) -> Any:
             if value is not UNSET
             and not (item.__struct_config__.omit_defaults and value is part.default is None)
         }
-    if hasattr(item, "to_json"):
-        return as_json(item.to_json())
+    if hasattr(item, "to_dict"):
+        return as_json(item.to_dict())
     if isinstance(item, str):
         return str(item)
     if isinstance(item, Integral):

@@ -64,7 +64,7 @@ class InputSet:
         """The box and the ball that hold the set."""
         return InputSet(self.B, self.low, self.high, f"the box around {self.what}")
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The set as plain JSON data; the rows of a table are counted."""
         kind, count = ("box", None) if self.rows is None else ("rows", len(self.rows))
         ends = {"low": self.low.tolist(), "high": self.high.tolist()}

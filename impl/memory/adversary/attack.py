@@ -135,7 +135,7 @@ class MemoryWitness:
     gap: float
     inputs: Tensor
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The witness as plain JSON data."""
         return {
             "eps": self.epsilon,
@@ -187,9 +187,9 @@ class Attacked(Shown):
         axes.plot([eps for eps, _ in self.windows], [k for _, k in self.windows], marker="o")
         axes.set(xscale="log", xlabel="ε", ylabel="no k below", title=self.line())
 
-    def to_json(self, *, inputs: bool = True) -> dict[str, Any]:
+    def to_dict(self, *, inputs: bool = True) -> dict[str, Any]:
         """The record as plain JSON data, without the inputs of the witnesses if so asked."""
-        told = [witness.to_json() for witness in self.witnesses]
+        told = [witness.to_dict() for witness in self.witnesses]
         record: dict[str, Any] = as_json({
             "schema": SCHEMA,
             "cell": self.cell,

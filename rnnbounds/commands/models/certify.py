@@ -95,7 +95,7 @@ def certify_model(
         # Of an undecided model a proved lower bound is part of the answer on its data.
         attacked = attack or (recorded is not None and certificate.verdict == "undecided")
         attack_result = shown.attack_certified(loaded, certificate) if attacked else None
-        document = certificate.to_json() | shown.attack_entry(attack_result)
+        document = certificate.to_dict() | shown.attack_entry(attack_result)
         steps_on = called.next_steps(certificate, attacked, measured=measurement is not None)
         if format is output.Format.text and in_both:
             output.echo(f"{way}:")
@@ -106,12 +106,12 @@ def certify_model(
             else:
                 from rnnbounds.commands.models.measured import write_measured
 
-                measured, title = measurement.to_json(), Path(loaded.source).name
+                measured, title = measurement.to_dict(), Path(loaded.source).name
                 page = certificate_page(document, title, measurement=measured, next_lines=steps_on)
                 write_measured(page, folder, format, measurement=measured, certificate=document)
         certificates[way] = certificate
         documents[way] = document | (
-            {} if measurement is None else {"on_your_data": measurement.to_json()}
+            {} if measurement is None else {"on_your_data": measurement.to_dict()}
         )
         if format is output.Format.text:
             shown.print_answer(

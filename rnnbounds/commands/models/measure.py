@@ -131,13 +131,13 @@ def measure_model(
         certificate = beside(certificate.measured_by(called.measure_command), read)
         attack_result = attack_certified(loaded, certificate)
         options = {"layer": layer, "readout": readout, "ignore": ignore} if not direction else None
-        document_, document = result.to_json(), certificate.to_json() | attack_entry(attack_result)
+        document_, document = result.to_dict(), certificate.to_dict() | attack_entry(attack_result)
         steps = [] if near is not None else called.next_steps(certificate, True, measured=True)
         title = Path(loaded.source).name
         page = measurement_page(document_, document, title, unstated, options, steps)
         write_measured(page, out, format, measurement=document_, certificate=document)
     if format is Format.json:
-        print_json(result.to_json())
+        print_json(result.to_dict())
     else:
         echo(f"{shown(loaded.source)}: {loaded.name}, {plural(loaded.n, 'state')}, {loaded.dtype}")
         for line in shares:

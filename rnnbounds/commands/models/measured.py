@@ -51,7 +51,7 @@ def unstated_lines(result: AnyMeasurement, share: float | None) -> list[str]:
 
 def print_measurement(result: Measurement) -> None:
     """Print a measurement and its statement about other windows, in lines of text."""
-    record = result.to_json()
+    record = result.to_dict()
     readout_text = f", of the {shown(vector_name(record))}" if "readout" in record else ""
     echo(
         f"on your data: {plural(result.windows, 'window')} of {plural(result.length, 'input')} "
@@ -122,11 +122,11 @@ def measure_as_is(
         result = measure_causal(model, data.sequences, share=share, progress=advance, **options)
     problems = unstated_lines(result, share)
     if out is not None:
-        record = result.to_json()
+        record = result.to_dict()
         page = measurement_page(record, None, Path(result.model).name, problems)
         write_measured(page, out, format, measurement=record)
     if format is Format.json:
-        print_json(result.to_json())
+        print_json(result.to_dict())
     else:
         print_causal(result)
     return int(bool(problems))
@@ -157,4 +157,4 @@ def print_causal(result: CausalMeasurement) -> None:
     for eps in result.eps:
         told = from_k(result.window(eps), result.length, result.recorded)
         echo(f"seen: {result.gap.within(eps)} {told}")
-    print_sections(detail_sections(result.to_json()))
+    print_sections(detail_sections(result.to_dict()))

@@ -75,7 +75,7 @@ class Guard:
             str(question.inputs), self.home / question.model, model.d, self.home
         )
         certificate = certify(model, inputs=inputs, eps=question.eps)
-        document, k, changes = certificate.to_json(), certificate.window(question.eps), None
+        document, k, changes = certificate.to_dict(), certificate.window(question.eps), None
         problems = window_problems(k, question.eps, question.at_most)
         if certificate.verdict != "certified":
             witness = None if certificate.witness is None else certificate.witness.text

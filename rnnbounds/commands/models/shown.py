@@ -117,7 +117,7 @@ def explain_unwritten(
     """Print why nothing was written of a model that is not certified; 1."""
     asked_certificate = certificate.measured_by(called.measure_command)
     if format is Format.json:
-        print_json(asked_certificate.to_json())
+        print_json(asked_certificate.to_dict())
     else:
         next = called.next_steps(asked_certificate, False)
         print_answer(asked_certificate, shares=shares, next=next, taken=called.asked.line)
@@ -132,10 +132,10 @@ def print_answer(
 ) -> None:  # fmt: skip
     """Print a certificate, then what was found against it, then what was seen on data, then what to
     do next; of an undecided model what is known in a few lines, unless all is asked for."""
-    document = certificate.to_json() | attack_entry(attack_result)
+    document = certificate.to_dict() | attack_entry(attack_result)
     steps = answer.next_steps(document, next, measurement is not None)
     if certificate.verdict == "undecided" and not verbose:
-        seen = None if measurement is None else measurement.to_json()
+        seen = None if measurement is None else measurement.to_dict()
         _print_undecided(certificate, document, seen, (*shares, taken or ""), steps)
         return
     print_certificate(certificate, attack_result, verbose, shares, taken)
@@ -190,7 +190,7 @@ def print_certificate(
     """The certificate in lines of text: the answer first, then what it rests on, then the model.
     `shares`: what each ε is a share of, for where no table has it; `taken`: which inputs are meant
     where none were stated."""
-    document = certificate.to_json() | attack_entry(attack_result)
+    document = certificate.to_dict() | attack_entry(attack_result)
     name = shown(Path(certificate.model).name)
     echo(f"{certificate.verdict}: {answer.answer_sentence(document, name)}")
     if certificate.witness is not None and certificate.verdict == "refuted":
@@ -306,7 +306,7 @@ def attack_certified(model: LoadedModel[Any], certificate: Certificate) -> Attac
 
 def attack_entry(result: Attacked | None) -> dict[str, Any]:
     """Entry of the attack in a certificate's JSON document; {} without an attack."""
-    return {} if result is None else {"attacked": result.to_json(inputs=False)}
+    return {} if result is None else {"attacked": result.to_dict(inputs=False)}
 
 
 def print_attacked(certificate: Certificate, result: Attacked | None) -> None:

@@ -61,7 +61,7 @@ def test_the_ball_that_holds_a_set():
     assert near.what == "the box around the data and all within 0.5 of it"
     assert data_box(5.0, (near.low, near.high)).what == "the box around the data"
     table = input_rows(torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 0.0]]))
-    assert (float(table), table.to_json()["rows"]) == (2.0, 2)
+    assert (float(table), table.to_dict()["rows"]) == (2.0, 2)
     assert table.holds((1.0, 0.0))
     assert not table.holds((0.5, 1.0))
 
@@ -99,7 +99,7 @@ def test_where_activations_turn():
 )
 def test_sets_of_earlier_versions_are_refused(more):
     """A certificate that states one is not read as that of a box, nor are its parts skipped."""
-    told = certify(small(torch.nn.RNN, 3, 5), inputs=input_box(0.5, 0.75, 3), eps=(1e-3,)).to_json()
+    told = certify(small(torch.nn.RNN, 3, 5), inputs=input_box(0.5, 0.75, 3), eps=(1e-3,)).to_dict()
     assert read_certificate(json.dumps(told).encode(), Path("c.json")).inputs is not None
     assert converted(told["inputs"], InputBox).low == [0.5] * 3
     told["inputs"] |= more

@@ -62,7 +62,7 @@ def test_a_box_that_is_too_small_certifies_nothing(monkeypatch):
     told = certify(janet(2.0), inputs=1.0, cell="janet")
     assert (told.verdict, told.window(1e-2)) == ("undecided", None)
     assert "|s_1| ≤ 0.015625 in it, but one step may lead to 0.6" in told.reason
-    assert told.reason == told.to_json()["reason"]
+    assert told.reason == told.to_dict()["reason"]
     gentle = certify(janet(0.25), inputs=1.0, cell="janet")
     assert (gentle.verdict, gentle.witness) == ("undecided", None)
 

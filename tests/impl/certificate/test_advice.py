@@ -131,4 +131,4 @@ def test_weights_whose_slopes_overflow(make):
         module.weight_ih_l0.zero_()
     found = certify(module, inputs=1.0)
     assert found.verdict == "undecided"
-    assert json.dumps(found.to_json(), allow_nan=False)
+    assert json.dumps(found.to_dict(), allow_nan=False)

@@ -80,16 +80,16 @@ def test_what_rounds_to_one_is_reported(what, monkeypatch):
     known(monkeypatch)
     cell, ones, held, dtype = (*ONES[what], torch.bfloat16)[:4]
     told = certify(held, inputs=1.0, cell=cell)
-    assert (told.verdict, told.to_json()["reason"]) == ("certified", None)
+    assert (told.verdict, told.to_dict()["reason"]) == ("certified", None)
     assert told.rounds_to_one == {"float32": 0}
-    assert told.to_json()["rounds_to_one"] == dict(told.rounds_to_one)
+    assert told.to_dict()["rounds_to_one"] == dict(told.rounds_to_one)
     short = certify(stored(held, dtype), inputs=1.0, cell=cell)
     assert short.lam < 1
     assert short.verdict == ("undecided" if ones else "certified")
     assert short.rounds_to_one[short.dtype] == ones
     if ones:
         words = f"{ones} decay{'s' if ones > 1 else ''} may round to 1 in {short.dtype}"
-        assert words in str(short.to_json()["reason"])
+        assert words in str(short.to_dict()["reason"])
 
 
 @pytest.mark.slow

@@ -103,7 +103,7 @@ def test_huge_weights():
     assert (certificate.verdict, certificate.lam) == ("undecided", 0.5)
     assert "one step has no finite bound" in certificate.reason
     assert certificate.windows[0][1] is None
-    json.dumps(certificate.to_json(), allow_nan=False)
+    json.dumps(certificate.to_dict(), allow_nan=False)
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -114,7 +114,7 @@ def test_nothing_leaks_from_huge_weights(cell: str) -> None:
     for huge in (1.7e308 * W, torch.full((2, 2), 1e308, dtype=torch.float64)):
         found = certify(model(huge.tolist(), cell, [0.5, 0.5]), inputs=1.0)
         assert found.verdict != "certified"
-        assert json.dumps(found.to_json(), allow_nan=False)
+        assert json.dumps(found.to_dict(), allow_nan=False)
 
 
 @pytest.mark.parametrize(

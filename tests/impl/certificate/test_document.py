@@ -93,10 +93,10 @@ def written(path, document) -> str:
 def test_round_trip(case, tmp_path):
     """The document comes back unchanged, and so does each field that JSON holds."""
     certificate = made(case)
-    document = certificate.to_json()
+    document = certificate.to_dict()
     again = load_certificate(written(tmp_path / "c.json", document))
     assert type(again) is rnnbounds.Certificate
-    assert again.to_json() == document
+    assert again.to_dict() == document
     assert again.next_steps == certificate.next_steps
     assert (again.reason, str(again)) == (certificate.reason, str(certificate))
     assert again.witness == certificate.witness
@@ -115,7 +115,7 @@ def test_of_a_truncated_model(case, tmp_path):
     path, copy = tmp_path / "short.safetensors", tmp_path / "copy.safetensors"
     rnnbounds.save_truncated(module, record, path)
     again = load_certificate(path)
-    assert again.to_json() == json.loads(json.dumps(record))
+    assert again.to_dict() == json.loads(json.dumps(record))
     whole = certify(model, inputs=inputs, eps=1e-2)
     assert again.constants.items() <= whole.constants.items()
     assert again == whole.replaced(constants=again.constants)
@@ -125,7 +125,7 @@ def test_of_a_truncated_model(case, tmp_path):
 
 def test_documents_of_other_versions(tmp_path):
     """Each key is asked for, and no other is read; and the line says how to write it again."""
-    document = made("every norm").to_json()
+    document = made("every norm").to_dict()
     needed = document.keys() - {"other_norms", "unit_gains"}
     others = [{k: v for k, v in document.items() if k != gone} for gone in sorted(needed)]
     for other in (document | {"training": None}, *others):
@@ -154,7 +154,7 @@ def test_a_certificate(copied, size):
         found = rnnbounds.certify(module(size), inputs=asked, eps=0.1)
         assert (found.advice is None) == (size < 1)
         told = copied(found)
-        assert told.to_json() == found.to_json()
+        assert told.to_dict() == found.to_dict()
         assert told == found
     assert told.input_set.holds([0.5])
     assert not told.input_set.holds([0.7])
@@ -164,7 +164,7 @@ def test_a_certificate(copied, size):
 def test_a_measurement(copied):
     """With its model."""
     found = rnnbounds.measure(module(0.5), torch.rand(60, 4, 1), eps=[0.1])
-    assert copied(found).to_json() == found.to_json()
+    assert copied(found).to_dict() == found.to_dict()
 
 
 matplotlib.use("Agg")

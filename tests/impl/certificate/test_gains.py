@@ -45,7 +45,7 @@ def test_no_norm_has_less(which):
     alone = [certify(held, inputs=1.0, norm=norm) for norm, lam, _ in found.tried if lam < 1]
     assert found.constants["gain"] == min(one.constants["gain"] for one in alone)
     assert found.rounding.state == min(one.rounding.state for one in alone)
-    others = found.to_json().get("other_norms", {})
+    others = found.to_dict().get("other_norms", {})
     assert ("gain" in others) == (found.constants["gain"] < certify_in(held, found.norm, "gain"))
     assert all(one["norm"] != found.norm for one in others.values())
 
@@ -67,7 +67,7 @@ def verdict(path, held: LoadedModel, document) -> bool:
 def test_proved_in_their_own_norm(which, tmp_path):
     """The file of the model is read, and what it states of other norms is proved, by name."""
     held, path = model(which, *PROVED[which]), tmp_path / "c.json"
-    document = certify(held, inputs=1.0).to_json()
+    document = certify(held, inputs=1.0).to_dict()
     path.write_text(json.dumps(document))
     names = {one.name for one in check_certificate(path, source(held))[1]}
     assert {"gain", "gain: contraction", "gain: equivalence", "gain: states"} <= names
@@ -94,7 +94,7 @@ def less(document, *path: str | int):
 def test_no_number_of_the_other_norm_can_be_less(which, tmp_path):
     """The gain, and each constant of its norm that bounds something from above."""
     held, path = model(which, *PROVED[which]), tmp_path / "c.json"
-    document = certify(held, inputs=1.0).to_json()
+    document = certify(held, inputs=1.0).to_dict()
     assert not verdict(path, held, less(document, "constants", "gain"))
     for constant in document["other_norms"] if which == "tanh" else ["gain"]:
         other = document["other_norms"][constant]
@@ -116,7 +116,7 @@ def test_other_norms_of_another_form_are_refused(which, tmp_path):
     """Without the norm of its own the gain is not proved; keys and constants are those of the
     format."""
     held, path = model(which, *PROVED[which]), tmp_path / "c.json"
-    document = certify(held, inputs=1.0).to_json()
+    document = certify(held, inputs=1.0).to_dict()
     gain = document["other_norms"]["gain"]
     for others in (
         None,
@@ -193,7 +193,7 @@ def test_no_run_is_driven_further_apart(what, sizes, seed, scale, B) -> None:
 def told(request, tmp_path):
     """A certificate by units of a stack of that kind, with a check of what it is changed to."""
     held = load_model(stack(request.param, 2, 2, 2, 0))
-    document = certify(held, inputs=1.0).to_json()
+    document = certify(held, inputs=1.0).to_dict()
 
     def check(**changes: object) -> set[str] | None:
         """The names of what falls; None for what is refused in a line."""

@@ -32,7 +32,7 @@ def test_boxes_that_saturate(which):
     else:
         weights = weights_of(which, n=3, scale=1.0)
         model, B = load_model({name: w.double() for name, w in weights.items()}, which), arb(1e6)
-        box = list(certify(model, inputs=1e6, eps=EPSILONS).to_json()["box"])
+        box = list(certify(model, inputs=1e6, eps=EPSILONS).to_dict()["box"])
     with ctx.workprec(512):
         assert cell_of(which, dict(source(model).weights), B, None, box).held()
 

@@ -82,7 +82,7 @@ def test_layers_move_and_feed_one_another(tmp_path):
 def test_whole_certificates(tmp_path, which):
     """What 'certify' writes is proved for its model, and for no other; other sizes fall."""
     held, told = system(which)
-    path, whole = tmp_path / "certificate.json", told.to_json()
+    path, whole = tmp_path / "certificate.json", told.to_dict()
     fallen = partial(fallen_of_document, path, of=source(held))
     assert fallen(whole) == set()
     further = check_certificate(path, source(held))[0]["information"]["further"]

@@ -24,7 +24,7 @@ NAN = arb.nan()
 def template():
     """A certificate of one linear unit in float64, without what it may lack."""
     weights = {name: torch.ones(1, 1).double() / 2 for name in ("weight_hh", "weight_ih")}
-    told = certify(weights, inputs=1.0, cell="linear").to_json()
+    told = certify(weights, inputs=1.0, cell="linear").to_dict()
     return {name: part for name, part in told.items() if name not in ("unit_gains", "other_norms")}
 
 

@@ -50,7 +50,7 @@ def saved(path, loaded, norm="auto"):
     if (loaded.digest, norm) not in KNOWN:
         KNOWN[loaded.digest, norm] = certify(loaded, inputs=1.5, eps=(EPSILON,), norm=norm)
     certificate = KNOWN[loaded.digest, norm]
-    save_truncated(unrolled(loaded, certificate.window(EPSILON)), certificate.to_json(), path)
+    save_truncated(unrolled(loaded, certificate.window(EPSILON)), certificate.to_dict(), path)
     return path
 
 
@@ -77,7 +77,7 @@ def test_the_longest_windows(tmp_path, fed, epsilon):
     weights = {"weight_hh": [[1 - 2.0**-53]], "weight_ih": [[fed]]}
     held = {name: torch.tensor(w, dtype=torch.float64) for name, w in weights.items()}
     loaded = load_model(held, "linear")
-    told = certify(loaded, inputs=1.0, eps=epsilon, norm="spectral").to_json()
+    told = certify(loaded, inputs=1.0, eps=epsilon, norm="spectral").to_dict()
     path, k = tmp_path / "certificate.json", told["truncation"][0]["k"]
     assert k > 10**17
 
@@ -99,7 +99,7 @@ def test_files_of_earlier_versions(tmp_path, more):
     how to write it again; so is a file of another format."""
     loaded, norm, record = model(), "diagonal", tmp_path / "certificate.json"
     file = taken_apart(saved(tmp_path / "t", loaded, norm).read_bytes())
-    told = certify(loaded, inputs=1.5, eps=EPSILON, norm=norm).to_json() | more
+    told = certify(loaded, inputs=1.5, eps=EPSILON, norm=norm).to_dict() | more
     with pytest.raises(FileError, match="; write it again with 'rnnbounds certify --out'"):
         fallen_of_document(record, told, source(loaded))
     for forged, words in (
@@ -171,7 +171,7 @@ def good(request, tmp_path):
     if reason_to_omit(request.param[1], 1) is not None:
         pytest.skip("needs the solver")
     path, (held, certificate) = tmp_path / "t", certified(*request.param)
-    save_truncated(unrolled(held, certificate.windows[0][1]), certificate.to_json(), path)
+    save_truncated(unrolled(held, certificate.windows[0][1]), certificate.to_dict(), path)
     return path, taken_apart(path.read_bytes()), checked.source(held)
 
 

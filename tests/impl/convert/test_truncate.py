@@ -51,7 +51,7 @@ def test_file_is_a_model(tmp_path):
     loaded = load_model(path)
     assert loaded.name == "rnn-relu"
     assert (
-        certify(loaded, inputs=1.0, eps=(1e-2,)).to_json()["truncation"]
+        certify(loaded, inputs=1.0, eps=(1e-2,)).to_dict()["truncation"]
         == certificate["truncation"]
     )
     with safe_open(path, framework="pt") as file:
@@ -95,6 +95,6 @@ def test_a_certificate_that_no_file_can_keep_is_refused() -> None:
         part.data.fill_(1e300 if name == "weight_ih_l0" else 0.1)
     told = certify(stack, inputs=1e300, eps=0.1)
     assert told.verdict == "certified"
-    json.dumps(told.to_json(), allow_nan=False)
+    json.dumps(told.to_dict(), allow_nan=False)
     with pytest.raises(RangeError, match="so small that no bound overflows"):
         truncate(stack, eps=0.1, inputs=1e300)

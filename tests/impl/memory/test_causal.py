@@ -63,7 +63,7 @@ def test_tokens(gap):
     assert (found.run["inputs"], found.run["outputs"]) == ("int64", 11)
     assert found.window(found.eps[-1]) == 5
     assert all(0 <= row["worst"] <= 1 for row in found.curve)
-    record = found.to_json()
+    record = found.to_dict()
     assert record["schema"] == "rnnbounds/causal-measurement/1"
     assert (record["gap"]["name"], record["run"]["causality"]) == (gap, "tried")
     cut = rnnbounds.measure(seeded(TokenModel, 11, 6, 3), TOKENS.reshape(-1), window=10, gap=gap)
@@ -88,16 +88,16 @@ def test_outputs_in_other_forms(form):
     found = rnnbounds.measure(lambda x: OUTPUTS[form](model(x.float())), X, eps=0.1)
     assert torch.equal(found.gaps, plain.gaps)
     tried = "not tried" if form == "the last alone" else "tried"
-    assert found.to_json()["run"]["causality"] == tried
+    assert found.to_dict()["run"]["causality"] == tried
 
 
 def test_the_same_record_again_and_nothing_is_changed():
     """Twice the same, whatever the caller's settings; the module keeps mode and numbers."""
     module = seeded(SelectiveScan, 4, 8)
     before = {name: part.clone() for name, part in module.state_dict().items()}
-    first = rnnbounds.measure(module, X, eps=0.1).to_json()
+    first = rnnbounds.measure(module, X, eps=0.1).to_dict()
     with torch.inference_mode(), torch.autocast("cpu"):
-        again = rnnbounds.measure(module, X, eps=0.1).to_json()
+        again = rnnbounds.measure(module, X, eps=0.1).to_dict()
     assert first == again
     assert all(torch.equal(before[name], part) for name, part in module.state_dict().items())
 

@@ -16,7 +16,7 @@ def measured(scale: float) -> dict[str, object]:
     held = {"weight_hh_l0": torch.randn(3, 3, generator=by, dtype=torch.float64) * scale}
     held["weight_ih_l0"] = torch.randn(3, 1, generator=by, dtype=torch.float64)
     x = torch.randn(20, 8, 1, generator=by, dtype=torch.float64)
-    return rnnbounds.measure(held, x, cell="rnn-sin").to_json()["steps"]
+    return rnnbounds.measure(held, x, cell="rnn-sin").to_dict()["steps"]
 
 
 def test_products_that_overflow_are_not_known():
@@ -55,7 +55,7 @@ def test_of_long_windows_the_last_steps_are_differentiated(monkeypatch, written)
     monkeypatch.setattr(module, "FEWEST", 4)
     monkeypatch.setattr(module, "WORK", 2 * 4 * 3**3)
     assert module.sampled(runner, 7, 9) == (1, 8)
-    record = rnnbounds.measure(torch.nn.GRU(2, 3), torch.randn(7, 9, 2)).to_json()
+    record = rnnbounds.measure(torch.nn.GRU(2, 3), torch.randn(7, 9, 2)).to_dict()
     assert (record["steps"]["windows"], record["steps"]["last"]) == (1, 8)
     assert [row["k"] for row in record["steps"]["products"]] == list(range(9))
 
@@ -130,4 +130,4 @@ def test_every_window_is_counted_once(case, monkeypatch):
     assert done[-1] == total
     assert len(calls) > 2
     assert (found.statement is None) == (case == "windows that overlap")
-    assert found.to_json() == rnnbounds.measure(model, x, **CASES[case]).to_json()
+    assert found.to_dict() == rnnbounds.measure(model, x, **CASES[case]).to_dict()

@@ -81,14 +81,14 @@ def test_what_is_attacked_is_the_prediction() -> None:
     (witness,) = told.witnesses
     assert (told.windows, told.readout["tensor"]) == (((1e-2, 10),), "C.weight")
     assert witness.gap == pytest.approx(8 * 2.0**-9, rel=1e-3)  # 4 · 2 · 2⁻⁹ > 0.01 > 4 · 2 · 2⁻¹⁰
-    assert "norm" not in told.to_json()["readout"]
+    assert "norm" not in told.to_dict()["readout"]
 
 
 def test_a_measurement_names_the_readout() -> None:
     """And each k is of predictions."""
     told = {head: measure(read(head), windows(), eps=0.2, near=2.0**-9) for head in ("twice", None)}
-    assert told["twice"].to_json()["readout"]["tensor"] == "C.weight"
-    assert "readout" not in told[None].to_json()
+    assert told["twice"].to_dict()["readout"]["tensor"] == "C.weight"
+    assert "readout" not in told[None].to_dict()
     worst = [[row["worst"] for row in told[head].curve] for head in ("twice", None)]
     assert worst[0] == pytest.approx([2 * gap for gap in worst[1]])
     assert told["twice"].window(0.2) >= told[None].window(0.2)

@@ -113,7 +113,7 @@ def causal() -> None:
 
 
 DOORS: dict[str, Callable[[Path], object]] = {
-    **{f"certify {name}": lambda _, name=name: told(certify(network(name), inputs=1.0).to_json())
+    **{f"certify {name}": lambda _, name=name: told(certify(network(name), inputs=1.0).to_dict())
        for name in NETWORKS},
     **{f"attack {name}": lambda _, name=name: attack(network(name), inputs=1.0, eps=[0.1]).windows
        for name in ("rnn", "lstm")},
@@ -124,7 +124,7 @@ DOORS: dict[str, Callable[[Path], object]] = {
     "export": exported,
     "unitary": doubled,
     "contraction": lambda _: round(contraction(network("rnn"), inputs=1.0).item(), 12),
-    "measure": lambda _: told(measure(network("rnn"), INPUTS.numpy()).to_json()),
+    "measure": lambda _: told(measure(network("rnn"), INPUTS.numpy()).to_dict()),
     "stable": lambda _: stable(INPUTS[0, :4], 0.3).tolist(),
     "stable_lstm_": lambda _: numbers(stable_lstm_(network("lstm"), 0.01, 0.9, inputs=1.0)),
     "assert_truncation": lambda _: assert_truncation(network("rnn"), INPUTS, eps=0.1),
@@ -157,8 +157,8 @@ def test_a_set_of_inputs_is_the_same_wherever_it_was_made(around: str) -> None:
         with surrounded(around):
             made = make()
         model = network("rnn")
-        assert told(certify(model, inputs=made).to_json()) == told(
-            certify(model, inputs=make()).to_json()
+        assert told(certify(model, inputs=made).to_dict()) == told(
+            certify(model, inputs=make()).to_dict()
         )
 
 

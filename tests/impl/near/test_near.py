@@ -96,7 +96,7 @@ def test_windows_are_spread(monkeypatch: pytest.MonkeyPatch) -> None:
     found = measure(module, x, eps=0.1, near=DELTA).near
     assert found is not None
     assert affordable(runner, 6, T) == found.windows == 2
-    assert found.to_json() == near(runner, x[[0, 3]].double(), DELTA, (0.1,)).to_json()
+    assert found.to_dict() == near(runner, x[[0, 3]].double(), DELTA, (0.1,)).to_dict()
     with pytest.raises(InputError, match="cut shorter windows with --window"):
         affordable(runner, 6, 10**9)
 

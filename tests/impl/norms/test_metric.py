@@ -83,7 +83,7 @@ def skipped(certificate):
     """Why the norm was not tried; it is not among those that were."""
     assert METRIC_SDP not in {name for name, *_ in certificate.tried}
     reason = {one.what: one.reason for one in certificate.skipped}[METRIC_SDP]
-    assert certificate.to_json()["norms_tried"][-1]["skipped"] == reason
+    assert certificate.to_dict()["norms_tried"][-1]["skipped"] == reason
     return reason
 
 

@@ -151,9 +151,9 @@ def test_windows_of_models(cell, tmp_path):
     for epsilon, k in certificate.windows:
         assert gap(held, x, k) <= epsilon
     path = tmp_path / "t.safetensors"
-    save_truncated(unrolled(held, certificate.windows[0][1]), certificate.to_json(), path)
+    save_truncated(unrolled(held, certificate.windows[0][1]), certificate.to_dict(), path)
     assert all(one.holds for one in check_truncated(path)[1])
-    told = certificate.to_json()
+    told = certificate.to_dict()
     for entry in told["truncation"]:
         entry["k"] -= 1
     save_truncated(unrolled(held, told["truncation"][0]["k"]), told, path)
@@ -176,7 +176,7 @@ def test_a_window_speaks_of_all_longer_ones(tmp_path):
     epsilon = (first + second) / 2
     certificate = certify(held, inputs=1.0, eps=(epsilon,), norm="perron")
     told, k = (
-        certificate.to_json(),
+        certificate.to_dict(),
         kind_of("lstm").analyse(held, 1.0).norm("perron").window(epsilon),
     )
     assert k == certificate.window(epsilon) > 1

@@ -26,7 +26,7 @@ def test_predictions_keep_to_eps(model, head):
     found = rnnbounds.certify(model, inputs=1.0, eps=1e-2, readout=head)
     k = found.window(1e-2)
     C = model[head.removesuffix(".weight")].weight.detach().double()
-    told = found.to_json()["readout"]
+    told = found.to_dict()["readout"]
     assert told["norm"] >= float(torch.linalg.matrix_norm(C, 2))
     assert told["norm"] == pytest.approx(float(torch.linalg.matrix_norm(C, 2)), rel=1e-9)
     assert (

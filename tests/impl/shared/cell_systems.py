@@ -69,7 +69,7 @@ def system(which):
 def good(path, which):
     """A good file that is taken apart."""
     held, told = system(which)
-    save_truncated(unrolled(held, told.windows[0][1]), told.to_json(), path)
+    save_truncated(unrolled(held, told.windows[0][1]), told.to_dict(), path)
     return taken_apart(path.read_bytes())
 
 

@@ -45,8 +45,8 @@ def test_what_is_not_sought_is_listed(monkeypatch):
     assert told.verdict == "undecided"
     reason = {one.what: one.reason for one in told.skipped}["refutation"]
     assert reason == f"the state has {2 * n} numbers, more than {SIZE}"
-    assert {"what": "refutation", "reason": reason} in told.to_json()["skipped"]
-    assert all(entry["norm"] != "refutation" for entry in told.to_json()["norms_tried"])
+    assert {"what": "refutation", "reason": reason} in told.to_dict()["skipped"]
+    assert all(entry["norm"] != "refutation" for entry in told.to_dict()["norms_tried"])
     wide = {"weight_hh": 3 * torch.eye(SIZE + 1), "weight_ih": torch.ones(SIZE + 1, 1)}
     told = certify(wide, inputs=1.0, norm="infinity", cell="rnn-tanh")
     assert "refutation" in {one.what: one.reason for one in told.skipped}
@@ -83,7 +83,7 @@ def test_a_search_that_is_cut_is_undecided_and_says_so(monkeypatch, make):
     found = certify(make(), inputs=0.0)
     assert found.verdict == "undecided"
     assert {one.what: one.reason for one in found.skipped} == {"refutation": work.LIMIT_REACHED}
-    told = json.loads(json.dumps(found.to_json()))
+    told = json.loads(json.dumps(found.to_dict()))
     assert {"what": "refutation", "reason": work.LIMIT_REACHED} in told["skipped"]
 
 

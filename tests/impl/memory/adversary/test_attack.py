@@ -78,8 +78,8 @@ def test_gated_cells(make):
     held = {name: part[0] for name, part in cell.parameters.items()}
     found = attack(held, inputs=1.0, eps=(1e-2, 1e-3), work=2**30)
     assert 0 < found.least(1e-2) < found.least(1e-3)
-    assert found.to_json() == attack(held, inputs=1.0, eps=(1e-2, 1e-3), work=2**30).to_json()
-    told = found.to_json(inputs=False)
+    assert found.to_dict() == attack(held, inputs=1.0, eps=(1e-2, 1e-3), work=2**30).to_dict()
+    told = found.to_dict(inputs=False)
     assert [one["k"] for one in told["witnesses"]] == [k - 1 for _, k in found.windows]
     assert all("inputs" not in one for one in told["witnesses"])
 

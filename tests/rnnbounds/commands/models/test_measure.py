@@ -32,7 +32,7 @@ def asked(stable_model, data):
 class TestMeasure:
     def test_json_is_what_python_gives(self, call, asked, data, stable_model):
         told = call("measure", *asked, "--format", "json").json
-        assert told == measure(stable_model, data, cell="rnn-tanh", eps=(0.1,)).to_json()
+        assert told == measure(stable_model, data, cell="rnn-tanh", eps=(0.1,)).to_dict()
         assert told["schema"] == "rnnbounds/measurement/1"
         curve, products = told["forgetting"]["curve"], told["steps"]["products"]
         assert [row["k"] for row in products] == list(range(13))
@@ -53,7 +53,7 @@ class TestMeasure:
     @pytest.mark.parametrize("size", [np.float32(0.125), Fraction(1, 8), np.array(0.125)[()]])
     def test_sizes_near_the_data_are_told_as_floats(self, data, stable_model, size):
         told = measure(stable_model, data, cell="rnn-tanh", eps=0.1, near=size)
-        near = json.loads(json.dumps(told.to_json(), allow_nan=False))["near"]
+        near = json.loads(json.dumps(told.to_dict(), allow_nan=False))["near"]
         assert (near["delta"], near["states"]) == (0.125, "zero")
 
 
@@ -127,5 +127,5 @@ class TestPython:
 
     def test_a_stack_of_dead_units_has_no_exponent(self):
         state = {"weight_hh_l0": torch.zeros(1, 1), "weight_ih_l0": torch.ones(1, 1)}
-        told = rnnbounds.measure(state, torch.ones(4, 6, 1), cell="linear").to_json()
+        told = rnnbounds.measure(state, torch.ones(4, 6, 1), cell="linear").to_dict()
         assert told["steps"]["lyapunov"]["mean"] is None
