@@ -13,26 +13,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rnnbounds import cells as cells
+    from rnnbounds import strategies as strategies
+    from rnnbounds import theory as theory
     from rnnbounds.assertions import assert_contractive as assert_contractive
     from rnnbounds.assertions import assert_measured as assert_measured
     from rnnbounds.assertions import assert_receptive_field as assert_receptive_field
     from rnnbounds.assertions import assert_remembers as assert_remembers
     from rnnbounds.assertions import assert_truncation as assert_truncation
-    from rnnbounds.impl.arithmetic.base import Arithmetic as Arithmetic
     from rnnbounds.impl.arithmetic.inputs.sets import InputSet as InputSet
     from rnnbounds.impl.arithmetic.inputs.sets import input_box as input_box
     from rnnbounds.impl.arithmetic.inputs.sets import input_rows as input_rows
-    from rnnbounds.impl.cells.kind import Kind as Kind
-    from rnnbounds.impl.cells.kind import fixed as fixed
-    from rnnbounds.impl.cells.program import ProgramCell as ProgramCell
-    from rnnbounds.impl.cells.program import program_kind as program_kind
-    from rnnbounds.impl.cells.table import register as register
     from rnnbounds.impl.certificate.certify import certify as certify
     from rnnbounds.impl.certificate.contraction import contraction as contraction
     from rnnbounds.impl.certificate.inputs import input_data as input_data
     from rnnbounds.impl.certificate.record import Certificate as Certificate
     from rnnbounds.impl.certificate.stable_module import stable_ as stable_
-    from rnnbounds.impl.convert.files import export_truncated as export_truncated
     from rnnbounds.impl.convert.files import load_certificate as load_certificate
     from rnnbounds.impl.convert.files import load_truncated as load_truncated
     from rnnbounds.impl.convert.files import save_truncated as save_truncated
@@ -43,12 +39,9 @@ if TYPE_CHECKING:
     from rnnbounds.impl.memory.calls import measure as measure
     from rnnbounds.impl.memory.causal import CausalMeasurement as CausalMeasurement
     from rnnbounds.impl.memory.measure import Measurement as Measurement
-    from rnnbounds.impl.reading.adapters import layers as layers
     from rnnbounds.impl.reading.live import from_flax as from_flax
     from rnnbounds.impl.reading.live import from_keras as from_keras
     from rnnbounds.impl.training.projection import stable as stable
-    from rnnbounds.impl.training.stable_gates import stable_lstm_ as stable_lstm_
-    from rnnbounds.theory import CLAIMS as CLAIMS
 
 __version__ = "0.3.0"
 
@@ -57,31 +50,25 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())  # silent until a 
 _NAMES = {
     "assertions": "assert_contractive assert_measured assert_receptive_field assert_remembers "
     "assert_truncation",
-    "impl.arithmetic.base": "Arithmetic",
     "impl.arithmetic.inputs.sets": "InputSet input_box input_rows",
-    "impl.cells.kind": "Kind fixed",
-    "impl.cells.program": "ProgramCell program_kind",
-    "impl.cells.table": "register",
     "impl.certificate.certify": "certify",
     "impl.certificate.contraction": "contraction",
     "impl.certificate.inputs": "input_data",
     "impl.certificate.record": "Certificate",
     "impl.certificate.stable_module": "stable_",
-    "impl.convert.files": "export_truncated load_certificate load_truncated save_truncated",
+    "impl.convert.files": "load_certificate load_truncated save_truncated",
     "impl.convert.truncate": "truncate",
     "impl.errors": "InputError",
     "impl.memory.adversary.attack": "Attacked attack",
     "impl.memory.causal": "CausalMeasurement",
     "impl.memory.calls": "measure",
     "impl.memory.measure": "Measurement",
-    "impl.reading.adapters": "layers",
     "impl.reading.live": "from_flax from_keras",
     "impl.training.projection": "stable",
-    "impl.training.stable_gates": "stable_lstm_",
-    "theory": "CLAIMS",
 }
 """What is public, by its module below this package."""
 _HOMES = {name: f"{__name__}.{module}" for module, all in _NAMES.items() for name in all.split()}
+_MODULES = ("cells", "strategies", "theory")  # public modules, which name what is theirs
 __all__ = sorted(_HOMES)
 
 
@@ -95,6 +82,9 @@ def guard_bytecode() -> None:
 
 def __getattr__(name: str) -> object:
     """A public name, from its module, which is imported now."""
+    if name in _MODULES:
+        guard_bytecode()
+        return import_module(f"{__name__}.{name}")
     if name not in _HOMES:
         from rnnbounds.shell.retired import name_message
 
@@ -107,5 +97,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """The public names alone."""
-    return sorted(__all__)
+    """The public names and modules alone."""
+    return sorted((*__all__, *_MODULES))

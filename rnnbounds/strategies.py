@@ -25,6 +25,8 @@ except ImportError:
 from rnnbounds.impl.certificate.stable_module import stable_
 from rnnbounds.impl.errors import RangeError
 
+__all__ = ["networks", "sequences"]
+
 Cell: TypeAlias = Literal["rnn-tanh", "rnn-relu", "lstm", "gru"]
 
 _MAKERS: dict[Cell, Callable[..., torch.nn.Module]] = {

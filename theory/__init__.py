@@ -27,6 +27,8 @@ def claim(name: str) -> Claim:
     `claim("gradient-gap")` and `claim("Lemma 2")` are one. Its `forms` are its statements, each
     with its `assumptions` and `proof`; it has a `source` and `false_variants` too.
 
+    >>> rnnbounds.theory.claim("truncation").form("finite").assumptions
+
     Raises:
         UnknownClaimError: no claim or several have the name; lists the close matches.
     """

@@ -119,7 +119,7 @@ def of_equal_lengths(step: Step) -> Step:
 def _unrunnable(cell: object, fault: str) -> InputError:
     return InputError(
         f"the step of the cell {type(cell).__name__} {fault}; write it with + − × of numbers of "
-        f"equal lengths, and the functions of rnnbounds.Arithmetic"
+        f"equal lengths, and the functions of rnnbounds.cells.Arithmetic"
     )
 
 

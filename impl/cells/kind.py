@@ -259,7 +259,8 @@ class Kind:
     rnnbounds.stable projects its recurrent matrix. opens: the weights of gates, which those that
     draw cells for an attack may hold open or shut.
 
-    >>> rnnbounds.register(rnnbounds.program_kind("kept", Kept, rnnbounds.fixed(SHAPES)))
+    >>> kind = rnnbounds.cells.program_kind("kept", Kept, rnnbounds.cells.fixed(SHAPES))
+    >>> rnnbounds.cells.register(kind)
     """
 
     name: str
@@ -293,7 +294,7 @@ def fixed(
 ) -> Callable[[Collection[str]], Layout]:
     """The layout of a cell whose weights always have the same names.
 
-    >>> rnnbounds.fixed({"W": "n n", "U": "n d", "b": "n"}, optional=("b",))
+    >>> rnnbounds.cells.fixed({"W": "n n", "U": "n d", "b": "n"}, optional=("b",))
     """
     layout = Layout(shapes, optional, state, output)
     return lambda names: layout

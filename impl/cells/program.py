@@ -35,7 +35,7 @@ class ProgramCell(ABC):
 
     Only the step makes sense of parameters in another dtype, or without their leading axis.
 
-    >>> class Own(rnnbounds.ProgramCell):
+    >>> class Own(rnnbounds.cells.ProgramCell):
     ...     reads = "U"
     ...     def program(self, m, s, x):
     ...         return (m.affine("W", None, s) + m.affine("U", None, x)).tanh()
@@ -178,7 +178,7 @@ def program_kind(
 
     A `drive` is U x + b_ih by torch's names. The rest is as in `Kind`.
 
-    >>> rnnbounds.program_kind("own", Own, rnnbounds.fixed({"W": "n n", "U": "n d"}))
+    >>> rnnbounds.cells.program_kind("own", Own, rnnbounds.cells.fixed({"W": "n n", "U": "n d"}))
     """
     arithmetic = Floats if drive is identity_drive else DrivenFloats
 

@@ -65,7 +65,7 @@ def register(*kinds: Kind) -> None:
     already, by the same object, stays. Raises InputError, also for a name
     that another kind has.
 
-    >>> rnnbounds.register(kind)
+    >>> rnnbounds.cells.register(kind)
     >>> rnnbounds.certify(weights, inputs=1.0, cell=kind.name)
     """
     for kind in kinds:

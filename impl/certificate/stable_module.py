@@ -36,7 +36,7 @@ def stable_(
     unless what is left is so large that sums overflow: of biases in float64, which is refused, or
     of a gate in the module's dtype, which is undecided. What it projects onto are convex sets that
     do not depend on the weights, to the nearest point: `torch.nn.RNN` to
-    ‖W‖ ≤ λ in that norm, `LSTM` and `GRU` to the sets of `stable_lstm` and `stable_gru` with
+    ‖W‖ ≤ λ in that norm, `LSTM` and `GRU` to the sets of `impl.training.stable_gates` with
     1 − (1 − θ)(1 − f̄) = λ, any of them with layers, or as cells. `forget` is f̄, the largest that
     the gate which keeps the state may be, below λ: more of it is a longer memory in the state
     itself and less by way of W; by default 1 − √(1 − λ), halfway. `norm` is about RNNs alone. A

@@ -44,7 +44,7 @@ def check_export(path: Path) -> None:
 
 
 def exported(module: FeedForward, certificate: dict[str, Any], path: Path) -> bytes:
-    """Serialise the module for a file of that name; raises as `export_truncated`."""
+    """Serialise the module for a file of that name; raises as `save_truncated`."""
     check_export(path)
     if module.k > LAYERS:
         raise RangeError("the window k", module.k, f"at most {LAYERS} to export, as for a larger ε")

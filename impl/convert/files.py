@@ -9,6 +9,7 @@ from rnnbounds.impl.certificate.record import Certificate, certificate_of, read_
 from rnnbounds.impl.convert.export import exported
 from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.convert.truncate import packed, parsed
+from rnnbounds.impl.format.sealed import EXPORTS
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.reading.files import read_file, write_file
 
@@ -26,13 +27,18 @@ def save_truncated(
 ) -> None:
     """Write a truncated model atomically: a reader sees the old file or the new one, never half.
 
-    Raises InputError if the certificate is not the module's, or the file cannot be written,
-    has the suffix of another kind, or is the model's own.
+    By the suffix of the path it is a .safetensors file, which `load_truncated` and `check` read, or
+    an export for other runtimes, .pt2 or .onnx, that maps x (N, T, d) to h (N, T, n), or to (N, n)
+    of the last output. Raises InputError if the certificate is not the module's, or the file cannot
+    be written, has the suffix of another kind, or is the model's own, and RangeError for a window
+    too long to be exported.
 
     >>> module, certificate = rnnbounds.truncate(model, eps=0.1, inputs=1.0)
     >>> rnnbounds.save_truncated(module, certificate, "short.safetensors")
     """
-    write_file(Path(path), packed(module, as_data(certificate), Path(path)))
+    place = Path(path)
+    serialise = exported if place.suffix in EXPORTS else packed
+    write_file(place, serialise(module, as_data(certificate), place))
 
 
 @isolated()
@@ -60,20 +66,3 @@ def load_certificate(path: str | os.PathLike[str]) -> Certificate:
     if data[8:9] != b"{":  # where safetensors has its header
         return read_certificate(data, place)
     return certificate_of(parsed(data, place)[1].certificate)
-
-
-@isolated()
-def export_truncated(
-    module: FeedForward,
-    certificate: Certificate | Mapping[str, Any],
-    path: str | os.PathLike[str],
-) -> None:
-    """Write a truncated model as .pt2 or ONNX, whole or not at all, with its certificate.
-
-    Its input is x (N, T, d) and its output h (N, T, n), or (N, n) of the last one. Raises
-    InputError, RangeError for windows too long to be written out, InputError where it cannot be
-    written or the certificate is not the module's.
-
-    >>> rnnbounds.export_truncated(module, certificate, "short.onnx")
-    """
-    write_file(Path(path), exported(module, as_data(certificate), Path(path)))

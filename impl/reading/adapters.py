@@ -247,7 +247,7 @@ def layers(source: Source, cell: str | None = None) -> tuple[Layer, ...]:
 
     Raises an InputError for what is no model at all.
 
-    >>> [layer.name for layer in rnnbounds.layers("checkpoint.pt")]
+    >>> [layer.name for layer in layers("checkpoint.pt")]
     """
     opened = open_source(source)
     named = opened.parts

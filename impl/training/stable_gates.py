@@ -54,8 +54,7 @@ from flint import arb, ctx
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.inputs.sets import bound_of
-from rnnbounds.impl.errors import InputError, NotFiniteError, PrecisionError, RangeError, number
-from rnnbounds.impl.models.surroundings import isolated, writing
+from rnnbounds.impl.errors import NotFiniteError, PrecisionError, RangeError, number
 from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up, sum_up
 from rnnbounds.impl.numbers.scaling import exponent, shift
@@ -246,11 +245,6 @@ class StableGRU(StableGates):
         return {"r": 2 * theta / 3, "z": theta * rest / 2, "n": theta / 2}
 
 
-_NOT_PLAIN = (
-    "is no plain torch.nn.LSTM of one layer and one direction without projection; hand one over"
-)
-
-
 class StableLSTM(StableGates):
     """The set for θ, f̄ and B. Raises RangeError unless 0 ≤ θ < 1, 0 < f̄ < 1 and 0 ≤ B < ∞, and for
     θ and f̄ so near to 1 that the factor rounds to 1."""
@@ -262,36 +256,3 @@ class StableLSTM(StableGates):
         """The ℓ1 radius of the rows of each gate's W."""
         edge = theta * rest
         return {"i": edge, "f": edge * rest, "z": edge / 4, "o": edge}
-
-
-@isolated()
-def stable_lstm_(
-    module: torch.nn.Module, theta: float, forget: float, *, inputs: float
-) -> torch.nn.Module:
-    """Project an LSTM's weights in place onto its stable set, after a step of training, say.
-
-    `module`: a `torch.nn.LSTM` of one layer and one direction, or an `LSTMCell`, whose parameters
-    are torch's, each of its own. Afterwards the weights are certified to be in the set, so that
-    `certify` finds λ ≤ 1 − (1 − θ)(1 − f̄) < 1 for ‖x_t‖₂ ≤ B. Raises an InputError for other
-    modules and for numbers out of range.
-    Source: Miller & Hardt, section 4.
-
-    >>> rnnbounds.stable_lstm_(torch.nn.LSTM(1, 16), theta=0.5, forget=0.8, inputs=1.0)
-    """
-    one_layer = isinstance(module, torch.nn.LSTM) and (
-        (module.num_layers, module.bidirectional, module.proj_size) == (1, False, 0)
-    )
-    if not (one_layer or isinstance(module, torch.nn.LSTMCell)):
-        raise InputError(f"{type(module).__name__} {_NOT_PLAIN}")
-    suffix = "_l0" if one_layer else ""
-    roles = ("weight_hh", "weight_ih", "bias_ih", "bias_hh")[: 4 if module.bias else 2]
-    parameters = dict(module.named_parameters())
-    plain = type(module).forward in (torch.nn.LSTM.forward, torch.nn.LSTMCell.forward)
-    if not plain or parameters.keys() != {role + suffix for role in roles}:
-        raise InputError(f"{type(module).__name__} {_NOT_PLAIN}")
-    weights = {role: parameters[role + suffix] for role in roles}
-    moved = StableLSTM(theta, forget, float(bound_of(inputs))).certified(weights)
-    with writing(module):
-        for name, part in moved.items():
-            parameters[name + suffix].copy_(part)
-    return module

@@ -67,6 +67,11 @@ _NAMES = {
     "BidirectionalCertificate BidirectionalWindows MeasuredBoth AttackedBoth": _ONE_WAY,
     "Task": _TRAINING,
     "read_data": "read the file by NumPy",
+    "Arithmetic Kind ProgramCell fixed program_kind register": "it is one of rnnbounds.cells",
+    "CLAIMS": "it is one of rnnbounds.theory",
+    "export_truncated": "save_truncated writes .pt2 and .onnx too",
+    "layers": "`rnnbounds certify MODEL --list` lists them, and an error of certify names them",
+    "stable_lstm_": "use stable_(module, 1 - (1 - theta) * (1 - forget), forget=forget, inputs=…)",
 }
 NAMES = {name: remedy for names, remedy in _NAMES.items() for name in names.split()}
 """Public names that are gone, and what to do instead."""

@@ -157,10 +157,11 @@ def callable_or_property(part: object) -> bool:
     return callable(part) or isinstance(part, property)
 
 
-@pytest.mark.parametrize("name", [*rnnbounds.__all__, *theory.__all__])
+@pytest.mark.parametrize("name", [*rnnbounds.__all__, *rnnbounds.cells.__all__, *theory.__all__])
 def test_public_docstrings(name: str) -> None:
     """Of what is imported from rnnbounds and from theory, with public methods; none is a riddle."""
-    thing = getattr(rnnbounds, name, None) or getattr(theory, name)
+    (home,) = (one for one in (rnnbounds, rnnbounds.cells, theory) if name in one.__all__)
+    thing = getattr(home, name)
     parts = [thing]
     if inspect.isclass(thing):
         parts += [part for name, part in vars(thing).items() if name[0] != "_"]

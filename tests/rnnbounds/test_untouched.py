@@ -10,6 +10,7 @@ from torch.nn.utils.parametrize import register_parametrization
 
 import rnnbounds
 from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.reading.adapters import layers
 
 X = torch.linspace(-0.5, 0.5, 40, dtype=torch.float64).reshape(1, 20, 2)
 
@@ -64,7 +65,7 @@ PATHS = {
     "contraction": lambda net: rnnbounds.contraction(net, inputs=1.0),
     "measure": lambda net: rnnbounds.measure(net, X),
     "attack": lambda net: rnnbounds.attack(net, inputs=0.1, eps=1.0),
-    "layers": rnnbounds.layers,
+    "layers": layers,
     "truncate": lambda net: rnnbounds.truncate(net, eps=0.5, inputs=0.1),
     "stable_": rnnbounds.stable_,  # refuses what is not stored
     "assert_contractive": lambda net: rnnbounds.assert_contractive(net, inputs=1.0),

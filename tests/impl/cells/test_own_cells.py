@@ -33,7 +33,7 @@ class Own:
         """The registered kind."""
         drawn, side = self, self.box
 
-        class Cell(rnnbounds.ProgramCell):
+        class Cell(rnnbounds.cells.ProgramCell):
             reads = "U"
 
             def program(self, m, s, x):
@@ -48,7 +48,7 @@ class Own:
             columns = [] if W.ndim == 1 else ["d" if key.startswith("x") else "n"]
             rows = str(len(W)) if len(W) != len(self.weights["U"]) else "n"
             shapes.setdefault(key, " ".join([rows, *columns]))
-        return rnnbounds.program_kind(name, Cell, rnnbounds.fixed(shapes))
+        return rnnbounds.cells.program_kind(name, Cell, rnnbounds.cells.fixed(shapes))
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """The weights as a model has them."""

@@ -13,7 +13,7 @@ from rnnbounds.impl.errors import InputError, ShapeError
 from rnnbounds.impl.norms.state_norms import NORMS
 
 
-class Numbers(rnnbounds.ProgramCell):
+class Numbers(rnnbounds.cells.ProgramCell):
     """h⁺ = 0.75 h + (1 − 0.75) tanh(W h + U x), with numbers on either side."""
 
     reads = "U"
@@ -23,7 +23,7 @@ class Numbers(rnnbounds.ProgramCell):
         return 0.75 * s + moved * (1 - 0.75) + 2 * (0.5 - s + s - 0.5) * 0
 
 
-class Vectors(rnnbounds.ProgramCell):
+class Vectors(rnnbounds.cells.ProgramCell):
     """The same with vectors of parameters."""
 
     reads = "U"
@@ -34,9 +34,9 @@ class Vectors(rnnbounds.ProgramCell):
 
 
 SHAPES = {"W": "n n", "U": "n d"}
-NUMBERS = rnnbounds.program_kind("numbers", Numbers, rnnbounds.fixed(SHAPES))
+NUMBERS = rnnbounds.cells.program_kind("numbers", Numbers, rnnbounds.cells.fixed(SHAPES))
 FURTHER = {"keep": "n", "rest": "n"}
-VECTORS = rnnbounds.program_kind("vectors", Vectors, rnnbounds.fixed(SHAPES | FURTHER))
+VECTORS = rnnbounds.cells.program_kind("vectors", Vectors, rnnbounds.cells.fixed(SHAPES | FURTHER))
 
 
 @pytest.fixture(autouse=True)
@@ -61,8 +61,8 @@ def weights():
 
 def test_a_registered_cell(weights):
     """It is recognised by its names, certified and truncated; numbers are what vectors are."""
-    rnnbounds.register(NUMBERS, VECTORS)
-    rnnbounds.register(NUMBERS)
+    rnnbounds.cells.register(NUMBERS, VECTORS)
+    rnnbounds.cells.register(NUMBERS)
     told = {"keep": torch.full((3,), 0.75).double(), "rest": torch.full((3,), 0.25).double()}
     found = rnnbounds.certify(weights, inputs=1.0)
     other = rnnbounds.certify(weights | told, inputs=1.0)
@@ -80,10 +80,10 @@ def test_a_registered_cell(weights):
     ("kind", "error", "told"),
     [
         (3, InputError, "int is no kind of cell; register what program_kind returns"),
-        (rnnbounds.program_kind("lstm", Numbers, NUMBERS.layout), InputError, "'lstm'"),
-        (rnnbounds.program_kind("stack", Numbers, NUMBERS.layout), InputError, "for stacks"),
+        (rnnbounds.cells.program_kind("lstm", Numbers, NUMBERS.layout), InputError, "'lstm'"),
+        (rnnbounds.cells.program_kind("stack", Numbers, NUMBERS.layout), InputError, "for stacks"),
         (
-            rnnbounds.program_kind("own", Numbers, NUMBERS.layout, ("own",)),
+            rnnbounds.cells.program_kind("own", Numbers, NUMBERS.layout, ("own",)),
             InputError,
             "is unknown",
         ),

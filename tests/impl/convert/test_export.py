@@ -15,7 +15,7 @@ from rnnbounds.impl.convert.export import (
     traced_program,
 )
 from rnnbounds.impl.convert.feedforward import FeedForward
-from rnnbounds.impl.convert.files import export_truncated
+from rnnbounds.impl.convert.files import save_truncated
 from rnnbounds.impl.convert.truncate import truncate
 from rnnbounds.impl.errors import InputError, RangeError
 
@@ -58,7 +58,7 @@ def test_pt2(tmp_path, latest):
     """torch.export's program, loaded anew, for every batch and length."""
     full = recurrent(torch.nn.GRU)
     module, certificate = truncate(full, eps=EPS, inputs=1.0, latest=latest)
-    export_truncated(module, certificate, tmp_path / "m.pt2")
+    save_truncated(module, certificate, tmp_path / "m.pt2")
     extra = {CERTIFICATE: ""}
     program = torch.export.load(io.BytesIO((tmp_path / "m.pt2").read_bytes()), extra_files=extra)
     assert json.loads(extra[CERTIFICATE]) == json.loads(json.dumps(certificate))
@@ -72,7 +72,7 @@ def test_onnx(tmp_path):
     pytest.importorskip("onnxscript")
     full = recurrent(torch.nn.LSTM)
     module, certificate = truncate(full, eps=EPS, inputs=1.0)
-    export_truncated(module, certificate, tmp_path / "m.onnx")
+    save_truncated(module, certificate, tmp_path / "m.onnx")
     session = runtime.InferenceSession(str(tmp_path / "m.onnx"))
 
     def run(x):
@@ -142,11 +142,11 @@ def test_what_is_refused(tmp_path, monkeypatch):
     """Other suffixes, a library that is missing, too many layers; nothing is written."""
     module, certificate = truncate(recurrent(torch.nn.RNN), eps=EPS, inputs=1.0)
     with pytest.raises(InputError, match=r"exports end in \.pt2 or \.onnx"):
-        export_truncated(module, certificate, tmp_path / "m.tflite")
+        save_truncated(module, certificate, tmp_path / "m.tflite")
     long = FeedForward(module.weights, cell="rnn-tanh", k=LAYERS + 1)
     needed = f"at most {LAYERS} to export, as for a larger ε; choose another value"
     with pytest.raises(RangeError, match=f"the window k = {LAYERS + 1}, but it must be {needed}"):
-        export_truncated(long, certificate, tmp_path / "m.pt2")
+        save_truncated(long, certificate, tmp_path / "m.pt2")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(InputError, match="needs onnx and onnxscript; pip install"):
         check_export(tmp_path / "m.onnx")

@@ -16,14 +16,13 @@ from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.contraction import contraction
 from rnnbounds.impl.certificate.inputs import input_data
 from rnnbounds.impl.certificate.stable_module import stable_
-from rnnbounds.impl.convert.files import export_truncated, load_truncated, save_truncated
+from rnnbounds.impl.convert.files import load_truncated, save_truncated
 from rnnbounds.impl.convert.truncate import truncate
 from rnnbounds.impl.convert.unitary import save_unitary, unitary
 from rnnbounds.impl.memory.adversary.attack import attack
 from rnnbounds.impl.memory.calls import measure
 from rnnbounds.impl.models.surroundings import LARGE, isolated, spread_work
 from rnnbounds.impl.training.projection import stable
-from rnnbounds.impl.training.stable_gates import stable_lstm_
 
 NETWORKS: dict[str, Callable[[], torch.nn.Module]] = {
     "rnn": lambda: torch.nn.RNN(2, 4, batch_first=True),
@@ -96,7 +95,7 @@ def saved(path: Path) -> object:
 
 def exported(path: Path) -> object:
     """What a traced model computes elsewhere."""
-    export_truncated(*truncate(network("rnn"), eps=0.1, inputs=1.0), path / "short.pt2")
+    save_truncated(*truncate(network("rnn"), eps=0.1, inputs=1.0), path / "short.pt2")
     return (path / "short.pt2").exists()
 
 
@@ -126,7 +125,6 @@ DOORS: dict[str, Callable[[Path], object]] = {
     "contraction": lambda _: round(contraction(network("rnn"), inputs=1.0).item(), 12),
     "measure": lambda _: told(measure(network("rnn"), INPUTS.numpy()).to_dict()),
     "stable": lambda _: stable(INPUTS[0, :4], 0.3).tolist(),
-    "stable_lstm_": lambda _: numbers(stable_lstm_(network("lstm"), 0.01, 0.9, inputs=1.0)),
     "assert_truncation": lambda _: assert_truncation(network("rnn"), INPUTS, eps=0.1),
     "assert_receptive_field": lambda _: causal(),
 }  # fmt: skip
