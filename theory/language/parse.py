@@ -44,6 +44,7 @@ EXTREMA: dict[str, Any] = dict.fromkeys(("min", "Min"), sympy.Min) | dict.fromke
     ("max", "Max"), sympy.Max
 )
 OPERATORS = ("+", "-", "*", "/", "**", "^", ",", ")", "}", *RELATIONS)
+JOINING = ("and", "or", "not", "if", "for", "where", "when", "with")  # of logic and of prose
 PLAIN_TOKEN = re.compile(rf"[A-Za-z_]\w*|{NUMBER}|\*\*|[<>]=|\S", re.ASCII)
 Names: TypeAlias = Mapping[tuple[str, ...], Expr | Callable[..., Expr]]
 
@@ -209,6 +210,8 @@ class _Reader:
         found = [self.sum(depth)]
         while self.take(","):
             found.append(self.sum(depth))
+        if self.word in RELATIONS:
+            raise fault(self.line, "compares inside of brackets; write one comparison outside")
         if closing is None or not self.take(closing):
             raise fault(self.line, "has a bracket that nothing closes; close it")
         return found
@@ -251,7 +254,7 @@ class _Reader:
         return FUNCTIONS[name](argument)
 
     def unread(
-        self, at_end: str = "is not an inequality; write it as lhs <= rhs"
+        self, at_end: str = "ends where a quantity or a number is needed; write it as lhs <= rhs"
     ) -> StatementError:
         """The error for the token at the place, with what to write instead."""
         rest, word = self.words[self.at :], self.word
@@ -261,6 +264,14 @@ class _Reader:
             return fault(self.line, f"has {word} without brackets; write {word}(…)")
         if word in RELATIONS and not RELATIONS.keys().isdisjoint(self.words[: self.at]):
             return fault(self.line, "has more than one comparison; state one at a time")
+        if word in CLOSING.values() and not self._is_open():
+            return fault(self.line, f"has {word!r} that no bracket opens; remove it")
+        if word in ("=", "!"):
+            return fault(self.line, "is no bound; write one <= or >= (an equality is two bounds)")
+        if word in JOINING:
+            return fault(
+                self.line, f"has {word!r}; write side conditions behind commas, ', k >= 1, k < T'"
+            )
         if word in ("‖", "|") or (word == "[" and not self.is_plain):
             closing = {"[": "]"}.get(word, word)
             excerpt = "".join(rest[: rest.index(closing, 1) + 1 if closing in rest[1:] else None])
@@ -280,6 +291,11 @@ class _Reader:
         return fault(
             self.line, f"has {word!r} where a quantity or a number is needed; {spelling.HINT}"
         )
+
+    def _is_open(self) -> bool:
+        """True if some bracket before the place is not closed before it."""
+        read = self.words[: self.at]
+        return sum((word in CLOSING) - (word in CLOSING.values()) for word in read) > 0
 
 
 def _bit_size(number: Rational) -> int:
