@@ -121,7 +121,7 @@ def _listed(data: bytes) -> set[str]:
     """The files that an index of shards lists; none if it is another JSON."""
     try:
         return set(json.loads(data)["weight_map"].values())
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return set()
 
 

@@ -7,7 +7,7 @@ the size of a unitary equivalent may regress, and nothing else is looked at.
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import msgspec
 
@@ -26,9 +26,11 @@ from rnnbounds.reports.records.changes import (
 from rnnbounds.reports.records.codec import MOST_BYTES, load, require_unique
 
 VERSIONS = {"certificate": (1,), "truncated-certificate": (2, 1), "unitary-certificate": (3, 2, 1)}
-VERDICTS = ("certified", "undecided", "refuted")
+Verdict = Literal["certified", "undecided", "refuted"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 Positive = Annotated[float, msgspec.Meta(ge=0)]
 Length = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+Digest = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 _SHOWN = 60  # characters of one side of a difference
 _TABLE = "the rows of "  # before the name of the tensor whose rows are all inputs
 _NAMELESS = f"{_TABLE}a table"
@@ -61,6 +63,7 @@ class Readout(msgspec.Struct, frozen=True):
 
     outputs: Length
     tensor: str
+    sha256: str = ""
 
 
 class Window(msgspec.Struct, frozen=True):
@@ -93,19 +96,22 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 class Certificate(msgspec.Struct, frozen=True):
-    """Compared fields of a certificate. Raises ValueError for an ε with two different k."""
+    """Compared fields of a certificate; sha256: of the weights and the cell that it is of.
+
+    Raises ValueError for what contradicts itself: an ε with two different k, a certified model
+    whose λ is not below 1 or which has no k for an ε."""
 
     schema: str
     cell: str
-    verdict: str
+    verdict: Verdict
     input_bound: Positive
+    sha256: Digest
     dtype: str = ""
-    sha256: str = ""
     shape: dict[str, Length] = {}
     inputs: Inputs | None = None
     readout: Readout | None = None
     lam: Positive | None = msgspec.field(name="lambda", default=None)
-    constants: dict[str, float | None] = {}
+    constants: dict[str, Positive | None] = {}
     truncation: tuple[Window, ...] = ()
     rounding: Rounding = Rounding()
     states: Length | str = ""
@@ -120,6 +126,10 @@ class Certificate(msgspec.Struct, frozen=True):
         lengths = self.lengths
         if any(lengths[window.eps] != window.k for window in self.truncation):
             raise ValueError("one ε has two different k")
+        factor = self.lam if self.lam is not None or self.family == "certificate" else 0.0
+        below_one = factor is not None and factor < 1
+        if self.verdict == "certified" and (not below_one or None in lengths.values()):
+            raise ValueError("certified, without λ < 1 or without a k")
 
     @property
     def lengths(self) -> dict[float, int | None]:
@@ -162,6 +172,21 @@ def compare_with_baseline(question: CertifyQuestion, old: Certificate, new: Cert
         for row in changes.rows
     )
     return msgspec.structs.replace(changes, rows=tuple(rows))
+
+
+def baseline_standing(name: str, old: Certificate, new: Certificate) -> str:
+    """How far the new certificate proves the baseline of that name: of the same weights it is
+    derived anew; of others, of which there is nothing but the file, it can only be believed."""
+    changed = [*_changes(old, new, Thresholds())]
+    table = new.inputs is not None and new.inputs.set == "rows"  # whose rows have no digest
+    if (old.sha256, old.readout) != (new.sha256, new.readout) or (changed and table):
+        return f"{name}, of other weights, is believed as it stands"
+    if changed:
+        return (
+            f"{name}, of these weights, is not what is certified now: it was edited, or is of "
+            "another version or other extras"
+        )
+    return f"{name}, of these weights, is proved anew"
 
 
 def _changes(old: Certificate, new: Certificate, allowed: Thresholds) -> Iterator[Change]:

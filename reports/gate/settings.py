@@ -1,7 +1,7 @@
 """Settings of a project, `[tool.rnnbounds]` of its pyproject.toml: thresholds of the gate, and
 questions about models, `[tool.rnnbounds.models.NAME]`."""
 
-import math
+import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,8 @@ LIMIT = 2**20
 EXAMPLE = "write [tool.rnnbounds.models.NAME] with model, eps and inputs, or data and share"
 Share = Annotated[float, msgspec.Meta(ge=0, lt=1)]  # 1 of anything lost would be no gate
 Positive = Annotated[float, msgspec.Meta(gt=0)]
-Count = Annotated[int, msgspec.Meta(ge=0)]
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]  # beyond it floats have gaps
+Factor = Annotated[float, msgspec.Meta(ge=0, le=sys.float_info.max)]
 
 
 class SettingsError(InputError):
@@ -39,13 +40,9 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename
     """
 
     tightness: Share = 0.4
-    factor: Annotated[float, msgspec.Meta(ge=0)] = 1e-6
+    factor: Factor = 1e-6
     window: Count = 0
     gone: bool = False
-
-    def __post_init__(self) -> None:
-        if not all(map(math.isfinite, msgspec.structs.astuple(self))):
-            raise ValueError("a share is not finite")
 
     @property
     def fails(self) -> tuple[Kind, ...]:
@@ -86,7 +83,7 @@ class CertifyQuestion(
     inputs: str | Annotated[float, msgspec.Meta(ge=0)]
     baseline: str | None = None
     window: Count = 0
-    factor: Annotated[float, msgspec.Meta(ge=0)] | None = None
+    factor: Factor | None = None
 
     def __post_init__(self) -> None:
         if self.baseline is None and (self.window or self.factor is not None):
@@ -139,22 +136,14 @@ def load_thresholds(path: Path = PROJECT) -> Thresholds:
     if not path.exists():
         return Thresholds()
     remedy = f"[tool.rnnbounds] may set {', '.join(_keys(Thresholds))}"
-    table = _read_table(path, remedy, remedy)
-    try:
-        # The models are `rnnbounds guard`'s.
-        return msgspec.convert({k: v for k, v in table.items() if k != "models"}, Thresholds)
-    except (ValueError, msgspec.MsgspecError) as error:
-        raise SettingsError(path, str(error), remedy) from None
+    return _convert_thresholds(path, _read_table(path, remedy, remedy))
 
 
 def load_model_settings(path: Path = PROJECT) -> ModelSettings:
     """Read the questions about models from a TOML file; raises SettingsError if it is no TOML, asks
-    nothing, or has a table of another name."""
+    nothing, or has anything else in [tool.rnnbounds] but thresholds."""
     tables = _read_table(path, EXAMPLE, "correct the file")
-    for name in (name for name, content in tables.items() if isinstance(content, dict)):
-        if name != "models":
-            problem = f"[tool.rnnbounds.{name}] is no table of rnnbounds"
-            raise SettingsError(path, problem, "name it [tool.rnnbounds.models.NAME]")
+    _convert_thresholds(path, tables)
     model_tables = tables.get("models")
     if not model_tables or not isinstance(model_tables, dict):
         raise SettingsError(path, "it asks about no model", EXAMPLE)
@@ -169,6 +158,16 @@ def load_model_settings(path: Path = PROJECT) -> ModelSettings:
             problem, remedy = _plain_error(str(error), kind)
             refused[name] = SettingsError(path, f"models.{name}: {problem}", remedy)
     return ModelSettings(questions, refused)
+
+
+def _convert_thresholds(path: Path, table: Mapping[str, Any]) -> Thresholds:
+    """The thresholds of [tool.rnnbounds], whose models are another's to read; raises
+    SettingsError."""
+    try:
+        return msgspec.convert({k: v for k, v in table.items() if k != "models"}, Thresholds)
+    except (ValueError, msgspec.MsgspecError) as error:
+        problem, remedy = _plain_error(str(error), Thresholds)
+        raise SettingsError(path, f"[tool.rnnbounds]: {problem}", remedy) from None
 
 
 def _read_table(path: Path, remedy: str, of_syntax: str) -> Mapping[str, Any]:
@@ -187,18 +186,24 @@ def _read_table(path: Path, remedy: str, of_syntax: str) -> Mapping[str, Any]:
     return section
 
 
-def _keys(kind: type[msgspec.Struct]) -> list[str]:
-    return [field.encode_name for field in msgspec.structs.fields(kind)]
+def _keys(*kinds: type[msgspec.Struct]) -> list[str]:
+    return [field.encode_name for kind in kinds for field in msgspec.structs.fields(kind)]
 
 
-def _plain_error(error: str, kind: type[Question]) -> tuple[str, str]:
-    """A message of msgspec in plain words, and the remedy: the key that was meant, or all keys."""
+def _plain_error(error: str, kind: type[Question | Thresholds]) -> tuple[str, str]:
+    """A message of msgspec in plain words, and the remedy: another value, the key that was meant,
+    or all keys."""
     message = error.replace("`", "").replace("Object contains unknown field", "it has no key")
     message = message.replace("Object missing required field", "it needs the key")
     message, _, place = message.partition(" - at $.")
-    problem = f"{place}: {message}" if place else message
-    keys = dict.fromkeys((*_keys(kind), *_keys(MeasureQuestion)))
-    close = get_close_matches(message.rpartition(" ")[2].replace("_", "-"), list(keys), 1)
-    if message.startswith("it has no key") and close:
-        return problem, f"did you mean {close[0]}?"
-    return problem, f"it may set {', '.join(_keys(kind))}"
+    if place:
+        return f"{place}: {message}", "give it another value"
+    key, keys = message.rpartition(" ")[2].replace("_", "-"), _keys(kind)
+    if message.startswith("it has no key"):
+        others = ["models"] if kind is Thresholds else _keys(CertifyQuestion, MeasureQuestion)
+        if key in others and key not in keys:
+            asked = "measured (data, share)" if kind is CertifyQuestion else "certified (inputs)"
+            return message, f"only a model that is {asked} has it"
+        if close := get_close_matches(key, [*keys, *others], 1):
+            return message, f"did you mean {close[0]}?"
+    return message, f"it may set {', '.join(keys)}"

@@ -60,9 +60,10 @@ def open_data(path: Path) -> Array:
 
 def _npy(path: Path) -> Array:
     """The array of a .npy file, mapped from the disk."""
-    found: Array = np.load(path, mmap_mode="r", allow_pickle=False)
-    if not isinstance(found, np.memmap):
-        raise ValueError("it is an archive")
+    with path.open("rb") as stream:  # NumPy takes all else for a pickle, and says how to load that
+        if stream.read(6) != b"\x93NUMPY":
+            raise ValueError("it does not begin as one")
+    found: np.memmap[Any, Any] = np.load(path, mmap_mode="r", allow_pickle=False)
     if beyond := path.stat().st_size - found.offset - found.nbytes:
         raise FileError(path, f"has {beyond} bytes after its numbers", _AGAIN)
     return found

@@ -27,6 +27,7 @@ from rnnbounds.reports.files import write_atomic
 from rnnbounds.reports.gate import settings
 from rnnbounds.reports.gate.certificates import (
     PairError,
+    baseline_standing,
     compare_with_baseline,
     load_certificate,
     parse_certificate,
@@ -52,9 +53,11 @@ class Guard:
                 if question is None:
                     raise model_settings.unreadable[name]
                 yield self.outcome(name, question)
+            except OSError as error:  # of a name that is too long, say
+                place = error.filename or "a file"
+                yield _unread(name, question, f"{place}: {error.strerror}; name another")
             except (InputError, ImplInputError) as error:
-                line = f"{'it' if question is None else question.model} is not judged"
-                yield ModelOutcome(name=name, line=line, unread=True, problems=(str(error),))
+                yield _unread(name, question, str(error))
 
     def outcome(self, name: str, question: settings.Question) -> ModelOutcome:
         """The answer for one model. Raises InputError for what cannot be read or written."""
@@ -76,6 +79,7 @@ class Guard:
         )
         certificate = certify(model, inputs=inputs, eps=question.eps)
         document, k, changes = certificate.to_dict(), certificate.window(question.eps), None
+        line = certificate.line()
         problems = window_problems(k, question.eps, question.at_most)
         if certificate.verdict != "certified":
             witness = None if certificate.witness is None else certificate.witness.text
@@ -84,8 +88,8 @@ class Guard:
         advice = list(certificate.next_steps)
         if question.baseline is not None and self.update:
             with suppress(InputError):  # of what was not there, or answers another question
-                accepted = self._compare(question, document).rows if not problems else ()
-                advice += [f"accepted: {row.line}" for row in accepted]
+                accepted, _ = self._compare(question, document)
+                advice += [f"accepted: {row.line}" for row in accepted.rows if not problems]
             if problems:
                 advice.append(f"{question.baseline} was not written: {problems[0]}")
             else:
@@ -97,7 +101,8 @@ class Guard:
                 advice.append(f"write it and commit it: rnnbounds guard {quote(name)} --update")
             problems.append(f"there is no baseline yet: {question.baseline} does not exist")
         elif question.baseline is not None:
-            changes = self._compare(question, document)
+            changes, standing = self._compare(question, document)
+            line = f"{line}; {standing}"
             regressions = [f"since {question.baseline}: {row.line}" for row in changes.failing]
             if regressions and certificate.verdict == "certified":
                 accept = f"if this is intended, write {question.baseline} anew and commit it"
@@ -105,20 +110,28 @@ class Guard:
             problems += regressions
         advice += window_advice(k, question.at_most)
         return ModelOutcome(
-            name=name, line=certificate.line(), problems=tuple(problems), changes=changes,
+            name=name, line=line, problems=tuple(problems), changes=changes,
             lam=document["lambda"], k=k, verdict=certificate.verdict, advice=tuple(advice),
         )  # fmt: skip
 
-    def _compare(self, question: settings.CertifyQuestion, document: dict[str, Any]) -> Changes:
-        """The changes since the baseline. Raises InputError, which names --update, where it answers
-        another question."""
-        place = self.home / str(question.baseline)
+    def _compare(
+        self, question: settings.CertifyQuestion, document: dict[str, Any]
+    ) -> tuple[Changes, str]:
+        """The changes since the baseline, and how far that is proved. Raises InputError, which
+        names --update, where it answers another question or certifies nothing."""
+        name = str(question.baseline)
+        old = load_certificate(self.home / name)
         new = parse_certificate(msgspec.json.encode(document))
+        if old.verdict != "certified":
+            raise InputError(
+                f"{name}: it is {old.verdict}; write it with 'rnnbounds guard --update'"
+            )
         try:
-            return compare_with_baseline(question, load_certificate(place), new)
+            changes = compare_with_baseline(question, old, new)
+            return changes, baseline_standing(name, old, new)
         except PairError as error:
             raise InputError(
-                f"{question.baseline}: {error}, or accept this one with 'rnnbounds guard --update'"
+                f"{name}: {error}, or accept this one with 'rnnbounds guard --update'"
             ) from None
 
     def _measure(
@@ -137,6 +150,12 @@ class Guard:
             verdict="not stated" if line is None or line.share is None else "stated",
             advice=tuple(measurement_advice(measurement, question.at_most)),
         )  # fmt: skip
+
+
+def _unread(name: str, question: settings.Question | None, problem: str) -> ModelOutcome:
+    """The outcome of a model that is not judged."""
+    line = f"{'it' if question is None else question.model} is not judged"
+    return ModelOutcome(name=name, line=line, unread=True, problems=(problem,))
 
 
 def require_model(config: Path, name: str) -> None:

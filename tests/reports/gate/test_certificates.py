@@ -5,7 +5,7 @@ import json
 import pytest
 
 from rnnbounds.reports.errors import InputError, RecordError
-from rnnbounds.reports.gate.certificates import compare_files, load_certificate
+from rnnbounds.reports.gate.certificates import baseline_standing, compare_files, load_certificate
 from rnnbounds.reports.gate.settings import Thresholds
 from rnnbounds.reports.records.changes import compare_bounds
 from rnnbounds.reports.records.codec import encode
@@ -33,9 +33,11 @@ WORSE = {
     "verdict": ({"verdict": "undecided"}, "verdict"),
     "refuted": ({"verdict": "refuted", "lambda": None}, "verdict"),
     "λ": ({"lambda": 0.6}, "λ"),
-    "no λ": ({"lambda": None}, "λ"),
     "k": ({"truncation": [{"eps": 0.01, "k": 9}, {"eps": 1e-6, "k": 20}]}, "k for ε = 0.01"),
-    "no k": ({"truncation": [{"eps": 0.01}, {"eps": 1e-6, "k": 20}]}, "k for ε = 0.01"),
+    "no k": (
+        {"truncation": [{"eps": 0.01}, {"eps": 1e-6}], "verdict": "undecided"},
+        "k for ε = 0.01",
+    ),
     "gain": ({"constants": {"gain": 2.5}}, "gain"),
     "no gain": ({"constants": {"gain": None}}, "gain"),
     "rounding": ({"rounding": {"state": 1e-4}}, "rounding"),
@@ -165,7 +167,8 @@ def test_bounds_in_few_digits(old, new, told):
 
 def test_certificates_of_truncated_files(save):
     """Rounding that `check` does not prove is compared; what `check` prints is read if it holds."""
-    told = {name: CERTIFICATE[name] for name in ("cell", "verdict", "input_bound", "truncation")}
+    names = ("cell", "verdict", "input_bound", "truncation", "sha256")
+    told = {name: CERTIFICATE[name] for name in names}
     told |= {"schema": "rnnbounds/truncated-certificate/2", "rounding": {"state": None}}
     old = save("old.json", **told, information={"rounding": 1e-5})
     new = save("new.json", **told, information={"rounding": 1e-4})
@@ -176,6 +179,34 @@ def test_certificates_of_truncated_files(save):
     assert compare_files(old, held, Thresholds()).failing == (row,)
     with pytest.raises(RecordError, match=r"fails\.json: the certificate in it fails, as 'check'"):
         compare_files(old, save("fails.json", **checked, holds=False), Thresholds())
+
+
+OTHER_HEAD = {"readout": {"tensor": "head.weight", "outputs": 1, "sha256": "ef" * 32}}
+HEAD = {"readout": OTHER_HEAD["readout"] | {"sha256": "ab" * 32}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ({}, {}, "of these weights, is proved anew"),
+        ({"lambda": 0.5 + 1e-8}, {}, "of these weights, is proved anew"),
+        ({"lambda": 0.4}, {}, "of these weights, is not what is certified now"),
+        ({"truncation": [{"eps": 0.01, "k": 900}, {"eps": 1e-6, "k": 900}]}, {}, "it was edited"),
+        ({"sha256": "cd" * 32, "lambda": 0.4}, {}, "of other weights, is bel"),
+        (OTHER_HEAD, HEAD, "of other weights, is bel"),
+        (
+            {"inputs": EMBEDDED, "lambda": 0.4},
+            {"inputs": EMBEDDED},
+            "of other weights, is bel",
+        ),
+    ],
+)
+def test_how_far_a_baseline_is_proved(save, old, new, told):
+    """Derived anew where it is of the weights at hand, and else said to be believed."""
+    paths = save("old.json", **CERTIFICATE | old), save("new.json", **CERTIFICATE | new)
+    found = baseline_standing("main.json", *map(load_certificate, paths))
+    assert found.startswith("main.json, ")
+    assert told in found
 
 
 def test_thresholds(save):
@@ -210,6 +241,13 @@ HOSTILE = {
     "another version": TEXT.replace("certificate/1", "certificate/3"),
     "another schema": TEXT.replace("rnnbounds/certificate/1", "\u001b[31m<script>/certificate"),
     "a verdict that is none": TEXT.replace('"certified"', "7"),
+    "another verdict": TEXT.replace('"certified"', '"\\u001b[2Jproved"'),
+    "no digest": TEXT.replace('"sha256"', '"sha"'),
+    "another digest": TEXT.replace("abab", "ABAB"),
+    "a gain below 0": TEXT.replace('"gain": 2.0', '"gain": -2.0'),
+    "λ = 1 of a certified model": TEXT.replace('"lambda": 0.5', '"lambda": 1.0'),
+    "no λ of a certified model": TEXT.replace('"lambda": 0.5', '"lambda": null'),
+    "no k of a certified model": TEXT.replace('"k": 8', '"k": null'),
     "no text": TEXT.replace("rnn-tanh", "\ud800"),
 }
 
@@ -237,10 +275,10 @@ def test_a_file_that_is_none(tmp_path):
 
 
 def test_hostile_names_are_inert(save):
-    """A cell that is markup and a verdict that moves the cursor stay text, and are cut."""
+    """A cell that is markup and moves the cursor stays text, and is cut."""
     cell = "<script>alert(1)</script>\u001b[31m" + "x" * 10**6
     old = save("old.json", **CERTIFICATE | {"cell": cell})
-    new = save("new.json", **CERTIFICATE | {"cell": cell, "verdict": "\u001b[2J|" * 1000})
+    new = save("new.json", **CERTIFICATE | {"cell": cell, "verdict": "undecided"})
     found = compare_files(old, new, Thresholds())
     assert len(found.failing) == 1
     assert all(line.isprintable() for line in found.text)

@@ -17,7 +17,9 @@ def test_settings(call, refused, record, tmp_path, monkeypatch):
     (tmp_path / "pyproject.toml").write_text("[tool.rnnbounds]\ngone = true\n")
     assert call("compare", record, new).code == 0
     (tmp_path / "pyproject.toml").write_text("[tool.rnnbounds]\nlaw = true\n")
-    assert "unknown field `law`; [tool.rnnbounds] may set " in refused("compare", record, new)
+    assert "[tool.rnnbounds]: it has no key law; it may set tightness, " in refused(
+        "compare", record, new
+    )
 
 
 ASKED = ("--cell", "rnn-relu", "--format", "json")
