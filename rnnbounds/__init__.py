@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from rnnbounds.impl.arithmetic.inputs.sets import input_box as input_box
     from rnnbounds.impl.arithmetic.inputs.sets import input_rows as input_rows
     from rnnbounds.impl.certificate.certify import certify as certify
+    from rnnbounds.impl.certificate.checked import Checked as Checked
+    from rnnbounds.impl.certificate.checked import check as check
     from rnnbounds.impl.certificate.contraction import contraction as contraction
     from rnnbounds.impl.certificate.inputs import input_data as input_data
     from rnnbounds.impl.certificate.record import Certificate as Certificate
@@ -52,6 +54,7 @@ _NAMES = {
     "assert_truncation",
     "impl.arithmetic.inputs.sets": "InputSet input_box input_rows",
     "impl.certificate.certify": "certify",
+    "impl.certificate.checked": "Checked check",
     "impl.certificate.contraction": "contraction",
     "impl.certificate.inputs": "input_data",
     "impl.certificate.record": "Certificate",

@@ -12,7 +12,7 @@ Row = Mapping[str, float | int | str | None]
 
 
 class Shown:
-    """A result with a line of text, a table and a plot."""
+    """A result with a line of text and a table."""
 
     def line(self) -> str:
         """The answer, in one line."""
@@ -21,6 +21,27 @@ class Shown:
     def rows(self) -> Sequence[Row]:
         """The table: rows with the same columns."""
         raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.line()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.line()}>"
+
+    def _repr_html_(self) -> str:
+        """The line and the table, as a notebook shows them."""
+        rows = self.rows()
+        head = "".join(f"<th>{escape(name)}</th>" for name in (rows[0] if rows else ()))
+        body = "".join(
+            f"<tr>{''.join(f'<td>{_cell(value)}</td>' for value in row.values())}</tr>"
+            for row in rows
+        )
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return f"<p>{escape(self.line())}</p>{table if rows else ''}"
+
+
+class Plotted(Shown):
+    """A result with a picture too."""
 
     def draw(self, axes: Any) -> None:
         """The picture, on axes of matplotlib."""
@@ -41,23 +62,6 @@ class Shown:
             axes = pyplot.subplots()[1]
         self.draw(axes)
         return axes
-
-    def __str__(self) -> str:
-        return self.line()
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self.line()}>"
-
-    def _repr_html_(self) -> str:
-        """The line and the table, as a notebook shows them."""
-        rows = self.rows()
-        head = "".join(f"<th>{escape(name)}</th>" for name in (rows[0] if rows else ()))
-        body = "".join(
-            f"<tr>{''.join(f'<td>{_cell(value)}</td>' for value in row.values())}</tr>"
-            for row in rows
-        )
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        return f"<p>{escape(self.line())}</p>{table if rows else ''}"
 
 
 def _cell(value: float | int | str | None) -> str:

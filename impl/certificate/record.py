@@ -10,7 +10,7 @@ from msgspec import structs
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputBound, InputSet
 from rnnbounds.impl.certificate.advice import Advice
-from rnnbounds.impl.certificate.notebook import Row, Shown
+from rnnbounds.impl.certificate.notebook import Plotted, Row
 from rnnbounds.impl.errors import InputError, RangeError, at_least, exactly, factor, shown
 from rnnbounds.impl.format.fields import InputBox, converted
 from rnnbounds.impl.format.record import Next, Record
@@ -26,7 +26,7 @@ def in_words(inputs: InputBox | None, bound: float) -> str:
     return f"every x_t in {inputs.what}, ‖x_t‖₂ ≤ {at_least(bound)}"
 
 
-class Certificate(Shown, Record, frozen=True, kw_only=True, omit_defaults=True, dict=True):
+class Certificate(Plotted, Record, frozen=True, kw_only=True, omit_defaults=True, dict=True):
     """The certificate of one model: its record, as a result that is shown and looked up.
 
     verdict: `certified` (λ < 1 in `norm`, on ℝⁿ or on the invariant box of a gated cell, with a

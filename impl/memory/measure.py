@@ -21,7 +21,7 @@ from torch import Tensor
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.cells.runs import Runner, Truncations, blocks, grid, truncations
 from rnnbounds.impl.certificate.epsilons import EPSILONS, epsilons_of
-from rnnbounds.impl.certificate.notebook import Row, Shown
+from rnnbounds.impl.certificate.notebook import Plotted, Row
 from rnnbounds.impl.errors import InputError, exactly
 from rnnbounds.impl.memory.exact import Decided, within
 from rnnbounds.impl.memory.local import Local, local, sampled
@@ -97,7 +97,7 @@ PRODUCTS = 2**10  # that take as long as a number that is held takes memory
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Observed(Shown):
+class Observed(Plotted):
     """Gaps seen on data: of so many windows of so many inputs, cut from so many `sequences` of
     `recorded` inputs. ks: the grid of k; gaps: of the first windows, (M, len(ks)). statement: of
     all windows drawn like these, or None with the reason `unstated`."""

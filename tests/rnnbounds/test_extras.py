@@ -35,6 +35,7 @@ assert rnnbounds.measure(model, x, eps=0.1).windows == 60
 assert rnnbounds.attack(model, inputs=1.0, eps=0.1).line()
 for arguments in json.loads(sys.argv[2]):
     call(*arguments)
+assert rnnbounds.check("short.safetensors")
 assert rnnbounds.load_truncated("short.safetensors").infer(x).shape == (60, 20, 3)
 try:
     import rnnbounds.strategies

@@ -27,7 +27,7 @@ from rnnbounds.impl.arithmetic.inputs.maximisers import input_set_of
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.cells.runs import Runner
 from rnnbounds.impl.certificate.epsilons import EPSILONS, epsilons_of
-from rnnbounds.impl.certificate.notebook import Row, Shown
+from rnnbounds.impl.certificate.notebook import Plotted, Row
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import InputError, at_most, exactly
 from rnnbounds.impl.memory.adversary.search import LONGEST, WORK, Search
@@ -147,7 +147,7 @@ class MemoryWitness:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Attacked(Shown):
+class Attacked(Plotted):
     """Lower bounds on the memory of one model under inputs ‖x_t‖₂ ≤ B, with their witnesses.
 
     windows: (ε, the least k that is not refuted), 0 where no witness was found, which says nothing.

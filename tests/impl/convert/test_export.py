@@ -142,6 +142,8 @@ def test_what_is_refused(tmp_path, monkeypatch):
     """Other suffixes, a library that is missing, too many layers; nothing is written."""
     module, certificate = truncate(recurrent(torch.nn.RNN), eps=EPS, inputs=1.0)
     with pytest.raises(InputError, match=r"exports end in \.pt2 or \.onnx"):
+        check_export(tmp_path / "m.tflite")
+    with pytest.raises(InputError, match=r"no name of a \.safetensors file"):
         save_truncated(module, certificate, tmp_path / "m.tflite")
     long = FeedForward(module.weights, cell="rnn-tanh", k=LAYERS + 1)
     needed = f"at most {LAYERS} to export, as for a larger ε; choose another value"
